@@ -53,7 +53,7 @@ func nullIf(p *Planner, args []*Expr) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Derive(l.Type, func(x *Exec) (datum.Value, error) {
+	null := Derive(l.Type, func(x *Exec) (datum.Value, error) {
 		a, err := l.Eval(x)
 		if err != nil || !a.Valid {
 			return datum.Null(l.Type), err
@@ -66,5 +66,9 @@ func nullIf(p *Planner, args []*Expr) (*Expr, error) {
 			return datum.Null(l.Type), err
 		}
 		return a, nil
-	}, l, r), nil
+	}, l, r)
+	if first := args[0].Type; IsInteger(first) && IsInteger(r.Type) || first == datum.Float4 && r.Type == datum.Float8 {
+		return p.Coerce(null, first, datum.ExplicitCast) // PostgreSQL compares these as they are
+	}
+	return null, nil
 }

@@ -256,6 +256,10 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if e.Distinct && f.Name != "count" { // nobody sees in which order it counts
 		call.sortDistinct()
 	}
+	reads := Derive(0, nil, append(slices.Concat(args, call.orderBy), call.filter)...).Refs
+	if len(reads) > 0 && !slices.ContainsFunc(reads, func(r ref) bool { return r.frame == level.Frame }) {
+		return nil, Unsupported(e.Pos, "an aggregate that reads columns of an outer query only") // there it would be one of that query
+	}
 	g.plan.calls = append(g.plan.calls, call)
 	return p.outer(aggregateSlot(g.plan, len(g.plan.calls)-1)), nil
 }

@@ -23,16 +23,18 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := noOperator("=", es[0], es[1])
-	if _, err := p.common(e.Pos, "IN", es); err != nil {
-		return nil, At(e.Pos, refused)
-	}
 	pairs := make([]Pair, len(es)-1)
+	_, several := p.common(e.Pos, "IN", es)
 	for i := range pairs {
 		pairs[i] = Pair{es[0], es[i+1]}
+		if several != nil { // no type that all have
+			if pairs[i].Left, pairs[i].Right, err = p.comparable("=", es[0], es[i+1]); err != nil {
+				return nil, At(e.Pos, err)
+			}
+		}
 	}
 	in := In(pairs, e.Not, es)
-	if es[0].Column && !e.Not {
+	if es[0].Column && !e.Not && several == nil {
 		in.IsOneOf(es[0], es[1:])
 	}
 	return in, nil

@@ -111,7 +111,7 @@ func replyOf(t *testing.T, s *sqltest.Session, p *sqlfuncs.Portal) reply {
 		r.Rows++
 	}
 	for _, c := range p.Columns() {
-		r.Columns = append(r.Columns, [2]string{c.Name, datumKind(c.Type)})
+		r.Columns = append(r.Columns, [2]string{c.Name, sqltest.DatumKind(c.Type)})
 	}
 	r.OK = p.Columns() == nil
 	return r
@@ -162,7 +162,7 @@ func replay(t *testing.T, s *sqltest.Session, c sent) []reply {
 		if st.Columns != nil {
 			shape := reply{}
 			for _, col := range st.Columns {
-				shape.Columns = append(shape.Columns, [2]string{col.Name, datumKind(col.Type)})
+				shape.Columns = append(shape.Columns, [2]string{col.Name, sqltest.DatumKind(col.Type)})
 			}
 			r = append(r, shape)
 		}

@@ -314,7 +314,7 @@ func TestParametersTakeTheTypesOfTheirValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kinds := datumKind(p.Columns()[0].Type) + " " + datumKind(p.Columns()[1].Type)
+		kinds := sqltest.DatumKind(p.Columns()[0].Type) + " " + sqltest.DatumKind(p.Columns()[1].Type)
 		r, err := s.Pull(t.Context(), p, 0)
 		if err != nil || kinds != c.kinds || strings.Join(r.Rows[0], " ") != c.row {
 			t.Errorf("got %s: %v, %v; want %s: %s", kinds, r, err, c.kinds, c.row)

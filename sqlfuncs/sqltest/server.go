@@ -136,7 +136,7 @@ func (s *Server) SessionWith(t testing.TB, o sqlfuncs.SessionOptions) *Session {
 }
 
 // MySQLSession begins a session in the MySQL dialect.
-func (s *Server) MySQLSession(t *testing.T) *Session {
+func (s *Server) MySQLSession(t testing.TB) *Session {
 	session := s.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "root", Database: "test", PID: 7, Admin: true, RemoteAddr: "127.0.0.1:4711"})
 	session.form = mysqlForm
 	return session

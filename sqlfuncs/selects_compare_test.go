@@ -1,0 +1,173 @@
+package sqlfuncs_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"nextid/dbtest"
+	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/sqltest"
+)
+
+// selectsAsked and selectsSeed make a long run: go test ./sqlfuncs -run TestSelects -selects 1000000 -seed 7
+var (
+	selectsAsked = flag.Int("selects", 400, "how many SELECTs TestSelects asks in each dialect")
+	selectsSeed  = flag.Uint64("seed", 1, "the seed of the first one")
+)
+
+// selectDifferences are the answers that may differ, and why.
+var selectDifferences = []struct {
+	mysql        bool
+	ours, theirs string // how the answers begin
+	why          string
+}{
+	{false, "error 0A000", "", "nextid says that it does not know the form"},
+	{false, "", "error 42883", "nextid reads NULL as of any type, where PostgreSQL takes it for text"},
+	{true, "error 1235", "", "nextid says that it does not know the form"},
+	{true, "", "error 1406", "MariaDB cuts the texts of a recursion to the length of the first ones"},
+	{true, "", "error 1055", "MariaDB takes a column of a query around for one that is not grouped"},
+	{true, "", "error 1054", "MariaDB lets a subquery in a UNION read fewer of the queries around it"},
+	{true, "", "error 1146", "MariaDB does not find a WITH item in some subqueries"},
+	{true, "", "error 1235", "MariaDB knows no LIMIT below IN, ANY and ALL"},
+	{false, "", "error 57014", "PostgreSQL takes too long"},
+	{true, "", "error 1969", "MariaDB takes too long"},
+}
+
+// comparison asks two servers the same.
+type comparison struct {
+	mysql        bool
+	ours, theirs func(t *testing.T, sql string) string
+	third        func(t *testing.T, sql string) string // PostgreSQL's answer to a SELECT of MySQL's dialect
+	written      int                                   // differences that are written down
+}
+
+// comparisons begins one for each dialect.
+func comparisons(t testing.TB) []*comparison {
+	t.Helper()
+	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 64 << 20}})
+	conn, err := pgconn.Connect(t.Context(), dbtest.QuickPostgres(t, "statement_timeout=2s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	addr, _ := dbtest.QuickMariaDB(t, "sql-mode=ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION", "max-statement-time=1")
+	maria := sqltest.DialMariaDB(t, addr)
+	if _, err := conn.Exec(t.Context(), asMySQL).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	pg, my := server.Session(t), server.MySQLSession(t)
+	return []*comparison{
+		{
+			ours:   func(t *testing.T, sql string) string { return sqltest.Ours(t, pg, sql) },
+			theirs: func(t *testing.T, sql string) string { return sqltest.PostgreSQL(t, conn, sql) },
+		},
+		{
+			mysql:  true,
+			ours:   func(t *testing.T, sql string) string { return sqltest.OursMySQL(t, my, sql) },
+			theirs: func(t *testing.T, sql string) string { return sqltest.MariaDB(t, maria, sql) },
+			third:  func(t *testing.T, sql string) string { return sqltest.PostgreSQL(t, conn, asPostgreSQL(sql)) },
+		},
+	}
+}
+
+// Where MariaDB answers otherwise than nextid and PostgreSQL, its optimizer is
+// wrong: its bugs with ANY, with DISTINCT of a constant and others are known.
+// asMySQL and asPostgreSQL let PostgreSQL answer what is written in MySQL's dialect.
+const asMySQL = `CREATE FUNCTION my_concat(text, text) RETURNS text STRICT IMMUTABLE LANGUAGE sql AS 'SELECT $1 || $2';
+CREATE FUNCTION my_if(boolean, bigint, bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END'`
+
+var (
+	mysqlWords = strings.NewReplacer("/*", "", "*/", "", " AS SIGNED)", " AS integer)", "CONCAT(", "my_concat(", " <=> ", " IS NOT DISTINCT FROM ", "BY NULL, ", "BY 1 + 1, ")
+	mysqlIf    = regexp.MustCompile(`\bIF\(`)
+)
+
+func asPostgreSQL(sql string) string {
+	return mysqlIf.ReplaceAllString(mysqlWords.Replace(sql), "my_if(")
+}
+
+// rowsOf is an answer without its columns.
+func rowsOf(answer string) string {
+	_, rows, _ := strings.Cut(answer, "\n")
+	return rows
+}
+
+// zeros are those at the end of a fraction: which of equal values a group or a
+// UNION shows is open.
+var zeros = regexp.MustCompile(`(?m)(^|\|)(-?\d+)(?:\.0+|(\.\d*[1-9])0+)($|\|)`)
+
+// normal is an answer without what is open.
+func normal(answer string, ordered bool) string {
+	if code, ok := strings.CutPrefix(answer, sqltest.ErrorPrefix); ok {
+		code, _, _ = strings.Cut(code, " ")
+		return sqltest.ErrorPrefix + code
+	}
+	for range 2 { // matches share a |
+		answer = zeros.ReplaceAllString(answer, "$1$2$3$4")
+	}
+	if lines := strings.Split(answer, "\n"); !ordered {
+		slices.Sort(lines[1:])
+		answer = strings.Join(lines, "\n")
+	}
+	return answer
+}
+
+// check asks one SELECT. It returns the difference, "" where there is none.
+func (c *comparison) check(t *testing.T, seed uint64) string {
+	sql, ordered := newSelects(seed, c.mysql).statement()
+	theirs := normal(c.theirs(t, sql), ordered)
+	ours := normal(c.ours(t, sql), ordered)
+	if ours == theirs || strings.HasPrefix(ours, sqltest.ErrorPrefix) && strings.HasPrefix(theirs, sqltest.ErrorPrefix) {
+		return ""
+	}
+	for _, d := range selectDifferences {
+		if d.mysql == c.mysql && strings.HasPrefix(ours, d.ours) && strings.HasPrefix(theirs, d.theirs) {
+			c.written++
+			return ""
+		}
+	}
+	if c.third != nil && !strings.HasPrefix(ours, sqltest.ErrorPrefix) {
+		third := normal(c.third(t, sql), ordered)
+		if !strings.HasPrefix(third, sqltest.ErrorPrefix) && rowsOf(third) == rowsOf(ours) {
+			c.written++
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s\nnextid (seed %d) answers\n%s\nthe real server\n%s", sql, seed, ours, theirs)
+}
+
+// TestSelects asks a few SELECTs, always the same.
+func TestSelects(t *testing.T) {
+	for _, c := range comparisons(t) {
+		var found []string
+		for i := range *selectsAsked {
+			if difference := c.check(t, *selectsSeed+uint64(i)); difference != "" {
+				found = append(found, difference)
+			}
+		}
+		slices.SortFunc(found, func(a, b string) int { return len(a) - len(b) })
+		for _, difference := range found[:min(len(found), 10)] { // the shortest ones
+			t.Error(difference)
+		}
+		t.Logf("%d of %d differ, %d more as is written down", len(found), *selectsAsked, c.written)
+	}
+}
+
+// FuzzSelects asks others.
+func FuzzSelects(f *testing.F) {
+	both := comparisons(f)
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		for _, c := range both {
+			if difference := c.check(t, seed); difference != "" {
+				t.Error(difference)
+			}
+		}
+	})
+}
