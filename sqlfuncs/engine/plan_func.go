@@ -121,7 +121,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		}
 	}
 	if best == nil {
-		return nil, nil, p.noFunction(e, given, len(candidates) > 0)
+		return nil, nil, p.noFunction(e, given, candidates)
 	}
 	if ties > 1 {
 		return nil, nil, sqlstate.New(sqlstate.AmbiguousFunction, "function %s is not unique", signature(e, given)).
@@ -284,7 +284,7 @@ func signature(e *syntax.FuncCall, args []*Expr) string {
 	return sqlstate.Cut(strings.Join(e.Name, "."), 128) + "(" + star + ")"
 }
 
-func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) error {
+func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, others []*Function) error {
 	if len(e.Name) > 1 {
 		switch schema := e.Name[len(e.Name)-2]; schema {
 		case PGCatalog, NextidSchema, "public", "information_schema":
@@ -293,13 +293,45 @@ func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, otherTypes bool) 
 		}
 	}
 	err := sqlstate.New(sqlstate.UndefinedFunction, "function %s does not exist", signature(e, args))
-	if otherTypes {
-		return err.WithHint("There is one of this name for other arguments: count them, or cast them to its types.")
+	if len(others) > 0 {
+		known := make([]string, min(len(others), 4))
+		for i := range known {
+			known[i] = others[i].signature()
+		}
+		return err.WithHint("Call %s, with arguments cast to these types.", strings.Join(known, " or "))
 	}
 	if own := p.Catalog.Nearest(e.Name.Last()); own != "" {
 		return err.WithHint("Did you mean %s?", own)
 	}
 	return err.WithHint("nextid has functions for ids and what drivers and tools ask for; compute the rest in your own database.")
+}
+
+// signature is the function with the names and types of its arguments.
+func (f *Function) signature() string {
+	text := f.Name + "("
+	for i, a := range f.Args {
+		if a.Optional {
+			text += "["
+		}
+		if i > 0 {
+			text += ", "
+		}
+		if a.Name != "" {
+			text += a.Name + " "
+		}
+		if t := datum.FormatType(a.Type, -1); a.Type == AnyElement || a.Type == AnyType || t == "???" {
+			text += "any type"
+		} else {
+			text += t
+		}
+		if a.Optional {
+			text += "]"
+		}
+	}
+	if f.Variadic {
+		text += ", …"
+	}
+	return text + ")"
 }
 
 // Nearest is the function of the product that has nearly a name, "" if none has.
