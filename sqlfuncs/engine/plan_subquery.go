@@ -24,7 +24,11 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		return nil, err
 	}
 	pairs := make([]Pair, len(es)-1)
-	_, several := p.common(e.Pos, "IN", es)
+	same := slices.Clone(es) // common leaves nil where it fails
+	_, several := p.common(e.Pos, "IN", same)
+	if several == nil {
+		es = same
+	}
 	for i := range pairs {
 		pairs[i] = Pair{es[0], es[i+1]}
 		if several != nil { // no type that all have
