@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -49,6 +50,56 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// mostCompared bounds the names that Resembling compares: those that are typed by
+// hand are fewer, and a store with more is not read for each new one.
+const mostCompared = 1000
+
+// Resembling returns a name that the store has and that was likely meant by another
+// one: it differs in case, or by one letter. "" stands for none, and for a store with
+// more than mostCompared names.
+func (r *Registry) Resembling(ctx context.Context, name string) (string, error) {
+	r.catalogue.mu.Lock()
+	names := r.catalogue.names
+	r.catalogue.mu.Unlock()
+	if names > mostCompared {
+		return "", nil
+	}
+	list, err := r.cfg.Store.ListDefined(ctx)
+	for _, d := range list {
+		if resembles(d.Name, name) {
+			return d.Name, err
+		}
+	}
+	return "", err
+}
+
+// leastAlike is how long names are of which one letter is a slip: a and b are two names.
+const leastAlike = 4
+
+// resembles reports whether two names differ, and only in case or by one letter.
+// Digits tell names apart: orders_1, orders_2.
+func resembles(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return a != b
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < leastAlike || len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return isLetter(b[i]) && a[i:] == b[i+1:]
+	}
+	return isLetter(a[i]) && isLetter(b[i]) && a[i+1:] == b[i+1:]
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // optionNames are the options that a struct has in JSON.
 func optionNames(t reflect.Type) (names []string) {

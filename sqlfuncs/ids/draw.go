@@ -30,7 +30,22 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 		return e, nil
 	}
 	x.Alone++
-	return Registry(x).Get(x.Ctx, name)
+	e, err := Registry(x).Existing(x.Ctx, name)
+	if !Missing(err) {
+		return e, err
+	}
+	if e, err = Registry(x).Get(x.Ctx, name); err == nil {
+		noteOfResembling(x, name)
+	}
+	return e, err
+}
+
+// noteOfResembling tells the client that a name which was created now may be another
+// one, mistyped.
+func noteOfResembling(x *engine.Exec, name string) {
+	if like, err := Registry(x).Resembling(x.Ctx, name); err == nil && like != "" {
+		x.Host.Notice(fmt.Sprintf("generator %q was created: there is %q, whose name differs only in case or by one letter; drop_generator('%s') drops the new one", name, like, name))
+	}
 }
 
 // openNames opens the generators of names that this server does not know yet. For

@@ -232,6 +232,39 @@ func TestPortalGivesIdsAsRuns(t *testing.T) {
 	}
 }
 
+// A name that is mistyped makes a generator of its own, and its client is told.
+func TestANameLikeAnotherIsNoticed(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	for _, c := range []struct{ sql, like string }{
+		{"SELECT next_id('orders')", ""},
+		{"SELECT next_id('Orders')", "orders"},
+		{"SELECT next_id('order')", "orders"},
+		{"SELECT next_id('oreders')", "orders"},
+		{"SELECT next_id('orbers')", "orders"},
+		{"SELECT id FROM ids WHERE name = 'ORDERS'", "Orders"},
+		{"SELECT nextval('ordersx')", "orders"},
+		{"SELECT next_id('orders_1')", ""},
+		{"SELECT next_id('orders_2')", ""},
+		{"SELECT next_id('odrers')", ""},
+		{"SELECT next_id('Orders')", ""}, // exists
+		{"SELECT next_id('a')", ""},
+		{"SELECT next_id('b')", ""},
+	} {
+		s.Must(t, c.sql)
+		said := ""
+		for _, n := range s.TakeNotices() {
+			if strings.Contains(n.Message, "differs only in case or by one letter") {
+				_, said, _ = strings.Cut(n.Message, "there is \"")
+				said, _, _ = strings.Cut(said, "\"")
+			}
+		}
+		if said != c.like {
+			t.Errorf("%s: like %q, want %q", c.sql, said, c.like)
+		}
+	}
+}
+
 func TestBadNamesAndCountsAreRefused(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s := server.Session(t)

@@ -93,6 +93,7 @@ func sequenceFor(x *engine.Exec, name string) error {
 	if err != nil {
 		return err
 	}
+	noteOfResembling(x, name)
 	e, err := registry.Existing(x.Ctx, name)
 	if err != nil {
 		return err
