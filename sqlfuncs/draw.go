@@ -22,7 +22,7 @@ type fastID struct {
 func (s *Session) Warm(name []byte) bool {
 	st := s.unnamed
 	if len(name) > 0 {
-		st = s.prepared[string(name)]
+		st = s.prepared[string(name)].Statement
 	}
 	return st != nil && st.fast != nil
 }

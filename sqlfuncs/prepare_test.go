@@ -2,6 +2,7 @@ package sqlfuncs_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"nextid/sqlfuncs"
@@ -163,5 +164,31 @@ func TestDeclaredTypesHitTheCache(t *testing.T) {
 			t.Errorf("%v: planned anew", c.declared)
 		}
 		seen[cached] = true
+	}
+}
+
+// pg_prepared_statements has what the session prepared, by a message or by PREPARE.
+func TestPreparedStatementsAreListed(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s, other := server.Session(t), server.Session(t)
+	s.Must(t, "PREPARE p (int, text) AS SELECT $1, $2")
+	if _, err := s.Prepare("m", "SELECT $1::bigint", nil); err != nil {
+		t.Fatal(err)
+	}
+	const list = "SELECT name, statement, parameter_types, from_sql, prepare_time <= now() + interval '1s' FROM pg_prepared_statements ORDER BY name"
+	s.Want(t, list, "m|SELECT $1::bigint|{bigint}|f|t\np|PREPARE p (int, text) AS SELECT $1, $2|{integer,text}|t|t")
+	other.Want(t, list, "")
+	s.Must(t, "DEALLOCATE p")
+	s.Want(t, "SELECT count(*) FROM pg_prepared_statements", "1")
+}
+
+// TRIM is refused by the name that was written, not by that of PostgreSQL's function.
+func TestTrimIsNamedAsWritten(t *testing.T) {
+	server := sqltest.NewServer(t)
+	if e := server.Session(t).Fails(t, "SELECT trim(5)", sqlstate.UndefinedFunction); e.Message != "function trim(integer) does not exist" {
+		t.Error(e.Message)
+	}
+	if e := server.MySQLSession(t).Fails(t, "SELECT TRIM(' a ')", sqlstate.UndefinedFunction); !strings.HasSuffix(e.Message, "trim does not exist") {
+		t.Error(e.Message)
 	}
 }

@@ -49,7 +49,7 @@ type Session struct {
 	tx transaction
 
 	memo      *Statement // the last cached statement that ran here
-	prepared  map[string]*Statement
+	prepared  map[string]prepared
 	unnamed   *Statement
 	portals   map[string]*Portal
 	unnamedPo *Portal // storage of the unnamed portal, reused; nil: there was none
@@ -488,7 +488,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 		s.unnamed = st
 		return st, nil
 	}
-	return st, s.keep(name, st)
+	return st, s.keep(name, st, "")
 }
 
 // analyse finds the text of a Parse message in the cache or plans it.
@@ -520,8 +520,15 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	return st, nil
 }
 
+// prepared is a named prepared statement.
+type prepared struct {
+	*Statement
+	at  time.Time
+	sql string // the PREPARE that made it, "" for a message of the protocol
+}
+
 // keep stores a named prepared statement within the session's limits.
-func (s *Session) keep(name string, st *Statement) error {
+func (s *Session) keep(name string, st *Statement, sql string) error {
 	if len(s.prepared) >= s.server.limits.Statements {
 		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
 			WithHint("DEALLOCATE statements that are no longer used.")
@@ -529,14 +536,14 @@ func (s *Session) keep(name string, st *Statement) error {
 	if err := s.memory.Draw(st.cost); err != nil {
 		return err
 	}
-	if err := s.takeRoom(len(name) + len(st.Text)); err != nil {
+	if err := s.takeRoom(len(name) + len(st.Text) + len(sql)); err != nil {
 		s.memory.Return(st.cost)
 		return err
 	}
 	if s.prepared == nil {
-		s.prepared = map[string]*Statement{}
+		s.prepared = map[string]prepared{}
 	}
-	s.prepared[strings.Clone(name)] = st
+	s.prepared[strings.Clone(name)] = prepared{st, s.server.now(), sql}
 	return nil
 }
 
@@ -569,7 +576,7 @@ func (s *Session) Prepared(name []byte) (*Statement, error) {
 		return s.unnamed, nil
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		return st, nil
+		return st.Statement, nil
 	}
 	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
 }
@@ -581,7 +588,7 @@ func (s *Session) Unprepare(name []byte) {
 		return
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		s.giveRoom(len(name) + len(st.Text))
+		s.giveRoom(len(name) + len(st.Text) + len(st.sql))
 		s.memory.Return(st.cost)
 		delete(s.prepared, string(name))
 	}

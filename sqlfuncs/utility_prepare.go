@@ -36,7 +36,7 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if err != nil {
 			return err
 		}
-		return s.keep(t.Name, inner)
+		return s.keep(t.Name, inner, st.Text)
 	})
 	return nil
 }
@@ -118,7 +118,7 @@ func (e *executePlan) columns(s *Session) []engine.Column {
 	if e.variant != nil {
 		return e.variant.Columns
 	}
-	if st := s.prepared[e.name]; st != nil {
+	if st, ok := s.prepared[e.name]; ok {
 		return st.Columns
 	}
 	return nil

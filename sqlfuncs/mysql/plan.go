@@ -52,6 +52,12 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", sqlstate.Cut(l.Text, 64)).WithMySQL(1367, "22007")
 		}
 		return engine.Constant(v), engine.At(l.Pos, err)
+	case l.Kind == syntax.NumericLiteral: // a DECIMAL of just these digits
+		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
+		e := engine.Constant(v)
+		whole, part, _ := strings.Cut(v.Str, ".")
+		e.TypeMod = engine.TypeMod(datum.Numeric, []int64{max(int64(len(strings.TrimLeft(whole, "0"))), 1) + int64(len(part)), int64(len(part))})
+		return e, engine.At(l.Pos, err)
 	}
 	return nil, nil
 }

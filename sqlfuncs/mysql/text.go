@@ -19,6 +19,13 @@ var textFunctions = slices.Concat(
 		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(repeat)},
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(replace)},
 		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(substringIndex)},
+		{Name: "strcmp", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+			fold := p.FoldOf(datum.Text, !p.Exact(args...))
+			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+				c, err := datum.Compare(fold.Apply(a), fold.Apply(b))
+				return datum.MakeInt4(int64(c)), err
+			}), nil
+		})},
 		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			exact := p.Exact(args...)
 			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {

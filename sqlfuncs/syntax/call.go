@@ -301,5 +301,7 @@ func (p *parser) trim(pos Pos) Expr {
 		}
 	}
 	p.expectPunct(")")
-	return pgCall(pos, name, args...)
+	x := pgCall(pos, name, args...)
+	x.Word = "trim"
+	return x
 }

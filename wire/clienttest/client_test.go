@@ -47,6 +47,7 @@ var clients = []client{
 	{name: "hikaricp", title: "HikariCP (Java)", debian: java + " libhikaricp-java libslf4j-java"},
 	{name: "dbcp2", title: "Commons DBCP (Java)", debian: java + " libcommons-dbcp2-java"},
 	{name: "c3p0", title: "c3p0 (Java)", debian: java + " libc3p0-java"},
+	{name: "openjpa", title: "OpenJPA (Java)", debian: java + " libopenjpa-java"},
 	{name: "hibernate", title: "Hibernate (Java)", debian: java + " libhibernate3-java libjavassist-java libslf4j-java"},
 
 	{name: "psycopg2", title: "psycopg2 (Python)", debian: "python3-psycopg2", quick: true},
@@ -124,6 +125,7 @@ var clients = []client{
 	{name: "monitoring-plugins-mysql", title: "Monitoring plugins (check_mysql)", debian: "monitoring-plugins-standard", mysql: true},
 	{name: "mysqld-exporter", title: "mysqld_exporter (Prometheus)", debian: "prometheus-mysqld-exporter python3", mysql: true},
 	{name: "adminer-mysql", title: "Adminer, MySQL", debian: "adminer php-cli php-mysql curl", mysql: true},
+	{name: "connector-cpp", title: "MySQL Connector/C++", debian: "g++ libmysqlcppconn-dev libboost-dev", mysql: true},
 	{name: "postfix-mysql", title: "Postfix over MySQL", debian: "postfix postfix-mysql", mysql: true},
 	{name: "phpmyadmin-mysql", title: "phpMyAdmin", debian: "phpmyadmin php-cli php-mysql curl", mysql: true},
 	{name: "haproxy-mysql", title: "HAProxy (mysql-check)", debian: "haproxy python3", mysql: true},

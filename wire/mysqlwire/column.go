@@ -142,6 +142,10 @@ func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 	case datum.Numeric:
 		if column.TypeMod >= varcharMod {
 			s.decimals = byte((column.TypeMod - varcharMod) & 0x7ff)
+			s.length = uint32(column.TypeMod-varcharMod)>>16 + 1 // the sign
+			if s.decimals > 0 {
+				s.length++ // the point
+			}
 		}
 	}
 	return c.appendShape(dst, column, s)

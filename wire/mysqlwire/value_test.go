@@ -81,7 +81,7 @@ func TestLengthsAreThoseOfMariaDB(t *testing.T) {
 		return all
 	}
 	for _, sql := range []string{
-		"SELECT 'abc', 'é漢𝄞'", "SELECT concat('ab', 'c'), lower('AB'), ucase('é'), substring('abc', 1, 3), coalesce('a', 'bc'), if(1, 'a', 'bcd'), coalesce('é'), least('a', 'bc')",
+		"SELECT 1.5, 0.001, 10.25, 100.0", "SELECT 'abc', 'é漢𝄞'", "SELECT concat('ab', 'c'), lower('AB'), ucase('é'), substring('abc', 1, 3), coalesce('a', 'bc'), if(1, 'a', 'bcd'), coalesce('é'), least('a', 'bc')",
 		"SELECT user(), current_user(), database(), cast('abc' AS CHAR), concat(NEXTVAL(lengths), 'x'), cast(NEXTVAL(lengths) AS CHAR)", "SELECT 1 WHERE 'a' = ?", "DESCRIBE information_schema.COLUMNS", "SHOW FULL COLUMNS FROM information_schema.TABLES",
 		"SHOW VARIABLES", "SHOW STATUS", "SHOW DATABASES", "SHOW WARNINGS", "SHOW ENGINES", "SHOW CHARACTER SET", "SHOW COLLATION", "SHOW PLUGINS",
 		"SELECT TABLE_CATALOG, TABLE_NAME, COLUMN_DEFAULT FROM information_schema.COLUMNS",
