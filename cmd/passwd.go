@@ -160,6 +160,9 @@ func (p *program) changedUser(ctx context.Context, old *auth.User, name string, 
 	if err != nil {
 		return nil, err
 	}
+	if old != nil {
+		user.SCRAM, user.SHA2 = old.SCRAM, old.SHA2
+	}
 	if err := user.SetPassword(password, native); err != nil {
 		return nil, &server.Error{Message: err.Error(), Hint: "Nothing was changed."}
 	}

@@ -12,13 +12,12 @@ import (
 
 // reload reads the configuration, the users, the rules and the certificates
 // again. What cannot be read, or needs a restart, stays as it was.
-func (m *Server) reload(log *slog.Logger, access *access, status *status, e *engine) {
+func (m *Server) reload(log *slog.Logger, access *access, e *engine) {
 	m.reconfigure(log, e)
 	access.reload()
-	if n := e.sql.EndSessions(access.policy.Gone); n > 0 {
-		log.Info("reload: sessions of removed users ended", "sessions", n)
+	if n := e.sql.EndSessions(); n > 0 {
+		log.Info("reload: sessions ended whose users were removed or have another password", "sessions", n)
 	}
-	status.endLogins()
 }
 
 // reconfigure puts what is new in the configuration into force.

@@ -176,7 +176,7 @@ func (m *Server) serve(ctx context.Context, log *slog.Logger, endpoints endpoint
 		case err := <-served:
 			return errors.Join(err, endpoints.shutdown(ctx, 0))
 		case <-m.reloads:
-			m.reload(log, access, status, e)
+			m.reload(log, access, e)
 		case <-ctx.Done():
 			serving = false
 		}

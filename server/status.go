@@ -105,13 +105,6 @@ func (s *status) close() {
 	}
 }
 
-// endLogins ends the page's logins, after the users were read again.
-func (s *status) endLogins() {
-	if s.web != nil {
-		s.web.EndLogins()
-	}
-}
-
 // ready implements /readyz.
 func (s *status) ready() error {
 	r := s.running.Load()

@@ -81,7 +81,7 @@ func (s *Session) refund(name string, n int64) {
 // every other statement and whenever the slow path must decide.
 func (s *Session) Draw(st *Statement, arg []byte, n int64) (ids generator.Range, ok bool) {
 	f := st.fast
-	if f == nil || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.Warnings) > 0 ||
+	if f == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.Warnings) > 0 ||
 		s.dialect == syntax.MySQL && s.mysql.RowsAtMost == 0 {
 		return generator.Range{}, false
 	}

@@ -379,6 +379,7 @@ func (p *Portal) Format() (binary, uniform bool) {
 // start begins execution: utility statements do their work here.
 func (p *Portal) start(ctx context.Context) error {
 	p.started, p.rowLimit = true, p.session.selectLimit(p.st)
+	rights := p.session.renew()
 	if p.session.dialect == syntax.MySQL {
 		p.session.beginStatement(p.st)
 	}
@@ -388,6 +389,9 @@ func (p *Portal) start(ctx context.Context) error {
 	x := p.session.execution(ctx, p.params)
 	x.Caller, x.Tag = p, p.tag
 	p.x = x
+	if rights != nil {
+		return rights
+	}
 	if p.st.Empty() {
 		p.done = true
 		return nil

@@ -157,7 +157,7 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s.variables, s.parameters = s.mysqlVariables(cfg.Variables), s.postgresParameters(cfg.Parameters)
 	s.ids.Quotas = s.Quotas
-	s.system = pgcatalog.NewSystem(s.catalog, s.sessions.clients)
+	s.system = pgcatalog.NewSystem(s.catalog, s.sessions.users)
 	s.started = s.now()
 	for i := range s.caches {
 		s.caches[i].init(s.limits.PlanCache)

@@ -40,6 +40,7 @@ type Session struct {
 	bounded   bool // whether quotas concern this user
 	asciiOnly bool // texts are read in ASCII alone, see followReading
 	options   SessionOptions
+	rights    uint64 // generation of options.Rights in options; 0: none
 	started   time.Time
 
 	vars    setting.Variables
@@ -100,10 +101,7 @@ func (s *Server) begin(session *Session, o SessionOptions) error {
 		return sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
 	}
 	own := make([]setting.Own, 0, 2+len(o.Settings)) // it stays as long as the session
-	own = append(own, setting.Own{Key: "session_authorization", Value: o.User}, setting.Own{Key: "is_superuser", Value: "off"})
-	if o.Admin {
-		own[1].Value = "on"
-	}
+	own = append(own, setting.Own{Key: "session_authorization", Value: o.User}, setting.Own{Key: isSuperuser, Value: onOff(o.Admin)})
 	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
 		def, err := setting.Lookup(name)
 		if err != nil {

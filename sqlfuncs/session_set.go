@@ -23,15 +23,15 @@ func (s *Session) register() {
 	set.all[s] = struct{}{}
 }
 
-// clients are whom the sessions answer.
-func (set *sessionSet) clients() []*engine.Client {
+// users are those who have sessions, and whether one is an administrator.
+func (set *sessionSet) users() map[string]bool {
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	var list []*engine.Client
+	users := map[string]bool{}
 	for s := range set.all {
-		list = append(list, &s.options)
+		users[s.options.User] = users[s.options.User] || s.options.Admin
 	}
-	return list
+	return users
 }
 
 // list is what the session own, which runs x, sees of the sessions.
@@ -70,12 +70,16 @@ func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
 	return false
 }
 
-// EndSessions ends the connections of the users that are gone.
-func (s *Server) EndSessions(gone func(user string) bool) (ended int) {
+// EndSessions ends the connections whose users were removed, or have another
+// password. Their next statement would; until then they would take places.
+func (s *Server) EndSessions() (ended int) {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
 	for session := range s.sessions.all {
-		if session.connection != nil && gone(session.options.User) {
+		if session.connection == nil || session.options.Rights == nil {
+			continue
+		}
+		if _, _, ok := session.options.Rights.Now(); !ok {
 			session.connection.End(false)
 			ended++
 		}

@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -454,6 +459,111 @@ func TestPartsOfAUsersFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestChangedUsers: rights that change reach the next statement of open sessions, and
+// another password ends them; the same password again does not. Of PostgreSQL's
+// protocol, MySQL's and the page's logins.
+func TestChangedUsers(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	addUser(t, "pencil", "shop", "--users", users, "--admin")
+	addUser(t, "pencil", "root", "--users", users, "--admin")
+	s := startServer(t, nil, "--users", users, "--mysql", "127.0.0.1:0", "--http", "127.0.0.1:0")
+	pg := connect(t, "postgres://shop:pencil@"+s.address+"/nextid?sslmode=disable")
+	db, err := sql.Open("mysql", "shop:pencil@tcp("+s.mysql+")/nextid?allowCleartextPasswords=true&tls=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	my, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer my.Close()
+	ask := func(method, path, authorization string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.http+path, strings.NewReader(`{"kind": "segment"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", authorization)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(body)
+	}
+	var login struct{ Token string }
+	_, body := ask("POST", "/api/v1/login", "Basic "+base64.StdEncoding.EncodeToString([]byte("shop:pencil")))
+	if err := json.Unmarshal([]byte(body), &login); err != nil {
+		t.Fatal(err, body)
+	}
+	prepared, err := my.PrepareContext(t.Context(), "SELECT setval('counter', 5)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pg.Prepare(t.Context(), "setval", "SELECT setval('counter', 5)"); err != nil {
+		t.Fatal(err)
+	}
+	// check tries, in every open session, a draw from orders, a draw from others and
+	// what only administrators may.
+	check := func(when string, orders, others, admin bool) {
+		t.Helper()
+		for name, want := range map[string]bool{"orders": orders, "others": others} {
+			_, err := pg.Exec(t.Context(), "SELECT next_id($1)", name)
+			if sqlState(t, err) == "42501" == want {
+				t.Errorf("%s: a draw from %s: %v", when, name, err)
+			}
+			var id int64
+			if err := my.QueryRowContext(t.Context(), "SELECT next_id('"+name+"')").Scan(&id); err == nil != want {
+				t.Errorf("%s: MySQL: a draw from %s: %v", when, name, err)
+			}
+			if status, body := ask("POST", "/api/v1/generators/"+name+"/ids", "Bearer "+login.Token); status == http.StatusOK != want {
+				t.Errorf("%s: HTTP: a draw from %s: %d %s", when, name, status, body)
+			}
+		}
+		if _, err := pg.Exec(t.Context(), "setval"); sqlState(t, err) == "42501" == admin {
+			t.Errorf("%s: setval: %v", when, err)
+		}
+		var set int64
+		if err := prepared.QueryRowContext(t.Context()).Scan(&set); err == nil != admin {
+			t.Errorf("%s: MySQL: setval: %v", when, err)
+		}
+		if status, body := ask("PUT", "/api/v1/generators/more"+when, "Bearer "+login.Token); status == http.StatusForbidden == admin {
+			t.Errorf("%s: HTTP: create: %d %s", when, status, body)
+		}
+	}
+	reload := func() {
+		t.Helper()
+		s.signal(syscall.SIGHUP)
+		s.waitLine("reload: users and rules read")
+	}
+	check("begin", true, true, true)
+	addUser(t, "pencil", "shop", "--users", users, "--no-admin", "--only", "orders")
+	reload()
+	check("narrowed", true, false, false)
+	addUser(t, "pencil", "shop", "--users", users, "--admin", "--only", "all")
+	reload()
+	check("widened", true, true, true)
+
+	addUser(t, "eraser", "shop", "--users", users)
+	reload()
+	if _, err := pg.Exec(t.Context(), "SELECT 1"); sqlState(t, err) != "57P01" {
+		t.Errorf("a session of another password: %v", err)
+	}
+	if err := my.PingContext(t.Context()); err == nil {
+		t.Error("MySQL: a session of another password goes on")
+	}
+	if status, body := ask("GET", "/api/v1/status", "Bearer "+login.Token); status != http.StatusUnauthorized {
+		t.Errorf("a login of another password: %d %s", status, body)
+	}
+	s.waitLine("sessions ended whose users were removed or have another password")
 }
 
 // An administrator ends connections and statements of others, over both

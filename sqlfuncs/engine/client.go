@@ -18,11 +18,24 @@ type Client struct {
 	Admin      bool              // may create, alter and drop generators
 	NoCreate   bool              // a name that does not exist is not created
 	Generators []string          // names that it may draw from, with * for any rest at the end; nil: all
+	Rights     Rights            // changes of Admin and Generators; nil: there are none
 	PID        int32             // pg_backend_pid(), connection_id()
 	RemoteAddr string            // host:port of the client, "" on a Unix socket
 	TLS        *TLS              // nil: none
 	Collation  int               // that a client of MySQL's protocol begins with, by its number; 0: the server's
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
+}
+
+// Rights are what the user of a session may do while it is open. They may be used
+// by several goroutines.
+type Rights interface {
+	// Generation returns a number, not 0, that changes when the rights of any user
+	// do. It takes no lock and allocates nothing.
+	Generation() uint64
+
+	// Now returns what the user may do. ok is false when the session must end: the
+	// user was removed, or has another password than the session was begun with.
+	Now() (admin bool, generators []string, ok bool)
 }
 
 // TLS is what pg_stat_ssl and MySQL's status variables show of a connection's

@@ -71,6 +71,22 @@ func (IDs) does()          {}
 func (NewAggregate) does() {}
 func (Window) does()       {}
 
+// Checked returns the function as a call of it runs: one for administrators asks for
+// the rights of the session each time, since they may change after it was planned.
+func (f *Function) Checked(denied func(*Client) error) *Function {
+	if !f.Admin {
+		return f
+	}
+	checked, eval := *f, f.Eval()
+	checked.Does = Eval(func(x *Exec, a []datum.Value) (datum.Value, error) {
+		if c := x.Host.Client(); !c.Admin {
+			return datum.Value{}, denied(c)
+		}
+		return eval(x, a)
+	})
+	return &checked
+}
+
 // ReturnsSet reports whether a function returns rows.
 func (f *Function) ReturnsSet() bool { return f.rows() != nil }
 

@@ -134,14 +134,13 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		}
 		return p.chooseFunction(e, name, given, names)
 	}
-	if best.Admin && !p.Host.Client().Admin {
-		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
+	best = best.Checked(func(*Client) error {
+		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
 			WithHint("Connect as a user with the role admin.")
-	}
+	})
 	if best.Volatile == Volatile {
 		p.isVolatile()
 	}
-	p.Private = p.Private || best.Admin // the permission is not that of other sessions
 	if _, typed := best.Does.(Typed); typed {
 		return best, bestArgs, nil
 	}

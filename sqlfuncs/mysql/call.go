@@ -128,11 +128,11 @@ func choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.
 		}
 		return nil, nil, parameterCount(name)
 	}
-	if best.Admin && !p.Host.Client().Admin {
-		return nil, nil, sqlstate.New(sqlstate.InsufficientPrivilege, "execute command denied to user '%s' for routine '%s.%s'",
-			sqlstate.Cut(p.Host.Client().User, 64), databaseName(plannedState(p)), name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
-	}
-	p.Private = p.Private || best.Admin
+	database := databaseName(plannedState(p))
+	best = best.Checked(func(c *engine.Client) error {
+		return sqlstate.New(sqlstate.InsufficientPrivilege, "execute command denied to user '%s' for routine '%s.%s'",
+			sqlstate.Cut(c.User, 64), database, name).WithHint("Connect as a user with the role admin.").WithMySQL(1370, "42000")
+	})
 	if _, typed := best.Does.(engine.Typed); typed {
 		return best, given, nil
 	}

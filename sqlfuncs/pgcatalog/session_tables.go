@@ -24,10 +24,8 @@ type role struct {
 // roles are the owner and whoever is connected: nextid keeps no other list
 // that this layer could see.
 func (s *System) roles() []role {
-	users := map[string]bool{roleOwner: true}
-	for _, c := range s.clients() {
-		users[c.User] = users[c.User] || c.Admin
-	}
+	users := s.users()
+	users[roleOwner] = true
 	var out []role
 	for _, name := range slices.Sorted(maps.Keys(users)) {
 		out = append(out, role{name: name, oid: roleOID(name), admin: users[name]})

@@ -16,7 +16,7 @@ import (
 // of objects (datum.Names).
 type System struct {
 	known     *engine.Catalog
-	clients   func() []*engine.Client     // that are connected
+	users     func() map[string]bool      // that are connected, and whether they are administrators
 	relations atomic.Pointer[relationSet] // the latest
 	static    sync.Map                    // rows that never change, by table
 	procs     func() procIndex
@@ -24,8 +24,8 @@ type System struct {
 }
 
 // NewSystem makes the system catalogs of a server. known has their tables, see Tables.
-func NewSystem(known *engine.Catalog, clients func() []*engine.Client) *System {
-	s := &System{known: known, clients: clients, sources: sources()}
+func NewSystem(known *engine.Catalog, users func() map[string]bool) *System {
+	s := &System{known: known, users: users, sources: sources()}
 	s.procs = sync.OnceValue(s.readProcs)
 	return s
 }

@@ -55,6 +55,13 @@ func (v *Variables) Begins(key string) (value string, given bool) {
 	return "", false
 }
 
+// Begin changes what a setting was when the session began, for one that SQL cannot set.
+func (v *Variables) Begin(o Own) {
+	v.own = slices.DeleteFunc(v.own, func(before Own) bool { return before.Key == o.Key })
+	v.own = append(v.own, o)
+	v.noteChange(o.Key)
+}
+
 // TakeChanged returns the reported settings that changed since the last call,
 // in lower case.
 func (v *Variables) TakeChanged() []string {

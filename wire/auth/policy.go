@@ -40,6 +40,7 @@ type Policy struct {
 	native     bool
 	log        *slog.Logger
 	current    atomic.Pointer[tables]
+	generation atomic.Uint64 // how often current was stored
 	failures   failures
 	hashing    chan struct{} // bounds how many expensive hashes are computed at once
 	logged     limitedLog
@@ -64,20 +65,14 @@ func New(cfg Config) *Policy {
 // Closed reports whether there are users, so that not everybody may log in.
 func (p *Policy) Closed() bool { return p.current.Load().users != nil }
 
-// Gone reports whether a user was removed: there are users, and this is none.
-func (p *Policy) Gone(name string) bool {
-	users := p.current.Load().users
-	return users != nil && users.Lookup(name) == nil
-}
-
 // Size is the number of users and of rules.
 func (p *Policy) Size() (users, rules int) {
 	t := p.current.Load()
 	return t.users.Len(), len(t.rules)
 }
 
-// Replace changes the users and rules, as in Config, for the logins that
-// begin from now on. Connections that have logged in stay; see Gone.
+// Replace changes the users and rules, as in Config. Rules count for the logins
+// that begin from now on, users for open sessions, too; see grant.
 //
 // Users without a number (@users) may be a part of a file. They are refused
 // when a user that is in force is not among them.
@@ -108,6 +103,7 @@ func (p *Policy) replace(users *Users, rules []Rule) {
 		}
 	}
 	p.current.Store(&tables{users: users, rules: rules})
+	p.generation.Add(1)
 }
 
 // login is one user's attempt over one connection.
@@ -157,7 +153,32 @@ func (l *login) authorize(o *sqlfuncs.SessionOptions) {
 	o.Admin, o.Generators = false, []string{}
 	if l.user != nil {
 		o.Admin, o.Generators = l.user.Admin, l.user.Generators
+		o.Rights = &grant{policy: l.policy, user: l.user, anybody: l.tables.users == nil, password: l.method == Password}
 	}
+}
+
+// grant is a login that succeeded, and implements engine.Rights.
+type grant struct {
+	policy   *Policy
+	user     *User // as the login found it
+	anybody  bool  // there were no users
+	password bool  // it proved a password
+}
+
+// Generation implements engine.Rights.
+func (g *grant) Generation() uint64 { return g.policy.generation.Load() }
+
+// Now implements engine.Rights. A session ends when its user is removed, when the
+// password that it proved is another one now, and, where it proved nothing because
+// there were no users, when there are some.
+func (g *grant) Now() (admin bool, generators []string, ok bool) {
+	user := g.user
+	if users := g.policy.current.Load().users; users != nil {
+		if user = users.Lookup(g.user.Name); user == nil || g.anybody || g.password && !user.sameSecret(g.user) {
+			return false, []string{}, false
+		}
+	}
+	return user.Admin, user.Generators, true
 }
 
 // errNoProof are the failures of methods without a dialogue.

@@ -62,7 +62,8 @@ type User struct {
 }
 
 // SetPassword gives the user verifiers of a password for both protocols;
-// native also for mysql_native_password.
+// native also for mysql_native_password. Verifiers that the password fits stay:
+// others would end the user's sessions.
 func (u *User) SetPassword(password string, native bool) error {
 	switch {
 	case password == "":
@@ -72,7 +73,10 @@ func (u *User) SetPassword(password string, native bool) error {
 	case strings.ContainsRune(password, 0):
 		return errors.New("the password has a zero byte")
 	}
-	u.SCRAM, u.SHA2, u.Native = NewSCRAM(password), NewSHA2(password), nil
+	if u.SCRAM == nil || u.SHA2 == nil || !u.SCRAM.Check(password) || !u.SHA2.Check(password) {
+		u.SCRAM, u.SHA2 = NewSCRAM(password), NewSHA2(password)
+	}
+	u.Native = nil
 	if native {
 		digest := mysqlwire.NativePasswordDigest(password)
 		u.Native = &digest

@@ -19,6 +19,15 @@ type caller struct {
 	loggedIn bool                    // it proved to be a user
 }
 
+// renew looks up what a user who logged in before may do now; false: no more.
+func (c *caller) renew() (ok bool) {
+	if c.options.Rights == nil {
+		return true
+	}
+	c.options.Admin, c.options.Generators, ok = c.options.Rights.Now()
+	return ok
+}
+
 // crossOrigin is net/http's rule for requests that another site's page makes
 // a browser send (Sec-Fetch-Site, else Origin against Host).
 var crossOrigin http.CrossOriginProtection
@@ -38,7 +47,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 // caller decides who asks, by a login of the page or a password.
 func (s *Server) caller(r *http.Request) (caller, error) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		if c, ok := s.logins.find(token, time.Now()); ok {
+		if c, ok := s.logins.find(token, time.Now()); ok && c.renew() {
 			c.options.RemoteAddr = r.RemoteAddr
 			return c, nil
 		}
@@ -145,11 +154,4 @@ func (l *logins) end(token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.all, token)
-}
-
-// EndLogins ends all logins of the page: the users have changed.
-func (s *Server) EndLogins() {
-	s.logins.mu.Lock()
-	defer s.logins.mu.Unlock()
-	clear(s.logins.all)
 }

@@ -24,12 +24,14 @@ import (
 )
 
 // users of the tests: name, password and what they may do.
-var users = map[string]struct {
-	password string
-	options  sqlfuncs.SessionOptions
-}{
+var users = map[string]user{
 	"root":   {"secret", sqlfuncs.SessionOptions{Admin: true}},
 	"orders": {"token", sqlfuncs.SessionOptions{Generators: []string{"orders"}}},
+}
+
+type user struct {
+	password string
+	options  sqlfuncs.SessionOptions
 }
 
 // start serves the page and the API for a test; closed: to users only.
@@ -42,7 +44,7 @@ func start(t *testing.T, closed bool) (ask func(method, path, body string, heade
 			if u, ok := users[name]; closed && (!ok || u.password != password) {
 				return errors.New("no such user")
 			} else if closed {
-				o.Admin, o.Generators = u.options.Admin, u.options.Generators
+				o.Admin, o.Generators, o.Rights = u.options.Admin, u.options.Generators, u.options.Rights
 				return nil
 			}
 			o.Admin = true
@@ -197,7 +199,13 @@ func TestOtherSites(t *testing.T) {
 
 // TestUsers: roles are those of SQL, and changes need an admin.
 func TestUsers(t *testing.T) {
-	ask, s := start(t, true)
+// rights are those of the user "changing".
+type rights struct{ admin, ended bool }
+
+func (*rights) Generation() uint64            { return 1 }
+func (r *rights) Now() (bool, []string, bool) { return r.admin, nil, !r.ended }
+
+	ask, _ := start(t, true)
 	want := func(method, path, body string, status int, headers ...string) string {
 		t.Helper()
 		got, text := ask(method, path, body, headers...)
@@ -241,11 +249,24 @@ func TestUsers(t *testing.T) {
 	want("PUT", "/api/v1/generators/u", `{"kind": "segment"}`, 201, bearer...)
 	want("DELETE", "/api/v1/login", "", 204, bearer...)
 	want("GET", "/api/v1/status", "", 401, bearer...)
-	if err := json.Unmarshal([]byte(want("POST", "/api/v1/login", "", 200, "user", "root")), &login); err != nil {
+
+	// A login lasts while the users are read again, and its rights change with them.
+	now := &rights{admin: true}
+	users["changing"] = user{"x", sqlfuncs.SessionOptions{Rights: now}}
+	if err := json.Unmarshal([]byte(want("POST", "/api/v1/login", "", 200, "user", "changing")), &login); err != nil {
 		t.Fatal(err)
 	}
-	s.EndLogins() // the users were read again
-	want("GET", "/api/v1/status", "", 401, "Authorization", "Bearer "+login.Token)
+	bearer = []string{"Authorization", "Bearer " + login.Token}
+	if body := want("GET", "/api/v1/status", "", 200, bearer...); !strings.Contains(body, `"user":"changing","admin":true`) {
+		t.Error(body)
+	}
+	now.admin = false
+	if body := want("GET", "/api/v1/status", "", 200, bearer...); !strings.Contains(body, `"user":"changing","admin":false`) {
+		t.Error(body)
+	}
+	want("DELETE", "/api/v1/generators/u", "", 403, bearer...)
+	now.ended = true
+	want("GET", "/api/v1/status", "", 401, bearer...)
 }
 
 // TestLoginsEnd: unused for an hour, and there are not more than so many.

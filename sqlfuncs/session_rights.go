@@ -1,0 +1,53 @@
+package sqlfuncs
+
+import (
+	"nextid/sqlfuncs/setting"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// isSuperuser is the setting that tells PostgreSQL's clients of an administrator.
+const isSuperuser = "is_superuser"
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+// upToDate reports whether the options hold what the user may do now. Each draw asks:
+// it takes no lock and allocates nothing.
+func (s *Session) upToDate() bool {
+	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
+}
+
+var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
+	WithDetail("The user was removed, or has another password.")
+
+// renew looks up what the user may do now, where it may have changed. The error ends
+// the session.
+func (s *Session) renew() error {
+	if s.upToDate() {
+		return nil
+	}
+	generation := s.options.Rights.Generation() // before Now: a change in between is seen by the next statement
+	admin, generators, ok := s.options.Rights.Now()
+	if !ok {
+		if s.connection != nil {
+			s.connection.End(false)
+		}
+		return errEnded
+	}
+	s.rights, s.options.Generators = generation, generators
+	if admin == s.options.Admin {
+		return nil
+	}
+	s.server.sessions.mu.Lock()
+	s.options.Admin = admin
+	s.server.sessions.mu.Unlock()
+	if s.dialect == syntax.PostgreSQL {
+		s.vars.Begin(setting.Own{Key: isSuperuser, Value: onOff(admin)})
+	}
+	return nil
+}

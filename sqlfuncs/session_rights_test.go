@@ -1,0 +1,100 @@
+package sqlfuncs_test
+
+import (
+	"slices"
+	"testing"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/sqltest"
+	"nextid/sqlfuncs/syntax"
+)
+
+// rights are those of a test.
+type rights struct {
+	generation uint64
+	admin      bool
+	generators []string
+	ended      bool
+}
+
+func (r *rights) Generation() uint64          { return r.generation }
+func (r *rights) Now() (bool, []string, bool) { return r.admin, r.generators, !r.ended }
+func (r *rights) options() sqlfuncs.SessionOptions {
+	return sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: r.admin, Generators: r.generators, Rights: r}
+}
+
+// TestRightsReachTheNextStatement: what a session has prepared, bound or drawn from
+// before counts for nothing, in both dialects.
+func TestRightsReachTheNextStatement(t *testing.T) {
+	for _, dialect := range []syntax.Dialect{syntax.PostgreSQL, syntax.MySQL} {
+		server := sqltest.NewServer(t)
+		server.Segment(t, "orders")
+		r := &rights{generation: 1, admin: true}
+		o := r.options()
+		o.Dialect = dialect
+		s := server.SessionWith(t, o)
+		draw, err := s.Prepare("draw", "SELECT next_id('orders')", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drop, err := s.Prepare("drop", "SELECT drop_generator('orders')", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(st *sqlfuncs.Statement) error {
+			p, err := s.Open(st, nil)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			_, err = p.Next(t.Context())
+			return err
+		}
+		if err := run(draw); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := s.Draw(draw, nil, 1); !ok {
+			t.Errorf("dialect %v: not on the fast path", dialect)
+		}
+		r.generation, r.admin, r.generators = 2, false, []string{"others"}
+		if _, ok := s.Draw(draw, nil, 1); ok {
+			t.Errorf("dialect %v: the fast path draws with rights of before", dialect)
+		}
+		sqltest.WantCode(t, "a generator of others", run(draw), sqlstate.InsufficientPrivilege)
+		sqltest.WantCode(t, "a function for administrators", run(drop), sqlstate.InsufficientPrivilege)
+		r.generation, r.generators = 3, nil
+		if err := run(draw); err != nil {
+			t.Errorf("dialect %v: the right is back: %v", dialect, err)
+		}
+		if allocs := testing.AllocsPerRun(100, func() { s.Draw(draw, nil, 1) }); allocs != 0 {
+			t.Errorf("dialect %v: %v allocations", dialect, allocs)
+		}
+		r.generation, r.ended = 4, true
+		if _, ok := s.Draw(draw, nil, 1); ok {
+			t.Errorf("dialect %v: the fast path draws for a user who was removed", dialect)
+		}
+		sqltest.WantCode(t, "a user who was removed", run(draw), sqlstate.AdminShutdown)
+		sqltest.WantCode(t, "the second statement of a user who was removed", run(draw), sqlstate.AdminShutdown)
+	}
+}
+
+// TestIsSuperuserIsReported to PostgreSQL's clients when it changes, and no ROLLBACK
+// brings it back.
+func TestIsSuperuserIsReported(t *testing.T) {
+	server := sqltest.NewServer(t)
+	r := &rights{generation: 1, admin: true}
+	s := server.SessionWith(t, r.options())
+	s.Want(t, "SHOW is_superuser", "on")
+	s.Parameters()
+	s.Must(t, "BEGIN")
+	r.generation, r.admin = 2, false
+	s.Want(t, "SHOW is_superuser", "off")
+	if changed := s.TakeParameters(); !slices.Equal(changed, []sqlfuncs.Parameter{{Name: "is_superuser", Value: "off"}}) {
+		t.Errorf("the client is told of %v", changed)
+	}
+	s.Must(t, "ROLLBACK")
+	s.Must(t, "RESET ALL")
+	s.Want(t, "SHOW is_superuser", "off")
+	s.Want(t, "SELECT rolsuper FROM pg_roles WHERE rolname = 'tester'", "f")
+}
