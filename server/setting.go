@@ -255,7 +255,7 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Wire.PreAuth, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address, and a fourth of those from one IPv6 /64; Unix sockets do not count",
+		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address; from all addresses of one IPv6 /64 four times as many; Unix sockets do not count",
 		value: func(c *Config) value { return count(&c.Wire.PerIP, 1, 10_000_000) },
 	},
 	{

@@ -74,6 +74,10 @@ func (c *Client) May(generator string) error {
 		WithHint("The user's line in the users file names the generators that it may use.")
 }
 
+// Sees reports whether the client may learn whose session a is and where it comes
+// from: administrators may, and users of their own sessions.
+func (c *Client) Sees(a *Activity) bool { return c.Admin || c.User == a.User }
+
 // Activity is a session as others see it.
 type Activity struct {
 	*Client

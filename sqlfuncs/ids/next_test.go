@@ -445,6 +445,13 @@ func TestOperatorTables(t *testing.T) {
 	s.Want(t, "SELECT count(*) FROM nextid.nodes", "0") // nobody keeps a list in this test
 	s.Must(t, "SET application_name = 'mine'")
 	s.Want(t, "SELECT usename, application_name, protocol FROM nextid.sessions", "tester|mine|postgresql")
+	app := sqlfuncs.SessionOptions{User: "app", RemoteAddr: "192.0.2.7:4711"}
+	reader, other := s.Server.SessionWith(t, app), sqlfuncs.SessionOptions{User: "other", RemoteAddr: "192.0.2.8:4711"}
+	s.Server.SessionWith(t, app)
+	s.Server.SessionWith(t, other)
+	const who = "SELECT usename, client_addr FROM nextid.sessions ORDER BY 1, 2"
+	s.Want(t, who, "app|192.0.2.7:4711\napp|192.0.2.7:4711\nother|192.0.2.8:4711\ntester|")
+	reader.Want(t, who, "app|192.0.2.7:4711\napp|192.0.2.7:4711\nNULL|NULL\nNULL|NULL")
 	s.Want(t, "SELECT ends, workers, ids_per_second, capacity FROM nextid.layouts WHERE name = 'twitter'",
 		"2080-07-10 17:30:30.208+00|1024|4096000|9223372036854775808")
 	s.Want(t, "SELECT name FROM nextid.layouts WHERE days_left < 0", "baidu")

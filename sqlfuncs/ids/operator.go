@@ -35,7 +35,7 @@ var operatorTables = []engine.Table{
 		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!
 		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8! store_ahead_ms:int8 store:text!`, nodeRows),
 	operatorTable("sessions", "connections of this server", `
-		pid:int4! usename:text! datname:text! application_name:text! client_addr:text!
+		pid:int4! usename:text datname:text! application_name:text! client_addr:text
 		protocol:text! started_at:timestamptz!`, sessionRows),
 	operatorTable("settings", "the configuration of this server, for admins: each key, where its value comes from, and whether a change needs a restart", `
 		name:text! value:text! default_value:text! source:text! needs_restart:bool! description:text!`, serverSettingRows),
@@ -201,9 +201,12 @@ func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, s := range x.Host.Sessions(x) {
 		protocol := [...]string{"postgresql", "mysql"}[s.Dialect]
+		user, addr := datum.Null(datum.Text), datum.Null(datum.Text)
+		if x.Host.Client().Sees(&s) {
+			user, addr = datum.MakeText(s.User), datum.MakeText(s.RemoteAddr)
+		}
 		rows = append(rows, []datum.Value{
-			datum.MakeInt4(int64(s.PID)), datum.MakeText(s.User),
-			datum.MakeText(s.Database), datum.MakeText(s.AppName), datum.MakeText(s.RemoteAddr),
+			datum.MakeInt4(int64(s.PID)), user, datum.MakeText(s.Database), datum.MakeText(s.AppName), addr,
 			datum.MakeText(protocol), datum.TimestampTZFromTime(s.Started),
 		})
 	}

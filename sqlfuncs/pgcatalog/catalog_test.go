@@ -321,6 +321,8 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	const clients = "SELECT usename, client_addr, client_port FROM pg_stat_activity ORDER BY 1"
 	admin.Want(t, clients, "app|"+sqltest.Null+"|-1\nroot|"+sqltest.Null+"|-1\ntcp|127.0.0.1|4711\nv6|fe80::1|4712")
 	reader.Want(t, clients, "app|"+sqltest.Null+"|-1\nroot|"+sqltest.Null+"|"+sqltest.Null+"\ntcp|"+sqltest.Null+"|"+sqltest.Null+"\nv6|"+sqltest.Null+"|"+sqltest.Null)
+	const queries = "SELECT usename, backend_start IS NULL, query LIKE 'SELECT usename%', query = '<insufficient privilege>' FROM pg_stat_activity WHERE usename IN ('app', 'root') ORDER BY 1"
+	reader.Want(t, queries, "app|f|t|f\nroot|t|f|t")
 	tcp.Want(t, "SELECT inet_client_addr()", "127.0.0.1")
 	v6.Want(t, "SELECT inet_client_addr()", "fe80::1")
 	reader.Want(t, "SELECT inet_client_addr()", sqltest.Null)

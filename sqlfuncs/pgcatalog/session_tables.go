@@ -183,27 +183,32 @@ func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// activityRows are the connections. Where others come from only administrators
-// learn.
+// activityRows are the connections. As in PostgreSQL, where those of other users come
+// from, since when and what they do only administrators learn.
 func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, s := range x.Host.Sessions(x) {
 		pairs := []any{
 			"datid", databaseOID(s.Database), "datname", s.Database, "pid", int(s.PID),
 			"usesysid", roleOID(s.User), "usename", s.User, "application_name", s.AppName,
-			"backend_start", datum.TimestampTZFromTime(s.Started), "backend_type", "client backend",
+			"backend_type", "client backend",
 		}
-		if s.User == x.Host.Client().User || x.Host.Client().Admin {
+		sees := x.Host.Client().Sees(&s)
+		if sees {
+			pairs = append(pairs, "backend_start", datum.TimestampTZFromTime(s.Started))
 			if addr, port, ok := s.Address(); ok {
 				pairs = append(pairs, "client_addr", addr, "client_port", port)
 			} else {
 				pairs = append(pairs, "client_port", -1)
 			}
 		}
-		if s.Own {
+		switch {
+		case !sees:
+			pairs = append(pairs, "query", "<insufficient privilege>")
+		case s.Own:
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.Started),
 				"state_change", datum.TimestampTZFromTime(x.Started), "query", s.Text)
-		} else if s.Text != "" { // of other statements, only those that wait long tell
+		case s.Text != "": // of other statements, only those that wait long tell
 			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", s.Text)
 		}
 		rows = append(rows, t.Row(pairs...))

@@ -29,7 +29,9 @@ func (c *caller) renew() (ok bool) {
 }
 
 // crossOrigin is net/http's rule for requests that another site's page makes
-// a browser send (Sec-Fetch-Site, else Origin against Host).
+// a browser send (Sec-Fetch-Site, else Origin against Host). A browser that sends
+// neither with a GET, as to plain HTTP on another machine, tells of the page in
+// Referer.
 var crossOrigin http.CrossOriginProtection
 
 // checkOrigin refuses what another site's page made a browser send: not even
@@ -37,6 +39,10 @@ var crossOrigin http.CrossOriginProtection
 func (s *Server) checkOrigin(r *http.Request) error {
 	asked := *r
 	asked.Method = http.MethodPost // the rule lets GET pass
+	if from := r.Referer(); from != "" && r.Header.Get("Origin") == "" {
+		asked.Header = r.Header.Clone()
+		asked.Header.Set("Origin", from) // its scheme and host count
+	}
 	if crossOrigin.Check(&asked) != nil {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "another site's page may not ask this server").
 			WithHint("Programs that are no browsers send neither Origin nor Sec-Fetch-Site.")
@@ -91,7 +97,7 @@ func (s *Server) checkHost(r *http.Request) error {
 	if err != nil {
 		host = r.Host
 	}
-	host = strings.Trim(host, "[]")
+	host = strings.ToLower(strings.Trim(host, "[]"))
 	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return nil
 	}

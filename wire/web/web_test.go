@@ -184,12 +184,14 @@ func TestOtherSites(t *testing.T) {
 	ask, _ := start(t, false)
 	ask("POST", "/api/v1/generators/a/ids", "")
 	for _, path := range []string{"/api/segment/get/a", "/api/v1/status", "/tinyid/id/nextId?bizType=a"} {
-		for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Host", "evil.example"}} {
+		for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Referer", "http://evil.example/127.0.0.1/"}, {"Referer", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Host", "evil.example"}} {
 			if status, body := ask("GET", path, "", h...); status != http.StatusForbidden {
 				t.Errorf("%s with %v: %d %s", path, h, status, body)
 			}
 		}
-		for _, h := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}, {"Host", "localhost:8433"}, {"Host", "[::1]:8433"}} {
+		for _, h := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}, {"Host", "localhost:8433"}, {"Host", "LOCALHOST:8433"}, {"Host", "Page.Localhost"}, {"Host", "[::1]:8433"},
+			{"Host", "localhost:8433", "Referer", "http://localhost:8433/page"}, {"Referer", "http://evil.example/", "Sec-Fetch-Site", "none"},
+		} {
 			if status, body := ask("GET", path, "", h...); status != http.StatusOK {
 				t.Errorf("%s with %v: %d %s", path, h, status, body)
 			}
@@ -197,14 +199,14 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// TestUsers: roles are those of SQL, and changes need an admin.
-func TestUsers(t *testing.T) {
 // rights are those of the user "changing".
 type rights struct{ admin, ended bool }
 
 func (*rights) Generation() uint64            { return 1 }
 func (r *rights) Now() (bool, []string, bool) { return r.admin, nil, !r.ended }
 
+// TestUsers: roles are those of SQL, and changes need an admin.
+func TestUsers(t *testing.T) {
 	ask, _ := start(t, true)
 	want := func(method, path, body string, status int, headers ...string) string {
 		t.Helper()
