@@ -175,7 +175,7 @@ func (c *conn) survive() {
 	c.out.B = nil // half an answer, perhaps
 	c.err = nil
 	defer func() { _ = recover() }() // the machine may be beyond saying goodbye
-	c.goodbye(func() { c.machine.Refuse(&c.out, Failed) })
+	c.dismiss(Failed)
 }
 
 // close releases everything.
@@ -356,23 +356,26 @@ func (c *conn) readFailed(err error) bool {
 		c.staying = true
 		return true
 	case c.server.draining.Load():
-		c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
+		c.dismiss(Shutdown)
 		return false
 	case c.gone.Load():
 		c.server.refused(c.info.Remote, RefusedBeforeLogin, "others needed its place before it had logged in")
-		c.goodbye(func() { c.machine.Refuse(&c.out, NoRoom) })
+		c.dismiss(NoRoom)
 		return false
 	case c.hungUp.Load():
-		c.goodbye(func() { c.machine.Refuse(&c.out, HungUp) })
+		c.server.closed(c, "an administrator, KILL or a change of the users ended it")
+		c.dismiss(HungUp)
 		return false
 	case c.deadline == 0, monotonic() < c.deadline: // nudged
 		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection: the read will tell
 		return true
 	case !c.admitted, c.partial:
 		c.server.refused(c.info.Remote, RefusedSlow, "too slow")
+		c.dismiss(Slow)
 		return false
 	}
-	c.goodbye(func() { c.machine.IdleExpired(&c.out) })
+	c.server.closed(c, "the client was silent for too long")
+	c.dismiss(Idle)
 	return false
 }
 
@@ -383,10 +386,12 @@ func (c *conn) feed(in []byte) bool {
 	c.info.counters.received.Add(int64(len(in)))
 	data := in
 	if len(c.pending) > 0 {
-		if !c.join(in) {
-			return c.noMemory()
+		switch {
+		case c.join(in):
+			data = c.pending
+		case !c.drop(c.pending):
+			return false
 		}
-		data = c.pending
 	}
 	skipped, skipping := c.info.skips, c.info.skipping
 	c.info.expected = 0
@@ -399,27 +404,37 @@ func (c *conn) feed(in []byte) bool {
 	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
 		c.partial = false // what is incomplete now began with this read
 	}
-	if flushErr := c.out.Flush(); flushErr != nil {
-		c.err = flushErr
+	if err := c.out.Flush(); err != nil {
+		c.err = err
+		if errors.Is(err, os.ErrDeadlineExceeded) && !c.cut.Load() {
+			c.server.closed(c, "the client does not read its answers")
+		}
 		return false
 	}
 	if err != nil {
-		c.err = err
-		c.impolite = !errors.Is(err, io.EOF)
+		c.failed(err)
 		return false
 	}
 	if c.info.startTLS {
 		c.upgrade, c.pending = true, bytes.Clone(data[n:])
 		return false
 	}
-	if !c.keep(data[n:]) {
-		return c.noMemory()
+	if rest := data[n:]; !c.keep(rest) && !c.drop(rest) {
+		return false
 	}
 	c.setTimers(len(in) > 0)
 	if c.staying {
 		c.nudge() // what it stays for may be done
 	}
 	return true
+}
+
+// failed ends the connection for an error of the machine.
+func (c *conn) failed(err error) {
+	c.err, c.impolite = err, !errors.Is(err, io.EOF)
+	if shutdown := errors.Is(err, ErrShutdown) && !c.hungUp.Load(); c.impolite && !shutdown && !errors.Is(err, ErrClosed) {
+		c.server.closed(c, err.Error())
+	}
 }
 
 // mayStay reports whether a connection stays for a moment although the server
@@ -484,10 +499,12 @@ func (c *conn) waitUntil(deadline time.Duration) {
 	}
 }
 
-// goodbye sends a last message.
-func (c *conn) goodbye(say func()) {
+// dismiss tells the client why the server ends the connection. While the server
+// stops it does not wait for what the client is still sending: there may be thousands.
+func (c *conn) dismiss(why Reason) {
 	c.acquire()
-	say()
+	c.impolite = why != Shutdown && why != Idle
+	c.machine.Refuse(&c.out, why)
 	_ = c.out.Flush() // the connection ends anyway
 	c.err = io.EOF
 }
@@ -516,7 +533,7 @@ func (c *conn) linger() {
 // this runs in the accept loop.
 func (c *conn) turnAway() {
 	c.cutOff()
-	c.goodbye(func() { c.machine.Refuse(&c.out, Shutdown) })
+	c.dismiss(Shutdown)
 	c.close()
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 
@@ -19,15 +20,18 @@ type Machine interface {
 	// poller notices a client that is gone. The first call has an empty in, for protocols in which the
 	// server speaks first, and so has the one after a TLS handshake.
 	//
-	// An error ends the connection after out was sent; io.EOF says that the
-	// client wanted it so. ctx ends when the server gives up waiting for
+	// An error ends the connection after out was sent, and is logged. io.EOF says
+	// that the client wanted it so, ErrClosed that the log has the reason. ctx ends when the server gives up waiting for
 	// statements at shutdown, with ErrShutdown as its cause.
 	Feed(ctx context.Context, in []byte, out *Out) (consumed int, err error)
 
+	// Drop throws away the message that begins with held, for which there is no
+	// memory: its rest comes with the next Feed. The client is told of it by an
+	// error. An error of Drop ends the connection, as one of Feed does.
+	Drop(held []byte, out *Out) error
+
 	// IdleTimeout is for how long the client may be silent now, 0 for ever.
-	// IdleExpired appends what to tell it when it was silent for too long.
 	IdleTimeout() time.Duration
-	IdleExpired(out *Out)
 
 	// Lost ends the statement that runs, and those behind it, with ErrLost: the
 	// client has closed the connection. Any goroutine calls it, also after Close.
@@ -60,8 +64,13 @@ const (
 	NoRoom                 // a limit on connections
 	Failed                 // a bug of ours
 	HungUp                 // Conn.HangUp: another client, or an operator, wanted it
-	NoMemory               // the beginning of a message finds no room, see Machine.Memory
+	Slow                   // the login or a message took too long
+	Idle                   // the client was silent for longer than IdleTimeout
 )
+
+// ErrClosed ends a connection whose client was told why, and about which the log has
+// a line already.
+var ErrClosed = errors.New("connection ended")
 
 // Conn is what a Machine knows of its connection and asks of it.
 type Conn struct {

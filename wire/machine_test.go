@@ -141,7 +141,7 @@ func code(err error) string {
 func (m *lines) IdleTimeout() time.Duration  { return m.idle }
 func (m *lines) Lost()                       {}
 func (m *lines) Busy() bool                  { return m.idle > 0 }
-func (m *lines) IdleExpired(out *Out)        { m.say(out, "silent for too long") }
+func (m *lines) Drop([]byte, *Out) error     { return errors.New("no memory") }
 func (m *lines) Refuse(out *Out, why Reason) { m.say(out, "go away: %d", why) }
 func (m *lines) Rest()                       {}
 func (m *lines) Memory() *account.Session    { return nil }

@@ -71,9 +71,20 @@ func (c *conn) keep(rest []byte) bool {
 	return true
 }
 
-// noMemory ends a connection that may not keep what it has sent.
-func (c *conn) noMemory() (more bool) {
-	c.goodbye(func() { c.machine.Refuse(&c.out, NoMemory) })
-	c.impolite = true
-	return false
+// drop throws away a message that the connection may not keep. It reports whether the
+// connection goes on.
+func (c *conn) drop(held []byte) bool {
+	err := c.machine.Drop(held, &c.out)
+	c.pending = nil
+	c.count(0)
+	if err != nil {
+		_ = c.out.Flush() // the connection ends anyway
+		c.failed(err)
+		return false
+	}
+	if err := c.out.Flush(); err != nil {
+		c.err = err
+		return false
+	}
+	return true
 }

@@ -41,6 +41,7 @@ type Server struct {
 	polling  sync.Once
 	poller   atomic.Pointer[poller] // nil: not needed yet, or there is none
 	refusals throttle
+	endings  throttle
 	panics   panicLog
 
 	mu        sync.Mutex
@@ -268,6 +269,14 @@ func (s *Server) refused(remote, why, reason string) {
 	s.noteRefusal(why)
 	if n, ok := s.refusals.next(time.Now()); ok {
 		s.Logger.Warn("connection refused", "remote", remote, "reason", reason, "not_logged", n)
+	}
+}
+
+// closed logs why the server ends a connection that was served, but not every one of
+// a flood.
+func (s *Server) closed(c *conn, reason string) {
+	if n, ok := s.endings.next(time.Now()); ok {
+		s.Logger.Warn("connection closed", "connection", c.info.ID, "remote", c.info.Remote, "reason", reason, "not_logged", n)
 	}
 }
 

@@ -479,7 +479,7 @@ func (brokenMachine) Feed(context.Context, []byte, *Out) (int, error) { panic("f
 func (brokenMachine) IdleTimeout() time.Duration                      { panic("idle") }
 func (brokenMachine) Lost()                                           { panic("lost") }
 func (brokenMachine) Busy() bool                                      { panic("busy") }
-func (brokenMachine) IdleExpired(*Out)                                { panic("expired") }
+func (brokenMachine) Drop([]byte, *Out) error                         { panic("drop") }
 func (brokenMachine) Refuse(*Out, Reason)                             { panic("refuse") }
 func (brokenMachine) Rest()                                           { panic("rest") }
 func (brokenMachine) Memory() *account.Session                        { panic("memory") }

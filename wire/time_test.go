@@ -52,8 +52,9 @@ func drip(t *testing.T, p *peer, every time.Duration) {
 
 func TestSilentStrangerIsHungUpOn(t *testing.T) {
 	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
-		start := time.Now()
-		dial().wantEnd()
+		p, start := dial(), time.Now()
+		p.want("go away: 4")
+		p.wantEnd()
 		elapsed(t, start, 5*time.Second)
 	})
 }
@@ -62,6 +63,7 @@ func TestLoginTimeIsAbsolute(t *testing.T) {
 	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
 		p, start := dial(), time.Now()
 		drip(t, p, time.Second) // does not buy more time
+		p.want("go away: 4")
 		p.wantEnd()
 		elapsed(t, start, 10*time.Second)
 	})
@@ -83,7 +85,7 @@ func TestIdleLimit(t *testing.T) {
 		p.send("echo x\n") // begins a new hour
 		p.want("x")
 		start := time.Now()
-		p.want("silent for too long")
+		p.want("go away: 5")
 		p.wantEnd()
 		elapsed(t, start, time.Hour)
 	})
@@ -95,7 +97,7 @@ func TestMachinesIdleTimeout(t *testing.T) {
 		p.send("begin 500\n")
 		p.want("begun")
 		start := time.Now()
-		p.want("silent for too long")
+		p.want("go away: 5")
 		p.wantEnd()
 		elapsed(t, start, 500*time.Millisecond)
 
@@ -114,6 +116,7 @@ func TestMessageTimeIsAbsolute(t *testing.T) {
 		p := dial().login()
 		start := time.Now()
 		drip(t, p, 7*time.Second)
+		p.want("go away: 4")
 		p.wantEnd()
 		elapsed(t, start, time.Minute)
 	})
@@ -145,6 +148,7 @@ func TestPipelineCutAnywhereIsServed(t *testing.T) {
 		}
 		start := time.Now()
 		p.want("30")
+		p.want("go away: 4")
 		p.wantEnd()
 		elapsed(t, start, time.Minute)
 	})
@@ -164,9 +168,40 @@ func TestSkippedMessageHasItsTime(t *testing.T) {
 		start := time.Now()
 		p.send("skip 1000000\n")
 		drip(t, p, 7*time.Second)
+		p.want("go away: 4")
 		p.wantEnd()
 		elapsed(t, start, time.Minute)
 	})
+}
+
+// TestEndsAreLogged: the log has a line with the reason for every connection that the
+// server ends, but for those that a shutdown ends.
+func TestEndsAreLogged(t *testing.T) {
+	for reason, end := range map[string]func(p *peer, s *Server){
+		"bad line": func(p *peer, _ *Server) { p.send("bad\n") },
+		"an administrator, KILL": func(_ *peer, s *Server) {
+			s.eachConn(func(c *conn) { go c.hangUp() })
+		},
+		"silent for too long":       func(p *peer, _ *Server) { p.send("begin 500\n") },
+		"does not read its answers": func(p *peer, _ *Server) { p.send("big 1000000000\n") },
+		"too slow":                  func(p *peer, _ *Server) { p.send("half") },
+		"":                          func(p *peer, _ *Server) { p.send("bye\n") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log logBuffer
+			s, _ := loggingServer(Limits{}, &log)
+			listener := wiretest.Listen()
+			serve(t, s, listener)
+			end(dialMemory(t, listener).login(), s)
+			<-time.After(2 * time.Minute)
+			if n := s.Connections(); n != 0 {
+				t.Errorf("%q: %d connections", reason, n)
+			}
+			if text := log.String(); strings.Count(text, "reason=") != min(1, len(reason)) || !strings.Contains(text, reason) {
+				t.Errorf("%q: the log has %q", reason, text)
+			}
+		})
+	}
 }
 
 func TestClientThatNeverReadsIsHungUpOn(t *testing.T) {

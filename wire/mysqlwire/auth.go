@@ -187,10 +187,10 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	var e *sqlstate.Error
 	if errors.As(cause, &e) && e.Code != sqlstate.InvalidPassword && e.Code != sqlstate.InvalidAuthorization {
-		return c.fatal(out, e)
+		return c.denied(out, e)
 	}
 	c.protocol.log.Debug("login denied", "connection", c.info.ID, "remote", c.info.Remote, "reason", cause)
-	return c.fatal(out, c.accessDenied(usesPassword))
+	return c.denied(out, c.accessDenied(usesPassword))
 }
 
 // secure reports whether nobody but the client can read the connection.

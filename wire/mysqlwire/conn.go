@@ -12,9 +12,6 @@ import (
 	"nextid/wire"
 )
 
-// errClose ends the connection after a fatal error.
-var errClose = errors.New("connection ended")
-
 // state is where a connection stands.
 type state uint8
 
@@ -117,8 +114,7 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		return 0, 0, c.fatal(out, errTooLong)
 	}
 	if f.tooLong {
-		c.skipped = skipping{left: f.size, more: f.more, on: true}
-		c.info.Skip(true)
+		c.skipMessage(f, 0, errTooLong)
 		return 0, 0, nil
 	}
 	switch c.state {
@@ -162,10 +158,30 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 	return out.Room()
 }
 
-// fatal sends an error that ends the connection.
+// Drop implements wire.Machine.
+func (c *conn) Drop(held []byte, out *wire.Out) error {
+	f, _, err := readFrame(held, 0, c.commandLimit)
+	c.seq = f.next
+	if err != nil || f.size <= len(held) || !hasAnswer(held[headerSize]) {
+		return c.fatal(out, errNoMemory)
+	}
+	c.skipMessage(f, len(held), errNoMemory)
+	return nil
+}
+
+var errNoMemory = sqlstate.New(sqlstate.OutOfMemory, "Out of memory for a long packet; send shorter statements, or raise limits.memory in the configuration")
+
+// fatal sends an error that ends the connection, and returns it.
 func (c *conn) fatal(out *wire.Out, err error) error {
 	out.B = c.appendError(out.B, err)
-	return errClose
+	return err
+}
+
+// denied is fatal for an error that the log has already: of a login, or for lack of
+// places.
+func (c *conn) denied(out *wire.Out, err error) error {
+	_ = c.fatal(out, err)
+	return wire.ErrClosed
 }
 
 // host is the client's address without the port, for messages.
@@ -268,12 +284,6 @@ func (c *conn) Lost() { c.statement.Lose(wire.ErrLost) }
 // Busy implements wire.Machine.
 func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }
 
-// IdleExpired implements wire.Machine.
-func (c *conn) IdleExpired(out *wire.Out) {
-	c.seq = 0
-	_ = c.fatal(out, sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity")) // the connection ends anyway
-}
-
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	var err error
@@ -282,8 +292,10 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		err = sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress")
 	case wire.NoRoom:
 		err = sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration.")
-	case wire.NoMemory:
-		err = sqlstate.New(sqlstate.OutOfMemory, "Out of memory for a long packet; send shorter statements, or raise limits.memory in the configuration")
+	case wire.Slow:
+		err = sqlstate.New(sqlstate.QueryCanceled, "Got timeout reading communication packets").WithMySQL(1159, "08S01")
+	case wire.Idle:
+		err = sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity")
 	case wire.HungUp:
 		err = errKilled
 	default:

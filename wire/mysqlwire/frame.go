@@ -67,6 +67,7 @@ func readFrame(in []byte, seq byte, limit func(first byte) int) (f frame, ok boo
 			f.tooLong, f.more = true, more
 			return f, true, nil
 		case len(in) < f.size:
+			f.more = more
 			return f, false, nil
 		case !more:
 			f.payload = payload(in[:f.size], total)
@@ -109,6 +110,13 @@ type skipping struct {
 	left int // bytes of the packet
 	more bool
 	on   bool
+	why  error // for the client, when all has arrived
+}
+
+// skipMessage throws a message away, of which the first bytes are gone already.
+func (c *conn) skipMessage(f frame, gone int, why error) {
+	c.skipped = skipping{left: f.size - gone, more: f.more, on: true, why: why}
+	c.info.Skip(true)
 }
 
 // skip throws away the beginning of in. After the message's last byte it is
@@ -125,7 +133,7 @@ func (c *conn) skip(in []byte) (n int, err error) {
 		if !s.more {
 			s.on = false
 			c.info.Skip(false)
-			c.out.B = c.appendError(c.out.B, errTooLong)
+			c.out.B = c.appendError(c.out.B, s.why)
 			return n, nil
 		}
 		if len(in)-n < headerSize {

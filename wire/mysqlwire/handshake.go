@@ -217,7 +217,7 @@ func (c *conn) open(out *wire.Out) error {
 	options := c.login.options
 	if c.session == nil {
 		if err := c.info.Admit(); err != nil {
-			return c.fatal(out, err)
+			return c.denied(out, err)
 		}
 	} else {
 		c.closeSession()

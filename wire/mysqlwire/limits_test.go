@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs"
+	memory "nextid/sqlfuncs/account"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/wiretest"
@@ -111,6 +113,26 @@ func TestLongCommands(t *testing.T) {
 			t.Errorf("%d bytes: the ping behind it got %q", size, got)
 		}
 		_ = c.conn.Close()
+	}
+}
+
+// TestCommandWithoutMemoryIsSkipped: a command that the account of bytes has no room
+// for costs its statement, and not the connection.
+func TestCommandWithoutMemoryIsSkipped(t *testing.T) {
+	_, registry := wiretest.SQLWith(t, "")
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Memory: memory.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ := startServer(t, mysqlwire.Config{SQL: sql})
+	c := login(t, address, plain)
+	go func(b []byte) { _, _ = c.conn.Write(b) }(join(query("SELECT 1 -- "+strings.Repeat("x", 590_000)), command(0x0e)))
+	c.seq = 1
+	if got := c.read("text"); !strings.HasPrefix(got[0], "ERR 1041") {
+		t.Errorf("a long command: %q", got)
+	}
+	if got := c.read("text"); !strings.HasPrefix(got[0], "OK") {
+		t.Errorf("the ping behind it: %q", got)
 	}
 }
 

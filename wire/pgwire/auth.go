@@ -62,7 +62,7 @@ func (c *conn) identify(ctx context.Context, answer []byte, out *wire.Out) error
 	if c.login.exchange != nil {
 		request, done, err := c.login.exchange.Next(ctx, answer)
 		if err != nil {
-			return c.fatal(out, err)
+			return c.denied(out, err)
 		}
 		if request != nil {
 			var at int

@@ -12,12 +12,9 @@ import (
 	"nextid/wire"
 )
 
-// errNoMemory is about a message that has not arrived whole.
+// errNoMemory is the error for a message that has not arrived whole.
 var errNoMemory = sqlstate.New(sqlstate.OutOfMemory, "out of memory for a long message").
 	WithHint("Send shorter statements, or raise limits.memory in the configuration.")
-
-// errClose ends the connection after a fatal error.
-var errClose = errors.New("connection ended")
 
 // state is where a connection stands.
 type state uint8
@@ -128,6 +125,16 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
 }
 
+// Drop implements wire.Machine.
+func (c *conn) Drop(held []byte, out *wire.Out) error {
+	h, ok, err := readHeader(held, &c.protocol.limits)
+	if !ok || err != nil {
+		return c.fatal(out, errNoMemory)
+	}
+	c.skipMessage(headerSize + h.size - len(held))
+	return c.refuseMessage(h.typ, errNoMemory, out)
+}
+
 // skipMessage throws the next n bytes away.
 func (c *conn) skipMessage(n int) {
 	c.skip = int64(n)
@@ -232,20 +239,32 @@ func (c *conn) failed(out *wire.Out, err error) {
 	out.B = appendError(out.B, "ERROR", err)
 }
 
-// fatal sends an error that ends the connection.
+// fatal sends an error that ends the connection, and returns it.
 func (c *conn) fatal(out *wire.Out, err error) error {
 	c.info.Answered(err)
 	out.B = appendError(out.B, "FATAL", err)
-	return errClose
+	return err
+}
+
+// denied is fatal for an error that the log has already: of a login, or for lack of
+// places.
+func (c *conn) denied(out *wire.Out, err error) error {
+	_ = c.fatal(out, err)
+	return wire.ErrClosed
 }
 
 // tooLong answers a message over its limit; its bytes are being skipped.
 func (c *conn) tooLong(typ byte, out *wire.Out) error {
+	return c.refuseMessage(typ, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.limits.Statement).
+		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."), out)
+}
+
+// refuseMessage answers a message whose bytes are being skipped.
+func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 	if c.ignores(typ) {
 		return nil
 	}
-	c.failed(out, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.limits.Statement).
-		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."))
+	c.failed(out, why)
 	if typ == 'P' || typ == 'B' {
 		c.skipToSync = true
 	} else {
@@ -340,15 +359,6 @@ func (c *conn) Lost() { c.statement.Lose(wire.ErrLost) }
 // Busy implements wire.Machine.
 func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }
 
-// IdleExpired implements wire.Machine.
-func (c *conn) IdleExpired(out *wire.Out) {
-	err := sqlstate.New(sqlstate.IdleSession, "terminating connection due to idle-session timeout")
-	if c.Busy() {
-		err = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
-	}
-	_ = c.fatal(out, err) // the connection ends anyway
-}
-
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	var err error
@@ -360,8 +370,16 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		}
 	case wire.NoRoom:
 		err = sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").WithHint("Use a connection pool, or raise the limits in the configuration.")
-	case wire.NoMemory:
-		err = errNoMemory
+	case wire.Slow:
+		err = sqlstate.New(sqlstate.QueryCanceled, "terminating connection due to timeout: a message did not arrive whole")
+		if c.state != ready {
+			err = sqlstate.New(sqlstate.QueryCanceled, "canceling authentication due to timeout")
+		}
+	case wire.Idle:
+		err = sqlstate.New(sqlstate.IdleSession, "terminating connection due to idle-session timeout")
+		if c.Busy() {
+			err = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
+		}
 	default:
 		err = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
 	}

@@ -100,6 +100,32 @@ func TestBeginningsOfMessagesAreCounted(t *testing.T) {
 	}
 }
 
+// TestMessageWithoutMemoryIsSkipped: a message that the account of bytes has no room
+// for costs its statement, and not the connection.
+func TestMessageWithoutMemoryIsSkipped(t *testing.T) {
+	_, registry := wiretest.SQLWith(t, "")
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Memory: account.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	c := login(t, l.Addr().String())
+	long := "SELECT 1 --" + strings.Repeat("x", 590_000)
+	for _, message := range [][]byte{queryMsg(long), join(parseMsg("", long), bindMsg("", "", 0), syncMsg())} {
+		c.write(join(message, queryMsg("SELECT 2")))
+		if first := strings.Join(c.until("ReadyForQuery"), "\n"); !strings.Contains(first, "Error ERROR 53200") {
+			t.Errorf("a long message: %s", first)
+		}
+		if second := strings.Join(c.until("ReadyForQuery"), "\n"); !strings.Contains(second, `"2"`) {
+			t.Errorf("the query behind it: %s", second)
+		}
+	}
+}
+
 func TestLongStatementIsSkippedAndTheConnectionGoesOn(t *testing.T) {
 	address, _ := startServer(t, wire.Limits{Statement: 1000})
 	for _, size := range []int{999, 1000, 1001, 5000, 200_000} {
@@ -173,7 +199,7 @@ func TestConnectionsOfOneAddressAreCounted(t *testing.T) {
 func TestSilentClientsAreClosedBeforeTheLogin(t *testing.T) {
 	address, _ := startServer(t, wire.Limits{FirstByte: 50 * time.Millisecond, Login: 200 * time.Millisecond})
 	silent := dial(t, address)
-	if got := show(silent.next()); got != "closed" {
+	if got := show(silent.next()); got != "Error FATAL 57014" {
 		t.Errorf("a silent client got %s", got)
 	}
 	// One byte now and then does not prolong the login.
@@ -193,7 +219,7 @@ func TestSilentClientsAreClosedBeforeTheLogin(t *testing.T) {
 			}
 		}
 	}()
-	if got := show(slow.next()); got != "closed" {
+	if got := show(slow.next()); got != "Error FATAL 57014" {
 		t.Errorf("a client that drips its login got %s", got)
 	}
 	<-closed

@@ -100,7 +100,7 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 		// somebody in the middle wants them to be taken for the client's
 		// (CVE-2021-23214). No answer: the client could not trust it.
 		c.protocol.log.Warn("plaintext behind a request for TLS: connection closed", "connection", c.info.ID, "remote", c.info.Remote)
-		return errClose
+		return wire.ErrClosed
 	}
 	out.B = append(out.B, 'S')
 	c.startTLS()
@@ -111,12 +111,14 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 // of libpq 17).
 func (c *conn) directTLS() error {
 	if !c.info.CanTLS() {
-		return errClose // nothing could be said that the client understands
+		return errNoTLS // nothing could be said that the client understands
 	}
 	c.direct = true
 	c.startTLS()
 	return errStop
 }
+
+var errNoTLS = errors.New("the client begins with TLS, and the server has no certificate")
 
 // startTLS begins the handshake. After it comes the start-up packet, and no
 // request for encryption again.
@@ -153,7 +155,7 @@ func (c *conn) open(out *wire.Out) error {
 		c.session, err = c.protocol.sql.NewSession(c.login.options)
 	}
 	if err != nil {
-		return c.fatal(out, err)
+		return c.denied(out, err)
 	}
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
