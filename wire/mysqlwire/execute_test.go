@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	memory "nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
 	"nextid/wire/auth"
 	"nextid/wire/mysqlwire"
@@ -134,6 +136,36 @@ func (f *fuzzed) loginNative(t *testing.T, caps uint64) {
 		f.feed(t, packet(3, []byte(scramble1("secret", nonce))), 0)
 	}
 	f.answers = nil
+}
+
+// TestDroppedLongDataIsNotCharged: a client that sends values in pieces for
+// statements that it never executes holds nothing once they are dropped.
+func TestDroppedLongDataIsNotCharged(t *testing.T) {
+	sql := sqltest.NewServer(t, sqltest.Config{Memory: memory.Limits{Server: 64 << 20}}).Server
+	data := bytes.Repeat([]byte("x"), 60<<10)
+	for name, drop := range map[string][]byte{
+		"COM_RESET_CONNECTION": command(0x1f),
+		"COM_CHANGE_USER":      command(0x11, cstr("u"), []byte{0}, cstr("shop"), u16(45), cstr("mysql_native_password"), []byte{0}),
+		"COM_STMT_RESET":       command(0x1a, u32(-1)),
+		"COM_STMT_CLOSE":       command(0x19, u32(-1)),
+	} {
+		z := newFuzzed(t, mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()}))
+		z.ctx = t.Context()
+		z.login(t, plain)
+		z.feed(t, join(prepare("SELECT CONCAT(?, '')"), command(0x1f)), 0)
+		before, piece := z.m.Memory().Used(), command(0x18, u32(-1), u16(0), data)
+		for range 500 { // 30 MB, where a session may hold 16
+			z.feed(t, join(prepare("SELECT CONCAT(?, '')"), piece, drop, command(0x19, u32(-1))), 0)
+			z.answers = nil
+		}
+		if got := z.m.Memory().Used() - before; got != 0 {
+			t.Errorf("%s: %d bytes are charged for nothing", name, got)
+		}
+		z.feed(t, join(prepare("SELECT CONCAT(?, '')"), piece, execute(-1, 0, param{typ: 252})), 0)
+		if !bytes.Contains(z.answers, data) {
+			t.Errorf("%s: %.100q in the place of the value", name, z.answers)
+		}
+	}
 }
 
 // TestAnyParametersAreRead executes statements with random numbers of

@@ -347,6 +347,11 @@ func (c *conn) closeStatement(body []byte) {
 	if err != nil {
 		return
 	}
+	c.drop(s)
+}
+
+// drop closes a prepared statement.
+func (c *conn) drop(s *statement) {
 	c.closeCursor(s)
 	c.forgetLongData(s)
 	c.session.Unprepare([]byte(s.name))
@@ -356,11 +361,9 @@ func (c *conn) closeStatement(body []byte) {
 // closeStatements closes all prepared statements.
 func (c *conn) closeStatements() {
 	for _, s := range c.statements {
-		c.closeCursor(s)
-		c.session.Unprepare([]byte(s.name))
+		c.drop(s)
 	}
-	clear(c.statements)
-	c.lastID, c.longBytes = 0, 0
+	c.lastID = 0
 }
 
 // resetStatement serves COM_STMT_RESET: long data and cursor go.
