@@ -50,7 +50,8 @@ type Generator interface {
 // TryGenerator is a Generator that can also answer without waiting.
 //
 // TryNext takes no lock, allocates nothing and never blocks. ok is false
-// when only Next can decide: no reservation left, tick used up, an error.
+// when only Next can decide: no reservation left, the next one is due, tick
+// used up, an error.
 type TryGenerator interface {
 	Generator
 	TryNext(n int64) (r Range, ok bool)

@@ -74,7 +74,7 @@ func (g *Generator) takeAll(n int64) (runs []generator.Range, f *flight, mine bo
 			if take > 0 {
 				runs = append(runs, g.run(b, i, take))
 			}
-			return g.takeQueued(runs, n-take, i <= b.mark && b.mark < i+take), nil, false, nil
+			return g.takeQueued(runs, n-take, take > 0 && i+take > b.mark.Load()), nil, false, nil
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (g *Generator) takeQueued(runs []generator.Range, n int64, marked bool) []g
 			runs = generator.AppendRun(runs, g.run(b, used, take))
 		}
 		n -= take
-		marked = used <= b.mark && b.mark < used+take
+		marked = take > 0 && used+take > b.mark.Load()
 	}
 	if marked && len(g.queue) == 0 {
 		g.startFlight(1)

@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"testing"
+	"time"
 
 	"nextid/generator"
 	"nextid/generator/store/memory"
@@ -33,6 +34,39 @@ func TestTryNextAllocatesNothing(t *testing.T) {
 		}); allocs != 0 {
 			t.Errorf("TryNext(%d) allocates %v times", n, allocs)
 		}
+	}
+}
+
+// TestTryNextTakesNoLock: not at the mark of a buffer either, where Next asks for
+// the next one.
+func TestTryNextTakesNoLock(t *testing.T) {
+	g := benchGenerator(t, `{"step":1000,"prefetch_at":0.5}`) // which has drawn one
+	g.mu.Lock()
+	done := make(chan int64, 1)
+	go func() {
+		drawn := int64(1)
+		for _, ok := g.TryNext(1); ok; _, ok = g.TryNext(1) {
+			drawn++
+		}
+		done <- drawn
+	}()
+	select {
+	case drawn := <-done:
+		if drawn != 500 || g.flight != nil {
+			t.Errorf("%d ids were drawn before the mark, want 500, flight %v", drawn, g.flight)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("TryNext waits for a lock")
+	}
+	g.mu.Unlock()
+	if r, err := g.Next(t.Context(), 1); err != nil || r.First != 501 {
+		t.Errorf("%+v, %v, want 501", r, err)
+	}
+	if g.current.Load().reaches(1) {
+		t.Error("Next has left the mark where it was")
+	}
+	if r, ok := g.TryNext(1); !ok || r.First != 502 {
+		t.Errorf("behind the mark: %+v, %v, want 502", r, ok)
 	}
 }
 

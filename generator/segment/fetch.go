@@ -41,7 +41,7 @@ func (f *flight) failure() error {
 	return f.err
 }
 
-// prefetch asks for the next buffer in the background.
+// prefetch asks for the next buffer in a goroutine, which Close waits for.
 func (g *Generator) prefetch() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

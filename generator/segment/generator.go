@@ -73,20 +73,17 @@ func newGenerator(name string, o Options, store generator.Reserver, clock genera
 	return g
 }
 
-// TryNext implements generator.TryGenerator. A strict generator never
-// answers from memory.
+// TryNext implements generator.TryGenerator. It leaves the draw that reaches
+// the buffer's mark to Next. A strict generator never answers from memory.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	b := g.current.Load()
-	if n < 1 || b.empty() {
+	if n < 1 || b.empty() || b.reaches(n) {
 		return generator.Range{}, false
 	}
 	n = min(n, b.size)
 	i := b.next.Add(n) - n // may run beyond the end: the buffer is empty then
 	if i >= b.size {
 		return generator.Range{}, false
-	}
-	if i <= b.mark && b.mark < i+n {
-		g.prefetch()
 	}
 	return g.run(b, i, min(n, b.size-i)), true
 }
@@ -109,6 +106,10 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 	var patient context.Context // ctx until the deadline
 	for {
+		if b := g.current.Load(); !b.empty() && b.reaches(n) {
+			g.prefetch()
+			b.mark.Store(math.MaxInt64)
+		}
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
 		}

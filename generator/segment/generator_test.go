@@ -370,8 +370,7 @@ func TestHugeDrawsDoNotWrapAround(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"step":10,"prefetch_at":1}`)
 		w.draw(g, 1)
-		r, ok := g.TryNext(math.MaxInt64)
-		if !ok || r.First != 2 || r.Count != 9 {
+		if r := w.next(g, math.MaxInt64); r.First != 2 || r.Count != 9 {
 			t.Errorf("run %+v, want the rest of the buffer", r)
 		}
 		next := int64(11)

@@ -68,7 +68,10 @@ type buffer struct {
 	lo, hi int64
 	first  int64
 	size   int64
-	mark   int64 // drawing the id of this index asks for the next buffer
+
+	// mark is the index whose id is drawn by Next, which asks for the next
+	// buffer first; math.MaxInt64 once that was done.
+	mark atomic.Int64
 
 	_    [64]byte     // every draw writes next: keep it off the line of what is only read
 	next atomic.Int64 // index of the next id; beyond size when used up
@@ -83,7 +86,7 @@ func (l *line) newBuffer(lo, hi, above int64, prefetchAt float64) *buffer {
 		b.first = lo + gap
 		b.size = int64((uint64(hi)-uint64(b.first)-1)/uint64(l.increment)) + 1
 	}
-	b.mark = int64(float64(b.size) * prefetchAt)
+	b.mark.Store(int64(float64(b.size) * prefetchAt))
 	l.skip(b, above)
 	return b
 }
@@ -108,6 +111,9 @@ func (l *line) restFrom(b *buffer, used int64) int64 {
 
 // used is how many ids of the buffer are gone.
 func (b *buffer) used() int64 { return min(b.next.Load(), b.size) }
+
+// reaches reports whether a draw of n ids reaches the mark.
+func (b *buffer) reaches(n int64) bool { return b.next.Load()+min(n, b.size) > b.mark.Load() }
 
 // empty reports whether nothing is left. An empty buffer stays empty.
 func (b *buffer) empty() bool { return b.next.Load() >= b.size }
