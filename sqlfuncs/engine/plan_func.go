@@ -281,7 +281,7 @@ func signature(e *syntax.FuncCall, args []*Expr) string {
 	if e.Star {
 		star = "*"
 	}
-	return sqlstate.Cut(cmp.Or(e.Word, strings.Join(e.Name, ".")), 128) + "(" + star + ")"
+	return sqlstate.Cut(cmp.Or(e.Word(), strings.Join(e.Name, ".")), 128) + "(" + star + ")"
 }
 
 func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, others []*Function) error {

@@ -205,7 +205,7 @@ func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 	if len(e.Name) > 1 {
 		database = e.Name[len(e.Name)-2]
 	}
-	name = cmp.Or(e.Word, name)
+	name = cmp.Or(e.Word(), name)
 	err := sqlstate.New(sqlstate.UndefinedFunction, "FUNCTION %s.%s does not exist", sqlstate.Cut(database, 64), sqlstate.Cut(name, 64))
 	if own := p.Catalog.Nearest(name); own != "" {
 		return err.WithHint("Did you mean %s?", own)

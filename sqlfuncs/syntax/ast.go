@@ -388,8 +388,7 @@ type (
 		OrderBy  []OrderItem
 		Filter   Expr
 		Over     *Window
-		Bare     bool   // written without parentheses
-		Word     string // of special syntax whose function has another name: trim
+		Bare     bool // written without parentheses
 	}
 	// Arg is one argument; Name is set for name => value and name := value.
 	// MySQL's GROUP_CONCAT(… SEPARATOR s) and CONVERT(x USING c) have s and c

@@ -3,6 +3,7 @@ package syntax
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // pgCall makes a call of a pg_catalog function, as PostgreSQL's grammar does
@@ -301,7 +302,14 @@ func (p *parser) trim(pos Pos) Expr {
 		}
 	}
 	p.expectPunct(")")
-	x := pgCall(pos, name, args...)
-	x.Word = "trim"
-	return x
+	return pgCall(pos, name, args...)
+}
+
+// Word is the keyword of the special syntax that e was written in, if its
+// function has another name; "" for other calls.
+func (e *FuncCall) Word() string {
+	if len(e.Name) == 2 && e.Name[0] == "pg_catalog" && strings.HasSuffix(e.Name[1], "trim") {
+		return "trim"
+	}
+	return ""
 }
