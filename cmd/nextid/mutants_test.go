@@ -46,8 +46,8 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 		"return x.Hold(SizeOfRow(row)) }", "return x.Hold(0) }", "sqlfuncs", "TestMemoryIsBounded",
 	},
 	{
-		"whoever logs in calls what administrators may", "sqlfuncs/engine/plan_func.go",
-		"if best.Admin && !p.Host.Client().Admin {", "if best.Admin && p.Host == nil {", "sqlfuncs", "Admin",
+		"whoever logs in calls what administrators may", "sqlfuncs/engine/function.go",
+		"if c := x.Host.Client(); !c.Admin {", "if c := x.Host.Client(); c == nil {", "sqlfuncs", "Rights",
 	},
 	{
 		"DISTINCT forgets what it has seen", "sqlfuncs/engine/plan_setop.go",
