@@ -77,6 +77,13 @@ type Numbered interface {
 	Numbers(stored json.RawMessage, past int64) Left
 }
 
+// Movable is a Kind whose generators setval and ALTER SEQUENCE move.
+type Movable interface {
+	// Position names the options that say where a generator was moved to. A
+	// configuration does not contradict them.
+	Position() []string
+}
+
 // WorkerKind is a Kind whose ids hold a worker id.
 type WorkerKind interface {
 	// WorkerBits is how wide the worker field of stored options is.

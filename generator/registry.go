@@ -447,7 +447,7 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 			return nil
 		}
 		for _, stored := range []json.RawMessage{d.Options, public(k, d).Options} {
-			if now, err := k.Normalize(stored); err == nil && bytes.Equal(want.Options, now) {
+			if now, err := k.Normalize(stored); err == nil && bytes.Equal(unmoved(k, want.Options), unmoved(k, now)) {
 				return nil
 			}
 		}
@@ -458,6 +458,23 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 			d.Name, want.Kind, public(r.kinds[want.Kind], want).Options, d.Kind, public(k, d).Options),
 		Hint: "Make the configuration of this server agree with the store, or remove the generator from it.",
 	}
+}
+
+// unmoved is normal options without those of Movable.
+func unmoved(k Kind, options json.RawMessage) json.RawMessage {
+	m, ok := KindAs[Movable](k)
+	var fields map[string]json.RawMessage
+	if !ok || json.Unmarshal(options, &fields) != nil {
+		return options
+	}
+	for _, name := range m.Position() {
+		delete(fields, name)
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return options
+	}
+	return rest
 }
 
 // CheckName reports whether name is [A-Za-z_][A-Za-z0-9_.:-]{0,127}.

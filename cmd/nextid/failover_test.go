@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +29,7 @@ type lossyStore struct {
 
 func lossyRedis(t *testing.T) lossyStore {
 	s := dbtest.Redis(t)
-	files, copied := filepath.Join(s.Dir, "appendonlydir"), filepath.Join(t.TempDir(), "copy")
+	files, copied := filepath.Join(s.Dir, "data", "appendonlydir"), filepath.Join(t.TempDir(), "copy")
 	replace := func(to, from string) {
 		if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(from))); err != nil {
 			t.Fatal(err)
@@ -98,8 +99,10 @@ func failOverWithAWrongClock(t *testing.T, tool string, store lossyStore, by tim
 	store.failOver()
 	met := wrong.connect()
 	dbtest.Await(t, "the server with the wrong clock meets the failover", func() bool {
-		_, _ = met.Exec(ctx, "SELECT create_generator('met', 'segment')")
-		_, err := drawOnce(ctx, met, "met")
+		// A name that it defined before is stopped.
+		name := fmt.Sprint("met", time.Since(failed).Nanoseconds())
+		_, _ = met.Exec(ctx, "SELECT create_generator($1, 'segment')", name)
+		_, err := drawOnce(ctx, met, name)
 		return err == nil
 	})
 	second := launch(t, serve(), nil)

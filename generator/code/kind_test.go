@@ -407,3 +407,33 @@ func TestReadersUndoWithoutAServer(t *testing.T) {
 		t.Errorf("stored options that are none: %v", err)
 	}
 }
+
+// TestAMovedGeneratorAgreesWithItsConfiguration: setval and ALTER SEQUENCE store
+// where a generator goes on. A server that declares it without that still gives its ids.
+func TestAMovedGeneratorAgreesWithItsConfiguration(t *testing.T) {
+	for _, options := range []string{`{}`, `{"text":"base62","prefix":"inv-"}`, `{"start":5,"restart":100}`} {
+		store := memory.New(memory.Config{Exclusive: true})
+		declared := generator.Definition{Name: "invoices", Kind: segment.KindName, Options: json.RawMessage(options)}
+		w, err := newWorld(t, store, declared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.registry.Alter(t.Context(), "invoices", json.RawMessage(`{"restart":1000,"called":true}`)); err != nil {
+			t.Fatal(err)
+		}
+		if w, err = newWorld(t, store, declared); err != nil {
+			t.Fatal(err)
+		}
+		if id := w.next(w.entry("invoices")); id != 1001 {
+			t.Errorf("%s: id %d, want 1001", options, id)
+		}
+		other := declared
+		other.Options = json.RawMessage(`{"increment":7}`)
+		if w, err = newWorld(t, store, other); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.registry.Get(t.Context(), "invoices"); !errors.Is(err, generator.ErrPinned) {
+			t.Errorf("%s: another increment: %v", options, err)
+		}
+	}
+}

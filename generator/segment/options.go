@@ -130,6 +130,9 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 	return newGenerator(d.Name, o, k.store, k.clock, k.owner), nil
 }
 
+// Position implements generator.Movable.
+func (kind) Position() []string { return []string{"restart", "called"} }
+
 // Numbers implements generator.Numbered. Where no least number is given, one that
 // starts late counts as begun with the first.
 func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
