@@ -432,7 +432,7 @@ func TestAMovedGeneratorAgreesWithItsConfiguration(t *testing.T) {
 		if w, err = newWorld(t, store, other); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.registry.Get(t.Context(), "invoices"); !errors.Is(err, generator.ErrPinned) {
+		if _, err := w.entry("invoices").Next(t.Context(), 1); !errors.Is(err, generator.ErrPinned) {
 			t.Errorf("%s: another increment: %v", options, err)
 		}
 	}
