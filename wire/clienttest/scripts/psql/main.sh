@@ -64,42 +64,36 @@ matches "SET, SHOW, RESET ALL, DISCARD ALL" "$(q -q -c "SET client_encoding TO '
 equal "settings at start-up" "$(PGOPTIONS='-c statement_timeout=5s -c lock_timeout=1s' PGCLIENTENCODING=UTF8 PGTZ=UTC \
 	PGAPPNAME=check q -c "SELECT 1")" 1
 
-# interactive INPUT...: what psql prints on a terminal. It waits after each input.
+# interactive MARK INPUT: what psql prints on a terminal. It waits for the first prompt, and after INPUT for MARK.
 interactive() {
 	TERM=xterm python3 - "$@" <<'PYTHON' 2>&1
 import os, pty, select, sys, time
 
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execvp("psql", ["psql", "-X", "-v", "ON_ERROR_STOP=0"])
+    os.execvp("psql", ["psql", "-X", "-v", "ON_ERROR_STOP=0", "-v", "PROMPT1=ready> "])
 out = b""
 
 
-def read(seconds):
+def await_for(mark):
     global out
-    end = time.time() + seconds
-    while time.time() < end:
-        if not select.select([terminal], [], [], 0.05)[0]:
-            continue
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:
-            return
-        if not data:
-            return
-        out += data
+    begin, end = len(out), time.time() + 60
+    while mark not in out[begin:] and time.time() < end:
+        if select.select([terminal], [], [], 0.05)[0]:
+            try:
+                out += os.read(terminal, 65536)
+            except OSError:
+                return
 
 
-read(1.0)
-for text in sys.argv[1:]:
-    os.write(terminal, text.encode().decode("unicode_escape").encode())
-    read(0.7)
+await_for(b"ready> ")
+os.write(terminal, sys.argv[2].encode().decode("unicode_escape").encode())
+await_for(sys.argv[1].encode())
 os.write(terminal, b"\\q\n")
-read(0.3)
 sys.stdout.buffer.write(out)
 PYTHON
 }
-answer=$(interactive "SELECT next_id('orders');\n" | tr -d '\r' | grep -cE '^ *[0-9]{1,20} *$')
+answer=$(interactive "row)" "SELECT next_id('orders');\n" | tr -d '\r' | grep -cE '^ *[0-9]{1,20} *$')
 equal "interactive session" "$answer" 1
 
 if meta; then
@@ -110,8 +104,8 @@ if meta; then
 		succeeds "meta $command" q -c "$command"
 	done
 	succeeds "meta pg_dump" pg_dump
-	matches "meta tab completion of functions" "$(interactive '\\df next_r\t\t\x15' | tr -d '\r')" "next_range"
-	matches "meta tab completion of tables" "$(interactive 'SELECT * FROM id_r\t\t\x15' | tr -d '\r')" "id_ranges"
-	matches "meta tab completion of settings" "$(interactive 'SET client_e\t\t\x15' | tr -d '\r')" "client_encoding"
+	matches "meta tab completion of functions" "$(interactive next_range '\\df next_r\t\t\x15' | tr -d '\r')" "next_range"
+	matches "meta tab completion of tables" "$(interactive id_ranges 'SELECT * FROM id_r\t\t\x15' | tr -d '\r')" "id_ranges"
+	matches "meta tab completion of settings" "$(interactive client_encoding 'SET client_e\t\t\x15' | tr -d '\r')" "client_encoding"
 fi
 exit $failed
