@@ -131,22 +131,18 @@ func TestServersShareAStore(t *testing.T) {
 			for i, s := range servers {
 				waits = append(waits, c.drawFrom(ctx, s.address, []int{22, 21, 21}[i]))
 			}
-			pause(t, time.Second)
-			before := log.Len()
+			awaitIDs(t, &log, 1000)
 			servers[1].kill9()
 			pause(t, 500*time.Millisecond)
 			servers[1] = startServer(t, nil, "--store", place.url, "--data", dirs[1])
 			waits = append(waits, c.drawFrom(ctx, servers[1].address, 21))
-			pause(t, time.Second)
+			awaitIDs(t, &log, log.Len()+1000)
 			stop()
 			for _, wait := range waits {
 				wait()
 			}
 			if err := log.Check(); err != nil {
 				t.Error(err)
-			}
-			if before == 0 || log.Len() <= before {
-				t.Errorf("%d ids before the crash, %d in all", before, log.Len())
 			}
 			t.Logf("%d ids", log.Len())
 		})
@@ -205,6 +201,16 @@ func TestServersKnowEachOther(t *testing.T) {
 	var held int
 	if err := again.connect().QueryRow(t.Context(), "SELECT count(*) FROM nextid.workers WHERE owner LIKE 'process %'").Scan(&held); err != nil || held != 3 {
 		t.Errorf("%d worker ids, %v", held, err)
+	}
+}
+
+// awaitIDs waits until n ids were drawn.
+func awaitIDs(t *testing.T, log *history.Log, n int64) {
+	t.Helper()
+	for end := time.Now().Add(patience); log.Len() < n; pause(t, 20*time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d ids, not %d", log.Len(), n)
+		}
 	}
 }
 
