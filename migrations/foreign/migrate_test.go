@@ -414,20 +414,18 @@ func TestUsers(t *testing.T) {
 	const draw = "SELECT nextid.next_id('orders'), nextid.next_id('orders', 5), nextid.dblink_next_id('orders')"
 	s.exec(draw)
 
-	// Another password takes another up, and no restart of anything but logins.
+	// Another password ends the connections that began with the old one, and takes another up.
 	passwd("second password")
 	server.signal(syscall.SIGHUP)
-	s.exec(draw) // the session keeps its connections
+	for deadline := time.Now().Add(patience); s.try(draw) == nil; { // until the server has read the file
+		if time.Now().After(deadline) {
+			t.Fatal("the old password still draws")
+		}
+	}
 	c.Password = "second password"
 	up(t, dsn, c)
-	for deadline := time.Now().Add(patience); ; { // until the server has read the file
-		got := status(t, dsn)
-		if got.Current() {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("status %+v", got)
-		}
+	if s := status(t, dsn); !s.Current() {
+		t.Fatalf("status %+v", s)
 	}
 	s.exec(draw)
 }
