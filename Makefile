@@ -15,7 +15,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-quick test-clients test-kills test-qemu test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate mutants docs docs-clients clean help
+.PHONY: build test test-quick test-clients test-kills test-qemu test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate models mutants docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -113,6 +113,10 @@ fuzz:
 ## simulate: a million schedules of faults that nobody has tried before
 simulate:
 	$(GO) test ./generator/simulation -run "^TestSchedules$$" -first 0 -schedules 1000000 -timeout 2h -v
+
+## models: check the Spin models of the protocols; four minutes and 6 GB
+models:
+	$(GO) test ./generator/store/shared -run "^TestModelOfTheEpoch$$" -models -v -count=1 -timeout 30m
 
 ## mutants: bring deliberate mistakes into the code, one after the other: the tests must find each; ten minutes
 mutants:
