@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -163,7 +164,32 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 			return p.constant(v), nil
 		}
 	}
+	if e.Op == "OR" && !l.constant && !r.constant {
+		if keys := eitherKey(l, r); keys != nil {
+			x.Know(Known{Keys: keys})
+		}
+	}
 	return x, nil
+}
+
+// eitherKey is what l OR r says about the columns that both are about.
+func eitherKey(l, r *Expr) (keys []*KeyTest) {
+	for _, a := range l.Known().Keys {
+		for _, b := range r.Known().Keys {
+			if a.Column != b.Column {
+				continue
+			}
+			keys = append(keys, &KeyTest{Column: a.Column, Refs: slices.Concat(a.Refs, b.Refs), Values: func(x *Exec) ([]datum.Value, error) {
+				values, err := a.Values(x)
+				if err != nil {
+					return nil, err
+				}
+				more, err := b.Values(x)
+				return slices.Concat(values, more), err
+			}})
+		}
+	}
+	return keys
 }
 
 // Logic is l AND r, l OR r.

@@ -23,6 +23,8 @@ func TestReadingATableDrawsOnlyForNames(t *testing.T) {
 	}
 	s.Want(t, "SELECT id FROM ids WHERE name = 'gapless'", "1")
 	s.Want(t, "SELECT name, id FROM ids WHERE name IN ('a', 'gapless') ORDER BY name", "a|1\ngapless|2")
+	s.Want(t, "SELECT name, id FROM ids WHERE name = 'a' OR name = 'a' OR name IN ('gapless', 'gap' || NULL)", "a|2\ngapless|3")
+	s.Want(t, "SELECT name, id FROM ids WHERE (name = 'a' OR true) AND name < 'b'", "a|NULL")
 	s.Fails(t, "SELECT id FROM ids WHERE name = 'ended'", sqlstate.SequenceExhausted)
 }
 
