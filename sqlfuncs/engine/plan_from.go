@@ -215,10 +215,9 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	}
 	sp, err := p.addItem(s, it, t.Columns)
 	src := &scanSource{sp: sp, rows: open, inner: newPushTarget(q, columns)}
-	if t.Lateral {
-		src.lateral = []ref{{s.Frame, 0}}
-		if sp.from == 0 {
-			src.lateral = nil
+	if t.Lateral { // may read every column before it
+		for i := range sp.from {
+			src.lateral = append(src.lateral, ref{s.Frame, i})
 		}
 	}
 	return src, err
@@ -257,8 +256,14 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 	}
 	j := newJoin(t.Kind, l, r, conds)
 	for _, pair := range pairs {
-		if t.Kind == syntax.RightJoin {
+		if t.Kind == syntax.RightJoin || t.Kind == syntax.InnerJoin && !p.MySQL && !pair.equal[0].Column && pair.equal[1].Column {
 			pair.left, pair.right = pair.right, pair.left
+			pair.equal[0], pair.equal[1] = pair.equal[1], pair.equal[0]
+		}
+		if kept := pair.equal[0]; !p.MySQL && !kept.Column && !IsString(kept.Type) {
+			return nil, At(t.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "the columns %q of USING have the types %s and %s",
+				pair.left.column().Name, datum.FormatType(pair.left.column().Type, -1), datum.FormatType(pair.right.column().Type, -1)).
+				WithHint("Convert one of them in a subquery, or write ON."))
 		}
 		pair.right.hide()
 	}
@@ -270,7 +275,7 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 // usingPair is one name of USING.
 type usingPair struct {
 	left, right *foundColumn
-	equal       [2]*Expr // both, converted to one type
+	equal       [2]*Expr // both, converted to one type; a Column where that was the type before
 }
 
 // usingConditions finds the columns of USING and compares them.
