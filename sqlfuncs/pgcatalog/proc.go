@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,8 +40,8 @@ type procIndex struct {
 // firstProcOID is where the OIDs of our own functions begin.
 const firstProcOID = 20000
 
-// readProcs lists the functions that nextid has, and those that rows of pg_type
-// name. One that PostgreSQL has, too, is listed with PostgreSQL's OIDs and types.
+// readProcs lists the functions that can be called, and those that rows of pg_type
+// and pg_cast name. One that PostgreSQL has, too, is listed with PostgreSQL's OIDs and types.
 func (s *System) readProcs() procIndex {
 	x := procIndex{byOID: map[uint32]*proc{}, byName: map[string][]*proc{}}
 	add := func(p *proc) {
@@ -48,11 +49,16 @@ func (s *System) readProcs() procIndex {
 		x.byOID[p.oid] = p
 		x.byName[p.name] = append(x.byName[p.name], p)
 	}
-	ofTypes := pgTypes().procs
-	head, rows := readTSV("pg_proc.tsv")
+	named := maps.Clone(pgTypes().procs)
+	head, rows := readTSV("pg_cast.tsv")
 	for _, row := range rows {
-		p := knownProc(head, row)
-		if _, isType := datum.TypeByName(p.name); isType || s.known.Functions[p.name] != nil || ofTypes[p.oid] {
+		if function := row[slices.Index(head, "castfunc")]; function != "" {
+			named[uint32(parseOID(function))] = true
+		}
+	}
+	head, rows = readTSV("pg_proc.tsv")
+	for _, row := range rows {
+		if p := knownProc(head, row); named[p.oid] || s.callable(p) {
 			add(p)
 		}
 	}
@@ -66,6 +72,39 @@ func (s *System) readProcs() procIndex {
 	}
 	return x
 }
+
+// callable reports whether the planner plans a call with arguments of p's types.
+func (s *System) callable(p *proc) bool {
+	types := slices.Clone(p.in)
+	if p.variadic != 0 {
+		types = append(types[:len(types)-1], p.variadic, p.variadic)
+	}
+	call := &syntax.FuncCall{Name: syntax.Name{engine.PGCatalog, p.name}}
+	if p.kind == 'w' {
+		call.Over = &syntax.Window{}
+	}
+	for i, t := range types {
+		switch pgTypes().byOID[t].name {
+		case "any", "anyelement", "anynonarray", "anycompatible":
+			types[i] = datum.Int4
+		case "anyarray", "anycompatiblearray":
+			types[i] = datum.Int4Array
+		}
+		if _, ok := datum.TypeInfo(types[i]); !ok {
+			return false // there is no value of the type
+		}
+		call.Args = append(call.Args, syntax.Arg{Value: &syntax.Param{Number: i + 1}})
+	}
+	planner := engine.Planner{Host: planning{}, Catalog: s.known, Declared: types}
+	_, err := planner.Query(&syntax.Select{Body: &syntax.SelectCore{Targets: []syntax.Target{{Expr: call}}}}, nil)
+	return err == nil
+}
+
+// planning is the Host of plans that do not run. It has no limits.
+type planning struct{ engine.Host }
+
+func (planning) Planned(int) error { return nil }
+func (planning) MayPlan() error    { return nil }
 
 // knownProc reads a line of pg_proc.tsv.
 func knownProc(head, row []string) *proc {
