@@ -246,6 +246,21 @@ var templates = struct {
 	dirs map[string]string
 }{dirs: map[string]string{}}
 
+// LoseWhile runs f, kills the server with kill -9, and starts it from its data as it was
+// before f. The data of a server that appends to its files, as Redis does, can be copied
+// while it runs.
+func (s *Server) LoseWhile(f func()) {
+	s.t.Helper()
+	older := filepath.Join(s.Dir, "older")
+	s.copyData(s.data(), older)
+	f()
+	s.Kill()
+	if err := errors.Join(os.RemoveAll(s.data()), os.Rename(older, s.data())); err != nil {
+		s.t.Fatal(err)
+	}
+	s.Start()
+}
+
 func (s *Server) copyData(from, to string) {
 	s.t.Helper()
 	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {

@@ -3,6 +3,7 @@ package torture
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -96,6 +97,22 @@ var faults = []*fault{
 		why:  noRestart,
 		do:   func(ctx context.Context, p *place, _ *node, _ time.Duration) error { return p.restart(ctx) },
 	},
+	{name: "store failed over to an older state, beside a wrong clock", can: skewed, why: noLoss, do: func(ctx context.Context, p *place, n *node, last time.Duration) error {
+		by := time.Duration(float64(2*time.Second) * math.Pow(12*60*60, rand.Float64())) // 2 s to a day
+		if rand.IntN(2) == 0 {
+			by = -by
+		}
+		var moved error
+		if err := p.lose(func() {
+			rest(ctx, last/2)
+			moved = n.setClock(by, 0)
+			rest(ctx, last/2)
+		}); err != nil {
+			return err
+		}
+		rest(ctx, 4*last)
+		return errors.Join(moved, n.setClock(0, 0))
+	}},
 	{name: "store cut off from all servers", why: noStore, do: func(ctx context.Context, p *place, _ *node, last time.Duration) error {
 		for _, n := range p.nodes {
 			n.set(dbtest.Silent)
@@ -125,6 +142,16 @@ func noRestart(p *place) string {
 		return "the store was given by its URL, without --store-restart"
 	}
 	return ""
+}
+
+func noLoss(p *place) string {
+	if why := noRestart(p); why != "" {
+		return why
+	}
+	if p.lose == nil {
+		return "an older state of this store is a restored backup, which servers refuse"
+	}
+	return p.run.clocks
 }
 
 func (n *node) moveClock(ctx context.Context, by, last time.Duration) error {

@@ -159,6 +159,9 @@ func (n *node) environ() (env []string) {
 	if n.store != "" {
 		env = append(env, "NEXTID_STORE="+n.store) // which may hold a password
 	}
+	if n.place.lose != nil {
+		env = append(env, "NEXTID_WORKER_SLICE=10s") // failovers are waited for twice as long
+	}
 	if n.clock != "" {
 		env = append(env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
 	}

@@ -20,6 +20,7 @@ type place struct {
 	kind    string                      // as it is called in URLs
 	url     string                      // "" for a store that is embedded in its only server
 	restart func(context.Context) error // kill -9 and start; nil if it is not ours
+	lose    func(f func()) error        // runs f, and starts from the state before f; nil where that is no failover
 	nodes   []*node
 	names   []string // that give from memory, and
 	strict  []string // that wait for the store with each draw
@@ -93,6 +94,11 @@ func (p *place) start(ctx context.Context, kind dbtest.Kind) error {
 			server.Kill()
 			server.Start()
 		})
+	}
+	if p.kind == "redis" { // a copy of the data of another one is no failover: see docs/operations.md
+		p.lose = func(f func()) error {
+			return p.run.rig.Do(func(testing.TB) { server.LoseWhile(f) })
+		}
 	}
 	return p.run.nextid(ctx, "migrate", "store", "up", "--dsn", server.URL)
 }
