@@ -149,7 +149,7 @@ func noLoss(p *place) string {
 		return why
 	}
 	if p.lose == nil {
-		return "an older state of this store is a restored backup, which servers refuse"
+		return "a store of this kind that starts from an older state shows no failover"
 	}
 	return p.run.clocks
 }

@@ -95,7 +95,7 @@ func (p *place) start(ctx context.Context, kind dbtest.Kind) error {
 			server.Start()
 		})
 	}
-	if p.kind == "redis" { // a copy of the data of another one is no failover: see docs/operations.md
+	if p.kind == "redis" { // another one that starts from older data shows no failover
 		p.lose = func(f func()) error {
 			return p.run.rig.Do(func(testing.TB) { server.LoseWhile(f) })
 		}
