@@ -115,6 +115,34 @@ func TestCallersCollation(t *testing.T) {
 	check(t, &log)
 }
 
+// genes makes a generator whose layout has a field for the caller's bits.
+func (s *server) genes() {
+	s.connect().exec(`SELECT create_generator('gene', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
+}
+
+// TestCallersBits: where the server takes a second argument for the caller's bits, a
+// batch is refused, and a function of its own sets them.
+func TestCallersBits(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	server.genes()
+	var log history.Log
+	s := connect(t, sharedCluster(t).install(t, server), &log)
+	if pg := s.fails("0A000", "SELECT nextid.next_id('gene', 713)"); !strings.Contains(pg.Hint, "next_id_for('gene', field)") {
+		t.Errorf("a batch of a generator with a field: %+v", pg)
+	}
+	s.exec("CREATE TABLE genes (shard bigint, id bigint PRIMARY KEY)")
+	s.draws(100, "gene", "INSERT INTO genes SELECT n, nextid.next_id_for('gene', n) FROM generate_series(924, 1023) n RETURNING id")
+	if n := s.numbers("SELECT count(*) FROM genes, nextid.parse_id(id, 'gene') p WHERE p.field = shard"); n[0] != 100 {
+		t.Errorf("%d of 100 ids hold their shard", n[0])
+	}
+	s.fails("22023", "SELECT nextid.next_id_for('gene', 1024)")
+	s.fails("22004", "SELECT nextid.next_id_for('gene', NULL)")
+	s.fails("22004", "SELECT nextid.next_id_for(NULL, 1)")
+	s.fails("0A000", "SELECT nextid.next_id_for('orders', 1) FROM nextid.next_id('orders')")
+	check(t, &log)
+}
+
 func TestSetsOfIDs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

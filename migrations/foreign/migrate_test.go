@@ -130,7 +130,7 @@ func TestUpgrade(t *testing.T) {
 		if s := status(t, dsn); !s.Current() {
 			t.Errorf("after the upgrade from version %d: %+v", version, s)
 		}
-		connect(t, dsn, nil).exec("SELECT nextid.next_id('orders'), nextid.next_id('orders', 5), nextid.dblink_next_id('orders')")
+		connect(t, dsn, nil).exec("SELECT nextid.next_id('orders'), nextid.next_id('orders', 5), nextid.dblink_next_id('orders'), (nextid.parse_id(1)).field")
 	}
 }
 
@@ -284,7 +284,7 @@ func TestPrivileges(t *testing.T) {
 	}
 
 	nobody := connect(t, strings.Replace(dsn, "postgres@", "nobody@", 1), nil)
-	for _, call := range []string{"next_id('x')", "next_id('x', 2)", "next_ids('x', 2)", "dblink_next_id('x')", "next_run('x', 2, NULL)", "parse_id(1)"} {
+	for _, call := range []string{"next_id('x')", "next_id('x', 2)", "next_ids('x', 2)", "dblink_next_id('x')", "next_run('x', 2, NULL)", "next_id_for('x', 2)", "parse_id(1)"} {
 		nobody.fails("42501", "SELECT nextid."+call)
 	}
 

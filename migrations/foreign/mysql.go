@@ -263,13 +263,13 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	if _, err := conn.ExecContext(ctx, serverSQL(c, there != "", c.Password)); err != nil {
 		return err
 	}
-	err = conn.QueryRowContext(ctx, "SELECT engine, table_comment FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'ids'").
+	err = conn.QueryRowContext(ctx, "SELECT engine, table_comment FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'id_fields'").
 		Scan(&engine, &comment)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	if e.made(engine, comment) {
-		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_parts") // they keep connections to the old address
+		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts") // they keep connections to the old address
 		return err
 	}
 	tables, err := tablesSQL(e)
@@ -313,9 +313,9 @@ func (e engine) tls() string {
 	return `, ssl_ca "` + e.authority + `", ssl_verify_server_cert "1"`
 }
 
-// made reports whether a table of an engine and with a comment is one of e.
+// made reports whether the newest table, of an engine and with a comment, is one of e.
 func (e engine) made(name, comment string) bool {
-	return name == e.name && (name != "SPIDER" || strings.HasSuffix(comment, `table "ids"`+e.tls()))
+	return name == e.name && (name != "SPIDER" || strings.HasSuffix(comment, `table "id_fields"`+e.tls()))
 }
 
 // load loads the plugin of an engine.
@@ -377,7 +377,7 @@ func tablesSQL(e engine) (string, error) {
 		files = append(files, "batches")
 	}
 	return filled(mysqlFiles, "mysql/connect/", files, strings.NewReplacer(
-		"{{at ids}}", e.end("ids"), "{{at id_parts}}", e.end("id_parts"), "{{at id_batch}}", e.end("id_batch"),
+		"{{at ids}}", e.end("ids"), "{{at id_fields}}", e.end("id_fields"), "{{at id_parts}}", e.end("id_parts"), "{{at id_batch}}", e.end("id_batch"),
 	))
 }
 
@@ -391,7 +391,8 @@ func mysqlGrants(c Config) (grants []string) {
 		if strings.EqualFold(account, "public") {
 			quoted = "PUBLIC"
 		}
-		grants = append(grants, "GRANT EXECUTE ON FUNCTION nextid.next_id TO "+quoted, "GRANT SELECT ON nextid.id_parts TO "+quoted)
+		grants = append(grants, "GRANT EXECUTE ON FUNCTION nextid.next_id TO "+quoted,
+			"GRANT EXECUTE ON FUNCTION nextid.next_id_for TO "+quoted, "GRANT SELECT ON nextid.id_parts TO "+quoted)
 		if c.Server.engine().batches {
 			grants = append(grants, "GRANT SELECT ON nextid.id_batch TO "+quoted)
 		}

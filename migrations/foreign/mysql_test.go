@@ -103,6 +103,8 @@ func TestEnginesOfMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := startServer(t), startMariaDB(t)
 	app.exec(ordersTable)
+	s.genes()
+	direct := s.connect()
 	var log history.Log
 	for _, engine := range []string{"federated", "spider", "federated"} { // one after the other: up changes the engine
 		t.Run(engine, func(t *testing.T) {
@@ -116,6 +118,12 @@ func TestEnginesOfMariaDB(t *testing.T) {
 				}
 			}
 			drawOrders(t, app, &log)
+			for _, field := range []int64{0, 713, 1023} {
+				id := app.numbers(fmt.Sprintf("SELECT nextid.next_id_for('gene', %d)", field))[0]
+				if n := direct.numbers(fmt.Sprintf("SELECT field FROM parse_id(%d, 'gene')", id)); n[0] != field {
+					t.Errorf("the field of %d is %d, not %d", id, n, field)
+				}
+			}
 		})
 	}
 	check(t, &log)
@@ -522,8 +530,13 @@ func TestPostgresOverMySQL(t *testing.T) {
 		t.Errorf("parse_id: %s", kind)
 	}
 	app.fails("22004", "SELECT nextid.next_id(NULL)")
+	s.genes()
+	app.exec("CREATE TABLE genes AS SELECT n, nextid.next_id_for('gene', n) AS id FROM generate_series(712, 714) n")
+	if fields := app.numbers("SELECT p.field FROM genes, nextid.parse_id(id, 'gene') p ORDER BY n"); !slices.Equal(fields, []int64{712, 713, 714}) {
+		t.Errorf("fields %d", fields)
+	}
 	wantUpError(t, dsn, config(t, s), "the other protocol, mysql", "down first")
-	app.exec("DROP TABLE orders")
+	app.exec("DROP TABLE orders, genes")
 	if err := open(t, dsn).Down(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@
 //	UUIDs, ULIDs and their like          uuid.go
 //	get_id, as Twitter's service has it  service.go; who called it: agent.go
 //	create_generator and its like        admin.go; import_generator: import.go
-//	ids, id_batch, id_ranges, id_parts,
+//	ids, id_batch, id_ranges, id_fields, id_parts,
 //	NAME_id                              tables.go; a generator read as a sequence: sequence_table.go
 //	nextid.generators, nextid.nodes, …   operator.go
 //

@@ -23,6 +23,12 @@ var idFunctions = []engine.Function{
 		Does: engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow, Ahead: openNames},
 	},
 	{
+		Name: "next_id_for", Result: datum.Int8, Volatile: engine.Volatile,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Open: datum.Int8}},
+		Help: "next_id(name, field), under the name that it has in databases of applications",
+		Does: engine.Eval(oneID),
+	},
+	{
 		Name: "next_ids", Args: countArgs,
 		Result: datum.Int8, Volatile: engine.Volatile, Help: "n new ids, one a row",
 		Does: engine.IDs(nextIDs),

@@ -101,6 +101,16 @@ func TestIDsWithTheCallersBits(t *testing.T) {
 	if r, err := s.Execute(t, "SELECT parse_id(next_id($1, $2), 'users')->>'field'", "users", "77"); err != nil || r.String() != "77" {
 		t.Errorf("with parameters: %v, %v", r, err)
 	}
+	// As in databases of applications, where next_id(name, n) draws from a batch.
+	s.Want(t, "SELECT parse_id(next_id_for('users', 77), 'users')->>'field'", "77")
+	s.Want(t, "SELECT name, field, parse_id(id, 'users')->>'field' FROM id_fields WHERE name = 'users' AND field IN (5, 1023)", "users|5|5\nusers|1023|1023")
+	s.Fails(t, "SELECT id FROM id_fields WHERE name = 'users' AND field = 1024", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT id FROM id_fields WHERE name = 'users'", sqlstate.InvalidParameterValue)
+	if err := s.Fails(t, "SELECT first FROM id_ranges WHERE name = 'users' AND n = 713", sqlstate.FeatureNotSupported); !strings.Contains(err.Hint, "next_id_for('users', field)") {
+		t.Errorf("a batch of a generator with a field: %+v", err)
+	}
+	s.Want(t, "SELECT sum(last - first + 1) FROM next_range('users', 10)", "10")
+
 	// No field, no generator, and one whose bits mean nothing any more.
 	s.Must(t, "SELECT create_generator('plain', 'snowflake'); SELECT create_generator('numbers', 'segment')")
 	s.Must(t, `SELECT create_generator('hidden', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8", "scatter": true}')`)

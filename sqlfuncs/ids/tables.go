@@ -33,6 +33,11 @@ var idTables = []engine.Table{
 		Keys:    []int{0, 1}, Scan: scanRanges,
 	},
 	{
+		Schema: "public", Name: "id_fields", Help: "WHERE name = … AND field = …: one row, a new id whose field for the caller's bits holds that",
+		Columns: engine.ColumnList("name:text! field:int8! id:int8!"),
+		Keys:    []int{0, 1}, Scan: scanFields,
+	},
+	{
 		Schema: "public", Name: "id_parts", Help: "WHERE id = … [AND layout = …]: takes an id apart",
 		Columns: append(engine.ColumnList("id:int8! layout:text"), partColumns...),
 		Keys:    []int{0, 1}, Scan: scanParts,
@@ -144,10 +149,34 @@ func batches(x *engine.Exec, keys []engine.KeyValues, table string) (runs []batc
 			if !found {
 				continue
 			}
+			if table == "id_ranges" {
+				if err := refuseField(x, e); err != nil {
+					return nil, err
+				}
+			}
 			runs = append(runs, batch{name: name, n: n, run: &idRun{entry: e, left: n.Int}})
 		}
 	}
 	return runs, nil
+}
+
+// refuseField refuses runs of a generator whose ids have a field for the caller's bits:
+// they hold 0 there. A database whose next_id(name, n) draws batches takes n for
+// the count, where next_id of this server takes it for the field.
+func refuseField(x *engine.Exec, e *generator.Entry) error {
+	g, err := running(x, e)
+	if err != nil {
+		return err
+	}
+	f, ok := g.(generator.Fielder)
+	if !ok {
+		return nil
+	}
+	if _, bits := f.Field(); bits == 0 {
+		return nil
+	}
+	return sqlstate.New(sqlstate.FeatureNotSupported, "a batch of generator %q would hold 0 in the field for the caller's bits", e.Name()).
+		WithHint("Draw one id with its field: next_id_for('%s', field). For ids with 0 there: next_ids('%s', n).", e.Name(), e.Name())
 }
 
 type batch struct {
@@ -218,6 +247,28 @@ func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	}), nil
 }
 
+// scanFields draws an id with the caller's bits for each row when the row is read.
+func scanFields(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+	if !keys[0].Fixed || !keys[1].Fixed {
+		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "id_fields needs conditions on name and field").
+			WithHint("Write: SELECT id FROM id_fields WHERE name = 'posts' AND field = 713.")
+	}
+	var rows [][]datum.Value
+	for _, name := range keys[0].Values {
+		for _, field := range keys[1].Values {
+			rows = append(rows, []datum.Value{name, field, {}})
+		}
+	}
+	return engine.RowsFunc(func(x *engine.Exec) (row []datum.Value, err error) {
+		if len(rows) == 0 {
+			return nil, io.EOF
+		}
+		row, rows = rows[0], rows[1:]
+		row[2], err = drawWith(x, row[0].Str, row[1].Int)
+		return row, err
+	}), nil
+}
+
 // scanParts answers id_parts: it explains the ids that the WHERE names.
 func scanParts(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	if !keys[0].Fixed {
@@ -257,7 +308,7 @@ func Table(known *engine.Catalog, name syntax.Name) (*engine.Table, error) {
 		return IDTable(known, generatorName), nil
 	}
 	return nil, engine.NoRelation(strings.Join(name, ".")).
-		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
+		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_fields, id_parts, and NAME_id for a generator NAME.")
 }
 
 // IsGenerator reports whether a name is one of a generator that exists. Only

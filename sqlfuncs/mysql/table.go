@@ -42,5 +42,5 @@ func Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
 		database = engine.NextidSchema
 	}
 	return nil, sqlstate.New(sqlstate.UndefinedTable, "Table '%s.%s' doesn't exist", sqlstate.Cut(database, 64), sqlstate.Cut(name.Last(), 128)).
-		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_parts, and NAME_id for a generator NAME.")
+		WithHint("Tables to read ids from: ids, id_batch, id_ranges, id_fields, id_parts, and NAME_id for a generator NAME.")
 }

@@ -157,31 +157,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- parse_id takes an id apart; a generator's name or a layout says how.
--- +goose StatementBegin
-CREATE FUNCTION nextid.parse_id(id bigint, name_or_layout text DEFAULT NULL,
-    OUT layout text, OUT kind text, OUT "time" timestamptz,
-    OUT datacenter bigint, OUT worker bigint, OUT rollback bigint, OUT sequence bigint)
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER COST 10000
-    SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    wanted CONSTANT text COLLATE "default" := name_or_layout;
-BEGIN
-    IF wanted IS NULL THEN
-        SELECT p.layout, p.kind, p."time", p.datacenter, p.worker, p.rollback, p.sequence
-            INTO layout, kind, "time", datacenter, worker, rollback, sequence
-            FROM nextid.id_parts p WHERE p.id = parse_id.id;
-    ELSE
-        SELECT p.layout, p.kind, p."time", p.datacenter, p.worker, p.rollback, p.sequence
-            INTO layout, kind, "time", datacenter, worker, rollback, sequence
-            FROM nextid.id_parts p WHERE p.id = parse_id.id AND p.layout = wanted;
-    END IF;
-END $$;
--- +goose StatementEnd
-
 -- +goose Down
-DROP FUNCTION nextid.parse_id(bigint, text), nextid.next_run(text, bigint, bigint), nextid.next_id(text, integer),
+DROP FUNCTION nextid.next_run(text, bigint, bigint), nextid.next_id(text, integer),
     nextid.next_ids(text, integer), nextid.next_id(text);
 
 DROP SEQUENCE nextid.place_1, nextid.place_2, nextid.place_3, nextid.place_4,

@@ -36,23 +36,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- parse_id takes an id apart, as its generator's layout or the server's default says.
--- +goose StatementBegin
-CREATE FUNCTION nextid.parse_id(id bigint,
-    OUT layout text, OUT kind text, OUT "time" timestamp,
-    OUT datacenter bigint, OUT worker bigint, OUT rollback bigint, OUT sequence bigint)
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER COST 10000
-    SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    SELECT p.layout, p.kind, p."time", p.datacenter, p.worker, p.rollback, p.sequence
-        INTO layout, kind, "time", datacenter, worker, rollback, sequence
-        FROM nextid.id_parts p WHERE p.id = parse_id.id;
-END $$;
--- +goose StatementEnd
-
 -- +goose Down
-DROP FUNCTION nextid.parse_id(bigint), nextid.next_id(text);
+DROP FUNCTION nextid.next_id(text);
 
 DROP FOREIGN TABLE nextid.id_parts, nextid.ids;
 

@@ -1,3 +1,3 @@
 
 GRANT USAGE ON SCHEMA nextid TO {{role}};
-GRANT EXECUTE ON FUNCTION nextid.next_id(text), nextid.parse_id(bigint) TO {{role}};
+GRANT EXECUTE ON FUNCTION nextid.next_id(text), nextid.next_id_for(text, bigint), nextid.parse_id(bigint, text) TO {{role}};
