@@ -34,7 +34,7 @@ func (r *run) measureAddingShards() {
 			{name: fmt.Sprintf("%s: step %d to %d by hand", what, old, old+1), changed: old + 1},
 			{name: what + ": nextid migrate shards reshard", ours: true, changed: 2}, // one gives half of its numbers
 		} {
-			r.part("", "one more shard, "+a.name, func() {
+			r.part("one more shard, "+a.name, func() {
 				r.stage.addShard(e, &a)
 				r.added = append(r.added, a)
 			})
@@ -44,7 +44,7 @@ func (r *run) measureAddingShards() {
 }
 
 const (
-	growing = Schema + "_growing" // the database of this measurement
+	growing = "growing" // the database of this measurement
 
 	// sessionTime is how long a client keeps a connection, as pools do for
 	// minutes, and around is how long clients write before and after the change.

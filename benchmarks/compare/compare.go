@@ -16,10 +16,9 @@ import (
 
 // Config is one comparison.
 type Config struct {
-	Binary   string   // of nextid
-	Floor    string   // the program whose command floor answers every query with the same bytes: nextid-bench; "": none
-	DSN      []string // servers to use; none: those that are installed are started
-	Shards   int      // servers to start of each kind
+	Binary   string // of nextid
+	Floor    string // the program whose command floor answers every query with the same bytes: nextid-bench; "": none
+	Shards   int    // servers to start of each kind
 	Plan     Plan
 	Progress *report.Progress
 }
@@ -31,8 +30,7 @@ type Plan struct {
 	IDs, Rows      time.Duration // of one measurement at one number of clients
 	Rate           float64       // rows a second at the fixed rate
 	Latency        time.Duration
-	LatencyClients int           // that share the fixed rate
-	Share          time.Duration // of one measurement at a share of what a contestant can do; 0: none
+	LatencyClients int // that share the fixed rate
 	GrowthRows     int
 	GrowthLimit    time.Duration
 }
@@ -47,7 +45,7 @@ var (
 	}
 	Full = Plan{
 		Rounds: 4, Clients: []int{1, 8, 32}, IDs: 300 * time.Millisecond, Rows: 800 * time.Millisecond,
-		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32, Share: 2 * time.Second,
+		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
 		GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
 	}
 )
@@ -56,15 +54,13 @@ var (
 type run struct {
 	Config
 	*report.Report
-	ctx       context.Context
-	stage     *stage
-	all       []*contestant
-	figures   map[*contestant]*figures
-	pipelined []*pipelined
-	fail      []failover
-	added     []addedShard
-	beyond    []beyondMemory
-	floor     map[int][]float64 // ids a second, by number of clients
+	ctx     context.Context
+	stage   *stage
+	all     []*contestant
+	figures map[*contestant]*figures
+	fail    []failover
+	added   []addedShard
+	floor   map[int][]float64 // ids a second, by number of clients
 }
 
 func (r *run) version(name string) { r.Versions = append(r.Versions, name) }
@@ -95,16 +91,8 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 	rig := dbtest.NewRig()
 	defer func() { _ = rig.Close() }()
 	c.Progress.Part("start the servers")
-	opened := rig.Do(func(testing.TB) { r.open(rig) })
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-		if err := r.stage.close(closing); err != nil {
-			r.once("%s was not removed everywhere: %v", Schema, err)
-		}
-	}()
-	if opened != nil {
-		return nil, opened
+	if err := rig.Do(func(testing.TB) { r.open(rig) }); err != nil {
+		return nil, err
 	}
 	r.choose()
 	r.measure()
@@ -114,9 +102,6 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 	return r.Report, nil
 }
 
-// perMeasurement is what opening connections and making tables takes.
-const perMeasurement = 300 * time.Millisecond
-
 // choose takes the contestants whose servers are there.
 func (r *run) choose() {
 	for _, c := range contestants(max(len(r.stage.servers[postgres]), len(r.stage.servers[mariadb]))) {
@@ -125,53 +110,34 @@ func (r *run) choose() {
 			continue
 		}
 		r.all = append(r.all, c)
-		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}, others: map[part][]float64{}}
+		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}}
 	}
-	p := r.Plan
-	each := time.Duration(p.Rounds*len(p.Clients))*((p.IDs+p.Rows)*6/5+2*perMeasurement) + p.Latency + time.Duration(len(shares))*p.Share + p.GrowthLimit/2
-	r.Progress.Expect(each * time.Duration(len(r.all)))
 }
 
 // measure measures everybody, in turns.
 func (r *run) measure() {
-	p := r.Plan
-	r.each("make the tables", r.all, ofElse, "its table", perMeasurement, r.prepare)
-	for round := range p.Rounds {
-		r.Progress.Part(fmt.Sprintf("ids and rows, round %d of %d", round+1, p.Rounds))
-		for _, n := range p.Clients {
-			r.each("", r.inTurns(round), ofRows, fmt.Sprintf("rows with %d clients", n), p.Rows*6/5+perMeasurement, func(c *contestant, f *figures) { r.measureRows(c, f, n) })
-			r.each("", r.inTurns(round), ofIDs, fmt.Sprintf("ids with %d clients", n), p.IDs*6/5+perMeasurement, func(c *contestant, f *figures) { r.measureIDs(c, f, n) })
-			r.part("", "the floor", func() { r.measureFloor(n) })
+	r.each("make the tables", r.all, r.prepare)
+	for round := range r.Plan.Rounds {
+		for _, n := range r.Plan.Clients {
+			of := fmt.Sprintf(" with %d clients, round %d of %d", n, round+1, r.Plan.Rounds)
+			r.each("rows"+of, r.inTurns(round), func(c *contestant, f *figures) { r.measureRows(c, f, n) })
+			r.each("ids"+of, r.inTurns(round), func(c *contestant, f *figures) { r.measureIDs(c, f, n) })
+			r.part("the floor", func() { r.measureFloor(n) })
 		}
 	}
-	r.part("pipelines", "pipelines", r.measurePipelines)
-	r.each(fmt.Sprintf("latency at %.0f rows a second", p.Rate), r.all, ofLatency, "", p.Latency, r.measureLatency)
-	for _, share := range shares {
-		if p.Share > 0 {
-			r.each(fmt.Sprintf("latency at %.0f %% of what each can do", 100*share), r.all, ofShares, "", p.Share, func(c *contestant, f *figures) { r.measureShare(c, f, share) })
-		}
-	}
-	foreign := slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return c.foreign == notForeign })
-	r.each("bytes between the databases and nextid", foreign, ofElse, "", 0, r.measureBehind)
-	r.each("a large table", r.all, ofGrowth, "", p.GrowthLimit/2, r.measureGrowth)
-	if !r.stage.own {
-		r.once("a table larger than memory, failover and one more shard: they need servers that may be changed and killed; run without --dsn")
-		return
-	}
-	r.part("a table larger than memory", "a table larger than memory", r.measureBeyondMemory)
-	r.part("one more shard", "one more shard", r.measureAddingShards)
-	r.part("failover", "failover", r.measureFailovers)
+	r.each(fmt.Sprintf("latency at %.0f rows a second", r.Plan.Rate), r.all, r.measureLatency)
+	r.each("a large table", r.all, r.measureGrowth)
+	r.measureAddingShards()
+	r.measureFailovers()
 }
 
 // part measures something. What keeps it from that is noted, unless the run was
 // interrupted.
-func (r *run) part(title, what string, measure func()) {
+func (r *run) part(what string, measure func()) {
 	if r.ctx.Err() != nil {
 		return
 	}
-	if title != "" {
-		r.Progress.Part(title)
-	}
+	r.Progress.Part(what)
 	if err := r.stage.Do(func(testing.TB) { measure() }); err != nil && r.ctx.Err() == nil {
 		r.once("%s: %v", what, err)
 	}
@@ -189,35 +155,18 @@ func (r *run) inTurns(round int) []*contestant {
 	return slices.Concat(order[begin:], order[:begin])
 }
 
-// part is what is measured.
-type part int
-
-const (
-	ofElse part = iota
-	ofRows
-	ofIDs
-	ofLatency
-	ofShares
-	ofGrowth
-)
-
 // each measures one thing of contestants. One that failed is not asked again.
-func (r *run) each(title string, all []*contestant, of part, what string, expected time.Duration, measure func(c *contestant, f *figures)) {
-	if title != "" && r.ctx.Err() == nil {
-		r.Progress.Part(title)
+func (r *run) each(what string, all []*contestant, measure func(c *contestant, f *figures)) {
+	if r.ctx.Err() != nil {
+		return
 	}
+	r.Progress.Part(what)
 	for _, c := range all {
 		f := r.figures[c]
 		if r.ctx.Err() != nil || f.missing != nil {
 			continue
 		}
-		r.Progress.Step(c.name + ": " + what)
-		idle := machine.BusyNow()
 		err := r.stage.Do(func(testing.TB) { measure(c, f) })
-		if r.stage.own { // else the servers are others, too
-			f.others[of] = append(f.others[of], machine.BusyNow().Others(idle))
-		}
-		r.Progress.Did(expected)
 		if err != nil && r.ctx.Err() == nil {
 			f.missing = err
 			r.once("%s, from %q on: %v", c.name, what, err)

@@ -87,7 +87,7 @@ func contestants(shards int) []*contestant {
 		},
 		{
 			name: "Redis INCR, then INSERT", engine: postgres, column: "bigint",
-			from: &source{server: redisServer, one: "INCR " + Schema, several: "INCRBY " + Schema + " %d", run: true},
+			from: &source{server: redisServer, one: "INCR orders", several: "INCRBY orders %d", run: true},
 		},
 		{
 			name: "ticket table (Flickr), then INSERT", engine: mariadb, column: "bigint",

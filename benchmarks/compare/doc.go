@@ -14,7 +14,7 @@
 //	work.go        what a client does for one row
 //	stage.go       the servers, and the tables on them
 //	rows.go        ids and rows a second, latency, CPU, wire, order
-//	growth.go      a large table: its size and what was written for it
+//	tables.go      a large table: its size and what was written for it
 //	failover.go    ids that come twice after a crash or a late standby
 //	addshard.go    from N shards to N+1
 //	sections.go    the report

@@ -74,9 +74,9 @@ func (r *run) measureFailovers() {
 			{name: "next_id segment", ours: true, create: "SELECT create_generator('b', 'segment')", draw: "SELECT next_id('b')"},
 		}},
 	} {
-		r.part("", "failover of "+group.sources[0].name, func() { r.fail = append(r.fail, r.stage.failover(group.kind(r.stage), group.sources)...) })
+		r.part("failover of "+group.sources[0].name, func() { r.fail = append(r.fail, r.stage.failover(group.kind(r.stage), group.sources)...) })
 	}
-	r.part("", "failover of a shared store", func() { r.fail = append(r.fail, r.stage.sharedStore()) })
+	r.part("failover of a shared store", func() { r.fail = append(r.fail, r.stage.sharedStore()) })
 	r.fail = append(r.fail, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
 }
 
@@ -156,4 +156,13 @@ func parse(t testing.TB, text string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// relayTo starts a relay before the server of a URL, and returns the URL through
+// it.
+func relayTo(t testing.TB, target string) (*dbtest.Proxy, string) {
+	u := parse(t, target)
+	relay := dbtest.Cut(t, u.Host)
+	u.Host = relay.Addr
+	return relay, u.String()
 }

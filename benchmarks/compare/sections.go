@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
@@ -11,47 +10,18 @@ import (
 
 // write makes the sections of the report.
 func (r *run) write() {
-	for _, s := range []struct {
-		measured bool
-		section  func() report.Section
-	}{
-		{true, r.rowsSection},
-		{true, r.idsSection},
-		{len(r.pipelined) > 0, r.pipelineSection},
-		{true, r.costSection},
-		{true, r.latencySection},
-		{r.Plan.Share > 0, r.shareSection},
-		{true, r.growthSection},
-		{len(r.beyond) > 0, r.beyondSection},
-		{true, r.orderSection},
-		{len(r.added) > 0, r.shardSection},
-		{len(r.fail) > 0, r.failoverSection},
-	} {
-		if s.measured {
-			r.Sections = append(r.Sections, s.section())
-		}
+	r.Sections = append(r.Sections, r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection(), r.growthSection(), r.orderSection())
+	if len(r.added) > 0 {
+		r.Sections = append(r.Sections, r.shardSection())
 	}
-}
-
-// columns makes the columns of a table. A name ends in "+" where more is
-// better, in "-" where less is.
-func columns(names ...string) (all []report.Column) {
-	for _, name := range names {
-		c := report.Column{Name: strings.TrimRight(name, "+-")}
-		switch name[len(name)-1] {
-		case '+':
-			c.Better = "more"
-		case '-':
-			c.Better = "less"
-		}
-		all = append(all, c)
+	if len(r.fail) > 0 {
+		r.Sections = append(r.Sections, r.failoverSection())
 	}
-	return all
 }
 
 // table is a table with a row for each contestant.
 func (r *run) table(names []string, cells func(c *contestant, f *figures) []report.Cell) report.Table {
-	t := report.Table{First: "ids from", Columns: columns(names...)}
+	t := report.Table{First: "ids from", Columns: report.Columns(names...)}
 	for _, c := range r.all {
 		t.Rows = append(t.Rows, report.Row{Name: c.name, Ours: c.ours, Cells: cells(c, r.figures[c])})
 	}
@@ -89,25 +59,24 @@ func (r *run) rowsSection() report.Section {
 	var names []string
 	chart := report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}
 	for _, n := range r.Plan.Clients {
-		names = append(names, clientsText(n)+"+")
+		names = append(names, clientsText(n))
 		chart.Panels = append(chart.Panels, r.bars(clientsText(n), func(f *figures) []float64 { return f.rows[n] }))
 	}
-	names = append(names, fmt.Sprintf("ratio at %d clients+", detailed), "to", "others' cores")
+	names = append(names, fmt.Sprintf("ratio at %d clients", detailed), "to")
 	return report.Section{
 		Title: "Rows a second",
 		Text: fmt.Sprintf("INSERTs of one row, each its own transaction, in a closed loop, into a table that has %d rows or more. With ids from another server the client first asks that "+
 			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. "+
-			"The ratio is to the first scheme of the same database with as many shards. Others' cores, here and below: what programs that take no part "+
-			"used of the machine meanwhile.", prefill),
+			"The ratio is to the first scheme of the same database with as many shards.", prefill),
 		Table: r.table(names, func(c *contestant, f *figures) (cells []report.Cell) {
 			for _, n := range r.Plan.Clients {
 				cells = append(cells, report.Number(f.rows[n]...))
 			}
 			reference := r.reference(c)
 			if reference == nil || reference == c {
-				return append(cells, report.Cell{}, report.Cell{}, f.busy(ofRows))
+				return append(cells, report.Cell{}, report.Cell{})
 			}
-			return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name), f.busy(ofRows))
+			return append(cells, report.Ratio(f.rows[detailed], r.figures[reference].rows[detailed]), report.Text(reference.name))
 		}),
 		Charts: []report.Chart{chart},
 	}
@@ -124,7 +93,7 @@ func (r *run) idsSection() report.Section {
 	var bottom []report.Cell
 	chart := report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale", Better: "more"}
 	for _, n := range r.Plan.Clients {
-		names = append(names, clientsText(n)+"+")
+		names = append(names, clientsText(n))
 		panel := report.Panel{Title: clientsText(n)}
 		for _, c := range r.all {
 			if c.inApp == nil && c.idsPerDraw() == 1 {
@@ -136,7 +105,7 @@ func (r *run) idsSection() report.Section {
 		chart.Panels = append(chart.Panels, panel)
 		bottom = append(bottom, report.Number(r.floor[n]...))
 	}
-	s.Table = r.table(append(names, "others' cores"), func(c *contestant, f *figures) (cells []report.Cell) {
+	s.Table = r.table(names, func(c *contestant, f *figures) (cells []report.Cell) {
 		for _, n := range r.Plan.Clients {
 			if c.generated() && c.draw == "" {
 				cells = append(cells, report.Text("with its row only"))
@@ -144,10 +113,10 @@ func (r *run) idsSection() report.Section {
 				cells = append(cells, report.Number(f.ids[n]...))
 			}
 		}
-		return append(cells, f.busy(ofIDs))
+		return cells
 	})
 	if r.stage.floor != nil {
-		s.Table.Rows = append(s.Table.Rows, report.Row{Name: "floor", Cells: append(bottom, report.Text(" "))})
+		s.Table.Rows = append(s.Table.Rows, report.Row{Name: "floor", Cells: bottom})
 	}
 	s.Charts = []report.Chart{chart}
 	return s
@@ -157,9 +126,9 @@ func (r *run) costSection() report.Section {
 	return report.Section{
 		Title: "What a row costs",
 		Text: fmt.Sprintf("At %d clients: CPU time of all servers that work for the row, and bytes between the client and them, without TCP's "+
-			"headers. Behind: bytes between the table's server and nextid, for the ways in which it asks nextid itself.", detailed),
-		Table: r.table([]string{"CPU µs-", "bytes on the wire-", "behind-", "others' cores"}, func(_ *contestant, f *figures) []report.Cell {
-			return []report.Cell{report.Number(f.cpu...), measured(f.wire), measured(f.behind), f.busy(ofRows)}
+			"headers.", detailed),
+		Table: r.table([]string{"CPU µs", "bytes on the wire"}, func(_ *contestant, f *figures) []report.Cell {
+			return []report.Cell{report.Number(f.cpu...), measured(f.wire)}
 		}),
 		Charts: []report.Chart{{
 			Title: "Server CPU", Unit: "µs a row, all servers", Better: "less",
@@ -212,7 +181,7 @@ func (r *run) latencySection() report.Section {
 	var names []string
 	var ticks []report.Tick
 	for _, q := range r.quantiles() {
-		names = append(names, q.text+" ms-")
+		names = append(names, q.text+" ms")
 		ticks = append(ticks, report.Tick{At: -math.Log10(1 - q.q), Text: q.text})
 	}
 	charts := newLineCharts("Latency", "ms a row", report.Lines{X: "share of the rows that were done by then", Log: true, Ticks: ticks})
@@ -221,10 +190,10 @@ func (r *run) latencySection() report.Section {
 		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
 			"begun, so that a server that stops for a moment pays for every row that had to wait (no coordinated omission). "+
 			"Who did not reach the rate could not keep up.", r.Plan.LatencyClients),
-		Table: r.table(append(names, "rows/s", "others' cores"), func(c *contestant, f *figures) (cells []report.Cell) {
-			l := &f.latency.latency
+		Table: r.table(append(names, "rows/s"), func(c *contestant, f *figures) (cells []report.Cell) {
+			l := &f.latency
 			if l.N() == 0 {
-				return make([]report.Cell, len(names)+2)
+				return make([]report.Cell, len(names)+1)
 			}
 			series := report.Series{Name: c.name, Ours: c.ours}
 			for i, q := range r.quantiles() {
@@ -234,34 +203,9 @@ func (r *run) latencySection() report.Section {
 				}
 			}
 			charts.add(c, series)
-			return append(cells, report.Number(f.latency.reached), f.busy(ofLatency))
+			return append(cells, report.Number(f.reached))
 		}),
 		Charts: charts,
-	}
-}
-
-// shareSection is latency at parts of what each contestant can do.
-func (r *run) shareSection() report.Section {
-	var names []string
-	for _, share := range shares {
-		at := fmt.Sprintf("at %.0f %%", 100*share)
-		names = append(names, at+", rows/s", "reached", at+", 50 % ms-", at+", 99 % ms-")
-	}
-	return report.Section{
-		Title: "Latency at a share of what each can do",
-		Text: fmt.Sprintf("As above, but the rate is a share of the rows a second that the same scheme wrote with %d clients in a closed loop: "+
-			"everybody is equally busy, and the rates differ.", r.Plan.Clients[len(r.Plan.Clients)-1]),
-		Table: r.table(append(names, "others' cores"), func(_ *contestant, f *figures) (cells []report.Cell) {
-			for i := range shares {
-				if i >= len(f.shared) || f.shared[i].latency.N() == 0 {
-					cells = append(cells, make([]report.Cell, 4)...)
-					continue
-				}
-				m := &f.shared[i]
-				cells = append(cells, report.Number(math.Round(m.rate)), report.Number(math.Round(m.reached)), milliseconds(&m.latency, 0.5), milliseconds(&m.latency, 0.99))
-			}
-			return append(cells, f.busy(ofShares))
-		}),
 	}
 }
 
@@ -295,7 +239,7 @@ func (r *run) growthSection() report.Section {
 			"tables of many megabytes compare. Sizes of tables that did not reach %d rows in %s are left out.",
 			len(note), statementRows, r.Plan.GrowthRows, r.Plan.GrowthLimit),
 	}
-	names := []string{"rows", "bytes a row-", "of them primary key and rows-", "of them other indexes-", "written bytes a row-", "others' cores"}
+	names := []string{"rows", "bytes a row", "of them primary key and rows", "of them other indexes", "written bytes a row"}
 	s.Table = r.table(names, func(c *contestant, f *figures) []report.Cell {
 		cells := make([]report.Cell, len(names))
 		if len(f.growth) == 0 {
@@ -311,16 +255,12 @@ func (r *run) growthSection() report.Section {
 		}
 		charts.add(c, series)
 		last := f.growth[len(f.growth)-1]
-		cells[0], cells[5] = report.Number(float64(last.rows)), f.busy(ofGrowth)
+		cells[0] = report.Number(float64(last.rows))
 		if last.rows < r.Plan.GrowthRows {
 			return cells
 		}
 		for i, n := range []int64{last.data + last.indexes, last.data, last.indexes, last.written} {
 			cells[1+i] = report.Number(math.Round(float64(n) / float64(last.rows)))
-		}
-		if !r.stage.measurable(c) {
-			cells[4] = report.Cell{}
-			return cells
 		}
 		panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Value: cells[4].Value, Ours: c.ours})
 		return cells
@@ -334,7 +274,7 @@ func (r *run) orderSection() report.Section {
 		Title: "Order, and ids that came twice",
 		Text: fmt.Sprintf("At %d clients: rows whose id is below that of a row which was acknowledged before theirs was begun. "+
 			"Sorted by id, such rows are not where they were written. Twice: over all rows and shards of this run.", detailed),
-		Table: r.table([]string{"out of order %-", "twice"}, func(_ *contestant, f *figures) []report.Cell {
+		Table: r.table([]string{"out of order %", "twice"}, func(_ *contestant, f *figures) []report.Cell {
 			if len(f.late) == 0 {
 				return make([]report.Cell, 2)
 			}
@@ -344,8 +284,8 @@ func (r *run) orderSection() report.Section {
 }
 
 func (r *run) shardSection() report.Section {
-	t := report.Table{First: "ids from", Columns: columns("servers to change", "the change took, s-", "longest wait of a row meanwhile, ms-",
-		"errors of clients-", "rows", "ids twice-")}
+	t := report.Table{First: "ids from", Columns: report.Columns("servers to change", "the change took, s", "longest wait of a row meanwhile, ms",
+		"errors of clients", "rows", "ids twice")}
 	for _, a := range r.added {
 		cells := make([]report.Cell, 0, len(t.Columns))
 		for _, v := range []float64{float64(a.changed), a.took.Seconds(), float64(a.wait) / 1e6, float64(a.errors), float64(a.rows), float64(a.duplicates)} {
@@ -366,7 +306,7 @@ func (r *run) shardSection() report.Section {
 }
 
 func (r *run) failoverSection() report.Section {
-	t := report.Table{First: "ids from", Columns: columns("killed, started again", "killed, a standby that lags takes over")}
+	t := report.Table{First: "ids from", Columns: report.Columns("killed, started again", "killed, a standby that lags takes over")}
 	for _, f := range r.fail {
 		t.Rows = append(t.Rows, report.Row{Name: f.name, Ours: f.ours, Cells: []report.Cell{report.Text(f.crash), report.Text(f.standby)}})
 	}
@@ -378,56 +318,5 @@ func (r *run) failoverSection() report.Section {
 			"ran on and one that was started afterwards both draw.",
 			failoverDraws, failoverDraws),
 		Table: t,
-	}
-}
-func (r *run) beyondSection() report.Section {
-	t := report.Table{First: "ids from", Columns: columns("rows", "rows/s at the end+", "read bytes a row-", "written bytes a row-")}
-	panel := report.Panel{}
-	for _, b := range r.beyond {
-		few := report.Text("too few rows")
-		row := report.Row{Name: b.name, Ours: b.ours, Cells: []report.Cell{report.Number(float64(b.rows)), few, few, few}}
-		if b.rows*rowSize >= poolSize {
-			for i, v := range []float64{b.perSecond, b.read, b.written} {
-				row.Cells[1+i] = report.Number(math.Round(v))
-			}
-			panel.Bars = append(panel.Bars, report.Bar{Name: b.name, Value: math.Round(b.perSecond), Ours: b.ours})
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return report.Section{
-		Title: "A table larger than memory",
-		Text: fmt.Sprintf("One MariaDB with a buffer pool of %d MB and O_DIRECT, so that neither it nor the kernel keeps more of a table in memory; %d rows take about %d MB, "+
-			"and more where keys are random, since pages are then part empty. The last tenth of the rows, by INSERTs of %d: random keys lie on pages that must be read first, "+
-			"and each is written with few new rows on it. What a page costs is up to the disk; a virtual one may keep pages in its host's memory.",
-			poolSize>>20, beyondFactor*r.Plan.GrowthRows, beyondFactor*r.Plan.GrowthRows*rowSize>>20, statementRows),
-		Table:  t,
-		Charts: []report.Chart{{Title: "A table larger than memory", Unit: "rows a second", Better: "more", Panels: []report.Panel{panel}}},
-	}
-}
-func (r *run) pipelineSection() report.Section {
-	t := report.Table{First: "ids from", Columns: columns("equal texts, ids/s+", "texts that differ, ids/s+", "ratio+", "others' cores")}
-	chart := report.Chart{Title: "Pipelines", Unit: "ids a second", Better: "more", Panels: []report.Panel{{Title: "equal texts"}, {Title: "texts that differ"}}}
-	floor := r.pipelined[len(r.pipelined)-1]
-	for _, p := range r.pipelined {
-		busy := report.Cell{}
-		if len(p.others) > 0 {
-			busy = report.Number(report.Median(p.others))
-		}
-		t.Rows = append(t.Rows, report.Row{Name: p.name, Ours: p.ours, Cells: []report.Cell{
-			report.Number(p.equal...), report.Number(p.differ...), report.Ratio(p.differ, p.equal), busy,
-		}})
-		for i, samples := range [][]float64{p.equal, p.differ} {
-			chart.Panels[i].Bars = append(chart.Panels[i].Bars, report.Bar{Name: p.name, Ours: p.ours}.Median(samples))
-		}
-		if r.stage.floor != nil && p != floor {
-			r.Doubt("Pipelines", p.name, p.equal, floor.equal)
-		}
-	}
-	return report.Section{
-		Title: "Pipelines",
-		Text: fmt.Sprintf("%d clients send %d statements for one id each in one piece, and read all answers before they send the next. Of equal texts a server "+
-			"may keep what it made of the last one; texts that differ (in the name of their column, of Redis in the step) it has to tell apart. The floor reads "+
-			"nothing of them.", pipelineClients, pipelineDepth),
-		Table: t, Charts: []report.Chart{chart},
 	}
 }

@@ -1,17 +1,14 @@
 package compare
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"nextid/benchmarks/load"
-	"nextid/benchmarks/machine"
 	"nextid/dbtest"
 )
 
@@ -23,24 +20,18 @@ type stage struct {
 	nextid  *dbtest.Server
 	floor   *dbtest.Server       // nil: there is none
 	foreign map[foreignWay]error // why a way to ask nextid cannot be measured
-	own     bool                 // the servers are ours: they may be killed
 }
 
 // open starts the servers, or uses the given ones, and notes what is missing.
 func (r *run) open(rig *dbtest.Rig) {
-	s := &stage{Stage: load.Stage{Rig: rig, Ctx: r.ctx, Nextid: r.Binary}, servers: map[engine][]*dbtest.Server{}, foreign: map[foreignWay]error{}, own: len(r.DSN) == 0}
+	s := &stage{Stage: load.Stage{Rig: rig, Ctx: r.ctx, Nextid: r.Binary}, servers: map[engine][]*dbtest.Server{}, foreign: map[foreignWay]error{}}
 	r.stage = s
 	s.nextid = dbtest.Nextid{Binary: r.Binary}.Start(s)
 	r.version(s.nextid.Name)
 	if r.Floor != "" {
 		s.floor = dbtest.AsFloor(r.Floor, false)(s)
 	}
-	if s.own {
-		r.start()
-	}
-	for _, dsn := range r.DSN {
-		s.use(dsn, r)
-	}
+	r.start()
 	s.Must(s.Ctx.Err())
 	if len(s.servers[postgres]) == 0 && len(s.servers[mariadb]) == 0 {
 		s.Fatal("there is no database to compare with: on Debian, apt-get install postgresql mariadb-server")
@@ -63,8 +54,7 @@ func (r *run) start() {
 		return []*dbtest.Server{server}
 	}
 	servers := r.stage.servers
-	for shard := range r.Shards {
-		r.Progress.Step(fmt.Sprintf("shard %d of %d", shard+1, r.Shards))
+	for range r.Shards {
 		servers[postgres] = append(servers[postgres], start(dbtest.AsPostgres)...)
 		servers[mariadb] = append(servers[mariadb], start(dbtest.AsMariaDB)...)
 	}
@@ -79,92 +69,17 @@ func (r *run) start() {
 	}
 }
 
-// Schema is what a comparison makes, uses and removes in databases that are
-// given: a schema of PostgreSQL, a database of MySQL and MariaDB, a key of
-// Redis.
-const Schema = "nextid_bench"
-
-// use takes a server that was given.
-func (s *stage) use(dsn string, r *run) {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		s.Fatal("a --dsn is not a URL") // which may hold a password
-	}
-	server := &dbtest.Server{Name: u.Scheme + " at " + u.Host}
-	switch u.Scheme {
-	case "postgres", "postgresql":
-		s.Exec(dsn, "CREATE SCHEMA "+Schema)
-		query := u.Query()
-		query.Set("search_path", Schema)
-		u.RawQuery = query.Encode()
-		s.servers[postgres] = append(s.servers[postgres], server)
-		if slices.Contains([]string{"127.0.0.1", "localhost", "::1", ""}, u.Hostname()) {
-			server.PID = machine.Parent(int(s.Exec(dsn, "SELECT pg_backend_pid()")[0].Lo), "postgres")
-		}
-	case "mysql", "mariadb":
-		s.Exec(dsn, "CREATE DATABASE "+Schema)
-		u.Path = "/" + Schema
-		s.servers[mariadb] = append(s.servers[mariadb], server)
-	case "redis":
-		s.redis = server
-	default:
-		s.Fatalf("a --dsn begins with postgres://, mysql://, mariadb:// or redis://, not with %q", u.Scheme)
-	}
-	server.URL = u.String()
-	r.version(server.Name)
-}
-
-// close removes what was made in databases that were given.
-func (s *stage) close(ctx context.Context) (err error) {
-	if s.own {
-		return nil
-	}
-	drop := func(servers []*dbtest.Server, statement string) {
-		for _, server := range servers {
-			_, failed := load.Exec(ctx, server.URL, statement)
-			err = errors.Join(err, failed)
-		}
-	}
-	if s.redis != nil {
-		drop([]*dbtest.Server{s.redis}, "DEL "+Schema)
-	}
-	drop(s.servers[postgres], "DROP SCHEMA "+Schema+" CASCADE")
-	drop(s.servers[mariadb], "DROP DATABASE "+Schema)
-	return err
-}
-
 // openForeign lets the first servers ask nextid themselves.
 func (s *stage) openForeign() {
-	for e, way := range map[engine]foreignWay{postgres: postgresFDW, mariadb: federated} {
-		switch {
-		case !s.own:
-			s.foreign[way] = errors.New("it changes a database more than a comparison should; run without --dsn")
-		case len(s.servers[e]) > 0:
-			s.foreign[way] = s.Do(func(testing.TB) {
-				if way == federated {
-					s.Exec(s.servers[e][0].URL, "INSTALL SONAME 'ha_federatedx'")
-				}
-				s.pointForeign(way, s.behind(way))
-			})
-		}
+	if maria := s.servers[mariadb]; len(maria) > 0 {
+		s.foreign[federated] = s.Do(func(testing.TB) {
+			s.Exec(maria[0].URL, "INSTALL SONAME 'ha_federatedx'",
+				"CREATE TABLE orders_id (id bigint NOT NULL) ENGINE=FEDERATED CONNECTION='"+s.nextid.MySQL+"/orders_id'")
+		})
 	}
-}
-
-// behind is the URL at which a database asks nextid itself.
-func (s *stage) behind(way foreignWay) string {
-	if way == federated {
-		return s.nextid.MySQL
+	if pg := s.servers[postgres]; len(pg) > 0 {
+		s.foreign[postgresFDW] = s.Do(func(testing.TB) { s.Command("migrate", "foreign", "up", "--dsn", pg[0].URL, "--server", s.nextid.URL) })
 	}
-	return s.nextid.URL
-}
-
-// pointForeign lets the first server ask nextid at a URL.
-func (s *stage) pointForeign(way foreignWay, target string) {
-	if way == federated {
-		s.Exec(s.servers[mariadb][0].URL, "CREATE OR REPLACE TABLE orders_id (id bigint NOT NULL) ENGINE=FEDERATED CONNECTION='"+target+"/orders_id'")
-		return
-	}
-	s.Command("migrate", "foreign", "up", "--dsn", s.servers[postgres][0].URL, "--server", target)
 }
 
 // missing says why a contestant cannot take part, nil if it can.
@@ -174,7 +89,7 @@ func (s *stage) missing(c *contestant) error {
 	case len(servers) == 0:
 		return fmt.Errorf("no %s", c.engine)
 	case c.sharded && len(servers) < 2:
-		return fmt.Errorf("only one %s: give several --dsn", c.engine)
+		return fmt.Errorf("only one %s", c.engine)
 	case c.from != nil && c.from.server == redisServer && s.redis == nil:
 		return errors.New("no Redis")
 	}
@@ -214,11 +129,6 @@ func (s *stage) processes(c *contestant) []*dbtest.Server {
 		all = append(all, server)
 	}
 	return all
-}
-
-// measurable reports whether all processes are on this machine.
-func (s *stage) measurable(c *contestant) bool {
-	return !slices.ContainsFunc(s.processes(c), func(p *dbtest.Server) bool { return p.PID == 0 })
 }
 
 // shard fills in which shard a statement is for.

@@ -2,8 +2,6 @@
 // Go libraries that people use instead. No wire, no SQL.
 //
 //	go test -bench . -cpu 1,2 ./benchmarks/local
-//
-// nextid-bench local runs it and makes a report of it.
 package local
 
 import (

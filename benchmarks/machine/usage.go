@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +15,11 @@ import (
 type Usage struct {
 	CPU     time.Duration
 	Written int64 // bytes handed to the disk
-	Read    int64 // bytes that came from the disk
 }
 
 // Sub is what was used since an earlier look.
 func (u Usage) Sub(earlier Usage) Usage {
-	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written, u.Read - earlier.Read}
+	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
 }
 
 // UsageOf adds up what the servers and their child processes have used, also
@@ -38,8 +36,10 @@ func UsageOf(servers ...*dbtest.Server) (u Usage) {
 func (u *Usage) add(pid int) {
 	dbtest.Each(pid, func(proc string, threads []string) {
 		if io, err := os.ReadFile(proc + "/io"); err == nil {
-			u.Written += counted(string(io), "write_bytes")
-			u.Read += counted(string(io), "read_bytes")
+			_, after, _ := strings.Cut(string(io), "\nwrite_bytes: ")
+			text, _, _ := strings.Cut(after, "\n")
+			n, _ := strconv.ParseInt(text, 10, 64)
+			u.Written += n
 		}
 		u.CPU += ended(proc)
 		for _, thread := range threads {
@@ -49,14 +49,6 @@ func (u *Usage) add(pid int) {
 			u.CPU += time.Duration(n)
 		}
 	})
-}
-
-// counted is a number of /proc/PID/io, 0 where it is not there.
-func counted(io, name string) int64 {
-	_, after, _ := strings.Cut(io, "\n"+name+": ")
-	text, _, _ := strings.Cut(after, "\n")
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
 }
 
 // userHZ is the unit of times in /proc/PID/stat (proc(5)): 100 a second on
@@ -83,57 +75,9 @@ func ended(proc string) (total time.Duration) {
 	return total
 }
 
-// Parent is the parent of a process, if that is the named program, else 0.
-func Parent(pid int, name string) int {
-	parent, _ := strconv.Atoi(report.Field(fmt.Sprintf("/proc/%d/status", pid), "PPid"))
-	if report.Content(fmt.Sprintf("/proc/%d/comm", parent)) != name {
-		return 0
-	}
-	return parent
-}
-
 // Resident is a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
 func Resident(pid int) (float64, error) {
 	kilobytes, _, _ := strings.Cut(report.Field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"), " ")
 	n, err := strconv.ParseFloat(kilobytes, 64)
 	return n * 1024, err
-}
-
-// Busy is how much the processors of this machine have worked, and how much of
-// that was this process and its descendants, as its servers are.
-type Busy struct {
-	at        time.Time
-	all, ours time.Duration
-}
-
-// BusyNow looks at /proc.
-func BusyNow() Busy {
-	b := Busy{at: time.Now()}
-	stat, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return b
-	}
-	line, _, _ := strings.Cut(string(stat), "\n")
-	for i, field := range strings.Fields(line)[1:] {
-		if n, err := strconv.ParseInt(field, 10, 64); err == nil && slices.Contains(working, i) {
-			b.all += time.Duration(n) * userHZ
-		}
-	}
-	var u Usage
-	u.add(os.Getpid())
-	b.ours = u.CPU
-	return b
-}
-
-// working are the columns of /proc/stat in which a processor is at work, for
-// whomever: user, nice, system, irq, softirq, steal.
-var working = []int{0, 1, 2, 5, 6, 7}
-
-// Others is how many processors other programs have kept at work since an
-// earlier look, on average.
-func (b Busy) Others(earlier Busy) float64 {
-	if !b.at.After(earlier.at) || earlier.at.IsZero() {
-		return 0
-	}
-	return max(0, float64(b.all-earlier.all-(b.ours-earlier.ours))/float64(b.at.Sub(earlier.at)))
 }

@@ -1,6 +1,6 @@
 // Package report holds what a benchmark measured and writes it as text for a
-// terminal, as Markdown, as JSON and as one HTML page with charts. The JSON
-// is the report: a later run can be compared with it.
+// terminal, as Markdown, as JSON and as one HTML page with charts. The other
+// forms are made from the JSON.
 package report
 
 import (
@@ -29,7 +29,6 @@ type Report struct {
 	Sections    []Section `json:"sections"`
 	Notes       []string  `json:"notes,omitempty"`  // what was not measured, and why
 	Doubts      []string  `json:"doubts,omitempty"` // what figures show of themselves
-	Baseline    string    `json:"baseline,omitempty"`
 }
 
 // Section is one question, its answer as a table, and pictures of it.
@@ -50,8 +49,14 @@ type Table struct {
 // Column describes the cells below it.
 type Column struct {
 	Name string `json:"name"`
-	// Better is "more" or "less" where a change has a direction.
-	Better string `json:"better,omitempty"`
+}
+
+// Columns returns columns of those names.
+func Columns(names ...string) (all []Column) {
+	for _, name := range names {
+		all = append(all, Column{name})
+	}
+	return all
 }
 
 // Row is one contestant.
@@ -68,8 +73,6 @@ type Cell struct {
 	Samples []float64 `json:"samples,omitempty"` // one a round
 	Suffix  string    `json:"suffix,omitempty"`  // after the number: "x", "%"
 	Number  bool      `json:"number,omitempty"`
-	// Was is the number of the baseline, when there is one.
-	Was *float64 `json:"was,omitempty"`
 }
 
 // Text is a cell of words.
@@ -120,18 +123,6 @@ func (c Cell) String() string {
 	return s
 }
 
-// change is how the number differs from the baseline's: "+12 %".
-func (c Cell) change() (share float64, text string) {
-	if c.Was == nil || *c.Was == 0 || !c.Number {
-		return 0, ""
-	}
-	share = c.Value / *c.Was - 1
-	if math.Abs(share) < 0.005 {
-		return share, "±0 %"
-	}
-	return share, fmt.Sprintf("%+.0f %%", share*100)
-}
-
 // Format writes a number with three significant digits, thousands apart.
 func Format(v float64) string {
 	size := math.Abs(v)
@@ -150,31 +141,6 @@ func Format(v float64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
-}
-
-// Compare fills in, cell by cell, what an earlier report of the same kind
-// holds for the same section, row and column.
-func (r *Report) Compare(name string, earlier *Report) {
-	r.Baseline = fmt.Sprintf("%s of %s on %s", name, earlier.Began.UTC().Format("2006-01-02 15:04 UTC"), earlier.Machine)
-	was := map[[3]string]float64{}
-	for _, s := range earlier.Sections {
-		for _, row := range s.Table.Rows {
-			for i, c := range row.Cells {
-				if c.Number && i < len(s.Table.Columns) {
-					was[[3]string{s.Title, row.Name, s.Table.Columns[i].Name}] = c.Value
-				}
-			}
-		}
-	}
-	for _, s := range r.Sections {
-		for _, row := range s.Table.Rows {
-			for i := range row.Cells {
-				if v, ok := was[[3]string{s.Title, row.Name, s.Table.Columns[i].Name}]; ok && row.Cells[i].Number {
-					row.Cells[i].Was = &v
-				}
-			}
-		}
-	}
 }
 
 // Read reads the JSON of a report.

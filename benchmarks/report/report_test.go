@@ -18,7 +18,7 @@ func sample() *Report {
 		Machine: Machine{CPU: "Some CPU", Cores: 2, Memory: 8, Kernel: "Linux 6", Go: "go1.26", Load: 0.5},
 		Sections: []Section{{
 			Title: "Throughput", Text: "Ids a second.",
-			Table: Table{First: "contestant", Columns: []Column{{"ids/s", "more"}, {"µs", "less"}, {"ratio", ""}}, Rows: []Row{
+			Table: Table{First: "contestant", Columns: Columns("ids/s", "µs", "ratio"), Rows: []Row{
 				{"nextid", true, []Cell{Number(90000, 110000, 100000), Number(5), Ratio([]float64{90000, 110000}, []float64{30000, 50000})}},
 				{"other | pipe", false, []Cell{Number(30000), Text("none"), {}}},
 			}},
@@ -54,7 +54,7 @@ func TestMarkdownAndTerminal(t *testing.T) {
 	}
 }
 
-func TestWriteReadCompare(t *testing.T) {
+func TestWriteAndRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	paths, err := sample().Write(dir, "report")
@@ -65,21 +65,8 @@ func TestWriteReadCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := sample()
-	now.Sections[0].Table.Rows[0].Cells[0] = Number(80000)
-	now.Sections[0].Table.Rows[0].Cells[1] = Number(4)
-	now.Compare("old.json", earlier)
-	if text := now.Markdown(); !strings.Contains(text, "80,000 (-20 %)") || !strings.Contains(text, "old.json of 2026-11-21 12:00 UTC") {
-		t.Errorf("no change shown:\n%s", text)
-	}
-	page, err := now.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`<span class="delta bad">-20 %`, `<span class="delta good">-20 %`, `<span class="delta">±0 %`} {
-		if !bytes.Contains(page, []byte(want)) {
-			t.Errorf("the page lacks %s", want)
-		}
+	if earlier.Markdown() != sample().Markdown() {
+		t.Errorf("read again, it is another report:\n%s", earlier.Markdown())
 	}
 	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(`{"a":1}`), 0o644); err != nil {
 		t.Fatal(err)
@@ -131,24 +118,10 @@ func TestFormat(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	var plain strings.Builder
-	p := NewProgress(&plain)
-	p.Part("PostgreSQL")
-	p.Step("8 clients")
-	p.End()
-	if got := plain.String(); !strings.HasSuffix(got, "PostgreSQL\n") || strings.Contains(got, "\x1b") || strings.Contains(got, "8 clients") {
-		t.Errorf("without a terminal: %q", got)
-	}
-	var terminal strings.Builder
-	p = NewProgress(&terminal)
-	p.terminal = func() (int, bool) { return 60, true }
-	p.Expect(10 * time.Second)
-	p.Did(4500 * time.Millisecond)
-	p.Part("PostgreSQL")
-	p.Step("8 clients")
-	p.End()
-	if got := terminal.String(); !strings.Contains(got, "██████████▊░") || !strings.Contains(got, "45 %  PostgreSQL  8 clients") || !strings.HasSuffix(got, "\r\x1b[K") {
-		t.Errorf("on a terminal: %q", got)
+	var text strings.Builder
+	NewProgress(&text).Part("PostgreSQL")
+	if got := text.String(); got != "    0s  PostgreSQL\n" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -39,40 +39,10 @@ func (r *Report) Facts() [][2]string {
 		{"Settings", strings.Join(r.Settings, "; ")},
 		{"Command", r.Command},
 	}
-	if r.Baseline != "" {
-		facts = append(facts, [2]string{"Compared with", r.Baseline})
-	}
 	if r.Interrupted {
 		facts = append(facts, [2]string{"Interrupted", "the run was stopped before its end; this is what it had measured"})
 	}
 	return facts
-}
-
-// WithChange is the cell with its change, for the text forms.
-func (c Cell) WithChange() string {
-	if _, change := c.change(); change != "" {
-		return c.String() + " (" + change + ")"
-	}
-	return c.String()
-}
-
-// noise is how much two runs differ by themselves: less has no colour.
-const noise = 0.1
-
-// Delta is the class and the text of the change of a cell in a column, nil when
-// there is none.
-func (c Cell) Delta(t Table, column int) []string {
-	share, text := c.change()
-	if text == "" {
-		return nil
-	}
-	class := "delta"
-	if (share >= noise || share <= -noise) && column < len(t.Columns) && t.Columns[column].Better != "" {
-		if class = "delta bad"; (t.Columns[column].Better == "more") == (share > 0) {
-			class = "delta good"
-		}
-	}
-	return []string{class, text}
 }
 
 // Markdown returns the report as a page of Markdown.
@@ -119,7 +89,7 @@ func (t *Table) print(w io.Writer) {
 	for _, r := range t.Rows {
 		texts := []string{r.Name}
 		for _, c := range r.Cells {
-			texts = append(texts, c.WithChange())
+			texts = append(texts, c.String())
 		}
 		rows = append(rows, texts)
 	}

@@ -72,23 +72,18 @@ func (s *attackers) attack(out *report.Report) {
 	if len(chosen) == 0 {
 		s.Fatalf("no attack has %q in its name", s.Only)
 	}
-	table := report.Table{First: "attack"}
-	for _, name := range []string{"p50 in peace", "p50", "p99 in peace", "p99, another server attacked", "p99", ": peace", ": other attacked", "done"} {
-		table.Columns = append(table.Columns, report.Column{Name: name})
-	}
+	table := report.Table{First: "attack", Columns: report.Columns("p50 in peace", "p50", "p99 in peace", "p99, another server attacked", "p99",
+		": peace", ": other attacked", "done")}
 	server, other := s.guarded(), s.guarded()
-	s.Progress.Part("attacks")
-	s.Progress.Expect(3 * s.Length * time.Duration(s.Rounds*len(chosen)))
 	for _, b := range chosen {
+		s.Progress.Part(b.name)
 		var p50, p99 [3][]float64 // in peace, another server attacked, this one attacked
 		done := ""
 		for range s.Rounds {
-			s.Progress.Step(b.name)
 			for i, target := range []*dbtest.Server{nil, other, server} {
 				var latency load.Latency
 				latency, done = s.during(b.name, target, server)
 				p50[i], p99[i] = append(p50[i], float64(latency.Quantile(0.5))/1e6), append(p99[i], float64(latency.Quantile(0.99))/1e6)
-				s.Progress.Did(s.Length)
 			}
 		}
 		times := func(a, b []float64) report.Cell {

@@ -44,7 +44,7 @@ func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdi
 	}
 	out.Sections = append(out.Sections, report.Section{
 		Title: "Verdict",
-		Table: report.Table{First: "", Columns: []report.Column{{Name: ""}}, Rows: []report.Row{
+		Table: report.Table{First: "", Columns: report.Columns(""), Rows: []report.Row{
 			row("ids given twice or out of order", report.Text(found)),
 			row("ids in the log, all checked", report.Number(float64(ids))),
 			row("ids a second", report.Number(float64(ids)/took.Seconds())),
@@ -73,7 +73,7 @@ func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdi
 
 // survived is the section of the faults; those that were left out are notes.
 func (r *run) survived(out *report.Report) report.Section {
-	s := report.Section{Title: "Faults survived", Table: report.Table{First: "fault", Columns: []report.Column{{Name: "times"}}}}
+	s := report.Section{Title: "Faults survived", Table: report.Table{First: "fault", Columns: report.Columns("times")}}
 	if len(r.places) > 1 {
 		for _, p := range r.places {
 			s.Table.Columns = append(s.Table.Columns, report.Column{Name: p.kind})
@@ -105,7 +105,7 @@ func (r *run) survived(out *report.Report) report.Section {
 
 // counted is a section of how often something happened.
 func counted[K ~string, N int | int64](title, first string, times map[K]N) report.Section {
-	s := report.Section{Title: title, Table: report.Table{First: first, Columns: []report.Column{{Name: "times"}}}}
+	s := report.Section{Title: title, Table: report.Table{First: first, Columns: report.Columns("times")}}
 	for _, what := range slices.Sorted(maps.Keys(times)) {
 		s.Table.Rows = append(s.Table.Rows, row(string(what), report.Number(float64(times[what]))))
 	}

@@ -171,7 +171,6 @@ func (r *run) torture(ctx context.Context) (took, back time.Duration, err error)
 			}
 		}
 	}
-	r.cfg.Progress.Expect(r.cfg.Duration * time.Duration(len(r.places)))
 	hurting, give := context.WithCancelCause(ctx)
 	defer give(nil)
 	var hurts sync.WaitGroup
@@ -236,7 +235,6 @@ func (p *place) one(ctx context.Context, f *fault, longest time.Duration) error 
 	}
 	rest(ctx, longest/5)
 	took := time.Since(began)
-	r.cfg.Progress.Did(took)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.times[occasion{f, p}]++

@@ -150,9 +150,7 @@ func (r *run) usage() (s report.Section, ok bool) {
 		Title: "What servers used that were never killed",
 		Text: "Medians of the first and of the last quarter after warming up (a fifth of the run), the most that was seen, " +
 			"and whether it grew: by more than a tenth and a little.",
-		Table: report.Table{First: "server", Columns: []report.Column{
-			{Name: "first quarter"}, {Name: "last quarter"}, {Name: "most"}, {Name: "looks"}, {Name: "flat"},
-		}},
+		Table: report.Table{First: "server", Columns: report.Columns("first quarter", "last quarter", "most", "looks", "flat")},
 	}
 	for n := range r.nodes() {
 		for i, resource := range resources {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
@@ -25,9 +24,6 @@ type line struct {
 	often      int                  // how many times the rounds of others, for a bound so close to the figure that those do not tell; 0: once
 }
 
-// rounds is how often a line is measured.
-func (c Config) rounds(l line) int { return c.Rounds * max(l.often, 1) }
-
 // Floors measures what the bounds of nextid's speed are set for, each beside
 // what it is compared with, in turns. beside, which may be empty, is another
 // build of nextid.
@@ -46,16 +42,11 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 	}, func(r *run) {
 		lines := append(r.lines(beside), r.figures()...)
 		lines = slices.DeleteFunc(lines, func(l line) bool { return !strings.Contains(l.what, c.Only) })
-		for _, l := range lines {
-			if l.figure == nil {
-				c.Progress.Expect(time.Duration(2*c.rounds(l)) * (l.ours.length(c) + c.warm()))
-			}
-		}
-		table := report.Table{First: "what", Columns: []report.Column{{Name: "measured"}, {Name: "at least"}, {Name: "aim"}, {Name: "holds"}}}
-		c.Progress.Part("measure")
+		table := report.Table{First: "what", Columns: report.Columns("measured", "at least", "aim", "holds")}
 		for _, l := range lines {
 			var cell report.Cell
 			if ctx.Err() == nil {
+				c.Progress.Part(l.what)
 				r.try(l.what, func() { cell = r.line(l) })
 			}
 			table.Rows = append(table.Rows, l.row(cell))
@@ -67,18 +58,15 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 // line measures both sides in turns.
 func (r *run) line(l line) report.Cell {
 	if l.figure != nil {
-		r.Progress.Step(l.what)
 		return l.figure()
 	}
 	var ours, others []float64
-	for range r.rounds(l) {
+	for range r.Rounds * max(l.often, 1) {
 		for values, a := range map[*[]float64]asked{&ours: l.ours, &others: l.other} {
 			if a.server == nil {
 				continue
 			}
-			r.Progress.Step(l.what)
 			*values = append(*values, l.of(a.measure(r)))
-			r.Progress.Did(l.ours.length(r.Config) + r.warm())
 		}
 	}
 	if l.other.server == nil {

@@ -173,16 +173,11 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 			"all servers on this machine, in turns.",
 		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds)},
 	}, func(r *run) {
-		groups := r.groups()
-		for _, g := range groups {
-			c.Progress.Expect(time.Duration(len(g.contestants)*len(g.settings)*c.Rounds) * (c.Length + c.warm()))
-		}
-		for _, g := range groups {
+		for _, g := range r.groups() {
 			r.measure(g)
 			r.report.Sections = append(r.report.Sections, g.sections()...)
 			g.doubt(r.report)
 		}
-		r.pgbench(groups[0])
 	})
 }
 
@@ -236,35 +231,24 @@ func (r *run) groups() []*group {
 	return groups
 }
 
-// inTurns measures contestants round by round: A B C, B C A, … One that fails is
-// left out from then on.
-func (r *run) inTurns(contestants []contestant, title, what string, length time.Duration, measure func(k int)) {
-	failed := make([]bool, len(contestants))
-	for round := range r.Rounds {
-		for i := range contestants {
-			k := (round + i) % len(contestants)
-			if failed[k] || r.Ctx.Err() != nil {
-				continue
-			}
-			r.Progress.Step(what + ": " + contestants[k].name)
-			failed[k] = !r.try(title+", "+what+", "+contestants[k].name, func() { measure(k) })
-			r.Progress.Did(length)
-		}
-	}
-}
-
-// measure fills in the samples of a group. What a server cannot do is noted,
-// and the others go on.
+// measure fills in the samples of a group, round by round: A B C, B C A, … A
+// contestant that fails is noted and left out from then on.
 func (r *run) measure(g *group) {
 	g.samples = map[setting][][]sample{}
 	r.Progress.Part(g.title)
 	for _, s := range g.settings {
-		samples := make([][]sample, len(g.contestants))
-		r.inTurns(g.contestants, g.title, s.String(), r.Length+r.warm(), func(k int) {
-			c := g.contestants[k]
-			asks := asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}
-			samples[k] = append(samples[k], asks.measure(r))
-		})
+		samples, failed := make([][]sample, len(g.contestants)), make([]bool, len(g.contestants))
+		for round := range r.Rounds {
+			for i := range g.contestants {
+				k := (round + i) % len(g.contestants)
+				if failed[k] || r.Ctx.Err() != nil {
+					continue
+				}
+				c := g.contestants[k]
+				asks := asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}
+				failed[k] = !r.try(g.title+", "+s.String()+", "+c.name, func() { samples[k] = append(samples[k], asks.measure(r)) })
+			}
+		}
 		g.samples[s] = samples
 	}
 }
@@ -284,16 +268,12 @@ func (g *group) sections() []report.Section {
 	// part adds the columns of one measure to a table: of each contestant, and of
 	// the ratios to ours.
 	type part struct {
-		unit, ratio, better string // %s is the name of a contestant; "": there are none of these
-		of                  func(sample) float64
-		ours                bool // the ratio is ours to the other's
+		unit, ratio string // %s is the name of a contestant; "": there are none of these
+		of          func(sample) float64
+		ours        bool // the ratio is ours to the other's
 	}
-	section := func(title, text, chart, unit string, parts ...part) report.Section {
+	section := func(title, text string, drawn report.Chart, parts ...part) report.Section {
 		s := report.Section{Title: title, Text: text, Table: report.Table{First: "setting"}}
-		drawn := report.Chart{Title: chart, Unit: unit, Better: parts[0].better}
-		add := func(name, better string) {
-			s.Table.Columns = append(s.Table.Columns, report.Column{Name: name, Better: better})
-		}
 		for _, setting := range g.settings {
 			s.Table.Rows = append(s.Table.Rows, report.Row{Name: setting.String()})
 			drawn.Panels = append(drawn.Panels, report.Panel{Title: setting.String()})
@@ -301,9 +281,9 @@ func (g *group) sections() []report.Section {
 		for i, p := range parts {
 			for k, c := range g.contestants {
 				if p.unit != "" {
-					add(fmt.Sprintf(p.unit, c.name), p.better)
+					s.Table.Columns = append(s.Table.Columns, report.Column{Name: fmt.Sprintf(p.unit, c.name)})
 				} else if k != self {
-					add(fmt.Sprintf(p.ratio, c.name), "more")
+					s.Table.Columns = append(s.Table.Columns, report.Column{Name: fmt.Sprintf(p.ratio, c.name)})
 				}
 				for n, setting := range g.settings {
 					values, own := column(g.samples[setting][k], p.of), column(g.samples[setting][self], p.of)
@@ -327,12 +307,12 @@ func (g *group) sections() []report.Section {
 		return s
 	}
 	return []report.Section{
-		section(g.title, g.text, g.title, "numbers a second",
-			part{unit: "%s /s", better: "more", of: perSecond}, part{ratio: "nextid : %s", of: perSecond, ours: true}),
+		section(g.title, g.text, report.Chart{Title: g.title, Unit: "numbers a second", Better: "more"},
+			part{unit: "%s /s", of: perSecond}, part{ratio: "nextid : %s", of: perSecond, ours: true}),
 		section(g.title+": CPU and latency",
 			"CPU time of the server's processes per number, and the 99th percentile of the time to an answer of a client that always asks.",
-			g.title+": server CPU", "µs per number",
-			part{unit: "%s CPU µs", better: "less", of: cpu}, part{unit: "%s p99 µs", better: "less", of: p99}, part{ratio: "CPU %s : nextid", of: cpu}),
+			report.Chart{Title: g.title + ": server CPU", Unit: "µs per number", Better: "less"},
+			part{unit: "%s CPU µs", of: cpu}, part{unit: "%s p99 µs", of: p99}, part{ratio: "CPU %s : nextid", of: cpu}),
 	}
 }
 

@@ -8,49 +8,53 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nextid/benchmarks/report"
 )
 
-// result is what a run of the program left behind.
-type result struct {
-	code           int
-	stdout, stderr string
-}
-
-func runProgram(t *testing.T, args ...string) result {
+// runProgram returns what a command line prints, with its error.
+func runProgram(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := (&program{args: args, stdout: &stdout, stderr: &stderr}).run(t.Context())
-	return result{code, stdout.String(), stderr.String()}
+	var out bytes.Buffer
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(&out)
+	root.SetErr(&out)
+	err := root.ExecuteContext(t.Context())
+	if err != nil {
+		out.WriteString(err.Error())
+	}
+	return out.String(), err
 }
 
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, c := range (&program{}).rootCommand().Commands() {
+	for _, c := range rootCommand().Commands() {
 		names = append(names, c.Name())
 	}
-	if want := []string{"attack", "compare", "floor", "local", "render", "sql", "torture"}; runtime.GOOS == "linux" && !slices.Equal(names, want) {
+	if want := []string{"attack", "compare", "floor", "render", "sql", "torture"}; runtime.GOOS == "linux" && !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, name := range names {
-		if r := runProgram(t, name, "-h"); r.code != exitOK || !strings.Contains(r.stdout, "Usage:\n  nextid-bench "+name) {
-			t.Errorf("%s -h: exit code %d\n%s%s", name, r.code, r.stdout, r.stderr)
+		if text, err := runProgram(t, name, "-h"); err != nil || !strings.Contains(text, "Usage:\n  nextid-bench "+name) {
+			t.Errorf("%s -h: %s", name, text)
 		}
 	}
 	for line, want := range map[string]string{
-		"":                        "nextid-bench compare --quick",
-		"size":                    `unknown command "size"`,
-		"local now":               `unexpected argument "now"`,
-		"local --slow":            "unknown flag: --slow",
-		"compare --shards 1":      "--shards must be 2 or more",
-		"torture --nodes 0":       "must be positive",
-		"sql --nextid no/such":    "no server to measure",
-		"render":                  "requires at least 1 arg",
-		"local --baseline absent": "--baseline takes the report.json",
+		"":                                      "nextid-bench compare --quick",
+		"size":                                  `unknown command "size"`,
+		"sql now":                               `unknown command "now"`,
+		"sql --slow":                            "unknown flag: --slow",
+		"compare --shards 1 --nextid sh":        "--shards must be 2 or more",
+		"torture --nodes 0 --nextid sh":         "must be positive",
+		"torture --store-restart x --nextid sh": "--store-restart is for one --store",
+		"sql --nextid no/such":                  "no server to measure",
+		"render":                                "requires at least 1 arg",
 	} {
-		r := runProgram(t, strings.Fields(line)...)
-		if (r.code == exitOK) != (line == "") || !strings.Contains(r.stdout+r.stderr, want) {
-			t.Errorf("%q: exit code %d, want %q:\n%s%s", line, r.code, want, r.stdout, r.stderr)
+		text, err := runProgram(t, strings.Fields(line)...)
+		if (err == nil) != (line == "") || !strings.Contains(text, want) {
+			t.Errorf("%q: %v, want %q:\n%s", line, err, want, text)
 		}
 	}
 }
@@ -59,18 +63,18 @@ func TestCommands(t *testing.T) {
 // else the one in the PATH.
 func TestWhichServerIsMeasured(t *testing.T) {
 	dir := t.TempDir()
-	server := filepath.Join(dir, "nextid")
-	if err := os.WriteFile(server, []byte("#!/bin/sh\n"), 0o755); err != nil {
+	file := filepath.Join(dir, "nextid")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
-	for _, flag := range []serverFlag{{}, {file: server}, {file: "nextid"}} {
-		if found, err := flag.find(); err != nil || found != server {
-			t.Errorf("--nextid %q: %q, %v, want %q", flag.file, found, err, server)
+	for _, flag := range []string{"", file, "nextid"} {
+		if found, err := server(flag); err != nil || found != file {
+			t.Errorf("--nextid %q: %q, %v, want %q", flag, found, err, file)
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	if found, err := (&serverFlag{}).find(); err == nil {
+	if found, err := server(""); err == nil {
 		t.Errorf("%q in an empty PATH", found)
 	}
 }
@@ -78,34 +82,27 @@ func TestWhichServerIsMeasured(t *testing.T) {
 func TestReportsNameNoPasswords(t *testing.T) {
 	t.Parallel()
 	for arg, want := range map[string]string{
-		"postgres://u:pw@h/db":            "postgres://u:xxxxx@h/db",
-		"--dsn=mysql://u:pw@h/db":         "--dsn=mysql://u:xxxxx@h/db",
-		"postgres://h/db?sslPassword=abc": "postgres://h/db?sslPassword=xxxxx",
-		"redis://u:%zz@h":                 "(a URL that cannot be read)",
-		"--quick":                         "--quick",
+		"postgres://u:pw@h/db":                   "postgres://u:xxxxx@h/db",
+		"--store=mysql://u:pw@h:1/db --log x":    "--store=mysql://u:xxxxx@h:1/db --log x",
+		"postgres://h:1/db?sslPassword=abc&a=b":  "postgres://h:1/db?sslPassword=xxxxx&a=b",
+		"redis://u:%zz/@h":                       "redis://u:xxxxx@h",
+		"torture --quick --store redis://h:6379": "torture --quick --store redis://h:6379",
 	} {
-		if got := withoutSecrets([]string{arg})[0]; got != want {
+		if got := withoutPasswords(arg); got != want {
 			t.Errorf("%s is shown as %s, want %s", arg, got, want)
 		}
 	}
 }
 
-func TestBenchLocal(t *testing.T) {
+func TestRender(t *testing.T) {
 	t.Parallel()
-	out := t.TempDir()
-	r := runProgram(t, "local", "--length", "1ms", "--rounds", "1", "--out", out)
-	for _, want := range []string{"nextid snowflake", "bwmarrin/snowflake", "sony/sonyflake", "google/uuid v7", "oklog/ulid", "rs/xid"} {
-		if r.code != exitOK || !strings.Contains(r.stdout, want) {
-			t.Errorf("exit code %d, no %s:\n%s%s", r.code, want, r.stdout, r.stderr)
-		}
+	dir := t.TempDir()
+	r := &report.Report{Title: "A run", Sections: []report.Section{{Title: "Ids a second"}}}
+	paths, err := r.Write(dir, "report")
+	if err != nil || len(paths) != 3 {
+		t.Fatal(paths, err)
 	}
-	for _, name := range []string{"report.md", "report.html", "report.json"} {
-		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
-			t.Error(err)
-		}
-	}
-
-	page := filepath.Join(out, "report.html")
+	page := filepath.Join(dir, "report.html")
 	before, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -113,13 +110,13 @@ func TestBenchLocal(t *testing.T) {
 	if err := os.Remove(page); err != nil {
 		t.Fatal(err)
 	}
-	if r := runProgram(t, "render", filepath.Join(out, "report.json")); r.code != exitOK {
-		t.Fatalf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
+	if text, err := runProgram(t, "render", filepath.Join(dir, "report.json")); err != nil || !strings.Contains(text, page) {
+		t.Fatalf("%v: %s", err, text)
 	}
 	if after, err := os.ReadFile(page); err != nil || string(after) != string(before) {
 		t.Errorf("rendered again, the page is another one (%v)", err)
 	}
-	if r := runProgram(t, "render", page); r.code == exitOK || !strings.Contains(r.stderr, "is not a report") {
-		t.Errorf("a page instead of JSON: exit code %d: %s", r.code, r.stderr)
+	if text, err := runProgram(t, "render", page); err == nil || !strings.Contains(text, "is not a report") {
+		t.Errorf("a page instead of JSON: %s", text)
 	}
 }

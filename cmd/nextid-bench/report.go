@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/url"
+	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,83 +14,79 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// reportFlags are the flags of the benchmarks that end in a report.
-type reportFlags struct {
-	out      string
-	baseline string
-	quick    bool
-	server   *serverFlag // nil: no server is measured
-}
-
-func (f *reportFlags) register(cmd *cobra.Command) {
+// measured makes a command that starts servers, prints a report, and writes its
+// files. After Ctrl-C it reports what there is. run gets the programs of nextid
+// and of nextid-bench itself.
+func measured(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error)) *cobra.Command {
+	quick, out, file := false, "", ""
 	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&f.quick, "quick", false, "one short round: what stands out, not what is close")
-	cmd.Flags().StringVar(&f.out, "out", "", "write report.md, report.html and report.json into `DIR`")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "show what changed since an earlier report.json, given as `FILE`")
-	if f.server != nil {
-		cmd.Flags().StringVar(&f.server.file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
+	cmd.Flags().BoolVar(&quick, "quick", false, "one short round: what stands out, not what is close")
+	cmd.Flags().StringVar(&out, "out", "", "write report.md, report.html and report.json into `DIR`")
+	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		nextid, err := server(file)
+		if err != nil {
+			return err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		r, err := run(cmd.Context(), report.NewProgress(cmd.ErrOrStderr()), quick, nextid, self)
+		if r == nil || len(r.Sections) == 0 {
+			if cmd.Context().Err() != nil {
+				err = errors.New("interrupted before anything was measured")
+			}
+			return err
+		}
+		r.Command = withoutPasswords("nextid-bench " + strings.Join(os.Args[1:], " "))
+		r.Print(cmd.OutOrStdout())
+		if out == "" {
+			return err
+		}
+		return errors.Join(err, write(cmd, r, out, "report"))
 	}
+	return cmd
 }
 
-// report runs a benchmark, prints its tables and writes the files. After
-// Ctrl-C it reports what there is.
-func (p *program) report(cmd *cobra.Command, f *reportFlags, run func(context.Context, *report.Progress) (*report.Report, error)) error {
-	var earlier *report.Report
-	if f.baseline != "" { // before the work, not after it
-		var err error
-		if earlier, err = report.Read(f.baseline); err != nil {
-			return &failure{what: err.Error(), hint: "--baseline takes the report.json of an earlier run of the same command.", cause: err}
-		}
+// write writes the files of a report and says where they are.
+func write(cmd *cobra.Command, r *report.Report, dir, name string) error {
+	paths, err := r.Write(dir, name)
+	if err == nil {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nWritten: %s\n", strings.Join(paths, ", "))
 	}
-	progress := report.NewProgress(p.stderr)
-	r, err := run(cmd.Context(), progress)
-	progress.End()
-	switch {
-	case err != nil && cmd.Context().Err() != nil:
-		return &failure{what: "interrupted before anything was measured", cause: err}
-	case err != nil:
-		return err
-	}
-	r.Command = "nextid-bench " + strings.Join(withoutSecrets(p.args), " ")
-	if earlier != nil {
-		r.Compare(filepath.Base(f.baseline), earlier)
-	}
-	r.Print(p.stdout)
-	if f.out == "" {
-		return nil
-	}
-	paths, err := r.Write(f.out, "report")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "\nWritten: %s\n", strings.Join(paths, ", "))
 	return err
 }
 
-// withoutSecrets are arguments as they may be shown: URLs without passwords.
-func withoutSecrets(args []string) []string {
-	shown := slices.Clone(args)
-	for i, arg := range shown {
-		if scheme, _, ok := strings.Cut(arg, "://"); ok {
-			begin := strings.LastIndexByte(scheme, '=') + 1 // --dsn=URL
-			shown[i] = arg[:begin] + withoutSecret(arg[begin:])
-		}
-	}
-	return shown
+// The passwords of URLs: before the host, and in parameters.
+var (
+	userPassword = regexp.MustCompile(`(://[^/\s@:]*:)\S+@`)
+	parameter    = regexp.MustCompile(`(?i)([?&](ssl)?password=)[^&\s]+`)
+)
+
+func withoutPasswords(command string) string {
+	return parameter.ReplaceAllString(userPassword.ReplaceAllString(command, "${1}xxxxx@"), "${1}xxxxx")
 }
 
-// withoutSecret is a URL without the passwords in it.
-func withoutSecret(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "(a URL that cannot be read)"
+func renderCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "render FILE...",
+		Short: "Write the Markdown and the page of a report again",
+		Long: "Write report.md and report.html, the page with charts, beside each report.json that is given:\n\n" +
+			"  nextid-bench render benchmarks/results/*/report.json",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			for _, file := range files {
+				r, err := report.Read(file)
+				if err == nil {
+					err = write(cmd, r, filepath.Dir(file), strings.TrimSuffix(filepath.Base(file), ".json"))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 	}
-	query := u.Query()
-	for key := range query {
-		if slices.Contains([]string{"password", "sslpassword"}, strings.ToLower(key)) {
-			query.Set(key, "xxxxx")
-			u.RawQuery = query.Encode()
-		}
-	}
-	return u.Redacted()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -24,88 +23,59 @@ import (
 )
 
 // serverCommands are those that start servers.
-func (p *program) serverCommands() []*cobra.Command {
-	return []*cobra.Command{p.compareCommand(), p.sqlCommand(), p.floorCommand(), p.tortureCommand(), p.attackCommand()}
+func serverCommands() []*cobra.Command {
+	return []*cobra.Command{compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand()}
 }
 
-// measured is a command that starts servers and ends in a report. run gets
-// the programs of nextid and of nextid-bench itself.
-func (p *program) measured(cmd *cobra.Command, check func(cmd *cobra.Command, quick bool) error, run func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error)) *cobra.Command {
-	flags := &reportFlags{server: &serverFlag{}}
-	cmd.Args = noArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := check(cmd, flags.quick); err != nil {
-			return err
-		}
-		return p.report(cmd, flags, func(ctx context.Context, progress *report.Progress) (*report.Report, error) {
-			nextid, err := flags.server.find()
-			if err != nil {
-				return nil, err
-			}
-			self, err := os.Executable()
-			if err != nil {
-				return nil, err
-			}
-			return run(ctx, progress, nextid, self)
-		})
-	}
-	flags.register(cmd)
-	return cmd
-}
-
-func (p *program) compareCommand() *cobra.Command {
+func compareCommand() *cobra.Command {
 	c := compare.Config{Shards: 3, Plan: compare.Full}
-	cmd := p.measured(&cobra.Command{
+	cmd := measured(&cobra.Command{
 		Use:   "compare",
 		Short: "Compare where ids can come from: auto_increment, shards, UUIDs, Redis, nextid",
 		Long: "Fill the same table with ids from auto_increment, shards with offsets, sequences, Redis, a\n" +
 			"ticket table, UUIDs and nextid, and measure throughput, latency, CPU, size, order, and what a\n" +
-			"failover and one more shard cost. Without --dsn it starts PostgreSQL, MariaDB and Redis, as far\n" +
-			"as they are installed, on free ports of loopback and in a temporary directory:\n\n" +
+			"failover and one more shard cost. It starts PostgreSQL, MariaDB and Redis, as far as they are\n" +
+			"installed, on free ports of loopback and in a temporary directory:\n\n" +
 			"  nextid-bench compare --quick --out report\n\n" +
 			"Takes about ten minutes, with --quick less than three. Ctrl-C ends it with what it has measured.",
-	}, func(cmd *cobra.Command, quick bool) error {
+	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error) {
 		if c.Shards < 2 {
-			return usageFailure(cmd, "--shards must be 2 or more")
+			return nil, errors.New("--shards must be 2 or more")
 		}
 		if quick {
 			c.Plan = compare.Quick
 		}
-		return nil
-	}, func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error) {
 		c.Progress, c.Binary, c.Floor = progress, nextid, self
 		return compare.Run(ctx, c)
 	})
 	cmd.Flags().IntVar(&c.Shards, "shards", c.Shards, "servers to start of PostgreSQL and of MariaDB")
-	cmd.Flags().StringArrayVar(&c.DSN, "dsn", nil, "use this server: postgres://, mysql://, mariadb:// or redis:// `URL`; may be repeated,\n"+
-		"each more of a kind is a shard. It makes a schema, database or key "+compare.Schema+" there, and\nremoves it")
 	return cmd
 }
 
-func (p *program) sqlCommand() *cobra.Command {
+func sqlCommand() *cobra.Command {
 	floors, beside := false, ""
 	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000, Many: 1_000_000, Idle: 10_000}
-	cmd := p.measured(&cobra.Command{
+	cmd := measured(&cobra.Command{
 		Use:   "sql",
 		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
 		Long: "Start nextid and, where they are installed, PostgreSQL, MariaDB and Redis, on free ports of\n" +
 			"loopback and in a temporary directory, and ask each for numbers: simple, prepared and\n" +
 			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.\n" +
 			"With --floors, the bounds of nextid's speed instead: what is asked, what was measured.",
-	}, func(_ *cobra.Command, quick bool) (err error) {
+	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (r *report.Report, err error) {
 		if quick {
 			c.Length, c.Rounds = 300*time.Millisecond, 1
 		}
-		if beside != "" { // it starts in a directory of its own
-			beside, err = filepath.Abs(beside)
-		}
-		return err
-	}, func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error) {
 		c.Progress, c.Binary, c.Floor = progress, nextid, self
-		if floors {
-			return wire.Floors(ctx, c, beside)
+		if !floors {
+			return wire.Run(ctx, c)
 		}
-		return wire.Run(ctx, c)
+		if beside != "" { // it starts in a directory of its own
+			if beside, err = filepath.Abs(beside); err != nil {
+				return nil, err
+			}
+		}
+		return wire.Floors(ctx, c, beside)
 	})
 	inner := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -126,7 +96,7 @@ func (p *program) sqlCommand() *cobra.Command {
 
 // floorCommand is a part of nextid-bench sql: a server that is as fast as one
 // can be. It is a command so that it has a process of its own.
-func (p *program) floorCommand() *cobra.Command {
+func floorCommand() *cobra.Command {
 	mysql := false
 	cmd := &cobra.Command{
 		Use:    "floor HOST:PORT",
@@ -145,10 +115,9 @@ func (p *program) floorCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) tortureCommand() *cobra.Command {
+func tortureCommand() *cobra.Command {
 	c := torture.Config{Nodes: 3, Clients: 64, Duration: time.Minute, Pause: 2 * time.Millisecond, Stores: []string{"postgres"}, Each: 1}
-	var verdict error
-	cmd := p.measured(&cobra.Command{
+	cmd := measured(&cobra.Command{
 		Use:   "torture",
 		Short: "Do to servers what goes wrong in production, and check every id",
 		Long: "Run several servers on one store and let clients draw from them over both protocols, while servers\n" +
@@ -164,12 +133,12 @@ func (p *program) tortureCommand() *cobra.Command {
 			"left alone but for five new generators. Network namespaces need root; clocks need gcc on Linux (amd64).\n" +
 			"The exit code is 1 when an id came twice, a server did not come back or used more and more; the log is\n" +
 			"kept then.",
-	}, func(cmd *cobra.Command, quick bool) error {
+	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, _ string) (*report.Report, error) {
 		if c.Nodes < 1 || c.Clients < 1 || c.Duration <= 0 {
-			return usageFailure(cmd, "--nodes, --clients and --duration must be positive")
+			return nil, errors.New("--nodes, --clients and --duration must be positive")
 		}
 		if c.StoreRestart != "" && (len(c.Stores) != 1 || !strings.Contains(c.Stores[0], "://")) {
-			return usageFailure(cmd, "--store-restart is for one --store, which is given by its URL")
+			return nil, errors.New("--store-restart is for one --store, which is given by its URL")
 		}
 		if slices.Contains(c.Stores, "all") {
 			c.Stores = torture.Stores()
@@ -177,16 +146,9 @@ func (p *program) tortureCommand() *cobra.Command {
 		if quick {
 			c.Duration = min(c.Duration, 10*time.Second)
 		}
-		return nil
-	}, func(ctx context.Context, progress *report.Progress, nextid, _ string) (r *report.Report, err error) {
 		c.Progress, c.Binary = progress, nextid
-		if r, err = torture.Run(ctx, c); errors.Is(err, torture.ErrBroken) { // after the report
-			err, verdict = nil, err
-		}
-		return r, err
+		return torture.Run(ctx, c)
 	})
-	inner := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return errors.Join(inner(cmd, args), verdict) }
 	cmd.Flags().IntVar(&c.Nodes, "nodes", c.Nodes, "servers of each store")
 	cmd.Flags().IntVar(&c.Clients, "clients", c.Clients, "connections at a time, in all")
 	cmd.Flags().DurationVar(&c.Duration, "duration", c.Duration, "`TIME` of faults")
@@ -197,22 +159,20 @@ func (p *program) tortureCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) attackCommand() *cobra.Command {
+func attackCommand() *cobra.Command {
 	c := torture.AttackConfig{Length: 5 * time.Second, Rounds: 3}
 	be, at := "", ""
-	cmd := p.measured(&cobra.Command{
+	cmd := measured(&cobra.Command{
 		Use:   "attack",
 		Short: "Measure what a well-behaved client notices while others attack the server",
 		Long: "Ask a server for ids, in peace and during floods of connections, TLS handshakes and passwords,\n" +
 			"unfinished messages, large statements and texts, and readers that do not read. What the machine\n" +
 			"makes of each shows beside it: the same flood goes to another server on it first. The attackers\n" +
 			"get only what processors others leave: on a busy machine they do little.",
-	}, func(_ *cobra.Command, quick bool) error {
+	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error) {
 		if quick {
 			c.Length, c.Rounds = time.Second, 1
 		}
-		return nil
-	}, func(ctx context.Context, progress *report.Progress, nextid, self string) (*report.Report, error) {
 		c.Progress, c.Binary, c.Self = progress, nextid, self
 		return torture.Attack(ctx, c)
 	})
@@ -224,7 +184,7 @@ func (p *program) attackCommand() *cobra.Command {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
 		did, err := torture.Be(ctx, be, at)
-		fmt.Fprintln(p.stdout, did)
+		fmt.Fprintln(cmd.OutOrStdout(), did)
 		return err
 	}
 	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, of one on another server, and of the peace before them")

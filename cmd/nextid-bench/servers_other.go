@@ -5,4 +5,4 @@ package main
 import "github.com/spf13/cobra"
 
 // serverCommands start and measure servers in ways that only Linux has.
-func (*program) serverCommands() []*cobra.Command { return nil }
+func serverCommands() []*cobra.Command { return nil }
