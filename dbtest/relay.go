@@ -13,10 +13,9 @@ import (
 type Proxy struct {
 	Addr string
 
-	to       atomic.Pointer[string]
-	limit    atomic.Int64 // bytes of answers after which a connection is cut; 0: never
-	passed   atomic.Int64 // bytes of answers
-	requests atomic.Int64 // bytes of requests
+	to     atomic.Pointer[string]
+	limit  atomic.Int64 // bytes of answers after which a connection is cut; 0: never
+	passed atomic.Int64 // bytes of answers
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -86,9 +85,6 @@ func (p *Proxy) After(n int64) { p.limit.Store(n) }
 // Passed is how many bytes of answers have passed.
 func (p *Proxy) Passed() int64 { return p.passed.Load() }
 
-// Both is how many bytes have passed in both directions.
-func (p *Proxy) Both() int64 { return p.passed.Load() + p.requests.Load() }
-
 // Hang holds all answers back, or lets them pass.
 func (p *Proxy) Hang(hang bool) {
 	if hang {
@@ -134,16 +130,16 @@ func (p *Proxy) serve(client net.Conn) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	asked.Go(func() {
-		p.pass(client, server, &p.requests, Silent)
+		p.pass(client, server, Silent)
 		server.Close()
 	})
 	defer client.Close()
-	p.pass(server, client, &p.passed, Deaf)
+	p.pass(server, client, Deaf)
 }
 
 // pass copies until one side ends, or the limit of answers is reached. Bytes
 // wait while the flow is held or more.
-func (p *Proxy) pass(from io.Reader, to io.Writer, count *atomic.Int64, held Flow) {
+func (p *Proxy) pass(from io.Reader, to io.Writer, held Flow) {
 	buffer := make([]byte, 16<<10)
 	passed, limit := int64(0), p.limit.Load()
 	for {
@@ -161,7 +157,9 @@ func (p *Proxy) pass(from io.Reader, to io.Writer, count *atomic.Int64, held Flo
 			return
 		}
 		passed += int64(n)
-		count.Add(int64(n))
+		if held == Deaf {
+			p.passed.Add(int64(n))
+		}
 		if _, werr := to.Write(buffer[:n]); err != nil || werr != nil {
 			return
 		}

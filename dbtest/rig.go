@@ -108,16 +108,11 @@ var (
 	AsPostgres Kind = func(t testing.TB) *Server {
 		return newPostgres(t).initdb().with("max_connections=" + connections).Begin()
 	}
-	AsMariaDB Kind = func(t testing.TB) *Server { return AsMariaDBWith()(t) }
-	AsRedis   Kind = func(t testing.TB) *Server { return newRedis(t).Begin() }
-)
-
-// AsMariaDBWith is AsMariaDB with settings.
-func AsMariaDBWith(settings ...string) Kind {
-	return func(t testing.TB) *Server {
-		return newMariaDB(t).withSettings(append(settings, "max-connections="+connections)...).Begin()
+	AsMariaDB Kind = func(t testing.TB) *Server {
+		return newMariaDB(t).withSettings("max-connections=" + connections).Begin()
 	}
-}
+	AsRedis Kind = func(t testing.TB) *Server { return newRedis(t).Begin() }
+)
 
 // Nextid is a nextid that a benchmark starts.
 type Nextid struct {
