@@ -70,16 +70,31 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	if file == server.UsersAuto || file == server.UsersOff {
 		file = filepath.Join(config.Data, server.UsersName)
 	}
+	if err := auth.CheckGenerators(o.only); err != nil {
+		return usageFailure(cmd, "--only: "+err.Error())
+	}
+	if _, _, err := readUsersFile(file); err != nil {
+		return err
+	}
+	var password string
+	if !o.remove && !o.noPassword {
+		if password, err = p.readPassword(cmd.Context(), name); err != nil {
+			return err
+		}
+	}
+	// Another passwd may have changed the file while the password was typed.
+	return server.EditPrivate(file, func() error { return p.edit(file, name, password, config.NativePassword, o) })
+}
+
+// edit changes, adds or removes the user.
+func (p *program) edit(file, name, password string, native bool, o *passwdOptions) error {
 	text, users, err := readUsersFile(file)
 	if err != nil {
 		return err
 	}
-	if err := auth.CheckGenerators(o.only); err != nil {
-		return usageFailure(cmd, "--only: "+err.Error())
-	}
 	var user *auth.User
 	if !o.remove {
-		if user, err = p.changedUser(cmd.Context(), users.Lookup(name), name, config.NativePassword, o); err != nil {
+		if user, err = changedUser(users.Lookup(name), name, password, native, o); err != nil {
 			return err
 		}
 	}
@@ -140,7 +155,7 @@ func readUsersFile(file string) (text string, users *auth.Users, err error) {
 }
 
 // changedUser is the user as the flags and the new password make it.
-func (p *program) changedUser(ctx context.Context, old *auth.User, name string, native bool, o *passwdOptions) (*auth.User, error) {
+func changedUser(old *auth.User, name, password string, native bool, o *passwdOptions) (*auth.User, error) {
 	user := &auth.User{Name: name}
 	if old != nil {
 		user.Admin, user.Generators = old.Admin, old.Generators
@@ -155,10 +170,6 @@ func (p *program) changedUser(ctx context.Context, old *auth.User, name string, 
 	user.Admin = (user.Admin || o.admin) && !o.noAdmin
 	if o.noPassword {
 		return user, nil
-	}
-	password, err := p.readPassword(ctx, name)
-	if err != nil {
-		return nil, err
 	}
 	if old != nil {
 		user.SCRAM, user.SHA2 = old.SCRAM, old.SHA2

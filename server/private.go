@@ -87,6 +87,25 @@ func readFailure(what, path string, err error) error {
 	return f
 }
 
+// EditPrivate runs edit while no other EditPrivate on the file's directory runs. It
+// makes the directory if it is missing.
+func EditPrivate(path string, edit func() error) error {
+	dir := filepath.Dir(path)
+	err := os.MkdirAll(dir, 0o700)
+	var d *os.File
+	if err == nil {
+		d, err = os.Open(dir)
+	}
+	if err == nil {
+		defer d.Close() // ends the lock
+		err = lockFile(d)
+	}
+	if err != nil {
+		return &Error{Message: fmt.Sprintf("write %s: %s", path, RootCause(err)), Cause: err}
+	}
+	return edit()
+}
+
 // WritePrivate replaces a file as a whole, for its owner only: a reader sees
 // the old content or the new one.
 func WritePrivate(path string, content []byte) (err error) {

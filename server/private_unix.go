@@ -38,3 +38,6 @@ func giveLike(f *os.File, like fs.FileInfo) error {
 	}
 	return nil
 }
+
+// lockFile waits for the lock of an open file, which ends when the file is closed.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -45,6 +47,30 @@ func addUser(t *testing.T, password string, args ...string) {
 	t.Helper()
 	if r := passwd(t, password, args...); r.code != exitOK {
 		t.Fatalf("passwd %v: exit code %d\n%s", args, r.code, r.stderr)
+	}
+}
+
+// TestPasswdBesideOthers adds users at the same time: none is lost.
+func TestPasswdBesideOthers(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	var adding sync.WaitGroup
+	for i := range 20 {
+		adding.Go(func() {
+			if r := passwd(t, "pencil", fmt.Sprintf("user%d", i), "--users", users); r.code != exitOK {
+				t.Errorf("exit code %d\n%s", r.code, r.stderr)
+			}
+		})
+	}
+	adding.Wait()
+	text, err := os.ReadFile(users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if !strings.Contains(string(text), fmt.Sprintf("\nuser%d ", i)) && !strings.HasPrefix(string(text), fmt.Sprintf("user%d ", i)) {
+			t.Errorf("user%d is lost", i)
+		}
 	}
 }
 
