@@ -141,6 +141,40 @@ type Parts struct {
 	Rollback   *int64
 	Sequence   *int64
 	Field      *int64 // the caller's own bits
+
+	Name  string // of the generator
+	Text  string // text form of the id, "" where it is the number
+	Place *Place
+	Owned []string // generators whose reserved numbers contain the id
+}
+
+// Place is where a number lies in the series start, start + increment, ….
+type Place struct {
+	Start     int64
+	Increment int64
+	Offset    int64 // the numbers agree with it modulo the increment
+	Number    int64 // 1 is the first; 0: the series does not have the number
+	Reserved  bool  // by some server, as far as this one knows
+	Block     Range // numbers of the reservation in this server's hands that holds it; without a Count: none does
+}
+
+// NewPlace returns the place of v in the series whose first number is first.
+func NewPlace(first, increment, v int64) Place {
+	p := Place{Start: first, Increment: increment}
+	step := max(increment, -increment)
+	p.Offset = (first%step + step) % step
+	if increment < 0 {
+		first, v = -first, -v
+	}
+	if gap := uint64(v) - uint64(first); v >= first && gap%uint64(step) == 0 {
+		p.Number = int64(gap/uint64(step)) + 1
+	}
+	return p
+}
+
+// Placer is a Generator whose ids are numbers of a series.
+type Placer interface {
+	Place(id int64) Place
 }
 
 // Explainer is a Generator whose ids say something.

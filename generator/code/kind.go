@@ -254,6 +254,7 @@ var (
 	_ generator.Explainer    = (*scattered)(nil)
 	_ generator.Reporter     = (*scattered)(nil)
 	_ generator.Closer       = (*scattered)(nil)
+	_ generator.Placer       = (*scattered)(nil)
 )
 
 // TryNext implements generator.TryGenerator. Runs have one id.
@@ -323,6 +324,14 @@ func (s *scattered) Explain(id int64) (generator.Parts, error) {
 		return s.explainer.Explain(number)
 	}
 	return generator.Parts{Kind: s.kind, Sequence: &number}, nil
+}
+
+// Place implements generator.Placer: the place of the number that was exchanged.
+func (s *scattered) Place(id int64) generator.Place {
+	if p, ok := s.gen.(generator.Placer); ok && s.p.Holds(id) {
+		return p.Place(s.p.Unscatter(id))
+	}
+	return generator.Place{}
 }
 
 func (s *scattered) unordered() error {

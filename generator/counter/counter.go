@@ -27,6 +27,7 @@ var (
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Peeker       = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)
+	_ generator.Placer       = (*Generator)(nil)
 )
 
 func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Scheduler, owner string) *Generator {
@@ -58,6 +59,13 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 
 // Peek implements generator.Peeker.
 func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.First(ctx) }
+
+// Place implements generator.Placer.
+func (g *Generator) Place(id int64) generator.Place {
+	p := generator.NewPlace(g.source.options.Start, g.source.options.Increment, id)
+	p.Reserved = p.Number > 0 && id < g.source.end.Load()
+	return p
+}
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {

@@ -26,6 +26,7 @@ var (
 	_ generator.Reporter     = (*DatedGenerator)(nil)
 	_ generator.Explainer    = (*DatedGenerator)(nil)
 	_ generator.Coder        = (*DatedGenerator)(nil)
+	_ generator.Placer       = (*DatedGenerator)(nil)
 )
 
 func newDatedGenerator(name string, s *scheme, store generator.Reserver, runtime generator.Runtime, owner string) *DatedGenerator {
@@ -48,6 +49,19 @@ func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) (generator.Range, error) {
 		return g.source.raise(ctx, p)
 	})
+}
+
+// Place implements generator.Placer: the place among the numbers of its period.
+func (g *DatedGenerator) Place(id int64) generator.Place {
+	position, err := g.positionOf(id)
+	p := generator.NewPlace(g.Start, 1, id%g.modulus)
+	if err != nil {
+		p.Number = 0
+	}
+	g.source.mu.Lock()
+	defer g.source.mu.Unlock()
+	p.Reserved = p.Number > 0 && position < g.source.end
+	return p
 }
 
 // Stats implements generator.Reporter.

@@ -224,6 +224,7 @@ type segment interface {
 	generator.Raiser
 	generator.Closer
 	generator.Reporter
+	generator.Placer
 }
 
 // AutoRandomGenerator issues the ids of one name. A run has one shard: rows of one
@@ -273,6 +274,12 @@ func (g *AutoRandomGenerator) Raise(ctx context.Context, v int64, used bool) err
 
 // Explain implements generator.Explainer.
 func (g *AutoRandomGenerator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
+
+// Place implements generator.Placer: the place of the counter.
+func (g *AutoRandomGenerator) Place(id int64) generator.Place {
+	_, _, _, count := g.layout.Unpack(id)
+	return g.segment.Place(count)
+}
 
 // Floor implements generator.Explainer.
 func (g *AutoRandomGenerator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }

@@ -47,6 +47,9 @@ func TestACounterBelowRandomBits(t *testing.T) {
 		if err != nil || r.First < 0 || *p.Sequence != want {
 			t.Fatalf("draw %d: id %d, counter %d, %v", want, r.First, *p.Sequence, err)
 		}
+		if at := g.Place(r.First); at.Number != want || !at.Reserved || at.Block.Count == 0 || at.Block.First > want || at.Block.Last() < want {
+			t.Fatalf("draw %d: id %d has the place %+v", want, r.First, at)
+		}
 		shards[*p.Worker]++
 	}
 	for s := range int64(32) {

@@ -56,6 +56,7 @@ var (
 	_ generator.Peeker       = (*Generator)(nil)
 	_ generator.Restarter    = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)
+	_ generator.Placer       = (*Generator)(nil)
 )
 
 func newGenerator(name string, o Options, store generator.Reserver, clock generator.Runtime, owner string) *Generator {
@@ -316,6 +317,26 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
+}
+
+// Place implements generator.Placer. A server reserves above what all servers have
+// reserved, so what lies below its own end is some server's.
+func (g *Generator) Place(id int64) generator.Place {
+	first := g.first + modulo(g.residue-modulo(g.first, g.increment), g.increment)
+	p := generator.NewPlace(g.direction*first, g.direction*g.increment, id)
+	at := g.position(id)
+	if at >= g.limit {
+		p.Number = 0
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p.Reserved = p.Number > 0 && at < g.end
+	for _, b := range g.inHand() {
+		if p.Number > 0 && b.size > 0 && at >= b.first && at < b.hi {
+			p.Block = g.run(b, 0, b.size)
+		}
+	}
+	return p
 }
 
 // Stats implements generator.Reporter.

@@ -43,6 +43,7 @@ var (
 	_ generator.Closer    = (*Generator)(nil)
 	_ generator.Raiser    = (*Generator)(nil)
 	_ generator.Reporter  = (*Generator)(nil)
+	_ generator.Placer    = (*Generator)(nil)
 
 	_ generator.Detailed = (*Generator)(nil)
 )
@@ -91,6 +92,15 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		v--
 	}
 	return g.Queue.Raise(ctx, v+1, func(ctx context.Context) (generator.Range, error) { return generator.Range{}, g.source.raise(ctx, v) })
+}
+
+// Place implements generator.Placer: the place in the series of the database that the
+// number is from. A ceiling is above all numbers that may have been given.
+func (g *Generator) Place(id int64) generator.Place {
+	o := g.source.options
+	p := generator.NewPlace(residues{id, o.Increment}.first(o.Start), o.Increment, id)
+	p.Reserved = p.Number > 0 && id < g.source.ceiling.Load()
+	return p
 }
 
 // Stats implements generator.Reporter.

@@ -408,3 +408,19 @@ func TestSeries(t *testing.T) {
 		t.Error("numbers that are not of the series")
 	}
 }
+
+// The databases of a generator have series of their own.
+func TestPlaceInTheSeriesOfADatabase(t *testing.T) {
+	g := &Generator{source: &source{options: Options{Increment: 3, Start: 10}}}
+	g.source.ceiling.Store(20)
+	for id, want := range map[int64]generator.Place{
+		10: {Start: 10, Increment: 3, Offset: 1, Number: 1, Reserved: true},
+		17: {Start: 11, Increment: 3, Offset: 2, Number: 3, Reserved: true},
+		21: {Start: 12, Increment: 3, Offset: 0, Number: 4},
+		8:  {Start: 11, Increment: 3, Offset: 2},
+	} {
+		if p := g.Place(id); p != want {
+			t.Errorf("%d is %+v, want %+v", id, p, want)
+		}
+	}
+}

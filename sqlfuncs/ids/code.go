@@ -216,14 +216,6 @@ func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done boo
 	if err != nil {
 		return p, true, err
 	}
-	if ex, ok := gen.(generator.Explainer); ok {
-		p, err = ex.Explain(id)
-		return p, true, err
-	}
-	e, err := Known(x, name)
-	if err != nil {
-		return p, true, err
-	}
-	d, err := e.Definition(x.Ctx)
-	return generator.Parts{Kind: d.Kind, Sequence: &id}, true, err
+	p, err = explainBy(x, name, gen, id)
+	return p, true, err
 }

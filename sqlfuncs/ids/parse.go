@@ -3,6 +3,7 @@ package ids
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,6 +118,13 @@ func partsJSON(p generator.Parts) datum.Value {
 	var room [256]byte
 	out := append(room[:0], `{"kind": `...)
 	out = datum.AppendJSONString(out, p.Kind)
+	text := func(key, v string) {
+		if v != "" {
+			out = datum.AppendJSONString(append(out, key...), v)
+		}
+	}
+	text(`, "name": `, p.Name)
+	text(`, "text": `, p.Text)
 	if p.Time != nil {
 		out = append(appendTime(append(out, `, "time": "`...), *p.Time), '"')
 	}
@@ -125,14 +133,41 @@ func partsJSON(p generator.Parts) datum.Value {
 			out = strconv.AppendInt(append(out, key...), *v, 10)
 		}
 	}
+	at := p.Place
+	if at != nil && at.Block.Count > 0 {
+		number(`, "block": [`, &at.Block.First)
+		last := at.Block.Last()
+		number(`, `, &last)
+		out = append(out, ']')
+	}
 	number(`, "field": `, p.Field)
-	if p.Layout != "" {
-		out = datum.AppendJSONString(append(out, `, "layout": `...), p.Layout)
+	if at != nil {
+		number(`, "start": `, &at.Start)
+	}
+	text(`, "layout": `, p.Layout)
+	if at != nil {
+		if at.Number > 0 {
+			number(`, "number": `, &at.Number)
+		}
+		number(`, "offset": `, &at.Offset)
 	}
 	number(`, "worker": `, p.Worker)
 	number(`, "rollback": `, p.Rollback)
 	number(`, "sequence": `, p.Sequence)
+	if at != nil {
+		number(`, "increment": `, &at.Increment)
+	}
 	number(`, "datacenter": `, p.Datacenter)
+	for i, name := range p.Owned {
+		key := `, `
+		if i == 0 {
+			key = `, "generators": [`
+		}
+		text(key, name)
+	}
+	if len(p.Owned) > 0 {
+		out = append(out, ']')
+	}
 	return datum.MakeString(datum.JSONB, string(append(out, '}')))
 }
 
@@ -167,12 +202,12 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 		id = n
 	}
 	if by.Valid {
-		ex, err := explainer(x, by.Str)
+		gen, err := existing(x, by.Str)
 		if err != nil {
 			return generator.Parts{}, err
 		}
-		if ex != nil {
-			return ex.Explain(id.Int)
+		if gen != nil {
+			return explainBy(x, by.Str, gen, id.Int)
 		}
 		l, err := layout.Preset(by.Str)
 		if err != nil {
@@ -181,25 +216,74 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 		}
 		return l.Explain(id.Int)
 	}
-	return serverOf(x).Layout.Explain(id.Int)
+	p, err := serverOf(x).Layout.Explain(id.Int)
+	if err == nil {
+		p.Owned = owners(x, id.Int)
+	}
+	return p, err
 }
 
-// explainer returns the Explainer of a generator that exists, nil when there
-// is no such generator. It never creates one.
-func explainer(x *engine.Exec, name string) (generator.Explainer, error) {
-	gen, err := existing(x, name)
-	if gen == nil || err != nil {
-		return nil, err
+// explainBy takes apart an id of a generator.
+func explainBy(x *engine.Exec, name string, gen generator.Generator, id int64) (p generator.Parts, err error) {
+	if _, codes := gen.(generator.CodeGenerator); codes {
+		return p, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no numbers", name).
+			WithHint("Give the id as a text or a uuid: parse_id('…', '%s').", name)
 	}
-	ex, ok := gen.(generator.Explainer)
-	if !ok {
-		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q cannot be taken apart", name).
-			WithHint("They are plain numbers, and hold nothing but their place in the series.")
+	if ex, ok := gen.(generator.Explainer); ok {
+		p, err = ex.Explain(id)
+	} else {
+		p.Sequence = &id
 	}
-	return ex, nil
+	if err != nil {
+		return p, err
+	}
+	e, err := Known(x, name)
+	if err != nil {
+		return p, err
+	}
+	d, err := e.Definition(x.Ctx)
+	if err != nil {
+		return p, err
+	}
+	p.Name, p.Kind = name, d.Kind
+	if s, ok := gen.(generator.Placer); ok {
+		if place := s.Place(id); place.Increment != 0 {
+			p.Place = &place
+		}
+	}
+	coder, err := e.Coder(x.Ctx)
+	if err != nil {
+		return p, err
+	}
+	// A number that the generator cannot have given has no text.
+	if text, err := coder.AppendCode(nil, id); err == nil && string(text) != strconv.FormatInt(id, 10) {
+		p.Text = string(text)
+	}
+	return p, nil
 }
 
-// existing returns the running generator of a name that the store knows.
+const (
+	mostOwners   = 10
+	mostSearched = 1000 // running generators
+)
+
+// owners returns the names, at most ten, of the generators running here whose
+// reserved numbers contain id. The store is not asked.
+func owners(x *engine.Exec, id int64) (names []string) {
+	searched := 0
+	x.Host.Registry().Running(func(d generator.Definition, g generator.Generator) bool {
+		searched++
+		if p, ok := g.(generator.Placer); ok && p.Place(id).Reserved && x.Host.Client().May(d.Name) == nil {
+			names = append(names, d.Name)
+		}
+		return searched < mostSearched && len(names) < mostOwners
+	})
+	slices.Sort(names)
+	return names
+}
+
+// existing returns the running generator of a name that the store knows, nil for a
+// name that it does not know. It never creates one.
 func existing(x *engine.Exec, name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil //nolint:nilerr // there is no generator of such a name
@@ -285,9 +369,10 @@ func idBound(x *engine.Exec, name string, t time.Time, greatest bool, result dat
 	if result != datum.Int8 {
 		return codeBound(gen, name, t, greatest, result)
 	}
-	ex, err := explainer(x, name)
-	if err != nil {
-		return datum.Value{}, err
+	ex, ok := gen.(generator.Explainer)
+	if gen != nil && !ok {
+		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q hold no time", name).
+			WithHint("They are plain numbers: parse_id(id, '%s') tells their place in the series.", name)
 	}
 	if ex == nil {
 		l, err := layout.Preset(name)

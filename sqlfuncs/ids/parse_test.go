@@ -69,6 +69,48 @@ func TestParseIDOfWhatLooksLikeANumber(t *testing.T) {
 	}
 }
 
+// An id of every kind tells what is known of it: a number its series, its place there,
+// and the block that it was reserved in.
+func TestParseIDTellsThePlaceInASeries(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	for _, c := range []struct{ create, name, want string }{
+		{
+			`'orders', 'segment', '{"start": 100, "increment": 5, "offset": 3, "step": 10, "prefix": "ORD-", "pad": 6}'`, "orders",
+			`{"kind": "segment", "name": "orders", "text": "ORD-000103", "block": [103, 148], "start": 103, "number": 1, "offset": 3, "sequence": 103, "increment": 5}`,
+		},
+		{
+			`'down', 'segment', '{"increment": -1, "start": -1, "step": 20}'`, "down",
+			`{"kind": "segment", "name": "down", "block": [-1, -20], "start": -1, "number": 1, "offset": 0, "sequence": -1, "increment": -1}`,
+		},
+		{
+			`'bills', 'counter', '{"start": 7, "increment": 10}'`, "bills",
+			`{"kind": "counter", "name": "bills", "start": 7, "number": 1, "offset": 7, "sequence": 7, "increment": 10}`,
+		},
+	} {
+		s.Must(t, "SELECT create_generator("+c.create+")")
+		s.Want(t, "SELECT parse_id(next_id('"+c.name+"'), '"+c.name+"')", c.want)
+	}
+	s.Want(t, "SELECT parse_id(next_code('orders'), 'orders')->>'number', parse_id(10103, 'orders')->>'number', parse_id(10103, 'orders')->'block' IS NULL", "2|2001|t")
+	s.Want(t, "SELECT parse_id(104, 'orders')->'number' IS NULL, kind, sequence, time IS NULL, id_time(104, 'orders') IS NULL FROM parse_id(104, 'orders')", "t|segment|104|t|t")
+	s.Must(t, `SELECT create_generator('days', 'dated'), create_generator('uid', 'ring'),
+		create_generator('mixed', 'segment', '{"scatter": "bit_reverse"}'), create_generator('codes', 'uuid')`)
+	s.Want(t, "SELECT p->>'kind', p->>'name', p->>'number', p->'time' IS NULL, p->'text' IS NULL FROM (SELECT parse_id(next_id('days'), 'days') AS p) q", "dated|days|1|f|f")
+	s.Want(t, "SELECT p->>'kind', p->>'name', p->>'layout', p->'worker' IS NULL, p->'number' IS NULL FROM (SELECT parse_id(next_id('uid'), 'uid') AS p) q", "ring|uid|ring|f|t")
+	s.Want(t, "SELECT p->>'kind', p->>'number', p->>'sequence' FROM (SELECT parse_id(next_id('mixed'), 'mixed') AS p) q", "segment|1|1")
+	s.Fails(t, "SELECT parse_id(1, 'codes')", sqlstate.FeatureNotSupported)
+
+	// Alone, a number names the generators that have reserved it, at most ten.
+	s.Want(t, "SELECT parse_id(108)->'generators', parse_id(104)->'generators' IS NULL", `["orders"]|t`)
+	for i := range 12 {
+		name := fmt.Sprintf("many%02d", i)
+		s.Must(t, "SELECT create_generator('"+name+"', 'segment', '{\"start\": 5000}'), next_id('"+name+"')")
+	}
+	s.Want(t, "SELECT parse_id(5001)::text = parse_id(5001)::text::jsonb::text", "t")
+	if owners := s.Value(t, "SELECT parse_id(5001)->'generators'"); strings.Count(owners, "many") != 10 {
+		t.Errorf("the generators of 5001 are %s, want ten", owners)
+	}
+}
+
 // next_id(name, field): the caller's bits, where the layout has a field.
 func TestIDsWithTheCallersBits(t *testing.T) {
 	server := sqltest.NewServer(t)
