@@ -18,11 +18,12 @@ func DidYouMean(word string, known []string) string {
 }
 
 // Nearest is the first of the known words that differ least from another, and
-// in no more than two letters; "" if there is none.
+// in one or two letters; "" if there is none. A word that was refused may be known
+// elsewhere, and is not its own correction.
 func Nearest(word string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
-		if d := distance(word, k); d < least {
+		if d := distance(word, k); d > 0 && d < least {
 			best, least = k, d
 		}
 	}

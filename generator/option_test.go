@@ -58,6 +58,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		`{"step":1.5}`:           "option step must be a whole number",
 		`{"step":1e30}`:          "option step must be a whole number",
 		`{"ratio":"x"}`:          "option ratio must be a number",
+		`{"scater":true}`:        `unknown option "scater"; did you mean scatter?`,
 		`{"name":1}`:             "option name must be a text",
 		`{"fast":1}`:             "option fast must be true or false",
 		`{"wait":"soon"}`:        `a duration is written "5ms", not "soon"`,
@@ -77,6 +78,15 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		if !strings.Contains(e.Message, want) || e.Hint != "try this" {
 			t.Errorf("%s: %q (hint %q), want %q", in, e.Message, e.Hint, want)
 		}
+	}
+}
+
+// A kind whose ids are no numbers refuses an option that others have.
+func TestTheWordThatWasRefusedIsNotSuggested(t *testing.T) {
+	var s optionSample
+	err := DecodeOptions(json.RawMessage(`{"scatter":true}`), &s, "")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Message != `unknown option "scatter"` {
+		t.Errorf("%v", err)
 	}
 }
 

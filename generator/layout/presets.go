@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"nextid/generator"
 )
 
 // Default is the layout of generators that name none.
@@ -264,8 +266,12 @@ func Preset(name string) (*Layout, error) {
 	if more := added.Load(); more != nil && (*more)[name] != nil {
 		return (*more)[name], nil
 	}
-	return nil, fmt.Errorf("unknown layout %q, known are %s", name, strings.Join(slices.Sorted(maps.Keys(known())), ", "))
+	names := Names()
+	return nil, fmt.Errorf("unknown layout %q%s: known are %s", name, generator.DidYouMean(name, names), strings.Join(names, ", "))
 }
+
+// Names lists the names of the known layouts.
+func Names() []string { return slices.Sorted(maps.Keys(known())) }
 
 // Presets lists the known layouts by name.
 func Presets() []*Layout {

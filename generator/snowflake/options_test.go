@@ -72,6 +72,7 @@ func TestNormalizeLeavesItsOwnFormAsItIs(t *testing.T) {
 func TestNormalizeRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"layout":"tweeter"}`:  "unknown layout",
+		`{"layout":"twiter"}`:   `unknown layout "twiter"; did you mean twitter?`,
 		`{"layouts":"twitter"}`: `unknown option "layouts"`,
 		`{"layout":5}`:          "option layout must be a text",
 		`{"layout":"twitter","bits":"time 41, worker 10, sequence 12"}`: "layout twitter has time 41, datacenter 5",

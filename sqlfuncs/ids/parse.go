@@ -211,7 +211,7 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 		}
 		l, err := layout.Preset(by.Str)
 		if err != nil {
-			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q", sqlstate.Cut(by.Str, 64)).
+			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q%s", sqlstate.Cut(by.Str, 64), generator.DidYouMean(sqlstate.Cut(by.Str, 64), layout.Names())).
 				WithHint("SELECT name FROM nextid.layouts lists the layouts.")
 		}
 		return l.Explain(id.Int)
