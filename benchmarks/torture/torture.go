@@ -251,20 +251,10 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 	var asking sync.WaitGroup
 	for n := range r.nodes() {
 		asking.Go(func() {
-			for _, name := range slices.Concat(n.place.strict, n.place.names) {
-				for why := error(nil); ; rest(limited, 100*time.Millisecond) {
-					err := n.answers(limited, name)
-					if err == nil {
-						break
-					}
-					if limited.Err() != nil {
-						r.mu.Lock()
-						r.silent = append(r.silent, fmt.Sprintf("%s does not answer for %s: %v", n, name, cmp.Or(why, err)))
-						r.mu.Unlock()
-						return
-					}
-					why = err
-				}
+			if err := n.awaitAnswers(limited); err != nil {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.silent = append(r.silent, err.Error())
 			}
 		})
 	}
@@ -276,6 +266,23 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 		return -1
 	}
 	return max(time.Since(began), 1)
+}
+
+// awaitAnswers waits until the server gives ids of every kind.
+func (n *node) awaitAnswers(ctx context.Context) error {
+	for _, name := range slices.Concat(n.place.strict, n.place.names) {
+		for why := error(nil); ; rest(ctx, 100*time.Millisecond) {
+			err := n.answers(ctx, name)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				return fmt.Errorf("%s does not answer for %s: %w", n, name, cmp.Or(why, err))
+			}
+			why = err
+		}
+	}
+	return nil
 }
 
 // answers draws once from a server.
