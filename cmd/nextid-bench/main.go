@@ -38,7 +38,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
-	root.AddCommand(append(serverCommands(), renderCommand())...)
+	root.AddCommand(append(serverCommands(), localCommand(), renderCommand())...)
 	return root
 }
 

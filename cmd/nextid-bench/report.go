@@ -14,26 +14,34 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// measured makes a command that starts servers, prints a report, and writes its
-// files. After Ctrl-C it reports what there is. run gets the programs of nextid
+// measured makes a command that starts servers. run gets the programs of nextid
 // and of nextid-bench itself.
 func measured(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error)) *cobra.Command {
-	quick, out, file := false, "", ""
-	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&quick, "quick", false, "one short round: what stands out, not what is close")
-	cmd.Flags().StringVar(&out, "out", "", "write report.md, report.html and report.json into `DIR`")
+	file := ""
 	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
-	cmd.Args = cobra.NoArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	return reported(cmd, func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error) {
 		nextid, err := server(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		self, err := os.Executable()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r, err := run(cmd.Context(), report.NewProgress(cmd.ErrOrStderr()), quick, nextid, self)
+		return run(ctx, progress, quick, nextid, self)
+	})
+}
+
+// reported makes a command that prints a report, and writes its files. After Ctrl-C
+// it reports what there is.
+func reported(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error)) *cobra.Command {
+	quick, out := false, ""
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&quick, "quick", false, "one short round: what stands out, not what is close")
+	cmd.Flags().StringVar(&out, "out", "", "write report.md, report.html and report.json into `DIR`")
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := run(cmd.Context(), report.NewProgress(cmd.ErrOrStderr()), quick)
 		if r == nil || len(r.Sections) == 0 {
 			if cmd.Context().Err() != nil {
 				err = errors.New("interrupted before anything was measured")
