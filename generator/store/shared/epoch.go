@@ -223,6 +223,11 @@ func (s *Store) EarliestTime(ctx context.Context, now int64) (int64, error) {
 	return s.earliest(ctx, l, now)
 }
 
+// sinceAsked is how far the store's clock may have gone on between EarliestTime and the
+// reservation, where the floor is its present time. It is less than the 10 s by which
+// Config.Wait is longer than a slice.
+const sinceAsked = time.Second
+
 // grantsTime returns the epoch in which a reservation of time may be made. The
 // error is ErrNotNow while none may be, or none so early.
 func (s *Store) grantsTime(ctx context.Context, l *epoch, r generator.Reservation) (*epoch, error) {
@@ -234,6 +239,9 @@ func (s *Store) grantsTime(ctx context.Context, l *epoch, r generator.Reservatio
 		return nil, err
 	}
 	earliest, err := s.earliest(ctx, l, r.AtLeast)
+	if earliest < l.floor {
+		earliest -= sinceAsked.Milliseconds()
+	}
 	if err == nil && r.AtLeast < earliest {
 		err = &generator.Error{
 			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
