@@ -215,9 +215,11 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	}
 	sp, err := p.addItem(s, it, t.Columns)
 	src := &scanSource{sp: sp, rows: open, inner: newPushTarget(q, columns)}
-	if t.Lateral { // may read every column before it
-		for i := range sp.from {
-			src.lateral = append(src.lateral, ref{s.Frame, i})
+	if t.Lateral { // may read every item before it
+		for _, before := range s.items {
+			if before.offset < sp.from {
+				src.lateral = append(src.lateral, ref{s.Frame, before.offset})
+			}
 		}
 	}
 	return src, err

@@ -172,7 +172,7 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 	return x, nil
 }
 
-// eitherKey is what l OR r says about the columns that both are about.
+// eitherKey returns the tests of l OR r on columns that both sides compare.
 func eitherKey(l, r *Expr) (keys []*KeyTest) {
 	for _, a := range l.Known().Keys {
 		for _, b := range r.Known().Keys {

@@ -223,7 +223,7 @@ func (s *Store) EarliestTime(ctx context.Context, now int64) (int64, error) {
 	return s.earliest(ctx, l, now)
 }
 
-// sinceAsked is how far the store's clock may have gone on between EarliestTime and the
+// sinceAsked bounds how far the store's clock may go on between EarliestTime and the
 // reservation, where the floor is its present time. It is less than the 10 s by which
 // Config.Wait is longer than a slice.
 const sinceAsked = time.Second
