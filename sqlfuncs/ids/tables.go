@@ -253,19 +253,15 @@ func scanFields(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "id_fields needs conditions on name and field").
 			WithHint("Write: SELECT id FROM id_fields WHERE name = 'posts' AND field = 713.")
 	}
-	var rows [][]datum.Value
-	for _, name := range keys[0].Values {
-		for _, field := range keys[1].Values {
-			rows = append(rows, []datum.Value{name, field, {}})
-		}
-	}
-	return engine.RowsFunc(func(x *engine.Exec) (row []datum.Value, err error) {
-		if len(rows) == 0 {
+	names, fields, i := keys[0].Values, keys[1].Values, 0
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+		if i == len(names)*len(fields) {
 			return nil, io.EOF
 		}
-		row, rows = rows[0], rows[1:]
-		row[2], err = drawWith(x, row[0].Str, row[1].Int)
-		return row, err
+		name, field := names[i/len(fields)], fields[i%len(fields)]
+		i++
+		id, err := drawWith(x, name.Str, field.Int)
+		return []datum.Value{name, field, id}, err
 	}), nil
 }
 
