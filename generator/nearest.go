@@ -23,6 +23,9 @@ func DidYouMean(word string, known []string) string {
 func Nearest(word string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
+		if len(word) >= len(k)+least {
+			continue // by length alone, which of a client's text may be a megabyte
+		}
 		if d := distance(word, k); d > 0 && d < least {
 			best, least = k, d
 		}
