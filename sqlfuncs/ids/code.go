@@ -216,6 +216,6 @@ func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done boo
 	if err != nil {
 		return p, true, err
 	}
-	p, err = explainBy(x, name, gen, id)
+	p, err = explainBy(x, name, gen, id, true)
 	return p, true, err
 }

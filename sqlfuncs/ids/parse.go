@@ -44,7 +44,7 @@ func timeFunction(t datum.OID) engine.Function {
 		Name: "id_time", Volatile: engine.Stable, Result: datum.TimestampTZ, Help: "when an id was made",
 		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
 		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			p, err := explain(x, a[0], optionalText(a, 1))
+			p, err := explain(x, a[0], optionalText(a, 1), false)
 			if err != nil || p.Time == nil {
 				return datum.Null(datum.TimestampTZ), err
 			}
@@ -64,14 +64,14 @@ func parseFunction(name string, t datum.OID) engine.Function {
 		Columns: parseColumns,
 		Does: engine.EvalOrRow{
 			Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-				p, err := explain(x, a[0], optionalText(a, 1))
+				p, err := explain(x, a[0], optionalText(a, 1), true)
 				if err != nil {
 					return datum.Value{}, err
 				}
 				return partsJSON(p), nil
 			},
 			Row: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
-				p, err := explain(x, a[0], optionalText(a, 1))
+				p, err := explain(x, a[0], optionalText(a, 1), false)
 				if err != nil {
 					return nil, err
 				}
@@ -176,8 +176,8 @@ func partsJSON(p generator.Parts) datum.Value {
 const MaxIDDigits = 19
 
 // explain takes an id apart. by is NULL, the name of a generator, or else
-// that of a layout.
-func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
+// that of a layout. Names, text forms and places are for the JSON only: whole.
+func explain(x *engine.Exec, id, by datum.Value, whole bool) (generator.Parts, error) {
 	switch id.Type {
 	case datum.UUID:
 		return UUIDOf(id).Explain(), nil
@@ -207,7 +207,7 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 			return generator.Parts{}, err
 		}
 		if gen != nil {
-			return explainBy(x, by.Str, gen, id.Int)
+			return explainBy(x, by.Str, gen, id.Int, whole)
 		}
 		l, err := layout.Preset(by.Str)
 		if err != nil {
@@ -217,25 +217,24 @@ func explain(x *engine.Exec, id, by datum.Value) (generator.Parts, error) {
 		return l.Explain(id.Int)
 	}
 	p, err := serverOf(x).Layout.Explain(id.Int)
-	if err == nil {
+	if err == nil && whole {
 		p.Owned = owners(x, id.Int)
 	}
 	return p, err
 }
 
 // explainBy takes apart an id of a generator.
-func explainBy(x *engine.Exec, name string, gen generator.Generator, id int64) (p generator.Parts, err error) {
+func explainBy(x *engine.Exec, name string, gen generator.Generator, id int64, whole bool) (p generator.Parts, err error) {
 	if _, codes := gen.(generator.CodeGenerator); codes {
 		return p, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no numbers", name).
 			WithHint("Give the id as a text or a uuid: parse_id('…', '%s').", name)
 	}
 	if ex, ok := gen.(generator.Explainer); ok {
-		p, err = ex.Explain(id)
+		if p, err = ex.Explain(id); err != nil || !whole {
+			return p, err
+		}
 	} else {
 		p.Sequence = &id
-	}
-	if err != nil {
-		return p, err
 	}
 	e, err := Known(x, name)
 	if err != nil {
@@ -246,6 +245,9 @@ func explainBy(x *engine.Exec, name string, gen generator.Generator, id int64) (
 		return p, err
 	}
 	p.Name, p.Kind = name, d.Kind
+	if !whole {
+		return p, nil
+	}
 	if s, ok := gen.(generator.Placer); ok {
 		if place := s.Place(id); place.Increment != 0 {
 			p.Place = &place

@@ -278,7 +278,7 @@ func scanParts(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	var rows [][]datum.Value
 	for _, id := range keys[0].Values {
 		for _, b := range by {
-			parts, err := explain(x, id, b)
+			parts, err := explain(x, id, b, false)
 			if err != nil {
 				return nil, err
 			}
