@@ -137,7 +137,7 @@ func (p *program) serveCommand() *cobra.Command {
 	}
 	flags.Register(cmd.Flags())
 	// Not settings: what is accepted once must not be accepted forever.
-	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/operations.md")
+	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/stores.md")
 	cmd.Flags().BoolVar(&once.Clock, "accept-clock", false, "accept, this once, a clock that is further ahead of the embedded store than clock_jump")
 	return cmd
 }

@@ -26,7 +26,7 @@ func (p *program) migrateStoreCommand() *cobra.Command {
 		Long: "Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n" +
 			"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n" +
 			"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n" +
-			storePasswordEnv + ". See docs/operations.md.",
+			storePasswordEnv + ". See docs/stores.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -93,7 +93,7 @@ var (
 // Collect implements prometheus.Collector. It reads what is counted anyway, and
 // asks nobody. Names follow Prometheus's conventions: base units, and _total
 // for what only grows, which no change of a generator takes back.
-// docs/operations.md has the list of them.
+// docs/metrics.md has the list of them.
 func (s *status) Collect(to chan<- prometheus.Metric) {
 	buildInfo.sample(to, 1, Version(), Commit(), runtime.Version())
 	readyNow.sample(to, number(s.ready() == nil))

@@ -313,7 +313,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 	}
 	wish, err := node.OpenSource(m.config.WorkerID, node.SourceConfig{Store: store, Dir: m.config.Data, Port: m.config.port(), Logger: log})
 	if err != nil {
-		return nil, errors.Join(&Error{Message: err.Error(), Hint: "See docs/operations.md on --worker-id, or use auto.", Cause: err}, store.Close())
+		return nil, errors.Join(&Error{Message: err.Error(), Hint: "See docs/stores.md on --worker-id, or use auto.", Cause: err}, store.Close())
 	}
 	var guard *generator.Guard // of a store that other servers use, too
 	reserve := store

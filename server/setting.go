@@ -60,21 +60,21 @@ var settings = []setting{
 		value: func(c *Config) value { return &c.HTTP },
 	},
 	{
-		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; a database that several servers share, as postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…; or memory: (forgets everything at the end; for tests)",
+		key: "store", flag: true, arg: "URL", help: "sqlite:FILE; postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…, which several servers share; or memory:, which forgets everything (for tests)",
 		value: func(c *Config) value { return storeValue{c} },
 	},
 	{
-		key: "store_failover", flag: true, arg: "POLICY", help: "what a segment generator does after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on, lossless; auto is skip on Redis and stop elsewhere",
+		key: "store_failover", flag: true, arg: "POLICY", help: "what segment generators do after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on (lossless); auto is skip on Redis and stop elsewhere",
 		value: func(c *Config) value {
 			return choice(&c.SharedStore.Failover, failoverAuto, string(shared.Stop), string(shared.Skip), string(shared.Lossless))
 		},
 	},
 	{
-		key: "store_skip", arg: "N", help: "numbers of a segment generator that store_failover skip passes over; more than all servers can reserve in the time that a standby lags behind",
+		key: "store_skip", arg: "N", help: "numbers that store_failover skip passes over: more than all servers can reserve of a name while a standby lags",
 		value: func(c *Config) value { return count(&c.SharedStore.Skip, 1, 1<<53) },
 	},
 	{
-		key: "store_unsafe", flag: true, arg: "LIST", help: "settings of the shared store that are accepted although it can lose ids with them, such as synchronous_commit",
+		key: "store_unsafe", flag: true, arg: "LIST", help: "unsafe settings of the shared store to accept, by name, such as fsync; ids can be lost with them",
 		value: func(c *Config) value { return words(&c.SharedStore.Unsafe) },
 	},
 	{
@@ -90,37 +90,37 @@ var settings = []setting{
 		value: func(c *Config) value { return autoCreateValue{c} },
 	},
 	{
-		key: "auto_create_sequence", arg: "KIND", help: "what nextval('new_name') creates: pools, what auto_create says with ids 50 or more apart, right for clients that count on from what they get; segment, numbers from 51 in steps of 50; or same, what next_id creates",
+		key: "auto_create_sequence", arg: "KIND", help: "what nextval('new_name') creates: pools, the kind of auto_create with ids at least 50 apart, for clients that count on from an id; segment, numbers from 51 in steps of 50; or same, what next_id creates",
 		value: func(c *Config) value {
 			return choice(&c.AutoCreateSequence, autoCreatePools, segment.KindName, autoCreateSame)
 		},
 	},
 	{
-		key: "auto_create_tables", help: "whether a name that a WHERE of the tables asks for is created, as by next_id: SELECT id FROM ids WHERE name = 'new_name'; false where programs look names up, as Postfix does: there is no row then",
+		key: "auto_create_tables", help: "whether a name in the WHERE of a table is created, as by next_id: SELECT id FROM ids WHERE name = 'new_name'; false for programs that look names up, such as Postfix: they get no row then",
 		value: func(c *Config) value { return boolean(&c.AutoCreateTables) },
 	},
 	{
-		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store; docs/operations.md has more ways",
+		key: "worker_id", flag: true, arg: "N", help: "worker id of snowflake ids: a number, or auto to claim a free one from the store; docs/stores.md has more ways",
 		value: func(c *Config) value { return workerSource(&c.WorkerID) },
 	},
 	{
-		key: "worker_slice", flag: true, arg: "DURATION", help: "time that is reserved ahead for snowflake ids: how long they go on without the store, and for how long a crash blocks a worker id; the same on all servers; 0s is 1m on a shared store and 3s on an embedded one",
+		key: "worker_slice", flag: true, arg: "DURATION", help: "time that is reserved ahead for snowflake ids: how long they go on without the store, and how long a crash blocks a worker id; the same on all servers; 0s is 1m on a shared store and 3s on an embedded one",
 		value: func(c *Config) value { return durationOrZero(&c.WorkerSlice, time.Second, 7*24*time.Hour) },
 	},
 	{
-		key: "worker_borrow", flag: true, help: "when no worker id is free, take one whose holder has not renewed it, as after a crash: ids go on at once, with times up to worker_slice ahead of the clock",
+		key: "worker_borrow", flag: true, help: "when no worker id is free, take one whose holder missed a renewal: ids go on at once, with times up to worker_slice ahead of the clock",
 		value: func(c *Config) value { return boolean(&c.WorkerBorrow) },
 	},
 	{
-		key: "clock_limit", flag: true, arg: "DURATION", help: "how much this machine's clock may differ from that of the shared store: with more a server does not start, and one that runs raises an alarm; 0s for any difference",
+		key: "clock_limit", flag: true, arg: "DURATION", help: "greatest difference between the clocks of this machine and of the shared store: with more a server does not start, and a running one raises an alarm; 0s for any difference",
 		value: func(c *Config) value { return durationOrZero(&c.ClockLimit, 100*time.Millisecond, 24*time.Hour) },
 	},
 	{
-		key: "clock_jump", flag: true, arg: "DURATION", help: "how far this machine's clock may be ahead of the time when the embedded store was in use last: with more the server does not start, unless with --accept-clock; 0s for any time",
+		key: "clock_jump", flag: true, arg: "DURATION", help: "how far the clock may be ahead of the last use of the embedded store: with more the server does not start without --accept-clock; 0s for any time",
 		value: func(c *Config) value { return durationOrZero(&c.ClockJump, time.Minute, 10*365*24*time.Hour) },
 	},
 	{
-		key: "users", flag: true, arg: "FILE", help: "users and their verifiers (see nextid passwd): a file; auto for users in the data directory, when it is there; off to let everybody in",
+		key: "users", flag: true, arg: "FILE", help: "file of users and verifiers (see nextid passwd); auto for users in the data directory, if it is there; off to let everybody in",
 		value: func(c *Config) value { return text(&c.Users) },
 	},
 	{
@@ -128,7 +128,7 @@ var settings = []setting{
 		value: func(c *Config) value { return text(&c.HostRules) },
 	},
 	{
-		key: "tls_cert", flag: true, arg: "FILE", help: "the server's certificate in PEM form, with those between it and the root",
+		key: "tls_cert", flag: true, arg: "FILE", help: "the server's certificate in PEM form, followed by those between it and the root",
 		value: func(c *Config) value { return text(&c.TLSCert) },
 	},
 	{
@@ -136,15 +136,15 @@ var settings = []setting{
 		value: func(c *Config) value { return text(&c.TLSKey) },
 	},
 	{
-		key: "tls_client_ca", flag: true, arg: "FILE", help: "the authorities that may issue clients' certificates",
+		key: "tls_client_ca", flag: true, arg: "FILE", help: "authorities that may issue clients' certificates",
 		value: func(c *Config) value { return text(&c.TLSClientCA) },
 	},
 	{
-		key: "require_tls", flag: true, help: "refuse TCP connections outside TLS, those from this machine as well",
+		key: "require_tls", flag: true, help: "refuse TCP connections without TLS, those from this machine too",
 		value: func(c *Config) value { return boolean(&c.RequireTLS) },
 	},
 	{
-		key: "mysql_native_password", flag: true, help: "let users log in with MySQL's old method; nextid passwd then writes its digest as well, which is weak",
+		key: "mysql_native_password", flag: true, help: "let users log in with MySQL's old method; nextid passwd then also writes its digest, which is weak",
 		value: func(c *Config) value { return boolean(&c.NativePassword) },
 	},
 	{
@@ -161,11 +161,11 @@ var settings = []setting{
 	},
 
 	{
-		key: "drain_delay", flag: true, live: true, arg: "DURATION", help: "how long a server that is to stop still serves everybody, while /readyz says 503 so that load balancers send clients elsewhere",
+		key: "drain_delay", flag: true, live: true, arg: "DURATION", help: "how long a stopping server still serves everybody while /readyz says 503, so that load balancers move clients",
 		value: func(c *Config) value { return duration(&c.DrainDelay, 0, time.Hour) },
 	},
 	{
-		key: "drain_timeout", live: true, arg: "DURATION", help: "how long statements and transactions may take to finish when the server stops, after drain_delay",
+		key: "drain_timeout", live: true, arg: "DURATION", help: "how long statements and transactions may take to finish after drain_delay",
 		value: func(c *Config) value { return duration(&c.DrainTimeout, 0, time.Hour) },
 	},
 	{
@@ -173,16 +173,16 @@ var settings = []setting{
 		value: func(c *Config) value { return text(&c.Layout) },
 	},
 	{
-		key: "epoch", arg: "TIME", help: "start of time of snowflakes that are created by their first use, such as 2024-01-01T00:00:00Z, instead of the layout's own",
+		key: "epoch", arg: "TIME", help: "start of time of snowflakes that their first use creates, such as 2024-01-01T00:00:00Z, instead of the layout's own",
 		value: func(c *Config) value { return text(&c.Epoch) },
 	},
 
 	{
-		key: auditSection + "file", arg: "FILE", help: "audit trail of the ids of get_id and of audit.names, as lines of JSON; without it there is none",
+		key: auditSection + "file", arg: "FILE", help: "file for the audit trail: lines of JSON for the ids of get_id and of audit.names; without it there is none",
 		value: func(c *Config) value { return text(&c.Audit.File) },
 	},
 	{
-		key: auditSection + "names", arg: "NAMES", help: "generators of which every draw is a line of the trail as well: names with commas between, * at the end for all that begin so, such as orders,invoice_*",
+		key: auditSection + "names", arg: "NAMES", help: "generators of which every draw is a line of the trail: names or patterns such as orders,invoice_*",
 		value: func(c *Config) value { return words(&c.Audit.Names) },
 	},
 	{
@@ -198,11 +198,11 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Audit.Keep, 0, 1000) },
 	},
 	{
-		key: auditSection + "queue", arg: "N", help: "lines that may wait to be written; more are not written but counted, since no id waits for the trail",
+		key: auditSection + "queue", arg: "N", help: "lines that may wait to be written; more are counted instead, since no id waits for the trail",
 		value: func(c *Config) value { return count(&c.Audit.Queue, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "max_names", arg: "N", help: "generator names that the store may have, and that this server keeps in memory; those of the file always have room",
+		key: limitsSection + "max_names", arg: "N", help: "generator names in the store, and in this server's memory; those of the file always have room",
 		value: func(c *Config) value { return count(&c.MaxNames, 1, 100_000_000) },
 	},
 	{
@@ -226,7 +226,7 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.SQL.StatementsPerQuery, 1, 1_000_000) },
 	},
 	{
-		key: limitsSection + "statement_time", arg: "DURATION", help: "default of statement_timeout, in MySQL of max_statement_time: how long a statement may take; a session may change it; 0s for ever",
+		key: limitsSection + "statement_time", arg: "DURATION", help: "default of statement_timeout (MySQL: max_statement_time), which a session may change; 0s for no limit",
 		value: func(c *Config) value { return durationOrZero(&c.SQL.StatementTime, time.Millisecond, 10_000*time.Hour) },
 	},
 	{
@@ -234,11 +234,11 @@ var settings = []setting{
 		value: func(c *Config) value { return bytesOf(&c.Memory.Server, 0, 1<<50) },
 	},
 	{
-		key: limitsSection + "memory_per_user", arg: "SIZE", help: "likewise, the connections of one user; 0 for half of memory",
+		key: limitsSection + "memory_per_user", arg: "SIZE", help: "the same for the connections of one user; 0 for half of limits.memory",
 		value: func(c *Config) value { return bytesOf(&c.Memory.User, 0, 1<<50) },
 	},
 	{
-		key: limitsSection + "memory_per_session", arg: "SIZE", help: "likewise, one connection; 0 for a quarter of memory",
+		key: limitsSection + "memory_per_session", arg: "SIZE", help: "the same for one connection; 0 for a quarter of limits.memory",
 		value: func(c *Config) value { return bytesOf(&c.Memory.Session, 0, 1<<50) },
 	},
 	{
@@ -251,11 +251,11 @@ var settings = []setting{
 		value: func(c *Config) value { return count(&c.Wire.Connections, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in yet; one more takes the place of the oldest, from the address that holds the most",
+		key: limitsSection + "connections_before_login", arg: "N", help: "connections that have not logged in; one more replaces the oldest, from the address that holds the most",
 		value: func(c *Config) value { return count(&c.Wire.PreAuth, 1, 10_000_000) },
 	},
 	{
-		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address; from all addresses of one IPv6 /64 four times as many; Unix sockets do not count",
+		key: limitsSection + "connections_per_ip", arg: "N", help: "connections from one address; four times as many from one IPv6 /64; Unix sockets do not count",
 		value: func(c *Config) value { return count(&c.Wire.PerIP, 1, 10_000_000) },
 	},
 	{

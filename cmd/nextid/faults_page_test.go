@@ -101,10 +101,10 @@ const faultsPageHead = `# Faults
 
 <!-- Generated from cmd/nextid/testdata/faults.tsv: "make docs" writes this page again. -->
 
-What goes wrong with servers that hand out ids, what nextid promises then, and the tests that cause it: with real processes, disks,
-networks, clocks and databases wherever a machine can. Each of these tests but 97's runs with every change of nextid, and fails
-where an id comes twice. Of **%d** faults **%d** are caused and survived; **%d** are not caused, with the reason. ` + "`nextid-bench torture`" + `
-does many of them together, to your servers on your machine.
+What can go wrong with a server that hands out ids, what nextid promises then, and the tests that cause it: with real processes, disks,
+networks, clocks and databases wherever a machine can. The tests run with every change of nextid (97 by hand) and fail where an id comes
+twice. Of **%d** faults **%d** are caused and survived; **%d** are not caused, with the reason. ` + "`nextid-bench torture`" + ` causes many of
+them together, on [your machine](stores.md#try-to-break-it).
 
-In no row but 29 and 30, which say why, is an id given twice. Ids that were reserved and not given are gaps.
+No id is given twice, except in rows 29 and 30, which say why. Reserved ids that were not given are gaps.
 `

@@ -73,7 +73,7 @@ func scrape(t *testing.T, text string) map[string]*scraped {
 	return all
 }
 
-const operationsPage = "../../docs/operations.md"
+const metricsPage = "../../docs/metrics.md"
 
 // part is the text of the page between two lines.
 func part(t *testing.T, page, begin, end string) string {
@@ -81,13 +81,13 @@ func part(t *testing.T, page, begin, end string) string {
 	_, rest, found := strings.Cut(page, begin+"\n")
 	inside, _, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s has nothing between %q and %q", operationsPage, begin, end)
+		t.Fatalf("%s has nothing between %q and %q", metricsPage, begin, end)
 	}
 	return inside
 }
 
 // TestEveryMetricIsDocumented starts a server that has something of everything
-// and compares what it measures with the table in docs/operations.md, which
+// and compares what it measures with the table in docs/metrics.md, which
 // -update writes again. The alert rules there name metrics and labels that
 // exist.
 func TestEveryMetricIsDocumented(t *testing.T) {
@@ -178,7 +178,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", name, f.kind, labels, f.help)
 	}
-	content, err := os.ReadFile(operationsPage)
+	content, err := os.ReadFile(metricsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +186,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	const begin, end = "<!-- The metrics of a server: \"make docs\" writes this table again. -->", "<!-- end of the metrics -->"
 	if old := part(t, page, begin, end); old != table.String() {
 		if !*updatePages {
-			t.Errorf("%s is not what a server measures (make docs writes it again):\n%s", operationsPage, table.String())
-		} else if err := os.WriteFile(operationsPage, []byte(strings.Replace(page, begin+"\n"+old, begin+"\n"+table.String(), 1)), 0o644); err != nil {
+			t.Errorf("%s is not what a server measures (make docs writes it again):\n%s", metricsPage, table.String())
+		} else if err := os.WriteFile(metricsPage, []byte(strings.Replace(page, begin+"\n"+old, begin+"\n"+table.String(), 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -277,7 +277,7 @@ func TestMachineIsSwitchedOff(t *testing.T) {
 // TestMachineIsSetBack: a machine goes back to a snapshot of its memory and
 // disk, and with it the server to what it had reserved then. Strict generators
 // on a store that is elsewhere repeat nothing; what others do, and what to do
-// then, is said in docs/operations.md.
+// then, is said in docs/failover.md.
 func TestMachineIsSetBack(t *testing.T) {
 	qemu(t)
 	store := strings.Replace(prepared(t, "postgres").url, "127.0.0.1", "10.0.2.2", 1)

@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
 	s, plain := dbtest.RedisTLS(t)
-	page, err := os.ReadFile("../../../docs/operations.md")
+	page, err := os.ReadFile("../../../docs/stores.md")
 	if err != nil {
 		t.Fatal(err)
 	}
