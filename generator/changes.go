@@ -92,7 +92,10 @@ func (r *Registry) unchanged(ctx context.Context, name string) error {
 	if e == nil {
 		return nil
 	}
+	r.opening.Lock()
 	l := e.live.Load()
+	e.reserved = e.reserved || l == nil
+	r.opening.Unlock()
 	if l == nil {
 		return nil // it is being opened, and looked at afterwards
 	}
@@ -139,19 +142,21 @@ func (r *Registry) closeChanged(ctx context.Context) error {
 }
 
 // stale finds the generators to close. mark is where changesKey stands; it is
-// read first, so that a change after it is found the next time.
+// read first, so that a change after it is found the next time. What goes live
+// after edits has moved was opened by a definition that was read later than mark.
 func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live, err error) {
-	r.opening.Lock() // what is opened later sees the definitions as they are now
-	defer r.opening.Unlock()
 	if mark, err = r.changes(ctx); err != nil || sameMark(mark, r.seenChange) {
 		return mark, nil, err
 	}
 	open := map[*Entry]*live{}
+	r.opening.Lock()
+	r.edits.Add(1)
 	for e := range r.names.all() {
 		if l := e.live.Load(); l != nil {
 			open[e] = l
 		}
 	}
+	r.opening.Unlock()
 	stale, err = r.disagreeing(ctx, mark, open)
 	return mark, stale, err
 }

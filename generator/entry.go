@@ -24,6 +24,11 @@ type Entry struct {
 	tally    atomic.Pointer[tally] // nil: never opened
 
 	trouble atomic.Pointer[Trouble] // nil: none yet
+	found   atomic.Pointer[found]   // what the generator is opened by; nil: what the store has
+
+	// reserved says that the store granted a reservation under the name while no
+	// generator was live. Below Registry.opening.
+	reserved bool
 
 	lock lock // to open, alter or drop this name
 
@@ -345,18 +350,23 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 // openNow opens the generator. The caller holds the lock.
 func (e *Entry) openNow(ctx context.Context) (*live, error) {
 	for {
-		d, err := e.registry.load(ctx, e.name)
-		if err != nil {
-			return nil, err
+		f := e.found.Swap(nil)
+		if f == nil {
+			read, err := e.registry.load(ctx, e.name)
+			if err != nil {
+				return nil, err
+			}
+			f = &read
 		}
-		if l, err := e.start(ctx, d); !errors.Is(err, errChanged) {
+		if l, err := e.start(ctx, *f); !errors.Is(err, errChanged) {
 			return l, err
 		}
 	}
 }
 
 // start opens the generator of a definition. The caller holds the lock.
-func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
+func (e *Entry) start(ctx context.Context, f found) (*live, error) {
+	d := f.Definition
 	k, err := e.registry.kind(d.Kind)
 	if err != nil {
 		return nil, err
@@ -395,7 +405,7 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 	if f, ok := gen.(Fielder); ok {
 		l.fieldShift, l.fieldBits = f.Field()
 	}
-	if err := e.goLive(ctx, l); err != nil {
+	if err := e.goLive(ctx, l, f.edits); err != nil {
 		_ = l.close(ctx) // what it cannot give back is lost
 		return nil, err
 	}
@@ -404,38 +414,43 @@ func (e *Entry) start(ctx context.Context, d Definition) (*live, error) {
 
 // restart is start after a change. If another server has changed the
 // definition again meanwhile, the next draw opens the generator.
-func (e *Entry) restart(ctx context.Context, d Definition) error {
-	if _, err := e.start(ctx, d); !errors.Is(err, errChanged) {
+func (e *Entry) restart(ctx context.Context, f found) error {
+	if _, err := e.start(ctx, f); !errors.Is(err, errChanged) {
 		return err
 	}
 	return nil
 }
 
-// goLive puts a generator into service, unless another server has changed its
-// definition since that was read.
-func (e *Entry) goLive(ctx context.Context, l *live) error {
+// goLive puts a generator into service, unless its definition has changed since
+// edits stood where it did. The definition is read again where that may be.
+func (e *Entry) goLive(ctx context.Context, l *live, edits int64) error {
+	for !e.serve(l, edits) {
+		f, err := e.registry.find(ctx, e.name)
+		switch {
+		case errors.Is(err, ErrUnknown), err == nil && (f.Version != l.stored.Version || f.Kind != l.stored.Kind):
+			return changedError(e.name)
+		case err != nil:
+			return err
+		}
+		l.stored, edits = f.Definition, f.edits
+	}
+	return nil
+}
+
+// serve puts a generator into service unless edits has moved, or something was
+// reserved before it was live: who changes the definition goes on above what it
+// finds reserved, so that the definition is looked at after each reservation.
+func (e *Entry) serve(l *live, edits int64) bool {
 	r := e.registry
-	if r.cfg.Guard == nil {
-		e.serve(l)
-		return nil
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	if reserved := e.reserved; reserved || r.edits.Load() != edits {
+		e.reserved = false
+		return false
 	}
-	r.opening.RLock()
-	defer r.opening.RUnlock()
-	d, err := r.cfg.Store.Defined(ctx, e.name)
-	switch {
-	case errors.Is(err, ErrUnknown), err == nil && (d.Version != l.stored.Version || d.Kind != l.stored.Kind):
-		return changedError(e.name)
-	case err != nil:
-		return err
-	}
-	l.stored = d
-	e.serve(l)
-	return nil
-}
-
-func (e *Entry) serve(l *live) {
 	e.tally.Store(e.tally.Load().begin(l.stored.Kind, l.gen))
 	e.live.Store(l)
+	return true
 }
 
 // stop takes the generator out of service. The caller holds the lock. An error

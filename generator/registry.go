@@ -66,7 +66,8 @@ type Registry struct {
 	seenChange Mark           // of changesKey, at the end of the last closeChanged; belongs to changing
 	agreed     map[*live]bool // generators that agree with the store where changesKey is at agreedAt; belongs to changing
 	agreedAt   Mark
-	opening    sync.RWMutex // held to look at definitions: to go live with one, and to find those that have changed
+	opening    sync.Mutex   // to go live, and to see what is live; never held while the store is asked
+	edits      atomic.Int64 // counts changes of definitions; see found
 	unsaid     atomic.Bool  // an announcement failed
 }
 
@@ -127,10 +128,11 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	if e := r.Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	if _, err := r.load(ctx, name); err != nil {
+	f, err := r.load(ctx, name)
+	if err != nil {
 		return nil, err
 	}
-	return r.entry(name)
+	return r.entry(f)
 }
 
 // openTogether is how many generators OpenAll opens at a time: as many as the
@@ -161,27 +163,47 @@ func (r *Registry) OpenAll(ctx context.Context, names []string) {
 // GetAs is Get, except that a name which auto-create makes is of the given
 // kind and options.
 func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.RawMessage) (*Entry, error) {
-	_, err := r.cfg.Store.Defined(ctx, name)
+	f, err := r.find(ctx, name)
 	_, declared := r.declared[name]
 	if errors.Is(err, ErrUnknown) && r.cfg.AutoCreate != "" && !declared && !r.closed.Load() {
-		if err = r.Create(ctx, name, kind, options); errors.Is(err, ErrExists) {
-			err = nil // another server was first
-		}
-		if err != nil {
+		if f.Definition, _, err = r.create(ctx, name, kind, options); err != nil {
 			return nil, err
 		}
 	}
-	return r.Get(ctx, name)
+	if err != nil {
+		return r.Get(ctx, name)
+	}
+	return r.entry(f)
 }
 
-// entry returns the entry of a name that exists, making it if needed.
-func (r *Registry) entry(name string) (*Entry, error) {
-	return r.names.add(name, func(known int) (*Entry, error) {
-		if _, declared := r.declared[name]; known >= r.cfg.MaxNames && !declared {
-			return nil, r.tooMany(name, "this server already knows %d generator names", r.cfg.MaxNames)
+// found is a definition, and where edits stood before it was read. While edits
+// stands there, no change of the definition was noticed since.
+type found struct {
+	Definition
+	edits int64
+}
+
+// find reads the definition of a name.
+func (r *Registry) find(ctx context.Context, name string) (found, error) {
+	f := found{edits: r.edits.Load()}
+	var err error
+	f.Definition, err = r.cfg.Store.Defined(ctx, name)
+	return f, err
+}
+
+// entry returns the entry of a name that exists, making it if needed. Its
+// generator is opened by the definition that was found.
+func (r *Registry) entry(f found) (*Entry, error) {
+	e, err := r.names.add(f.Name, func(known int) (*Entry, error) {
+		if _, declared := r.declared[f.Name]; known >= r.cfg.MaxNames && !declared {
+			return nil, r.tooMany(f.Name, "this server already knows %d generator names", r.cfg.MaxNames)
 		}
-		return newEntry(name, known, r), nil
+		return newEntry(f.Name, known, r), nil
 	})
+	if err == nil && e.live.Load() == nil {
+		e.found.Store(&f)
+	}
+	return e, err
 }
 
 // Existing returns the entry of a name that the store has (ErrUnknown
@@ -190,10 +212,11 @@ func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	if _, err := r.cfg.Store.Defined(ctx, name); err != nil {
+	f, err := r.find(ctx, name)
+	if err != nil {
 		return nil, err
 	}
-	return r.entry(name)
+	return r.entry(f)
 }
 
 // Past is the end, exclusive, of what was reserved under a name by any server,
@@ -299,29 +322,29 @@ func (r *Registry) Close(ctx context.Context) error {
 
 // load finds the definition of name, creating it where the configuration
 // says so.
-func (r *Registry) load(ctx context.Context, name string) (Definition, error) {
+func (r *Registry) load(ctx context.Context, name string) (found, error) {
 	if r.closed.Load() {
-		return Definition{}, ShutdownError(name)
+		return found{}, ShutdownError(name)
 	}
-	d, err := r.cfg.Store.Defined(ctx, name)
+	f, err := r.find(ctx, name)
 	if !errors.Is(err, ErrUnknown) {
-		return d, err
+		return f, err
 	}
 	d, declared := r.declared[name]
 	switch {
 	case declared: // dropped since the start
 	case r.cfg.AutoCreate == "":
-		return d, &Error{
+		return f, &Error{
 			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
 			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create.",
 		}
 	default:
 		if d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate]); err != nil {
-			return d, err
+			return f, err
 		}
 	}
-	d, _, err = r.define(ctx, d)
-	return d, err
+	f.Definition, _, err = r.define(ctx, d)
+	return f, err
 }
 
 // define writes a normalized definition into the store unless its name exists.
@@ -346,16 +369,19 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 	c.coming--
 	if created {
 		c.names++
+		c.made++
 	}
 	return stored, created, err
 }
 
 // catalogue is how many names the store has, as this server knows.
 type catalogue struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // never held while the store is asked
 	names   int
 	coming  int       // are being created by this server
+	made    int       // were created by this server
 	counted time.Time // zero: never
+	asked   bool      // a count is on its way
 }
 
 const (
@@ -367,28 +393,56 @@ const (
 // MaxNames: whoever may use the server could fill it otherwise. Declared names always have room. What
 // other servers created is noticed when the names are counted next.
 func (r *Registry) room(ctx context.Context, name string) error {
-	c := &r.catalogue
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, declared := r.declared[name]; declared {
-		c.coming++
-		return nil
-	}
-	age := time.Since(c.counted)
-	if full := c.names >= r.cfg.MaxNames; c.counted.IsZero() || age > countEvery || full && age > countFull {
-		list, err := r.cfg.Store.ListDefined(ctx)
-		if err != nil {
+	if _, declared := r.declared[name]; !declared {
+		if err := r.count(ctx); err != nil {
 			return err
 		}
-		c.names, c.counted = len(list), time.Now()
 	}
-	if c.names+c.coming >= r.cfg.MaxNames {
-		if _, err := r.cfg.Store.Defined(ctx, name); err != nil { // it is not there already
-			return r.tooMany(name, "the store has %d generator names already", c.names+c.coming)
-		}
+	c := &r.catalogue
+	c.mu.Lock()
+	n := c.names + c.coming
+	_, free := r.declared[name]
+	if free = free || n < r.cfg.MaxNames; free {
+		c.coming++
 	}
+	c.mu.Unlock()
+	if free {
+		return nil
+	}
+	if _, err := r.cfg.Store.Defined(ctx, name); err != nil { // it is not there already
+		return r.tooMany(name, "the store has %d generator names already", n)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.coming++
 	return nil
+}
+
+// count asks the store how many names it has, where that was not done lately.
+// Only the first count is waited for by all.
+func (r *Registry) count(ctx context.Context) error {
+	c := &r.catalogue
+	c.mu.Lock()
+	never, age, made := c.counted.IsZero(), time.Since(c.counted), c.made
+	due := never || !c.asked && (age > countEvery || age > countFull && c.names+c.coming >= r.cfg.MaxNames)
+	c.asked = c.asked || due
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	n, err := r.cfg.Store.Count(ctx)
+	if err == nil && n >= r.cfg.MaxNames { // without the dropped ones, perhaps
+		var list []Definition
+		list, err = r.cfg.Store.ListDefined(ctx)
+		n = len(list)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = false
+	if err == nil {
+		c.names, c.counted = n+c.made-made, time.Now() // those made meanwhile may count twice
+	}
+	return err
 }
 
 func (r *Registry) tooMany(name, format string, n int) error {

@@ -220,6 +220,10 @@ type Definitions interface {
 	// ListDefined returns all definitions ordered by name.
 	ListDefined(ctx context.Context) ([]Definition, error)
 
+	// Count returns how many names the catalogue has, and may count dropped
+	// ones, too. It reads no definition.
+	Count(ctx context.Context) (int, error)
+
 	// Undefine removes the definition of name (ErrUnknown when there is
 	// none). The key NameKey(name) stays as a tombstone: a name that is
 	// created again goes on above everything it ever issued.

@@ -199,6 +199,14 @@ func (s *meteredStore) ListDefined(ctx context.Context) ([]generator.Definition,
 	return all, err
 }
 
+// Count implements generator.Definitions.
+func (s *meteredStore) Count(ctx context.Context) (int, error) {
+	start := time.Now()
+	n, err := s.Store.Count(ctx)
+	s.meter.done(ctx, callList, start, err)
+	return n, err
+}
+
 // Undefine implements generator.Definitions.
 func (s *meteredStore) Undefine(ctx context.Context, name string) error {
 	start := time.Now()

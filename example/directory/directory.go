@@ -234,6 +234,12 @@ func (d *store) Names(ctx context.Context) (entries []shared.Entry, err error) {
 	return entries, err
 }
 
+// Count implements shared.Engine.
+func (d *store) Count(ctx context.Context) (int, error) {
+	s, err := d.load(ctx)
+	return len(s.Names), err
+}
+
 // PutName implements shared.Engine.
 func (d *store) PutName(ctx context.Context, e shared.Entry, was *shared.Entry) (written bool, err error) {
 	err = d.change(ctx, func(s *state) (bool, error) {

@@ -97,6 +97,9 @@ func (s suite) define(t *testing.T) {
 		if slices.Sort(names); !slices.Equal(got, names) {
 			t.Errorf("got  %q\nwant %q", got, names)
 		}
+		if n, err := store.Count(ctx); err != nil || n != len(names) {
+			t.Errorf("%d names are counted, %v, want %d", n, err, len(names))
+		}
 	})
 	t.Run("defining reserves nothing", func(t *testing.T) {
 		ctx, store := s.start(t)
@@ -247,6 +250,9 @@ func (s suite) undefine(t *testing.T) {
 		all, err := store.ListDefined(ctx)
 		if err != nil || len(all) != 1 || all[0].Name != "other" {
 			t.Errorf("the list is %+v, %v", all, err)
+		}
+		if n, err := store.Count(ctx); err != nil || n < 1 || n > 2 {
+			t.Errorf("%d names are counted, %v, want the one, or the dropped one, too", n, err)
 		}
 	})
 	t.Run("a name that never was is ErrUnknown", func(t *testing.T) {

@@ -19,6 +19,7 @@ const (
 	Redefine    Op = "Redefine"
 	Defined     Op = "Defined"
 	ListDefined Op = "ListDefined"
+	Count       Op = "Count"
 	Undefine    Op = "Undefine"
 )
 
@@ -249,6 +250,11 @@ func (f *Faulty) Defined(ctx context.Context, name string) (generator.Definition
 // ListDefined implements generator.Definitions.
 func (f *Faulty) ListDefined(ctx context.Context) ([]generator.Definition, error) {
 	return answered(ctx, f, ListDefined, f.below.ListDefined)
+}
+
+// Count implements generator.Definitions.
+func (f *Faulty) Count(ctx context.Context) (int, error) {
+	return answered(ctx, f, Count, f.below.Count)
 }
 
 // Undefine implements generator.Definitions.

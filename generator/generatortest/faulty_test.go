@@ -126,6 +126,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 		},
 		generatortest.Defined:     func(ctx context.Context) error { _, err := f.Defined(ctx, "a"); return err },
 		generatortest.ListDefined: func(ctx context.Context) error { _, err := f.ListDefined(ctx); return err },
+		generatortest.Count:       func(ctx context.Context) error { _, err := f.Count(ctx); return err },
 		generatortest.Undefine:    func(ctx context.Context) error { return f.Undefine(ctx, "a") },
 	}
 	for op, call := range calls {

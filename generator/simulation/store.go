@@ -246,6 +246,11 @@ func (e engine) Names(context.Context) ([]shared.Entry, error) {
 	}))
 }
 
+// Count implements shared.Engine.
+func (e engine) Count(context.Context) (int, error) {
+	return answer[int](e.server.call(func(d *database) (any, error) { return len(d.names), nil }))
+}
+
 // PutName implements shared.Engine.
 func (e engine) PutName(_ context.Context, entry shared.Entry, _ *shared.Entry) (bool, error) {
 	return answer[bool](e.server.call(func(d *database) (any, error) {
@@ -324,6 +329,9 @@ func (embedded) Defined(context.Context, string) (generator.Definition, error) {
 
 // ListDefined implements generator.Definitions.
 func (embedded) ListDefined(context.Context) ([]generator.Definition, error) { return nil, errNoAnswer }
+
+// Count implements generator.Definitions.
+func (embedded) Count(context.Context) (int, error) { return 0, errNoAnswer }
 
 // Undefine implements generator.Definitions.
 func (embedded) Undefine(context.Context, string) error { return errNoAnswer }

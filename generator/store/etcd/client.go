@@ -42,12 +42,14 @@ type (
 		ModRevision    string `json:"mod_revision"`
 	}
 	rangeRequest struct {
-		Key      []byte `json:"key"`
-		RangeEnd []byte `json:"range_end,omitempty"`
+		Key       []byte `json:"key"`
+		RangeEnd  []byte `json:"range_end,omitempty"`
+		CountOnly bool   `json:"count_only,omitempty"`
 	}
 	rangeResponse struct {
 		Header header     `json:"header"`
 		KVs    []keyValue `json:"kvs"`
+		Count  int        `json:"count,string"`
 		date   time.Time  // of the answer; zero if it has none
 	}
 	putRequest struct {
@@ -118,6 +120,13 @@ func newClient(u *url.URL, hosts []string) (*client, error) {
 func (c *client) get(ctx context.Context, key, end string) (found rangeResponse, err error) {
 	err = c.call(ctx, "kv/range", rangeRequest{Key: []byte(key), RangeEnd: []byte(end)}, &found)
 	return found, err
+}
+
+// count returns how many keys there are from key to end.
+func (c *client) count(ctx context.Context, key, end string) (int, error) {
+	var found rangeResponse
+	err := c.call(ctx, "kv/range", rangeRequest{Key: []byte(key), RangeEnd: []byte(end), CountOnly: true}, &found)
+	return found.Count, err
 }
 
 func (c *client) txn(ctx context.Context, t txnRequest) (did txnResponse, err error) {

@@ -182,6 +182,15 @@ func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) {
 	return all, nil
 }
 
+// Count implements shared.Engine.
+func (e *Engine) Count(ctx context.Context) (int, error) {
+	n, err := e.c.count(ctx, e.nameKey(""), shared.PrefixEnd(e.nameKey("")))
+	if err != nil {
+		return 0, e.failure(ctx, err)
+	}
+	return n, nil
+}
+
 // PutName implements shared.Engine. The value of an entry takes the place of
 // its revision: the same value means the same entry.
 func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {

@@ -193,6 +193,15 @@ func (s *Store) ListDefined(ctx context.Context) ([]generator.Definition, error)
 	return all, nil
 }
 
+// Count implements generator.Definitions.
+func (s *Store) Count(ctx context.Context) (int, error) {
+	if err := s.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	return len(s.names), nil
+}
+
 // Undefine implements generator.Definitions.
 func (s *Store) Undefine(ctx context.Context, name string) error {
 	if err := s.lock(ctx); err != nil {

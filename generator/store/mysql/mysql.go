@@ -346,6 +346,14 @@ func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 // Names implements shared.Engine.
 func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) { return e.entries(ctx, "") }
 
+// Count implements shared.Engine.
+func (e *Engine) Count(ctx context.Context) (n int, err error) {
+	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
+		return c.QueryRowContext(ctx, "SELECT count(*) FROM nextid_generators").Scan(&n)
+	})
+	return n, err
+}
+
 // PutName implements shared.Engine.
 func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
 	text := "INSERT INTO nextid_generators (" + entryColumns + ") VALUES (?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = name"

@@ -462,6 +462,14 @@ func (e *Engine) Names(ctx context.Context) (entries []shared.Entry, err error) 
 	return entries, err
 }
 
+// Count implements shared.Engine.
+func (e *Engine) Count(ctx context.Context) (n int, err error) {
+	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
+		return c.QueryRow(ctx, `SELECT count(*) FROM nextid_generators`).Scan(&n)
+	})
+	return n, err
+}
+
 // PutName implements shared.Engine.
 func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
 	args := []any{n.Name, n.Kind, string(n.Options), n.Version, n.Created.UnixMilli(), n.Dropped}

@@ -415,6 +415,16 @@ func (e *Engine) Name(ctx context.Context, name string) (entry shared.Entry, err
 	return entry, err
 }
 
+// Count implements shared.Engine.
+func (e *Engine) Count(ctx context.Context) (n int, err error) {
+	err = e.on(ctx, func(c *redis.Client) error {
+		length, err := c.HLen(ctx, e.entries).Result()
+		n = int(length)
+		return err
+	})
+	return n, err
+}
+
 // Names implements shared.Engine.
 func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {

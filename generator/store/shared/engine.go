@@ -36,6 +36,9 @@ type Engine interface {
 	// Names lists the catalogue, in any order.
 	Names(ctx context.Context) ([]Entry, error)
 
+	// Count returns how many entries the catalogue has.
+	Count(ctx context.Context) (int, error)
+
 	// PutName writes e if the entry of its name is still what was says: nil
 	// for none, else the version and whether it was dropped.
 	PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error)

@@ -346,6 +346,16 @@ func (s *Store) ListDefined(ctx context.Context) ([]generator.Definition, error)
 	return all, nil
 }
 
+// Count implements generator.Definitions.
+func (s *Store) Count(ctx context.Context) (int, error) {
+	if err := s.open(ctx); err != nil {
+		return 0, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return s.engine.Count(ctx)
+}
+
 // Undefine implements generator.Definitions.
 func (s *Store) Undefine(ctx context.Context, name string) error {
 	was, err := s.defined(ctx, name)

@@ -162,6 +162,12 @@ func (e *engine) Name(_ context.Context, name string) (Entry, error) {
 	return Entry{}, Unknown(name)
 }
 
+func (e *engine) Count(context.Context) (int, error) {
+	e.database.mu.Lock()
+	defer e.database.mu.Unlock()
+	return len(e.entries), nil
+}
+
 func (e *engine) Names(context.Context) (all []Entry, err error) {
 	e.database.mu.Lock()
 	defer e.database.mu.Unlock()

@@ -22,12 +22,13 @@ type dialect struct {
 	undefine string // name: version; no row when refused
 	defined  string // name: as scanDefinition reads it, dropped ones too
 	list     string // as scanDefinition reads it, without the dropped ones
+	count    string // of the names, with the dropped ones
 }
 
 // statements are the prepared texts of a dialect.
 type statements struct {
-	reserve, standing, release, mark, reserved *sql.Stmt
-	define, redefine, undefine, defined, list  *sql.Stmt
+	reserve, standing, release, mark, reserved       *sql.Stmt
+	define, redefine, undefine, defined, list, count *sql.Stmt
 }
 
 // preparer is a *sql.Conn or a *sql.DB.
@@ -51,6 +52,7 @@ func (d *dialect) prepare(ctx context.Context, on preparer) (*statements, error)
 		{&s.undefine, d.undefine},
 		{&s.defined, d.defined},
 		{&s.list, d.list},
+		{&s.count, d.count},
 	} {
 		stmt, err := on.PrepareContext(ctx, p.text)
 		if err != nil {

@@ -242,6 +242,14 @@ func (s *embedded) ListDefined(ctx context.Context) ([]generator.Definition, err
 	})
 }
 
+// Count implements generator.Definitions.
+func (s *embedded) Count(ctx context.Context) (int, error) {
+	return ask(ctx, s, false, func(ctx context.Context, q *statements) (n int, err error) {
+		err = q.count.QueryRowContext(ctx).Scan(&n)
+		return n, err
+	})
+}
+
 // Undefine implements generator.Definitions.
 func (s *embedded) Undefine(ctx context.Context, name string) error {
 	_, err := ask(ctx, s, false, func(ctx context.Context, q *statements) (struct{}, error) {

@@ -91,6 +91,8 @@ FROM nextid_generators WHERE name = ?1`,
 	list: `
 SELECT name, kind, options, version, created_at, dropped, checksum = ` + generatorSum + `
 FROM nextid_generators WHERE NOT dropped ORDER BY name`,
+
+	count: `SELECT count(*) FROM nextid_generators`,
 }
 
 // Statements for the row of nextid_meta, which only the embedded store has.

@@ -274,18 +274,9 @@ func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text s
 
 // children reads all nodes below path whose unescaped names begin with prefix.
 func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]string, error) {
-	if err := e.catchUp(ctx, path); err != nil {
-		return nil, err
-	}
-	names, err := ask(ctx, e, func() ([]string, error) {
-		names, _, err := e.conn().Children(path)
-		return names, err
-	})
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil, e.unprepared()
-	}
+	names, err := e.childNames(ctx, path)
 	if err != nil {
-		return nil, e.failure(ctx, err)
+		return nil, err
 	}
 	var keys []string
 	for _, name := range names {
@@ -307,6 +298,24 @@ func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]
 		}
 	}
 	return all, nil
+}
+
+// childNames lists the names of the nodes below a path.
+func (e *Engine) childNames(ctx context.Context, path string) ([]string, error) {
+	if err := e.catchUp(ctx, path); err != nil {
+		return nil, err
+	}
+	names, err := ask(ctx, e, func() ([]string, error) {
+		names, _, err := e.conn().Children(path)
+		return names, err
+	})
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, e.unprepared()
+	}
+	if err != nil {
+		return nil, e.failure(ctx, err)
+	}
+	return names, nil
 }
 
 // Rows implements shared.Engine.
@@ -360,6 +369,12 @@ func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) {
 		all = append(all, n)
 	}
 	return all, nil
+}
+
+// Count implements shared.Engine.
+func (e *Engine) Count(ctx context.Context) (int, error) {
+	names, err := e.childNames(ctx, e.names())
+	return len(names), err
 }
 
 // PutName implements shared.Engine. The value of an entry takes the place of
