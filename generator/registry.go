@@ -135,31 +135,6 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(f)
 }
 
-// openTogether is how many generators OpenAll opens at a time: as many as the
-// embedded store writes in one transaction.
-const openTogether = 256
-
-// OpenAll is Get for several names, whose generators it opens, many at a time.
-// Those that it could not open tell why when they are drawn from.
-func (r *Registry) OpenAll(ctx context.Context, names []string) {
-	left := make(chan string, len(names))
-	for _, name := range names {
-		left <- name
-	}
-	close(left)
-	var work sync.WaitGroup
-	for range min(len(names), openTogether) {
-		work.Go(func() {
-			for name := range left {
-				if e, err := r.Get(ctx, name); err == nil {
-					_, _ = e.open(ctx)
-				}
-			}
-		})
-	}
-	work.Wait()
-}
-
 // GetAs is Get, except that a name which auto-create makes is of the given
 // kind and options.
 func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.RawMessage) (*Entry, error) {

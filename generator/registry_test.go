@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"nextid/generator"
 	"nextid/generator/generatortest"
@@ -481,40 +479,5 @@ func TestErrorsTellTheirKindAndTheirCause(t *testing.T) {
 	bare := &generator.Error{Kind: generator.ErrName, Message: "bad"}
 	if bare.Error() != "bad" || !errors.Is(bare, generator.ErrName) {
 		t.Error("an error without a cause")
-	}
-}
-
-// slowStore takes its time for each new name, however many come together.
-type slowStore struct{ *memory.Store }
-
-func (s slowStore) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
-	time.Sleep(10 * time.Millisecond)
-	return s.Store.Define(ctx, d)
-}
-
-// TestNamesAreOpenedTogether opens 200 names in the time of a few, and no more
-// than there may be.
-func TestNamesAreOpenedTogether(t *testing.T) {
-	for _, most := range []int{200, 70} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
-				c.Store, c.MaxNames = slowStore{memory.New(memory.Config{})}, most
-			})
-			var names []string
-			for i := range 200 {
-				names = append(names, fmt.Sprintf("n%d", i))
-			}
-			began := time.Now()
-			r.OpenAll(t.Context(), names)
-			if took := time.Since(began); took > 20*time.Millisecond {
-				t.Errorf("%d names took %v, of which one takes 10 ms", len(names), took)
-			}
-			opened := 0
-			r.Running(func(generator.Definition, generator.Generator) bool { opened++; return true })
-			list, err := r.Definitions(t.Context())
-			if err != nil || len(list) != most || opened != most {
-				t.Errorf("%d generators are defined and %d open, of at most %d; %v", len(list), opened, most, err)
-			}
-		})
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/node"
+	"nextid/generator/quota"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
-	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/ids"
-	"nextid/sqlfuncs/quota"
 	"nextid/wire"
 	"nextid/wire/auth"
 )

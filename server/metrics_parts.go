@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"nextid/generator"
-	"nextid/sqlfuncs/audit"
+	"nextid/generator/audit"
 )
 
 // detailMetrics are the fields of generator.Details that are metrics, by the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"nextid/sqlfuncs/quota"
+	"nextid/generator/quota"
 
 	"nextid/generator"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/quota"
+	"nextid/generator/quota"
 )
 
 func TestQuotasAreRead(t *testing.T) {

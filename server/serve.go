@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/node"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/ids"
 )
 

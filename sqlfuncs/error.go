@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"nextid/generator"
+	"nextid/generator/quota"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -33,6 +34,9 @@ func clientError(ctx context.Context, err error) error {
 	var se *sqlstate.Error
 	if errors.As(err, &se) {
 		return err
+	}
+	if q, ok := errors.AsType[*quota.Exceeded](err); ok {
+		return &sqlstate.Error{Code: sqlstate.QuotaExceeded, Message: q.Message, Hint: q.Hint, Retry: q.Retry}
 	}
 	if ctx.Err() != nil {
 		if cause := context.Cause(ctx); errors.As(cause, &se) {

@@ -7,8 +7,8 @@ import (
 
 	"nextid/sqlfuncs/sqltest"
 
+	"nextid/generator/quota"
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/quota"
 	"nextid/sqlfuncs/sqlstate"
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/quota"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/engine"
@@ -14,7 +15,6 @@ import (
 	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/pgcatalog"
 	"nextid/sqlfuncs/pgfunc"
-	"nextid/sqlfuncs/quota"
 )
 
 // Config configures a Server. Registry is required.

@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nextid/generator/quota"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/mysql"
-	"nextid/sqlfuncs/quota"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"

@@ -11,7 +11,6 @@
 //	plan_*.go     names, expressions, operators, calls, FROM, GROUP BY, windows, set operations
 //	expr.go       Expr: an analysed expression, and conversions
 //	exec*.go      Exec: one execution; rows, joins, sorts, what they hold in memory
-//	ahead.go      names of the next rows, opened together
 //	cpu_slot.go   how long statements share the processors
 //	pattern.go    PostgreSQL's regular expressions
 //

@@ -23,7 +23,6 @@ type Exec struct {
 	Caller   any    // what the statement runs for: the session's portal
 	Tag      string // command tag; a statement may change it (COMMIT → ROLLBACK)
 	Moved    int64  // rows passed by MOVE
-	Alone    int64  // calls that did themselves what Ahead could have done
 	held     int64  // bytes held by sorts, joins, aggregates; see Hold
 	lasting  int64  // of them, those of results that are kept; see lasts
 	values   int64  // bytes of values that are being computed; see value

@@ -22,8 +22,7 @@ type selectPlan struct {
 	sort       []sortKey
 	distinct   bool
 	distinctOn []int
-	folds      folds // of targets, with DISTINCT
-	ahead      *aheadPlan
+	folds      folds       // of targets, with DISTINCT
 	whole      *scanSource // whose rows are those of the query, see wholeSource
 }
 
@@ -31,7 +30,7 @@ type selectPlan struct {
 // SELECT * FROM a function, nil for others.
 func (p *selectPlan) wholeSource() *scanSource {
 	scan, ok := p.source.(*scanSource)
-	if !ok || p.filter != nil || p.groups != nil || p.windows != nil || p.sets.used || p.sort != nil || p.distinct || p.ahead != nil ||
+	if !ok || p.filter != nil || p.groups != nil || p.windows != nil || p.sets.used || p.sort != nil || p.distinct ||
 		scan.sp != (span{p.frame, 0, len(p.targets)}) || p.visible != len(p.targets) {
 		return nil
 	}
@@ -77,9 +76,6 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	}
 	if len(p.filter) > 0 {
 		src = &filteredSource{src, p.filter}
-	}
-	if p.ahead != nil {
-		src = &aheadRows{in: src, plan: p.ahead, frame: p.frame, width: p.width, alone: x.Alone}
 	}
 	if p.groups != nil {
 		grouped, err := p.groups.open(x, src)

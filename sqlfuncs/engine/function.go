@@ -46,7 +46,6 @@ type (
 	EvalOrIDs struct {
 		Eval
 		IDs
-		Ahead // may be nil
 	}
 	// Typed builds the expression of a call whose result depends on the types of
 	// the arguments, or on how they compare.

@@ -28,7 +28,6 @@ type Planner struct {
 	worked   int         // see Work
 	spare    []Expr      // see place
 	read     []ref       // the column that was found last
-	ahead    *aheadPlan  // of the outermost query, nil in others
 }
 
 // QueryPlan is an analysed query.

@@ -25,7 +25,6 @@ func (p *Planner) FuncCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.ahead.note(e, f, args)
 	if f.ReturnsSet() {
 		if s == nil || s.sets == nil {
 			return nil, At(e.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "set-returning functions are not allowed here"))

@@ -16,8 +16,6 @@ func (p *Planner) Query(t *syntax.Select, outer *Scope) (*QueryPlan, error) {
 		return nil, sqlstate.New(sqlstate.TooComplex, "queries are nested more than %d levels deep", maxQueryDepth)
 	}
 	defer func() { p.depth-- }()
-	defer func(outer *aheadPlan) { p.ahead = outer }(p.ahead)
-	p.ahead = p.aheadOf(t)
 	scope := &Scope{parent: outer}
 	if outer == nil || len(t.With) > 0 {
 		if err := p.with(scope, t); err != nil {
@@ -110,9 +108,6 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	s.sets.used = len(s.sets.calls) > 0
 	plan.sets, plan.targets, plan.width = s.sets, out.Exprs, s.width
-	if src != nil && p.ahead != nil && len(p.ahead.args) > 0 {
-		plan.ahead = p.ahead
-	}
 	if err := p.Host.Planned(len(out.Exprs) * targetBytes); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/sqlfuncs/audit"
+	"nextid/generator/audit"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )

@@ -3,11 +3,9 @@ package ids
 import (
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"nextid/generator"
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -29,7 +27,6 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	if e := x.Host.Registry().Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	x.Alone++
 	e, err := Registry(x).Existing(x.Ctx, name)
 	if !Missing(err) {
 		return e, err
@@ -46,21 +43,6 @@ func noteOfResembling(x *engine.Exec, name string) {
 	if like, err := Registry(x).Resembling(x.Ctx, name); err == nil && like != "" {
 		x.Host.Notice(fmt.Sprintf("generator %q was created: there is %q, whose name differs only in case or by one letter; drop_generator('%s') drops the new one", name, like, name))
 	}
-}
-
-// openNames opens the generators of names that this server does not know yet. For
-// many names at once a store takes as long as for a few.
-func openNames(x *engine.Exec, values []datum.Value) int {
-	var unknown []string
-	for _, v := range values {
-		if x.Host.Client().May(v.Str) == nil && x.Host.Registry().Lookup([]byte(v.Str)) == nil && !slices.Contains(unknown, v.Str) {
-			unknown = append(unknown, v.Str)
-		}
-	}
-	if len(unknown) > 1 {
-		Registry(x).OpenAll(x.Ctx, unknown)
-	}
-	return len(unknown)
 }
 
 // Registry is the server's registry, for calls that may wait for the store: what was

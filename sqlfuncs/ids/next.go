@@ -20,7 +20,7 @@ var idFunctions = []engine.Function{
 		Name: "next_id", Result: datum.Int8, Volatile: engine.Volatile,
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8}},
 		Help: "one new id from the generator; field is the caller's bits, where its layout has a field",
-		Does: engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow, Ahead: openNames},
+		Does: engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow},
 	},
 	{
 		Name: "next_id_for", Result: datum.Int8, Volatile: engine.Volatile,

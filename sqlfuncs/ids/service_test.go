@@ -12,9 +12,9 @@ import (
 	"nextid/sqlfuncs/sqltest"
 
 	"nextid/generator"
+	"nextid/generator/audit"
 	"nextid/generator/store/memory"
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/audit"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )

@@ -7,9 +7,9 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/quota"
 	"nextid/generator/uuid"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/quota"
 )
 
 // Server is what the functions of all sessions share.

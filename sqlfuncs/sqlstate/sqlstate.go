@@ -121,12 +121,6 @@ func (e *Error) WithDetail(format string, args ...any) *Error {
 	return e
 }
 
-// WithRetry returns e with a time after which to try again; see WithHint.
-func (e *Error) WithRetry(after time.Duration) *Error {
-	e.Retry = after
-	return e
-}
-
 // At returns e with a position; see WithHint.
 func (e *Error) At(position int) *Error {
 	e.Position = position

