@@ -31,7 +31,7 @@ var layers = []string{"generator", "sqlfuncs", "wire", "server", "cmd"}
 // testOnly are the packages that exist for tests and benchmarks, and the
 // libraries of these: nothing that is linked into the binary imports them.
 var testOnly = []string{
-	module + "/generator/generatortest", module + "/generator/simulation", module + "/dbtest", module + "/server/servertest", module + "/sqlfuncs/sqltest",
+	module + "/generator/generatortest", module + "/dbtest", module + "/server/servertest", module + "/sqlfuncs/sqltest",
 	module + "/wire/wiretest", module + "/wire/clienttest", module + "/benchmarks",
 	"testing", "pgregory.net/rapid", "github.com/stretchr/testify", "net/http/httptest", "github.com/bwmarrin", "github.com/sony", "gonum.org",
 }

@@ -163,7 +163,7 @@ var mutants = []struct {
 	},
 	{
 		"an old message gives back what others have reserved since", "",
-		[]change{{"simulation/store.go", "row.Hi == r.Hi && row.Seq == r.Seq && row.Stamp == r.Stamp", "true"}},
+		[]change{{"simulation/store_test.go", "row.Hi == r.Hi && row.Seq == r.Seq && row.Stamp == r.Stamp", "true"}},
 	},
 	{
 		"after a restart an embedded store begins at the clock", "",

@@ -39,7 +39,7 @@ func TestSchedules(t *testing.T) {
 	n := *schedules
 	if n == 0 {
 		n = enough
-		if testing.Short() || raceEnabled {
+		if testing.Short() {
 			n = 1_000
 		}
 	}
@@ -56,18 +56,6 @@ func TestSchedules(t *testing.T) {
 	}
 	t.Logf("%d schedules, %d ids, %d faults; %d ids were repeated by live clones, which is a documented limit",
 		n, total.IDs, total.Faults, total.Clones)
-}
-
-// TestSchedulesWithoutRace runs enough schedules also where the race detector
-// makes them slow: in a build of this test without it.
-func TestSchedulesWithoutRace(t *testing.T) {
-	if testing.Short() || !raceEnabled {
-		t.Skip("TestSchedules does it")
-	}
-	out, err := search(t, mutate(t, nil))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 }
 
 // runMany runs the schedules of n seeds on all processors until one fails.
