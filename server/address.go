@@ -24,29 +24,25 @@ type Address struct {
 // Off reports whether nothing is to be served.
 func (a Address) Off() bool { return a.Network == "" }
 
-// Set reads HOST:PORT, a path, or "off". A path has a slash in it; @NAME is
-// a socket of Linux without a file.
-func (a *Address) Set(s string) error {
+// parseAddress reads HOST:PORT, a path, or "off". A path has a slash in it;
+// @NAME is a socket of Linux without a file.
+func parseAddress(s string) (Address, error) {
 	switch {
 	case s == addressOff:
-		*a = Address{}
-		return nil
+		return Address{}, nil
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "."), strings.HasPrefix(s, "@"):
-		*a = Address{Network: "unix", Address: s}
-		return nil
+		return Address{Network: "unix", Address: s}, nil
 	case strings.Contains(s, "/"):
-		*a = Address{Network: "unix", Address: "./" + s}
-		return nil
+		return Address{Network: "unix", Address: "./" + s}, nil
 	}
 	host, port, err := net.SplitHostPort(s)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return fmt.Errorf("%q is not an address: write HOST:PORT, the path of a Unix socket (with a slash), or %s", s, addressOff)
+		return Address{}, fmt.Errorf("%q is not an address: write HOST:PORT, the path of a Unix socket (with a slash), or %s", s, addressOff)
 	}
-	*a = Address{Network: "tcp", Address: net.JoinHostPort(host, port)}
-	return nil
+	return Address{Network: "tcp", Address: net.JoinHostPort(host, port)}, nil
 }
 
 func (a Address) String() string {

@@ -333,22 +333,8 @@ func (c *Config) autoKind(word string) (string, error) {
 			return "", fmt.Errorf("%q needs options, and a name that is created by its first use has none", word)
 		}
 	}
-	v := choiceValue{&word, append(names, autoCreateOff)}
-	err := v.Set(word)
+	err := choice(&word, append(names, autoCreateOff)...).Set(word)
 	return word, err
-}
-
-// autoCreateValue is AutoCreate as a setting.
-type autoCreateValue struct{ c *Config }
-
-func (v autoCreateValue) String() string { return v.c.AutoCreate }
-
-func (v autoCreateValue) Set(s string) error {
-	kind, err := v.c.autoKind(s)
-	if err == nil {
-		v.c.AutoCreate = kind
-	}
-	return err
 }
 
 // autoOptions are the options of auto-created generators, by kind.

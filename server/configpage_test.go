@@ -10,16 +10,15 @@ func configTable() string {
 	var b strings.Builder
 	b.WriteString("| key | default | meaning |\n|---|---|---|\n")
 	defaults := DefaultConfig()
-	for i := range settings {
-		s := &settings[i]
+	for _, s := range defaults.settings() {
 		marks := ""
-		if s.flag {
+		if s.is&flagged != 0 {
 			marks += " ⚑"
 		}
-		if s.live {
+		if s.is&live != 0 {
 			marks += " ↻"
 		}
-		shown := s.value(&defaults).String()
+		shown := s.String()
 		if shown != "" {
 			shown = "`" + shown + "`"
 		}

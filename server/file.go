@@ -146,9 +146,9 @@ func (d *document) section(prefix string, n ast.Node) {
 }
 
 func (d *document) pair(key string, p *ast.MappingValueNode) {
-	s := settingByKey(key)
+	s := d.config.setting(key)
 	switch {
-	case slices.Contains(sections, key+"."):
+	case slices.Contains(sections, key):
 		d.section(key+".", p.Value)
 	case key == generatorsKey:
 		d.generators(p.Value)
@@ -162,7 +162,7 @@ func (d *document) pair(key string, p *ast.MappingValueNode) {
 			d.mistake(d.line(p.Key), key, "expected one value")
 			return
 		}
-		d.set(s, text, d.line(p.Key))
+		d.set(key, text, d.line(p.Key))
 	}
 }
 
@@ -251,12 +251,9 @@ func scalarText(n ast.Node) (string, bool) {
 }
 
 func fileKeys() []string {
-	keys := []string{generatorsKey, quotasKey}
-	for _, s := range sections {
-		keys = append(keys, strings.TrimSuffix(s, "."))
+	keys := append([]string{generatorsKey, quotasKey}, sections...)
+	for _, s := range new(Config).settings() {
+		keys = append(keys, s.key)
 	}
-	for i := range settings {
-		keys = append(keys, settings[i].key)
-	}
-	return slices.Clip(keys)
+	return keys
 }

@@ -24,13 +24,12 @@ func (f *Flags) Register(set *pflag.FlagSet, keys ...string) {
 	set.SortFlags = false
 	set.StringVar(&f.config, "config", "", "configuration `FILE` in YAML")
 	defaults := DefaultConfig()
-	for i := range settings {
-		s := &settings[i]
-		if !s.flag || len(keys) > 0 && !slices.Contains(keys, s.key) {
+	for _, s := range defaults.settings() {
+		if s.is&flagged == 0 || len(keys) > 0 && !slices.Contains(keys, s.key) {
 			continue
 		}
-		flag := set.VarPF(&flagRecorder{flags: f, setting: s}, s.flagName(), "", s.help)
-		flag.DefValue = s.value(&defaults).String()
+		flag := set.VarPF(&flagRecorder{f, &s}, s.flagName(), "", s.help)
+		flag.DefValue = s.String()
 		if s.arg == "" {
 			flag.NoOptDefVal = "true"
 		}

@@ -39,8 +39,9 @@ func (l *loader) mistake(at place, key, format string, args ...any) {
 	l.mistakes = append(l.mistakes, Mistake{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-func (l *loader) set(s *setting, text string, at place) {
-	if err := s.value(&l.config).Set(text); err != nil {
+func (l *loader) set(key, text string, at place) {
+	s := l.config.setting(key)
+	if err := s.Set(text); err != nil {
 		l.mistake(at, s.key, "%s", OneLine(err.Error()))
 		return
 	}
@@ -54,12 +55,13 @@ func (l *loader) environment(environ []string) {
 		if !ok || !strings.HasPrefix(name, EnvPrefix) || name == ConfigEnv || slices.Contains(commandEnvs, name) || serviceLink.MatchString(name) {
 			continue
 		}
-		i := slices.IndexFunc(settings, func(s setting) bool { return s.envName() == name })
+		all := l.config.settings()
+		i := slices.IndexFunc(all, func(s setting) bool { return s.envName() == name })
 		if i < 0 {
 			l.mistake(place{source: name}, "", "is not a variable of nextid%s", generator.DidYouMean(name, EnvNames()))
 			continue
 		}
-		l.set(&settings[i], text, place{source: name})
+		l.set(all[i].key, text, place{source: name})
 	}
 }
 
@@ -72,14 +74,14 @@ var serviceLink = regexp.MustCompile(
 // flags applies the flags that were given.
 func (l *loader) flags(given []givenFlag) {
 	for _, f := range given {
-		l.set(f.setting, f.text, place{source: "--" + f.setting.flagName()})
+		l.set(f.key, f.text, place{source: "--" + f.flagName()})
 	}
 }
 
 // givenFlag is one flag of the command line.
 type givenFlag struct {
-	setting *setting
-	text    string
+	*setting
+	text string
 }
 
 // finish validates the result and returns it, or all mistakes as one error.
@@ -125,9 +127,9 @@ func LookupEnv(environ []string, name string) string {
 
 // EnvNames returns the names of all environment variables that serve reads.
 func EnvNames() []string {
-	names := make([]string, 0, len(settings)+1)
-	for i := range settings {
-		names = append(names, settings[i].envName())
+	names := []string{ConfigEnv}
+	for _, s := range new(Config).settings() {
+		names = append(names, s.envName())
 	}
-	return append(names, ConfigEnv)
+	return names
 }

@@ -26,7 +26,7 @@ func flagTexts(t *testing.T, pairs ...string) []givenFlag {
 	t.Helper()
 	var given []givenFlag
 	for i := 0; i < len(pairs); i += 2 {
-		s := settingByKey(pairs[i])
+		s := new(Config).setting(pairs[i])
 		if s == nil {
 			t.Fatalf("no setting %q", pairs[i])
 		}

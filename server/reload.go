@@ -37,9 +37,9 @@ func (m *Server) reconfigure(log *slog.Logger, e *engine) {
 	if len(inForce) == 0 {
 		return
 	}
-	for i := range settings {
-		if s := &settings[i]; s.live {
-			_ = s.value(&m.config).Set(s.value(&next).String()) // what a setting prints it reads
+	for i, s := range next.settings() {
+		if s.is&live != 0 {
+			_ = m.config.settings()[i].Set(s.String()) // what a setting prints it reads
 		}
 	}
 	m.config.Quotas = next.Quotas
@@ -55,11 +55,11 @@ func (m *Server) reconfigure(log *slog.Logger, e *engine) {
 // changedKeys lists the keys in which two configurations differ: those that a
 // server takes over while it runs, and those that need a restart.
 func changedKeys(was, is *Config) (inForce, restart []string) {
-	for i := range settings {
-		s := &settings[i]
+	before := was.settings()
+	for i, s := range is.settings() {
 		switch {
-		case s.value(was).String() == s.value(is).String() && !secretChanged(s, was, is):
-		case s.live:
+		case s.String() == before[i].String() && (s.key != passwordKey || was.SharedStore.Password == is.SharedStore.Password):
+		case s.is&live != 0:
 			inForce = append(inForce, s.key)
 		default:
 			restart = append(restart, s.key)
@@ -86,23 +86,16 @@ func (e *engine) inForce(c Config) {
 
 // settings is what nextid.settings shows. Generators are in nextid.generators.
 func (e *engine) settings() []ids.Setting {
-	c, defaults := e.config.Load(), DefaultConfig()
-	var all []ids.Setting
-	for i := range settings {
-		s := &settings[i]
+	c, all := e.config.Load(), []ids.Setting(nil)
+	standard := DefaultConfig()
+	defaults := standard.settings()
+	for i, s := range c.settings() {
 		all = append(all, ids.Setting{
-			Name: s.key, Value: s.value(c).String(), Default: s.value(&defaults).String(),
-			Source: c.Origin[s.key].String(), Restart: !s.live, Help: s.help,
+			Name: s.key, Value: s.String(), Default: defaults[i].String(),
+			Source: c.Origin[s.key].String(), Restart: s.is&live == 0, Help: s.help,
 		})
 	}
 	return append(all, ids.Setting{
 		Name: quotasKey, Value: quotasText(c.Quotas), Source: c.Origin[quotasKey].String(), Help: "how many ids users may draw and names may give",
 	})
-}
-
-// secretChanged compares what is printed nowhere.
-func secretChanged(s *setting, was, is *Config) bool {
-	a, secret := s.value(was).(secretValue)
-	b, _ := s.value(is).(secretValue)
-	return secret && *a.p != *b.p
 }

@@ -98,8 +98,7 @@ func fileText(key, text string) string {
 
 func TestEverySettingMeansTheSameInAllSources(t *testing.T) {
 	t.Parallel()
-	for i := range settings {
-		s := &settings[i]
+	for _, s := range new(Config).settings() {
 		t.Run(s.key, func(t *testing.T) {
 			t.Parallel()
 			text, ok := sampleTexts[s.key]
@@ -109,7 +108,7 @@ func TestEverySettingMeansTheSameInAllSources(t *testing.T) {
 			file, env, flags := newLoader(testBuild), newLoader(testBuild), newLoader(testBuild)
 			file.document("f.yaml", []byte(fileText(s.key, text)))
 			env.environment([]string{s.envName() + "=" + text})
-			flags.flags([]givenFlag{{s, text}})
+			flags.flags([]givenFlag{{&s, text}})
 			for source, l := range map[string]*loader{"file": file, "environment": env, "flag": flags} {
 				if len(l.mistakes) > 0 {
 					t.Errorf("%s: %v", source, l.mistakes)
@@ -128,8 +127,8 @@ func TestEverySettingMeansTheSameInAllSources(t *testing.T) {
 func TestEveryConfigFieldHasASetting(t *testing.T) {
 	t.Parallel()
 	changed, defaults := testBuild.Config(), testBuild.Config()
-	for i := range settings {
-		if err := settings[i].value(&changed).Set(sampleTexts[settings[i].key]); err != nil {
+	for _, s := range changed.settings() {
+		if err := s.Set(sampleTexts[s.key]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,8 +151,7 @@ func TestEveryConfigFieldHasASetting(t *testing.T) {
 func TestSettingsHaveDistinctNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for i := range settings {
-		s := &settings[i]
+	for _, s := range new(Config).settings() {
 		for _, name := range []string{s.key, s.envName(), "--" + s.flagName()} {
 			if other, ok := seen[name]; ok {
 				t.Errorf("%s stands for %s and for %s", name, other, s.key)
@@ -163,7 +161,7 @@ func TestSettingsHaveDistinctNames(t *testing.T) {
 		if serviceLink.MatchString(s.envName()) {
 			t.Errorf("%s would be taken for a variable of Kubernetes", s.envName())
 		}
-		if s.flag && strings.Contains(s.key, ".") {
+		if s.is&flagged != 0 && strings.Contains(s.key, ".") {
 			t.Errorf("%s: a flag cannot be in a section", s.key)
 		}
 		if s.help == "" || strings.HasSuffix(s.help, ".") {

@@ -49,19 +49,6 @@ func (b *Build) StoreURL(s string) (StoreURL, error) {
 	}
 }
 
-// storeValue is a StoreURL as a setting.
-type storeValue struct{ c *Config }
-
-func (v storeValue) String() string { return v.c.Store.String() }
-
-func (v storeValue) Set(s string) (err error) {
-	u, err := v.c.build.StoreURL(s)
-	if err == nil {
-		v.c.Store = u
-	}
-	return err
-}
-
 func (u StoreURL) String() string {
 	switch {
 	case u.Scheme == "":

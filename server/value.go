@@ -13,132 +13,112 @@ import (
 
 // value reads one setting from its text, and prints it back. The same text
 // means the same in the file, in the environment and as a flag.
-type value interface {
-	Set(text string) error
-	String() string
+type value struct {
+	Set    func(text string) error
+	String func() string
 }
 
-// textValue is any text but the empty one.
-type textValue struct{ p *string }
-
-func text(p *string) value { return textValue{p} }
-
-func (v textValue) String() string { return *v.p }
-
-func (v textValue) Set(s string) error {
-	if s == "" {
-		return errors.New("must not be empty")
+// valueOf is a value that stays as it was when its text cannot be read.
+func valueOf[T any](p *T, read func(string) (T, error), show func(T) string) value {
+	return value{
+		func(s string) error {
+			v, err := read(s)
+			if err == nil {
+				*p = v
+			}
+			return err
+		},
+		func() string { return show(*p) },
 	}
-	*v.p = s
-	return nil
 }
 
-// secretValue is a text that is never printed.
-type secretValue struct{ p *string }
+func same(s string) string { return s }
 
-func secret(p *string) value { return secretValue{p} }
-
-func (v secretValue) String() string {
-	if *v.p == "" {
-		return ""
-	}
-	return "xxxxx"
-}
-
-func (v secretValue) Set(s string) error {
-	*v.p = s
-	return nil
-}
-
-// wordsValue is a list of words with commas between.
-type wordsValue struct{ p *[]string }
-
-func words(p *[]string) value { return wordsValue{p} }
-
-func (v wordsValue) String() string { return strings.Join(*v.p, ",") }
-
-func (v wordsValue) Set(s string) error {
-	*v.p = nil
-	for word := range strings.SplitSeq(s, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			*v.p = append(*v.p, word)
+// text is any text but the empty one.
+func text(p *string) value {
+	return valueOf(p, func(s string) (string, error) {
+		if s == "" {
+			return "", errors.New("must not be empty")
 		}
-	}
-	return nil
+		return s, nil
+	}, same)
 }
 
-// choiceValue is one word of a list.
-type choiceValue struct {
-	p     *string
-	words []string
+// secret is a text that is never printed.
+func secret(p *string) value {
+	return valueOf(p, func(s string) (string, error) { return s, nil }, func(s string) string { return "xxxxx"[:5*min(len(s), 1)] })
 }
 
-func choice(p *string, words ...string) value { return choiceValue{p, words} }
-
-func (v choiceValue) String() string { return *v.p }
-
-func (v choiceValue) Set(s string) error {
-	for _, w := range v.words {
-		if strings.EqualFold(s, w) {
-			*v.p = w
-			return nil
+// words is a list of words with commas between.
+func words(p *[]string) value {
+	return valueOf(p, func(s string) (all []string, _ error) {
+		for word := range strings.SplitSeq(s, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				all = append(all, word)
+			}
 		}
-	}
-	return fmt.Errorf("%q is not one of %s", s, strings.Join(v.words, ", "))
+		return all, nil
+	}, func(all []string) string { return strings.Join(all, ",") })
 }
 
-// boolValue is true or false.
-type boolValue struct{ p *bool }
-
-func boolean(p *bool) value { return boolValue{p} }
-
-func (v boolValue) String() string { return strconv.FormatBool(*v.p) }
-
-func (v boolValue) Set(s string) error {
-	switch strings.ToLower(s) {
-	case "true", "on", "yes", "1":
-		*v.p = true
-	case "false", "off", "no", "0":
-		*v.p = false
-	default:
-		return fmt.Errorf("%q is not true or false", s)
-	}
-	return nil
+// choice is one word of a list.
+func choice(p *string, words ...string) value {
+	return valueOf(p, func(s string) (string, error) {
+		for _, w := range words {
+			if strings.EqualFold(s, w) {
+				return w, nil
+			}
+		}
+		return "", fmt.Errorf("%q is not one of %s", s, strings.Join(words, ", "))
+	}, same)
 }
 
-// countValue is a whole number between two bounds.
-type countValue[T int | int64] struct {
-	p        *T
-	min, max T
+func boolean(p *bool) value {
+	return valueOf(p, func(s string) (bool, error) {
+		switch strings.ToLower(s) {
+		case "true", "on", "yes", "1":
+			return true, nil
+		case "false", "off", "no", "0":
+			return false, nil
+		}
+		return false, fmt.Errorf("%q is not true or false", s)
+	}, strconv.FormatBool)
 }
 
-func count[T int | int64](p *T, lowest, highest T) value { return countValue[T]{p, lowest, highest} }
-
-func (v countValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }
-
-func (v countValue[T]) Set(s string) error {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < int64(v.min) || n > int64(v.max) {
-		return fmt.Errorf("%q is not a whole number from %d to %d", s, v.min, v.max)
-	}
-	*v.p = T(n)
-	return nil
+// count is a whole number between two bounds.
+func count[T int | int64](p *T, lowest, highest T) value {
+	return valueOf(p, func(s string) (T, error) {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < int64(lowest) || n > int64(highest) {
+			return 0, fmt.Errorf("%q is not a whole number from %d to %d", s, lowest, highest)
+		}
+		return T(n), nil
+	}, func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
-
-// bytesValue is a size in bytes, written plainly or with KiB, MiB or GiB.
-type bytesValue[T int | int64] struct {
-	p        *T
-	min, max T
-}
-
-func bytesOf[T int | int64](p *T, lowest, highest T) value { return bytesValue[T]{p, lowest, highest} }
 
 var byteUnits = []struct {
 	suffix string
 	factor int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-func (v bytesValue[T]) String() string { return formatBytes(int64(*v.p)) }
+// bytesOf is a size in bytes, written plainly or with KiB, MiB or GiB.
+func bytesOf[T int | int64](p *T, lowest, highest T) value {
+	return valueOf(p, func(s string) (T, error) {
+		digits, factor := s, int64(1)
+		for _, u := range byteUnits {
+			if head, ok := strings.CutSuffix(s, u.suffix); ok {
+				digits, factor = strings.TrimSpace(head), u.factor
+				break
+			}
+		}
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || n < 0 || n > int64(highest)/factor || n*factor < int64(lowest) {
+			return 0, fmt.Errorf("%q is not a size from %s to %s (digits, or digits with KiB, MiB or GiB)",
+				s, formatBytes(int64(lowest)), formatBytes(int64(highest)))
+		}
+		return T(n * factor), nil
+	}, func(n T) string { return formatBytes(int64(n)) })
+}
 
 func formatBytes(n int64) string {
 	for _, u := range byteUnits {
@@ -149,41 +129,30 @@ func formatBytes(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func (v bytesValue[T]) Set(s string) error {
-	digits, factor := s, int64(1)
-	for _, u := range byteUnits {
-		if head, ok := strings.CutSuffix(s, u.suffix); ok {
-			digits, factor = strings.TrimSpace(head), u.factor
-			break
-		}
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > int64(v.max)/factor || n*factor < int64(v.min) {
-		return fmt.Errorf("%q is not a size from %s to %s (digits, or digits with KiB, MiB or GiB)",
-			s, formatBytes(int64(v.min)), formatBytes(int64(v.max)))
-	}
-	*v.p = T(n * factor)
-	return nil
-}
-
-// durationValue is a span of time such as 500ms, 30s or 1m30s; 0 stands for
-// "never" where the setting says so.
-type durationValue struct {
-	p        *time.Duration
-	min, max time.Duration
-	zero     bool // 0 is allowed as well
-}
-
+// duration is a span of time such as 500ms, 30s or 1m30s.
 func duration(p *time.Duration, lowest, highest time.Duration) value {
-	return durationValue{p, lowest, highest, false}
+	return valueOf(p, func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < lowest || d > highest {
+			return 0, fmt.Errorf("%q is not a duration from %s to %s (for example 500ms, 30s, 1m30s)", s, formatDuration(lowest), formatDuration(highest))
+		}
+		return d, nil
+	}, formatDuration)
 }
 
 // durationOrZero is a duration that may also be 0, which means something else.
 func durationOrZero(p *time.Duration, lowest, highest time.Duration) value {
-	return durationValue{p, lowest, highest, true}
+	v := duration(p, lowest, highest)
+	bounded := v.Set
+	v.Set = func(s string) error {
+		if d, err := time.ParseDuration(s); err == nil && d == 0 {
+			*p = 0
+			return nil
+		}
+		return bounded(s)
+	}
+	return v
 }
-
-func (v durationValue) String() string { return formatDuration(*v.p) }
 
 // formatDuration drops the zero minutes and seconds that time.Duration prints.
 func formatDuration(d time.Duration) string {
@@ -197,47 +166,33 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-func (v durationValue) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || (d < v.min || d > v.max) && !(v.zero && d == 0) {
-		return fmt.Errorf("%q is not a duration from %s to %s (for example 500ms, 30s, 1m30s)",
-			s, formatDuration(v.min), formatDuration(v.max))
-	}
-	*v.p = d
-	return nil
-}
-
-// levelValue is a log level.
-type levelValue struct{ p *slog.Level }
-
-func level(p *slog.Level) value { return levelValue{p} }
-
-func (v levelValue) String() string { return strings.ToLower(v.p.String()) }
-
-func (v levelValue) Set(s string) error {
-	for _, l := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
-		if strings.EqualFold(s, l.String()) {
-			*v.p = l
-			return nil
+// level is a log level.
+func level(p *slog.Level) value {
+	return valueOf(p, func(s string) (l slog.Level, _ error) {
+		if strings.ContainsAny(s, "+-") || l.UnmarshalText([]byte(s)) != nil {
+			return 0, fmt.Errorf("%q is not one of debug, info, warn, error", s)
 		}
-	}
-	return fmt.Errorf("%q is not one of debug, info, warn, error", s)
+		return l, nil
+	}, func(l slog.Level) string { return strings.ToLower(l.String()) })
 }
 
-// workerValue is where the worker id comes from.
-type workerValue struct{ p *string }
-
-func workerSource(p *string) value { return workerValue{p} }
-
-func (v workerValue) String() string { return node.RedactedSource(*v.p) }
-
-func (v workerValue) Set(s string) error {
-	if strings.EqualFold(s, node.Auto) {
-		s = node.Auto
-	}
-	if err := node.CheckSource(s); err != nil {
-		return err
-	}
-	*v.p = s
-	return nil
+// workerSource is where the worker id comes from.
+func workerSource(p *string) value {
+	return valueOf(p, func(s string) (string, error) {
+		if strings.EqualFold(s, node.Auto) {
+			s = node.Auto
+		}
+		return s, node.CheckSource(s)
+	}, node.RedactedSource)
 }
+
+// address is where a protocol is served.
+func address(p *Address) value { return valueOf(p, parseAddress, Address.String) }
+
+// storeURL is the URL of a store that c's server is built with.
+func storeURL(c *Config) value {
+	return valueOf(&c.Store, func(s string) (StoreURL, error) { return c.build.StoreURL(s) }, StoreURL.String)
+}
+
+// autoCreate is a kind that needs no options, or autoCreateOff.
+func autoCreate(c *Config) value { return valueOf(&c.AutoCreate, c.autoKind, same) }
