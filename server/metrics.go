@@ -148,19 +148,29 @@ var (
 	errorsSent         = newCounter("nextid_errors_total", "Errors that clients got, by SQLSTATE.", "protocol", "sqlstate")
 )
 
-// wireMetrics are the numbers of one protocol.
-var wireMetrics = []struct {
+// measure is a family and how its value is read from T.
+type measure[T any] struct {
 	family
-	value func(*wire.Traffic) int64
-}{
-	{newCounter("nextid_connections_accepted_total", "Connections that came in.", "protocol"), func(t *wire.Traffic) int64 { return t.Accepted }},
-	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t *wire.Traffic) int64 { return t.Received }},
-	{newCounter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", "protocol"), func(t *wire.Traffic) int64 { return t.Sent }},
-	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t *wire.Traffic) int64 { return t.Commands }},
+	value func(T) float64
 }
 
-// measure returns what counts how long statements take.
-func (p *endpoint) measure() func(time.Duration) {
+// sampleAll sends the values of all measures, with the same labels.
+func sampleAll[T any](to chan<- prometheus.Metric, all []measure[T], of T, labels ...string) {
+	for _, m := range all {
+		m.sample(to, m.value(of), labels...)
+	}
+}
+
+// wireMetrics are the numbers of one protocol.
+var wireMetrics = []measure[wire.Traffic]{
+	{newCounter("nextid_connections_accepted_total", "Connections that came in.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Accepted) }},
+	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Received) }},
+	{newCounter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Sent) }},
+	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t wire.Traffic) float64 { return float64(t.Commands) }},
+}
+
+// observer returns what counts how long statements take.
+func (p *endpoint) observer() func(time.Duration) {
 	p.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "nextid_statement_duration_seconds",
 		Help:    "How long statements took that had to be run. Ids that are in hand are given out without: in a microsecond, which is not measured.",
@@ -175,9 +185,7 @@ func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
 		protocol, traffic := p.protocol.key, p.server.Traffic()
 		openConnections.sample(to, float64(p.server.Connections()), protocol)
 		p.took.Collect(to)
-		for _, f := range wireMetrics {
-			f.sample(to, float64(f.value(&traffic)), protocol)
-		}
+		sampleAll(to, wireMetrics, traffic, protocol)
 		for why, n := range traffic.Refused {
 			refusedConnections.sample(to, float64(n), protocol, why)
 		}
@@ -232,41 +240,17 @@ var (
 
 // generatorCounters are what the generators of one name did, over all changes
 // of it.
-var generatorCounters = []struct {
-	family
-	value func(*generator.Counts) int64
-}{
-	{
-		newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"),
-		func(c *generator.Counts) int64 { return c.Issued },
-	},
-	{
-		newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"),
-		func(c *generator.Counts) int64 { return c.Waits },
-	},
-	{
-		newCounter("nextid_generator_refills_total", "Reservations of the generator that were granted; those of snowflakes are their worker id's.", "generator", "kind"),
-		func(c *generator.Counts) int64 { return c.Refills },
-	},
-	{
-		newCounter("nextid_generator_refill_errors_total", "Reservations of the generator that were not granted.", "generator", "kind"),
-		func(c *generator.Counts) int64 { return c.RefillErrors },
-	},
+var generatorCounters = []measure[generator.Counts]{
+	{newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Issued) }},
+	{newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Waits) }},
+	{newCounter("nextid_generator_refills_total", "Reservations of the generator that were granted; those of snowflakes are their worker id's.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Refills) }},
+	{newCounter("nextid_generator_refill_errors_total", "Reservations of the generator that were not granted.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.RefillErrors) }},
 }
 
 // generatorGauges are how a running generator stands.
-var generatorGauges = []struct {
-	family
-	value func(*generator.Stats) float64
-}{
-	{
-		newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"),
-		func(s *generator.Stats) float64 { return float64(s.Buffered) },
-	},
-	{
-		newGauge("nextid_generator_lasts_seconds", "For how long ids go on without the store, at the present rate.", "generator", "kind"),
-		func(s *generator.Stats) float64 { return s.Lasts.Seconds() },
-	},
+var generatorGauges = []measure[generator.Stats]{
+	{newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"), func(s generator.Stats) float64 { return float64(s.Buffered) }},
+	{newGauge("nextid_generator_lasts_seconds", "For how long ids go on without the store, at the present rate.", "generator", "kind"), func(s generator.Stats) float64 { return s.Lasts.Seconds() }},
 }
 
 // collectGenerators returns those that are shown one by one.
@@ -292,9 +276,7 @@ func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Count
 	all = all[:min(len(all), measuredNames)]
 	for i := range all {
 		g := &all[i]
-		for _, f := range generatorCounters {
-			f.sample(to, float64(f.value(&g.Counts)), g.Name, g.Kind)
-		}
+		sampleAll(to, generatorCounters, g.Counts, g.Name, g.Kind)
 		reporter, ok := g.Generator.(generator.Reporter)
 		if !ok {
 			continue
@@ -306,9 +288,7 @@ func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Count
 		if stats.Bounded {
 			leftIDs.sample(to, float64(stats.Left), g.Name, g.Kind)
 		}
-		for _, f := range generatorGauges {
-			f.sample(to, f.value(&stats), g.Name, g.Kind)
-		}
+		sampleAll(to, generatorGauges, stats, g.Name, g.Kind)
 		if _, timed := generator.Unwrap(g.Generator).(generator.Stamper); timed {
 			stepSec.sample(to, float64(stats.Step)/1000, g.Name, g.Kind)
 		} else {

@@ -79,46 +79,19 @@ func numberOf(value any) float64 {
 }
 
 // trailMetrics are the numbers of the audit trail.
-var trailMetrics = []struct {
-	family
-	value func(*audit.Stats) float64
-}{
-	{
-		newCounter("nextid_audit_lines_total", "Lines of the audit trail that were written."),
-		func(s *audit.Stats) float64 { return float64(s.Written) },
-	},
-	{
-		newCounter("nextid_audit_bytes_total", "Bytes of them."),
-		func(s *audit.Stats) float64 { return float64(s.Bytes) },
-	},
-	{
-		newGauge("nextid_audit_queued_lines", "Lines that wait to be written."),
-		func(s *audit.Stats) float64 { return float64(s.Queued) },
-	},
-	{
-		newCounter("nextid_audit_dropped_total", "Lines that found the queue full and are lost."),
-		func(s *audit.Stats) float64 { return float64(s.Dropped) },
-	},
-	{
-		newCounter("nextid_audit_failed_total", "Lines that the file did not take and that are lost."),
-		func(s *audit.Stats) float64 { return float64(s.Failed) },
-	},
-	{
-		newCounter("nextid_audit_rotations_total", "Times the file was rotated."),
-		func(s *audit.Stats) float64 { return float64(s.Rotated) },
-	},
-	{
-		newGauge("nextid_audit_last_error_timestamp_seconds", "When the file last could not be written, in Unix time; 0 for never."),
-		func(s *audit.Stats) float64 { return timestamp(s.LastErrorAt) },
-	},
+var trailMetrics = []measure[audit.Stats]{
+	{newCounter("nextid_audit_lines_total", "Lines of the audit trail that were written."), func(s audit.Stats) float64 { return float64(s.Written) }},
+	{newCounter("nextid_audit_bytes_total", "Bytes of them."), func(s audit.Stats) float64 { return float64(s.Bytes) }},
+	{newGauge("nextid_audit_queued_lines", "Lines that wait to be written."), func(s audit.Stats) float64 { return float64(s.Queued) }},
+	{newCounter("nextid_audit_dropped_total", "Lines that found the queue full and are lost."), func(s audit.Stats) float64 { return float64(s.Dropped) }},
+	{newCounter("nextid_audit_failed_total", "Lines that the file did not take and that are lost."), func(s audit.Stats) float64 { return float64(s.Failed) }},
+	{newCounter("nextid_audit_rotations_total", "Times the file was rotated."), func(s audit.Stats) float64 { return float64(s.Rotated) }},
+	{newGauge("nextid_audit_last_error_timestamp_seconds", "When the file last could not be written, in Unix time; 0 for never."), func(s audit.Stats) float64 { return timestamp(s.LastErrorAt) }},
 }
 
 func collectTrail(to chan<- prometheus.Metric, e *engine) {
 	if e.trail == nil {
 		return
 	}
-	stats := e.trail.Stats()
-	for _, f := range trailMetrics {
-		f.sample(to, f.value(&stats))
-	}
+	sampleAll(to, trailMetrics, e.trail.Stats())
 }

@@ -11,62 +11,55 @@ import (
 	"nextid/generator"
 )
 
-// storeCall is a sort of question to a store.
-type storeCall int
+// storeCalls are the sorts of questions to a store. Those of Reserve are told
+// apart by what they are for.
+var storeCalls = []string{
+	callReserveNumbers, callReserveTime, callReserveNode, callRelease, callList, callDefine,
+}
 
-// The calls. Those of Reserve are told apart by what they are for.
 const (
-	callReserveNumbers storeCall = iota // refills: of segments, counters, dated numbers, tickets' ceilings
-	callReserveTime                     // slices of worker ids, lines of rings and of rollback bits
-	callReserveNode                     // this server's place in nextid.nodes
-	callRelease
-	callList   // keys, or definitions
-	callDefine // a definition: read, written or removed
-	storeCallSorts
+	callReserveNumbers = "reserve_numbers" // refills: of segments, counters, dated numbers, tickets' ceilings
+	callReserveTime    = "reserve_time"    // slices of worker ids, lines of rings and of rollback bits
+	callReserveNode    = "reserve_node"    // this server's row in nextid.nodes
+	callRelease        = "release"
+	callList           = "list"   // keys, or definitions
+	callDefine         = "define" // a definition: read, written or removed
 )
 
-var storeCallNames = [storeCallSorts]string{"reserve_numbers", "reserve_time", "reserve_node", "release", "list", "define"}
-
-// storeFailure is how a call failed.
-type storeFailure int
-
-// The failures, by the error that the store answers with.
-const (
-	storeUnavailable storeFailure = iota // ErrNotNow: away, read-only, or waiting after a failover
-	storeLate                            // ErrRetry: no answer in time
-	storeRegressed                       // ErrRegressed: content is missing or damaged
-	storeRefused                         // ErrPinned: the store's settings are not safe
-	storeOther
-	storeFailureSorts
-)
-
-var storeFailureNames = [storeFailureSorts]string{"unavailable", "late", "regressed", "refused", "other"}
+// storeFailures are the ways in which a call fails, by the error that the store
+// answers with; the last is of all others.
+var storeFailures = []struct {
+	is     error
+	reason string
+}{
+	{generator.ErrNotNow, "unavailable"},  // away, read-only, or waiting after a failover
+	{generator.ErrRetry, "late"},          // no answer in time
+	{generator.ErrRegressed, "regressed"}, // content is missing or damaged
+	{generator.ErrPinned, "refused"},      // the store's settings are not safe
+	{nil, "other"},
+}
 
 // storeMeter counts what a store is asked: how long each sort of call takes,
 // and which errors come back. It asks nothing itself.
 type storeMeter struct {
 	durations *prometheus.HistogramVec
 	errors    *prometheus.CounterVec
-
-	// The same by number, so that a call looks up no label.
-	duration [storeCallSorts]prometheus.Observer
-	failed   [storeCallSorts][storeFailureSorts]prometheus.Counter
 }
 
 func newStoreMeter() *storeMeter {
 	m := &storeMeter{
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "nextid_store_call_duration_seconds", Help: "How long questions to the store took.",
 			Buckets: prometheus.ExponentialBuckets(125e-6, 2, 18), // to 16 s
 		}, []string{"call"}),
-		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
+		prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "nextid_store_errors_total", Help: "Questions to the store that failed, by reason.",
 		}, []string{"call", "reason"}),
 	}
-	for call, name := range storeCallNames {
-		m.duration[call] = m.durations.WithLabelValues(name)
-		for why, reason := range storeFailureNames {
-			m.failed[call][why] = m.errors.WithLabelValues(name, reason)
+	for _, call := range storeCalls { // they show as 0
+		m.durations.WithLabelValues(call)
+		for _, f := range storeFailures {
+			m.errors.WithLabelValues(call, f.reason)
 		}
 	}
 	return m
@@ -75,23 +68,18 @@ func newStoreMeter() *storeMeter {
 // done measures a call that began at start. Answers such as "there is no such
 // name" and "no numbers are left" are no failures of the store; a caller that
 // left before the answer says nothing about it.
-func (m *storeMeter) done(ctx context.Context, call storeCall, start time.Time, err error) {
-	m.duration[call].Observe(time.Since(start).Seconds())
-	why := storeOther
-	switch {
-	case err == nil, ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled),
-		errors.Is(err, generator.ErrUnknown), errors.Is(err, generator.ErrExhausted), errors.Is(err, generator.ErrExists):
+func (m *storeMeter) done(ctx context.Context, call string, start time.Time, err *error) {
+	m.durations.WithLabelValues(call).Observe(time.Since(start).Seconds())
+	if *err == nil || errors.Is(ctx.Err(), context.Canceled) ||
+		errors.Is(*err, generator.ErrUnknown) || errors.Is(*err, generator.ErrExhausted) || errors.Is(*err, generator.ErrExists) {
 		return
-	case errors.Is(err, generator.ErrNotNow):
-		why = storeUnavailable
-	case errors.Is(err, generator.ErrRetry):
-		why = storeLate
-	case errors.Is(err, generator.ErrRegressed):
-		why = storeRegressed
-	case errors.Is(err, generator.ErrPinned):
-		why = storeRefused
 	}
-	m.failed[call][why].Inc()
+	for _, f := range storeFailures {
+		if f.is == nil || errors.Is(*err, f.is) {
+			m.errors.WithLabelValues(call, f.reason).Inc()
+			return
+		}
+	}
 }
 
 // meter returns a store that measures the calls of s. It is a Prober and a
@@ -137,80 +125,60 @@ func (s *meteredStore) Reserve(ctx context.Context, r generator.Reservation) (lo
 	case strings.HasPrefix(r.Key, generator.NodeKeyPrefix):
 		call = callReserveNode
 	}
-	start := time.Now()
-	lo, hi, err = s.Store.Reserve(ctx, r)
-	s.meter.done(ctx, call, start, err)
-	return lo, hi, err
+	defer s.meter.done(ctx, call, time.Now(), &err)
+	return s.Store.Reserve(ctx, r)
 }
 
 // Release implements generator.Reserver.
-func (s *meteredStore) Release(ctx context.Context, key string, hi, to int64) error {
-	start := time.Now()
-	err := s.Store.Release(ctx, key, hi, to)
-	s.meter.done(ctx, callRelease, start, err)
-	return err
+func (s *meteredStore) Release(ctx context.Context, key string, hi, to int64) (err error) {
+	defer s.meter.done(ctx, callRelease, time.Now(), &err)
+	return s.Store.Release(ctx, key, hi, to)
 }
 
 // Mark implements generator.Reserver.
-func (s *meteredStore) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
-	start := time.Now()
-	m, ok, err := s.Store.Mark(ctx, key)
-	s.meter.done(ctx, callList, start, err)
-	return m, ok, err
+func (s *meteredStore) Mark(ctx context.Context, key string) (_ generator.Mark, _ bool, err error) {
+	defer s.meter.done(ctx, callList, time.Now(), &err)
+	return s.Store.Mark(ctx, key)
 }
 
 // Reserved implements generator.Reserver.
-func (s *meteredStore) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	start := time.Now()
-	marks, err := s.Store.Reserved(ctx, prefix)
-	s.meter.done(ctx, callList, start, err)
-	return marks, err
+func (s *meteredStore) Reserved(ctx context.Context, prefix string) (_ []generator.Mark, err error) {
+	defer s.meter.done(ctx, callList, time.Now(), &err)
+	return s.Store.Reserved(ctx, prefix)
 }
 
 // Define implements generator.Definitions.
-func (s *meteredStore) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
-	start := time.Now()
-	stored, created, err := s.Store.Define(ctx, d)
-	s.meter.done(ctx, callDefine, start, err)
-	return stored, created, err
+func (s *meteredStore) Define(ctx context.Context, d generator.Definition) (_ generator.Definition, _ bool, err error) {
+	defer s.meter.done(ctx, callDefine, time.Now(), &err)
+	return s.Store.Define(ctx, d)
 }
 
 // Redefine implements generator.Definitions.
-func (s *meteredStore) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
-	start := time.Now()
-	stored, err := s.Store.Redefine(ctx, d)
-	s.meter.done(ctx, callDefine, start, err)
-	return stored, err
+func (s *meteredStore) Redefine(ctx context.Context, d generator.Definition) (_ generator.Definition, err error) {
+	defer s.meter.done(ctx, callDefine, time.Now(), &err)
+	return s.Store.Redefine(ctx, d)
 }
 
 // Defined implements generator.Definitions.
-func (s *meteredStore) Defined(ctx context.Context, name string) (generator.Definition, error) {
-	start := time.Now()
-	d, err := s.Store.Defined(ctx, name)
-	s.meter.done(ctx, callDefine, start, err)
-	return d, err
+func (s *meteredStore) Defined(ctx context.Context, name string) (_ generator.Definition, err error) {
+	defer s.meter.done(ctx, callDefine, time.Now(), &err)
+	return s.Store.Defined(ctx, name)
 }
 
 // ListDefined implements generator.Definitions.
-func (s *meteredStore) ListDefined(ctx context.Context) ([]generator.Definition, error) {
-	start := time.Now()
-	all, err := s.Store.ListDefined(ctx)
-	s.meter.done(ctx, callList, start, err)
-	return all, err
+func (s *meteredStore) ListDefined(ctx context.Context) (_ []generator.Definition, err error) {
+	defer s.meter.done(ctx, callList, time.Now(), &err)
+	return s.Store.ListDefined(ctx)
 }
 
 // Count implements generator.Definitions.
-func (s *meteredStore) Count(ctx context.Context) (int, error) {
-	start := time.Now()
-	n, err := s.Store.Count(ctx)
-	s.meter.done(ctx, callList, start, err)
-	return n, err
+func (s *meteredStore) Count(ctx context.Context) (_ int, err error) {
+	defer s.meter.done(ctx, callList, time.Now(), &err)
+	return s.Store.Count(ctx)
 }
 
 // Undefine implements generator.Definitions.
-func (s *meteredStore) Undefine(ctx context.Context, name string) error {
-	start := time.Now()
-	err := s.Store.Undefine(ctx, name)
-	s.meter.done(ctx, callDefine, start, err)
-	return err
+func (s *meteredStore) Undefine(ctx context.Context, name string) (err error) {
+	defer s.meter.done(ctx, callDefine, time.Now(), &err)
+	return s.Store.Undefine(ctx, name)
 }

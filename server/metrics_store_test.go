@@ -27,19 +27,19 @@ func TestFailuresOfTheStoreAreCounted(t *testing.T) {
 	s, m := meter(faulty)
 	counts := func() map[string]int64 {
 		got := map[string]int64{}
-		for call, name := range storeCallNames {
+		for _, name := range storeCalls {
 			var d dto.Metric
-			if err := m.duration[call].(prometheus.Metric).Write(&d); err != nil {
+			if err := m.durations.WithLabelValues(name).(prometheus.Metric).Write(&d); err != nil {
 				t.Fatal(err)
 			}
 			got[name] = int64(d.GetHistogram().GetSampleCount())
-			for why, reason := range storeFailureNames {
+			for _, f := range storeFailures {
 				var n dto.Metric
-				if err := m.failed[call][why].Write(&n); err != nil {
+				if err := m.errors.WithLabelValues(name, f.reason).Write(&n); err != nil {
 					t.Fatal(err)
 				}
 				if n := n.GetCounter().GetValue(); n > 0 {
-					got[name+" "+reason] = int64(n)
+					got[name+" "+f.reason] = int64(n)
 				}
 			}
 		}

@@ -162,7 +162,7 @@ func (m *Server) serve(ctx context.Context, log *slog.Logger, endpoints endpoint
 	for i := range endpoints {
 		p := &endpoints[i]
 		p.server = p.protocol.serve(m, log, access, e)
-		p.server.Took = p.measure()
+		p.server.Took = p.observer()
 		go func() {
 			served <- fmt.Errorf("serve %s: %w", p.listener.Addr(), p.server.Serve(p.listener))
 		}()
