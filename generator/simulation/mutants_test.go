@@ -186,7 +186,7 @@ func TestMutants(t *testing.T) {
 			if err == nil || found == nil {
 				t.Fatalf("%d schedules did not find it (%s): %v\n%s", enough, m.from, err, out)
 			}
-			t.Logf("%s (%s): found in %v: %s", m.name, m.from, time.Since(began).Round(time.Millisecond), found[1])
+			t.Logf("%s (%s): found in %v: %s", m.name, m.from, time.Since(began).Round(time.Millisecond), found[0])
 		})
 	}
 }
