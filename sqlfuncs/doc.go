@@ -35,8 +35,8 @@
 // is drawn from a generator before rows are pulled, so Describe, EXPLAIN and
 // PREPARE cost no id.
 //
-// SELECT next_id('name') has a shorter way: Session.Draw (draw.go) draws straight
-// from the generator's Entry, with no lock and no allocation.
+// SELECT next_id('name') has a fast path: FastPath (draw.go) draws from the
+// generator's Entry, without a lock and without an allocation.
 //
 // # Where to find things
 //

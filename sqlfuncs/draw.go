@@ -4,110 +4,185 @@ import (
 	"sync/atomic"
 
 	"nextid/generator"
+	"nextid/generator/quota"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/syntax"
 )
 
-// The warm door: how a statement that asks for just an id gets it without
-// waiting, locking or allocating. Both protocols come in by Session.Draw; what
-// it does not serve goes the long way, through a Portal.
+// FastPath draws the id of a statement that is just SELECT next_id(name), name
+// a literal or the only parameter. It takes no lock, allocates nothing and does
+// not wait. Where ok is false, nothing was drawn, and the statement must be run
+// through a Portal, which may wait, create the generator or return an error.
+//
+// It belongs to a Session and is used by the session's goroutine.
+type FastPath struct {
+	session *Session
+	cached  *Statement // cached statement of the last simple query
+	drawn   ids.Drawn
+	quotas  *quota.Set // the server's, when limited was computed
+	limited bool       // a quota concerns the session's user
+}
 
-// fastID is the warm path of SELECT next_id(name).
+// fastID is the part of a Statement that FastPath reads.
 type fastID struct {
-	name  string // the literal, "" when the name is the parameter
+	name  string // the literal, "" for the parameter
 	entry atomic.Pointer[generator.Entry]
 }
 
-// Warm reports whether a prepared statement asks for just an id, so that
-// Draw may answer its executions.
-func (s *Session) Warm(name []byte) bool {
-	st := s.unnamed
+// Cached returns the cached statement of a simple query, nil if there is none.
+func (f *FastPath) Cached(text []byte) *Statement {
+	if st := f.cached; st != nil && string(text) == st.Text {
+		return st
+	}
+	if st := f.session.cache().get(text); st != nil && len(st.Params) == 0 {
+		f.cached = st
+		return st
+	}
+	return nil
+}
+
+// Query draws up to n ids for a simple query that is sent n times, and ends the
+// batch as EndBatch does.
+func (f *FastPath) Query(text []byte, n int) (st *Statement, drawn generator.Range, ok bool) {
+	if st = f.Cached(text); st == nil {
+		return nil, drawn, false
+	}
+	if drawn, ok = f.Execute(st, nil, n); ok {
+		f.endBatch()
+	}
+	return st, drawn, ok
+}
+
+// Prepared returns a prepared statement that Execute may answer, nil for others.
+func (f *FastPath) Prepared(name []byte) *Statement {
+	st := f.session.unnamed
 	if len(name) > 0 {
-		st = s.prepared[string(name)].Statement
+		st = f.session.prepared[string(name)].Statement
 	}
-	return st != nil && st.fast != nil
+	if st == nil || st.fast == nil {
+		return nil
+	}
+	return st
 }
 
-// Asks returns what Draw needs for a portal that was just bound. ok is false for a
-// portal that asks for more than an id, or has been executed.
-func (p *Portal) Asks() (st *Statement, arg []byte, ok bool) {
-	if !p.isFast || p.done || p.started {
-		return nil, nil, false
+// Execute draws up to n ids for a statement that is executed n times with the
+// same arguments.
+func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Range, ok bool) {
+	s, fast := f.session, st.fast
+	if fast == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(args) != len(st.Params) ||
+		s.dialect == syntax.MySQL && !s.mayDrawMySQL() {
+		return drawn, false
 	}
-	if p.st.fast.name == "" {
-		arg = p.fastArg
+	f.drawn.Prepare(&s.memory)
+	var e *generator.Entry
+	switch {
+	case fast.name != "" && len(args) == 0:
+		if e = fast.entry.Load(); e == nil {
+			if e = s.server.registry.Lookup([]byte(fast.name)); e == nil {
+				return drawn, false
+			}
+			fast.entry.Store(e)
+		}
+	case fast.name == "" && !args[0].Null && (args[0].Type == datum.Invalid || args[0].Type == datum.Text):
+		if e = s.server.registry.Lookup(args[0].Data); e == nil {
+			return drawn, false
+		}
+	default:
+		return drawn, false
 	}
-	return p.st, arg, true
+	limited := f.isLimited()
+	if limited && !f.quotas.TryTake(s.options.User, e.Name(), int64(n), s.server.clock.Monotonic()) {
+		return drawn, false
+	}
+	drawn, ok = e.TryNext(int64(n))
+	if limited {
+		f.quotas.Give(s.options.User, e.Name(), int64(n)-drawn.Count)
+	}
+	if ok {
+		f.note(e, drawn.First+(drawn.Count-1)*drawn.Step)
+	}
+	return drawn, ok
 }
 
-// Answered ends a portal that Draw has answered.
-func (p *Portal) Answered() { p.done = true }
+// Answered does what is left of Bind and Execute of the unnamed portal after
+// Execute has answered them: the portal stays, without rows, until a Sync
+// outside a transaction block. formats are the result formats of the Bind.
+func (f *FastPath) Answered(st *Statement, formats []int16, sync bool) {
+	s := f.session
+	if sync && s.tx.state == txIdle {
+		f.endBatch()
+		return
+	}
+	p := s.unnamedPortal()
+	if !p.answered {
+		if s.hasPortal {
+			p.Close()
+		}
+		*p = Portal{session: s, answered: true, done: true, formats: p.formats}
+	}
+	p.st, p.columns, p.tag = st, st.Columns, st.tag
+	p.formats = append(p.formats[:0], formats...)
+	s.hasPortal, s.unsettled = true, true
+}
 
-// drew notes the newest id for lastval and currval.
+// endBatch calls EndBatch if there is something to do.
+func (f *FastPath) endBatch() {
+	if f.session.unsettled {
+		f.session.EndBatch()
+	}
+}
+
+// mayDrawMySQL reports whether nothing but the id would change: no warning goes,
+// no transaction begins, and sql_select_limit lets a row through.
+func (s *Session) mayDrawMySQL() bool {
+	m := &s.mysql
+	return len(m.Warnings) == 0 && m.RowsAtMost != 0 && (m.Autocommit || s.tx.state != txIdle)
+}
+
+// note notes the newest id for lastval, currval and LAST_INSERT_ID.
+func (f *FastPath) note(e *generator.Entry, id int64) {
+	s := f.session
+	f.drawn.Note(e, id, &s.memory)
+	if s.dialect == syntax.MySQL {
+		s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
+	}
+}
+
+// drew notes an id that the slow path has drawn. With autocommit off it begins
+// a transaction.
 func (s *Session) drew(e *generator.Entry, id int64) {
-	s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
-	s.drawn.Note(e, id, &s.memory)
-	if !s.mysql.Autocommit && s.tx.state == txIdle {
+	s.Fast.note(e, id)
+	if s.dialect == syntax.MySQL && !s.mysql.Autocommit && s.tx.state == txIdle {
 		s.beginMySQL(false)
 	}
 }
 
-// limited reports whether quotas may bound what the session draws.
-func (s *Session) limited() bool {
-	q := s.server.quotas.Load()
-	if q != s.quotas {
-		s.quotas, s.bounded = q, q != nil && q.Concerns(s.options.User)
+// isLimited reports whether quotas may bound what the session draws.
+func (f *FastPath) isLimited() bool {
+	q := f.session.server.quotas.Load()
+	if q != f.quotas {
+		f.quotas, f.limited = q, q != nil && q.Concerns(f.session.options.User)
 	}
-	return s.bounded
+	return f.limited
 }
 
 // charge counts n ids of a name against the quotas, or refuses them.
 func (s *Session) charge(name string, n int64) error {
-	if !s.limited() {
+	if !s.Fast.isLimited() {
 		return nil
 	}
-	return s.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
+	return s.Fast.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
 }
 
 // refund takes back what was charged for ids that were not drawn.
 func (s *Session) refund(name string, n int64) {
-	if s.bounded {
-		s.quotas.Give(s.options.User, name, n)
+	if s.Fast.limited {
+		s.Fast.quotas.Give(s.options.User, name, n)
 	}
 }
 
-// Draw is the warm door, the only one. For a statement that is just SELECT next_id(name),
-// name a literal or (arg given, in text) its only parameter, it draws ids for
-// up to n executions without waiting, locking or allocating. ok is false for
-// every other statement and whenever the slow path must decide.
-func (s *Session) Draw(st *Statement, arg []byte, n int64) (ids generator.Range, ok bool) {
-	f := st.fast
-	if f == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(s.mysql.Warnings) > 0 ||
-		s.dialect == syntax.MySQL && s.mysql.RowsAtMost == 0 {
-		return generator.Range{}, false
-	}
-	s.drawn.Prepare(&s.memory)
-	var e *generator.Entry
-	if f.name == "" {
-		if e = s.server.registry.Lookup(arg); e == nil {
-			return generator.Range{}, false
-		}
-	} else if e = f.entry.Load(); e == nil {
-		if e = s.server.registry.Lookup([]byte(f.name)); e == nil {
-			return generator.Range{}, false // the slow path opens or creates it
-		}
-		f.entry.Store(e)
-	}
-	limited := s.limited()
-	if limited && !s.quotas.TryTake(s.options.User, e.Name(), n, s.server.clock.Monotonic()) {
-		return generator.Range{}, false
-	}
-	r, ok := e.TryNext(n)
-	if limited {
-		s.refund(e.Name(), n-r.Count)
-	}
-	if !ok {
-		return generator.Range{}, false
-	}
-	s.drew(e, r.First+(r.Count-1)*r.Step)
-	return r, true
+// upToDate reports whether the options hold what the user may do now.
+func (s *Session) upToDate() bool {
+	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
 }

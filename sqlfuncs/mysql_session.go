@@ -57,7 +57,7 @@ func (s *Session) Reset() {
 	s.vars.ResetAll()
 	s.unprepareAll()
 	s.notices = nil
-	s.drawn.Reset(&s.memory)
+	s.Fast.drawn.Reset(&s.memory)
 	s.mysql = mysql.State{Autocommit: true, Database: s.mysql.Database}
 	s.settingsChanged()
 }

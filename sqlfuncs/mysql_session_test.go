@@ -3,17 +3,19 @@ package sqlfuncs_test
 import (
 	"testing"
 
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqltest"
 )
 
 func TestDrawAllocatesNothingInMySQL(t *testing.T) {
 	for _, c := range []struct {
-		sql string
-		arg []byte
+		sql  string
+		args []sqlfuncs.Arg
 	}{
 		{"SELECT next_id('a')", nil},
 		{`SELECT next_id("a") AS id`, nil},
-		{"SELECT next_id(?)", []byte("a")},
+		{"SELECT next_id(?)", []sqlfuncs.Arg{{Type: datum.Text, Data: []byte("a")}}},
 		{"SELECT NEXT VALUE FOR a", nil},
 		{"SELECT nextval(a)", nil},
 		{"select corpus.next_id('a') from dual", nil},
@@ -29,9 +31,9 @@ func TestDrawAllocatesNothingInMySQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		if allocs := testing.AllocsPerRun(1000, func() {
-			ids, ok := s.Draw(st, c.arg, 1)
+			ids, ok := s.Fast.Execute(st, c.args, 1)
 			if !ok {
-				t.Fatalf("%s: not on the warm path", c.sql)
+				t.Fatalf("%s: not on the fast path", c.sql)
 			}
 			s.Last(ids.First)
 		}); allocs != 0 {

@@ -28,7 +28,6 @@ type Portal struct {
 	formats []int16
 	params  []datum.Value
 
-	fastArg  []byte // text argument of a fast statement, storage reused
 	x        *engine.Exec
 	rows     engine.Rows
 	ids      engine.NumberRun
@@ -42,7 +41,7 @@ type Portal struct {
 	memory int64 // drawn for the plan and the values
 
 	// Side by side, since every session has a portal.
-	isFast    bool // Draw may answer
+	answered  bool // by FastPath
 	started   bool
 	done      bool
 	cursor    bool // made by DECLARE
@@ -72,9 +71,6 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 	st, err := s.bindable(st, args)
 	if err != nil {
 		return nil, err
-	}
-	if len(name) == 0 && st.fast != nil && fastArgs(st, args) && len(formats) <= 1 {
-		return s.bindFast(st, args, formats), nil
 	}
 	if len(name) == 0 && s.hasPortal {
 		s.dropPortal(s.unnamedPo) // it is replaced, even by an error
@@ -147,7 +143,8 @@ func (s *Session) sparePortal(st *Statement, params []datum.Value) *Portal {
 func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	name := p.name
 	s.opened++
-	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, fastArg: p.fastArg[:0], opened: s.opened}
+	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, opened: s.opened}
+	s.unsettled = true
 	if f, ok := st.utility.(interface {
 		columns(*Session) []engine.Column
 	}); ok {
@@ -158,35 +155,6 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 			p.binary = c.binary
 		}
 	}
-}
-
-// fastArgs reports whether the arguments allow the warm path.
-func fastArgs(st *Statement, args []Arg) bool {
-	return len(args) == 0 || (len(args) == 1 && !args[0].Null && st.fast.name == "" && len(args[0].Data) <= generator.MaxNameBytes)
-}
-
-// bindFast fills the unnamed portal without allocating. Where only Draw has
-// used it, it needs no clearing.
-func (s *Session) bindFast(st *Statement, args []Arg, formats []int16) *Portal {
-	p := s.unnamedPortal()
-	if p.isFast && !p.started {
-		p.done = false
-	} else {
-		if s.hasPortal {
-			p.Close()
-		}
-		*p = Portal{session: s, isFast: true, fastArg: p.fastArg, formats: p.formats}
-	}
-	s.hasPortal = true
-	if p.st != st {
-		p.st, p.columns, p.tag = st, st.Columns, st.tag
-	}
-	p.formats = append(p.formats[:0], formats...)
-	p.fastArg = p.fastArg[:0]
-	if len(args) == 1 {
-		p.fastArg = append(p.fastArg, args[0].Data...)
-	}
-	return p
 }
 
 // bindArgs decodes the arguments. size is what they count against the
@@ -337,6 +305,7 @@ func (s *Session) EndBatch() {
 	if s.tx.state != txIdle {
 		return
 	}
+	s.unsettled = false
 	if s.hasPortal && !s.unnamedPo.held {
 		s.dropPortal(s.unnamedPo)
 		s.unnamedPo.recycle()
@@ -382,9 +351,6 @@ func (p *Portal) start(ctx context.Context) error {
 	rights := p.session.renew()
 	if p.session.dialect == syntax.MySQL {
 		p.session.beginStatement(p.st)
-	}
-	if p.isFast && p.st.fast.name == "" {
-		p.params = []datum.Value{datum.MakeString(p.st.Params[0], string(p.fastArg))}
 	}
 	x := p.session.execution(ctx, p.params)
 	x.Caller, x.Tag = p, p.tag

@@ -71,17 +71,16 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// The warm path counts as well; where it cannot, the other one decides.
-func TestQuotasAndTheWarmPath(t *testing.T) {
+func TestQuotasOnTheFastPath(t *testing.T) {
 	s, st := warm(t, "SELECT next_id('a')")
 	try := func(when string, want bool) {
 		t.Helper()
-		ids, ok := s.Draw(st, nil, 1)
+		ids, ok := s.Fast.Execute(st, nil, 1)
 		if ok {
 			s.NoteID("a", ids.First)
 		}
 		if ok != want {
-			t.Errorf("%s: warm path %v", when, ok)
+			t.Errorf("%s: fast path %v", when, ok)
 		}
 	}
 	try("without quotas", true)
@@ -90,7 +89,7 @@ func TestQuotasAndTheWarmPath(t *testing.T) {
 	s.Server.SetQuotas([]quota.Rule{{Generator: "b", IDs: 1, Per: time.Second}})
 	try("with those of another name", true)
 	s.Server.SetQuotas([]quota.Rule{{Generator: "a", IDs: 3, Per: time.Hour}})
-	ids, ok := s.Draw(st, nil, 2)
+	ids, ok := s.Fast.Execute(st, nil, 2)
 	for id := range ids.Count {
 		s.NoteID("a", ids.First+id)
 	}

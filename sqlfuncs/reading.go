@@ -39,7 +39,7 @@ func (s *Session) followReading() {
 		index = cacheNone
 	}
 	if index != s.cacheIndex || index == cacheNone {
-		s.cacheIndex, s.memo = index, nil
+		s.cacheIndex, s.Fast.cached = index, nil
 	}
 }
 

@@ -9,11 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nextid/generator/quota"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
@@ -37,7 +35,7 @@ type Session struct {
 	dialect   syntax.Dialect
 	envOK     bool // env is up to date with vars
 	hasPortal bool // unnamedPo is open
-	bounded   bool // whether quotas concern this user
+	unsettled bool // a portal was opened since EndBatch
 	asciiOnly bool // texts are read in ASCII alone, see followReading
 	options   SessionOptions
 	rights    uint64 // generation of options.Rights in options; 0: none
@@ -49,7 +47,8 @@ type Session struct {
 
 	tx transaction
 
-	memo      *Statement // the last cached statement that ran here
+	Fast FastPath
+
 	prepared  map[string]prepared
 	unnamed   *Statement
 	portals   map[string]*Portal
@@ -59,11 +58,8 @@ type Session struct {
 	memory    account.Session
 	cpu       engine.CPUSlot
 	done      engine.Effort   // work since the server last waited for the client
-	quotas    *quota.Set      // of the server, when bounded was looked up
 	planning  int64           // drawn for the text that was read last
 	reading   context.Context // ends the reading of a long text, see ReadLong; else nil
-
-	drawn ids.Drawn
 
 	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
 
@@ -93,6 +89,7 @@ func (s *Server) begin(session *Session, o SessionOptions) error {
 	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
 		o.Database = o.User
 	}
+	session.Fast.session = session
 	session.server, session.dialect, session.options, session.started, session.cpu = s, o.Dialect, o, s.now(), s.cpus.Slot()
 	if o.Dialect == syntax.MySQL {
 		return session.initMySQL()
@@ -387,24 +384,11 @@ type Batch struct {
 	next    int
 }
 
-// Cached returns the statement of a simple query that is in the cache, nil if
-// it is not.
-func (s *Session) Cached(text []byte) *Statement {
-	if st := s.memo; st != nil && string(text) == st.Text {
-		return st
-	}
-	if st := s.cache().get(text); st != nil && len(st.Params) == 0 {
-		s.memo = st
-		return st
-	}
-	return nil
-}
-
 // Simple begins a simple query. text is not kept. In the PostgreSQL dialect
 // the error of a text that does not parse comes from here, before anything
 // runs; in MySQL's each statement is read when the one before it is over.
 func (s *Session) Simple(text []byte) (Batch, error) {
-	if st := s.Cached(text); st != nil {
+	if st := s.Fast.Cached(text); st != nil {
 		return Batch{session: s, single: st}, nil
 	}
 	source := string(text)

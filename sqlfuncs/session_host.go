@@ -53,7 +53,7 @@ func (h host) Sessions(x *engine.Exec) []engine.Activity { return h.s.server.ses
 // For the functions of ids.
 
 func (h host) IDServer() *ids.Server             { return h.s.server.ids }
-func (h host) Drawn() *ids.Drawn                 { return &h.s.drawn }
+func (h host) Drawn() *ids.Drawn                 { return &h.s.Fast.drawn }
 func (h host) Charge(name string, n int64) error { return h.s.charge(name, n) }
 func (h host) Refund(name string, n int64)       { h.s.refund(name, n) }
 func (h host) Drew(e *generator.Entry, id int64) { h.s.drew(e, id) }

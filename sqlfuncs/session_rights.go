@@ -16,12 +16,6 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// upToDate reports whether the options hold what the user may do now. Each draw asks:
-// it takes no lock and allocates nothing.
-func (s *Session) upToDate() bool {
-	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
-}
-
 var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
 	WithDetail("The user was removed, or has another password.")
 

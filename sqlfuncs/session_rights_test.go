@@ -54,11 +54,11 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 		if err := run(draw); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := s.Draw(draw, nil, 1); !ok {
+		if _, ok := s.Fast.Execute(draw, nil, 1); !ok {
 			t.Errorf("dialect %v: not on the fast path", dialect)
 		}
 		r.generation, r.admin, r.generators = 2, false, []string{"others"}
-		if _, ok := s.Draw(draw, nil, 1); ok {
+		if _, ok := s.Fast.Execute(draw, nil, 1); ok {
 			t.Errorf("dialect %v: the fast path draws with rights of before", dialect)
 		}
 		sqltest.WantCode(t, "a generator of others", run(draw), sqlstate.InsufficientPrivilege)
@@ -67,11 +67,11 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 		if err := run(draw); err != nil {
 			t.Errorf("dialect %v: the right is back: %v", dialect, err)
 		}
-		if allocs := testing.AllocsPerRun(100, func() { s.Draw(draw, nil, 1) }); allocs != 0 {
+		if allocs := testing.AllocsPerRun(100, func() { s.Fast.Execute(draw, nil, 1) }); allocs != 0 {
 			t.Errorf("dialect %v: %v allocations", dialect, allocs)
 		}
 		r.generation, r.ended = 4, true
-		if _, ok := s.Draw(draw, nil, 1); ok {
+		if _, ok := s.Fast.Execute(draw, nil, 1); ok {
 			t.Errorf("dialect %v: the fast path draws for a user who was removed", dialect)
 		}
 		sqltest.WantCode(t, "a user who was removed", run(draw), sqlstate.AdminShutdown)

@@ -19,10 +19,9 @@ type Statement struct {
 	Params  []datum.OID
 	Columns []engine.Column // nil: returns no rows
 
-	// Memo holds what a protocol encoded once for this statement, e.g. its
-	// RowDescription. The protocols agree on the slots: 0 and 1 are
-	// pgwire's (text and binary), 2 and 3 mysqlwire's.
-	Memo [4]atomic.Pointer[[]byte]
+	// Memo holds descriptions of the columns that were encoded once, by a
+	// number of the encoder's choice.
+	Memo [2]atomic.Pointer[[]byte]
 
 	tree    syntax.Statement  // MySQL: of a statement with parameters, see forTypes
 	query   *engine.QueryPlan // rows come from here; nil for utility statements

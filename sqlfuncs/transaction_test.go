@@ -73,7 +73,7 @@ func TestFailedBlockRefusesTheWarmPath(t *testing.T) {
 	}
 	s.Must(t, "BEGIN")
 	s.Fail()
-	if _, ok := s.Draw(st, nil, 1); ok {
+	if _, ok := s.Fast.Execute(st, nil, 1); ok {
 		t.Error("Draw drew an id in a failed block")
 	}
 	if _, err := s.BindTextsTo(nil, st); err == nil {

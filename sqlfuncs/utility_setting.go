@@ -173,7 +173,7 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 		s := sessionOf(x)
 		switch t.What {
 		case "SEQUENCES":
-			s.drawn.Reset(&s.memory)
+			s.Fast.drawn.Reset(&s.memory)
 		case "ALL":
 			if s.tx.state != txIdle {
 				return sqlstate.New(sqlstate.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
@@ -182,7 +182,7 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 			s.vars.ResetAll()
 			s.settingsChanged()
 			s.unprepareAll()
-			s.drawn.Reset(&s.memory)
+			s.Fast.drawn.Reset(&s.memory)
 		}
 		return nil
 	})

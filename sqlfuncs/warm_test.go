@@ -1,7 +1,9 @@
 package sqlfuncs_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
@@ -30,14 +32,14 @@ func warm(t testing.TB, sql string) (*sqltest.Session, *sqlfuncs.Statement) {
 
 func TestDrawAllocatesNothing(t *testing.T) {
 	for _, c := range []struct {
-		sql string
-		arg []byte
-	}{{"SELECT next_id('a')", nil}, {"SELECT nextval('a')", nil}, {"SELECT next_id($1)", []byte("a")}} {
+		sql  string
+		args []sqlfuncs.Arg
+	}{{"SELECT next_id('a')", nil}, {"SELECT nextval('a')", nil}, {"SELECT next_id($1)", []sqlfuncs.Arg{{Data: []byte("a")}}}} {
 		s, st := warm(t, c.sql)
 		allocs := testing.AllocsPerRun(1000, func() {
-			ids, ok := s.Draw(st, c.arg, 1)
+			ids, ok := s.Fast.Execute(st, c.args, 1)
 			if !ok {
-				t.Fatalf("%s: not on the warm path", c.sql)
+				t.Fatalf("%s: not on the fast path", c.sql)
 			}
 			s.Last(ids.First)
 		})
@@ -48,7 +50,7 @@ func TestDrawAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestBoundPortalsDrawAllocatesNothing(t *testing.T) {
+func TestAnsweredPortalsAllocateNothing(t *testing.T) {
 	for _, c := range []struct {
 		sql  string
 		args []sqlfuncs.Arg
@@ -56,27 +58,26 @@ func TestBoundPortalsDrawAllocatesNothing(t *testing.T) {
 		s, st := warm(t, c.sql)
 		formats := []int16{1}
 		allocs := testing.AllocsPerRun(1000, func() {
-			p, err := s.Bind(nil, st, c.args, formats)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asked, arg, ok := p.Asks()
+			ids, ok := s.Fast.Execute(st, c.args, 1)
 			if !ok {
-				t.Fatalf("%s: not on the warm path", c.sql)
-			}
-			ids, ok := s.Draw(asked, arg, 1)
-			if !ok {
-				t.Fatalf("%s: not on the warm path", c.sql)
-			}
-			p.Answered()
-			if _, _, again := p.Asks(); again {
-				t.Fatal("a portal gives two ids")
+				t.Fatalf("%s: not on the fast path", c.sql)
 			}
 			s.Last(ids.First)
-			s.EndBatch()
+			s.Fast.Answered(st, formats, false)
+			p, err := s.Portal(nil)
+			if err != nil || !p.Binary(0) {
+				t.Fatalf("%s: no portal is left: %v", c.sql, err)
+			}
+			if _, err := p.Next(t.Context()); !errors.Is(err, io.EOF) {
+				t.Fatal("a portal gives two ids")
+			}
+			s.Fast.Answered(st, formats, true)
 		})
 		if allocs != 0 {
 			t.Errorf("%s: %v allocations", c.sql, allocs)
+		}
+		if _, err := s.Portal(nil); err == nil {
+			t.Errorf("%s: the portal is left after a Sync", c.sql)
 		}
 		s.NoteLast(t)
 	}
@@ -89,20 +90,11 @@ func TestCachedSimpleQueryAllocatesNothing(t *testing.T) {
 		s.ID(t, "a", string(text))
 	}
 	allocs := testing.AllocsPerRun(1000, func() {
-		b, err := s.Simple(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := b.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids, ok := s.Draw(st, nil, 1)
+		_, ids, ok := s.Fast.Query(text, 1)
 		if !ok {
-			t.Fatal("not on the warm path")
+			t.Fatal("not on the fast path")
 		}
 		s.Last(ids.First)
-		s.EndBatch()
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)
@@ -126,8 +118,8 @@ func TestDrawLeavesOtherStatementsToTheSlowPath(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		if ids, ok := s.Draw(st, nil, 1); ok {
-			t.Errorf("%s: Draw gave %d", sql, ids.First)
+		if ids, ok := s.Fast.Execute(st, nil, 1); ok {
+			t.Errorf("%s: the fast path gave %d", sql, ids.First)
 		}
 	}
 	st, err := s.Prepare("", "SELECT next_id($1)", nil)
@@ -135,8 +127,8 @@ func TestDrawLeavesOtherStatementsToTheSlowPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arg := range []string{"", "unopened", "not a name"} {
-		if ids, ok := s.Draw(st, []byte(arg), 1); ok {
-			t.Errorf("argument %q: Draw gave %d", arg, ids.First)
+		if ids, ok := s.Fast.Execute(st, []sqlfuncs.Arg{{Data: []byte(arg)}}, 1); ok {
+			t.Errorf("argument %q: the fast path gave %d", arg, ids.First)
 		}
 	}
 }
@@ -174,7 +166,7 @@ func BenchmarkDraw(b *testing.B) {
 	s, st := warm(b, "SELECT next_id('a')")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := s.Draw(st, nil, 1); !ok {
+		if _, ok := s.Fast.Execute(st, nil, 1); !ok {
 			b.StopTimer() // a block of ids ended
 			s.Must(b, "SELECT next_id('a')")
 			b.StartTimer()
@@ -197,14 +189,14 @@ func BenchmarkDrawOfNames(b *testing.B) {
 				}
 			}
 			sessions[0].Must(b, fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(1, %d) g", n))
-			names := make([][]byte, 1<<17)
+			names := make([][]sqlfuncs.Arg, 1<<17)
 			for i := range names {
-				names[i] = strconv.AppendInt([]byte("tenant"), 1+rand.Int64N(int64(n)), 10)
+				names[i] = []sqlfuncs.Arg{{Data: strconv.AppendInt([]byte("tenant"), 1+rand.Int64N(int64(n)), 10)}}
 			}
 			missed, i := 0, 0
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := sessions[i%len(sessions)].Draw(statements[i%len(sessions)], names[i%len(names)], 1); !ok {
+				if _, ok := sessions[i%len(sessions)].Fast.Execute(statements[i%len(sessions)], names[i%len(names)], 1); !ok {
 					missed++ // a tick or a slice was used up
 				}
 				i++

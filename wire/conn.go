@@ -399,7 +399,11 @@ func (c *conn) feed(in []byte) bool {
 	if c.stranger != nil {
 		ctx = c.stranger.ctx
 	}
+	served := c.info.Served
 	n, err := c.machine.Feed(ctx, data, &c.out)
+	if c.info.Served != served {
+		c.info.counters.commands.Store(c.info.Served)
+	}
 	c.machine.Rest()
 	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
 		c.partial = false // what is incomplete now began with this read
@@ -419,7 +423,7 @@ func (c *conn) feed(in []byte) bool {
 		c.upgrade, c.pending = true, bytes.Clone(data[n:])
 		return false
 	}
-	if rest := data[n:]; !c.keep(rest) && !c.drop(rest) {
+	if rest := data[n:]; (len(rest) > 0 || c.pending != nil) && !c.keep(rest) && !c.drop(rest) {
 		return false
 	}
 	c.setTimers(len(in) > 0)
@@ -478,7 +482,7 @@ func (c *conn) setTimers(heard bool) {
 	}
 	c.partial = false
 	idle := c.machine.IdleTimeout()
-	if idle <= 0 {
+	if limits.Idle > 0 && (idle <= 0 || idle > limits.Idle) {
 		idle = limits.Idle
 	}
 	switch {

@@ -71,15 +71,6 @@ var DefaultLimits = Limits{
 	LogName: 64,
 }
 
-// IdleOf is for how long a session may be silent that has chosen a time itself,
-// 0 for none: no longer than all may.
-func (l *Limits) IdleOf(own time.Duration) time.Duration {
-	if l.Idle > 0 {
-		return min(own, l.Idle) // of 0 the server's own stands, too
-	}
-	return own
-}
-
 // WithDefaults returns l with its zero fields filled in.
 func (l Limits) WithDefaults() Limits {
 	d := DefaultLimits

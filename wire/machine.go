@@ -90,6 +90,10 @@ type Conn struct {
 	// connection is secure.
 	TLS *Secured
 
+	// Served counts messages that asked for something: queries, executions and
+	// commands. A Machine adds those of a Feed.
+	Served int64
+
 	conn     *conn  // nil: a machine without a server
 	expected int    // see Expect
 	skips    uint64 // messages whose bytes were thrown away

@@ -52,10 +52,6 @@ func (s *Server) Traffic() Traffic {
 	return t
 }
 
-// Served counts messages that asked for something: queries, executions and
-// commands. A Machine calls it once a Feed.
-func (c *Conn) Served(n int64) { c.counters.commands.Add(n) }
-
 // Answered counts an error that a Machine sent to its client.
 func (c *Conn) Answered(err error) {
 	if c.conn == nil {

@@ -25,7 +25,7 @@ func TestTrafficIsCounted(t *testing.T) {
 		}
 		s.mu.Lock()
 		for _, c := range s.conns {
-			c.info.Served(2)
+			c.info.counters.commands.Add(2)
 			go c.info.Answered(sqlstate.New(sqlstate.SyntaxError, "no"))
 			go c.info.Answered(errors.New("a bug"))
 		}

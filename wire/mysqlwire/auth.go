@@ -79,7 +79,7 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 	l := c.login
 	offered := c.protocol.method()
 	if auth := c.protocol.auth; auth != nil {
-		l.exchange = auth.Begin(id.user, id.database, c.info)
+		l.exchange = auth.Begin(id.user, id.database, c.Conn)
 	}
 	if l.exchange != nil {
 		l.method = l.exchange.Method()
@@ -122,7 +122,7 @@ func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error 
 			return c.deny(out, true, errors.New("a password in plain text"))
 		}
 		l.step = wantEncrypted
-		c.info.Wait() // the key may have to be made
+		c.Conn.Wait() // the key may have to be made
 		out.B = c.moreData(out.B, c.protocol.key.pem()...)
 		return nil
 	case wantEncrypted:
@@ -150,7 +150,7 @@ func (c *conn) proof(ctx context.Context, answer []byte, out *wire.Out) error {
 		answer = nil // how some clients send an empty password
 	}
 	if l.exchange != nil {
-		c.info.Wait()
+		c.Conn.Wait()
 		err := l.exchange.Proof(ctx, c.nonce[:], answer)
 		if errors.Is(err, ErrPasswordNeeded) && l.method == CachingSHA2 && len(answer) > 0 {
 			c.state, l.step = identifying, wantPassword
@@ -175,7 +175,7 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 	if !ok || len(password) == 0 {
 		return c.deny(out, true, errors.New("a password without an end"))
 	}
-	c.info.Wait()
+	c.Conn.Wait()
 	if err := l.exchange.Password(ctx, password); err != nil {
 		return c.deny(out, true, err)
 	}
@@ -189,9 +189,9 @@ func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	if errors.As(cause, &e) && e.Code != sqlstate.InvalidPassword && e.Code != sqlstate.InvalidAuthorization {
 		return c.denied(out, e)
 	}
-	c.protocol.log.Debug("login denied", "connection", c.info.ID, "remote", c.info.Remote, "reason", cause)
+	c.protocol.log.Debug("login denied", "connection", c.Conn.ID, "remote", c.Conn.Remote, "reason", cause)
 	return c.denied(out, c.accessDenied(usesPassword))
 }
 
 // secure reports whether nobody but the client can read the connection.
-func (c *conn) secure() bool { return c.info.Local || c.info.TLS != nil }
+func (c *conn) secure() bool { return c.Conn.Local || c.Conn.TLS != nil }

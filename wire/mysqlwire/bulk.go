@@ -47,8 +47,8 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 		return errNoTypes
 	}
 	b := bulk{conn: c, s: s, out: out}
-	ctx = c.beginStatement(ctx, s.st)
-	defer c.statement.End()
+	ctx = c.begin(ctx, s.st)
+	defer c.Statement.End()
 	for len(p.b) > 0 {
 		if err := c.bulkRow(&p); err != nil {
 			return err
@@ -57,11 +57,11 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 			return err
 		}
 	}
-	c.session.EndBatch()
+	c.SQL.EndBatch()
 	if b.begun {
 		out.B = c.eof(out.B, 0)
 	} else {
-		out.B = c.ok(out.B, c.affected(), c.session.LastInsertID())
+		out.B = c.ok(out.B, c.affected(), c.SQL.LastInsertID())
 	}
 	return nil
 }
@@ -102,12 +102,12 @@ type bulk struct {
 func (b *bulk) run(ctx context.Context) error {
 	c, out := b.conn, b.out
 	c.asBytes(b.s.st)
-	if ids, ok := c.draw(b.s.st, c.args, 1); ok {
+	if ids, ok := c.SQL.Fast.Execute(b.s.st, c.args, 1); ok {
 		b.begin(b.s.st, b.s.st.Columns)
-		out.B = c.binaryIDRow(out.B, ids.First)
+		out.B = c.appendRun(out.B, ids, asBinary)
 		return out.Room()
 	}
-	p, err := c.session.Open(b.s.st, c.args)
+	p, err := c.SQL.Open(b.s.st, c.args)
 	if err != nil {
 		return err
 	}

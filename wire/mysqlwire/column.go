@@ -157,7 +157,7 @@ func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte 
 	if column.Origin != nil {
 		origin = *column.Origin
 		if origin.InDefault {
-			origin.Schema = cmp.Or(c.session.Database(), sqlfuncs.OwnDatabase)
+			origin.Schema = cmp.Or(c.SQL.Database(), sqlfuncs.OwnDatabase)
 		}
 		if origin.NotNull {
 			s.flags |= flagNotNull
@@ -191,58 +191,25 @@ func (c *conn) definitions(dst []byte, columns []sqlfuncs.Column) []byte {
 	return dst
 }
 
-// memoSlot is this package's place in sqlfuncs.Statement.Memo.
-const memoSlot = 2
-
-// everyDatabase begins the encoded definitions that are the same in every
-// default database. Others begin with the name of theirs, behind its length.
-const everyDatabase = 0xff
-
 // inDatabase reports whether definitions change with the default database.
 func inDatabase(columns []sqlfuncs.Column) bool {
 	return slices.ContainsFunc(columns, func(c sqlfuncs.Column) bool { return c.Origin != nil && c.Origin.InDefault })
 }
 
-// encodedDefinitions returns the column definitions of a statement, which are
-// encoded once; nil when that was for another default database.
-func (c *conn) encodedDefinitions(st *sqlfuncs.Statement) []byte {
-	if memo := st.Memo[memoSlot].Load(); memo != nil {
-		b := *memo
-		if b[0] == everyDatabase {
-			return b[1:]
-		}
-		if n := 1 + int(b[0]); string(b[1:n]) == c.session.Database() {
-			return b[n:]
-		}
-		return nil
-	}
+// encodeDefinitions encodes the column definitions of a statement, and keeps
+// them.
+func (c *conn) encodeDefinitions(st *sqlfuncs.Statement) []byte {
 	b := []byte{everyDatabase}
 	if inDatabase(st.Columns) {
-		database := c.session.Database()
+		database := c.SQL.Database()
 		b = append([]byte{byte(len(database))}, database...)
 	}
 	from, first := len(b), c.seq
 	c.seq = 0
 	b = c.definitions(b, st.Columns)
 	c.seq = first
-	st.Memo[memoSlot].Store(&b)
+	st.Memo[0].Store(&b)
 	return b[from:]
-}
-
-// statementDefinitions appends the column definitions of a statement.
-func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
-	encoded := c.encodedDefinitions(st)
-	if encoded == nil {
-		return c.definitions(dst, st.Columns)
-	}
-	at := len(dst)
-	dst = append(dst, encoded...)
-	for at < len(dst) { // number the packets
-		dst[at+3] = c.seq
-		c.seq++
-		at += headerSize + (int(dst[at]) | int(dst[at+1])<<8 | int(dst[at+2])<<16)
-	}
-	return dst
 }
 
 // head begins a result: the number of columns, their definitions, and for

@@ -76,7 +76,7 @@ func (c *conn) initDB(name []byte, out *wire.Out) error {
 	if err := checkText(name); err != nil {
 		return err
 	}
-	if err := c.session.UseDatabase(string(name)); err != nil {
+	if err := c.SQL.UseDatabase(string(name)); err != nil {
 		return err
 	}
 	out.B = c.ok(out.B, 0, 0)
@@ -94,7 +94,7 @@ func (c *conn) fieldList(body []byte, out *wire.Out) error {
 	if err := checkText(table); err != nil {
 		return err
 	}
-	batch, err := c.session.Simple([]byte("SELECT * FROM `" + strings.ReplaceAll(string(table), "`", "``") + "` WHERE 1=0"))
+	batch, err := c.SQL.Simple([]byte("SELECT * FROM `" + strings.ReplaceAll(string(table), "`", "``") + "` WHERE 1=0"))
 	if err != nil {
 		return err
 	}
@@ -188,6 +188,7 @@ func (c *conn) processKill(body []byte, out *wire.Out) error {
 // database and the character set is as after the login.
 func (c *conn) resetConnection(out *wire.Out) {
 	c.closeStatements()
-	c.session.Reset()
+	c.SQL.Reset()
+	c.Opened()
 	out.B = c.ok(out.B, 0, 0)
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
-	"time"
 
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -24,21 +22,19 @@ const (
 
 // conn is the protocol's side of one connection: a wire.Machine.
 type conn struct {
+	wire.Session
 	protocol *protocol
-	info     *wire.Conn
 
-	state   state
-	seq     byte // sequence number of the next packet, the client's or ours
-	caps    capability
-	nonce   [nonceSize]byte
-	login   *login // while identifying
-	user    string
-	session *sqlfuncs.Session
-	out     *wire.Out
+	state state
+	seq   byte // sequence number of the next packet, the client's or ours
+	caps  capability
+	nonce [nonceSize]byte
+	login *login // while identifying
+	user  string
 
-	text    string // of the statement that ran last the slow way, for the log
 	more    uint16 // statusMoreResults while another result follows
 	told    told
+	untold  bool     // the slow path has run since told.status
 	skipped skipping // an over-long command
 
 	statements map[uint32]*statement // prepared
@@ -48,21 +44,19 @@ type conn struct {
 	longBytes  int                   // of the statements' long data
 	args       []sqlfuncs.Arg        // of the execution being read, storage reused
 	scratch    []byte                // texts of args, storage reused
-
-	statement wire.Statement // the context of the one that runs
 }
 
 var _ wire.Machine = (*conn)(nil)
 
 // Feed implements wire.Machine.
 func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
-	c.out = out
+	c.Out = out
 	if c.state == silent {
 		c.greet(out)
 	}
 	served := int64(0)
 	for consumed < len(in) {
-		login := c.session == nil
+		login := c.SQL == nil
 		n, commands, err := c.feedOne(ctx, in[consumed:], out)
 		consumed += n
 		served += int64(commands)
@@ -75,13 +69,13 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		if n == 0 && (!c.skipped.on || c.skipped.left == 0) {
 			break // the next header or message has not arrived whole
 		}
-		if login && c.session != nil {
+		if login && c.SQL != nil {
 			break
 		}
 	}
 	if served > 0 {
 		c.protocol.commands.Add(served)
-		c.info.Served(served)
+		c.Conn.Served += served
 	}
 	return consumed, nil
 }
@@ -104,7 +98,7 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	case err != nil:
 		return 0, 0, c.fatal(out, err)
 	case !ok:
-		c.info.Expect(f.size)
+		c.Conn.Expect(f.size)
 		return 0, 0, nil
 	case f.tooLong && c.state != ready:
 		return 0, 0, c.fatal(out, errTooLong)
@@ -123,12 +117,11 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	case identifying:
 		err = c.answer(ctx, f.payload, out)
 	default:
+		if n := c.drawQueries(f.payload, in, f.size, out); n > 0 {
+			return n * f.size, n, out.Room()
+		}
 		err = c.command(ctx, f.payload, out)
 		commands = 1
-		if len(f.payload) > 0 && f.payload[0] == comQuery && err == nil {
-			commands += c.sameQueries(f.payload[1:], wire.Repeats(in, f.size), out)
-			return commands * f.size, commands, out.Room()
-		}
 	}
 	return f.size, commands, err
 }
@@ -145,15 +138,7 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) || errors.Is(err, errKilled) {
 		return c.fatal(out, err)
 	}
-	var e *sqlstate.Error
-	if !errors.As(err, &e) || e.Code == sqlstate.Internal {
-		cause := err
-		if e != nil && e.Cause != nil {
-			cause = e.Cause
-		}
-		c.protocol.log.Error("internal error", "connection", c.info.ID, "error", cause,
-			"statement", cutText(c.text, c.protocol.limits.LogText))
-	}
+	c.LogInternal(c.protocol.log, &c.protocol.limits, err)
 	out.B = c.appendError(out.B, err)
 	return out.Room()
 }
@@ -186,7 +171,7 @@ func (c *conn) denied(out *wire.Out, err error) error {
 
 // host is the client's address without the port, for messages.
 func (c *conn) host() string {
-	host, _, err := net.SplitHostPort(c.info.Remote)
+	host, _, err := net.SplitHostPort(c.Conn.Remote)
 	if err != nil {
 		return "localhost" // a Unix socket
 	}
@@ -197,6 +182,7 @@ func (c *conn) host() string {
 type told struct {
 	database   string
 	autocommit bool
+	status     uint16 // flags of the last packet of an answer
 }
 
 // Kinds of session state (enum_session_state_type).
@@ -212,14 +198,14 @@ func (c *conn) changes() []byte {
 		return nil
 	}
 	var b []byte
-	for _, p := range c.session.TakeParameters() {
+	for _, p := range c.SQL.TakeParameters() {
 		b = appendChange(b, trackVariable, p.Name, p.Value)
 	}
-	if a := c.session.Autocommit(); a != c.told.autocommit {
+	if a := c.SQL.Autocommit(); a != c.told.autocommit {
 		c.told.autocommit = a
 		b = appendChange(b, trackVariable, "autocommit", map[bool]string{true: "ON", false: "OFF"}[a])
 	}
-	if d := c.session.Database(); d != c.told.database {
+	if d := c.SQL.Database(); d != c.told.database {
 		c.told.database = d
 		b = appendChange(b, trackSchema, d)
 	}
@@ -235,54 +221,11 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 	return appendString(append(dst, kind), data)
 }
 
-// beginStatement returns the context of a statement that may wait: KILL, its timeout or
-// the end of the server ends it. The caller ends c.statement.
-func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
-	c.text = st.Text
-	if st.OwnTimeout() {
-		return c.statement.Begin(ctx, 0, nil)
-	}
-	timeout, overdue := c.session.StatementTimeout()
-	return c.statement.Begin(ctx, timeout, overdue)
+// begin returns the context of a statement that the slow path runs.
+func (c *conn) begin(ctx context.Context, st *sqlfuncs.Statement) context.Context {
+	c.untold = true
+	return c.BeginStatement(ctx, st)
 }
-
-// read waits for a CPU slot before a text is parsed that takes long. Both can be
-// stopped as a statement can, until haveRead.
-func (c *conn) read(ctx context.Context, text []byte) error {
-	if len(text) < sqlfuncs.LongText {
-		return nil
-	}
-	timeout, overdue := c.session.StatementTimeout()
-	err := c.session.ReadLong(c.statement.Begin(ctx, timeout, overdue))
-	if err != nil {
-		c.statement.Unread()
-	}
-	return err
-}
-
-// haveRead is the end of what read began. The statement may have run since.
-func (c *conn) haveRead(text []byte) {
-	if len(text) >= sqlfuncs.LongText {
-		c.statement.Unread()
-	}
-}
-
-// IdleTimeout implements wire.Machine.
-func (c *conn) IdleTimeout() time.Duration {
-	switch {
-	case c.session == nil:
-		return 0
-	case c.session.Status() == 'I':
-		return c.protocol.limits.IdleOf(c.session.IdleTimeout())
-	}
-	return c.protocol.limits.IdleInTransaction
-}
-
-// Lost implements wire.Machine.
-func (c *conn) Lost() { c.statement.Lose(wire.ErrLost) }
-
-// Busy implements wire.Machine.
-func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }
 
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
@@ -307,25 +250,10 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	_ = c.fatal(out, err) // the connection ends anyway
 }
 
-// Rest implements wire.Machine.
-func (c *conn) Rest() {
-	if c.session != nil {
-		c.session.Rest()
-	}
-}
-
-// Memory implements wire.Machine.
-func (c *conn) Memory() *account.Session {
-	if c.session == nil {
-		return nil
-	}
-	return c.session.Memory()
-}
-
 // Close implements wire.Machine.
 func (c *conn) Close() {
-	c.statement.Close()
-	if c.session != nil {
+	c.Statement.Close()
+	if c.SQL != nil {
 		c.closeSession()
 	}
 }

@@ -78,16 +78,16 @@ func prefixLength(dst []byte, at int) []byte {
 // status are the flags that every answer carries.
 func (c *conn) status() uint16 {
 	var s uint16
-	if c.session.Status() != 'I' {
+	if c.SQL.Status() != 'I' {
 		s |= statusInTransaction
-		if c.session.ReadOnlyTransaction() {
+		if c.SQL.ReadOnlyTransaction() {
 			s |= statusReadOnly
 		}
 	}
-	if c.session.Autocommit() {
+	if c.SQL.Autocommit() {
 		s |= statusAutocommit
 	}
-	mode := c.session.ReadingMode()
+	mode := c.SQL.ReadingMode()
 	if mode.NoBackslashEscapes {
 		s |= statusNoBackslashEscapes
 	}
@@ -99,7 +99,14 @@ func (c *conn) status() uint16 {
 
 // ok appends an OK packet.
 func (c *conn) ok(dst []byte, affected, insertID uint64) []byte {
-	return c.okPacket(dst, 0, affected, insertID)
+	dst = c.okPacket(dst, 0, affected, insertID)
+	c.tell()
+	return dst
+}
+
+// tell notes the status flags that the last packet of an answer has told.
+func (c *conn) tell() {
+	c.told.status, c.untold = c.status()&^c.more, false
 }
 
 // okPacket appends an OK packet with the header 0, or 0xfe in the place of an
@@ -126,11 +133,14 @@ func (c *conn) okPacket(dst []byte, header byte, affected, insertID uint64) []by
 // eof appends what ends a list: an EOF packet, or an OK packet in its place.
 func (c *conn) eof(dst []byte, flags uint16) []byte {
 	c.more |= flags
-	defer func() { c.more &^= flags }()
 	if c.caps.has(clientDeprecateEOF) {
-		return c.okPacket(dst, 0xfe, 0, 0)
+		dst = c.okPacket(dst, 0xfe, 0, 0)
+	} else {
+		dst = c.eofPacket(dst)
 	}
-	return c.eofPacket(dst)
+	c.tell()
+	c.more &^= flags
+	return dst
 }
 
 // eofPacket appends an EOF packet.
@@ -151,7 +161,7 @@ func (c *conn) endDefinitions(dst []byte) []byte {
 	return c.eofPacket(dst)
 }
 
-func (c *conn) warnings() uint16 { return uint16(min(c.session.Warnings(), 1<<16-1)) }
+func (c *conn) warnings() uint16 { return uint16(min(c.SQL.Warnings(), 1<<16-1)) }
 
 // maxMessageBytes bounds an error message (MYSQL_ERRMSG_SIZE).
 const maxMessageBytes = 512
@@ -159,7 +169,7 @@ const maxMessageBytes = 512
 // appendError appends an ERR packet. Before the client has said that it
 // speaks protocol 4.1 there is no SQLSTATE in it.
 func (c *conn) appendError(dst []byte, err error) []byte {
-	c.info.Answered(err)
+	c.Conn.Answered(err)
 	number, text := describe(err)
 	dst, at := begin(dst)
 	dst = appendUint16(append(dst, 0xff), number.Number)

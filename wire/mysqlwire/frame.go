@@ -116,7 +116,7 @@ type skipping struct {
 // skipMessage throws a message away, of which the first bytes are gone already.
 func (c *conn) skipMessage(f frame, gone int, why error) {
 	c.skipped = skipping{left: f.size - gone, more: f.more, on: true, why: why}
-	c.info.Skip(true)
+	c.Conn.Skip(true)
 }
 
 // skip throws away the beginning of in. After the message's last byte it is
@@ -132,8 +132,8 @@ func (c *conn) skip(in []byte) (n int, err error) {
 		}
 		if !s.more {
 			s.on = false
-			c.info.Skip(false)
-			c.out.B = c.appendError(c.out.B, s.why)
+			c.Conn.Skip(false)
+			c.Out.B = c.appendError(c.Out.B, s.why)
 			return n, nil
 		}
 		if len(in)-n < headerSize {
@@ -141,7 +141,7 @@ func (c *conn) skip(in []byte) (n int, err error) {
 		}
 		h := in[n:]
 		if h[3] != c.seq {
-			return n, c.fatal(c.out, errOutOfOrder)
+			return n, c.fatal(c.Out, errOutOfOrder)
 		}
 		c.seq++
 		s.left = int(h[0]) | int(h[1])<<8 | int(h[2])<<16

@@ -40,7 +40,7 @@ func (c *conn) greet(out *wire.Out) {
 	out.B, at = begin(out.B)
 	out.B = append(out.B, 10)
 	out.B = append(append(append(out.B, versionPrefix...), c.protocol.sql.MySQLVersion()...), 0)
-	out.B = appendUint32(out.B, uint32(c.info.ID))
+	out.B = appendUint32(out.B, uint32(c.Conn.ID))
 	out.B = append(append(out.B, c.nonce[:8]...), 0)
 	out.B = appendUint16(out.B, uint16(can))
 	out.B = append(out.B, charsetUTF8MB4)
@@ -56,7 +56,7 @@ func (c *conn) greet(out *wire.Out) {
 
 // offered is what the server can do on this connection.
 func (c *conn) offered() capability {
-	if c.info.CanTLS() {
+	if c.Conn.CanTLS() {
 		return offered | clientSSL
 	}
 	return offered
@@ -73,10 +73,10 @@ var errStop = errors.New("TLS begins")
 func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) error {
 	flags := reader{b: payload}
 	if len(payload) == sslRequestSize && capability(flags.uint32()).has(clientSSL) {
-		if !c.info.CanTLS() {
+		if !c.Conn.CanTLS() {
 			return c.fatal(out, errBadHandshake)
 		}
-		c.info.StartTLS()
+		c.Conn.StartTLS()
 		return errStop
 	}
 	id, err := c.handshakeResponse(payload)
@@ -200,11 +200,14 @@ const maxProgramBytes = 64
 func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
-		PID: c.info.ID, RemoteAddr: c.info.Remote, Collation: id.collation,
-		Settings: map[string]string{"max_allowed_packet": strconv.Itoa(c.protocol.limits.Statement)},
+		PID: c.Conn.ID, RemoteAddr: c.Conn.Remote, Collation: id.collation,
+		Settings: map[string]string{
+			"max_allowed_packet":       strconv.Itoa(c.protocol.limits.Statement),
+			"idle_transaction_timeout": strconv.FormatFloat(c.protocol.limits.IdleInTransaction.Seconds(), 'f', -1, 64),
+		},
 	}
-	if c.info.TLS != nil {
-		o.TLS = (*sqlfuncs.TLS)(&c.info.TLS.Encryption)
+	if c.Conn.TLS != nil {
+		o.TLS = (*sqlfuncs.TLS)(&c.Conn.TLS.Encryption)
 	}
 	if id.program != "" {
 		o.Settings["application_name"] = cutText(id.program, maxProgramBytes)
@@ -215,21 +218,21 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 // open opens the session of a client that has logged in.
 func (c *conn) open(out *wire.Out) error {
 	options := c.login.options
-	if c.session == nil {
-		if err := c.info.Admit(); err != nil {
+	if c.SQL == nil {
+		if err := c.Conn.Admit(); err != nil {
 			return c.denied(out, err)
 		}
 	} else {
 		c.closeSession()
 	}
-	var err error
-	if c.session, err = c.protocol.sql.NewSession(options); err != nil {
-		c.session = nil
+	session, err := c.protocol.sql.NewSession(options)
+	if c.SQL = session; err != nil {
 		return c.fatal(out, err)
 	}
-	c.session.Serve(c)
+	c.Opened()
+	c.SQL.Serve(c)
 	limit := c.protocol.limits.LogName
-	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
+	c.protocol.log.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
 		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
 	c.user = options.User
 	c.login = nil
@@ -244,7 +247,7 @@ func (c *conn) open(out *wire.Out) error {
 func (c *conn) closeSession() {
 	c.protocol.conns.remove(c)
 	c.closeStatements()
-	c.session.Close()
+	c.SQL.Close()
 }
 
 // errMethodUnknown tells a client that is too old for the account's method.

@@ -18,13 +18,13 @@ func (s *connections) add(c *conn) {
 	if s.all == nil {
 		s.all = map[uint32]*conn{}
 	}
-	s.all[uint32(c.info.ID)] = c
+	s.all[uint32(c.Conn.ID)] = c
 }
 
 func (s *connections) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.all, uint32(c.info.ID))
+	delete(s.all, uint32(c.Conn.ID))
 }
 
 func (s *connections) count() int {
@@ -53,7 +53,7 @@ var (
 func (c *conn) Kill(id int64, queryOnly bool) error {
 	victim := c.protocol.conns.owned(id, c.user)
 	switch {
-	case victim == nil && c.session.EndOther(id, queryOnly): // an administrator's
+	case victim == nil && c.SQL.EndOther(id, queryOnly): // an administrator's
 		return nil
 	case victim == nil:
 		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", id).WithMySQL(1094, "HY000")
@@ -69,23 +69,12 @@ func (c *conn) Kill(id int64, queryOnly bool) error {
 	return nil
 }
 
-// Waits implements sqlfuncs.Connection.
-func (c *conn) Waits() {
-	_ = c.out.Flush() // a broken connection shows at the next flush
-	c.info.Wait()
-}
-
 // End implements sqlfuncs.Connection.
 func (c *conn) End(queryOnly bool) {
 	if queryOnly {
-		c.interrupt(errInterrupted)
+		c.Statement.Interrupt(errInterrupted)
 		return
 	}
-	c.interrupt(errKilled)
-	c.info.HangUp()
-}
-
-// interrupt ends the statement that is running, from any goroutine.
-func (c *conn) interrupt(why error) {
-	c.statement.Interrupt(why)
+	c.Statement.Interrupt(errKilled)
+	c.Conn.HangUp()
 }

@@ -17,24 +17,21 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 		}
 	}
 	c.more = 0
-	if c.drawText(text, out) {
-		return nil
-	}
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.read(ctx, text); err != nil {
+	if err := c.BeginText(ctx, text); err != nil {
 		return err
 	}
-	defer c.haveRead(text)
-	batch, err := c.session.Simple(text)
+	defer c.EndText(text)
+	batch, err := c.SQL.Simple(text)
 	if err != nil {
 		return err
 	}
 	err = c.runBatch(ctx, &batch, out)
 	c.more = 0
-	c.session.EndBatch()
-	c.text = "" // it may be long
+	c.SQL.EndBatch()
+	c.Text = "" // it may be long
 	return err
 }
 
@@ -96,9 +93,9 @@ func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Ou
 
 // runStatement runs one statement of a query.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
-	p := c.session.Run(st)
+	p := c.SQL.Run(st)
 	defer p.Close()
-	ctx = c.beginStatement(ctx, st)
-	defer c.statement.End()
+	ctx = c.begin(ctx, st)
+	defer c.Statement.End()
 	return c.sendResult(ctx, p, asText, false, out)
 }

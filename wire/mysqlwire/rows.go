@@ -24,7 +24,7 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, kno
 		if err := c.finish(ctx, p); err != nil {
 			return err
 		}
-		out.B = c.ok(out.B, c.affected(), c.session.LastInsertID())
+		out.B = c.ok(out.B, c.affected(), c.SQL.LastInsertID())
 		return nil
 	}
 	out.B = c.head(out.B, p.Statement(), p.Columns(), known)
@@ -37,7 +37,7 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, kno
 }
 
 // affected is the number of rows that an OK packet tells of.
-func (c *conn) affected() uint64 { return uint64(max(0, c.session.AffectedRows())) }
+func (c *conn) affected() uint64 { return uint64(max(0, c.SQL.AffectedRows())) }
 
 // finish runs a portal that returns no rows.
 func (c *conn) finish(ctx context.Context, p *sqlfuncs.Portal) error {
@@ -62,9 +62,9 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, f format, limit
 		var at int
 		out.B, at = begin(out.B)
 		if f == asText {
-			out.B = appendTextRow(out.B, row, p.Columns(), c.session.Env())
+			out.B = appendTextRow(out.B, row, p.Columns(), c.SQL.Env())
 		} else {
-			out.B = appendBinaryRow(out.B, row, p.Columns(), c.session.Env())
+			out.B = appendBinaryRow(out.B, row, p.Columns(), c.SQL.Env())
 		}
 		out.B = c.end(out.B, at)
 		rows++
@@ -89,11 +89,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, f format, limit 
 		if err != nil {
 			return rows, err
 		}
-		if f == asText {
-			out.B = c.appendRun(out.B, r)
-		} else {
-			out.B = c.appendRunBinary(out.B, r)
-		}
+		out.B = c.appendRun(out.B, r, f)
 		rows += r.Count
 		if err := out.RowRoom(p); err != nil {
 			return rows, err

@@ -41,7 +41,7 @@ type protocol struct {
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
-	return &conn{protocol: p, info: c, statement: wire.Statement{Took: c.Took()}}
+	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
 // method is the authentication method of the greeting. Where everybody may

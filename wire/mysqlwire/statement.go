@@ -60,12 +60,12 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.read(ctx, text); err != nil {
+	if err := c.BeginText(ctx, text); err != nil {
 		return err
 	}
-	defer c.haveRead(text)
+	defer c.EndText(text)
 	name := "mysql " + strconv.FormatUint(uint64(id), 10)
-	st, err := c.session.Prepare(name, string(text), nil)
+	st, err := c.SQL.Prepare(name, string(text), nil)
 	if err != nil {
 		var e *sqlstate.Error
 		if errors.As(err, &e) && e.Code == sqlstate.LimitExceeded {
@@ -80,7 +80,7 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 		err = errTooManyParameters
 	}
 	if err != nil {
-		c.session.Unprepare([]byte(name))
+		c.SQL.Unprepare([]byte(name))
 		return err
 	}
 	if c.statements == nil {
@@ -148,10 +148,10 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	if flags&cursorReadOnly == 0 && c.drawBinary(s.st, out) {
+	if flags&cursorReadOnly == 0 && c.drawExecution(s.st, out) {
 		return nil
 	}
-	p, err := c.session.Open(s.st, c.args)
+	p, err := c.SQL.Open(s.st, c.args)
 	clear(c.args) // borrowed from the message
 	if err != nil {
 		return err
@@ -160,11 +160,11 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		return c.openCursor(s, p, out)
 	}
 	defer p.Close()
-	ctx = c.beginStatement(ctx, s.st)
-	defer c.statement.End()
+	ctx = c.begin(ctx, s.st)
+	defer c.Statement.End()
 	err = c.sendResult(ctx, p, asBinary, c.known(s, p), out)
-	c.session.EndBatch()
-	c.text = "" // it may be long
+	c.SQL.EndBatch()
+	c.Text = "" // it may be long
 	return err
 }
 
@@ -252,7 +252,7 @@ func (c *conn) longData(body []byte) {
 			c.protocol.limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
 	}
 	if s.failed == nil {
-		s.failed = c.session.Memory().Draw(longFactor * int64(len(r.b)))
+		s.failed = c.SQL.Memory().Draw(longFactor * int64(len(r.b)))
 	}
 	if s.failed != nil {
 		failed := s.failed
@@ -275,7 +275,7 @@ const longFactor = 2
 func (c *conn) forgetLongData(s *statement) {
 	for _, v := range s.long {
 		c.longBytes -= len(v.data)
-		c.session.Memory().Return(longFactor * int64(len(v.data)))
+		c.SQL.Memory().Return(longFactor * int64(len(v.data)))
 	}
 	s.long, s.failed = nil, nil
 }
@@ -312,8 +312,8 @@ func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 	if s.cursor == nil {
 		return sqlstate.New(sqlstate.InvalidCursorName, "The statement (%d) has no open cursor", s.id).WithMySQL(1421, "HY000")
 	}
-	ctx = c.beginStatement(ctx, s.st)
-	defer c.statement.End()
+	ctx = c.begin(ctx, s.st)
+	defer c.Statement.End()
 	status := uint16(statusCursorExists)
 	if rows > 0 {
 		_, err = c.sendRows(ctx, s.cursor, asBinary, int64(rows), out)
@@ -327,7 +327,7 @@ func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 		return err
 	}
 	out.B = c.eof(out.B, status)
-	c.text = ""
+	c.Text = ""
 	return nil
 }
 
@@ -354,7 +354,7 @@ func (c *conn) closeStatement(body []byte) {
 func (c *conn) drop(s *statement) {
 	c.closeCursor(s)
 	c.forgetLongData(s)
-	c.session.Unprepare([]byte(s.name))
+	c.SQL.Unprepare([]byte(s.name))
 	delete(c.statements, s.id)
 }
 

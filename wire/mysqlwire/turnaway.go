@@ -10,6 +10,6 @@ import (
 // handshake, without a server: one that has no SQL yet. The caller sets a
 // deadline and closes the connection.
 func TurnAway(client net.Conn, why error) {
-	c := &conn{info: &wire.Conn{}}
+	c := &conn{Session: wire.Session{Conn: &wire.Conn{}}}
 	_, _ = client.Write(c.appendError(nil, why)) // it may have gone
 }

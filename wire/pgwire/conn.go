@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"nextid/sqlfuncs"
-	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -27,27 +25,23 @@ const (
 
 // conn is the protocol's side of one connection: a wire.Machine.
 type conn struct {
+	wire.Session
 	protocol *protocol
-	info     *wire.Conn
 	login    *login // while identifying
-	session  *sqlfuncs.Session
-	out      *wire.Out
 
 	state              state
 	minor              uint8
 	askedSSL, askedGSS bool
 	direct             bool // TLS began without SSLRequest
 	skipToSync         bool // after an error in an extended query
-	ran                bool // a statement has run the long way since the last ReadyForQuery
+	untold             bool // the slow path has run since the last ReadyForQuery
+	status             byte // that the last ReadyForQuery told
 	secret             [secretSize]byte
 
-	text string // of the statement that ran last the slow way, for the log
-	skip int64  // bytes of an over-long message that are still to come
+	skip int64 // bytes of an over-long message that are still to come
 
 	args    []sqlfuncs.Arg // of the Bind being read, storage reused
 	formats []int16
-
-	statement wire.Statement // the context of the one that runs
 }
 
 var _ wire.Machine = (*conn)(nil)
@@ -60,13 +54,13 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		if c.skip > 0 {
 			n := min(int64(len(rest)), c.skip)
 			if c.skip -= n; c.skip == 0 {
-				c.info.Skip(false)
+				c.Conn.Skip(false)
 			}
 			consumed += int(n)
 			continue
 		}
 		var n int
-		login := c.session == nil
+		login := c.SQL == nil
 		switch c.state {
 		case ready:
 			var commands int
@@ -83,13 +77,11 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		if err != nil || (n == 0 && c.skip == 0) {
 			break
 		}
-		if consumed += n; login && c.session != nil {
+		if consumed += n; login && c.SQL != nil {
 			break
 		}
 	}
-	if served > 0 {
-		c.info.Served(served)
-	}
+	c.Conn.Served += served
 	return consumed, err
 }
 
@@ -111,7 +103,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		c.skipMessage(n)
 		return 0, 0, nil
 	case len(in) < n:
-		c.info.Expect(n)
+		c.Conn.Expect(n)
 		return 0, 0, nil
 	}
 	if h.typ == 'Q' || h.typ == 'B' {
@@ -120,7 +112,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		}
 	}
 	if h.typ == 'Q' || h.typ == 'E' {
-		commands = 1
+		c.untold, commands = true, 1
 	}
 	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
 }
@@ -138,7 +130,7 @@ func (c *conn) Drop(held []byte, out *wire.Out) error {
 // skipMessage throws the next n bytes away.
 func (c *conn) skipMessage(n int) {
 	c.skip = int64(n)
-	c.info.Skip(true)
+	c.Conn.Skip(true)
 }
 
 // ignores reports whether messages of a type are not even looked at: those
@@ -179,7 +171,7 @@ func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Ou
 			c.failed(out, errMalformed('S'))
 		}
 		c.skipToSync = false
-		c.session.EndBatch()
+		c.SQL.EndBatch()
 		c.ready(out)
 		return nil
 	case 'X':
@@ -225,23 +217,15 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 // failed sends an error and fails the transaction.
 func (c *conn) failed(out *wire.Out, err error) {
 	c.sendNotices(out)
-	var e *sqlstate.Error
-	if !errors.As(err, &e) || e.Code == sqlstate.Internal {
-		cause := err
-		if e != nil && e.Cause != nil {
-			cause = e.Cause
-		}
-		c.protocol.log.Error("internal error", "connection", c.info.ID, "error", cause,
-			"statement", cutText(c.text, c.protocol.limits.LogText))
-	}
-	c.session.Fail()
-	c.info.Answered(err)
+	c.LogInternal(c.protocol.log, &c.protocol.limits, err)
+	c.SQL.Fail()
+	c.Conn.Answered(err)
 	out.B = appendError(out.B, "ERROR", err)
 }
 
 // fatal sends an error that ends the connection, and returns it.
 func (c *conn) fatal(out *wire.Out, err error) error {
-	c.info.Answered(err)
+	c.Conn.Answered(err)
 	out.B = appendError(out.B, "FATAL", err)
 	return err
 }
@@ -268,7 +252,7 @@ func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 	if typ == 'P' || typ == 'B' {
 		c.skipToSync = true
 	} else {
-		c.session.EndBatch()
+		c.SQL.EndBatch()
 		c.ready(out)
 	}
 	return out.Room()
@@ -276,88 +260,32 @@ func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 
 // sendNotices sends the notices of the last statement.
 func (c *conn) sendNotices(out *wire.Out) {
-	for _, n := range c.session.TakeNotices() {
+	for _, n := range c.SQL.TakeNotices() {
 		out.B = appendNotice(out.B, n)
 	}
 }
 
 // ready sends the parameters that changed, and ReadyForQuery.
 func (c *conn) ready(out *wire.Out) {
-	for _, p := range c.session.TakeParameters() {
+	for _, p := range c.SQL.TakeParameters() {
 		out.B = appendParameterStatus(out.B, p)
 	}
-	out.B = appendReady(out.B, c.session.Status())
-	c.ran, c.text = false, "" // the text may be long
-}
-
-// beginStatement returns the context of a statement that may wait: a cancel request,
-// its timeout or the end of the server ends it. The caller ends c.statement.
-func (c *conn) beginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
-	c.ran, c.text = true, st.Text
-	timeout, overdue := c.session.StatementTimeout()
-	return c.statement.Begin(ctx, timeout, overdue)
+	c.status = c.SQL.Status()
+	out.B = appendReady(out.B, c.status)
+	c.untold, c.Text = false, "" // the text may be long
 }
 
 var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 
-// Waits implements sqlfuncs.Connection.
-func (c *conn) Waits() {
-	_ = c.out.Flush() // a broken connection shows at the next flush
-	c.info.Wait()
-}
-
 // End implements sqlfuncs.Connection.
 func (c *conn) End(queryOnly bool) {
 	if queryOnly {
-		c.interrupt(errCanceled)
+		c.Statement.Interrupt(errCanceled)
 		return
 	}
-	c.interrupt(wire.ErrShutdown)
-	c.info.HangUp()
+	c.Statement.Interrupt(wire.ErrShutdown)
+	c.Conn.HangUp()
 }
-
-// interrupt ends the statement that is running, from any goroutine.
-func (c *conn) interrupt(why error) {
-	c.statement.Interrupt(why)
-}
-
-// read waits for a CPU slot before a text is parsed that takes long. Both can be
-// stopped as a statement can, until haveRead.
-func (c *conn) read(ctx context.Context, text []byte) error {
-	if len(text) < sqlfuncs.LongText {
-		return nil
-	}
-	timeout, overdue := c.session.StatementTimeout()
-	err := c.session.ReadLong(c.statement.Begin(ctx, timeout, overdue))
-	if err != nil {
-		c.statement.Unread()
-	}
-	return err
-}
-
-// haveRead is the end of what read began. The statement may have run since.
-func (c *conn) haveRead(text []byte) {
-	if len(text) >= sqlfuncs.LongText {
-		c.statement.Unread()
-	}
-}
-
-// IdleTimeout implements wire.Machine.
-func (c *conn) IdleTimeout() time.Duration {
-	switch {
-	case c.session == nil:
-		return 0
-	case c.session.Status() == 'I':
-		return c.protocol.limits.IdleOf(c.session.IdleTimeout())
-	}
-	return c.session.IdleInTransactionTimeout()
-}
-
-// Lost implements wire.Machine.
-func (c *conn) Lost() { c.statement.Lose(wire.ErrLost) }
-
-// Busy implements wire.Machine.
-func (c *conn) Busy() bool { return c.session != nil && c.session.Status() != 'I' }
 
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
@@ -386,26 +314,11 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	_ = c.fatal(out, err) // the connection ends anyway
 }
 
-// Rest implements wire.Machine.
-func (c *conn) Rest() {
-	if c.session != nil {
-		c.session.Rest()
-	}
-}
-
-// Memory implements wire.Machine.
-func (c *conn) Memory() *account.Session {
-	if c.session == nil {
-		return nil
-	}
-	return c.session.Memory()
-}
-
 // Close implements wire.Machine.
 func (c *conn) Close() {
-	c.statement.Close()
-	if c.session != nil {
+	c.Statement.Close()
+	if c.SQL != nil {
 		c.protocol.keys.remove(c)
-		c.session.Close()
+		c.SQL.Close()
 	}
 }

@@ -1,50 +1,51 @@
-// Package pgwire speaks the PostgreSQL frontend/backend protocol, versions
-// 3.0 and 3.2 (PostgreSQL documentation, chapter "Frontend/Backend
-// Protocol"), over the SQL layer sqlfuncs.
+// Package pgwire implements the server side of the PostgreSQL frontend/backend
+// protocol, versions 3.0 and 3.2 (PostgreSQL documentation, chapter
+// "Frontend/Backend Protocol"), over package sqlfuncs.
+//
+// New returns a wire.Server. Its connections are of type conn, a wire.Machine:
+// Feed gets the bytes that have arrived and appends the answers. One goroutine
+// at a time uses a conn; Lost, End and CancelRequest come from others.
 //
 // # Life of a connection
 //
-//  1. SSLRequest and GSSENCRequest, each at most once: TLS if the server has
-//     a certificate, no GSSAPI. Or TLS from the first byte, with ALPN.
-//  2. The start-up packet: version negotiation, parameters, and what the
-//     Authenticator, if there is one, wants to know.
-//  3. The session; AuthenticationOk, ParameterStatus, BackendKeyData,
-//     ReadyForQuery.
-//  4. Messages until Terminate. After an error in an extended query
+//  1. SSLRequest and GSSENCRequest, each at most once. The answer is TLS if the
+//     server has a certificate, and never GSSAPI. TLS may also begin with the
+//     first byte, with ALPN.
+//  2. The start-up packet: version negotiation and parameters. The
+//     Authenticator may ask for proofs.
+//  3. AuthenticationOk, ParameterStatus, BackendKeyData, ReadyForQuery.
+//  4. Messages until Terminate. After an error in an extended query,
 //     everything up to Sync is skipped.
 //
-// # Layers
+// # Files
 //
 //	reader.go    bounds-checked decoding of one message
 //	frame.go     message boundaries and their limits
 //	startup.go   steps 1 to 3
-//	auth.go      the dialogue of a login
-//	conn.go      the state machine: wire.Machine
+//	auth.go      the messages of a login
+//	conn.go      the state machine
+//	fast.go      the fast path: SELECT next_id('orders')
 //	simple.go    Query
 //	extended.go  Parse, Bind, Describe, Execute, Close, Flush, Sync
 //	rows.go      results
-//	run.go       runs of ids, without a value or a call for each row
 //	encode.go    messages to the client
-//	text.go      what names and texts must be
+//	text.go      checks of names and texts
+//	turnaway.go  the answer of a server that is starting
 //
-// A message that breaks the framing ends the connection (08P01); one that is
-// merely wrong is answered with an error and the connection goes on. One that
-// is too long is skipped without being stored (54000).
+// # Invariants
 //
-// # The warm path
+//   - A message that breaks the framing ends the connection (08P01). Any other
+//     wrong message gets an error, and the connection goes on. A message over
+//     its limit is skipped without being stored (54000).
+//   - The fast path takes no lock and allocates nothing. It answers only while
+//     no statement has run since the last ReadyForQuery, because a
+//     ParameterStatus or another transaction status may have to be sent first.
+//   - Every other statement has a context, which a CancelRequest,
+//     statement_timeout or the end of the server ends.
 //
-// SELECT next_id('orders'), as a Query or as Bind, Describe, Execute, Sync of
-// a prepared statement, takes no lock and allocates nothing: the SQL layer
-// finds the statement by its text and draws the id with one atomic operation,
-// the RowDescription was encoded the first time (sqlfuncs.Statement.Memo), and
-// the rest is appended to the connection's buffer. Everything else gets a
-// context, which a CancelRequest, statement_timeout or the end of the server
-// ends.
+// # Tests
 //
-// # How to see that it is right
-//
-// testdata/transcripts has conversations as text. They are played against
-// this package, byte by byte as well, and against a real PostgreSQL, where
-// only those marked "ours" may differ. The answers are read with pgproto3,
-// so that the encoder does not check itself.
+// testdata/transcripts has conversations as text. They are replayed against
+// this package, also byte by byte, and against a real PostgreSQL, where only
+// those marked "ours" may differ. The answers are decoded with pgproto3.
 package pgwire

@@ -26,10 +26,10 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.read(ctx, text); err != nil {
+	if err := c.BeginText(ctx, text); err != nil {
 		return err
 	}
-	defer c.haveRead(text)
+	defer c.EndText(text)
 	var types []datum.OID
 	if n > 0 {
 		types = make([]datum.OID, n)
@@ -40,7 +40,7 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	if !r.ok() {
 		return errMalformed('P')
 	}
-	if _, err := c.session.Prepare(string(name), string(text), types); err != nil {
+	if _, err := c.SQL.Prepare(string(name), string(text), types); err != nil {
 		return err
 	}
 	out.B = append(out.B, parseComplete...)
@@ -53,38 +53,48 @@ func tooMany(what string, n, limit int) error {
 
 // bind serves Bind.
 func (c *conn) bind(body []byte, out *wire.Out) error {
-	if _, err := c.bound(body); err != nil {
+	portal, name, err := c.readBind(body)
+	if err != nil {
+		return err
+	}
+	st, err := c.SQL.Prepared(name)
+	if err != nil {
+		return err
+	}
+	_, err = c.SQL.Bind(portal, st, c.args, c.formats)
+	clear(c.args) // borrowed from the message
+	if err != nil {
 		return err
 	}
 	out.B = append(out.B, bindComplete...)
 	return nil
 }
 
-// bound makes the portal of a Bind: portal, statement, formats, values,
-// result formats.
-func (c *conn) bound(body []byte) (*sqlfuncs.Portal, error) {
+// readBind reads a Bind: portal, statement, formats, values, result formats.
+// The values and the result formats are in c.args and c.formats.
+func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 	r := reader{b: body}
-	portal, name := r.cstring(), r.cstring()
+	portal, name = r.cstring(), r.cstring()
 	formatCount := r.count(2)
 	formats := r.bytes(2 * formatCount)
 	n := r.count(4)
 	if r.bad {
-		return nil, errMalformed('B')
+		return nil, nil, errMalformed('B')
 	}
 	if n > c.protocol.limits.Parameters {
-		return nil, tooMany("parameters", n, c.protocol.limits.Parameters)
+		return nil, nil, tooMany("parameters", n, c.protocol.limits.Parameters)
 	}
 	if err := checkName(portal); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if formatCount > 1 && formatCount != n {
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
+		return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
 	}
 	c.args = c.args[:0]
 	for i := range n {
 		binary, err := argFormat(formats, formatCount, i)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		arg := sqlfuncs.Arg{Binary: binary}
 		if size := r.int32(); size == -1 {
@@ -94,7 +104,7 @@ func (c *conn) bound(body []byte) (*sqlfuncs.Portal, error) {
 		}
 		if !binary {
 			if err := checkText(arg.Data); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		c.args = append(c.args, arg)
@@ -102,25 +112,19 @@ func (c *conn) bound(body []byte) (*sqlfuncs.Portal, error) {
 	c.formats = c.formats[:0]
 	n = r.count(2)
 	if n > c.protocol.limits.ResultFormats {
-		return nil, tooMany("result formats", n, c.protocol.limits.ResultFormats)
+		return nil, nil, tooMany("result formats", n, c.protocol.limits.ResultFormats)
 	}
 	for range n {
 		f := r.int16()
 		if f != 0 && f != 1 {
-			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
+			return nil, nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
 		}
 		c.formats = append(c.formats, f)
 	}
 	if !r.ok() {
-		return nil, errMalformed('B')
+		return nil, nil, errMalformed('B')
 	}
-	st, err := c.session.Prepared(name)
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.session.Bind(portal, st, c.args, c.formats)
-	clear(c.args) // borrowed from the message
-	return p, err
+	return portal, name, nil
 }
 
 // argFormat reads the format code of the i-th value: none, one for all, or
@@ -150,7 +154,7 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 		return errMalformed('D')
 	}
 	if kind == 'P' {
-		p, err := c.session.Portal(name)
+		p, err := c.SQL.Portal(name)
 		if err != nil {
 			return err
 		}
@@ -160,7 +164,7 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 		c.describePortal(p, out)
 		return nil
 	}
-	st, err := c.session.Prepared(name)
+	st, err := c.SQL.Prepared(name)
 	if err != nil {
 		return err
 	}
@@ -178,7 +182,7 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 		out.B = append(out.B, noData...)
 		return nil
 	}
-	out.B = append(out.B, c.description(st, 0)...)
+	out.B = append(out.B, c.description(st, false)...)
 	return nil
 }
 
@@ -197,11 +201,7 @@ func (c *conn) appendDescription(dst []byte, p *sqlfuncs.Portal) []byte {
 	if !uniform || len(columns) == 0 || len(st.Columns) != len(columns) || &columns[0] != &st.Columns[0] {
 		return appendRowDescription(dst, columns, p.Binary)
 	}
-	slot := 0
-	if binary {
-		slot = 1
-	}
-	return append(dst, c.description(st, slot)...)
+	return append(dst, c.description(st, binary)...)
 }
 
 // execute serves Execute: portal, row limit.
@@ -211,7 +211,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if !r.ok() {
 		return errMalformed('E')
 	}
-	p, err := c.session.Portal(name)
+	p, err := c.SQL.Portal(name)
 	if err != nil {
 		return err
 	}
@@ -222,8 +222,8 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
 		return err
 	}
-	ctx = c.beginStatement(ctx, p.Statement())
-	defer c.statement.End()
+	ctx = c.BeginStatement(ctx, p.Statement())
+	defer c.Statement.End()
 	_, err = c.sendRows(ctx, p, int64(max(limit, 0)), out)
 	if err == nil {
 		c.sendNotices(out)
@@ -234,7 +234,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 // checkFailedBlock refuses what returns rows while the transaction block has
 // failed: the statement may be older than the failure.
 func (c *conn) checkFailedBlock(rows bool) error {
-	if rows && c.session.Status() == 'E' {
+	if rows && c.SQL.Status() == 'E' {
 		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 	}
 	return nil
@@ -249,9 +249,9 @@ func (c *conn) close(body []byte, out *wire.Out) error {
 		return errMalformed('C')
 	}
 	if kind == 'S' {
-		c.session.Unprepare(name)
+		c.SQL.Unprepare(name)
 	} else {
-		c.session.ClosePortal(name)
+		c.SQL.ClosePortal(name)
 	}
 	out.B = append(out.B, closeComplete...)
 	return nil

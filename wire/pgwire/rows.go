@@ -7,6 +7,7 @@ import (
 
 	"nextid/sqlfuncs"
 	"nextid/wire"
+	"nextid/wire/idrun"
 )
 
 // sendRows sends the rows of a portal and its end: CommandComplete, or
@@ -40,7 +41,7 @@ func (c *conn) sendValues(ctx context.Context, p *sqlfuncs.Portal, limit int64, 
 			return rows, err
 		}
 		c.sendNotices(out) // of this row
-		if out.B, err = appendRow(out.B, row, p.Binary, c.session.Env()); err != nil {
+		if out.B, err = appendRow(out.B, row, p.Binary, c.SQL.Env()); err != nil {
 			return rows, err
 		}
 		rows++
@@ -66,11 +67,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 		if err != nil {
 			return rows, err
 		}
-		if p.Binary(0) {
-			out.B = appendRunBinary(out.B, r)
-		} else {
-			out.B = appendRun(out.B, r, rowTemplate)
-		}
+		out.B = appendRun(out.B, r, p.Binary(0))
 		rows += r.Count
 		if err := out.RowRoom(p); err != nil {
 			return rows, err
@@ -120,7 +117,7 @@ func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out
 		}
 		var at int
 		out.B, at = begin(out.B, 'd')
-		out.B = end(cp.AppendRow(out.B, row, c.session.Env()), at)
+		out.B = end(cp.AppendRow(out.B, row, c.SQL.Env()), at)
 		rows++
 		if err := out.RowRoom(p); err != nil {
 			return rows, err
@@ -135,7 +132,7 @@ func (c *conn) copyIDs(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (
 		if err != nil {
 			return rows, err
 		}
-		out.B = appendRun(out.B, r, copyTemplate)
+		out.B = idrun.Append(out.B, r, 0, appendIDCopy)
 		rows += r.Count
 		if err := out.RowRoom(p); err != nil {
 			return rows, err

@@ -39,7 +39,7 @@ type protocol struct {
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
-	return &conn{protocol: p, info: c, statement: wire.Statement{Took: c.Took()}}
+	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
 // cancelKeys maps process ids to the connections that a CancelRequest with
@@ -67,13 +67,13 @@ func (k *cancelKeys) add(c *conn) {
 	if k.conns == nil {
 		k.conns = map[int32]*conn{}
 	}
-	k.conns[c.info.ID] = c
+	k.conns[c.Conn.ID] = c
 }
 
 func (k *cancelKeys) remove(c *conn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.conns, c.info.ID)
+	delete(k.conns, c.Conn.ID)
 }
 
 // cancel interrupts a connection's statement if the secret is right. Nobody
@@ -84,6 +84,6 @@ func (k *cancelKeys) cancel(body []byte) {
 	c := k.conns[pid]
 	k.mu.Unlock()
 	if c != nil && subtle.ConstantTimeCompare(c.cancelSecret(), body[4:]) == 1 {
-		c.interrupt(errCanceled)
+		c.Statement.Interrupt(errCanceled)
 	}
 }

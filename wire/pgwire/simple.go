@@ -21,7 +21,7 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 			return err
 		}
 	}
-	c.session.EndBatch()
+	c.SQL.EndBatch()
 	c.sendNotices(out)
 	c.ready(out)
 	return out.Room()
@@ -32,11 +32,11 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.read(ctx, text); err != nil {
+	if err := c.BeginText(ctx, text); err != nil {
 		return err
 	}
-	defer c.haveRead(text)
-	batch, err := c.session.Simple(text)
+	defer c.EndText(text)
+	batch, err := c.SQL.Simple(text)
 	if err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 
 // runStatement runs one statement of a simple query.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
-	p := c.session.Run(st)
+	p := c.SQL.Run(st)
 	defer p.Close()
-	ctx = c.beginStatement(ctx, st)
-	defer c.statement.End()
+	ctx = c.BeginStatement(ctx, st)
+	defer c.Statement.End()
 	if p.Copy() == nil && p.Columns() != nil {
 		out.B = c.appendDescription(out.B, p)
 	}

@@ -43,7 +43,7 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	if in[0] == tlsHandshake && !c.askedSSL && !c.askedGSS {
 		return 0, c.directTLS()
 	}
-	if c.direct && c.info.TLS.ALPN != alpn {
+	if c.direct && c.Conn.TLS.ALPN != alpn {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation,
 			"received direct SSL connection request without ALPN protocol negotiation extension"))
 	}
@@ -91,7 +91,7 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 		return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected encryption request"))
 	}
 	*asked = true
-	if code != sslRequest || !c.info.CanTLS() {
+	if code != sslRequest || !c.Conn.CanTLS() {
 		out.B = append(out.B, 'N')
 		return nil
 	}
@@ -99,7 +99,7 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 		// A client waits for the answer. These bytes are a broken client's, or
 		// somebody in the middle wants them to be taken for the client's
 		// (CVE-2021-23214). No answer: the client could not trust it.
-		c.protocol.log.Warn("plaintext behind a request for TLS: connection closed", "connection", c.info.ID, "remote", c.info.Remote)
+		c.protocol.log.Warn("plaintext behind a request for TLS: connection closed", "connection", c.Conn.ID, "remote", c.Conn.Remote)
 		return wire.ErrClosed
 	}
 	out.B = append(out.B, 'S')
@@ -110,7 +110,7 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 // directTLS begins TLS for a client that did not ask (sslnegotiation=direct
 // of libpq 17).
 func (c *conn) directTLS() error {
-	if !c.info.CanTLS() {
+	if !c.Conn.CanTLS() {
 		return errNoTLS // nothing could be said that the client understands
 	}
 	c.direct = true
@@ -124,7 +124,7 @@ var errNoTLS = errors.New("the client begins with TLS, and the server has no cer
 // request for encryption again.
 func (c *conn) startTLS() {
 	c.askedSSL, c.askedGSS = true, true
-	c.info.StartTLS()
+	c.Conn.StartTLS()
 }
 
 // begin reads the start-up packet and begins the login.
@@ -143,35 +143,36 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 	}
 	c.login = &login{options: o}
 	if a := c.protocol.auth; a != nil {
-		c.login.exchange = a.Begin(o.User, o.Database, c.info)
+		c.login.exchange = a.Begin(o.User, o.Database, c.Conn)
 	}
 	return c.identify(ctx, nil, out)
 }
 
 // open opens the session of a client that has logged in.
 func (c *conn) open(out *wire.Out) error {
-	err := c.info.Admit()
+	err := c.Conn.Admit()
 	if err == nil {
-		c.session, err = c.protocol.sql.NewSession(c.login.options)
+		c.SQL, err = c.protocol.sql.NewSession(c.login.options)
 	}
 	if err != nil {
 		return c.denied(out, err)
 	}
 	limit := c.protocol.limits.LogName
-	c.protocol.log.Debug("logged in", "connection", c.info.ID, "remote", c.info.Remote,
-		"user", cutText(c.login.options.User, limit), "database", cutText(c.login.options.Database, limit))
+	c.protocol.log.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
+		"user", sqlstate.Cut(c.login.options.User, limit), "database", sqlstate.Cut(c.login.options.Database, limit))
 	c.login = nil
-	c.out = out
-	c.session.Serve(c)
+	c.Out = out
+	c.Opened()
+	c.SQL.Serve(c)
 	c.protocol.keys.add(c)
 	out.B = append(out.B, authenticated...)
-	for _, p := range c.session.Parameters() {
+	for _, p := range c.SQL.Parameters() {
 		out.B = appendParameterStatus(out.B, p)
 	}
 	var at int
 	out.B, at = begin(out.B, 'K')
-	out.B = end(append(appendInt32(out.B, c.info.ID), c.cancelSecret()...), at)
-	out.B = appendReady(out.B, 'I')
+	out.B = end(append(appendInt32(out.B, c.Conn.ID), c.cancelSecret()...), at)
+	c.ready(out)
 	c.state = ready
 	return nil
 }
@@ -223,11 +224,11 @@ const idleInTransaction = "idle_in_transaction_session_timeout"
 // with PostgreSQL, parameters win over the same setting in options.
 func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 	o := sqlfuncs.SessionOptions{
-		Dialect: syntax.PostgreSQL, Admin: true, PID: c.info.ID, RemoteAddr: c.info.Remote,
+		Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote,
 		Settings: map[string]string{idleInTransaction: strconv.FormatInt(c.protocol.limits.IdleInTransaction.Milliseconds(), 10)},
 	}
-	if c.info.TLS != nil {
-		o.TLS = (*sqlfuncs.TLS)(&c.info.TLS.Encryption)
+	if c.Conn.TLS != nil {
+		o.TLS = (*sqlfuncs.TLS)(&c.Conn.TLS.Encryption)
 	}
 	for _, p := range params {
 		if p.name == "options" {
@@ -278,7 +279,7 @@ func commandLine(text string, into map[string]string) error {
 		}
 		name, value, ok := strings.Cut(setting, "=")
 		if !ok || name == "" {
-			return sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", cutText(words[min(i, len(words)-1)], maxShown))
+			return sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", sqlstate.Cut(words[min(i, len(words)-1)], maxShown))
 		}
 		into[strings.ReplaceAll(name, "-", "_")] = value
 	}

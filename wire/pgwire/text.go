@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -26,12 +25,4 @@ func checkText(b []byte) error {
 		return nil
 	}
 	return sqlstate.BrokenText(string(b))
-}
-
-// cutText shortens a client's text for a message or the log.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -1,11 +1,11 @@
-package wire_test
+package idrun_test
 
 import (
 	"math"
 	"strconv"
 	"testing"
 
-	"nextid/wire"
+	"nextid/wire/idrun"
 )
 
 func TestAppendIDWritesDigits(t *testing.T) {
@@ -20,7 +20,7 @@ func TestAppendIDWritesDigits(t *testing.T) {
 		ids = append(ids, 1<<bit-1, 1<<bit)
 	}
 	for _, id := range ids {
-		if got, want := string(wire.AppendID([]byte("id "), id)), "id "+strconv.FormatInt(id, 10); got != want {
+		if got, want := string(idrun.AppendID([]byte("id "), id)), "id "+strconv.FormatInt(id, 10); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

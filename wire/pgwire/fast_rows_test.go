@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nextid/generator"
+	"nextid/wire/idrun"
 )
 
 // plainRun is appendRun as anybody would write it, over another encoder.
@@ -46,9 +47,9 @@ func checkRun(t interface{ Fatal(...any) }, r generator.Range) {
 		got     []byte
 		message func(id int64) pgproto3.BackendMessage
 	}{
-		"text":   {appendRun(bytes.Clone(prefix), r, rowTemplate), textRow},
-		"binary": {appendRunBinary(bytes.Clone(prefix), r), binaryRow},
-		"copy":   {appendRun(bytes.Clone(prefix), r, copyTemplate), copyRow},
+		"text":   {appendRun(bytes.Clone(prefix), r, false), textRow},
+		"binary": {appendRun(bytes.Clone(prefix), r, true), binaryRow},
+		"copy":   {idrun.Append(bytes.Clone(prefix), r, 0, appendIDCopy), copyRow},
 	} {
 		if want := append(bytes.Clone(prefix), plainRun(t, r, c.message)...); !bytes.Equal(c.got, want) {
 			t.Fatal(fmt.Sprintf("%s of %+v:\ngot  %q\nwant %q", name, r, c.got, want))
@@ -94,9 +95,9 @@ func BenchmarkRun(b *testing.B) {
 	r := generator.Range{First: 7_123_456_789_012_345_678, Step: 1, Count: 1024}
 	dst := make([]byte, 0, 64<<10)
 	for name, encode := range map[string]func(dst []byte) []byte{
-		"text":   func(dst []byte) []byte { return appendRun(dst, r, rowTemplate) },
-		"copy":   func(dst []byte) []byte { return appendRun(dst, r, copyTemplate) },
-		"binary": func(dst []byte) []byte { return appendRunBinary(dst, r) },
+		"text":   func(dst []byte) []byte { return appendRun(dst, r, false) },
+		"copy":   func(dst []byte) []byte { return idrun.Append(dst, r, 0, appendIDCopy) },
+		"binary": func(dst []byte) []byte { return appendRun(dst, r, true) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -20,16 +20,15 @@ func TestRunsAreRows(t *testing.T) {
 		{First: -5, Step: 1, Count: 20_000},
 		{First: 123_456, Step: -4096, Count: 60},
 	} {
-		runs, single := conn{seq: 250}, conn{seq: 250}
-		got := runs.appendRun([]byte("x"), r)
-		binary := (&conn{seq: 3}).appendRunBinary(nil, r)
+		runs := conn{seq: 250}
+		got := runs.appendRun([]byte("x"), r, asText)
+		binary := (&conn{seq: 3}).appendRun(nil, r, asBinary)
 		want, wantBinary := []byte("x"), []byte(nil)
-		one := conn{seq: 3}
 		for i := range r.Count {
-			want = single.idRow(want, r.First+i*r.Step)
-			wantBinary = one.binaryIDRow(wantBinary, r.First+i*r.Step)
+			want, _ = appendIDText(want, 250+byte(i), r.First+i*r.Step)
+			wantBinary, _ = appendIDBinary(wantBinary, 3+byte(i), r.First+i*r.Step)
 		}
-		if !bytes.Equal(got, want) || runs.seq != single.seq {
+		if !bytes.Equal(got, want) || runs.seq != 250+byte(r.Count) {
 			t.Errorf("%+v: the rows differ", r)
 		}
 		if !bytes.Equal(binary, wantBinary) {

@@ -1,0 +1,153 @@
+// Package idrun writes ids in decimal, and runs of ids for both protocols.
+//
+// Most of what a server sends are runs: the rows of one statement, or the
+// answers to pipelined requests. Two messages of a run differ in the last
+// digits of their id. Append therefore encodes one message of 10,000 and copies
+// it. Nothing here allocates but for a dst that is too small.
+package idrun
+
+import (
+	"bytes"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"nextid/generator"
+)
+
+const (
+	// copied is the number of ids whose messages are copies of one: those
+	// that differ in their last four digits.
+	copied = 10_000
+
+	// shortMessage is the size up to which a message is copied with two
+	// 16-byte moves. A row with one id of 20 digits has 31 bytes in the
+	// PostgreSQL protocol and 25 in MySQL's.
+	shortMessage = 32
+
+	// maxRepeats bounds Repeats, and with it the bytes that are appended
+	// before Out.Room is called.
+	maxRepeats = 128
+)
+
+// Append appends a message for each id of r. message appends the i-th message
+// and returns the index in it at which the digits of the id end, -1 if they are
+// not in decimal. The byte number of each message counts the messages, modulo
+// 256; 0: no byte does.
+func Append(dst []byte, r generator.Range, number int, message func(dst []byte, i, id int64) (_ []byte, end int)) []byte {
+	for i := int64(0); i < r.Count; {
+		id, at, end := r.First+i*r.Step, len(dst), 0
+		if dst, end = message(dst, i, id); end >= 0 {
+			n := alike(id, r.Step, r.Count-i)
+			dst = appendCopies(dst, at, end-4, number, int(n-1), int(id%copied), int(r.Step))
+			i += n
+		} else {
+			i++
+		}
+	}
+	return dst
+}
+
+// alike returns how many of count ids, from first on in steps, differ in their
+// last four digits only.
+func alike(first, step, count int64) int64 {
+	if first < copied || step <= -copied || step >= copied || step == 0 {
+		return 1
+	}
+	low := first % copied
+	if step > 0 {
+		return min((copied-1-low)/step+1, count)
+	}
+	return min(low/-step+1, count)
+}
+
+// appendCopies appends n copies of the message dst[at:]. Their last digits, at
+// index digits, go on from low in steps.
+func appendCopies(dst []byte, at, digits, number, n, low, step int) []byte {
+	size := len(dst) - at
+	if n == 0 || size > shortMessage {
+		message := dst[at:len(dst):len(dst)]
+		for range n {
+			low += step
+			start := len(dst)
+			dst = append(dst, message...)
+			putDigits((*[4]byte)(dst[start+digits:]), low)
+		}
+		return dst
+	}
+	end := len(dst)
+	dst = slices.Grow(dst, n*size+shortMessage)
+	message := *(*[shortMessage]byte)(dst[at : at+shortMessage])
+	serial, rest := message[number], dst[end:cap(dst)]
+	for range n {
+		low += step
+		serial++
+		copied := (*[shortMessage]byte)(rest)
+		*copied = message
+		if number > 0 {
+			copied[number] = serial
+		}
+		putDigits((*[4]byte)(copied[digits:]), low)
+		rest = rest[size:]
+	}
+	return dst[:end+n*size]
+}
+
+func putDigits(digits *[4]byte, low int) {
+	hi, lo := low/100*2, low%100*2
+	digits[0], digits[1], digits[2], digits[3] = pairs[hi], pairs[hi+1], pairs[lo], pairs[lo+1]
+}
+
+// pairs has the numbers 00 to 99.
+var pairs = func() (p [200]byte) {
+	for i := range 100 {
+		p[2*i], p[2*i+1] = byte('0'+i/10), byte('0'+i%10)
+	}
+	return p
+}()
+
+// AppendID appends an id in decimal, as strconv.AppendInt does, without its
+// copy.
+func AppendID(dst []byte, id int64) []byte {
+	if id < 0 {
+		return strconv.AppendInt(dst, id, 10)
+	}
+	rest := uint64(id)
+	n := bits.Len64(rest|1) * 1233 >> 12 // digits, or one less: 1233/4096 is about log10(2)
+	if rest|1 >= powers[n] {
+		n++
+	}
+	dst = slices.Grow(dst, n)
+	end := len(dst) + n
+	dst = dst[:end]
+	for rest >= 100 {
+		low := rest % 100 * 2
+		rest /= 100
+		end -= 2
+		dst[end], dst[end+1] = pairs[low], pairs[low+1]
+	}
+	if rest >= 10 {
+		dst[end-2] = byte('0' + rest/10)
+	}
+	dst[end-1] = byte('0' + rest%10)
+	return dst
+}
+
+// powers has the powers of 10.
+var powers = func() (p [20]uint64) {
+	for i, v := 0, uint64(1); i < len(p); i, v = i+1, v*10 {
+		p[i] = v
+	}
+	return p
+}()
+
+// Repeats returns how many copies of in[:size] follow it in in, maxRepeats at
+// most: a client that pipelines sends one request many times.
+func Repeats(in []byte, size int) (copies int) {
+	first, rest := in[:size], in[size:]
+	for copies < maxRepeats && len(rest) >= size && bytes.Equal(first, rest[:size]) {
+		rest = rest[size:]
+		copies++
+	}
+	return copies
+}

@@ -1,0 +1,162 @@
+package mysqlwire
+
+import (
+	"encoding/binary"
+
+	"nextid/generator"
+	"nextid/sqlfuncs"
+	"nextid/wire"
+	"nextid/wire/idrun"
+)
+
+// The fast path: requests for one id that sqlfuncs.FastPath answers. Copies of
+// a COM_QUERY that follow it in the input are answered together. A request that
+// is not answered here, for whatever reason, takes the slow path.
+
+// drawQueries answers the command at the beginning of in, of size bytes, if it
+// is a COM_QUERY that asks for an id, and copies of it that follow. It returns
+// how many, 0 for the slow path.
+func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served int) {
+	if c.untold || len(command) == 0 || command[0] != comQuery {
+		return 0
+	}
+	text := command[1:]
+	if c.caps&clientQueryAttributes != 0 { // no attributes, in one set
+		if len(text) < 2 || text[0] != 0 || text[1] != 1 {
+			return 0
+		}
+		text = text[2:]
+	}
+	st, ids, ok := c.SQL.Fast.Query(text, 1+idrun.Repeats(in, size))
+	switch {
+	case !ok:
+		return 0
+	case ids.Count == 1: // the most frequent request
+		out.B, _ = c.appendAnswer(out.B, st, false, ids.First)
+	default:
+		out.B = idrun.Append(out.B, ids, 0, func(dst []byte, _, id int64) ([]byte, int) {
+			c.seq = 1 // the command had 0
+			return c.appendAnswer(dst, st, false, id)
+		})
+	}
+	return int(ids.Count)
+}
+
+// drawExecution answers the execution of a prepared statement with c.args.
+func (c *conn) drawExecution(st *sqlfuncs.Statement, out *wire.Out) bool {
+	if c.untold {
+		return false
+	}
+	ids, ok := c.SQL.Fast.Execute(st, c.args, 1)
+	if ok {
+		out.B, _ = c.appendAnswer(out.B, st, true, ids.First)
+	}
+	return ok
+}
+
+// appendAnswer appends a result set with one id. binary is the format of the
+// answer to COM_STMT_EXECUTE; the client has its definitions from PREPARE.
+// idEnd is the index in the answer at which the digits of the id end.
+func (c *conn) appendAnswer(dst []byte, st *sqlfuncs.Statement, binary bool, id int64) (_ []byte, idEnd int) {
+	start := len(dst)
+	cached := c.caps&mariadbCacheMetadata != 0
+	if cached {
+		follows := byte(1)
+		if binary {
+			follows = 0
+		}
+		dst = append(dst, 2, 0, 0, c.seq, 1, follows)
+	} else {
+		dst = append(dst, 1, 0, 0, c.seq, 1)
+	}
+	c.seq++
+	if !cached || !binary {
+		dst = c.statementDefinitions(dst, st)
+	}
+	if c.caps&clientDeprecateEOF == 0 {
+		dst = c.appendEnd(dst)
+	}
+	row := len(dst) - start
+	if binary {
+		dst, idEnd = appendIDBinary(dst, c.seq, id)
+	} else {
+		dst, idEnd = appendIDText(dst, c.seq, id)
+		idEnd += row
+	}
+	c.seq++
+	return c.appendEnd(dst), idEnd
+}
+
+// appendEnd appends the packet that ends a result in which nothing has changed
+// since the client was told the status: no warnings, no session state.
+func (c *conn) appendEnd(dst []byte) []byte {
+	status, seq := c.told.status, c.seq
+	c.seq++
+	if c.caps&clientDeprecateEOF == 0 {
+		return append(dst, 5, 0, 0, seq, 0xfe, 0, 0, byte(status), byte(status>>8))
+	}
+	return append(dst, 7, 0, 0, seq, 0xfe, 0, 0, byte(status), byte(status>>8), 0, 0)
+}
+
+// statementDefinitions appends the column definitions of a statement.
+func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
+	encoded := c.encodedDefinitions(st)
+	if encoded == nil {
+		return c.definitions(dst, st.Columns)
+	}
+	at := len(dst)
+	dst = append(dst, encoded...)
+	for at < len(dst) { // number the packets
+		dst[at+3] = c.seq
+		c.seq++
+		at += headerSize + (int(dst[at]) | int(dst[at+1])<<8 | int(dst[at+2])<<16)
+	}
+	return dst
+}
+
+// everyDatabase begins encoded definitions that are the same in every default
+// database. Others begin with the name of their database, behind its length.
+const everyDatabase = 0xff
+
+// encodedDefinitions returns the column definitions of a statement, which are
+// encoded once; nil when that was for another default database.
+func (c *conn) encodedDefinitions(st *sqlfuncs.Statement) []byte {
+	memo := st.Memo[0].Load()
+	if memo == nil {
+		return c.encodeDefinitions(st)
+	}
+	b := *memo
+	if b[0] == everyDatabase {
+		return b[1:]
+	}
+	if n := 1 + int(b[0]); string(b[1:n]) == c.SQL.Database() {
+		return b[n:]
+	}
+	return nil
+}
+
+// appendRun appends a row for each id of a run.
+func (c *conn) appendRun(dst []byte, r generator.Range, f format) []byte {
+	row, seq, number := appendIDText, c.seq, 3
+	if f == asBinary {
+		row = appendIDBinary
+	}
+	c.seq += byte(r.Count)
+	return idrun.Append(dst, r, number, func(dst []byte, i, id int64) ([]byte, int) { return row(dst, seq+byte(i), id) })
+}
+
+// appendIDText appends a row with one bigint in text.
+func appendIDText(dst []byte, seq byte, id int64) (_ []byte, idEnd int) {
+	at := len(dst)
+	dst = append(dst, 0, 0, 0, seq, 0)
+	dst = idrun.AppendID(dst, id)
+	n := len(dst) - at
+	dst[at], dst[at+headerSize] = byte(n-headerSize), byte(n-headerSize-1)
+	return dst, n
+}
+
+// appendIDBinary appends a row with one bigint in binary.
+func appendIDBinary(dst []byte, seq byte, id int64) (_ []byte, idEnd int) {
+	dst = append(dst, 10, 0, 0, seq, 0, 0)
+	return binary.LittleEndian.AppendUint64(dst, uint64(id)), -1
+}

@@ -1,0 +1,199 @@
+package pgwire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"nextid/generator"
+	"nextid/sqlfuncs"
+	"nextid/wire"
+	"nextid/wire/idrun"
+)
+
+// The fast path: requests for one id that sqlfuncs.FastPath answers. Copies of
+// a request that follow it in the input are answered together. A request that
+// is not answered here, for whatever reason, takes the slow path.
+
+// draw answers the request at the beginning of in, whose first message has n
+// bytes, and copies of the request that follow. It returns their size and their
+// number, 0 for the slow path.
+//
+// Nothing may have run since the last ReadyForQuery: a ParameterStatus or
+// another transaction status may have to be sent first.
+func (c *conn) draw(in []byte, n int, out *wire.Out) (size, executed int) {
+	if c.untold {
+		return 0, 0
+	}
+	if in[0] == 'Q' {
+		return c.drawQueries(in, n, out)
+	}
+	return c.drawExecutions(in, n, out)
+}
+
+// drawQueries answers simple queries.
+func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int) {
+	end := n - 1
+	if end < headerSize || in[end] != 0 {
+		return 0, 0
+	}
+	st, ids, ok := c.SQL.Fast.Query(in[headerSize:end], 1+idrun.Repeats(in, n))
+	if !ok {
+		return 0, 0
+	}
+	description := c.description(st, false)
+	if ids.Count == 1 { // the most frequent request
+		out.B, _ = appendIDText(append(out.B, description...), 0, ids.First)
+		out.B = append(append(out.B, selectOne+readyBegin...), c.status)
+		return n, 1
+	}
+	a := answer{description: description, end: selectOne + readyBegin, ready: c.status}
+	out.B = idrun.Append(out.B, ids, 0, a.append)
+	return n * int(ids.Count), int(ids.Count)
+}
+
+// Messages that may follow a Bind of the unnamed portal: Describe, Execute with
+// a row limit, Sync.
+const (
+	describeUnnamed = "D\x00\x00\x00\x06P\x00"
+	executeUnnamed  = "E\x00\x00\x00\x09\x00"
+	syncMessage     = "S\x00\x00\x00\x04"
+)
+
+// drawExecutions answers executions of a prepared statement through the unnamed
+// portal: Bind, perhaps Describe, Execute, perhaps Sync.
+func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed int) {
+	if n <= headerSize || in[headerSize] != 0 { // malformed, or a named portal, which may be executed again
+		return 0, 0
+	}
+	name := in[headerSize+1 : n]
+	nameEnd := bytes.IndexByte(name, 0)
+	if nameEnd < 0 {
+		return 0, 0
+	}
+	st := c.SQL.Fast.Prepared(name[:nameEnd])
+	if st == nil {
+		return 0, 0
+	}
+	a := answer{begin: bindComplete, end: selectOne}
+	endReady := selectOne + readyBegin
+	rest := in[n:]
+	described := bytes.HasPrefix(rest, []byte(describeUnnamed))
+	if described {
+		rest = rest[len(describeUnnamed):]
+	}
+	if len(rest) < len(executeUnnamed)+4 || string(rest[:len(executeUnnamed)]) != executeUnnamed {
+		return 0, 0
+	}
+	if binary.BigEndian.Uint32(rest[len(executeUnnamed):]) == 1 { // that there is no second row is not known yet
+		a.end, endReady = portalSuspended, portalSuspended+readyBegin
+	}
+	rest = rest[len(executeUnnamed)+4:]
+	synced := bytes.HasPrefix(rest, []byte(syncMessage))
+	if synced {
+		rest = rest[len(syncMessage):]
+	}
+	if _, _, err := c.readBind(in[headerSize:n:n]); err != nil || len(c.formats) > 1 {
+		return 0, 0 // the slow path tells the error
+	}
+	size = len(in) - len(rest)
+	ids, ok := c.SQL.Fast.Execute(st, c.args, 1+idrun.Repeats(in, size))
+	clear(c.args) // borrowed from the message
+	if !ok {
+		return 0, 0
+	}
+	c.SQL.Fast.Answered(st, c.formats, synced)
+	a.binary = len(c.formats) == 1 && c.formats[0] == 1
+	if described {
+		a.description = c.description(st, a.binary)
+	}
+	if synced {
+		a.end, a.ready = endReady, c.status
+	}
+	if ids.Count == 1 {
+		out.B, _ = a.append(out.B, 0, ids.First)
+	} else {
+		out.B = idrun.Append(out.B, ids, 0, a.append)
+	}
+	return size * int(ids.Count), int(ids.Count)
+}
+
+// description returns the RowDescription of a statement, which is encoded once
+// for each format.
+func (c *conn) description(st *sqlfuncs.Statement, binary bool) []byte {
+	memo, is := &st.Memo[0], allText
+	if binary {
+		memo, is = &st.Memo[1], allBinary
+	}
+	if encoded := memo.Load(); encoded != nil {
+		return *encoded
+	}
+	encoded := appendRowDescription(nil, st.Columns, is)
+	memo.Store(&encoded)
+	return encoded
+}
+
+// answer is the whole answer to one request, around the row with its id.
+type answer struct {
+	begin       string
+	description []byte // RowDescription, if it is asked for
+	binary      bool   // format of the id
+	end         string
+	ready       byte // status of the ReadyForQuery with which end ends, 0 without one
+}
+
+// append appends one answer. It is a message of idrun.Append.
+func (a *answer) append(dst []byte, i, id int64) (_ []byte, idEnd int) {
+	at := len(dst)
+	dst = append(append(dst, a.begin...), a.description...)
+	row := len(dst) - at
+	if a.binary {
+		dst, idEnd = appendIDBinary(dst, i, id)
+	} else {
+		dst, idEnd = appendIDText(dst, i, id)
+		idEnd += row
+	}
+	dst = append(dst, a.end...)
+	if a.ready != 0 {
+		dst = append(dst, a.ready)
+	}
+	return dst, idEnd
+}
+
+// appendRun appends a row for each id of a run.
+func appendRun(dst []byte, r generator.Range, binary bool) []byte {
+	if binary {
+		dst = slices.Grow(dst, int(r.Count)*19)
+		for i := range r.Count {
+			dst, _ = appendIDBinary(dst, i, r.First+i*r.Step)
+		}
+		return dst
+	}
+	return idrun.Append(dst, r, 0, appendIDText)
+}
+
+// appendIDText appends a DataRow with one bigint in text.
+func appendIDText(dst []byte, _, id int64) (_ []byte, idEnd int) {
+	at := len(dst)
+	dst = append(dst, 'D', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0)
+	dst = idrun.AppendID(dst, id)
+	n := len(dst) - at
+	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
+	binary.BigEndian.PutUint32(dst[at+7:], uint32(n-11))
+	return dst, n
+}
+
+// appendIDBinary appends a DataRow with one bigint in binary.
+func appendIDBinary(dst []byte, _, id int64) (_ []byte, idEnd int) {
+	dst = append(dst, 'D', 0, 0, 0, 18, 0, 1, 0, 0, 0, 8)
+	return binary.BigEndian.AppendUint64(dst, uint64(id)), -1
+}
+
+// appendIDCopy appends a CopyData with the id as a line of COPY's text format.
+func appendIDCopy(dst []byte, _, id int64) (_ []byte, idEnd int) {
+	at := len(dst)
+	dst = append(idrun.AppendID(append(dst, 'd', 0, 0, 0, 0), id), '\n')
+	n := len(dst) - at
+	binary.BigEndian.PutUint32(dst[at+1:], uint32(n-1))
+	return dst, n - 1
+}

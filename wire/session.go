@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// Session is the part of a Machine that both protocols have in common: the SQL
+// session of the client, and the statement that it runs. The connection's
+// goroutine uses it, but for Lost and Statement.Interrupt, which any may call.
+type Session struct {
+	SQL       *sqlfuncs.Session // nil before the login
+	Conn      *Conn
+	Out       *Out
+	Statement Statement // context of the running statement
+	Text      string    // of the statement that the slow path ran last, for the log
+
+	ran  bool          // the slow path has run since IdleTimeout
+	idle time.Duration // result of IdleTimeout while ran is false
+}
+
+// Opened notes that SQL is a new session, or one whose settings have changed
+// without a statement.
+func (s *Session) Opened() { s.ran = true }
+
+// BeginText waits for a CPU slot before a text is parsed that takes long. Both
+// end as a statement does: by its timeout or by an interrupt. Without an error
+// the caller calls EndText.
+func (s *Session) BeginText(ctx context.Context, text []byte) error {
+	if len(text) < sqlfuncs.LongText {
+		return nil
+	}
+	s.ran = true
+	timeout, overdue := s.SQL.StatementTimeout()
+	err := s.SQL.ReadLong(s.Statement.Begin(ctx, timeout, overdue))
+	if err != nil {
+		s.Statement.Unread()
+	}
+	return err
+}
+
+// EndText ends what BeginText began. A statement may have run in between.
+func (s *Session) EndText(text []byte) {
+	if len(text) >= sqlfuncs.LongText {
+		s.Statement.Unread()
+	}
+}
+
+// BeginStatement returns the context of a statement that the slow path runs.
+// The caller calls Statement.End.
+func (s *Session) BeginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
+	s.ran, s.Text = true, st.Text
+	if st.OwnTimeout() {
+		return s.Statement.Begin(ctx, 0, nil)
+	}
+	timeout, overdue := s.SQL.StatementTimeout()
+	return s.Statement.Begin(ctx, timeout, overdue)
+}
+
+// LogInternal logs an error that is a bug of the server: one without an
+// SQLSTATE, or with that of internal errors.
+func (s *Session) LogInternal(log *slog.Logger, limits *Limits, err error) {
+	e, ok := errors.AsType[*sqlstate.Error](err)
+	if ok && e.Code != sqlstate.Internal {
+		return
+	}
+	if ok && e.Cause != nil {
+		err = e.Cause
+	}
+	log.Error("internal error", "connection", s.Conn.ID, "error", err, "statement", sqlstate.Cut(s.Text, limits.LogText))
+}
+
+// Waits implements sqlfuncs.Connection.
+func (s *Session) Waits() {
+	_ = s.Out.Flush() // a broken connection shows at the next flush
+	s.Conn.Wait()
+}
+
+// IdleTimeout implements Machine.
+func (s *Session) IdleTimeout() time.Duration {
+	if !s.ran {
+		return s.idle
+	}
+	s.ran = false
+	if s.idle = s.SQL.IdleTimeout(); s.SQL.Status() != 'I' {
+		s.idle = s.SQL.IdleInTransactionTimeout()
+	}
+	return s.idle
+}
+
+// Lost implements Machine.
+func (s *Session) Lost() { s.Statement.Lose(ErrLost) }
+
+// Busy implements Machine.
+func (s *Session) Busy() bool { return s.SQL != nil && s.SQL.Status() != 'I' }
+
+// Rest implements Machine. The fast path holds nothing.
+func (s *Session) Rest() {
+	if s.ran && s.SQL != nil {
+		s.SQL.Rest()
+	}
+}
+
+// Memory implements Machine.
+func (s *Session) Memory() *account.Session {
+	if s.SQL == nil {
+		return nil
+	}
+	return s.SQL.Memory()
+}
