@@ -84,10 +84,10 @@ func timestamp(t time.Time) float64 {
 func (*status) Describe(chan<- *prometheus.Desc) {}
 
 var (
-	buildInfo       = newGauge("nextid_build_info", "The version that runs.", "version", "commit", "go")
-	certificateEnds = newGauge("nextid_tls_certificate_expiry_timestamp_seconds", "When the certificate of tls_cert ends, in Unix time.")
+	buildInfo       = newGauge("nextid_build_info", "The running version; always 1.", "version", "commit", "go")
+	certificateEnds = newGauge("nextid_tls_certificate_expiry_timestamp_seconds", "Unix time at which the certificate of tls_cert ends.")
 
-	readyNow = newGauge("nextid_ready", "1 while clients should come here, as /readyz says.")
+	readyNow = newGauge("nextid_ready", "1 while /readyz answers 200.")
 )
 
 // Collect implements prometheus.Collector. It reads what is counted anyway, and
@@ -118,8 +118,8 @@ func (s *status) Collect(to chan<- prometheus.Metric) {
 var quotaRefused = newCounter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", "user", "generator")
 
 var (
-	storeUp   = newGauge("nextid_store_up", "1 if the store answered the last question.")
-	storeDown = newGauge("nextid_store_down_seconds", "For how long the store has not answered; 0 while it does.")
+	storeUp   = newGauge("nextid_store_up", "1 if the store answered the last call.")
+	storeDown = newGauge("nextid_store_down_seconds", "Time since the store stopped answering; 0 while it answers.")
 )
 
 // probe is what the store says of itself; nil in memory.
@@ -144,8 +144,8 @@ func collectStore(to chan<- prometheus.Metric, e *engine) {
 
 var (
 	openConnections    = newGauge("nextid_connections", "Open connections.", "protocol")
-	refusedConnections = newCounter("nextid_connections_refused_total", "Connections that were turned away or given up, by reason.", "protocol", "reason")
-	errorsSent         = newCounter("nextid_errors_total", "Errors that clients got, by SQLSTATE.", "protocol", "sqlstate")
+	refusedConnections = newCounter("nextid_connections_refused_total", "Connections that were refused or closed, by reason.", "protocol", "reason")
+	errorsSent         = newCounter("nextid_errors_total", "Errors sent to clients, by SQLSTATE.", "protocol", "sqlstate")
 )
 
 // measure is a family and how its value is read from T.
@@ -163,7 +163,7 @@ func sampleAll[T any](to chan<- prometheus.Metric, all []measure[T], of T, label
 
 // wireMetrics are the numbers of one protocol.
 var wireMetrics = []measure[wire.Traffic]{
-	{newCounter("nextid_connections_accepted_total", "Connections that came in.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Accepted) }},
+	{newCounter("nextid_connections_accepted_total", "Accepted connections.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Accepted) }},
 	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Received) }},
 	{newCounter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Sent) }},
 	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t wire.Traffic) float64 { return float64(t.Commands) }},
@@ -173,7 +173,7 @@ var wireMetrics = []measure[wire.Traffic]{
 func (p *endpoint) observer() func(time.Duration) {
 	p.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "nextid_statement_duration_seconds",
-		Help:    "How long statements took that had to be run. Ids that are in hand are given out without: in a microsecond, which is not measured.",
+		Help:    "Duration of statements, without draws on the fast path, which take a microsecond.",
 		Buckets: prometheus.ExponentialBuckets(125e-6, 4, 9), // to 8 s
 	}, []string{"protocol"})
 	observer := p.took.WithLabelValues(p.protocol.key)
@@ -196,14 +196,14 @@ func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
 }
 
 var (
-	workerID       = newGauge("nextid_worker_id", "The worker id that this server stamps with, by the width of the worker field.", "bits", "strict")
-	workerReserved = newGauge("nextid_worker_reserved_seconds", "For how long the time slice in hand lasts.", "bits")
-	workersFree    = newGauge("nextid_worker_ids_free", "Worker ids of a width that no server holds, as the store said within the last ten minutes.", "bits")
-	workersAll     = newGauge("nextid_worker_ids", "Worker ids that there are of a width.", "bits")
-	clockBack      = newCounter("nextid_clock_back_total", "Times the wall clock was seen to go back.")
-	clockAhead     = newGauge("nextid_clock_store_ahead_seconds", "By how much the clock of this server is ahead of that of the store, as far as that is certain.")
-	clockAlarm     = newGauge("nextid_clock_alarm", "1 while the two differ by more than clock_limit.")
-	clockLead      = newGauge("nextid_clock_lead_seconds", "By how much the time in ids is ahead of the wall clock.")
+	workerID       = newGauge("nextid_worker_id", "This server's worker id, by the width of the worker field.", "bits", "strict")
+	workerReserved = newGauge("nextid_worker_reserved_seconds", "Time left of the reserved time slice.", "bits")
+	workersFree    = newGauge("nextid_worker_ids_free", "Free worker ids of a width, asked every ten minutes.", "bits")
+	workersAll     = newGauge("nextid_worker_ids", "All worker ids of a width.", "bits")
+	clockBack      = newCounter("nextid_clock_back_total", "Times the wall clock was set back.")
+	clockAhead     = newGauge("nextid_clock_store_ahead_seconds", "Certain part of this server's clock minus the store's.")
+	clockAlarm     = newGauge("nextid_clock_alarm", "1 while the clocks of server and store differ by more than clock_limit.")
+	clockLead      = newGauge("nextid_clock_lead_seconds", "Time in ids minus the wall clock.")
 )
 
 func collectWorkers(to chan<- prometheus.Metric, e *engine) {
@@ -232,10 +232,10 @@ var (
 	idsTotal   = newCounter("nextid_ids_total", "Ids issued by this server.")
 	waitsTotal = newCounter("nextid_waits_total", "Calls that waited for a tick or the store.")
 
-	endsAt  = newGauge("nextid_generator_ends_timestamp_seconds", "When the time bits of the ids run out, in Unix time.", "generator", "kind")
-	leftIDs = newGauge("nextid_generator_left_ids", "Ids that remain below the maximum, where one was set.", "generator", "kind")
+	endsAt  = newGauge("nextid_generator_ends_timestamp_seconds", "Unix time at which the time bits run out.", "generator", "kind")
+	leftIDs = newGauge("nextid_generator_left_ids", "Ids left below the maximum, if there is one.", "generator", "kind")
 	stepIDs = newGauge("nextid_generator_step_ids", "Size of a reservation of numbers.", "generator", "kind")
-	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time, for ids that hold it.", "generator", "kind")
+	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time.", "generator", "kind")
 )
 
 // generatorCounters are what the generators of one name did, over all changes
@@ -243,14 +243,14 @@ var (
 var generatorCounters = []measure[generator.Counts]{
 	{newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Issued) }},
 	{newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Waits) }},
-	{newCounter("nextid_generator_refills_total", "Reservations of the generator that were granted; those of snowflakes are their worker id's.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Refills) }},
-	{newCounter("nextid_generator_refill_errors_total", "Reservations of the generator that were not granted.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.RefillErrors) }},
+	{newCounter("nextid_generator_refills_total", "Reservations that were granted; for a snowflake, of its worker id.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Refills) }},
+	{newCounter("nextid_generator_refill_errors_total", "Reservations that were not granted.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.RefillErrors) }},
 }
 
 // generatorGauges are how a running generator stands.
 var generatorGauges = []measure[generator.Stats]{
 	{newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"), func(s generator.Stats) float64 { return float64(s.Buffered) }},
-	{newGauge("nextid_generator_lasts_seconds", "For how long ids go on without the store, at the present rate.", "generator", "kind"), func(s generator.Stats) float64 { return s.Lasts.Seconds() }},
+	{newGauge("nextid_generator_lasts_seconds", "How long ids last without the store, at the present rate.", "generator", "kind"), func(s generator.Stats) float64 { return s.Lasts.Seconds() }},
 }
 
 // collectGenerators returns those that are shown one by one.
@@ -298,9 +298,9 @@ func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Count
 	return all
 }
 
-var agentIDs = newCounter("nextid_agent_ids_total", "Ids of get_id, by agent.", "agent")
+var agentIDs = newCounter("nextid_agent_ids_total", "Ids drawn with get_id, by agent.", "agent")
 
-var agentsRefused = newCounter("nextid_agent_refused_total", "Calls of get_id with an agent that is none.")
+var agentsRefused = newCounter("nextid_agent_refused_total", "Calls of get_id with an invalid agent.")
 
 // collectAgents shows at most sqlfuncs's bound of agents; what others drew is
 // counted for all of them together.

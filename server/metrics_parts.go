@@ -19,9 +19,9 @@ var detailMetrics = map[string][]struct {
 }{
 	"rings": {
 		{newGauge("nextid_ring_capacity_ids", "Ids that fit into the ring.", "generator"), "capacity", ""},
-		{newGauge("nextid_ring_buffered_ids", "Ids that wait in the ring.", "generator"), "buffered", ""},
-		{newGauge("nextid_ring_borrowed_seconds", "By how much the next id of the ring is ahead of the clock.", "generator"), "borrowed_seconds", ""},
-		{newGauge("nextid_ring_max_borrow_seconds", "By how much ids may be ahead of the clock.", "generator"), "max_borrow_seconds", ""},
+		{newGauge("nextid_ring_buffered_ids", "Ids in the ring.", "generator"), "buffered", ""},
+		{newGauge("nextid_ring_borrowed_seconds", "Time of the ring's next id minus the clock.", "generator"), "borrowed_seconds", ""},
+		{newGauge("nextid_ring_max_borrow_seconds", "Limit of nextid_ring_borrowed_seconds.", "generator"), "max_borrow_seconds", ""},
 		{newCounter("nextid_ring_rejected_puts_total", "Paddings on schedule that found the ring full.", "generator"), "rejected_puts", ""},
 		{newCounter("nextid_ring_rejected_takes_total", "Draws that found the ring empty.", "generator"), "rejected_takes", ""},
 		{ringPaddings, "padded_at_start", "start"},
@@ -31,10 +31,10 @@ var detailMetrics = map[string][]struct {
 	},
 	"databases": {
 		{newGauge("nextid_ticket_database_up", "1 if the database can be drawn from.", "generator", "database"), "up", ""},
-		{newCounter("nextid_ticket_database_draws_total", "Questions for numbers that the database answered.", "generator", "database"), "draws", ""},
-		{newCounter("nextid_ticket_database_errors_total", "Questions and connections that failed.", "generator", "database"), "errors", ""},
+		{newCounter("nextid_ticket_database_draws_total", "Draws that the database answered.", "generator", "database"), "draws", ""},
+		{newCounter("nextid_ticket_database_errors_total", "Failed draws and connections.", "generator", "database"), "errors", ""},
 		{
-			newGauge("nextid_ticket_database_last_answer_timestamp_seconds", "When the database last did what it was asked, in Unix time; 0 for never.", "generator", "database"),
+			newGauge("nextid_ticket_database_last_answer_timestamp_seconds", "Unix time of the database's last answer; 0 for never.", "generator", "database"),
 			"answered_at", "",
 		},
 	},
@@ -80,13 +80,13 @@ func numberOf(value any) float64 {
 
 // trailMetrics are the numbers of the audit trail.
 var trailMetrics = []measure[audit.Stats]{
-	{newCounter("nextid_audit_lines_total", "Lines of the audit trail that were written."), func(s audit.Stats) float64 { return float64(s.Written) }},
-	{newCounter("nextid_audit_bytes_total", "Bytes of them."), func(s audit.Stats) float64 { return float64(s.Bytes) }},
-	{newGauge("nextid_audit_queued_lines", "Lines that wait to be written."), func(s audit.Stats) float64 { return float64(s.Queued) }},
-	{newCounter("nextid_audit_dropped_total", "Lines that found the queue full and are lost."), func(s audit.Stats) float64 { return float64(s.Dropped) }},
-	{newCounter("nextid_audit_failed_total", "Lines that the file did not take and that are lost."), func(s audit.Stats) float64 { return float64(s.Failed) }},
-	{newCounter("nextid_audit_rotations_total", "Times the file was rotated."), func(s audit.Stats) float64 { return float64(s.Rotated) }},
-	{newGauge("nextid_audit_last_error_timestamp_seconds", "When the file last could not be written, in Unix time; 0 for never."), func(s audit.Stats) float64 { return timestamp(s.LastErrorAt) }},
+	{newCounter("nextid_audit_lines_total", "Audit lines written."), func(s audit.Stats) float64 { return float64(s.Written) }},
+	{newCounter("nextid_audit_bytes_total", "Bytes of the audit trail that were written."), func(s audit.Stats) float64 { return float64(s.Bytes) }},
+	{newGauge("nextid_audit_queued_lines", "Audit lines that wait to be written."), func(s audit.Stats) float64 { return float64(s.Queued) }},
+	{newCounter("nextid_audit_dropped_total", "Audit lines lost because the queue was full."), func(s audit.Stats) float64 { return float64(s.Dropped) }},
+	{newCounter("nextid_audit_failed_total", "Audit lines lost because the file could not be written."), func(s audit.Stats) float64 { return float64(s.Failed) }},
+	{newCounter("nextid_audit_rotations_total", "Rotations of the audit file."), func(s audit.Stats) float64 { return float64(s.Rotated) }},
+	{newGauge("nextid_audit_last_error_timestamp_seconds", "Unix time of the last error of the audit file; 0 for none."), func(s audit.Stats) float64 { return timestamp(s.LastErrorAt) }},
 }
 
 func collectTrail(to chan<- prometheus.Metric, e *engine) {

@@ -49,11 +49,11 @@ type storeMeter struct {
 func newStoreMeter() *storeMeter {
 	m := &storeMeter{
 		prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "nextid_store_call_duration_seconds", Help: "How long questions to the store took.",
+			Name: "nextid_store_call_duration_seconds", Help: "Duration of calls of the store.",
 			Buckets: prometheus.ExponentialBuckets(125e-6, 2, 18), // to 16 s
 		}, []string{"call"}),
 		prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "nextid_store_errors_total", Help: "Questions to the store that failed, by reason.",
+			Name: "nextid_store_errors_total", Help: "Failed calls of the store, by reason.",
 		}, []string{"call", "reason"}),
 	}
 	for _, call := range storeCalls { // they show as 0
