@@ -97,6 +97,22 @@ func TestIDsRunAheadByAtMostMaxAhead(t *testing.T) {
 	}
 }
 
+// TestTheFirstTickIsThePresentOne: with ticks longer than max_ahead, too.
+func TestTheFirstTickIsThePresentOne(t *testing.T) {
+	for _, exclusive := range []bool{true, false} {
+		for bits, unit := range map[int]time.Duration{41: time.Millisecond, 38: 10 * time.Millisecond, 32: time.Second, 28: time.Minute} {
+			inWorld(t, exclusive, func(w *world) {
+				time.Sleep(65*time.Second + 7*time.Millisecond)
+				kind := w.kind(func(c *worker.Config) { c.Slice = 5 * time.Minute })
+				g := w.open(kind, "orders", fmt.Sprintf(`{"bits":"time %d, worker 10, sequence 12","unit":"%v","epoch":"2026-01-01"}`, bits, unit))
+				if lead, want := w.at(g, w.next(g, 1).First), w.elapsed().Truncate(unit); lead != want {
+					t.Errorf("exclusive %v, unit %v: the first id is of +%v, want +%v", exclusive, unit, lead, want)
+				}
+			})
+		}
+	}
+}
+
 // The greatest n of next_ids is answered without a timer.
 func TestTenThousandIDsNeedNoWaitByDefault(t *testing.T) {
 	inWorld(t, true, func(w *world) {

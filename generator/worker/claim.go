@@ -24,7 +24,8 @@ func (p *Pool) claim(old *Lease) error {
 		wish = Wish{ID: None} // another server has it
 	}
 	for wishes := 1; ; {
-		if err := p.catchUp(old != nil); err != nil {
+		earliest, err := p.catchUp(old != nil)
+		if err != nil {
 			return err
 		}
 		m, err := p.marks(p.pools.ctx)
@@ -60,11 +61,18 @@ func (p *Pool) claim(old *Lease) error {
 		}
 		if free {
 			p.unsure = false // what was lost lies on a line that is not free, or is over
-			lo, hi, err := p.reserve(id, base, 0)
+			from := base
+			if base == now {
+				from = p.presentTick(m, id, base, earliest)
+			}
+			if old != nil {
+				from = max(from, old.Hi)
+			}
+			lo, hi, err := p.reserve(id, from, base, 0)
 			if err != nil {
 				return err
 			}
-			if lo == base || cfg.Store.Exclusive() {
+			if lo == from || cfg.Store.Exclusive() {
 				p.adopt(old, id, lo, hi, now*1000)
 				p.report(id, lo)
 				p.alarm(m, now)
@@ -91,6 +99,20 @@ func (p *Pool) claim(old *Lease) error {
 			return generator.ShutdownError("")
 		}
 	}
+}
+
+// presentTick returns a moment (Unix ms) at or before now from which a free
+// worker id can be reserved: early enough for the whole present tick of every
+// layout that uses the pool, and after all that was or may have been reserved
+// on the line.
+func (p *Pool) presentTick(m marks, id, now, earliest int64) int64 {
+	from := max(now-max(p.unitMs.Load()-1, 0), min(earliest, now))
+	if p.Exclusive() {
+		from = max(from, m.greatest)
+	} else if hi, used := m.hi[id]; used {
+		from = max(from, hi)
+	}
+	return min(from, now)
 }
 
 // maxLead is how far ahead of the clock the time of an embedded store may get

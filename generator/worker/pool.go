@@ -210,22 +210,23 @@ func (p *Pool) run(a *attempt, need int64) {
 // ids. More shows a clock that is wrong, and it may be the store's.
 const maxRaise = time.Hour
 
-// catchUp makes our time at least that from which the store grants any (rule
-// R7). The error is ErrNotNow while it grants none.
-func (p *Pool) catchUp(running bool) error {
+// catchUp makes our time at least the moment (Unix ms) from which the store
+// grants any, and returns that moment (rule R7). The error is ErrNotNow while
+// the store grants none.
+func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	if p.pools.cfg.Grants == nil {
-		return nil
+		return math.MinInt64, nil
 	}
 	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
 	defer cancel()
 	now := p.Now() / 1000
-	earliest, err := p.pools.cfg.Grants.EarliestTime(ctx, now)
+	earliest, err = p.pools.cfg.Grants.EarliestTime(ctx, now)
 	if err != nil || earliest <= now {
-		return err
+		return earliest, err
 	}
 	by := time.Duration(min(earliest-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 	if running && by > maxRaise {
-		return &generator.Error{
+		return 0, &generator.Error{
 			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
 			Message: fmt.Sprintf("the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second)),
 			Hint:    "Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
@@ -233,18 +234,18 @@ func (p *Pool) catchUp(running bool) error {
 	}
 	p.pools.time.raise(earliest * 1000)
 	p.pools.cfg.Logger.Warn("ids carry the time of the store, which was failed over or restored: this server's is behind", "by", by)
-	return nil
+	return earliest, nil
 }
 
 // extend is rule R2.
 func (p *Pool) extend(l *Lease, need int64) error {
-	if err := p.catchUp(true); err != nil {
+	if _, err := p.catchUp(true); err != nil {
 		return err
 	}
 	now := p.Now()
 	base := max(l.Hi, now/1000)
 	unsure := p.unsure
-	lo, hi, err := p.reserve(l.Worker, base, need)
+	lo, hi, err := p.reserve(l.Worker, base, base, need)
 	if err != nil {
 		return err
 	}
@@ -290,9 +291,10 @@ func (p *Pool) Furthest() int64 {
 // that are no longer than Slice (rule R7).
 const minPiece = 250 * time.Millisecond
 
-// reserve asks for time on a worker id from base on: until a slice from now,
-// or, when that is past already, a piece. It always reaches beyond need.
-func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
+// reserve asks for time on a worker id from the moment from on, which is at
+// most base: until a slice from now, or, when base lies beyond that, a piece
+// after base. It always reaches beyond need.
+func (p *Pool) reserve(id, from, base, need int64) (lo, hi int64, err error) {
 	now := p.pools.time.unpushed()
 	if p.pools.cfg.Store.Exclusive() {
 		now = min(now, p.Wall())
@@ -302,7 +304,7 @@ func (p *Pool) reserve(id, base, need int64) (lo, hi int64, err error) {
 	if p.unsure && !p.Exclusive() { // see Furthest
 		end = max(base+piece, need+1)
 	}
-	lo, hi, err = p.ask(id, base, end-base)
+	lo, hi, err = p.ask(id, from, end-from)
 	p.unsure = err != nil // R3
 	return lo, hi, err
 }

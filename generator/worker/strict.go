@@ -188,7 +188,7 @@ func (s *Strict) reserve(r *round) (*Lease, error) {
 				return nil, err
 			}
 		}
-		if err := s.pool.catchUp(s.worker.Load() != None); err != nil {
+		if _, err := s.pool.catchUp(s.worker.Load() != None); err != nil {
 			return nil, err
 		}
 		now := s.Now()
