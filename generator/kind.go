@@ -84,6 +84,13 @@ type Movable interface {
 	Position() []string
 }
 
+// Earlier is a Kind whose defaults were others in earlier versions.
+type Earlier interface {
+	// Earlier is Normalize with the defaults of earlier versions. A configuration
+	// agrees with what they stored.
+	Earlier(options json.RawMessage) (json.RawMessage, error)
+}
+
 // WorkerKind is a Kind whose ids hold a worker id.
 type WorkerKind interface {
 	// WorkerBits is how wide the worker field of stored options is.

@@ -58,6 +58,7 @@ type Registry struct {
 	cfg       Config
 	kinds     map[string]Kind
 	declared  map[string]Definition
+	earlier   map[string]json.RawMessage // options of declared, see Earlier
 	names     *names
 	catalogue catalogue
 	closed    atomic.Bool
@@ -80,6 +81,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		cfg:      cfg,
 		kinds:    make(map[string]Kind, len(cfg.Kinds)),
 		declared: make(map[string]Definition, len(cfg.Declared)),
+		earlier:  map[string]json.RawMessage{},
 		names:    newNames(),
 		changing: newLock(),
 	}
@@ -97,6 +99,11 @@ func NewRegistry(cfg Config) (*Registry, error) {
 			return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
 		}
 		r.declared[d.Name] = n
+		if k, ok := KindAs[Earlier](r.kinds[d.Kind]); ok {
+			if r.earlier[d.Name], err = k.Earlier(d.Options); err != nil {
+				return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
+			}
+		}
 	}
 	if cfg.Guard != nil {
 		cfg.Guard.registry.Store(r)
@@ -476,7 +483,9 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 			return nil
 		}
 		for _, stored := range []json.RawMessage{d.Options, public(k, d).Options} {
-			if now, err := k.Normalize(stored); err == nil && bytes.Equal(unmoved(k, want.Options), unmoved(k, now)) {
+			now, err := k.Normalize(stored)
+			now = unmoved(k, now)
+			if err == nil && (bytes.Equal(unmoved(k, want.Options), now) || bytes.Equal(unmoved(k, r.earlier[d.Name]), now)) {
 				return nil
 			}
 		}

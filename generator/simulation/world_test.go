@@ -36,14 +36,14 @@ type name struct {
 // kinds of names. Ticks are long and sequences short, so that ids collide
 // soon when they can.
 var names = []*name{
-	newName("flakes", true, `{"bits":"time 41, worker 2, sequence 2"}`),
-	newName("coarse", true, `{"bits":"time 35, worker 2, sequence 2","unit":"100ms","epoch":"2024-01-01"}`),
-	newName("refusing", true, `{"bits":"time 35, worker 2, sequence 3","unit":"100ms","on_rollback":"refuse","epoch":"2024-01-01"}`),
+	newName("flakes", true, `{"bits":"time 41, worker 2, sequence 2","sequence_start":"zero"}`),
+	newName("coarse", true, `{"bits":"time 35, worker 2, sequence 2","unit":"100ms","sequence_start":"zero","epoch":"2024-01-01"}`),
+	newName("refusing", true, `{"bits":"time 35, worker 2, sequence 3","unit":"100ms","on_rollback":"refuse","sequence_start":"zero","epoch":"2024-01-01"}`),
 	newName("waiting", true, `{"bits":"time 35, worker 2, sequence 3","unit":"50ms","on_rollback":"wait","sequence_start":"carry","epoch":"2024-01-01"}`),
 	newName("numbers", false, `{"step":3,"max_step":12}`),
 	newName("falling", false, `{"step":5,"max_step":10,"increment":-3,"start":1000}`),
 	newName("strict", false, `{"strict":true}`),
-	newName("sworn", true, `{"bits":"time 41, worker 2, sequence 2","strict":true}`),
+	newName("sworn", true, `{"bits":"time 41, worker 2, sequence 2","sequence_start":"zero","strict":true}`),
 }
 
 func newName(called string, flake bool, options string) *name {

@@ -37,7 +37,12 @@ func (*kind) Help() string { return "time, worker id and sequence, after Twitter
 
 // Normalize implements generator.Kind.
 func (k *kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	return normalize(raw, k.preset)
+	return normalize(raw, k.preset, Carry)
+}
+
+// Earlier implements generator.Earlier: ticks began with 0.
+func (k *kind) Earlier(raw json.RawMessage) (json.RawMessage, error) {
+	return normalize(raw, k.preset, Zero)
 }
 
 // Alter implements generator.Kind.

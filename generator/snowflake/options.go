@@ -100,8 +100,13 @@ func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
 }
 
-// normalize reads the options of a new generator over the defaults.
-func normalize(raw json.RawMessage, defaultLayout string) (json.RawMessage, error) {
+// noSystems are presets of no other system.
+var noSystems = []string{"js", "rollback"}
+
+// normalize reads the options of a new generator over the defaults. A layout
+// that is named begins ticks as its system does, and one that is not as start
+// says: even low bits matter to those who take ids modulo a number of shards.
+func normalize(raw json.RawMessage, defaultLayout, start string) (json.RawMessage, error) {
 	var g given
 	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
@@ -110,9 +115,14 @@ func normalize(raw json.RawMessage, defaultLayout string) (json.RawMessage, erro
 	if err != nil {
 		return nil, optionError("%s", err)
 	}
-	o := Options{Pinned: pinned, SequenceStart: Zero, OnRollback: Continue, MaxAhead: generator.Duration(defaultMaxAhead)}
-	if p, err := layout.Preset(l.Name); err == nil && p.Start != "" {
-		o.SequenceStart = p.Start
+	o := Options{Pinned: pinned, SequenceStart: start, OnRollback: Continue, MaxAhead: generator.Duration(defaultMaxAhead)}
+	if p, err := layout.Preset(l.Name); err == nil {
+		switch {
+		case p.Start != "":
+			o.SequenceStart = p.Start
+		case g.Layout != nil && !slices.Contains(noSystems, l.Name):
+			o.SequenceStart = Zero
+		}
 	}
 	if l.RollbackBits() > 0 {
 		o.OnRollback = Bits

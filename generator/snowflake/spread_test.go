@@ -15,7 +15,9 @@ func TestLowBitsAtALowRate(t *testing.T) {
 		options string
 		even    bool
 	}{
-		{`{}`, false},
+		{`{"layout":"twitter"}`, false},
+		{`{}`, true},
+		{`{"layout":"rollback"}`, true},
 		{`{"sequence_start":"random"}`, true},
 		{`{"sequence_start":"carry"}`, true},
 		{`{"bits":"time 41, worker 2, sequence 11","sequence_start":"random"}`, true},

@@ -195,10 +195,11 @@ func (g *strictGenerator) fill(b *batch) error {
 	case now > g.maxTick:
 		return g.layout.ExhaustedError(g.name)
 	}
-	ticks := (b.total-1)>>g.sequenceBits + 1
-	if g.start != Zero { // a tick may begin with its half, see startSlot
-		ticks *= 2
+	full := g.sequenceBits
+	if g.start != Zero && full > 0 {
+		full-- // at least half of each tick is left, see startSlot
 	}
+	ticks := (b.total-1)>>full + 1
 	if !g.wholeMillis() { // the grant may begin in the midst of a tick
 		ticks++
 	}
