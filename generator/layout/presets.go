@@ -37,7 +37,7 @@ var twitterFields = []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence,
 var presets = index([]preset{
 	{
 		"twitter", twitterEpoch, time.Millisecond, twitterFields, "",
-		"twitter/snowflake, 2010",
+		"twitter/snowflake, 2010: a tick begins at 0, so that ids which are drawn slowly are multiples of 4096",
 	},
 	{
 		"leaf", twitterEpoch, time.Millisecond,
