@@ -1,6 +1,8 @@
 package ids
 
 import (
+	"math"
+
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -36,9 +38,11 @@ var idFunctions = []engine.Function{
 	{
 		Name: "next_range", Args: countArgs,
 		Result: datum.Record, Volatile: engine.Volatile,
-		Columns: []engine.FromColumn{{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}},
-		Help:    "contiguous runs that together hold n new ids",
-		Does:    engine.Set(nextRange),
+		Columns: []engine.FromColumn{
+			{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}, {Name: "step", Type: datum.Int8, TypeMod: -1},
+		},
+		Help: "runs that together hold n new ids: first, first + step, and so on to last",
+		Does: engine.Set(nextRange),
 	},
 }
 
@@ -115,7 +119,7 @@ func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rangeRows{run, x.Row(2)}, nil
+	return &rangeRows{run, x.Row(3)}, nil
 }
 
 // rangeRows are the rows of next_range.
@@ -126,11 +130,11 @@ type rangeRows struct {
 
 // Next implements engine.Rows.
 func (rows *rangeRows) Next(x *engine.Exec) ([]datum.Value, error) {
-	r, err := rows.run.contiguous(x)
+	r, err := rows.run.Next(x, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	rows.row[0], rows.row[1] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
+	rows.row[0], rows.row[1], rows.row[2] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last()), datum.MakeInt8(r.Step)
 	return rows.row, nil
 }
 

@@ -28,7 +28,7 @@ var idTables = []engine.Table{
 		Keys:    []int{0, 1}, Scan: scanBatch,
 	},
 	{
-		Schema: "public", Name: "id_ranges", Help: "WHERE name = … AND n = …: contiguous runs that together hold n ids",
+		Schema: "public", Name: "id_ranges", Help: "WHERE name = … AND n = …: runs without holes that together hold n ids",
 		Columns: engine.ColumnList("name:text! n:int8! first:int8! last:int8!"),
 		Keys:    []int{0, 1}, Scan: scanRanges,
 	},

@@ -174,7 +174,7 @@ func (s *Server) codes(w http.ResponseWriter, r *http.Request, c caller) error {
 }
 
 func (s *Server) runs(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.draw(w, r, c, "runs", "SELECT first, last FROM next_range($1, $2)")
+	return s.draw(w, r, c, "runs", "SELECT * FROM next_range($1, $2)")
 }
 
 // parse takes an id apart: ?by= names a generator or a layout, as the second

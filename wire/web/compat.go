@@ -170,7 +170,7 @@ const tinyidStep = "1000"
 // tinyidSegment draws a run of numbers for Tinyid's client, which adds delta
 // to currentId before it gives a number, and stops behind maxId.
 func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
-	result, err := s.query(r, c, "SELECT first, last FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
+	result, err := s.query(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
 	if err != nil {
 		return err
 	}
@@ -179,11 +179,15 @@ func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, 
 	if err != nil {
 		return err
 	}
-	current, last := row[0].Int-1, row[1].Int
+	first, last, delta := row[0].Int, row[1].Int, row[2].Int
+	if delta < 1 {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "the numbers of generator %q fall: Tinyid's clients count upwards", name)
+	}
+	current, remainder := first-delta, (first%delta+delta)%delta
 	loading := current + (last-current)*tinyidLoading/100
 	if !asJSON {
-		return sendText(w, fmt.Sprintf("%d,%d,%d,1,0", current, loading, last))
+		return sendText(w, fmt.Sprintf("%d,%d,%d,%d,%d", current, loading, last, delta, remainder))
 	}
-	data := map[string]any{"currentId": current, "loadingId": loading, "maxId": last, "delta": 1, "remainder": 0}
+	data := map[string]any{"currentId": current, "loadingId": loading, "maxId": last, "delta": delta, "remainder": remainder}
 	return send(w, tinyidResponse{data, tinyidOK, ""})
 }

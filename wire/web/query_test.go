@@ -57,8 +57,14 @@ func TestLongAnswersTakeCPUSlots(t *testing.T) {
 // numbers makes the generator numbers, which waits for nothing between its ids.
 func numbers(t *testing.T, s *Server) {
 	t.Helper()
+	segment(t, s, "numbers", `{"step": 1000000}`)
+}
+
+// segment creates a generator of that kind.
+func segment(t *testing.T, s *Server, name, options string) {
+	t.Helper()
 	admin := caller{options: sqlfuncs.SessionOptions{User: "root", Admin: true}}
-	r, err := s.query(httptest.NewRequest(http.MethodPost, "/", nil), admin, `SELECT create_generator('numbers', 'segment', '{"step": 1000000}')`, nil)
+	r, err := s.query(httptest.NewRequest(http.MethodPost, "/", nil), admin, "SELECT create_generator('"+name+"', 'segment', '"+options+"')", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

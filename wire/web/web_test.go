@@ -154,8 +154,12 @@ func TestLeafSegmentCounts(t *testing.T) {
 // TestTinyidSegment: numbers as Tinyid's client makes them of an answer are
 // those of the run, and nobody else's.
 func TestTinyidSegment(t *testing.T) {
-	ask, _ := start(t, false)
+	ask, s := start(t, false)
+	segment(t, s, "odd", `{"increment": 2}`)
 	ask("POST", "/api/v1/generators/s/ids", "")
+	if status, body := ask("GET", "/tinyid/id/nextSegmentIdSimple?bizType=odd", ""); status != 200 || !regexp.MustCompile(`^-1,\d+,\d+[13579],2,1$`).MatchString(body) {
+		t.Errorf("with an increment of 2: %d %s", status, body)
+	}
 	seen := map[int64]bool{}
 	for range 5 {
 		_, body := ask("GET", "/tinyid/id/nextSegmentIdSimple?bizType=s", "")
