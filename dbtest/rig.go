@@ -129,6 +129,7 @@ func (n Nextid) Start(t testing.TB) *Server {
 	s := newServer(t, "nextid "+number, "", syscall.SIGTERM)
 	s.env = n.Env
 	mysql := FreeAddr(t)
+	s.HTTP = FreeAddr(t)
 	s.urls = func(s *Server) {
 		s.URL, s.MySQL = "postgres://bench@"+s.Addr+"/nextid?sslmode=disable", "mysql://bench@"+mysql+"/test"
 		if n.Sockets {
@@ -141,7 +142,7 @@ func (n Nextid) Start(t testing.TB) *Server {
 		if n.Sockets {
 			pg, my = s.file(".s.PGSQL."+s.port()), s.file("my")
 		}
-		return append([]string{n.Binary, "serve", "--data", s.data(), "--pg", pg, "--mysql", my, "--http", "off"}, n.Args...)
+		return append([]string{n.Binary, "serve", "--data", s.data(), "--pg", pg, "--mysql", my, "--http", s.HTTP}, n.Args...)
 	}
 	s.ready = answersPostgres
 	return s.Begin()

@@ -40,6 +40,7 @@ type Server struct {
 	URL       string // of its first user, over TCP
 	SocketURL string // the same over the Unix socket; "" without one
 	MySQL     string // the URL of nextid's MySQL protocol
+	HTTP      string // the address of nextid's page
 	Dir       string // everything that it keeps
 	PID       int    // 0 when it does not run, or not on this machine
 

@@ -117,7 +117,7 @@ func (s *attackers) guarded() *dbtest.Server {
 // cheap: it must not measure itself.
 func (s *attackers) during(name string, target, server *dbtest.Server) (latency load.Latency, done string) {
 	if target != nil {
-		cmd := dbtest.Supervised(s.Self, "attack", "--be", name, "--at", target.URL)
+		cmd := dbtest.Supervised(s.Self, "attack", "--be", name, "--at", target.URL, "--http", target.HTTP)
 		var said strings.Builder
 		cmd.Stdout = &said
 		s.Must(cmd.Start())
@@ -136,8 +136,9 @@ func (s *attackers) during(name string, target, server *dbtest.Server) (latency 
 	return latency, ""
 }
 
-// Be attacks a server until the context ends and returns what was done.
-func Be(ctx context.Context, name, at string) (string, error) {
+// Be attacks the server at a URL, and at an address of HTTP, until the context
+// ends and returns what was done.
+func Be(ctx context.Context, name, at, overHTTP string) (string, error) {
 	if err := yield(); err != nil {
 		return "", err
 	}
@@ -149,6 +150,9 @@ func Be(ctx context.Context, name, at string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	v := &victim{config: cfg, address: func(over protocol) (string, string) {
+		return "tcp", map[bool]string{true: overHTTP, false: u.Host}[over == web]
+	}}
 	var done, failed atomic.Int64
 	var work sync.WaitGroup
 	for _, b := range badClients {
@@ -158,7 +162,7 @@ func Be(ctx context.Context, name, at string) (string, error) {
 		for range b.attackers {
 			work.Go(func() {
 				for ctx.Err() == nil {
-					if err := b.do(ctx, &victim{config: cfg, address: func(protocol) (string, string) { return "tcp", u.Host }}); err != nil {
+					if err := b.do(ctx, v); err != nil {
 						failed.Add(1)
 						rest(ctx, 10*time.Millisecond)
 					} else {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -73,6 +75,9 @@ var badClients = []bad{
 	{"readers that do not read", 64, 100 * time.Millisecond, func(ctx context.Context, v *victim) error {
 		return v.bare(ctx, query("SELECT repeat('x', 1000) FROM generate_series(1, 10000000)"), 2*time.Second)
 	}},
+	{"HTTP: a million ids a request", 16, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1_000_000, 0) }},
+	{"HTTP: a million ids that nobody reads", 60, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1_000_000, 2*time.Second) }},
+	{"HTTP: one id a request", 32, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1, 0) }},
 
 	{name: "half a login, then silence", do: func(ctx context.Context, v *victim) error {
 		return v.raw(ctx, postgres, []byte{0, 0, 0, 40, 0, 3, 0, 0, 'u'}, time.Second)
@@ -127,6 +132,33 @@ var badClients = []bad{
 			}
 		})
 	}},
+}
+
+// httpClient has the connections of all attackers over HTTP; each keeps its own.
+var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// post asks for n ids over HTTP. It reads them all or, after a wait, none.
+func (v *victim) post(ctx context.Context, n int, wait time.Duration) error {
+	_, address := v.address(web)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/api/v1/generators/orders/ids?n=%d", address, n), nil)
+	if err != nil {
+		return err
+	}
+	r.SetBasicAuth(v.config.User, v.config.Password)
+	answer, err := httpClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(answer.Status)
+	}
+	if wait > 0 {
+		rest(ctx, wait)
+		return nil
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
 }
 
 // query is a message of PostgreSQL's simple protocol.

@@ -161,7 +161,7 @@ func tortureCommand() *cobra.Command {
 
 func attackCommand() *cobra.Command {
 	c := torture.AttackConfig{Length: 5 * time.Second, Rounds: 3}
-	be, at := "", ""
+	be, at, overHTTP := "", "", ""
 	cmd := measured(&cobra.Command{
 		Use:   "attack",
 		Short: "Measure what a well-behaved client notices while others attack the server",
@@ -183,7 +183,7 @@ func attackCommand() *cobra.Command {
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
-		did, err := torture.Be(ctx, be, at)
+		did, err := torture.Be(ctx, be, at, overHTTP)
 		fmt.Fprintln(cmd.OutOrStdout(), did)
 		return err
 	}
@@ -192,7 +192,8 @@ func attackCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.Only, "only", "", "only attacks with `TEXT` in their name")
 	cmd.Flags().StringVar(&be, "be", "", "")
 	cmd.Flags().StringVar(&at, "at", "", "")
-	for _, name := range []string{"be", "at"} { // for itself
+	cmd.Flags().StringVar(&overHTTP, "http", "", "")
+	for _, name := range []string{"be", "at", "http"} { // for itself
 		_ = cmd.Flags().MarkHidden(name)
 	}
 	return cmd
