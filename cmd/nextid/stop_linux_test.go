@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +32,26 @@ const endsWithin = 2 * time.Second
 func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
 	const after = 300 * time.Millisecond
+	// until calls stop again and again while run goes on: a request that comes
+	// before the statement has begun stops nothing.
+	until := func(run func() error, stop func()) error {
+		ended := make(chan struct{})
+		var work sync.WaitGroup
+		work.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(after):
+					stop()
+				}
+			}
+		})
+		err := run()
+		close(ended)
+		work.Wait() // else the last request could meet the next statement
+		return err
+	}
 	check := func(t *testing.T, how string, start time.Time, err error) {
 		t.Helper()
 		var e *pgconn.PgError
@@ -46,8 +67,7 @@ func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			start := time.Now()
-			time.AfterFunc(after, func() { _ = conn.PgConn().CancelRequest(ctx) })
-			_, err := conn.Exec(ctx, sql)
+			err := until(func() error { _, err := conn.Exec(ctx, sql); return err }, func() { _ = conn.PgConn().CancelRequest(ctx) })
 			check(t, "cancel request", start, err)
 			if _, err := conn.Exec(ctx, "SET statement_timeout = 300"); err != nil {
 				t.Fatal(err)
@@ -66,8 +86,7 @@ func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			start = time.Now()
-			time.AfterFunc(after, func() { _, _ = killer.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", id)) })
-			_, err = victim.ExecContext(ctx, sql)
+			err = until(func() error { _, err := victim.ExecContext(ctx, sql); return err }, func() { _, _ = killer.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", id)) })
 			check(t, "KILL QUERY", start, err)
 			if _, err := victim.ExecContext(ctx, "SET max_statement_time = 0.3"); err != nil {
 				t.Fatal(err)
