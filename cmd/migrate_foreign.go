@@ -24,10 +24,6 @@ type foreignFlags struct {
 	unasked bool
 }
 
-func (f *foreignFlags) registerDSN(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated")
-}
-
 func (f *foreignFlags) registerServer(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.server, "server", "",
 		"`URL` of the nextid server as the database reaches it (default: as installed, else postgres://nextid@127.0.0.1:5433/nextid); HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
@@ -69,123 +65,85 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(p.foreignUpCommand(), p.foreignDownCommand(), p.foreignStatusCommand(), p.foreignPrintCommand())
-	return cmd
-}
-
-func (p *program) foreignUpCommand() *cobra.Command {
-	flags := &foreignFlags{}
-	cmd := &cobra.Command{
-		Use:   "up --dsn URL",
-		Short: "Install or upgrade, and apply address, password and grants",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := flags.config(p.environ)
+	// one is a command that gets its flags.
+	one := func(use, short string, run func(cmd *cobra.Command, f *foreignFlags) error) (*cobra.Command, *foreignFlags) {
+		f := &foreignFlags{}
+		sub := &cobra.Command{Use: use + " --dsn URL", Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(f.dsn) == 0 {
+				return usageFailure(cmd, "--dsn URL of the application's database is missing")
+			}
+			return run(cmd, f)
+		}}
+		sub.Flags().StringArrayVar(&f.dsn, "dsn", nil, "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated")
+		cmd.AddCommand(sub)
+		return sub, f
+	}
+	up, flags := one("up", "Install or upgrade, and apply address, password and grants", p.foreignUp)
+	flags.registerServer(up)
+	up.Flags().BoolVar(&flags.unasked, "unasked", false, "apply address and password although the server does not answer")
+	one("down", "Remove everything that up installed, unless something uses it", func(cmd *cobra.Command, f *foreignFlags) error {
+		return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+			if err := db.Down(ctx); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(p.stdout, "%s: removed\n", foreign.Redact(dsn))
+			return err
+		})
+	})
+	status, _ := one("status", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, f *foreignFlags) error {
+		return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+			s, err := db.Status(ctx)
 			if err != nil {
 				return err
 			}
-			return flags.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
-				if err := db.Up(ctx, config); err != nil {
-					return err
-				}
-				s, err := db.Status(ctx)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(p.stdout, "%s: installed; %s answers: %s\n", foreign.Redact(dsn), s.Server, foreignAnswer(s))
-				return err
-			})
-		},
-	}
-	flags.registerDSN(cmd)
-	flags.registerServer(cmd)
-	cmd.Flags().BoolVar(&flags.unasked, "unasked", false, "apply address and password although the server does not answer")
+			return p.printForeignStatus(dsn, s)
+		})
+	})
+	status.Long = "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
+		"code 1 unless everything is installed and the server answers."
+	printed, flags := one("print", "Print the SQL that up runs, without connecting", p.foreignPrint)
+	flags.registerServer(printed)
 	return cmd
 }
 
-func (p *program) foreignDownCommand() *cobra.Command {
-	flags := &foreignFlags{}
-	cmd := &cobra.Command{
-		Use:   "down --dsn URL",
-		Short: "Remove everything that up installed, unless something uses it",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
-				if err := db.Down(ctx); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(p.stdout, "%s: removed\n", foreign.Redact(dsn))
-				return err
-			})
-		},
+func (p *program) foreignUp(cmd *cobra.Command, f *foreignFlags) error {
+	config, err := f.config(p.environ)
+	if err != nil {
+		return err
 	}
-	flags.registerDSN(cmd)
-	return cmd
+	return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+		if err := db.Up(ctx, config); err != nil {
+			return err
+		}
+		s, err := db.Status(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.stdout, "%s: installed; %s answers: %s\n", foreign.Redact(dsn), s.Server, foreignAnswer(s))
+		return err
+	})
 }
 
-func (p *program) foreignStatusCommand() *cobra.Command {
-	flags := &foreignFlags{}
-	cmd := &cobra.Command{
-		Use:   "status --dsn URL",
-		Short: "Show what is installed, and whether the server answers the database",
-		Long: "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
-			"code 1 unless everything is installed and the server answers.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
-				s, err := db.Status(ctx)
-				if err != nil {
-					return err
-				}
-				return p.printForeignStatus(dsn, s)
-			})
-		},
+func (p *program) foreignPrint(_ *cobra.Command, f *foreignFlags) error {
+	config, err := f.config(p.environ)
+	if err != nil {
+		return err
 	}
-	flags.registerDSN(cmd)
-	return cmd
-}
-
-func (p *program) foreignPrintCommand() *cobra.Command {
-	flags := &foreignFlags{}
-	cmd := &cobra.Command{
-		Use:   "print --dsn URL",
-		Short: "Print the SQL that up runs, without connecting",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := flags.config(p.environ)
-			if err != nil {
-				return err
-			}
-			if len(flags.dsn) == 0 {
-				return missingDSN(cmd)
-			}
-			for _, dsn := range flags.dsn {
-				sql, err := foreign.SQL(dsn, config)
-				if err != nil {
-					return err
-				}
-				if _, err := fmt.Fprint(p.stdout, sql); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+	for _, dsn := range f.dsn {
+		sql, err := foreign.SQL(dsn, config)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprint(p.stdout, sql); err != nil {
+			return err
+		}
 	}
-	flags.registerDSN(cmd)
-	flags.registerServer(cmd)
-	return cmd
-}
-
-func missingDSN(cmd *cobra.Command) error {
-	return usageFailure(cmd, "--dsn URL of the application's database is missing")
+	return nil
 }
 
 // each opens one database after the other. A failure names its database and
 // does not keep the others from their turn.
 func (f *foreignFlags) each(cmd *cobra.Command, do func(ctx context.Context, dsn string, db foreign.Database) error) error {
-	if len(f.dsn) == 0 {
-		return missingDSN(cmd)
-	}
 	var failures []error
 	for _, dsn := range f.dsn {
 		if err := f.one(cmd.Context(), dsn, do); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nextid/migrations/shards"
 	"nextid/server"
@@ -15,23 +16,29 @@ import (
 
 // shardsFlags are the flags of migrate shards.
 type shardsFlags struct {
-	dsn    []string
-	script string
-	scope  string
+	dsn             []string
+	script, scope   string
+	add             string
+	dry, rows, some bool // some: rows was given
 	shards.Options
 }
 
-func (f *shardsFlags) registerDSN(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "a shard, as `URL`: mysql://USER@HOST/DATABASE or postgres://USER@HOST/DATABASE; once for each")
-	cmd.Flags().StringArrayVar(&f.Exclude, "exclude", nil, "leave `NAME` alone: a table, table.column, sequence or schema; may be repeated")
+// registerChange adds the flags of commands that make a database a shard.
+func (f *shardsFlags) registerChange(set *pflag.FlagSet) {
+	set.StringVar(&f.script, "script", "", "`FILE` of SQL that makes the tables; it runs on each database that becomes a shard")
+	set.DurationVar(&f.Wait, "wait", time.Minute, "how long to wait for sessions that are older than the change, and for locks")
+	set.BoolVar(&f.Kill, "kill", false, "end the older sessions that are left then")
+	set.BoolVar(&f.Guard, "guard", false, "MySQL and MariaDB: make triggers that refuse ids of sessions with other settings")
+	set.StringVar(&f.scope, "scope", "", "of the settings of MySQL and MariaDB: persist, global or session (default: persist where that is possible, else global)")
 }
 
-func (f *shardsFlags) registerChange(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.script, "script", "", "`FILE` of SQL that makes the tables; it runs on each database that becomes a shard")
-	cmd.Flags().DurationVar(&f.Wait, "wait", time.Minute, "how long to wait for sessions that are older than the change, and for locks")
-	cmd.Flags().BoolVar(&f.Kill, "kill", false, "end the older sessions that are left then")
-	cmd.Flags().BoolVar(&f.Guard, "guard", false, "MySQL and MariaDB: make triggers that refuse ids of sessions with other settings")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "of the settings of MySQL and MariaDB: persist, global or session (default: persist where that is possible, else global)")
+func (f *shardsFlags) registerIncrement(set *pflag.FlagSet) {
+	f.registerChange(set)
+	set.Int64Var(&f.Increment, "increment", 0, "`N` of all shards (default: as many as there are); a greater one leaves room for more")
+}
+
+func (f *shardsFlags) registerDry(set *pflag.FlagSet) {
+	set.BoolVar(&f.dry, "dry-run", false, "print what would be run and where, and change nothing")
 }
 
 // urls are the given URLs with the password from the environment.
@@ -43,7 +50,7 @@ func (p *program) urls(given ...string) []string {
 	return urls
 }
 
-// options reads the rest of the flags.
+// shardsOptions reads the flags.
 func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Options, error) {
 	o := f.Options
 	o.Out = p.stdout
@@ -62,6 +69,15 @@ func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Opti
 		}
 		o.Script = string(text)
 	}
+	switch {
+	case f.rows:
+		o.Rows = shards.RowsAll
+	case f.some:
+		o.Rows = shards.RowsNone
+	}
+	if f.dry {
+		o = o.Dry(p.stdout)
+	}
 	return o, nil
 }
 
@@ -78,139 +94,57 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(p.shardsUpCommand(), p.shardsDownCommand(), p.shardsStatusCommand(), p.shardsPrintCommand(), p.reshardCommand())
-	return cmd
-}
-
-func (p *program) shardsUpCommand() *cobra.Command {
-	f := &shardsFlags{}
-	cmd := &cobra.Command{
-		Use:   "up --dsn URL --dsn URL ...",
-		Short: "Give each database its offset, and move its counters above all ids so far",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	// one is a command that gets the URLs of its shards and the options.
+	one := func(use, short string, run func(cmd *cobra.Command, f *shardsFlags, urls []string, o shards.Options) error, register ...func(*shardsFlags, *pflag.FlagSet)) *cobra.Command {
+		f := &shardsFlags{}
+		sub := &cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			f.some = cmd.Flags().Changed("rows")
 			o, err := p.shardsOptions(cmd, f)
 			if err != nil {
 				return err
 			}
-			return shards.Up(cmd.Context(), p.urls(f.dsn...), o)
-		},
+			return run(cmd, f, p.urls(f.dsn...), o)
+		}}
+		set := sub.Flags()
+		set.StringArrayVar(&f.dsn, "dsn", nil, "a shard, as `URL`: mysql://USER@HOST/DATABASE or postgres://USER@HOST/DATABASE; once for each")
+		set.StringArrayVar(&f.Exclude, "exclude", nil, "leave `NAME` alone: a table, table.column, sequence or schema; may be repeated")
+		for _, more := range register {
+			more(f, set)
+		}
+		cmd.AddCommand(sub)
+		return sub
 	}
-	f.registerDSN(cmd)
-	f.registerChange(cmd)
-	f.registerIncrement(cmd)
-	return cmd
-}
-
-func (f *shardsFlags) registerIncrement(cmd *cobra.Command) {
-	cmd.Flags().Int64Var(&f.Increment, "increment", 0, "`N` of all shards (default: as many as there are); a greater one leaves room for more")
-}
-
-func registerDry(cmd *cobra.Command, dry *bool) {
-	cmd.Flags().BoolVar(dry, "dry-run", false, "print what would be run and where, and change nothing")
-}
-
-func (p *program) shardsDownCommand() *cobra.Command {
-	f := &shardsFlags{}
-	var dry bool
-	cmd := &cobra.Command{
-		Use:   "down --dsn URL --dsn URL ...",
-		Short: "Bring the settings back that were before up; the databases' new ids can collide then",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := p.shardsOptions(cmd, f)
-			if err != nil {
-				return err
-			}
-			if dry {
-				o = o.Dry(p.stdout)
-			}
-			return shards.Down(cmd.Context(), p.urls(f.dsn...), o)
-		},
-	}
-	f.registerDSN(cmd)
-	registerDry(cmd, &dry)
-	return cmd
-}
-
-func (p *program) shardsPrintCommand() *cobra.Command {
-	f := &shardsFlags{}
-	cmd := &cobra.Command{
-		Use:   "print --dsn URL --dsn URL ...",
-		Short: "Print what up would run; looks at the databases and changes nothing",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := p.shardsOptions(cmd, f)
-			if err != nil {
-				return err
-			}
-			return shards.Up(cmd.Context(), p.urls(f.dsn...), o.Dry(p.stdout))
-		},
-	}
-	f.registerDSN(cmd)
-	f.registerChange(cmd)
-	f.registerIncrement(cmd)
-	return cmd
-}
-
-func (p *program) reshardCommand() *cobra.Command {
-	f := &shardsFlags{}
-	var add string
-	var dry bool
-	cmd := &cobra.Command{
-		Use:   "reshard --dsn URL ... --add URL",
-		Short: "Add a database while the shards are in use",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := p.shardsOptions(cmd, f)
-			if err != nil {
-				return err
-			}
-			if add == "" {
+	one("up --dsn URL --dsn URL ...", "Give each database its offset, and move its counters above all ids so far",
+		func(cmd *cobra.Command, _ *shardsFlags, urls []string, o shards.Options) error {
+			return shards.Up(cmd.Context(), urls, o)
+		}, (*shardsFlags).registerIncrement)
+	one("down --dsn URL --dsn URL ...", "Bring the settings back that were before up; the databases' new ids can collide then",
+		func(cmd *cobra.Command, _ *shardsFlags, urls []string, o shards.Options) error {
+			return shards.Down(cmd.Context(), urls, o)
+		}, (*shardsFlags).registerDry)
+	one("print --dsn URL --dsn URL ...", "Print what up would run; looks at the databases and changes nothing",
+		func(cmd *cobra.Command, _ *shardsFlags, urls []string, o shards.Options) error {
+			return shards.Up(cmd.Context(), urls, o.Dry(p.stdout))
+		}, (*shardsFlags).registerIncrement)
+	one("reshard --dsn URL ... --add URL", "Add a database while the shards are in use",
+		func(cmd *cobra.Command, f *shardsFlags, urls []string, o shards.Options) error {
+			if f.add == "" {
 				return usageFailure(cmd, "--add URL of the new shard is missing")
 			}
-			if dry {
-				o = o.Dry(p.stdout)
-			}
-			return shards.Reshard(cmd.Context(), p.urls(f.dsn...), p.urls(add)[0], o)
-		},
-	}
-	f.registerDSN(cmd)
-	cmd.Flags().StringVar(&add, "add", "", "the new shard, as `URL`")
-	f.registerChange(cmd)
-	registerDry(cmd, &dry)
-	return cmd
-}
-
-func (p *program) shardsStatusCommand() *cobra.Command {
-	f := &shardsFlags{}
-	var rows bool
-	cmd := &cobra.Command{
-		Use:   "status --dsn URL --dsn URL ...",
-		Short: "Show settings and next ids; exit code 1 unless no two shards draw the same id",
-		Long: "Show settings and next ids. Ends with exit code 1 when two shards will draw the same id, when rows have\n" +
-			"one twice, or when something was not looked at. Changes nothing.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := p.shardsOptions(cmd, f)
-			if err != nil {
-				return err
-			}
-			switch {
-			case rows:
-				o.Rows = shards.RowsAll
-			case cmd.Flags().Changed("rows"):
-				o.Rows = shards.RowsNone
-			}
-			r, err := shards.Status(cmd.Context(), p.urls(f.dsn...), o)
+			return shards.Reshard(cmd.Context(), urls, p.urls(f.add)[0], o)
+		}, func(f *shardsFlags, set *pflag.FlagSet) { set.StringVar(&f.add, "add", "", "the new shard, as `URL`") },
+		(*shardsFlags).registerChange, (*shardsFlags).registerDry)
+	one("status --dsn URL --dsn URL ...", "Show settings and next ids; exit code 1 unless no two shards draw the same id",
+		func(cmd *cobra.Command, _ *shardsFlags, urls []string, o shards.Options) error {
+			r, err := shards.Status(cmd.Context(), urls, o)
 			if err != nil {
 				return err
 			}
 			return p.printShards(r, o)
-		},
-	}
-	f.registerDSN(cmd)
-	cmd.Flags().BoolVar(&rows, "rows", false, "look at all rows, however long it takes; --rows=false: at none (default: at the newest, for 5 s a table)")
+		}, func(f *shardsFlags, set *pflag.FlagSet) {
+			set.BoolVar(&f.rows, "rows", false, "look at all rows, however long it takes; --rows=false: at none (default: at the newest, for 5 s a table)")
+		}).Long = "Show settings and next ids. Ends with exit code 1 when two shards will draw the same id, when rows have\n" +
+		"one twice, or when something was not looked at. Changes nothing."
 	return cmd
 }
 

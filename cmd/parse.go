@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -137,11 +136,14 @@ func (p *program) explainDefined(ctx context.Context, d generator.Definition, id
 	if d.Kind != snowflake.KindName {
 		return generator.Parts{Kind: d.Kind, Sequence: &n}, nil
 	}
-	l, err := definedLayout(d)
-	if err != nil {
-		return generator.Parts{}, err
+	var pinned layout.Pinned
+	if err = json.Unmarshal(d.Options, &pinned); err == nil {
+		var l *layout.Layout
+		if l, err = pinned.Build(); err == nil {
+			return l.Explain(n)
+		}
 	}
-	return l.Explain(n)
+	return generator.Parts{}, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
 }
 
 // storedDefinition reads a generator's definition from the store. The embedded
@@ -166,24 +168,6 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 	}
 	defer store.Close()
 	return store.Defined(ctx, name)
-}
-
-// definedLayout builds the layout that a snowflake's options pin.
-func definedLayout(d generator.Definition) (*layout.Layout, error) {
-	var o struct {
-		Layout string
-		Fields []layout.Field
-		Epoch  time.Time
-		Unit   string
-	}
-	if err := json.Unmarshal(d.Options, &o); err != nil {
-		return nil, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
-	}
-	unit, err := time.ParseDuration(o.Unit)
-	if err != nil {
-		return nil, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
-	}
-	return layout.New(o.Layout, o.Fields, o.Epoch, unit)
 }
 
 // printedParts is the JSON form of generator.Parts, that of parse_id.

@@ -62,7 +62,7 @@ type Server struct {
 func program(t testing.TB, pkg string, names ...string) string {
 	t.Helper()
 	if testing.Testing() && testing.Short() {
-		t.Skip("starts " + pkg)
+		t.Skipf("starts %s", pkg)
 	}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
