@@ -6,8 +6,7 @@ import (
 	"io"
 	"log/slog"
 
-	"nextid/migrations/foreign"
-	"nextid/migrations/shards"
+	"nextid/migrations/appdb"
 	"nextid/server"
 )
 
@@ -65,10 +64,7 @@ func advice(err error) (hint string, code int) {
 	if hint := server.HintOf(err); hint != "" {
 		return hint, exitFailed
 	}
-	if e, ok := errors.AsType[*foreign.Error](err); ok {
-		return e.Hint, exitFailed
-	}
-	if e, ok := errors.AsType[*shards.Error](err); ok {
+	if e, ok := errors.AsType[*appdb.Error](err); ok {
 		return e.Hint, exitFailed
 	}
 	return "", exitFailed

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"nextid/migrations/appdb"
 )
 
 // Fill is a column whose values a trigger draws.
@@ -47,7 +49,7 @@ func (c Config) fills(database string) ([]Fill, error) {
 }
 
 // name is the table's name in SQL.
-func (f Fill) name() string { return backQuoted(f.Database) + "." + backQuoted(f.Table) }
+func (f Fill) name() string { return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(f.Table) }
 
 // trigger is the name of the trigger, without its database.
 func (f Fill) trigger() string {
@@ -58,10 +60,10 @@ func (f Fill) trigger() string {
 // sql makes the trigger. A value that the application gives stays. It comes
 // before the trigger of that name, "" for none.
 func (f Fill) sql(before string) string {
-	column, trigger := "NEW."+backQuoted(f.Column), backQuoted(f.Database)+"."+backQuoted(f.trigger())
+	column, trigger := "NEW."+appdb.QuoteMySQL(f.Column), appdb.QuoteMySQL(f.Database)+"."+appdb.QuoteMySQL(f.trigger())
 	precedes := ""
 	if before != "" {
-		precedes = " PRECEDES " + backQuoted(before)
+		precedes = " PRECEDES " + appdb.QuoteMySQL(before)
 	}
 	return fmt.Sprintf(`DROP TRIGGER IF EXISTS %[1]s;
 CREATE TRIGGER %[1]s BEFORE INSERT ON %[2]s FOR EACH ROW%[5]s
@@ -86,13 +88,13 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	if !holdsIDs(kind, digits.Int64, scale.Int64) {
 		return &Error{
 			What: fmt.Sprintf("the column %s.%s.%s is of type %s, which does not hold an id of 64 bits", f.Database, f.Table, f.Column, kind),
-			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.name(), backQuoted(f.Column)),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
 	}
 	if nullable == "NO" && !byDefault.Valid && !strings.Contains(extra, "auto_increment") {
 		return &Error{
 			What: fmt.Sprintf("the column %s.%s.%s has no default, and MySQL's strict mode looks for one before it runs triggers", f.Database, f.Table, f.Column),
-			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), backQuoted(f.Column)),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
 	}
 	// The fence of import_generator refuses rows that have no id yet.
@@ -105,7 +107,7 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 		return err
 	}
 	_, err = m.db.ExecContext(ctx, "REPLACE INTO nextid.fills VALUES ("+strings.Join([]string{
-		mysqlLiteral(f.Database), mysqlLiteral(f.Table), mysqlLiteral(f.Column), mysqlLiteral(f.Generator),
+		appdb.LiteralMySQL(f.Database), appdb.LiteralMySQL(f.Table), appdb.LiteralMySQL(f.Column), appdb.LiteralMySQL(f.Generator),
 	}, ", ")+")")
 	return err
 }

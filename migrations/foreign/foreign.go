@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"nextid/migrations/appdb"
 )
 
 // Config is what Up installs.
@@ -67,14 +69,7 @@ type Database interface {
 }
 
 // Error is a failure that the person at the terminal can do something about.
-type Error struct {
-	What string // in one line
-	Hint string
-	Err  error // the cause, may be nil
-}
-
-func (e *Error) Error() string { return e.What }
-func (e *Error) Unwrap() error { return e.Err }
+type Error = appdb.Error
 
 // driver is one kind of database.
 type driver struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"nextid/dsn"
+	"nextid/migrations/appdb"
 )
 
 //go:embed mysql
@@ -367,8 +368,8 @@ func serverSQL(c Config, there bool, password string) string {
 	if there {
 		verb = "ALTER SERVER nextid"
 	}
-	return fmt.Sprintf("%s OPTIONS (HOST %s, PORT %s, DATABASE %s, USER %s, PASSWORD %s)", verb, mysqlLiteral(c.Server.option("host")),
-		c.Server.option("port"), mysqlLiteral(c.Server.option("dbname")), mysqlLiteral(c.Server.User), mysqlLiteral(password))
+	return fmt.Sprintf("%s OPTIONS (HOST %s, PORT %s, DATABASE %s, USER %s, PASSWORD %s)", verb, appdb.LiteralMySQL(c.Server.option("host")),
+		c.Server.option("port"), appdb.LiteralMySQL(c.Server.option("dbname")), appdb.LiteralMySQL(c.Server.User), appdb.LiteralMySQL(password))
 }
 
 func tablesSQL(e engine) (string, error) {
@@ -387,7 +388,7 @@ func mysqlGrants(c Config) (grants []string) {
 		if !ok {
 			host = "%"
 		}
-		quoted := mysqlLiteral(name) + "@" + mysqlLiteral(host)
+		quoted := appdb.LiteralMySQL(name) + "@" + appdb.LiteralMySQL(host)
 		if strings.EqualFold(account, "public") {
 			quoted = "PUBLIC"
 		}
@@ -458,15 +459,6 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 }
 
 // mysqlLiteral quotes a string, in every sql_mode.
-func mysqlLiteral(s string) string {
-	if strings.ContainsRune(s, '\\') {
-		return fmt.Sprintf("X'%x'", s)
-	}
-	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
-}
-
-func backQuoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
 // explainMySQL turns an answer of MySQL into one line.
 func explainMySQL(err error) error {
 	return explained(err, func(err error) *Error {

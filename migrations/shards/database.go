@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"nextid/migrations/appdb"
 )
 
 //go:embed mysql postgres
@@ -22,14 +22,7 @@ var files embed.FS
 const versionTable = "nextid_shard_version"
 
 // Error is a failure that the person at the terminal can do something about.
-type Error struct {
-	What string // in one line
-	Hint string
-	Err  error // the cause, may be nil
-}
-
-func (e *Error) Error() string { return e.What }
-func (e *Error) Unwrap() error { return e.Err }
+type Error = appdb.Error
 
 // Member is the note that a shard has of itself.
 type Member struct {
@@ -125,25 +118,16 @@ type session struct {
 
 // open connects to a shard.
 func open(ctx context.Context, dsn string, o Options) (database, error) {
-	switch scheme, _, _ := strings.Cut(dsn, "://"); scheme {
-	case "mysql", "mariadb":
+	switch mysql, known := appdb.IsMySQL(dsn); {
+	case mysql:
 		return openMySQL(ctx, dsn, o)
-	case "postgres", "postgresql":
+	case known:
 		return openPostgres(ctx, dsn, o)
 	}
 	return nil, &Error{ // without the URL, which may hold a password
 		What: "a shard is given as a mysql:// or postgres:// URL",
 		Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE or --dsn postgres://USER@HOST:5432/DATABASE.",
 	}
-}
-
-// nameOf is a shard's URL as messages show it: without password and options.
-func nameOf(dsn string) string {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		return "a shard"
-	}
-	return u.Host + u.Path
 }
 
 // connection is what both kinds of database have: one connection that holds

@@ -13,7 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
-	"nextid/dsn"
+	"nextid/migrations/appdb"
 )
 
 // Scope says where the settings of MySQL and MariaDB go.
@@ -47,15 +47,11 @@ type mysqlShard struct {
 }
 
 func openMySQL(ctx context.Context, url string, o Options) (database, error) {
-	config, err := mysqlConfig(url)
-	if err != nil {
-		return nil, &Error{What: err.Error(), Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE.", Err: err}
-	}
-	connector, err := mysql.NewConnector(config)
+	db, err := appdb.OpenMySQL(url)
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect(ctx, sql.OpenDB(connector), nameOf(url), "mysql", goose.DialectMySQL, o.dry)
+	c, err := connect(ctx, db, appdb.NameOf(url), "mysql", goose.DialectMySQL, o.dry)
 	if err != nil {
 		return nil, explainMySQL(err)
 	}
@@ -64,19 +60,6 @@ func openMySQL(ctx context.Context, url string, o Options) (database, error) {
 		return nil, errors.Join(explainMySQL(err), s.Close())
 	}
 	return s, nil
-}
-
-func mysqlConfig(text string) (*mysql.Config, error) {
-	c, err := dsn.MySQL(text)
-	if err != nil {
-		return nil, err
-	}
-	if c.DBName == "" {
-		return nil, errors.New("the URL names no database")
-	}
-	c.ParseTime = true       // of goose's table
-	c.MultiStatements = true // in scripts
-	return c, nil
 }
 
 // begin looks at the server and makes the session ready.
@@ -113,7 +96,7 @@ func (s *mysqlShard) begin(ctx context.Context, scope Scope) error {
 	}
 	// MySQL 8 keeps AUTO_INCREMENT in information_schema for a day.
 	_, err = s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
-	if isMySQL(err, erUnknownVariable) {
+	if appdb.MySQLSays(err, erUnknownVariable) {
 		return nil
 	}
 	return err
@@ -164,7 +147,7 @@ func (s *mysqlShard) read(ctx context.Context) (State, error) {
 	}
 	// Without this right the list of sessions is short, and says nothing.
 	_, err = s.conn.ExecContext(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
-	if st.blind = isMySQL(err, erAccessDenied); err != nil && !st.blind {
+	if st.blind = appdb.MySQLSays(err, erAccessDenied); err != nil && !st.blind {
 		return st, err
 	}
 	if err := s.galera(ctx, &st); err != nil {
@@ -298,7 +281,7 @@ func (s *mysqlShard) able(ctx context.Context) error {
 		return nil
 	}
 	_, err := s.conn.ExecContext(ctx, "SET GLOBAL auto_increment_increment = 'right?'")
-	if isMySQL(err, erWrongType) {
+	if appdb.MySQLSays(err, erWrongType) {
 		return nil
 	}
 	return explainMySQL(err)
@@ -372,7 +355,7 @@ func (s *mysqlShard) settleLines(ctx context.Context) error {
 		if l.Aside {
 			continue
 		}
-		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = GREATEST(started, %d) WHERE line = '%s'", l.free, textMySQL(l.Name))); err != nil {
+		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = GREATEST(started, %d) WHERE line = %s", l.free, appdb.LiteralMySQL(l.Name))); err != nil {
 			return err
 		}
 	}
@@ -398,7 +381,7 @@ func (s *mysqlShard) newest(ctx context.Context) (id int64, err error) {
 // kill implements database.
 func (s *mysqlShard) kill(ctx context.Context, one session) error {
 	err := s.exec(ctx, fmt.Sprintf("KILL CONNECTION %d", one.id))
-	if isMySQL(err, erNoSuchThread) {
+	if appdb.MySQLSays(err, erNoSuchThread) {
 		return nil // it has ended by itself
 	}
 	return explainMySQL(err)
@@ -422,7 +405,7 @@ func (s *mysqlShard) raise(ctx context.Context, l Line, has Progression, least i
 			return err
 		}
 	}
-	return s.exec(ctx, fmt.Sprintf("REPLACE INTO nextid_shard_lines VALUES ('%s', %d)", textMySQL(l.Name), first))
+	return s.exec(ctx, fmt.Sprintf("REPLACE INTO nextid_shard_lines VALUES (%s, %d)", appdb.LiteralMySQL(l.Name), first))
 }
 
 // patiently runs a statement that waits for the transactions of others.
@@ -430,7 +413,7 @@ func (s *mysqlShard) patiently(ctx context.Context, statement string) error {
 	deadline := time.Now().Add(s.wait)
 	for {
 		err := s.exec(ctx, statement)
-		if err == nil || !isMySQL(err, erLockWaitTimeout) || time.Now().After(deadline) {
+		if err == nil || !appdb.MySQLSays(err, erLockWaitTimeout) || time.Now().After(deadline) {
 			return err
 		}
 	}
@@ -504,16 +487,6 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 		}
 	}
 	return s.remove(ctx)
-}
-
-// textMySQL is what stands between the quotes of a literal.
-func textMySQL(text string) string { return strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) }
-
-func quoteMySQL(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
-func isMySQL(err error, numbers ...uint16) bool {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && slices.Contains(numbers, e.Number)
 }
 
 // explainMySQL turns an answer of the server into one line with a hint.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
+
+	"nextid/migrations/appdb"
 )
 
 // lines reads the AUTO_INCREMENT columns of the server, and MariaDB's
@@ -109,9 +111,9 @@ func (s *mysqlShard) columns(ctx context.Context) ([]Line, error) {
 		if err := rows.Scan(&schema, &here, &table, &column, &kind, &next, &l.Unique); err != nil {
 			return nil, err
 		}
-		l.Name, l.table, l.column = table+"."+column, quoteMySQL(table), quoteMySQL(column)
+		l.Name, l.table, l.column = table+"."+column, appdb.QuoteMySQL(table), appdb.QuoteMySQL(column)
 		if !here {
-			l.Name, l.table, l.Aside = schema+"."+l.Name, quoteMySQL(schema)+"."+l.table, true
+			l.Name, l.table, l.Aside = schema+"."+l.Name, appdb.QuoteMySQL(schema)+"."+l.table, true
 		}
 		l.free = int64(min(next, math.MaxInt64))
 		if l.Most = mostOfType(kind); l.Most == 0 {
@@ -145,7 +147,7 @@ func (s *mysqlShard) sequences(ctx context.Context, st *State) ([]Line, error) {
 		if err := rows.Scan(&schema, &here, &name); err != nil {
 			return nil, err
 		}
-		l := Line{Aside: true, stride: 1, Unique: true, sequence: quoteMySQL(schema) + "." + quoteMySQL(name), Name: name}
+		l := Line{Aside: true, stride: 1, Unique: true, sequence: appdb.QuoteMySQL(schema) + "." + appdb.QuoteMySQL(name), Name: name}
 		user, known := users[schema+"."+name]
 		if known {
 			l.Name, l.table, l.column = user.Name, user.table, user.column
@@ -200,7 +202,7 @@ func (s *mysqlShard) sequenceUsers(ctx context.Context) (map[string]Line, error)
 			return nil, err
 		}
 		if m := nextval.FindStringSubmatch(value); m != nil {
-			users[m[1]+"."+m[2]] = Line{Name: table + "." + column, table: quoteMySQL(schema) + "." + quoteMySQL(table), column: quoteMySQL(column)}
+			users[m[1]+"."+m[2]] = Line{Name: table + "." + column, table: appdb.QuoteMySQL(schema) + "." + appdb.QuoteMySQL(table), column: appdb.QuoteMySQL(column)}
 		}
 	}
 	return users, rows.Err()

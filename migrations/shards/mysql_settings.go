@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"nextid/migrations/appdb"
 )
 
 // configured is where MariaDB has its settings from if they outlast a restart:
@@ -121,7 +123,7 @@ func (s *mysqlShard) guard(ctx context.Context, lines []Line, has Progression) e
 		if l.Aside || l.column == "" {
 			continue
 		}
-		trigger := quoteMySQL(guardName(l))
+		trigger := appdb.QuoteMySQL(guardName(l))
 		if err := s.patiently(ctx, "DROP TRIGGER IF EXISTS "+trigger); err != nil {
 			return explainMySQL(err)
 		}
@@ -154,7 +156,7 @@ func guardName(l Line) string {
 func (s *mysqlShard) unguarding(ctx context.Context) (statements []string, err error) {
 	names, err := s.guardNames(ctx)
 	for name := range names {
-		statements = append(statements, "DROP TRIGGER "+quoteMySQL(name))
+		statements = append(statements, "DROP TRIGGER "+appdb.QuoteMySQL(name))
 	}
 	return statements, err
 }

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"nextid/migrations/appdb"
 )
 
 // postgresLock is the advisory lock of whoever changes a shard: "shards".
@@ -31,16 +30,11 @@ type postgresShard struct {
 }
 
 func openPostgres(ctx context.Context, dsn string, o Options) (database, error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil { // pgx takes the password out
-		return nil, &Error{What: err.Error(), Hint: "Write --dsn postgres://USER@HOST:5432/DATABASE.", Err: err}
+	db, err := appdb.OpenPostgres(dsn)
+	if err != nil {
+		return nil, err
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // scripts hold several statements
-	config.RuntimeParams["client_encoding"] = "UTF8"
-	config.RuntimeParams["application_name"] = "nextid migrate"
-	config.RuntimeParams["client_min_messages"] = "warning"
-	config.RuntimeParams["row_security"] = "off" // else a role might see a part of the rows and not know it
-	c, err := connect(ctx, stdlib.OpenDB(*config), nameOf(dsn), "postgres", goose.DialectPostgres, o.dry)
+	c, err := connect(ctx, db, appdb.NameOf(dsn), "postgres", goose.DialectPostgres, o.dry)
 	if err != nil {
 		return nil, explainPostgres(err)
 	}
@@ -159,7 +153,7 @@ func (s *postgresShard) start(ctx context.Context, l Line, has Progression, leas
 	if err := s.place(ctx, l, has, least); err != nil {
 		return explainPostgres(err)
 	}
-	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+strconv.FormatInt(least, 10)+" WHERE sequence = "+literal(l.sequence)))
+	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+strconv.FormatInt(least, 10)+" WHERE sequence = "+appdb.Literal(l.sequence)))
 }
 
 // place makes a sequence draw the numbers of a progression that are neither
@@ -168,7 +162,7 @@ func (s *postgresShard) place(ctx context.Context, l Line, has Progression, leas
 	deadline := time.Now().Add(s.wait)
 	for {
 		err := s.tryPlace(ctx, l, has, least)
-		if !isPostgres(err, pgLockNotAvailable) || time.Now().After(deadline) {
+		if !appdb.PostgresSays(err, pgLockNotAvailable) || time.Now().After(deadline) {
 			return err
 		}
 	}
@@ -188,7 +182,7 @@ func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, l
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	if _, err := tx.ExecContext(ctx, `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
-		SELECT `+literal(l.sequence)+`, seqstart, `+strconv.FormatInt(l.stride, 10)+` FROM pg_sequence WHERE seqrelid = `+literal(l.sequence)+`::regclass
+		SELECT `+appdb.Literal(l.sequence)+`, seqstart, `+strconv.FormatInt(l.stride, 10)+` FROM pg_sequence WHERE seqrelid = `+appdb.Literal(l.sequence)+`::regclass
 		ON CONFLICT (sequence) DO NOTHING`); err != nil {
 		return err
 	}
@@ -215,7 +209,7 @@ func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, l
 	}
 	// What it drew in its former progression lies below.
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = greatest(started, %d) WHERE started IS NOT NULL AND sequence = %s",
-		first, literal(l.sequence))); err != nil {
+		first, appdb.Literal(l.sequence))); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -266,13 +260,6 @@ func (s *postgresShard) undoing(ctx context.Context) ([]string, error) {
 
 // settings implements database: in PostgreSQL they last.
 func (s *postgresShard) settings(context.Context, io.Writer, string, Progression) error { return nil }
-
-func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-func isPostgres(err error, states ...string) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && slices.Contains(states, e.Code)
-}
 
 // explainPostgres turns an answer of the server into one line with a hint.
 func explainPostgres(err error) error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"nextid/migrations/appdb"
 )
 
 // Reshard adds a database to the set of shards dsns, while these are in use.
@@ -37,7 +39,7 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	if err := s.prepare(ctx, add); err != nil {
-		return at(add.name, err)
+		return appdb.At(add.name, err)
 	}
 	if err := s.read(ctx); err != nil {
 		return err
@@ -49,7 +51,7 @@ func (s *set) reshard(ctx context.Context) error {
 	for _, one := range old {
 		if one.state.Member.Draining {
 			if err := s.drain(ctx, one, stillItsOwn); err != nil {
-				return at(one.name, err)
+				return appdb.At(one.name, err)
 			}
 		}
 	}
@@ -58,29 +60,29 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	if err := s.give(ctx, add, m); err != nil {
-		return at(add.name, err)
+		return appdb.At(add.name, err)
 	}
 	if err := s.drain(ctx, add, "The other shards are as they were. "); err != nil {
-		return at(add.name, err)
+		return appdb.At(add.name, err)
 	}
 	if err := s.read(ctx); err != nil { // after the last number that the donor drew for both
 		return err
 	}
 	if full, err := s.startLines(ctx, add, m.Has, true); err != nil || len(full) > 0 {
-		return errors.Join(at(add.name, err), unfit(full))
+		return errors.Join(appdb.At(add.name, err), unfit(full))
 	}
 	for _, one := range old {
 		member := *one.state.Member
 		member.Of = m.Of
 		if err := one.join(ctx, member); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 	}
 	add.state.Member = &m
 	add.state.guarded = slices.ContainsFunc(old, func(one *shard) bool { return one.state.guarded })
 	for _, one := range s.shards {
 		if err := s.protect(ctx, one, one.state.Member.Has, false); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 	}
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
@@ -109,7 +111,7 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 		if m := one.state.Member; m != nil && !one.state.asNoted() && one.state.drawsAll(m.Has) {
 			s.say(one, "an earlier run was interrupted: it draws %s from now on", m.Has)
 			if err := one.assign(ctx, one.state.Lines, m.Has); err != nil {
-				return at(one.name, err)
+				return appdb.At(one.name, err)
 			}
 			resumed = true
 		}
@@ -135,13 +137,13 @@ func (s *set) whole(old []*shard, add *shard) error {
 		m := one.state.Member
 		switch {
 		case m == nil:
-			return at(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
+			return appdb.At(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
 		case name != "" && m.Set != name:
-			return at(one.name, &Error{What: "belongs to another set of shards"})
+			return appdb.At(one.name, &Error{What: "belongs to another set of shards"})
 		case seen[m.Number]:
-			return at(one.name, &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)})
+			return appdb.At(one.name, &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)})
 		case !one.state.asNoted():
-			return at(one.name, &Error{
+			return appdb.At(one.name, &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
 				Hint: "A restart can have taken the settings back. Look with status, then run nextid migrate shards up again.",
 			})
@@ -151,12 +153,12 @@ func (s *set) whole(old []*shard, add *shard) error {
 	}
 	m := add.state.Member
 	if m != nil && (m.Set != name || m.Number != len(old)+1) {
-		return at(add.name, &Error{What: "is a shard already"})
+		return appdb.At(add.name, &Error{What: "is a shard already"})
 	}
 	for _, one := range old {
 		// An interrupted run may have noted the new shard.
 		if of := one.state.Member.Of; of != len(old) && (m == nil || of != m.Of) {
-			return at(one.name, &Error{
+			return appdb.At(one.name, &Error{
 				What: fmt.Sprintf("is one of %d shards, and %d are given", of, len(old)),
 				Hint: "Give all shards with --dsn: what the others have drawn must be known.",
 			})
@@ -190,7 +192,7 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 		return m, tooGreat(donor, stay.Increment)
 	}
 	if donor.state.session {
-		return m, at(donor.name, &Error{
+		return m, appdb.At(donor.name, &Error{
 			What: "its connections set their increment themselves, and the server cannot show which of them have changed it",
 			Hint: "Set up the shards with room for more: up --increment 16, which leaves 16 places.",
 		})
@@ -201,10 +203,10 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	less := *donor.state.Member
 	less.Has = stay
 	if err := s.give(ctx, donor, less); err != nil {
-		return m, at(donor.name, err)
+		return m, appdb.At(donor.name, err)
 	}
 	if err := s.drain(ctx, donor, stillItsOwn); err != nil {
-		return m, at(donor.name, err)
+		return m, appdb.At(donor.name, err)
 	}
 	m.Has = give
 	return m, nil
@@ -218,7 +220,7 @@ func (s *set) headroom(one *shard, has Progression) error {
 		}
 		own := l.of(has)
 		if first, ok := own.first(s.drawn(l.Name)); !ok || first > l.Most {
-			return at(one.name, usedUp(l, first))
+			return appdb.At(one.name, usedUp(l, first))
 		}
 	}
 	return nil

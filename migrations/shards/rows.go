@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nextid/migrations/appdb"
 )
 
 // Rows says whether Status looks at the rows that are there.
@@ -137,7 +139,7 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 		}
 		var err error
 		if heads[i], err = s.shards[i].ids(ctx, *l); err != nil {
-			return at(s.shards[i].name, err)
+			return appdb.At(s.shards[i].name, err)
 		}
 	}
 	for {
@@ -160,7 +162,7 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 			f.row(s.shards, i, id)
 			for h.id == id { // more than once in a column without a unique key
 				if err := h.advance(); err != nil {
-					return at(s.shards[i].name, err)
+					return appdb.At(s.shards[i].name, err)
 				}
 			}
 		}

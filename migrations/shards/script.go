@@ -4,6 +4,8 @@ import (
 	"context"
 	"regexp"
 	"strings"
+
+	"nextid/migrations/appdb"
 )
 
 // MySQL's errors for what is there already: a table, routine, trigger, key.
@@ -13,7 +15,7 @@ var erExists = []uint16{1007, 1050, 1061, 1304, 1359}
 // its middle: those that have run before are left out.
 func (s *mysqlShard) script(ctx context.Context, text string) error {
 	for _, statement := range statements(text) {
-		if err := s.exec(ctx, statement); err != nil && !isMySQL(err, erExists...) {
+		if err := s.exec(ctx, statement); err != nil && !appdb.MySQLSays(err, erExists...) {
 			return explainMySQL(err)
 		}
 	}
@@ -27,7 +29,7 @@ var pgDuplicate = []string{"42P07", "42P06", "42710", "42723"}
 // is there already comes from an earlier run.
 func (s *postgresShard) script(ctx context.Context, text string) error {
 	err := s.exec(ctx, strings.TrimRight(text, "; \n"))
-	if isPostgres(err, pgDuplicate...) {
+	if appdb.PostgresSays(err, pgDuplicate...) {
 		return nil
 	}
 	return explainPostgres(err)

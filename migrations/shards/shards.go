@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nextid/migrations/appdb"
 )
 
 // Options are what the commands can be told.
@@ -64,10 +66,10 @@ func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failu
 	for _, dsn := range dsns {
 		db, err := open(ctx, dsn, o)
 		if err != nil {
-			failures = append(failures, at(nameOf(dsn), err))
+			failures = append(failures, appdb.At(appdb.NameOf(dsn), err))
 			continue
 		}
-		s.shards = append(s.shards, &shard{database: db, name: nameOf(dsn)})
+		s.shards = append(s.shards, &shard{database: db, name: appdb.NameOf(dsn)})
 	}
 	return s, failures
 }
@@ -76,7 +78,7 @@ func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failu
 func (s *set) lock(ctx context.Context) error {
 	for _, one := range s.shards {
 		if err := one.lock(ctx); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 	}
 	return s.read(ctx)
@@ -95,7 +97,7 @@ func (s *set) read(ctx context.Context) error {
 	for _, one := range s.shards {
 		var err error
 		if one.state, err = one.database.state(ctx); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 		if one.planned != nil {
 			one.state.Member = one.planned
@@ -124,18 +126,6 @@ func (s *set) agreeOnStrides() {
 			}
 		}
 	}
-}
-
-// at adds the shard's name to an error.
-func at(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	what := &Error{What: name + ": " + err.Error(), Err: err}
-	if e, ok := errors.AsType[*Error](err); ok {
-		what.Hint = e.Hint
-	}
-	return what
 }
 
 func (s *set) say(one *shard, format string, args ...any) {
@@ -179,7 +169,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	}
 	for _, one := range s.shards {
 		if err := s.prepare(ctx, one); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 	}
 	if err := s.read(ctx); err != nil {
@@ -197,13 +187,13 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 		}
 		if one.state.Member == nil || one.state.Member.Has != members[i].Has || !one.state.asNoted() {
 			if err := s.give(ctx, one, members[i]); err != nil {
-				return at(one.name, err)
+				return appdb.At(one.name, err)
 			}
 		}
 	}
 	for _, one := range s.shards {
 		if err := s.drain(ctx, one, "Until then the databases' ids can collide as before. "); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 	}
 	if err := s.read(ctx); err != nil {
@@ -212,11 +202,11 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	for i, one := range s.shards {
 		full, err := s.startLines(ctx, one, members[i].Has, again)
 		if err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 		complaints = append(complaints, full...)
 		if err := s.protect(ctx, one, members[i].Has, s.Guard); err != nil {
-			return at(one.name, err)
+			return appdb.At(one.name, err)
 		}
 		if err := s.advise(ctx, one, members[i].Has); err != nil {
 			return err
@@ -233,7 +223,7 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 			continue
 		}
 		if e := errors.Join(one.able(ctx), one.unsettle(ctx), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
-			err = errors.Join(err, at(one.name, e))
+			err = errors.Join(err, appdb.At(one.name, e))
 			continue
 		}
 		s.say(one, "draws %s again", st.Member.Has)
@@ -344,15 +334,15 @@ func (s *set) able(ctx context.Context) error {
 	for _, one := range s.shards {
 		if one.state.Member == nil {
 			if err := one.able(ctx); err != nil {
-				return at(one.name, err)
+				return appdb.At(one.name, err)
 			}
 		}
 		st := one.state
 		if st.trouble != "" {
-			return at(one.name, &Error{What: st.trouble})
+			return appdb.At(one.name, &Error{What: st.trouble})
 		}
 		if st.blind && !st.session && s.Scope != Session {
-			return at(one.name, &Error{
+			return appdb.At(one.name, &Error{
 				What: "this account cannot see the sessions of others, which may draw as before a change",
 				Hint: "GRANT PROCESS ON *.* TO it.",
 			})
@@ -484,7 +474,7 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 		err := one.start(ctx, l, l.of(has), s.drawn(l.Name))
 		switch {
 		case errors.Is(err, errUsedUp):
-			full = append(full, at(one.name, err).Error())
+			full = append(full, appdb.At(one.name, err).Error())
 		case err != nil:
 			return full, err
 		}
@@ -536,7 +526,7 @@ func (s *set) down(ctx context.Context) error {
 			s.say(one, "is no shard")
 		}
 		if err := one.restore(ctx); err != nil {
-			all = errors.Join(all, at(one.name, err))
+			all = errors.Join(all, appdb.At(one.name, err))
 			continue
 		}
 		if one.state.Member != nil {
