@@ -34,6 +34,9 @@ type Config struct {
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
+	// Feeds lists the sequences that the server feeds, for nextid.feeds; nil: none.
+	Feeds func() []generator.Feed
+
 	// Sequence is what nextval makes of a name that does not exist.
 	Sequence ids.Auto
 	// NoTableCreate: see ids.Server.
@@ -133,6 +136,9 @@ func NewServer(cfg Config) (*Server, error) {
 	if cfg.Nodes == nil {
 		cfg.Nodes = func(context.Context) ([]generator.Node, error) { return nil, nil }
 	}
+	if cfg.Feeds == nil {
+		cfg.Feeds = func() []generator.Feed { return nil }
+	}
 	if cfg.Settings == nil {
 		cfg.Settings = func() []ids.Setting { return nil }
 	}
@@ -152,7 +158,7 @@ func NewServer(cfg Config) (*Server, error) {
 		catalog: newCatalog(cfg.Functions...), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
-			Trail: cfg.Trail, Nodes: cfg.Nodes, Takeover: cfg.Takeover, Settings: cfg.Settings,
+			Trail: cfg.Trail, Nodes: cfg.Nodes, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
 		},
 	}
 	s.variables, s.parameters = s.mysqlVariables(cfg.Variables), s.postgresParameters(cfg.Parameters)

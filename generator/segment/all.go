@@ -131,6 +131,27 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 	}
 }
 
+// NextBlock implements generator.BlockGenerator. The run is apart from the
+// buffers.
+func (g *Generator) NextBlock(ctx context.Context, n int64) (generator.Range, error) {
+	if n < 1 {
+		return generator.Range{}, generator.CountError(g.name, n)
+	}
+	if g.direction*g.increment != 1 {
+		return generator.Range{}, &generator.Error{
+			Kind: generator.ErrWrongKind, Name: g.name, Message: "generator \"" + g.name + "\" counts in steps, or down: it has no consecutive numbers",
+			Hint: "Use a segment generator with increment 1.",
+		}
+	}
+	patient, cancel := g.patience(ctx)
+	defer cancel()
+	runs, err := g.allStrict(patient, n)
+	if err != nil {
+		return generator.Range{}, err
+	}
+	return runs[0], nil
+}
+
 // GiveBack implements generator.AllGenerator. A strict generator keeps nothing.
 func (g *Generator) GiveBack(runs []generator.Range) {
 	if len(runs) == 0 || g.options.Strict {

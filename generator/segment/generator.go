@@ -49,14 +49,15 @@ type Generator struct {
 }
 
 var (
-	_ generator.TryGenerator = (*Generator)(nil)
-	_ generator.AllGenerator = (*Generator)(nil)
-	_ generator.Closer       = (*Generator)(nil)
-	_ generator.Raiser       = (*Generator)(nil)
-	_ generator.Peeker       = (*Generator)(nil)
-	_ generator.Restarter    = (*Generator)(nil)
-	_ generator.Reporter     = (*Generator)(nil)
-	_ generator.Placer       = (*Generator)(nil)
+	_ generator.TryGenerator   = (*Generator)(nil)
+	_ generator.AllGenerator   = (*Generator)(nil)
+	_ generator.BlockGenerator = (*Generator)(nil)
+	_ generator.Closer         = (*Generator)(nil)
+	_ generator.Raiser         = (*Generator)(nil)
+	_ generator.Peeker         = (*Generator)(nil)
+	_ generator.Restarter      = (*Generator)(nil)
+	_ generator.Reporter       = (*Generator)(nil)
+	_ generator.Placer         = (*Generator)(nil)
 )
 
 func newGenerator(name string, o Options, store generator.Reserver, clock generator.Runtime, owner string) *Generator {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -25,7 +26,8 @@ type Options struct {
 	Deadline   generator.Duration `json:"deadline"`    // for which a draw waits for the store
 	Strict     bool               `json:"strict"`
 
-	Description string `json:"description,omitempty"` // for operators
+	Feeds       map[string]generator.FeedOption `json:"feeds,omitempty"`       // sequences that get blocks of it
+	Description string                          `json:"description,omitempty"` // for operators
 }
 
 // Defaults of Options; the step's maximum and the threshold are Leaf's.
@@ -50,6 +52,8 @@ type given struct {
 	PrefetchAt *float64            `json:"prefetch_at"`
 	Deadline   *generator.Duration `json:"deadline"`
 	Strict     *bool               `json:"strict"`
+
+	Feeds map[string]*generator.FeedOption `json:"feeds"` // null takes one out
 
 	Description *string `json:"description"`
 }
@@ -85,7 +89,7 @@ func (o *Options) opposite() *int64 {
 	return o.Min
 }
 
-const hint = "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, description."
+const hint = "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, feeds, description."
 
 func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
@@ -131,7 +135,7 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 }
 
 // Position implements generator.Movable.
-func (kind) Position() []string { return []string{"restart", "called"} }
+func (kind) Position() []string { return []string{"restart", "called", "feeds"} }
 
 // Numbers implements generator.Numbered. Where no least number is given, one that
 // starts late counts as begun with the first.
@@ -195,6 +199,16 @@ func (o *Options) set(g given) {
 	generator.SetOption(&o.Strict, g.Strict)
 	generator.SetOption(&o.Called, g.Called)
 	generator.SetOption(&o.Description, g.Description)
+	for key, f := range g.Feeds {
+		if o.Feeds = maps.Clone(o.Feeds); o.Feeds == nil {
+			o.Feeds = map[string]generator.FeedOption{}
+		}
+		if f == nil {
+			delete(o.Feeds, key)
+		} else {
+			o.Feeds[key] = *f
+		}
+	}
 	for _, b := range []struct {
 		into **int64
 		from bound
@@ -243,6 +257,9 @@ func (o *Options) check() error {
 		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
 	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
 		return optionError("start (%d) leaves no room", o.Start)
+	}
+	if err := generator.CheckFeeds(o.Feeds); err != nil {
+		return err
 	}
 	return generator.CheckDescription(o.Description)
 }

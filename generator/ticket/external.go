@@ -88,6 +88,14 @@ func (l Location) String() string {
 	return shown.Redacted()
 }
 
+// Place is the host and the database alone, "" of the zero Location.
+func (l Location) Place() string {
+	if l.url == nil {
+		return ""
+	}
+	return l.url.Host + l.url.Path
+}
+
 func (l Location) database() string { return strings.TrimPrefix(l.url.Path, "/") }
 
 func (l Location) port() string {

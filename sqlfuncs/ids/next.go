@@ -44,6 +44,11 @@ var idFunctions = []engine.Function{
 		Help: "runs that together hold n new ids: first, first + step, and so on to last",
 		Does: engine.Set(nextRange),
 	},
+	{
+		Name: "next_block", Args: countArgs, Result: datum.Int8, Volatile: engine.Volatile, Admin: true,
+		Help: "the first of n consecutive numbers, reserved for a sequence that is fed",
+		Does: engine.Eval(nextBlock),
+	},
 }
 
 func oneID(x *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -34,6 +34,9 @@ var operatorTables = []engine.Table{
 		node:int4! state:text! this:bool! host:text! pid:int4! address:text! version:text!
 		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!
 		seen_at:timestamptz! expires_at:timestamptz! clock_ahead_ms:int8! store_ahead_ms:int8 store:text!`, nodeRows),
+	operatorTable("feeds", "sequences of applications' databases that servers feed: their blocks, and what keeps them from moving, as this server sees it", `
+		name:text! database:text! column_name:text! first:int8 last:int8 next:int8 left:int8 lasts_seconds:int8
+		moved_at:timestamptz looked_at:timestamptz moves:int8! failures:int8! last_error:text last_error_at:timestamptz`, feedRows),
 	operatorTable("sessions", "connections of this server", `
 		pid:int4! usename:text datname:text! application_name:text! client_addr:text
 		protocol:text! started_at:timestamptz!`, sessionRows),

@@ -24,6 +24,8 @@ type Server struct {
 	NoTableCreate bool
 	// Nodes lists the servers on the store.
 	Nodes func(context.Context) ([]generator.Node, error)
+	// Feeds lists the sequences that this server feeds.
+	Feeds func() []generator.Feed
 	// Takeover is nil where the server takes over no other systems.
 	Takeover Takeover
 	Agents   agents // of get_id
