@@ -1,0 +1,372 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"nextid/migrations/appdb"
+)
+
+// Column is a column and the generator that feeds it.
+type Column struct{ Column, Generator string }
+
+// Options are what the commands can be told.
+type Options struct {
+	DSNs    []string
+	Columns []Column
+	Server  *Server
+	Cron    bool          // Once feeds, run by cron: the servers do not
+	Ahead   time.Duration // 0: DefaultAhead
+	Block   int64         // see Feed
+	Out     io.Writer     // what is done, a line each
+	Dry     bool          // print the SQL, and change nothing
+}
+
+// set is the feeds that a command was given.
+type set struct {
+	Options
+	databases []*Database
+	feeds     []*target
+}
+
+// target is a Feed with what a command has found.
+type target struct {
+	*Feed
+	dsn      string
+	state    State
+	greatest int64 // in the column
+}
+
+// open connects to all databases and finds the sequences.
+func open(ctx context.Context, o Options) (*set, error) {
+	s := &set{Options: o}
+	s.Ahead = cmp.Or(o.Ahead, DefaultAhead)
+	var columns []string
+	for _, c := range o.Columns {
+		columns = append(columns, c.Column)
+	}
+	for _, dsn := range o.DSNs {
+		mysql, ok := appdb.IsMySQL(dsn)
+		if !ok { // without the URL, which may hold a password
+			return nil, errors.Join(&Error{What: "a database is given as a postgres:// or mysql:// URL", Hint: "Write --dsn postgres://USER@HOST:5432/DATABASE."}, s.close())
+		}
+		pool := appdb.OpenPostgres
+		if mysql {
+			pool = appdb.OpenMySQL
+		}
+		db, err := pool(dsn)
+		if err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		d, err := Open(ctx, db, mysql, appdb.NameOf(dsn), columns)
+		if err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		s.databases = append(s.databases, d)
+		for i, sequence := range d.Sequences {
+			f := &Feed{Sequence: sequence, Generator: o.Columns[i].Generator, Ahead: s.Ahead, Block: o.Block}
+			if o.Server != nil {
+				f.Draw = o.Server.Draw
+			}
+			s.feeds = append(s.feeds, &target{Feed: f, dsn: dsn})
+		}
+	}
+	return s, nil
+}
+
+func (s *set) close() error {
+	var all error
+	for _, d := range s.databases {
+		all = errors.Join(all, d.Close())
+	}
+	return all
+}
+
+func (s *set) say(t *target, format string, args ...any) {
+	fmt.Fprintf(s.Out, "%s: %s: %s\n", t.Database, t.Column, fmt.Sprintf(format, args...))
+}
+
+// at adds database and column to an error.
+func (t *target) at(err error) error { return appdb.At(t.Database+": "+t.Column, err) }
+
+// of are the targets of one generator.
+func (s *set) of(generator string) []*target {
+	return slices.DeleteFunc(slices.Clone(s.feeds), func(t *target) bool { return t.Generator != generator })
+}
+
+// generators are the names, each once, in the order in which they were given.
+func (s *set) generators() (names []string) {
+	for _, c := range s.Columns {
+		if !slices.Contains(names, c.Generator) {
+			names = append(names, c.Generator)
+		}
+	}
+	return names
+}
+
+// each runs f on all targets. What fails with one does not stop the others.
+func (s *set) each(f func(*target) error) error {
+	var all error
+	for _, t := range s.feeds {
+		all = errors.Join(all, t.at(f(t)))
+	}
+	return all
+}
+
+// read asks where all sequences stand.
+func (s *set) read(ctx context.Context) error {
+	return s.each(func(t *target) (err error) {
+		if t.state, err = t.Read(ctx); err != nil {
+			return err
+		}
+		err = t.engine.greatest(ctx, t.Sequence, &t.greatest)
+		return explain(err)
+	})
+}
+
+// with opens a set for a command.
+func with(ctx context.Context, o Options, run func(*set) error) error {
+	s, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(s), s.close())
+}
+
+// Up gives each sequence a block of its own, above all that any of the databases
+// has drawn, and has the servers feed it. A second Up moves all of them again,
+// which mends what others have changed.
+//
+//  1. The generator is moved above all that the databases have drawn, and some
+//     more.
+//  2. Sequences that are not fed yet get a MAXVALUE below that.
+//  3. The servers are told, so that they finish what fails from here on.
+//  4. Each sequence moves.
+func Up(ctx context.Context, o Options) error {
+	return with(ctx, o, func(s *set) error {
+		if err := s.read(ctx); err != nil {
+			return err
+		}
+		if err := s.each(func(t *target) error { return t.state.check() }); err != nil {
+			return err
+		}
+		for _, name := range s.generators() {
+			if err := s.up(ctx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// headroom is how many numbers a sequence may draw itself until it is moved.
+const headroom = 1_000_000
+
+func (s *set) up(ctx context.Context, name string) error {
+	feeds := s.of(name)
+	drawn, most := int64(0), int64(math.MaxInt64)
+	for _, t := range feeds {
+		if n := t.state.Note; n.Generator != "" && n.Generator != name {
+			return t.at(&Error{What: "its sequence is fed by the generator " + n.Generator, Hint: "Run nextid migrate feed down with that --name first."})
+		}
+		if drawn = max(drawn, t.greatest); !t.state.FedBy(name) {
+			drawn = max(drawn, t.state.Next)
+		}
+		most = min(most, t.state.Most)
+	}
+	begin := plus(drawn, min(headroom, max(most-drawn, 0)/8))
+	for _, t := range feeds {
+		if n := t.size(t.state); (t.state.Most-begin)/t.state.Increment < 2*n {
+			return t.at(&Error{
+				What: fmt.Sprintf("the column ends at %d, and %d of its numbers are used: blocks of %d do not fit", t.state.Most, drawn, n),
+				Hint: "Make the column and its sequence bigint, or give a smaller --block.",
+			})
+		}
+	}
+	if s.Dry {
+		return s.print(feeds, name, begin)
+	}
+	if err := s.Server.above(ctx, name, begin); err != nil {
+		return err
+	}
+	for _, t := range feeds {
+		if t.above = begin; t.state.FedBy(name) {
+			continue
+		}
+		if err := t.patiently(ctx, t.engine.bound(t.Sequence, begin)); err != nil {
+			return t.at(err)
+		}
+	}
+	if !s.Cron {
+		if err := s.register(ctx, name, feeds); err != nil {
+			return err
+		}
+	}
+	var all error
+	for _, t := range feeds {
+		st, _, err := t.Step(ctx, true)
+		if err != nil {
+			all = errors.Join(all, t.at(err))
+			continue
+		}
+		s.say(t, "draws %d to %d", st.First, st.Last)
+	}
+	if all != nil || s.Cron {
+		return all
+	}
+	return s.fedByServers(ctx, feeds)
+}
+
+func (s *set) print(feeds []*target, name string, begin int64) error {
+	fmt.Fprintf(s.Out, "-- the generator %s goes on above %d; the first blocks would be:\n", name, begin)
+	first := begin + 1
+	for _, t := range feeds {
+		t.Draw = func(_ context.Context, _ string, n int64) (int64, error) {
+			first += n
+			return first - n, nil
+		}
+		b, err := t.next(context.Background(), t.state)
+		if err != nil {
+			return t.at(err)
+		}
+		statements := t.engine.blockSQL(t.Sequence, b)
+		if !t.state.FedBy(name) {
+			statements = append([]string{t.engine.bound(t.Sequence, begin)}, statements...)
+		}
+		for _, statement := range statements {
+			fmt.Fprintf(s.Out, "/* %s */ %s;\n", t.Database, statement)
+		}
+	}
+	return nil
+}
+
+// patiently runs statements that wait for a sequence's lock.
+func (t *target) patiently(ctx context.Context, statements ...string) (err error) {
+	for range attempts {
+		if err = t.engine.exec(ctx, lastWait, statements); !errors.Is(err, errBusy) {
+			return explain(err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return &Error{What: "a transaction has drawn from its sequence and is still open", Hint: "Run it again when that has ended.", Err: err}
+}
+
+// register has the servers feed the targets.
+func (s *set) register(ctx context.Context, name string, feeds []*target) error {
+	settings := map[string]*Setting{}
+	for _, t := range feeds {
+		key, err := Key(t.dsn, t.Column)
+		if err != nil {
+			return err
+		}
+		settings[key] = &Setting{Ahead: s.Ahead.String(), Block: s.Block}
+	}
+	return s.Server.register(ctx, name, settings)
+}
+
+// fedByServers waits until a server has looked at each target, and tells what
+// keeps one from it.
+func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
+	deadline := time.Now().Add(feederPatience)
+	for _, t := range feeds {
+		says := ""
+		for says == "" && time.Now().Before(deadline) {
+			var err error
+			if says, err = s.Server.feederSays(ctx, t.Generator, t.Database, t.Column); err != nil {
+				return ofServer(explain(err))
+			}
+			if says == "" {
+				time.Sleep(pause)
+			}
+		}
+		if says != "ok" {
+			return t.at(&Error{
+				What: "in a block of its own, but the nextid server does not feed it: " + cmp.Or(says, "it has not looked yet"),
+				Hint: "Can that server reach the database under the same URL? Its password belongs into the file of database_passwords. nextid.feeds shows the present error. " +
+					"Where no server can reach the database, add --cron and let cron run nextid migrate feed once.",
+			})
+		}
+	}
+	return nil
+}
+
+// Once moves the sequences that are due, as a server does.
+func Once(ctx context.Context, o Options) error {
+	return with(ctx, o, func(s *set) error {
+		return s.each(func(t *target) error {
+			st, err := t.Read(ctx)
+			if err != nil {
+				return err
+			}
+			if st.Note.Generator != t.Generator {
+				return &Error{What: "its sequence is not fed by " + t.Generator, Hint: "Run nextid migrate feed up first."}
+			}
+			st, moved, err := t.Step(ctx, false)
+			if moved {
+				s.say(t, "moved to %d to %d", st.First, st.Last)
+			}
+			return err
+		})
+	})
+}
+
+// Down takes the bounds away. The sequences go on where they are.
+func Down(ctx context.Context, o Options) error {
+	return with(ctx, o, func(s *set) error {
+		if err := s.read(ctx); err != nil {
+			return err
+		}
+		for _, name := range s.generators() {
+			if err := s.forget(ctx, name); err != nil {
+				return err
+			}
+		}
+		return s.each(func(t *target) error {
+			if t.state.Note.Generator != t.Generator {
+				s.say(t, "is not fed by %s", t.Generator)
+				return nil
+			}
+			if err := t.patiently(ctx, t.engine.plain(t.Sequence, t.state.Note)...); err != nil {
+				return err
+			}
+			s.say(t, "a plain sequence again, at %d. Its next %d numbers, to %d, are its own; those after them other databases have, too",
+				t.state.Next, t.state.Left(), t.state.Last)
+			return nil
+		})
+	})
+}
+
+// forget takes the targets out of what the servers feed.
+func (s *set) forget(ctx context.Context, name string) error {
+	if s.Server == nil {
+		return nil
+	}
+	g, there, err := s.Server.find(ctx, name)
+	if err != nil || !there {
+		return err
+	}
+	settings := map[string]*Setting{}
+	for _, t := range s.of(name) {
+		key, err := Key(t.dsn, t.Column)
+		if err != nil {
+			return err
+		}
+		if _, ok := g.Feeds[key]; ok {
+			settings[key] = nil
+		}
+	}
+	if len(settings) == 0 {
+		return nil
+	}
+	return s.Server.register(ctx, name, settings)
+}

@@ -1,0 +1,369 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nextid/dbtest"
+	"nextid/migrations/feed"
+)
+
+// Each database gets a block above what all have drawn, moves when half of it is
+// used, and is plain again after down.
+func TestUpOnceDown(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		if r := f.status(); len(r.Problems) != 2 {
+			t.Errorf("before up: %q", r.Problems)
+		}
+		f.up()
+		f.sound()
+		before := f.status().Feeds
+		a, b := f.insert(0, 10), f.insert(1, 10)
+		if a[0] != before[0].State.First || b[0] != before[1].State.First || a[0] <= 5 || b[0] <= a[0]+900 {
+			t.Errorf("drawn %v and %v", a, b)
+		}
+		once := func() {
+			t.Helper()
+			if err := feed.Once(t.Context(), f.options()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		once()
+		if now := f.status().Feeds; now[0].State.First != before[0].State.First {
+			t.Errorf("moved with %d of its numbers left", before[0].State.Left())
+		}
+		f.insert(0, 600)
+		once()
+		now := f.status().Feeds
+		if now[0].State.First <= before[1].State.Last || now[1].State.First != before[1].State.First {
+			t.Errorf("after half of a block: %d to %d, and %d to %d", now[0].State.First, now[0].State.Last, now[1].State.First, now[1].State.Last)
+		}
+		if got := f.insert(0, 1)[0]; got != now[0].State.First {
+			t.Errorf("drawn %d after the move to %d", got, now[0].State.First)
+		}
+		if err := feed.Down(t.Context(), f.options()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(f.out.String(), "a plain sequence again") {
+			t.Errorf("down says %s", &f.out)
+		}
+		s := f.status().Feeds[0].State
+		if s.First != 1 || s.Last < 1<<31-1 || s.Note.Generator != "" || f.insert(0, 1)[0] <= now[0].State.First {
+			t.Errorf("after down: %+v", s)
+		}
+	})
+}
+
+// A sequence ends with the database's own error at the end of its block.
+func TestBlockEnds(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		f.insert(0, 980)
+		if _, err := f.draw(t.Context(), 0, 100); err == nil || !strings.Contains(err.Error(), "reached maximum value") && !strings.Contains(err.Error(), "has run out") {
+			t.Errorf("drawing beyond the block: %v", err)
+		}
+	})
+}
+
+// A new database joins with more rows than the others: all go on above it.
+func TestOneMore(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		i := f.add(map[bool]string{false: "CREATE TABLE orders (id serial PRIMARY KEY, note text)", true: engines[1].table}[f.mysql])
+		f.exec(i, "INSERT INTO orders VALUES (5000000, 'by hand')")
+		f.up()
+		f.sound()
+		for i := range f.dbs {
+			if id := f.insert(i, 1)[0]; id <= 5000000 {
+				t.Errorf("database %d draws %d", i, id)
+			}
+		}
+	})
+}
+
+// Status sees what others have done to a sequence, and up mends it.
+func TestStatusSeesChanges(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		sequence := map[bool]string{false: "orders_id_seq", true: "orders_seq"}[f.mysql]
+		first := f.status().Feeds[1].State
+		f.exec(0, "ALTER SEQUENCE "+sequence+" MAXVALUE 2000000000")
+		r := f.status()
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "somebody has changed its sequence") {
+			t.Errorf("after ALTER SEQUENCE: %q", r.Problems)
+		}
+		if err := feed.Once(t.Context(), f.options()); err != nil {
+			t.Fatal(err)
+		}
+		f.sound()
+		// As a copy of the other database has it.
+		copied := first.Note.String()
+		f.exec(0, "ALTER SEQUENCE "+sequence+fmt.Sprintf(" MINVALUE %d MAXVALUE %d START WITH %d RESTART %d", first.First, first.Last, first.First, first.First))
+		f.exec(0, map[bool]string{false: "COMMENT ON SEQUENCE " + sequence + " IS '" + copied + "'", true: "ALTER TABLE " + sequence + " COMMENT = '" + copied + "'"}[f.mysql])
+		if r := f.status(); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "both draw orders.id from") {
+			t.Errorf("with a copy: %q", r.Problems)
+		}
+		f.up()
+		f.sound()
+	})
+}
+
+// While a transaction that has drawn is open, the sequence stays, others go on
+// without long waits, and the block is kept for the next attempt.
+func TestOpenTransaction(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		var draws atomic.Int64
+		one := f.feeds(func(ctx context.Context, name string, n int64) (int64, error) {
+			draws.Add(1)
+			return f.server.Draw(ctx, name, n)
+		})[0]
+		tx, err := f.dbs[0].BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.ExecContext(t.Context(), "INSERT INTO orders (note) VALUES ('open')"); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, _, err := one.Step(t.Context(), true)
+			ended <- err
+		}()
+		var waits []time.Duration
+		for running := true; running; {
+			select {
+			case err = <-ended:
+				running = false
+			default:
+				began := time.Now()
+				f.insert(0, 1)
+				waits = append(waits, time.Since(began))
+				time.Sleep(10 * time.Millisecond) //nolint:forbidigo // the load has a bound
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "still open") {
+			t.Errorf("a step beside an open transaction: %v", err)
+		}
+		slices.Sort(waits)
+		t.Logf("%d inserts while the move was tried: median %v, p99 %v, longest %v", len(waits), waits[len(waits)/2], waits[len(waits)*99/100], waits[len(waits)-1])
+		if median := waits[len(waits)/2]; median > time.Second {
+			t.Errorf("inserts waited %v", median)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if _, moved, err := one.Step(t.Context(), true); err != nil || !moved || draws.Load() != 1 {
+			t.Errorf("after the transaction: moved %v, %v, blocks drawn %d", moved, err, draws.Load())
+		}
+	})
+}
+
+// Connections of feeders end at any byte of an answer, and others feed at the
+// same time: no id comes twice, and each sequence is always in a block.
+func TestCutAnywhere(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.block = 1_000_000
+		f.up()
+		stop := f.load(0, 1)
+		cut := dbtest.Cut(t, f.address)
+		through := func(i int) string { return strings.Replace(f.dsns[i], f.address, cut.Addr, 1) }
+		failed := 0
+		for n := range int64(60) {
+			cut.After(0)
+			one := f.feed(through(int(n%2)), f.server.Draw)
+			cut.After(1 + 23*n)
+			if _, _, err := one.Step(t.Context(), true); err != nil {
+				failed++
+			}
+		}
+		cut.After(0)
+		if n := stop(); n > 0 {
+			t.Errorf("%d inserts failed", n)
+		}
+		if failed < 20 {
+			t.Errorf("only %d of 60 moves were cut", failed)
+		}
+		f.unique(500)
+		for _, one := range f.feeds(f.server.Draw) {
+			if s, err := one.Read(t.Context()); err != nil || s.First == 1 || s.Last > 1<<40 {
+				t.Errorf("bounds %d to %d, %v", s.First, s.Last, err)
+			}
+		}
+	})
+}
+
+// Several feeders move the same sequences under load.
+func TestFeedersTogether(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.block = 1_000_000
+		f.up()
+		stop := f.load(0, 1)
+		var work sync.WaitGroup
+		var moves atomic.Int64
+		for range 3 {
+			feeds := f.feeds(f.server.Draw)
+			work.Go(func() {
+				for n := range 20 {
+					_, moved, err := feeds[n%2].Step(t.Context(), rand.N(2) == 0)
+					if moved {
+						moves.Add(1)
+					}
+					if e, ok := errors.AsType[*feed.Error](err); err != nil && (!ok || !strings.Contains(e.What, "still open")) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		work.Wait()
+		if n := stop(); n > 0 {
+			t.Errorf("%d inserts failed", n)
+		}
+		if moves.Load() < 10 {
+			t.Errorf("only %d moves", moves.Load())
+		}
+		f.unique(500)
+	})
+}
+
+// What cannot be fed is refused with what to do, and nothing is changed.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		script := `CREATE TABLE bare (id int); CREATE TABLE words (id varchar(9) PRIMARY KEY); CREATE SEQUENCE falls INCREMENT -1; CREATE SEQUENCE turns MAXVALUE 99 CYCLE;`
+		type refusal struct {
+			column string
+			block  int64
+			want   string
+		}
+		refusals := []refusal{
+			{"bare.id", 0, "the column has no sequence"},
+			{"words.id", 0, "not an integer"},
+			{"falls", 0, "its sequence goes down"},
+			{"turns", 0, "has CYCLE"},
+			{"none.id", 0, "there is no such column"},
+			{"none", 0, "there is no sequence of this name"},
+			{"a.b.c.d", 0, "not a column"},
+			{"tiny.id", 20000, "blocks of 20000 do not fit"},
+			{"ended.id", 0, "do not fit"},
+		}
+		if f.mysql {
+			script += `CREATE SEQUENCE tiny_seq NOCACHE; CREATE TABLE tiny (id smallint PRIMARY KEY DEFAULT nextval(tiny_seq)); CREATE TABLE counts (id int AUTO_INCREMENT PRIMARY KEY);
+				CREATE TABLE ended (id smallint PRIMARY KEY DEFAULT nextval(tiny_seq)); INSERT INTO ended VALUES (32760)`
+			refusals = append(refusals, refusal{"counts.id", 0, "AUTO_INCREMENT"})
+		} else {
+			script += `CREATE TABLE tiny (id smallserial); CREATE TABLE ended (id smallserial); INSERT INTO ended VALUES (32760)`
+		}
+		i := f.add(script)
+		for _, r := range refusals {
+			o := f.options()
+			o.DSNs, o.Block, o.Columns = f.dsns[i:], r.block, []feed.Column{{Column: r.column, Generator: "refused"}}
+			err := feed.Up(t.Context(), o)
+			if err == nil || !strings.Contains(err.Error(), r.want) {
+				t.Errorf("%s: %v, want %q", r.column, err, r.want)
+			}
+		}
+		if strings.Contains(f.out.String(), "draws") {
+			t.Errorf("something was fed:\n%s", &f.out)
+		}
+	})
+}
+
+// Capitals, quotes, other schemas, partitions, identities, sequences of
+// Hibernate that count in steps, and a column near the end of its type.
+func TestPostgresColumns(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		if f.mysql {
+			return
+		}
+		i := f.add(`CREATE SCHEMA "Sales"; CREATE TABLE "Sales"."It""em" ("Id" bigint GENERATED ALWAYS AS IDENTITY, note text);
+			CREATE TABLE parts (id bigserial, day date) PARTITION BY RANGE (id); CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
+			CREATE SEQUENCE shared; CREATE TABLE uses (id bigint DEFAULT nextval('shared'));
+			CREATE SEQUENCE hibernate_seq INCREMENT 50;
+			COMMENT ON SEQUENCE shared IS 'of the shop';
+			CREATE TABLE tiny (id smallserial); SELECT setval('tiny_id_seq', 20000)`)
+		o := f.options()
+		o.DSNs, o.Block = f.dsns[i:], 0
+		o.Columns = nil
+		for n, column := range []string{"\"Sales\".`It\"em`.\"Id\"", "PARTS.id", "uses.id", "hibernate_seq", "tiny.id"} {
+			o.Columns = append(o.Columns, feed.Column{Column: column, Generator: fmt.Sprintf("g%d", n)})
+		}
+		if err := feed.Up(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		r, err := feed.Status(t.Context(), o)
+		if err != nil || len(r.Problems) > 0 {
+			t.Fatalf("%v %q", err, r.Problems)
+		}
+		steps := r.Feeds[3].State
+		var hibernate, tiny int64
+		if err := f.dbs[i].QueryRowContext(t.Context(), "SELECT nextval('hibernate_seq'), nextval('tiny_id_seq')").Scan(&hibernate, &tiny); err != nil {
+			t.Fatal(err)
+		}
+		if hibernate != steps.First || (steps.Last-steps.First)/50 < 1000 || tiny <= 20000 || tiny > 32767 {
+			t.Errorf("drawn %d of %d to %d, and %d", hibernate, steps.First, steps.Last, tiny)
+		}
+		f.exec(i, `INSERT INTO "Sales"."It""em" (note) VALUES ('x'); INSERT INTO parts (day) VALUES (now())`)
+		if err := feed.Down(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		var comment string
+		if err := f.dbs[i].QueryRowContext(t.Context(), "SELECT obj_description('shared'::regclass, 'pg_class')").Scan(&comment); err != nil || comment != "of the shop" {
+			t.Errorf("the comment is %q, %v", comment, err)
+		}
+	})
+}
+
+// A dry run changes nothing, and says what would be run.
+func TestPrint(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		before := f.status().Feeds
+		o := f.options()
+		o.Dry, o.Server = true, nil
+		if err := feed.Up(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(f.out.String(), "RESTART WITH") != 2 {
+			t.Errorf("printed:\n%s", &f.out)
+		}
+		if now := f.status().Feeds; now[0].State.Last != before[0].State.Last || now[0].State.Next != before[0].State.Next {
+			t.Errorf("changed: %+v", now[0].State)
+		}
+	})
+}
+
+// Blocks follow the rate: a block that is used fast is followed by a longer one,
+// which ends before the column does.
+func TestSizeFollowsTheRate(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		f.insert(0, 900)
+		if err := feed.Once(t.Context(), f.options()); err != nil {
+			t.Fatal(err)
+		}
+		s := f.status().Feeds[0].State
+		if size := s.Last - s.First + 1; size < 100_000 {
+			t.Errorf("the next block has %d numbers after 900 in a few seconds", size)
+		} else if !f.mysql && size > (1<<31)/16 {
+			t.Errorf("a block of %d in an integer column", size)
+		}
+	})
+}

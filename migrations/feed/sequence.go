@@ -1,0 +1,222 @@
+package feed
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"nextid/migrations/appdb"
+)
+
+// Sequence is the sequence behind a column of an application's database.
+type Sequence struct {
+	Database string // for messages
+	Column   string // as it was given
+
+	engine engine
+	name   string // quoted, with its schema
+	used   string // SQL: the greatest number in the column
+	most   string // the greatest number that the column holds
+}
+
+// State is where a sequence stands.
+type State struct {
+	First, Last int64 // its bounds
+	Next        int64 // the number that it draws next
+	Increment   int64
+	Cycle       bool
+	Cache       int64 // numbers that a session or the server takes at once
+	Most        int64 // the greatest number that column and sequence hold
+	Note        Note  // of the last move; the zero Note where there is none
+	Now         time.Time
+}
+
+// Note is what the comment on a fed sequence says.
+type Note struct {
+	Generator   string
+	First, Last int64
+	Moved       time.Time
+	rest        string // what the comment was before
+}
+
+const notePrefix = "nextid feed "
+
+// String writes the comment.
+func (n Note) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s%s %d %d %s %s", notePrefix, n.Generator, n.First, n.Last, n.Moved.UTC().Format(time.RFC3339), n.rest))
+}
+
+// readNote reads a comment.
+func readNote(comment string) Note {
+	text, ok := strings.CutPrefix(comment, notePrefix)
+	parts := strings.SplitN(text, " ", 5)
+	if !ok || len(parts) < 4 {
+		return Note{rest: comment}
+	}
+	n := Note{Generator: parts[0]}
+	var err error
+	if _, err = fmt.Sscan(parts[1]+" "+parts[2], &n.First, &n.Last); err == nil {
+		n.Moved, err = time.Parse(time.RFC3339, parts[3])
+	}
+	if err != nil {
+		return Note{rest: comment}
+	}
+	if len(parts) == 5 {
+		n.rest = parts[4]
+	}
+	return n
+}
+
+// FedBy reports whether a sequence is in the block that its note names, of
+// that generator.
+func (s State) FedBy(generator string) bool {
+	return s.Note.Generator == generator && s.Note.First == s.First && s.Note.Last == s.Last && !s.Cycle
+}
+
+// Left counts the numbers that the sequence has still to draw.
+func (s State) Left() int64 {
+	if s.Next > s.Last || s.Next < s.First {
+		return 0
+	}
+	return (s.Last-s.Next)/s.Increment + 1
+}
+
+// size counts the numbers of the block.
+func (s State) size() int64 { return (s.Last-s.First)/s.Increment + 1 }
+
+// rate is how many numbers a second were drawn since the last move.
+func (s State) rate() float64 {
+	elapsed := max(s.Now.Sub(s.Note.Moved), time.Second)
+	return float64(s.size()-s.Left()) / elapsed.Seconds()
+}
+
+// Lasts is for how long the rest of the block is enough at the rate since the
+// last move.
+func (s State) Lasts() time.Duration {
+	lasts := float64(s.Left()) / s.rate() * float64(time.Second) // +Inf where nothing was drawn
+	return time.Duration(min(lasts, math.MaxInt64/2))
+}
+
+// check refuses sequences that cannot be fed.
+func (s State) check() error {
+	switch {
+	case s.Increment < 1:
+		return &Error{What: "its sequence goes down", Hint: "Blocks rise. Make it rise: ALTER SEQUENCE … INCREMENT BY 1."}
+	case s.Cycle:
+		return &Error{What: "its sequence has CYCLE and repeats itself", Hint: "ALTER SEQUENCE … NO CYCLE."}
+	case s.Increment > 1<<20:
+		return &Error{What: fmt.Sprintf("its sequence has an increment of %d", s.Increment), Hint: "Feed sequences with an increment below a million."}
+	}
+	return nil
+}
+
+// engine is the SQL of one kind of database.
+type engine interface {
+	// find fills in what stands behind a column: its names and types.
+	find(ctx context.Context, s *Sequence, parts []string) error
+	read(ctx context.Context, q querier, s *Sequence) (State, error)
+	// move runs change while no other feeder is at work on the sequence, and
+	// returns errBusy where one is. It carries out the statements of change
+	// and waits no longer than wait for a lock.
+	move(ctx context.Context, s *Sequence, wait time.Duration, change func(State) (block, error)) error
+	// bound is the statement that sets a new MAXVALUE and nothing else.
+	bound(s *Sequence, last int64) string
+	// plain are the statements that take the bounds and the note away.
+	plain(s *Sequence, n Note) []string
+	// blockSQL are the statements of a move.
+	blockSQL(s *Sequence, b block) []string
+	// greatest reads the greatest number in the column.
+	greatest(ctx context.Context, s *Sequence, n *int64) error
+	exec(ctx context.Context, wait time.Duration, statements []string) error
+	close() error
+}
+
+// querier is a pool, a connection or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// errBusy is returned where the sequence cannot be locked now: a transaction
+// has drawn from it, or another feeder is at work. Nothing was changed.
+var errBusy = errors.New("the sequence is in use")
+
+// Open finds the sequences of columns in a database. mysql tells a MariaDB from
+// a PostgreSQL. It takes over db.
+func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns []string) (*Database, error) {
+	d := &Database{Name: database, engine: &postgres{db}}
+	if mysql {
+		d.engine = &mariadb{db}
+	}
+	for _, column := range columns {
+		s := &Sequence{Database: database, Column: column, engine: d.engine}
+		parts, err := identifiers(column, !mysql)
+		if err == nil {
+			err = d.engine.find(ctx, s, parts)
+		}
+		if err != nil {
+			return nil, errors.Join(appdb.At(database+": "+column, explain(err)), d.Close())
+		}
+		d.Sequences = append(d.Sequences, s)
+	}
+	return d, nil
+}
+
+// Database is an application's database with the sequences that are fed.
+type Database struct {
+	Name      string
+	Sequences []*Sequence
+	engine    engine
+}
+
+// Close ends the connections.
+func (d *Database) Close() error { return d.engine.close() }
+
+// Read asks where the sequence stands.
+func (s *Sequence) Read(ctx context.Context) (State, error) {
+	st, err := s.engine.read(ctx, nil, s)
+	return st, explain(err)
+}
+
+// identifiers splits a column's name at its dots. Parts may stand in " or `;
+// others are folded to lower case where the database does that.
+func identifiers(text string, fold bool) (parts []string, err error) {
+	bad := &Error{What: "not a column: " + text, Hint: `Write TABLE.COLUMN, SCHEMA.TABLE.COLUMN or the name of a sequence; names with capitals as "Orders".id.`}
+	for rest := text; ; {
+		part := ""
+		if rest != "" && strings.ContainsRune("\"`", rune(rest[0])) {
+			end := strings.IndexByte(rest[1:], rest[0])
+			if end < 0 {
+				return nil, bad
+			}
+			part, rest = rest[1:1+end], rest[end+2:]
+		} else {
+			end := strings.IndexByte(rest, '.')
+			if end < 0 {
+				end = len(rest)
+			}
+			if part, rest = rest[:end], rest[end:]; fold {
+				part = strings.ToLower(part)
+			}
+		}
+		if parts = append(parts, part); part == "" || len(parts) > 3 {
+			return nil, bad
+		}
+		if rest == "" {
+			return parts, nil
+		}
+		if rest[0] != '.' {
+			return nil, bad
+		}
+		rest = rest[1:]
+	}
+}
+
+// quoted joins names for PostgreSQL.
+func quoted(parts ...string) string { return pgx.Identifier(parts).Sanitize() }

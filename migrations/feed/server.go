@@ -1,0 +1,141 @@
+package feed
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"nextid/migrations/appdb"
+)
+
+// Server is the nextid server that blocks are drawn from, over PostgreSQL's
+// protocol.
+type Server struct{ db *sql.DB }
+
+// OpenServer returns a Server. It connects when it is first asked.
+func OpenServer(url string) (*Server, error) {
+	if mysql, ok := appdb.IsMySQL(url); mysql || !ok {
+		return nil, &Error{What: "--server is not a postgres:// URL", Hint: "Write --server postgres://USER@HOST:5433/nextid."}
+	}
+	db, err := appdb.OpenPostgres(url)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{db}, nil
+}
+
+// Close ends the connections.
+func (s *Server) Close() error { return s.db.Close() }
+
+// Draw implements Draw.
+func (s *Server) Draw(ctx context.Context, generator string, n int64) (first int64, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", generator, n).Scan(&first)
+	return first, ofServer(err)
+}
+
+// ofServer adds to an error where it comes from.
+func ofServer(err error) error { return appdb.At("nextid", explain(err)) }
+
+// generator is what the server knows of one.
+type generator struct {
+	Start, Increment int64
+	Feeds            map[string]Setting
+	Scatter          json.RawMessage
+}
+
+// find asks for a generator; there is false where it does not exist.
+func (s *Server) find(ctx context.Context, name string) (g generator, there bool, err error) {
+	var kind, options string
+	err = s.db.QueryRowContext(ctx, "SELECT kind, options FROM nextid.generators WHERE name = $1", name).Scan(&kind, &options)
+	if errors.Is(err, sql.ErrNoRows) {
+		return g, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(options), &g)
+	}
+	if err == nil && (kind != "segment" || g.Increment != 1 || g.Scatter != nil) {
+		err = &Error{
+			What: fmt.Sprintf("the generator %s is of kind %s, or scatters, or counts in steps of %d", name, kind, g.Increment),
+			Hint: "Sequences are fed from segment generators with increment 1. Give another --name: up creates it.",
+		}
+	}
+	return g, true, ofServer(err)
+}
+
+// pgIsBeyond is how nextid refuses a setval that would go back.
+const pgIsBeyond = "55000"
+
+// above makes the generator draw no number up to last; it creates one that is
+// missing.
+func (s *Server) above(ctx context.Context, name string, last int64) error {
+	_, there, err := s.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if there {
+		if _, err = s.db.ExecContext(ctx, "SELECT setval($1, $2)", name, last); appdb.PostgresSays(err, pgIsBeyond) {
+			err = nil
+		}
+	} else {
+		_, err = s.db.ExecContext(ctx, "SELECT create_generator($1, 'segment', $2)", name, fmt.Sprintf(`{"start": %d}`, last+1))
+	}
+	return ofServer(err)
+}
+
+// Setting is how the servers feed one column: an entry of the option feeds of
+// the generator.
+type Setting struct {
+	Ahead string `json:"ahead"`
+	Block int64  `json:"block,omitempty"`
+}
+
+// register writes how the servers feed columns; nil settings take them out.
+func (s *Server) register(ctx context.Context, name string, feeds map[string]*Setting) error {
+	options, err := json.Marshal(map[string]any{"feeds": feeds})
+	if err != nil {
+		return err
+	}
+	_, err = s.db.ExecContext(ctx, "SELECT alter_generator($1, $2)", name, string(options))
+	return ofServer(err)
+}
+
+// Key names a column of a database in the option feeds: the URL without its
+// password, a space, the column.
+func Key(dsn, column string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", &Error{What: "--dsn is not a URL"}
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	q := u.Query()
+	q.Del("password")
+	u.RawQuery = q.Encode()
+	return u.String() + " " + column, nil
+}
+
+// ParseKey splits a Key.
+func ParseKey(key string) (url, column string) {
+	url, column, _ = strings.Cut(key, " ")
+	return url, column
+}
+
+// FeedersSay returns what the server's feeder says of a column: "" while it
+// has not looked, "ok", or its last error.
+func (s *Server) feederSays(ctx context.Context, name, database, column string) (says string, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(last_error, 'ok') FROM nextid.feeds WHERE name = $1 AND database = $2 AND column_name = $3
+		AND (looked_at IS NOT NULL OR last_error IS NOT NULL)`, name, database, column).Scan(&says)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return says, err
+}
+
+// feederPatience is for how long up waits for the servers' feeders.
+const feederPatience = 20 * time.Second
