@@ -13,6 +13,6 @@ func (p *program) migrateCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(p.migrateStoreCommand(), p.migrateForeignCommand(), p.migrateShardsCommand())
+	cmd.AddCommand(p.migrateStoreCommand(), p.migrateForeignCommand(), p.migrateShardsCommand(), p.migrateFeedCommand())
 	return cmd
 }

@@ -45,9 +45,14 @@ func (f *shardsFlags) registerDry(set *pflag.FlagSet) {
 func (p *program) urls(given ...string) []string {
 	var urls []string
 	for _, url := range given {
-		urls = append(urls, server.StoreURL{URL: url}.WithPassword(server.LookupEnv(p.environ, server.ShardsPasswordEnv)))
+		urls = append(urls, p.withPassword(url, server.ShardsPasswordEnv))
 	}
 	return urls
+}
+
+// withPassword is a URL with the password of a variable, where it has none.
+func (p *program) withPassword(url, variable string) string {
+	return server.StoreURL{URL: url}.WithPassword(server.LookupEnv(p.environ, variable))
 }
 
 // shardsOptions reads the flags.

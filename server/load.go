@@ -18,11 +18,13 @@ const ConfigEnv = EnvPrefix + "CONFIG"
 // have no flags, since everybody on a machine can read the arguments of a
 // process.
 const (
-	ForeignPasswordEnv = EnvPrefix + "FOREIGN_PASSWORD" // migrate foreign
-	ShardsPasswordEnv  = EnvPrefix + "SHARDS_PASSWORD"  // migrate shards
+	ForeignPasswordEnv    = EnvPrefix + "FOREIGN_PASSWORD"     // migrate foreign
+	ShardsPasswordEnv     = EnvPrefix + "SHARDS_PASSWORD"      // migrate shards
+	FeedPasswordEnv       = EnvPrefix + "FEED_PASSWORD"        // migrate feed, for the databases
+	FeedServerPasswordEnv = EnvPrefix + "FEED_SERVER_PASSWORD" // migrate feed, for the server
 )
 
-var commandEnvs = []string{ForeignPasswordEnv, ShardsPasswordEnv}
+var commandEnvs = []string{ForeignPasswordEnv, ShardsPasswordEnv, FeedPasswordEnv, FeedServerPasswordEnv}
 
 // loader puts the configuration together: defaults, then the file, then the
 // environment, then the flags, each over the one before. It goes on after a

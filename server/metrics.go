@@ -110,6 +110,7 @@ func (s *status) Collect(to chan<- prometheus.Metric) {
 	collectDetails(to, collectGenerators(to, r.engine))
 	collectAgents(to, r.engine)
 	collectTrail(to, r.engine)
+	collectFeeds(to, r.engine.feeder.list())
 	for _, q := range r.engine.sql.Quotas() {
 		quotaRefused.sample(to, float64(q.Refused), q.User, q.Generator)
 	}

@@ -78,6 +78,54 @@ func numberOf(value any) float64 {
 	return 0
 }
 
+// feedMetrics are the numbers of the sequences that this server feeds.
+var feedMetrics = []struct {
+	family
+	value func(*generator.Feed) float64
+}{
+	{
+		newGauge("nextid_feed_left_ids", "Numbers that the sequence has left in its block.", "generator", "database", "column"),
+		func(f *generator.Feed) float64 { return float64(f.Left) },
+	},
+	{
+		newGauge("nextid_feed_lasts_seconds", "For how long they are enough at the rate since the last move.", "generator", "database", "column"),
+		func(f *generator.Feed) float64 { return f.Lasts.Seconds() },
+	},
+	{
+		newGauge("nextid_feed_block_ids", "Numbers of the block.", "generator", "database", "column"),
+		func(f *generator.Feed) float64 { return float64(f.Last - f.First + 1) },
+	},
+	{
+		feedLastLook,
+		func(f *generator.Feed) float64 { return timestamp(f.Looked) },
+	},
+	{
+		newCounter("nextid_feed_moves_total", "Moves to a next block by this server.", "generator", "database", "column"),
+		func(f *generator.Feed) float64 { return float64(f.Moves) },
+	},
+	{
+		newCounter("nextid_feed_errors_total", "Looks and moves of this server that failed.", "generator", "database", "column"),
+		func(f *generator.Feed) float64 { return float64(f.Failures) },
+	},
+}
+
+var feedLastLook = newGauge("nextid_feed_last_look_timestamp_seconds", "When this server last saw the sequence, in Unix time.", "generator", "database", "column")
+
+// feedShown is for how long a position is shown that the server cannot read any more.
+const feedShown = 5 * time.Minute
+
+// collectFeeds sends the state of the sequences.
+func collectFeeds(to chan<- prometheus.Metric, feeds []generator.Feed) {
+	for i := range feeds {
+		f := &feeds[i]
+		for _, m := range feedMetrics {
+			if m.kind == prometheus.CounterValue || m.desc == feedLastLook.desc && !f.Looked.IsZero() || time.Since(f.Looked) < feedShown {
+				m.sample(to, m.value(f), f.Name, f.Database, f.Column)
+			}
+		}
+	}
+}
+
 // trailMetrics are the numbers of the audit trail.
 var trailMetrics = []measure[audit.Stats]{
 	{newCounter("nextid_audit_lines_total", "Audit lines written."), func(s audit.Stats) float64 { return float64(s.Written) }},

@@ -267,6 +267,7 @@ type engine struct {
 	trail    *audit.Trail // nil: none
 	config   atomic.Pointer[Config]
 	forecast *forecast
+	feeder   *feeder
 
 	data io.Closer // the lock of the data directory
 
@@ -342,6 +343,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 		e.work.Go(func() { watch.watch(background) })
 	}
 	e.work.Go(func() { e.registry.Watch(background) })
+	e.work.Go(func() { e.feeder.run(background) })
 	e.work.Go(func() { giveBack(background) })
 	return e, nil
 }
@@ -418,9 +420,11 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	if e.trail != nil {
 		trail = e.trail
 	}
+	e.feeder = newFeeder(e.registry, c.databasePasswords(), log)
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Functions: c.build.functions, Trail: trail, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
 		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables,
+		Feeds:    e.feeder.answer,
 		Counters: func() map[string]string { return mysqlCounters(endpoints) },
 		Nodes: func(ctx context.Context) ([]generator.Node, error) {
 			nodes, err := e.nodes.List(ctx)

@@ -56,7 +56,7 @@ func (c *Config) settings() []setting {
 		{"store_skip", "N", 0, "numbers that store_failover skip passes over: more than all servers can reserve of a name while a standby lags", count(&c.SharedStore.Skip, 1, 1<<53)},
 		{"store_unsafe", "LIST", flagged, "unsafe settings of the shared store to accept, by name, such as fsync; ids can be lost with them", words(&c.SharedStore.Unsafe)},
 		{passwordKey, "TEXT", 0, "password for the shared store, where the URL has none; best given in the environment", secret(&c.SharedStore.Password)},
-		{"database_passwords", "FILE", 0, "passwords of the databases that tickets and import_generator use, in the form of PostgreSQL's .pgpass: host:port:database:user:password", text(&c.DatabasePasswords)},
+		{"database_passwords", "FILE", 0, "passwords of the databases that tickets, feeds and import_generator use, in the form of PostgreSQL's .pgpass: host:port:database:user:password", text(&c.DatabasePasswords)},
 		{"auto_create", "KIND", flagged, "what next_id('new_name') creates: snowflake, segment or another kind that needs no options, or off", autoCreate(c)},
 		{"auto_create_sequence", "KIND", 0, "what nextval('new_name') creates: pools, the kind of auto_create with ids at least 50 apart, for clients that take 50 ids from one call; segment, numbers from 51 in steps of 50; or same, what next_id creates", choice(&c.AutoCreateSequence, autoCreatePools, segment.KindName, autoCreateSame)},
 		{"auto_create_tables", "", 0, "whether a name in the WHERE of a table is created, as by next_id: SELECT id FROM ids WHERE name = 'new_name'; false for programs that look names up, such as Postfix: they get no row then", boolean(&c.AutoCreateTables)},

@@ -1,0 +1,250 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/ticket"
+	"nextid/migrations/feed"
+)
+
+const (
+	// feedEvery is how often a server looks at the sequences that it feeds, and
+	// feedList how often at the list of them in the store.
+	feedEvery = 10 * time.Second
+	feedList  = time.Minute
+	// feedTimeout bounds one look at one database.
+	feedTimeout = time.Minute
+	// feedLogEvery is how often the log repeats the trouble of one sequence.
+	feedLogEvery = time.Hour
+)
+
+// feeder moves the sequences of applications' databases from block to block, as
+// the option feeds of the generators says. All servers on a store do so. A lock
+// in each database lets one of them at a sequence at a time.
+type feeder struct {
+	registry  *generator.Registry
+	passwords ticket.Passwords
+	log       *slog.Logger
+
+	mu    sync.Mutex
+	seen  map[feedKey]*generator.Feed
+	works map[string]*feedWork // by URL
+
+	asked chan struct{} // somebody reads nextid.feeds: the list may have changed
+}
+
+type feedKey struct{ name, url, column string }
+
+// feedWork is the goroutine that looks at one database.
+type feedWork struct {
+	wanted map[feedKey]generator.FeedOption
+	stop   context.CancelFunc
+}
+
+func newFeeder(r *generator.Registry, p ticket.Passwords, log *slog.Logger) *feeder {
+	return &feeder{registry: r, passwords: p, log: log, seen: map[feedKey]*generator.Feed{}, works: map[string]*feedWork{}, asked: make(chan struct{}, 1)}
+}
+
+// run feeds until ctx ends.
+func (f *feeder) run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	for {
+		if wanted, err := f.wanted(ctx); err == nil { // else the list stays as it was
+			f.follow(ctx, &work, wanted)
+		}
+		select {
+		case <-time.After(feedList):
+		case <-f.asked:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wanted reads from the store what is to be fed, by the URL of the database.
+func (f *feeder) wanted(ctx context.Context) (map[string]map[feedKey]generator.FeedOption, error) {
+	definitions, err := f.registry.Definitions(ctx)
+	wanted := map[string]map[feedKey]generator.FeedOption{}
+	for _, d := range definitions {
+		var o struct {
+			Feeds map[string]generator.FeedOption
+		}
+		if !strings.Contains(string(d.Options), `"feeds"`) || json.Unmarshal(d.Options, &o) != nil {
+			continue
+		}
+		for key, option := range o.Feeds {
+			url, column := feed.ParseKey(key)
+			if wanted[url] == nil {
+				wanted[url] = map[feedKey]generator.FeedOption{}
+			}
+			wanted[url][feedKey{d.Name, url, column}] = option
+		}
+	}
+	return wanted, err
+}
+
+// follow starts the work on databases that are new, and stops that on others.
+func (f *feeder) follow(ctx context.Context, work *sync.WaitGroup, wanted map[string]map[feedKey]generator.FeedOption) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for url, w := range f.works {
+		if !maps.Equal(w.wanted, wanted[url]) {
+			w.stop()
+			delete(f.works, url)
+		}
+	}
+	maps.DeleteFunc(f.seen, func(k feedKey, _ *generator.Feed) bool { _, there := wanted[k.url][k]; return !there })
+	for url, columns := range wanted {
+		if f.works[url] != nil {
+			continue
+		}
+		own, stop := context.WithCancel(ctx)
+		f.works[url] = &feedWork{columns, stop}
+		for k := range columns {
+			if f.seen[k] == nil {
+				l, _ := ticket.ParseLocation(url)
+				f.seen[k] = &generator.Feed{Name: k.name, Database: l.Place(), Column: k.column}
+			}
+		}
+		work.Go(func() { f.serve(own, url, columns) })
+	}
+}
+
+// serve feeds the sequences of one database until ctx ends.
+func (f *feeder) serve(ctx context.Context, url string, columns map[feedKey]generator.FeedOption) {
+	var d *feed.Database
+	var feeds map[feedKey]*feed.Feed
+	defer func() {
+		if d != nil {
+			_ = d.Close()
+		}
+	}()
+	for {
+		bounded, cancel := context.WithTimeout(ctx, feedTimeout)
+		if d == nil {
+			var err error
+			if d, feeds, err = f.open(bounded, url, columns); err != nil {
+				for k := range columns {
+					f.note(ctx, k, feed.State{}, false, err)
+				}
+			}
+		}
+		for k, one := range feeds {
+			s, moved, err := one.Step(bounded, false)
+			f.note(ctx, k, s, moved, err)
+		}
+		cancel()
+		select {
+		case <-time.After(feedEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// open finds the sequences of a database.
+func (f *feeder) open(ctx context.Context, url string, columns map[feedKey]generator.FeedOption) (*feed.Database, map[feedKey]*feed.Feed, error) {
+	l, err := ticket.ParseLocation(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := l.OpenSQL(f.passwords, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys := slices.SortedFunc(maps.Keys(columns), func(a, b feedKey) int { return cmp.Compare(a.name+a.column, b.name+b.column) })
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.column)
+	}
+	d, err := feed.Open(ctx, db, l.System == ticket.MySQL, l.Place(), names)
+	if err != nil {
+		return nil, nil, err
+	}
+	feeds := map[feedKey]*feed.Feed{}
+	for i, k := range keys {
+		feeds[k] = &feed.Feed{Sequence: d.Sequences[i], Generator: k.name, Ahead: time.Duration(columns[k].Ahead), Block: columns[k].Block, Draw: f.draw}
+	}
+	return d, feeds, nil
+}
+
+// draw implements feed.Draw.
+func (f *feeder) draw(ctx context.Context, name string, n int64) (int64, error) {
+	e, err := f.registry.Existing(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	r, err := e.NextBlock(ctx, n)
+	return r.First, err
+}
+
+// note keeps what a look at a sequence found.
+func (f *feeder) note(ctx context.Context, k feedKey, s feed.State, moved bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one := f.seen[k]
+	if one == nil || ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	if s.Last != 0 {
+		one.First, one.Last, one.Next, one.Left, one.Lasts, one.Moved, one.Looked = s.First, s.Last, s.Next, s.Left(), s.Lasts(), s.Note.Moved, now
+	}
+	if moved {
+		one.Moves++
+		f.log.Info("a sequence was moved to its next block", "generator", k.name, "database", one.Database, "column", k.column, "first", s.First, "last", s.Last)
+	}
+	if err == nil {
+		one.Error = ""
+		return
+	}
+	one.Failures++
+	text := OneLine(err.Error())
+	if one.Error != text || now.Sub(one.ErrorAt) > feedLogEvery {
+		f.log.Warn("a sequence cannot be fed", "generator", k.name, "database", one.Database, "column", k.column, "error", text, "hint", feedHint(err))
+		one.ErrorAt = now
+	}
+	one.Error = text
+}
+
+func feedHint(err error) string {
+	if e, ok := errors.AsType[*feed.Error](err); ok {
+		return e.Hint
+	}
+	return HintOf(err)
+}
+
+// answer is list for nextid.feeds. It has the list of what is to be fed read
+// again, so that nextid migrate feed up does not wait for feedList.
+func (f *feeder) answer() []generator.Feed {
+	select {
+	case f.asked <- struct{}{}:
+	default:
+	}
+	return f.list()
+}
+
+// list returns what this server has seen.
+func (f *feeder) list() []generator.Feed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []generator.Feed
+	for _, one := range f.seen {
+		all = append(all, *one)
+	}
+	slices.SortFunc(all, func(a, b generator.Feed) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Database, b.Database), cmp.Compare(a.Column, b.Column))
+	})
+	return all
+}
