@@ -100,12 +100,18 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	s := startServer(t, []string{
 		"NEXTID_TLS_CERT=" + cert, "NEXTID_TLS_KEY=" + key, "NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
 	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.RedisURL())
+	shop := dbtest.QuickPostgres(t)
+	if _, err := connect(t, shop).Exec(t.Context(), "CREATE SEQUENCE fed"); err != nil {
+		t.Fatal(err)
+	}
+	fed := strings.NewReplacer("postgres://postgres@", "", "?sslmode=disable", "").Replace(shop)
 	conn := s.connect()
 	for _, text := range []string{
 		"SELECT next_id('orders')", "SELECT get_id('web')", "SELECT create_generator('bounded', 'segment', max => 1000)", "SELECT next_id('bounded')",
 		"SELECT create_generator('cached', 'ring')", "SELECT next_id('cached')",
 		fmt.Sprintf(`SELECT create_generator('photos', 'ticket', '{"databases": [%q, "mysql://tickets@127.0.0.1:1/flickr"]}')`, place.RedisURL()),
 		"SELECT next_id('photos')",
+		fmt.Sprintf(`SELECT create_generator('fed', 'segment', '{"feeds": {"%s fed": {"ahead": "24h"}}}')`, shop), "SELECT FROM nextid.feeds",
 	} {
 		if _, err := conn.Exec(t.Context(), text); err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -123,6 +129,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		`nextid_ticket_database_up{database="mysql://tickets@127.0.0.1:1/flickr",generator="photos"} 0`,
 		`nextid_ticket_database_up{database="` + place.RedisURL() + `",generator="photos"} 1`,
 		`nextid_ticket_database_draws_total{database="` + place.RedisURL() + `",generator="photos"} 1`,
+		`nextid_feed_moves_total{column="fed",database="` + fed + `",generator="fed"} 1`, `nextid_feed_left_ids{column="fed",database="` + fed + `",generator="fed"} 1e+06`,
 		`nextid_clock_alarm 0`, `nextid_generator_left_ids{generator="bounded",kind="segment"} 999`, `nextid_worker_ids{bits="10"} 1024`, `nextid_store_down_seconds 0`, `nextid_clock_store_ahead_seconds 0`, `nextid_audit_lines_total 1`, `nextid_agent_ids_total{agent="web"} 1`,
 		`nextid_connections{protocol="pg"} 1`, `nextid_connections_accepted_total{protocol="pg"} 2`,
 		`nextid_connections_refused_total{protocol="pg",reason="address"} 1`,
