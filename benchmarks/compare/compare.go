@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
@@ -85,7 +84,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
 			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
 			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
-			machine.Network(),
+			"congestion control: " + report.Content("/proc/sys/net/ipv4/tcp_congestion_control"),
 		},
 	}}
 	rig := dbtest.NewRig()

@@ -5,12 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
+	"net/url"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/redis/go-redis/v9"
 )
 
 // Link is a connection to a server.
@@ -25,7 +24,6 @@ type Link struct {
 	// each row, or the number an INSERT gave. Reading them costs a little.
 	Values         bool
 	sent, received int64
-	keep           io.Closer // of the driver that logged in
 }
 
 // protocol is what the client knows of a wire protocol.
@@ -75,31 +73,29 @@ func dialPostgres(ctx context.Context, dsn string) (*Link, error) {
 }
 
 func dialRedis(ctx context.Context, dsn string) (*Link, error) {
-	options, err := redis.ParseURL(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("not a URL of Redis: %w", err)
+	u, err := url.Parse(dsn)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("not a URL of Redis: redis://HOST:PORT")
 	}
-	var raw net.Conn
-	options.Protocol, options.MaxRetries = 2, -1
-	options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
-		var err error
-		raw, err = (&net.Dialer{}).DialContext(ctx, network, address)
-		return raw, err
+	l, err := connect(ctx, "tcp", u.Host, redisProtocol{})
+	if err == nil {
+		if _, err = l.exchange(ctx, l.Query(nil, "PING"), 1); err != nil {
+			l.Close()
+		}
 	}
-	c := redis.NewClient(options)
-	if err := c.Ping(ctx).Err(); err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	link, err := takeOver(raw, redisProtocol{})
-	if link != nil {
-		link.keep = c
-	}
-	return link, err
+	return l, err
 }
 
-// takeOver makes a link of a connection on which the driver has logged in.
-// It duplicates the descriptor and closes the original: so the runtime's
+// connect opens a connection on which nobody has logged in.
+func connect(ctx context.Context, network, address string, p protocol) (*Link, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return takeOver(conn, p)
+}
+
+// takeOver makes a link of a connection. It duplicates the descriptor and closes the original: so the runtime's
 // poller does not look at it, too.
 func takeOver(conn net.Conn, p protocol) (*Link, error) {
 	defer func() { _ = conn.Close() }() // the duplicate lives on

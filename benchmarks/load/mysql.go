@@ -3,10 +3,6 @@ package load
 import (
 	"context"
 	"encoding/binary"
-	"io"
-	"net"
-
-	"github.com/go-sql-driver/mysql"
 
 	"nextid/dsn"
 )
@@ -14,6 +10,7 @@ import (
 // mysqlProtocol speaks MySQL's protocol in its classic form, see "Client/Server
 // Protocol" of MySQL's source documentation: results end in EOF packets.
 type mysqlProtocol struct {
+	greeting  bool // comes next
 	state     mysqlState
 	preparing bool
 	binary    bool // the running statements are prepared ones
@@ -78,6 +75,9 @@ func (p *mysqlProtocol) scan(in []byte, values *[]ID) (used, answers int, err er
 // packet takes one packet and reports whether it ends an answer.
 func (p *mysqlProtocol) packet(packet []byte, values *[]ID) (ends bool) {
 	switch {
+	case p.greeting:
+		p.greeting = false
+		return true
 	case p.skip > 0:
 		p.skip--
 		return p.skip == 0
@@ -162,80 +162,29 @@ func mysqlError(packet []byte) error {
 	return serverError(packet[min(3, len(packet)):])
 }
 
+// dialMySQL logs in as a user without a password. It offers no
+// CLIENT_DEPRECATE_EOF, so that results have the classic form.
 func dialMySQL(ctx context.Context, url string) (*Link, error) {
 	config, err := dsn.MySQL(url)
 	if err != nil {
 		return nil, err
 	}
-	var raw net.Conn
-	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		var d net.Dialer
-		conn, err := d.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		raw = conn
-		return &classicGreeting{Conn: conn}, nil
-	}
-	connector, err := mysql.NewConnector(config)
+	l, err := connect(ctx, config.Net, config.Addr, &mysqlProtocol{greeting: true})
 	if err != nil {
 		return nil, err
 	}
-	conn, err := connector.Connect(ctx)
+	if _, err = l.exchange(ctx, nil, 1); err == nil {
+		const capabilities = 1 | 1<<3 | 1<<9 | 1<<13 | 1<<15 | 1<<19 // long passwords, a database, 4.1, transactions, a nonce, a plug-in
+		body := binary.LittleEndian.AppendUint32(nil, capabilities)
+		body = append(binary.LittleEndian.AppendUint32(body, 1<<24), 45) // the largest packet, utf8mb4
+		body = append(append(body, make([]byte, 23)...), config.User+"\x00\x00"+config.DBName+"\x00mysql_native_password\x00"...)
+		request := append(mysqlHeader(nil, len(body)), body...)
+		request[3] = 1 // follows the greeting
+		_, err = l.exchange(ctx, request, 1)
+	}
 	if err != nil {
+		l.Close()
 		return nil, err
 	}
-	link, err := takeOver(raw, &mysqlProtocol{})
-	if link != nil {
-		link.keep = conn
-	}
-	return link, err
-}
-
-// classicGreeting is a connection on which the server's greeting offers only
-// the classic form of results, so that driver and server agree on it.
-type classicGreeting struct {
-	net.Conn
-	greeting []byte
-	greeted  bool
-}
-
-// Read implements net.Conn.
-func (c *classicGreeting) Read(b []byte) (int, error) {
-	if !c.greeted {
-		c.greeted = true
-		var header [4]byte
-		if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
-			return 0, err
-		}
-		packet := make([]byte, int(header[0])|int(header[1])<<8|int(header[2])<<16)
-		if _, err := io.ReadFull(c.Conn, packet); err != nil {
-			return 0, err
-		}
-		dropNewResults(packet)
-		c.greeting = append(header[:], packet...)
-	}
-	if len(c.greeting) > 0 {
-		n := copy(b, c.greeting)
-		c.greeting = c.greeting[n:]
-		return n, nil
-	}
-	return c.Conn.Read(b)
-}
-
-// dropNewResults clears, in a greeting, CLIENT_DEPRECATE_EOF and what MariaDB
-// offers beyond MySQL. After the version stand the connection's number (4),
-// half a nonce (9), capabilities (2), charset (1), status (2), capabilities
-// (2), a length (1), and ten bytes of which MariaDB uses the last four.
-func dropNewResults(packet []byte) {
-	version := 1
-	for version < len(packet) && packet[version] != 0 {
-		version++
-	}
-	upper := version + 1 + 4 + 9 + 2 + 1 + 2
-	if packet[0] != 10 || upper+2+1+10 > len(packet) {
-		return // an error, or a version without any of this
-	}
-	packet[upper+1] &^= 1 // bit 24
-	clear(packet[upper+3+6 : upper+3+10])
+	return l, nil
 }

@@ -42,9 +42,6 @@ func duplicate(conn net.Conn) (int, error) {
 // Close closes the connection.
 func (l *Link) Close() {
 	_ = unix.Close(l.fd)
-	if l.keep != nil {
-		_ = l.keep.Close() // the driver's goroutines end; its connection was closed before
-	}
 }
 
 // send sends what the socket takes and keeps the rest.

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nextid/benchmarks/compare"
-	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
 	"nextid/benchmarks/torture"
 	"nextid/benchmarks/wire"
@@ -77,15 +76,6 @@ func sqlCommand() *cobra.Command {
 		}
 		return wire.Floors(ctx, c, beside)
 	})
-	inner := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if floors {
-			if done, err := machine.OwnNetwork(); done || err != nil {
-				return err
-			}
-		}
-		return inner(cmd, args)
-	}
 	cmd.Flags().BoolVar(&floors, "floors", false, "measure the bounds")
 	cmd.Flags().StringVar(&beside, "beside", "", "with --floors, another build of nextid to compare with: its program `FILE`")
 	cmd.Flags().StringVar(&c.Only, "only", "", "with --floors, only lines with `TEXT` in them")
