@@ -88,17 +88,17 @@ const usersKey = "users"
 // everybody in where there were some: with users: auto a file that got lost,
 // or a data directory that was not mounted, would open the server.
 func (a *access) remember(ctx context.Context, store generator.Store) error {
-	if a.config.Users == UsersOff || !a.policy.Closed() && a.config.Users != UsersAuto {
+	if a.config.Users == UsersOff || !a.policy.RequiresLogin() && a.config.Users != UsersAuto {
 		return nil
 	}
 	_, had, err := store.Mark(ctx, usersKey)
 	switch {
 	case err != nil:
 		return err
-	case a.policy.Closed() && !had:
+	case a.policy.RequiresLogin() && !had:
 		_, _, err = store.Reserve(ctx, generator.Reservation{Key: usersKey, AtLeast: 1, N: 1, Limit: generator.NoLimit, Owner: owner()})
 		return err
-	case !a.policy.Closed() && had:
+	case !a.policy.RequiresLogin() && had:
 		return &Error{
 			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: everybody would be let in", filepath.Join(a.config.Data, UsersName)),
 			Hint:    "Put the file back, or name it with --users FILE. If everybody shall be let in from now on, start with --users off.",
@@ -109,7 +109,7 @@ func (a *access) remember(ctx context.Context, store generator.Store) error {
 
 // announce logs what is in force when the server starts.
 func (a *access) announce() {
-	if a.policy.Closed() {
+	if a.policy.RequiresLogin() {
 		users, rules := a.policy.Size()
 		a.log.Info("logins need a user", "users_file", a.config.usersFile(), "users", users, "host_rules", a.config.HostRules, "rules", rules)
 	}
@@ -125,7 +125,7 @@ func (a *access) reload() {
 	switch {
 	case err != nil:
 		a.log.Error("reload: the users and rules stay as they were", "error", err, "hint", HintOf(err))
-	case users == nil && a.policy.Closed():
+	case users == nil && a.policy.RequiresLogin():
 		a.log.Error("reload: the users file is gone; the users stay as they were", "hint", "Restart nextid to serve without users.")
 	default:
 		if err := a.policy.Replace(users, rules); err != nil {

@@ -36,14 +36,14 @@ type protocol struct {
 var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
-		address: func(c *Config) *Address { return &c.PG }, turnAway: pgwire.TurnAway, paste: pastePostgres,
+		address: func(c *Config) *Address { return &c.PG }, turnAway: pgwire.RefuseStarting, paste: pastePostgres,
 		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
 			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
-		address: func(c *Config) *Address { return &c.MySQL }, turnAway: mysqlwire.TurnAway, paste: pasteMySQL,
+		address: func(c *Config) *Address { return &c.MySQL }, turnAway: mysqlwire.RefuseStarting, paste: pasteMySQL,
 		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
 			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
 		},

@@ -72,7 +72,7 @@ func (m *Server) openStatus(log *slog.Logger, access *access) (*status, error) {
 		}
 		return nil, err
 	}
-	s.web = web.New(web.Config{SQL: s.sql, Login: s.login, Closed: access.policy.Closed, Status: s.state, Issued: s.issued})
+	s.web = web.New(web.Config{SQL: s.sql, Login: s.login, RequiresLogin: access.policy.RequiresLogin, Status: s.state, Issued: s.issued})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopHistory = cancel
 	s.history.Go(func() { s.web.KeepHistory(ctx) })

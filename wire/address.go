@@ -2,14 +2,13 @@ package wire
 
 import "net/netip"
 
-// ClientAddress is an address in the one form in which rules and limits compare
-// it: IPv4 as IPv4, also where the system reports it inside IPv6 (RFC 4291,
-// 2.5.5.2), and without an IPv6 zone, which names an interface of this machine
-// and which netip.Prefix.Contains never matches.
+// ClientAddress returns an address in the form in which rules and limits compare
+// it. IPv4 inside IPv6 (RFC 4291, 2.5.5.2) becomes IPv4. An IPv6 zone is dropped:
+// netip.Prefix.Contains never matches an address with a zone.
 func ClientAddress(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// Network is whose connections count together beyond those of one address: an
-// IPv6 host commonly has a whole /64 to itself. Of IPv4 it is the address.
+// Network returns the network whose connections are limited together: the /64 of
+// an IPv6 address, which one host often has to itself, or the IPv4 address.
 func Network(ip netip.Addr) netip.Prefix {
 	bits := ip.BitLen()
 	if ip.Is6() {

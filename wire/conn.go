@@ -19,36 +19,35 @@ import (
 )
 
 const (
-	// readSize is how much is read at once: about a thousand pipelined
-	// queries.
+	// readSize is the size of one read: about a thousand pipelined queries.
 	readSize = 32 << 10
 
-	// smallRest is how much of an unfinished message no account counts: most
-	// are cut anywhere by the end of a read.
+	// smallRest is the size up to which the beginning of a message is not
+	// counted on the account of bytes: a read may end anywhere in a message.
 	smallRest = 4 << 10
 
 	// keepOut is the largest answer buffer that goes back to the pool.
 	keepOut = 128 << 10
 
-	// userTimeout is for how long a peer may leave data unacknowledged, and
-	// keepAlive when a silent one is asked whether it is still there.
+	// userTimeout bounds how long data may stay unacknowledged. The keepAlive
+	// constants set when TCP probes a silent peer.
 	userTimeout   = time.Minute
 	keepAliveIdle = 30 * time.Second
 	keepAliveSkip = 10 * time.Second
 	keepAliveTry  = 3
 
-	// freshTime is how long a client that has just connected may take for its
-	// first statement when the server stops.
-	freshTime = time.Second
+	// firstStatementTime is the time that a new connection gets for its first
+	// statement while the server shuts down.
+	firstStatementTime = time.Second
 
-	// lingerTime and lingerBytes bound how much input is thrown away after
-	// the last answer.
+	// lingerTime and lingerBytes bound the input that is discarded after the
+	// last answer.
 	lingerTime  = 250 * time.Millisecond
 	lingerBytes = 1 << 20
 )
 
-// workspace is the memory that a connection needs while it works. While it
-// waits for its client it has none.
+// workspace has the buffers of a connection. A connection that waits for its
+// client has none.
 type workspace struct {
 	in  [readSize]byte
 	out []byte
@@ -56,51 +55,51 @@ type workspace struct {
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// conn is one connection: the loop between a socket and a Machine. Until it
-// has logged in, a goroutine runs it; then the poller does, where there is one.
-// nudge, cutOff and abandon are called by others, with server.mu held.
+// conn carries bytes between a socket and a Machine. A goroutine runs it until
+// the client has logged in; then the event loop does, where there is one. Other
+// goroutines call interrupt, cutOff, evict and abandon, with server.mu held.
 //
-// Thousands of them may wait for their clients: what is needed only before the
-// login, or only while the connection works, lies elsewhere, and what all hold
-// lies in one object. Small ones would share the heap's pages with what logins
-// leave behind, and keep them.
+// Thousands of connections may wait for their clients. Memory that is needed
+// only before the login, or only while a statement runs, is therefore allocated
+// apart. The rest is one object: small objects would keep the heap pages that
+// logins have used.
 type conn struct {
 	server   *Server
 	info     Conn
 	nc       net.Conn
-	socket   *socket   // nc in the poller, nil: it has a goroutine; changes under server.mu
-	place    socket    // where socket lies
+	socket   *socket   // nc in the event loop, nil: a goroutine serves it; changes under server.mu
+	storage  socket    // memory of socket
 	tls      *tls.Conn // nil: plaintext
 	machine  Machine
-	stranger *stranger     // until the login, then nil
+	preLogin *preLogin     // until the login, then nil
 	accepted time.Duration // by monotonic
-	deadline time.Duration // of the read, as far as the connection itself wants one, by monotonic; 0: none
+	deadline time.Duration // of the read, by monotonic; 0: none. interrupt does not change it
 
 	work    *workspace // nil while waiting
 	out     Out
 	pending []byte // the beginning of a message that has not arrived whole; of a TLS handshake, when upgrade
 	counted int64  // bytes of pending that account has counted
 	account *account.Session
-	loop    loop  // the poller's, while it serves this connection
-	err     error // why the loop ended
+	loop    loop  // the event loop, while it serves this connection
+	err     error // that ended the connection
 
-	partial  bool // pending has its deadline
-	heard    bool // the first byte has arrived
-	admitted bool // logged in; under server.mu, and read by the connection's goroutine
-	staying  bool // although the server is stopping, see mayStay
-	draining bool // inside drain: TLS must not wait for input
-	dry      bool // draining: the socket has been emptied
-	upgrade  bool // the loop ended for a TLS handshake
-	impolite bool // the server ends it while the client may still be sending
+	partial       bool // pending has its deadline
+	heard         bool // the first byte has arrived
+	admitted      bool // logged in; under server.mu, and read by the connection's goroutine
+	staying       bool // see mayStay
+	draining      bool // inside drain: TLS must not wait for input
+	drained       bool // draining: the socket has been emptied
+	upgrade       bool // the loop ended for a TLS handshake
+	lingerOnClose bool // the client may still be sending: see linger
 
-	cut    atomic.Bool // the server has given up waiting
-	hungUp atomic.Bool // see Conn.HangUp
-	gone   atomic.Bool // it had to yield, see Places
+	cut     atomic.Bool // see cutOff
+	hungUp  atomic.Bool // see Conn.HangUp
+	evicted atomic.Bool // see evict
 }
 
-// stranger is what a connection needs until it has logged in: it may have to
-// give up what it is doing then, see Places.
-type stranger struct {
+// preLogin has the context of a connection that has not logged in. It ends when
+// the connection is evicted, see Places.
+type preLogin struct {
 	ctx    context.Context
 	giveUp context.CancelCauseFunc
 }
@@ -120,15 +119,15 @@ func newConn(s *Server, nc net.Conn) *conn {
 	return c
 }
 
-// hangUp is Conn.HangUp.
+// hangUp implements Conn.HangUp.
 func (c *conn) hangUp() {
 	c.hungUp.Store(true)
 	c.server.mu.Lock() // for c.socket
 	defer c.server.mu.Unlock()
-	c.nudge()
+	c.interrupt()
 }
 
-// serve runs the connection to its end, or until the poller takes it.
+// serve runs the connection to its end, or until the event loop adopts it.
 func (c *conn) serve() {
 	if c.begin() {
 		c.serveReady(loop{})
@@ -137,10 +136,10 @@ func (c *conn) serve() {
 	c.end()
 }
 
-// begin serves the connection until it can be left to the poller; false says
-// that it has ended.
+// begin serves the connection until the event loop adopts it. It returns false
+// when the connection has ended.
 func (c *conn) begin() (adopted bool) {
-	defer c.survive()
+	defer c.recoverPanic()
 	c.tune()
 	c.waitUntil(c.accepted + c.server.Limits.FirstByte)
 	if !c.feed(nil) {
@@ -153,19 +152,18 @@ func (c *conn) begin() (adopted bool) {
 	}
 }
 
-// end says goodbye to the client and releases everything.
+// end closes the connection.
 func (c *conn) end() {
 	defer c.server.work.Done()
 	defer c.server.forget(c)
 	defer c.close()
-	if c.impolite {
+	if c.lingerOnClose {
 		c.linger()
 	}
 }
 
-// survive turns a panic, which is a bug of ours, into the end of this
-// connection only.
-func (c *conn) survive() {
+// recoverPanic ends the connection after a panic, with an error for the client.
+func (c *conn) recoverPanic() {
 	p := recover()
 	if p == nil {
 		return
@@ -174,18 +172,18 @@ func (c *conn) survive() {
 	c.draining = false
 	c.out.B = nil // half an answer, perhaps
 	c.err = nil
-	defer func() { _ = recover() }() // the machine may be beyond saying goodbye
+	defer func() { _ = recover() }() // the Machine may panic again
 	c.dismiss(Failed)
 }
 
-// close releases everything.
+// close closes the Machine and the socket, and returns the buffers.
 func (c *conn) close() {
 	if c.err != nil && !errors.Is(c.err, io.EOF) {
 		c.server.Logger.Debug("connection ended", "connection", c.info.ID, "error", c.err)
 	}
 	c.release()
 	defer func() {
-		c.sayEnd()
+		c.closeTLS()
 		_ = c.nc.Close() // nothing is left to be sent
 		if p := recover(); p != nil {
 			c.server.panics.note(c.server.Logger, "panic while closing a connection", c.info.ID, p)
@@ -209,19 +207,20 @@ func (c *conn) tune() {
 	}
 }
 
-// servePlain is the loop over net.Conn: logins, tests, and systems without a
-// poller. It reports whether the poller has adopted the connection.
+// servePlain serves the connection with blocking reads: before the login, in
+// tests, and on systems without an event loop. It reports whether the event loop
+// has adopted the connection.
 func (c *conn) servePlain() (adopted bool) {
 	var from io.Reader = c.nc
 	if c.tls != nil {
 		from = c.tls
 	}
 	for {
-		if c.admitted && c.stranger != nil {
-			c.stranger.giveUp(nil)
-			c.stranger = nil
+		if c.admitted && c.preLogin != nil {
+			c.preLogin.giveUp(nil)
+			c.preLogin = nil
 			adopted = c.server.adopt(c)
-			if len(c.pending) > 0 && !c.feed(nil) { // what came together with the login
+			if len(c.pending) > 0 && !c.feed(nil) { // input that came with the login
 				return false
 			}
 			if adopted {
@@ -240,26 +239,27 @@ func (c *conn) servePlain() (adopted bool) {
 	}
 }
 
-// serveReady serves a connection that the caller has claimed, until there is
-// nothing to do for it.
+// serveReady serves a connection whose socket the caller has claimed, until no
+// input is left.
 func (c *conn) serveReady(l loop) {
 	c.loop = l
 	for c.serveInput() {
-		if c.socket.rest() {
+		if c.socket.release() {
 			return
 		}
 	}
-	go c.end() // that may wait
+	go c.end() // which may block
 }
 
-// serveInput serves what has arrived. It reports whether the connection goes on.
+// serveInput serves the input that has arrived, and an expired deadline. It
+// reports whether the connection goes on.
 func (c *conn) serveInput() (more bool) {
-	defer c.survive()
+	defer c.recoverPanic()
 	if c.socket.expired.Load() && c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
 		return false
 	}
 	c.acquire()
-	c.draining, c.dry = true, false
+	c.draining, c.drained = true, false
 	if c.tls != nil {
 		more = c.drainTLS()
 	} else {
@@ -272,13 +272,12 @@ func (c *conn) serveInput() (more bool) {
 	return more
 }
 
-// drain reads and serves what the socket has. It reports whether the
+// drain reads and serves all input of the socket. It reports whether the
 // connection goes on.
 //
-// A read that did not fill the buffer took all there was, so nothing is asked
-// again: what arrives later is reported later, since the poller is
-// edge-triggered. But the end of the input is reported once, perhaps together
-// with the last bytes.
+// A read that does not fill the buffer has emptied the socket. epoll is
+// edge-triggered and reports later input again. It reports the end of the input
+// once, perhaps together with the last bytes: then drain reads on.
 func (c *conn) drain() bool {
 	for {
 		n, errno := rawRead(c.socket.fd, c.work.in[:])
@@ -300,22 +299,22 @@ func (c *conn) drain() bool {
 		if n < readSize && !c.socket.hangup.Load() {
 			return true
 		}
-		c.loop.handOver() // this client has much to ask
-		runtime.Gosched() // and others are first
-		if c.called() {
+		c.loop.handOver() // more input: other connections must not wait for it
+		runtime.Gosched()
+		if c.interrupted() {
 			return true
 		}
 	}
 }
 
-// nudge ends the wait for the client, so that the connection looks around.
-func (c *conn) nudge() { _ = c.nc.SetReadDeadline(past) } // fails only on a closed connection
+// interrupt ends the wait for the client: readFailed then looks for the reason.
+func (c *conn) interrupt() { _ = c.nc.SetReadDeadline(past) } // fails only on a closed connection
 
-// cutOff ends waits in both directions, soon.
+// cutOff ends the wait for the client, and writes after cutGrace.
 func (c *conn) cutOff() {
 	c.cut.Store(true)
 	_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace)) // fails only on a closed connection
-	c.nudge()
+	c.interrupt()
 }
 
 // abandon closes the socket under the connection.
@@ -324,29 +323,31 @@ func (c *conn) abandon() {
 		c.socket.abandon()
 		return
 	}
-	_ = c.nc.Close() // whoever is blocked on it learns why
+	_ = c.nc.Close() // ends blocked reads and writes
 }
 
-// yield ends a connection on its way to a login, which gives its place to
-// another. Called with server.mu held.
-func (c *conn) yield() {
-	c.gone.Store(true)
-	c.stranger.giveUp(errYielded)
+// evict ends a connection that has not logged in, to make room for another one,
+// see Places. The caller holds server.mu.
+func (c *conn) evict() {
+	c.evicted.Store(true)
+	c.preLogin.giveUp(errEvicted)
 	c.cutOff()
 }
 
-// errYielded is what the client of such a connection is told.
-var errYielded = sqlstate.New(sqlstate.TooManyConnections, "too many connections that have not logged in")
+// errEvicted is returned to a client whose connection was evicted.
+var errEvicted = sqlstate.New(sqlstate.TooManyConnections, "too many connections that have not logged in")
 
-// called reports whether the connection was told to look around.
-func (c *conn) called() bool { return c.server.draining.Load() || c.hungUp.Load() || c.gone.Load() }
+// interrupted reports whether interrupt was called for a reason that lasts.
+func (c *conn) interrupted() bool {
+	return c.server.draining.Load() || c.hungUp.Load() || c.evicted.Load()
+}
 
-// past is a deadline that is over.
+// past is a deadline that has expired.
 var past = time.Unix(1, 0)
 
-// readFailed decides what the end of a wait means; an expired deadline may
-// be the client's silence, our shutdown or a nudge. It reports whether the
-// connection goes on.
+// readFailed handles the error of a read. An expired deadline may be the
+// client's silence or a call of interrupt. It reports whether the connection
+// goes on.
 func (c *conn) readFailed(err error) bool {
 	switch {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
@@ -358,29 +359,33 @@ func (c *conn) readFailed(err error) bool {
 	case c.server.draining.Load():
 		c.dismiss(Shutdown)
 		return false
-	case c.gone.Load():
-		c.server.refused(c.info.Remote, RefusedBeforeLogin, "others needed its place before it had logged in")
-		c.dismiss(NoRoom)
+	case c.evicted.Load():
+		c.server.refused(c.info.Remote, RefusedBeforeLogin, "evicted: too many connections that have not logged in")
+		c.dismiss(TooMany)
 		return false
 	case c.hungUp.Load():
-		c.server.closed(c, "an administrator, KILL or a change of the users ended it")
+		c.server.closed(c, "ended by an administrator, KILL or a change of the users")
 		c.dismiss(HungUp)
 		return false
-	case c.deadline == 0, monotonic() < c.deadline: // nudged
+	case c.deadline == 0, monotonic() < c.deadline: // interrupted before
 		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection: the read will tell
 		return true
+	case !c.admitted && !c.heard:
+		c.server.refused(c.info.Remote, RefusedSlow, "timeout of the first byte")
+		c.dismiss(Silent)
+		return false
 	case !c.admitted, c.partial:
-		c.server.refused(c.info.Remote, RefusedSlow, "too slow")
+		c.server.refused(c.info.Remote, RefusedSlow, "timeout of the login or of a message")
 		c.dismiss(Slow)
 		return false
 	}
-	c.server.closed(c, "the client was silent for too long")
+	c.server.closed(c, "idle timeout")
 	c.dismiss(Idle)
 	return false
 }
 
-// feed gives the machine what arrived and sends its answers. It reports
-// whether the connection goes on.
+// feed gives input to the Machine and sends the answers. It reports whether the
+// connection goes on.
 func (c *conn) feed(in []byte) bool {
 	c.acquire()
 	c.info.counters.received.Add(int64(len(in)))
@@ -396,8 +401,8 @@ func (c *conn) feed(in []byte) bool {
 	skipped, skipping := c.info.skips, c.info.skipping
 	c.info.expected = 0
 	ctx := c.server.base
-	if c.stranger != nil {
-		ctx = c.stranger.ctx
+	if c.preLogin != nil {
+		ctx = c.preLogin.ctx
 	}
 	served := c.info.Served
 	n, err := c.machine.Feed(ctx, data, &c.out)
@@ -406,12 +411,12 @@ func (c *conn) feed(in []byte) bool {
 	}
 	c.machine.Rest()
 	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
-		c.partial = false // what is incomplete now began with this read
+		c.partial = false // the incomplete message began with this read
 	}
 	if err := c.out.Flush(); err != nil {
 		c.err = err
 		if errors.Is(err, os.ErrDeadlineExceeded) && !c.cut.Load() {
-			c.server.closed(c, "the client does not read its answers")
+			c.server.closed(c, "write timeout: the client does not read its answers")
 		}
 		return false
 	}
@@ -428,22 +433,22 @@ func (c *conn) feed(in []byte) bool {
 	}
 	c.setTimers(len(in) > 0)
 	if c.staying {
-		c.nudge() // what it stays for may be done
+		c.interrupt() // mayStay decides again
 	}
 	return true
 }
 
-// failed ends the connection for an error of the machine.
+// failed ends the connection after an error of the Machine.
 func (c *conn) failed(err error) {
-	c.err, c.impolite = err, !errors.Is(err, io.EOF)
-	if shutdown := errors.Is(err, ErrShutdown) && !c.hungUp.Load(); c.impolite && !shutdown && !errors.Is(err, ErrClosed) {
+	c.err, c.lingerOnClose = err, !errors.Is(err, io.EOF)
+	if shutdown := errors.Is(err, ErrShutdown) && !c.hungUp.Load(); c.lingerOnClose && !shutdown && !errors.Is(err, ErrClosed) {
 		c.server.closed(c, err.Error())
 	}
 }
 
-// mayStay reports whether a connection stays for a moment although the server
-// is stopping: until its transaction ends, or, if it has just logged in, until
-// its first statement has been answered. It sets the deadline for that.
+// mayStay reports whether a connection goes on for a while during a shutdown:
+// until its transaction ends, or, if it is new, until its first statement is
+// answered. It sets the deadline for that.
 func (c *conn) mayStay() bool {
 	if !c.admitted || c.cut.Load() {
 		return false
@@ -453,7 +458,7 @@ func (c *conn) mayStay() bool {
 		if c.info.counters.commands.Load() > 0 || c.staying {
 			return false
 		}
-		until = c.accepted + freshTime
+		until = c.accepted + firstStatementTime
 	}
 	if until != 0 && monotonic() >= until {
 		return false
@@ -462,8 +467,8 @@ func (c *conn) mayStay() bool {
 	return true
 }
 
-// setTimers sets the deadline of the next read. The common case, an idle
-// client without timeouts, does nothing.
+// setTimers sets the deadline of the next read. Without timeouts it makes no
+// system call and takes no lock.
 func (c *conn) setTimers(heard bool) {
 	limits := &c.server.Limits
 	if !c.admitted {
@@ -493,30 +498,30 @@ func (c *conn) setTimers(heard bool) {
 	}
 }
 
-// waitUntil sets the read deadline, by monotonic. The nudge of a shutdown or
-// of HangUp stays.
+// waitUntil sets the read deadline, by monotonic. An interrupt of a shutdown or
+// of HangUp stays in force.
 func (c *conn) waitUntil(deadline time.Duration) {
 	c.deadline = deadline
 	_ = c.nc.SetReadDeadline(at(deadline)) // fails only on a closed connection: the read will tell
-	if c.called() {
-		c.nudge()
+	if c.interrupted() {
+		c.interrupt()
 	}
 }
 
-// dismiss tells the client why the server ends the connection. While the server
-// stops it does not wait for what the client is still sending: there may be thousands.
+// dismiss sends the reason for which the server ends the connection. linger
+// follows, but not for Shutdown and Idle: there may be thousands at once.
 func (c *conn) dismiss(why Reason) {
 	c.acquire()
-	c.impolite = why != Shutdown && why != Idle
+	c.lingerOnClose = why != Shutdown && why != Idle
 	c.machine.Refuse(&c.out, why)
 	_ = c.out.Flush() // the connection ends anyway
 	c.err = io.EOF
 }
 
-// linger lets the last answer arrive: to close a socket with unread input
-// would reset the connection, and the client might lose the answer.
+// linger discards input for a moment. To close a socket with unread input resets
+// the connection, and the client can lose the last answer.
 func (c *conn) linger() {
-	c.sayEnd()
+	c.closeTLS()
 	half, ok := c.nc.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return
@@ -533,9 +538,9 @@ func (c *conn) linger() {
 	}
 }
 
-// turnAway tells a client that the server is stopping, without waiting for it:
-// this runs in the accept loop.
-func (c *conn) turnAway() {
+// refuseStopping closes a new connection during a shutdown. It does not block: it
+// runs in the accept loop.
+func (c *conn) refuseStopping() {
 	c.cutOff()
 	c.dismiss(Shutdown)
 	c.close()

@@ -39,7 +39,7 @@ func model(procs, conns int) float64 {
 	p := &poller{}
 	p.prepare(procs)
 	clients := make(readiness, conns)            // all have asked
-	until := map[*batch]time.Duration{p.lead: 0} // who works, and until when
+	until := map[*batch]time.Duration{p.main: 0} // who works, and until when
 	now, answered := time.Duration(0), 0
 	p.ask = func(b *batch, most, timeout int) int {
 		if timeout == forever && clients[0] > now {
@@ -64,12 +64,12 @@ func model(procs, conns int) float64 {
 		until[b] = from
 		answered += b.n
 	}
-	p.start = func(share *batch) {
+	p.start = func(helper *batch) {
 		now += modelStart
-		answer(share, now+modelLatency)
+		answer(helper, now+modelLatency)
 	}
 	for now < length {
-		b := p.lead // who is the first to be done
+		b := p.main // who is the first to be done
 		for other, end := range until {
 			if end < until[b] {
 				b = other
@@ -84,9 +84,9 @@ func model(procs, conns int) float64 {
 	return float64(answered) / now.Seconds()
 }
 
-// TestProcessorsShareTheWork says what more processors bring where there is work
+// TestBatchesAreSplitAmongProcessors says what more processors bring where there is work
 // for them: the machines that nextid was measured on have two.
-func TestProcessorsShareTheWork(t *testing.T) {
+func TestBatchesAreSplitAmongProcessors(t *testing.T) {
 	for _, procs := range []int{2, 4, 8, 16} {
 		conns := 64 * procs
 		if times := model(procs, conns) / model(1, conns); times < 0.95*float64(procs) {

@@ -1,48 +1,56 @@
-// Package wire is what the protocols share: listeners, limits on
-// connections, buffers, and the loop that carries bytes between a socket and
-// a protocol's state machine. It knows neither SQL nor a protocol.
+// Package wire carries bytes between sockets and the protocols: listeners,
+// limits, buffers, TLS, the event loop, shutdown. It implements no protocol.
 //
-// # The loop
+// A Server accepts connections and makes a Machine for each: the protocol, which
+// gets bytes and appends answers to an Out. Conn is the Machine's view of its
+// connection. Session holds what the Machines of pgwire and mysqlwire have in
+// common. Limits bounds everything that a client can make the server hold or
+// wait for.
 //
-// The protocol is a Machine: it gets the bytes that arrived, consumes the
-// complete messages and appends its answers to an Out. The loop writes once when
-// the input is used up, so a batch of pipelined requests costs one read and one
-// write. A machine flushes earlier when much has piled up (Out.Room) or when a
+// # The event loop
+//
+// A goroutine serves a connection, with deadlines, until the client has logged
+// in. After that, on Linux, the event loop does (poller): one epoll(7) instance
+// for all connections. It reads, runs the statement and writes with raw system
+// calls. A large batch is split among processors. A statement that waits, takes
+// long or has much to send keeps its goroutine, and another goroutine goes on
+// with the loop; a watchdog enforces that. On other systems, in tests, and in
+// builds with -tags goroutines, every connection keeps a goroutine.
+//
+// The loop gives the Machine all bytes that have arrived and writes when they
+// are used up: a batch of pipelined requests costs one read and one write. A
+// Machine flushes earlier when the answers are long (Out.FlushFull) or when a
 // statement is about to wait (Conn.Wait).
 //
-// Until a client has logged in, a goroutine serves its connection, with deadlines.
-// After that, on Linux, the poller does: one loop for all connections asks epoll(7)
-// whose input has arrived, and reads, runs the statement and writes with raw system
-// calls, without the Go scheduler in between. Large batches are shared with other
-// processors, which go on by themselves as long as much is ready. A statement that
-// waits, takes long or has much to send keeps the goroutine it runs in, and another
-// goroutine goes on with the loop; a watchdog sees to that where the statement does
-// not say so itself. Other systems, tests, and a build with -tags goroutines, which
-// the poller is measured against, keep a goroutine a connection. Inside TLS all is
-// the same but for the records.
-//
-// While a connection waits for its client it has no buffer, unless half a message
-// has arrived, and in the poller no goroutine either: its session of about 2 kB is
+// A connection that waits for its client has no buffer, unless half a message
+// has arrived, and in the event loop no goroutine. Its session of about 2 kB is
 // all that it costs.
 //
 // # Clients that misbehave
 //
-// Everything that a client can make the server hold or wait for has a limit,
-// see Limits. A client that does not read stops being read: its goroutine
-// waits in a write until the write limit, with at most FlushAt bytes and one
-// row unsent. A panic ends one connection, with a last word to its client and
-// a stack in the log. A connection that the server ends while the client is
-// still sending is closed gently: the client must get the last answer instead
-// of a reset.
+// Reading stops while a client does not read its answers: at most FlushAt bytes
+// and one row are unsent, and after Limits.Write the connection is closed. A
+// panic ends one connection; the client gets an error and the log a stack. A
+// connection that the server ends is closed after its input has been read for a
+// moment: otherwise a reset could overtake the last answer.
 //
-// # The end
+// # Shutdown
 //
-// Shutdown sets draining and moves every read deadline into the past, which
-// wakes the connections that wait for their client; they say goodbye. Those
-// that run a statement find the deadline when they come back. When the
-// caller's patience ends, the context of all statements ends with ErrShutdown
-// as its cause, and writes get half a second more.
+// Shutdown sets draining and moves every read deadline into the past.
+// Connections that wait for their client wake up, send an error and close.
+// Those that run a statement find the deadline afterwards. When the context of
+// Shutdown ends, the contexts of all statements end with the cause ErrShutdown,
+// and writes get cutGrace more.
 //
-// Locks: Server.mu for accepting, logging in and ending, a socket.mu for its timer;
-// nothing is called with it held but net.Conn's deadline setters.
+// # Order of locks
+//
+// "A → B" means that B may be taken while A is held.
+//
+//	sqlfuncs: sessions.mu → wire: Server.mu      sessions.mu is held while Connection.End calls Conn.HangUp
+//	Server.mu → socket.mu                        Server.mu is held while deadlines are set
+//	Server.mu, socket.mu → Statement.mu          Machine.Lost is called under socket.mu
+//	cancelKeys.mu of pgwire, throttle.mu, panicLog.mu: nothing is taken under them
+//	account, quota: atomic, or one mutex under which nothing is taken
+//
+// The fast path takes none of them.
 package wire

@@ -59,7 +59,7 @@ func TestFloodsStepBack(t *testing.T) {
 
 // Room for a message that arrives in pieces is made a few times, and is no more
 // than twice what has arrived.
-func TestRoomForLongMessages(t *testing.T) {
+func TestMemoryOfLongMessages(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		const message, piece = 1 << 20, readSize
 		c := &conn{machine: &lines{}}

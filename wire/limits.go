@@ -2,29 +2,27 @@ package wire
 
 import "time"
 
-// Limits are the bounds of a server (invariant 6: what a client can make the
-// server hold is set here, not by the client). The zero value of a field
-// means its default, which DefaultLimits has.
-// Sizes are in bytes.
+// Limits bound what a client can make the server hold or wait for (invariant 6).
+// A zero field means its value in DefaultLimits. Sizes are in bytes.
 type Limits struct {
-	// Connections that have logged in, all together. ReservedForSocket of them
-	// are kept for Unix sockets, so that an operator still gets in.
+	// Connections bounds those that have logged in. ReservedForSocket of them
+	// are for Unix sockets only, so that an operator can still log in.
 	Connections       int
 	ReservedForSocket int
 
-	// PerIP is how many connections that have logged in may come from one
-	// address; Unix sockets do not count.
+	// PerIP bounds the connections of one address that have logged in. Unix
+	// sockets do not count.
 	PerIP int
 
-	// PreAuth is how many connections may be on their way to a login. One more
-	// takes the place of another, see Places.
+	// PreAuth bounds the connections that have not logged in. One more evicts
+	// another, see Places.
 	PreAuth int
 
 	FirstByte time.Duration // from accept to the first byte
-	Login     time.Duration // from accept to the end of the login, however busy the client is
+	Login     time.Duration // from accept to the end of the login
 	Message   time.Duration // from the first byte of a message to its last
-	Write     time.Duration // until a client takes an answer; then the connection is closed
-	Idle      time.Duration // between two messages; no limit unless it is set
+	Write     time.Duration // of one write, until the client has read it
+	Idle      time.Duration // between two messages; 0: no limit. A session may set less
 
 	// IdleInTransaction is the default of PostgreSQL's setting
 	// idle_in_transaction_session_timeout; a session may change it.
@@ -38,7 +36,7 @@ type Limits struct {
 	Parameters    int // values of a Bind or COM_STMT_EXECUTE, types of a Parse
 	ResultFormats int // result formats of a Bind
 
-	FlushAt int // answers that wait before they are sent; reading stops while they are
+	FlushAt int // answers that are collected before they are sent
 
 	LogText int // of a client's statement in one log line
 	LogName int // of a client's name in one log line

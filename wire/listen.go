@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// staleWait is how long a socket file gets to show that somebody listens
-// behind it.
+// staleWait bounds the attempt to connect to an existing socket file.
 const staleWait = time.Second
 
 // Listen opens an address: host:port, or a path (it begins with / or ., or
 // with @ for a name without a file) for a Unix socket. A path that is a
 // directory gets file in it, the name that the protocol's clients look for. A
-// socket file that nobody listens on any more is replaced; as with
-// PostgreSQL's default, every user of the machine may connect.
+// socket file without a listener is replaced. Every user of the machine may
+// connect, as with PostgreSQL's default.
 func Listen(address, file string) (net.Listener, error) {
 	if !isPath(address) {
 		return net.Listen("tcp", address)
@@ -56,7 +55,7 @@ func removeStale(path string) error {
 	c, err := net.DialTimeout("unix", path, staleWait)
 	switch {
 	case err == nil:
-		_ = c.Close() // it has served its purpose
+		_ = c.Close() // a server listens
 		return syscall.EADDRINUSE
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return os.Remove(path)

@@ -9,70 +9,75 @@ import (
 	"nextid/sqlfuncs/account"
 )
 
-// Machine is one connection's side of a protocol, without input and output:
-// bytes in, bytes out. One goroutine uses it.
+// Machine implements a protocol for one connection, without input and output.
+// One goroutine at a time uses it; only Lost may be called by others.
 type Machine interface {
-	// Feed consumes the complete messages at the beginning of in and
-	// appends the answers to out. It returns how many bytes it consumed;
-	// the rest comes again, with more behind it. in is valid during the
-	// call only. A message that is consumed in pieces is announced with
-	// Conn.Skip. What follows a login in in is left for the next call: the
-	// poller notices a client that is gone. The first call has an empty in, for protocols in which the
-	// server speaks first, and so has the one after a TLS handshake.
+	// Feed consumes the complete messages at the beginning of in and appends
+	// the answers to out. It returns the number of bytes consumed. The next
+	// call gets the rest again, with more behind it. in is valid during the
+	// call only. Conn.Skip announces a message that is consumed in pieces.
 	//
-	// An error ends the connection after out was sent, and is logged. io.EOF says
-	// that the client wanted it so, ErrClosed that the log has the reason. ctx ends when the server gives up waiting for
-	// statements at shutdown, with ErrShutdown as its cause.
+	// A call that ends a login leaves the input behind the login for the next
+	// call: the event loop, which serves that one, notices a client that hangs
+	// up. The first call, and the first after a TLS handshake, have an empty in:
+	// in some protocols the server sends first.
+	//
+	// An error ends the connection after out was sent, and is logged; io.EOF is
+	// an end that the client asked for, ErrClosed one that is in the log. ctx
+	// ends with the cause ErrShutdown when Shutdown gives up.
 	Feed(ctx context.Context, in []byte, out *Out) (consumed int, err error)
 
-	// Drop throws away the message that begins with held, for which there is no
-	// memory: its rest comes with the next Feed. The client is told of it by an
-	// error. An error of Drop ends the connection, as one of Feed does.
+	// Drop discards the message that begins with held and for which the account
+	// has no memory. The next Feed gets the rest of the message. The client gets
+	// an error. An error of Drop ends the connection, as one of Feed does.
 	Drop(held []byte, out *Out) error
 
-	// IdleTimeout is for how long the client may be silent now, 0 for ever.
+	// IdleTimeout returns how long to wait for the next message, 0 for ever.
+	// Limits.Idle bounds it.
 	IdleTimeout() time.Duration
 
-	// Lost ends the statement that runs, and those behind it, with ErrLost: the
-	// client has closed the connection. Any goroutine calls it, also after Close.
+	// Lost ends the running statement and all later ones with ErrLost: the client
+	// has closed the connection. Any goroutine may call it, also after Close.
 	Lost()
 
 	// Busy reports whether the client would lose something if the connection
 	// ended now: it is in a transaction.
 	Busy() bool
 
-	// Refuse appends what to tell a client that must go.
+	// Refuse appends the error for a client whose connection the server ends.
 	Refuse(out *Out, why Reason)
 
-	// Rest is called when the connection is about to wait for its client.
+	// Rest gives back the CPU slot. It is called before the connection waits for
+	// its client.
 	Rest()
 
-	// Memory is the account on which messages draw that have not arrived
-	// whole. nil: they are not counted.
+	// Memory returns the account on which incomplete messages draw, nil before
+	// the login: they are not counted then.
 	Memory() *account.Session
 
 	// Close releases what the connection held.
 	Close()
 }
 
-// Reason is why the server ends a connection.
+// Reason is a cause for which the server ends a connection.
 type Reason uint8
 
 // The reasons.
 const (
 	Shutdown Reason = iota // the server is stopping
-	NoRoom                 // a limit on connections
-	Failed                 // a bug of ours
-	HungUp                 // Conn.HangUp: another client, or an operator, wanted it
+	TooMany                // a limit on connections
+	Failed                 // a panic
+	HungUp                 // Conn.HangUp, for another client or an operator
 	Slow                   // the login or a message took too long
-	Idle                   // the client was silent for longer than IdleTimeout
+	Idle                   // no message within IdleTimeout
+	Silent                 // no byte within Limits.FirstByte
 )
 
-// ErrClosed ends a connection whose client was told why, and about which the log has
-// a line already.
+// ErrClosed is returned by Feed to end a connection of which the client has the
+// error and the log has a line.
 var ErrClosed = errors.New("connection ended")
 
-// Conn is what a Machine knows of its connection and asks of it.
+// Conn is a Machine's view of its connection.
 type Conn struct {
 	ID        int32 // positive, and unique among the open connections of a Server
 	Local     bool  // over a Unix socket
@@ -80,14 +85,13 @@ type Conn struct {
 	canTLS    bool
 	startTLS  bool
 	peerUID   uint32
-	skipping  bool // the last message to be thrown away has not arrived whole
+	skipping  bool // the rest of a skipped message has not arrived
 
 	Remote string     // the client's address, "" over a Unix socket
 	IP     netip.Addr // the client's as ClientAddress gives it, invalid over a Unix socket
 
-	// TLS is what is known of the connection's encryption, nil before there
-	// is any. This, and not what the client claims, is what says whether a
-	// connection is secure.
+	// TLS describes the encryption, nil without. Whether a connection is secure
+	// follows from this alone, never from what the client says.
 	TLS *Secured
 
 	// Served counts messages that asked for something: queries, executions and
@@ -96,11 +100,11 @@ type Conn struct {
 
 	conn     *conn  // nil: a machine without a server
 	expected int    // see Expect
-	skips    uint64 // messages whose bytes were thrown away
+	skips    uint64 // calls of Skip(true)
 	counters counters
 }
 
-// Took is the Server's, for the machine's Statement.
+// Took returns Server.Took, for the Machine's Statement.
 func (c *Conn) Took() func(time.Duration) {
 	if c.conn == nil {
 		return nil
@@ -108,33 +112,40 @@ func (c *Conn) Took() func(time.Duration) {
 	return c.conn.server.Took
 }
 
-// Skip says that Feed consumes a message in pieces, to throw it away: it has
-// begun (true) or has arrived whole (false).
+// Skip notes that Feed discards a message in pieces: it has begun (true) or has
+// arrived whole (false).
 func (c *Conn) Skip(begun bool) {
 	if c.skipping = begun; begun {
 		c.skips++
 	}
 }
 
-// Expect says how many bytes the message will have that Feed leaves since it
-// has not arrived whole, so that room for it need not be made again and again.
-// It may be more than arrives.
+// Expect notes the size of the incomplete message that Feed leaves, so that its
+// buffer is allocated once. Less may arrive.
 func (c *Conn) Expect(size int) { c.expected = size }
 
-// HangUp ends the connection when the statement that it runs is over, from
-// any goroutine. The client is told: Refuse with HungUp.
+// Connections returns the number of open connections of the server.
+func (c *Conn) Connections() int {
+	if c.conn == nil {
+		return 1
+	}
+	return c.conn.server.Connections()
+}
+
+// HangUp ends the connection after its running statement, with Refuse(HungUp).
+// Any goroutine may call it.
 func (c *Conn) HangUp() {
 	if c.conn != nil {
 		c.conn.hangUp()
 	}
 }
 
-// PeerUID is the system's user who connected to a Unix socket. ok is false
-// when that is not known: over TCP, and on other systems than Linux.
+// PeerUID returns the system's user at the other end of a Unix socket. ok is
+// false over TCP, and on systems other than Linux.
 func (c *Conn) PeerUID() (uid uint32, ok bool) { return c.peerUID, c.peerKnown }
 
-// Wait says that the statement in Feed is about to wait for something else
-// than its client, so that other connections should not wait with it.
+// Wait notes that the statement in Feed is about to block: another goroutine
+// takes over the event loop.
 func (c *Conn) Wait() {
 	if c.conn != nil {
 		c.conn.loop.handOver()
@@ -145,16 +156,14 @@ func (c *Conn) Wait() {
 // certificate, and the connection is not inside TLS.
 func (c *Conn) CanTLS() bool { return c.canTLS && c.TLS == nil }
 
-// StartTLS asks for a TLS handshake. It is called during Feed: the answers up
-// to here are sent in plaintext, and what Feed leaves of its input is taken
-// as the client's part of the handshake. After it comes a Feed with no
-// input. What arrived in plaintext is never seen as something that came
-// through TLS.
+// StartTLS asks for a TLS handshake after this Feed. The answers so far are sent
+// in plaintext. The input that Feed leaves is the beginning of the handshake: no
+// plaintext is ever taken for something that came through TLS. The first Feed
+// after the handshake has no input.
 func (c *Conn) StartTLS() { c.startTLS = true }
 
-// Admit counts the client in at the end of its login. The error is an
-// *sqlstate.Error for the client: there is no room, or the server is
-// stopping.
+// Admit counts the connection as logged in. The error is an *sqlstate.Error for
+// the client: a limit is reached, or the server shuts down.
 func (c *Conn) Admit() error {
 	if c.conn == nil {
 		return nil

@@ -63,7 +63,7 @@ func (m *lines) Feed(ctx context.Context, in []byte, out *Out) (n int, err error
 		if err := m.line(ctx, verb, arg, out); err != nil || verb == "tls" {
 			return n, err
 		}
-		if err := out.Room(); err != nil {
+		if err := out.FlushFull(); err != nil {
 			return n, err
 		}
 	}
@@ -83,7 +83,7 @@ func (m *lines) line(ctx context.Context, verb, arg string, out *Out) error {
 	case "big":
 		for left := number; left > 0; left -= 1000 {
 			out.B = append(out.B, bytes.Repeat([]byte("x"), min(left, 1000))...)
-			if err := out.Room(); err != nil {
+			if err := out.FlushFull(); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,11 @@
 package wire
 
-// Out collects the answers of a connection.
+import (
+	"syscall"
+	"time"
+)
+
+// Out collects the answers of a connection until they are sent.
 type Out struct {
 	B     []byte // append here
 	to    flusher
@@ -8,22 +13,22 @@ type Out struct {
 	err   error
 }
 
-// flusher is who sends what an Out has collected: a connection.
+// flusher sends the bytes of an Out: a conn.
 type flusher interface{ flush(b []byte) error }
 
-// flushFunc is one that is no connection.
+// flushFunc is a flusher for tests and for HTTP.
 type flushFunc func(b []byte) error
 
 func (f flushFunc) flush(b []byte) error { return f(b) }
 
-// NewOut returns an Out whose Flush hands the bytes to flush; limit is when
-// Room flushes.
+// NewOut returns an Out whose Flush calls flush. FlushFull flushes from limit
+// bytes on.
 func NewOut(limit int, flush func(b []byte) error) *Out {
 	return &Out{to: flushFunc(flush), limit: limit}
 }
 
-// Flush sends what was collected. After an error everything is thrown away:
-// the connection is broken.
+// Flush sends the bytes. After the first error the connection is broken, and
+// Flush discards them.
 func (o *Out) Flush() error {
 	if len(o.B) > 0 && o.err == nil {
 		o.err = o.to.flush(o.B)
@@ -32,31 +37,87 @@ func (o *Out) Flush() error {
 	return o.err
 }
 
-// Err is why a Flush failed: nobody reads the answers any more.
+// Err returns the error of the first Flush that failed.
 func (o *Out) Err() error { return o.err }
 
-// Room flushes when enough waits. Machines call it between rows and between
+// FlushFull flushes from the limit on. Machines call it between rows and between
 // messages, so that an answer of any size needs constant memory.
-func (o *Out) Room() error {
+func (o *Out) FlushFull() error {
 	if len(o.B) < o.limit {
 		return o.err
 	}
 	return o.Flush()
 }
 
-// Sender is a statement whose answer is being sent, see sqlfuncs.Portal.
+// Sender is a statement whose answer is being sent: a sqlfuncs.Portal.
 type Sender interface {
-	// Sent counts n bytes that were sent as work. It waits for a CPU slot
-	// where the statement has become a long one.
+	// Sent counts n sent bytes as work of the statement. A statement that has
+	// worked for long waits for a CPU slot.
 	Sent(n int) error
 }
 
-// RowRoom flushes when enough waits, and tells the statement how much was
-// sent. Each protocol calls it between the rows of an answer.
-func (o *Out) RowRoom(s Sender) error {
+// EndRow calls FlushFull, and Sent if that has flushed. Each protocol calls it
+// behind every row.
+func (o *Out) EndRow(s Sender) error {
 	n := len(o.B)
-	if err := o.Room(); err != nil || len(o.B) > 0 {
+	if err := o.FlushFull(); err != nil || len(o.B) > 0 {
 		return err
 	}
 	return s.Sent(n)
+}
+
+// flush sends b, inside TLS if that has begun.
+func (c *conn) flush(b []byte) error {
+	c.info.counters.sent.Add(int64(len(b)))
+	if c.tls == nil {
+		return c.send(b)
+	}
+	_, err := c.tls.Write(b)
+	return err
+}
+
+// send writes b to the socket. It waits for a slow client up to Limits.Write.
+func (c *conn) send(b []byte) error {
+	if c.socket == nil {
+		c.machine.Rest()
+		c.writeUntil(time.Now().Add(c.server.Limits.Write))
+		_, err := c.nc.Write(b)
+		return err
+	}
+	if len(b) >= c.server.Limits.FlushAt {
+		c.loop.handOver() // more answers follow
+	}
+	rest, err := writeSome(c.socket.fd, b)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	c.loop.handOver()
+	c.machine.Rest()
+	_, err = c.socket.Write(rest)
+	return err
+}
+
+// writeSome writes until the socket is full, and returns the rest.
+func writeSome(fd int, b []byte) (rest []byte, err error) {
+	for len(b) > 0 {
+		n, errno := rawWrite(fd, b)
+		switch errno {
+		case 0:
+			b = b[n:]
+		case syscall.EAGAIN:
+			return b, nil
+		case syscall.EINTR:
+		default:
+			return b, errno
+		}
+	}
+	return nil, nil
+}
+
+// writeUntil sets the write deadline, which stays cutGrace after cutOff.
+func (c *conn) writeUntil(t time.Time) {
+	_ = c.nc.SetWriteDeadline(t) // fails only on a closed connection: the write will tell
+	if c.cut.Load() {
+		_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace))
+	}
 }

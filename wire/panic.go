@@ -10,39 +10,38 @@ import (
 	"time"
 )
 
-// panicLog logs panics, each place in the code at most once a second: a
-// client that found a bug must not fill the disk with it. The places are
-// lines of the program, so that there are few.
+// panicLog logs panics, those of one line of the program at most once a second:
+// a client that triggers a bug must not fill the disk.
 type panicLog struct {
-	mu     sync.Mutex
-	places map[string]*throttle
+	mu    sync.Mutex
+	lines map[string]*throttle
 }
 
-// note logs what was recovered. A deferred function calls it, while the panic
-// is still on the stack.
+// note logs a recovered panic. The deferred function that has recovered calls it,
+// while the panic is still on the stack.
 func (l *panicLog) note(log *slog.Logger, message string, connection int32, cause any) {
-	if skipped, ok := l.at(panicPlace()).next(time.Now()); ok {
+	if skipped, ok := l.at(panicLine()).next(time.Now()); ok {
 		log.Error(message, "connection", connection, "panic", cause, "skipped", skipped, "stack", string(debug.Stack())) //nolint:sloglint // one of two constants
 	}
 }
 
-func (l *panicLog) at(place string) *throttle {
+func (l *panicLog) at(line string) *throttle {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.places == nil {
-		l.places = map[string]*throttle{}
+	if l.lines == nil {
+		l.lines = map[string]*throttle{}
 	}
-	t := l.places[place]
+	t := l.lines[line]
 	if t == nil {
 		t = &throttle{}
-		l.places[place] = t
+		l.lines[line] = t
 	}
 	return t
 }
 
-// panicPlace returns the line that panicked: the first below the call of
+// panicLine returns the line that panicked: the first below the call of
 // panic that is not the runtime's.
-func panicPlace() string {
+func panicLine() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
 	panicked := false

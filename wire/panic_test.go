@@ -42,8 +42,8 @@ func TestPanicsAreLoggedOnceASecondEach(t *testing.T) {
 		fall(first)
 		fall(first)
 		logged("panic=first skipped=999")
-		if len(l.places) != 2 {
-			t.Errorf("%d places", len(l.places))
+		if len(l.lines) != 2 {
+			t.Errorf("%d places", len(l.lines))
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// peerUID asks the kernel who connected to a Unix socket (unix(7),
+// peerUID returns the system's user at the other end of a Unix socket (unix(7),
 // SO_PEERCRED).
 func peerUID(nc net.Conn) (uid uint32, ok bool) {
 	socket, ok := nc.(syscall.Conn)

@@ -1,10 +1,10 @@
 package wire
 
-// What a connection keeps between two reads: the beginning of a message, which
-// is drawn on the session's account.
+// Between two reads a connection keeps the beginning of an incomplete message.
+// Its memory is drawn on the account of the session.
 
-// join adds what arrived to the beginning of a message. It reports whether the
-// connection may have it.
+// join appends input to the incomplete message. It returns false if the account
+// has no memory for it.
 func (c *conn) join(in []byte) bool {
 	if !c.grow(len(c.pending) + len(in)) {
 		return false
@@ -13,9 +13,9 @@ func (c *conn) join(in []byte) bool {
 	return true
 }
 
-// grow makes room for the beginning of a message: twice as much each time, or
-// what is wanted of it; a quarter more where that is not known. It reports
-// whether the connection may have it.
+// grow makes pending hold size bytes: it doubles up to the expected size of the
+// message, and adds a quarter where that is unknown. It returns false if the
+// account has no memory for it.
 func (c *conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
@@ -32,13 +32,13 @@ func (c *conn) grow(size int) bool {
 	return true
 }
 
-// count draws on the session's account for what the connection keeps, unless
-// it is little.
+// count draws size bytes on the account instead of those counted before. Up to
+// smallRest nothing is drawn.
 func (c *conn) count(size int) bool {
 	if size <= smallRest {
 		size = 0
 	}
-	if now := c.machine.Memory(); c.account != now { // another user: the old account is closed
+	if now := c.machine.Memory(); c.account != now { // COM_CHANGE_USER: the old account is closed
 		c.account, c.counted = now, 0
 	}
 	if int64(size) == c.counted || c.account == nil {
@@ -53,8 +53,8 @@ func (c *conn) count(size int) bool {
 	return true
 }
 
-// keep stores the beginning of a message for the next read. It reports whether
-// the connection may have it.
+// keep stores the incomplete message for the next read. It returns false if the
+// account has no memory for it.
 func (c *conn) keep(rest []byte) bool {
 	switch {
 	case len(rest) == 0:
@@ -71,8 +71,8 @@ func (c *conn) keep(rest []byte) bool {
 	return true
 }
 
-// drop throws away a message that the connection may not keep. It reports whether the
-// connection goes on.
+// drop discards a message for which the account has no memory. It reports whether
+// the connection goes on.
 func (c *conn) drop(held []byte) bool {
 	err := c.machine.Drop(held, &c.out)
 	c.pending = nil

@@ -2,12 +2,12 @@ package wire
 
 import "net/netip"
 
-// Places are a limited number of places for connections that anybody can open,
-// such as those on their way to a login. A new connection always gets one. When
-// all are taken another yields its place: of those from the network that holds
-// the most, and in it from the address that holds the most, the oldest. So
-// whoever takes many keeps out themselves first, and one who logs in
-// quickly is not kept out by others who never do. Not safe for concurrent use.
+// Places limits connections that any client can open, such as those that have
+// not logged in. A new connection always gets a place. When all are taken, it
+// evicts another: the oldest from the address with the most places in the network
+// with the most places. A client that opens many evicts its own first, and one
+// that logs in quickly is not kept out by others that never do. Not safe for
+// concurrent use.
 type Places[C comparable] struct {
 	size   int
 	held   map[C]place
@@ -20,25 +20,25 @@ type place struct {
 	age uint64 // less: older
 }
 
-// NewPlaces returns size places.
+// NewPlaces returns Places for size connections.
 func NewPlaces[C comparable](size int) *Places[C] {
 	return &Places[C]{size: size, held: map[C]place{}, counts: newCensus()}
 }
 
-// Take gives c a place. If another connection has to make room for it, Take
-// returns that one and true; it holds no place any more.
-func (p *Places[C]) Take(c C, ip netip.Addr) (yields C, full bool) {
+// Take gives c a place. full reports that another connection lost its place for
+// it, which Take returns.
+func (p *Places[C]) Take(c C, ip netip.Addr) (evicted C, full bool) {
 	if full = len(p.held) >= p.size; full {
-		yields = p.victim(ip)
-		p.Leave(yields)
+		evicted = p.victim(ip)
+		p.Leave(evicted)
 	}
 	p.serial++
 	p.held[c] = place{ip, p.serial}
 	p.counts.add(ip, 1)
-	return yields, full
+	return evicted, full
 }
 
-// Leave gives a place back. It reports whether c still held one.
+// Leave takes the place of c back. It reports whether c had one.
 func (p *Places[C]) Leave(c C) bool {
 	held, ok := p.held[c]
 	if ok {
@@ -48,10 +48,10 @@ func (p *Places[C]) Leave(c C) bool {
 	return ok
 }
 
-// Len is how many places are taken.
+// Len returns the number of places taken.
 func (p *Places[C]) Len() int { return len(p.held) }
 
-// victim finds who yields. The newcomer's address counts with its new connection.
+// victim returns the connection to evict for one from the address newcomer.
 func (p *Places[C]) victim(newcomer netip.Addr) (worst C) {
 	p.counts.add(newcomer, 1)
 	defer p.counts.add(newcomer, -1)

@@ -12,47 +12,46 @@ import (
 )
 
 const (
-	// batchSize is how many sockets one epoll_pwait reports.
+	// batchSize bounds the events of one epoll_pwait.
 	batchSize = 64
 
-	// A processor gets at least minPart of them. Two processors share from
-	// maxPart on: few processors are better left to the kernel's half of the
-	// work, and to clients on the same machine.
+	// A processor gets at least minPart events. With two processors a batch is
+	// split from maxPart events on: the kernel and clients on the same machine
+	// need processors, too.
 	minPart, maxPart = 4, 32
 
-	// stuckAfter is how often the watchdog looks at the loop, and so how long a
-	// statement keeps other connections waiting before the loop goes on without
-	// it. After quietAfter looks without traffic it sleeps.
+	// stuckAfter is the interval of the watchdog: a statement keeps other
+	// connections waiting no longer than twice that. After quietAfter intervals
+	// without traffic the watchdog sleeps.
 	stuckAfter = 4 * time.Millisecond
 	quietAfter = 250
 
-	// lostAfter is how long a statement may go on after its client has closed the
-	// connection. A client that only ends its input gets the answers that take less.
+	// lostAfter is the time from the end of a client's input to the end of its
+	// statement. A client that only half-closes gets the answers that take less.
 	lostAfter = 250 * time.Millisecond
 
 	epollET = 1 << 31 // syscall.EPOLLET is negative
 )
 
-// poller is the loop of the connections that have logged in. While such a
-// connection waits for its client it has no goroutine: epoll(7) tells the loop
-// whose input has arrived, and the loop answers it there and then. That saves
-// the scheduler's work between two queries, which is about as much as the
-// query itself.
+// poller is the event loop of the connections that have logged in. A connection
+// that waits for its client has no goroutine: epoll(7) reports the input, and the
+// loop answers it at once. That saves the scheduler's work between two queries,
+// about as much as the query itself.
 //
-// Nothing may hold up the loop. A statement that is about to wait (Conn.Wait, a
-// full socket), that has much to send, or that takes longer than stuckAfter
-// keeps its goroutine, and another one goes on with the loop.
+// Nothing may block the loop. A statement that is about to wait (Conn.Wait, a
+// full socket), has much to send, or takes longer than stuckAfter keeps its
+// goroutine, and another goroutine goes on with the loop.
 type poller struct {
-	epfd  int
-	bell  int // eventfd(2) that ends the loop
-	procs int
-	part  int // how many sockets must be ready for another processor to be worth waking, which costs as much as a query
-	most  int // how many of them a processor takes at a time, so that something is left for the others
+	epfd   int
+	wakeFD int // wake-up fd, an eventfd(2): ends the loop
+	procs  int
+	part   int // events that are worth waking another processor, which costs as much as a query
+	most   int // events that a processor takes at a time, so that others get some
 
-	lead   *batch
-	shares []*batch
-	start  func(share *batch)                    // lets another goroutine run it
-	ask    func(b *batch, most, timeout int) int // fills a batch, and says how many there are: pwait
+	main    *batch
+	helpers []*batch
+	start   func(helper *batch)                   // runs it in another goroutine
+	ask     func(b *batch, most, timeout int) int // fills a batch and returns the number of events: pwait
 
 	sockets [maxFD >> chunkBits]atomic.Pointer[[1 << chunkBits]atomic.Pointer[socket]]
 	serial  atomic.Uint32
@@ -62,26 +61,27 @@ type poller struct {
 	done   chan struct{}
 }
 
-// Sockets are found by their descriptor, a small number.
+// The table of sockets has their descriptors, small numbers, as its index.
 const (
 	chunkBits = 10
 	maxFD     = 1 << 20
 )
 
-// batch is what one epoll_pwait reported, or a share of it. One batch, the lead, is
-// polled for by a goroutine that waits; it wakes others where much is ready, and
-// they go on by themselves, each with its own polls, as long as there is. Else the
-// lead would have to be done whenever one of them is. The goroutine that
-// works on it owns it; whoever changes step from what the owner set to 0
-// becomes the owner.
+// batch has the events of one epoll_pwait, or a part of them. A goroutine waits
+// for the events of the main batch, and hands parts of a large one to helper
+// batches. A helper polls by itself, without waiting, as long as there are many
+// events. Otherwise it would sit idle until the main batch is done.
+//
+// The goroutine that works on a batch owns it. Whoever changes step from the
+// owner's value to 0 becomes the owner.
 type batch struct {
 	events  [batchSize]syscall.EpollEvent
 	n, next int
 	serial  uint64
-	step    atomic.Uint64 // the event being worked on, 0: none
-	seen    uint64        // the watchdog's: step at its last look
-	share   bool          // another batch waits
-	taken   atomic.Bool   // of a share: in use
+	step    atomic.Uint64 // number of the event being worked on, 0: none
+	seen    uint64        // step at the watchdog's last look
+	helper  bool          // not the main batch
+	taken   atomic.Bool   // of a helper: in use
 }
 
 func newPoller() (*poller, error) {
@@ -89,60 +89,60 @@ func newPoller() (*poller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("epoll_create1: %w", err)
 	}
-	bell, _, errno := syscall.Syscall(syscall.SYS_EVENTFD2, 0, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	wakeFD, _, errno := syscall.Syscall(syscall.SYS_EVENTFD2, 0, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
 	if errno != 0 {
 		_ = syscall.Close(epfd)
 		return nil, fmt.Errorf("eventfd2: %w", errno)
 	}
-	p := &poller{epfd: epfd, bell: int(bell), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &poller{epfd: epfd, wakeFD: int(wakeFD), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	p.prepare(runtime.GOMAXPROCS(0))
-	p.start, p.ask = func(share *batch) { go p.run(share) }, p.pwait
-	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.bell, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.bell)}); err != nil {
+	p.start, p.ask = func(helper *batch) { go p.run(helper) }, p.pwait
+	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.wakeFD, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.wakeFD)}); err != nil {
 		_ = syscall.Close(epfd)
-		_ = syscall.Close(p.bell)
+		_ = syscall.Close(p.wakeFD)
 		return nil, fmt.Errorf("epoll_ctl: %w", err)
 	}
-	go p.run(p.lead)
+	go p.run(p.main)
 	go p.watch()
 	return p, nil
 }
 
 // prepare makes the batches for a number of processors.
 func (p *poller) prepare(procs int) {
-	p.procs, p.part, p.most, p.lead = procs, max(minPart, maxPart/procs), max(minPart, batchSize/procs), &batch{}
+	p.procs, p.part, p.most, p.main = procs, max(minPart, maxPart/procs), max(minPart, batchSize/procs), &batch{}
 	for range procs - 1 {
-		p.shares = append(p.shares, &batch{share: true})
+		p.helpers = append(p.helpers, &batch{helper: true})
 	}
 }
 
-// close ends the loop. No socket may be left.
+// close ends the loop. Every socket must be closed.
 func (p *poller) close() {
 	close(p.done)
 	one := uint64(1)
-	_, _, _ = syscall.Syscall(syscall.SYS_WRITE, uintptr(p.bell), uintptr(unsafe.Pointer(&one)), 8) // an eventfd takes it
+	_, _, _ = syscall.Syscall(syscall.SYS_WRITE, uintptr(p.wakeFD), uintptr(unsafe.Pointer(&one)), 8) // an eventfd takes it
 }
 
-// end closes what the loop polls, when nobody polls any more.
+// end closes the descriptors when no helper polls any more.
 func (p *poller) end() {
-	for _, share := range p.shares {
-		for share.taken.Load() {
-			runtime.Gosched() // it has no socket left to serve, and ends
+	for _, helper := range p.helpers {
+		for helper.taken.Load() {
+			runtime.Gosched() // no socket is left: it ends
 		}
 	}
 	_ = syscall.Close(p.epfd)
-	_ = syscall.Close(p.bell)
+	_ = syscall.Close(p.wakeFD)
 }
 
-// run works on a batch and polls for the next one, until the batch is taken over,
-// the poller is closed, or there is too little to do for a share.
+// run works on a batch and polls for the next one, until the batch is handed over,
+// the poller is closed, or a helper finds too few events.
 func (p *poller) run(b *batch) {
 	for {
 		for b.next < b.n {
 			event := b.events[b.next]
 			b.next++
-			if int(event.Fd) == p.bell {
-				if b.share {
-					continue // the bell rings until the loop has heard it
+			if int(event.Fd) == p.wakeFD {
+				if b.helper {
+					continue // readable until the main batch has seen it
 				}
 				p.end()
 				return
@@ -159,14 +159,14 @@ func (p *poller) run(b *batch) {
 	}
 }
 
-// more gets a batch its next events, or ends a share that finds too few.
+// more gets the next events of a batch, or ends a helper that finds too few.
 func (p *poller) more(b *batch) bool {
-	if !b.share {
+	if !b.helper {
 		p.poll(b)
 		p.deal(b)
 		return true
 	}
-	runtime.Gosched() // what left the loop gets this processor first
+	runtime.Gosched() // goroutines that have left the loop run first
 	if b.n < minPart || p.ask(b, p.most, 0) == 0 {
 		b.taken.Store(false)
 		return false
@@ -174,60 +174,58 @@ func (p *poller) more(b *batch) bool {
 	return true
 }
 
-// begin says that the owner of a batch works on its next event, and wakes the
-// watchdog if it sleeps. The order counts, here and in doze: each side says
-// what it does before it looks at the other, so one of them sees the other
-// whatever happens in between. A loop that looked first could find the watchdog
-// awake, which finds nothing to watch and falls asleep, and then be stuck
-// without it.
+// begin marks that the owner of a batch works on its next event, and wakes the
+// watchdog if it sleeps. begin and sleep both store their own state before they
+// load the other's, so that one of them sees the other. If begin loaded first, the
+// watchdog could fall asleep in between and miss a blocked loop.
 func (p *poller) begin(b *batch) (serial uint64) {
 	serial = b.serial + 1
 	b.serial = serial
-	b.step.Store(serial) // from here on the watchdog may give the batch to another owner, who counts on
+	b.step.Store(serial) // from here on the watchdog may give the batch to another owner
 	if p.asleep.Load() && p.asleep.CompareAndSwap(true, false) {
-		p.wake <- struct{}{} // has room: a watchdog takes it before it sleeps again
+		p.wake <- struct{}{} // never blocks: the watchdog receives before it sleeps again
 	}
 	return serial
 }
 
-// doze says that the watchdog is about to wait for wake. It reports false when
-// something is being worked on after all.
-func (p *poller) doze() bool {
+// sleep marks that the watchdog is about to wait for wake. It returns false if a
+// batch is being worked on.
+func (p *poller) sleep() bool {
 	p.asleep.Store(true)
-	for i := -1; i < len(p.shares); i++ {
+	for i := -1; i < len(p.helpers); i++ {
 		if p.batch(i).step.Load() != 0 {
-			return !p.asleep.CompareAndSwap(true, false) // else begin has seen it, and wakes
+			return !p.asleep.CompareAndSwap(true, false) // else begin has seen it, and sends to wake
 		}
 	}
 	return true
 }
 
-// batch is the one that polls, for -1, or a share.
+// batch returns a helper by its index, or the main batch for -1.
 func (p *poller) batch(i int) *batch {
 	if i < 0 {
-		return p.lead
+		return p.main
 	}
-	return p.shares[i]
+	return p.helpers[i]
 }
 
-// poll waits for the next events. Under load it asks first without giving up
-// the processor.
+// poll waits for the next events. Under load it first polls without giving up the
+// processor.
 func (p *poller) poll(b *batch) {
-	room := p.room()
+	room := p.capacity()
 	if b.n > 1 && p.ask(b, room, 0) > 0 {
 		return
 	}
 	if p.procs == 1 {
-		runtime.Gosched() // nobody else could run what is ready
+		runtime.Gosched() // no other processor runs what is ready
 	}
 	for p.ask(b, room, forever) == 0 {
 	}
 }
 
-// forever is how long epoll_pwait waits where it waits.
+// forever is the timeout of an epoll_pwait that waits.
 const forever = -1
 
-// pwait asks the kernel for up to most events.
+// pwait fills a batch with up to most events by epoll_pwait(2).
 func (p *poller) pwait(b *batch, most, timeout int) int {
 	var n uintptr
 	var errno syscall.Errno
@@ -244,40 +242,40 @@ func (p *poller) pwait(b *batch, most, timeout int) int {
 	return int(n)
 }
 
-// room is for how many events there are processors.
-func (p *poller) room() int {
+// capacity returns the number of events that the free processors take.
+func (p *poller) capacity() int {
 	n := p.most
-	for _, share := range p.shares {
-		if !share.taken.Load() {
+	for _, helper := range p.helpers {
+		if !helper.taken.Load() {
 			n += p.most
 		}
 	}
 	return min(n, batchSize)
 }
 
-// deal gives parts of a large batch to other processors.
+// deal splits a large batch among processors.
 func (p *poller) deal(b *batch) {
 	parts := min(b.n/p.part, p.procs)
-	for _, share := range p.shares {
+	for _, helper := range p.helpers {
 		if parts < 2 {
 			return
 		}
-		if !share.taken.CompareAndSwap(false, true) {
+		if !helper.taken.CompareAndSwap(false, true) {
 			continue
 		}
 		size := b.n / parts
 		b.n -= size
-		share.n, share.next = copy(share.events[:], b.events[b.n:b.n+size]), 0
-		p.start(share)
+		helper.n, helper.next = copy(helper.events[:], b.events[b.n:b.n+size]), 0
+		p.start(helper)
 		parts--
 	}
 }
 
-// dispatch does what an event asks for.
+// dispatch handles an event.
 func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	s := p.find(int(event.Fd))
 	if s == nil || s.serial != uint32(event.Pad) {
-		return // closed meanwhile
+		return // closed in between
 	}
 	if event.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
 		s.hangup.Store(true)
@@ -294,15 +292,15 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	}
 }
 
-// loop is the one that serves a connection; the zero value is none.
+// loop is the owner's claim on an event; the zero value is none.
 type loop struct {
 	poller *poller
 	batch  *batch
 	serial uint64
 }
 
-// handOver lets another goroutine go on with the loop, since this connection
-// will take its time.
+// handOver lets another goroutine go on with the loop: this connection may take
+// long.
 func (l *loop) handOver() {
 	if l.batch != nil && l.batch.step.CompareAndSwap(l.serial, 0) {
 		go l.poller.run(l.batch)
@@ -310,7 +308,7 @@ func (l *loop) handOver() {
 	l.batch = nil
 }
 
-// watch takes batches over in which nothing moves.
+// watch is the watchdog: it hands batches over whose event takes too long.
 func (p *poller) watch() {
 	ticker := time.NewTicker(stuckAfter)
 	defer ticker.Stop()
@@ -322,7 +320,7 @@ func (p *poller) watch() {
 		case <-ticker.C:
 		}
 		moved := uint64(0)
-		for i := -1; i < len(p.shares); i++ {
+		for i := -1; i < len(p.helpers); i++ {
 			b := p.batch(i)
 			step := b.step.Load()
 			moved += step
@@ -335,7 +333,7 @@ func (p *poller) watch() {
 			quiet, last = 0, moved
 			continue
 		}
-		if quiet++; quiet < quietAfter || !p.doze() {
+		if quiet++; quiet < quietAfter || !p.sleep() {
 			continue
 		}
 		ticker.Stop()

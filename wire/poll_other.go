@@ -24,5 +24,5 @@ type socket struct {
 func newPoller() (*poller, error)            { return nil, errors.ErrUnsupported }
 func (*poller) adopt(*conn) (*socket, error) { return nil, errors.ErrUnsupported }
 func (*poller) close()                       {}
-func (*socket) rest() bool                   { return true }
+func (*socket) release() bool                { return true }
 func (*socket) abandon()                     {}

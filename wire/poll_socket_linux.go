@@ -13,45 +13,45 @@ import (
 	"time"
 )
 
-// What a socket in the poller is doing.
+// States of a socket.
 const (
-	waiting = iota // for its client
-	working        // a goroutine serves it
-	again          // likewise, and there is news for it
+	waiting = iota // for input
+	working        // claimed: a goroutine serves it
+	again          // claimed, and there has been another event
 )
 
-// socket is a connection's socket in the poller. It is a net.Conn whose
-// deadlines call the connection instead of ending a Read.
+// socket is a connection's socket in the event loop. It is a net.Conn whose read
+// deadline runs the connection instead of ending a Read.
 type socket struct {
-	poller  *poller
-	conn    *conn
-	fd      int
-	serial  uint32 // tells it from others that had the same descriptor
-	state   atomic.Uint32
-	hangup  atomic.Bool // no more input will come
-	expired atomic.Bool // the read deadline is over, or the connection is to look around
-	hurried atomic.Bool // no patience with writes any more
+	poller        *poller
+	conn          *conn
+	fd            int
+	serial        uint32 // tells it from others that had the same descriptor
+	state         atomic.Uint32
+	hangup        atomic.Bool // no more input will come
+	expired       atomic.Bool // the read deadline is over
+	shortDeadline atomic.Bool // no patience with writes any more
 
 	mu     sync.Mutex
 	closed bool
 	timer  *time.Timer   // of the read deadline
-	wake   chan struct{} // to look again, for who writes: there may be room, or it is hurried; nil: nobody has waited yet
+	wake   chan struct{} // wakes a blocked writer; nil until the first one blocks
 }
 
 var _ net.Conn = (*socket)(nil)
 
-// adopt takes the socket of a connection that has logged in out of the Go
-// runtime's poller. The goroutine that calls it holds the socket (working).
+// adopt moves the socket of a connection that has logged in from the Go runtime's
+// poller to this one. The caller holds the claim.
 func (p *poller) adopt(c *conn) (*socket, error) {
 	raw, err := c.nc.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	s := &c.place
+	s := &c.storage
 	s.poller, s.conn, s.serial = p, c, p.serial.Add(1)
 	s.state.Store(working)
-	// The copy of the descriptor is ours alone; the original leaves the
-	// runtime's poller when it is closed.
+	// The runtime's poller does not know the copy of the descriptor. The original
+	// leaves it when it is closed.
 	var dupErr error
 	if err := raw.Control(func(fd uintptr) {
 		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_DUPFD_CLOEXEC, 0)
@@ -76,17 +76,17 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 	return s, nil
 }
 
-// arm asks for the end of input and for input, and for more events. Room to
-// write is asked for only when it is waited for: a Unix socket would report it
-// after every answer that its client has read.
+// arm registers for input, the end of input, and more events. EPOLLOUT is
+// registered only while a writer waits: a Unix socket would report it after every
+// answer that its client has read.
 func (s *socket) arm(op int, more uint32) error {
 	return syscall.EpollCtl(s.poller.epfd, op, s.fd, &syscall.EpollEvent{
 		Events: syscall.EPOLLIN | syscall.EPOLLRDHUP | epollET | more, Fd: int32(s.fd), Pad: int32(s.serial),
 	})
 }
 
-// claim makes the caller the one that serves the connection, unless there is
-// one: then that one hears that there is news.
+// claim makes the caller the one that serves the connection. If there is one
+// already, claim returns false, and that one's release will return false.
 func (s *socket) claim() bool {
 	for {
 		switch s.state.Load() {
@@ -104,7 +104,7 @@ func (s *socket) claim() bool {
 	}
 }
 
-// lost ends the statements of a client that is gone.
+// lost ends the statements of a client that has closed the connection.
 func (s *socket) lost() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,8 +113,9 @@ func (s *socket) lost() {
 	}
 }
 
-// rest ends a claim. It reports false when there was news.
-func (s *socket) rest() bool {
+// release ends a claim. It returns false if there has been another event: then the
+// claim goes on.
+func (s *socket) release() bool {
 	if s.state.CompareAndSwap(working, waiting) {
 		return true
 	}
@@ -122,8 +123,7 @@ func (s *socket) rest() bool {
 	return false
 }
 
-// call makes the connection look at its deadline and whether the server is
-// draining.
+// call runs the connection at its read deadline.
 func (s *socket) call() {
 	s.expired.Store(true)
 	if s.claim() {
@@ -131,7 +131,7 @@ func (s *socket) call() {
 	}
 }
 
-// SetReadDeadline implements net.Conn: at t the connection is called.
+// SetReadDeadline implements net.Conn. At t, call runs.
 func (s *socket) SetReadDeadline(t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,10 +152,10 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements net.Conn, for a server that gives up: whatever
-// is being written gets cutGrace.
+// SetWriteDeadline implements net.Conn. Whatever the deadline, the running write
+// and all later ones get cutGrace: only cutOff calls it.
 func (s *socket) SetWriteDeadline(time.Time) error {
-	s.hurried.Store(true)
+	s.shortDeadline.Store(true)
 	s.wakeWriter()
 	return nil
 }
@@ -165,12 +165,12 @@ func (s *socket) wakeWriter() {
 	defer s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
-	default: // nobody waits, or it is about to look
+	default: // no writer waits, or it has not received the last one
 	}
 }
 
-// waker is what a writer waits for. What was said before somebody asked for it
-// the writer sees without it.
+// waker returns the channel on which a writer waits. The writer arms the socket
+// afterwards, so that no event is lost.
 func (s *socket) waker() chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,11 +185,11 @@ func (s *socket) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
 
-// Write implements net.Conn. It waits for a slow client up to the write limit.
+// Write implements net.Conn. It waits for a slow client up to Limits.Write.
 func (s *socket) Write(b []byte) (int, error) {
-	hurried := s.conn.cut.Load()
+	shortDeadline := s.conn.cut.Load()
 	timer := time.NewTimer(s.conn.server.Limits.Write)
-	if hurried {
+	if shortDeadline {
 		timer.Reset(cutGrace)
 	}
 	defer timer.Stop()
@@ -197,14 +197,14 @@ func (s *socket) Write(b []byte) (int, error) {
 	if err := s.arm(syscall.EPOLL_CTL_MOD, syscall.EPOLLOUT); err != nil {
 		return 0, err
 	}
-	defer func() { _ = s.arm(syscall.EPOLL_CTL_MOD, 0) }() // worked a moment ago
+	defer func() { _ = s.arm(syscall.EPOLL_CTL_MOD, 0) }() // did not fail before
 	for rest := b; ; {
 		var err error
 		if rest, err = writeSome(s.fd, rest); err != nil || len(rest) == 0 {
 			return len(b) - len(rest), err
 		}
-		if s.hurried.Load() && !hurried {
-			hurried = true
+		if s.shortDeadline.Load() && !shortDeadline {
+			shortDeadline = true
 			timer.Reset(cutGrace)
 		}
 		select {
@@ -215,8 +215,7 @@ func (s *socket) Write(b []byte) (int, error) {
 	}
 }
 
-// Read implements net.Conn, for what is thrown away after the last answer: it
-// looks now and then, for a short time.
+// Read implements net.Conn for linger: it polls for a short time.
 func (s *socket) Read(p []byte) (int, error) {
 	for until := time.Now().Add(lingerTime); time.Now().Before(until); {
 		n, errno := rawRead(s.fd, p)
@@ -235,19 +234,19 @@ func (s *socket) Read(p []byte) (int, error) {
 	return 0, os.ErrDeadlineExceeded
 }
 
-// CloseWrite says that nothing more will be sent.
+// CloseWrite ends the output.
 func (s *socket) CloseWrite() error { return syscall.Shutdown(s.fd, syscall.SHUT_WR) }
 
-// abandon breaks the connection under the one that serves it.
+// abandon ends blocked reads and writes.
 func (s *socket) abandon() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		_ = syscall.Shutdown(s.fd, syscall.SHUT_RDWR) // not connected any more: as wanted
+		_ = syscall.Shutdown(s.fd, syscall.SHUT_RDWR) // fails only if it is not connected any more
 	}
 }
 
-// Close implements net.Conn. Only who serves the connection may call it.
+// Close implements net.Conn. The caller must hold the claim.
 func (s *socket) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,8 +261,8 @@ func (s *socket) Close() error {
 	return syscall.Close(s.fd)
 }
 
-// LocalAddr implements net.Conn. Nobody asks for it.
+// LocalAddr implements net.Conn. It is not used.
 func (s *socket) LocalAddr() net.Addr { return nil }
 
-// RemoteAddr implements net.Conn. Nobody asks for it: see Conn.Remote.
+// RemoteAddr implements net.Conn. It is not used: see Conn.Remote.
 func (s *socket) RemoteAddr() net.Addr { return nil }

@@ -17,7 +17,7 @@ import (
 
 // Statements that wait and do not say so (conn.Wait) must not hold up the
 // connections which the same loop serves.
-func TestStuckStatementsHoldUpNobody(t *testing.T) {
+func TestLongStatementsDoNotBlockTheLoop(t *testing.T) {
 	for _, procs := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint("processors=", procs), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -101,7 +101,7 @@ func TestAnswersReachWhoAsked(t *testing.T) {
 // something is being worked on has been woken.
 func TestWatchdogMissesNoWakeUp(t *testing.T) {
 	const rounds = 300_000
-	p := &poller{lead: &batch{}, shares: []*batch{{share: true}}, wake: make(chan struct{}, 1)}
+	p := &poller{main: &batch{}, helpers: []*batch{{helper: true}}, wake: make(chan struct{}, 1)}
 	var ready, begun atomic.Int64 // rounds
 	until := func(n *atomic.Int64, round int64) {
 		for spins := 0; n.Load() < round; spins++ {
@@ -114,7 +114,7 @@ func TestWatchdogMissesNoWakeUp(t *testing.T) {
 	loop.Go(func() {
 		for round := int64(1); round <= rounds; round++ {
 			until(&ready, round)
-			for range round % 40 { // begin meets doze in different places
+			for range round % 40 { // begin meets sleep in different places
 				ready.Load()
 			}
 			p.begin(p.batch(int(round%2) - 1))
@@ -126,7 +126,7 @@ func TestWatchdogMissesNoWakeUp(t *testing.T) {
 		for range round / 40 % 80 {
 			ready.Load()
 		}
-		slept := p.doze()
+		slept := p.sleep()
 		until(&begun, round)
 		if slept {
 			select {
@@ -138,8 +138,8 @@ func TestWatchdogMissesNoWakeUp(t *testing.T) {
 		if p.asleep.Load() {
 			t.Fatalf("round %d: the watchdog is awake and does not know it", round)
 		}
-		p.lead.step.Store(0)
-		p.shares[0].step.Store(0)
+		p.main.step.Store(0)
+		p.helpers[0].step.Store(0)
 	}
 	loop.Wait()
 }

@@ -4,9 +4,9 @@ package wire
 
 import "syscall"
 
-// These systems have one system call for all that sockets do (socketcall(2)),
-// whose arguments lie in memory. read and write ignore the flags; the signal
-// that MSG_NOSIGNAL prevents is one that Go's runtime throws away.
+// These systems have socketcall(2) only, whose arguments are in memory. read and
+// write ignore the flags; Go's runtime ignores the signal that MSG_NOSIGNAL
+// prevents.
 const (
 	sysReceive = syscall.SYS_READ
 	sysSend    = syscall.SYS_WRITE

@@ -24,22 +24,23 @@ type Server struct {
 	Limits Limits
 	Logger *slog.Logger // nil: slog.Default()
 
-	// TLS is what connections may change to, nil for plaintext only. ALPN is
-	// the protocol's name in TLS's negotiation of protocols (RFC 7301): a
-	// client that names others only is refused. "" leaves it out.
+	// TLS has the certificates, nil for plaintext only. ALPN is the name of the
+	// protocol in RFC 7301: a client that offers only others is refused. "" does
+	// not negotiate.
 	TLS  *TLS
 	ALPN string
 
-	// Took is told how long a statement took that had to be run; nil: nobody is.
+	// Took is called with the duration of each statement of the slow path; may be
+	// nil.
 	Took func(time.Duration)
 
 	once     sync.Once
-	base     context.Context // of all statements; ends when Shutdown gives up
+	base     context.Context // parent of all statements' contexts; ends when Shutdown gives up
 	cancel   context.CancelCauseFunc
 	draining atomic.Bool
 	stopping chan struct{} // closed when draining begins
 	polling  sync.Once
-	poller   atomic.Pointer[poller] // nil: not needed yet, or there is none
+	poller   atomic.Pointer[poller] // nil: not started, or there is none on this system
 	refusals throttle
 	endings  throttle
 	panics   panicLog
@@ -47,34 +48,33 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[int32]*conn
-	strangers *Places[*conn] // of conns, on their way to a login
-	loggedIn  census         // of conns, the others
-	done      Traffic        // but for what conns have counted
+	loggingIn *Places[*conn] // those of conns that have not logged in
+	loggedIn  census         // the others of conns
+	done      Traffic        // without the counters of conns
 	work      sync.WaitGroup
 }
 
-// ErrServerClosed is what Serve returns after Shutdown.
+// ErrServerClosed is returned by Serve after Shutdown.
 var ErrServerClosed = errors.New("server closed")
 
-// ErrShutdown is the cause of contexts that a shutdown cut off, and what the
-// client is told (57P01, admin_shutdown).
+// ErrShutdown is the cause of the contexts that a shutdown has ended, and the
+// error for the client (57P01, admin_shutdown).
 var ErrShutdown error = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command")
 
 // ErrLost ends the statements of a client that has closed its connection.
 var ErrLost error = sqlstate.New(sqlstate.ConnectionFailure, "connection to client lost")
 
 const (
-	// acceptPauseMin and acceptPauseMax bound the wait after a failed accept,
-	// which doubles: file descriptors come back when clients leave.
+	// acceptPauseMin and acceptPauseMax bound the pause after a failed accept,
+	// which doubles each time: file descriptors may become free.
 	acceptPauseMin = 5 * time.Millisecond
 	acceptPauseMax = time.Second
 
-	// networkShare is how many times PerIP connections a network may have: a
-	// /64 may be one host with many addresses, or a whole local network.
+	// networkShare times PerIP is the limit of a network: a /64 may be one host
+	// with many addresses, or a whole local network.
 	networkShare = 4
 
-	// cutGrace is how long a connection that is cut off gets to tell its
-	// client.
+	// cutGrace bounds the last write of a connection that is cut off.
 	cutGrace = 500 * time.Millisecond
 )
 
@@ -88,7 +88,7 @@ func (s *Server) init() {
 		s.stopping = make(chan struct{})
 		s.listeners = map[net.Listener]struct{}{}
 		s.conns = map[int32]*conn{}
-		s.strangers, s.loggedIn = NewPlaces[*conn](s.Limits.PreAuth), newCensus()
+		s.loggingIn, s.loggedIn = NewPlaces[*conn](s.Limits.PreAuth), newCensus()
 	})
 }
 
@@ -113,7 +113,7 @@ func (s *Server) Serve(l net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return err
 		}
-		// Out of file descriptors, or a client that left: it passes.
+		// No file descriptor is free, or the client has hung up: try again.
 		pause = min(max(2*pause, acceptPauseMin), acceptPauseMax)
 		s.Logger.Warn("cannot accept a connection", "error", err, "pause", pause)
 		select {
@@ -133,19 +133,20 @@ func (s *Server) addListener(l net.Listener) bool {
 	return true
 }
 
-// start runs a connection in a goroutine of its own, or turns it away.
+// start serves a connection in a goroutine of its own, unless the server shuts
+// down.
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	if !s.register(c) {
 		s.refused(c.info.Remote, RefusedDraining, "the server is shutting down")
-		c.turnAway()
+		c.refuseStopping()
 		return
 	}
 	go c.serve()
 }
 
-// adopt leaves a connection to the poller, if it can. The caller then holds
-// the connection's socket.
+// adopt hands a connection over to the event loop, if there is one. The caller
+// then holds the claim on the connection's socket.
 func (s *Server) adopt(c *conn) bool {
 	if _, ok := c.nc.(syscall.Conn); !ok {
 		return false // tests
@@ -171,23 +172,23 @@ func (s *Server) adopt(c *conn) bool {
 	}
 	c.socket, c.nc = socket, socket
 	_ = socket.SetReadDeadline(at(c.deadline)) // it was open a moment ago
-	socket.expired.Store(c.called())
+	socket.expired.Store(c.interrupted())
 	return true
 }
 
 // register gives a new connection its id and a place among those that have not
-// logged in, unless the server is stopping. Whether there is room for it at all
-// is found out when it logs in, since only then can the client be told.
+// logged in, unless the server shuts down. The limits on connections are checked
+// by Admit: only then can the client get the error.
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	s.done.Accepted++
 	c.info.ID = s.nextIDLocked()
 	room := !s.draining.Load()
 	if room {
-		c.stranger = &stranger{}
-		c.stranger.ctx, c.stranger.giveUp = context.WithCancelCause(s.base)
-		if oldest, full := s.strangers.Take(c, c.info.IP); full {
-			oldest.yield()
+		c.preLogin = &preLogin{}
+		c.preLogin.ctx, c.preLogin.giveUp = context.WithCancelCause(s.base)
+		if oldest, full := s.loggingIn.Take(c, c.info.IP); full {
+			oldest.evict()
 		}
 		s.conns[c.info.ID] = c
 		s.work.Add(1) // under the lock: never beside Shutdown's Wait
@@ -197,7 +198,7 @@ func (s *Server) register(c *conn) bool {
 	return room
 }
 
-// lastID is shared by all servers, so that ids are unique in the process.
+// lastID belongs to all servers, so that ids are unique in the process.
 var lastID atomic.Int32
 
 func (s *Server) nextIDLocked() int32 {
@@ -209,7 +210,7 @@ func (s *Server) nextIDLocked() int32 {
 	}
 }
 
-// admit counts a connection as logged in.
+// admit implements Conn.Admit.
 func (s *Server) admit(c *conn) error {
 	err, why := s.count(c)
 	if err != nil {
@@ -219,7 +220,7 @@ func (s *Server) admit(c *conn) error {
 	return nil
 }
 
-// count does it, or says why there is no room.
+// count counts a connection as logged in. why is a key of Traffic.Refused.
 func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,32 +240,33 @@ func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	case c.info.IP.IsValid() && s.loggedIn.networks[Network(c.info.IP)] >= networkShare*s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", Network(c.info.IP)).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration: a /64 of IPv6 may have %d times as many.", networkShare), RefusedAddress
-	case !s.strangers.Leave(c):
-		return errYielded, RefusedBeforeLogin
+	case !s.loggingIn.Leave(c):
+		return errEvicted, RefusedBeforeLogin
 	}
 	c.admitted = true
 	s.loggedIn.add(c.info.IP, 1)
 	return nil, ""
 }
 
-// forget counts a connection out.
+// forget removes a closed connection, and adds its counters to those of the
+// server.
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.info.ID)
 	s.done.add(&c.info.counters)
-	if c.stranger != nil {
-		c.stranger.giveUp(nil)
+	if c.preLogin != nil {
+		c.preLogin.giveUp(nil)
 	}
 	if c.admitted {
 		s.loggedIn.add(c.info.IP, -1)
 		return
 	}
-	s.strangers.Leave(c) // unless it had to yield
+	s.loggingIn.Leave(c) // unless it was evicted
 }
 
-// refused counts connections that are turned away, and logs them, but not
-// every one of a flood. why is a key of Traffic.Refused.
+// refused counts a refused connection and logs it, at most one line a second.
+// why is a key of Traffic.Refused.
 func (s *Server) refused(remote, why, reason string) {
 	s.noteRefusal(why)
 	if n, ok := s.refusals.next(time.Now()); ok {
@@ -272,24 +274,25 @@ func (s *Server) refused(remote, why, reason string) {
 	}
 }
 
-// closed logs why the server ends a connection that was served, but not every one of
-// a flood.
+// closed logs the end of a connection that the server has served, at most one
+// line a second.
 func (s *Server) closed(c *conn, reason string) {
 	if n, ok := s.endings.next(time.Now()); ok {
 		s.Logger.Warn("connection closed", "connection", c.info.ID, "remote", c.info.Remote, "reason", reason, "not_logged", n)
 	}
 }
 
-// Connections is the number of open connections.
+// Connections returns the number of open connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
 }
 
-// Shutdown stops accepting, tells idle clients to go and lets running
-// statements finish. When ctx ends it cuts off the rest. It returns when
-// every connection is gone, with ctx's error if some had to be cut off.
+// Shutdown stops accepting, closes idle connections with an error to the client
+// and lets running statements finish. When ctx ends it cuts the others off. It
+// returns when every connection is closed, with the error of ctx if some were cut
+// off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.init()
 	s.mu.Lock()
@@ -297,10 +300,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		close(s.stopping)
 	}
 	for l := range s.listeners {
-		_ = l.Close() // Serve reports nothing either: it knows that this is wanted
+		_ = l.Close() // Serve returns ErrServerClosed
 	}
 	s.mu.Unlock()
-	s.eachConn((*conn).nudge)
+	s.eachConn((*conn).interrupt)
 	done := make(chan struct{})
 	go func() { s.work.Wait(); close(done) }()
 	defer func() {
@@ -333,14 +336,14 @@ func (s *Server) eachConn(f func(*conn)) {
 	}
 }
 
-// throttle lets one log line through a second.
+// throttle bounds log lines to one a second.
 type throttle struct {
 	mu      sync.Mutex
 	last    time.Time
 	skipped int
 }
 
-// next reports whether to log now, and how many lines were left out before.
+// next reports whether to log now, and the number of lines left out before.
 func (t *throttle) next(now time.Time) (skipped int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -37,7 +37,7 @@ func TestConnectionsAreLimitedAtTheirLogin(t *testing.T) {
 	})
 }
 
-func TestStrangersAreLimited(t *testing.T) {
+func TestConnectionsBeforeTheLoginAreLimited(t *testing.T) {
 	bubble(t, Limits{PreAuth: 2}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
 		one, two := dial(), dial()
 		three := dial()
@@ -51,7 +51,7 @@ func TestStrangersAreLimited(t *testing.T) {
 
 // Whoever opens many connections keeps nobody out: neither who comes over
 // another address, nor who comes over the same one and logs in at once.
-func TestStrangersKeepNobodyOut(t *testing.T) {
+func TestConnectionsBeforeTheLoginKeepNoUserOut(t *testing.T) {
 	s, _ := linesServer(Limits{PreAuth: 4})
 	l := listenTCP(t)
 	serve(t, s, l)
@@ -170,16 +170,16 @@ func TestShutdownTellsIdleClientsAndReturnsAtOnce(t *testing.T) {
 		l := wiretest.Listen()
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(l) }()
-		idle, stranger := dialMemory(t, l).login(), dialMemory(t, l)
+		idle, preLogin := dialMemory(t, l).login(), dialMemory(t, l)
 		half := dialMemory(t, l).login()
 		half.send("echo no end of line")
-		<-time.After(freshTime)
+		<-time.After(firstStatementTime)
 		start := time.Now()
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 		elapsed(t, start, 0)
-		for _, p := range []*peer{idle, stranger, half} {
+		for _, p := range []*peer{idle, preLogin, half} {
 			p.want("go away: 0")
 			p.wantEnd()
 		}
@@ -274,7 +274,7 @@ func TestShutdownWhileAMessageArrives(t *testing.T) {
 		p := dialMemory(t, l).login()
 		p.send("block\necho unfinis")
 		<-m.blocked
-		<-time.After(freshTime)
+		<-time.After(firstStatementTime)
 		done := make(chan error, 1)
 		go func() { done <- s.Shutdown(context.Background()) }()
 		synctest.Wait()
@@ -330,9 +330,9 @@ func TestShutdownLetsTransactionsEnd(t *testing.T) {
 		working, quiet := dialMemory(t, l).login(), dialMemory(t, l).login()
 		working.send("begin 60000\n")
 		working.want("begun")
-		<-time.After(freshTime / 2)
+		<-time.After(firstStatementTime / 2)
 		fresh := dialMemory(t, l).login()
-		<-time.After(freshTime / 2)
+		<-time.After(firstStatementTime / 2)
 		done := make(chan error, 1)
 		start := time.Now()
 		go func() { done <- s.Shutdown(context.Background()) }()
@@ -340,7 +340,7 @@ func TestShutdownLetsTransactionsEnd(t *testing.T) {
 		quiet.wantEnd()
 		elapsed(t, start, 0)
 		fresh.want("go away: 0")
-		elapsed(t, start, freshTime/2)
+		elapsed(t, start, firstStatementTime/2)
 		<-time.After(3 * time.Second)
 		working.send("echo still here\n")
 		working.want("still here")
@@ -351,7 +351,7 @@ func TestShutdownLetsTransactionsEnd(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		elapsed(t, start, freshTime/2+3*time.Second)
+		elapsed(t, start, firstStatementTime/2+3*time.Second)
 	})
 }
 

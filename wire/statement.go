@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// Statement is the context of the statement that a connection runs. Most
-// statements end without an interrupt and leave it to the next one, so that a
-// statement costs no context and no timer.
+// Statement makes the contexts of the statements of a connection. A context that
+// was not canceled is used for the next statement, too, so that most statements
+// allocate no context and no timer.
 type Statement struct {
-	Took func(time.Duration) // is told how long each took, if it is not nil
+	Took func(time.Duration) // called with the duration of each statement; may be nil
 
 	mu      sync.Mutex
 	ctx     context.Context // nil: the next Begin makes one
 	cancel  context.CancelCauseFunc
 	running bool
-	lost    error         // not nil: no statement runs any more
-	began   time.Duration // by monotonic, like all that follow
+	lost    error         // not nil: ends every statement
+	began   time.Duration // by monotonic, as deadline and wakes
 
 	deadline time.Duration // of the running statement, 0 for none
-	overdue  error         // why it ends then
-	timer    *time.Timer
-	wakes    time.Duration // when timer looks at deadline, 0 while it is stopped
+	overdue  error         // cause of the end at the deadline
+	timer    *time.Timer   // calls expire
+	wakes    time.Duration // when timer fires, 0 while it is stopped
 }
 
 var processStart = time.Now()
 
-// monotonic reads one clock where time.Now reads two, which a short statement
-// notices.
+// monotonic returns the time since the process started. It reads one clock;
+// time.Now reads two.
 func monotonic() time.Duration { return time.Since(processStart) }
 
-// at is when monotonic will be d; of 0, which stands for never, the zero Time.
+// at converts a monotonic offset to a time.Time; 0 means no deadline.
 func at(d time.Duration) time.Time {
 	if d == 0 {
 		return time.Time{}
@@ -39,9 +39,9 @@ func at(d time.Duration) time.Time {
 	return processStart.Add(d)
 }
 
-// Begin returns the context of a statement. It ends with parent, with
-// Interrupt and, where timeout is above 0, after that time with the cause
-// overdue. One statement runs at a time, and all have the same parent.
+// Begin returns the context of a statement. It ends with parent, with Interrupt
+// or Lose, and after timeout, if that is above 0, with the cause overdue. One
+// statement runs at a time, and all have the same parent.
 func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue error) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,15 +65,15 @@ func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue
 func (s *Statement) wake(after time.Duration) {
 	s.wakes = monotonic() + after
 	if s.timer == nil {
-		s.timer = time.AfterFunc(after, s.look)
+		s.timer = time.AfterFunc(after, s.expire)
 	} else {
 		s.timer.Reset(after)
 	}
 }
 
-// look ends the statement whose deadline is over. The deadline may be a later
-// one than the timer was set for.
-func (s *Statement) look() {
+// expire ends the statement if its deadline is over. The timer may have been set
+// for an earlier statement.
+func (s *Statement) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wakes = 0
@@ -87,7 +87,7 @@ func (s *Statement) look() {
 	s.cancel(s.overdue)
 }
 
-// End is the end of the statement.
+// End ends the statement.
 func (s *Statement) End() {
 	if s.Took != nil {
 		s.Took(monotonic() - s.began)
@@ -95,8 +95,8 @@ func (s *Statement) End() {
 	s.Unread()
 }
 
-// Unread is the end of one that has not begun to run: its text could not be read, or
-// needs no longer to be. Where none is read or runs it does nothing.
+// Unread ends a statement that has only been parsed, without a call of Took. It
+// does nothing if none has begun.
 func (s *Statement) Unread() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,8 @@ func (s *Statement) Unread() {
 	}
 }
 
-// Interrupt ends the statement that runs, if one does, from any goroutine.
+// Interrupt cancels the running statement, if there is one. Any goroutine may
+// call it.
 func (s *Statement) Interrupt(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +116,8 @@ func (s *Statement) Interrupt(why error) {
 	}
 }
 
-// Lose ends the statement that runs, and each that begins, from any goroutine.
+// Lose cancels the running statement and each that begins later. Any goroutine
+// may call it.
 func (s *Statement) Lose(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +126,7 @@ func (s *Statement) Lose(why error) {
 	}
 }
 
-// Close releases what the statements left.
+// Close releases the context and the timer.
 func (s *Statement) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +138,7 @@ func (s *Statement) Close() {
 	}
 }
 
-// release gives the context back to its parent. The caller holds mu.
+// release detaches the context from its parent. The caller holds mu.
 func (s *Statement) release() {
 	s.cancel(nil)
 	s.ctx, s.cancel = nil, nil

@@ -50,10 +50,10 @@ func drip(t *testing.T, p *peer, every time.Duration) {
 	t.Cleanup(work.Wait)
 }
 
-func TestSilentStrangerIsHungUpOn(t *testing.T) {
+func TestSilentClientIsClosedBeforeTheLogin(t *testing.T) {
 	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
 		p, start := dial(), time.Now()
-		p.want("go away: 4")
+		p.want("go away: 6")
 		p.wantEnd()
 		elapsed(t, start, 5*time.Second)
 	})
@@ -182,10 +182,10 @@ func TestEndsAreLogged(t *testing.T) {
 		"an administrator, KILL": func(_ *peer, s *Server) {
 			s.eachConn(func(c *conn) { go c.hangUp() })
 		},
-		"silent for too long":       func(p *peer, _ *Server) { p.send("begin 500\n") },
-		"does not read its answers": func(p *peer, _ *Server) { p.send("big 1000000000\n") },
-		"too slow":                  func(p *peer, _ *Server) { p.send("half") },
-		"":                          func(p *peer, _ *Server) { p.send("bye\n") },
+		"idle timeout":                         func(p *peer, _ *Server) { p.send("begin 500\n") },
+		"does not read its answers":            func(p *peer, _ *Server) { p.send("big 1000000000\n") },
+		"timeout of the login or of a message": func(p *peer, _ *Server) { p.send("half") },
+		"":                                     func(p *peer, _ *Server) { p.send("bye\n") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var log logBuffer
@@ -204,7 +204,7 @@ func TestEndsAreLogged(t *testing.T) {
 	}
 }
 
-func TestClientThatNeverReadsIsHungUpOn(t *testing.T) {
+func TestClientThatNeverReadsIsClosed(t *testing.T) {
 	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, s *Server, _ *lines) {
 		p := dial().login()
 		start := time.Now()

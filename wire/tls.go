@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// PEM is what a server needs for TLS, as the content of PEM files.
+// PEM has the contents of the PEM files of a server.
 type PEM struct {
-	Cert     []byte // the server's certificate, with those between it and the root behind it
+	Cert     []byte // the server's certificate, and the intermediate ones behind it
 	Key      []byte // its private key
-	ClientCA []byte // who may issue clients' certificates; empty: clients are not asked for one
+	ClientCA []byte // issuers of clients' certificates; empty: clients are not asked for one
 }
 
-// TLS is a server's side of TLS 1.2 and 1.3. Replace may exchange its
-// certificates while connections come in. It is safe for concurrent use.
+// TLS is the server side of TLS 1.2 and 1.3. Replace exchanges the certificates
+// while the server runs. It is safe for concurrent use.
 type TLS struct {
 	current atomic.Pointer[identity]
 }
@@ -43,8 +43,8 @@ func NewTLS(p PEM) (*TLS, error) {
 	return t, t.Replace(p)
 }
 
-// Replace changes the certificates for the connections that come from now
-// on. After an error the old ones stay.
+// Replace changes the certificates for later connections. After an error the old
+// ones stay.
 func (t *TLS) Replace(p PEM) error {
 	pair, err := tls.X509KeyPair(p.Cert, p.Key)
 	if err != nil {
@@ -54,10 +54,10 @@ func (t *TLS) Replace(p PEM) error {
 		MinVersion:   tls.VersionTLS12,
 		CipherSuites: suites,
 		Certificates: []tls.Certificate{pair},
-		// Connections live long: resuming one saves nothing, and a ticket's
-		// key would be one more secret.
+		// Connections are long: resumption saves little, and the key of the
+		// tickets would be one more secret.
 		SessionTicketsDisabled: true,
-		// Answers are written as a whole; small records would only cost.
+		// Answers are written as a whole: small records would cost CPU.
 		DynamicRecordSizingDisabled: true,
 	}
 	if len(p.ClientCA) > 0 {
@@ -65,33 +65,32 @@ func (t *TLS) Replace(p PEM) error {
 		if !config.ClientCAs.AppendCertsFromPEM(p.ClientCA) {
 			return errors.New("client CA: no certificate in PEM form")
 		}
-		// A wrong certificate ends the handshake; whether one is needed is a
-		// matter of the login.
+		// A wrong certificate ends the handshake. Whether one is required is
+		// decided by the login.
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	t.current.Store(&identity{config: config, leaf: pair.Leaf, endPoint: endPoint(pair.Leaf)})
 	return nil
 }
 
-// suites are those of TLS 1.2: without the CBC modes, whose padding has been
-// attacked more than once. Those of TLS 1.3 are all good.
+// suites has the cipher suites of TLS 1.2, without the CBC modes, which have known
+// padding attacks. Those of TLS 1.3 are fixed.
 var suites = []uint16{
 	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
 	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
 }
 
-// Config is the configuration of a connection that comes now, for protocols
-// that are not a Machine. It must not be changed.
+// Config returns the configuration of the next connection, for HTTP. It must not
+// be changed.
 func (t *TLS) Config() *tls.Config { return t.current.Load().config }
 
-// Leaf is the server's certificate.
+// Leaf returns the server's certificate.
 func (t *TLS) Leaf() *x509.Certificate { return t.current.Load().leaf }
 
-// endPoint is the channel binding tls-server-end-point of RFC 5929, section
-// 4.1: the certificate's hash, by the hash function of its signature, or by
-// SHA-256 where that is MD5 or SHA-1. nil: the RFC defines none for the
-// signature.
+// endPoint returns the channel binding tls-server-end-point of RFC 5929, section
+// 4.1: the hash of the certificate, by the hash function of its signature, or by
+// SHA-256 where that is MD5 or SHA-1. It is nil where the RFC defines none.
 func endPoint(leaf *x509.Certificate) []byte {
 	var h crypto.Hash
 	switch leaf.SignatureAlgorithm {
@@ -110,7 +109,7 @@ func endPoint(leaf *x509.Certificate) []byte {
 	return w.Sum(nil)
 }
 
-// Secured is what is known of a connection inside TLS.
+// Secured describes a connection inside TLS.
 type Secured struct {
 	ALPN     string            // the protocol that client and server agreed on, "" for none
 	EndPoint []byte            // the channel binding tls-server-end-point, nil for none
@@ -118,7 +117,7 @@ type Secured struct {
 	Encryption
 }
 
-// Encryption is what is shown of a connection inside TLS.
+// Encryption has the columns of pg_stat_ssl.
 type Encryption struct {
 	Version string // as OpenSSL writes it, TLSv1.3
 	Cipher  string // likewise, ECDHE-RSA-AES128-GCM-SHA256
@@ -128,8 +127,8 @@ type Encryption struct {
 	ClientDN, ClientSerial, IssuerDN string
 }
 
-// secure does the TLS handshake. What the machine left of its input is the
-// beginning of it. It reports whether the connection goes on.
+// secure does the TLS handshake, which begins with the input that the Machine has
+// left. It reports whether the connection goes on.
 func (c *conn) secure() bool {
 	c.upgrade, c.info.startTLS = false, false
 	identity := c.server.TLS.current.Load()
@@ -145,7 +144,7 @@ func (c *conn) secure() bool {
 	c.pending = nil
 	if err := c.tls.Handshake(); err != nil {
 		c.err = err
-		c.impolite = true // let the alert arrive
+		c.lingerOnClose = true // the client must get the alert
 		c.server.refused(c.info.Remote, RefusedTLS, "TLS handshake: "+err.Error())
 		return false
 	}
@@ -164,8 +163,7 @@ func (c *conn) secure() bool {
 	return c.feed(nil)
 }
 
-// cipherName is the name of a cipher suite that OpenSSL gives it, which is what
-// operators know, and the length of its key.
+// cipherName returns OpenSSL's name of a cipher suite, and the bits of its key.
 func cipherName(suite uint16) (name string, bits int) {
 	name, bits = tls.CipherSuiteName(suite), 256
 	if strings.Contains(name, "_AES_128_") {
@@ -190,28 +188,27 @@ func distinguishedName(n pkix.Name) string {
 	return b.String()
 }
 
-// attributes are the short names of RFC 4519 and of e-mail addresses.
+// attributes has the short names of RFC 4519 and of e-mail addresses.
 var attributes = map[string]string{
 	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.10": "O", "2.5.4.11": "OU",
 	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
-// errDry is what a tlsSocket answers where a socket would wait. crypto/tls
-// keeps half a record over an error that is temporary.
-var errDry net.Error = dryError{}
+// errNoInput is returned by a tlsSocket whose socket has no input. crypto/tls keeps
+// half a record after an error that is temporary.
+var errNoInput net.Error = noInputError{}
 
-type dryError struct{}
+type noInputError struct{}
 
-func (dryError) Error() string   { return "nothing to read yet" }
-func (dryError) Timeout() bool   { return true }
-func (dryError) Temporary() bool { return true }
+func (noInputError) Error() string   { return "nothing to read yet" }
+func (noInputError) Timeout() bool   { return true }
+func (noInputError) Temporary() bool { return true }
 
-// tlsSocket is what lies below crypto/tls: the connection's socket. Inside
-// drainTLS it never waits for input, so that the connection waits in one
-// place, without a buffer.
+// tlsSocket is the net.Conn below crypto/tls. Inside drainTLS it never waits for
+// input, so that a waiting connection has no buffer.
 type tlsSocket struct {
 	c     *conn
-	hello []byte // what of the handshake arrived before it began
+	hello []byte // input that arrived before the handshake began
 }
 
 var _ net.Conn = (*tlsSocket)(nil)
@@ -226,21 +223,21 @@ func (s *tlsSocket) Read(p []byte) (int, error) {
 		return n, nil
 	case !c.draining:
 		return c.nc.Read(p)
-	case c.dry:
-		return 0, errDry
+	case c.drained:
+		return 0, errNoInput
 	}
 	for {
 		n, errno := rawRead(c.socket.fd, p)
 		switch {
 		case errno == syscall.EINTR:
 		case errno == syscall.EAGAIN:
-			return 0, errDry
+			return 0, errNoInput
 		case errno != 0:
 			return 0, errno
 		case n == 0:
 			return 0, io.EOF
 		default:
-			c.dry = n < len(p) && !c.socket.hangup.Load() // see conn.drain
+			c.drained = n < len(p) && !c.socket.hangup.Load() // see conn.drain
 			return n, nil
 		}
 	}
@@ -272,34 +269,32 @@ func (s *tlsSocket) SetReadDeadline(time.Time) error { return nil }
 // SetWriteDeadline implements net.Conn; see SetDeadline.
 func (s *tlsSocket) SetWriteDeadline(time.Time) error { return nil }
 
-// maxRecord is how much a Read of TLS returns at most: one record (RFC 8446,
-// section 5.1).
+// maxRecord bounds a Read of crypto/tls: one record (RFC 8446, section 5.1).
 const maxRecord = 16 << 10
 
-// drainTLS is drain for a connection inside TLS.
+// drainTLS implements drain inside TLS.
 func (c *conn) drainTLS() bool {
 	for {
 		n, err := c.tls.Read(c.work.in[:])
 		switch {
-		case errors.Is(err, errDry):
+		case errors.Is(err, errNoInput):
 			return true
 		case err != nil:
 			c.err = err
 			return false
 		case !c.feed(c.work.in[:n]):
 			return false
-		case c.called():
+		case c.interrupted():
 			return true
 		case n == maxRecord:
-			c.loop.handOver() // this client has much to ask
-			runtime.Gosched() // and others are first
+			c.loop.handOver() // more input: other connections must not wait for it
+			runtime.Gosched()
 		}
 	}
 }
 
-// sayEnd tells the client's TLS that nothing comes any more, without waiting
-// for a client that does not read.
-func (c *conn) sayEnd() {
+// closeTLS sends close_notify. It does not wait for a client that does not read.
+func (c *conn) closeTLS() {
 	if c.tls == nil || c.out.Err() != nil {
 		return
 	}

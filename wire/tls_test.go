@@ -357,10 +357,10 @@ func TestClientCertificates(t *testing.T) {
 	p.send("who\n")
 	p.want(`alice TLSv1.3 ""`)
 
-	stranger := dialTCP(t, l)
-	stranger.send("tls\n")
-	stranger.want("go")
-	c := tls.Client(stranger.Conn, with(wiretest.NewAuthority(t).Client("alice")))
+	preLogin := dialTCP(t, l)
+	preLogin.send("tls\n")
+	preLogin.want("go")
+	c := tls.Client(preLogin.Conn, with(wiretest.NewAuthority(t).Client("alice")))
 	_ = c.Handshake() // in TLSv1.3 the client is done before the server looks at its certificate
 	_, _ = c.Write([]byte("hello\n"))
 	if answer, err := io.ReadAll(c); err == nil {

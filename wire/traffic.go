@@ -8,9 +8,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Traffic is what a Server has done since it began.
+// Traffic has the counters of a Server since it began.
 type Traffic struct {
-	Accepted int64            // connections, those that were turned away as well
+	Accepted int64            // connections, those refused included
 	Received int64            // bytes of the protocol, without TLS around them
 	Sent     int64            // likewise
 	Commands int64            // see Conn.Served
@@ -18,18 +18,18 @@ type Traffic struct {
 	Errors   map[string]int64 // to clients, by SQLSTATE
 }
 
-// Why connections were refused: the keys of Traffic.Refused.
+// Keys of Traffic.Refused: reasons for which connections were refused.
 const (
 	RefusedBeforeLogin = "before_login" // too many that have not logged in
-	RefusedLimit       = "limit"        // too many all together
+	RefusedLimit       = "limit"        // too many altogether
 	RefusedAddress     = "address"      // too many from one address
 	RefusedSlow        = "slow"         // the login or a message took too long
 	RefusedTLS         = "tls"          // the handshake failed
-	RefusedDraining    = "draining"     // the server is stopping
+	RefusedDraining    = "draining"     // shutdown
 )
 
-// counters are of one connection, which alone writes them, once a read or a
-// write: no two connections share what they count with.
+// counters belong to one connection, which alone writes them, once a read and
+// once a write: no two connections write to the same cache line.
 type counters struct {
 	received, sent, commands atomic.Int64
 }
@@ -40,7 +40,7 @@ func (t *Traffic) add(c *counters) {
 	t.Commands += c.commands.Load()
 }
 
-// Traffic says what was done.
+// Traffic returns the counters so far.
 func (s *Server) Traffic() Traffic {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Server) Traffic() Traffic {
 	return t
 }
 
-// Answered counts an error that a Machine sent to its client.
+// Answered counts an error that the Machine has sent.
 func (c *Conn) Answered(err error) {
 	if c.conn == nil {
 		return

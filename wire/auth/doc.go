@@ -1,27 +1,30 @@
-// Package auth decides who may log in, for both protocols: users with their
-// verifiers, host rules, client certificates, the system's users behind a
-// Unix socket, and a bound on guessing.
+// Package auth checks logins for all protocols of a server: users with their
+// verifiers, host rules, client certificates, the system's users behind a Unix
+// socket, and a limit on guessing.
+//
+// Policy is the main type. New makes it from Users (ParseUsers) and Rules
+// (ParseRules); Replace exchanges them while the server runs. Policy.Postgres,
+// Policy.MySQL and Policy.CheckPassword are its three interfaces. A Policy is safe
+// for concurrent use. Each login keeps the Users and Rules with which it began.
 //
 //	user.go      the users file
 //	scram.go     SCRAM-SHA-256 (RFC 5802, RFC 7677): verifiers, the server's side
 //	sha2.go      the digests of MySQL's caching_sha2_password
 //	rule.go      host rules, after PostgreSQL's pg_hba.conf
-//	failures.go  what guessing costs
-//	policy.go    Policy: all of that together
-//	postgres.go  the dialogue of a PostgreSQL login
-//	mysql.go     what proves a MySQL login
+//	failures.go  the delay of failed logins
+//	policy.go    Policy
+//	postgres.go  the messages of a PostgreSQL login
+//	mysql.go     the proofs of a MySQL login
+//	password.go  the password of an HTTP request
 //
-// # What a stranger learns
+// # Invariants
 //
-// Nothing about who exists. An unknown user goes through the same dialogue as
-// a known one, with a salt that is always the same for the name and a
-// verifier that no password fits, and gets the same answer after the same
-// time. A failed login is answered a tenth of a second later, and later still
-// when its address has failed often.
-//
-// # What is believed
-//
-// Only the connection itself: that it is inside TLS, which certificate the
-// client proved to own, which address or which user of the system it comes
-// from. Never what a client says of itself.
+//   - A client does not learn which users exist. The login of an unknown user has
+//     the same messages, with a salt that depends on the name only and a verifier
+//     that no password fits, and gets the same answer after the same time.
+//   - A failed login is answered after failureDelay, and later if its network has
+//     failed often.
+//   - A decision rests on the connection alone: TLS, the certificate whose key the
+//     client has, the address, the system's user. Nothing that the client says of
+//     itself is believed.
 package auth

@@ -10,30 +10,28 @@ import (
 )
 
 const (
-	// failureDelay is how much later than a success a failed login is
-	// answered.
+	// failureDelay is the delay of a failed login.
 	failureDelay = 100 * time.Millisecond
 
-	// An address may fail failureBurst times at once and then once every
-	// failureEvery. More failures are answered later, by failureMost at the
-	// most, so that a login's time still suffices.
+	// A network may fail failureBurst times at once, and then once every
+	// failureEvery. More failures are delayed by up to failureMost, which is less
+	// than the time for a login.
 	failureBurst = 60
 	failureEvery = time.Second
 	failureMost  = 5 * time.Second
 
-	// failureAddresses bounds how many addresses are remembered.
+	// failureAddresses bounds the number of networks in the table.
 	failureAddresses = 1 << 16
 )
 
-// failures counts failed logins by network. Who knows the password is never
-// held up.
+// failures counts failed logins by network. Successful logins are never delayed.
 type failures struct {
 	mu    sync.Mutex
-	used  map[netip.Prefix]time.Time // until when an address has used up its failures
+	used  map[netip.Prefix]time.Time // the time until which a network has used up its failures
 	swept time.Time
 }
 
-// add counts a failure and returns for how long its answer waits.
+// add counts a failure and returns the delay of its answer.
 func (f *failures) add(ip netip.Addr, now time.Time) time.Duration {
 	from := wire.Network(ip)
 	f.mu.Lock()
@@ -60,8 +58,8 @@ func (f *failures) storeLocked(from netip.Prefix, until, now, oldest time.Time) 
 	f.used[from] = until
 }
 
-// evictLocked makes room: it forgets addresses that have nothing to pay off,
-// or any one when there was no time for them to do so.
+// evictLocked removes networks without recent failures, or any one if it has swept
+// the table within failureEvery.
 func (f *failures) evictLocked(now, oldest time.Time) {
 	if now.Sub(f.swept) >= failureEvery {
 		f.swept = now

@@ -48,7 +48,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// FuzzSCRAM: no dialogue of a stranger ends in success.
+// FuzzSCRAM: no dialogue of a preLogin ends in success.
 func FuzzSCRAM(f *testing.F) {
 	f.Add("SCRAM-SHA-256\x00\x00\x00\x00\x0en,,n=,r=client", "c=biws,r=clientN,p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	f.Add("SCRAM-SHA-256-PLUS\x00\x00\x00\x00\x23p=tls-server-end-point,,n=,r=client", "c=,r=,p=")

@@ -10,15 +10,15 @@ import (
 	"nextid/wire/mysqlwire"
 )
 
-// MySQL is a Policy for MySQL's protocol.
+// MySQL returns the Policy as mysqlwire needs it.
 func (p *Policy) MySQL() mysqlwire.Authenticator { return mysql{p} }
 
 type mysql struct{ policy *Policy }
 
-// Method implements mysqlwire.Authenticator. Where everybody may log in it is
-// the method that clients of all ages know.
+// Method implements mysqlwire.Authenticator. Without users it is the method that all
+// clients know.
 func (a mysql) Method() string {
-	if a.policy.Closed() {
+	if a.policy.RequiresLogin() {
 		return mysqlwire.CachingSHA2
 	}
 	return mysqlwire.NativePassword
@@ -33,7 +33,7 @@ func (a mysql) Begin(user, _ string, c *wire.Conn) mysqlwire.Exchange {
 	return l
 }
 
-// mysqlLogin is the dialogue of one login.
+// mysqlLogin is one login: a mysqlwire.Exchange.
 type mysqlLogin struct{ *login }
 
 // Authorize implements mysqlwire.Exchange.
@@ -78,7 +78,7 @@ func (l *mysqlLogin) Proof(ctx context.Context, nonce, answer []byte) error {
 
 // native checks a proof of mysql_native_password.
 func (l *mysqlLogin) native(ctx context.Context, nonce, answer []byte) error {
-	var digest [20]byte // of somebody who does not exist
+	var digest [20]byte // for a user that does not exist
 	copy(digest[:], l.tables.users.secret("native", l.name))
 	if l.user != nil && l.user.Native != nil {
 		digest = *l.user.Native
@@ -111,8 +111,8 @@ func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
 	return nil
 }
 
-// check compares a password with the user's verifier, or with a made up one.
-// Only so many run at once as there are processors.
+// check compares a password with the user's verifier, or with one that is made up.
+// At most one runs for each processor.
 func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err error) {
 	l.conn.Wait()
 	select {
@@ -136,7 +136,7 @@ func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err
 	return false, nil
 }
 
-// fail logs a failed login and makes it wait; nil is none.
+// fail logs and delays a failed login. It returns err; nil is no failure.
 func (l *mysqlLogin) fail(ctx context.Context, err error) error {
 	if err != nil {
 		l.failed(ctx, err.Error())

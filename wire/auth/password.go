@@ -9,9 +9,9 @@ import (
 	"nextid/wire/mysqlwire"
 )
 
-// CheckPassword decides about a client that sends its password with each
-// request, as in HTTP's Basic authentication: the rules, limits and waits are
-// those of the other protocols. What the user may do is written into o.
+// CheckPassword checks the password of a request, as in HTTP's Basic authentication,
+// with the rules, limits and delays of the other protocols. It writes the rights of
+// the user into o.
 func (p *Policy) CheckPassword(ctx context.Context, name, password string, c *wire.Conn, o *sqlfuncs.SessionOptions) error {
 	l := &mysqlLogin{login: p.begin(name, c)}
 	var err error
@@ -21,7 +21,7 @@ func (p *Policy) CheckPassword(ctx context.Context, name, password string, c *wi
 	case l.method == Trust:
 		err = l.vouched()
 	case name == "" && password == "":
-		return errNoProof // asked before the first attempt; not a guess
+		return errNoProof // a request before the login: not a guess
 	case l.knows(password):
 	default:
 		err = l.Password(ctx, []byte(password))
@@ -32,8 +32,8 @@ func (p *Policy) CheckPassword(ctx context.Context, name, password string, c *wi
 	return err
 }
 
-// knows reports whether a password was the user's when it was checked last:
-// each request brings it, and hashing it takes milliseconds.
+// knows reports whether a password is the one that was checked last for the user:
+// each request has it, and hashing it takes milliseconds.
 func (l *mysqlLogin) knows(password string) bool {
 	if l.method != Password || l.hidden != "" || len(password) > MaxPassword {
 		return false

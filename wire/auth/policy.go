@@ -20,7 +20,7 @@ import (
 
 // Config configures New.
 type Config struct {
-	Users *Users // nil: everybody may log in, as an administrator
+	Users *Users // nil: no proof is needed, and every user is an administrator
 	Rules []Rule // nil: those of DefaultRules(false)
 
 	// RequireTLS refuses TCP connections outside TLS, whatever the rules say.
@@ -33,20 +33,20 @@ type Config struct {
 	Logger *slog.Logger // nil: slog.Default()
 }
 
-// Policy decides about logins, for all protocols of a server. It is safe for
-// concurrent use.
+// Policy checks logins, for all protocols of a server. It is safe for concurrent
+// use.
 type Policy struct {
 	requireTLS bool
 	native     bool
 	log        *slog.Logger
 	current    atomic.Pointer[tables]
-	generation atomic.Uint64 // how often current was stored
+	generation atomic.Uint64 // number of stores to current
 	failures   failures
-	hashing    chan struct{} // bounds how many expensive hashes are computed at once
+	hashing    chan struct{} // bounds the expensive hashes that are computed at once
 	logged     limitedLog
 }
 
-// tables are what Replace replaces.
+// tables has what Replace replaces.
 type tables struct {
 	users *Users
 	rules []Rule
@@ -62,20 +62,20 @@ func New(cfg Config) *Policy {
 	return p
 }
 
-// Closed reports whether there are users, so that not everybody may log in.
-func (p *Policy) Closed() bool { return p.current.Load().users != nil }
+// RequiresLogin reports whether there are users.
+func (p *Policy) RequiresLogin() bool { return p.current.Load().users != nil }
 
-// Size is the number of users and of rules.
+// Size returns the number of users and of rules.
 func (p *Policy) Size() (users, rules int) {
 	t := p.current.Load()
 	return t.users.Len(), len(t.rules)
 }
 
-// Replace changes the users and rules, as in Config. Rules count for the logins
-// that begin from now on, users for open sessions, too; see grant.
+// Replace changes the users and rules, as in Config. Rules apply to later logins,
+// users to open sessions, too; see grant.
 //
-// Users without a number (@users) may be a part of a file. They are refused
-// when a user that is in force is not among them.
+// Users without a number (@users) may be a part of a file. They are refused if a
+// present user is missing.
 func (p *Policy) Replace(users *Users, rules []Rule) error {
 	if before := p.current.Load().users; users != nil && !users.counted {
 		if before == nil {
@@ -115,10 +115,10 @@ type login struct {
 	user   *User // nil: unknown
 	method Method
 	names  []string // of the rule
-	hidden string   // why no proof can succeed, "" if one can; for the log
+	hidden string   // reason for which no proof can succeed, for the log only; "": one can
 }
 
-// begin finds out how a user has to log in.
+// begin looks up the method of a user's login.
 func (p *Policy) begin(name string, c *wire.Conn) *login {
 	t := p.current.Load()
 	if t.users == nil {
@@ -133,8 +133,8 @@ func (p *Policy) begin(name string, c *wire.Conn) *login {
 		}
 	}
 	if l.method == Reject && asksPasswords(t.rules, from) {
-		// Others are asked for a password here: do the same, so that nobody
-		// learns from it which names the rules have.
+		// Other users are asked for a password here. Asking for one does not
+		// reveal the names in the rules.
 		l.method = Password
 	}
 	if l.user == nil && l.hidden == "" {
@@ -148,12 +148,12 @@ func (l *login) needsTLS() bool {
 	return l.policy.requireTLS && l.conn.TLS == nil && !l.conn.Local
 }
 
-// authorize writes what the user may do into the options of its session.
+// authorize writes the rights of the user into the options of its session.
 func (l *login) authorize(o *sqlfuncs.SessionOptions) {
 	o.Admin, o.Generators = false, []string{}
 	if l.user != nil {
 		o.Admin, o.Generators = l.user.Admin, l.user.Generators
-		o.Rights = &grant{policy: l.policy, user: l.user, anybody: l.tables.users == nil, password: l.method == Password}
+		o.Rights = &grant{policy: l.policy, user: l.user, open: l.tables.users == nil, password: l.method == Password}
 	}
 }
 
@@ -161,7 +161,7 @@ func (l *login) authorize(o *sqlfuncs.SessionOptions) {
 type grant struct {
 	policy   *Policy
 	user     *User // as the login found it
-	anybody  bool  // there were no users
+	open     bool  // there were no users
 	password bool  // it proved a password
 }
 
@@ -169,22 +169,22 @@ type grant struct {
 func (g *grant) Generation() uint64 { return g.policy.generation.Load() }
 
 // Now implements engine.Rights. A session ends when its user is removed, when the
-// password that it proved is another one now, and, where it proved nothing because
-// there were no users, when there are some.
+// password of its login has changed, and, if it began without users, when there are
+// some.
 func (g *grant) Now() (admin bool, generators []string, ok bool) {
 	user := g.user
 	if users := g.policy.current.Load().users; users != nil {
-		if user = users.Lookup(g.user.Name); user == nil || g.anybody || g.password && !user.sameSecret(g.user) {
+		if user = users.Lookup(g.user.Name); user == nil || g.open || g.password && !user.sameSecret(g.user) {
 			return false, []string{}, false
 		}
 	}
 	return user.Admin, user.Generators, true
 }
 
-// errNoProof are the failures of methods without a dialogue.
+// errNoProof is returned for a login without the proof that its method needs.
 var errNoProof = errors.New("not the user")
 
-// vouched checks the methods without a dialogue.
+// vouched checks the methods that need no message from the client.
 func (l *login) vouched() error {
 	var names []string
 	switch l.method {
@@ -219,13 +219,13 @@ func (l *login) vouched() error {
 	return nil
 }
 
-// certificateNames are whom a client's certificate speaks for: its common
-// name first.
+// certificateNames returns the names in a client's certificate, the common name
+// first.
 func certificateNames(s *wire.Secured) []string {
 	return slices.Concat([]string{s.Client.Subject.CommonName}, s.Client.DNSNames, s.Client.EmailAddresses)
 }
 
-// peerNames are the names of the system's user behind a Unix socket.
+// peerNames returns the names of the system's user behind a Unix socket.
 func peerNames(c *wire.Conn) (names []string, ok bool) {
 	uid, ok := c.PeerUID()
 	if !ok {
@@ -238,7 +238,7 @@ func peerNames(c *wire.Conn) (names []string, ok bool) {
 	return []string{"#" + id}, true // a container without a list of users
 }
 
-// failed logs a failed login and waits as long as its address deserves.
+// failed logs a failed login and waits for its delay.
 func (l *login) failed(ctx context.Context, reason string) {
 	now := time.Now()
 	delay := l.policy.failures.add(l.conn.IP, now)
@@ -250,7 +250,7 @@ func (l *login) failed(ctx context.Context, reason string) {
 	wait(ctx, delay)
 }
 
-// refused logs a login that is refused before any proof, which costs nothing.
+// refused logs a login that is refused before any proof.
 func (l *login) refused(reason string) {
 	if skipped, ok := l.policy.logged.next(time.Now()); ok {
 		l.policy.log.Warn("login refused", "connection", l.conn.ID, "remote", l.conn.Remote, "user", cut(l.name),
@@ -258,13 +258,13 @@ func (l *login) refused(reason string) {
 	}
 }
 
-// errNeedsTLS is what a client outside TLS is told where it must not be.
+// errNeedsTLS returns the error of a login outside TLS where TLS is required.
 func errNeedsTLS() error {
 	return sqlstate.New(sqlstate.InvalidAuthorization, "this server requires TLS").
 		WithHint("Connect with TLS: sslmode=verify-full in PostgreSQL's clients, --ssl-mode=VERIFY_IDENTITY in MySQL's.")
 }
 
-// errNoRule is what a client is told whom no host rule lets in.
+// errNoRule returns the error of a login that no host rule allows.
 func errNoRule(l *login) error {
 	where, how := "a Unix socket", ""
 	if !l.conn.Local {
@@ -288,8 +288,8 @@ func cut(name string) string {
 	return name[:maxShown] + "…"
 }
 
-// limitedLog lets some lines through a second: a flood of failures must not
-// fill the disk.
+// limitedLog bounds log lines to maxLines a second: failures must not fill the
+// disk.
 type limitedLog struct {
 	mu      sync.Mutex
 	since   time.Time // when the second began
@@ -297,10 +297,10 @@ type limitedLog struct {
 	skipped int
 }
 
-// maxLines is how many failed logins are logged in a second.
+// maxLines bounds the failed logins that are logged in a second.
 const maxLines = 10
 
-// next reports whether to log now, and how many lines were left out before.
+// next reports whether to log now, and the number of lines left out before.
 func (l *limitedLog) next(now time.Time) (skipped int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

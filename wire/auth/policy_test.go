@@ -202,7 +202,7 @@ func TestOpenPolicy(t *testing.T) {
 	if p.MySQL().Begin("anybody", "", from("192.0.2.1")) != nil || p.MySQL().Method() != mysqlwire.NativePassword {
 		t.Error("MySQL's clients are asked for a proof")
 	}
-	if p.Closed() {
+	if p.RequiresLogin() {
 		t.Error("closed")
 	}
 }
@@ -278,11 +278,11 @@ func TestMySQLLogins(t *testing.T) {
 		if err := cora.Proof(t.Context(), nonce, nil); err != nil {
 			t.Errorf("a certificate: %v", err)
 		}
-		stranger := p.MySQL().Begin("cora", "", inside(from("10.0.0.1"), "other"))
-		if err := errors.Join(stranger.Proof(t.Context(), nonce, nil)); err == nil {
+		preLogin := p.MySQL().Begin("cora", "", inside(from("10.0.0.1"), "other"))
+		if err := errors.Join(preLogin.Proof(t.Context(), nonce, nil)); err == nil {
 			t.Error("another's certificate")
 		}
-		if err := stranger.Password(t.Context(), []byte("x")); err == nil {
+		if err := preLogin.Password(t.Context(), []byte("x")); err == nil {
 			t.Error("a password where a certificate is wanted")
 		}
 

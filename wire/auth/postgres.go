@@ -24,7 +24,7 @@ const (
 	mechanismPlus = "SCRAM-SHA-256-PLUS"
 )
 
-// Postgres is a Policy for PostgreSQL's protocol.
+// Postgres returns the Policy as pgwire needs it.
 func (p *Policy) Postgres() pgwire.Authenticator { return postgres{p} }
 
 type postgres struct{ policy *Policy }
@@ -34,7 +34,7 @@ func (a postgres) Begin(user, _ string, c *wire.Conn) pgwire.Exchange {
 	return &postgresLogin{login: a.policy.begin(user, c)}
 }
 
-// postgresLogin is the dialogue of one login.
+// postgresLogin is one login: a pgwire.Exchange.
 type postgresLogin struct {
 	*login
 	scram *conversation // nil before the mechanisms were offered
@@ -61,7 +61,7 @@ func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte
 	return request, done, nil
 }
 
-// first begins the dialogue, or ends it where none is needed.
+// first begins the login, and ends it if the method needs no message.
 func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, err error) {
 	switch {
 	case l.needsTLS():
@@ -80,8 +80,7 @@ func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, e
 	return nil, true, nil
 }
 
-// offer is AuthenticationSASL with the mechanisms that the connection can
-// have.
+// offer returns AuthenticationSASL with the mechanisms for the connection.
 func (l *postgresLogin) offer() []byte {
 	v, known := l.tables.users.scram(l.name)
 	l.scram = &conversation{verifier: v, known: known && l.hidden == "", nonce: newNonce()}
@@ -96,7 +95,7 @@ func (l *postgresLogin) offer() []byte {
 	return append(append(request, mechanism...), 0, 0)
 }
 
-// errWrong is a proof that does not fit.
+// errWrong is returned for a proof of another password.
 var errWrong = errors.New("wrong password")
 
 // chosen reads SASLInitialResponse.
@@ -137,8 +136,8 @@ func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err er
 	return nil, false, errWrong
 }
 
-// told is what the client hears of a failure: no more than that it failed,
-// unless it broke the protocol.
+// told returns the error for the client: only that the login has failed, unless the
+// client broke the protocol.
 func (l *postgresLogin) told(err error) error {
 	switch {
 	case errors.Is(err, errSCRAM):

@@ -10,19 +10,19 @@ import (
 	"nextid/wire"
 )
 
-// Method is how a client proves who it is.
+// Method is a kind of proof.
 type Method string
 
 // The methods of host rules.
 const (
-	Reject   Method = "reject" // nobody gets in
+	Reject   Method = "reject" // no login
 	Trust    Method = "trust"  // no proof
 	Password Method = "scram"  // SCRAM-SHA-256 over PostgreSQL, caching_sha2_password over MySQL
 	Cert     Method = "cert"   // the client's certificate names the user
 	Peer     Method = "peer"   // the system's user behind a Unix socket is the user
 )
 
-// Transport says over what a rule's connections come.
+// Transport is the kind of connection of a rule.
 type Transport string
 
 // The transports of host rules.
@@ -39,7 +39,7 @@ type Rule struct {
 	Users     []string     // empty: all
 	Address   netip.Prefix // invalid: all
 	Method    Method
-	Names     []string // who the certificate or the system must say it is; empty: the user's own name
+	Names     []string // accepted names in the certificate or of the system's user; empty: the user's own name
 }
 
 // ParseRules reads a host rules file, after PostgreSQL's pg_hba.conf without
@@ -51,8 +51,8 @@ type Rule struct {
 //
 // The type may also be hostssl or hostnossl. USER is all, or names with
 // commas between them; ADDRESS is all, an address, or one with a length
-// (10.0.0.0/8). The first rule that matches a connection counts; one that no
-// rule matches is refused.
+// (10.0.0.0/8). The first rule that matches a connection applies. A connection that
+// no rule matches is refused.
 func ParseRules(text string) ([]Rule, error) {
 	var rules []Rule
 	err := eachLine(text, func(fields []string) error {
@@ -61,7 +61,7 @@ func ParseRules(text string) ([]Rule, error) {
 		return err
 	})
 	if err == nil && len(rules) == 0 {
-		err = errors.New("no rule: nobody could log in")
+		err = errors.New("no rule: no user could log in")
 	}
 	return rules, err
 }
@@ -130,7 +130,7 @@ func parseAddress(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// check refuses combinations that make no sense.
+// check refuses impossible combinations.
 func (r *Rule) check() error {
 	switch r.Method {
 	case Reject, Trust, Password:
@@ -151,9 +151,8 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// DefaultRules are those of a server without a rules file: everybody proves
-// a password; over TCP from other machines inside TLS, unless plaintext is
-// allowed.
+// DefaultRules returns the rules of a server without a rules file: a password for
+// every user, over TCP from other machines inside TLS, unless plaintext is allowed.
 func DefaultRules(allowPlaintext bool) []Rule {
 	rules := []Rule{
 		{Transport: Local, Method: Password},
@@ -167,14 +166,14 @@ func DefaultRules(allowPlaintext bool) []Rule {
 	return rules
 }
 
-// origin is where a connection comes from.
+// origin has the properties of a connection that rules match.
 type origin struct {
 	local  bool
 	secure bool // inside TLS
 	ip     netip.Addr
 }
 
-// reaches reports whether a rule is for connections of an origin.
+// reaches reports whether a rule matches an origin.
 func (r *Rule) reaches(o origin) bool {
 	switch r.Transport {
 	case Local:
@@ -191,7 +190,7 @@ func (r *Rule) reaches(o origin) bool {
 	return !o.local && (!r.Address.IsValid() || r.Address.Contains(wire.ClientAddress(o.ip)))
 }
 
-// match finds the rule that counts for a user, nil for none.
+// match returns the first rule that matches, nil for none.
 func match(rules []Rule, o origin, user string) *Rule {
 	for i := range rules {
 		r := &rules[i]
@@ -202,7 +201,7 @@ func match(rules []Rule, o origin, user string) *Rule {
 	return nil
 }
 
-// asksPasswords reports whether some user would be asked for a password.
+// asksPasswords reports whether a rule asks some user for a password.
 func asksPasswords(rules []Rule, o origin) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.reaches(o) && r.Method == Password })
 }

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// scramIterations and scramSalt are what PostgreSQL uses: more iterations
-	// would cost the clients.
+	// scramIterations and scramSalt are PostgreSQL's defaults. The clients compute
+	// the iterations.
 	scramIterations = 4096
 	scramSalt       = 16
 
-	// maxIterations bounds what a foreign verifier can make us compute.
+	// maxIterations bounds the computation for a verifier from elsewhere.
 	maxIterations = 1_000_000
 
 	scramPrefix = "SCRAM-SHA-256$"
 )
 
-// SCRAM is what a server keeps of a password for SCRAM-SHA-256 (RFC 5802,
-// section 3): enough to check a proof, not enough to make one.
+// SCRAM is a verifier for SCRAM-SHA-256 (RFC 5802, section 3). It checks a proof, and
+// cannot make one.
 type SCRAM struct {
 	Iterations int
 	Salt       []byte
@@ -57,9 +57,9 @@ func deriveSCRAM(password string, salt []byte, iterations int) *SCRAM {
 	}
 }
 
-// prepare is SASLprep (RFC 4013) as PostgreSQL applies it (common/saslprep.c):
-// a password that is not UTF-8, that holds something forbidden or a character
-// that Unicode 3.2 did not know is taken as it is.
+// prepare applies SASLprep (RFC 4013) as PostgreSQL does (common/saslprep.c): a
+// password that is not UTF-8, has a prohibited character or one that Unicode 3.2 did
+// not have is not changed.
 func prepare(password string) string {
 	prepared, err := stringprep.SASLprep.Prepare(password)
 	if err != nil || prepared == "" {
@@ -79,7 +79,7 @@ func (v *SCRAM) Check(password string) bool {
 	return subtle.ConstantTimeCompare(d.StoredKey[:], v.StoredKey[:]) == 1
 }
 
-// String is the verifier in PostgreSQL's form (pg_authid.rolpassword):
+// String returns the verifier in PostgreSQL's form (pg_authid.rolpassword):
 // SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey.
 func (v *SCRAM) String() string {
 	b64 := base64.StdEncoding.EncodeToString
@@ -122,19 +122,19 @@ func decodeKey(key *[sha256.Size]byte, text string) error {
 	return nil
 }
 
-// mac is HMAC-SHA-256.
+// mac returns the HMAC-SHA-256 of a text.
 func mac(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
-// errSCRAM is a client's message that RFC 5802 does not allow here.
+// errSCRAM is returned for a message that RFC 5802 does not allow here.
 var errSCRAM = errors.New("malformed SCRAM message")
 
-// errBinding is a client that lets itself be talked out of channel binding:
-// it could bind, and believes that the server cannot, although the server
-// offered it. Somebody in the middle may have removed the offer.
+// errBinding is returned if the client supports channel binding and believes that
+// the server does not, although the server offered it. An attacker in the middle may
+// have removed the offer.
 var errBinding = errors.New("SCRAM channel binding negotiation error")
 
 // conversation is the server's side of one SCRAM login.
@@ -142,7 +142,7 @@ type conversation struct {
 	verifier *SCRAM
 	known    bool   // false: the verifier is made up, and nothing fits
 	plus     bool   // the client chose SCRAM-SHA-256-PLUS
-	endPoint []byte // what channel binding binds to, nil where it was not offered
+	endPoint []byte // of the channel binding, nil if it was not offered
 	nonce    string // the server's part
 
 	header      string // gs2-header
@@ -151,7 +151,7 @@ type conversation struct {
 	fullNonce   string
 }
 
-// newNonce is the server's part of the nonce, as PostgreSQL's 18 bytes.
+// newNonce returns the server's part of the nonce: 18 bytes, as in PostgreSQL.
 func newNonce() string {
 	b := make([]byte, 18)
 	_, _ = rand.Read(b) // never fails (crypto/rand)
@@ -177,9 +177,9 @@ func (s *conversation) first(message []byte) ([]byte, error) {
 		return nil, errSCRAM
 	}
 	if identity != "" {
-		return nil, errSCRAM // to act for somebody else is not supported
+		return nil, errSCRAM // an authorization identity is not supported
 	}
-	// The user of the start-up packet counts, as with PostgreSQL.
+	// The user is that of the start-up packet, as in PostgreSQL.
 	user, rest, ok := strings.Cut(bare, ",")
 	nonce, _, _ := strings.Cut(rest, ",") // extensions may follow
 	if !ok || !strings.HasPrefix(user, "n=") || !strings.HasPrefix(nonce, "r=") || !validNonce(nonce[2:]) {
@@ -203,8 +203,8 @@ func validNonce(nonce string) bool {
 	return nonce != ""
 }
 
-// final reads client-final-message. If the client knows the password, it
-// returns server-final-message; fits is false if not.
+// final reads client-final-message. fits reports that the proof is right; answer is
+// server-final-message then.
 func (s *conversation) final(message []byte) (answer []byte, fits bool, err error) {
 	at := bytes.LastIndex(message, []byte(",p="))
 	if at < 0 {
@@ -225,7 +225,7 @@ func (s *conversation) final(message []byte) (answer []byte, fits bool, err erro
 		want = append(want, s.endPoint...)
 	}
 	if binding[2:] != base64.StdEncoding.EncodeToString(want) {
-		return nil, false, errSCRAM // another certificate: somebody in the middle
+		return nil, false, errSCRAM // another certificate: an attacker in the middle
 	}
 	all := s.clientFirst + "," + s.serverFirst + "," + withoutProof
 	clientKey := mac(s.verifier.StoredKey[:], all)

@@ -21,9 +21,8 @@ const (
 	sha2Rounds = 5000
 )
 
-// SHA2 is what MySQL keeps of a password for caching_sha2_password: the
-// SHA-crypt digest (akkadia.org/drepper/SHA-crypt.txt) with a salt of 20
-// bytes.
+// SHA2 is MySQL's verifier for caching_sha2_password: the SHA-crypt digest
+// (akkadia.org/drepper/SHA-crypt.txt) with a salt of 20 bytes.
 type SHA2 struct {
 	Rounds int
 	Salt   [sha2Salt]byte
@@ -46,8 +45,8 @@ func (v *SHA2) Check(password string) bool {
 	return subtle.ConstantTimeCompare([]byte(shaCrypt(password, v.Salt[:], v.Rounds)), []byte(v.Digest)) == 1
 }
 
-// String is the digest in MySQL's form (mysql.user.authentication_string):
-// $A$rounds$ and, without anything between them, salt and digest.
+// String returns the digest in MySQL's form (mysql.user.authentication_string):
+// $A$rounds$, the salt, the digest.
 func (v *SHA2) String() string {
 	return fmt.Sprintf("%s%03X$%s%s", sha2Prefix, v.Rounds/1000, v.Salt[:], v.Digest)
 }
@@ -83,8 +82,8 @@ func ParseSHA2(s string) (*SHA2, error) {
 
 const cryptAlphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// shaCrypt is the SHA-256 variant of SHA-crypt, the steps of its
-// specification in their order, without a limit on the salt.
+// shaCrypt computes the SHA-256 variant of SHA-crypt, in the order of the steps of
+// its specification, without a limit on the salt.
 func shaCrypt(password string, salt []byte, rounds int) string {
 	p := []byte(password)
 	b := sha256.Sum256(bytes.Join([][]byte{p, salt, p}, nil))

@@ -24,8 +24,8 @@ const (
 	// MaxName bounds a user's name, in bytes.
 	MaxName = 128
 
-	// MaxPassword bounds a password, in bytes: what is longer costs more to
-	// hash than it is worth. MySQL's limit for caching_sha2_password.
+	// MaxPassword bounds a password, in bytes: MySQL's limit for
+	// caching_sha2_password. A longer one would be expensive to hash.
 	MaxPassword = 256
 
 	// maxUsers bounds a users file.
@@ -47,23 +47,23 @@ type User struct {
 	SCRAM *SCRAM // nil: none
 	SHA2  *SHA2  // nil: none
 
-	// Generators are the names that the user may draw from, with * for any
-	// rest at the end; nil: all.
+	// Generators has the names that the user may draw from, * at the end for any
+	// rest; nil: all.
 	Generators []string
 
 	// Native is the digest of mysql_native_password, nil for none. It has no
 	// salt, and is used only where a Policy allows it.
 	Native *[sha1.Size]byte
 
-	// fast is SHA256(SHA256(password)), which proves most logins with
-	// caching_sha2_password. It is known after the first one with the password
-	// itself, and never written down.
+	// fast is SHA256(SHA256(password)), by which most logins with
+	// caching_sha2_password are checked. It is known after the first login with
+	// the password itself, and never stored.
 	fast atomic.Pointer[[sha256.Size]byte]
 }
 
-// SetPassword gives the user verifiers of a password for both protocols;
-// native also for mysql_native_password. Verifiers that the password fits stay:
-// others would end the user's sessions.
+// SetPassword makes the verifiers of a password for both protocols; native also for
+// mysql_native_password. Verifiers that the password fits are kept: new ones would
+// end the user's sessions.
 func (u *User) SetPassword(password string, native bool) error {
 	switch {
 	case password == "":
@@ -93,11 +93,11 @@ func (u *User) sameSecret(v *User) bool {
 // or NewUsers.
 type Users struct {
 	byName  map[string]*User
-	mock    []byte // secret: makes the salts of users that do not exist
+	mock    []byte // secret of the salts of users that do not exist
 	counted bool   // false: read from a file without @users, perhaps a part of one
 
-	// shapes are the iterations and lengths of salts that the verifiers have,
-	// so that made up ones look like them.
+	// shapes has the iterations and salt lengths of the verifiers, for those of
+	// users that do not exist.
 	shapes []shape
 }
 
@@ -106,7 +106,7 @@ type shape struct {
 	native           bool
 }
 
-// NewUsers makes Users. mock is the secret of a users file, nil for a new one.
+// NewUsers returns Users. mock is the secret of a users file, nil for a new one.
 func NewUsers(users []*User, mock []byte) *Users {
 	u := &Users{byName: make(map[string]*User, len(users)), mock: mock, counted: true}
 	if len(mock) == 0 {
@@ -128,7 +128,7 @@ func NewUsers(users []*User, mock []byte) *Users {
 	return u
 }
 
-// Len is the number of users, 0 for nil.
+// Len returns the number of users, 0 for nil.
 func (u *Users) Len() int {
 	if u == nil {
 		return 0
@@ -136,13 +136,13 @@ func (u *Users) Len() int {
 	return len(u.byName)
 }
 
-// Names are the users' names, sorted.
+// Names returns the users' names, sorted.
 func (u *Users) Names() []string { return slices.Sorted(maps.Keys(u.byName)) }
 
 // Lookup returns a user, nil when there is none of that name.
 func (u *Users) Lookup(name string) *User { return u.byName[name] }
 
-// secret derives bytes that depend on the mock secret and a name only.
+// secret returns bytes that depend on mock, purpose and name only.
 func (u *Users) secret(purpose, name string) []byte {
 	h := hmac.New(sha256.New, u.mock)
 	h.Write([]byte(purpose))
@@ -151,14 +151,14 @@ func (u *Users) secret(purpose, name string) []byte {
 	return h.Sum(nil)
 }
 
-// shapeOf is what the verifiers of a name that does not exist look like.
+// shapeOf returns the shape of the verifier of a name that does not exist.
 func (u *Users) shapeOf(name string) shape {
 	pick := binary.BigEndian.Uint64(u.secret("shape", name))
 	return u.shapes[pick%uint64(len(u.shapes))]
 }
 
-// scram returns the verifier of a name. Somebody who does not exist, or has
-// none, gets one that is always the same and fits nothing.
+// scram returns the verifier of a name. A name without one gets one that is always
+// the same and that no password fits.
 func (u *Users) scram(name string) (v *SCRAM, known bool) {
 	form := u.shapeOf(name)
 	salt := u.secret("salt", name)
@@ -175,7 +175,7 @@ func (u *Users) scram(name string) (v *SCRAM, known bool) {
 	return v, false
 }
 
-// LineError is a line of a users or rules file that cannot be understood.
+// LineError is returned for a line of a users or rules file with an error.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -191,12 +191,12 @@ func (e *LineError) Unwrap() error { return e.Err }
 //	@mock SECRET
 //	NAME [VERIFIER…] [admin] [only=GENERATOR,…]
 //
-// A verifier is SCRAM-SHA-256$… of PostgreSQL, or $A$…, 0x… or *… of MySQL. A
-// field with blanks or a # in it stands in double quotes, a double quote in
-// it twice; so lines of PgBouncer's userlist.txt are read as they are.
+// A verifier is SCRAM-SHA-256$… of PostgreSQL, or $A$…, 0x… or *… of MySQL. A field
+// with blanks or a # is in double quotes, with a double quote doubled, as in
+// PgBouncer's userlist.txt.
 //
-// A part of a file is an error: a line without an end, a file without users,
-// and another number of users than @users says.
+// A part of a file is an error: a last line without an end, no user, another number
+// of users than that of @users.
 func ParseUsers(text string) (*Users, error) {
 	var users []*User
 	var mock []byte
@@ -216,7 +216,7 @@ func ParseUsers(text string) (*Users, error) {
 		case err != nil:
 			return err
 		case seen[user.Name]:
-			return fmt.Errorf("user %q stands here a second time", user.Name)
+			return fmt.Errorf("user %q is in the file twice", user.Name)
 		case len(users) == maxUsers:
 			return fmt.Errorf("more than %d users", maxUsers)
 		}
@@ -230,7 +230,7 @@ func ParseUsers(text string) (*Users, error) {
 	case len(users) == 0:
 		return nil, errors.New("the file has no user")
 	case count >= 0 && count != len(users):
-		return nil, fmt.Errorf("%s says %d, and the file has %d: it is not whole", countWord, count, len(users))
+		return nil, fmt.Errorf("%s is %d, and the file has %d users: it is not whole", countWord, count, len(users))
 	}
 	all := NewUsers(users, mock)
 	all.counted = count >= 0
@@ -243,12 +243,12 @@ func parseCount(fields []string, before int) (int, error) {
 			return int(n), nil
 		}
 	}
-	return before, errors.New(countWord + " needs the number of users and stands once")
+	return before, errors.New(countWord + " needs the number of users, once")
 }
 
 func parseMock(fields []string, before []byte) ([]byte, error) {
 	if len(fields) != 1 || before != nil {
-		return nil, errors.New(mockWord + " needs one value and stands once")
+		return nil, errors.New(mockWord + " needs one value, once")
 	}
 	mock, err := base64.StdEncoding.DecodeString(fields[0])
 	if err != nil || len(mock) < 16 {
@@ -257,8 +257,8 @@ func parseMock(fields []string, before []byte) ([]byte, error) {
 	return mock, nil
 }
 
-// parseUser reads the fields of a user's line. Messages do not repeat a
-// field: it might be a password.
+// parseUser reads the fields of a user's line. Errors do not quote a field: it could
+// be a password.
 func parseUser(fields []string) (*User, error) {
 	if err := CheckUserName(fields[0]); err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func parseUser(fields []string) (*User, error) {
 		case strings.HasPrefix(f, nativePrefix):
 			twice = u.Native != nil
 			u.Native, err = parseNative(f)
-		case f == "" && i == 0: // PgBouncer's way to have none
+		case f == "" && i == 0: // no verifier, in PgBouncer's form
 		default:
 			return nil, fmt.Errorf("field %d of user %q is neither a verifier (SCRAM-SHA-256$…, $A$…) nor %s, only=…; "+
 				"passwords are never stored, see nextid passwd", i+2, u.Name, adminWord)
@@ -295,14 +295,13 @@ func parseUser(fields []string) (*User, error) {
 			return nil, fmt.Errorf("field %d of user %q: %w", i+2, u.Name, err)
 		}
 		if twice {
-			return nil, fmt.Errorf("field %d of user %q says the same as one before", i+2, u.Name)
+			return nil, fmt.Errorf("field %d of user %q repeats an earlier one", i+2, u.Name)
 		}
 	}
 	return u, nil
 }
 
-// CheckGenerators says what is wrong with a list of generators as only= has
-// it. "" is no list.
+// CheckGenerators checks a list of generators as in only=. "" is no list.
 func CheckGenerators(list string) error {
 	if list == "" {
 		return nil
@@ -324,7 +323,7 @@ func parseNative(text string) (*[sha1.Size]byte, error) {
 	return (*[sha1.Size]byte)(b), nil
 }
 
-// CheckUserName says what is wrong with a user's name.
+// CheckUserName checks a user's name.
 func CheckUserName(name string) error {
 	switch {
 	case name == "":
@@ -344,7 +343,7 @@ func CheckUserName(name string) error {
 	return nil
 }
 
-// Line is the user's line in a users file, without its end.
+// Line returns the user's line in a users file, without its end.
 func (u *User) Line() string {
 	fields := []string{quoteField(u.Name)}
 	if u.SCRAM != nil {
@@ -365,7 +364,7 @@ func (u *User) Line() string {
 	return strings.Join(fields, " ")
 }
 
-// quoteField puts a field into quotes, or hexadecimal, where it needs them.
+// quoteField returns a field in quotes or hexadecimal where it needs them.
 func quoteField(f string) string {
 	if strings.HasPrefix(f, sha2Prefix) && strings.ContainsFunc(f, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '#' }) {
 		return fmt.Sprintf("0x%X", f)
@@ -376,10 +375,9 @@ func quoteField(f string) string {
 	return f
 }
 
-// Edit returns the text of a users file in which one user is set, or removed
-// when user is nil. Everything else stays as it is, except for the number of
-// users, which becomes the first line. A file without a secret gets one. found
-// reports whether the name was there.
+// Edit returns the text of a users file with one user set, or removed if user is nil.
+// The number of users becomes the first line, and a file without a secret gets one.
+// Nothing else changes. found reports whether the name was there.
 func Edit(text, name string, user *User) (edited string, found bool, err error) {
 	var b strings.Builder
 	mocked, count := false, 0
@@ -419,12 +417,12 @@ func Edit(text, name string, user *User) (edited string, found bool, err error) 
 }
 
 const fileHead = `# Users of nextid: NAME VERIFIER… [admin] [only=GENERATOR,…]. "nextid passwd" writes it; see docs/security.md.
-# @users is how many there are: a file that was cut off is refused.
-# @mock makes up salts for names that do not exist. It is as secret as the rest of this file.
+# @users is the number of users: a file that was cut off is refused.
+# @mock makes the salts of names that do not exist. Keep it as secret as the rest of this file.
 `
 
-// eachLine calls f with the fields of every line that has any. A line without
-// an end is an error: the file may have been read while it was written.
+// eachLine calls f with the fields of every line that has any. A last line without an
+// end is an error: the file may have been read while it was written.
 func eachLine(text string, f func(fields []string) error) error {
 	number := 0
 	for line := range strings.Lines(text) {

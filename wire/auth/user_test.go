@@ -63,13 +63,13 @@ func TestWrongUsersFiles(t *testing.T) {
 		"alice " + somePencil[:60]:               "field 2 of user \"alice\": ",
 		"alice $A$005$xyz":                       "field 2 of user \"alice\": ",
 		"alice 0xqq":                             "not hexadecimal",
-		"alice " + somePencil + " " + somePencil: "the same as one before",
+		"alice " + somePencil + " " + somePencil: "repeats an earlier one",
 		"alice only=":                            "names no generator",
 		"alice only=a,,b":                        "such as orders,invoice_*",
 		"alice only=a*b":                         "such as orders,invoice_*",
-		"alice only=a only=b":                    "the same as one before",
-		"alice admin admin":                      "the same as one before",
-		"bob " + somePencil:                      "a second time",
+		"alice only=a only=b":                    "repeats an earlier one",
+		"alice admin admin":                      "repeats an earlier one",
+		"bob " + somePencil:                      "in the file twice",
 		`"alice`:                                 "has no end",
 		`"" admin`:                               "empty",
 		"a\x01b admin":                           "control character",
@@ -77,12 +77,12 @@ func TestWrongUsersFiles(t *testing.T) {
 		strings.Repeat("x", 129) + " admin":      "longer than 128 bytes",
 		"@other x":                               "begin with @",
 		"@mock short":                            "base64",
-		someMock + "\n" + someMock:               "stands once",
-		"@mock":                                  "stands once",
-		"@users":                                 "stands once",
-		"@users 2 2":                             "stands once",
-		"@users -1":                              "stands once",
-		"@users 1\n@users 1":                     "stands once",
+		someMock + "\n" + someMock:               "once",
+		"@mock":                                  "once",
+		"@users":                                 "once",
+		"@users 2 2":                             "once",
+		"@users -1":                              "once",
+		"@users 1\n@users 1":                     "once",
 	} {
 		_, err := ParseUsers("bob\n" + line + "\n")
 		var at *LineError
@@ -114,7 +114,7 @@ func TestPartsOfUsersFiles(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"alice\n@users 2\n": "@users says 2, and the file has 1", "@users 1\nalice\nbob\n": "@users says 1, and the file has 2", "@users 0\n": "no user", "": "no user",
+		"alice\n@users 2\n": "@users is 2, and the file has 1", "@users 1\nalice\nbob\n": "@users is 1, and the file has 2", "@users 0\n": "no user", "": "no user",
 	} {
 		if _, err := ParseUsers(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -46,17 +46,17 @@ const somePassword = "correct horse ☃" // not ASCII: SASLprep has something to
 
 func startSecured(t *testing.T) *secured {
 	t.Helper()
-	authority, stranger := wiretest.NewAuthority(t), wiretest.NewAuthority(t)
+	authority, preLogin := wiretest.NewAuthority(t), wiretest.NewAuthority(t)
 	dir := t.TempDir()
 	s := &secured{t: t, ca: filepath.Join(dir, "ca.crt"), wrongCA: filepath.Join(dir, "wrong.crt"), users: filepath.Join(dir, "users")}
-	for file, pem := range map[string][]byte{s.ca: authority.PEM, s.wrongCA: stranger.PEM} {
+	for file, pem := range map[string][]byte{s.ca: authority.PEM, s.wrongCA: preLogin.PEM} {
 		if err := os.WriteFile(file, pem, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cert, key := authority.Server().Write(t, dir, "server")
 	s.cert, s.key = authority.Client("certified").Write(t, dir, "certified")
-	s.strangerCert, s.strangerKey = stranger.Client("certified").Write(t, dir, "stranger")
+	s.strangerCert, s.strangerKey = preLogin.Client("certified").Write(t, dir, "preLogin")
 	s.passwd("alice")
 	s.passwd("certified", "--no-password")
 	me, err := user.Current()

@@ -1,11 +1,12 @@
-// Package httpstatus tells load balancers and monitoring over HTTP how a
-// server stands:
+// Package httpstatus serves the state of a server over HTTP, for load balancers and
+// monitoring:
 //
-//	/healthz  200 while the process answers at all (liveness)
-//	/readyz   200 while clients should come here, else 503 and why (readiness)
-//	/metrics  numbers in Prometheus's text format
+//	/healthz  200 while the process answers (liveness)
+//	/readyz   200 while clients should connect, else 503 and the reason (readiness)
+//	/metrics  metrics in Prometheus's text format
 //
-// It knows neither engines nor protocols: it asks the functions in its Config.
+// Server answers on one listener, with the functions of its Config. It has a limit of
+// its own on connections.
 package httpstatus
 
 import (
@@ -22,18 +23,19 @@ import (
 // Config configures a Server. Ready and Metrics are required; both are called
 // from several goroutines.
 type Config struct {
-	// Ready says why no client should be sent here, nil if clients should.
+	// Ready returns the reason for which no client should connect, nil if clients
+	// should.
 	Ready func() error
-	// Notes are what an operator should know although clients may come, a
-	// line each. Everybody can read them. nil: none.
+	// Notes returns warnings for an operator, a line each. Every client can read
+	// them. nil: none.
 	Notes func() []string
 	// Metrics answers /metrics.
 	Metrics http.Handler
-	// Authorize decides about /metrics for a client on another machine. name
-	// and password are those of HTTP's Basic authentication, empty if there
-	// are none. nil lets everybody read it.
+	// Authorize checks a request for /metrics from another machine. name and
+	// password are those of HTTP's Basic authentication, empty without. nil: every
+	// client may read it.
 	Authorize func(ctx context.Context, remote net.Addr, secure bool, name, password string) error
-	// Pages answers every other path; nil: nothing is there.
+	// Pages answers every other path; may be nil.
 	Pages http.Handler
 	// TLS gives the configuration of the next connection; nil for plain HTTP.
 	TLS func() *tls.Config
@@ -41,7 +43,7 @@ type Config struct {
 	Logger *slog.Logger // nil: slog.Default()
 }
 
-// What one client can cost. A scrape of many generators is some 100 KiB.
+// Limits on clients. A scrape with many generators has some 100 KiB.
 const (
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 10 * time.Second
@@ -141,10 +143,10 @@ func answer(w http.ResponseWriter, code int, text string) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(text)) // the client may be gone
+	_, _ = w.Write([]byte(text)) // the client may have hung up
 }
 
-// remoteAddr is who asks; nil over a Unix socket.
+// remoteAddr returns the client's address, nil over a Unix socket.
 func remoteAddr(r *http.Request) net.Addr {
 	addr, err := net.ResolveTCPAddr("tcp", r.RemoteAddr)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	shortMessage = 32
 
 	// maxRepeats bounds Repeats, and with it the bytes that are appended
-	// before Out.Room is called.
+	// before Out.FlushFull is called.
 	maxRepeats = 128
 )
 

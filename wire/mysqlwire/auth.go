@@ -10,57 +10,56 @@ import (
 	"nextid/wire"
 )
 
-// Authenticator decides who may log in.
+// Authenticator checks logins.
 type Authenticator interface {
-	// Method is the method that the greeting names, before anything is known
-	// of the client: CachingSHA2 or NativePassword.
+	// Method returns the method for the greeting, which is sent before anything
+	// is known of the client: CachingSHA2 or NativePassword.
 	Method() string
 
-	// Begin starts the login of a user. It must treat unknown users like
-	// known ones, so that nobody can find out who exists. nil lets the client
-	// in as an administrator, whatever it says.
+	// Begin starts the login of a user. It must treat unknown users like known
+	// ones, so that a client cannot find out which users exist. nil logs the
+	// client in as an administrator, without a proof.
 	Begin(user, database string, c *wire.Conn) Exchange
 }
 
-// Exchange is one client's login. The dialogue, nonces and encryption are
-// this package's; the Exchange knows what proves the account. It may wait, but
-// not beyond the context that it gets. Its errors deny access, all with the
-// same text; an *sqlstate.Error that is not about the password (28P01, 28000)
-// is told to the client instead.
+// Exchange is the login of one client. This package does the messages, nonces and
+// encryption; the Exchange checks the proofs. It may wait, but not beyond its
+// context. Its errors deny access, all with the same text. An *sqlstate.Error that
+// is not about the password (28P01, 28000) is sent to the client instead.
 type Exchange interface {
-	// Method is the account's method, CachingSHA2 or NativePassword. A client
-	// that comes with another one is asked to switch.
+	// Method returns the account's method, CachingSHA2 or NativePassword. A
+	// client that uses another one is asked to switch.
 	Method() string
 
-	// Proof checks the client's answer to the nonce; an empty answer is an
-	// empty password. ErrPasswordNeeded says that only the password itself can
-	// tell (CachingSHA2 only); Password follows.
+	// Proof checks the client's answer to the nonce. An empty answer is an empty
+	// password. After ErrPasswordNeeded (CachingSHA2 only) Password is called.
 	Proof(ctx context.Context, nonce, answer []byte) error
 
-	// Password checks a password that nobody else could read: it came over
-	// TLS or a Unix socket, or encrypted with the server's RSA key.
+	// Password checks a password that was sent over TLS or a Unix socket, or
+	// encrypted with the server's RSA key.
 	Password(ctx context.Context, password []byte) error
 
-	// Authorize writes what the user may do into the options of its session.
+	// Authorize writes the rights of the user into the options of its session.
 	Authorize(o *sqlfuncs.SessionOptions)
 }
 
-// ErrPasswordNeeded is for Exchange.Proof.
+// ErrPasswordNeeded is returned by Exchange.Proof if only the password itself can
+// be checked.
 var ErrPasswordNeeded = errors.New("the password is needed")
 
-// step is what the server waits for in a login.
+// step is the message that a login waits for.
 type step uint8
 
 const (
 	wantAnswer    step = iota // to the nonce, after an AuthSwitchRequest
-	wantPassword              // or the wish for the RSA key
+	wantPassword              // or a request for the RSA key
 	wantEncrypted             // the password, encrypted
 )
 
 // login is a login in progress.
 type login struct {
 	options  sqlfuncs.SessionOptions
-	exchange Exchange // nil: everybody may log in
+	exchange Exchange // nil: no proof is needed
 	method   string
 	step     step
 	again    bool // COM_CHANGE_USER
@@ -73,7 +72,7 @@ const (
 	fullExchange = 4
 )
 
-// identify begins the login of a client that has said who it is.
+// identify begins the login of a client.
 func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.Out) error {
 	c.login = &login{options: c.sessionOptions(id), again: again}
 	l := c.login
@@ -92,8 +91,8 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 			return c.fatal(out, errMethodUnknown)
 		}
 	case id.method != offered, l.method != offered, again && l.exchange != nil:
-		// The answer, if there is one, is to another nonce or in another
-		// method, or it could be one that was overheard.
+		// The answer is to another nonce, by another method, or could be
+		// replayed.
 		return c.switchMethod(out)
 	}
 	return c.proof(ctx, id.answer, out)
@@ -183,7 +182,7 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 	return c.open(out)
 }
 
-// deny ends the connection of a client that did not prove who it is.
+// deny ends the connection after a failed proof.
 func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	var e *sqlstate.Error
 	if errors.As(cause, &e) && e.Code != sqlstate.InvalidPassword && e.Code != sqlstate.InvalidAuthorization {
@@ -193,5 +192,5 @@ func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	return c.denied(out, c.accessDenied(usesPassword))
 }
 
-// secure reports whether nobody but the client can read the connection.
+// secure reports whether a password may be sent over the connection as it is.
 func (c *conn) secure() bool { return c.Conn.Local || c.Conn.TLS != nil }

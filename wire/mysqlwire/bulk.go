@@ -19,9 +19,9 @@ const (
 	bulkNull  = 1
 )
 
-// bulkExecute serves MariaDB's COM_STMT_BULK_EXECUTE: a statement is executed
-// once for each set of values. All rows make one result; the result of
-// statements without rows is one OK packet.
+// bulkExecute serves MariaDB's COM_STMT_BULK_EXECUTE: a statement is executed once
+// for each set of values. All rows are one result. Statements without rows get one
+// OK packet.
 func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	id, flags := r.uint32(), r.uint16()
@@ -105,7 +105,7 @@ func (b *bulk) run(ctx context.Context) error {
 	if ids, ok := c.SQL.Fast.Execute(b.s.st, c.args, 1); ok {
 		b.begin(b.s.st, b.s.st.Columns)
 		out.B = c.appendRun(out.B, ids, asBinary)
-		return out.Room()
+		return out.FlushFull()
 	}
 	p, err := c.SQL.Open(b.s.st, c.args)
 	if err != nil {

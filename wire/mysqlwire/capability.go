@@ -33,10 +33,10 @@ const (
 	mariadbCacheMetadata capability = 1 << 36 // column definitions are left out where the client has them
 )
 
-// offered is what the server can do. Left out on purpose: CLIENT_COMPRESS,
-// CLIENT_LOCAL_FILES, CLIENT_OPTIONAL_RESULTSET_METADATA. clientSSL is added
-// where TLS is configured. CLIENT_LONG_PASSWORD is not set, as with MariaDB:
-// only then do clients look at MariaDB's flags.
+// offered has the capabilities of the server. CLIENT_COMPRESS, CLIENT_LOCAL_FILES
+// and CLIENT_OPTIONAL_RESULTSET_METADATA are left out on purpose. clientSSL is
+// added where TLS is configured. CLIENT_LONG_PASSWORD is not set, as in MariaDB:
+// only then do clients read MariaDB's flags.
 const offered = clientFoundRows | clientLongFlag | clientConnectWithDB | clientODBC | clientIgnoreSpace |
 	clientProtocol41 | clientInteractive | clientIgnoreSigpipe | clientTransactions | clientReserved | clientSecureAuth |
 	clientMultiStatements | clientMultiResults | clientPSMultiResults | clientPluginAuth | clientConnectAttrs |

@@ -46,8 +46,7 @@ const (
 	flagBinary   = 1 << 7
 )
 
-// shape is how values of a type travel and what a column definition says
-// of them.
+// shape is the encoding of a type, with the fields of its column definition.
 type shape struct {
 	typ      byte
 	charset  uint16
@@ -56,21 +55,21 @@ type shape struct {
 	decimals byte
 }
 
-// bytesPerRune is the most that a character has in utf8mb4: MySQL counts
-// the length of a text so.
+// bytesPerRune is the maximum of utf8mb4, by which MySQL counts the length of a
+// text.
 const bytesPerRune = 4
 
 // anyDecimals says that a number has no fixed decimals.
 const anyDecimals = 31
 
-// describedLength is the length, in characters, of texts in our own tables as
-// DESCRIBE tells it: varchar(255).
+// describedLength is the length, in characters, of texts in the server's tables as
+// DESCRIBE shows it: varchar(255).
 const describedLength = 255
 
 // maxVarString is the greatest length of a typeVarString, in bytes.
 const maxVarString = 65535
 
-// textShape is that of every type which MySQL does not have.
+// textShape is the shape of every type that MySQL does not have.
 var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: maxVarString / bytesPerRune * bytesPerRune}
 
 // shapeOf returns the shape of a type.
@@ -177,7 +176,7 @@ func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte 
 	return append(dst, s.decimals, 0, 0)
 }
 
-// varcharMod is what is added to a length to make a type modifier.
+// varcharMod is the difference between a type modifier and the length.
 const varcharMod = 4
 
 // definitions appends the column definitions, one packet each.
@@ -212,9 +211,9 @@ func (c *conn) encodeDefinitions(st *sqlfuncs.Statement) []byte {
 	return b[from:]
 }
 
-// head begins a result: the number of columns, their definitions, and for
-// older clients an EOF packet. Clients that keep definitions do without them
-// when known says that they have them.
+// head appends the beginning of a result: the number of columns, their definitions,
+// and for older clients an EOF packet. known leaves the definitions out for clients
+// that have kept them.
 func (c *conn) head(dst []byte, st *sqlfuncs.Statement, columns []sqlfuncs.Column, known bool) []byte {
 	dst, at := begin(dst)
 	dst = appendLenenc(dst, uint64(len(columns)))

@@ -11,8 +11,8 @@ import (
 	"nextid/wire"
 )
 
-// command is the table of commands ("Command Phase"). Whatever is not in it
-// is refused (error 1047).
+// command serves a command ("Command Phase"). Unknown ones are refused (error
+// 1047).
 func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error {
 	if len(payload) == 0 {
 		return c.answerError(out, errMalformed)
@@ -44,7 +44,7 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 		err = c.initDB(body, out)
 	case comFieldList:
 		err = c.fieldList(body, out)
-	case comRefresh: // mysqladmin refresh, FLUSH of old: there is nothing to flush
+	case comRefresh: // mysqladmin refresh: there is nothing to flush
 		out.B = c.ok(out.B, 0, 0)
 	case comStatistics:
 		c.statistics(out)
@@ -68,7 +68,7 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 	if err != nil {
 		return c.answerError(out, err)
 	}
-	return out.Room()
+	return out.FlushFull()
 }
 
 // initDB serves COM_INIT_DB.
@@ -121,7 +121,7 @@ func like(name, pattern string) bool {
 	if pattern == "" {
 		return true
 	}
-	// Backtracking to the last % only: linear in practice, n·m at worst.
+	// It backtracks to the last % only: at worst n·m steps.
 	n, p, star, mark := 0, 0, -1, 0
 	for n < len(name) {
 		switch {
@@ -149,7 +149,7 @@ func (c *conn) statistics(out *wire.Out) {
 	var at int
 	out.B, at = begin(out.B)
 	out.B = fmt.Appendf(out.B, "Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
-		uptime, p.conns.count(), n, float64(n)/float64(uptime))
+		uptime, c.Conn.Connections(), n, float64(n)/float64(uptime))
 	out.B = c.end(out.B, at)
 }
 

@@ -2,6 +2,7 @@ package mysqlwire
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"net"
 
@@ -10,17 +11,17 @@ import (
 	"nextid/wire"
 )
 
-// state is where a connection stands.
+// state is a step in the life of a connection.
 type state uint8
 
 const (
 	silent      state = iota // before the greeting
-	greeted                  // the client says who it is
-	identifying              // the client proves who it is
+	greeted                  // before the handshake response
+	identifying              // during the login
 	ready                    // commands are served
 )
 
-// conn is the protocol's side of one connection: a wire.Machine.
+// conn implements the protocol for one connection: a wire.Machine.
 type conn struct {
 	wire.Session
 	protocol *protocol
@@ -30,7 +31,6 @@ type conn struct {
 	caps  capability
 	nonce [nonceSize]byte
 	login *login // while identifying
-	user  string
 
 	more    uint16 // statusMoreResults while another result follows
 	told    told
@@ -39,7 +39,7 @@ type conn struct {
 
 	statements map[uint32]*statement // prepared
 	newest     uint32                // id given last
-	lastID     uint32                // what lastPrepared stands for
+	lastID     uint32                // id for lastPrepared
 	cursors    int                   // open
 	longBytes  int                   // of the statements' long data
 	args       []sqlfuncs.Arg        // of the execution being read, storage reused
@@ -80,8 +80,8 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, nil
 }
 
-// feedOne serves the first message of in, and copies of it that follow; 0 bytes
-// while it has not arrived whole.
+// feedOne serves the first message of in, and copies of it that the fast path
+// answers. n is 0 while it has not arrived whole.
 func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	if c.skipped.on {
 		n, err = c.skip(in)
@@ -95,6 +95,8 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	}
 	f, ok, err := readFrame(in, c.seq, limit)
 	switch {
+	case err != nil && c.state == greeted && isPostgres(in):
+		return 0, 0, c.fatal(out, errPostgres)
 	case err != nil:
 		return 0, 0, c.fatal(out, err)
 	case !ok:
@@ -118,7 +120,7 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		err = c.answer(ctx, f.payload, out)
 	default:
 		if n := c.drawQueries(f.payload, in, f.size, out); n > 0 {
-			return n * f.size, n, out.Room()
+			return n * f.size, n, out.FlushFull()
 		}
 		err = c.command(ctx, f.payload, out)
 		commands = 1
@@ -126,21 +128,34 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	return f.size, commands, err
 }
 
-// loginLimit is how long a packet of a login may be.
+// isPostgres reports whether the input begins with a start-up packet of the
+// PostgreSQL protocol, 3.0 or SSLRequest.
+func isPostgres(in []byte) bool {
+	if len(in) < 8 {
+		return false
+	}
+	code := binary.BigEndian.Uint32(in[4:])
+	return code>>16 == 3 || code == 80877103
+}
+
+// errPostgres is for the log: a PostgreSQL client cannot read the greeting.
+var errPostgres = sqlstate.New(sqlstate.ProtocolViolation, "this is the MySQL port of nextid; PostgreSQL clients use the port of --pg, 5433 by default").WithMySQL(1043, "08S01")
+
+// loginLimit returns the limit of a packet of a login.
 func loginLimit(byte) int { return maxHandshake }
 
-// answerError sends the error of a command. That of a statement which the
-// server's end cut off is the last word.
+// answerError sends the error of a command. It ends the connection where the
+// shutdown, KILL or a lost client has ended the statement.
 func (c *conn) answerError(out *wire.Out, err error) error {
 	if broken := out.Err(); broken != nil {
-		return broken // not the command's fault, and nobody listens
+		return broken // the client does not read: the command's error follows from that
 	}
 	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) || errors.Is(err, errKilled) {
 		return c.fatal(out, err)
 	}
 	c.LogInternal(c.protocol.log, &c.protocol.limits, err)
 	out.B = c.appendError(out.B, err)
-	return out.Room()
+	return out.FlushFull()
 }
 
 // Drop implements wire.Machine.
@@ -162,14 +177,14 @@ func (c *conn) fatal(out *wire.Out, err error) error {
 	return err
 }
 
-// denied is fatal for an error that the log has already: of a login, or for lack of
-// places.
+// denied sends an error that ends the connection and that the log has already: of
+// a login, or of a limit on connections.
 func (c *conn) denied(out *wire.Out, err error) error {
 	_ = c.fatal(out, err)
 	return wire.ErrClosed
 }
 
-// host is the client's address without the port, for messages.
+// host returns the client's address without the port, for messages.
 func (c *conn) host() string {
 	host, _, err := net.SplitHostPort(c.Conn.Remote)
 	if err != nil {
@@ -178,7 +193,7 @@ func (c *conn) host() string {
 	return host
 }
 
-// told is the session state that the client was told last.
+// told is the state of the session that the client was told last.
 type told struct {
 	database   string
 	autocommit bool
@@ -191,8 +206,8 @@ const (
 	trackSchema   = 1
 )
 
-// changes encodes what of the session's state has changed since the client
-// was told, nil when nothing has or the client does not want to know.
+// changes encodes the changes of the session's state that the client was not told
+// yet. It is nil if there are none or the client does not track them.
 func (c *conn) changes() []byte {
 	if !c.caps.has(clientSessionTrack) {
 		return nil
@@ -233,9 +248,9 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	switch why {
 	case wire.Shutdown:
 		err = sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress")
-	case wire.NoRoom:
+	case wire.TooMany:
 		err = sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration.")
-	case wire.Slow:
+	case wire.Slow, wire.Silent:
 		err = sqlstate.New(sqlstate.QueryCanceled, "Got timeout reading communication packets").WithMySQL(1159, "08S01")
 	case wire.Idle:
 		err = sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity")

@@ -37,7 +37,7 @@
 //	encode.go      packets to the client
 //	kill.go        KILL
 //	text.go        checks of names and texts
-//	turnaway.go    the answer of a server that is starting
+//	starting.go    the answer of a server that is starting
 //
 // # Invariants
 //

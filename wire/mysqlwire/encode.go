@@ -62,8 +62,8 @@ func appendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	return append(appendLenenc(dst, uint64(len(s))), s...)
 }
 
-// prefixLength puts a length before the bytes from at on, where one byte was
-// left for it.
+// prefixLength writes the length of the bytes behind dst[at], for which one byte
+// was left.
 func prefixLength(dst []byte, at int) []byte {
 	n := len(dst) - at - 1
 	if n < 0xfb {
@@ -75,7 +75,7 @@ func prefixLength(dst []byte, at int) []byte {
 	return slices.Replace(dst, at, at+1, prefix...)
 }
 
-// status are the flags that every answer carries.
+// status returns the status flags of an answer.
 func (c *conn) status() uint16 {
 	var s uint16
 	if c.SQL.Status() != 'I' {
@@ -130,7 +130,7 @@ func (c *conn) okPacket(dst []byte, header byte, affected, insertID uint64) []by
 	return c.end(dst, at)
 }
 
-// eof appends what ends a list: an EOF packet, or an OK packet in its place.
+// eof appends the end of a list: an EOF packet, or an OK packet in its place.
 func (c *conn) eof(dst []byte, flags uint16) []byte {
 	c.more |= flags
 	if c.caps.has(clientDeprecateEOF) {
@@ -152,8 +152,7 @@ func (c *conn) eofPacket(dst []byte) []byte {
 	return c.end(dst, at)
 }
 
-// endDefinitions appends the EOF packet behind definitions, which newer
-// clients do without.
+// endDefinitions appends the EOF packet behind definitions, for older clients.
 func (c *conn) endDefinitions(dst []byte) []byte {
 	if c.caps.has(clientDeprecateEOF) {
 		return dst
@@ -179,8 +178,8 @@ func (c *conn) appendError(dst []byte, err error) []byte {
 	return c.end(append(dst, cutText(strings.ToValidUTF8(text, "?"), maxMessageBytes)...), at)
 }
 
-// describe returns what a client sees of an error: the hint stands behind
-// the message.
+// describe returns the number and the text of an error. The hint is behind the
+// message.
 func describe(err error) (number sqlstate.MySQLNumber, text string) {
 	var e *sqlstate.Error
 	if !errors.As(err, &e) {

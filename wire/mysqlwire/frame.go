@@ -6,8 +6,8 @@ const (
 	// headerSize is a packet's length and sequence number.
 	headerSize = 4
 
-	// maxPayload is the longest payload of a packet. A packet of this length
-	// is continued by the next one.
+	// maxPayload is the longest payload of a packet. The next packet continues a
+	// packet of this length.
 	maxPayload = 1<<24 - 1
 
 	// maxHandshake bounds the client's packets before the login, and those of
@@ -16,30 +16,29 @@ const (
 	maxAttributes = 8 << 10
 )
 
-// errOutOfOrder is a packet whose sequence number is not the next one: the
-// framing is lost.
+// errOutOfOrder is returned for a packet with a wrong sequence number: the framing
+// is lost.
 var errOutOfOrder = sqlstate.New(sqlstate.ProtocolViolation, "Got packets out of order").WithMySQL(1156, "08S01")
 
-// errTooLong is a message over its limit.
+// errTooLong is returned for a message over its limit.
 var errTooLong = sqlstate.New(sqlstate.ProtocolViolation, "Got a packet bigger than limits.statement_bytes of the server's configuration allows").WithMySQL(1153, "08S01")
 
-// errMalformed is a packet whose content does not fit its length. The next
-// packet is where it should be: after the login the connection goes on.
+// errMalformed is returned for a packet whose content does not fit its length. The
+// framing is intact: after the login the connection goes on.
 var errMalformed = sqlstate.New(sqlstate.ProtocolViolation, "Malformed communication packet").WithMySQL(1835, "HY000")
 
 // frame is the first message of the input.
 type frame struct {
 	payload []byte // borrowed, unless it came in several packets
 	size    int    // bytes of input
-	tooLong bool   // over its limit; size is what is known of it, payload is nil
+	tooLong bool   // over its limit: size is the part seen so far, payload is nil
 	more    bool   // tooLong: the last packet of size bytes is continued
 	next    byte   // sequence number after its packets
 }
 
-// readFrame cuts the first message off in, whose first packet must have the
-// sequence number seq. limit is asked with the first byte of the payload,
-// before a byte more than that is waited for; ok is false while the message
-// has not arrived whole.
+// readFrame returns the first message of in, whose first packet must have the
+// sequence number seq. limit is called with the first byte of the payload, before
+// the rest has arrived. ok is false while the message has not arrived whole.
 func readFrame(in []byte, seq byte, limit func(first byte) int) (f frame, ok bool, err error) {
 	most, total := 0, 0
 	for {
@@ -90,7 +89,7 @@ func payload(b []byte, total int) []byte {
 	return joined
 }
 
-// commandLimit is how long a command may be, its type byte included.
+// commandLimit returns the limit of a command, its type byte included.
 func (c *conn) commandLimit(command byte) int {
 	switch command {
 	case comQuery, comStmtPrepare, comStmtExecute, comStmtLongData, comStmtBulkExecute:
@@ -101,8 +100,8 @@ func (c *conn) commandLimit(command byte) int {
 	return c.protocol.limits.Small
 }
 
-// hasAnswer reports whether a client reads an answer to a command. An error in
-// the place of none would be taken for the answer to the next command.
+// hasAnswer reports whether a command has an answer. The client would take an error
+// for one without as the answer to the next command.
 func hasAnswer(command byte) bool { return command != comStmtLongData && command != comStmtClose }
 
 // skipping is the rest of a message that is too long.
@@ -110,17 +109,17 @@ type skipping struct {
 	left int // bytes of the packet
 	more bool
 	on   bool
-	why  error // for the client, when all has arrived
+	why  error // for the client, at the end of the message
 }
 
-// skipMessage throws a message away, of which the first bytes are gone already.
+// skipMessage discards a message, of which gone bytes are consumed already.
 func (c *conn) skipMessage(f frame, gone int, why error) {
 	c.skipped = skipping{left: f.size - gone, more: f.more, on: true, why: why}
 	c.Conn.Skip(true)
 }
 
-// skip throws away the beginning of in. After the message's last byte it is
-// answered.
+// skip discards the beginning of in. After the last byte of the message it appends
+// the error.
 func (c *conn) skip(in []byte) (n int, err error) {
 	s := &c.skipped
 	for {

@@ -107,7 +107,7 @@ func FuzzHandshake(f *testing.F) {
 
 // FuzzPackets fuzzes the stream behind the login.
 func FuzzPackets(f *testing.F) {
-	for _, path := range warmPaths() {
+	for _, path := range fastPaths() {
 		f.Add(join(path.prepare, path.ask), path.caps, 7)
 	}
 	f.Add(join(query("SELECT 1; SELECT 2"), command(0x0e), command(0x1b, u16(1)), command(0x1f), command(9)), uint64(plain), 20)

@@ -15,8 +15,8 @@ import (
 // nonceSize is the length of the random bytes that a client's proof answers.
 const nonceSize = 20
 
-// newNonce makes a nonce of bytes that are neither zero, which ends a string,
-// nor $, which MySQL leaves out as well.
+// newNonce returns a nonce without zero bytes, which end a string, and without $,
+// as MySQL does.
 func newNonce() (nonce [nonceSize]byte) {
 	_, _ = rand.Read(nonce[:]) // never fails (crypto/rand)
 	for i, b := range nonce {
@@ -28,8 +28,8 @@ func newNonce() (nonce [nonceSize]byte) {
 	return nonce
 }
 
-// versionPrefix is what MariaDB 10 puts before its version in the greeting,
-// and nowhere else: old clients take a version above 5 for a mistake.
+// versionPrefix precedes the version in the greeting only, as in MariaDB 10: old
+// clients refuse a version above 5.
 const versionPrefix = "5.5.5-"
 
 // greet sends the greeting ("Protocol::HandshakeV10").
@@ -54,7 +54,7 @@ func (c *conn) greet(out *wire.Out) {
 	c.state = greeted
 }
 
-// offered is what the server can do on this connection.
+// offered returns the capabilities of the server on this connection.
 func (c *conn) offered() capability {
 	if c.Conn.CanTLS() {
 		return offered | clientSSL
@@ -67,9 +67,9 @@ func (c *conn) offered() capability {
 var errStop = errors.New("TLS begins")
 
 // introduce serves the handshake response, or the request for TLS before it.
-// Nothing that the client said in plaintext is kept: behind the TLS handshake
-// it introduces itself again. What follows the request in the input is the
-// TLS handshake, never a packet.
+// Nothing that the client sent in plaintext is kept: it repeats the response after
+// the TLS handshake. The input behind the request is the TLS handshake, never a
+// packet.
 func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) error {
 	flags := reader{b: payload}
 	if len(payload) == sslRequestSize && capability(flags.uint32()).has(clientSSL) {
@@ -86,11 +86,10 @@ func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) err
 	return c.identify(ctx, id, false, out)
 }
 
-// identity is what a client says of itself in its handshake response or in
-// COM_CHANGE_USER.
+// identity has the fields of a handshake response or of COM_CHANGE_USER.
 type identity struct {
 	user, database string
-	method         string // "": the client knows nothing of methods
+	method         string // "": the client does not know methods
 	answer         []byte // to the nonce, borrowed
 	program        string
 	collation      int // its number, 0: none said
@@ -130,8 +129,8 @@ func (c *conn) handshakeResponse(payload []byte) (id identity, err error) {
 	return id, c.endOfIdentity(&r, &id)
 }
 
-// endOfIdentity reads what the handshake response and COM_CHANGE_USER end
-// with: method and attributes. Clients leave out the end.
+// endOfIdentity reads the last fields of the handshake response and of
+// COM_CHANGE_USER: method and attributes. Clients may leave them out.
 func (c *conn) endOfIdentity(r *reader, id *identity) error {
 	if c.caps.has(clientPluginAuth) && len(r.b) > 0 {
 		id.method = string(r.cstringOrRest())
@@ -193,10 +192,10 @@ func (c *conn) changeUser(body []byte) (id identity, err error) {
 	return id, c.endOfIdentity(&r, &id)
 }
 
-// maxProgramBytes bounds what is kept of program_name.
+// maxProgramBytes bounds program_name.
 const maxProgramBytes = 64
 
-// sessionOptions turns what a client says into the options of its session.
+// sessionOptions returns the options of a session.
 func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
@@ -234,26 +233,23 @@ func (c *conn) open(out *wire.Out) error {
 	limit := c.protocol.limits.LogName
 	c.protocol.log.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
 		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
-	c.user = options.User
 	c.login = nil
-	c.protocol.conns.add(c)
 	c.told = told{autocommit: true}
 	c.state = ready
 	out.B = c.ok(out.B, 0, 0)
 	return nil
 }
 
-// closeSession ends the session with all that belongs to it.
+// closeSession closes the session and its statements.
 func (c *conn) closeSession() {
-	c.protocol.conns.remove(c)
 	c.closeStatements()
 	c.SQL.Close()
 }
 
-// errMethodUnknown tells a client that is too old for the account's method.
+// errMethodUnknown is returned to a client that is too old for the account's method.
 var errMethodUnknown = sqlstate.New(sqlstate.ProtocolViolation, "Client does not support authentication protocol requested by server; consider upgrading MySQL client").WithMySQL(1251, "08004")
 
-// accessDenied is the one text for every login that fails.
+// accessDenied returns the error of every failed login.
 func (c *conn) accessDenied(usesPassword bool) error {
 	using := "NO"
 	if usesPassword {

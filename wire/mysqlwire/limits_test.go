@@ -237,6 +237,14 @@ func TestEveryPacketInEveryState(t *testing.T) {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
+		t.Run(stage+"/PostgreSQL's SSLRequest", func(t *testing.T) {
+			c, _ := reach(t, address)
+			c.write([]byte{0, 0, 0, 8, 4, 210, 22, 47})
+			got, err := io.ReadAll(c.conn)
+			if err != nil || strings.Contains(string(got), "MySQL port of nextid") != (stage == "greeted") {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
 		if stage == "ready" {
 			continue
 		}

@@ -16,12 +16,12 @@ type paramType uint16
 
 const paramUnsigned paramType = 0x8000
 
-// parameters are the values of a message: a bitmap of NULLs, the types where
-// they have changed, the values ("COM_STMT_EXECUTE", "COM_QUERY").
+// parameters reads the values of a message: a bitmap of NULLs, the types if they
+// have changed, the values ("COM_STMT_EXECUTE", "COM_QUERY").
 type parameters struct {
 	reader
 	count int
-	named bool // names stand behind the types: query attributes
+	named bool // query attributes: names follow the types
 	nulls []byte
 	types []paramType // those of the last execution, or new ones
 	fresh bool        // types are new
@@ -32,7 +32,7 @@ var (
 	errNoTypes           = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: no types were bound")
 )
 
-// header reads what stands before the values. The caller checks the reader.
+// header reads the bitmap and the types. The caller checks the reader.
 func (p *parameters) header() {
 	p.nulls = p.bytes((p.count + 7) / 8)
 	if p.byte() == 1 {
@@ -40,8 +40,8 @@ func (p *parameters) header() {
 	}
 }
 
-// readTypes reads the types. Each takes two bytes of the message at least,
-// so that no more than the message holds is allocated.
+// readTypes reads the types. Each has at least two bytes in the message, which
+// bounds the allocation.
 func (p *parameters) readTypes() {
 	if 2*p.count > len(p.b) {
 		p.fail()
@@ -56,8 +56,8 @@ func (p *parameters) readTypes() {
 	}
 }
 
-// keeps reports whether header would read the types that are there already:
-// most clients repeat them with each execution.
+// keeps reads the header if its types are those of the last execution, which most
+// clients repeat each time. It returns false, having read nothing, if they are not.
 func (p *parameters) keeps(types []paramType) bool {
 	bitmap := (p.count + 7) / 8
 	if p.named || len(types) != p.count || len(p.b) < bitmap+1+2*p.count || p.b[bitmap] != 1 {
@@ -78,8 +78,8 @@ func (p *parameters) keeps(types []paramType) bool {
 // isNull reports whether the i-th value is NULL.
 func (p *parameters) isNull(i int) bool { return p.nulls[i/8]&(1<<(i%8)) != 0 }
 
-// parameter reads the i-th value. Numbers and times become texts, in
-// c.scratch; everything else is borrowed from the message.
+// parameter reads the i-th value. Numbers and times become texts in c.scratch; other
+// values are parts of the message.
 func (c *conn) parameter(p *parameters, i int) (sqlfuncs.Arg, error) {
 	if p.bad || len(p.types) <= i || len(p.nulls) <= i/8 {
 		return sqlfuncs.Arg{}, errMalformed
@@ -94,7 +94,7 @@ func (c *conn) parameter(p *parameters, i int) (sqlfuncs.Arg, error) {
 	return arg, err
 }
 
-// nullOf is NULL of a type.
+// nullOf returns NULL of a type.
 func nullOf(t paramType) sqlfuncs.Arg {
 	arg := sqlfuncs.Arg{Null: true}
 	switch byte(t) {
@@ -149,8 +149,8 @@ func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 	return sqlfuncs.Arg{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: unknown parameter type %d", byte(t))
 }
 
-// textOrBytes is a string, or bytes if it is not a text. Clients bind both
-// as the same types.
+// textOrBytes returns a text, or bytes where they are not UTF-8. Clients bind both
+// with the same types.
 func textOrBytes(b []byte) sqlfuncs.Arg {
 	if utf8.Valid(b) {
 		return sqlfuncs.Arg{Type: datum.Text, Data: b}
@@ -183,7 +183,7 @@ func (c *conn) float(f float64, bits int) sqlfuncs.Arg {
 	return c.keep(at, datum.Float8)
 }
 
-// errBadTime is a date or time that no calendar or clock shows.
+// errBadTime is returned for a date or time that does not exist.
 var errBadTime = sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value in a parameter")
 
 // datetime reads a date, perhaps with a time.
@@ -215,11 +215,10 @@ func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
 	return c.keep(at, datum.Timestamp), nil
 }
 
-// maxDays is how many days MySQL's TIME may have: 838:59:59.
+// maxDays bounds the days of MySQL's TIME, which ends at 838:59:59.
 const maxDays = 34
 
-// clock reads a time. MySQL's may be negative or longer than a day; such a
-// one stays a text.
+// clock reads a time. One that is negative or longer than a day becomes a text.
 func (c *conn) clock(r *reader) (sqlfuncs.Arg, error) {
 	n := r.byte()
 	negative, days, micros := false, 0, int64(0)

@@ -35,8 +35,8 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 	return err
 }
 
-// skipAttributes reads the query attributes before the text. They are read
-// for their length only: no statement of ours asks for them.
+// skipAttributes reads the query attributes before the text, for their length only:
+// no statement uses them.
 func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
 	r := reader{b: body}
 	n := r.lenenc()
@@ -61,7 +61,7 @@ func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
 	return r.rest(), nil
 }
 
-// errEmpty is a query without a statement.
+// errEmpty is returned for a query without a statement.
 var errEmpty = sqlstate.New(sqlstate.SyntaxError, "Query was empty").WithMySQL(1065, "42000")
 
 // runBatch runs the statements of a query one after another.

@@ -9,7 +9,7 @@ import (
 	"nextid/wire"
 )
 
-// format is how rows are encoded.
+// format is an encoding of rows.
 type format uint8
 
 const (
@@ -36,7 +36,7 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, kno
 	return nil
 }
 
-// affected is the number of rows that an OK packet tells of.
+// affected returns the number of rows for an OK packet.
 func (c *conn) affected() uint64 { return uint64(max(0, c.SQL.AffectedRows())) }
 
 // finish runs a portal that returns no rows.
@@ -68,14 +68,14 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, f format, limit
 		}
 		out.B = c.end(out.B, at)
 		rows++
-		if err := out.RowRoom(p); err != nil {
+		if err := out.EndRow(p); err != nil {
 			return rows, err
 		}
 	}
 	return rows, nil
 }
 
-// runLength is how many ids are drawn and encoded at a time.
+// runLength is the number of ids that are drawn and encoded at a time.
 const runLength = 1024
 
 // sendIDs sends a run of ids; no value is made for a row.
@@ -91,7 +91,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, f format, limit 
 		}
 		out.B = c.appendRun(out.B, r, f)
 		rows += r.Count
-		if err := out.RowRoom(p); err != nil {
+		if err := out.EndRow(p); err != nil {
 			return rows, err
 		}
 		if ctx.Err() != nil {

@@ -12,7 +12,7 @@ import (
 // Config configures New. SQL is required.
 type Config struct {
 	SQL    *sqlfuncs.Server
-	Auth   Authenticator // nil: everybody may log in, as an administrator
+	Auth   Authenticator // nil: no proof is needed, and every user is an administrator
 	TLS    *wire.TLS     // nil: plaintext only
 	Limits wire.Limits
 	Logger *slog.Logger // nil: slog.Default()
@@ -27,7 +27,7 @@ func New(cfg Config) *wire.Server {
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
 }
 
-// protocol is what the connections of one server share.
+// protocol has the state of all connections of a server.
 type protocol struct {
 	sql     *sqlfuncs.Server
 	auth    Authenticator
@@ -35,7 +35,6 @@ type protocol struct {
 	log     *slog.Logger
 	started time.Time
 	key     passwordKey
-	conns   connections
 
 	commands atomic.Int64 // served, for COM_STATISTICS
 }
@@ -44,8 +43,8 @@ func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
 	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
-// method is the authentication method of the greeting. Where everybody may
-// log in it is the one that clients of all ages know.
+// method returns the authentication method of the greeting. Where no proof is
+// needed, it is the one that all clients know.
 func (p *protocol) method() string {
 	if p.auth == nil {
 		return NativePassword

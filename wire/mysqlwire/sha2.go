@@ -14,8 +14,8 @@ import (
 
 // Authentication methods.
 const (
-	// CachingSHA2 is MySQL 8's default: proofs of SHA256(SHA256(password)),
-	// or the password itself over a connection that nobody reads.
+	// CachingSHA2 is MySQL 8's default: proofs of SHA256(SHA256(password)), or
+	// the password itself over a connection that others cannot read.
 	CachingSHA2 = "caching_sha2_password"
 
 	// NativePassword is the method of older servers and of MariaDB: proofs of
@@ -72,9 +72,8 @@ func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
 // rsaBits is the size of the key that encrypts passwords, MySQL's.
 const rsaBits = 2048
 
-// passwordKey is the server's RSA key for passwords that come over a
-// connection without TLS. It is made when the first client asks for it and
-// lives as long as the process.
+// passwordKey is the server's RSA key for passwords that are sent without TLS. It is
+// made when the first client asks for it, and kept until the process ends.
 type passwordKey struct {
 	once    sync.Once
 	private *rsa.PrivateKey

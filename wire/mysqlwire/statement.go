@@ -23,17 +23,17 @@ type statement struct {
 	cursor *sqlfuncs.Portal // open
 }
 
-// longValue is a value that came in pieces.
+// longValue is a value that was sent in pieces.
 type longValue struct {
 	sent bool
 	data []byte
 }
 
-// lastPrepared stands for the newest statement: MariaDB's clients send
-// PREPARE and EXECUTE together, before they know its id.
+// lastPrepared is the id of the newest statement: MariaDB's clients send PREPARE and
+// EXECUTE together, before they know its id.
 const lastPrepared = 1<<32 - 1
 
-// maxCursors is how many cursors a connection may have open.
+// maxCursors bounds the open cursors of a connection.
 const maxCursors = 64
 
 // Flags of COM_STMT_EXECUTE.
@@ -92,7 +92,7 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	return nil
 }
 
-// newestID is the id given last. Ids are not used again until they run out.
+// newestID returns the id given last. Ids are reused when all have been used.
 func (c *conn) newestID() uint32 {
 	if c.newest == lastPrepared-1 {
 		return 0
@@ -100,8 +100,8 @@ func (c *conn) newestID() uint32 {
 	return c.newest
 }
 
-// parameterColumn and parameterShape describe a parameter, whose type is
-// known when a value is bound.
+// parameterColumn and parameterShape describe a parameter. Its type is not known
+// before a value is bound.
 var (
 	parameterColumn = sqlfuncs.Column{Name: "?"}
 	parameterShape  = shape{typ: typeNull, charset: charsetBinary, flags: flagBinary}
@@ -226,7 +226,7 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 	return nil
 }
 
-// asBytes makes bytes of texts where the statement wants bytes.
+// asBytes makes texts bytes where the parameter is bytes.
 func (c *conn) asBytes(st *sqlfuncs.Statement) {
 	for i, t := range st.Params {
 		if a := &c.args[i]; t == datum.Bytea && a.Type == datum.Text {
@@ -235,8 +235,8 @@ func (c *conn) asBytes(st *sqlfuncs.Statement) {
 	}
 }
 
-// longData serves COM_STMT_SEND_LONG_DATA, which has no answer: what goes
-// wrong is told by the next execution.
+// longData serves COM_STMT_SEND_LONG_DATA, which has no answer: the next execution
+// returns its error.
 func (c *conn) longData(body []byte) {
 	r := reader{b: body}
 	id, n := r.uint32(), int(r.uint16())
@@ -268,10 +268,10 @@ func (c *conn) longData(body []byte) {
 	s.long[n].data = append(s.long[n].data, r.rest()...)
 }
 
-// longFactor is how much memory long data takes at most: it grows.
+// longFactor times its size bounds the memory of long data, whose slice grows.
 const longFactor = 2
 
-// forgetLongData drops what COM_STMT_SEND_LONG_DATA brought for a statement.
+// forgetLongData drops the long data of a statement.
 func (c *conn) forgetLongData(s *statement) {
 	for _, v := range s.long {
 		c.longBytes -= len(v.data)

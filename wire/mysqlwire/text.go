@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// checkText refuses text that is not UTF-8, as MySQL does for utf8mb4:
-// nothing behind this point has to think of it.
+// checkText refuses text that is not UTF-8, as MySQL does for utf8mb4. Later code
+// relies on it.
 func checkText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil
@@ -24,7 +24,7 @@ func checkText(b []byte) error {
 	return nil
 }
 
-// brokenBytes names the bytes that should have been a character.
+// brokenBytes shows the bytes that are not a character.
 func brokenBytes(b []byte) string {
 	var s strings.Builder
 	for _, c := range b[:min(6, len(b))] {
@@ -37,7 +37,7 @@ func brokenBytes(b []byte) string {
 	return s.String()
 }
 
-// cutText shortens a client's text for a message or the log.
+// cutText shortens a text to most bytes.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s

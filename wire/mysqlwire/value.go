@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// null stands for NULL in a row of texts.
+// null is NULL in a row of texts.
 const null = 0xfb
 
 // appendTextRow appends a row of texts ("Text Resultset Row") to the packet
@@ -48,8 +48,8 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 	return datum.AppendText(dst, v, env)
 }
 
-// cutFraction cuts the six digits behind a time to those that its column has;
-// a column that says nothing shows them where they are not zero.
+// cutFraction cuts the six decimals of a time to those of its column. A column
+// without a number of decimals shows them if they are not zero.
 func cutFraction(dst []byte, t datum.OID, digits int32) []byte {
 	switch t {
 	case datum.Timestamp, datum.TimestampTZ, datum.Time:
@@ -65,8 +65,8 @@ func cutFraction(dst []byte, t datum.OID, digits int32) []byte {
 	return dst
 }
 
-// appendFloat prints a number with the fewest digits that tell it from its
-// neighbours; as MySQL without an exponent between 1e-15 and 1e15.
+// appendFloat appends a number with the fewest digits that identify it, between
+// 1e-15 and 1e15 without an exponent, as MySQL does.
 func appendFloat(dst []byte, f float64, bits int) []byte {
 	if abs := math.Abs(f); abs == 0 || abs >= 1e-15 && abs < 1e15 {
 		return strconv.AppendFloat(dst, f, 'f', -1, bits)
@@ -82,7 +82,7 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	return out
 }
 
-// moment is a date, perhaps with a time, on the client's clocks.
+// moment is a date, perhaps with a time, in the client's time zone.
 type moment struct {
 	year, month, day     int
 	hour, minute, second int
@@ -90,8 +90,8 @@ type moment struct {
 	dateOnly             bool
 }
 
-// farFuture is what MySQL has closest to infinity; the zero moment is what it
-// has closest to its opposite.
+// farFuture stands for infinity, and the zero moment for -infinity: MySQL has
+// neither.
 var farFuture = moment{year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, micro: 999999}
 
 // momentOf returns a date or timestamp. MySQL's end with the year 9999.

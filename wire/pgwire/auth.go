@@ -9,15 +9,15 @@ import (
 	"nextid/wire"
 )
 
-// Authenticator decides who may log in.
+// Authenticator checks logins.
 type Authenticator interface {
-	// Begin starts the login of a user. It must treat unknown users like
-	// known ones, so that nobody can find out who exists.
+	// Begin starts the login of a user. It must treat unknown users like known
+	// ones, so that a client cannot find out which users exist.
 	Begin(user, database string, c *wire.Conn) Exchange
 }
 
-// Exchange is one client's login: a dialogue of Authentication messages and
-// the client's answers ("p": password, SASL).
+// Exchange is the login of one client: Authentication messages and the client's
+// answers ("p": password, SASL).
 type Exchange interface {
 	// Next takes the client's last answer, nil at the beginning, and returns
 	// the next request: the body of an Authentication message, its code
@@ -26,14 +26,14 @@ type Exchange interface {
 	// Next may wait, but not beyond ctx.
 	Next(ctx context.Context, answer []byte) (request []byte, done bool, err error)
 
-	// Authorize writes what the user may do into the options of its session.
+	// Authorize writes the rights of the user into the options of its session.
 	Authorize(o *sqlfuncs.SessionOptions)
 }
 
 // login is a login in progress.
 type login struct {
 	options  sqlfuncs.SessionOptions
-	exchange Exchange // nil: everybody may log in
+	exchange Exchange // nil: no proof is needed
 }
 
 // proof serves the messages of a login. Nothing but answers is allowed.

@@ -10,20 +10,20 @@ import (
 	"nextid/wire"
 )
 
-// errNoMemory is the error for a message that has not arrived whole.
+// errNoMemory is returned for an incomplete message that the account refuses.
 var errNoMemory = sqlstate.New(sqlstate.OutOfMemory, "out of memory for a long message").
 	WithHint("Send shorter statements, or raise limits.memory in the configuration.")
 
-// state is where a connection stands.
+// state is a step in the life of a connection.
 type state uint8
 
 const (
 	starting    state = iota // before the start-up packet
-	identifying              // the client proves who it is
+	identifying              // during the login
 	ready                    // messages are served
 )
 
-// conn is the protocol's side of one connection: a wire.Machine.
+// conn implements the protocol for one connection: a wire.Machine.
 type conn struct {
 	wire.Session
 	protocol *protocol
@@ -85,9 +85,8 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, err
 }
 
-// message serves the first message of in, or more where they ask for an id
-// together. It returns how many bytes these are, and how many statements they
-// executed.
+// message serves the first message of in, or more where the fast path answers
+// them together. It returns their bytes, and the number of statements executed.
 func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	h, ok, err := readHeader(in, &c.protocol.limits)
 	n = headerSize + h.size
@@ -108,7 +107,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	}
 	if h.typ == 'Q' || h.typ == 'B' {
 		if size, executed := c.draw(in, n, out); executed > 0 {
-			return size, executed, out.Room()
+			return size, executed, out.FlushFull()
 		}
 	}
 	if h.typ == 'Q' || h.typ == 'E' {
@@ -127,15 +126,15 @@ func (c *conn) Drop(held []byte, out *wire.Out) error {
 	return c.refuseMessage(h.typ, errNoMemory, out)
 }
 
-// skipMessage throws the next n bytes away.
+// skipMessage discards the next n bytes.
 func (c *conn) skipMessage(n int) {
 	c.skip = int64(n)
 	c.Conn.Skip(true)
 }
 
-// ignores reports whether messages of a type are not even looked at: those
-// before Sync after an error, and what is left over from a COPY FROM STDIN
-// that was refused, which PostgreSQL ignores, too.
+// ignores reports whether messages of a type are skipped: those between an error
+// and Sync, and the data of a COPY FROM STDIN that was refused, which PostgreSQL
+// ignores, too.
 func (c *conn) ignores(typ byte) bool {
 	switch typ {
 	case 'd', 'c', 'f':
@@ -146,7 +145,7 @@ func (c *conn) ignores(typ byte) bool {
 	return c.skipToSync
 }
 
-// dispatch is the table of messages (protocol chapter, "Message Flow").
+// dispatch serves a message (protocol chapter, "Message Flow").
 func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Out) error {
 	switch typ {
 	case 'Q':
@@ -180,13 +179,13 @@ func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Ou
 		c.failed(out, sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported by nextid").
 			WithHint("Use SELECT."))
 		c.ready(out)
-		return out.Room()
+		return out.FlushFull()
 	}
 	return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected message of type %q", string(typ)))
 }
 
-// errMalformed is a message whose content does not fit its length. The next
-// message is where it should be: the connection goes on, as with PostgreSQL.
+// errMalformed returns the error of a message whose content does not fit its
+// length. The framing is intact: the connection goes on, as with PostgreSQL.
 func errMalformed(typ byte) error {
 	return sqlstate.New(sqlstate.ProtocolViolation, "invalid message format of type %q", string(typ))
 }
@@ -195,23 +194,23 @@ func errMalformed(typ byte) error {
 // everything up to Sync is skipped.
 func (c *conn) extended(out *wire.Out, err error) error {
 	if err == nil {
-		return out.Room()
+		return out.FlushFull()
 	}
 	c.skipToSync = true
 	return c.answerError(out, err)
 }
 
-// answerError sends the error of a statement. That of a statement which the
-// server's end cut off is the last word.
+// answerError sends the error of a statement. It ends the connection where the
+// shutdown or a lost client has ended the statement.
 func (c *conn) answerError(out *wire.Out, err error) error {
 	if broken := out.Err(); broken != nil {
-		return broken // not the statement's fault, and nobody listens
+		return broken // the client does not read: the statement's error follows from that
 	}
 	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) {
 		return c.fatal(out, err)
 	}
 	c.failed(out, err)
-	return out.Room()
+	return out.FlushFull()
 }
 
 // failed sends an error and fails the transaction.
@@ -230,20 +229,20 @@ func (c *conn) fatal(out *wire.Out, err error) error {
 	return err
 }
 
-// denied is fatal for an error that the log has already: of a login, or for lack of
-// places.
+// denied sends an error that ends the connection and that the log has already: of
+// a login, or of a limit on connections.
 func (c *conn) denied(out *wire.Out, err error) error {
 	_ = c.fatal(out, err)
 	return wire.ErrClosed
 }
 
-// tooLong answers a message over its limit; its bytes are being skipped.
+// tooLong answers a message over its limit, whose bytes are skipped.
 func (c *conn) tooLong(typ byte, out *wire.Out) error {
 	return c.refuseMessage(typ, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.limits.Statement).
 		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."), out)
 }
 
-// refuseMessage answers a message whose bytes are being skipped.
+// refuseMessage answers a message whose bytes are skipped.
 func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 	if c.ignores(typ) {
 		return nil
@@ -255,7 +254,7 @@ func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 		c.SQL.EndBatch()
 		c.ready(out)
 	}
-	return out.Room()
+	return out.FlushFull()
 }
 
 // sendNotices sends the notices of the last statement.
@@ -265,7 +264,7 @@ func (c *conn) sendNotices(out *wire.Out) {
 	}
 }
 
-// ready sends the parameters that changed, and ReadyForQuery.
+// ready sends the settings that have changed, and ReadyForQuery.
 func (c *conn) ready(out *wire.Out) {
 	for _, p := range c.SQL.TakeParameters() {
 		out.B = appendParameterStatus(out.B, p)
@@ -296,13 +295,16 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		if c.state != ready {
 			err = sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")
 		}
-	case wire.NoRoom:
+	case wire.TooMany:
 		err = sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").WithHint("Use a connection pool, or raise the limits in the configuration.")
 	case wire.Slow:
 		err = sqlstate.New(sqlstate.QueryCanceled, "terminating connection due to timeout: a message did not arrive whole")
 		if c.state != ready {
 			err = sqlstate.New(sqlstate.QueryCanceled, "canceling authentication due to timeout")
 		}
+	case wire.Silent:
+		out.B = append(out.B, mysqlError...)
+		return
 	case wire.Idle:
 		err = sqlstate.New(sqlstate.IdleSession, "terminating connection due to idle-session timeout")
 		if c.Busy() {
@@ -313,6 +315,13 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	}
 	_ = c.fatal(out, err) // the connection ends anyway
 }
+
+// mysqlError is an ERR packet of the MySQL protocol, number 1043, for a client
+// that waits for a greeting: PostgreSQL's clients send first.
+var mysqlError = func() []byte {
+	const text = "\xff\x13\x04This is the PostgreSQL port of nextid; MySQL clients use the port of --mysql, 3307 by default"
+	return append([]byte{byte(len(text)), 0, 0, 0}, text...)
+}()
 
 // Close implements wire.Machine.
 func (c *conn) Close() {

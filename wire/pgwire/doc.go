@@ -30,7 +30,7 @@
 //	rows.go      results
 //	encode.go    messages to the client
 //	text.go      checks of names and texts
-//	turnaway.go  the answer of a server that is starting
+//	starting.go  the answer of a server that is starting
 //
 // # Invariants
 //

@@ -58,7 +58,8 @@ func appendParameterStatus(dst []byte, p sqlfuncs.Parameter) []byte {
 	return end(appendCString(appendCString(dst, p.Name), p.Value), at)
 }
 
-// appendRowDescription describes the columns; binary tells each one's format.
+// appendRowDescription appends a RowDescription. binary returns the format of a
+// column.
 func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i int) bool) []byte {
 	dst, at := begin(dst, 'T')
 	dst = appendInt16(dst, int16(len(columns)))
@@ -119,8 +120,8 @@ func appendNotice(dst []byte, n sqlfuncs.Notice) []byte {
 	return end(append(dst, 0), at)
 }
 
-// appendField appends one field of an error, empty ones not at all. Messages
-// quote what clients sent: they get no broken characters back.
+// appendField appends a field of an error, unless it is empty. Broken characters
+// that a message quotes from the client are replaced.
 func appendField(dst []byte, field byte, value string) []byte {
 	if value == "" {
 		return dst

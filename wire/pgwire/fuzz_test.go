@@ -87,7 +87,7 @@ func FuzzStartup(f *testing.F) {
 }
 
 func FuzzMessages(f *testing.F) {
-	for _, path := range warmPaths() {
+	for _, path := range fastPaths() {
 		f.Add(join(path.prepare, path.ask), 7)
 	}
 	f.Add(join(queryMsg("COPY (SELECT 1) TO STDOUT"), queryMsg("BEGIN; SELECT 1/0"), queryMsg("ROLLBACK")), 20)

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// reader decodes one message. The first failure sticks: callers read a whole
-// structure and ask once, with ok, whether it was all there. What it returns
-// is borrowed from the message.
+// reader decodes one message. It keeps the first failure: callers read a whole
+// structure and call ok once. The byte slices that it returns are parts of the
+// message.
 type reader struct {
 	b   []byte
 	bad bool
@@ -71,9 +71,9 @@ func (r *reader) cstring() []byte {
 	return v
 }
 
-// count reads an int16 that announces items of at least size bytes each. A
-// count that the rest of the message cannot hold is a failure, so that
-// nothing is allocated for it.
+// count reads an int16 that is a number of items of at least size bytes each. A
+// number that the rest of the message cannot hold is a failure: nothing is
+// allocated for it.
 func (r *reader) count(size int) int {
 	n := int(uint16(r.int16()))
 	if n*size > len(r.b) {

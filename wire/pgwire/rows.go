@@ -45,14 +45,14 @@ func (c *conn) sendValues(ctx context.Context, p *sqlfuncs.Portal, limit int64, 
 			return rows, err
 		}
 		rows++
-		if err := out.RowRoom(p); err != nil {
+		if err := out.EndRow(p); err != nil {
 			return rows, err
 		}
 	}
 	return rows, nil
 }
 
-// runLength is how many ids are drawn and encoded at a time: 64 KiB of
+// runLength is the number of ids that are drawn and encoded at a time: 64 KiB of
 // answers hold about two runs.
 const runLength = 1024
 
@@ -69,7 +69,7 @@ func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out
 		}
 		out.B = appendRun(out.B, r, p.Binary(0))
 		rows += r.Count
-		if err := out.RowRoom(p); err != nil {
+		if err := out.EndRow(p); err != nil {
 			return rows, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -119,7 +119,7 @@ func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out
 		out.B, at = begin(out.B, 'd')
 		out.B = end(cp.AppendRow(out.B, row, c.SQL.Env()), at)
 		rows++
-		if err := out.RowRoom(p); err != nil {
+		if err := out.EndRow(p); err != nil {
 			return rows, err
 		}
 	}
@@ -134,7 +134,7 @@ func (c *conn) copyIDs(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (
 		}
 		out.B = idrun.Append(out.B, r, 0, appendIDCopy)
 		rows += r.Count
-		if err := out.RowRoom(p); err != nil {
+		if err := out.EndRow(p); err != nil {
 			return rows, err
 		}
 		if err := ctx.Err(); err != nil {

@@ -14,7 +14,7 @@ import (
 // Config configures New. SQL is required.
 type Config struct {
 	SQL    *sqlfuncs.Server
-	Auth   Authenticator // nil: everybody may log in, as an administrator
+	Auth   Authenticator // nil: no proof is needed, and every user is an administrator
 	TLS    *wire.TLS     // nil: plaintext only
 	Limits wire.Limits
 	Logger *slog.Logger // nil: slog.Default()
@@ -29,7 +29,7 @@ func New(cfg Config) *wire.Server {
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
 }
 
-// protocol is what the connections of one server share.
+// protocol has the state of all connections of a server.
 type protocol struct {
 	sql    *sqlfuncs.Server
 	auth   Authenticator
@@ -42,8 +42,7 @@ func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
 	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
-// cancelKeys maps process ids to the connections that a CancelRequest with
-// the right secret may interrupt.
+// cancelKeys maps process ids to connections, for CancelRequest.
 type cancelKeys struct {
 	mu    sync.Mutex
 	conns map[int32]*conn
@@ -52,7 +51,7 @@ type cancelKeys struct {
 // secretSize is the length of the secret of protocol 3.2; 3.0 has 4 bytes.
 const secretSize = 32
 
-// cancelSecret is what the client must know to cancel a statement.
+// cancelSecret returns the secret of a CancelRequest.
 func (c *conn) cancelSecret() []byte {
 	if c.minor >= 2 {
 		return c.secret[:]
@@ -76,8 +75,8 @@ func (k *cancelKeys) remove(c *conn) {
 	delete(k.conns, c.Conn.ID)
 }
 
-// cancel interrupts a connection's statement if the secret is right. Nobody
-// is told whether it was.
+// cancel interrupts the statement of a connection if the secret is right. The
+// client does not learn whether it was.
 func (k *cancelKeys) cancel(body []byte) {
 	pid := int32(binary.BigEndian.Uint32(body))
 	k.mu.Lock()

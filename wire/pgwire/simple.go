@@ -24,7 +24,7 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	c.SQL.EndBatch()
 	c.sendNotices(out)
 	c.ready(out)
-	return out.Room()
+	return out.FlushFull()
 }
 
 // runQuery runs the statements of a simple query one after another.

@@ -30,15 +30,14 @@ const (
 )
 
 // alpn is the protocol's name in TLS (PostgreSQL documentation, "SSL Session
-// Encryption"), and tlsHandshake the first byte of a client that begins with
-// TLS at once. A start-up packet of at most 10 000 bytes begins with a zero.
+// Encryption"). tlsHandshake is the first byte of a TLS handshake; a start-up
+// packet of at most 10 000 bytes begins with a zero.
 const (
 	alpn         = "postgresql"
 	tlsHandshake = 0x16
 )
 
-// startup handles the packets before the login. n is 0 while the packet has
-// not arrived whole.
+// startup serves a packet before the login. n is 0 while it has not arrived whole.
 func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if in[0] == tlsHandshake && !c.askedSSL && !c.askedGSS {
 		return 0, c.directTLS()
@@ -80,8 +79,7 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 // this package.
 var errStop = errors.New("TLS begins")
 
-// encryption answers SSLRequest and GSSENCRequest; rest is what arrived
-// behind it.
+// encryption answers SSLRequest and GSSENCRequest. rest is the input behind it.
 func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) error {
 	asked := &c.askedSSL
 	if code == gssRequest {
@@ -96,9 +94,9 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 		return nil
 	}
 	if len(rest) > 0 {
-		// A client waits for the answer. These bytes are a broken client's, or
-		// somebody in the middle wants them to be taken for the client's
-		// (CVE-2021-23214). No answer: the client could not trust it.
+		// A correct client waits for the answer. An attacker in the middle may
+		// have added these bytes (CVE-2021-23214). Nothing is answered: the
+		// client could not trust it.
 		c.protocol.log.Warn("plaintext behind a request for TLS: connection closed", "connection", c.Conn.ID, "remote", c.Conn.Remote)
 		return wire.ErrClosed
 	}
@@ -107,11 +105,10 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 	return errStop
 }
 
-// directTLS begins TLS for a client that did not ask (sslnegotiation=direct
-// of libpq 17).
+// directTLS begins TLS without SSLRequest (sslnegotiation=direct of libpq 17).
 func (c *conn) directTLS() error {
 	if !c.Conn.CanTLS() {
-		return errNoTLS // nothing could be said that the client understands
+		return errNoTLS // the client would not understand an error
 	}
 	c.direct = true
 	c.startTLS()
@@ -120,8 +117,7 @@ func (c *conn) directTLS() error {
 
 var errNoTLS = errors.New("the client begins with TLS, and the server has no certificate")
 
-// startTLS begins the handshake. After it comes the start-up packet, and no
-// request for encryption again.
+// startTLS begins the handshake. Only the start-up packet may follow it.
 func (c *conn) startTLS() {
 	c.askedSSL, c.askedGSS = true, true
 	c.Conn.StartTLS()
@@ -180,8 +176,8 @@ func (c *conn) open(out *wire.Out) error {
 // param is one name and value of the start-up packet.
 type param struct{ name, value string }
 
-// startupParams reads the names and values of the start-up packet. Options
-// of the protocol itself (_pq_.…) that we do not know are returned apart.
+// startupParams reads the names and values of the start-up packet. Unknown options
+// of the protocol itself (_pq_.…) are returned apart.
 func (c *conn) startupParams(body []byte) (params []param, unknown []string, err error) {
 	r := reader{b: body}
 	for {
@@ -216,12 +212,11 @@ func appendNegotiation(dst []byte, minor int, unknown []string) []byte {
 	return end(dst, at)
 }
 
-// idleInTransaction is the setting that the limit of that name is the
-// default of.
+// idleInTransaction is the setting whose default is Limits.IdleInTransaction.
 const idleInTransaction = "idle_in_transaction_session_timeout"
 
-// sessionOptions turns the start-up parameters into those of a session. As
-// with PostgreSQL, parameters win over the same setting in options.
+// sessionOptions returns the options of a session. As in PostgreSQL, a parameter
+// has precedence over the same setting in the parameter options.
 func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote,
@@ -258,11 +253,11 @@ func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 	return o, nil
 }
 
-// maxShown is how much of a client's word is repeated in a message.
+// maxShown bounds a word of the client in a message, in bytes.
 const maxShown = 64
 
-// commandLine reads the parameter options: -c name=value and --name=value,
-// blanks escaped with a backslash.
+// commandLine reads the parameter options: -c name=value and --name=value, with
+// blanks escaped by a backslash.
 func commandLine(text string, into map[string]string) error {
 	words := splitOptions(text)
 	for i := 0; i < len(words); i++ {

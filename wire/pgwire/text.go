@@ -6,11 +6,11 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// maxNameBytes bounds the names of prepared statements and portals, which a
-// session keeps. PostgreSQL looks at 63 bytes of them only.
+// maxNameBytes bounds the names of prepared statements and portals. PostgreSQL
+// uses 63 bytes of them.
 const maxNameBytes = 1024
 
-// checkName checks the name of a statement or portal that is to be made.
+// checkName checks the name of a new statement or portal.
 func checkName(name []byte) error {
 	if len(name) > maxNameBytes {
 		return sqlstate.New(sqlstate.LimitExceeded, "a name of %d bytes is longer than %d bytes", len(name), maxNameBytes)
@@ -18,8 +18,8 @@ func checkName(name []byte) error {
 	return checkText(name)
 }
 
-// checkText refuses text that is not UTF-8, as PostgreSQL does: nothing
-// behind this point has to think of it.
+// checkText refuses text that is not UTF-8, as PostgreSQL does. Later code relies
+// on it.
 func checkText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// routes are the paths of programs.
+// routes returns the handlers of the API.
 func (s *Server) routes() map[string]http.Handler {
 	routes := map[string]http.Handler{"/api/": s.answer(unknown)}
 	for pattern, handle := range map[string]handler{
@@ -52,7 +52,7 @@ func (s *Server) routes() map[string]http.Handler {
 	return routes
 }
 
-// views are the tables of nextid that the API shows as they are.
+// views has the tables of nextid that the API shows unchanged.
 var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents"}
 
 func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
@@ -63,8 +63,8 @@ func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
 	return err.WithHint("/api/v1/openapi.json lists the paths.")
 }
 
-// admin is for changes, which only a user makes who proved to be one: a page
-// that anybody on the machine can open is no place for them.
+// admin returns the handler of a change, which needs a login: without users, every
+// program on the machine reaches the API.
 func admin(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, c caller) error {
 		if !c.loggedIn {
@@ -85,10 +85,10 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request, c caller) error 
 		User   string `json:"user"`
 		Admin  bool   `json:"admin"`
 		Closed bool   `json:"users"`
-	}{status, c.options.User, c.options.Admin && c.loggedIn, s.cfg.Closed()})
+	}{status, c.options.User, c.options.Admin && c.loggedIn, s.cfg.RequiresLogin()})
 }
 
-// logIn begins a login of the page.
+// logIn answers with the token of a new login.
 func (s *Server) logIn(w http.ResponseWriter, _ *http.Request, c caller) error {
 	if !c.loggedIn {
 		return sqlstate.New(sqlstate.NotPrerequisite, "this server has no users").WithHint("nextid passwd USER makes one.")
@@ -120,10 +120,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, tex
 	return result.sendRows(w, key)
 }
 
-// pageSize is how many generators one answer lists.
+// pageSize bounds the generators in one answer.
 const pageSize = 1000
 
-// generators lists them by name, a page at a time: after= goes on.
+// generators lists the generators by name, those behind the parameter after.
 func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.list(w, r, c, "generators", "SELECT * FROM nextid.generators WHERE name > $1 ORDER BY name LIMIT "+strconv.Itoa(pageSize),
 		r.URL.Query().Get("after"))
@@ -144,11 +144,11 @@ func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) err
 	}
 	out := append(result.appendObject(nil, result.portal.Columns(), row), '\n')
 	setJSON(w)
-	_, _ = w.Write(out) // the client may be gone
+	_, _ = w.Write(out) // the client may have hung up
 	return nil
 }
 
-// nameAndCount are the types of (name, n).
+// nameAndCount has the types of (name, n).
 var nameAndCount = []datum.OID{datum.Text, datum.Int8}
 
 // draw answers with what a function of (name, n) gives.
@@ -177,8 +177,8 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.draw(w, r, c, "runs", "SELECT * FROM next_range($1, $2)")
 }
 
-// parse takes an id apart: ?by= names a generator or a layout, as the second
-// argument of parse_id does.
+// parse answers with the fields of an id. The parameter by is the second argument of
+// parse_id: a generator or a layout.
 func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
 	id := r.PathValue("id")
 	text, types, args := "SELECT parse_id($1)", []datum.OID{idType(id)}, []string{id}
@@ -195,11 +195,11 @@ func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
 		return err
 	}
 	setJSON(w)
-	_, _ = io.WriteString(w, row[0]+"\n") // the client may be gone
+	_, _ = io.WriteString(w, row[0]+"\n") // the client may have hung up
 	return nil
 }
 
-// idType is the type that an id was written as: a number that fits, or text.
+// idType returns the type of an id: bigint, or text.
 func idType(id string) datum.OID {
 	if _, err := strconv.ParseInt(id, 10, 64); err == nil {
 		return datum.Int8
@@ -207,7 +207,7 @@ func idType(id string) datum.OID {
 	return datum.Text
 }
 
-// create, alter and drop are the functions of the same names.
+// create calls create_generator.
 func (s *Server) create(w http.ResponseWriter, r *http.Request, c caller) error {
 	var body struct {
 		Kind    string          `json:"kind"`
@@ -246,7 +246,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status
 	}
 	setJSON(w)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"name": row[0]}) // the client may be gone
+	_ = json.NewEncoder(w).Encode(map[string]string{"name": row[0]}) // the client may have hung up
 	return nil
 }
 

@@ -13,13 +13,14 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// caller is who sent a request.
+// caller is the user of a request.
 type caller struct {
 	options  sqlfuncs.SessionOptions // of its SQL session
-	loggedIn bool                    // it proved to be a user
+	loggedIn bool                    // with a password
 }
 
-// renew looks up what a user who logged in before may do now; false: no more.
+// renew updates the rights of a caller that has logged in before. It returns false
+// if the login has ended.
 func (c *caller) renew() (ok bool) {
 	if c.options.Rights == nil {
 		return true
@@ -28,14 +29,13 @@ func (c *caller) renew() (ok bool) {
 	return ok
 }
 
-// crossOrigin is net/http's rule for requests that another site's page makes
-// a browser send (Sec-Fetch-Site, else Origin against Host). A browser that sends
-// neither with a GET, as to plain HTTP on another machine, tells of the page in
-// Referer.
+// crossOrigin is net/http's check of requests that a page of another site makes a
+// browser send: Sec-Fetch-Site, else Origin against Host. With a GET to plain HTTP
+// on another machine browsers send neither; Referer names the page then.
 var crossOrigin http.CrossOriginProtection
 
-// checkOrigin refuses what another site's page made a browser send: not even
-// a GET, which draws ids on the paths of Leaf and Tinyid.
+// checkOrigin refuses requests from pages of other sites, GET included, which draws
+// ids on the paths of Leaf and Tinyid.
 func (s *Server) checkOrigin(r *http.Request) error {
 	asked := *r
 	asked.Method = http.MethodPost // the rule lets GET pass
@@ -44,13 +44,13 @@ func (s *Server) checkOrigin(r *http.Request) error {
 		asked.Header.Set("Origin", from) // its scheme and host count
 	}
 	if crossOrigin.Check(&asked) != nil {
-		return sqlstate.New(sqlstate.InsufficientPrivilege, "another site's page may not ask this server").
+		return sqlstate.New(sqlstate.InsufficientPrivilege, "a page of another site may not use this server").
 			WithHint("Programs that are no browsers send neither Origin nor Sec-Fetch-Site.")
 	}
 	return s.checkHost(r)
 }
 
-// caller decides who asks, by a login of the page or a password.
+// caller returns the user of a request, by a login of the page or a password.
 func (s *Server) caller(r *http.Request) (caller, error) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		if c, ok := s.logins.find(token, time.Now()); ok && c.renew() {
@@ -75,22 +75,25 @@ func (s *Server) login(r *http.Request, name, password string) (caller, error) {
 	if name == "" {
 		c.options.User = "http"
 	}
-	closed := s.cfg.Closed()
+	closed := s.cfg.RequiresLogin()
 	if err := s.cfg.Login(r.Context(), addr, r.TLS != nil, name, password, &c.options); err != nil {
-		return caller{}, sqlstate.New(sqlstate.InvalidPassword, "a user of nextid and its password are needed").
-			WithHint("curl -u USER …; users are made with nextid passwd USER.")
+		if name == "" && password == "" {
+			return caller{}, sqlstate.New(sqlstate.InvalidPassword, "a user of nextid and its password are needed").
+				WithHint("curl -u USER …; users are made with nextid passwd USER.")
+		}
+		return caller{}, sqlstate.New(sqlstate.InvalidPassword, "the user or the password is wrong").
+			WithHint("Check both. nextid passwd USER sets a password.")
 	}
 	c.loggedIn = closed
 	return c, nil
 }
 
-// checkHost refuses names that somebody else's DNS made point to this
-// machine (DNS rebinding): without users, a server is asked by its address or
-// as localhost.
+// checkHost refuses a host name that the DNS of others points to this machine (DNS
+// rebinding): without users, Host must be an address or localhost.
 func (s *Server) checkHost(r *http.Request) error {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	tcp, ok := local.(*net.TCPAddr)
-	if s.cfg.Closed() || !ok || !tcp.IP.IsLoopback() {
+	if s.cfg.RequiresLogin() || !ok || !tcp.IP.IsLoopback() {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(r.Host)
@@ -101,18 +104,17 @@ func (s *Server) checkHost(r *http.Request) error {
 	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return nil
 	}
-	return sqlstate.New(sqlstate.InsufficientPrivilege, "this server has no users and is asked by its address, not as %q", host).
+	return sqlstate.New(sqlstate.InsufficientPrivilege, "this server has no users and accepts its address as Host, not %q", host).
 		WithHint("Use http://127.0.0.1 or http://localhost, or make users: nextid passwd USER.")
 }
 
-// The page's logins: how long one lasts unused, and how many there are.
 const (
-	loginLasts = time.Hour
+	loginLasts = time.Hour // of a login of the page, from its last use
 	maxLogins  = 1000
 )
 
-// logins are the users who logged in on the page. A token stands for the
-// password, so that the page keeps none and no request hashes one.
+// logins has the logins of the page by their tokens. The page keeps a token instead
+// of the password, and a request with a token hashes no password.
 type logins struct {
 	mu  sync.Mutex
 	all map[string]*loggedIn
@@ -143,7 +145,7 @@ func (l *logins) add(c caller, now time.Time) (token string, ends time.Time, err
 	return token, ends, nil
 }
 
-// find returns whose login a token is, and lets it last longer.
+// find returns the user of a token, and prolongs the login.
 func (l *logins) find(token string, now time.Time) (caller, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 // The paths of Leaf's HTTP server (Meituan-Dianping/Leaf, leaf-server): a
 // number as text.
 
-// leafSegment answers a tag that does not exist with status 500, as Leaf does: its
-// callers count 1, 2, 3, and a generator that the first use makes would not.
+// leafSegment answers an unknown tag with status 500, as Leaf does. Leaf's clients
+// expect 1, 2, 3, which a generator made by its first use may not give.
 func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) error {
 	c.options.NoCreate = true
 	err := s.number(w, r, c, "SELECT nextval($1)")
@@ -48,12 +48,12 @@ const typeText = "text/plain; charset=utf-8"
 
 func sendText(w http.ResponseWriter, text string) error {
 	w.Header().Set("Content-Type", typeText)
-	_, _ = io.WriteString(w, text) // the client may be gone
+	_, _ = io.WriteString(w, text) // the client may have hung up
 	return nil
 }
 
-// leafDecode takes a number of Leaf's layout apart, all of it as strings.
-// Leaf writes the time in its server's zone; ours is UTC.
+// leafDecode answers with the fields of a number of Leaf's layout, as strings. The
+// time is in UTC; Leaf uses the time zone of its server.
 func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) error {
 	id := r.URL.Query().Get("snowflakeId")
 	if idType(id) != datum.Int8 {
@@ -76,9 +76,9 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 	})
 }
 
-// The paths of Tinyid's HTTP server (didi/tinyid, tinyid-server). Its token
-// says who may draw from a bizType: here the token is the password of the
-// user of that name, or USER:PASSWORD.
+// The paths of Tinyid's HTTP server (didi/tinyid, tinyid-server). Tinyid's token gives
+// access to a bizType. Here it is the password of the user of that name, or
+// USER:PASSWORD.
 
 // The codes of Tinyid's JSON answers, which come with status 200.
 const (
@@ -87,19 +87,18 @@ const (
 	tinyidOtherError = 6
 )
 
-// maxTinyidBatch is Tinyid's batch.size.max; it cuts larger ones without a
-// word.
+// maxTinyidBatch is Tinyid's batch.size.max, to which Tinyid reduces larger ones.
 const maxTinyidBatch = 100_000
 
-// tinyid answers a path of Tinyid: with JSON, which has status 200 even for
-// errors, or with text.
+// tinyid returns the handler of a path of Tinyid. It answers with JSON, which has
+// status 200 even for errors, or with text.
 func (s *Server) tinyid(
 	draw func(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error, asJSON bool,
 ) http.Handler {
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		name := r.FormValue("bizType")
 		c, err := s.tinyidCaller(r, name)
-		c.options.NoCreate = true // as Tinyid, which knows the bizTypes of its table
+		c.options.NoCreate = true // Tinyid knows the bizTypes of its table only
 		if err == nil {
 			err = draw(s, w, r, c, name, asJSON)
 		}
@@ -122,10 +121,10 @@ type tinyidResponse struct {
 	Message string `json:"message"`
 }
 
-// tinyidCaller is who has a token, or who proves to be a user as elsewhere.
+// tinyidCaller returns the user of a token, or of a login as on other paths.
 func (s *Server) tinyidCaller(r *http.Request, name string) (caller, error) {
 	token := r.FormValue("token")
-	if !s.cfg.Closed() || token == "" || r.Header.Get("Authorization") != "" {
+	if !s.cfg.RequiresLogin() || token == "" || r.Header.Get("Authorization") != "" {
 		return s.caller(r)
 	}
 	user, password, ok := strings.Cut(token, ":")
@@ -160,15 +159,15 @@ func tinyidNumbers(s *Server, w http.ResponseWriter, r *http.Request, c caller, 
 	})
 }
 
-// tinyidLoading is after what part of a segment Tinyid's client asks for the
-// next one, in percent.
+// tinyidLoading is the part of a segment, in percent, after which Tinyid's client
+// requests the next one.
 const tinyidLoading = 20
 
-// tinyidStep is how many numbers a segment has.
+// tinyidStep is the size of a segment.
 const tinyidStep = "1000"
 
-// tinyidSegment draws a run of numbers for Tinyid's client, which adds delta
-// to currentId before it gives a number, and stops behind maxId.
+// tinyidSegment draws a run of numbers for Tinyid's client. The client adds delta to
+// currentId before each number, and stops after maxId.
 func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
 	result, err := s.query(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
 	if err != nil {

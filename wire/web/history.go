@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// The history is an hour long, in steps of ten seconds, for at most so many
-// generators: those that were drawn from first.
+// The history has the last hour in steps of ten seconds, of the first historyNames
+// generators with draws.
 const (
 	historyStep  = 10 * time.Second
 	historySteps = int(time.Hour / historyStep)
 	historyNames = 200
 )
 
-// history is how many ids were drawn in each step of the last hour.
+// history has the number of ids drawn in each step of the last hour.
 type history struct {
 	mu    sync.Mutex
 	at    time.Time // of the newest step
@@ -64,7 +64,7 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 		}
 		names[name] = appendStep(steps, drawn)
 	}
-	for name, steps := range h.names { // those that are closed keep their hour
+	for name, steps := range h.names { // closed generators stay for their hour
 		if _, noted := names[name]; !noted && !idle[name] {
 			names[name] = appendStep(steps, 0)
 			if _, there := h.last[name]; !there {
@@ -77,8 +77,7 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 	h.at = now
 }
 
-// quiet are the names of which nothing was drawn in the whole hour: their
-// places are for others.
+// quiet returns the names without a draw in the whole hour, which others replace.
 func (h *history) quiet() map[string]bool {
 	idle := map[string]bool{}
 	for name, steps := range h.names {
@@ -119,7 +118,7 @@ func (s *Server) rates(w http.ResponseWriter, _ *http.Request, c caller) error {
 			own[len(own)-len(steps)+i] += n
 		}
 	}
-	if restricted { // not how much others draw
+	if restricted { // without the draws from other generators
 		answer.Total = perSecond(own)
 	}
 	return send(w, answer)

@@ -18,7 +18,7 @@ import (
 	"nextid/wire"
 )
 
-// result is a statement that is being executed for a request.
+// result is the statement of a request, which is being executed.
 type result struct {
 	session *sqlfuncs.Session
 	portal  *sqlfuncs.Portal
@@ -26,9 +26,9 @@ type result struct {
 	cancel  context.CancelFunc
 }
 
-// query begins a statement in a session of the caller. The arguments are
-// texts; Close ends the session. The request's body is read to its end:
-// net/http notices that a client hangs up only behind it.
+// query begins a statement in a new session of the caller. The arguments are texts.
+// Close ends the session. The body of the request is read to its end: net/http
+// notices a client that hangs up only after that.
 func (s *Server) query(req *http.Request, c caller, text string, types []datum.OID, args ...string) (*result, error) {
 	if _, err := io.Copy(io.Discard, req.Body); err != nil {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "the body of the request: %v", err).
@@ -76,7 +76,7 @@ func (r *result) next() ([]datum.Value, error) {
 	return r.portal.Next(r.ctx)
 }
 
-// text is a value as SQL shows it.
+// text returns the text form of a value.
 func (r *result) text(v datum.Value) string {
 	return string(datum.AppendText(nil, v, r.session.Env()))
 }
@@ -116,9 +116,9 @@ func (r *result) appendJSON(dst []byte, v datum.Value) []byte {
 	return datum.AppendJSONString(dst, r.text(v))
 }
 
-// send answers with what write appends. Long answers are sent as they come:
-// one that fails on the way is cut off, which clients notice. The session has
-// no CPU slot while it waits for a slow client.
+// send answers with what write appends. Long answers are sent in parts. An error after
+// the first part aborts the connection, so that the client notices. The session gives
+// its CPU slot back before each part.
 func (r *result) send(w http.ResponseWriter, contentType string, write func(out *wire.Out) error) error {
 	sent, control := false, http.NewResponseController(w)
 	out := wire.NewOut(wire.DefaultLimits.FlushAt, func(b []byte) error {
@@ -136,7 +136,7 @@ func (r *result) send(w http.ResponseWriter, contentType string, write func(out 
 		err = out.Flush()
 	}
 	switch {
-	case out.Err() != nil: // the client is gone
+	case out.Err() != nil: // the client has hung up
 		return nil
 	case err != nil && sent:
 		panic(http.ErrAbortHandler)
@@ -179,13 +179,13 @@ func (r *result) writeRows(out *wire.Out) error {
 		} else {
 			out.B = r.appendObject(out.B, columns, row)
 		}
-		if err := out.RowRoom(r.portal); err != nil {
+		if err := out.EndRow(r.portal); err != nil {
 			return err
 		}
 	}
 }
 
-// runLength is how many ids are drawn and written at a time.
+// runLength is the number of ids that are drawn and written at a time.
 const runLength = 1024
 
 // writeIDs writes the ids of a portal of ids, each between quotes.
@@ -204,7 +204,7 @@ func (r *result) writeIDs(out *wire.Out, quote, separator string) error {
 			first = false
 			out.B = append(strconv.AppendInt(append(out.B, quote...), run.First+i*run.Step, 10), quote...)
 		}
-		if err := out.RowRoom(r.portal); err != nil {
+		if err := out.EndRow(r.portal); err != nil {
 			return err
 		}
 		if r.ctx.Err() != nil {
@@ -238,11 +238,11 @@ func send(w http.ResponseWriter, v any) error {
 		return err
 	}
 	setJSON(w)
-	_, _ = w.Write(b.Bytes()) // the client may be gone
+	_, _ = w.Write(b.Bytes()) // the client may have hung up
 	return nil
 }
 
-// problem is an error as the API tells it.
+// problem is an error in the JSON of the API.
 type problem struct {
 	SQLState string `json:"sqlstate"`
 	Message  string `json:"message"`
@@ -252,7 +252,7 @@ type problem struct {
 	retry time.Duration // see sqlstate.Error
 }
 
-// statusError is an error whose SQLSTATE does not tell its HTTP status.
+// statusError is an error with an HTTP status other than that of its SQLSTATE.
 type statusError struct {
 	error
 	status int
@@ -261,7 +261,7 @@ type statusError struct {
 // Unwrap returns the error.
 func (e statusError) Unwrap() error { return e.error }
 
-// explain turns any error into what a client is told.
+// explain returns the HTTP status and the problem of an error.
 func explain(err error) (int, problem) {
 	e, ok := errors.AsType[*sqlstate.Error](err)
 	if !ok {
@@ -295,8 +295,8 @@ func httpStatus(code sqlstate.Code) int {
 	return http.StatusInternalServerError
 }
 
-// sendError answers with an error. Only clients that are no page are asked
-// for a password in a way at which browsers show a window of their own.
+// sendError answers with an error. WWW-Authenticate, at which browsers open a window
+// of their own, is left out for requests of the page.
 func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	status, p := explain(err)
 	fromPage := slices.Contains([]string{"cors", "same-origin"}, r.Header.Get("Sec-Fetch-Mode"))
@@ -314,5 +314,5 @@ func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	setJSON(w)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the client may be gone
+	_, _ = w.Write(append(body, '\n')) // the client may have hung up
 }

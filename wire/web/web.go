@@ -1,22 +1,23 @@
-// Package web serves nextid over HTTP, to people and to programs that speak
-// no SQL:
+// Package web serves nextid over HTTP:
 //
-//	/                    the page: generators, rates, nodes, and any id taken apart
+//	/                    the page: generators, rates, servers, the fields of an id
 //	/api/v1/…            the JSON API, described by /api/v1/openapi.json
-//	/api/segment/get/…   the paths of Leaf's callers, and of Tinyid's (/tinyid/id/…)
+//	/api/segment/get/…   the paths of Leaf's clients, and of Tinyid's (/tinyid/id/…)
 //
-// It is one more protocol over package sqlfuncs: every request is an SQL
-// statement in a session of the user who asks, so users, roles, limits and
-// errors are those of SQL.
+// Server is an http.Handler. Every request is an SQL statement in a new
+// sqlfuncs.Session of its user, so that users, roles, limits and errors are those of
+// SQL. The request's goroutine owns the session. Requests from pages of other sites
+// are refused. Server itself keeps the logins of the page and the rates of the last
+// hour.
 //
-//	web.go      Server, its routes, what every answer carries
-//	caller.go   who asks: passwords, logins of the page, other sites
-//	query.go    a request's statement, and its rows as JSON
+//	web.go      Server, its routes, the headers of every answer
+//	caller.go   passwords, logins of the page, other sites
+//	query.go    the statement of a request, and its rows as JSON
 //	api.go      /api/v1
 //	compat.go   the paths of Leaf and Tinyid
 //	history.go  ids a second, for the last hour
 //	page/       what a browser loads
-//	openapi.json describes the API; a test holds the server to it
+//	openapi.json describes the API; a test compares the server with it
 package web
 
 import (
@@ -36,26 +37,26 @@ type Config struct {
 	// SQL answers the statements; nil while the server waits for its store.
 	SQL func() *sqlfuncs.Server
 
-	// Login decides about a name and a password and writes what the user may
-	// do into the options of its session. Without credentials both are empty.
+	// Login checks a name and a password, and writes the rights of the user into
+	// the options of its session. Without credentials both are empty.
 	Login func(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error
 
-	// Closed reports whether there are users, so that not everybody may ask.
-	Closed func() bool
+	// RequiresLogin reports whether there are users.
+	RequiresLogin func() bool
 
 	Status func() Status
 
-	// Issued tells how many ids each open generator gave so far.
+	// Issued yields the number of ids that each open generator has issued.
 	Issued func(yield func(name string, ids int64) bool)
 }
 
-// Status is how the server stands, for the page's first line.
+// Status is the state of the server, for the first line of the page.
 type Status struct {
 	Version string    `json:"version"`
-	Store   string    `json:"store"` // which one, and so which id space, without secrets
+	Store   string    `json:"store"` // its URL without secrets, which names the id space
 	Started time.Time `json:"started"`
 	Ready   bool      `json:"ready"`
-	Reason  string    `json:"reason,omitempty"` // why not ready
+	Reason  string    `json:"reason,omitempty"` // for which it is not ready
 	Notes   []string  `json:"notes"`
 }
 
@@ -83,7 +84,7 @@ func New(cfg Config) *Server {
 	s.mux.Handle("/", pageHeaders(http.FileServerFS(page)))
 	s.mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		setJSON(w)
-		_, _ = io.WriteString(w, openAPI) // the client may be gone
+		_, _ = io.WriteString(w, openAPI) // the client may have hung up
 	})
 	for pattern, handler := range s.routes() {
 		s.mux.Handle(pattern, handler)
@@ -94,7 +95,7 @@ func New(cfg Config) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// pageHeaders lets a browser load nothing from elsewhere, and nobody else
+// pageHeaders forbids a browser to load anything from other sites, and other sites to
 // show the page in a frame.
 func pageHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,10 +110,10 @@ func pageHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// handler answers one request of somebody who may ask.
+// handler answers a request of a known user.
 type handler func(w http.ResponseWriter, r *http.Request, c caller) error
 
-// answer finds out who asks and runs a handler.
+// answer looks up the user of a request and runs a handler.
 func (s *Server) answer(handle handler) http.Handler {
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		c, err := s.caller(r)
@@ -123,7 +124,7 @@ func (s *Server) answer(handle handler) http.Handler {
 	})
 }
 
-// guarded keeps other sites' pages out, and sends the error of what it runs.
+// guarded refuses requests from pages of other sites, and sends the error of do.
 func (s *Server) guarded(do func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -50,9 +50,9 @@ func start(t *testing.T, closed bool) (ask func(method, path, body string, heade
 			o.Admin = true
 			return nil
 		},
-		Closed: func() bool { return closed },
-		Status: func() Status { return Status{Version: "test", Store: "memory", Ready: true} },
-		Issued: func(func(string, int64) bool) {},
+		RequiresLogin: func() bool { return closed },
+		Status:        func() Status { return Status{Version: "test", Store: "memory", Ready: true} },
+		Issued:        func(func(string, int64) bool) {},
 	})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -224,6 +224,9 @@ func TestUsers(t *testing.T) {
 	want("GET", "/api/v1/status", "", 401)
 	want("POST", "/api/v1/generators/orders/ids", "", 401)
 	want("POST", "/api/v1/generators/orders/ids", "", 401, "Authorization", "Basic cm9vdDpndWVzcw==")
+	if _, body := ask("POST", "/api/v1/login", "", "Authorization", "Basic cm9vdDpndWVzcw=="); !strings.Contains(body, "the user or the password is wrong") {
+		t.Errorf("a wrong password: %s", body)
+	}
 	want("POST", "/api/v1/generators/orders/ids", "", 200, "user", "orders")
 	want("POST", "/api/v1/generators/others/ids", "", 403, "user", "orders")
 	want("PUT", "/api/v1/generators/s", `{"kind": "segment"}`, 403, "user", "orders")

@@ -10,10 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Decoder reads the messages that a PostgreSQL server sent, with two decoders:
-// pgx's, and its independent predecessor. Each message must be understood
-// by both, and what each makes of it must encode to the bytes that were sent. So
-// no decoder checks a server alone.
+// Decoder reads the messages of a PostgreSQL server with two decoders: pgx's, and its
+// independent predecessor. Both must decode each message, and encode the result to the
+// bytes that were sent.
 type Decoder struct {
 	t      testing.TB
 	from   io.Reader

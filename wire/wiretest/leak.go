@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// leakPatience is how long goroutines get to end after the last test.
+// leakPatience bounds the wait for goroutines after the last test.
 const leakPatience = 5 * time.Second
 
 // Main runs the tests of a package and fails when goroutines of this module

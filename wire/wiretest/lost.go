@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// lostWithin is how soon the statement of a client that is gone has ended.
+// lostWithin bounds the time from the client's Close to the end of its statement.
 const lostWithin = time.Second
 
 // CloseWhileRunning sends an endless statement over a connection of its own,
@@ -21,7 +21,7 @@ func CloseWhileRunning(t *testing.T, connections func() int, conn net.Conn, stat
 		t.Fatalf("%d connections, want the one", connections())
 	}
 	closed := time.Now()
-	_ = conn.Close() // all that is wanted of it
+	_ = conn.Close() // closed once is enough
 	for connections() > 0 && time.Since(closed) < Patience {
 		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // as above
 	}

@@ -2,7 +2,7 @@ package wiretest
 
 import "runtime"
 
-// MemoryInUse is the heap and the stacks after a collection, in bytes.
+// MemoryInUse returns the bytes of the heap and the stacks after a collection.
 func MemoryInUse() int64 {
 	for range 3 { // pools are emptied, stacks are shrunk
 		runtime.GC()

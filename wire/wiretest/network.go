@@ -1,5 +1,7 @@
-// Package wiretest is what the tests of the protocols share: a network in
-// memory, transcripts, and a check for goroutines that were left behind.
+// Package wiretest has helpers for tests of the protocols: a network in memory
+// (Listen), transcripts, an SQL layer on a memory store (SQL), certificates
+// (NewAuthority), a pair of decoders, and a check for goroutines that were left behind
+// (Main).
 package wiretest
 
 import (
@@ -10,13 +12,12 @@ import (
 	"time"
 )
 
-// BufferBytes is what one direction of a connection holds before Write
-// waits, like a socket's send and receive buffers together.
+// BufferBytes bounds the bytes of one direction before Write waits, like a socket's
+// send and receive buffers.
 const BufferBytes = 64 << 10
 
-// Listener accepts connections in memory. They are buffered, unlike those of
-// net.Pipe, on which a server would wait for its client to read every answer.
-// All waits are on channels, so that testing/synctest sees them.
+// Listener accepts connections in memory. They have buffers, unlike those of net.Pipe.
+// All waits are on channels, for testing/synctest.
 type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -114,8 +115,8 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// stream is one direction. Whoever changes it closes changed and puts a new
-// channel there, which wakes everybody who waits.
+// stream is one direction. Every change closes the channel changed and replaces it,
+// which wakes all waiters.
 type stream struct {
 	mu      sync.Mutex
 	data    []byte

@@ -6,15 +6,14 @@ import (
 	"testing"
 )
 
-// pipelined are queries that both dialects know. The answers depend on the
-// queries before them.
+// pipelined has queries of both dialects. Their answers depend on earlier queries.
 var pipelined = []string{
 	"SELECT next_id('numbers')", "SELECT next_id('near') AS id", "SELECT next_id('down')", "SELECT next_id('far')",
 	"SELECT next_id('few')", "SELECT nextval('numbers')", "SELECT lastval()", "SELECT next_id('numbers', 1)", "nonsense",
 	"BEGIN", "COMMIT", "SELECT next_id('numbers') AS id, 1",
 }
 
-// pipelineNames are generators whose ids change their length, go down and end.
+// pipelineNames makes generators whose ids change their length, descend and end.
 var pipelineNames = []string{
 	`SELECT create_generator('numbers', 'segment', '{"step": 1000000}')`,
 	`SELECT create_generator('near', 'segment', '{"start": 9000}')`,

@@ -39,14 +39,14 @@ func feed(t testing.TB, m wire.Machine, out *wire.Out, in []byte) {
 	}
 }
 
-// warmPath asks for ids; answers is how often ReadyForQuery comes.
-type warmPath struct {
+// fastPath asks for ids; answers is how often ReadyForQuery comes.
+type fastPath struct {
 	prepare, ask []byte
 	answers      int
 }
 
-// warmPaths are the ways to ask for an id that must cost nothing but the id.
-func warmPaths() map[string]warmPath {
+// fastPaths are the ways to ask for an id that must cost nothing but the id.
+func fastPaths() map[string]fastPath {
 	prepared := parseMsg("s", "SELECT next_id('numbers')")
 	param := parseMsg("p", "SELECT next_id($1)")
 	differ := join(queryMsg("SELECT next_id('numbers')"), queryMsg("SELECT next_id('letters')"),
@@ -54,7 +54,7 @@ func warmPaths() map[string]warmPath {
 	cycle := func(bind []byte) []byte {
 		return join(bind, describeMsg('P', ""), executeMsg("", 0), syncMsg())
 	}
-	return map[string]warmPath{
+	return map[string]fastPath{
 		"simple":             {nil, queryMsg("SELECT next_id('numbers')"), 1},
 		"simple snowflake":   {nil, queryMsg("SELECT next_id('flakes')"), 1},
 		"prepared text":      {prepared, cycle(bindMsg("", "s", 0)), 1},
@@ -73,8 +73,8 @@ func repeat(b []byte, n int) []byte {
 	return out
 }
 
-func TestWarmPathAllocatesNothing(t *testing.T) {
-	for name, path := range warmPaths() {
+func TestFastPathAllocatesNothing(t *testing.T) {
+	for name, path := range fastPaths() {
 		t.Run(name, func(t *testing.T) {
 			m, out := machine(t)
 			feed(t, m, out, path.prepare)
@@ -121,8 +121,8 @@ func TestStatementsAllocateLittle(t *testing.T) {
 	}
 }
 
-func BenchmarkWarmPath(b *testing.B) {
-	for name, path := range warmPaths() {
+func BenchmarkFastPath(b *testing.B) {
+	for name, path := range fastPaths() {
 		b.Run(name, func(b *testing.B) {
 			m, out := machine(b)
 			feed(b, m, out, path.prepare)
@@ -183,7 +183,7 @@ func TestOneWriteForAPipelinedBatch(t *testing.T) {
 	}
 	counted, writes := wiretest.CountWrites(l)
 	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}), counted, wire.ErrServerClosed)
-	for name, path := range warmPaths() {
+	for name, path := range fastPaths() {
 		t.Run(name, func(t *testing.T) {
 			c := login(t, l.Addr().String())
 			if path.prepare != nil {

@@ -10,20 +10,20 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// warmPath is a way to ask for an id that must cost nothing but the id.
-type warmPath struct {
+// fastPath is a way to ask for an id that must cost nothing but the id.
+type fastPath struct {
 	caps         uint64
 	prepare, ask []byte
 	kind         string
 	asked        int
 }
 
-func warmPaths() map[string]warmPath {
+func fastPaths() map[string]fastPath {
 	numbers := query("SELECT next_id('numbers')")
 	literal, param := prepare("SELECT next_id('numbers')"), prepare("SELECT next_id(?)")
 	attributes := command(3, []byte{0, 1}, []byte("SELECT next_id('numbers')"))
 	differ := join(numbers, query("SELECT next_id('letters')"), query("SELECT next_id('numbers') AS id"), query("SELECT nextval('letters')"))
-	return map[string]warmPath{
+	return map[string]fastPath{
 		"query":               {plain, nil, numbers, "text", 1},
 		"query, modern":       {modern, nil, numbers, "text", 1},
 		"query, attributes":   {modern | queryAttributes, nil, attributes, "text", 1},
@@ -47,8 +47,8 @@ func repeat(b []byte, n int) []byte {
 	return out
 }
 
-func TestWarmPathAllocatesNothing(t *testing.T) {
-	for name, path := range warmPaths() {
+func TestFastPathAllocatesNothing(t *testing.T) {
+	for name, path := range fastPaths() {
 		t.Run(name, func(t *testing.T) {
 			m, out := machine(t, path.caps)
 			feed(t, m, out, path.prepare)
@@ -74,8 +74,8 @@ func TestWarmPathAllocatesNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkWarmPath(b *testing.B) {
-	for name, path := range warmPaths() {
+func BenchmarkFastPath(b *testing.B) {
+	for name, path := range fastPaths() {
 		b.Run(name, func(b *testing.B) {
 			m, out := machine(b, path.caps)
 			feed(b, m, out, path.prepare)
@@ -107,7 +107,7 @@ func TestOneWriteForAPipelinedBatch(t *testing.T) {
 	}
 	counted, writes := wiretest.CountWrites(l)
 	serve(t, counted, mysqlwire.Config{})
-	for name, path := range warmPaths() {
+	for name, path := range fastPaths() {
 		t.Run(name, func(t *testing.T) {
 			c := login(t, l.Addr().String(), path.caps)
 			if path.prepare != nil {
