@@ -84,15 +84,15 @@ var feedMetrics = []struct {
 	value func(*generator.Feed) float64
 }{
 	{
-		newGauge("nextid_feed_left_ids", "Numbers that the sequence has left in its block.", "generator", "database", "column"),
+		newGauge("nextid_feed_left_ids", "Numbers left in the sequence's block.", "generator", "database", "column"),
 		func(f *generator.Feed) float64 { return float64(f.Left) },
 	},
 	{
-		newGauge("nextid_feed_lasts_seconds", "For how long they are enough at the rate since the last move.", "generator", "database", "column"),
+		newGauge("nextid_feed_lasts_seconds", "How long the block lasts at the rate since the last move.", "generator", "database", "column"),
 		func(f *generator.Feed) float64 { return f.Lasts.Seconds() },
 	},
 	{
-		newGauge("nextid_feed_block_ids", "Numbers of the block.", "generator", "database", "column"),
+		newGauge("nextid_feed_block_ids", "Numbers in the sequence's block.", "generator", "database", "column"),
 		func(f *generator.Feed) float64 { return float64(f.Last - f.First + 1) },
 	},
 	{
@@ -100,16 +100,16 @@ var feedMetrics = []struct {
 		func(f *generator.Feed) float64 { return timestamp(f.Looked) },
 	},
 	{
-		newCounter("nextid_feed_moves_total", "Moves to a next block by this server.", "generator", "database", "column"),
+		newCounter("nextid_feed_moves_total", "Moves of the sequence to its next block by this server.", "generator", "database", "column"),
 		func(f *generator.Feed) float64 { return float64(f.Moves) },
 	},
 	{
-		newCounter("nextid_feed_errors_total", "Looks and moves of this server that failed.", "generator", "database", "column"),
+		newCounter("nextid_feed_errors_total", "Failed reads and moves of the sequence by this server.", "generator", "database", "column"),
 		func(f *generator.Feed) float64 { return float64(f.Failures) },
 	},
 }
 
-var feedLastLook = newGauge("nextid_feed_last_look_timestamp_seconds", "When this server last saw the sequence, in Unix time.", "generator", "database", "column")
+var feedLastLook = newGauge("nextid_feed_last_look_timestamp_seconds", "Unix time at which this server last read the sequence.", "generator", "database", "column")
 
 // feedShown is for how long a position is shown that the server cannot read any more.
 const feedShown = 5 * time.Minute
