@@ -323,7 +323,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 		reserve = guard
 	}
 	e.pools = worker.New(worker.Config{
-		Store: reserve, Grants: grants, Source: wish, Seed: seed, Slice: m.config.WorkerSlice, Borrow: m.config.WorkerBorrow, Owner: owner(), Logger: log,
+		Store: reserve, Grants: grants, Keeper: keeper, ClockLimit: m.config.ClockLimit, Source: wish, Seed: seed, Slice: m.config.WorkerSlice, Borrow: m.config.WorkerBorrow, Owner: owner(), Logger: log,
 	})
 	if clock.Doubt = e.pools.Doubt; keeper != nil {
 		e.clock = node.NewClockWatch(clock)

@@ -165,10 +165,11 @@ func (s *server) boot() {
 		s.store = store
 	}
 	grants, _ := s.store.(generator.TimeGranter)
+	keeper, clock := s.store.(generator.Timekeeper)
 	s.pools = worker.New(worker.Config{
-		Store: s.store, Grants: grants, Clock: s, Source: s.world.source(s.seat), Borrow: s.world.plan.borrow, Owner: s.owner(), Slice: slice, Logger: discard,
+		Store: s.store, Grants: grants, Keeper: keeper, ClockLimit: skew, Clock: s, Source: s.world.source(s.seat), Borrow: s.world.plan.borrow, Owner: s.owner(), Slice: slice, Logger: discard,
 	})
-	if keeper, ok := s.store.(generator.Timekeeper); ok {
+	if clock {
 		s.clock = node.NewClockWatch(node.ClockConfig{Store: keeper, Limit: skew, Clock: s, Doubt: s.pools.Doubt, Logger: discard})
 	}
 	for client := range clients {

@@ -30,6 +30,35 @@ func TestClaimReservesASliceFromNowOn(t *testing.T) {
 	}
 }
 
+// lossy is a store that may lose claims, with a clock of its own.
+type lossy struct{ now func() time.Time }
+
+func (l lossy) Time(context.Context) (earliest, latest time.Time, err error) {
+	return l.now(), l.now(), nil
+}
+
+func (lossy) EarliestTime(context.Context, int64) (int64, error) { return 0, nil }
+
+// TestAClockThatJumpedAheadClaimsNothing: the ids of a claim that a failover loses must
+// lie in time that is over when the next servers claim.
+func TestAClockThatJumpedAheadClaimsNothing(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		ahead := 4 * time.Second
+		store := lossy{func() time.Time { return time.UnixMilli(w.now()).Add(-ahead) }}
+		s := w.server(func(c *Config) { c.Grants, c.Keeper, c.ClockLimit = store, store, 5*time.Second })
+		ahead = 8 * time.Second
+		_, err := s.Open(w.t.Context(), Width{Worker: bits}, time.Millisecond)
+		wantErr(t, err, generator.ErrNotNow, "8s ahead")
+		ahead = -time.Hour
+		l := w.open(s).Lease()
+		ahead = time.Hour // of a server that has a worker id
+		time.Sleep(time.Minute)
+		if now := w.open(s).Lease(); now.Worker != l.Worker || now.Hi <= l.Hi {
+			t.Errorf("%+v after %+v", now, l)
+		}
+	})
+}
+
 func TestServersOfOneStoreGetDifferentWorkerIDs(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		const servers = 16

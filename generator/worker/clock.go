@@ -118,6 +118,27 @@ func (t *timeline) pin(micros, asked int64) {
 	t.setLocked(max(ours, micros), wall, mono, lead+max(micros-ours, 0))
 }
 
+// unpinned returns both clocks at one moment until ids are stamped.
+func (t *timeline) unpinned() (wall int64, mono time.Duration, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wall, mono = t.read()
+	return wall, mono, !t.pinned
+}
+
+// begin makes our time what it was at mono, and ends the free adjustment to
+// the wall clock, unless that has ended already.
+func (t *timeline) begin(micros int64, mono time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pinned {
+		return
+	}
+	wall, now := t.read()
+	t.pinned = true
+	t.setLocked(micros+(now-mono).Microseconds(), wall, now, 0)
+}
+
 // raise makes our time at least micros, and ends the free adjustment to the
 // wall clock: the store grants no time before.
 func (t *timeline) raise(micros int64) {

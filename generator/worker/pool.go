@@ -219,6 +219,9 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	}
 	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
 	defer cancel()
+	if err := p.pools.begin(ctx); err != nil {
+		return 0, err
+	}
 	now := p.Now() / 1000
 	earliest, err = p.pools.cfg.Grants.EarliestTime(ctx, now)
 	if err != nil || earliest <= now {

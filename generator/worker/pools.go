@@ -20,6 +20,12 @@ type Config struct {
 	// Grants tells from when on the store grants time. It is the Store itself
 	// without what wraps it; nil for a store that always does.
 	Grants generator.TimeGranter
+	// Keeper is the store's clock, and ClockLimit how far the wall clock may be
+	// ahead of it before the first claim on a store with Grants. nil or 0: as
+	// far as it is.
+	Keeper     generator.Timekeeper
+	ClockLimit time.Duration
+
 	Clock  generator.Runtime // nil: the system's
 	Source Source            // which worker id it would like to have; nil: any
 	Owner  string            // who holds the slices, shown to operators
@@ -104,6 +110,36 @@ func New(cfg Config) *Pools {
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.cfg.Clock.Go(&p.work, p.beat)
 	return p
+}
+
+// begin compares the wall clock with the store's before the first claim. The
+// error is ErrNotNow while ours is more than ClockLimit ahead: if the server died
+// and a failover lost the claim, its ids would lie in time that is granted
+// again (rule R7).
+func (p *Pools) begin(ctx context.Context) error {
+	if p.cfg.Keeper == nil || p.cfg.ClockLimit == 0 {
+		return nil
+	}
+	wall, mono, ok := p.time.unpinned()
+	if !ok {
+		return nil
+	}
+	_, latest, err := p.cfg.Keeper.Time(ctx)
+	if errors.Is(err, generator.ErrWrongKind) {
+		return nil // the store tells no time
+	}
+	if err != nil {
+		return err
+	}
+	if ahead := time.Duration(wall-latest.UnixMicro()) * time.Microsecond; ahead > p.cfg.ClockLimit {
+		return &generator.Error{
+			Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
+			Message: fmt.Sprintf("this server's clock is %v ahead of the store's: it claims no worker id", ahead.Round(time.Millisecond)),
+			Hint:    "Set the clock right that is wrong, this machine's or the database's. clock_limit says how much they may differ.",
+		}
+	}
+	p.time.begin(wall, mono)
+	return nil
 }
 
 // beat watches the clock.
