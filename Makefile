@@ -15,7 +15,7 @@ MAX_BYTES = 40000000
 CROSS = linux/386 linux/arm linux/arm64 linux/s390x darwin/arm64 freebsd/amd64 windows/amd64
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-quick test-clients test-kills test-qemu test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate models mutants docs docs-clients clean help
+.PHONY: build test test-quick test-clients test-kills test-qemu test-versions test-deps format-check vet cross lint vuln bench packages test-package fuzz simulate models mutants docs docs-clients clean help
 
 ## build: the static binary, in bin/nextid
 build:
@@ -63,6 +63,10 @@ test-kills:
 ## test-qemu: switch off and set back virtual machines in which nextid runs; three minutes
 test-qemu:
 	TEST_QEMU=1 $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^TestMachineIs" ./cmd/nextid
+
+## test-versions: fed sequences on PostgreSQL 13 to 18, whose servers npm brings
+test-versions:
+	@GO="$(GO)" TESTS=/PostgreSQL .ci/test-versions ./migrations/feed
 
 ## test-deps: install the Debian packages that the tests use (root), or name them
 test-deps:
@@ -116,6 +120,7 @@ simulate:
 
 ## models: check the Spin models of the protocols; four minutes and 6 GB
 models:
+	$(GO) test ./migrations/feed -run "^TestModelOfTheFeed$$" -models -v -count=1
 	$(GO) test ./generator/store/shared -run "^TestModelOfTheEpoch$$" -models -v -count=1 -timeout 30m
 
 ## mutants: bring deliberate mistakes into the code, one after the other: the tests must find each; ten minutes

@@ -20,6 +20,7 @@ import (
 	"nextid/server/servertest"
 )
 
+// TestMain ends what the tests have started.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	dbtest.StopShared()
