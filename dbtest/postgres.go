@@ -1,14 +1,19 @@
 package dbtest
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/url"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Settings that keep a PostgreSQL small, and of one whose data nobody needs
@@ -47,7 +52,7 @@ func SharedPostgres(t testing.TB) (dsn string) {
 		err := rig.Do(func(inner testing.TB) { common.dsn = QuickPostgres(inner, "max_connections=300") })
 		if err != nil {
 			_ = rig.Close()
-			program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres") // or skips
+			postgresProgram(t) // or skips
 			t.Fatal(err)
 		}
 		common.rig = rig
@@ -74,10 +79,16 @@ var common struct {
 
 func newPostgres(t testing.TB) *Server {
 	t.Helper()
-	server := program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres")
+	server := postgresProgram(t)
 	s := newServer(t, named("PostgreSQL", server, "--version"), "postgres", syscall.SIGINT)
 	s.ready = func(s *Server) error {
-		return exec.Command(s.bin("pg_isready"), "-q", "-h", "127.0.0.1", "-p", s.port()).Run()
+		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+		defer cancel()
+		conn, err := pgx.Connect(ctx, s.PostgresURL("postgres"))
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
 	}
 	s.urls = func(s *Server) {
 		s.URL = s.PostgresURL("postgres")
@@ -92,11 +103,21 @@ func (s *Server) initdb() *Server {
 	return s
 }
 
+// readyTimeout bounds one question whether a PostgreSQL is ready.
+const readyTimeout = 5 * time.Second
+
+// postgresProgram is Debian's, or the one that the environment names
+// (make test-versions).
+func postgresProgram(t testing.TB) string {
+	t.Helper()
+	return program(t, "postgresql", cmp.Or(os.Getenv("DBTEST_POSTGRES"), "/usr/lib/postgresql/*/bin/postgres"))
+}
+
 // PostgresPrograms is the directory of PostgreSQL's programs (psql, pg_dump,
 // pgbench).
 func PostgresPrograms(t testing.TB) string {
 	t.Helper()
-	return filepath.Dir(program(t, "postgresql", "/usr/lib/postgresql/*/bin/postgres"))
+	return filepath.Dir(postgresProgram(t))
 }
 
 func (s *Server) bin(name string) string { return filepath.Join(PostgresPrograms(s.t), name) }
