@@ -78,16 +78,34 @@ func readAsked(t *testing.T) map[string]string {
 			continue
 		}
 		name, who, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		who, tier, _ := strings.Cut(who, "\t")
 		if who == "" || asked[name] != "" {
 			t.Errorf("%q: once, with who asks for it", line)
 		}
 		asked[name] = who
 		sources, reason, _ := strings.Cut(who, ":")
+		least := '3'
 		for source := range strings.SplitSeq(sources, ", ") {
+			least = min(least, tierOf(source))
 			if why, known := askers[source]; !clients[source] && !known || why && reason == "" {
 				t.Errorf("%s: %q is no client of wire/clienttest, and no source with its reason", name, source)
 			}
 		}
+		if tier != string(least) {
+			t.Errorf("%s is of tier %s, not %q", name, string(least), tier)
+		}
 	}
 	return asked
+}
+
+// tierOf returns the tier of those who ask, see asked.tsv.
+func tierOf(source string) rune {
+	switch source {
+	case "the contract", "product", "docs", "existing tables", "language":
+		return '1'
+	case "pg_dump", "monitoring-plugins", "haproxy", "adminer", "kysely-codegen", "sequelize-auto", "drizzle-kit", "pgtyped", "mysqldump", "mydumper",
+		"mysqld-exporter", "phpmyadmin", "recorded tools", "shapes of tools", "administrators", "operators", "tests":
+		return '3'
+	}
+	return '2'
 }

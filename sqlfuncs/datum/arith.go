@@ -11,7 +11,7 @@ import (
 
 // Compute is a op b for + - * / and %: two numbers of one type; a date ± days;
 // a date or timestamp ± an interval, where days and months are those of env's
-// time zone; the difference of two dates, timestamps or positions in a log.
+// time zone; the difference of two dates or timestamps.
 // Neither is NULL, and there is such an operator. Integers divide towards zero,
 // the sign of % is the dividend's. Errors: 22012, 22003, 22008.
 func Compute(op byte, a, b Value, env *Env) (Value, error) {
@@ -24,8 +24,6 @@ func Compute(op byte, a, b Value, env *Env) (Value, error) {
 		return addDays(op, a, b.Int)
 	case a.Type == Timestamp || a.Type == TimestampTZ:
 		return subtractTimestamps(a, b)
-	case a.Type == PgLSN:
-		return lsnDecimal(a.Str).minus(lsnDecimal(b.Str)).Value()
 	case a.Type == Numeric:
 		return decimalArithmetic(op, decimalOf(a), decimalOf(b))
 	case a.Type == Float4 || a.Type == Float8:

@@ -109,7 +109,7 @@ func planned(op byte, a, b Value) (x, y Value, ok bool) {
 			return a, b, false
 		}
 		days := b.Type == Int4 || b.Type == Int2
-		return a, b, (a.Type == Date || a.Type == Timestamp || a.Type == TimestampTZ) && b.Type == Interval || a.Type == Date && days || op == '-' && a.Type == b.Type && (classOf(a.Type) == timeClass || a.Type == PgLSN)
+		return a, b, (a.Type == Date || a.Type == Timestamp || a.Type == TimestampTZ) && b.Type == Interval || a.Type == Date && days || op == '-' && a.Type == b.Type && classOf(a.Type) == timeClass
 	}
 	to := a.Type
 	if rb > ra {

@@ -19,7 +19,7 @@ func fixedSize(t OID) int {
 		return 2
 	case Int4, Oid, Xid, Date, Float4:
 		return 4
-	case Int8, Float8, Time, Timestamp, TimestampTZ, PgLSN:
+	case Int8, Float8, Time, Timestamp, TimestampTZ:
 		return 8
 	case UUID, Interval:
 		return 16
@@ -100,7 +100,7 @@ func decodeFixed(t OID, b []byte) (Value, error) {
 	case Float8:
 		v.Float = math.Float64frombits(binary.BigEndian.Uint64(b))
 		return v, checkFinite(v)
-	case UUID, Interval, PgLSN:
+	case UUID, Interval:
 		v.Str = string(b)
 	case Date:
 		v.Int = int64(int32(binary.BigEndian.Uint32(b)))
@@ -146,7 +146,7 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(v.Float))), nil
 	case Float8:
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float)), nil
-	case Text, Varchar, BPChar, Name, Unknown, CString, JSON, Bytea, UUID, PgLSN, Interval, Void, PgNodeTree:
+	case Text, Varchar, BPChar, Name, Unknown, CString, JSON, Bytea, UUID, Interval, Void, PgNodeTree:
 		return append(dst, v.Str...), nil
 	case JSONB:
 		return append(append(dst, jsonbVersion), v.Str...), nil

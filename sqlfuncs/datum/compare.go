@@ -20,7 +20,6 @@ const (
 	bpcharClass
 	byteaClass
 	uuidClass
-	lsnClass
 	bitClass
 	timeClass // date, timestamp, timestamptz
 	clockClass
@@ -48,8 +47,6 @@ func classOf(t OID) class {
 		return byteaClass
 	case UUID:
 		return uuidClass
-	case PgLSN:
-		return lsnClass
 	case Bit, VarBit:
 		return bitClass
 	case Date, Timestamp, TimestampTZ:

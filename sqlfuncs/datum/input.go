@@ -38,8 +38,6 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 		return parseUUID(s)
 	case Bit, VarBit:
 		return parseBits(t, s)
-	case PgLSN:
-		return parseLSN(s)
 	case JSON:
 		return parseJSON(s, env)
 	case JSONB:
@@ -121,8 +119,6 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		return appendBytea(dst, v.Str, env)
 	case UUID:
 		return appendUUID(dst, v.Str)
-	case PgLSN:
-		return appendLSN(dst, v.Str)
 	case Record:
 		return appendRecord(dst, v, env)
 	case Int2Vector, OidVector:

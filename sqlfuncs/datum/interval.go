@@ -49,14 +49,6 @@ func (v Value) Span() (months, days int32, micros int64) {
 	return i.months, i.days, i.micros
 }
 
-// CutInterval is an interval without what its time has beyond a whole number of
-// unit microseconds.
-func CutInterval(v Value, unit int64) Value {
-	i := parseIntervalValue(v)
-	i.micros -= i.micros % unit
-	return i.value()
-}
-
 func intervalOutOfRange() error {
 	return sqlstate.New(sqlstate.DatetimeOverflow, "interval out of range")
 }

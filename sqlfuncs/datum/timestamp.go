@@ -1,7 +1,5 @@
 package datum
 
-import "time"
-
 // roundMicros rounds half away from zero to a number of fractional digits
 // of a second.
 func roundMicros(micros int64, digits int32) int64 {
@@ -52,14 +50,4 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 		}
 	}
 	return out, nil
-}
-
-// AtTimeZone is AT TIME ZONE: it turns a timestamptz into what clocks in loc
-// show (a timestamp), and a timestamp of loc's clocks into the instant (a
-// timestamptz). Errors: 22008 when the result is out of range.
-func AtTimeZone(v Value, loc *time.Location) (Value, error) {
-	if v.Type == TimestampTZ {
-		return castTime(v, Timestamp, &Env{Location: loc})
-	}
-	return castTime(v, TimestampTZ, &Env{Location: loc})
 }

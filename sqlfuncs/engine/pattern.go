@@ -97,17 +97,6 @@ func programSize(re *syntax.Regexp) int {
 // it must be possible to end it on its way: tens of milliseconds.
 const steppedAbove = 1 << 23
 
-// Find returns the leftmost match in s as package regexp's index pairs, nil if
-// there is none. The match of a long text ends with its statement.
-func (p *TextPattern) Find(x *Exec, s string) ([]int, error) {
-	if p.size*len(s) < steppedAbove {
-		return p.re.FindStringSubmatchIndex(s), x.Work(callWork + p.size*len(s))
-	}
-	r := steppedText{x: x, rest: s, size: p.size}
-	match := p.re.FindReaderSubmatchIndex(&r)
-	return match, r.stopped
-}
-
 // Matches reports whether the pattern is found in s.
 func (p *TextPattern) Matches(x *Exec, s string) (bool, error) {
 	if p.size*len(s) < steppedAbove {

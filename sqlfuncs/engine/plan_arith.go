@@ -8,7 +8,7 @@ import (
 // numberRank orders the numeric types by what they are converted to.
 var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
 
-// timeArithmetic lists the operators on dates, times and positions in a log that keep the types
+// timeArithmetic lists the operators on dates and times that keep the types
 // of their operands: left, operator, right, result.
 var timeArithmetic = []struct {
 	left   datum.OID
@@ -27,7 +27,6 @@ var timeArithmetic = []struct {
 	{datum.TimestampTZ, "+", datum.Interval, datum.TimestampTZ},
 	{datum.TimestampTZ, "-", datum.Interval, datum.TimestampTZ},
 	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
-	{datum.PgLSN, "-", datum.PgLSN, datum.Numeric},
 }
 
 // arithmetic is + - * / % on numbers, dates and times.

@@ -82,8 +82,6 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 		return p.cast(s, e)
 	case *syntax.Collate:
 		return p.Expr(s, e.X)
-	case *syntax.AtTimeZone:
-		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"timezone"}, Args: []syntax.Arg{{Value: e.Zone}, {Value: e.X}}})
 	case *syntax.Array:
 		return p.array(s, e)
 	case *syntax.Subscript:

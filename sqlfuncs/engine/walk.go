@@ -73,8 +73,6 @@ func eachPart(e syntax.Expr, f func(syntax.Expr)) {
 		f(e.X)
 	case *syntax.Collate:
 		f(e.X)
-	case *syntax.AtTimeZone:
-		all(e.X, e.Zone)
 	case *syntax.Array:
 		all(e.Elems...)
 	case *syntax.Subscript:

@@ -335,16 +335,6 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	limited.Fails(t, "SELECT last_value FROM orders", sqlstate.InsufficientPrivilege)
 }
 
-func TestMonitorsReadARowOfCounters(t *testing.T) {
-	server := sqltest.NewServer(t)
-	s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "shop"})
-	s.Want(t, "SELECT datname, numbackends, xact_commit, deadlocks, stats_reset IS NOT NULL FROM pg_stat_database ORDER BY 1",
-		"nextid|0|0|0|t\nshop|1|0|0|t")
-	s.Want(t, "SELECT checkpoints_timed, buffers_alloc, stats_reset <= now() FROM pg_stat_bgwriter", "0|0|t")
-	s.Want(t, "SELECT archived_count, last_archived_wal FROM pg_stat_archiver", "0|"+sqltest.Null)
-	s.Want(t, "SELECT pg_blocking_pids(pg_backend_pid()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/00000000')", "{}|"+sqltest.Null)
-}
-
 func TestTypesThatOnlyTheCatalogsHaveAreNamed(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Want(t, "SELECT format_type(600, NULL), format_type(3904, -1), format_type(3905, -1), format_type(869, NULL), format_type(424242, NULL)",

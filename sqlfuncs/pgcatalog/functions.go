@@ -14,7 +14,7 @@ import (
 // Functions are what clients call on the system catalogue.
 func Functions() []engine.Function {
 	return slices.Concat(sessionFunctions, typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
-		privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions, monitorFunctions)
+		privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions)
 }
 
 // function makes a function of the catalogue: stable, NULL for NULL.

@@ -16,14 +16,13 @@ import (
 
 // relationViews are the tables with rows about each relation that the session may see.
 var relationViews = map[string]func(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error){
-	"information_schema.tables":           schemaTable,
-	"information_schema.columns":          schemaColumns,
-	"information_schema.views":            schemaView,
-	"information_schema.sequences":        schemaSequence,
-	"information_schema.table_privileges": tablePrivileges,
-	"pg_catalog.pg_tables":                tableView,
-	"pg_catalog.pg_views":                 viewView,
-	"pg_catalog.pg_sequences":             sequenceView,
+	"information_schema.tables":    schemaTable,
+	"information_schema.columns":   schemaColumns,
+	"information_schema.views":     schemaView,
+	"information_schema.sequences": schemaSequence,
+	"pg_catalog.pg_tables":         tableView,
+	"pg_catalog.pg_views":          viewView,
+	"pg_catalog.pg_sequences":      sequenceView,
 }
 
 // scanRelations reads a table of relationViews: the relations of which the
@@ -248,21 +247,6 @@ func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Val
 		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.Increment, 10), "cycle_option", "NO")}, nil
 }
 
-// ownerPrivileges are those that the owner of a table has.
-var ownerPrivileges = []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
-
-func tablePrivileges(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
-	if r.Kind == 'S' || !owns(x) {
-		return nil, nil
-	}
-	var rows [][]datum.Value
-	for _, p := range ownerPrivileges {
-		rows = append(rows, t.Row("grantor", roleOwner, "grantee", roleOwner, "table_catalog", database(x), "table_schema", r.Schema,
-			"table_name", r.Name, "privilege_type", p, "is_grantable", "YES", "with_hierarchy", yesOrNo(p == "SELECT")))
-	}
-	return rows, nil
-}
-
 func tableView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'r' {
 		return nil, nil
@@ -296,66 +280,6 @@ func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
 		rows = append(rows, t.Row("catalog_name", database(x), "schema_name", name, "schema_owner", roleOwner))
-	}
-	return rows, nil
-}
-
-func catalogNameRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	return [][]datum.Value{t.Row("catalog_name", database(x))}, nil
-}
-
-// enabledRoleRows are the roles that the session may act as: all for an administrator.
-func enabledRoleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	for _, name := range systemOf(x).roleNames() {
-		if owns(x) || name == x.Host.Client().User {
-			rows = append(rows, t.Row("role_name", name))
-		}
-	}
-	return rows, nil
-}
-
-func routineRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	for _, p := range systemOf(x).procs().list {
-		result := pgTypes().byOID[p.result]
-		pairs := []any{
-			"specific_catalog", database(x), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
-			"routine_catalog", database(x), "routine_schema", schemaName(p.schema), "routine_name", p.name,
-			"type_udt_catalog", database(x), "type_udt_schema", schemaName(result.ns), "type_udt_name", result.name,
-			"data_type", typeNameColumns(x, result)[1], "dtd_identifier", "0", "routine_body", "EXTERNAL", "external_language", "INTERNAL",
-			"parameter_style", "GENERAL", "is_deterministic", yesOrNo(p.volatile == byte(engine.Immutable)), "sql_data_access", "MODIFIES",
-			"is_null_call", yesOrNo(p.strict), "schema_level_routine", "YES", "max_dynamic_result_sets", 0, "security_type", "INVOKER",
-			"as_locator", "NO", "is_udt_dependent", "NO",
-		}
-		if p.kind == 'f' {
-			pairs = append(pairs, "routine_type", "FUNCTION")
-		}
-		if owns(x) {
-			pairs = append(pairs, "routine_definition", p.name)
-		}
-		rows = append(rows, t.Row(pairs...))
-	}
-	return rows, nil
-}
-
-// specificName tells functions of one name apart.
-func (p *proc) specificName() string { return p.name + "_" + strconv.Itoa(int(p.oid)) }
-
-func parameterRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	modes := map[byte]string{'i': "IN", 'v': "IN", 'o': "OUT", 't': "OUT", 'b': "INOUT"}
-	var rows [][]datum.Value
-	for _, p := range systemOf(x).procs().list {
-		for i, oid := range p.all {
-			pairs := append(typeNameColumns(x, pgTypes().byOID[oid]),
-				"specific_catalog", database(x), "specific_schema", schemaName(p.schema), "specific_name", p.specificName(),
-				"ordinal_position", i+1, "parameter_mode", modes[p.modes[i]], "is_result", "NO", "as_locator", "NO",
-				"dtd_identifier", strconv.Itoa(i+1))
-			if p.names != nil && p.names[i] != "" {
-				pairs = append(pairs, "parameter_name", p.names[i])
-			}
-			rows = append(rows, t.Row(pairs...))
-		}
 	}
 	return rows, nil
 }

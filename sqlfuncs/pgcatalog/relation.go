@@ -161,15 +161,8 @@ func sources() map[string]*source {
 		"pg_catalog.pg_stat_activity":       {rows: activityRows},
 		"pg_catalog.pg_prepared_statements": {rows: preparedRows},
 		"pg_catalog.pg_stat_ssl":            {rows: tlsRows},
-		"pg_catalog.pg_stat_database":       {rows: databaseStatRows},
-		"pg_catalog.pg_stat_bgwriter":       {rows: resetRow},
-		"pg_catalog.pg_stat_archiver":       {rows: resetRow},
 
-		"information_schema.schemata":                        {rows: listSchemata},
-		"information_schema.information_schema_catalog_name": {rows: catalogNameRows},
-		"information_schema.enabled_roles":                   {rows: enabledRoleRows},
-		"information_schema.routines":                        {rows: routineRows},
-		"information_schema.parameters":                      {rows: parameterRows},
+		"information_schema.schemata": {rows: listSchemata},
 	}
 }
 

@@ -86,23 +86,3 @@ var schemaFunctions = []engine.Function{
 	always("pg_is_other_temp_schema", datum.MakeBool(false), datum.Oid),
 	always("pg_my_temp_schema", datum.Value{Type: datum.Oid, Valid: true}),
 }
-
-// monitorFunctions are asked by monitors. There is no log of changes that
-// would have a position, and no temporary file.
-var monitorFunctions = []engine.Function{
-	always("age", datum.MakeInt4(0), datum.Xid), always("mxid_age", datum.MakeInt4(0), datum.Xid), // no transaction is ever old
-	always("pg_blocking_pids", datum.MakeArray(datum.Int4Array, nil), datum.Int4), // no session waits for a lock of another
-	nothing("pg_current_wal_lsn", datum.PgLSN),
-	function("pg_wal_lsn_diff", datum.Numeric, []datum.OID{datum.PgLSN, datum.PgLSN}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-		return datum.Compute('-', a[0], a[1], nil)
-	}),
-	{
-		Name: "pg_ls_tmpdir", Args: engine.Args(datum.Oid), Result: datum.Record, Volatile: engine.Stable,
-		Columns: []engine.FromColumn{
-			{Name: "name", Type: datum.Text, TypeMod: -1},
-			{Name: "size", Type: datum.Int8, TypeMod: -1},
-			{Name: "modification", Type: datum.TimestampTZ, TypeMod: -1},
-		},
-		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil }),
-	},
-}

@@ -78,19 +78,6 @@ func namespaceRows(_ *System, t *engine.Table) [][]datum.Value {
 // ownDatabase is the database's own name; a client may use any other.
 const ownDatabase = "nextid"
 
-// roleNames are the roles, with PostgreSQL's predefined ones.
-func (s *System) roleNames() []string {
-	t := s.table("pg_authid")
-	var names []string
-	for _, row := range s.staticRows(t).rows {
-		names = append(names, row[t.Column("rolname")].Str)
-	}
-	for _, r := range s.roles() {
-		names = append(names, r.name)
-	}
-	return names
-}
-
 // databaseOID is the OID of a database. The one that a session is in is the
 // only one that it sees beside our own.
 func databaseOID(name string) uint32 {
@@ -240,42 +227,4 @@ func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
 	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
 	return rows, nil
-}
-
-// databaseStatRows count the connections of the databases. What PostgreSQL
-// counts of transactions and blocks is not counted here.
-func databaseStatRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	connections := map[string]int{}
-	for _, s := range x.Host.Sessions(x) {
-		connections[s.Database]++
-	}
-	var rows [][]datum.Value
-	for _, name := range databaseNames(x) {
-		row := zeroRow(t)
-		row[t.Column("datid")] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(databaseOID(name))}
-		row[t.Column("datname")] = datum.MakeString(datum.Name, name)
-		row[t.Column("numbackends")] = datum.MakeInt4(int64(connections[name]))
-		row[t.Column("stats_reset")] = datum.TimestampTZFromTime(x.Host.Started())
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// resetRow is the one row of a table of counters that never count.
-func resetRow(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	row := zeroRow(t)
-	row[t.Column("stats_reset")] = datum.TimestampTZFromTime(x.Host.Started())
-	return [][]datum.Value{row}, nil
-}
-
-// zeroRow has zero in all columns of numbers.
-func zeroRow(t *engine.Table) []datum.Value {
-	row := t.EmptyRow()
-	for i, c := range t.Columns {
-		switch c.Type {
-		case datum.Int4, datum.Int8, datum.Float8:
-			row[i].Valid = true
-		}
-	}
-	return row
 }

@@ -111,23 +111,16 @@ func (e *extremeAgg) Result() (datum.Value, error) { return e.value, nil }
 
 var collectAggregates = []engine.Function{
 	{Name: "string_agg", Args: engine.Args(datum.Text, datum.Text), Result: datum.Text, Does: engine.NewAggregate(newStringAgg), Help: "the values as one text, with a separator"},
-	{Name: "string_agg", Args: engine.Args(datum.Bytea, datum.Bytea), Result: datum.Bytea, Does: engine.NewAggregate(newStringAgg), Help: "the values as one byte string, with a separator"},
 	{Name: "array_agg", Args: engine.Args(engine.AnyElement), Result: datum.AnyArray, Does: engine.NewAggregate(newArrayAgg), Help: "the values as an array, NULLs too"},
 }
 
-// stringAgg joins texts or byte strings.
+// stringAgg joins texts.
 type stringAgg struct {
-	typ   datum.OID
 	text  []byte
 	valid bool
 }
 
-func newStringAgg(t datum.OID) engine.Aggregate {
-	if t != datum.Bytea {
-		t = datum.Text
-	}
-	return &stringAgg{typ: t}
-}
+func newStringAgg(datum.OID) engine.Aggregate { return new(stringAgg) }
 
 func (s *stringAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
@@ -148,9 +141,9 @@ func (s *stringAgg) Add(x *engine.Exec, a []datum.Value) error {
 
 func (s *stringAgg) Result() (datum.Value, error) {
 	if !s.valid {
-		return datum.Null(s.typ), nil
+		return datum.Null(datum.Text), nil
 	}
-	return datum.MakeString(s.typ, string(s.text)), nil
+	return datum.MakeText(string(s.text)), nil
 }
 
 // arrayAgg collects values.

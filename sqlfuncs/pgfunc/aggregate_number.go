@@ -58,8 +58,6 @@ var averageAggregates = []engine.Function{
 	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: newAverage(newFold(add)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Float4), Result: datum.Float8, Does: engine.NewAggregate(newFloatAverage), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Float8), Result: datum.Float8, Does: engine.NewAggregate(newFloatAverage), Help: "average of the values"},
 }
 
 // average divides a sum by the number of values.
@@ -85,23 +83,4 @@ func (g *average) Result() (datum.Value, error) {
 		return sum, err
 	}
 	return datum.Compute('/', sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)), nil)
-}
-
-// floatAverage is the average of floats.
-type floatAverage struct{ sum, n float64 }
-
-func newFloatAverage(datum.OID) engine.Aggregate { return new(floatAverage) }
-
-func (g *floatAverage) Add(_ *engine.Exec, a []datum.Value) error {
-	if a[0].Valid {
-		g.sum, g.n = g.sum+a[0].Float, g.n+1
-	}
-	return nil
-}
-
-func (g *floatAverage) Result() (datum.Value, error) {
-	if g.n == 0 {
-		return datum.Null(datum.Float8), nil
-	}
-	return datum.MakeFloat8(g.sum / g.n), nil
 }

@@ -2,6 +2,7 @@ package pgfunc
 
 import (
 	"io"
+	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -13,6 +14,7 @@ var arrayFunctions = []engine.Function{
 	{Name: "array_lower", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: arrayBound(func(int) int { return 1 }), Help: "first index of one dimension of an array"},
 	{Name: "array_position", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.Int4, Nullable: true, Does: engine.Typed(arrayElementCall("array_position", datum.Int4, positionOf)), Help: "index of the first element that equals a value"},
 	{Name: "array_remove", Args: engine.Args(datum.AnyArray, engine.AnyElement), Result: datum.AnyArray, Nullable: true, Does: engine.Typed(arrayElementCall("array_remove", datum.AnyArray, removeElement)), Help: "an array without the elements that equal a value"},
+	{Name: "array_to_string", Args: engine.Optional(2, datum.AnyArray, datum.Text, datum.Text), Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(arrayToString), Help: "the elements of an array as one text; the third argument stands for NULL"},
 	{Name: "unnest", Args: engine.Args(datum.AnyArray), Result: engine.AnyElement, Does: engine.Set(unnest), Help: "the elements of an array, as rows"},
 	{Name: "generate_subscripts", Args: engine.Args(datum.AnyArray, datum.Int4), Result: datum.Int4, Does: engine.Set(generateSubscripts), Help: "the indexes of an array, as rows"},
 	{
@@ -165,4 +167,20 @@ func expandArray(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 		i++
 		return row, x.Tick()
 	}), nil
+}
+
+func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	if !a[0].Valid || !a[1].Valid {
+		return datum.Null(datum.Text), nil
+	}
+	elems := a[0].Elems
+	if len(a) > 2 && a[2].Valid {
+		elems = slices.Clone(elems)
+		for i, e := range elems {
+			if !e.Valid {
+				elems[i] = a[2]
+			}
+		}
+	}
+	return joinValues(x, a[1].Str, elems)
 }

@@ -9,7 +9,7 @@ import (
 // castFunctions are types called as functions: int8('5') is '5'::int8.
 var castFunctions = append(castsTo(
 	datum.Bool, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Float8, datum.Numeric, datum.Oid,
-	datum.PgLSN, datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ,
+	datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ,
 	datum.Interval, datum.UUID, datum.JSON, datum.JSONB, datum.RegClass, datum.RegType,
 ), engine.Function{Name: "pg_typeof", Args: engine.Args(engine.AnyType), Result: datum.RegType, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(typeOf), Help: "type of a value"})
 

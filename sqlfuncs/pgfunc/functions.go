@@ -22,5 +22,5 @@ import "slices"
 
 // Functions are all functions of the package; a name may have several.
 var Functions = slices.Concat(
-	textFunctions, numberFunctions, timeFunctions, setFunctions, jsonBuildFunctions, aggregateFunctions,
+	textFunctions, castFunctions, clockFunctions, setFunctions, jsonBuildFunctions, aggregateFunctions,
 )

@@ -22,13 +22,11 @@ func TestFunctionsRefuseResultsThatAreTooLarge(t *testing.T) {
 		"format('%s%s', " + mega + ", 'a')",
 		"quote_literal(" + mega + ")",
 		"array_to_string(ARRAY[" + mega + ", 'a'], ',')",
-		"to_json(" + mega + "::text)",
 		"json_build_object('a', " + mega + ")",
 		"(SELECT string_agg(" + mega + ", ',') FROM generate_series(1, 2))",
 		"(SELECT array_agg(x) FROM generate_series(1, 200000) x)",
 		"(SELECT array_agg(" + mega + ") FROM generate_series(1, 2))",
-		"(SELECT json_agg(x) FROM generate_series(1, 200000) x)",
-		"substring('a' from repeat('a', 2000))",
+		"'a' ~ repeat('a', 2000)",
 	} {
 		s.Fails(t, "SELECT length(("+sql+")::text)", sqlstate.LimitExceeded)
 	}
@@ -48,7 +46,7 @@ func TestFunctionsAllowResultsUpToTheLimit(t *testing.T) {
 func TestPatternsThatNeedBacktrackingAreRefused(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	for _, pattern := range []string{`(?=a)`, `(?!a)`, `(?<=a)b`, `(a)\1`, `(`, `[a`, `a{3000}`, `\`, `[[=ab=]]`, `\u12`} {
-		s.Fails(t, "SELECT substring('aab' from '"+pattern+"')", sqlstate.InvalidRegex)
+		s.Fails(t, "SELECT 'aab' ~ '"+pattern+"'", sqlstate.InvalidRegex)
 	}
 }
 

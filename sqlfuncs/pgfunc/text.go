@@ -1,8 +1,6 @@
 package pgfunc
 
 import (
-	"crypto/md5"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,7 +12,7 @@ import (
 )
 
 // textFunctions are PostgreSQL's functions on text and bytea (9.4, 9.5, 9.7).
-var textFunctions = slices.Concat(stringFunctions, byteFunctions, quoteFunctions, regexpFunctions, splitFunctions)
+var textFunctions = slices.Concat(stringFunctions, quoteFunctions)
 
 var stringFunctions = []engine.Function{
 	{Name: "length", Args: engine.Args(datum.Text), Result: datum.Int4, Does: measure(utf8.RuneCountInString), Help: "number of characters"},
@@ -24,14 +22,12 @@ var stringFunctions = []engine.Function{
 	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position, of a length"},
 	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position"},
 	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position, of a length"},
-	{Name: "position", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Eval(positionText), Help: "where the second text begins in the first, 0 if nowhere"},
 	{Name: "strpos", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Eval(positionText), Help: "where the second text begins in the first, 0 if nowhere"},
+	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(splitPart), Help: "the n-th field of a text, from the end if n is negative"},
 	{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(replaceText), Help: "replaces all occurrences of a text"},
 	{Name: "btrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Does: trimText(true, true), Help: "removes characters (spaces) from both ends"},
 	{Name: "ltrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Does: trimText(true, false), Help: "removes characters (spaces) from the start"},
 	{Name: "rtrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Does: trimText(false, true), Help: "removes characters (spaces) from the end"},
-	{Name: "translate", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(translateText), Help: "replaces characters of a set by those of another, or removes them"},
-	{Name: "md5", Args: engine.Args(datum.Text), Result: datum.Text, Does: engine.Eval(md5Text), Help: "MD5 digest of a text, in hexadecimal"},
 	{Name: "repeat", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(repeatText), Help: "a text n times"},
 }
 
@@ -51,32 +47,6 @@ func measure(f func(string) int) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeInt4(int64(f(a[0].Str))), nil
 	}
-}
-
-func translateText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	to := []rune(a[2].Str)
-	becomes := make(map[rune]rune, len(to))
-	i := 0
-	for _, r := range a[1].Str {
-		if _, again := becomes[r]; !again {
-			becomes[r] = -1
-			if i < len(to) {
-				becomes[r] = to[i]
-			}
-		}
-		i++
-	}
-	return boundedText(strings.Map(func(r rune) rune {
-		if t, ok := becomes[r]; ok {
-			return t
-		}
-		return r
-	}, a[0].Str))
-}
-
-func md5Text(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	sum := md5.Sum([]byte(a[0].Str))
-	return datum.MakeText(hex.EncodeToString(sum[:])), nil
 }
 
 // upperCase maps characters one to one, as towupper does; strings.ToUpper
@@ -112,6 +82,24 @@ func positionText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeInt4(0), nil
 	}
 	return datum.MakeInt4(int64(utf8.RuneCountInString(a[0].Str[:at])) + 1), nil
+}
+
+func splitPart(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+	s, separator, n := a[0].Str, a[1].Str, int(a[2].Int)
+	if n == 0 {
+		return a[0], sqlstate.New(sqlstate.InvalidParameterValue, "field position must not be zero")
+	}
+	fields := []string{s}
+	if separator != "" {
+		fields = strings.Split(s, separator)
+	}
+	if n < 0 {
+		n += len(fields) + 1
+	}
+	if n < 1 || n > len(fields) {
+		return datum.MakeText(""), nil
+	}
+	return datum.MakeText(fields[n-1]), nil
 }
 
 func replaceText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -2,7 +2,6 @@ package pgfunc
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,17 +10,12 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// timeFunctions are PostgreSQL's functions on dates and times (9.9).
-var timeFunctions = slices.Concat(clockFunctions, extractFunctions(datum.Timestamp, datum.TimestampTZ, datum.Date, datum.Interval))
-
+// clockFunctions are PostgreSQL's functions on dates and times (9.9).
 var clockFunctions = []engine.Function{
 	{Name: "now", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: engine.Eval(transactionTime), Help: "start of the transaction"},
 	{Name: "clock_timestamp", Result: datum.TimestampTZ, Volatile: engine.Volatile, Does: engine.Eval(clockTime), Help: "now, also in the middle of a statement"},
 	{Name: "current_timestamp", Args: engine.Optional(0, datum.Int4), Result: datum.TimestampTZ, Volatile: engine.Stable, Does: currentTime(datum.TimestampTZ), Help: "start of the transaction, with that many digits of the second"},
 	{Name: "current_date", Result: datum.Date, Volatile: engine.Stable, Does: currentTime(datum.Date), Help: "today"},
-	{Name: "timezone", Args: engine.Args(datum.Text, datum.TimestampTZ), Result: datum.Timestamp, Does: engine.Eval(toZone), Help: "the time that clocks in a time zone show"},
-	{Name: "timezone", Args: engine.Args(datum.Text, datum.Timestamp), Result: datum.TimestampTZ, Does: engine.Eval(toZone), Help: "the instant at which clocks in a time zone show a time"},
-	{Name: "date_trunc", Args: engine.Args(datum.Text, datum.Interval), Result: datum.Interval, Does: engine.Eval(truncate), Help: "an interval in whole hours, minutes, seconds or milliseconds"},
 	{Name: "pg_sleep", Args: engine.Args(datum.Float8), Result: datum.Void, Volatile: engine.Volatile, Does: engine.Eval(sleep), Help: "waits for some seconds"},
 }
 
@@ -50,14 +44,6 @@ func currentTime(t datum.OID) engine.Eval {
 
 // maxTimePrecision is how many digits of the second are kept.
 const maxTimePrecision = 6
-
-func toZone(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	zone, err := datum.LoadZone(a[0].Str)
-	if err != nil {
-		return a[0], err
-	}
-	return datum.AtTimeZone(a[1], zone)
-}
 
 // void is what pg_sleep returns.
 var void = datum.Value{Type: datum.Void, Valid: true}

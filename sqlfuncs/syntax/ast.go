@@ -491,11 +491,6 @@ type (
 		X         Expr
 		Collation Name
 	}
-	// AtTimeZone is x AT TIME ZONE z.
-	AtTimeZone struct {
-		Pos
-		X, Zone Expr
-	}
 	// Array is ARRAY[…].
 	Array struct {
 		Pos
@@ -542,6 +537,6 @@ const (
 	IntegerLiteral             // Text all digits
 	NumericLiteral             // with a point or an exponent
 	StringLiteral
-	BytesLiteral // MySQL's x'1F' and 0x1F: Text is the raw bytes
 	BitLiteral   // B'0101': Text is the digits
+	BytesLiteral // MySQL's x'1F' and 0x1F: Text is the raw bytes
 )

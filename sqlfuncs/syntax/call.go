@@ -177,19 +177,15 @@ func (p *parser) specialCall(t token) Expr {
 		}
 		p.advance()
 		return p.plainCall(pos, t.text)
-	case "extract":
-		return p.extract(pos)
 	case "substr", "mid":
 		if p.mysql {
 			return p.substring(pos)
 		}
 	case "substring":
 		return p.substring(pos)
-	case "position":
-		return p.position(pos)
 	case "trim":
 		return p.trim(pos)
-	case "overlay", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
+	case "extract", "position", "overlay", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
 		if !p.mysql {
 			p.notSupported(pos, t.text+" is")
 		}
@@ -214,28 +210,6 @@ func (p *parser) plainCall(pos Pos, name string) Expr {
 			x.Args = append(x.Args, Arg{Value: e})
 		}
 	}
-	p.expectPunct(")")
-	return x
-}
-
-// extract reads EXTRACT(field FROM source).
-func (p *parser) extract(pos Pos) Expr {
-	p.advance()
-	p.expectPunct("(")
-	field := &Literal{Pos: p.pos(), Kind: StringLiteral, Text: p.take(p.tok.isName() || p.mysql && p.tok.isLabel() || p.tok.kind == tokString)}
-	p.expect("from")
-	x := pgCall(pos, "extract", field, p.expr())
-	p.expectPunct(")")
-	return x
-}
-
-// position reads POSITION(needle IN haystack).
-func (p *parser) position(pos Pos) Expr {
-	p.advance()
-	p.expectPunct("(")
-	needle := p.binary(precLowest, restricted)
-	p.expect("in")
-	x := pgCall(pos, "position", p.binary(precLowest, restricted), needle)
 	p.expectPunct(")")
 	return x
 }

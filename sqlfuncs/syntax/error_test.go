@@ -62,7 +62,6 @@ var wrong = []struct {
 	{"select case else 1 end", `syntax error at or near "else"`, 13},
 	{"select coalesce()", `syntax error at or near ")"`, 17},
 	{"select nullif(1, 2, 3)", `syntax error at or near ","`, 19},
-	{"select extract(year, a)", `syntax error at or near ","`, 20},
 	{"select exists (1)", `syntax error at or near "1"`, 16},
 	{"select current_date()", `syntax error at or near "("`, 20},
 	{"select left from t", `syntax error at or near "from"`, 13},

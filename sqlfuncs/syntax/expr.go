@@ -247,7 +247,8 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 		return p.isTest(left, pos, op.prec, mode)
 	case "at":
 		p.expect("time", "zone")
-		return &AtTimeZone{Pos: pos, X: left, Zone: p.binary(precAtTimeZone+1, mode)}, true
+		p.notSupported(pos, "AT TIME ZONE is")
+		return left, false
 	case "collate":
 		return &Collate{Pos: pos, X: left, Collation: p.collation()}, false
 	case "not":

@@ -47,7 +47,7 @@ func TestMySQLExpressions(t *testing.T) {
 		{"a collate 'utf8mb4_bin', a collate binary, a collate b", "a COLLATE utf8mb4_bin, a COLLATE `binary`, a COLLATE b"},
 		{"cast(a as double precision)", "CAST(a AS double)"},
 		{"a regexp b, a not rlike b, a not like b escape '!'", "a REGEXP b, a NOT REGEXP b, a NOT LIKE b ESCAPE '!'"},
-		{"trim(both 'x' from y), extract(day_hour from x), substring(a from 2)", "pg_catalog.btrim(y, 'x'), pg_catalog.extract('day_hour', x), pg_catalog.substring(a, 2)"},
+		{"trim(both 'x' from y), substring(a from 2)", "pg_catalog.btrim(y, 'x'), pg_catalog.substring(a, 2)"},
 		{"row_number() over (partition by a)", "row_number() OVER ( PARTITION BY a)"},
 		{"corpus.next_id('a'), `next_id`('b'), nextval(orders)", "corpus.next_id('a'), next_id('b'), nextval(orders)"},
 	})

@@ -100,10 +100,6 @@ func (p *printer) operation(x Expr) {
 		p.operand(x.X)
 		p.put(" COLLATE ")
 		p.name(x.Collation)
-	case *AtTimeZone:
-		p.operand(x.X)
-		p.put(" AT TIME ZONE ")
-		p.operand(x.Zone)
 	}
 }
 
@@ -117,7 +113,7 @@ func not(on bool) string {
 // isOperation reports whether x needs parentheses as an operand.
 func isOperation(x Expr) bool {
 	switch x.(type) {
-	case *Unary, *Binary, *Like, *Is, *IsDistinct, *Between, *In, *Quantified, *Collate, *AtTimeZone, *Assign:
+	case *Unary, *Binary, *Like, *Is, *IsDistinct, *Between, *In, *Quantified, *Collate, *Assign:
 		return true
 	}
 	return false

@@ -109,8 +109,6 @@ func parenthesise(x Expr, d Dialect) string {
 		return "(" + parenthesise(x.X, d) + "::" + strings.Join(x.Type.Name, ".") + ")"
 	case *Collate:
 		return "(" + parenthesise(x.X, d) + " COLLATE " + x.Collation.Last() + ")"
-	case *AtTimeZone:
-		return "(" + parenthesise(x.X, d) + " AT TIME ZONE " + parenthesise(x.Zone, d) + ")"
 	case *In:
 		return "(" + parenthesise(x.X, d) + " " + not(x.Not) + "IN …)"
 	case *Quantified:

@@ -105,11 +105,7 @@ var clients = []client{
 	{name: "sysbench", title: "sysbench", debian: "sysbench"},
 
 	{name: "pg_dump", title: "pg_dump", debian: "postgresql-client", quick: true},
-	{name: "check_postgres", title: "check_postgres", debian: "check-postgres postgresql-client"},
-	{name: "check_pgactivity", title: "check_pgactivity", debian: "check-pgactivity postgresql-client"},
 	{name: "monitoring-plugins", title: "Monitoring plugins (check_pgsql)", debian: "monitoring-plugins-standard"},
-	{name: "pg_activity", title: "pg_activity", debian: "pg-activity"},
-	{name: "postgres-exporter", title: "postgres_exporter (Prometheus)", debian: "prometheus-postgres-exporter python3"},
 	{name: "haproxy", title: "HAProxy (pgsql-check)", debian: "haproxy python3"},
 	{name: "postfix", title: "Postfix", debian: "postfix postfix-pgsql"},
 	{name: "adminer", title: "Adminer", debian: "adminer php-cli php-pgsql curl"},

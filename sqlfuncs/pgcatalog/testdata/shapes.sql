@@ -35,9 +35,6 @@ SELECT c.relname, format_type(s.seqtypid, NULL), s.seqstart, s.seqincrement, s.s
 -- functions with arguments, results and languages
 SELECT p.proname, pg_get_function_identity_arguments(p.oid), pg_get_function_result(p.oid), l.lanname, p.prokind, p.provolatile, p.proisstrict, p.proretset, p.pronargs, p.pronargdefaults, p.proargmodes, p.proargnames, p.proallargtypes, obj_description(p.oid, 'pg_proc') FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public' ORDER BY 1, 2
 
--- grants on a schema and on a relation
-SELECT 'schema', (aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner)))).* FROM pg_namespace n WHERE n.nspname = 'public' UNION ALL SELECT 'ids', (aclexplode(coalesce(c.relacl, acldefault('r', c.relowner)))).* FROM pg_class c WHERE c.oid = {ids} ORDER BY 1, 4
-
 -- the roles that a session may act as
 SELECT r.rolname, r.rolsuper, r.rolcanlogin, r.rolcreatedb, pg_has_role(current_user, r.oid, 'MEMBER') FROM pg_roles r WHERE r.rolname !~ '^pg_' ORDER BY 1
 
@@ -74,12 +71,6 @@ SELECT * FROM information_schema.schemata WHERE schema_name <> 'pg_toast' ORDER 
 -- information_schema: views
 SELECT * FROM information_schema.views WHERE table_schema IN ('public', 'nextid') ORDER BY table_name
 
--- information_schema: routines
-SELECT routine_name, routine_type, data_type, type_udt_name, routine_body, external_name, external_language, is_deterministic, is_null_call, security_type FROM information_schema.routines WHERE routine_schema = 'public' ORDER BY 1, 2, 3
-
--- information_schema: parameters
-SELECT p.ordinal_position, p.parameter_mode, p.parameter_name, p.data_type, p.udt_name FROM information_schema.parameters p JOIN information_schema.routines r USING (specific_name) WHERE r.routine_schema = 'public' ORDER BY r.routine_name, r.data_type, p.ordinal_position, p.data_type
-
 -- information_schema: sequences
 SELECT * FROM information_schema.sequences ORDER BY sequence_name
 
@@ -98,17 +89,8 @@ SELECT * FROM information_schema.constraint_column_usage WHERE table_schema = 'p
 -- information_schema: checks
 SELECT * FROM information_schema.check_constraints WHERE constraint_schema = 'public'
 
--- information_schema: privileges
-SELECT grantor, grantee, table_schema, table_name, privilege_type, is_grantable FROM information_schema.table_privileges WHERE table_schema = 'public' ORDER BY 4, 5
-
--- information_schema: database
-SELECT * FROM information_schema.information_schema_catalog_name
-
 -- information_schema: element types
 SELECT * FROM information_schema.element_types WHERE object_schema = 'public'
-
--- information_schema: enabled roles
-SELECT * FROM information_schema.enabled_roles WHERE role_name NOT LIKE 'pg\_%'
 
 -- pg_sequences
 SELECT schemaname, sequencename, sequenceowner, data_type, start_value, min_value, max_value, increment_by, cycle, cache_size FROM pg_sequences ORDER BY 2
