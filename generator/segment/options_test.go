@@ -15,6 +15,36 @@ var builtKind = Kind(nil, generatortest.NewClock(start), "")
 
 const rest = `"step":1000,"max_step":1000000,"prefetch_at":0.1,"deadline":"5s","strict":false}`
 
+// Each feed is added, changed and taken out by itself.
+func TestFeedsAreMerged(t *testing.T) {
+	stored, err := builtKind.Normalize(json.RawMessage(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ change, feeds, err string }{
+		{`{"feeds": {"postgres://u@a/d x.id": {"ahead": "24h"}}}`, `{"postgres://u@a/d x.id":{"ahead":"24h0m0s"}}`, ""},
+		{`{"feeds": {"postgres://u@b/d x.id": {"ahead": "1h", "block": 5}}}`, `{"postgres://u@a/d x.id":{"ahead":"24h0m0s"},"postgres://u@b/d x.id":{"ahead":"1h0m0s","block":5}}`, ""},
+		{`{"step": 2}`, `{"postgres://u@a/d x.id":{"ahead":"24h0m0s"},"postgres://u@b/d x.id":{"ahead":"1h0m0s","block":5}}`, ""},
+		{`{"feeds": {"postgres://u@a/d x.id": null}}`, `{"postgres://u@b/d x.id":{"ahead":"1h0m0s","block":5}}`, ""},
+		{`{"feeds": {"postgres://u:secret@a/d x.id": {"ahead": "24h"}}}`, "", "holds a password"},
+		{`{"feeds": {"postgres://u@a/d?password=secret x.id": {"ahead": "24h"}}}`, "", "holds a password"},
+		{`{"feeds": {"postgres://u@a/d": {"ahead": "24h"}}}`, "", "not the URL of a database"},
+		{`{"feeds": {"postgres://u@a/d x.id": {"ahead": "1ms"}}}`, "", "ahead must be"},
+	} {
+		changed, err := builtKind.Alter(stored, json.RawMessage(c.change))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: %v", c.change, err)
+			}
+			continue
+		}
+		if err != nil || !strings.Contains(string(changed), `"feeds":`+c.feeds) {
+			t.Fatalf("%s: %s, %v", c.change, changed, err)
+		}
+		stored = changed
+	}
+}
+
 func TestNormalizeFillsInTheDefaults(t *testing.T) {
 	for in, want := range map[string]string{
 		``:                           `{"start":1,"increment":1,` + rest,

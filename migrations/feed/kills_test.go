@@ -21,6 +21,16 @@ import (
 
 var killsFor = flag.Duration("kills", 25*time.Second, "for how long servers and databases are killed under load")
 
+// program builds nextid for a test.
+func program(t *testing.T) (file string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := dbtest.Build(dir, "nextid/cmd/nextid"); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "nextid")
+}
+
 // nextid is a server of a shared store in a process of its own.
 type nextid struct {
 	t       *testing.T
@@ -65,11 +75,7 @@ func (s *nextid) kill() {
 // a while there is none. No number comes twice, and no sequence ends.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := dbtest.Build(dir, "nextid/cmd/nextid"); err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(dir, "nextid")
+	binary := program(t)
 	store := dbtest.Postgres(t)
 	if out, err := exec.CommandContext(t.Context(), binary, "migrate", "store", "up", "--dsn", store.URL).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

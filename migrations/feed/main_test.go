@@ -84,6 +84,7 @@ type fleet struct {
 	server  *feed.Server
 	out     bytes.Buffer
 	block   int64
+	nextid  string // the URL of the server
 	log     history.Log
 	clients atomic.Int64
 }
@@ -97,7 +98,9 @@ func onAll(t *testing.T, test func(t *testing.T, f *fleet)) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			f := &fleet{t: t, mysql: e.mysql, address: e.start(t), block: 1000}
+
 			nextid := servertest.Start(t)
+			f.nextid = nextid.Postgres
 			var err error
 			if f.server, err = feed.OpenServer(nextid.Postgres); err != nil {
 				t.Fatal(err)

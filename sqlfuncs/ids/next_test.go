@@ -434,6 +434,21 @@ func TestNamesOfExistingDDL(t *testing.T) {
 	s.Want(t, "SELECT unique_rowid() < unique_rowid(), parse_id(unique_rowid(), 'unique_rowid')->>'layout'", "t|cockroach")
 }
 
+func TestNextBlock(t *testing.T) {
+	server := sqltest.NewServer(t)
+	server.Segment(t, "a")
+	s := server.Session(t)
+	s.Want(t, "SELECT next_id('a')", "1")
+	s.Want(t, "SELECT next_block('a', 1000000000000)", "1001") // more than ids_per_call, behind the buffer
+	s.Want(t, "SELECT next_block('a', 10)", "1000000001001")
+	s.Want(t, "SELECT next_id('a')", "2")
+	s.Fails(t, "SELECT next_block('a', 0)", sqlstate.InvalidParameterValue)
+	s.Must(t, "SELECT create_generator('b', 'segment', '{\"increment\": 2}')")
+	s.Fails(t, "SELECT next_block('b', 10)", sqlstate.FeatureNotSupported)
+	s.Must(t, "SELECT create_generator('c', 'segment', '{\"scatter\": true}')")
+	s.Fails(t, "SELECT next_block('c', 10)", sqlstate.FeatureNotSupported)
+}
+
 func TestOperatorTables(t *testing.T) {
 	server := sqltest.NewServer(t)
 	server.Segment(t, "a")
