@@ -55,7 +55,8 @@ type timing struct {
 	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
 	rollback     string
 	rollbackWait time.Duration
-	bound        bool // ids must not be ahead of the wall clock: rollback is Wait or Refuse
+	lag          time.Duration // of the wall clock, that Refuse bears
+	bound        bool          // ids must not be ahead of the wall clock: rollback is Wait or Refuse
 
 	window atomic.Pointer[window]
 }
@@ -117,8 +118,10 @@ func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 		layout: l, pool: pool,
 		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, low: low, high: high,
-		rollback: o.OnRollback, rollbackWait: o.rollbackWait(), bound: o.OnRollback == Wait || o.OnRollback == Refuse,
 	}
+	t.rollback, t.lag, _ = onRollback(o.OnRollback) // checked as well
+	t.bound = t.rollback == Wait || t.rollback == Refuse
+	t.rollbackWait = max(o.rollbackWait(), 11*t.lag) // our time runs at 9/10 until the clock has caught up
 	if pool != nil {
 		t.window.Store(t.newWindow(pool.Lease()))
 	}
@@ -401,7 +404,7 @@ func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited b
 const (
 	// patience bounds the wait for a tick.
 	patience = 5 * time.Second
-	// tolerance is the lag of the wall clock that on_rollback refuse bears.
+	// tolerance is the lag of the wall clock that on_rollback refuse bears without a duration.
 	tolerance = 10 * time.Millisecond
 	// maxRecheck is how long on_rollback wait sleeps before it looks at the wall
 	// clock again, which may be set right at any moment.
@@ -416,7 +419,7 @@ const (
 func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration) error {
 	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
 	if g.bound && g.pool.Now() >= g.epoch+tick*g.unit { // only the wall clock is behind
-		if g.rollback == Refuse && missing > tolerance {
+		if g.rollback == Refuse && missing > g.lag {
 			return g.errRollback(missing)
 		}
 		now := g.pool.Monotonic()

@@ -336,6 +336,33 @@ func TestClockSetBack(t *testing.T) {
 			})
 		}
 	})
+	t.Run("a duration: a short lag is waited for, a longer one refused at once", func(t *testing.T) {
+		for options, slow := range map[string]time.Duration{`{"on_rollback":"2s"}`: 1, `{"on_rollback":"2s","strict":true}`: 10} {
+			inWorld(t, true, func(w *world) {
+				k := w.kind()
+				g, err := k.Open(w.t.Context(), define(w.t, k, "orders", options))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = g.(generator.Closer).Close(context.Background()) }()
+				for _, c := range []struct{ back, least, most time.Duration }{{time.Second, slow * time.Second, slow * 1500 * time.Millisecond}, {4 * time.Second, 0, 0}} {
+					if _, err = g.Next(w.t.Context(), 1); err != nil {
+						t.Fatal(err)
+					}
+					w.clock.Step(-c.back)
+					before := w.elapsed()
+					_, err = g.Next(w.t.Context(), 1)
+					if got := w.elapsed() - before; got < c.least-slow*20*time.Millisecond || got > c.most {
+						t.Errorf("%s: waited %v for a clock %v behind", options, got, c.back)
+					}
+					if c.most > 0 && err != nil {
+						t.Errorf("%s: %v", options, err)
+					}
+				}
+				wantErr(t, err, generator.ErrNotNow, "behind the ids")
+			})
+		}
+	})
 	t.Run("wait: a waiting draw takes no time from the store", func(t *testing.T) {
 		inWorld(t, true, func(w *world) {
 			g := w.open(w.kind(), "orders", `{"on_rollback":"wait","rollback_wait":"2m"}`)

@@ -25,7 +25,7 @@ const (
 const (
 	Continue = "continue" // ids go on growing; nobody waits
 	Wait     = "wait"     // until the clock has caught up, no longer than RollbackWait, then ErrNotNow
-	Refuse   = "refuse"   // ErrNotNow, as Twitter does
+	Refuse   = "refuse"   // ErrNotNow, as Twitter does; a duration such as "5ms" waits up to that lag before, as Leaf does
 	Bits     = "bits"     // ids carry the clock's time and another value in their rollback field
 )
 
@@ -94,7 +94,7 @@ func (o *Options) rollbackWait() time.Duration {
 }
 
 const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, " +
-	"on_rollback (continue, wait, refuse, bits), rollback_wait, strict."
+	"on_rollback (continue, wait, refuse, bits, a duration such as 5ms), rollback_wait, strict."
 
 func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
@@ -142,8 +142,12 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	if _, _, err := startRange(o.SequenceStart, l.SequenceBits()); err != nil {
 		return nil, err
 	}
-	if err := choose(&o.OnRollback, g.OnRollback, "on_rollback", Continue, Wait, Refuse, Bits); err != nil {
-		return nil, err
+	if g.OnRollback != nil {
+		if _, _, ok := onRollback(*g.OnRollback); !ok {
+			return nil, optionError("on_rollback must be one of %s, %s, %s, %s or how far the clock may be behind, 1ms to %v, not %q",
+				Continue, Wait, Refuse, Bits, maxRollbackWait, *g.OnRollback)
+		}
+		o.OnRollback = *g.OnRollback
 	}
 	if g.Strict != nil {
 		o.Strict = *g.Strict
@@ -195,15 +199,15 @@ func startRange(text string, bits uint8) (low, high int64, err error) {
 	return low, high, nil
 }
 
-func choose(into, v *string, what string, allowed ...string) error {
-	if v == nil {
-		return nil
+// onRollback reads an on_rollback: the rule, and by how much the wall clock may
+// be behind with Refuse before a draw fails instead of waiting.
+func onRollback(text string) (rule string, lag time.Duration, ok bool) {
+	switch text {
+	case Continue, Wait, Refuse, Bits:
+		return text, tolerance, true
 	}
-	if !slices.Contains(allowed, *v) {
-		return optionError("%s must be one of %s, not %q", what, strings.Join(allowed, ", "), *v)
-	}
-	*into = *v
-	return nil
+	lag, err := time.ParseDuration(text)
+	return Refuse, lag, err == nil && lag >= time.Millisecond && lag <= maxRollbackWait
 }
 
 // alter merges a change into stored options. The layout is pinned.

@@ -124,7 +124,7 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 		switch {
 		case behind <= tolerance:
 			return nil
-		case g.rollback == Refuse:
+		case g.rollback == Refuse && behind > g.lag:
 			return g.errRollback(behind)
 		}
 		now := g.time.Clock().Monotonic()
