@@ -96,15 +96,15 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
-	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
-	s := startServer(t, []string{
-		"NEXTID_TLS_CERT=" + cert, "NEXTID_TLS_KEY=" + key, "NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
-	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.RedisURL())
 	shop := dbtest.QuickPostgres(t)
 	if _, err := connect(t, shop).Exec(t.Context(), "CREATE SEQUENCE fed"); err != nil {
 		t.Fatal(err)
 	}
 	fed := strings.NewReplacer("postgres://postgres@", "", "?sslmode=disable", "").Replace(shop)
+	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
+	s := startServer(t, []string{
+		"NEXTID_TLS_CERT=" + cert, "NEXTID_TLS_KEY=" + key, "NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
+	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.RedisURL())
 	conn := s.connect()
 	for _, text := range []string{
 		"SELECT next_id('orders')", "SELECT get_id('web')", "SELECT create_generator('bounded', 'segment', max => 1000)", "SELECT next_id('bounded')",
