@@ -181,13 +181,14 @@ func TestCutAnywhere(t *testing.T) {
 		f.up()
 		stop := f.load(0, 1)
 		cut := dbtest.Cut(t, f.address)
-		through := func(i int) string { return strings.Replace(f.dsns[i], f.address, cut.Addr, 1) }
+		var feeds []*feed.Feed // which keep their blocks
+		for _, dsn := range f.dsns {
+			feeds = append(feeds, f.feed(strings.Replace(dsn, f.address, cut.Addr, 1), f.server.Draw))
+		}
 		failed := 0
-		for n := range int64(60) {
-			cut.After(0)
-			one := f.feed(through(int(n%2)), f.server.Draw)
-			cut.After(1 + 23*n)
-			if _, _, err := one.Step(t.Context(), true); err != nil {
+		for n := range int64(200) {
+			cut.After(1 + 17*n)
+			if _, _, err := feeds[n%2].Step(t.Context(), true); err != nil {
 				failed++
 			}
 		}
@@ -196,7 +197,7 @@ func TestCutAnywhere(t *testing.T) {
 			t.Errorf("%d inserts failed", n)
 		}
 		if failed < 20 {
-			t.Errorf("only %d of 60 moves were cut", failed)
+			t.Errorf("only %d of 200 moves were cut", failed)
 		}
 		f.unique(500)
 		for _, one := range f.feeds(f.server.Draw) {
