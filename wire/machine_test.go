@@ -173,8 +173,8 @@ func (l *logBuffer) String() string {
 	return l.text.String()
 }
 
-// patience bounds every wait of a test on real time.
-const patience = 20 * time.Second
+// waitLimit bounds every wait of a test on real time.
+const waitLimit = 20 * time.Second
 
 // serve runs s on l until the test ends.
 func serve(t testing.TB, s *Server, l net.Listener) {
@@ -209,9 +209,9 @@ func newPeer(t testing.TB, c net.Conn, err error) *peer {
 
 func dialTCP(t testing.TB, l net.Listener) *peer {
 	t.Helper()
-	c, err := net.DialTimeout(l.Addr().Network(), l.Addr().String(), patience)
+	c, err := net.DialTimeout(l.Addr().Network(), l.Addr().String(), waitLimit)
 	p := newPeer(t, c, err)
-	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_ = c.SetReadDeadline(time.Now().Add(waitLimit))
 	return p
 }
 

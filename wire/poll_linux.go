@@ -211,14 +211,14 @@ func (p *poller) batch(i int) *batch {
 // poll waits for the next events. Under load it first polls without giving up the
 // processor.
 func (p *poller) poll(b *batch) {
-	room := p.capacity()
-	if b.n > 1 && p.ask(b, room, 0) > 0 {
+	most := p.capacity()
+	if b.n > 1 && p.ask(b, most, 0) > 0 {
 		return
 	}
 	if p.procs == 1 {
 		runtime.Gosched() // no other processor runs what is ready
 	}
-	for p.ask(b, room, forever) == 0 {
+	for p.ask(b, most, forever) == 0 {
 	}
 }
 

@@ -30,7 +30,7 @@ type socket struct {
 	state         atomic.Uint32
 	hangup        atomic.Bool // no more input will come
 	expired       atomic.Bool // the read deadline is over
-	shortDeadline atomic.Bool // no patience with writes any more
+	shortDeadline atomic.Bool // writes get cutGrace only
 
 	mu     sync.Mutex
 	closed bool

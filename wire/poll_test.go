@@ -155,7 +155,7 @@ func TestWatchdogWakesUp(t *testing.T) {
 		p := s.poller.Load()
 		return p != nil && p.asleep.Load()
 	}
-	for deadline := time.Now().Add(patience); !asleep(); time.Sleep(time.Millisecond) { //nolint:forbidigo // the kernel's own time
+	for deadline := time.Now().Add(waitLimit); !asleep(); time.Sleep(time.Millisecond) { //nolint:forbidigo // the kernel's own time
 		if time.Now().After(deadline) {
 			t.Fatal("the watchdog never sleeps")
 		}

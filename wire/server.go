@@ -183,8 +183,8 @@ func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	s.done.Accepted++
 	c.info.ID = s.nextIDLocked()
-	room := !s.draining.Load()
-	if room {
+	running := !s.draining.Load()
+	if running {
 		c.preLogin = &preLogin{}
 		c.preLogin.ctx, c.preLogin.giveUp = context.WithCancelCause(s.base)
 		if oldest, full := s.loggingIn.Take(c, c.info.IP); full {
@@ -195,7 +195,7 @@ func (s *Server) register(c *conn) bool {
 	}
 	s.mu.Unlock()
 	c.machine = s.NewMachine(&c.info)
-	return room
+	return running
 }
 
 // lastID belongs to all servers, so that ids are unique in the process.
@@ -224,14 +224,14 @@ func (s *Server) admit(c *conn) error {
 func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	room, in := s.Limits.Connections, s.loggedIn.total
+	limit, in := s.Limits.Connections, s.loggedIn.total
 	if !c.info.Local {
-		room -= s.Limits.ReservedForSocket
+		limit -= s.Limits.ReservedForSocket
 	}
 	switch {
 	case s.draining.Load():
 		return sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down"), RefusedDraining
-	case in >= room:
+	case in >= limit:
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
 			WithHint("Use a connection pool, or raise limits.connections in the configuration."), RefusedLimit
 	case c.info.IP.IsValid() && s.loggedIn.addresses[c.info.IP] >= s.Limits.PerIP:

@@ -310,7 +310,7 @@ func TestShutdownUnderAFlood(t *testing.T) {
 			_, _ = io.Copy(io.Discard, p.r)
 		})
 		<-warm
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Error(err)
@@ -355,9 +355,9 @@ func TestShutdownLetsTransactionsEnd(t *testing.T) {
 	})
 }
 
-// The caller's patience is the limit for transactions, too.
+// The caller's context bounds the wait for transactions, too.
 func TestShutdownCutsTransactionsOff(t *testing.T) {
-	sockets(t, patience, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		working := dial().login()
 		working.send("begin 60000\n")
 		working.want("begun")
@@ -425,7 +425,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	var stops sync.WaitGroup
 	for range 3 {
 		stops.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 			defer cancel()
 			if err := s.Shutdown(ctx); err != nil {
 				t.Error(err)

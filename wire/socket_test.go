@@ -39,7 +39,7 @@ func sockets(t *testing.T, write time.Duration, body func(t *testing.T, s *Serve
 // waitGone waits until the server has no connection left.
 func waitGone(t *testing.T, s *Server) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitLimit)
 	for s.Connections() > 0 {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d connections are still there", s.Connections())
@@ -51,7 +51,7 @@ func waitGone(t *testing.T, s *Server) {
 // A client may send its last statements and the end of its input in one
 // breath; it gets its answers, and the server notices the end.
 func TestHalfClosedClientGetsItsAnswers(t *testing.T) {
-	sockets(t, patience, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		var clients sync.WaitGroup
 		for range 20 {
 			p := dial().login()
@@ -71,7 +71,7 @@ func TestHalfClosedClientGetsItsAnswers(t *testing.T) {
 }
 
 func TestByteByByte(t *testing.T) {
-	sockets(t, patience, func(t *testing.T, _ *Server, dial func() *peer) {
+	sockets(t, waitLimit, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		for range 3 {
 			for _, b := range []byte("echo drip\necho drop\n") {
@@ -84,7 +84,7 @@ func TestByteByByte(t *testing.T) {
 }
 
 func TestMessageLargerThanTheReadBuffer(t *testing.T) {
-	sockets(t, patience, func(t *testing.T, _ *Server, dial func() *peer) {
+	sockets(t, waitLimit, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		long := strings.Repeat("y", 5*readSize+17)
 		for range 2 {
@@ -117,7 +117,7 @@ func TestDeafClients(t *testing.T) {
 }
 
 func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
-	sockets(t, patience, func(t *testing.T, _ *Server, dial func() *peer) {
+	sockets(t, waitLimit, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
 		p.send("big 30000000\necho end\n")
 		<-time.After(50 * time.Millisecond) // less than the write limit: the socket fills up
@@ -131,7 +131,7 @@ func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
 // The last answer must arrive although the client has sent more than the
 // server ever read.
 func TestLastWordsArrive(t *testing.T) {
-	sockets(t, patience, func(t *testing.T, s *Server, dial func() *peer) {
+	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		for range 20 {
 			p := dial().login()
 			if _, err := p.Write(append([]byte("nonsense\n"), bytes.Repeat([]byte("z"), 3*readSize)...)); err != nil {

@@ -467,7 +467,7 @@ func TestShutdownReachesTLSConnections(t *testing.T) {
 		idle := dial().login()
 		done := make(chan error, 1)
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 			defer cancel()
 			done <- s.Shutdown(ctx)
 		}()

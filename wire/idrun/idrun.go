@@ -78,15 +78,16 @@ func appendCopies(dst []byte, at, digits, number, n, low, step int) []byte {
 	end := len(dst)
 	dst = slices.Grow(dst, n*size+shortMessage)
 	message := *(*[shortMessage]byte)(dst[at : at+shortMessage])
-	serial, rest := message[number], dst[end:cap(dst)]
+	serial, counts, rest := message[number], byte(1), dst[end:cap(dst)]
+	if number == 0 {
+		counts = 0
+	}
 	for range n {
 		low += step
-		serial++
+		serial += counts
 		copied := (*[shortMessage]byte)(rest)
 		*copied = message
-		if number > 0 {
-			copied[number] = serial
-		}
+		copied[number%shortMessage] = serial
 		putDigits((*[4]byte)(copied[digits:]), low)
 		rest = rest[size:]
 	}

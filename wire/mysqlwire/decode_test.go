@@ -466,7 +466,7 @@ func dial(t testing.TB, address string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waitLimit)); err != nil {
 		t.Fatal(err)
 	}
 	c := &client{t: t, conn: conn, decoder: decoder{r: conn}}

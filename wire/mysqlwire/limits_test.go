@@ -473,7 +473,7 @@ func TestShutdownTellsIdleClients(t *testing.T) {
 	server := mysqlwire.New(mysqlwire.Config{SQL: wiretest.SQL(t), Logger: quiet()})
 	go func() { _ = server.Serve(l) }() // ends with Shutdown
 	idle := login(t, l.Addr().String(), plain)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		t.Error(err)

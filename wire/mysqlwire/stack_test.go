@@ -15,8 +15,8 @@ import (
 // quiet is a logger that writes nothing.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// patience bounds every wait.
-const patience = 20 * time.Second
+// waitLimit bounds every wait.
+const waitLimit = 20 * time.Second
 
 // startServer serves on a free loopback port until the test ends.
 func startServer(t testing.TB, cfg mysqlwire.Config) (address string, server *wire.Server) {

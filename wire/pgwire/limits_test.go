@@ -92,7 +92,7 @@ func TestBeginningsOfMessagesAreCounted(t *testing.T) {
 			if !strings.Contains(s, "C53200") {
 				t.Errorf("who finds no room is told %q", s)
 			}
-		case <-time.After(patience):
+		case <-time.After(waitLimit):
 			t.Fatal("too few of the beginnings are counted")
 		}
 	}
@@ -182,7 +182,7 @@ func TestConnectionsAreCounted(t *testing.T) {
 	if got := show(clients[0].next()); got != "closed" {
 		t.Fatalf("after Terminate: %s", got)
 	}
-	for deadline := time.Now().Add(patience); server.Connections() > 2; {
+	for deadline := time.Now().Add(waitLimit); server.Connections() > 2; {
 		if time.Now().After(deadline) {
 			t.Fatal("the closed connection is still counted")
 		}
@@ -245,7 +245,7 @@ func TestASlowReaderCostsLittle(t *testing.T) {
 		_, _ = stuck.conn.Write(bytes.Repeat(queryMsg("SELECT * FROM next_ids('numbers', 10000)"), 1000))
 	}()
 	other := login(t, address)
-	for deadline := time.Now().Add(patience); server.Connections() > 1; {
+	for deadline := time.Now().Add(waitLimit); server.Connections() > 1; {
 		if time.Now().After(deadline) {
 			t.Fatal("the stuck client is still connected")
 		}
@@ -358,7 +358,7 @@ func TestShutdownLetsStatementsFinish(t *testing.T) {
 	busy.write(queryMsg("SELECT 1, pg_sleep(0.3)"))
 	done := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 		defer cancel()
 		done <- server.Shutdown(ctx)
 	}()

@@ -18,8 +18,8 @@ import (
 // quiet is a logger that writes nothing.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// patience bounds every wait.
-const patience = 20 * time.Second
+// waitLimit bounds every wait.
+const waitLimit = 20 * time.Second
 
 // startServer serves on a free loopback port until the test ends.
 func startServer(t testing.TB, limits wire.Limits) (address string, server *wire.Server) {
@@ -48,7 +48,7 @@ func dial(t testing.TB, address string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waitLimit)); err != nil {
 		t.Fatal(err)
 	}
 	return newClient(t, conn)

@@ -47,7 +47,7 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 	h.last = make(map[string]int64, len(before))
 	names := make(map[string][]int64, len(h.names))
 	idle := h.quiet()
-	sum, room := int64(0), historyNames-len(h.names)+len(idle)
+	sum, free := int64(0), historyNames-len(h.names)+len(idle)
 	for name, n := range issued {
 		h.last[name] = n
 		drawn := n - before[name]
@@ -57,10 +57,10 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 		sum += drawn
 		steps, known := h.names[name]
 		if !known || idle[name] {
-			if room == 0 || drawn == 0 {
+			if free == 0 || drawn == 0 {
 				continue
 			}
-			room--
+			free--
 		}
 		names[name] = appendStep(steps, drawn)
 	}

@@ -25,8 +25,8 @@ func Main(m *testing.M) int {
 
 // leaked waits until no goroutine runs code of this module, and returns the
 // stacks of those that still do.
-func leaked(patience time.Duration) string {
-	deadline := time.Now().Add(patience)
+func leaked(waitLimit time.Duration) string {
+	deadline := time.Now().Add(waitLimit)
 	for {
 		left := ours(stacks())
 		if left == "" || time.Now().After(deadline) {

@@ -22,7 +22,7 @@ func CloseWhileRunning(t *testing.T, connections func() int, conn net.Conn, stat
 	}
 	closed := time.Now()
 	_ = conn.Close() // closed once is enough
-	for connections() > 0 && time.Since(closed) < Patience {
+	for connections() > 0 && time.Since(closed) < WaitLimit {
 		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // as above
 	}
 	took := time.Since(closed)

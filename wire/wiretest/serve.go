@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Patience bounds every wait.
-const Patience = 20 * time.Second
+// WaitLimit bounds every wait.
+const WaitLimit = 20 * time.Second
 
 // Server is a wire.Server.
 type Server interface {
@@ -24,7 +24,7 @@ func Serve(t testing.TB, s Server, l net.Listener, closed error) {
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), WaitLimit)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
