@@ -300,7 +300,7 @@ func TestAccessThatCannotBeUnderstood(t *testing.T) {
 		args []string
 		want string
 	}{
-		"half users":     {[]string{"--users", rest}, rest + ": @users says 2, and the file has 1"},
+		"half users":     {[]string{"--users", rest}, rest + ": @users is 2, and the file has 1"},
 		"half a rule":    {[]string{"--users", users, "--host-rules", writeFile(t, "rules", "local all scram\nhost all all scram")}, ":2: the last line has no end"},
 		"plain password": {[]string{"--users", plain}, plain + ":2: field 2 of user \"bob\""},
 		"rules":          {[]string{"--users", users, "--host-rules", rules}, rules + ":2: method \"md5\""},

@@ -71,11 +71,12 @@ func TestAClockThatDiffersFromTheStores(t *testing.T) {
 	}
 	off := func() (seconds float64) { // of the time in an id
 		t.Helper()
-		id, now := draw(t, conn, "orders"), float64(time.Now().UnixMilli())/1000
-		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT extract(epoch FROM id_time(%d))::float8", id)).Scan(&seconds); err != nil {
+		var at time.Time
+		id, now := draw(t, conn, "orders"), time.Now()
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT id_time(%d)", id)).Scan(&at); err != nil {
 			t.Fatal(err)
 		}
-		return seconds - now
+		return at.Sub(now).Seconds()
 	}
 	before := off()
 	pause(t, 3*time.Second)
