@@ -583,7 +583,8 @@ func TestChangedUsers(t *testing.T) {
 	if _, err := pg.Exec(t.Context(), "SELECT 1"); sqlState(t, err) != "57P01" {
 		t.Errorf("a session of another password: %v", err)
 	}
-	if err := my.PingContext(t.Context()); err == nil {
+	var one int // a ping may still be answered while the server ends its sessions
+	if err := my.QueryRowContext(t.Context(), "SELECT 1").Scan(&one); err == nil {
 		t.Error("MySQL: a session of another password goes on")
 	}
 	if status, body := ask("GET", "/api/v1/status", "Bearer "+login.Token); status != http.StatusUnauthorized {
