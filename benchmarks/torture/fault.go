@@ -22,7 +22,7 @@ type fault struct {
 func plain(n *node) bool  { return n.clock == "" }
 func skewed(n *node) bool { return n.clock != "" }
 func mortal(n *node) bool { return !n.steady }
-func linked(n *node) bool { return n.store != "" }
+func linked(n *node) bool { return len(n.links) > 0 }
 
 var faults = []*fault{
 	{name: "server killed with kill -9, and started again", can: mortal, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
@@ -49,7 +49,7 @@ var faults = []*fault{
 	}},
 	{
 		name: "network interface of a server down",
-		can:  func(n *node) bool { return n.space != nil && n.store != "" },
+		can:  func(n *node) bool { return n.space != nil && linked(n) },
 		why:  func(p *place) string { return p.run.namespaces },
 		do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 			if err := n.space.up(false); err != nil {
@@ -116,7 +116,7 @@ var faults = []*fault{
 		}
 		return errors.Join(moved, p.awaitAnswers(ctx, n), n.setClock(0, 0))
 	}},
-	{name: "store cut off from all servers", why: noStore, do: func(ctx context.Context, p *place, _ *node, last time.Duration) error {
+	{name: "store cut off from all servers", why: noWay, do: func(ctx context.Context, p *place, _ *node, last time.Duration) error {
 		for _, n := range p.nodes {
 			n.set(dbtest.Silent)
 		}
@@ -150,6 +150,13 @@ func noStore(p *place) string {
 		return "the store is a file of its server"
 	}
 	return ""
+}
+
+func noWay(p *place) string {
+	if p.direct {
+		return "servers must reach the store at its own addresses"
+	}
+	return noStore(p)
 }
 
 func noRestart(p *place) string {
@@ -188,6 +195,9 @@ func (f *fault) possible(p *place) (why string) {
 		}
 	}
 	if f.can != nil && f.victim(p) == nil {
+		if p.direct {
+			return noWay(p)
+		}
 		if p.url == "" {
 			return "an embedded store has one server, which has a clock of its own and no way to a store"
 		}

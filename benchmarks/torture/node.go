@@ -63,7 +63,7 @@ func (p *place) newNode(index int) (*node, error) {
 		return nil, err
 	}
 	on := "127.0.0.1"
-	if r.namespaces == "" {
+	if r.namespaces == "" && !p.direct {
 		space, err := newNamespace()
 		if err != nil {
 			return nil, err
@@ -76,7 +76,8 @@ func (p *place) newNode(index int) (*node, error) {
 			return nil, err
 		}
 	}
-	if p.url == "" {
+	if p.url == "" || p.direct {
+		n.store = p.url
 		return n, nil
 	}
 	before, addresses, after, err := hosts(p.url)

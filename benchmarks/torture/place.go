@@ -3,6 +3,8 @@ package torture
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net/url"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -20,27 +22,63 @@ type place struct {
 	kind    string                      // as it is called in URLs
 	url     string                      // "" for a store that is embedded in its only server
 	restart func(context.Context) error // kill -9 and start; nil if it is not ours
+	direct  bool                        // servers reach it without a way that can be cut
 	lose    func(f func()) error        // runs f, and starts from the state before f; nil where that is no failover
 	nodes   []*node
 	names   []string // that give from memory, and
 	strict  []string // that wait for the store with each draw
 }
 
+// store is one that was started here.
+type store struct {
+	members []*dbtest.Server // one is killed at a time
+	url     string
+	direct  bool // clients must reach the members at their own addresses
+}
+
 // starters start a store of each kind with what makes it durable.
-var starters = map[string]dbtest.Kind{
-	"postgres":  dbtest.AsPostgres,
-	"mariadb":   dbtest.AsMariaDB,
-	"redis":     func(t testing.TB) *dbtest.Server { return dbtest.Redis(t) },
-	"etcd":      func(t testing.TB) *dbtest.Server { return dbtest.Etcd(t, 1)[0] },
-	"zookeeper": func(t testing.TB) *dbtest.Server { return dbtest.ZooKeeper(t, 1)[0] },
+var starters = map[string]func(t testing.TB) store{
+	"postgres":  alone(dbtest.AsPostgres),
+	"mariadb":   alone(dbtest.AsMariaDB),
+	"redis":     alone(func(t testing.TB) *dbtest.Server { return dbtest.Redis(t) }),
+	"etcd":      alone(func(t testing.TB) *dbtest.Server { return dbtest.Etcd(t, 1)[0] }),
+	"zookeeper": alone(func(t testing.TB) *dbtest.Server { return dbtest.ZooKeeper(t, 1)[0] }),
+	"redis-cluster": func(t testing.TB) store {
+		nodes := dbtest.RedisCluster(t)
+		return store{nodes, dbtest.ClusterURL(nodes), true} // it sends clients to the addresses that it knows
+	},
+	"etcd-cluster": func(t testing.TB) store {
+		members := dbtest.Etcd(t, 3)
+		return store{members, dbtest.EtcdURL(members), false}
+	},
+	"etcd-tls": func(t testing.TB) store {
+		e := dbtest.EtcdTLS(t)
+		return store{[]*dbtest.Server{e.Server}, e.URL("nextid:pass word") + "?ca=" + url.QueryEscape(e.CA), true} // its certificate names its address
+	},
+	"zookeeper-ensemble": func(t testing.TB) store {
+		members := dbtest.ZooKeeper(t, 3)
+		return store{members, dbtest.ZooKeeperURL(members), false}
+	},
+}
+
+func alone(kind dbtest.Kind) func(t testing.TB) store {
+	return func(t testing.TB) store {
+		s := kind(t)
+		return store{[]*dbtest.Server{s}, s.URL, false}
+	}
 }
 
 // embedded is the store that is a file of its server.
 const embedded = "embedded"
 
-// Stores are the kinds of store that can be started here.
+// Stores are the kinds of store of one process that can be started here.
 func Stores() []string {
 	return []string{"postgres", "mariadb", "redis", "etcd", "zookeeper", embedded}
+}
+
+// Clusters are the stores of several processes, and with TLS.
+func Clusters() []string {
+	return []string{"redis-cluster", "etcd-cluster", "etcd-tls", "zookeeper-ensemble"}
 }
 
 // newPlace starts the store that was named, or takes the one at a URL as it
@@ -80,27 +118,44 @@ func (r *run) newPlace(ctx context.Context, store string) (*place, error) {
 }
 
 // start starts a store of its own.
-func (p *place) start(ctx context.Context, kind dbtest.Kind) error {
-	if kind == nil {
-		return fmt.Errorf("no store %q: a URL, or one of %s", p.kind, strings.Join(Stores(), ", "))
+func (p *place) start(ctx context.Context, starter func(testing.TB) store) error {
+	if starter == nil {
+		return fmt.Errorf("no store %q: a URL, or one of %s", p.kind, strings.Join(slices.Concat(Stores(), Clusters()), ", "))
 	}
-	server, err := p.run.rig.Start(kind)
-	if err != nil {
+	var s store
+	if err := p.run.rig.Do(func(t testing.TB) { s = starter(t) }); err != nil {
 		return err
 	}
-	p.name, p.url = server.Name, server.URL
-	p.restart = func(context.Context) error {
-		return p.run.rig.Do(func(testing.TB) {
-			server.Kill()
-			server.Start()
-		})
+	p.name, p.url, p.direct = s.members[0].Name, s.url, s.direct
+	if len(s.members) > 1 {
+		p.name = fmt.Sprintf("%s, %d processes", p.name, len(s.members))
 	}
-	if p.kind == "redis" { // another one that starts from older data shows no failover
-		p.lose = func(f func()) error {
-			return p.run.rig.Do(func(testing.TB) { server.LoseWhile(f) })
+	p.restart = func(context.Context) error { return p.failOver(s.members, func() {}) }
+	switch p.kind { // another kind that starts from older data shows no failover
+	case "redis":
+		p.lose = func(f func()) error { return p.run.rig.Do(func(testing.TB) { s.members[0].LoseWhile(f) }) }
+	case "redis-cluster":
+		p.lose = func(f func()) error { return p.failOver(s.members, f) }
+	}
+	return p.run.nextid(ctx, "migrate", "store", "up", "--dsn", s.url)
+}
+
+// failOver kills a member, a master where there are some, and starts it again
+// after f.
+func (p *place) failOver(members []*dbtest.Server, f func()) error {
+	return p.run.rig.Do(func(t testing.TB) {
+		redis := p.kind == "redis-cluster"
+		one := members[rand.IntN(len(members))]
+		for redis && one.RedisRole() != "master" {
+			one = members[rand.IntN(len(members))]
 		}
-	}
-	return p.run.nextid(ctx, "migrate", "store", "up", "--dsn", server.URL)
+		one.Kill()
+		f()
+		one.Start()
+		if redis {
+			dbtest.Await(t, "a replica for every master", func() bool { return one.RedisRole() == "master" || one.RedisFollows() })
+		}
+	})
 }
 
 // generators makes one of each kind, of names that no run had before.

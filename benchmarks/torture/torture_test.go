@@ -31,7 +31,7 @@ func TestServersSurvive(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	binary := build(t)
-	for _, store := range []string{"postgres", "etcd", "redis"} {
+	for _, store := range []string{"postgres", "etcd-cluster", "redis", "redis-cluster"} {
 		t.Run(store, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
