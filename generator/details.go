@@ -9,6 +9,7 @@ type Detailed interface {
 // nextid.rings, nextid.databases. The same numbers are in /metrics.
 type Details struct {
 	Table string // without the schema: "rings"
+	Label string // of Row.Key in /metrics; "" where the key is empty
 	Rows  []Row
 	Note  string // for /readyz: what is wrong although ids go on; "" for nothing
 }
@@ -28,6 +29,14 @@ type Field struct {
 	// goes on where it was when the generator is altered, or dropped and
 	// created again; see Registry.Counted.
 	Counter bool
+	Metric  Metric
+}
+
+// Metric is how a Field appears in /metrics, with the generator's name as the
+// label "generator". The zero Metric does not appear.
+type Metric struct {
+	Name, Help string
+	Cause      string // value of the label "cause"; "" without that label
 }
 
 // Value returns a field of the row; nil if it has none of that name.

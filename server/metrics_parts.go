@@ -9,55 +9,26 @@ import (
 	"nextid/generator/audit"
 )
 
-// detailMetrics are the fields of generator.Details that are metrics, by the
-// table they are of. The labels are the generator's name, then the row's key
-// where the table has several rows a generator, then the value in label.
-var detailMetrics = map[string][]struct {
-	family
-	field string
-	label string
-}{
-	"rings": {
-		{newGauge("nextid_ring_capacity_ids", "Ids that fit into the ring.", "generator"), "capacity", ""},
-		{newGauge("nextid_ring_buffered_ids", "Ids in the ring.", "generator"), "buffered", ""},
-		{newGauge("nextid_ring_borrowed_seconds", "Time of the ring's next id minus the clock.", "generator"), "borrowed_seconds", ""},
-		{newGauge("nextid_ring_max_borrow_seconds", "Limit of nextid_ring_borrowed_seconds.", "generator"), "max_borrow_seconds", ""},
-		{newCounter("nextid_ring_rejected_puts_total", "Paddings on schedule that found the ring full.", "generator"), "rejected_puts", ""},
-		{newCounter("nextid_ring_rejected_takes_total", "Draws that found the ring empty.", "generator"), "rejected_takes", ""},
-		{ringPaddings, "padded_at_start", "start"},
-		{ringPaddings, "padded_on_threshold", "threshold"},
-		{ringPaddings, "padded_on_schedule", "schedule"},
-		{ringPaddings, "padded_on_demand", "demand"},
-	},
-	"databases": {
-		{newGauge("nextid_ticket_database_up", "1 if the database can be drawn from.", "generator", "database"), "up", ""},
-		{newCounter("nextid_ticket_database_draws_total", "Draws that the database answered.", "generator", "database"), "draws", ""},
-		{newCounter("nextid_ticket_database_errors_total", "Failed draws and connections.", "generator", "database"), "errors", ""},
-		{
-			newGauge("nextid_ticket_database_last_answer_timestamp_seconds", "Unix time of the database's last answer; 0 for never.", "generator", "database"),
-			"answered_at", "",
-		},
-	},
-}
-
-var ringPaddings = newCounter("nextid_ring_paddings_total", "Times the ring was padded, by cause.", "generator", "cause")
-
+// collectDetails shows the fields of generator.Details that have a Metric.
 func collectDetails(to chan<- prometheus.Metric, all []generator.Counted) {
 	for i := range all {
-		d, ok := all[i].Details()
-		if !ok {
-			continue
-		}
+		d, _ := all[i].Details()
 		for _, row := range d.Rows {
-			for _, m := range detailMetrics[d.Table] {
-				labels := []string{all[i].Name}
-				if row.Key != "" {
-					labels = append(labels, row.Key)
+			for _, f := range row.Fields {
+				if f.Metric.Name == "" {
+					continue
 				}
-				if m.label != "" {
-					labels = append(labels, m.label)
+				names, labels, kind := []string{"generator"}, []string{all[i].Name}, newGauge
+				if d.Label != "" {
+					names, labels = append(names, d.Label), append(labels, row.Key)
 				}
-				m.sample(to, numberOf(row.Value(m.field)), labels...)
+				if f.Metric.Cause != "" {
+					names, labels = append(names, "cause"), append(labels, f.Metric.Cause)
+				}
+				if f.Counter {
+					kind = newCounter
+				}
+				kind(f.Metric.Name, f.Metric.Help, names...).sample(to, numberOf(f.Value), labels...)
 			}
 		}
 	}

@@ -293,18 +293,21 @@ type standing struct {
 // Details implements generator.Detailed: nextid.rings.
 func (g *Generator) Details() generator.Details {
 	s := g.standing()
+	paddings := func(cause string) generator.Metric {
+		return generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: cause}
+	}
 	fields := []generator.Field{
-		{Name: "capacity", Value: s.Capacity},
-		{Name: "buffered", Value: s.Buffered},
+		{Name: "capacity", Value: s.Capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
+		{Name: "buffered", Value: s.Buffered, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},
 		{Name: "threshold", Value: s.Threshold},
-		{Name: "borrowed_seconds", Value: s.Borrowed.Seconds()},
-		{Name: "max_borrow_seconds", Value: s.MaxBorrow.Seconds()},
-		{Name: "padded_at_start", Value: s.PaddedAtStart, Counter: true},
-		{Name: "padded_on_threshold", Value: s.PaddedOnThreshold, Counter: true},
-		{Name: "padded_on_schedule", Value: s.PaddedOnSchedule, Counter: true},
-		{Name: "padded_on_demand", Value: s.PaddedOnDemand, Counter: true},
-		{Name: "rejected_puts", Value: s.RejectedPuts, Counter: true},
-		{Name: "rejected_takes", Value: s.RejectedTakes, Counter: true},
+		{Name: "borrowed_seconds", Value: s.Borrowed.Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
+		{Name: "max_borrow_seconds", Value: s.MaxBorrow.Seconds(), Metric: generator.Metric{Name: "nextid_ring_max_borrow_seconds", Help: "Limit of nextid_ring_borrowed_seconds."}},
+		{Name: "padded_at_start", Value: s.PaddedAtStart, Counter: true, Metric: paddings("start")},
+		{Name: "padded_on_threshold", Value: s.PaddedOnThreshold, Counter: true, Metric: paddings("threshold")},
+		{Name: "padded_on_schedule", Value: s.PaddedOnSchedule, Counter: true, Metric: paddings("schedule")},
+		{Name: "padded_on_demand", Value: s.PaddedOnDemand, Counter: true, Metric: paddings("demand")},
+		{Name: "rejected_puts", Value: s.RejectedPuts, Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."}},
+		{Name: "rejected_takes", Value: s.RejectedTakes, Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."}},
 	}
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
 }

@@ -80,7 +80,7 @@ func (s *source) details() generator.Details {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tellLocked(s.now())
-	all, down := generator.Details{Table: "databases"}, 0
+	all, down := generator.Details{Table: "databases", Label: "database"}, 0
 	for _, d := range s.databases {
 		var why any
 		if d.err != nil {
@@ -92,12 +92,12 @@ func (s *source) details() generator.Details {
 		location := d.location.String()
 		all.Rows = append(all.Rows, generator.Row{Key: location, Fields: []generator.Field{
 			{Name: "database", Value: location},
-			{Name: "up", Value: d.up},
+			{Name: "up", Value: d.up, Metric: generator.Metric{Name: "nextid_ticket_database_up", Help: "1 if the database can be drawn from."}},
 			{Name: "since", Value: d.since},
 			{Name: "error", Value: why},
-			{Name: "answered_at", Value: d.answered},
-			{Name: "draws", Value: d.draws, Counter: true},
-			{Name: "errors", Value: d.errors, Counter: true},
+			{Name: "answered_at", Value: d.answered, Metric: generator.Metric{Name: "nextid_ticket_database_last_answer_timestamp_seconds", Help: "Unix time of the database's last answer; 0 for never."}},
+			{Name: "draws", Value: d.draws, Counter: true, Metric: generator.Metric{Name: "nextid_ticket_database_draws_total", Help: "Draws that the database answered."}},
+			{Name: "errors", Value: d.errors, Counter: true, Metric: generator.Metric{Name: "nextid_ticket_database_errors_total", Help: "Failed draws and connections."}},
 		}})
 	}
 	if down > 0 {
