@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nextid/generator/layout"
 	"nextid/migrations/foreign"
 	"nextid/server"
 )
@@ -21,7 +23,9 @@ type foreignFlags struct {
 	server  string
 	grant   []string
 	fill    []string
+	layout  []string
 	unasked bool
+	only    bool // functions that ask no server
 }
 
 func (f *foreignFlags) registerServer(cmd *cobra.Command) {
@@ -29,12 +33,28 @@ func (f *foreignFlags) registerServer(cmd *cobra.Command) {
 		"`URL` of the nextid server as the database reaches it (default: as installed, else postgres://nextid@127.0.0.1:5433/nextid); HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
 			"For MySQL and MariaDB mysql://nextid@127.0.0.1:3307/nextid, and ?engine=federated or spider")
 	cmd.Flags().StringArrayVar(&f.grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; MySQL: USER or USER@HOST; may be repeated")
+	cmd.Flags().StringArrayVar(&f.layout, "layout", nil, "PostgreSQL: tell nextid.id_floor the layout of a generator, as `GENERATOR=LAYOUT`; may be repeated. The server's own are known")
+	cmd.Flags().BoolVar(&f.only, "functions-only", false, "PostgreSQL: install only nextid.id_time, id_floor, id_ceil, field and partition_ddl, which ask no server")
 	cmd.Flags().StringArrayVar(&f.fill, "fill", nil, "MySQL: make a trigger that fills `TABLE.COLUMN=GENERATOR`; may be repeated")
 }
 
 // config reads what up installs.
 func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
-	c := foreign.Config{Password: server.LookupEnv(environ, server.ForeignPasswordEnv), Grant: f.grant, Unasked: f.unasked}
+	c := foreign.Config{
+		Password: server.LookupEnv(environ, server.ForeignPasswordEnv), Grant: f.grant, Unasked: f.unasked,
+		DefaultLayout: layout.Default, ReadLayout: readLayout, FunctionsOnly: f.only,
+	}
+	for _, l := range layout.Presets() {
+		c.Layouts = append(c.Layouts, foreignLayout(strings.ToLower(l.Name), l))
+	}
+	for _, text := range f.layout {
+		generator, name, ok := strings.Cut(text, "=")
+		l, err := layout.Preset(name)
+		if !ok || err != nil {
+			return c, &foreign.Error{What: fmt.Sprintf("--layout %q is not GENERATOR=LAYOUT with a known layout", text), Hint: "Write --layout orders=twitter. nextid.layouts lists the layouts."}
+		}
+		c.Generators = append(c.Generators, foreignLayout(generator, l))
+	}
 	c.KeepPassword = !slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, server.ForeignPasswordEnv+"=") })
 	for _, text := range f.fill {
 		fill, err := foreign.ParseFill(text)
@@ -49,6 +69,32 @@ func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
 	var err error
 	c.Server, err = foreign.ParseServer(f.server)
 	return c, err
+}
+
+// readLayout reads the layout in the options of a generator. ok is false where
+// its numbers do not hold a time as they are.
+func readLayout(generator string, options []byte) (found foreign.Layout, ok bool) {
+	var o struct {
+		layout.Pinned
+		Scatter json.RawMessage `json:"scatter"`
+	}
+	if json.Unmarshal(options, &o) != nil || o.Scatter != nil {
+		return found, false
+	}
+	l, err := o.Build()
+	if err != nil {
+		return found, false
+	}
+	return foreignLayout(generator, l), true
+}
+
+// foreignLayout describes a layout to package foreign.
+func foreignLayout(name string, l *layout.Layout) foreign.Layout {
+	f := foreign.Layout{For: name, Name: l.Name, Epoch: l.Epoch, Unit: l.Unit, Signed: l.Signed}
+	for _, field := range l.Fields {
+		f.Fields = append(f.Fields, foreign.Field{Kind: string(field.Kind), Bits: field.Bits})
+	}
+	return f
 }
 
 func (p *program) migrateForeignCommand() *cobra.Command {
@@ -112,11 +158,18 @@ func (p *program) foreignUp(cmd *cobra.Command, f *foreignFlags) error {
 		return err
 	}
 	return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
+		config.Note = func(problem string) {
+			fmt.Fprintf(p.stdout, "%s: note: %s\n", foreign.Redact(dsn), server.OneLine(problem))
+		}
 		if err := db.Up(ctx, config); err != nil {
 			return err
 		}
 		s, err := db.Status(ctx)
 		if err != nil {
+			return err
+		}
+		if s.FunctionsOnly() {
+			_, err = fmt.Fprintf(p.stdout, "%s: functions installed\n", foreign.Redact(dsn))
 			return err
 		}
 		_, err = fmt.Fprintf(p.stdout, "%s: installed; %s answers: %s\n", foreign.Redact(dsn), s.Server, foreignAnswer(s))
@@ -183,7 +236,10 @@ func foreignAnswer(s foreign.Status) string {
 
 func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
-	if s.Version == 0 {
+	switch {
+	case s.FunctionsOnly():
+		installed = "functions only"
+	case s.Version == 0:
 		installed = "nothing"
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

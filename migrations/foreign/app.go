@@ -30,6 +30,7 @@ type app struct {
 	drop      []string // what is left when all migrations are undone
 	server    func(ctx context.Context) (string, error)
 	ask       string // a query that nextid answers, without drawing an id
+	functions string // a query: are the functions there that ask no server? "" where there are none
 
 	adopt    func(ctx context.Context) error             // makes an installation of what a dump without rows brought
 	problems func(ctx context.Context) ([]string, error) // what is wrong with triggers, may be nil
@@ -71,10 +72,8 @@ func (a *app) dumped(ctx context.Context) (bool, error) {
 
 // migrate applies the migrations that are missing.
 func (a *app) migrate(ctx context.Context) error {
-	if dumped, err := a.dumped(ctx); err != nil || dumped {
-		if err = errors.Join(err, a.adopt(ctx)); err != nil {
-			return err
-		}
+	if err := a.adoptDumped(ctx); err != nil {
+		return err
 	}
 	provider, err := a.provider()
 	if err != nil {
@@ -84,18 +83,24 @@ func (a *app) migrate(ctx context.Context) error {
 	return err
 }
 
+func (a *app) adoptDumped(ctx context.Context) error {
+	dumped, err := a.dumped(ctx)
+	if err != nil || !dumped {
+		return err
+	}
+	return a.adopt(ctx)
+}
+
 // uninstall takes away all that is ours, if nobody uses it.
 func (a *app) uninstall(ctx context.Context) error {
 	version, err := a.version(ctx)
 	if err != nil || version < 0 {
 		return err
 	}
-	if version == 0 {
-		if err := a.migrate(ctx); err != nil { // so that there is all that is taken away
-			return err
-		}
-	}
 	if err := a.unused(ctx); err != nil {
+		return err
+	}
+	if err := a.adoptDumped(ctx); err != nil {
 		return err
 	}
 	provider, err := a.provider()
@@ -171,6 +176,12 @@ func (a *app) status(ctx context.Context) (s Status, err error) {
 	s.Newest = int64(len(names))
 	s.Version, err = a.version(ctx)
 	s.Version = max(s.Version, 0)
+	if err == nil && s.Version == 0 && a.functions != "" {
+		dumped, failed := a.dumped(ctx)
+		if err = failed; err == nil && !dumped {
+			err = a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
+		}
+	}
 	if err != nil || s.Version == 0 {
 		return s, err
 	}

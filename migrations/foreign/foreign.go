@@ -17,6 +17,15 @@ type Config struct {
 	Unasked      bool     // apply it although the server does not answer
 	Grant        []string // roles that may call the functions; "PUBLIC" for all
 	Fill         []Fill   // columns that get a trigger: MySQL and MariaDB
+
+	// The layouts whose arithmetic PostgreSQL gets. Generators are added to
+	// those that the server names, which ReadLayout reads.
+	Layouts       []Layout // by their names, in lower case
+	Generators    []Layout // by the names of generators
+	DefaultLayout string   // where the server does not name one
+	ReadLayout    func(generator string, options []byte) (l Layout, ok bool)
+	FunctionsOnly bool                 // only the arithmetic, and no postgres_fdw
+	Note          func(problem string) // is told why the server's generators are not known
 }
 
 // keep fills in what is not given: from what is installed, was and password,
@@ -43,12 +52,16 @@ type Status struct {
 	Asked   error         // why the server did not answer the database, nil if it did
 	Took    time.Duration // until it answered
 
-	Problems []string // of the columns that Up made triggers for, a line each
+	Functions bool     // the functions that ask no server are installed
+	Problems  []string // of the columns that Up made triggers for, a line each
 }
+
+// FunctionsOnly reports whether nothing was installed that asks a server.
+func (s Status) FunctionsOnly() bool { return s.Version == 0 && s.Functions }
 
 // Current reports whether everything is installed and the server answers.
 func (s Status) Current() bool {
-	return s.Version == s.Newest && s.Asked == nil && len(s.Problems) == 0
+	return s.FunctionsOnly() || s.Version == s.Newest && s.Asked == nil && len(s.Problems) == 0
 }
 
 // Database is one application's database.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -184,15 +183,10 @@ func (m *mysqlApp) adoptDump(ctx context.Context) error {
 // diagnose asks the server from here. The engines tell little of what they
 // were told.
 func diagnose(ctx context.Context, s Server, password string) (hint string) {
-	config := mysqldriver.NewConfig()
-	config.User, config.Passwd, config.Net, config.DBName = s.User, password, "tcp", s.option("dbname")
-	config.Addr = net.JoinHostPort(s.option("host"), s.option("port"))
-	config.Timeout, config.Logger = 3*time.Second, &mysqldriver.NopLogger{}
-	connector, err := mysqldriver.NewConnector(config)
+	db, err := s.open(password)
 	if err != nil {
 		return ""
 	}
-	db := sql.OpenDB(connector)
 	defer db.Close()
 	err = db.PingContext(ctx)
 	e, answered := errors.AsType[*mysqldriver.MySQLError](err)
@@ -216,6 +210,12 @@ func asksMySQL(c Config, database string) ([]Fill, error) {
 		return nil, &Error{
 			What: "a MySQL database asks over MySQL's protocol, and --server is not a mysql:// URL",
 			Hint: "Write --server mysql://nextid@HOST:3307/nextid.",
+		}
+	}
+	if c.FunctionsOnly || len(c.Generators) > 0 {
+		return nil, &Error{
+			What: "--functions-only and --layout are for PostgreSQL",
+			Hint: "Compute a bound on the nextid server: SELECT id_floor('orders', '2026-01-01').",
 		}
 	}
 	return c.fills(database)
@@ -458,7 +458,6 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	return all.String(), nil
 }
 
-// mysqlLiteral quotes a string, in every sql_mode.
 // explainMySQL turns an answer of MySQL into one line.
 func explainMySQL(err error) error {
 	return explained(err, func(err error) *Error {
@@ -482,14 +481,4 @@ var mysqlHints = map[uint16]string{
 	1227: "Run it as an account that may create databases and servers, such as root.",
 	1429: noAnswer,
 	1434: noAnswer,
-}
-
-// mysqlEngines are the names for the parameter engine.
-func mysqlEngines() []string {
-	names := make([]string, 0, len(engines))
-	for name := range engines {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -51,8 +51,9 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
 		users:     postgresUsers,
 		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
-		drop:      []string{"DROP TABLE " + versionTable + "; DROP SCHEMA nextid"}, // both or none
+		drop:      []string{"DROP TABLE " + versionTable + "; " + dropLayouts + "; DROP SCHEMA nextid"}, // all or none
 		ask:       "SELECT FROM nextid.parse_id(0)",
+		functions: "SELECT to_regproc('nextid.layout_of') IS NOT NULL",
 	}}
 	p.server, p.adopt = p.address, p.adoptDump
 	protocol, err := p.installed(ctx)
@@ -113,7 +114,14 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err != nil {
 			return err
 		}
+		if c.FunctionsOnly {
+			return p.functionsOnly(ctx, c)
+		}
 		c = c.keep(was, password, protocolPostgres)
+		layouts, err := p.layouts(ctx, c)
+		if err != nil {
+			return err
+		}
 		connection, err := connectionSQL(c)
 		if err != nil {
 			return err
@@ -133,8 +141,55 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err := p.migrate(ctx); err != nil {
 			return err
 		}
-		return p.connect(ctx, connection, c)
+		return p.connect(ctx, layouts+connection, c)
 	})
+}
+
+// functionsOnly installs the functions that ask no server.
+func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
+	if err := p.adoptDumped(ctx); err != nil {
+		return err
+	}
+	provider, err := p.provider()
+	if err != nil {
+		return err
+	}
+	if _, err := provider.GetDBVersion(ctx); err != nil { // makes the table of the version
+		return err
+	}
+	layouts, err := p.layouts(ctx, c)
+	if err != nil {
+		return err
+	}
+	grants, err := grantsSQL(c, "grant_layouts")
+	if err != nil {
+		return err
+	}
+	_, err = p.db.ExecContext(ctx, layouts+grants)
+	return err
+}
+
+// layouts is the SQL of the functions that ask no server. While the server
+// does not name its generators, those that are installed stay.
+func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
+	if len(c.Server.Options) > 0 && c.ReadLayout != nil {
+		more, layout, err := c.Server.generators(ctx, c)
+		switch {
+		case err == nil:
+			c.Generators, c.DefaultLayout = append(more, c.Generators...), layout
+		case c.FunctionsOnly:
+			return "", &Error{What: "the server does not name its generators: " + err.Error(), Err: err, Hint: "Leave --server out, and name them with --layout GENERATOR=LAYOUT."}
+		default:
+			if c.Note != nil {
+				c.Note(fmt.Sprintf("nextid.id_floor does not know the generators of %s: %v", c.Server.Address(), err))
+			}
+			var there bool
+			if err := p.db.QueryRowContext(ctx, p.functions).Scan(&there); err != nil || there && len(c.Generators) == 0 {
+				return "", err
+			}
+		}
+	}
+	return layoutsSQL(c)
 }
 
 // present is the server that is installed, and the password of its user.
@@ -294,6 +349,14 @@ func postgresSQL(_ string, c Config) (string, error) {
 		return "", err
 	}
 	c = c.keep(Server{}, "", protocolPostgres)
+	layouts, err := layoutsSQL(c)
+	if err != nil {
+		return "", err
+	}
+	if c.FunctionsOnly {
+		grants, err := grantsSQL(c, "grant_layouts")
+		return "CREATE SCHEMA nextid;\n" + layouts + grants, err
+	}
 	folder, err := fs.Sub(postgresFiles, postgresFolders[c.Server.Protocol])
 	if err != nil {
 		return "", err
@@ -303,29 +366,42 @@ func postgresSQL(_ string, c Config) (string, error) {
 		return "", err
 	}
 	connection, err := connectionSQL(c)
-	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- connection ----\n%s", text, connection), err
+	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layouts, connection), err
 }
 
 // connectionSQL is the connection of a configuration.
 func connectionSQL(c Config) (string, error) {
 	server, user := c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions)
-	grant := "grant"
+	grant, timeType := "grant", "timestamptz"
 	if c.Server.Protocol == protocolMySQL { // its tables name the database
 		user = []Option{{"username", c.Server.User}}
 		server = slices.DeleteFunc(slices.Clone(server), func(o Option) bool { return o.Name == "dbname" })
-		grant = "grant_mysql"
+		grant, timeType = "grant_mysql", "timestamp"
 	}
-	const dir = "postgres/connect/"
-	text, err := filled(postgresFiles, dir, []string{"connection"}, strings.NewReplacer("{{server options}}", array(server), "{{user options}}", array(user)))
+	text, err := filled(postgresFiles, connectDir, []string{"parse_id", "connection"},
+		strings.NewReplacer("{{time}}", timeType, "{{server options}}", array(server), "{{user options}}", array(user)))
+	grants, failed := grantsSQL(c, grant, "grant_layouts")
+	return text + grants, errors.Join(err, failed)
+}
+
+// connectDir holds what every up runs.
+const connectDir = "postgres/connect/"
+
+// grantsSQL gives the functions to nobody but the roles of a configuration.
+func grantsSQL(c Config, files ...string) (string, error) {
+	text := "\nREVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;\n"
 	for _, role := range c.Grant {
 		quoted := pgx.Identifier{role}.Sanitize()
 		if strings.EqualFold(role, "public") {
 			quoted = "PUBLIC"
 		}
-		more, failed := filled(postgresFiles, dir, []string{grant}, strings.NewReplacer("{{role}}", quoted))
-		text, err = text+more, errors.Join(err, failed)
+		more, err := filled(postgresFiles, connectDir, files, strings.NewReplacer("{{role}}", quoted))
+		if err != nil {
+			return "", err
+		}
+		text += more
 	}
-	return text, err
+	return text, nil
 }
 
 // array writes options as an array of names and values.

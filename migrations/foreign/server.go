@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -176,7 +177,7 @@ func checkMySQLServer(hosts []string, given map[string]string) string {
 		case "host", "port", "dbname":
 		case "engine":
 			if _, ok := engines[value]; !ok {
-				return "no such engine: there are " + strings.Join(mysqlEngines(), ", ")
+				return "no such engine: there are " + strings.Join(slices.Sorted(maps.Keys(engines)), ", ")
 			}
 		case "ssl_ca":
 			switch {

@@ -24,32 +24,12 @@ END $$;
 -- +goose StatementEnd
 
 -- An earlier version of 00002_functions.sql made one without the field.
+-- connect/parse_id.sql makes the present one at every up.
 DROP FUNCTION IF EXISTS nextid.parse_id(bigint, text);
 
--- parse_id takes an id apart; a generator's name or a layout says how.
--- +goose StatementBegin
-CREATE FUNCTION nextid.parse_id(id bigint, name_or_layout text DEFAULT NULL,
-    OUT layout text, OUT kind text, OUT "time" timestamptz,
-    OUT datacenter bigint, OUT worker bigint, OUT rollback bigint, OUT sequence bigint, OUT field bigint)
-    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER COST 10000
-    SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    wanted CONSTANT text COLLATE "default" := name_or_layout;
-BEGIN
-    IF wanted IS NULL THEN
-        SELECT p.layout, p.kind, p."time", p.datacenter, p.worker, p.rollback, p.sequence, p.field
-            INTO layout, kind, "time", datacenter, worker, rollback, sequence, field
-            FROM nextid.id_parts p WHERE p.id = parse_id.id;
-    ELSE
-        SELECT p.layout, p.kind, p."time", p.datacenter, p.worker, p.rollback, p.sequence, p.field
-            INTO layout, kind, "time", datacenter, worker, rollback, sequence, field
-            FROM nextid.id_parts p WHERE p.id = parse_id.id AND p.layout = wanted;
-    END IF;
-END $$;
--- +goose StatementEnd
-
 -- +goose Down
-DROP FUNCTION nextid.parse_id(bigint, text), nextid.next_id_for(text, bigint);
+DROP FUNCTION IF EXISTS nextid.parse_id(bigint, text);
+
+DROP FUNCTION nextid.next_id_for(text, bigint);
 
 DROP FOREIGN TABLE nextid.id_fields;

@@ -39,5 +39,3 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM; -- without a context that quotes the password
     END;
 END $connection$;
-
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;

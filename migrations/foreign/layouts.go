@@ -1,0 +1,136 @@
+package foreign
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"nextid/migrations/appdb"
+)
+
+// Layout says where the parts of an id are.
+type Layout struct {
+	For    string  // the generator or the name that it is found by
+	Name   string  // of the layout
+	Fields []Field // from the highest bits to the lowest
+	Epoch  time.Time
+	Unit   time.Duration
+	Signed bool // an id below 0 has the sign for the highest bit of its time
+}
+
+// Field is one bit field of a Layout. A kind that PostgreSQL's function field
+// has under another name is in partOf.
+type Field struct {
+	Kind string
+	Bits uint8
+}
+
+// parts are the parts of an id, in the order of layout_of's places.
+var parts = []string{"time", "datacenter", "worker", "rollback", "sequence", "field"}
+
+// reversedTime is a time with its bits in reverse order.
+const reversedTime = "reversed"
+
+// partOf names the part that a kind of field is.
+var partOf = map[string]string{reversedTime: "time", "shard": "worker", "counter": "sequence"}
+
+// row writes a Layout as a row of layout_of.
+func (l Layout) row(generator bool) string {
+	total, reversed := 0, false
+	places := map[string][2]int{}
+	for i := len(l.Fields) - 1; i >= 0; i-- {
+		f := l.Fields[i]
+		places[cmp.Or(partOf[f.Kind], f.Kind)] = [2]int{total, int(f.Bits)}
+		total += int(f.Bits)
+		reversed = reversed || f.Kind == reversedTime
+	}
+	var numbers []string
+	for _, part := range parts {
+		numbers = append(numbers, fmt.Sprintf("%d,%d", places[part][0], places[part][1]))
+	}
+	return fmt.Sprintf("(%t, %s, %s, %d, %t, %t, %d, %d, '{%s}')", generator, literal(l.For), literal(l.Name), uint64(1)<<total-1,
+		l.Signed, reversed, l.Epoch.UnixMicro(), l.Unit.Microseconds(), strings.Join(numbers, ","))
+}
+
+// layoutsSQL is the SQL of the functions that ask no server.
+func layoutsSQL(c Config) (string, error) {
+	var rows []string
+	for _, l := range c.Generators {
+		rows = append(rows, l.row(true))
+	}
+	for _, l := range c.Layouts {
+		rows = append(rows, l.row(false))
+	}
+	if len(rows) == 0 { // VALUES needs one
+		rows = []string{Layout{}.row(false)}
+	}
+	return filled(postgresFiles, connectDir, []string{"layouts"}, strings.NewReplacer(
+		"{{default}}", literal(c.DefaultLayout), "{{layouts}}", "            "+strings.Join(rows, ",\n            ")))
+}
+
+// dropLayouts undoes layoutsSQL.
+const dropLayouts = `DROP FUNCTION IF EXISTS nextid.layout_of(text), nextid.field(bigint, text, text), nextid.id_time(bigint, text),
+	nextid.id_bound(text, timestamptz, boolean), nextid.id_floor(text, timestamptz), nextid.id_ceil(text, timestamptz),
+	nextid.partition_ddl(regclass, text, text, timestamptz, timestamptz)`
+
+// generators asks the server, from here, for the layouts of its generators and
+// for its default layout.
+func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	db, err := s.open(c.Password)
+	if err != nil {
+		return nil, "", err
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(ctx, "SELECT layout FROM id_parts WHERE id = 0").Scan(&layout); err != nil {
+		return nil, "", err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT name, options FROM nextid.generators")
+	if err != nil {
+		return nil, "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var options []byte
+		if err := rows.Scan(&name, &options); err != nil {
+			return nil, "", err
+		}
+		if l, ok := c.ReadLayout(name, options); ok {
+			all = append(all, l)
+		}
+	}
+	return all, layout, rows.Err()
+}
+
+// open returns a pool for the server as it is reached from here.
+func (s Server) open(password string) (*sql.DB, error) {
+	if s.Protocol == protocolMySQL {
+		config := mysqldriver.NewConfig()
+		config.User, config.Passwd, config.Net, config.DBName = s.User, password, "tcp", s.option("dbname")
+		config.Addr = net.JoinHostPort(s.option("host"), s.option("port"))
+		config.Timeout, config.Logger = 3*time.Second, &mysqldriver.NopLogger{}
+		connector, err := mysqldriver.NewConnector(config)
+		if err != nil {
+			return nil, err
+		}
+		return sql.OpenDB(connector), nil
+	}
+	// Not all of what postgres_fdw knows is for pgx.
+	var words []string
+	for _, o := range slices.Concat(s.Options, s.UserOptions, []Option{{"user", s.User}, {"password", password}}) {
+		switch o.Name {
+		case "host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout":
+			words = append(words, o.Name+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(o.Value)+"'")
+		}
+	}
+	return appdb.OpenPostgres(strings.Join(words, " "))
+}
