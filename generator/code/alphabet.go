@@ -46,6 +46,14 @@ var alphabets = map[string]*alphabet{
 	base64url: {}, sqidsText: {}, hashidsText: {}, // see foreign
 }
 
+// Digits returns the digits of a base, "" of a name that is none.
+func Digits(base string) string {
+	if a, ok := alphabets[base]; ok {
+		return a.digits
+	}
+	return ""
+}
+
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // withCase returns the alphabet with its letters in one case, and the tables

@@ -3,7 +3,6 @@ package uuid
 import (
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -53,19 +52,16 @@ func outside(t time.Time, what string) error {
 	}
 }
 
-// Bounds implements generator.CodeBounder. The bytes of other forms are not in
-// the order of time.
+// Bounds implements generator.CodeBounder: UUIDs as they are usually written, whatever
+// the form. The bytes of guid and swapped are not in the order of time.
 func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
-	if g.form != formStandard && g.form != formHex {
+	if form := g.options.Form; form == formGUID || form == formSwapped {
 		return "", "", &generator.Error{
-			Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("UUIDs of the form %s are not in the order of time", g.form),
+			Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("UUIDs of the form %s are not in the order of time", form),
 			Hint: "Keep the time in a column of its own.",
 		}
 	}
-	lo, hi, err := Bounds(int(g.version[0]-'0'), t)
-	if g.form == formHex {
-		return strings.ReplaceAll(lo.String(), "-", ""), strings.ReplaceAll(hi.String(), "-", ""), err
-	}
+	lo, hi, err := Bounds(int(g.options.Version[0]-'0'), t)
 	return lo.String(), hi.String(), err
 }
 

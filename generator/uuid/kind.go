@@ -1,11 +1,11 @@
 package uuid
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -19,117 +19,61 @@ const KindName = "uuid"
 const (
 	formStandard = "standard" // the order of RFC 9562
 	formHex      = "hex"      // the same, written without dashes
+	formBase58   = "base58"   // 22 digits of Bitcoin's alphabet
+	formBase62   = "base62"   // 22 digits, 0-9 A-Z a-z
+	formULID     = "ulid"     // the text of a ULID of the same bytes; of no generator of the kind
 	formGUID     = "guid"     // the order of Microsoft's structure: see UUID.GUID
 	formSwapped  = "swapped"  // that of MySQL's UUID_TO_BIN(u, 1): see UUID.Swapped
 )
 
 // makers are the versions that need nothing but time and chance. Those of
 // names, 3 and 5, are SQL functions.
-var makers = map[string]func(*Source) UUID{
+var makers = map[version]func(*Source) UUID{
 	"1": (*Source).V1, "1mc": (*Source).V1MC, "4": (*Source).V4, "6": (*Source).V6, "7": (*Source).V7, "8": (*Source).V8,
 }
 
-const hint = "Options: version (1, 1mc, 4, 6, 7, 8), form (standard, hex, guid, swapped). UUIDs of names are made by uuid_generate_v3 and uuid_generate_v5."
-
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Version string `json:"version"`
-	Form    string `json:"form"`
+	Version version `json:"version"`
+	Form    string  `json:"form"`
+	publicOption
+}
+
+// version is 7, "7" or "v7" in JSON.
+type version string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *version) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	_ = json.Unmarshal(b, &text) // or it is a number
+	*v = version(strings.TrimPrefix(strings.ToLower(text), "v"))
+	return nil
 }
 
 // Kind returns the plug-in: generators of UUIDs. All of them draw from one
 // Source, so that times rise over all names of the server.
-func Kind(clock generator.Clock) generator.Kind { return kind{NewSource(clock)} }
-
-type kind struct{ source *Source }
-
-// Name implements generator.Kind.
-func (kind) Name() string { return KindName }
-
-// Help implements generator.Kind.
-func (kind) Help() string {
-	return "UUIDs of RFC 9562, made without the store"
+func Kind(clock generator.Clock) generator.Kind {
+	source := NewSource(clock)
+	return textKind[Options]{KindName, "UUIDs of RFC 9562, without the store", (*Options).check, func(name string, o Options) generator.Generator {
+		return &Generator{name: name, source: source, make: makers[o.Version], options: o}
+	}}
 }
 
-// Normalize implements generator.Kind.
-func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
-
-// Alter implements generator.Kind.
-func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	return alter(stored, change)
-}
-
-// Texts implements generator.TextKind.
-func (kind) Texts() {}
-
-// Open implements generator.Kind.
-func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	var o Options
-	err := json.Unmarshal(d.Options, &o)
-	if err == nil {
-		err = o.check()
-	}
-	if err != nil {
-		return nil, &generator.Error{
-			Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-			Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
-		}
-	}
-	return &Generator{name: d.Name, source: k.source, make: makers[o.Version], form: o.Form, version: o.Version}, nil
-}
-
-func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	return Options{Version: "7", Form: formStandard}.with(raw)
-}
-
-// alter may change everything: UUIDs of all versions and forms are different
-// from one another.
-func alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	var o Options
-	if err := json.Unmarshal(stored, &o); err != nil {
-		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be read", Cause: err}
-	}
-	return o.with(change)
-}
-
-// with sets what is given: a version is 7, "7" or "v7".
-func (o Options) with(raw json.RawMessage) (json.RawMessage, error) {
-	var g struct {
-		Version json.RawMessage `json:"version"`
-		Form    *string         `json:"form"`
-	}
-	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
-		return nil, err
-	}
-	if len(g.Version) > 0 {
-		if json.Unmarshal(g.Version, &o.Version) != nil {
-			o.Version = string(g.Version)
-		}
-		o.Version = strings.TrimPrefix(strings.ToLower(o.Version), "v")
-	}
-	if g.Form != nil {
-		o.Form = *g.Form
-	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	return json.Marshal(o)
-}
-
-func (o Options) check() error {
-	if makers[o.Version] == nil {
+func (o *Options) check() error {
+	const hint = "Options: version (1, 1mc, 4, 6, 7, 8), form (standard, hex, base58, base62, guid, swapped), public. UUIDs of names are made by uuid_generate_v3 and uuid_generate_v5."
+	o.Version, o.Form = cmp.Or(o.Version, "7"), cmp.Or(o.Form, formStandard)
+	_, known := FormOf(o.Form)
+	switch {
+	case makers[o.Version] == nil:
 		return generator.OptionError(hint, "there are no generators of UUID version %q", o.Version)
-	}
-	switch o.Form {
-	case formStandard, formHex, formGUID:
-		return nil
-	case formSwapped:
-		if o.Version == "1" || o.Version == "1mc" {
-			return nil
-		}
+	case o.Form == formULID || !known && o.Form != formGUID && o.Form != formSwapped:
+		return generator.OptionError(hint, "form must be standard, hex, base58, base62, guid or swapped, not %q", o.Form)
+	case o.Form == formSwapped && o.Version != "1" && o.Version != "1mc":
 		return generator.OptionError("MySQL's swapped form is for version 1. Versions 6 and 7 rise with time as they are.", "form swapped does not go with version %s", o.Version)
+	case o.Public.On && (o.Version != "7" || o.Form == formGUID):
+		return generator.OptionError("Make the UUIDs of version 7 with the form standard, hex, base58 or base62.", "public needs UUIDs of version 7 in their order")
 	}
-	return generator.OptionError(hint, "form must be standard, hex, guid or swapped, not %q", o.Form)
+	return nil
 }
 
 // Generator makes the UUIDs of one name.
@@ -137,8 +81,7 @@ type Generator struct {
 	name    string
 	source  *Source
 	make    func(*Source) UUID
-	version string
-	form    string
+	options Options
 }
 
 var _ generator.CodeGenerator = (*Generator)(nil)
@@ -154,7 +97,7 @@ func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
 // NextUUID returns a new UUID in the byte order of the generator's form.
 func (g *Generator) NextUUID(context.Context) ([16]byte, error) {
 	u := g.make(g.source)
-	switch g.form {
+	switch g.options.Form {
 	case formGUID:
 		u = u.GUID()
 	case formSwapped:
@@ -166,26 +109,31 @@ func (g *Generator) NextUUID(context.Context) ([16]byte, error) {
 // NextCode implements generator.CodeGenerator.
 func (g *Generator) NextCode(ctx context.Context) (string, error) {
 	b, err := g.NextUUID(ctx)
-	if g.form == formHex {
-		return hex.EncodeToString(b[:]), err
+	return g.form().Code(b), err
+}
+
+func (g *Generator) form() Form {
+	f, ok := FormOf(g.options.Form)
+	if !ok {
+		f.name = formStandard
 	}
-	return UUID(b).String(), err
+	return f
 }
 
 // ExplainCode implements generator.CodeGenerator.
 func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
-	u, ok := Parse(code)
-	if !ok {
-		return generator.Parts{}, generator.OptionError("A UUID has 32 hexadecimal digits.", "%q is not a UUID", clip(code))
+	u, err := g.form().UUID(code)
+	if err != nil {
+		return generator.Parts{}, err
 	}
-	switch g.form {
+	switch g.options.Form {
 	case formGUID:
 		u = u.GUID()
 	case formSwapped:
 		u = u.Unswapped()
 	}
 	p := u.Explain()
-	if g.version == "8" && u.Version() == 8 {
+	if g.options.Version == "8" && u.Version() == 8 {
 		at := u.time8()
 		p.Time = &at
 	}

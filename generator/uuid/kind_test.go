@@ -43,6 +43,8 @@ func TestGeneratorsOfUUIDs(t *testing.T) {
 		{`{"version":"4"}`, 4, 0, false, 36},
 		{`{"version":6}`, 6, time.Microsecond, true, 36},
 		{`{"version":"V7","form":"hex"}`, 7, time.Millisecond, true, 32},
+		{`{"form":"base58"}`, 7, time.Millisecond, true, 22},
+		{`{"form":"base62"}`, 7, time.Millisecond, true, 22},
 		{`{"version":7,"form":"guid"}`, 7, time.Millisecond, false, 36},
 		{`{"version":8}`, 8, 10 * time.Nanosecond, true, 36},
 	} {

@@ -12,12 +12,12 @@ import (
 // CUID2 and TypeID.
 func TextKinds(clock generator.Clock) []generator.Kind {
 	return []generator.Kind{
-		textKind[struct{}]{"ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty, func(struct{}) maker { return &ulidMaker{clock: clock} }},
-		textKind[struct{}]{"ksuid", "32 bits of seconds and 128 random ones, after Segment", empty, func(struct{}) maker { return ksuidMaker{clock} }},
-		textKind[struct{}]{"xid", "seconds, process and counter, after MongoDB's ObjectId", empty, func(struct{}) maker { return newXIDMaker(clock) }},
-		textKind[nanoOptions]{"nanoid", "random letters of an alphabet", (*nanoOptions).check, func(o nanoOptions) maker { return nanoMaker{o} }},
-		textKind[cuidOptions]{"cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(o cuidOptions) maker { return cuidMaker{o} }},
-		textKind[typeOptions]{"typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(o typeOptions) maker { return newTypeMaker(o, clock) }},
+		textOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty, func(struct{}) maker { return &ulidMaker{clock: clock} }),
+		textOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", empty, func(struct{}) maker { return ksuidMaker{clock} }),
+		textOf("xid", "seconds, process and counter, after MongoDB's ObjectId", empty, func(struct{}) maker { return newXIDMaker(clock) }),
+		textOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(o nanoOptions) maker { return nanoMaker{o} }),
+		textOf("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(o cuidOptions) maker { return cuidMaker{o} }),
+		textOf("typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(o typeOptions) maker { return newTypeMaker(o, clock) }),
 	}
 }
 
@@ -31,7 +31,13 @@ type maker interface {
 type textKind[O any] struct {
 	name, help string
 	check      func(*O) error // fills in defaults
-	open       func(O) maker
+	open       func(name string, o O) generator.Generator
+}
+
+func textOf[O any](kind, help string, check func(*O) error, made func(O) maker) generator.Kind {
+	return textKind[O]{kind, help, check, func(name string, o O) generator.Generator {
+		return &TextGenerator{name: name, kind: kind, maker: made(o)}
+	}}
 }
 
 // Name implements generator.Kind.
@@ -56,15 +62,7 @@ func (k textKind[O]) with(o O, given json.RawMessage) (json.RawMessage, error) {
 
 // read returns stored options.
 func (k textKind[O]) read(stored json.RawMessage) (O, error) {
-	var o O
-	err := json.Unmarshal(stored, &o)
-	if err == nil {
-		err = k.check(&o)
-	}
-	if err != nil {
-		err = &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a generator of kind " + k.name + " cannot be used", Cause: err}
-	}
-	return o, err
+	return generator.StoredOptions(stored, "a generator of kind "+k.name, k.check)
 }
 
 // Normalize implements generator.Kind.
@@ -73,13 +71,47 @@ func (k textKind[O]) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	return k.with(o, raw)
 }
 
-// Alter implements generator.Kind.
+// Alter implements generator.Kind. It makes the key of public => true.
 func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	o, err := k.read(stored)
 	if err != nil {
 		return nil, err
 	}
-	return k.with(o, change)
+	had := keyOf(&o).Key
+	if stored, err = k.with(o, change); err == nil {
+		o, err = k.read(stored)
+	}
+	if err == nil && had != "" && keyOf(&o).Key != had {
+		err = generator.OptionError("Create another generator.", "the key of public cannot be changed: public UUIDs would lead to other rows")
+	}
+	if err != nil {
+		return nil, err
+	}
+	keyOf(&o).complete()
+	return json.Marshal(o)
+}
+
+// Complete implements generator.Completer.
+func (k textKind[O]) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+	o, err := k.read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	keyOf(&o).complete()
+	return json.Marshal(o)
+}
+
+// Public implements generator.Publisher. It leaves out the key.
+func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
+	o, err := k.read(stored)
+	if err == nil {
+		keyOf(&o).Key = ""
+		stored, err = json.Marshal(o)
+	}
+	if err != nil {
+		return json.RawMessage("{}") // rather than a key
+	}
+	return stored
 }
 
 // Open implements generator.Kind.
@@ -88,7 +120,7 @@ func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.
 	if err != nil {
 		return nil, err
 	}
-	return &TextGenerator{name: d.Name, kind: k.name, maker: k.open(o)}, nil
+	return k.open(d.Name, o), nil
 }
 
 // empty is the check of kinds without options.

@@ -11,6 +11,7 @@ import (
 // typeOptions are those of TypeIDs.
 type typeOptions struct {
 	Prefix string `json:"prefix"`
+	publicOption
 }
 
 func (o *typeOptions) check() error {
@@ -33,10 +34,11 @@ func typePrefix(s string) bool {
 type typeMaker struct {
 	prefix string // with the underscore
 	source *Source
+	public public
 }
 
 func newTypeMaker(o typeOptions, clock generator.Clock) typeMaker {
-	m := typeMaker{prefix: o.Prefix, source: NewSource(clock)}
+	m := typeMaker{prefix: o.Prefix, source: NewSource(clock), public: o.Public}
 	if m.prefix != "" {
 		m.prefix += "_"
 	}

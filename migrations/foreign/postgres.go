@@ -237,7 +237,8 @@ func (p *postgres) adoptDump(ctx context.Context) error {
 	_, err := p.db.ExecContext(ctx, `INSERT INTO `+versionTable+` (version_id, is_applied)
 		SELECT v, true FROM (VALUES (0, true), (1, to_regclass('nextid.ids') IS NOT NULL),
 			(2, to_regproc('nextid.next_ids') IS NOT NULL), (3, to_regproc('nextid.dblink_next_id') IS NOT NULL),
-			(4, to_regproc('nextid.next_ids') IS NOT NULL AND to_regproc('nextid.next_id_for') IS NOT NULL)) AS made (v, there)
+			(4, to_regproc('nextid.next_ids') IS NOT NULL AND to_regproc('nextid.next_id_for') IS NOT NULL),
+			(5, to_regproc('nextid.public_uuid') IS NOT NULL)) AS made (v, there)
 		WHERE there ORDER BY v`)
 	return err
 }

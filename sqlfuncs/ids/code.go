@@ -41,18 +41,6 @@ var codeFunctions = []engine.Function{
 		Help: "one new UUID from the generator", Does: engine.Eval(nextUUID),
 	},
 	{
-		Name: "to_code", Result: datum.Text, Volatile: engine.Stable, Length: codeLength, Help: "the text form of an id of the generator",
-		Args: []engine.Argument{{Name: "id", Type: datum.Int8}, {Name: "name", Type: datum.Text}},
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			coder, err := coder(x, a[1].Str)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			b, err := coder.AppendCode(nil, a[0].Int)
-			return datum.MakeText(string(b)), err
-		}),
-	},
-	{
 		Name: "parse_code", Result: datum.Int8, Volatile: engine.Stable, Help: "the id that a code of the generator stands for",
 		Args: []engine.Argument{{Name: "code", Type: datum.Text}, {Name: "name", Type: datum.Text}},
 		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
@@ -166,8 +154,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	}
 	g, ok := gen.(uuidGenerator)
 	if !ok {
-		return datum.Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no UUIDs", a[0].Str).
-			WithHint("Create one of kind uuid, or use next_id or next_code.")
+		return datum.Value{}, notUUIDs(a[0].Str)
 	}
 	if err := sessionOf(x).Charge(a[0].Str, 1); err != nil {
 		return datum.Value{}, err

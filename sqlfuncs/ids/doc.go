@@ -7,7 +7,7 @@
 //	next_code, next_codes                code.go
 //	nextval, currval, setval, lastval    sequence.go; CREATE SEQUENCE: sequence_statement.go
 //	parse_id, id_time, id_floor, id_ceil parse.go
-//	UUIDs, ULIDs and their like          uuid.go
+//	UUIDs, ULIDs and their like          uuid.go; in other forms, and public ones: public.go
 //	get_id, as Twitter's service has it  service.go; who called it: agent.go
 //	create_generator and its like        admin.go; import_generator: import.go
 //	ids, id_batch, id_ranges, id_fields, id_parts,

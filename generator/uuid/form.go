@@ -1,0 +1,149 @@
+package uuid
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/bits"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"nextid/generator"
+	"nextid/generator/code"
+)
+
+// Form is a text form of UUIDs. Codes of a form have one length, and sort as their
+// UUIDs do.
+type Form struct {
+	name   string
+	prefix string // of a TypeID, with the underscore
+}
+
+// formTypeID is the form of generators of TypeIDs.
+const formTypeID = "typeid"
+
+// FormNames are the names that FormOf knows.
+const FormNames = formStandard + ", " + formHex + ", " + formULID + ", " + formBase58 + ", " + formBase62
+
+// FormOf returns the form of a name. A TypeID has a prefix, which its generator says.
+func FormOf(name string) (Form, bool) {
+	switch name {
+	case formStandard, formHex, formULID, formBase58, formBase62:
+		return Form{name: name}, true
+	}
+	return Form{}, false
+}
+
+// Digits of base 58 and 62: so many hold 128 bits, and a text of fewer than the least
+// is no UUID by any chance.
+const (
+	baseDigits  = 22
+	leastDigits = 16
+)
+
+// Code writes a UUID.
+func (f Form) Code(u UUID) string {
+	switch f.name {
+	case formHex:
+		return hex.EncodeToString(u[:])
+	case formULID:
+		return ulid.ULID(u).String()
+	case formTypeID:
+		return typeID(f.prefix, u)
+	case formBase58, formBase62:
+		digits := code.Digits(f.name)
+		var text [baseDigits]byte
+		high, low := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+		for i := len(text) - 1; i >= 0; i-- {
+			base := uint64(len(digits))
+			var digit uint64
+			low, digit = bits.Div64(high%base, low, base)
+			high /= base
+			text[i] = digits[digit]
+		}
+		return string(text[:])
+	}
+	return u.String()
+}
+
+// UUID reads a code. Leading zeros of base 58 and 62, which other programs do not
+// write, may be left out.
+func (f Form) UUID(text string) (UUID, error) {
+	var u UUID
+	var ok bool
+	switch f.name {
+	case formULID:
+		id, err := ulid.ParseStrict(text)
+		u, ok = UUID(id), err == nil
+	case formTypeID:
+		if suffix, its := strings.CutPrefix(text, f.prefix); its {
+			u, ok = typeSuffix(suffix)
+		}
+	case formBase58, formBase62:
+		u, ok = parseBase(text, code.Digits(f.name))
+	default:
+		u, ok = Parse(text)
+	}
+	if ok {
+		return u, nil
+	}
+	what := "a UUID"
+	if f.name != formStandard {
+		what += " in the form " + f.name
+	}
+	return u, generator.OptionError("Such a text looks like "+f.Code(URL.mark(7))+".", "%q is not %s", clip(text), what)
+}
+
+func parseBase(text, digits string) (u UUID, ok bool) {
+	if len(text) < leastDigits || len(text) > baseDigits {
+		return u, false
+	}
+	var high, low uint64
+	for i := range len(text) {
+		digit := strings.IndexByte(digits, text[i])
+		over, product := bits.Mul64(high, uint64(len(digits)))
+		carry, last := bits.Mul64(low, uint64(len(digits)))
+		var more, lost uint64
+		low, more = bits.Add64(last, uint64(max(digit, 0)), 0)
+		high, lost = bits.Add64(product, carry, more)
+		if digit < 0 || over+lost > 0 {
+			return u, false
+		}
+	}
+	binary.BigEndian.PutUint64(u[:8], high)
+	binary.BigEndian.PutUint64(u[8:], low)
+	return u, true
+}
+
+// ParseText reads a UUID in a form that the text itself tells: standard or hex, a
+// ULID, or a TypeID with its prefix.
+func ParseText(text string) (UUID, error) {
+	if u, ok := Parse(text); ok {
+		return u, nil
+	}
+	if id, err := ulid.ParseStrict(text); err == nil {
+		return UUID(id), nil
+	}
+	if prefix, u, ok := parseType(text); ok && prefix != "" {
+		return u, nil
+	}
+	return Nil, generator.OptionError("A code of base 58 or base 62 needs its form, or the name of its generator: code_uuid(code, 'base58').",
+		"%q is no UUID, no TypeID with a prefix, and no ULID", clip(text))
+}
+
+// FormFor returns the form of a generator's codes; ok is false where they are no UUIDs.
+// The byte orders guid and swapped are written as usual.
+func FormFor(g generator.Generator) (f Form, ok bool) {
+	switch g := g.(type) {
+	case *Generator:
+		return g.form(), true
+	case *TextGenerator:
+		switch m := g.maker.(type) {
+		case typeMaker:
+			return Form{name: formTypeID, prefix: m.prefix}, true
+		case *ulidMaker:
+			return Form{name: formULID}, true
+		}
+	}
+	return f, false
+}
