@@ -32,20 +32,21 @@ type Plan struct {
 	LatencyClients int // that share the fixed rate
 	GrowthRows     int
 	GrowthLimit    time.Duration
+	Outage         time.Duration // of nextid
 }
 
 // Quick shows what stands out in less than three minutes, Full what is close
-// in about twelve.
+// in about fourteen.
 var (
 	Quick = Plan{
 		Rounds: 1, Clients: []int{1, 8, 32}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
 		Rate: 300, Latency: 1200 * time.Millisecond, LatencyClients: 32,
-		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond,
+		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond, Outage: 4 * time.Second,
 	}
 	Full = Plan{
 		Rounds: 4, Clients: []int{1, 8, 32}, IDs: 300 * time.Millisecond, Rows: 800 * time.Millisecond,
 		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
-		GrowthRows: 200_000, GrowthLimit: 6 * time.Second,
+		GrowthRows: 200_000, GrowthLimit: 6 * time.Second, Outage: time.Minute,
 	}
 )
 
@@ -128,6 +129,7 @@ func (r *run) measure() {
 	r.each("a large table", r.all, r.measureGrowth)
 	r.measureAddingShards()
 	r.measureFailovers()
+	r.part("an outage of nextid", r.measureOutage)
 }
 
 // part measures something. What keeps it from that is noted, unless the run was

@@ -50,7 +50,7 @@ func build(t *testing.T) (server, floor string) {
 // smallest measures everything, and nothing well.
 var smallest = Plan{
 	Rounds: 1, Clients: []int{1, 8}, IDs: 50 * time.Millisecond, Rows: 400 * time.Millisecond,
-	Rate: 400, Latency: 300 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second,
+	Rate: 400, Latency: 300 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second, Outage: time.Second,
 }
 
 func section(t *testing.T, r *report.Report, title string) report.Section {
@@ -111,7 +111,7 @@ func TestEverybodyIsMeasured(t *testing.T) {
 			t.Errorf("%s: %g %% out of order", row.Name, late)
 		}
 	}
-	if rows := section(t, r, "One more shard").Table.Rows; len(rows) != 5 || !rows[1].Ours || rows[1].Cells[4].Value < 100 || !rows[3].Ours {
+	if rows := section(t, r, "One more shard").Table.Rows; len(rows) != 7 || !rows[1].Ours || rows[1].Cells[4].Value < 100 || !rows[2].Ours || !rows[4].Ours {
 		t.Errorf("one more shard: %+v", rows)
 	}
 	for _, row := range section(t, r, "A simulated failover").Table.Rows {

@@ -29,6 +29,8 @@ type contestant struct {
 	from    *source        // a server that hands out ids before the row is written; nil: none
 	inApp   func() load.ID // makes ids in the application; nil: a server does
 	foreign foreignWay     // the table's server asks nextid itself
+	fed     bool           // nextid gives the column's own sequence its blocks
+	beside  bool           // it is in the section on fed sequences
 	table   string         // the name of its table, which stays for the whole run
 }
 
@@ -78,12 +80,12 @@ func contestants(shards int) []*contestant {
 	byBatch := fmt.Sprintf("nextid.next_id('orders', %d)", batch)
 	all := []*contestant{
 		{name: "auto_increment, one MariaDB", engine: mariadb, column: "bigint AUTO_INCREMENT"},
-		{name: fmt.Sprintf("auto_increment, %d MariaDB shards", shards), engine: mariadb, sharded: true, column: "bigint AUTO_INCREMENT", session: []string{increment}},
-		{name: "identity CACHE 1, one PostgreSQL", engine: postgres, column: identity + "(CACHE 1)", draw: nextval},
+		{name: fmt.Sprintf("auto_increment, %d MariaDB shards", shards), engine: mariadb, sharded: true, column: "bigint AUTO_INCREMENT", session: []string{increment}, beside: true},
+		{name: "identity CACHE 1, one PostgreSQL", engine: postgres, column: identity + "(CACHE 1)", draw: nextval, beside: true},
 		{name: "identity CACHE 1000, one PostgreSQL", engine: postgres, column: identity + "(CACHE 1000)", draw: nextval},
 		{
 			name: fmt.Sprintf("sequences INCREMENT BY %d, %d PostgreSQL shards", shards, shards), engine: postgres, sharded: true,
-			column: identity + "(START {shard} INCREMENT BY {shards})", draw: nextval,
+			column: identity + "(START {shard} INCREMENT BY {shards})", draw: nextval, beside: true,
 		},
 		{
 			name: "Redis INCR, then INSERT", engine: postgres, column: "bigint",
@@ -94,18 +96,27 @@ func contestants(shards int) []*contestant {
 			from: &source{server: ticketsServer, one: "REPLACE INTO tickets (stub) VALUES ('a')"},
 		},
 		{name: "UUIDv4 of PostgreSQL", engine: postgres, column: "uuid DEFAULT gen_random_uuid()", draw: "SELECT gen_random_uuid()"},
-		{name: "UUIDv7 of the application", engine: postgres, column: "uuid", inApp: newUUIDv7},
+		{name: "UUIDv7 of the application", engine: postgres, column: "uuid", inApp: newUUIDv7, beside: true},
 		{name: "next_id snowflake, then INSERT", ours: true, engine: postgres, column: "bigint", from: snowflake(0)},
-		{name: fmt.Sprintf("next_id snowflake by %d, then INSERT", batch), ours: true, engine: postgres, column: "bigint", from: snowflake(batch)},
+		{name: fmt.Sprintf("next_id snowflake by %d, then INSERT", batch), ours: true, engine: postgres, column: "bigint", from: snowflake(batch), beside: true},
 		{name: fmt.Sprintf("next_id snowflake by %d, one MariaDB", batch), ours: true, engine: mariadb, column: "bigint", from: snowflake(batch)},
 		{
 			name: fmt.Sprintf("next_id snowflake by %d, %d MariaDB shards", batch, shards), ours: true, engine: mariadb, sharded: true,
 			column: "bigint", from: snowflake(batch),
 		},
+		{
+			name: fmt.Sprintf("fed sequences, %d PostgreSQL shards", shards), ours: true, engine: postgres, sharded: true,
+			column: identity, draw: nextval, fed: true, beside: true,
+		},
+		{
+			name: fmt.Sprintf("fed sequences, %d MariaDB shards", shards), ours: true, engine: mariadb, sharded: true, column: "bigint NOT NULL",
+			after: []string{"CREATE OR REPLACE SEQUENCE {table}_id_seq", "ALTER TABLE {table} ALTER id SET DEFAULT nextval({table}_id_seq)"},
+			draw:  "SELECT nextval({table}_id_seq)", fed: true, beside: true,
+		},
 		{name: "next_id segment, then INSERT", ours: true, engine: postgres, column: "bigint", from: tickets},
 		{
 			name: "DEFAULT next_id, postgres_fdw", ours: true, engine: postgres, foreign: postgresFDW,
-			column: "bigint DEFAULT nextid.next_id('orders')", draw: "SELECT nextid.next_id('orders')",
+			column: "bigint DEFAULT nextid.next_id('orders')", draw: "SELECT nextid.next_id('orders')", beside: true,
 		},
 		{
 			name: fmt.Sprintf("DEFAULT next_id by %d, postgres_fdw", batch), ours: true, engine: postgres, foreign: postgresFDW,

@@ -19,6 +19,7 @@ type figures struct {
 	latency    load.Latency
 	reached    float64 // rows a second at the fixed rate
 	growth     []growthPoint
+	outage     *outage // nil: not measured
 }
 
 // detailed is the number of clients at which a row's costs are looked at.

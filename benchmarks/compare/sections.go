@@ -14,6 +14,7 @@ func (r *run) write() {
 	if len(r.added) > 0 {
 		r.Sections = append(r.Sections, r.shardSection())
 	}
+	r.Sections = append(r.Sections, r.fedSection())
 	if len(r.fail) > 0 {
 		r.Sections = append(r.Sections, r.failoverSection())
 	}
@@ -299,7 +300,8 @@ func (r *run) shardSection() report.Section {
 			"By hand: the greatest number of all is looked for, and each shard goes on above it with the new step, one after the other, and nobody is stopped; "+
 			"MariaDB's connections keep the old step until they end, and rows that are written between the look and the change have numbers of others. "+
 			"Whoever does it by hand must keep everybody from writing for that time. nextid migrate shards reshard lets one shard give half of its "+
-			"numbers away, and waits for its older connections before the new shard begins. Ids from next_id and UUIDs know of no shards.",
+			"numbers away, and waits for its older connections before the new shard begins. nextid migrate feed up gives the new shard a block, and moves "+
+			"the others to new ones. Ids from next_id and UUIDs know of no shards.",
 			perShard, sessionTime),
 		Table: t,
 	}

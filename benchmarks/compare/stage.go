@@ -150,6 +150,27 @@ func (s *stage) create(c *contestant, table string) {
 		}
 		s.Exec(server.URL, statements...)
 	}
+	if c.fed {
+		s.feed(urls(servers), table+".id")
+	}
+}
+
+// feed gives the sequence of a column a block on each database. A block lasts
+// longer than the table, and the server keeps no connection: reshard would wait
+// for its end.
+func (s *stage) feed(dsns []string, column string) {
+	arguments := []string{"migrate", "feed", "up", "--cron", "--server", s.nextid.URL, "--column", column, "--name", "fed_" + strings.TrimSuffix(column, ".id")}
+	for _, dsn := range dsns {
+		arguments = append(arguments, "--dsn", dsn)
+	}
+	s.Command(arguments...)
+}
+
+func urls(servers []*dbtest.Server) (all []string) {
+	for _, server := range servers {
+		all = append(all, server.URL)
+	}
+	return all
 }
 
 // links opens the connections of client i: to its table's server and, if there

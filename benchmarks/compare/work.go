@@ -94,7 +94,7 @@ func (w *inserter) take() { w.id, w.stock = w.stock[0], w.stock[1:] }
 
 func (w *inserter) insert() load.Step {
 	w.sql = w.c.appendInsert(w.sql[:0], w.table, 1, func(int) load.ID { return w.id }, w.n)
-	if w.c.engine == postgres && w.c.generated() || w.c.foreign == federated {
+	if w.c.engine == postgres && w.c.generated() || w.c.foreign == federated || w.c.fed {
 		w.sql = append(w.sql, " RETURNING id"...)
 	}
 	w.request = w.links[0].Query(w.request[:0], string(w.sql))

@@ -1,0 +1,154 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
+)
+
+// outage counts the rows of one contestant while nextid was away.
+type outage struct {
+	mu             sync.Mutex
+	before, during int // rows
+	errors         int
+	gap            time.Duration // the longest that a client was without a row
+}
+
+const (
+	outageClients = 2                     // of each contestant
+	outagePause   = 20 * time.Millisecond // between two rows of a client
+)
+
+// measureOutage kills nextid while clients of all contestants of the section
+// write rows, and starts it again.
+func (r *run) measureOutage() {
+	s := r.stage
+	var clients sync.WaitGroup
+	var away, done atomic.Bool
+	defer clients.Wait()
+	defer done.Store(true)
+	for _, c := range r.all {
+		f := r.figures[c]
+		if !c.beside || f.missing != nil {
+			continue
+		}
+		f.outage = &outage{}
+		for i := range outageClients {
+			clients.Go(func() { s.writeThrough(c, i, f.outage, &away, &done) })
+		}
+	}
+	wait := func(d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-s.Ctx.Done():
+		}
+	}
+	wait(r.Plan.Outage / 2) // to open the connections
+	for _, c := range r.all {
+		if o := r.figures[c].outage; o != nil {
+			o.mu.Lock()
+			o.before, o.errors, o.gap = 0, 0, 0
+			o.mu.Unlock()
+		}
+	}
+	wait(r.Plan.Outage)
+	s.nextid.Kill()
+	away.Store(true)
+	wait(r.Plan.Outage)
+	away.Store(false)
+	s.nextid.Start()
+}
+
+// writeThrough writes rows as one client, and connects again after an error.
+func (s *stage) writeThrough(c *contestant, i int, o *outage, away, done *atomic.Bool) {
+	var client load.Clients
+	defer func() { client.Close() }()
+	for last := time.Now(); !done.Load() && s.Ctx.Err() == nil; time.Sleep(outagePause) {
+		var err error
+		if client == nil {
+			err = s.Do(func(testing.TB) {
+				links := s.links(c, i)
+				w := &inserter{c: c, journal: &journal{}, table: c.table, links: links, n: uint64(i+1) << 50}
+				client = load.Clients{{Links: links, Work: w}}
+			})
+		}
+		if err == nil {
+			err = load.Once(s.Ctx, client)
+		}
+		o.mu.Lock()
+		o.gap = max(o.gap, time.Since(last))
+		switch {
+		case err != nil:
+			o.errors++
+			client.Close()
+			client = nil
+		case away.Load():
+			o.during++
+		default:
+			o.before++
+		}
+		o.mu.Unlock()
+		if err == nil {
+			last = time.Now()
+		}
+	}
+}
+
+// fedSection sets fed sequences beside what they replace.
+func (r *run) fedSection() report.Section {
+	t := report.Table{First: "ids from", Columns: report.Columns(fmt.Sprintf("rows/s at %d clients", detailed), "99 % ms", "bytes a row in indexes",
+		"one more shard", "rows while nextid is away, %", "errors", "longest wait, ms")}
+	for _, c := range r.all {
+		f := r.figures[c]
+		if !c.beside {
+			continue
+		}
+		cells := []report.Cell{report.Number(f.rows[detailed]...), {}, {}, report.Text(r.oneMore(c)), {}, {}, {}}
+		if f.latency.N() > 0 {
+			cells[1] = milliseconds(&f.latency, 0.99)
+		}
+		if n := len(f.growth); n > 0 && f.growth[n-1].rows >= r.Plan.GrowthRows {
+			last := f.growth[n-1]
+			size := last.indexes
+			if c.engine == mariadb {
+				size += last.data
+			}
+			cells[2] = report.Number(math.Round(float64(size) / float64(last.rows)))
+		}
+		if o := f.outage; o != nil && o.before > 0 {
+			cells[4] = report.Number(math.Round(100 * float64(o.during) / float64(o.before)))
+			cells[5], cells[6] = report.Number(float64(o.errors)), report.Number(float64(o.gap.Milliseconds()))
+		}
+		t.Rows = append(t.Rows, report.Row{Name: c.name, Ours: c.ours, Cells: cells})
+	}
+	return report.Section{
+		Title: "Fed sequences",
+		Text: fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT asks nobody. "+
+			"Rows, latency and sizes are those of the sections above; MariaDB's indexes hold the rows, too. One more shard: servers to change, and how long that took. "+
+			"For the outage %d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
+			"long a time before.", outageClients, outagePause, r.Plan.Outage),
+		Table: t,
+	}
+}
+
+// oneMore says what one more shard took.
+func (r *run) oneMore(c *contestant) string {
+	if !c.sharded {
+		if c.generated() && c.foreign == notForeign {
+			return "a scheme with shards"
+		}
+		return "nothing to change"
+	}
+	for _, a := range r.added {
+		if a.engine == c.engine && a.fed == c.fed && a.ours == c.ours {
+			return fmt.Sprintf("%d changed, %.2g s", a.changed, a.took.Seconds())
+		}
+	}
+	return "not measured"
+}
