@@ -2,7 +2,6 @@ package generator
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,8 +54,11 @@ func DecodeOptions(raw json.RawMessage, into any, hint string) error {
 		if wrong.Field == "" {
 			return OptionError(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
 		}
-		_, embedded, _ := strings.Cut(wrong.Field, "Given.") // a struct of Go that JSON does not show
-		return OptionError(hint, "option %s must be %s, not a JSON %s", cmp.Or(embedded, wrong.Field), describe(wrong.Type), wrong.Value)
+		name := wrong.Field
+		for _, embedded := range []string{"Given.", "settings."} { // structs of Go that JSON does not show
+			name = strings.TrimPrefix(name, embedded)
+		}
+		return OptionError(hint, "option %s must be %s, not a JSON %s", name, describe(wrong.Type), wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return OptionError(hint, "unknown option %s%s", name, DidYouMean(strings.Trim(name, `"`), slices.Concat(optionNames(reflect.TypeOf(into)), sharedOptions)))

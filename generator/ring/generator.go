@@ -2,6 +2,7 @@ package ring
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -9,20 +10,21 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/snowflake"
 	"nextid/generator/worker"
 )
 
 // Generator issues the ids of one name.
 type Generator struct {
+	snowflake.Grid
 	name    string
 	options Options
 	layout  *layout.Layout
 	pool    *worker.Pool
 	clock   generator.Runtime
 
-	perTick   int64 // ids in a block
-	step      int64 // between the ids of a block
-	capacity  int64 // ids in the ring
+	perTick   int64 // ids of a tick
+	capacity  int64 // ids in a full ring
 	threshold int64 // padding is asked for when fewer are left
 	borrow    time.Duration
 
@@ -31,12 +33,10 @@ type Generator struct {
 	work sync.WaitGroup
 	wake chan struct{} // asks for a padding
 
-	closed atomic.Bool
-	lock   chan struct{} // holds one token: who has it may pad. It guards what follows
-	tail   *block
-	next   int64 // first tick that was never put into the ring
-	line   lease
-	last   time.Duration // when the line was reserved last, by the monotonic clock
+	lock chan struct{} // holds one token: who has it may pad. It guards what follows
+	next int64         // first tick that was never put into the ring
+	line reservation
+	last time.Duration // when the line was reserved last, by the monotonic clock
 
 	span    atomic.Int64 // length of the last reservation, ms
 	until   atomic.Int64 // its end, Unix ms
@@ -44,16 +44,14 @@ type Generator struct {
 	puts    atomic.Int64 // paddings that found the ring full
 	takes   atomic.Int64 // draws that found the ring empty
 	waits   atomic.Int64
-	skipped atomic.Int64 // ids that left the ring without being drawn
 	refills atomic.Int64 // reservations of time
 	failed  atomic.Int64 // and those that the store did not grant
 
-	_      [64]byte // head and padded are written often, by different goroutines
-	head   atomic.Pointer[block]
+	_      [64]byte // every draw writes the cursor
+	cursor snowflake.Cursor
 	_      [64]byte
-	padded atomic.Int64 // ids that were ever put into the ring
-	asked  atomic.Bool  // a padding is on its way
-	_      [64]byte
+	ready  atomic.Pointer[ready]
+	asked  atomic.Bool // a padding is on its way
 }
 
 var (
@@ -66,95 +64,77 @@ var (
 	_ generator.Stamper      = (*Generator)(nil)
 )
 
-// block is all ids of one tick. Blocks form a list; a block that is used up
-// stays so.
-type block struct {
-	first     int64 // id
-	size      int64
-	before    int64 // ids that were put into the ring before
-	tick      int64
-	following atomic.Pointer[block]
-
-	_    [64]byte     // the cursor of Baidu's ring: every draw writes it
-	next atomic.Int64 // ids drawn; beyond size when used up
-	_    [64]byte
+// ready is the slots that may be drawn, all of one worker id.
+type ready struct {
+	base        int64 // worker bits of the ids
+	first, last int64
 }
 
-// used is how many ids of the block are gone.
-func (b *block) used() int64 { return min(b.next.Load(), b.size) }
-
-// skip uses up the block. It returns how many ids of it were drawn.
-func (b *block) skip() int64 { return min(b.next.Swap(b.size), b.size) }
-
-// take draws up to n ids of the block.
-func (b *block) take(n int64) (from, count int64) {
-	if b.next.Load() >= b.size {
-		return 0, 0
-	}
-	n = min(n, b.size) // or the cursor would come round
-	i := b.next.Add(n) - n
-	return i, min(n, b.size-i)
-}
-
-// lease is what is reserved of the time line.
-type lease struct {
+// reservation is what is reserved of the name's time line, in Unix ms.
+type reservation struct {
 	key    string
 	worker int64
-	hi     int64 // Unix ms, exclusive
-	lo     int64
+	lo, hi int64
 }
 
 func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, first int64) *Generator {
 	g := &Generator{
-		name: name, options: o, layout: l, pool: pool, clock: pool.Runtime(),
-		perTick: 1 << l.SequenceBits(), step: l.SlotStep(), borrow: time.Duration(o.MaxBorrow),
-		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1),
-		next: max(first, 0), tail: &block{},
+		Grid: snowflake.NewGrid(l), name: name, options: o, layout: l, pool: pool, clock: pool.Runtime(),
+		perTick: 1 << l.SequenceBits(), borrow: time.Duration(o.MaxBorrow),
+		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1), next: max(first, 0),
 	}
 	g.capacity = g.perTick << o.BoostPower
 	g.threshold = max(g.capacity*int64(o.PaddingFactor)/100, 1)
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.head.Store(g.tail)
+	begin := g.FirstSlot(min(g.next, l.MaxTick()+1)) - 1
+	g.cursor.Begin(begin)
+	g.ready.Store(&ready{first: begin + 1, last: begin})
 	g.lock <- struct{}{}
 	return g
 }
 
 // TryNext implements generator.TryGenerator.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
-	if n < 1 {
-		return generator.Range{}, false
-	}
-	b := g.head.Load()
-	for {
-		if i, count := b.take(n); count > 0 {
-			if g.padded.Load()-b.before-i-count < g.threshold && !g.asked.Load() {
-				g.ask()
+	for n > 0 {
+		r, last := g.ready.Load(), g.cursor.Slot()
+		if last >= r.last {
+			if g.ready.Load() != r {
+				continue
 			}
-			return generator.Range{First: b.first + i*g.step, Step: g.step, Count: count}, true
+			break
 		}
-		f := b.following.Load()
-		if f == nil {
-			return generator.Range{}, false
+		first, end := max(last+1, r.first), r.last
+		if !g.layout.Seamless() { // the run ends with the tick
+			end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
 		}
-		g.head.CompareAndSwap(b, f) // another draw may have gone on already
-		b = g.head.Load()
+		count := min(n, end-first+1)
+		if !g.cursor.Advance(last, first, first+count-1) {
+			continue
+		}
+		if r.last-(first+count-1) < g.threshold && !g.asked.Load() && g.asked.CompareAndSwap(false, true) {
+			select {
+			case g.wake <- struct{}{}:
+			default:
+			}
+		}
+		return generator.Range{First: r.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
 	}
+	return generator.Range{}, false
 }
 
-// ask has the ring padded in the background.
-func (g *Generator) ask() {
-	if g.asked.CompareAndSwap(false, true) {
-		select {
-		case g.wake <- struct{}{}:
-		default:
-		}
+// head returns the next slot to draw, and how many there are.
+func (g *Generator) head() (next, left int64) {
+	r, last := g.ready.Load(), g.cursor.Slot()
+	if last >= r.last {
+		return r.last + 1, 0
 	}
+	next = max(last+1, r.first)
+	return next, r.last - next + 1
 }
 
-// left is how many ids wait in the ring.
 func (g *Generator) left() int64 {
-	b := g.head.Load()
-	return g.padded.Load() - b.before - b.used()
+	_, left := g.head()
+	return left
 }
 
 // Next implements generator.Generator.
@@ -170,16 +150,22 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 			g.takes.Add(1)
 		}
 		err := g.pad(ctx, demand)
-		wait, late := errorsAsBorrowed(err)
+		wait, late := asBorrowed(err)
 		switch {
 		case err == nil || g.left() > 0:
 			continue
 		case !late:
 			return generator.Range{}, err
 		case g.options.RejectTake == Fail:
-			return generator.Range{}, g.errEmpty()
+			return generator.Range{}, &generator.Error{
+				Kind: generator.ErrRetry, Name: g.name, Hint: "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
+				Message: fmt.Sprintf("the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow),
+			}
 		case wait > patience:
-			return generator.Range{}, g.errAhead(wait)
+			return generator.Range{}, &generator.Error{
+				Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: g.name, Hint: "Wait until then, or use a generator with another name.",
+				Message: fmt.Sprintf("the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond)),
+			}
 		}
 		if first {
 			g.waits.Add(1)
@@ -195,27 +181,19 @@ const patience = 5 * time.Second
 
 // Close implements generator.Closer: the unused time goes back.
 func (g *Generator) Close(ctx context.Context) error {
-	if g.closed.Swap(true) {
+	last := g.cursor.Finish()
+	if last == snowflake.Closed {
 		return nil
 	}
 	g.stop()
 	g.clock.Join(&g.work)
 	err := g.clock.Receive(ctx, g.lock) // a draw may be padding
-	unused := int64(math.MaxInt64)      // first tick of those that nobody has drawn from
-	for b := g.head.Load(); b != nil; b = b.following.Load() {
-		if drawn := b.skip(); drawn > 0 || b.size == 0 {
-			unused = math.MaxInt64
-		} else {
-			unused = min(unused, b.tick)
-		}
-	}
 	g.pool.Leave(0)
 	if err != nil {
 		return err
 	}
 	defer func() { g.lock <- struct{}{} }()
-	unused = min(unused, g.next)
-	to := max(-floorDiv(-g.layout.TimeOf(unused).UnixMicro(), 1000), g.line.lo)
+	to := max(g.EndMillis(g.Tick(last)), g.line.lo)
 	if g.line.key == "" || to >= g.line.hi {
 		return nil
 	}
@@ -239,7 +217,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return err
 	}
 	defer func() { g.lock <- struct{}{} }()
-	if g.closed.Load() {
+	if g.cursor.Slot() == snowflake.Closed {
 		return generator.ClosedError(g.name)
 	}
 	if g.endMicros(tick) > g.bound() {
@@ -249,13 +227,9 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		if err := g.reserve(ctx, tick); err != nil {
 			return worker.StoreError(ctx, g.name, err)
 		}
-		g.next = max(g.next, tick+1)
+		g.next = tick + 1
 	}
-	for b := g.head.Load(); b != nil; b = b.following.Load() {
-		if b.size > 0 && b.tick <= tick {
-			g.skipped.Add(b.size - b.skip())
-		}
-	}
+	g.cursor.Skip(g.FirstSlot(tick+1) - 1)
 	return nil
 }
 
@@ -266,75 +240,44 @@ func (g *Generator) WorkerID() (datacenter, worker int64) {
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	b := g.head.Load()
 	return generator.Stats{
-		Issued: b.before + b.used() - g.skipped.Load(), Buffered: g.left(), ReservedUntil: g.until.Load(), Step: g.span.Load(),
+		Issued: g.cursor.Issued(), Buffered: g.left(), ReservedUntil: g.until.Load(), Step: g.span.Load(),
 		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(), Refills: g.refills.Load(), RefillErrors: g.failed.Load(),
 		Lasts: time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond,
 		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
 	}
 }
 
-// standing is how a ring stands. Counts are of this process.
-type standing struct {
-	Capacity  int64 // ids that fit into the ring
-	Buffered  int64 // ids that wait in it
-	Threshold int64 // a padding is asked for when fewer wait
-
-	Borrowed  time.Duration // by which the next id is ahead of the clock
-	MaxBorrow time.Duration // by which ids may be
-
-	PaddedAtStart, PaddedOnThreshold, PaddedOnSchedule, PaddedOnDemand int64
-
-	RejectedPuts  int64 // paddings on schedule that found the ring full
-	RejectedTakes int64 // draws that found it empty
-}
-
 // Details implements generator.Detailed: nextid.rings.
 func (g *Generator) Details() generator.Details {
-	s := g.standing()
-	paddings := func(cause string) generator.Metric {
-		return generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: cause}
-	}
+	next, left := g.head()
+	borrowed := max(time.Duration(g.endMicros(g.Tick(next)-1)-g.pool.Now())*time.Microsecond, 0)
 	fields := []generator.Field{
-		{Name: "capacity", Value: s.Capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
-		{Name: "buffered", Value: s.Buffered, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},
-		{Name: "threshold", Value: s.Threshold},
-		{Name: "borrowed_seconds", Value: s.Borrowed.Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
-		{Name: "max_borrow_seconds", Value: s.MaxBorrow.Seconds(), Metric: generator.Metric{Name: "nextid_ring_max_borrow_seconds", Help: "Limit of nextid_ring_borrowed_seconds."}},
-		{Name: "padded_at_start", Value: s.PaddedAtStart, Counter: true, Metric: paddings("start")},
-		{Name: "padded_on_threshold", Value: s.PaddedOnThreshold, Counter: true, Metric: paddings("threshold")},
-		{Name: "padded_on_schedule", Value: s.PaddedOnSchedule, Counter: true, Metric: paddings("schedule")},
-		{Name: "padded_on_demand", Value: s.PaddedOnDemand, Counter: true, Metric: paddings("demand")},
-		{Name: "rejected_puts", Value: s.RejectedPuts, Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."}},
-		{Name: "rejected_takes", Value: s.RejectedTakes, Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."}},
+		{Name: "capacity", Value: g.capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
+		{Name: "buffered", Value: left, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},
+		{Name: "threshold", Value: g.threshold},
+		{Name: "borrowed_seconds", Value: borrowed.Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
+		{Name: "max_borrow_seconds", Value: g.borrow.Seconds(), Metric: generator.Metric{Name: "nextid_ring_max_borrow_seconds", Help: "Limit of nextid_ring_borrowed_seconds."}},
 	}
+	for why, c := range causeNames {
+		fields = append(fields, generator.Field{Name: c.field, Value: g.counts[why].Load(), Counter: true,
+			Metric: generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: c.label}})
+	}
+	fields = append(fields,
+		generator.Field{Name: "rejected_puts", Value: g.puts.Load(), Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."}},
+		generator.Field{Name: "rejected_takes", Value: g.takes.Load(), Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."}})
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
 }
 
-// standing says how the ring stands.
-func (g *Generator) standing() standing {
-	b := g.head.Load()
-	s := standing{
-		Capacity: g.capacity, Buffered: g.left(), Threshold: g.threshold, MaxBorrow: g.borrow,
-		PaddedAtStart: g.counts[start].Load(), PaddedOnThreshold: g.counts[threshold].Load(),
-		PaddedOnSchedule: g.counts[schedule].Load(), PaddedOnDemand: g.counts[demand].Load(),
-		RejectedPuts: g.puts.Load(), RejectedTakes: g.takes.Load(),
+// bound returns how far (Unix µs) time may be borrowed now: by max_borrow, and
+// on a store that several servers use no further than Pool.Furthest.
+func (g *Generator) bound() int64 {
+	bound := g.pool.Now() + g.borrow.Microseconds()
+	if far := g.pool.Furthest(); far < math.MaxInt64/1000 {
+		bound = min(bound, far*1000)
 	}
-	if b.size > 0 {
-		s.Borrowed = max(time.Duration(g.endMicros(b.tick-1)-g.pool.Now())*time.Microsecond, 0)
-	}
-	return s
+	return bound
 }
 
-// Field implements generator.Fielder.
-func (g *Generator) Field() (shift, bits uint8) { return g.layout.Own() }
-
-// Explain implements generator.Explainer.
-func (g *Generator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
-
-// Floor implements generator.Explainer.
-func (g *Generator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }
-
-// Ceil implements generator.Explainer.
-func (g *Generator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }
+// endMicros returns the end of a tick in Unix µs.
+func (g *Generator) endMicros(tick int64) int64 { return g.layout.TimeOf(tick + 1).UnixMicro() }

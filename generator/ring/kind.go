@@ -1,16 +1,99 @@
+// Package ring is Baidu's cached uid-generator: ids are made ahead of their
+// use. The ring is padded when the generator starts, when fewer than a
+// threshold of ids are left, and on a schedule. Under load the ring borrows:
+// its ids carry times that have not come.
+//
+// The ring holds 2^(sequence bits + boost_power) ids. A padding takes all ids
+// of a tick, as Baidu's does. So the ring is a range of slots of package
+// snowflake: nothing is written per id, and a draw is one compare-and-swap.
+//
+// Differences from Baidu's generator:
+//
+//   - The times are reserved in the store before their ids enter the ring, on
+//     a time line of the name and the worker id. Two servers, or two starts,
+//     cannot have the same time of the same worker id.
+//   - Borrowing has an end (max_borrow), and can be seen (nextid.rings).
+//   - An empty ring makes a draw wait instead of failing (reject_take).
+//   - After a time without load the next padding replaces the ids that are
+//     left, whose times are old.
+//   - When the time bits have run out there is an error, not a negative id.
+//   - What does not fit into the ring stays for the next padding. Baidu's
+//     generator drops the rest of the second.
 package ring
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/layout"
+	"nextid/generator/snowflake"
 	"nextid/generator/worker"
 )
+
+// KindName is the name of the kind.
+const KindName = "ring"
+
+// Values of reject_take: what happens when a draw finds the ring empty and
+// nothing may be borrowed.
+const (
+	Wait = "wait"  // until time has gone on
+	Fail = "error" // ErrRetry at once, as Baidu's RejectedTakeBufferHandler
+)
+
+// Values of reject_put: what happens when a scheduled padding finds the ring
+// full. Both count it.
+const (
+	Discard = "discard"
+	Log     = "log" // and write it to the log, as Baidu's RejectedPutBufferHandler
+)
+
+// Options are the options of the kind, as they are stored.
+type Options struct {
+	layout.Pinned
+	settings
+}
+
+// settings are the options that may be altered. Baidu's boostPower,
+// paddingFactor and scheduleInterval (in seconds) are the first three.
+type settings struct {
+	BoostPower       int                `json:"boost_power"`       // the ring holds 2^(sequence bits + boost_power) ids
+	PaddingFactor    int                `json:"padding_factor"`    // percent of the ring below which it is padded
+	ScheduleInterval generator.Duration `json:"schedule_interval"` // between paddings by the clock; 0: none
+	MaxBorrow        generator.Duration `json:"max_borrow"`        // by which ids may be ahead of the clock
+	RejectPut        string             `json:"reject_put"`
+	RejectTake       string             `json:"reject_take"`
+}
+
+// given is what a user writes.
+type given struct {
+	layout.Given
+	settings
+}
+
+// Defaults and bounds. The defaults are those of Baidu's CachedUidGenerator and
+// RingBuffer, where they have one.
+const (
+	defaultLayout        = "ring"
+	defaultBoostPower    = 3
+	maxBoostPower        = 12
+	maxRingBits          = 30
+	defaultPaddingFactor = 50
+	minSchedule          = generator.Duration(10 * time.Millisecond)
+	defaultMaxBorrow     = generator.Duration(time.Minute)
+	maxMaxBorrow         = generator.Duration(24 * time.Hour)
+)
+
+const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding_factor (1 to 99), schedule_interval, max_borrow, " +
+	"reject_put (discard, log), reject_take (wait, error)."
+
+func optionError(format string, args ...any) error {
+	return generator.OptionError(hint, format, args...)
+}
 
 // Kind returns the plug-in. pools are the process's worker ids.
 func Kind(pools *worker.Pools) generator.Kind { return kind{pools: pools} }
@@ -29,11 +112,82 @@ func (kind) Help() string {
 }
 
 // Normalize implements generator.Kind.
-func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
+func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
+	g := given{settings: settings{
+		BoostPower: defaultBoostPower, PaddingFactor: defaultPaddingFactor, MaxBorrow: -1, RejectPut: Discard, RejectTake: Wait,
+	}}
+	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
+		return nil, err
+	}
+	pinned, l, err := g.Pin(defaultLayout)
+	if err != nil {
+		return nil, optionError("%s", err)
+	}
+	o := Options{Pinned: pinned, settings: g.settings}
+	if o.MaxBorrow == -1 {
+		o.MaxBorrow = max(defaultMaxBorrow, o.leastBorrow())
+	}
+	return o.written(l)
+}
 
-// Alter implements generator.Kind.
+// Alter implements generator.Kind. The layout is pinned.
 func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	return alter(stored, change)
+	o, l, err := read(stored)
+	if err != nil {
+		return nil, err
+	}
+	g := given{settings: o.settings}
+	if err := generator.DecodeOptions(change, &g, hint); err != nil {
+		return nil, err
+	}
+	if g.Changes() {
+		return nil, generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
+			"layout, bits, epoch and unit of a generator cannot be changed")
+	}
+	o.settings = g.settings
+	return o.written(l)
+}
+
+// leastBorrow returns the time in two rings: one in use, one padded.
+func (o *Options) leastBorrow() generator.Duration {
+	return 2 * o.Unit << min(max(o.BoostPower, 0), maxBoostPower)
+}
+
+func (o *Options) written(l *layout.Layout) (json.RawMessage, error) {
+	switch {
+	case o.BoostPower < 0 || o.BoostPower > maxBoostPower:
+		return nil, optionError("boost_power must be between 0 and %d, not %d", maxBoostPower, o.BoostPower)
+	case int(l.SequenceBits())+o.BoostPower > maxRingBits:
+		return nil, optionError("a ring of %d sequence bits and boost_power %d is too large", l.SequenceBits(), o.BoostPower)
+	case o.PaddingFactor < 1 || o.PaddingFactor > 99:
+		return nil, optionError("padding_factor must be between 1 and 99 percent, not %d", o.PaddingFactor)
+	case o.ScheduleInterval != 0 && o.ScheduleInterval < minSchedule:
+		return nil, optionError("schedule_interval must be 0, which is none, or at least %v, not %v", minSchedule, o.ScheduleInterval)
+	case o.MaxBorrow < o.leastBorrow() || o.MaxBorrow > maxMaxBorrow:
+		return nil, optionError("max_borrow must be between %v, the time in two rings, and %v, not %v", o.leastBorrow(), maxMaxBorrow, o.MaxBorrow)
+	}
+	for _, c := range []struct {
+		name, value string
+		allowed     []string
+	}{{"reject_put", o.RejectPut, []string{Discard, Log}}, {"reject_take", o.RejectTake, []string{Wait, Fail}}} {
+		if !slices.Contains(c.allowed, c.value) {
+			return nil, optionError("%s must be one of %s, not %q", c.name, strings.Join(c.allowed, ", "), c.value)
+		}
+	}
+	return json.Marshal(o)
+}
+
+// read returns stored options.
+func read(stored json.RawMessage) (Options, *layout.Layout, error) {
+	var o Options
+	err := json.Unmarshal(stored, &o)
+	if err == nil {
+		var l *layout.Layout
+		if l, err = o.Build(); err == nil {
+			return o, l, nil
+		}
+	}
+	return o, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a ring cannot be used", Cause: err}
 }
 
 // Complete implements generator.Completer.
@@ -51,12 +205,12 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	width := worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
-	pool, err := k.pools.Open(ctx, width, l.Unit)
+	pool, err := k.pools.Open(ctx, snowflake.Width(l), l.Unit)
 	if err != nil {
 		return nil, err
 	}
-	first := above>>l.SequenceBits() + 1
+	grid := snowflake.NewGrid(l)
+	first := grid.Tick(above) + 1
 	if pool.Exclusive() {
 		// Only this server uses the store: ids go on above those of its last
 		// start, unless a loop of crashes has borrowed too much. They are
@@ -66,18 +220,21 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 			pool.Leave(0)
 			return nil, err
 		}
-		if end < pool.Now()/1000+time.Duration(o.MaxBorrow).Milliseconds()/2 {
-			first = max(first, tickFrom(l, end))
+		if end > 0 && end < pool.Now()/1000+time.Duration(o.MaxBorrow).Milliseconds()/2 {
+			first = max(first, grid.TickFrom(end))
 		}
 	}
 	g := newGenerator(d.Name, o, l, pool, first)
 	if err := g.pad(ctx, start); err != nil && !errors.Is(err, generator.ErrExhausted) {
-		if _, late := errorsAsBorrowed(err); !late {
+		if _, late := asBorrowed(err); !late {
 			_ = g.Close(ctx) // the store does not answer: nothing to give back
 			return nil, err
 		}
 	}
-	g.startPadding()
+	g.clock.Go(&g.work, g.padOnThreshold)
+	if o.ScheduleInterval > 0 {
+		g.clock.Go(&g.work, g.padOnSchedule)
+	}
 	return g, nil
 }
 
@@ -92,20 +249,4 @@ func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 		return err
 	}
 	return l.Bury(ctx, k.pools.Store(), d.Name, end)
-}
-
-func (g *Generator) fail(kind error, hint, format string, args ...any) error {
-	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-func (g *Generator) errEmpty() error {
-	return g.fail(generator.ErrRetry, "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
-		"the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow)
-}
-
-func (g *Generator) errAhead(wait time.Duration) error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: g.name, Hint: "Wait until then, or use a generator with another name.",
-		Message: fmt.Sprintf("the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond)),
-	}
 }

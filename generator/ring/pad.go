@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/layout"
+	"nextid/generator/snowflake"
 	"nextid/generator/worker"
 )
 
@@ -23,23 +22,25 @@ const (
 	causes
 )
 
-// borrowedError says that the next tick may not be borrowed before wait.
+// causeNames are the column and the label of each cause.
+var causeNames = [causes]struct{ field, label string }{
+	{"padded_at_start", "start"}, {"padded_on_threshold", "threshold"}, {"padded_on_schedule", "schedule"}, {"padded_on_demand", "demand"},
+}
+
+// borrowedError is returned when the next tick may not be borrowed before wait.
 type borrowedError struct{ wait time.Duration }
 
 func (e borrowedError) Error() string { return fmt.Sprintf("the ring may borrow again in %v", e.wait) }
 
-func errorsAsBorrowed(err error) (wait time.Duration, ok bool) {
+func asBorrowed(err error) (wait time.Duration, ok bool) {
 	b, ok := errors.AsType[borrowedError](err)
 	return b.wait, ok
 }
 
-// startPadding starts the work in the background.
-func (g *Generator) startPadding() {
-	g.clock.Go(&g.work, g.padOnThreshold)
-	if g.options.ScheduleInterval > 0 {
-		g.clock.Go(&g.work, g.padOnSchedule)
-	}
-}
+const (
+	retryFirst = 100 * time.Millisecond
+	retryMost  = 5 * time.Second
+)
 
 // padOnThreshold pads when a draw asks for it, again and again until enough
 // is there: what cannot be borrowed yet is waited for, and a store that fails
@@ -55,7 +56,7 @@ func (g *Generator) padOnThreshold() {
 			if g.left() >= g.threshold {
 				break
 			}
-			wait, late := errorsAsBorrowed(err)
+			wait, late := asBorrowed(err)
 			if err != nil && !late {
 				wait = pause
 			}
@@ -66,11 +67,7 @@ func (g *Generator) padOnThreshold() {
 	}
 }
 
-const (
-	retryFirst = 100 * time.Millisecond
-	retryMost  = 5 * time.Second
-)
-
+// padOnSchedule pads every schedule_interval.
 func (g *Generator) padOnSchedule() {
 	for g.clock.Sleep(g.ctx, time.Duration(g.options.ScheduleInterval)) == nil {
 		if err := g.pad(g.ctx, schedule); err != nil && g.ctx.Err() == nil {
@@ -86,40 +83,40 @@ func (g *Generator) pad(ctx context.Context, why cause) error {
 		return err
 	}
 	defer func() { g.lock <- struct{}{} }()
-	if g.closed.Load() {
-		return generator.ClosedError(g.name)
-	}
 	if why == demand && g.left() > 0 {
-		return nil // somebody else has padded it
+		return nil // another draw has padded it
 	}
-	if why == schedule {
-		g.dropOld()
-	}
-	added := 0
-	for g.left()+g.perTick <= g.capacity {
-		if err := g.put(ctx); err != nil {
-			if added > 0 {
-				g.counts[why].Add(1)
-			}
-			return err
+	if why == schedule { // ids that nobody drew would carry old times for ever, as Baidu's do
+		oldest := g.layout.TickOf(time.UnixMicro(g.pool.Now()).Add(-time.Duration(g.options.ScheduleInterval)))
+		if _, left := g.head(); left > 0 {
+			g.cursor.Skip(min(g.FirstSlot(oldest)-1, g.ready.Load().last))
 		}
-		added++
 	}
-	if added > 0 {
+	var err error
+	added := false
+	for err == nil && g.left()+g.perTick <= g.capacity {
+		err = g.put(ctx)
+		added = added || err == nil
+	}
+	switch {
+	case added:
 		g.counts[why].Add(1)
-		return nil
-	}
-	if why == schedule {
+	case why == schedule && err == nil:
 		g.puts.Add(1)
 		if g.options.RejectPut == Log {
 			g.pool.Logger().Warn("the ring is full: nothing was put into it", "generator", g.name, "ids", g.left())
 		}
 	}
-	return nil
+	return err
 }
 
-// put puts the ids of the next tick into the ring.
+// put puts the ids of the next tick into the ring. Where time has gone on
+// since the tick before, or the worker id has changed, they replace what is
+// left there.
 func (g *Generator) put(ctx context.Context) error {
+	if g.cursor.Slot() == snowflake.Closed {
+		return generator.ClosedError(g.name)
+	}
 	now := g.layout.TickOf(time.UnixMicro(g.pool.Now()))
 	if now < 0 {
 		return g.layout.BeforeEpochError(g.name)
@@ -135,42 +132,32 @@ func (g *Generator) put(ctx context.Context) error {
 		if err := g.reserve(ctx, tick); err != nil {
 			return worker.StoreError(ctx, g.name, err)
 		}
-		first := max(tick, tickFrom(g.layout, g.line.lo))
-		if first == tick && g.endMillis(tick) <= g.line.hi {
+		first := max(tick, g.TickFrom(g.line.lo))
+		if first == tick && g.EndMillis(tick) <= g.line.hi {
 			break
 		}
 		tick = first
 	}
-	b := &block{
-		first: g.layout.Pack(tick, g.line.worker, 0, 0), size: g.perTick, before: g.padded.Load(), tick: tick,
+	r := &ready{base: g.layout.Base(g.line.worker, 0), first: g.FirstSlot(tick), last: g.FirstSlot(tick+1) - 1}
+	if before := g.ready.Load(); before.base == r.base && before.last+1 == r.first {
+		r.first = before.first
 	}
 	g.next = tick + 1
-	g.padded.Add(b.size)
-	g.tail.following.Store(b)
-	g.tail = b
+	g.ready.Store(r)
 	return nil
-}
-
-// bound is how far (Unix µs) time may be borrowed now: by max_borrow, and on
-// a store that several servers use no further than Pool.Furthest.
-func (g *Generator) bound() int64 {
-	bound := g.pool.Now() + g.borrow.Microseconds()
-	if far := g.pool.Furthest(); far < math.MaxInt64/1000 {
-		bound = min(bound, far*1000)
-	}
-	return bound
 }
 
 // reserve makes sure that the line in hand reaches over a tick. A worker id
 // that has changed begins another line.
 func (g *Generator) reserve(ctx context.Context, tick int64) error {
 	id := g.pool.Lease().Worker
-	from, until := startMillis(g.layout, tick), g.endMillis(tick)
+	from, until := g.layout.TimeOf(tick).UnixMilli(), g.EndMillis(tick)
 	if g.line.key != "" && g.line.worker == id && from >= g.line.lo && until <= g.line.hi {
 		return nil
 	}
 	now := g.clock.Monotonic()
-	span := 2 * max(g.capacity/g.perTick*g.layout.Unit.Milliseconds(), g.leastSpan())
+	least := min(time.Second, g.borrow/4).Milliseconds() // one question to the store is worth that
+	span := 2 * max(g.capacity/g.perTick*g.layout.Unit.Milliseconds(), least)
 	if g.line.key != "" && now-g.last < time.Second {
 		span = 2 * g.span.Load() // the last one did not last for a second
 	}
@@ -185,62 +172,9 @@ func (g *Generator) reserve(ctx context.Context, tick int64) error {
 	}
 	g.refills.Add(1)
 	if g.line.key != key || lo != g.line.hi {
-		g.line = lease{key: key, worker: id, lo: lo}
+		g.line = reservation{key: key, worker: id, lo: lo}
 	}
 	g.line.hi = hi
 	g.until.Store(hi)
 	return nil
-}
-
-// leastSpan is the time, in ms, that one question to the store is worth.
-func (g *Generator) leastSpan() int64 { return min(time.Second, g.borrow/4).Milliseconds() }
-
-// dropOld uses up blocks whose time lies further back than the schedule: ids
-// that nobody wanted would carry old times for ever. Baidu's do.
-func (g *Generator) dropOld() {
-	oldest := g.pool.Now() - time.Duration(g.options.ScheduleInterval).Microseconds()
-	for b := g.head.Load(); b != nil && (b.size == 0 || g.endMicros(b.tick) < oldest); {
-		g.skipped.Add(b.size - b.skip())
-		f := b.following.Load()
-		if f != nil {
-			g.head.CompareAndSwap(b, f)
-		}
-		b = f
-	}
-}
-
-// endMicros is the end of a tick in Unix µs.
-func (g *Generator) endMicros(tick int64) int64 {
-	return g.layout.TimeOf(tick + 1).UnixMicro()
-}
-
-// endMillis is the end of a tick in Unix ms, rounded up.
-func (g *Generator) endMillis(tick int64) int64 {
-	return -floorDiv(-g.endMicros(tick), 1000)
-}
-
-// startMillis is the start of a tick in Unix ms, rounded down.
-func startMillis(l *layout.Layout, tick int64) int64 {
-	return floorDiv(l.TimeOf(tick).UnixMicro(), 1000)
-}
-
-// tickFrom is the first tick that begins at or after a Unix millisecond.
-func tickFrom(l *layout.Layout, ms int64) int64 {
-	if ms == math.MinInt64 {
-		return 0
-	}
-	at := time.UnixMilli(ms)
-	tick := l.TickOf(at)
-	if l.TimeOf(tick).Before(at) {
-		tick++
-	}
-	return tick
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }

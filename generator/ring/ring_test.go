@@ -89,6 +89,29 @@ func (w *world) open(k generator.Kind, options string) *Generator {
 	return g
 }
 
+// standing is what nextid.rings shows of a generator.
+type standing struct {
+	Capacity, Buffered, Threshold    int64
+	Borrowed, MaxBorrow              time.Duration
+	PaddedAtStart, PaddedOnThreshold int64
+	PaddedOnSchedule                 int64
+	RejectedPuts, RejectedTakes      int64
+}
+
+func (g *Generator) standing() standing {
+	row := g.Details().Rows[0]
+	whole := func(name string) int64 { return row.Value(name).(int64) }
+	seconds := func(name string) time.Duration {
+		return time.Duration(row.Value(name).(float64) * float64(time.Second))
+	}
+	return standing{
+		Capacity: whole("capacity"), Buffered: whole("buffered"), Threshold: whole("threshold"),
+		Borrowed: seconds("borrowed_seconds"), MaxBorrow: seconds("max_borrow_seconds"),
+		PaddedAtStart: whole("padded_at_start"), PaddedOnThreshold: whole("padded_on_threshold"), PaddedOnSchedule: whole("padded_on_schedule"),
+		RejectedPuts: whole("rejected_puts"), RejectedTakes: whole("rejected_takes"),
+	}
+}
+
 func (w *world) record(g *Generator, r generator.Range) {
 	w.t.Helper()
 	w.log.Add(history.Event{Name: g.name, Client: w.client, Range: r})
@@ -157,19 +180,22 @@ func TestTheRingIsFullAtTheStart(t *testing.T) {
 	})
 }
 
-// TestMoreIsAskedForThanThereIs: a cursor that overflows would give ids of
-// other blocks.
+// A count that overflows would give ids of other ticks.
 func TestMoreIsAskedForThanThereIs(t *testing.T) {
-	b := &block{size: 8}
-	for _, want := range []int64{3, 5, 0, 0} {
-		n := int64(math.MaxInt64)
-		if want == 3 {
-			n = 3
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{`+small+`}`)
+		for _, n := range []int64{3, 5, 8, 8, 8} {
+			asked := int64(math.MaxInt64)
+			if n == 3 {
+				asked = n
+			}
+			if r, ok := g.TryNext(asked); !ok || r.Count != n {
+				t.Errorf("TryNext(%d): %+v, %v, want %d ids", asked, r, ok, n)
+			} else {
+				w.record(g, r)
+			}
 		}
-		if from, count := b.take(n); max(count, 0) != want || from < 0 {
-			t.Errorf("take(%d): %d from %d on, want %d", n, count, from, want)
-		}
-	}
+	})
 }
 
 func TestTheRingIsPaddedBelowItsThreshold(t *testing.T) {
@@ -230,10 +256,10 @@ func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
 			t.Errorf("an id of %v ago", age)
 		}
 	})
-	inWorld(t, true, func(w *world) { // without a schedule the ring's own ids are as old, the next ones are not
+	inWorld(t, true, func(w *world) { // without a schedule the ids in the ring are as old until it is padded
 		g := w.open(w.server(), `{`+small+`}`)
 		time.Sleep(3 * time.Hour)
-		w.draw(g, 32)
+		w.draw(g, 17)
 		synctest.Wait()
 		tick, _, _, _ := g.layout.Unpack(w.next(g, 1).First)
 		if age := w.clock.Time().Sub(g.layout.TimeOf(tick)); age > 2*time.Second {
@@ -461,6 +487,7 @@ func TestOptions(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"boost_power":13}`:                          "between 0 and 12",
 		`{"boost_power":-1}`:                          "between 0 and 12",
+		`{"boost_power":"3"}`:                         "option boost_power must be a whole number",
 		`{"padding_factor":100}`:                      "between 1 and 99",
 		`{"padding_factor":0}`:                        "between 1 and 99",
 		`{"schedule_interval":"1ms"}`:                 "at least 10ms",

@@ -20,36 +20,23 @@ import (
 	"nextid/generator/worker"
 )
 
-// closedSlot is the slot of a closed generator. No slot is greater, so that
-// no draw can follow it.
-const closedSlot = math.MaxInt64
-
 // Generator issues the ids of one name. A server may have many, asked in no
 // order: a draw reads two cache lines of its own, of which it writes the second.
 type Generator struct {
 	*timing
 	rewind *rewind // of on_rollback bits, else nil
 	name   string
-	begun  int64    // slot at the beginning
-	_      [24]byte // every draw writes the line that begins here, and others read the one before
-
-	slot    atomic.Int64 // last slot issued
-	skipped atomic.Int64 // slots that were passed over since the beginning
-	final   atomic.Int64 // slot at the end
-	seen    atomic.Int64 // greatest answer of issued
-	waits   atomic.Int64
-	_       [24]byte
+	Cursor
+	waits atomic.Int64
+	_     [24]byte
 }
 
 // timing is what generators of the same options have in common: their layout,
 // and how they follow the clock and the slices of the pool.
 type timing struct {
-	layout *layout.Layout
-	pool   *worker.Pool // nil where ids are strict
+	Grid
+	pool *worker.Pool // nil where ids are strict
 
-	epoch, unit  int64 // µs
-	sequenceBits uint8
-	maxTick      int64
 	ahead        int64 // ticks by which ids may be ahead of the clock
 	start        string
 	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
@@ -115,8 +102,7 @@ func (p *seenTick) set(until time.Duration, begin, limit int64) {
 func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when it was stored
 	t := &timing{
-		layout: l, pool: pool,
-		epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(),
+		Grid: NewGrid(l), pool: pool,
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, low: low, high: high,
 	}
 	t.rollback, t.lag, _ = onRollback(o.OnRollback) // checked as well
@@ -133,46 +119,21 @@ func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 // stamped: one of them may have served the same name.
 func newGenerator(name string, t *timing, used, above int64) *Generator {
 	g := &Generator{timing: t, name: name}
-	used = min(max(g.tickFrom(used), 0), g.maxTick+1) // a slot of a tick before the epoch could overflow
-	g.begun = max(-1, above, g.firstSlot(used)-1)
-	g.slot.Store(g.begun)
-	g.final.Store(g.begun)
+	used = min(max(g.TickFrom(used), 0), g.maxTick+1) // a slot of a tick before the epoch could overflow
+	g.Begin(max(-1, above, g.FirstSlot(used)-1))
 	return g
 }
 
 func (t *timing) newWindow(l *worker.Lease) *window {
-	w := &window{lease: l, base: t.layout.Base(l.Worker, 0), firstTick: max(t.tickFrom(l.Lo), 0)}
-	end := min(t.tickAt(l.Hi), t.maxTick+1)
-	w.first = t.firstSlot(w.firstTick)
-	w.last = min(t.firstSlot(end)-1, closedSlot-1)
+	w := &window{lease: l, base: t.layout.Base(l.Worker, 0), firstTick: max(t.TickFrom(l.Lo), 0)}
+	end := min(t.TickAt(l.Hi), t.maxTick+1)
+	w.first = t.FirstSlot(w.firstTick)
+	w.last = min(t.FirstSlot(end)-1, Closed-1)
 	if w.firstTick > t.maxTick || end <= 0 {
 		w.first, w.last = 0, -1
 	}
-	w.soon = t.firstSlot(min(t.tickAt(l.Soon), t.maxTick))
+	w.soon = t.FirstSlot(min(t.TickAt(l.Soon), t.maxTick))
 	return w
-}
-
-// tickAt is the tick in which a Unix millisecond lies: the first one that is
-// not over before it. Negative before the epoch.
-func (t *timing) tickAt(ms int64) int64 { return floorDiv(ms*1000-t.epoch, t.unit) }
-
-// tickFrom is the first tick that begins at or after a Unix millisecond.
-func (t *timing) tickFrom(ms int64) int64 { return -floorDiv(t.epoch-ms*1000, t.unit) }
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-func (t *timing) firstSlot(tick int64) int64 { return tick << t.sequenceBits }
-func (t *timing) tickOf(slot int64) int64    { return slot >> t.sequenceBits }
-
-// endMillis is the end of a tick in Unix ms, rounded up.
-func (t *timing) endMillis(tick int64) int64 {
-	return -floorDiv(-(t.epoch + (tick+1)*t.unit), 1000)
 }
 
 // micros is the present in Unix µs: the pool's time, which does not go back,
@@ -222,20 +183,20 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		return generator.Range{}, false
 	}
 	limit := w.last
-	if horizon := now + g.ahead; horizon < g.tickOf(limit) {
-		limit = g.firstSlot(horizon+1) - 1
+	if horizon := now + g.ahead; horizon < g.Tick(limit) {
+		limit = g.FirstSlot(horizon+1) - 1
 	}
 	for {
 		last := g.slot.Load()
-		if last == closedSlot {
+		if last == Closed {
 			return generator.Range{}, false
 		}
 		first := last + 1
-		if now > g.tickOf(last) {
+		if now > g.Tick(last) {
 			first = g.startSlot(now, last)
 		}
 		first = max(first, w.first)
-		if tick := g.tickOf(first); g.high > 0 && first == g.firstSlot(tick) {
+		if tick := g.Tick(first); g.high > 0 && first == g.FirstSlot(tick) {
 			first = g.startSlot(tick, last)
 		}
 		if first > w.last && n > 0 && g.follow(w) { // nobody drew since the slice was renewed
@@ -246,74 +207,28 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		}
 		end := limit
 		if !g.layout.Seamless() || g.high > 0 { // the run ends with the tick
-			end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
+			end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
 		}
 		count := min(n, end-first+1)
-		if !g.advance(last, first, first+count-1) {
+		if !g.Advance(last, first, first+count-1) {
 			continue
 		}
 		if first >= w.soon {
 			if !g.follow(w) {
 				g.pool.Wake()
 			}
-		} else if g.tickOf(first) == now && !g.bound && g.high == 0 {
+		} else if g.Tick(first) == now && !g.bound && g.high == 0 {
 			left := time.Duration(g.epoch+(now+1)*g.unit-micros) * time.Microsecond
-			w.tick.set(mono+left, g.firstSlot(now), min(limit, w.soon-1))
+			w.tick.set(mono+left, g.FirstSlot(now), min(limit, w.soon-1))
 		}
 		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
-	}
-}
-
-// advance moves the slot from last to end, of which the slots from first on are
-// issued. Those before are counted before the slot is moved, so that nobody
-// can see more ids than were issued.
-func (g *Generator) advance(last, first, end int64) bool {
-	skipped := first - last - 1
-	if skipped != 0 {
-		g.skipped.Add(skipped)
-	}
-	if g.slot.CompareAndSwap(last, end) {
-		return true
-	}
-	if skipped != 0 {
-		g.skipped.Add(-skipped)
-	}
-	return false
-}
-
-// finish ends all draws and returns the last slot, or closedSlot if it was
-// called before.
-func (g *Generator) finish() int64 {
-	last := g.slot.Swap(closedSlot)
-	if last != closedSlot {
-		g.final.Store(last)
-	}
-	return last
-}
-
-// issued is how many ids were issued, counted without a counter: all slots
-// since the beginning but for those that were skipped. It does not fall.
-func (g *Generator) issued() int64 {
-	last := g.slot.Load()
-	if last == closedSlot {
-		last = g.final.Load()
-	}
-	n := last - g.begun - g.skipped.Load()
-	if g.rewind != nil {
-		n += g.rewind.issued.Load()
-	}
-	for {
-		seen := g.seen.Load()
-		if n <= seen || g.seen.CompareAndSwap(seen, n) {
-			return max(n, seen)
-		}
 	}
 }
 
 // startSlot is where a new tick begins. random and carry stay in the lower
 // half of the sequence, so that at least half of it is left for the tick.
 func (t *timing) startSlot(now, last int64) int64 {
-	slot := t.firstSlot(now)
+	slot := t.FirstSlot(now)
 	if t.start == Zero || t.sequenceBits == 0 {
 		return slot
 	}
@@ -374,7 +289,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 // not. It may find nothing wrong: other draws go on meanwhile. until is await's.
 func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited bool, err error) {
 	last := g.slot.Load()
-	if last == closedSlot {
+	if last == Closed {
 		return false, generator.ClosedError(g.name)
 	}
 	w := g.window.Load()
@@ -388,15 +303,15 @@ func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited b
 	if now > g.maxTick {
 		return false, g.layout.ExhaustedError(g.name)
 	}
-	next := max(last+1, w.first, g.firstSlot(now))
-	tick := g.tickOf(next)
+	next := max(last+1, w.first, g.FirstSlot(now))
+	tick := g.Tick(next)
 	switch {
-	case tick > g.maxTick || next == closedSlot:
+	case tick > g.maxTick || next == Closed:
 		return false, g.layout.ExhaustedError(g.name)
 	case tick > now+g.ahead:
 		return true, g.await(ctx, tick-g.ahead, until)
 	case next > w.last:
-		return true, worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.endMillis(tick)-1))
+		return true, worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.EndMillis(tick)-1))
 	}
 	return false, nil
 }
@@ -443,9 +358,9 @@ func (g *Generator) Close(ctx context.Context) error {
 	if g.rewind != nil {
 		defer g.rewind.close(ctx)
 	}
-	if last := g.finish(); last >= 0 && last != closedSlot {
-		g.pool.Leave(g.endMillis(g.tickOf(last)))
-	} else if last != closedSlot {
+	if last := g.Finish(); last >= 0 && last != Closed {
+		g.pool.Leave(g.EndMillis(g.Tick(last)))
+	} else if last != Closed {
 		g.pool.Leave(0)
 	}
 	return nil
@@ -464,27 +379,27 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return err
 	}
 	tick, _, _, _ := g.layout.Unpack(v)
-	for {
-		last := g.slot.Load()
-		if last == closedSlot {
-			return generator.ClosedError(g.name)
-		}
-		if g.layout.Ordered() && last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
-			return nil // passed already
-		}
-		if tick > g.present(g.window.Load())+g.ahead {
-			return g.layout.FutureError(g.name, v)
-		}
-		// The slice must cover it, or a crash would forget it.
-		if err := g.pool.Extend(ctx, g.endMillis(tick)-1); err != nil {
-			return worker.StoreError(ctx, g.name, err)
-		}
-		to := g.firstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
-		if last >= to || g.advance(last, to+1, to) {
-			g.rewind.raise(to)
-			return nil
-		}
+	last := g.Slot()
+	if last == Closed {
+		return generator.ClosedError(g.name)
 	}
+	if g.layout.Ordered() && last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
+		return nil // passed already
+	}
+	if tick > g.present(g.window.Load())+g.ahead {
+		return g.layout.FutureError(g.name, v)
+	}
+	// The slice must cover it, or a crash would forget it.
+	if err := g.pool.Extend(ctx, g.EndMillis(tick)-1); err != nil {
+		return worker.StoreError(ctx, g.name, err)
+	}
+	to := g.FirstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
+	g.Skip(to)
+	if g.Slot() == Closed {
+		return generator.ClosedError(g.name)
+	}
+	g.rewind.raise(to)
+	return nil
 }
 
 // WorkerID implements generator.Stamper.
@@ -500,23 +415,11 @@ func (g *Generator) WorkerID() (datacenter, worker int64) {
 func (g *Generator) Stats() generator.Stats {
 	l := g.pool.Lease()
 	w := g.newWindow(l)
-	next := max(g.slot.Load(), g.firstSlot(min(g.present(w), g.maxTick))-1)
+	next := max(g.slot.Load(), g.FirstSlot(min(g.present(w), g.maxTick))-1)
 	return generator.Stats{
-		Issued: g.issued(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
+		Issued: g.Issued(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
 		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
 		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
 		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
 	}
 }
-
-// Field implements generator.Fielder.
-func (g *Generator) Field() (shift, bits uint8) { return g.layout.Own() }
-
-// Explain implements generator.Explainer.
-func (g *Generator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
-
-// Floor implements generator.Explainer.
-func (g *Generator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }
-
-// Ceil implements generator.Explainer.
-func (g *Generator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }

@@ -91,13 +91,13 @@ func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Gene
 		return nil, err
 	}
 	if o.Strict {
-		time, err := k.pools.Strict(ctx, widthOf(l), l.Unit, l.Epoch)
+		time, err := k.pools.Strict(ctx, Width(l), l.Unit, l.Epoch)
 		if err != nil {
 			return nil, err
 		}
 		return newStrict(newGenerator(d.Name, newTiming(o, l, nil), time.UsedUntil(), above), time), nil
 	}
-	pool, err := k.pools.Open(ctx, widthOf(l), l.Unit)
+	pool, err := k.pools.Open(ctx, Width(l), l.Unit)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +127,6 @@ func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool 
 	return t
 }
 
-// widthOf is the worker field of a layout.
-func widthOf(l *layout.Layout) worker.Width {
-	return worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
-}
-
 // Retire implements generator.Retirer. Every id of the name, of any server, was
 // stamped inside a slice of the layout's width.
 func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
@@ -139,7 +134,7 @@ func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	end, err := k.pools.Stamped(ctx, widthOf(l), d.Created)
+	end, err := k.pools.Stamped(ctx, Width(l), d.Created)
 	if err != nil {
 		return err
 	}

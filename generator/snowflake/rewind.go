@@ -21,10 +21,9 @@ import (
 // lines are in the store. Value 0 is that of the worker id's own line, on
 // which time never goes back.
 type rewind struct {
-	g      *Generator
-	above  atomic.Int64 // slot: no id at or below
-	issued atomic.Int64
-	lead   int64 // by which our time may be ahead of the wall clock without its having been set back, µs
+	g     *Generator
+	above atomic.Int64 // slot: no id at or below
+	lead  int64        // by which our time may be ahead of the wall clock without its having been set back, µs
 
 	lock chan struct{} // holds one token, and guards what follows
 	line string
@@ -57,10 +56,8 @@ const (
 
 // raise keeps ids from going back to slot and below.
 func (r *rewind) raise(slot int64) {
-	if r == nil {
-		return
-	}
-	for old := r.above.Load(); slot > old && !r.above.CompareAndSwap(old, slot); old = r.above.Load() {
+	if r != nil {
+		raise(&r.above, slot)
 	}
 }
 
@@ -76,7 +73,7 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 	}
 	defer func() { r.lock <- struct{}{} }()
 	for attempts := 0; r.behind(); {
-		if r.g.slot.Load() == closedSlot {
+		if r.g.slot.Load() == Closed {
 			return run, waited, generator.ClosedError(r.g.name)
 		}
 		now := floorDiv(r.g.pool.Wall()-r.g.epoch, r.g.unit)
@@ -85,7 +82,7 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 			return run, waited, r.g.layout.BeforeEpochError(r.g.name)
 		case now > r.g.maxTick:
 			return run, waited, r.g.layout.ExhaustedError(r.g.name)
-		case r.line == "" || r.id != r.g.pool.Lease().Worker || now+r.slack() < r.g.tickOf(r.slot):
+		case r.line == "" || r.id != r.g.pool.Lease().Worker || now+r.slack() < r.g.Tick(r.slot):
 			if attempts++; attempts > lineAttempts {
 				return run, waited, r.g.errSpent(r.g.pool.Lease().Worker, r.g.pool.Wall()/1000+rewound.Milliseconds())
 			}
@@ -101,11 +98,11 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 			}
 			continue
 		}
-		first := max(r.slot+1, r.above.Load()+1, r.g.firstSlot(r.g.tickFrom(r.lo)))
-		if now > r.g.tickOf(r.slot) {
+		first := max(r.slot+1, r.above.Load()+1, r.g.FirstSlot(r.g.TickFrom(r.lo)))
+		if now > r.g.Tick(r.slot) {
 			first = max(first, r.g.startSlot(now, r.slot))
 		}
-		tick := r.g.tickOf(first)
+		tick := r.g.Tick(first)
 		if tick > now+r.slack() {
 			missing := time.Duration(r.g.epoch+(tick-r.slack())*r.g.unit-r.g.pool.Wall()) * time.Microsecond
 			if missing > patience {
@@ -117,16 +114,16 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 			}
 			continue
 		}
-		if until := r.g.endMillis(tick); until > r.hi {
+		if until := r.g.EndMillis(tick); until > r.hi {
 			if err := r.extend(ctx, until); err != nil {
 				return run, waited, worker.StoreError(ctx, r.g.name, err)
 			}
 			continue
 		}
-		end := r.g.firstSlot(tick+1) - 1
+		end := r.g.FirstSlot(tick+1) - 1
 		count := min(n, end-first+1)
 		r.slot = first + count - 1
-		r.issued.Add(count)
+		r.g.skipped.Add(-count) // Issued counts them
 		return generator.Range{
 			First: r.g.layout.Base(r.id, r.bits) | r.g.layout.Place(first), Step: r.g.layout.SlotStep(), Count: count,
 		}, waited, nil
@@ -167,7 +164,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 			return 0, nil
 		}
 		r.line, r.id, r.bits, r.lo, r.hi = line, id, bits, lo, hi
-		r.slot = r.g.firstSlot(r.g.tickFrom(lo)) - 1
+		r.slot = r.g.FirstSlot(r.g.TickFrom(lo)) - 1
 		r.g.pool.Logger().Warn("the wall clock was set back; ids carry its time and another rollback value",
 			"generator", r.g.name, "worker", id, "rollback", bits)
 		return 0, nil
@@ -202,8 +199,8 @@ func (r *rewind) giveBack(ctx context.Context) {
 		return
 	}
 	used := r.lo
-	if tick := r.g.tickOf(r.slot); r.slot >= r.g.firstSlot(r.g.tickFrom(r.lo)) {
-		used = max(used, r.g.endMillis(tick))
+	if tick := r.g.Tick(r.slot); r.slot >= r.g.FirstSlot(r.g.TickFrom(r.lo)) {
+		used = max(used, r.g.EndMillis(tick))
 	}
 	if used < r.hi {
 		_ = r.g.pool.ReleaseLine(ctx, r.line, r.hi, used)

@@ -101,18 +101,18 @@ func (g *strictGenerator) draw(ctx context.Context, n int64) (generator.Range, e
 func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 	last := g.slot.Load()
 	first := last + 1
-	if tick := g.tickOf(max(first, w.first)); tick > g.tickOf(last) {
+	if tick := g.Tick(max(first, w.first)); tick > g.Tick(last) {
 		first = g.startSlot(tick, last)
 	}
-	if first > w.last || last == closedSlot {
+	if first > w.last || last == Closed {
 		return generator.Range{}
 	}
 	end := w.last
 	if !g.layout.Seamless() || g.high > 0 { // the run ends with the tick
-		end = min(end, g.firstSlot(g.tickOf(first)+1)-1)
+		end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
 	}
 	count := min(n, end-first+1)
-	g.advance(last, first, first+count-1) // nobody else draws
+	g.Advance(last, first, first+count-1) // nobody else draws
 	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
 }
 
@@ -188,7 +188,7 @@ func (g *strictGenerator) fill(b *batch) error {
 	last := g.slot.Load()
 	now := floorDiv(g.time.Now()-g.epoch, g.unit)
 	switch {
-	case last == closedSlot:
+	case last == Closed:
 		return generator.ClosedError(g.name)
 	case now < 0:
 		return g.layout.BeforeEpochError(g.name)
@@ -203,7 +203,7 @@ func (g *strictGenerator) fill(b *batch) error {
 	if !g.wholeMillis() { // the grant may begin in the midst of a tick
 		ticks++
 	}
-	from := -floorDiv(-(g.epoch + (g.tickOf(last)+1)*g.unit), 1000)
+	from := -floorDiv(-(g.epoch + (g.Tick(last)+1)*g.unit), 1000)
 	lease, err := g.time.Grant(g.ctx, time.Duration(ticks)*g.layout.Unit, from)
 	if err != nil {
 		return worker.StoreError(g.ctx, g.name, err)
@@ -237,8 +237,8 @@ func (g *strictGenerator) Close(context.Context) error {
 	g.time.Clock().Join(&g.work)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if last := g.finish(); last >= 0 && last != closedSlot {
-		g.time.Leave(g.endMillis(g.tickOf(last)))
+	if last := g.Finish(); last >= 0 && last != Closed {
+		g.time.Leave(g.EndMillis(g.Tick(last)))
 	}
 	return nil
 }
@@ -260,17 +260,15 @@ func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 		return g.layout.FutureError(g.name, v)
 	}
 	// The line must be beyond it, or a crash would forget it.
-	if _, err := g.time.Grant(ctx, g.layout.Unit, g.endMillis(tick)); err != nil {
+	if _, err := g.time.Grant(ctx, g.layout.Unit, g.EndMillis(tick)); err != nil {
 		return worker.StoreError(ctx, g.name, err)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	last := g.slot.Load()
-	if last == closedSlot {
+	g.Skip(g.FirstSlot(tick+1) - 1) // all of v's tick: its worker bits may be greater than ours
+	if g.Slot() == Closed {
 		return generator.ClosedError(g.name)
 	}
-	to := max(last, g.firstSlot(tick+1)-1)
-	g.advance(last, to+1, to) // all of v's tick: its worker bits may be greater than ours
 	return nil
 }
 
@@ -279,7 +277,7 @@ func (g *strictGenerator) Stats() generator.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return generator.Stats{
-		Issued: g.issued(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
+		Issued: g.Issued(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
 		Direct: true, Ended: g.layout.TickOf(time.UnixMicro(g.time.Now())) > g.layout.MaxTick(),
 	}
 }

@@ -1,0 +1,145 @@
+package snowflake
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/worker"
+)
+
+// Closed is the slot of a closed Cursor. No slot is greater, so that no draw
+// can follow it.
+const Closed = math.MaxInt64
+
+// Grid numbers the ids of a layout by slots.
+type Grid struct {
+	layout       *layout.Layout
+	epoch, unit  int64 // µs
+	sequenceBits uint8
+	maxTick      int64
+}
+
+// NewGrid returns the Grid of a layout.
+func NewGrid(l *layout.Layout) Grid {
+	return Grid{layout: l, epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick()}
+}
+
+// FirstSlot returns the first slot of a tick.
+func (t *Grid) FirstSlot(tick int64) int64 { return tick << t.sequenceBits }
+
+// Tick returns the tick of a slot.
+func (t *Grid) Tick(slot int64) int64 { return slot >> t.sequenceBits }
+
+// TickAt returns the tick in which a Unix millisecond lies: the first one that
+// is not over before it. Negative before the epoch.
+func (t *Grid) TickAt(ms int64) int64 { return floorDiv(ms*1000-t.epoch, t.unit) }
+
+// TickFrom returns the first tick that begins at or after a Unix millisecond.
+func (t *Grid) TickFrom(ms int64) int64 { return -floorDiv(t.epoch-ms*1000, t.unit) }
+
+// EndMillis returns the end of a tick in Unix ms, rounded up.
+func (t *Grid) EndMillis(tick int64) int64 {
+	return -floorDiv(-(t.epoch + (tick+1)*t.unit), 1000)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// Field implements generator.Fielder.
+func (t *Grid) Field() (shift, bits uint8) { return t.layout.Own() }
+
+// Explain implements generator.Explainer.
+func (t *Grid) Explain(id int64) (generator.Parts, error) { return t.layout.Explain(id) }
+
+// Floor implements generator.Explainer.
+func (t *Grid) Floor(at time.Time) (int64, error) { return t.layout.Floor(at) }
+
+// Ceil implements generator.Explainer.
+func (t *Grid) Ceil(at time.Time) (int64, error) { return t.layout.Ceil(at) }
+
+// Width returns the worker field of a layout.
+func Width(l *layout.Layout) worker.Width {
+	return worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
+}
+
+// Cursor is the last slot that one name has issued.
+type Cursor struct {
+	begun int64    // slot at the beginning
+	_     [24]byte // in Generator, every draw writes the cache line that begins here
+
+	slot    atomic.Int64 // last slot issued
+	skipped atomic.Int64 // slots that were passed over since the beginning
+	final   atomic.Int64 // slot at the end
+	seen    atomic.Int64 // greatest answer of Issued
+}
+
+// Begin sets the slot after which the Cursor goes on, before its first draw.
+func (c *Cursor) Begin(slot int64) {
+	c.begun = slot
+	c.slot.Store(slot)
+	c.final.Store(slot)
+}
+
+// Slot returns the last slot issued, or Closed.
+func (c *Cursor) Slot() int64 { return c.slot.Load() }
+
+// Advance moves the slot from last to end, of which the slots from first on are
+// issued. Those before are counted before the slot is moved, so that Issued
+// never counts an id that was not issued.
+func (c *Cursor) Advance(last, first, end int64) bool {
+	skipped := first - last - 1
+	if skipped != 0 {
+		c.skipped.Add(skipped)
+	}
+	if c.slot.CompareAndSwap(last, end) {
+		return true
+	}
+	if skipped != 0 {
+		c.skipped.Add(-skipped)
+	}
+	return false
+}
+
+// Skip passes over all slots up to and including to.
+func (c *Cursor) Skip(to int64) {
+	for last := c.slot.Load(); last < to && !c.Advance(last, to+1, to); last = c.slot.Load() {
+	}
+}
+
+// Finish ends all draws. It returns the last slot, or Closed if it was called
+// before.
+func (c *Cursor) Finish() int64 {
+	last := c.slot.Swap(Closed)
+	if last != Closed {
+		c.final.Store(last)
+	}
+	return last
+}
+
+// Issued returns how many ids were issued: all slots since the beginning but
+// for those that were skipped. It does not fall.
+func (c *Cursor) Issued() int64 {
+	last := c.slot.Load()
+	if last == Closed {
+		last = c.final.Load()
+	}
+	return raise(&c.seen, last-c.begun-c.skipped.Load())
+}
+
+// raise stores n in a greatest value and returns that value.
+func raise(greatest *atomic.Int64, n int64) int64 {
+	for {
+		old := greatest.Load()
+		if n <= old || greatest.CompareAndSwap(old, n) {
+			return max(n, old)
+		}
+	}
+}
