@@ -33,7 +33,7 @@ func (p *program) storeCopyCommand() *cobra.Command {
 			if !target.Store.Shared() || config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
 				return usageFailure(cmd, "an embedded store is copied to a shared one: --data DIR --to "+p.build.Schemes()[0])
 			}
-			target.Data = "" // no witness: this is no server
+			target.Data = "" // no high-water marks: this is no server
 			return server.CopyStore(cmd.Context(), config, target, p.stdout)
 		},
 	}

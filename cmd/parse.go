@@ -157,7 +157,7 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 		}
 	}
 	if url.Shared() {
-		cfg.Data = "" // it is only read: no witness is kept
+		cfg.Data = "" // it is only read: no high-water marks are kept
 	}
 	store, err := cfg.OpenStore(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -25,8 +25,8 @@ type StoreSettings struct {
 // failoverAuto leaves the policy to the kind of store.
 const failoverAuto = "auto"
 
-// witnessFile is in the data directory, see package shared.
-const witnessFile = "nextid.witness"
+// highWaterFile is in the data directory, see package shared.
+const highWaterFile = "nextid.witness"
 
 func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Store, error) {
 	kind := c.build.Store(c.Store.Scheme)
@@ -38,13 +38,13 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 	if err != nil {
 		return nil, err
 	}
-	witness := ""
+	highWater := ""
 	if c.Data != "" {
-		witness = filepath.Join(c.Data, witnessFile)
+		highWater = filepath.Join(c.Data, highWaterFile)
 	}
 	store, err := shared.New(ctx, engine, shared.Config{
 		Owner: owner(), Failover: failover, Skip: c.SharedStore.Skip, Wait: shared.WaitFor(c.WorkerSlice),
-		Witness: witness, Logger: log,
+		HighWater: highWater, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 	return store, nil
 }
 
-// lockData locks the data directory of a server on a shared store. Its witness
+// lockData locks the data directory of a server on a shared store. Its highWater
 // is that of one server: two would each take the other for a store that went
 // back. An embedded store locks its directory itself.
 func lockData(c Config) (io.Closer, error) {

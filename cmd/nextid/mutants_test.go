@@ -20,7 +20,7 @@ var tryMutants = flag.Bool("mutants", false, "run TestMutants: minutes")
 var mutants = []struct{ name, file, old, new, pkg, run string }{
 	// stores
 	{
-		"the witness does not see that a store went back", "generator/store/shared/witness.go",
+		"no high-water mark shows that a store went back", "generator/store/shared/highwater.go",
 		"known && (lo < before.hi || s.seq <= before.seq)", "known && lo < 0", "generator/store/shared", "TestARestore|TestARow",
 	},
 	{

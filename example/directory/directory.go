@@ -29,7 +29,7 @@ func Driver() shared.Driver {
 		Open: func(ctx context.Context, url string, _ []string) (shared.Engine, error) {
 			e, err := openDirectory(url)
 			if err == nil {
-				_, err = e.Stamp(ctx)
+				_, err = e.Epoch(ctx)
 			}
 			return e, err
 		},
@@ -42,7 +42,7 @@ func Driver() shared.Driver {
 
 // state is what the file holds.
 type state struct {
-	Stamp string            // of this directory, so that another one is noticed
+	Epoch string            // of this directory, so that another one is noticed
 	Rows  map[string]string // as shared.EncodeRow writes them
 	Names map[string]string // as shared.EncodeEntry does
 }
@@ -134,10 +134,10 @@ func (d *store) change(ctx context.Context, f func(s *state) (change bool, err e
 	})
 }
 
-// Stamp implements shared.Engine.
-func (d *store) Stamp(ctx context.Context) (string, error) {
+// Epoch implements shared.Engine.
+func (d *store) Epoch(ctx context.Context) (string, error) {
 	s, err := d.load(ctx)
-	return s.Stamp, err
+	return s.Epoch, err
 }
 
 // Advance implements shared.Engine: one write for all asks.
@@ -152,7 +152,7 @@ func (d *store) Advance(ctx context.Context, asks []shared.Ask) (answers []share
 				continue
 			}
 			var next *shared.Row
-			if answers[i], next = asks[i].Decide(old, s.Stamp); next != nil {
+			if answers[i], next = asks[i].Decide(old, s.Epoch); next != nil {
 				s.Rows[asks[i].Key], granted = shared.EncodeRow(next), true
 			}
 		}
@@ -174,7 +174,7 @@ func (s *state) row(key string) (*shared.Row, error) {
 func (d *store) Lower(ctx context.Context, r shared.Return) error {
 	return d.change(ctx, func(s *state) (bool, error) {
 		row, err := s.row(r.Key)
-		if err != nil || row == nil || row.Hi != r.Hi || row.Seq != r.Seq || row.Stamp != r.Stamp {
+		if err != nil || row == nil || row.Hi != r.Hi || row.Seq != r.Seq || row.Epoch != r.Epoch {
 			return false, err
 		}
 		row.Lo, row.Hi, row.Updated = min(row.Lo, r.To), r.To, r.Now
@@ -262,14 +262,14 @@ type schema struct{ *store }
 
 // Up implements shared.Schema.
 func (s schema) Up(ctx context.Context) error {
-	if _, err := s.Stamp(ctx); err == nil {
+	if _, err := s.Epoch(ctx); err == nil {
 		return nil // it is there
 	}
 	if err := os.MkdirAll(s.path, 0o700); err != nil {
 		return err
 	}
 	return s.locked(ctx, func() error {
-		return s.save(state{Stamp: rand.Text(), Rows: map[string]string{}, Names: map[string]string{}})
+		return s.save(state{Epoch: rand.Text(), Rows: map[string]string{}, Names: map[string]string{}})
 	})
 }
 

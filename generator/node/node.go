@@ -36,10 +36,10 @@ type Config struct {
 }
 
 const (
-	// beatEvery is how often a server writes, and lease for how long that is
+	// renewEvery is how often a server writes, and lease for how long that is
 	// good: two writes may fail.
-	beatEvery = 10 * time.Second
-	lease     = 3 * beatEvery
+	renewEvery = 10 * time.Second
+	lease      = 3 * renewEvery
 
 	storeTimeout = 5 * time.Second
 	// clockAlarm is a difference of clocks that is logged: ids of several
@@ -90,19 +90,19 @@ func New(cfg Config) *Nodes {
 		last: map[int]observation{}, warned: map[string]bool{},
 	}
 	n.ctx, n.stop = context.WithCancel(context.Background())
-	cfg.Clock.Go(&n.work, n.beat)
+	cfg.Clock.Go(&n.work, n.renew)
 	return n
 }
 
-// beat writes until Close.
-func (n *Nodes) beat() {
+// renew writes until Close.
+func (n *Nodes) renew() {
 	for {
 		if n.needed() {
 			if err := n.write(n.ctx); err != nil && n.ctx.Err() == nil {
 				n.cfg.Logger.Debug("cannot tell the other servers that this one runs", "error", err)
 			}
 		}
-		if n.cfg.Clock.Sleep(n.ctx, beatEvery) != nil {
+		if n.cfg.Clock.Sleep(n.ctx, renewEvery) != nil {
 			return
 		}
 	}

@@ -130,7 +130,7 @@ func TestPlacesAreTakenByOneServerEach(t *testing.T) {
 		w.store.Inject(generatortest.Reserve, generatortest.Always, generatortest.FailAfter(nil)) // each answer is lost
 		time.Sleep(2 * lease)
 		w.store.Clear()
-		time.Sleep(beatEvery)
+		time.Sleep(renewEvery)
 		list := w.list(w.all[0])
 		seen := map[int]bool{}
 		for _, one := range list {
@@ -199,7 +199,7 @@ func TestLeavingGivesBackOnlyWhatIsOnesOwn(t *testing.T) {
 			t.Fatalf("b did not take the place of a: %+v", list)
 		}
 		clock.Step(-11 * time.Minute)
-		time.Sleep(beatEvery + beatEvery/2) // it writes once more, above what it has
+		time.Sleep(renewEvery + renewEvery/2) // it writes once more, above what it has
 		if err := b.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@
 // events in virtual time: a seed decides how long everything takes and what
 // goes wrong, so one seed is one schedule, always the same. A server is the
 // real worker.Pools, snowflake and segment generators on a real shared.Store
-// (package shared's stamp, witness and group commit); only the database below
+// (package shared's epochs, high-water marks and group commit); only the database below
 // it, the network in between and the clocks are made up.
 //
 // What is checked after every draw: no id twice for one name (U), every id

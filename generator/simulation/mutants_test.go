@@ -108,7 +108,7 @@ var mutants = []struct {
 	},
 	{
 		"a failover is not noticed", "",
-		[]change{{"store/shared/engine.go", "case old.Stamp != a.Stamp && (a.From", "case false && (a.From"}},
+		[]change{{"store/shared/engine.go", "case old.Epoch != a.Epoch && (a.From", "case false && (a.From"}},
 	},
 	{
 		"after a failover too few numbers are passed over", "",
@@ -119,7 +119,7 @@ var mutants = []struct {
 		[]change{{"store/shared/reserve.go", "\tcase s.cfg.Failover == Lossless:\n\t\treturn nil\n\tcase name == \"\":", "\tcase s.cfg.Failover == Lossless, name != \"\":\n\t\treturn nil\n\tcase name == \"\":"}},
 	},
 	{
-		"a recovery looks for the stamp itself, and believes a number from before", "",
+		"a recovery looks for the epoch itself, and believes a number from before", "",
 		[]change{{"store/shared/reserve.go", "l, err := s.present(ctx) // atLeast", "l, err := s.meet(ctx, s.epoch.Load()) // atLeast"}},
 	},
 	{
@@ -163,7 +163,7 @@ var mutants = []struct {
 	},
 	{
 		"an old message gives back what others have reserved since", "",
-		[]change{{"simulation/store_test.go", "row.Hi == r.Hi && row.Seq == r.Seq && row.Stamp == r.Stamp", "true"}},
+		[]change{{"simulation/store_test.go", "row.Hi == r.Hi && row.Seq == r.Seq && row.Epoch == r.Epoch", "true"}},
 	},
 	{
 		"after a restart an embedded store begins at the clock", "",

@@ -23,13 +23,13 @@ type database struct {
 
 // state is what a replica or a backup has.
 type state struct {
-	stamp string
+	epoch string
 	rows  map[string]shared.Row
 	names map[string]shared.Entry
 }
 
 func (s state) copy() state {
-	return state{s.stamp, maps.Clone(s.rows), maps.Clone(s.names)}
+	return state{s.epoch, maps.Clone(s.rows), maps.Clone(s.names)}
 }
 
 var (
@@ -141,9 +141,9 @@ func answer[V any](v any, err error) (V, error) {
 	return v.(V), nil
 }
 
-// Stamp implements shared.Engine.
-func (e engine) Stamp(context.Context) (string, error) {
-	return answer[string](e.server.call(func(d *database) (any, error) { return d.stamp, nil }))
+// Epoch implements shared.Engine.
+func (e engine) Epoch(context.Context) (string, error) {
+	return answer[string](e.server.call(func(d *database) (any, error) { return d.epoch, nil }))
 }
 
 // Time implements shared.Timekeeper.
@@ -177,7 +177,7 @@ func (d *database) advance(a *shared.Ask) shared.Answer {
 	if r, ok := d.rows[a.Key]; ok {
 		old = &r
 	}
-	answer, row := a.Decide(old, d.stamp)
+	answer, row := a.Decide(old, d.epoch)
 	if row != nil {
 		d.rows[a.Key] = *row
 		d.ever[a.Key] = max(d.ever[a.Key], row.Hi)
@@ -193,7 +193,7 @@ func (s *server) grant(key string, lo, hi int64) {
 // Lower implements shared.Engine.
 func (e engine) Lower(_ context.Context, r shared.Return) error {
 	_, err := e.server.call(func(d *database) (any, error) {
-		if row, ok := d.rows[r.Key]; ok && row.Hi == r.Hi && row.Seq == r.Seq && row.Stamp == r.Stamp {
+		if row, ok := d.rows[r.Key]; ok && row.Hi == r.Hi && row.Seq == r.Seq && row.Epoch == r.Epoch {
 			row.Hi, row.Lo = r.To, min(row.Lo, r.To)
 			d.rows[r.Key] = row
 		}

@@ -159,7 +159,7 @@ func Run(seed uint64, log io.Writer) (result Result) {
 	w.names = w.pick(1 + w.rand.IntN(3))
 	w.judge.init(w)
 	w.database = database{
-		state: state{stamp: "stamp 1", rows: map[string]shared.Row{}, names: map[string]shared.Entry{}},
+		state: state{epoch: "epoch 1", rows: map[string]shared.Row{}, names: map[string]shared.Entry{}},
 		ever:  map[string]int64{}, disk: memory.New(memory.Config{Exclusive: true}),
 	}
 	for _, n := range w.names {
@@ -373,7 +373,7 @@ func (w *world) remove(s *server, pause time.Duration) {
 
 // replicate takes what a failover will bring back: the newest commits are
 // missing in it. That a store loses everything in its first moments, its
-// first stamp included, cannot be told from a new store, and is left out.
+// first epoch included, cannot be told from a new store, and is left out.
 func (w *world) replicate() {
 	w.after(w.between(100*time.Millisecond, 2*time.Second), func() {
 		if len(w.database.rows) > 0 {
@@ -396,8 +396,8 @@ func (w *world) failOver() {
 		w.database.state = w.backups[n-1].copy()
 		w.backups = w.backups[:n-1]
 	}
-	w.database.stamp = fmt.Sprint("stamp ", 2+w.rand.Uint64N(1<<40))
-	w.note("failover: %s", w.database.stamp)
+	w.database.epoch = fmt.Sprint("epoch ", 2+w.rand.Uint64N(1<<40))
+	w.note("failover: %s", w.database.epoch)
 	if w.plan.wrongDB {
 		w.moveDatabaseClock()
 	}
@@ -420,7 +420,7 @@ func (w *world) moveDatabaseClock() {
 func (w *world) hasSkips(s state) bool {
 	for _, n := range w.names {
 		key := generator.NameKey(n.Name)
-		if row, ok := w.database.rows[key]; ok && s.rows[key].Stamp != row.Stamp {
+		if row, ok := w.database.rows[key]; ok && s.rows[key].Epoch != row.Epoch {
 			return false
 		}
 	}
@@ -450,7 +450,7 @@ func (w *world) restore() {
 				r.Hi, r.Seq = max(r.Hi, w.database.ever[key]), r.Seq+1<<40
 				w.database.rows[key] = r
 			} else if !n.flake {
-				w.database.rows[key] = shared.Row{Key: key, Hi: w.database.ever[key], Seq: 1 << 40, Stamp: w.database.stamp}
+				w.database.rows[key] = shared.Row{Key: key, Hi: w.database.ever[key], Seq: 1 << 40, Epoch: w.database.epoch}
 			}
 		}
 		w.backups, w.restoring = nil, false

@@ -27,8 +27,8 @@ type timeline struct {
 	pinned   bool // ids were stamped: from now on no jumps
 	lastWall int64
 	lastMono time.Duration
-	falling  bool // the last beat saw the wall clock lose time
-	jumped   bool // the last beat saw it far ahead
+	falling  bool // the last comparison saw the wall clock lose time
+	jumped   bool // the last comparison saw it far ahead
 	jumpedAt time.Duration
 }
 
@@ -51,13 +51,13 @@ func (a *anchor) lead(mono time.Duration) int64 {
 }
 
 const (
-	// beatEvery is how often our time is compared with the wall clock.
-	beatEvery = time.Second
-	// maxForward bounds how far one beat follows the wall clock forward, so
+	// compareEvery is how often our time is compared with the wall clock.
+	compareEvery = time.Second
+	// maxForward bounds how far one comparison follows the wall clock forward, so
 	// that a clock that jumps an hour ahead by mistake does not take the
 	// time lines in the store with it.
 	maxForward = time.Second
-	// backAlarm is the loss of time between two beats that is counted and
+	// backAlarm is the loss of time between two comparisons that is counted and
 	// logged. Slewing by NTP (500 ppm) stays far below it.
 	backAlarm = 20 * time.Millisecond
 )
@@ -168,9 +168,9 @@ func (t *timeline) setLocked(ours, wall int64, mono time.Duration, pushed int64)
 	t.anchor.Store(&anchor{micros: ours, mono: mono, slowFor: 10 * lead, pushed: min(pushed, lead)})
 }
 
-// beat compares our time with the wall clock. One goroutine calls it every
-// beatEvery.
-func (t *timeline) beat() {
+// compare compares our time with the wall clock. One goroutine calls it every
+// compareEvery.
+func (t *timeline) compare() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wall, mono := t.read()

@@ -108,7 +108,7 @@ func New(cfg Config) *Pools {
 	}
 	p.time.init(cfg.Clock, cfg.Logger)
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.cfg.Clock.Go(&p.work, p.beat)
+	p.cfg.Clock.Go(&p.work, p.watchClock)
 	return p
 }
 
@@ -142,10 +142,10 @@ func (p *Pools) begin(ctx context.Context) error {
 	return nil
 }
 
-// beat watches the clock.
-func (p *Pools) beat() {
-	for p.cfg.Clock.Sleep(p.ctx, beatEvery) == nil {
-		p.time.beat()
+// watchClock watches the clock.
+func (p *Pools) watchClock() {
+	for p.cfg.Clock.Sleep(p.ctx, compareEvery) == nil {
+		p.time.compare()
 	}
 }
 

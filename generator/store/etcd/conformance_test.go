@@ -76,10 +76,10 @@ func TestLoginIsTurnedOnAndOff(t *testing.T) {
 	dbtest.Grant(t, store, dbtest.Order(1), 3)
 }
 
-func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+func TestARenewalCostsTheSameWithManyNames(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Etcd(t, 1)
-	engine.Beat(t, place(t, s), s[0].Addr, true)
+	engine.Renewal(t, place(t, s), s[0].Addr, true)
 }
 
 func BenchmarkReserve(b *testing.B) {

@@ -20,7 +20,7 @@
 // present one. Reads and leases are never relied on. etcd makes one write of
 // all transactions that arrive together.
 //
-// The stamp is the cluster's id and the marker's create_revision: a cluster
+// The epoch is the cluster's id and the marker's create_revision: a cluster
 // that was restored from a snapshot gets another one, a new leader does not.
 // An etcd that runs with --unsafe-no-fsync cannot be told from the outside;
 // do not use it.

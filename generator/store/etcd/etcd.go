@@ -64,8 +64,8 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 // swapper is the compare-and-set below the Engine.
 type swapper struct{ *Engine }
 
-// Stamp implements shared.Swapper.
-func (s swapper) Stamp(ctx context.Context) (string, error) {
+// Epoch implements shared.Swapper.
+func (s swapper) Epoch(ctx context.Context) (string, error) {
 	found, err := s.c.get(ctx, s.marker(), "")
 	if err != nil {
 		return "", s.failure(ctx, err)

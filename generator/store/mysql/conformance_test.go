@@ -102,10 +102,10 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	dbtest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 
-func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+func TestARenewalCostsTheSameWithManyNames(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)
-	engine.Beat(t, place(t, s), s.Addr, true)
+	engine.Renewal(t, place(t, s), s.Addr, true)
 }
 
 func BenchmarkReserve(b *testing.B) {

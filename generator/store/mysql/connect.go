@@ -36,9 +36,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // flavour is a kind of database, by a mark in VERSION().
 type flavour struct {
-	mark, stamp string
+	mark, epoch string
 	durable     bool   // it keeps what it confirmed whatever its settings
-	afterCommit string // the question for the stamp; NULL when settings are not safe any more
+	afterCommit string // the question for the epoch; NULL when settings are not safe any more
 }
 
 var flavours = []flavour{
@@ -57,7 +57,7 @@ const settings = `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doubl
 // costs most; where doubleFixed, nobody can change it while the server runs.
 func (e *Engine) after(f flavour, doubleFixed bool) string {
 	if f.durable {
-		return "SELECT " + f.stamp
+		return "SELECT " + f.epoch
 	}
 	var all []string
 	for _, c := range []struct{ name, condition string }{
@@ -70,15 +70,15 @@ func (e *Engine) after(f flavour, doubleFixed bool) string {
 		}
 	}
 	if len(all) == 0 {
-		return "SELECT " + f.stamp
+		return "SELECT " + f.epoch
 	}
-	return "SELECT IF(" + strings.Join(all, " AND ") + ", " + f.stamp + ", NULL) AS s"
+	return "SELECT IF(" + strings.Join(all, " AND ") + ", " + f.epoch + ", NULL) AS s"
 }
 
 // errUnsafe stands for the error of Engine.unsafe.
 var errUnsafe = errors.New("settings are not safe")
 
-// unsafe is the error for a database whose stamp was NULL after a commit.
+// unsafe is the error for a database whose epoch was NULL after a commit.
 func (e *Engine) unsafe(ctx context.Context, c *sql.Conn) error {
 	var flush, double, binlog, sync string
 	if err := c.QueryRowContext(ctx, "SELECT "+settings).Scan(&flush, &double, &binlog, &sync); err != nil {

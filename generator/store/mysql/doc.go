@@ -6,7 +6,7 @@
 // commit was done: one round trip, one commit. A row keeps the random token
 // of its last reservation; in the answer it tells which asks were granted.
 //
-// The stamp is MySQL's server_uuid, and on MariaDB server_id and
+// The epoch is MySQL's server_uuid, and on MariaDB server_id and
 // gtid_domain_id. On TiDB and behind Vitess no server can be told; there it
 // is always the same.
 //

@@ -143,10 +143,10 @@ func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, db *flavour) erro
 	return err
 }
 
-// Stamp implements shared.Engine.
-func (e *Engine) Stamp(ctx context.Context) (found string, err error) {
+// Epoch implements shared.Engine.
+func (e *Engine) Epoch(ctx context.Context) (found string, err error) {
 	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
-		return c.QueryRowContext(ctx, "SELECT "+db.stamp).Scan(&found)
+		return c.QueryRowContext(ctx, "SELECT "+db.epoch).Scan(&found)
 	})
 	return found, err
 }
@@ -165,18 +165,18 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 // make the row the token comes first, and only who has it goes on; VALUES(x) is
 // x of the row that it would have made. The driver and the database read the
 // text each time, so every word and every argument costs.
-func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, stamp string) []any {
+func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, epoch string) []any {
 	// From this lo on there are no more than N below Limit.
 	full := max(a.Limit, math.MinInt64+a.N) - a.N
 	if !a.Create {
 		text.WriteString("UPDATE nextid_reservations SET token = ?, lo = GREATEST(hi, ?), hi = IF(lo >= ?, ?, lo + ?)," +
 			" seq = seq + ?, stamp = ?, owner = ?, updated_at = ?\n" +
-			"WHERE `key` = ? AND " + stamp + " = ? AND GREATEST(hi, ?) < ? AND stamp IN (?, ?);\n")
+			"WHERE `key` = ? AND " + epoch + " = ? AND GREATEST(hi, ?) < ? AND stamp IN (?, ?);\n")
 		return append(args, token, a.AtLeast, full, a.Limit, a.N, a.Count, a.Write, a.Owner, a.Now,
-			a.Key, a.Stamp, a.AtLeast, a.Limit, a.Stamp, a.From)
+			a.Key, a.Epoch, a.AtLeast, a.Limit, a.Epoch, a.From)
 	}
 	text.WriteString("INSERT INTO nextid_reservations (`key`, lo, hi, seq, stamp, owner, updated_at, token)\n" +
-		"SELECT ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ? < ? AND " + stamp + " = ?\n" +
+		"SELECT ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ? < ? AND " + epoch + " = ?\n" +
 		"ON DUPLICATE KEY UPDATE token = IF(GREATEST(hi, VALUES(lo)) < ? AND stamp IN (?, ?), VALUES(token), token)," +
 		" lo = IF(token = VALUES(token), GREATEST(hi, VALUES(lo)), lo)," +
 		" hi = IF(token = VALUES(token), IF(lo >= ?, ?, lo + ?), hi)," +
@@ -184,8 +184,8 @@ func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, sta
 		" stamp = IF(token = VALUES(token), VALUES(stamp), stamp)," +
 		" owner = IF(token = VALUES(token), VALUES(owner), owner)," +
 		" updated_at = IF(token = VALUES(token), VALUES(updated_at), updated_at);\n")
-	return append(args, a.Key, a.AtLeast, a.End(a.AtLeast), a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Limit, a.Stamp,
-		a.Limit, a.Stamp, a.From, full, a.Limit, a.N)
+	return append(args, a.Key, a.AtLeast, a.End(a.AtLeast), a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Limit, a.Epoch,
+		a.Limit, a.Epoch, a.From, full, a.Limit, a.N)
 }
 
 // Advance implements shared.Engine.
@@ -205,7 +205,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			token := make([]byte, 16)
 			rand.Read(token)
 			tokens[a.Key] = token
-			args = advance(&text, args, a, token, db.stamp)
+			args = advance(&text, args, a, token, db.epoch)
 			keys = append(keys, a.Key)
 		}
 		text.WriteString("SELECT `key`, lo, hi, seq, stamp, token FROM nextid_reservations WHERE `key` IN (?" +
@@ -234,7 +234,7 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 	for rows.Next() {
 		var r shared.Row
 		var token []byte
-		if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Stamp, &token); err != nil {
+		if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Epoch, &token); err != nil {
 			return nil, err
 		}
 		found[r.Key] = &r
@@ -244,11 +244,11 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 	if !rows.NextResultSet() || !rows.Next() {
 		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
 	}
-	var stamp sql.NullString
-	if err := rows.Scan(&stamp); err != nil {
+	var epoch sql.NullString
+	if err := rows.Scan(&epoch); err != nil {
 		return nil, err
 	}
-	if !stamp.Valid {
+	if !epoch.Valid {
 		return nil, errUnsafe
 	}
 	answers := make([]shared.Answer, len(asks))
@@ -257,7 +257,7 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 		if r := found[a.Key]; granted[a.Key] {
 			answers[i] = shared.Answer{Outcome: shared.Granted, Lo: r.Lo, Hi: r.Hi, Seq: r.Seq}
 		} else {
-			answers[i] = a.Refused(r, stamp.String)
+			answers[i] = a.Refused(r, epoch.String)
 		}
 	}
 	return answers, rows.Err()
@@ -267,7 +267,7 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		_, err := c.ExecContext(ctx, "UPDATE nextid_reservations SET lo = LEAST(lo, ?), hi = ?, updated_at = ? WHERE `key` = ? AND hi = ? AND seq = ? AND stamp = ?",
-			r.To, r.To, r.Now, r.Key, r.Hi, r.Seq, r.Stamp)
+			r.To, r.To, r.Now, r.Key, r.Hi, r.Seq, r.Epoch)
 		return err
 	})
 }
@@ -296,7 +296,7 @@ func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []sha
 		defer rows.Close()
 		for rows.Next() {
 			var r shared.Row
-			if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Stamp, &r.Owner, &r.Updated); err != nil {
+			if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Epoch, &r.Owner, &r.Updated); err != nil {
 				return err
 			}
 			all = append(all, r)
@@ -368,11 +368,11 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 		if err != nil {
 			return err
 		}
-		var stamp sql.NullString
-		if err := c.QueryRowContext(ctx, db.afterCommit).Scan(&stamp); err != nil {
+		var epoch sql.NullString
+		if err := c.QueryRowContext(ctx, db.afterCommit).Scan(&epoch); err != nil {
 			return err
 		}
-		if !stamp.Valid {
+		if !epoch.Valid {
 			return e.unsafe(ctx, c)
 		}
 		changed, err := result.RowsAffected()

@@ -92,10 +92,10 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	dbtest.WantError(t, err, generator.ErrNotNow, "no pg_hba.conf entry")
 }
 
-func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+func TestARenewalCostsTheSameWithManyNames(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
-	engine.Beat(t, place(t, s), s.Addr, true)
+	engine.Renewal(t, place(t, s), s.Addr, true)
 }
 
 func BenchmarkReserve(b *testing.B) {

@@ -6,7 +6,7 @@
 // transaction, one flush of the log. Statements are not prepared and sessions
 // are not changed, so a PgBouncer in transaction mode may stand between.
 //
-// The stamp is PostgreSQL's system identifier and timeline: another cluster,
+// The epoch is PostgreSQL's system identifier and timeline: another cluster,
 // a promoted standby and point-in-time recovery change it, a crash does not.
 // On CockroachDB it is the cluster's id.
 //

@@ -214,8 +214,8 @@ func TestAnOlderDumpIsNoticed(t *testing.T) {
 	s := dbtest.Postgres(t)
 	dsn := place(t, s)
 	_, schema, _ := strings.Cut(dsn, "search_path=")
-	witness := filepath.Join(t.TempDir(), "witness")
-	a := engine.Start(t, dsn, shared.Config{Witness: witness})
+	highWater := filepath.Join(t.TempDir(), "witness")
+	a := engine.Start(t, dsn, shared.Config{HighWater: highWater})
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	dump := filepath.Join(s.Dir, "dump")
 	s.PostgresTool("pg_dump", "-d", "postgres", "-n", schema, "-Fc", "-f", dump)
@@ -225,7 +225,7 @@ func TestAnOlderDumpIsNoticed(t *testing.T) {
 	_, _, err := a.Reserve(t.Context(), dbtest.Order(1)) // while it runs
 	dbtest.WantError(t, err, generator.ErrRegressed, "gone back")
 	a.Close()
-	a = engine.Start(t, dsn, shared.Config{Witness: witness}) // and after a restart
+	a = engine.Start(t, dsn, shared.Config{HighWater: highWater}) // and after a restart
 	_, _, err = a.Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "stopped")
 	b := engine.Start(t, dsn, shared.Config{}) // and on other servers

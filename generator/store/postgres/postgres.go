@@ -77,19 +77,19 @@ func describe(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
 
-// The expressions of Engine.Stamp. The last part of a WAL file's name that
+// The expressions of Engine.Epoch. The last part of a WAL file's name that
 // follows the first 8 digits is its place; the first 8 are the timeline.
 const (
-	postgresStamp = `(SELECT system_identifier::text FROM pg_control_system()) || '/' || ` +
+	postgresEpoch = `(SELECT system_identifier::text FROM pg_control_system()) || '/' || ` +
 		`left(pg_walfile_name(pg_current_wal_lsn()), 8)`
-	cockroachStamp = `crdb_internal.cluster_id()::text`
-	yugabyteStamp  = `'yugabytedb'`
+	cockroachEpoch = `crdb_internal.cluster_id()::text`
+	yugabyteEpoch  = `'yugabytedb'`
 )
 
-// dialect holds the statements, which differ by the stamp, and by what those
+// dialect holds the statements, which differ by the epoch, and by what those
 // that write return besides their own columns (see durably).
 type dialect struct {
-	stamp, standing, settings string
+	epoch, standing, settings string
 	before                    string // asks for the settings, before many asks
 	advance                   map[variant]string
 	durable                   bool // by consensus, whatever the settings
@@ -97,7 +97,7 @@ type dialect struct {
 
 // variant is a kind of the statement for one ask: it makes a key that does not
 // exist, or it does not; alone it returns the settings as well. A usual ask
-// knows of one stamp, the present one.
+// knows of one epoch, the present one.
 type variant struct{ create, alone, usual bool }
 
 // durably are columns that a statement returns which writes: settings of the
@@ -114,19 +114,19 @@ func durably(unsafe []string) string {
 	return `current_setting('fsync'), current_setting('full_page_writes'), set_config('synchronous_commit', ` + commit + `, true)`
 }
 
-func newDialect(stamp, settings string, durable bool) *dialect {
+func newDialect(epoch, settings string, durable bool) *dialect {
 	d := &dialect{
 		durable:  durable,
 		settings: settings,
 		before:   `SELECT ` + settings,
-		stamp:    `SELECT ` + stamp,
+		epoch:    `SELECT ` + epoch,
 		standing: `
-SELECT ` + stamp + `, r.hi, r.seq, r.stamp
+SELECT ` + epoch + `, r.hi, r.seq, r.stamp
 FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 		advance: map[variant]string{},
 	}
 	// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the present
-	// stamp, $8 count, $9 hi of a new row, $10 an older stamp, $11 the stamp
+	// epoch, $8 count, $9 hi of a new row, $10 an older epoch, $11 the epoch
 	// to write. In numeric, since a sum may not fit a bigint. The database
 	// analyses the text each time, so every word costs.
 	for i := range 8 {
@@ -144,7 +144,7 @@ FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 		d.advance[v] = `
 INSERT INTO nextid_reservations AS r (key, lo, hi, seq, stamp, owner, updated_at)
 SELECT $1::text, $2::bigint, $9::bigint, $8::bigint, ` + write + `, $5::text, $6::bigint
-WHERE $2::bigint < $4::bigint AND ` + stamp + ` = $7::text` + exists + `
+WHERE $2::bigint < $4::bigint AND ` + epoch + ` = $7::text` + exists + `
 ON CONFLICT (key) DO UPDATE SET
     lo = greatest(r.hi, excluded.lo),
     hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
@@ -158,9 +158,9 @@ RETURNING lo, hi, seq` + returned
 func newDialects(unsafe []string) map[string]*dialect {
 	const consensus = `'on', 'on', ''`
 	return map[string]*dialect{
-		"":            newDialect(postgresStamp, durably(unsafe), false),
-		"CockroachDB": newDialect(cockroachStamp, consensus, true),
-		"-YB-":        newDialect(yugabyteStamp, consensus, true),
+		"":            newDialect(postgresEpoch, durably(unsafe), false),
+		"CockroachDB": newDialect(cockroachEpoch, consensus, true),
+		"-YB-":        newDialect(yugabyteEpoch, consensus, true),
 	}
 }
 
@@ -275,10 +275,10 @@ func (e *Engine) on(ctx context.Context, f func(*pgx.Conn, *dialect) error) erro
 	}
 }
 
-// Stamp implements shared.Engine.
-func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
-	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error { return c.QueryRow(ctx, d.stamp).Scan(&stamp) })
-	return stamp, err
+// Epoch implements shared.Engine.
+func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
+	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error { return c.QueryRow(ctx, d.epoch).Scan(&epoch) })
+	return epoch, err
 }
 
 // Time implements shared.Timekeeper.
@@ -337,8 +337,8 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 
 // advance chooses the statement for an ask, and gives its arguments.
 func advance(a *shared.Ask) (v variant, args []any) {
-	v = variant{create: a.Create, usual: a.From == "" && a.Write == a.Stamp}
-	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Stamp, a.Count, a.End(a.AtLeast)}
+	v = variant{create: a.Create, usual: a.From == "" && a.Write == a.Epoch}
+	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Epoch, a.Count, a.End(a.AtLeast)}
 	if !v.usual {
 		args = append(args, a.From, a.Write)
 	}
@@ -370,17 +370,17 @@ func explain(ctx context.Context, c *pgx.Conn, d *dialect, asks []shared.Ask, an
 	var batch pgx.Batch
 	for _, i := range refused {
 		batch.Queue(d.standing, asks[i].Key).QueryRow(func(row pgx.Row) error {
-			var stamp string
+			var epoch string
 			var hi, seq *int64
 			var of *string
-			if err := row.Scan(&stamp, &hi, &seq, &of); err != nil {
+			if err := row.Scan(&epoch, &hi, &seq, &of); err != nil {
 				return err
 			}
 			var r *shared.Row
 			if hi != nil && seq != nil && of != nil {
-				r = &shared.Row{Hi: *hi, Seq: *seq, Stamp: *of}
+				r = &shared.Row{Hi: *hi, Seq: *seq, Epoch: *of}
 			}
-			answers[i] = asks[i].Refused(r, stamp)
+			answers[i] = asks[i].Refused(r, epoch)
 			return nil
 		})
 	}
@@ -391,7 +391,7 @@ func explain(ctx context.Context, c *pgx.Conn, d *dialect, asks []shared.Ask, an
 func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
 		_, err := c.Exec(ctx, `UPDATE nextid_reservations SET lo = least(lo, $3::bigint), hi = $3::bigint, updated_at = $5::bigint
-WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text AND seq = $6::bigint`, r.Key, r.Hi, r.To, r.Stamp, r.Now, r.Seq)
+WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text AND seq = $6::bigint`, r.Key, r.Hi, r.To, r.Epoch, r.Now, r.Seq)
 		return err
 	})
 }

@@ -5,7 +5,7 @@
 // Everything is in two hashes, a list and a marker, whose names begin with the
 // namespace (nextid: unless the URL has ?namespace=…):
 //
-//	{nextid}:reservations  key → lo, hi, seq, updated, stamp, owner
+//	{nextid}:reservations  key → lo, hi, seq, updated, epoch, owner
 //	{nextid}:keys          the same keys in order
 //	{nextid}:generators    name → its definition as JSON
 //	{nextid}:format        made by nextid migrate store up
@@ -15,7 +15,7 @@
 // floating point, so the script reckons with decimal texts of 20 digits in
 // two halves; lo and hi are kept as such, with 2^63 added.
 //
-// The stamp is master_replid. It changes when a replica is promoted, but also
+// The epoch is master_replid. It changes when a replica is promoted, but also
 // with every restart of Redis and when the first replica is attached: Redis
 // does not tell these apart. A database
 // without the marker (FLUSHALL, an empty volume, a wrong number) is refused.

@@ -126,7 +126,7 @@ func TestARowThatWasDeletedIsNoticed(t *testing.T) {
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	engine.Crash(t, place(t, s), shared.Config{Failover: shared.Skip}, s, 200) // what serve takes for Redis: a restart changes the stamp
+	engine.Crash(t, place(t, s), shared.Config{Failover: shared.Skip}, s, 200) // what serve takes for Redis: a restart changes the epoch
 }
 
 // The old primary was cut off and went on confirming; the replica that took
@@ -198,13 +198,13 @@ func TestReservationsThatReplicasMustConfirm(t *testing.T) {
 }
 
 // A restart from an older append-only file is a restart: skip, and where a
-// witness knows better, stop.
+// high-water mark knows better, stop.
 func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
 	u := place(t, s)
-	witness := filepath.Join(t.TempDir(), "witness")
-	a := engine.Start(t, u, shared.Config{Witness: witness})
+	highWater := filepath.Join(t.TempDir(), "witness")
+	a := engine.Start(t, u, shared.Config{HighWater: highWater})
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	s.Stop()
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -213,7 +213,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	}
 	s.Start()
 	for range 20 {
-		if _, _, err := engine.Start(t, u, shared.Config{Failover: shared.Lossless, Witness: witness}).Reserve(t.Context(), dbtest.Order(100)); err != nil {
+		if _, _, err := engine.Start(t, u, shared.Config{Failover: shared.Lossless, HighWater: highWater}).Reserve(t.Context(), dbtest.Order(100)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	s.Start()
 	_, _, err := engine.Start(t, u, shared.Config{}).Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
-	_, _, err = engine.Start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, Witness: witness}).Reserve(t.Context(), dbtest.Order(1))
+	_, _, err = engine.Start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, HighWater: highWater}).Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "gone back") // 500 was too little
 }
 

@@ -138,8 +138,8 @@ func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)
 	}
 }
 
-// Stamp implements shared.Engine.
-func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
+// Epoch implements shared.Engine.
+func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		var info, marker *redis.Cmd
 		var found []*redis.StringSliceCmd
@@ -171,10 +171,10 @@ func (e *Engine) Stamp(ctx context.Context) (stamp string, err error) {
 		} else if err != nil {
 			return err
 		}
-		stamp = field("master_replid")
+		epoch = field("master_replid")
 		return nil
 	})
-	return stamp, err
+	return epoch, err
 }
 
 // Time implements shared.Timekeeper.
@@ -217,12 +217,12 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	args = append(args, e.advance...)
 	for i := range asks {
 		a := &asks[i]
-		stamp := any(a.Stamp)
-		write := stamp
-		if a.Write != a.Stamp {
+		epoch := any(a.Epoch)
+		write := epoch
+		if a.Write != a.Epoch {
 			write = a.Write
 		}
-		args = append(args, a.Key, digits(shifted(a.AtLeast), uint64(a.N), shifted(a.Limit)), a.Owner, a.Now, stamp, a.Count, flag(a.Create), a.From, write)
+		args = append(args, a.Key, digits(shifted(a.AtLeast), uint64(a.N), shifted(a.Limit)), a.Owner, a.Now, epoch, a.Count, flag(a.Create), a.From, write)
 	}
 	err = e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
@@ -304,7 +304,7 @@ func answer(a *shared.Ask, reply any) (shared.Answer, error) {
 	if err != nil {
 		return shared.Answer{}, err
 	}
-	r.Stamp = text[4]
+	r.Epoch = text[4]
 	return a.Refused(&r, text[0]), nil
 }
 
@@ -326,7 +326,7 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 	return e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			said = lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, digits(shifted(r.Hi)), digits(shifted(r.To)), r.Stamp, r.Now, r.Seq)
+			said = lower.EvalSha(ctx, p, []string{e.rows, e.marker}, r.Key, digits(shifted(r.Hi)), digits(shifted(r.To)), r.Epoch, r.Now, r.Seq)
 		})
 		return cmp.Or(err, said.Err())
 	})
@@ -396,7 +396,7 @@ func decode(key, text string) (shared.Row, error) {
 	if r.Updated, err = strconv.ParseInt(f[3], 10, 64); err != nil {
 		return shared.Row{}, shared.Damaged("reservation", key, err)
 	}
-	r.Stamp, r.Owner = f[4], f[5]
+	r.Epoch, r.Owner = f[4], f[5]
 	return r, nil
 }
 

@@ -17,12 +17,12 @@ const (
 	luaPrelude = `
 local info = redis.call('INFO', 'replication')
 local _, at = string.find(info, 'master_replid:', 1, true)
-local stamp = string.sub(info, at + 1, at + 40)
+local epoch = string.sub(info, at + 1, at + 40)
 if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 `
 
 	// advance: for each ask its key, at least and n and limit as one text,
-	// owner, now, stamp, count, create, from, stamp to write. Numbers that are
+	// owner, now, epoch, count, create, from, epoch to write. Numbers that are
 	// compared have 20 digits. KEYS[3] lists the keys in order. One answer an ask is returned:
 	// what is granted is one text, lo and hi with 20 digits each, then seq.
 	luaAdvance = luaPrelude + `
@@ -38,8 +38,8 @@ for i = 1, #ARGV, 9 do
   end
   if old and not of then
     answers[#answers + 1] = 'damaged'
-  elseif stamp ~= present or not old and create ~= '1' or old and of ~= stamp and of ~= from or lo >= limit then
-    answers[#answers + 1] = {stamp, oldlo, oldhi, seq, of}
+  elseif epoch ~= present or not old and create ~= '1' or old and of ~= epoch and of ~= from or lo >= limit then
+    answers[#answers + 1] = {epoch, oldlo, oldhi, seq, of}
   else
     local low = tonumber(string.sub(lo, 11)) + tonumber(string.sub(numbers, 31, 40))
     local carry = math.floor(low / 1e10)
@@ -55,7 +55,7 @@ end
 return answers
 `
 
-	// lower: key, hi, to, stamp, now, seq.
+	// lower: key, hi, to, epoch, now, seq.
 	luaLower = luaPrelude + `
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 if not old then return 'done' end

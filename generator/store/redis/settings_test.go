@@ -38,7 +38,7 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 	}
 	_, version, _ := strings.Cut(command("INFO", "server"), "redis_version:")
 	version, _, _ = strings.Cut(version, "\r")
-	stamp, err := e.Stamp(t.Context())
+	epoch, err := e.Epoch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 		t.Errorf("several names at once: %t for version %s", e.several.Load(), version)
 	}
 	reserve := func() error {
-		ask := shared.Ask{Reservation: dbtest.Order(10), Stamp: stamp, Write: stamp, Create: true, Count: 1}
+		ask := shared.Ask{Reservation: dbtest.Order(10), Epoch: epoch, Write: epoch, Create: true, Count: 1}
 		_, err := e.Advance(t.Context(), []shared.Ask{ask})
 		return err
 	}

@@ -18,8 +18,8 @@ type Value struct {
 
 // Swapper is a database whose one way to write is to compare and set.
 type Swapper interface {
-	// Stamp is as in Engine. It asks the database.
-	Stamp(ctx context.Context) (string, error)
+	// Epoch is as in Engine. It asks the database.
+	Epoch(ctx context.Context) (string, error)
 
 	// Load reads a row's value. It may be an older one.
 	Load(ctx context.Context, key string) (Value, error)
@@ -40,7 +40,7 @@ type CAS struct {
 	swapper Swapper
 
 	mu    sync.Mutex
-	stamp string
+	epoch string
 	seen  map[string]Value
 }
 
@@ -53,19 +53,19 @@ const (
 // NewCAS returns a CAS on a Swapper.
 func NewCAS(s Swapper) *CAS { return &CAS{swapper: s, seen: map[string]Value{}} }
 
-// Stamp implements Engine.
-func (c *CAS) Stamp(ctx context.Context) (string, error) {
-	stamp, err := c.swapper.Stamp(ctx)
+// Epoch implements Engine.
+func (c *CAS) Epoch(ctx context.Context) (string, error) {
+	epoch, err := c.swapper.Epoch(ctx)
 	if err != nil {
 		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.stamp != stamp {
-		c.stamp = stamp
+	if c.epoch != epoch {
+		c.epoch = epoch
 		clear(c.seen)
 	}
-	return stamp, nil
+	return epoch, nil
 }
 
 // Forget makes the CAS ask again for everything, as after a reconnection to
@@ -73,19 +73,19 @@ func (c *CAS) Stamp(ctx context.Context) (string, error) {
 func (c *CAS) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stamp = ""
+	c.epoch = ""
 	clear(c.seen)
 }
 
-// present is the stamp, asked for if it is not known.
+// present is the epoch, asked for if it is not known.
 func (c *CAS) present(ctx context.Context) (string, error) {
 	c.mu.Lock()
-	stamp := c.stamp
+	epoch := c.epoch
 	c.mu.Unlock()
-	if stamp != "" {
-		return stamp, nil
+	if epoch != "" {
+		return epoch, nil
 	}
-	return c.Stamp(ctx)
+	return c.Epoch(ctx)
 }
 
 func (c *CAS) remember(key string, v Value) {
@@ -121,13 +121,13 @@ func (c *CAS) Row(ctx context.Context, key string) (*Row, error) {
 // Advance implements Engine. The swaps of a round run at the same time; the
 // database makes one commit of them.
 func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
-	stamp, err := c.present(ctx)
+	epoch, err := c.present(ctx)
 	if err != nil {
 		return nil, err
 	}
 	answers, errs := make([]Answer, len(asks)), make([]error, len(asks))
 	Parallel(len(asks), func(i int) {
-		answers[i], errs[i] = c.change(ctx, asks[i].Key, func(old *Row) (Answer, *Row) { return asks[i].Decide(old, stamp) })
+		answers[i], errs[i] = c.change(ctx, asks[i].Key, func(old *Row) (Answer, *Row) { return asks[i].Decide(old, epoch) })
 	})
 	failed := 0
 	for i, err := range errs {
@@ -144,7 +144,7 @@ func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 // Lower implements Engine.
 func (c *CAS) Lower(ctx context.Context, r Return) error {
 	_, err := c.change(ctx, r.Key, func(old *Row) (Answer, *Row) {
-		if old == nil || old.Hi != r.Hi || old.Seq != r.Seq || old.Stamp != r.Stamp {
+		if old == nil || old.Hi != r.Hi || old.Seq != r.Seq || old.Epoch != r.Epoch {
 			return Answer{}, nil
 		}
 		row := *old

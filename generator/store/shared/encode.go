@@ -12,7 +12,7 @@ type storedRow struct {
 	Lo      int64  `json:"lo"`
 	Hi      int64  `json:"hi"`
 	Seq     int64  `json:"seq"`
-	Stamp   string `json:"stamp"`
+	Epoch   string `json:"stamp"`
 	Owner   string `json:"owner"`
 	Updated int64  `json:"updated"`
 }
@@ -29,7 +29,7 @@ type storedEntry struct {
 
 // EncodeRow is the value of a row in a key-value database.
 func EncodeRow(r *Row) string {
-	return encode(storedRow{r.Lo, r.Hi, r.Seq, r.Stamp, r.Owner, r.Updated})
+	return encode(storedRow{r.Lo, r.Hi, r.Seq, r.Epoch, r.Owner, r.Updated})
 }
 
 // DecodeRow reads what EncodeRow wrote.
@@ -38,7 +38,7 @@ func DecodeRow(key, text string) (*Row, error) {
 	if err := json.Unmarshal([]byte(text), &s); err != nil || s.Seq < 1 || s.Hi < s.Lo {
 		return nil, Damaged("reservation", key, err)
 	}
-	return &Row{Key: key, Lo: s.Lo, Hi: s.Hi, Seq: s.Seq, Stamp: s.Stamp, Owner: s.Owner, Updated: s.Updated}, nil
+	return &Row{Key: key, Lo: s.Lo, Hi: s.Hi, Seq: s.Seq, Epoch: s.Epoch, Owner: s.Owner, Updated: s.Updated}, nil
 }
 
 // EncodeEntry is the value of an entry in a key-value database. The same

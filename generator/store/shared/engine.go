@@ -12,8 +12,8 @@ import (
 // that cannot be reached or written, ErrRetry when the context ended first,
 // ErrPinned for one whose settings are refused.
 type Engine interface {
-	// Stamp names the server and the epoch of it that answers now.
-	Stamp(ctx context.Context) (string, error)
+	// Epoch names the database, and its state between two failovers.
+	Epoch(ctx context.Context) (string, error)
 
 	// Advance carries out asks, which are for distinct keys, in one round
 	// trip and durably before it returns. answers[i] is for asks[i]. After
@@ -58,28 +58,28 @@ type Timekeeper interface {
 
 // Ask is one reservation, and under which circumstances it may be granted:
 //
-//   - the present stamp of the database is Stamp;
+//   - the present epoch of the database is Epoch;
 //   - the key exists, or Create is set and it gets seq Count;
-//   - the key's stamp is Stamp or From.
+//   - the key's epoch is Epoch or From.
 type Ask struct {
 	generator.Reservation
 	Now    int64  // Unix ms, for operators
-	Stamp  string // which the asker believes to be the present one
-	From   string // an older stamp that is known to be over; "" for none
+	Epoch  string // which the asker believes to be the present one
+	From   string // an older epoch that is known to be over; "" for none
 	Create bool
 	Count  int64  // added to the key's seq; 1 but after a failover and for Recover
-	Write  string // the stamp that the key gets; Stamp but for a name that is stopped
+	Write  string // the epoch that the key gets; Epoch but for a name that is stopped
 }
 
 // Return gives back the end of the last reservation of a key: if its hi, seq
-// and stamp are still these, hi becomes To, and lo no more than that.
+// and epoch are still these, hi becomes To, and lo no more than that.
 //
 // The seq keeps a return that comes late from taking back more than its own:
 // another server may have reserved and returned everything beyond meanwhile.
 type Return struct {
 	Key         string
 	Hi, To, Seq int64
-	Stamp       string
+	Epoch       string
 	Now         int64 // Unix ms, for operators
 }
 
@@ -90,9 +90,9 @@ type Outcome int
 const (
 	Granted   Outcome = iota
 	Exhausted         // lo would not lie below Limit
-	Moved             // the key bears another stamp than Stamp and From
+	Moved             // the key bears another epoch than Epoch and From
 	Missing           // the key does not exist and Create was not set
-	Strange           // the database's present stamp is not Ask.Stamp
+	Strange           // the database's present epoch is not Ask.Epoch
 	Again             // somebody else was faster; ask again
 )
 
@@ -101,7 +101,7 @@ type Answer struct {
 	Outcome Outcome
 	Lo, Hi  int64  // Granted: the reservation; Exhausted, Moved: Hi is the key's
 	Seq     int64  // Granted: the key's count of changes
-	Stamp   string // Moved: the key's; Strange: the database's
+	Epoch   string // Moved: the key's; Strange: the database's
 	Err     error  // this ask alone failed; the rest means nothing then
 }
 
@@ -110,7 +110,7 @@ type Row struct {
 	Key     string
 	Lo, Hi  int64
 	Seq     int64
-	Stamp   string
+	Epoch   string
 	Owner   string
 	Updated int64 // Unix ms
 }
@@ -122,10 +122,10 @@ type Entry struct {
 	Dropped bool
 }
 
-// Refused tells why an Ask changed nothing, from the row and the stamp as
+// Refused tells why an Ask changed nothing, from the row and the epoch as
 // they are a moment later.
-func (a *Ask) Refused(row *Row, stamp string) Answer {
-	answer, _ := a.Decide(row, stamp)
+func (a *Ask) Refused(row *Row, epoch string) Answer {
+	answer, _ := a.Decide(row, epoch)
 	if answer.Outcome == Granted {
 		return Answer{Outcome: Again}
 	}
@@ -133,19 +133,19 @@ func (a *Ask) Refused(row *Row, stamp string) Answer {
 }
 
 // Decide is what Advance does to one key, for engines that compare and set:
-// from the row as it is (nil for none) and the present stamp of the database
+// from the row as it is (nil for none) and the present epoch of the database
 // it makes the row to write, nil unless the outcome is Granted.
-func (a *Ask) Decide(old *Row, stamp string) (Answer, *Row) {
-	if stamp != a.Stamp {
-		return Answer{Outcome: Strange, Stamp: stamp}, nil
+func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
+	if epoch != a.Epoch {
+		return Answer{Outcome: Strange, Epoch: epoch}, nil
 	}
 	lo, seq := a.AtLeast, int64(0)
 	switch {
 	case old == nil && !a.Create:
 		return Answer{Outcome: Missing}, nil
 	case old == nil:
-	case old.Stamp != a.Stamp && (a.From == "" || old.Stamp != a.From):
-		return Answer{Outcome: Moved, Hi: old.Hi, Stamp: old.Stamp}, nil
+	case old.Epoch != a.Epoch && (a.From == "" || old.Epoch != a.From):
+		return Answer{Outcome: Moved, Hi: old.Hi, Epoch: old.Epoch}, nil
 	default:
 		lo, seq = max(old.Hi, a.AtLeast), old.Seq
 	}
@@ -157,7 +157,7 @@ func (a *Ask) Decide(old *Row, stamp string) (Answer, *Row) {
 		return answer, nil
 	}
 	hi := a.End(lo)
-	row := &Row{Key: a.Key, Lo: lo, Hi: hi, Seq: seq + a.Count, Stamp: a.Write, Owner: a.Owner, Updated: a.Now}
+	row := &Row{Key: a.Key, Lo: lo, Hi: hi, Seq: seq + a.Count, Epoch: a.Write, Owner: a.Owner, Updated: a.Now}
 	return Answer{Outcome: Granted, Lo: lo, Hi: hi, Seq: row.Seq}, row
 }
 

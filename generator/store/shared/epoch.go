@@ -12,7 +12,7 @@ import (
 )
 
 // epochKey is the row that names the present epoch of the database: the epoch
-// mark. Its stamp is the epoch's. Its seq is less than skipCount while the
+// mark. Its Epoch names the epoch. Its seq is less than skipCount while the
 // store never had another epoch: servers that start at the same time all note
 // the first.
 //
@@ -59,7 +59,7 @@ const unmarked = math.MinInt64
 // still runs; and below the time of the server that asks if the store's clock
 // is behind.
 type epoch struct {
-	stamp   string
+	name    string
 	first   bool // the store never had another one
 	settled bool
 	hi      int64         // end of the epoch mark's last reservation
@@ -88,11 +88,11 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	for range attempts {
-		stamp, err := s.engine.Stamp(ctx)
+		name, err := s.engine.Epoch(ctx)
 		if err != nil {
 			return nil, err
 		}
-		l, err := s.note(ctx, stamp)
+		l, err := s.note(ctx, name)
 		if err == nil && l != nil && s.mayHaveLost(l) && (old != nil || !l.settled) {
 			var raised bool
 			if raised, err = s.raise(ctx, l); !raised {
@@ -105,9 +105,9 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 		if l == nil {
 			continue // it changed again, or another server noted it at the same time
 		}
-		if old != nil && old.stamp != l.stamp {
+		if old != nil && old.name != l.name {
 			s.cfg.Logger.Warn("the store was failed over or restored",
-				"before", old.stamp, "now", l.stamp, "failover", string(s.cfg.Failover))
+				"before", old.name, "now", l.name, "failover", string(s.cfg.Failover))
 		}
 		s.epoch.Store(l)
 		return l, nil
@@ -115,34 +115,34 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	return nil, busy()
 }
 
-// note writes the epoch mark unless it names stamp already. It returns nil
+// note writes the epoch mark unless it names the epoch already. It returns nil
 // when the database's epoch changed meanwhile.
-func (s *Store) note(ctx context.Context, stamp string) (*epoch, error) {
+func (s *Store) note(ctx context.Context, name string) (*epoch, error) {
 	r, err := s.engine.Row(ctx, epochKey)
 	if err != nil {
 		return nil, err
 	}
-	if r != nil && r.Stamp == stamp {
+	if r != nil && r.Epoch == name {
 		return s.epochOf(r), nil
 	}
 	ask := Ask{
 		Reservation: generator.Reservation{Key: epochKey, AtLeast: s.now(), N: noted, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Stamp:       stamp, Write: stamp, Now: s.now(), Create: true, Count: 1,
+		Epoch:       name, Write: name, Now: s.now(), Create: true, Count: 1,
 	}
 	if r != nil {
-		ask.From, ask.Count = r.Stamp, skipCount
+		ask.From, ask.Count = r.Epoch, skipCount
 	}
 	c, err := s.rounds.do(ctx, ask)
 	if err != nil || c.answer.Outcome != Granted {
 		return nil, err
 	}
 	a := c.answer
-	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Stamp: stamp}), nil
+	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Epoch: name}), nil
 }
 
 // epochOf is the epoch that the epoch mark describes.
 func (s *Store) epochOf(r *Row) *epoch {
-	l := &epoch{stamp: r.Stamp, first: r.Seq < skipCount, hi: r.Hi, seen: s.cfg.Clock.Monotonic(), floor: math.MinInt64}
+	l := &epoch{name: r.Epoch, first: r.Seq < skipCount, hi: r.Hi, seen: s.cfg.Clock.Monotonic(), floor: math.MinInt64}
 	length := r.Hi - r.Lo
 	l.settled = !s.mayHaveLost(l) && length != wentBack
 	if !l.settled && length >= settledAfter+s.cfg.Wait.Milliseconds() {
@@ -154,10 +154,10 @@ func (s *Store) epochOf(r *Row) *epoch {
 // unsettle makes an epoch unsettled in which the store has lost reservations.
 // It returns the epoch with an error if the store does not know of it yet.
 func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
-	next := &epoch{stamp: l.stamp, hi: unmarked, floor: math.MinInt64, seen: s.cfg.Clock.Monotonic()}
+	next := &epoch{name: l.name, hi: unmarked, floor: math.MinInt64, seen: s.cfg.Clock.Monotonic()}
 	c, err := s.rounds.do(ctx, Ask{
 		Reservation: generator.Reservation{Key: epochKey, AtLeast: s.now(), N: wentBack, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Stamp:       l.stamp, Write: l.stamp, Now: s.now(), Create: true, Count: skipCount,
+		Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: skipCount,
 	})
 	switch {
 	case err != nil:
@@ -173,11 +173,11 @@ func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
 // returns false when the database's epoch is another one by now.
 func (s *Store) raise(ctx context.Context, l *epoch) (bool, error) {
 	var asks []Ask
-	for _, m := range s.witness.ends(generator.WorkerKeyPrefix) {
+	for _, m := range s.highWater.ends(generator.WorkerKeyPrefix) {
 		// AtLeast and Limit leave a row alone that reaches to Hi already.
 		asks = append(asks, Ask{
 			Reservation: generator.Reservation{Key: m.Key, AtLeast: m.Hi - 1, N: 1, Limit: m.Hi, Owner: s.cfg.Owner},
-			Stamp:       l.stamp, Write: l.stamp, Now: s.now(), Create: true, Count: skipCount,
+			Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: skipCount,
 		})
 	}
 	for range attempts {
@@ -196,11 +196,11 @@ func (s *Store) raise(ctx context.Context, l *epoch) (bool, error) {
 			case a.Err != nil:
 				return false, a.Err
 			case a.Outcome == Granted:
-				s.witness.raised(ask.Key, position{a.Hi, a.Seq})
+				s.highWater.raised(ask.Key, position{a.Hi, a.Seq})
 			case a.Outcome == Strange:
 				return false, nil
 			case a.Outcome == Moved:
-				ask.From = a.Stamp
+				ask.From = a.Epoch
 				rest = append(rest, ask)
 			case a.Outcome == Again:
 				rest = append(rest, ask)
@@ -286,14 +286,14 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 		next.seen = l.seen
 		return next, err
 	}
-	if stamp, err := s.engine.Stamp(ctx); err != nil || stamp != l.stamp {
+	if name, err := s.engine.Epoch(ctx); err != nil || name != l.name {
 		return nil, err
 	}
 	r, err := s.engine.Row(ctx, epochKey)
 	switch {
 	case err != nil:
 		return nil, err
-	case r == nil || r.Stamp != l.stamp:
+	case r == nil || r.Epoch != l.name:
 		return nil, nil
 	case r.Hi != l.hi: // another server settled it, or saw the store go back
 		next := s.epochOf(r)
@@ -321,13 +321,13 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	c, err := s.rounds.do(ctx, Ask{
 		// Should the mark have moved, Limit cuts the length that says settled.
 		Reservation: generator.Reservation{Key: epochKey, AtLeast: math.MinInt64, N: n, Limit: saturated(l.hi, n), Owner: s.cfg.Owner},
-		Stamp:       l.stamp, Write: l.stamp, Now: floor, Count: 1,
+		Epoch:       l.name, Write: l.name, Now: floor, Count: 1,
 	})
 	if err != nil || c.answer.Outcome != Granted {
 		return nil, err
 	}
 	a := c.answer
-	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Stamp: l.stamp, Updated: floor}), nil
+	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Epoch: l.name, Updated: floor}), nil
 }
 
 // earliest is the Unix ms from which time is granted in a settled epoch to a

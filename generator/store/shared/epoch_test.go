@@ -47,10 +47,10 @@ func (c *cluster) pass(d time.Duration) {
 }
 
 // lose is a failover after which the database does not know what do did.
-func (c *cluster) lose(stamp string, do func()) {
+func (c *cluster) lose(name string, do func()) {
 	values, entries := c.d.copied()
 	do()
-	c.d.restore(values, entries, stamp)
+	c.d.restore(values, entries, name)
 }
 
 // claim reserves a slice as a worker pool does: from the time that the store

@@ -182,7 +182,7 @@ func TestSkipNeedsRoom(t *testing.T) {
 	grant(t, a, r, 21000)
 }
 
-// The witness has seen what a declared failover lost. That is no reason to
+// A server has seen what a declared failover lost. That is no reason to
 // stop the name: it counts on, beyond it, and so do the time lines.
 func TestAServerThatSawWhatWasLostSkipsToo(t *testing.T) {
 	t.Parallel()
@@ -291,7 +291,7 @@ func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	grant(t, b, slice("1"), now())
 }
 
-// Servers that find a new store at the same moment all note its stamp:
+// Servers that find a new store at the same moment all note its epoch:
 // that is no failover, and nobody waits.
 func TestServersThatStartTogetherSeeNoFailover(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ const (
 	attempts = 8
 
 	// recoverCount is what Recover adds to a key's seq: more than any branch
-	// of history that was lost can have, so that every witness is content.
+	// of history that was lost can have, so that every server agrees.
 	recoverCount = 1 << 40
 
 	// skipCount is what the first reservation of a key after a declared
@@ -23,7 +23,7 @@ const (
 	// recoverCount because Redis adds in doubles, and may fail over every day.
 	skipCount = 1 << 30
 
-	// stopped begins the stamp of a key that a witness has stopped, so that
+	// stopped begins the epoch of a key that a high-water mark has stopped, so that
 	// the servers without one stop too.
 	stopped = "stopped "
 )
@@ -53,12 +53,12 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 	}
 	ask := Ask{Reservation: r, Create: l.first, Count: 1}
 	for range attempts {
-		before := l.stamp
+		before := l.name
 		if l, err = s.grantsTime(ctx, l, r); err != nil {
 			return Answer{}, err
 		}
-		ask.Create = ask.Create && (l.first || l.stamp == before)
-		ask.Stamp, ask.Write, ask.Now = l.stamp, l.stamp, s.now()
+		ask.Create = ask.Create && (l.first || l.name == before)
+		ask.Epoch, ask.Write, ask.Now = l.name, l.name, s.now()
 		c, err := s.rounds.do(ctx, ask)
 		if err != nil {
 			return Answer{}, err
@@ -92,26 +92,26 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 	return Answer{}, busy()
 }
 
-// moved decides about a key that was last written under another stamp.
+// moved decides about a key that was last written under another epoch.
 func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 	name := nameOf(ask.Key)
 	switch {
-	case strings.HasPrefix(a.Stamp, stopped):
-		return s.regressed(name, strings.TrimPrefix(a.Stamp, stopped), a.Hi)
+	case strings.HasPrefix(a.Epoch, stopped):
+		return s.regressed(name, strings.TrimPrefix(a.Epoch, stopped), a.Hi)
 	case s.cfg.Failover == Lossless:
-		ask.From = a.Stamp
+		ask.From = a.Epoch
 	case name == "": // a worker's line: see awaited
-		ask.From, ask.Count = a.Stamp, skipCount
+		ask.From, ask.Count = a.Epoch, skipCount
 	case s.cfg.Failover == Skip:
 		past := s.skipped(max(ask.AtLeast, a.Hi))
 		if past >= ask.Limit {
 			return s.regressed(name, s.noRoom(ask.Limit), a.Hi)
 		}
-		ask.From, ask.Count, ask.AtLeast = a.Stamp, skipCount, past
+		ask.From, ask.Count, ask.AtLeast = a.Epoch, skipCount, past
 		s.cfg.Logger.Warn("the store was failed over: passing over numbers that may have been lost with it",
 			"generator", name, "skip", s.cfg.Skip, "from", a.Hi)
 	default:
-		return s.regressed(name, fmt.Sprintf("the store was failed over or restored (%s, now %s)", a.Stamp, l.stamp), a.Hi)
+		return s.regressed(name, fmt.Sprintf("the store was failed over or restored (%s, now %s)", a.Epoch, l.name), a.Hi)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s *Store) missing(ask *Ask) error {
 		ask.Count = skipCount
 		return nil
 	case s.cfg.Failover == Skip:
-		if w, known := s.witness.look(ask.Key); known {
+		if w, known := s.highWater.look(ask.Key); known {
 			ask.AtLeast = max(ask.AtLeast, w.hi)
 		}
 		past := s.skipped(ask.AtLeast)
@@ -160,7 +160,7 @@ func (s *Store) mayHaveLost(l *epoch) bool { return !l.first && s.cfg.Failover !
 // reservations were lost. A name that this server knows from before is one.
 func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	key := generator.NameKey(name)
-	if _, known := s.witness.look(key); known {
+	if _, known := s.highWater.look(key); known {
 		return nil
 	}
 	if r, err := s.row(ctx, key); err != nil || r != nil {
@@ -168,7 +168,7 @@ func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	}
 	c, err := s.rounds.do(ctx, Ask{
 		Reservation: generator.Reservation{Key: key, AtLeast: math.MinInt64, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Stamp:       l.stamp, Write: l.stamp, Now: s.now(), Create: true, Count: 1,
+		Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: 1,
 	})
 	if err == nil && c.answer.Outcome == Strange { // failed over again: this server learns of it now
 		_, err = s.meet(ctx, l)
@@ -176,7 +176,7 @@ func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	return err
 }
 
-// goneBack is the answer to a grant that the witness contradicts. The grant
+// goneBack is the answer to a grant below the high-water mark. The grant
 // is not used, and its key is stopped for all servers.
 func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	key, a, w := c.ask.Key, c.answer, c.before
@@ -188,7 +188,7 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 		// Should this fail, the high-water mark stops this server again the next time.
 		_, _ = s.rounds.do(ctx, Ask{
 			Reservation: generator.Reservation{Key: key, AtLeast: w.hi - 1, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-			Stamp:       l.stamp, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
+			Epoch:       l.name, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
 		})
 		return s.regressed(name, why, max(w.hi, a.Hi))
 	}
@@ -196,7 +196,7 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	// settled again, here and on every server that asks for it from now on.
 	unsettled, err := s.unsettle(ctx, l)
 	s.epoch.CompareAndSwap(l, unsettled)
-	s.witness.note(key, position{max(a.Hi, w.hi), a.Seq})
+	s.highWater.note(key, position{max(a.Hi, w.hi), a.Seq})
 	if err == nil {
 		// Should this fail, the next grant contradicts the mark again.
 		_, _ = s.raise(ctx, unsettled)
@@ -222,7 +222,7 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	if w, known := s.witness.look(key); known {
+	if w, known := s.highWater.look(key); known {
 		atLeast = max(atLeast, w.hi)
 	}
 	if atLeast > -1<<63 {
@@ -237,19 +237,19 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 		Create:      true, Count: recoverCount,
 	}
 	for range attempts {
-		ask.Stamp, ask.Write, ask.Now = l.stamp, l.stamp, s.now()
+		ask.Epoch, ask.Write, ask.Now = l.name, l.name, s.now()
 		c, err := s.rounds.do(ctx, ask)
 		if err != nil {
 			return err
 		}
 		switch a := c.answer; a.Outcome {
 		case Granted:
-			s.witness.note(key, position{a.Hi, a.Seq})
+			s.highWater.note(key, position{a.Hi, a.Seq})
 			s.cfg.Logger.Warn("a key was recovered", "key", key, "goes_on_at", a.Hi)
 			return nil
 		case Again:
 		case Moved:
-			ask.From = a.Stamp
+			ask.From = a.Epoch
 		case Strange: // and is not what there is: more may have been given, and lost
 			if _, err := s.meet(ctx, l); err != nil {
 				return err
@@ -280,11 +280,11 @@ func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	// Before the store does it: the answer may be lost.
-	seq, last := s.witness.lower(key, hi, to)
+	seq, last := s.highWater.lower(key, hi, to)
 	if !last {
 		return nil
 	}
-	return s.engine.Lower(ctx, Return{Key: key, Hi: hi, To: to, Seq: seq, Stamp: l.stamp, Now: s.now()})
+	return s.engine.Lower(ctx, Return{Key: key, Hi: hi, To: to, Seq: seq, Epoch: l.name, Now: s.now()})
 }
 
 // saturated is a+b for b ≥ 0, held at the end of int64.

@@ -12,11 +12,11 @@ import (
 // carries them out in one round trip, and takes the next. Lanes bound how
 // many connections reservations use.
 type rounds struct {
-	engine  Engine
-	witness *witness
-	health  *health
-	timeout time.Duration
-	clock   generator.Runtime
+	engine    Engine
+	highWater *highWater
+	health    *health
+	timeout   time.Duration
+	clock     generator.Runtime
 
 	wake chan struct{} // one token a lane at most
 
@@ -35,7 +35,7 @@ type call struct {
 	ctx    context.Context
 	ask    Ask
 	answer Answer
-	back   bool // a grant that goes back behind before, which the witness saw
+	back   bool // a grant that goes back behind before, which the high-water mark shows
 	before position
 	err    error
 	done   chan struct{} // closed when all of them are final
@@ -44,9 +44,9 @@ type call struct {
 // maxRound bounds the asks of one round trip.
 const maxRound = 128
 
-func newRounds(engine Engine, w *witness, h *health, cfg Config) *rounds {
+func newRounds(engine Engine, w *highWater, h *health, cfg Config) *rounds {
 	r := &rounds{
-		engine: engine, witness: w, health: h, timeout: cfg.Timeout, clock: cfg.Clock,
+		engine: engine, highWater: w, health: h, timeout: cfg.Timeout, clock: cfg.Clock,
 		wake: make(chan struct{}, cfg.Lanes), flying: map[string]bool{},
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
@@ -142,7 +142,7 @@ func (r *rounds) run(calls []*call) {
 		c.err = c.answer.Err
 		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != epochKey {
 			// Here, where the grants of a key still come in their order.
-			c.before, c.back = r.witness.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
+			c.before, c.back = r.highWater.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
 		}
 	}
 	r.mu.Lock()

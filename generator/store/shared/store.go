@@ -14,7 +14,7 @@ import (
 	"nextid/generator"
 )
 
-// Failover says what happens to a name whose row bears another stamp than the
+// Failover says what happens to a name whose row bears another epoch than the
 // database's present one.
 type Failover string
 
@@ -27,15 +27,15 @@ const (
 
 // Config is what a Store is told. The zero value of every field is a default.
 type Config struct {
-	Owner    string        // noted with reservations that name no owner
-	Failover Failover      // "": Stop
-	Skip     int64         // numbers that Failover Skip passes over; 0: DefaultSkip
-	Wait     time.Duration // longest slice of time that a server reserves, and the greatest skew of clocks; 0: DefaultWait
-	Witness  string        // file; "" keeps it in memory only
-	Timeout  time.Duration // of one round trip; 0: 5 s
-	Lanes    int           // round trips at a time; 0: 4
-	Clock    generator.Runtime
-	Logger   *slog.Logger
+	Owner     string        // noted with reservations that name no owner
+	Failover  Failover      // "": Stop
+	Skip      int64         // numbers that Failover Skip passes over; 0: DefaultSkip
+	Wait      time.Duration // longest slice of time that a server reserves, and the greatest skew of clocks; 0: DefaultWait
+	HighWater string        // file; "" keeps it in memory only
+	Timeout   time.Duration // of one round trip; 0: 5 s
+	Lanes     int           // round trips at a time; 0: 4
+	Clock     generator.Runtime
+	Logger    *slog.Logger
 }
 
 // Defaults of Config.
@@ -75,14 +75,14 @@ func (c Config) withDefaults() Config {
 
 // Store implements generator.Store on an Engine.
 type Store struct {
-	engine  Engine
-	cfg     Config
-	rounds  *rounds
-	witness *witness
-	epoch   atomic.Pointer[epoch]
-	learn   chan struct{} // holds a token: only one goroutine at a time asks for the stamp
-	closed  atomic.Bool
-	health  health
+	engine    Engine
+	cfg       Config
+	rounds    *rounds
+	highWater *highWater
+	epoch     atomic.Pointer[epoch]
+	learn     chan struct{} // holds a token: only one goroutine at a time asks for the epoch
+	closed    atomic.Bool
+	health    health
 }
 
 var (
@@ -98,15 +98,15 @@ var (
 // the engine, also when New fails.
 func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	w, err := openWitness(cfg.Witness)
+	w, err := openHighWater(cfg.HighWater)
 	if err != nil {
 		engine.Close()
 		return nil, &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: cfg.Witness + " cannot be written", Cause: err,
+			Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: cfg.HighWater + " cannot be written", Cause: err,
 			Hint: "nextid must be able to write its data directory.",
 		}
 	}
-	s := &Store{engine: engine, cfg: cfg, witness: w, learn: make(chan struct{}, 1)}
+	s := &Store{engine: engine, cfg: cfg, highWater: w, learn: make(chan struct{}, 1)}
 	s.learn <- struct{}{}
 	s.health.log = cfg.Logger
 	s.rounds = newRounds(engine, w, &s.health, cfg)
@@ -137,7 +137,7 @@ func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error
 	// Its callers ask every few seconds. So a failover is met soon also by a
 	// server that reserves nothing: see raise.
 	if l := s.epoch.Load(); l != nil {
-		if stamp, err := s.engine.Stamp(bounded); err == nil && stamp != l.stamp {
+		if name, err := s.engine.Epoch(bounded); err == nil && name != l.name {
 			_, _ = s.meet(ctx, l) // the next reservation tries again
 		}
 	}
@@ -153,7 +153,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.rounds.close()
-	s.witness.close()
+	s.highWater.close()
 	return s.engine.Close()
 }
 

@@ -21,7 +21,7 @@ import (
 // and put back.
 type database struct {
 	mu      sync.Mutex
-	stamp   string
+	epoch   string
 	values  map[string]Value
 	entries map[string]Entry
 	down    error
@@ -31,7 +31,7 @@ type database struct {
 }
 
 func newDatabase() *database {
-	return &database{stamp: "one", values: map[string]Value{}, entries: map[string]Entry{}}
+	return &database{epoch: "one", values: map[string]Value{}, entries: map[string]Entry{}}
 }
 
 // copied is a backup.
@@ -41,10 +41,10 @@ func (d *database) copied() (values map[string]Value, entries map[string]Entry) 
 	return maps.Clone(d.values), maps.Clone(d.entries)
 }
 
-func (d *database) restore(values map[string]Value, entries map[string]Entry, stamp string) {
+func (d *database) restore(values map[string]Value, entries map[string]Entry, epoch string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.values, d.entries, d.stamp = maps.Clone(values), maps.Clone(entries), stamp
+	d.values, d.entries, d.epoch = maps.Clone(values), maps.Clone(entries), epoch
 }
 
 func (d *database) fail(err error) {
@@ -92,13 +92,13 @@ func (l link) enter(ctx context.Context) error {
 	return nil
 }
 
-func (l link) Stamp(ctx context.Context) (string, error) {
+func (l link) Epoch(ctx context.Context) (string, error) {
 	if err := l.enter(ctx); err != nil {
 		return "", err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stamp, nil
+	return l.epoch, nil
 }
 
 func (l link) Load(ctx context.Context, key string) (Value, error) {
@@ -126,13 +126,13 @@ func (l link) Swap(ctx context.Context, key string, was Value, text string) (Val
 	return l.values[key], true, nil
 }
 
-// Stamp sees a new stamp at once, as a database does that answers it with
+// Epoch sees a new epoch at once, as a database does that answers it with
 // every statement.
-func (e *engine) Stamp(ctx context.Context) (string, error) { return e.CAS.Stamp(ctx) }
+func (e *engine) Epoch(ctx context.Context) (string, error) { return e.CAS.Epoch(ctx) }
 
-// Advance asks for the stamp each time.
+// Advance asks for the epoch each time.
 func (e *engine) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
-	if _, err := e.CAS.Stamp(ctx); err != nil {
+	if _, err := e.CAS.Epoch(ctx); err != nil {
 		return nil, err
 	}
 	return e.CAS.Advance(ctx, asks)
@@ -250,12 +250,12 @@ func refused(t *testing.T, s *Store, r generator.Reservation, kind error, text s
 	}
 }
 
-// A restore into the same server leaves the stamp: only the witness sees it.
-func TestARestoreIsSeenByTheWitnessAndStopsTheNameForAll(t *testing.T) {
+// A restore into the same server leaves the epoch: only the high-water mark shows it.
+func TestARestoreStopsTheNameForAll(t *testing.T) {
 	t.Parallel()
 	d := newDatabase()
 	file := filepath.Join(t.TempDir(), "w", "witness")
-	a := newStore(t, d, Config{Witness: file})
+	a := newStore(t, d, Config{HighWater: file})
 	grant(t, a, name("orders", 100), 1)
 	values, entries := d.copied()
 	grant(t, a, name("orders", 100), 101)
@@ -263,7 +263,7 @@ func TestARestoreIsSeenByTheWitnessAndStopsTheNameForAll(t *testing.T) {
 	a.Close()
 	d.restore(values, entries, "one")
 
-	a = newStore(t, d, Config{Witness: file})
+	a = newStore(t, d, Config{HighWater: file})
 	refused(t, a, name("orders", 1), generator.ErrRegressed, "gone back")
 	refused(t, a, name("orders", 1), generator.ErrRegressed, "stopped")
 	b := newStore(t, d, Config{}) // saw nothing of it
@@ -272,13 +272,13 @@ func TestARestoreIsSeenByTheWitnessAndStopsTheNameForAll(t *testing.T) {
 	if err := b.Recover(t.Context(), generator.NameKey("orders"), 50); err != nil { // too low
 		t.Fatal(err)
 	}
-	grant(t, b, name("orders", 10), 202) // what a's witness knew is in the row
+	grant(t, b, name("orders", 10), 202) // what a had seen is in the row
 	grant(t, a, name("orders", 10), 212)
 	grant(t, a, name("fresh", 10), 1)
 }
 
 // A return that comes after another server has reserved and returned all that
-// lies beyond takes back nothing: that server's witness would see the store
+// lies beyond takes back nothing: that server would see the store
 // go back.
 func TestAReturnThatComesLate(t *testing.T) {
 	t.Parallel()
@@ -448,10 +448,10 @@ func TestTheStoreComesBackByItself(t *testing.T) {
 	}
 }
 
-func TestWitnessFile(t *testing.T) {
+func TestHighWaterFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "witness")
-	w, err := openWitness(file)
+	w, err := openHighWater(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,7 +464,7 @@ func TestWitnessFile(t *testing.T) {
 		t.Errorf("seq %d, %v", seq, last)
 	}
 	w.close()
-	if w, err = openWitness(file); err != nil {
+	if w, err = openHighWater(file); err != nil {
 		t.Fatal(err)
 	}
 	defer w.close()

@@ -62,7 +62,7 @@ func (b binding) misplaced(now binding) string {
 
 // checkPlace compares a store with the place where it was found and with what
 // was seen there.
-func (d *directory) checkPlace(stored meta, here binding, seen witnessed, adopt bool) error {
+func (d *directory) checkPlace(stored meta, here binding, seen fingerprintState, adopt bool) error {
 	if adopt {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (d *directory) checkPlace(stored meta, here binding, seen witnessed, adopt 
 			"%s is another store than the one that this directory belongs to", path)
 	}
 	if seen.moved {
-		return inconsistent(hintOlder, "the store %s was put back: %s beside it is a copy", path, d.file+witnessSuffix)
+		return inconsistent(hintOlder, "the store %s was put back: %s beside it is a copy", path, d.file+fingerprintSuffix)
 	}
 	if seen.reservations > stored.reservations {
 		return inconsistent(hintOlder, "the store %s is older than this directory: it has %d reservations of %d",

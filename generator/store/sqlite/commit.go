@@ -123,7 +123,7 @@ func (s *embedded) transact(batch []*operation) error {
 	}
 	if granted > 0 {
 		s.known = granted
-		s.witness.advance(granted)
+		s.fingerprint.advance(granted)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (s *embedded) reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := witnessed{storeID: s.storeID, reservations: s.known}
+	seen := fingerprintState{storeID: s.storeID, reservations: s.known}
 	here, err := s.dir.here()
 	if err == nil {
 		err = s.dir.checkPlace(m, here, seen, false)

@@ -18,7 +18,7 @@
 //     of a newer nextid, or not writable;
 //   - a file older than the last reservation that this directory saw, as
 //     after restoring a backup, over the files that were there, too (see
-//     witness);
+//     fingerprint);
 //   - a copy (see below), and a file system that several machines share.
 //
 // # Files

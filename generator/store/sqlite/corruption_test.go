@@ -62,7 +62,7 @@ func takeSnapshot(t *testing.T) *snapshot {
 	return n
 }
 
-// put writes a database into the directory, in place, with the witness and
+// put writes a database into the directory, in place, with the fingerprint and
 // without a journal.
 func (n *snapshot) put(t *rapid.T, database []byte) {
 	for name, text := range map[string][]byte{"nextid.db": database, "nextid.db.id": n.files["nextid.db.id"]} {

@@ -14,11 +14,11 @@ import (
 
 // Names of the files beside the database file.
 const (
-	lockSuffix    = ".lock" // see directory.takeLock
-	witnessSuffix = ".id"   // see witness
-	countSuffix   = ".id-"  // see witness
-	newSuffix     = ".new"  // a file that is not finished yet
-	journalSuffix = "-journal"
+	lockSuffix        = ".lock" // see directory.takeLock
+	fingerprintSuffix = ".id"   // see fingerprint
+	countSuffix       = ".id-"  // see fingerprint
+	newSuffix         = ".new"  // a file that is not finished yet
+	journalSuffix     = "-journal"
 )
 
 // directory is the place of an embedded store, locked for this process. Its

@@ -26,10 +26,10 @@ type embedded struct {
 	trouble atomic.Pointer[generator.StoreDown]
 
 	// Owned by serve.
-	session *session // nil after an error, until it was opened and checked again
-	witness *witness
-	known   int64 // reservations that were committed, as this process knows
-	seen    seen
+	session     *session // nil after an error, until it was opened and checked again
+	fingerprint *fingerprint
+	known       int64 // reservations that were committed, as this process knows
+	seen        seen
 }
 
 // Open opens the embedded store of a directory, or makes a new one there.
@@ -74,7 +74,7 @@ func (s *embedded) note(err error) {
 
 // start finds or makes the database, checks it and binds it to its place.
 func (s *embedded) start(ctx context.Context) error {
-	seen, used, err := s.dir.readWitness()
+	seen, used, err := s.dir.readFingerprint()
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *embedded) start(ctx context.Context) error {
 	if err := s.notePlace(ctx, here); err != nil {
 		return storeError(s.dir.in(s.dir.file), err)
 	}
-	s.witness, err = s.dir.newWitness(witnessed{storeID: s.storeID, reservations: s.known})
+	s.fingerprint, err = s.dir.newFingerprint(fingerprintState{storeID: s.storeID, reservations: s.known})
 	return err
 }
 
@@ -128,7 +128,7 @@ func (s *embedded) find(ctx context.Context, used bool) error {
 	}
 	if used {
 		return inconsistent("Put the file back where it was. A new store would give out the same ids again; if that is "+
-			"what you want, remove "+s.dir.file+witnessSuffix+"* too.",
+			"what you want, remove "+s.dir.file+fingerprintSuffix+"* too.",
 			"%s is missing, but this directory had a store before", s.dir.in(s.dir.file))
 	}
 	if err := s.dir.checkEmpty(); err != nil {
@@ -144,8 +144,8 @@ func (s *embedded) release() error {
 		err = storeError(s.dir.in(s.dir.file), s.session.close())
 		s.session = nil
 	}
-	if s.witness != nil {
-		s.witness.close()
+	if s.fingerprint != nil {
+		s.fingerprint.close()
 	}
 	s.dir.close()
 	return err

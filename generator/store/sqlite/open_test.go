@@ -241,7 +241,7 @@ func TestMissingDatabaseIsNotANewStore(t *testing.T) {
 	}
 }
 
-func TestWitnessMayBeLostOrDamaged(t *testing.T) {
+func TestFingerprintMayBeLostOrDamaged(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"deleted": os.Remove,
 		"empty":   func(path string) error { return os.Truncate(path, 0) },

@@ -82,16 +82,16 @@ func TestCheckPlace(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		stored meta
-		seen   witnessed
+		seen   fingerprintState
 		want   string
 	}{
-		{"what the witness saw", stored, witnessed{storeID: "one", reservations: 10}, ""},
-		{"more than the witness saw", stored, witnessed{storeID: "one", reservations: 9}, ""},
-		{"no witness", stored, witnessed{}, ""},
-		{"less than the witness saw", stored, witnessed{storeID: "one", reservations: 11}, "10 reservations of 11"},
-		{"another store", stored, witnessed{storeID: "two", reservations: 10}, "another store"},
-		{"another machine", meta{storeID: "one", binding: binding{machine: "x"}}, witnessed{}, "another machine"},
-		{"another file", meta{storeID: "one", binding: binding{inode: 8}}, witnessed{}, "a copy"},
+		{"what the fingerprint saw", stored, fingerprintState{storeID: "one", reservations: 10}, ""},
+		{"more than the fingerprint saw", stored, fingerprintState{storeID: "one", reservations: 9}, ""},
+		{"no fingerprint", stored, fingerprintState{}, ""},
+		{"less than the fingerprint saw", stored, fingerprintState{storeID: "one", reservations: 11}, "10 reservations of 11"},
+		{"another store", stored, fingerprintState{storeID: "two", reservations: 10}, "another store"},
+		{"another machine", meta{storeID: "one", binding: binding{machine: "x"}}, fingerprintState{}, "another machine"},
+		{"another file", meta{storeID: "one", binding: binding{inode: 8}}, fingerprintState{}, "a copy"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := d.checkPlace(c.stored, here, c.seen, false)

@@ -60,10 +60,10 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	dbtest.WantError(t, err, generator.ErrPinned, "refuses access")
 }
 
-func TestABeatCostsTheSameWithManyNames(t *testing.T) {
+func TestARenewalCostsTheSameWithManyNames(t *testing.T) {
 	t.Parallel()
 	s := dbtest.ZooKeeper(t, 1)
-	engine.Beat(t, place(t, s), s[0].Addr, false) // a list brings the names of all nodes
+	engine.Renewal(t, place(t, s), s[0].Addr, false) // a list brings the names of all nodes
 }
 
 func BenchmarkReserve(b *testing.B) {

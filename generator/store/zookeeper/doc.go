@@ -11,7 +11,7 @@
 // the node. There are no ephemeral nodes: a session that was lost, by a pause
 // of the server for example, takes nothing with it.
 //
-// The stamp is the transaction id that made the marker: another ensemble, or
+// The epoch is the transaction id that made the marker: another ensemble, or
 // one that was emptied, has another one. An ensemble that runs with
 // forceSync=no cannot be told from the outside; do not use it.
 package zookeeper

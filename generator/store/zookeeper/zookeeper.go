@@ -208,8 +208,8 @@ func (e *Engine) catchUp(ctx context.Context, path string) error {
 // swapper is the compare-and-set below the Engine.
 type swapper struct{ *Engine }
 
-// Stamp implements shared.Swapper.
-func (s swapper) Stamp(ctx context.Context) (string, error) {
+// Epoch implements shared.Swapper.
+func (s swapper) Epoch(ctx context.Context) (string, error) {
 	if err := s.catchUp(ctx, s.marker()); err != nil {
 		return "", err
 	}

@@ -13,13 +13,13 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Beat checks that what a server asks for all the time, with nobody drawing
+// Renewal checks that what a server asks for all the time, with nobody drawing
 // ids, does not cost more in a store with many names: the renewal of its time
 // slice, the looks at the marks of changes and of servers, and with lists the
 // list of the worker ids before one is claimed. It counts the bytes of the
 // answers of the server at addr. NEXTID_TEST_NAMES sets the number of names,
 // 2000 without.
-func (o Opener) Beat(t *testing.T, url, addr string, lists bool) {
+func (o Opener) Renewal(t *testing.T, url, addr string, lists bool) {
 	t.Helper()
 	names := 2000
 	if text := os.Getenv("NEXTID_TEST_NAMES"); text != "" {
@@ -31,7 +31,7 @@ func (o Opener) Beat(t *testing.T, url, addr string, lists bool) {
 	proxy := Cut(t, addr)
 	s := o.Start(t, strings.Replace(url, addr, proxy.Addr, 1), shared.Config{})
 	worker := generator.WorkerKeyPrefix + "10/7"
-	beat := func() (int64, time.Duration) {
+	renew := func() (int64, time.Duration) {
 		const times = 10
 		began, before := time.Now(), proxy.Passed()
 		for range times {
@@ -53,8 +53,8 @@ func (o Opener) Beat(t *testing.T, url, addr string, lists bool) {
 		}
 		return (proxy.Passed() - before) / times, time.Since(began) / times
 	}
-	beat() // connects
-	few, quick := beat()
+	renew() // connects
+	few, quick := renew()
 	var work sync.WaitGroup
 	for lane := range 64 {
 		work.Go(func() {
@@ -69,9 +69,9 @@ func (o Opener) Beat(t *testing.T, url, addr string, lists bool) {
 		})
 	}
 	work.Wait()
-	many, slow := beat()
-	t.Logf("a beat: %d bytes in %v with no names, %d bytes in %v with %d", few, quick, many, slow, names)
+	many, slow := renew()
+	t.Logf("a renewal: %d bytes in %v with no names, %d bytes in %v with %d", few, quick, many, slow, names)
 	if many > few+few/4+256 {
-		t.Errorf("a beat brings %d bytes with %d names, and %d without", many, names, few)
+		t.Errorf("a renewal brings %d bytes with %d names, and %d without", many, names, few)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// witness are two small files beside the database. They show when the database
+// fingerprint are two small files beside the database. They show when the database
 // is missing, or older than the last reservation.
 //
 //   - The one with the suffix .id says which store is here, and which file it is
@@ -22,13 +22,13 @@ import (
 // The name is changed after each commit and not synced: it may lag behind after
 // a power failure, but is never ahead of the database. Modes, owners and times
 // of the files mean nothing.
-type witness struct {
+type fingerprint struct {
 	dir *directory
-	witnessed
+	fingerprintState
 }
 
-// witnessed is what the files of a witness say.
-type witnessed struct {
+// fingerprintState is what the files of a fingerprint say.
+type fingerprintState struct {
 	storeID      string
 	reservations int64
 	inode        uint64 // of the file itself; 0 says nothing
@@ -37,22 +37,22 @@ type witnessed struct {
 }
 
 const (
-	witnessHead = "nextid store %s\nreservations %020d\nfile %d %s\n"
-	witnessTail = "This file belongs to the database beside it. It shows when that is missing, or\n" +
+	fingerprintHead = "nextid store %s\nreservations %020d\nfile %d %s\n"
+	fingerprintTail = "This file belongs to the database beside it. It shows when that is missing, or\n" +
 		"older than before. Keep the two together; do not copy them for a second server.\n"
 	noBirth = "-"
 )
 
-// readWitness returns what the files say. found tells that there are some; a
+// readFingerprint returns what the files say. found tells that there are some; a
 // damaged one says nothing.
-func (d *directory) readWitness() (said witnessed, found bool, err error) {
-	name := d.file + witnessSuffix
+func (d *directory) readFingerprint() (said fingerprintState, found bool, err error) {
+	name := d.file + fingerprintSuffix
 	text, err := d.root.ReadFile(name)
 	switch found = err == nil; {
 	case found:
-		said = d.parseWitness(name, string(text))
+		said = d.parseFingerprint(name, string(text))
 	case !errors.Is(err, fs.ErrNotExist):
-		return witnessed{}, true, storeError(d.in(name), err)
+		return fingerprintState{}, true, storeError(d.in(name), err)
 	}
 	counts, err := d.counts()
 	for _, n := range counts {
@@ -61,12 +61,12 @@ func (d *directory) readWitness() (said witnessed, found bool, err error) {
 	return said, found, err
 }
 
-// parseWitness reads the file with the suffix .id. Those of older versions do
+// parseFingerprint reads the file with the suffix .id. Those of older versions do
 // not say which file they are.
-func (d *directory) parseWitness(name, text string) (s witnessed) {
-	n, _ := fmt.Sscanf(text, witnessHead, &s.storeID, &s.reservations, &s.inode, &s.birth)
+func (d *directory) parseFingerprint(name, text string) (s fingerprintState) {
+	n, _ := fmt.Sscanf(text, fingerprintHead, &s.storeID, &s.reservations, &s.inode, &s.birth)
 	if n < 2 {
-		return witnessed{}
+		return fingerprintState{}
 	}
 	if now, err := d.fileID(name); n == 4 && err == nil {
 		s.moved = s.inode != 0 && now.inode != 0 && s.inode != now.inode ||
@@ -76,7 +76,7 @@ func (d *directory) parseWitness(name, text string) (s witnessed) {
 }
 
 // fileID is the inode and the birth of a file.
-func (d *directory) fileID(name string) (id witnessed, err error) {
+func (d *directory) fileID(name string) (id fingerprintState, err error) {
 	dir, err := d.root.Open(".")
 	if err != nil {
 		return id, err
@@ -109,11 +109,11 @@ func (d *directory) counts() (counts []int64, err error) {
 
 func (d *directory) countName(n int64) string { return d.file + countSuffix + strconv.FormatInt(n, 10) }
 
-// newWitness writes both files anew.
-func (d *directory) newWitness(s witnessed) (*witness, error) {
-	w := &witness{dir: d, witnessed: s}
+// newFingerprint writes both files anew.
+func (d *directory) newFingerprint(s fingerprintState) (*fingerprint, error) {
+	w := &fingerprint{dir: d, fingerprintState: s}
 	if err := w.write(); err != nil {
-		return nil, storeError(d.in(d.file+witnessSuffix), err)
+		return nil, storeError(d.in(d.file+fingerprintSuffix), err)
 	}
 	counts, err := d.counts()
 	if err != nil {
@@ -128,7 +128,7 @@ func (d *directory) newWitness(s witnessed) (*witness, error) {
 }
 
 // mark makes the file with the suffix .id-N.
-func (w *witness) mark() error {
+func (w *fingerprint) mark() error {
 	f, err := w.dir.root.OpenFile(w.dir.countName(w.reservations), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -137,11 +137,11 @@ func (w *witness) mark() error {
 }
 
 // write makes the file with the suffix .id anew.
-func (w *witness) write() error {
-	name := w.dir.file + witnessSuffix
+func (w *fingerprint) write() error {
+	name := w.dir.file + fingerprintSuffix
 	return w.dir.replace(name, func() (string, error) {
 		id, err := w.dir.fileID(name + newSuffix)
-		return fmt.Sprintf(witnessHead+witnessTail, w.storeID, w.reservations, id.inode, id.birth), err
+		return fmt.Sprintf(fingerprintHead+fingerprintTail, w.storeID, w.reservations, id.inode, id.birth), err
 	})
 }
 
@@ -170,8 +170,8 @@ func (d *directory) replace(name string, content func() (string, error)) error {
 }
 
 // advance notes the number of reservations. An error is of no account: a
-// witness that lags behind only sees less.
-func (w *witness) advance(reservations int64) {
+// fingerprint that lags behind only sees less.
+func (w *fingerprint) advance(reservations int64) {
 	before := w.dir.countName(w.reservations)
 	w.reservations = reservations
 	if err := w.dir.root.Rename(before, w.dir.countName(reservations)); err != nil {
@@ -180,4 +180,4 @@ func (w *witness) advance(reservations int64) {
 }
 
 // close notes the end. An error is of no account, as in advance.
-func (w *witness) close() { _ = w.write() }
+func (w *fingerprint) close() { _ = w.write() }

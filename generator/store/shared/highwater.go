@@ -14,9 +14,9 @@ import (
 	"nextid/generator"
 )
 
-// witness remembers how far each key had come when this server last saw it.
+// highWater remembers how far each key had come when this server last saw it.
 // See the package comment.
-type witness struct {
+type highWater struct {
 	path string // "" for none
 
 	mu    sync.Mutex
@@ -28,12 +28,12 @@ type witness struct {
 // position is the end of the last reservation of a key, and its seq.
 type position struct{ hi, seq int64 }
 
-const witnessHead = "# How far each key of the shared store had come when this server last saw it: key, end, count.\n" +
+const highWaterHead = "# How far each key of the shared store had come when this server last saw it: key, end, count.\n" +
 	"# It shows a store that went back. Remove it only when the server is to use another store.\n"
 
-// openWitness reads the file at path, if there is one, and writes it anew.
-func openWitness(path string) (*witness, error) {
-	w := &witness{path: path, seen: map[string]position{}}
+// openHighWater reads the file at path, if there is one, and writes it anew.
+func openHighWater(path string) (*highWater, error) {
+	w := &highWater{path: path, seen: map[string]position{}}
 	if path == "" {
 		return w, nil
 	}
@@ -46,7 +46,7 @@ func openWitness(path string) (*witness, error) {
 	return w, w.rewrite()
 }
 
-func (w *witness) read() error {
+func (w *highWater) read() error {
 	f, err := os.Open(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -67,7 +67,7 @@ func (w *witness) read() error {
 }
 
 // rewrite writes the file with one line a key. Called with mu, or alone.
-func (w *witness) rewrite() error {
+func (w *highWater) rewrite() error {
 	if w.file != nil {
 		w.file.Close()
 		w.file = nil
@@ -77,7 +77,7 @@ func (w *witness) rewrite() error {
 		return err
 	}
 	out := bufio.NewWriter(f)
-	_, err = out.WriteString(witnessHead)
+	_, err = out.WriteString(highWaterHead)
 	for key, s := range w.seen {
 		if err == nil {
 			_, err = out.WriteString(line(key, s))
@@ -97,7 +97,7 @@ func (w *witness) rewrite() error {
 func line(key string, s position) string { return fmt.Sprintf("%q %d %d.\n", key, s.hi, s.seq) }
 
 // look returns what was last seen of a key.
-func (w *witness) look(key string) (s position, known bool) {
+func (w *highWater) look(key string) (s position, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, known = w.seen[key]
@@ -107,7 +107,7 @@ func (w *witness) look(key string) (s position, known bool) {
 // grant compares a grant with what was seen before and remembers it, unless
 // it goes back: then it returns what it contradicts. The grants of a key must
 // come in their order.
-func (w *witness) grant(key string, lo int64, s position) (before position, back bool) {
+func (w *highWater) grant(key string, lo int64, s position) (before position, back bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, known := w.seen[key]
@@ -120,7 +120,7 @@ func (w *witness) grant(key string, lo int64, s position) (before position, back
 
 // ends lists the keys that begin with prefix and the ends that were last seen
 // of them, ordered by key.
-func (w *witness) ends(prefix string) []generator.Mark {
+func (w *highWater) ends(prefix string) []generator.Mark {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []generator.Mark
@@ -135,7 +135,7 @@ func (w *witness) ends(prefix string) []generator.Mark {
 
 // raised remembers the seq that a key got when its row was raised to the end
 // that was last seen.
-func (w *witness) raised(key string, s position) {
+func (w *highWater) raised(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen[key].hi == s.hi {
@@ -144,8 +144,8 @@ func (w *witness) raised(key string, s position) {
 }
 
 // note remembers s whatever was seen before. An error of the file is of no
-// account: a witness that lags behind only sees less.
-func (w *witness) note(key string, s position) {
+// account: marks that lag behind only show less.
+func (w *highWater) note(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.set(key, s)
@@ -154,7 +154,7 @@ func (w *witness) note(key string, s position) {
 // lower remembers that the end of a key may be to from now on, and returns the
 // seq of the reservation that ended at hi. last is false when that is not the
 // last one which this server knows of.
-func (w *witness) lower(key string, hi, to int64) (seq int64, last bool) {
+func (w *highWater) lower(key string, hi, to int64) (seq int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, known := w.seen[key]
@@ -167,7 +167,7 @@ func (w *witness) lower(key string, hi, to int64) (seq int64, last bool) {
 }
 
 // set is called with mu.
-func (w *witness) set(key string, s position) {
+func (w *highWater) set(key string, s position) {
 	w.seen[key] = s
 	if w.file == nil {
 		return
@@ -179,7 +179,7 @@ func (w *witness) set(key string, s position) {
 	_, _ = w.file.WriteString(line(key, s))
 }
 
-func (w *witness) close() {
+func (w *highWater) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file != nil {
