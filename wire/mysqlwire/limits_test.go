@@ -84,7 +84,7 @@ func TestLongCommands(t *testing.T) {
 	const limit = 17 << 20
 	sizes := []int{1000, 1<<24 - 2, 1<<24 - 1, 1 << 24, limit, limit + 1, 2 << 24}
 	if raceEnabled { // which makes long texts very slow
-		sizes = []int{1000, 1<<24 - 1, 2 << 24}
+		sizes = []int{1000, 2 << 24}
 	}
 	address, _ := startServer(t, mysqlwire.Config{Limits: wire.Limits{Statement: limit, Message: time.Minute}})
 	const head = "SELECT 1 AS a -- "
