@@ -140,6 +140,22 @@ func failOverWithAWrongClock(t *testing.T, tool string, store lossyStore, by tim
 	crowd.judge(t)
 }
 
+// drawRuns draws n ids in one statement.
+func drawRuns(ctx context.Context, conn *pgx.Conn, name string, n int) ([]generator.Range, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	rows, err := conn.Query(ctx, "SELECT first, last, step FROM next_range($1, $2)", name, n)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r generator.Range, err error) {
+		var last int64
+		err = row.Scan(&r.First, &last, &r.Step)
+		r.Count = (last-r.First)/max(r.Step, 1) + 1
+		return r, err
+	})
+}
+
 // keepDrawing is drawFrom for a server that refuses from time to time.
 func (c *crowd) keepDrawing(ctx context.Context, address string, n int) (wait func()) {
 	var wg sync.WaitGroup
@@ -150,9 +166,10 @@ func (c *crowd) keepDrawing(ctx context.Context, address string, n int) (wait fu
 			for ctx.Err() == nil {
 				conn, err := pgx.Connect(ctx, "postgres://anybody@"+address+"/nextid?sslmode=disable&connect_timeout=60")
 				for err == nil {
-					var id int64
-					if id, err = drawOnce(ctx, conn, "flakes"); err == nil {
-						c.log.Add(history.Event{Name: "flakes", Client: client, Range: generator.Range{First: id, Step: 1, Count: 1}})
+					var runs []generator.Range
+					runs, err = drawRuns(ctx, conn, "flakes", 20_000)
+					for _, run := range runs {
+						c.log.Add(history.Event{Name: "flakes", Client: client, Range: run})
 					}
 				}
 				if conn != nil {
