@@ -13,6 +13,17 @@ type WorkerMark struct {
 	Mark       // Hi in Unix milliseconds; NoLimit for one that was given up, see worker.Repair
 }
 
+// WorkerBits is how wide the worker field of a generator's ids is; 0 of kinds that
+// have none.
+func (r *Registry) WorkerBits(ctx context.Context, name string) (int, error) {
+	d, err := r.cfg.Store.Defined(ctx, name)
+	k, ok := KindAs[WorkerKind](r.kinds[d.Kind])
+	if err != nil || !ok {
+		return 0, err
+	}
+	return k.WorkerBits(d.Options), nil
+}
+
 // Workers lists the worker ids that were ever claimed.
 func (r *Registry) Workers(ctx context.Context) ([]WorkerMark, error) {
 	marks, err := r.cfg.Store.Reserved(ctx, WorkerKeyPrefix)

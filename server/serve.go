@@ -424,7 +424,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	e.sql, err = sqlfuncs.NewServer(sqlfuncs.Config{
 		Registry: e.registry, Functions: c.build.functions, Trail: trail, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log), Layout: c.Layout, Takeover: c.takeover,
 		Variables: mysqlVariables(&c, endpoints), Parameters: postgresParameters(&c, endpoints), Settings: e.settings, Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables,
-		Feeds:    e.feeder.answer,
+		Feeds: e.feeder.answer, Workers: e.pools,
 		Counters: func() map[string]string { return mysqlCounters(endpoints) },
 		Nodes: func(ctx context.Context) ([]generator.Node, error) {
 			nodes, err := e.nodes.List(ctx)

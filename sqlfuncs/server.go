@@ -9,6 +9,7 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/quota"
 	"nextid/generator/uuid"
+	"nextid/generator/worker"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
@@ -34,6 +35,8 @@ type Config struct {
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
 
+	// Workers has the worker ids of the server.
+	Workers *worker.Pools
 	// Feeds lists the sequences that the server feeds, for nextid.feeds; nil: none.
 	Feeds func() []generator.Feed
 
@@ -158,7 +161,7 @@ func NewServer(cfg Config) (*Server, error) {
 		catalog: newCatalog(cfg.Functions...), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
-			Trail: cfg.Trail, Nodes: cfg.Nodes, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
+			Trail: cfg.Trail, Nodes: cfg.Nodes, Workers: cfg.Workers, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
 		},
 	}
 	s.variables, s.parameters = s.mysqlVariables(cfg.Variables), s.postgresParameters(cfg.Parameters)

@@ -72,7 +72,7 @@ func (p *Pool) claim(old *Lease) error {
 			if err != nil {
 				return err
 			}
-			if lo == from || cfg.Store.Exclusive() {
+			if lo == from {
 				p.adopt(old, id, lo, hi, now*1000)
 				p.report(id, lo)
 				p.alarm(m, now)
@@ -109,7 +109,8 @@ func (p *Pool) presentTick(m marks, id, now, earliest int64) int64 {
 	from := max(now-max(p.unitMs.Load()-1, 0), min(earliest, now))
 	if p.Exclusive() {
 		from = max(from, m.greatest)
-	} else if hi, used := m.hi[id]; used {
+	}
+	if hi, used := m.hi[id]; used {
 		from = max(from, hi)
 	}
 	return min(from, now)
@@ -203,7 +204,8 @@ type marks struct {
 	hi       map[int64]int64
 	owner    map[int64]string
 	greatest int64
-	end      int64 // the greatest of all
+	end      int64           // the greatest of all
+	leased   map[int64]int64 // where leases of libraries began, see LeaseWorker
 }
 
 func (p *Pool) marks(ctx context.Context) (marks, error) {
@@ -213,7 +215,10 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	if err != nil {
 		return marks{}, err
 	}
-	m := marks{hi: make(map[int64]int64, len(list)), owner: make(map[int64]string, len(list)), greatest: math.MinInt64, end: math.MinInt64}
+	m := marks{
+		hi: make(map[int64]int64, len(list)), owner: make(map[int64]string, len(list)), leased: map[int64]int64{},
+		greatest: math.MinInt64, end: math.MinInt64,
+	}
 	for _, k := range list {
 		id, err := strconv.ParseInt(strings.TrimPrefix(k.Key, p.prefix()), 10, 64)
 		if err != nil || id < 0 || id >= 1<<p.bits {
@@ -224,6 +229,12 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 			}
 		}
 		m.hi[id], m.owner[id] = k.Hi, k.Owner
+		if since, _, library := libraryOwner(k.Owner); library {
+			m.leased[id] = since
+			if p.Exclusive() { // a server's ids of the line are from before the lease
+				k.Hi = min(k.Hi, since)
+			}
+		}
 		if k.Hi != spent {
 			m.end = max(m.end, k.Hi)
 		}
@@ -231,7 +242,10 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	for _, id := range p.pools.mine(p) {
 		m.hi[id] = ours
 	}
-	for _, hi := range m.hi {
+	for id, hi := range m.hi {
+		if since, library := m.leased[id]; library {
+			hi = min(hi, since)
+		}
 		if hi != ours {
 			m.greatest = max(m.greatest, hi)
 		}
@@ -247,14 +261,17 @@ const manyIDs = 1024
 // free reports whether nobody holds a worker id.
 func (p *Pool) free(m marks, id, now int64) bool {
 	hi, used := m.hi[id]
-	return !used || hi <= now || hi != ours && p.pools.cfg.Store.Exclusive()
+	_, library := m.leased[id]
+	return !used || hi <= now || hi != ours && p.alone() && !library
 }
+
+// alone reports whether all lines that this process has not claimed are free.
+func (p *Pool) alone() bool { return p.pools.cfg.Store.Exclusive() && !p.shared }
 
 // choose picks the worker id to claim: the one that is wished for, or the
 // least recently used, where ids that were never used come first. free is
 // false when it is held until hi[id], and for None, when all are ours.
 func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
-	exclusive := p.pools.cfg.Store.Exclusive()
 	if wish.ID != None {
 		return wish.ID, p.free(m, wish.ID, now)
 	}
@@ -266,9 +283,9 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 		}
 	}
 	all := int64(1) << p.bits
-	if n := int64(len(m.hi)); n < all && (n < manyIDs || (oldest > now && !exclusive)) {
+	if n := int64(len(m.hi)); n < all && (n < manyIDs || id == None || !p.free(m, id, now)) {
 		first := int64(0)
-		if exclusive {
+		if p.alone() {
 			first = int64(p.pools.cfg.Seed % uint64(all))
 		}
 		for id = first; ; id = (id + 1) % all {
@@ -277,7 +294,7 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 			}
 		}
 	}
-	return id, id != None && (oldest <= now || exclusive)
+	return id, id != None && p.free(m, id, now)
 }
 
 // noneFree says until when id, the one that frees first, is held.

@@ -39,6 +39,8 @@ type Pool struct {
 	users   int      // generators that have not left
 	closed  bool
 
+	shared bool // libraries lease on the lines, see LeaseWorker
+
 	unsure bool // belongs to the attempt: an answer was lost, so a gap may be our own
 }
 

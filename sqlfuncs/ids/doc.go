@@ -9,6 +9,7 @@
 //	parse_id, id_time, id_floor, id_ceil parse.go
 //	UUIDs, ULIDs and their like          uuid.go; in other forms, and public ones: public.go
 //	get_id, as Twitter's service has it  service.go; who called it: agent.go
+//	lease_worker and its like            lease.go
 //	create_generator and its like        admin.go; import_generator: import.go
 //	ids, id_batch, id_ranges, id_fields, id_parts,
 //	NAME_id                              tables.go; a generator read as a sequence: sequence_table.go

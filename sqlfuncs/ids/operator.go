@@ -30,6 +30,8 @@ var operatorTables = []engine.Table{
 		answered_at:timestamptz draws:int8! errors:int8!`),
 	operatorTable("workers", "worker ids: who reserved time on each, until when",
 		"bits:int4! worker:int8! owner:text! reserved_until:timestamptz! updated_at:timestamptz!", workerRows),
+	operatorTable("leases", "worker ids that libraries hold (lease_worker): who, since when, until when",
+		"bits:int4! worker:int8! holder:text! not_before:timestamptz! until:timestamptz! renewed_at:timestamptz!", leaseRows),
 	operatorTable("nodes", "the servers on this store: where they are, how they stand, how their clocks differ", `
 		node:int4! state:text! this:bool! host:text! pid:int4! address:text! version:text!
 		ready:bool! workers:text! issued:int8! per_second:int8! started_at:timestamptz!

@@ -9,6 +9,7 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/quota"
 	"nextid/generator/uuid"
+	"nextid/generator/worker"
 	"nextid/sqlfuncs/engine"
 )
 
@@ -24,6 +25,8 @@ type Server struct {
 	NoTableCreate bool
 	// Nodes lists the servers on the store.
 	Nodes func(context.Context) ([]generator.Node, error)
+	// Workers has the worker ids, for libraries that lease some.
+	Workers *worker.Pools
 	// Feeds lists the sequences that this server feeds.
 	Feeds func() []generator.Feed
 	// Takeover is nil where the server takes over no other systems.

@@ -92,7 +92,7 @@ func NewServer(t testing.TB, configs ...Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Trail: cfg.Trail, Limits: cfg.Limits, Memory: cfg.Memory, Sequence: cfg.Sequence, NoTableCreate: cfg.NoTables})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Workers: pools, Version: "test", Trail: cfg.Trail, Limits: cfg.Limits, Memory: cfg.Memory, Sequence: cfg.Sequence, NoTableCreate: cfg.NoTables})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,22 +18,25 @@ import (
 func (s *Server) routes() map[string]http.Handler {
 	routes := map[string]http.Handler{"/api/": s.answer(unknown)}
 	for pattern, handle := range map[string]handler{
-		"GET /api/v1/status":                   s.status,
-		"GET /api/v1/history":                  s.rates,
-		"POST /api/v1/login":                   s.logIn,
-		"DELETE /api/v1/login":                 s.logOut,
-		"GET /api/v1/generators":               s.generators,
-		"GET /api/v1/generators/{name}":        s.generator,
-		"POST /api/v1/generators/{name}/ids":   s.ids,
-		"POST /api/v1/generators/{name}/codes": s.codes,
-		"POST /api/v1/generators/{name}/runs":  s.runs,
-		"PUT /api/v1/generators/{name}":        admin(s.create),
-		"PATCH /api/v1/generators/{name}":      admin(s.alter),
-		"DELETE /api/v1/generators/{name}":     admin(s.drop),
-		"GET /api/v1/parse/{id}":               s.parse,
-		"GET /api/segment/get/{name}":          s.leafSegment,
-		"GET /api/snowflake/get/{name}":        s.leafSnowflake,
-		"GET /decodeSnowflakeId":               s.leafDecode,
+		"GET /api/v1/status":                     s.status,
+		"GET /api/v1/history":                    s.rates,
+		"POST /api/v1/login":                     s.logIn,
+		"DELETE /api/v1/login":                   s.logOut,
+		"GET /api/v1/generators":                 s.generators,
+		"GET /api/v1/generators/{name}":          s.generator,
+		"POST /api/v1/generators/{name}/ids":     s.ids,
+		"POST /api/v1/generators/{name}/codes":   s.codes,
+		"POST /api/v1/generators/{name}/runs":    s.runs,
+		"PUT /api/v1/generators/{name}":          admin(s.create),
+		"PATCH /api/v1/generators/{name}":        admin(s.alter),
+		"DELETE /api/v1/generators/{name}":       admin(s.drop),
+		"GET /api/v1/parse/{id}":                 s.parse,
+		"POST /api/v1/workers/{pool}":            s.lease,
+		"PATCH /api/v1/workers/{pool}/{worker}":  s.renew,
+		"DELETE /api/v1/workers/{pool}/{worker}": s.release,
+		"GET /api/segment/get/{name}":            s.leafSegment,
+		"GET /api/snowflake/get/{name}":          s.leafSnowflake,
+		"GET /decodeSnowflakeId":                 s.leafDecode,
 	} {
 		routes[pattern] = s.answer(handle)
 	}
@@ -53,7 +56,7 @@ func (s *Server) routes() map[string]http.Handler {
 }
 
 // views has the tables of nextid that the API shows unchanged.
-var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents"}
+var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents", "leases"}
 
 func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
 	err := sqlstate.New(sqlstate.UndefinedTable, "there is no %s %s", r.Method, r.URL.Path)
@@ -131,21 +134,44 @@ func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) er
 
 func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) error {
 	name := r.PathValue("name")
-	result, err := s.query(r, c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
+	err := s.one(w, r, c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
+	if errors.Is(err, io.EOF) {
+		return sqlstate.New(sqlstate.UndefinedTable, "there is no generator %q", name)
+	}
+	return err
+}
+
+// one answers with the one row of a statement as an object, or returns io.EOF.
+func (s *Server) one(w http.ResponseWriter, r *http.Request, c caller, text string, types []datum.OID, args ...string) error {
+	result, err := s.query(r, c, text, types, args...)
 	if err != nil {
 		return err
 	}
 	defer result.Close()
 	row, err := result.next()
-	if errors.Is(err, io.EOF) {
-		return sqlstate.New(sqlstate.UndefinedTable, "there is no generator %q", name)
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	out := append(result.appendObject(nil, result.portal.Columns(), row), '\n')
 	setJSON(w)
 	_, _ = w.Write(out) // the client may have hung up
 	return nil
+}
+
+// leaseTypes has the types of (pool, worker, until, used).
+var leaseTypes = []datum.OID{datum.Text, datum.Int8, datum.TimestampTZ, datum.TimestampTZ}
+
+func (s *Server) lease(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.one(w, r, c, "SELECT * FROM lease_worker($1, $2)", []datum.OID{datum.Text, datum.Text}, r.PathValue("pool"), r.URL.Query().Get("holder"))
+}
+
+func (s *Server) renew(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.one(w, r, c, "SELECT * FROM renew_worker($1, $2, $3)", leaseTypes[:3], r.PathValue("pool"), r.PathValue("worker"), r.URL.Query().Get("until"))
+}
+
+func (s *Server) release(w http.ResponseWriter, r *http.Request, c caller) error {
+	q := r.URL.Query()
+	return s.one(w, r, c, "SELECT * FROM release_worker($1, $2, $3, $4)", leaseTypes, r.PathValue("pool"), r.PathValue("worker"), q.Get("until"), q.Get("used"))
 }
 
 // nameAndCount has the types of (name, n).

@@ -343,7 +343,11 @@ func TestOpenAPI(t *testing.T) {
 		t.Errorf("documented\n%q\nserved\n%q", documented, served)
 	}
 	bodies := map[string]string{"PUT": `{"kind": "segment"}`, "PATCH": `{"options": {"step": 7}}`}
-	place := strings.NewReplacer("{name}", "doc", "{id}", "1541815603606036480")
+	var lease struct{ Worker, Until string }
+	if _, body := ask("POST", "/api/v1/workers/10?holder=doc", "", "user", "root"); json.Unmarshal([]byte(body), &lease) != nil {
+		t.Fatal(body)
+	}
+	place := strings.NewReplacer("{name}", "doc", "{id}", "1541815603606036480", "{pool}", "10", "{worker}", lease.Worker)
 	order := map[string]int{"PUT": -1, "DELETE": 1} // made before it is used, dropped behind it
 	slices.SortStableFunc(documented, func(a, b string) int {
 		am, _, _ := strings.Cut(a, " ")
@@ -358,8 +362,16 @@ func TestOpenAPI(t *testing.T) {
 			url += "?bizType=doc"
 		case strings.HasPrefix(path, "/decode"):
 			url += "?snowflakeId=1541815603606036480"
+		case strings.HasSuffix(path, "{worker}"):
+			url += "?until=" + lease.Until + "&used=" + lease.Until
 		}
 		status, body := ask(method, url, bodies[method], "user", "root")
+		if method == "PATCH" && strings.HasSuffix(path, "{worker}") {
+			if status != 503 || !strings.Contains(body, "no more is reserved yet") { // a new lease is as long as leases are
+				t.Errorf("%s: status %d: %s", route, status, body)
+			}
+			continue
+		}
 		response, ok := doc.Paths[path][strings.ToLower(method)].Responses[strconv.Itoa(status)]
 		if !ok {
 			t.Errorf("%s: status %d is not documented: %s", route, status, body)

@@ -47,7 +47,7 @@ func SQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Regi
 			t.Error(err)
 		}
 	})
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test"})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Workers: pools, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

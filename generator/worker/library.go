@@ -1,0 +1,184 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// Worker ids for the libraries of applications. A library that issues ids only
+// in [Lo, Hi) of its Lease follows the protocol of this package: its time is
+// reserved on the same line as that of a server, so no server and no other
+// library ever has it, whatever their clocks say. The library passes the end of
+// its lease with each call: a line whose end is another one has another holder.
+
+const (
+	// libraryGrid is what leases begin and end on: whole ticks of every layout
+	// whose unit divides a second.
+	libraryGrid = 1000 // ms
+	// librarySlice is the length of leases on a store of this process alone.
+	// On a shared store it is Config.Slice, for the reason of Furthest.
+	librarySlice = time.Minute
+	// libraryPrefix begins the owner of a line that is leased. The Unix ms from
+	// which on it is leased and the holder follow.
+	libraryPrefix = "lease "
+)
+
+// LibraryLease is a worker id that a library holds.
+type LibraryLease struct {
+	Bits    int
+	Holder  string
+	Renewed time.Time // by the store's clock
+	Lease
+}
+
+// Leased reads a mark of a worker id's line. ok is false if no library has reserved
+// on it last.
+func Leased(m generator.WorkerMark) (l LibraryLease, ok bool) {
+	since, holder, ok := libraryOwner(m.Owner)
+	return LibraryLease{Bits: m.Bits, Holder: holder, Renewed: m.Updated, Lease: Lease{Worker: m.ID, Lo: since, Hi: m.Hi}}, ok
+}
+
+func libraryOwner(owner string) (since int64, holder string, ok bool) {
+	text, ok := strings.CutPrefix(owner, libraryPrefix)
+	from, holder, _ := strings.Cut(text, " ")
+	since, err := strconv.ParseInt(from, 10, 64)
+	return since, holder, ok && err == nil
+}
+
+// LeaseWorker claims a worker id of a width for a library (rule R1).
+func (p *Pools) LeaseWorker(ctx context.Context, bits uint8, holder string) (Lease, error) {
+	line := p.library(bits)
+	deadline := p.cfg.Clock.Monotonic() + p.cfg.StartWait
+	for {
+		earliest, err := line.catchUp(true)
+		if err != nil {
+			return Lease{}, err
+		}
+		m, err := line.marks(ctx)
+		if err != nil {
+			return Lease{}, err
+		}
+		now := p.time.now() / 1000
+		id, free := line.choose(m, line.wish, now)
+		if !free {
+			return Lease{}, line.noneFree(id, m)
+		}
+		from := floorGrid(now)
+		for _, end := range []int64{m.hi[id], earliest} { // no end where nothing was reserved
+			if end > from {
+				from = onGrid(end)
+			}
+		}
+		l, err := line.lend(ctx, id, from, from, holder)
+		if err != nil || l.Lo == from {
+			return l, err
+		}
+		// Another holder took the id in this moment.
+		if p.cfg.Store.Exclusive() { // this process did, and its line must not look leased
+			if lo, hi, err := line.ask(id, l.Hi, 1); err == nil && lo == l.Hi {
+				l.Hi = hi
+			}
+		}
+		line.giveBack(id, l.Lo, l.Hi)
+		if p.cfg.Clock.Monotonic() > deadline {
+			return Lease{}, errContended()
+		}
+	}
+}
+
+// RenewWorker reserves the time behind the end (Unix ms) of a lease (rule R2). After
+// an error the library has nothing but the lease in hand (rule R3).
+func (p *Pools) RenewWorker(ctx context.Context, bits uint8, id, until int64) (Lease, error) {
+	line := p.library(bits)
+	since, holder, err := line.leased(ctx, id, until)
+	if err != nil {
+		return Lease{}, err
+	}
+	if _, err := line.catchUp(true); err != nil {
+		return Lease{}, err
+	}
+	l, err := line.lend(ctx, id, until, since, holder)
+	if err == nil && l.Lo != until { // rule R4
+		line.giveBack(id, l.Lo, l.Hi)
+		return Lease{}, errLeaseLost(id, until, "another holder")
+	}
+	return l, err
+}
+
+// ReleaseWorker gives back the time of a lease behind used (Unix ms), the end of
+// what the library has used of it (rule R6).
+func (p *Pools) ReleaseWorker(ctx context.Context, bits uint8, id, until, used int64) (Lease, error) {
+	line := p.library(bits)
+	since, _, err := line.leased(ctx, id, until)
+	if err != nil {
+		return Lease{}, err
+	}
+	l := Lease{Worker: id, Lo: since, Hi: min(onGrid(max(used, since)), until)}
+	return l, line.ReleaseLine(ctx, line.key(id), until, l.Hi)
+}
+
+// library returns the time lines of a width. The Pool holds no worker id.
+func (p *Pools) library(bits uint8) *Pool {
+	line := newPool(p, Width{Worker: bits}, Wish{ID: None})
+	line.shared = true
+	return line
+}
+
+func onGrid(ms int64) int64 { return -floorGrid(-ms) }
+
+func floorGrid(ms int64) int64 { return ms - ((ms%libraryGrid)+libraryGrid)%libraryGrid }
+
+// leased checks that a lease ends where its line does. It returns since when the
+// line is leased, and to whom.
+func (p *Pool) leased(ctx context.Context, id, until int64) (since int64, holder string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	m, ok, err := p.pools.cfg.Store.Mark(ctx, p.key(id))
+	if err != nil {
+		return 0, "", err
+	}
+	since, holder, library := libraryOwner(m.Owner)
+	if !ok || !library || m.Hi != until || id < 0 || id >= p.width.IDs() {
+		return 0, "", errLeaseLost(id, until, m.Owner)
+	}
+	return since, holder, nil
+}
+
+func errLeaseLost(id, until int64, owner string) error {
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
+		Message: fmt.Sprintf("no lease of worker id %d ends at %s: %q has reserved on it last",
+			id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), owner),
+		Hint: "Issue ids up to the end of the lease in hand, and lease another worker id with lease_worker.",
+	}
+}
+
+// lend reserves time from a moment on, as far ahead as leases reach. since is when
+// the lease began.
+func (p *Pool) lend(ctx context.Context, id, from, since int64, holder string) (Lease, error) {
+	slice := p.pools.cfg.Slice
+	if p.pools.cfg.Store.Exclusive() {
+		slice = max(slice, librarySlice)
+	}
+	end := floorGrid(p.pools.time.unpushed()/1000 + slice.Milliseconds())
+	if end <= from {
+		return Lease{}, &generator.Error{
+			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
+			Message: fmt.Sprintf("worker id %d has time until %s, and no more is reserved yet", id, time.UnixMilli(from).UTC().Format(time.RFC3339)),
+			Hint:    "Renew a lease when a third of its time is over.",
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	lo, hi, err := p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
+		Key: p.key(id), AtLeast: from, N: end - from, Limit: math.MaxInt64,
+		Owner: libraryPrefix + strconv.FormatInt(since, 10) + " " + holder,
+	})
+	return Lease{Worker: id, Lo: lo, Hi: hi}, err
+}

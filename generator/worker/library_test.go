@@ -1,0 +1,180 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"nextid/generator"
+	"nextid/generator/generatortest"
+	"nextid/generator/store/memory"
+)
+
+func TestLibrariesLeaseWorkerIDs(t *testing.T) {
+	for _, exclusive := range []bool{true, false} {
+		inWorld(t, exclusive, func(w *world) {
+			p := w.server()
+			own := w.open(p)
+			time.Sleep(300 * time.Millisecond)
+			now := w.now()
+			lease := func(holder string) Lease {
+				l, err := p.LeaseWorker(w.t.Context(), bits, holder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return l
+			}
+			a, b := lease("a"), lease("b")
+			if a.Worker == b.Worker || a.Worker == own.Lease().Worker || b.Worker == own.Lease().Worker {
+				t.Fatalf("leases of %d and %d, the server has %d", a.Worker, b.Worker, own.Lease().Worker)
+			}
+			if a.Lo > now || a.Lo%1000 != 0 || a.Hi%1000 != 0 || a.Hi > now+60_000 || a.Hi < now+58_000 {
+				t.Errorf("lease %+v at %d", a, now)
+			}
+			_, err := p.RenewWorker(w.t.Context(), bits, a.Worker, a.Hi)
+			wantErr(t, err, generator.ErrNotNow, "no more is reserved yet")
+			time.Sleep(20 * time.Second)
+			next, err := p.RenewWorker(w.t.Context(), bits, a.Worker, a.Hi)
+			if err != nil || next.Lo != a.Hi || next.Hi < w.now()+58_000 {
+				t.Errorf("renewed: %+v, %v", next, err)
+			}
+			_, err = p.RenewWorker(w.t.Context(), bits, a.Worker, a.Hi)
+			wantErr(t, err, generator.ErrNotNow, `"lease `)
+			back, err := p.ReleaseWorker(w.t.Context(), bits, b.Worker, b.Hi, w.now())
+			if err != nil || back.Hi < w.now() || back.Hi > w.now()+1000 || w.hi(b.Worker) != back.Hi {
+				t.Errorf("released: %+v, %v", back, err)
+			}
+			_, err = p.RenewWorker(w.t.Context(), bits, b.Worker, b.Hi)
+			wantErr(t, err, generator.ErrNotNow, "no lease of worker id")
+			for _, id := range []int64{own.Lease().Worker, 77, -1} {
+				if _, err := p.RenewWorker(w.t.Context(), bits, id, own.Lease().Hi); !errors.Is(err, generator.ErrNotNow) {
+					t.Errorf("worker id %d is renewed as a lease: %v", id, err)
+				}
+			}
+			// A server that claims anew neither takes a leased id nor follows its time.
+			time.Sleep(5 * time.Second)
+			successor := w.open(w.server()).Lease()
+			if successor.Worker == a.Worker || successor.Lo > w.now() {
+				t.Errorf("a new server begins with %+v at %d, leased is %+v", *successor, w.now(), next)
+			}
+		})
+	}
+}
+
+func TestLeasesEndWithTheWorkerIDs(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		p := w.server()
+		for range 2 {
+			if _, err := p.LeaseWorker(w.t.Context(), 1, "x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := p.LeaseWorker(w.t.Context(), 1, "x")
+		wantErr(t, err, generator.ErrNotNow, "all 2 worker ids are in use; the first becomes free at")
+		time.Sleep(time.Minute)
+		if _, err = p.LeaseWorker(w.t.Context(), 1, "x"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Servers and libraries stamp with worker ids of two bits, each by a clock of its
+// own: none has a millisecond of a worker id that another had.
+func TestLibrariesAndServersNeverShareTime(t *testing.T) {
+	generatortest.CheckInBubbles(t, func(t *rapid.T) {
+		exclusive := rapid.Bool().Draw(t, "embedded store")
+		store := generatortest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: generatortest.NewClock(start)}))
+		type moment struct{ worker, ms int64 }
+		used := map[moment]int{}
+		use := func(who int, worker, ms int64) {
+			if other, again := used[moment{worker, ms}]; again && other != who {
+				t.Fatalf("%d and %d stamp worker id %d at %d", who, other, worker, ms)
+			}
+			used[moment{worker, ms}] = who
+		}
+		type library struct {
+			who    int
+			clock  *generatortest.Clock
+			leases []Lease
+			newest int64
+		}
+		var servers []*Pools
+		var libraries []*library
+		clocks := []*generatortest.Clock{}
+		defer func() {
+			store.Clear()
+			for _, p := range servers {
+				crash(p)
+			}
+		}()
+		ctx := context.Background()
+		whos := 0
+		newServer := func() {
+			clock := generatortest.NewClock(start)
+			clocks = append(clocks, clock)
+			servers = append(servers, New(Config{Store: store, Clock: clock, Logger: discard}))
+		}
+		newServer()
+		if !exclusive {
+			newServer()
+		}
+		for range rapid.IntRange(10, 60).Draw(t, "events") {
+			time.Sleep(time.Duration(rapid.IntRange(0, 15_000).Draw(t, "sleep")) * time.Millisecond)
+			at := rapid.IntRange(0, len(servers)-1).Draw(t, "server")
+			p := servers[at]
+			event := rapid.SampledFrom([]string{"lease", "renew", "renew", "release", "draw", "draw", "draw", "clock", "crash", "fault"}).Draw(t, "event")
+			var l *library
+			if len(libraries) > 0 {
+				l = libraries[rapid.IntRange(0, len(libraries)-1).Draw(t, "library")]
+			}
+			switch {
+			case event == "lease":
+				if lease, err := p.LeaseWorker(ctx, 2, "test"); err == nil {
+					whos++
+					clock := generatortest.NewClock(start)
+					clocks = append(clocks, clock)
+					libraries = append(libraries, &library{who: whos, clock: clock, leases: []Lease{lease}})
+				}
+			case event == "renew" && l != nil:
+				last := l.leases[len(l.leases)-1]
+				if lease, err := p.RenewWorker(ctx, 2, last.Worker, last.Hi); err == nil {
+					l.leases = append(l.leases, lease)
+				}
+			case event == "release" && l != nil:
+				last := l.leases[len(l.leases)-1]
+				_, _ = p.ReleaseWorker(ctx, 2, last.Worker, last.Hi, l.newest+1) // whatever it answers, nothing is used any more
+				l.leases = []Lease{{Worker: last.Worker}}
+			case event == "clock":
+				drawClock(t, clocks[rapid.IntRange(0, len(clocks)-1).Draw(t, "clock of")])
+			case event == "crash":
+				crash(p)
+				clocks = append(clocks, generatortest.NewClock(start))
+				servers[at] = New(Config{Store: store, Clock: clocks[len(clocks)-1], Logger: discard})
+			case event == "fault":
+				drawFault(t, store)
+			}
+			for _, l := range libraries {
+				now := l.clock.Wall() / 1e6
+				for _, lease := range l.leases {
+					if now >= max(lease.Lo, l.newest) && now < lease.Hi {
+						use(l.who, lease.Worker, now)
+						l.newest = now
+					}
+				}
+			}
+			for i, p := range servers {
+				short, cancel := context.WithTimeout(ctx, 20*time.Second)
+				pool, err := p.Open(short, Width{Worker: 2}, time.Millisecond)
+				if err == nil {
+					if now, lease := pool.Now()/1000, pool.Lease(); now >= lease.Lo && now < lease.Hi {
+						use(-1-i, lease.Worker, now) // what a server's successor may not have is the concern of another test
+					}
+				}
+				cancel()
+			}
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package ids
+
+import (
+	"strconv"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/layout"
+	"nextid/generator/worker"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// leaseFunctions give worker ids, with reserved time, to libraries that issue ids
+// themselves. A pool is a number of worker bits, or the generator or layout that has
+// them.
+var leaseFunctions = []engine.Function{
+	leaseFunction("lease_worker", "a worker id for a library, which issues ids from not_before up to until",
+		[]engine.Argument{{Name: "pool", Type: datum.Text}, {Name: "holder", Type: datum.Text, Optional: true}},
+		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
+			holder := x.Host.Client().Settings["application_name"]
+			if len(a) > 1 {
+				holder = a[1].Str
+			}
+			if len(holder) > generator.MaxNameBytes {
+				return worker.Lease{}, sqlstate.New(sqlstate.InvalidParameterValue, "the holder has %d bytes, and %d is the most", len(holder), generator.MaxNameBytes)
+			}
+			return serverOf(x).Workers.LeaseWorker(x.Ctx, bits, holder)
+		}),
+	leaseFunction("renew_worker", "the time behind a lease of lease_worker; not_before is its end",
+		[]engine.Argument{{Name: "pool", Type: datum.Text}, {Name: "worker", Type: datum.Int8}, {Name: "until", Type: datum.TimestampTZ}},
+		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
+			return serverOf(x).Workers.RenewWorker(x.Ctx, bits, a[1].Int, a[2].GoTime().UnixMilli())
+		}),
+	leaseFunction("release_worker", "gives back the time of a lease behind used, the time of the library's newest id",
+		[]engine.Argument{
+			{Name: "pool", Type: datum.Text}, {Name: "worker", Type: datum.Int8}, {Name: "until", Type: datum.TimestampTZ}, {Name: "used", Type: datum.TimestampTZ},
+		},
+		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
+			return serverOf(x).Workers.ReleaseWorker(x.Ctx, bits, a[1].Int, a[2].GoTime().UnixMilli(), a[3].GoTime().UnixMilli()+1)
+		}),
+}
+
+func leaseFunction(name, help string, args []engine.Argument, do func(*engine.Exec, uint8, []datum.Value) (worker.Lease, error)) engine.Function {
+	return engine.Function{
+		Name: name, Args: args, Result: datum.Record, Volatile: engine.Volatile, Help: help,
+		Columns: []engine.FromColumn{
+			{Name: "worker", Type: datum.Int8, TypeMod: -1}, {Name: "not_before", Type: datum.TimestampTZ, TypeMod: -1},
+			{Name: "until", Type: datum.TimestampTZ, TypeMod: -1},
+		},
+		Does: engine.Set(func(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
+			if err := x.Host.Client().May(a[0].Str); err != nil {
+				return nil, err
+			}
+			x.Host.Waits()
+			bits, err := workerBits(x, a[0].Str)
+			if err != nil {
+				return nil, err
+			}
+			l, err := do(x, bits, a)
+			if err != nil {
+				return nil, err
+			}
+			return &engine.SliceRows{Rows: [][]datum.Value{{
+				datum.MakeInt8(l.Worker), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)), datum.TimestampTZFromTime(time.UnixMilli(l.Hi)),
+			}}}, nil
+		}),
+	}
+}
+
+// mostWorkerBits is the widest worker field that a pool can have.
+const mostWorkerBits = 32
+
+// workerBits returns the width of the worker ids of a pool.
+func workerBits(x *engine.Exec, pool string) (uint8, error) {
+	bits, err := strconv.Atoi(pool)
+	if err != nil {
+		if bits, err = Registry(x).WorkerBits(x.Ctx, pool); err != nil && !Missing(err) {
+			return 0, err
+		}
+		if l, err := layout.Preset(pool); bits == 0 && err == nil {
+			bits = int(l.WorkerBits())
+		}
+	}
+	if bits < 1 || bits > mostWorkerBits {
+		return 0, sqlstate.New(sqlstate.InvalidParameterValue, "there are no worker ids of %q", sqlstate.Cut(pool, 64)).
+			WithHint("Name a number of bits, 1 to %d, or a generator or layout whose ids have a worker field: SELECT name, fields FROM nextid.layouts.", mostWorkerBits)
+	}
+	return uint8(bits), nil
+}
+
+// leaseRows are nextid.leases: the leases that have not ended.
+func leaseRows(x *engine.Exec) ([][]datum.Value, error) {
+	marks, err := Registry(x).Workers(x.Ctx)
+	var rows [][]datum.Value
+	for _, m := range marks {
+		if l, ok := worker.Leased(m); ok && l.Hi > x.Host.Now().UnixMilli() {
+			rows = append(rows, []datum.Value{
+				datum.MakeInt4(int64(l.Bits)), datum.MakeInt8(l.Worker), datum.MakeText(l.Holder), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)),
+				datum.TimestampTZFromTime(time.UnixMilli(l.Hi)), datum.TimestampTZFromTime(l.Renewed),
+			})
+		}
+	}
+	return rows, err
+}
