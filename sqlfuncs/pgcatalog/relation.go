@@ -37,13 +37,6 @@ type relation struct {
 	generator *generator.Definition // a sequence's, or NAME_id's; nil for our other tables
 }
 
-// sequenceKinds are the kinds of generators that nextval takes, because their
-// ids are bigints. pg_class shows them as sequences: mappers look for one
-// before they use it.
-var sequenceKinds = map[string]bool{
-	"segment": true, "counter": true, "ticket": true, "snowflake": true, "ring": true, "dated": true,
-}
-
 // maxIdentifier is the length of PostgreSQL's names, in bytes.
 const maxIdentifier = 63
 
@@ -94,7 +87,7 @@ func (s *System) relationSet(definitions []generator.Definition) *relationSet {
 		if !ok || len(d.Name) > maxIdentifier {
 			continue
 		}
-		if sequenceKinds[d.Kind] && s.known.Tables["public."+d.Name] == nil {
+		if s.known.Tables["public."+d.Name] == nil {
 			set.list = append(set.list, relation{
 				Table: &engine.Table{Schema: "public", Name: d.Name, OID: oid, Kind: 'S', Columns: ids.SequenceColumns}, generator: d,
 			})
