@@ -55,13 +55,12 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// mostCompared bounds the names that Resembling compares: those that are typed by
-// hand are fewer, and a store with more is not read for each new one.
-const mostCompared = 1000
+// mostCompared bounds the names that Resembling compares: every new name reads
+// them all.
+const mostCompared = 200
 
-// Resembling returns a name that the store has and that was likely meant by another
-// one: it differs in case, or by one letter. "" stands for none, and for a store with
-// more than mostCompared names.
+// Resembling returns a name of the store that differs from name in case, or by one
+// letter. It returns "" for none, and for a store with more than mostCompared names.
 func (r *Registry) Resembling(ctx context.Context, name string) (string, error) {
 	r.catalogue.mu.Lock()
 	names := r.catalogue.names
