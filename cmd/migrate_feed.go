@@ -20,18 +20,13 @@ type feedFlags struct {
 }
 
 func (p *program) migrateFeedCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "feed",
-		Short: "Keep the columns' own sequences, and give each database blocks that no other has",
-		Long: "Give the sequence behind a serial or identity column (PostgreSQL), or in a DEFAULT (MariaDB), a block of\n" +
-			"numbers that only this database has. The nextid servers move it to the next block before it is used up:\n\n" +
-			"  nextid migrate feed up --dsn postgres://shop@a/shop --dsn postgres://shop@b/shop \\\n" +
-			"    --server postgres://nextid@ids:5433/nextid --column orders.id --name orders\n\n" +
-			"Passwords for the databases come from the URLs or from " + server.FeedPasswordEnv + ", that for the server from its URL or\n" +
-			server.FeedServerPasswordEnv + "; else, on PostgreSQL, from PGPASSWORD or ~/.pgpass. See docs/feed.md.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := parentCommand("feed", "Keep the columns' own sequences, and give each database blocks that no other has",
+		"Give the sequence behind a serial or identity column (PostgreSQL), or in a DEFAULT (MariaDB), a block of\n"+
+			"numbers that only this database has. The nextid servers move it to the next block before it is used up:\n\n"+
+			"  nextid migrate feed up --dsn postgres://shop@a/shop --dsn postgres://shop@b/shop \\\n"+
+			"    --server postgres://nextid@ids:5433/nextid --column orders.id --name orders\n\n"+
+			"Passwords for the databases come from the URLs or from "+server.FeedPasswordEnv+", that for the server from its URL or\n"+
+			server.FeedServerPasswordEnv+"; else, on PostgreSQL, from PGPASSWORD or ~/.pgpass. See docs/feed.md.")
 	change := func(use, short string, run func(context.Context, feed.Options) error, more ...func(*cobra.Command, *feedFlags)) {
 		f := &feedFlags{}
 		c := &cobra.Command{
@@ -123,9 +118,7 @@ func (p *program) feedStatus(ctx context.Context, o feed.Options) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, problem := range r.Problems {
-		fmt.Fprintf(p.stdout, "problem: %s\n", problem)
-	}
+	p.printEach("problem", r.Problems)
 	if n := len(r.Problems); n > 0 {
 		return &server.Error{Message: fmt.Sprintf("%d sequences may collide or end", n), Hint: "See docs/feed.md."}
 	}

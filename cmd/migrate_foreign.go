@@ -98,19 +98,14 @@ func foreignLayout(name string, l *layout.Layout) foreign.Layout {
 }
 
 func (p *program) migrateForeignCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "foreign",
-		Short: "Let an application's database ask nextid for DEFAULT values",
-		Long: "Install, in the database of an application, a foreign server and functions that draw ids:\n\n" +
-			"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n" +
-			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n" +
-			"In MySQL and MariaDB a trigger fills the column:\n\n" +
-			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n" +
-			"The password for the server comes from " + server.ForeignPasswordEnv + "; that for the database from the URL,\n" +
-			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := parentCommand("foreign", "Let an application's database ask nextid for DEFAULT values",
+		"Install, in the database of an application, a foreign server and functions that draw ids:\n\n"+
+			"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n"+
+			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n"+
+			"In MySQL and MariaDB a trigger fills the column:\n\n"+
+			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n"+
+			"The password for the server comes from "+server.ForeignPasswordEnv+"; that for the database from the URL,\n"+
+			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md.")
 	// one is a command that gets its flags.
 	one := func(use, short string, run func(cmd *cobra.Command, f *foreignFlags) error) (*cobra.Command, *foreignFlags) {
 		f := &foreignFlags{}
@@ -250,9 +245,7 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	if err := w.Flush(); err != nil || s.Current() {
 		return err
 	}
-	for _, problem := range s.Problems {
-		fmt.Fprintf(p.stdout, "problem: %s\n", problem)
-	}
+	p.printEach("problem", s.Problems)
 	switch {
 	case len(s.Problems) > 0:
 		return &foreign.Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}

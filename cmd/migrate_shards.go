@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -17,7 +16,6 @@ import (
 // shardsFlags are the flags of migrate shards.
 type shardsFlags struct {
 	dsn             []string
-	script, scope   string
 	add             string
 	dry, rows, some bool // some: rows was given
 	shards.Options
@@ -25,11 +23,8 @@ type shardsFlags struct {
 
 // registerChange adds the flags of commands that make a database a shard.
 func (f *shardsFlags) registerChange(set *pflag.FlagSet) {
-	set.StringVar(&f.script, "script", "", "`FILE` of SQL that makes the tables; it runs on each database that becomes a shard")
 	set.DurationVar(&f.Wait, "wait", time.Minute, "how long to wait for sessions that are older than the change, and for locks")
 	set.BoolVar(&f.Kill, "kill", false, "end the older sessions that are left then")
-	set.BoolVar(&f.Guard, "guard", false, "MySQL and MariaDB: make triggers that refuse ids of sessions with other settings")
-	set.StringVar(&f.scope, "scope", "", "of the settings of MySQL and MariaDB: persist, global or session (default: persist where that is possible, else global)")
 }
 
 func (f *shardsFlags) registerIncrement(set *pflag.FlagSet) {
@@ -62,18 +57,6 @@ func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Opti
 	if len(f.dsn) == 0 {
 		return o, usageFailure(cmd, "--dsn URL of a shard is missing")
 	}
-	switch o.Scope = shards.Scope(f.scope); o.Scope {
-	case "", shards.Persist, shards.Global, shards.Session:
-	default:
-		return o, usageFailure(cmd, "--scope is one of persist, global and session")
-	}
-	if f.script != "" {
-		text, err := os.ReadFile(f.script)
-		if err != nil {
-			return o, err
-		}
-		o.Script = string(text)
-	}
 	switch {
 	case f.rows:
 		o.Rows = shards.RowsAll
@@ -87,18 +70,13 @@ func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Opti
 }
 
 func (p *program) migrateShardsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "shards",
-		Short: "Let several databases draw ids by themselves that never collide",
-		Long: "Set auto_increment_increment and auto_increment_offset on MySQL and MariaDB, or INCREMENT BY of\n" +
-			"the sequences on PostgreSQL, so that no two databases draw the same id:\n\n" +
-			"  nextid migrate shards up      --dsn mysql://root@a/shop --dsn mysql://root@b/shop --dsn mysql://root@c/shop\n" +
-			"  nextid migrate shards status  --dsn … --dsn … --dsn …\n" +
-			"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n" +
-			"Passwords come from the URLs or from " + server.ShardsPasswordEnv + ". See docs/shards.md.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := parentCommand("shards", "Let several databases draw ids by themselves that never collide",
+		"Set auto_increment_increment and auto_increment_offset on MySQL and MariaDB, or INCREMENT BY of\n"+
+			"the sequences on PostgreSQL, so that no two databases draw the same id:\n\n"+
+			"  nextid migrate shards up      --dsn mysql://root@a/shop --dsn mysql://root@b/shop --dsn mysql://root@c/shop\n"+
+			"  nextid migrate shards status  --dsn … --dsn … --dsn …\n"+
+			"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n"+
+			"Passwords come from the URLs or from "+server.ShardsPasswordEnv+". See docs/shards.md.")
 	// one is a command that gets the URLs of its shards and the options.
 	one := func(use, short string, run func(cmd *cobra.Command, f *shardsFlags, urls []string, o shards.Options) error, register ...func(*shardsFlags, *pflag.FlagSet)) *cobra.Command {
 		f := &shardsFlags{}
@@ -112,7 +90,7 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 		}}
 		set := sub.Flags()
 		set.StringArrayVar(&f.dsn, "dsn", nil, "a shard, as `URL`: mysql://USER@HOST/DATABASE or postgres://USER@HOST/DATABASE; once for each")
-		set.StringArrayVar(&f.Exclude, "exclude", nil, "leave `NAME` alone: a table, table.column, sequence or schema; may be repeated")
+		set.StringArrayVar(&f.Exclude, "exclude", nil, "leave `NAME` alone: a table, table.column, sequence or schema, as psql's \\d takes it; may be repeated")
 		for _, more := range register {
 			more(f, set)
 		}
@@ -179,15 +157,9 @@ func (p *program) printShards(r shards.Report, o shards.Options) error {
 			fmt.Fprintf(p.stdout, "note: %s: %s\n", r.Names[i], note)
 		}
 	}
-	for _, problem := range r.Problems {
-		fmt.Fprintf(p.stdout, "problem: %s\n", problem)
-	}
-	for _, missed := range r.Missed {
-		fmt.Fprintf(p.stdout, "not looked at: %s\n", missed)
-	}
-	for _, name := range o.Exclude {
-		fmt.Fprintf(p.stdout, "left out: %s\n", name)
-	}
+	p.printEach("problem", r.Problems)
+	p.printEach("not looked at", r.Missed)
+	p.printEach("left out", o.Exclude)
 	switch {
 	case len(r.Problems) > 0:
 		what := fmt.Sprintf("%d problems", len(r.Problems))

@@ -20,16 +20,11 @@ const storePasswordEnv = server.EnvPrefix + "STORE_PASSWORD"
 const migrateTimeout = time.Minute
 
 func (p *program) migrateStoreCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "store",
-		Short: "Prepare a database that several servers share as their store",
-		Long: "Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n" +
-			"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n" +
-			"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n" +
-			storePasswordEnv + ". See docs/stores.md.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := parentCommand("store", "Prepare a database that several servers share as their store",
+		"Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n"+
+			"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n"+
+			"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n"+
+			storePasswordEnv+". See docs/stores.md.")
 	cmd.AddCommand(
 		p.storeUpCommand(),
 		p.storeSchemaCommand("down", "Remove it, and with it everything that keeps ids unique", p.storeDown),

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -43,32 +46,33 @@ type State struct {
 	missed  []missed // what Status could not look at
 	trouble string   // why the server cannot be a shard, "" if it can
 	blind   bool     // the account cannot see the sessions of others
-	session bool     // MySQL and MariaDB: connections set the progression
-	guarded bool     // MySQL and MariaDB: triggers refuse sessions with other settings
 }
 
 // missed is something that was not looked at.
-type missed struct{ line, what string }
+type missed struct {
+	path []string // of the line, nil for none
+	what string
+}
 
 // asNoted reports whether the shard's settings are those in its note.
 func (s State) asNoted() bool {
 	for _, l := range s.Lines {
-		if l.Started && l.Draws != l.of(s.Member.Has) {
+		if l.Started && l.Draws != s.Member.Has {
 			return false
 		}
 	}
-	return s.Setting == (Progression{}) || s.session || s.Setting == s.Member.Has
+	return s.Setting == (Progression{}) || s.Setting == s.Member.Has
 }
 
 // drawsAll reports whether a shard draws all numbers of a progression, and
 // perhaps others.
 func (s State) drawsAll(has Progression) bool {
 	for _, l := range s.Lines {
-		if l.Started && !l.Draws.covers(l.of(has)) {
+		if l.Started && !l.Draws.covers(has) {
 			return false
 		}
 	}
-	return s.Setting == (Progression{}) || s.session || s.Setting.covers(has)
+	return s.Setting == (Progression{}) || s.Setting.covers(has)
 }
 
 // database is one shard. Everything that changes it is also written to a dry
@@ -80,8 +84,6 @@ type database interface {
 	state(ctx context.Context) (State, error)
 	// able sees that the account may do what assign does, and changes nothing.
 	able(ctx context.Context) error
-	// script runs somebody else's SQL. What it makes may be there already.
-	script(ctx context.Context, text string) error
 	// install makes the tables of the note.
 	install(ctx context.Context) error
 	// join writes the note, and what the settings were before if it is new.
@@ -95,10 +97,11 @@ type database interface {
 	// notes it when there are none.
 	older(ctx context.Context) ([]session, error)
 	kill(ctx context.Context, s session) error
+	// together runs f, whose many changes need not be durable one by one. They
+	// are when together returns.
+	together(ctx context.Context, f func() error) error
 	// start moves a line so that it draws no number below least.
 	start(ctx context.Context, l Line, has Progression, least int64) error
-	// guard makes triggers that refuse ids of sessions with other settings.
-	guard(ctx context.Context, lines []Line, has Progression) error
 	// ids reads the ids of a line's rows, the greatest first.
 	ids(ctx context.Context, l Line) (*idRows, error)
 	// restore brings the settings back and removes the note.
@@ -170,7 +173,7 @@ const unlockTime = 2 * time.Second
 // exec changes something.
 func (c *connection) exec(ctx context.Context, statement string) error {
 	if c.dry != nil {
-		_, err := fmt.Fprintf(c.dry, "/* %s */ %s;\n", c.name, statement)
+		_, err := fmt.Fprintf(c.dry, "/* %s */ %s;\n", c.name, strings.Join(strings.Fields(statement), " "))
 		return err
 	}
 	_, err := c.conn.ExecContext(ctx, statement)
@@ -188,12 +191,11 @@ func (c *connection) provider() (*goose.Provider, error) {
 
 // install implements database.
 func (c *connection) install(ctx context.Context) error {
-	if c.dry != nil {
-		_, err := fmt.Fprintf(c.dry, "/* %s */ -- CREATE TABLE nextid_shard, nextid_shard_lines: see migrations/shards/%s\n", c.name, c.folder)
-		return err
-	}
 	if err := c.forget(ctx); err != nil {
 		return err
+	}
+	if c.dry != nil {
+		return c.printInstall(ctx)
 	}
 	provider, err := c.provider()
 	if err != nil {
@@ -201,6 +203,46 @@ func (c *connection) install(ctx context.Context) error {
 	}
 	_, err = provider.Up(ctx)
 	return err
+}
+
+// printInstall writes what install would run, a statement a line. goose finds
+// the tables later, and notes their version.
+func (c *connection) printInstall(ctx context.Context) error {
+	text, err := fs.ReadFile(files, c.folder+"/00001_shard.sql")
+	if err != nil {
+		return err
+	}
+	up, _, _ := strings.Cut(string(text), "-- +goose Down")
+	for statement := range strings.SplitSeq(comment.ReplaceAllString(up, ""), ";") {
+		if strings.TrimSpace(statement) != "" {
+			if err := c.exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var comment = regexp.MustCompile(`--.*`)
+
+// chunk is how many SELECTs one query of selectAll has.
+const chunk = 200
+
+// selectAll runs SELECTs of one form, many in one query.
+func (c *connection) selectAll(ctx context.Context, selects []string, scan func(*sql.Rows) error) error {
+	for part := range slices.Chunk(selects, chunk) {
+		rows, err := c.conn.QueryContext(ctx, strings.Join(part, " UNION ALL "))
+		if err != nil {
+			return err
+		}
+		for rows.Next() && err == nil {
+			err = scan(rows)
+		}
+		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget removes what is not installed: the empty tables that came with a dump

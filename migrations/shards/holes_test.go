@@ -1,6 +1,7 @@
 package shards_test
 
 import (
+	"database/sql"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"nextid/dbtest"
+	"nextid/migrations/appdb"
 	"nextid/migrations/shards"
 )
 
@@ -138,38 +140,13 @@ func testNearlyFull(t *testing.T, f *fleet, create string, below, above int) {
 }
 
 func testMariaDBLooks(t *testing.T, f *fleet) {
-	f.everywhere("CREATE SEQUENCE numbers")
-	f.everywhere("CREATE TABLE bills (id BIGINT PRIMARY KEY DEFAULT NEXTVAL(numbers), note TEXT)")
 	f.up(3)
-	r := f.status(3)
-	has(t, r.Problems, "both draw 1 for bills.id: 1, 2, 3, … and 1, 2, 3, …; up does not set sequences of MariaDB: ALTER SEQUENCE ")
-	_, statement, _ := strings.Cut(r.Problems[0], "sequences of MariaDB: ")
-	statement, _, _ = strings.Cut(statement, " on all shards")
-	f.everywhere(statement)
-	f.sound(3)
-	drawn := map[int64]bool{}
-	for i := range 3 {
-		for range 20 {
-			var id int64
-			if err := f.dbs[i].QueryRow("INSERT INTO bills (note) VALUES ('x') RETURNING id").Scan(&id); err != nil || drawn[id] {
-				t.Fatalf("shard %d drew %d, %v", i+1, id, err)
-			}
-			drawn[id] = true
-		}
-	}
-	f.sound(3)
-	f.everywhere("CREATE SEQUENCE unnamed")
-	r = f.status(3)
-	has(t, r.Problems, "for unnamed")
-	has(t, r.Missed, "sequence unnamed, which no column names")
-	f.exclude = []string{"unnamed"}
 	looks(t, f, "INSERT INTO orders VALUES (%d, 'by hand')")
+	f.everywhere("CREATE SEQUENCE numbers")
+	has(t, f.status(3).Missed, "the sequence numbers: nextid migrate feed")
+	f.exclude = []string{"numbers"}
+	f.sound(3)
 	f.down(3)
-	other := strings.TrimPrefix(f.dsns[0][strings.LastIndex(f.dsns[0], "/"):], "/") + "_other"
-	f.everywhere("CREATE DATABASE " + other)
-	f.everywhere("CREATE TABLE " + other + ".orders LIKE orders")
-	has(t, f.status(2).Problems, other+".orders.id")
-	f.everywhere("DROP DATABASE " + other)
 }
 
 func testPostgresLooks(t *testing.T, f *fleet) {
@@ -187,10 +164,6 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 		}
 	}
 	looks(t, f, "INSERT INTO orders OVERRIDING SYSTEM VALUE VALUES (%d, 'by hand')")
-	f.everywhere("CREATE SCHEMA other; CREATE TABLE other.orders (id serial PRIMARY KEY)")
-	has(t, f.status(3).Problems, "both draw 1 for other.orders.id: 1, 2, 3, … and 1, 2, 3, …; it is not among what up sets")
-	f.exclude = []string{"other"}
-	f.sound(3)
 	f.everywhere("CREATE SEQUENCE hibernate_sequence")
 	f.up(3)
 	if r := f.status(3); len(r.Problems) > 0 {
@@ -199,45 +172,107 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 		has(t, r.Missed, "sequence hibernate_sequence, which no column names")
 		has(t, r.States[0].Notes, "a table that is created later")
 	}
+	f.everywhere("CREATE SEQUENCE pooled INCREMENT BY 50")
+	fails(t, shards.Up(t.Context(), f.dsns[:3], f.options()), "the sequence of pooled counts in steps of 50")
+	f.exclude = []string{"pooled", "hibernate_sequence"}
+	f.up(3)
+	f.sound(3)
 }
 
-// testStrides: of a sequence that counts in steps of 50 each number stands for
-// a block, as Hibernate's do. The shards share the blocks.
-func testStrides(t *testing.T, f *fleet) {
-	f.everywhere("CREATE SEQUENCE pooled INCREMENT BY 50")
-	f.exclude = []string{"orders"}
-	f.exec(0, "SELECT nextval('pooled') FROM generate_series(1, 3)")
+// testTwoSchemas: each schema is a set of its own, and status of a correct one
+// finds nothing.
+func testTwoSchemas(t *testing.T, f *fleet) {
+	f.everywhere("CREATE SCHEMA other; CREATE TABLE other.orders (id serial PRIMARY KEY)")
 	f.up(3)
+	f.sound(3)
+	has(t, f.status(3).States[0].Notes, "schemas with sequences beside this one: other")
+	for i := range f.dsns {
+		f.dsns[i] += "&search_path=other"
+	}
+	has(t, f.status(3).Problems, "both draw 1 for orders.id")
+	f.up(3)
+	f.sound(3)
+}
+
+// testOddNames: names with capitals, quotes, dots and blanks are as psql takes
+// them, in search_path and in --exclude.
+func testOddNames(t *testing.T, f *fleet) {
+	f.everywhere(`CREATE SCHEMA "Shop One"; CREATE TABLE "Shop One"."Order.Items" ("Item ""Id" bigserial PRIMARY KEY);
+		CREATE TABLE "Shop One"."select" (id serial PRIMARY KEY); CREATE TABLE "Shop One".plain (id serial PRIMARY KEY)`)
+	for i := range f.dsns {
+		f.dsns[i] += "&search_path=%22Shop%20One%22"
+	}
+	f.up(3)
+	f.sound(3)
+	for i := range 3 {
+		for range 3 {
+			f.exec(i, `INSERT INTO "Shop One"."Order.Items" DEFAULT VALUES`)
+		}
+	}
+	f.sound(3)
 	if err := shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()); err != nil {
 		t.Fatal(err)
 	}
-	owner := map[int64]int{}
-	for i := range 4 {
-		for range 10 {
-			var v int64
-			if err := f.dbs[i].QueryRow("SELECT nextval('pooled')").Scan(&v); err != nil {
-				t.Fatal(err)
-			}
-			if v <= 151 {
-				t.Errorf("shard %d begins a block at %d, in the one of 101", i+1, v)
-			}
-			for id := v; id < v+50; id++ {
-				if other, taken := owner[id]; taken {
-					t.Fatalf("shards %d and %d have %d in their blocks", other+1, i+1, id)
-				}
-				owner[id] = i
-			}
+	f.sound(4)
+	excluded(t, f, 4, map[string]int{
+		`"Order.Items"`: 1, `Shop One`: 3, `"Shop One".plain`: 1, `PLAIN.ID`: 1, `plain`: 1, `"Order.Items"."Item ""Id"`: 1, `"Order.Items_Item ""Id_seq"`: 1, `select`: 1,
+		`Order.Items`: 0, `"Plain"`: 0, `shop`: 0, `pla`: 0,
+	})
+	f.down(4)
+	_, err := shards.Status(t.Context(), []string{strings.Replace(f.dsns[0], "%22Shop%20One%22", "Shop", 1)}, shards.Options{})
+	fails(t, err, "there is no schema of search_path Shop")
+}
+
+func testMariaDBOddNames(t *testing.T, f *fleet) {
+	f.everywhere("CREATE TABLE `Order.Items` (`Item ``Id` INT AUTO_INCREMENT PRIMARY KEY)")
+	f.everywhere("CREATE TABLE `select` (id INT AUTO_INCREMENT PRIMARY KEY)")
+	f.exec(0, "INSERT INTO `Order.Items` VALUES (1000)")
+	f.up(3)
+	f.above(1, "INSERT INTO `Order.Items` VALUES () RETURNING `Item ``Id`", 1000)
+	f.sound(3)
+	excluded(t, f, 3, map[string]int{`"Order.Items"`: 1, "`Order.Items`.`Item ``Id`": 1, "select.id": 1, "Order.Items": 0, "items": 0})
+	f.down(3)
+}
+
+// TestReplicatedRows: a shard that subscribes to another one has its rows, too,
+// which are neither duplicates nor made by hand.
+func TestReplicatedRows(t *testing.T) {
+	t.Parallel()
+	f := &fleet{t: t, rows: shards.RowsAll}
+	for range 2 {
+		f.dsns = append(f.dsns, dbtest.QuickPostgres(t, "wal_level=logical"))
+	}
+	f.open = func(i int) *sql.DB { return openPostgres(t, f.dsns[i]) }
+	f.connect(2)
+	f.everywhere("CREATE TABLE orders (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, note text)")
+	f.up(2)
+	f.ids(0, 20)
+	f.ids(1, 20)
+	f.exec(0, "CREATE PUBLICATION shop FOR TABLE orders")
+	f.exec(1, "CREATE SUBSCRIPTION shop CONNECTION "+appdb.Literal(f.dsns[0])+" PUBLICATION shop")
+	for deadline, n := time.Now().Add(time.Minute), 0; n < 40; time.Sleep(100 * time.Millisecond) { //nolint:forbidigo // another server copies
+		if err := f.dbs[1].QueryRowContext(t.Context(), "SELECT count(*) FROM orders").Scan(&n); err != nil || time.Now().After(deadline) {
+			t.Fatalf("%d rows were copied: %v", n-20, err)
 		}
 	}
-	if r := f.status(4); len(r.Problems) > 0 {
-		t.Errorf("%q", r.Problems)
-	}
-	f.exec(1, "ALTER SEQUENCE pooled RESTART WITH 5020")
-	has(t, f.status(4).Problems, "both draw numbers of the same blocks of 50 for pooled")
-	f.up(4)
-	f.down(4)
-	if s := f.sequences(0); !strings.Contains(s, "pooled") || !strings.Contains(s, ",50,") {
-		t.Errorf("down left %s", s)
+	f.sound(2)
+	has(t, f.status(2).States[1].Notes, "tables with subscriptions of logical replication: 1")
+	f.exec(1, "ALTER SUBSCRIPTION shop DISABLE")
+	has(t, f.status(2).Problems, "20 ids of orders.id exist twice")
+}
+
+// excluded sees how many lines each --exclude leaves out; one that leaves out
+// none is an error.
+func excluded(t *testing.T, f *fleet, n int, names map[string]int) {
+	t.Helper()
+	all := len(f.status(n).States[0].Lines)
+	for name, want := range names {
+		r, err := shards.Status(t.Context(), f.dsns[:n], shards.Options{Exclude: []string{name}})
+		if want == 0 {
+			fails(t, err, "--exclude "+name+": no table")
+		} else if err != nil || all-len(r.States[0].Lines) != want {
+			t.Errorf("--exclude %s: %v, %d of %d lines are left, not %d less", name, err, len(r.States[0].Lines), all, want)
+		}
 	}
 }
 
@@ -366,8 +401,7 @@ func testPostgresDump(t *testing.T, f *fleet) {
 	dumped(t, f)
 }
 
-// testWithoutSuper: what cannot be set is not noted, and the other way can be
-// undone without the right, too.
+// testWithoutSuper: what cannot be set is not noted.
 func testWithoutSuper(t *testing.T, f *fleet) {
 	var dsns []string
 	for i, dsn := range f.dsns[:3] {
@@ -383,46 +417,4 @@ func testWithoutSuper(t *testing.T, f *fleet) {
 			t.Errorf("up without the right noted %+v", st.Member)
 		}
 	}
-	o := f.options()
-	o.Scope = shards.Session
-	if err := shards.Up(t.Context(), dsns, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := shards.Down(t.Context(), dsns, f.options()); err != nil {
-		t.Error(err)
-	}
-}
-
-// testScriptTwice: an up that fails behind the script is run again. A dry run
-// names the servers.
-func testScriptTwice(t *testing.T, f *fleet) {
-	var dry strings.Builder
-	o := f.options()
-	o.Script = "CREATE TABLE items (id INT AUTO_INCREMENT PRIMARY KEY); -- first;\nCREATE TABLE tags (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) DEFAULT ';');\n"
-	f.exec(0, "CREATE TABLE items (id INT AUTO_INCREMENT PRIMARY KEY)")
-	stays := f.open(1)
-	if err := stays.Ping(); err != nil {
-		t.Fatal(err)
-	}
-	o.Wait = 100 * time.Millisecond
-	fails(t, shards.Up(t.Context(), f.dsns[:3], o), "older than the change")
-	_ = stays.Close()
-	f.renew()
-	o.Wait = 10 * time.Second
-	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
-		t.Fatal(err)
-	}
-	f.sound(3)
-	if n := len(f.status(3).States[0].Lines); n != 3 {
-		t.Errorf("%d lines", n)
-	}
-	if err := shards.Down(t.Context(), f.dsns[:3], f.options().Dry(&dry)); err != nil {
-		t.Fatal(err)
-	}
-	for _, dsn := range f.dsns[:3] {
-		_, name, _ := strings.Cut(dsn, "@")
-		has(t, []string{dry.String()}, "/* "+name+" */ SET GLOBAL auto_increment_increment = 1, GLOBAL auto_increment_offset = 1;")
-	}
-	f.sound(3)
-	f.down(3)
 }

@@ -9,20 +9,23 @@ import (
 // Line is one series of ids of a shard: an AUTO_INCREMENT column, or a
 // sequence.
 type Line struct {
-	Name    string      // table.column or the sequence; with the schema before it where that is not the URL's
+	Name    string      // table.column or the sequence, quoted
 	Draws   Progression // the numbers it draws, for sessions that begin now
 	Next    int64       // the least number that it will draw
 	Most    int64       // the greatest number that the column holds
 	Unique  bool        // the column alone has a unique key
 	Started bool        // up has moved it above what other shards had drawn
-	Aside   bool        // up does not set it: it is in another schema, or a sequence of MariaDB
 
-	table, column string // quoted; "" where no column is known
-	sequence      string // PostgreSQL only, quoted
-	stride        int64  // the increment that a sequence had by itself, as Hibernate's blocks; else 1
-	since         int64  // what Started means: no number from here on is another shard's
-	free          int64  // no number from here on was drawn or is in the table
-	trouble       string // why it cannot be a line of a shard, "" if it can
+	table, column string   // quoted; "" where no column is known
+	sequence      string   // PostgreSQL only, quoted
+	path          []string // schema, table and column, or schema and sequence
+	sequencePath  []string // PostgreSQL only: schema and sequence
+	noted         bool     // PostgreSQL only: up has set its sequence
+	replicated    bool     // rows of other shards may come by replication
+	empty         bool     // the table has no id from 1 on
+	since         int64    // what Started means: no number from here on is another shard's
+	free          int64    // no number from here on was drawn or is in the table
+	trouble       string   // why it cannot be a line of a shard, "" if it can
 }
 
 // next is computed from where the line is.
@@ -34,21 +37,46 @@ func (l *Line) next() {
 	l.Next = next
 }
 
-// of is what the line draws on a shard that has p. Where a sequence counts in
-// steps of its own, each number stands for a block of that many, and the shard
-// keeps the blocks: of 50 and the numbers 2, 5, 8, … it is 51, 201, 351, …
-func (l *Line) of(p Progression) Progression {
-	if l.stride <= 1 {
-		return p
-	}
-	return Progression{1 + l.stride*(p.Offset-1), l.stride * p.Increment}
-}
-
 // full reports whether more than 80 % of the column's numbers are used.
 func (l *Line) full() bool { return l.Most > 0 && l.Next > l.Most/5*4 }
 
-// excluded reports whether a name, or the table or schema before it, is among
-// those that are left out.
-func (o Options) excluded(name string) bool {
-	return slices.ContainsFunc(o.Exclude, func(x string) bool { return name == x || strings.HasPrefix(name, x+".") })
+// named reports whether a name, as psql's \d takes it, is that of a path or of
+// what begins it: SCHEMA, TABLE, TABLE.COLUMN, SCHEMA.TABLE.COLUMN. An unquoted
+// name stands for itself, too.
+func named(name string, path []string) bool {
+	folded, exact := nameParts(name)
+	for from := range min(len(path), 2) {
+		for _, parts := range [][]string{folded, exact} {
+			if rest := path[from:]; len(parts) <= len(rest) && slices.Equal(parts, rest[:len(parts)]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nameParts cuts a name at its dots outside of quotes. What is not quoted is in
+// lower case in folded.
+func nameParts(name string) (folded, exact []string) {
+	for rest := name; ; {
+		var part string
+		if quote := rest[:min(1, len(rest))]; quote == `"` || quote == "`" {
+			for rest = rest[1:]; rest != ""; {
+				inside, after, _ := strings.Cut(rest, quote)
+				part, rest = part+inside, after
+				if !strings.HasPrefix(rest, quote) {
+					break
+				}
+				part, rest = part+quote, rest[1:]
+			}
+			folded = append(folded, part)
+			rest = strings.TrimPrefix(rest, ".")
+		} else {
+			part, rest, _ = strings.Cut(rest, ".")
+			folded = append(folded, strings.ToLower(part))
+		}
+		if exact = append(exact, part); rest == "" {
+			return folded, exact
+		}
+	}
 }

@@ -63,7 +63,7 @@ func TestMariaDB(t *testing.T) {
 		{"half installed", testHalfInstalled},
 		{"refusals", testMariaDBRefusals},
 		{"status finds overlaps", testMariaDBStatus},
-		{"the page's commands", func(t *testing.T, f *fleet) { testPage(t, f, mariadbTable) }},
+		{"the page's commands", testPage},
 		{"a session that stays", testSessionThatStays},
 		{"reshard with room", testReshardWithRoom},
 		{"down restores", testMariaDBDown},
@@ -72,12 +72,11 @@ func TestMariaDB(t *testing.T) {
 			testNearlyFull(t, f, "CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = %d", 90, 103)
 		}},
 		{"dumps of a schema", testMariaDBDump},
-		{"a script runs twice", testScriptTwice},
+		{"odd names", testMariaDBOddNames},
 		{"noted, not set", testNoted},
 		{"status looks at all", testMariaDBLooks},
 		{"blind spots", testMariaDBBlindSpots},
 		{"three shards", testThreeShards},
-		{"session scope", testSessionScope},
 		{"existing rows", testExistingRows},
 		{"print changes nothing", testPrint},
 		{"without SUPER", testWithoutSuper},
@@ -403,42 +402,6 @@ func testMariaDBRefusals(t *testing.T, f *fleet) {
 	f.down(4)
 }
 
-// testSessionScope: the server's settings stay, connections set their own.
-func testSessionScope(t *testing.T, f *fleet) {
-	o := f.options()
-	o.Scope = shards.Persist
-	fails(t, shards.Up(t.Context(), f.dsns[:3], o), "has no SET PERSIST")
-	o.Scope = shards.Session
-	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
-		t.Fatal(err)
-	}
-	if out := f.out.String(); !strings.Contains(out, "SET SESSION auto_increment_increment = 3, SESSION auto_increment_offset = 2") {
-		t.Errorf("up says\n%s", out)
-	}
-	if r := f.status(3); len(r.Missed) != 3 || !strings.Contains(r.Missed[0], "set their progression") {
-		t.Errorf("without a guard, not looked at: %q", r.Missed)
-	}
-	o = f.options()
-	o.Guard = true
-	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.dbs[0].Exec("INSERT INTO orders (note) VALUES ('x')"); err == nil || !strings.Contains(err.Error(), "set them in this session") {
-		t.Errorf("a session that sets nothing: %v", err)
-	}
-	for i := range 3 {
-		if s := f.setting(i); s != "1/1" {
-			t.Errorf("the server has %s", s)
-		}
-		f.exec(i, fmt.Sprintf("SET SESSION auto_increment_increment = 3, SESSION auto_increment_offset = %d", i+1))
-		f.ids(i, 30)
-	}
-	f.sound(3)
-	f.check(90)
-	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()), "connections set their increment themselves")
-	f.down(3)
-}
-
 func testPrint(t *testing.T, f *fleet) {
 	f.exec(2, insert(5))
 	var out strings.Builder
@@ -458,17 +421,22 @@ func testPrint(t *testing.T, f *fleet) {
 			t.Errorf("print changed shard %d", i+1)
 		}
 	}
-	// Without the notes, which are nextid's, its statements make shards by hand.
-	for _, m := range regexp.MustCompile(`(?m)^/\* (\S+) \*/ ([A-Z].*);$`).FindAllStringSubmatch(out.String(), -1) {
-		if !strings.Contains(m[2], "nextid_shard") {
-			f.exec(slices.IndexFunc(f.dsns, func(dsn string) bool { return strings.HasSuffix(dsn, "@"+m[1]) }), m[2])
-		}
-	}
-	f.renew()
+	f.runs(out.String())
 	f.sound(3)
 	for i := range 3 {
 		f.ids(i, 5)
 	}
 	f.check(15)
-	f.everywhere("SET GLOBAL auto_increment_increment = 1, GLOBAL auto_increment_offset = 1")
+	f.up(3) // finds its notes
+	f.sound(3)
+	f.down(3)
+}
+
+// runs runs what print shows, each statement on the database before it.
+func (f *fleet) runs(printed string) {
+	f.t.Helper()
+	for _, m := range regexp.MustCompile(`(?m)^/\* (\S+) \*/ ([A-Z].*;)$`).FindAllStringSubmatch(printed, -1) {
+		f.exec(slices.IndexFunc(f.dsns, func(dsn string) bool { return strings.Contains(dsn, "@"+m[1]) }), m[2])
+	}
+	f.renew()
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,14 +15,13 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Scope says where the settings of MySQL and MariaDB go.
-type Scope string
+// scope says where the settings of MySQL and MariaDB go.
+type scope string
 
 // The scopes.
 const (
-	Persist Scope = "persist" // SET PERSIST (MySQL 8): lasts over restarts
-	Global  Scope = "global"  // SET GLOBAL: until the server restarts
-	Session Scope = "session" // nothing on the server: the application's connections set it
+	persist scope = "persist" // SET PERSIST (MySQL 8): lasts over restarts
+	global  scope = "global"  // SET GLOBAL: until the server restarts
 )
 
 // errors of MySQL and MariaDB.
@@ -32,14 +30,14 @@ const (
 	erNoSuchThread    = 1094
 	erUnknownVariable = 1193
 	erAccessDenied    = 1227
+	erSyntax          = 1064
 	erWrongType       = 1232
-	erNoTriggers      = 1419
 )
 
 // mysqlShard is a shard on MySQL or MariaDB.
 type mysqlShard struct {
 	*connection
-	scope   Scope
+	scope   scope
 	mariadb bool
 	title   string
 	wait    time.Duration
@@ -56,14 +54,14 @@ func openMySQL(ctx context.Context, url string, o Options) (database, error) {
 		return nil, explainMySQL(err)
 	}
 	s := &mysqlShard{connection: c, wait: o.Wait, changed: time.Now()}
-	if err := s.begin(ctx, o.Scope); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(explainMySQL(err), s.Close())
 	}
 	return s, nil
 }
 
 // begin looks at the server and makes the session ready.
-func (s *mysqlShard) begin(ctx context.Context, scope Scope) error {
+func (s *mysqlShard) begin(ctx context.Context) error {
 	var version string
 	if err := s.conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
 		return err
@@ -76,19 +74,8 @@ func (s *mysqlShard) begin(ctx context.Context, scope Scope) error {
 	}
 	major, _, _ := strings.Cut(number, ".")
 	generation, err := strconv.Atoi(major)
-	persists := err == nil && generation >= 8 && !s.mariadb
-	switch {
-	case scope == "" && persists:
-		s.scope = Persist
-	case scope == "":
-		s.scope = Global
-	case scope == Persist && !persists:
-		return &Error{
-			What: s.title + " has no SET PERSIST",
-			Hint: "Leave --scope out: the settings are set with SET GLOBAL then, and the lines for my.cnf are shown.",
-		}
-	default:
-		s.scope = scope
+	if s.scope = global; err == nil && generation >= 8 && !s.mariadb {
+		s.scope = persist
 	}
 	// ALTER TABLE waits for transactions, and others wait behind it: not long.
 	if _, err := s.conn.ExecContext(ctx, "SET SESSION lock_wait_timeout = 5"); err != nil {
@@ -159,9 +146,6 @@ func (s *mysqlShard) read(ctx context.Context) (State, error) {
 	if err := s.origin(ctx, &st); err != nil {
 		return st, err
 	}
-	if err := s.guards(ctx, &st); err != nil {
-		return st, err
-	}
 	return st, s.lines(ctx, &st)
 }
 
@@ -203,17 +187,15 @@ func (s *mysqlShard) member(ctx context.Context, st *State) error {
 		return err
 	}
 	var m Member
-	var scope Scope
 	err = s.conn.QueryRowContext(ctx, "SELECT shards, number, members, first_number, increment, scope, drain_below IS NOT NULL FROM nextid_shard").
-		Scan(&m.Set, &m.Number, &m.Of, &m.Has.Offset, &m.Has.Increment, &scope, &m.Draining)
+		Scan(&m.Set, &m.Number, &m.Of, &m.Has.Offset, &m.Has.Increment, &s.scope, &m.Draining)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	st.Member, st.session = &m, scope == Session
-	s.scope = scope
+	st.Member = &m
 	return nil
 }
 
@@ -238,7 +220,7 @@ func (s *mysqlShard) note(ctx context.Context, m Member) error {
 			m.Number, m.Of, m.Has.Offset, m.Has.Increment))
 	}
 	persisted := [2]string{"NULL", "NULL"}
-	if s.scope == Persist {
+	if s.scope == persist {
 		for i, name := range []string{"auto_increment_offset", "auto_increment_increment"} {
 			var value string
 			err := s.conn.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = ?", name).Scan(&value)
@@ -257,15 +239,12 @@ func (s *mysqlShard) note(ctx context.Context, m Member) error {
 
 // assign implements database.
 func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) error {
-	if s.scope == Session {
-		return nil
-	}
 	// The note that sessions are to be waited for comes first.
 	if err := s.exec(ctx, "UPDATE nextid_shard SET drain_below = 0"); err != nil {
 		return explainMySQL(err)
 	}
 	// What a configuration file has set already is left to it.
-	if now, err := s.setting(ctx); err != nil || s.scope == Global && now == has {
+	if now, err := s.setting(ctx); err != nil || s.scope == global && now == has {
 		return explainMySQL(err)
 	}
 	scope := strings.ToUpper(string(s.scope))
@@ -277,7 +256,7 @@ func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) erro
 // able implements database: the right is looked at before the value, which is
 // none. A value would hide that a configuration file has set it.
 func (s *mysqlShard) able(ctx context.Context) error {
-	if s.scope == Session || s.dry != nil {
+	if s.dry != nil {
 		return nil
 	}
 	_, err := s.conn.ExecContext(ctx, "SET GLOBAL auto_increment_increment = 'right?'")
@@ -298,8 +277,10 @@ const settle = time.Second
 // made now has a greater one than all that copied the settings before.
 func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 	if s.dry != nil {
-		_, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change")
-		return nil, err
+		if _, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change"); err != nil {
+			return nil, err
+		}
+		return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
 	}
 	found, err := s.findOlder(ctx)
 	return found, explainMySQL(err)
@@ -351,15 +332,14 @@ func (s *mysqlShard) settleLines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range lines {
-		if l.Aside {
-			continue
-		}
-		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = GREATEST(started, %d) WHERE line = %s", l.free, appdb.LiteralMySQL(l.Name))); err != nil {
-			return err
-		}
+	if len(lines) == 0 {
+		return nil
 	}
-	return nil
+	var all strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&all, " WHEN %s THEN %d", appdb.LiteralMySQL(l.Name), l.free)
+	}
+	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = GREATEST(started, CASE line"+all.String()+" ELSE 0 END)")
 }
 
 // newest is the connection id of a connection that is made now.
@@ -387,6 +367,19 @@ func (s *mysqlShard) kill(ctx context.Context, one session) error {
 	return explainMySQL(err)
 }
 
+// together implements database. ALTER TABLE ends the transaction: what is
+// changed behind it is durable one by one.
+func (s *mysqlShard) together(ctx context.Context, f func() error) error {
+	if s.dry != nil {
+		return f()
+	}
+	err := s.exec(ctx, "START TRANSACTION")
+	if err == nil {
+		err = f()
+	}
+	return errors.Join(err, explainMySQL(s.exec(context.WithoutCancel(ctx), "COMMIT")))
+}
+
 // start implements database.
 func (s *mysqlShard) start(ctx context.Context, l Line, has Progression, least int64) error {
 	return explainMySQL(s.raise(ctx, l, has, least))
@@ -397,11 +390,11 @@ func (s *mysqlShard) raise(ctx context.Context, l Line, has Progression, least i
 	if !ok || first > l.Most {
 		return usedUp(l, first)
 	}
-	if l.free < first {
+	if next, ok := has.first(l.free); !ok || next < first {
 		if err := s.patiently(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", l.table, first)); err != nil {
 			return err
 		}
-		if err := s.check(ctx, l.Name, first); err != nil {
+		if err := s.check(ctx, l, first); err != nil {
 			return err
 		}
 	}
@@ -420,16 +413,17 @@ func (s *mysqlShard) patiently(ctx context.Context, statement string) error {
 }
 
 // check sees that the server has taken a counter: some engines do not.
-func (s *mysqlShard) check(ctx context.Context, line string, first int64) error {
+func (s *mysqlShard) check(ctx context.Context, l Line, first int64) error {
 	if s.dry != nil {
 		return nil
 	}
-	lines, err := s.columns(ctx)
+	var next uint64
+	err := s.conn.QueryRowContext(ctx, "SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", l.path[0], l.path[1]).Scan(&next)
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == line }); i < 0 || lines[i].free < first {
-		return &Error{What: fmt.Sprintf("the table of %s did not take AUTO_INCREMENT = %d", line, first), Hint: "Is its engine InnoDB?"}
+	if next < uint64(first) {
+		return &Error{What: fmt.Sprintf("the table of %s did not take AUTO_INCREMENT = %d", l.Name, first), Hint: "Is its engine InnoDB?"}
 	}
 	return nil
 }
@@ -449,20 +443,17 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 	}
 	var before Progression
 	var offset, increment sql.NullInt64
-	var scope Scope
+	var was scope
 	err = s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
-		Scan(&scope, &before.Offset, &before.Increment, &offset, &increment)
+		Scan(&was, &before.Offset, &before.Increment, &offset, &increment)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s.remove(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	statements, err := s.unguarding(ctx)
-	if err != nil {
-		return err
-	}
-	if scope == Persist {
+	var statements []string
+	if was == persist {
 		for _, v := range []struct {
 			name  string
 			value sql.NullInt64
@@ -478,7 +469,7 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if scope != Session && now != before { // else the account need not have the right
+	if now != before { // else the account need not have the right
 		statements = append(statements, fmt.Sprintf("SET GLOBAL auto_increment_increment = %d, GLOBAL auto_increment_offset = %d", before.Increment, before.Offset))
 	}
 	for _, statement := range statements {
@@ -501,9 +492,7 @@ func explainMySQL(err error) error {
 	hint := ""
 	switch {
 	case e.Number == erAccessDenied:
-		hint = "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. Or use --scope session."
-	case e.Number == erNoTriggers:
-		hint = "With a binary log only administrators make triggers: SET GLOBAL log_bin_trust_function_creators = 1, or leave --guard out."
+		hint = "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed."
 	case e.Number == erLockWaitTimeout:
 		hint = "A transaction uses the table. Run it again when that has ended, or with a longer --wait."
 	}

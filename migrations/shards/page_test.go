@@ -9,17 +9,11 @@ import (
 )
 
 // testPage runs the commands of docs/shards.md, in their order, on databases
-// of one kind in the place of those that the page names. create makes the
-// table of the others on a new one.
-func testPage(t *testing.T, f *fleet, create string) {
+// of one kind in the place of those that the page names.
+func testPage(t *testing.T, f *fleet) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/shards.md")
 	if err != nil {
-		t.Fatal(err)
-	}
-	f.exec(3, "DROP TABLE orders")
-	script := t.TempDir() + "/shop.sql"
-	if err := os.WriteFile(script, []byte(create), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	three := " --dsn " + f.dsns[0] + " --dsn " + f.dsns[1] + " --dsn " + f.dsns[2]
@@ -39,11 +33,7 @@ func testPage(t *testing.T, f *fleet, create string) {
 		}
 	}
 	for _, c := range commands {
-		arguments := strings.Fields(words.Replace(c[1]))
-		if arguments[2] == "reshard" {
-			arguments = append(arguments, "--script", script)
-		}
-		run(0, arguments...)
+		run(0, strings.Fields(words.Replace(c[1]))...)
 	}
 	for i := range 4 {
 		f.ids(i, 20)

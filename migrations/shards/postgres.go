@@ -39,22 +39,18 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 		return nil, explainPostgres(err)
 	}
 	s := &postgresShard{connection: c, wait: o.Wait}
-	var version string
-	err = c.conn.QueryRowContext(ctx, "SELECT current_setting('server_version'), set_config('lock_timeout', '5s', false)").Scan(&version, new(string))
+	var version, path string
+	var schema bool
+	err = c.conn.QueryRowContext(ctx, "SELECT current_setting('server_version'), set_config('lock_timeout', '5s', false), current_setting('search_path'), current_schema() IS NOT NULL").
+		Scan(&version, new(string), &path, &schema)
+	if err == nil && !schema {
+		err = &Error{What: "there is no schema of search_path " + path, Hint: `Write a schema with capitals, dots or blanks in double quotes: ?search_path=%22Shop%22.`}
+	}
 	if err != nil {
 		return nil, errors.Join(explainPostgres(err), s.Close())
 	}
 	number, _, _ := strings.Cut(version, " ")
 	s.title = "PostgreSQL " + number
-	if o.Guard {
-		return nil, errors.Join(&Error{What: "--guard is for MySQL and MariaDB", Hint: "In PostgreSQL no session has settings of its own."}, s.Close())
-	}
-	if o.Scope != "" {
-		return nil, errors.Join(&Error{
-			What: "--scope is for MySQL and MariaDB",
-			Hint: "In PostgreSQL the increment belongs to the sequence and lasts.",
-		}, s.Close())
-	}
 	return s, nil
 }
 
@@ -115,19 +111,30 @@ func (s *postgresShard) join(ctx context.Context, m Member) error {
 // those are below the sequence's last_value, and so below everything that
 // start gives to others.
 func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progression) error {
-	for _, l := range lines {
-		if own := l.of(has); l.Draws != own && l.trouble == "" && !l.Aside {
-			least := int64(0)
-			if l.stride > 1 {
-				least = l.free // a block begun before must not reach into a new one
-			}
-			err := s.place(ctx, l, own, least)
-			if err != nil && !errors.Is(err, errUsedUp) { // start tells of those
-				return explainPostgres(err)
+	return s.together(ctx, func() error {
+		for _, l := range lines {
+			if l.Draws != has && l.trouble == "" {
+				err := s.place(ctx, l, has, 0)
+				if err != nil && !errors.Is(err, errUsedUp) { // start tells of those
+					return explainPostgres(err)
+				}
 			}
 		}
+		return nil
+	})
+}
+
+// together implements database: the last commit makes those before it durable,
+// too.
+func (s *postgresShard) together(ctx context.Context, f func() error) error {
+	if s.dry != nil {
+		return f()
 	}
-	return nil
+	err := s.exec(ctx, "SET synchronous_commit = off")
+	if err == nil {
+		err = f()
+	}
+	return errors.Join(err, explainPostgres(s.exec(ctx, "SET synchronous_commit = on; UPDATE nextid_shard SET number = number")))
 }
 
 // able implements database: who may create the tables of the note may do the
@@ -138,9 +145,6 @@ func (s *postgresShard) able(context.Context) error { return nil }
 func (s *postgresShard) unsettle(ctx context.Context) error {
 	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = NULL"))
 }
-
-// guard implements database: no session has settings of its own.
-func (s *postgresShard) guard(context.Context, []Line, Progression) error { return nil }
 
 // older implements database.
 func (s *postgresShard) older(context.Context) ([]session, error) { return nil, nil }
@@ -169,10 +173,16 @@ func (s *postgresShard) place(ctx context.Context, l Line, has Progression, leas
 }
 
 func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, least int64) error {
+	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
+		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
+		ON CONFLICT (sequence) DO NOTHING`
 	if s.dry != nil {
 		first, ok := has.first(max(l.free, least))
 		if !ok || first > l.Most {
 			return usedUp(l, first)
+		}
+		if err := s.exec(ctx, note); err != nil {
+			return err
 		}
 		return s.exec(ctx, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d START WITH %d RESTART WITH %d", l.sequence, has.Increment, first, first))
 	}
@@ -181,9 +191,7 @@ func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, l
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	if _, err := tx.ExecContext(ctx, `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
-		SELECT `+appdb.Literal(l.sequence)+`, seqstart, `+strconv.FormatInt(l.stride, 10)+` FROM pg_sequence WHERE seqrelid = `+appdb.Literal(l.sequence)+`::regclass
-		ON CONFLICT (sequence) DO NOTHING`); err != nil {
+	if _, err := tx.ExecContext(ctx, note); err != nil {
 		return err
 	}
 	// This one keeps nextval waiting until the transaction ends, so that the

@@ -52,10 +52,23 @@ func TestPostgreSQL(t *testing.T) {
 			testNearlyFull(t, f, "CREATE TABLE small (id smallserial PRIMARY KEY); SELECT setval('small_id_seq', %d)", 26000, 26300)
 		}},
 		{"killed", testKills},
-		{"steps of their own", testStrides},
+		{"two schemas", testTwoSchemas},
+		{"odd names", testOddNames},
+		{"print runs", func(t *testing.T, f *fleet) {
+			f.exec(2, insert(5))
+			var out strings.Builder
+			if err := shards.Up(t.Context(), f.dsns[:3], f.options().Dry(&out)); err != nil {
+				t.Fatal(err)
+			}
+			f.runs(out.String())
+			f.sound(3)
+			f.up(3)
+			f.sound(3)
+			f.down(3)
+		}},
 		{"status looks at all", testPostgresLooks},
 		{"blind spots", testPostgresBlindSpots},
-		{"the page's commands", func(t *testing.T, f *fleet) { testPage(t, f, identity) }},
+		{"the page's commands", testPage},
 		{"up mends what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
 		{"noted, not set", testNoted},
@@ -226,9 +239,6 @@ func testPostgresRefusals(t *testing.T, f *fleet) {
 		return shards.Up(t.Context(), dsns, o)
 	}
 	fails(t, up(f.dsns[0], f.dsns[0]), "another migrate shards is at work")
-	o := f.options()
-	o.Scope = shards.Global
-	fails(t, shards.Up(t.Context(), f.dsns[:2], o), "--scope is for MySQL")
 
 	f.exec(1, "CREATE TABLE items (id smallserial)")
 	fails(t, up(f.dsns[:3]...), "there is no items.id that draws ids")
@@ -255,7 +265,7 @@ func testPostgresRefusals(t *testing.T, f *fleet) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	o = shards.Options{Out: &f.out}
+	o := shards.Options{Out: &f.out}
 	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], o), "lock timeout")
 	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("it took %v", took)

@@ -28,14 +28,6 @@ func through(n, increment int64) Progression {
 // has reports whether a number from 1 on is in the progression.
 func (p Progression) has(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
 
-// near reports whether a number of p and one of q are less than a block apart:
-// then some number is in a block of both.
-func (p Progression) near(q Progression, size int64) bool {
-	g := gcd(p.Increment, q.Increment)
-	d := ((p.Offset-q.Offset)%g + g) % g
-	return min(d, g-d) < size
-}
-
 // covers reports whether all numbers of q are also p's.
 func (p Progression) covers(q Progression) bool {
 	return p.Increment > 0 && p.has(q.Offset) && q.Increment%p.Increment == 0

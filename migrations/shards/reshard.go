@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"nextid/migrations/appdb"
@@ -38,7 +37,7 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.whole(old, add); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, add); err != nil {
+	if err := add.install(ctx); err != nil {
 		return appdb.At(add.name, err)
 	}
 	if err := s.read(ctx); err != nil {
@@ -79,12 +78,6 @@ func (s *set) reshard(ctx context.Context) error {
 		}
 	}
 	add.state.Member = &m
-	add.state.guarded = slices.ContainsFunc(old, func(one *shard) bool { return one.state.guarded })
-	for _, one := range s.shards {
-		if err := s.protect(ctx, one, one.state.Member.Has, false); err != nil {
-			return appdb.At(one.name, err)
-		}
-	}
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
 	// A run before this one may have changed others.
 	for _, one := range s.shards {
@@ -126,7 +119,7 @@ func unfit(complaints []string) error {
 	if len(complaints) == 0 {
 		return nil
 	}
-	return &Error{What: strings.Join(complaints, "; "), Hint: "Create missing tables on the new shard, or give their SQL with --script FILE."}
+	return &Error{What: strings.Join(complaints, "; "), Hint: "Create missing tables on the new shard."}
 }
 
 // whole sees that the old shards are the whole set, and draw what they should.
@@ -191,12 +184,6 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	if most := min(donor.most(), add.most()); stay.Increment > most {
 		return m, tooGreat(donor, stay.Increment)
 	}
-	if donor.state.session {
-		return m, appdb.At(donor.name, &Error{
-			What: "its connections set their increment themselves, and the server cannot show which of them have changed it",
-			Hint: "Set up the shards with room for more: up --increment 16, which leaves 16 places.",
-		})
-	}
 	if err := errors.Join(s.headroom(donor, stay), s.headroom(add, give)); err != nil {
 		return m, err
 	}
@@ -215,11 +202,10 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 // headroom sees that the columns of a shard hold what it will draw next.
 func (s *set) headroom(one *shard, has Progression) error {
 	for _, l := range one.state.Lines {
-		if l.trouble != "" || l.Aside {
+		if l.trouble != "" {
 			continue
 		}
-		own := l.of(has)
-		if first, ok := own.first(s.drawn(l.Name)); !ok || first > l.Most {
+		if first, ok := has.first(s.drawn(l.Name)); !ok || first > l.Most {
 			return appdb.At(one.name, usedUp(l, first))
 		}
 	}

@@ -80,7 +80,7 @@ func (s *set) rows(ctx context.Context, r *Report) error {
 	done := map[string]bool{}
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
-			if done[l.Name] || l.column == "" || l.trouble != "" {
+			if done[l.Name] || l.column == "" || l.trouble != "" || l.empty {
 				continue
 			}
 			done[l.Name] = true
@@ -97,7 +97,7 @@ func (s *set) rowsOf(ctx context.Context, name string, r *Report) error {
 	found := &seen{name: name, lines: make([]*Line, n), stray: make([]int64, n), newestStray: make([]int64, n), older: make([]int64, n)}
 	for i, one := range s.shards {
 		lines := one.state.Lines
-		if k := slices.IndexFunc(lines, func(l Line) bool { return l.Name == name && l.column != "" && l.trouble == "" }); k >= 0 {
+		if k := slices.IndexFunc(lines, func(l Line) bool { return l.Name == name && l.column != "" && l.trouble == "" && !l.empty }); k >= 0 {
 			found.lines[i] = &lines[k]
 		}
 	}
@@ -116,9 +116,6 @@ func (s *set) rowsOf(ctx context.Context, name string, r *Report) error {
 		r.Missed = append(r.Missed, fmt.Sprintf("the rows of %s: %v", name, err))
 	}
 	found.report(s.shards, r)
-	if k := slices.IndexFunc(found.lines, func(l *Line) bool { return l != nil && l.stride > 1 }); k >= 0 {
-		r.Missed = append(r.Missed, fmt.Sprintf("whose blocks the rows of %s are in: its sequence counts in steps of %d", name, found.lines[k].stride))
-	}
 	return ctx.Err()
 }
 
@@ -158,9 +155,11 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 			if h == nil || h.id != id {
 				continue
 			}
-			holders = append(holders, s.shards[i].name)
-			f.row(s.shards, i, id)
+			if l := f.lines[i]; !l.replicated || l.Draws.has(id) { // else another shard has drawn it
+				holders = append(holders, s.shards[i].name)
+			}
 			for h.id == id { // more than once in a column without a unique key
+				f.row(s.shards, i, id)
 				if err := h.advance(); err != nil {
 					return appdb.At(s.shards[i].name, err)
 				}
@@ -177,7 +176,7 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 // row looks at one row: whose number is it?
 func (f *seen) row(shards []*shard, i int, id int64) {
 	l := f.lines[i]
-	if l.stride > 1 || l.Draws.has(id) {
+	if l.Draws.has(id) || l.replicated {
 		return
 	}
 	m := shards[i].state.Member
@@ -190,7 +189,7 @@ func (f *seen) row(shards []*shard, i int, id int64) {
 	}
 	for j, other := range f.lines {
 		const shown = 3
-		if j != i && other != nil && id >= other.Next && other.Draws.has(id) && other.stride <= 1 && len(f.drawn) < shown {
+		if j != i && other != nil && id >= other.Next && other.Draws.has(id) && len(f.drawn) < shown {
 			f.drawn = append(f.drawn, fmt.Sprintf("%s will draw %d for %s, which %s has already", shards[j].name, id, f.name, shards[i].name))
 		}
 	}
@@ -208,7 +207,7 @@ func (f *seen) report(shards []*shard, r *Report) {
 				one.name, f.name, f.lines[i].Draws, n, f.newestStray[i]))
 		}
 		if n := f.older[i]; n > 0 && one.state.Member != nil {
-			one.state.Notes = append(one.state.Notes, fmt.Sprintf("rows of %s from before up: %d", f.name, n))
+			one.state.Notes = append(one.state.Notes, fmt.Sprintf("rows of %s from before up with numbers of other shards: %d", f.name, n))
 		}
 	}
 }

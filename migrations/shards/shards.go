@@ -18,12 +18,9 @@ import (
 // Options are what the commands can be told.
 type Options struct {
 	Increment int64         // of all shards in Up; 0: as many as there are shards
-	Scope     Scope         // of MySQL and MariaDB; "": persist where that is possible, else global
-	Script    string        // SQL that makes the tables, run on each shard that joins
 	Wait      time.Duration // for sessions that are older than a change, and for locks
 	Kill      bool          // end the sessions that are left then
-	Guard     bool          // MySQL and MariaDB: triggers refuse ids of sessions with other settings
-	Exclude   []string      // tables, columns or sequences that are left alone
+	Exclude   []string      // schemas, tables, columns or sequences that are left alone
 	Rows      Rows          // whether Status looks at rows
 	Out       io.Writer     // what is done, a line each
 
@@ -102,30 +99,35 @@ func (s *set) read(ctx context.Context) error {
 		if one.planned != nil {
 			one.state.Member = one.planned
 		}
-		one.state.Lines = slices.DeleteFunc(one.state.Lines, func(l Line) bool { return s.excluded(l.Name) })
 	}
-	s.agreeOnStrides()
-	return nil
+	return s.exclude()
 }
 
-// agreeOnStrides gives lines the stride that up has noted for them on another
-// shard: a dump of that one's schema holds the product.
-func (s *set) agreeOnStrides() {
-	noted := map[string]int64{}
+// exclude leaves out what the flag names. A name that nothing has is an error.
+func (s *set) exclude() error {
+	found := map[string]bool{}
+	out := func(path []string) bool {
+		for _, name := range s.Exclude {
+			if named(name, path) {
+				found[name] = true
+				return true
+			}
+		}
+		return false
+	}
 	for _, one := range s.shards {
-		for _, l := range one.state.Lines {
-			if l.Started {
-				noted[l.Name] = l.stride
+		one.state.Lines = slices.DeleteFunc(one.state.Lines, func(l Line) bool { return out(l.path) || out(l.sequencePath) })
+		one.state.missed = slices.DeleteFunc(one.state.missed, func(m missed) bool { return out(m.path) })
+	}
+	for _, name := range s.Exclude {
+		if !found[name] {
+			return &Error{
+				What: fmt.Sprintf("--exclude %s: no table, column or sequence that draws ids has that name on these shards", name),
+				Hint: `Write TABLE, TABLE.COLUMN, SEQUENCE or SCHEMA, a name with capitals or dots in double quotes: '"Order Items".id'.`,
 			}
 		}
 	}
-	for _, one := range s.shards {
-		for i := range one.state.Lines {
-			if l := &one.state.Lines[i]; !l.Started && noted[l.Name] > 0 {
-				l.stride = noted[l.Name]
-			}
-		}
-	}
+	return nil
 }
 
 func (s *set) say(one *shard, format string, args ...any) {
@@ -168,7 +170,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 		return err
 	}
 	for _, one := range s.shards {
-		if err := s.prepare(ctx, one); err != nil {
+		if err := one.install(ctx); err != nil {
 			return appdb.At(one.name, err)
 		}
 	}
@@ -205,9 +207,6 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 			return appdb.At(one.name, err)
 		}
 		complaints = append(complaints, full...)
-		if err := s.protect(ctx, one, members[i].Has, s.Guard); err != nil {
-			return appdb.At(one.name, err)
-		}
 		if err := s.advise(ctx, one, members[i].Has); err != nil {
 			return err
 		}
@@ -244,14 +243,6 @@ func complaint(all []string) error {
 		What: strings.Join(all, "; "),
 		Hint: "Everything else is done. Mend that and run up again, or leave the column out with --exclude.",
 	}
-}
-
-// protect makes the guard, or makes it anew where there is one.
-func (s *set) protect(ctx context.Context, one *shard, has Progression, wanted bool) error {
-	if !wanted && !one.state.guarded {
-		return nil
-	}
-	return one.guard(ctx, one.state.Lines, has)
 }
 
 // advise tells what makes the settings last.
@@ -341,7 +332,7 @@ func (s *set) able(ctx context.Context) error {
 		if st.trouble != "" {
 			return appdb.At(one.name, &Error{What: st.trouble})
 		}
-		if st.blind && !st.session && s.Scope != Session {
+		if st.blind {
 			return appdb.At(one.name, &Error{
 				What: "this account cannot see the sessions of others, which may draw as before a change",
 				Hint: "GRANT PROCESS ON *.* TO it.",
@@ -351,51 +342,38 @@ func (s *set) able(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the tables of the application and of the note.
-func (s *set) prepare(ctx context.Context, one *shard) error {
-	if s.Script != "" && one.state.Member == nil {
-		if err := one.script(ctx, s.Script); err != nil {
-			return err
-		}
-	}
-	return one.install(ctx)
-}
-
-// awaitsScript reports whether tables may be missing because nothing is run.
-func (s *set) awaitsScript() bool { return s.dry != nil && s.Script != "" }
-
 // fit sees that all shards have the same lines, and that each can be one.
 // What is wrong with a line is a complaint.
 func (s *set) fit(shards ...*shard) (complaints []string, err error) {
-	strides := map[string]int64{}
+	noted, names := map[string]bool{}, map[string]bool{}
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
-			switch stride, there := strides[l.Name]; {
-			case l.Aside:
+			noted[l.Name] = noted[l.Name] || l.noted
+		}
+	}
+	for _, one := range s.shards {
+		for _, l := range one.state.Lines {
+			switch {
 			case l.trouble != "":
 				complaints = append(complaints, one.name+": "+l.Name+" "+l.trouble)
-			case there && stride != l.stride:
-				complaints = append(complaints, fmt.Sprintf("%s: the sequence of %s has INCREMENT BY %d, and that of another shard %d",
-					one.name, l.Name, l.stride, stride))
+			case l.sequence != "" && l.Draws.Increment > 1 && !noted[l.Name]: // else it comes from a shard's dump
+				complaints = append(complaints, fmt.Sprintf("%s: the sequence of %s counts in steps of %d (nextid migrate feed keeps them)", one.name, l.Name, l.Draws.Increment))
 			default:
-				strides[l.Name] = l.stride
+				names[l.Name] = true
 			}
 		}
 	}
-	if len(strides) == 0 && len(complaints) == 0 && !s.awaitsScript() {
-		return nil, &Error{
-			What: "no table of these databases has a column that draws ids",
-			Hint: "Create them first, or give their SQL with --script FILE.",
-		}
+	if len(names) == 0 && len(complaints) == 0 {
+		return nil, &Error{What: "no table of these databases has a column that draws ids", Hint: "Create them first."}
 	}
 	for _, one := range shards {
 		for _, l := range one.state.Lines {
-			if !l.Unique && l.column != "" && !l.Aside {
+			if !l.Unique && l.column != "" {
 				s.say(one, "column %s has no unique key of its own: this database would take an id twice", l.Name)
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(strides)) {
-			if !s.awaitsScript() && !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
 				complaints = append(complaints, one.name+": there is no "+name+" that draws ids, as there is on another shard")
 			}
 		}
@@ -467,19 +445,21 @@ func whoAre(sessions []session) string {
 // startLines moves the lines of a shard above what all shards have drawn.
 // Those that have no room for that are complained of.
 func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
-	for _, l := range one.state.Lines {
-		if l.Started && !again || l.trouble != "" || l.Aside {
-			continue
+	return full, one.together(ctx, func() error {
+		for _, l := range one.state.Lines {
+			if l.Started && !again || l.trouble != "" {
+				continue
+			}
+			err := one.start(ctx, l, has, s.drawn(l.Name))
+			switch {
+			case errors.Is(err, errUsedUp):
+				full = append(full, appdb.At(one.name, err).Error())
+			case err != nil:
+				return err
+			}
 		}
-		err := one.start(ctx, l, l.of(has), s.drawn(l.Name))
-		switch {
-		case errors.Is(err, errUsedUp):
-			full = append(full, appdb.At(one.name, err).Error())
-		case err != nil:
-			return full, err
-		}
-	}
-	return full, nil
+		return nil
+	})
 }
 
 // drawn is the least number of a line that no shard has drawn.

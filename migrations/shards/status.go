@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Report is what Status found.
@@ -41,9 +40,7 @@ func (s *set) report(ctx context.Context) (r Report, err error) {
 			}
 		}
 		for _, m := range one.state.missed {
-			if !s.excluded(m.line) {
-				r.Missed = append(r.Missed, one.name+": "+m.what)
-			}
+			r.Missed = append(r.Missed, one.name+": "+m.what)
 		}
 		r.Names = append(r.Names, one.name)
 		r.States = append(r.States, one.state)
@@ -75,12 +72,11 @@ func problems(shards []*shard) []string {
 		}
 		for _, l := range st.Lines {
 			switch {
-			case l.trouble != "" && l.Aside: // said where it was not looked at
 			case l.trouble != "":
 				add(one, "%s %s", l.Name, l.trouble)
 			case l.Next > l.Most:
 				add(one, "%s", usedUp(l, l.Next))
-			case st.Member != nil && !l.Aside && !l.Started && l.Draws != l.of(st.Member.Has):
+			case st.Member != nil && !l.Started && l.Draws != st.Member.Has:
 				add(one, "%s is new and draws %s: run nextid migrate shards up again", l.Name, l.Draws)
 			}
 		}
@@ -88,13 +84,12 @@ func problems(shards []*shard) []string {
 	return all
 }
 
-// uncompared are the lines that a shard has not, or has in another schema or
-// under another name.
+// uncompared are the lines that a shard has not.
 func uncompared(shards []*shard) (missed []string) {
 	var names []string
 	for _, one := range shards {
 		for _, l := range one.state.Lines {
-			if !l.Aside && !slices.Contains(names, l.Name) {
+			if !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
 			}
 		}
@@ -129,29 +124,14 @@ func collide(a, b *shard) []string {
 				continue
 			}
 			if n, ok := l.Draws.meet(k.Draws, max(l.Next, k.Next)); ok && n <= min(l.Most, k.Most) {
-				all = append(all, fmt.Sprintf(will+" %d for %s: %s and %s", a.name, b.name, n, l.Name, l.Draws, k.Draws)+aside(l, max(l.Next, k.Next)))
-			} else if l.stride > 1 && l.Started && k.Started && l.Draws.near(k.Draws, l.stride) {
-				all = append(all, fmt.Sprintf("%s and %s both draw numbers of the same blocks of %d for %s: %s and %s", a.name, b.name, l.stride, l.Name, l.Draws, k.Draws))
+				all = append(all, fmt.Sprintf(will+" %d for %s: %s and %s", a.name, b.name, n, l.Name, l.Draws, k.Draws))
 			}
 		}
 	}
-	if p, q := a.state.Setting, b.state.Setting; len(all) == 0 && p.Increment > 0 && q.Increment > 0 && !a.state.session && !b.state.session {
+	if p, q := a.state.Setting, b.state.Setting; len(all) == 0 && p.Increment > 0 && q.Increment > 0 {
 		if n, ok := p.meet(q, 1); ok {
 			all = append(all, fmt.Sprintf(will+" %s and %s, such as %d, for tables to come", a.name, b.name, p, q, n))
 		}
 	}
 	return all
-}
-
-// aside tells how to mend a line that up does not set.
-func aside(l Line, next int64) string {
-	switch {
-	case !l.Aside:
-		return ""
-	case strings.HasPrefix(l.sequence, "`"):
-		return fmt.Sprintf("; up does not set sequences of MariaDB: ALTER SEQUENCE %s INCREMENT BY 0 RESTART %d on all shards makes them follow the servers' settings", l.sequence, next)
-	case l.sequence != "":
-		return "; it is not among what up sets: run up for its schema, too"
-	}
-	return ""
 }

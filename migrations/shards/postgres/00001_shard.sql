@@ -3,7 +3,7 @@
 -- +goose Up
 
 -- One row: the shard.
-CREATE TABLE nextid_shard (
+CREATE TABLE IF NOT EXISTS nextid_shard (
     one          boolean PRIMARY KEY CHECK (one),
     shards       text    NOT NULL, -- the set of shards, the same on all of them
     number       integer NOT NULL, -- of this shard, from 1
@@ -14,7 +14,7 @@ CREATE TABLE nextid_shard (
 
 -- One row a sequence: what down brings back, and from where on its ids are
 -- apart from those of the other shards (NULL: not yet).
-CREATE TABLE nextid_shard_lines (
+CREATE TABLE IF NOT EXISTS nextid_shard_lines (
     sequence         text   PRIMARY KEY,
     before_start     bigint NOT NULL,
     before_increment bigint NOT NULL,
