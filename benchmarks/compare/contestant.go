@@ -6,7 +6,7 @@ import (
 	"nextid/benchmarks/load"
 )
 
-// engine is where a contestant's table is.
+// engine is the database that has a contestant's table.
 type engine string
 
 const (
@@ -52,7 +52,7 @@ const (
 	ticketsServer serverKind = "tickets" // a MariaDB
 )
 
-// foreignWay is how the table's server asks nextid.
+// foreignWay says how the table's server asks nextid.
 type foreignWay int
 
 const (

@@ -8,7 +8,7 @@ import (
 	"nextid/benchmarks/machine"
 )
 
-// figures are what was measured of a contestant; one sample a round.
+// figures hold the measurements of a contestant, one sample a round.
 type figures struct {
 	missing    error
 	ids, rows  map[int][]float64 // a second, by number of clients
@@ -91,7 +91,7 @@ func (r *run) measureIDs(c *contestant, f *figures, n int) {
 	})
 }
 
-// inProcess is how many ids a second one thread of the application makes.
+// inProcess returns the ids that one thread of the application makes a second.
 func inProcess(draw func() load.ID, length time.Duration) float64 {
 	n, begin := 0, time.Now()
 	for time.Since(begin) < length {

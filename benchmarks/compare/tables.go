@@ -19,7 +19,7 @@ type growthPoint struct {
 // table is the name of the tables that begin empty.
 const table = "orders"
 
-// statementRows is how many rows one INSERT of the large table has.
+// statementRows counts the rows in one INSERT of the large table.
 const statementRows = 500
 
 // measureGrowth fills a table with up to so many rows, for at most a while,

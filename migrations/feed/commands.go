@@ -16,7 +16,7 @@ import (
 // Column is a column and the generator that feeds it.
 type Column struct{ Column, Generator string }
 
-// Options are what the commands can be told.
+// Options are the options of the commands.
 type Options struct {
 	DSNs    []string
 	Columns []Column
@@ -165,7 +165,7 @@ func Up(ctx context.Context, o Options) error {
 	})
 }
 
-// headroom is how many numbers a sequence may draw itself until it is moved.
+// headroom bounds the numbers that a sequence may draw before its first move.
 const headroom = 1_000_000
 
 func (s *set) up(ctx context.Context, name string) error {

@@ -4,7 +4,7 @@
 //
 // A sequence draws between its MINVALUE and its MAXVALUE. A move sets both to
 // the ends of a block, and the position to its first number, in one statement.
-// The sequence cannot leave the block, and nobody else has it:
+// The sequence cannot leave the block, and no other database has it:
 //
 //  1. A block comes from the generator, which reserves it before it answers.
 //  2. A block is tried again only where the database has refused the statement

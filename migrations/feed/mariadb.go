@@ -26,7 +26,7 @@ type mariadb struct{ *sql.DB }
 
 func (m *mariadb) close() error { return m.DB.Close() }
 
-// drawsFrom is how a DEFAULT of MariaDB names its sequence.
+// drawsFrom matches the sequence in a DEFAULT of MariaDB.
 var drawsFrom = regexp.MustCompile("(?i)nextval\\(`([^`]+)`\\.`([^`]+)`\\)")
 
 // find implements engine: the sequence is in the column's DEFAULT.

@@ -25,7 +25,7 @@ type Sequence struct {
 	most   string // the greatest number that the column holds
 }
 
-// State is where a sequence stands.
+// State holds the position and the bounds of a sequence.
 type State struct {
 	First, Last int64 // its bounds
 	Next        int64 // the number that it draws next
@@ -37,7 +37,7 @@ type State struct {
 	Now         time.Time
 }
 
-// Note is what the comment on a fed sequence says.
+// Note holds the comment on a fed sequence.
 type Note struct {
 	Generator   string
 	First, Last int64
@@ -90,7 +90,7 @@ func (s State) Left() int64 {
 // size counts the numbers of the block.
 func (s State) size() int64 { return (s.Last-s.First)/s.Increment + 1 }
 
-// rate is how many numbers a second were drawn since the last move.
+// rate returns the numbers drawn a second since the last move.
 func (s State) rate() float64 {
 	elapsed := max(s.Now.Sub(s.Note.Moved), time.Second)
 	return float64(s.size()-s.Left()) / elapsed.Seconds()

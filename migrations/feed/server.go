@@ -41,7 +41,7 @@ func (s *Server) Draw(ctx context.Context, generator string, n int64) (first int
 // ofServer adds to an error where it comes from.
 func ofServer(err error) error { return appdb.At("nextid", explain(err)) }
 
-// generator is what the server knows of one.
+// generator holds the options of a generator that feeds need.
 type generator struct {
 	Start, Increment int64
 	Feeds            map[string]Setting
@@ -67,7 +67,7 @@ func (s *Server) find(ctx context.Context, name string) (g generator, there bool
 	return g, true, ofServer(err)
 }
 
-// pgIsBeyond is how nextid refuses a setval that would go back.
+// pgIsBeyond is the SQLSTATE of a setval that would go back.
 const pgIsBeyond = "55000"
 
 // above makes the generator draw no number up to last; it creates one that is

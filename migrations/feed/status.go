@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Report is what Status found.
+// Report holds the result of Status.
 type Report struct {
 	Feeds    []Line
 	Problems []string // why ids can collide or end, a line each
@@ -42,7 +42,7 @@ func Status(ctx context.Context, o Options) (r Report, err error) {
 	return r, err
 }
 
-// problem is why a sequence can collide or end, "" for nothing.
+// problem says why a sequence can collide or end, "" for nothing.
 func (t *target) problem() string {
 	s := t.state
 	switch n := s.Note; {

@@ -16,8 +16,8 @@ import (
 // versionTable is in the schema that it tells the version of.
 const versionTable = "nextid.schema_version"
 
-// app is what the databases of applications have in common: our schema in
-// them, which goose brings up and down.
+// app holds what the databases of applications have in common: the schema
+// nextid in them, which goose migrates.
 type app struct {
 	db         *sql.DB
 	dialect    goose.Dialect
@@ -91,7 +91,7 @@ func (a *app) adoptDumped(ctx context.Context) error {
 	return a.adopt(ctx)
 }
 
-// uninstall takes away all that is ours, if nobody uses it.
+// uninstall removes what Up installed. It refuses while an object uses it.
 func (a *app) uninstall(ctx context.Context) error {
 	version, err := a.version(ctx)
 	if err != nil || version < 0 {

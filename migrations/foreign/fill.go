@@ -17,7 +17,7 @@ type Fill struct {
 	Generator               string
 }
 
-// generatorName is what nextid takes as a name and needs no quoting in SQL.
+// generatorName matches names of generators that need no quoting in SQL.
 var generatorName = regexp.MustCompile(`^[!-&(-\[\]-~]{1,128}$`)
 
 // ParseFill reads [DATABASE.]TABLE.COLUMN=GENERATOR.

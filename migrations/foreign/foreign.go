@@ -9,7 +9,7 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Config is what Up installs.
+// Config says what Up installs.
 type Config struct {
 	Server       Server   // without options: the one that is installed, else that of this machine
 	Password     string   // of Server.User; "" for none
@@ -44,7 +44,7 @@ func (c Config) keep(was Server, password, protocol string) Config {
 	return c
 }
 
-// Status is what an application's database says about nextid in it.
+// Status describes what is installed in an application's database.
 type Status struct {
 	Version int64         // the newest migration that was applied, 0: none
 	Newest  int64         // the newest that this program has

@@ -22,7 +22,7 @@ import (
 //go:embed mysql
 var mysqlFiles embed.FS
 
-// lockWait is how long an up waits for another one, in seconds.
+// lockWait bounds how long an up waits for another one, in seconds.
 const lockWait = 60
 
 // mysqlApp is an application's MariaDB or MySQL.
@@ -306,7 +306,7 @@ func (e engine) end(table string) string {
 	}
 }
 
-// tls is what makes SPIDER speak TLS and check nextid's certificate.
+// tls returns the options with which SPIDER uses TLS and checks nextid's certificate.
 func (e engine) tls() string {
 	if e.authority == "" {
 		return ""
@@ -415,7 +415,7 @@ const mysqlUsers = `
 	UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
 	WHERE REPLACE(text, CHAR(96), '') LIKE '%nextid.%' ORDER BY 1`
 
-// address is where the database asks.
+// address returns the host and port that the database asks.
 func (m *mysqlApp) address(ctx context.Context) (string, error) {
 	var host, port string
 	err := m.db.QueryRowContext(ctx, "SELECT Host, Port FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&host, &port)

@@ -338,7 +338,7 @@ const postgresUsers = `
 		AND NOT EXISTS (SELECT FROM ours o WHERE o.class = d.classid AND o.oid = d.objid)
 	ORDER BY 1`
 
-// address is where the database asks.
+// address returns the host and port that the database asks.
 func (p *postgres) address(ctx context.Context) (string, error) {
 	options, err := p.options(ctx, "SELECT unnest(srvoptions) FROM pg_foreign_server WHERE srvname = 'nextid'")
 	return address(options), err
@@ -388,7 +388,7 @@ func connectionSQL(c Config) (string, error) {
 // connectDir holds what every up runs.
 const connectDir = "postgres/connect/"
 
-// grantsSQL gives the functions to nobody but the roles of a configuration.
+// grantsSQL grants the functions to the roles of a configuration only.
 func grantsSQL(c Config, files ...string) (string, error) {
 	text := "\nREVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;\n"
 	for _, role := range c.Grant {

@@ -21,7 +21,7 @@ import (
 //go:embed mysql postgres
 var files embed.FS
 
-// versionTable is where goose notes what it has applied.
+// versionTable is the table of goose's versions.
 const versionTable = "nextid_shard_version"
 
 // Error is a failure that the person at the terminal can do something about.
@@ -36,7 +36,7 @@ type Member struct {
 	Draining bool // sessions may still draw what the shard had before
 }
 
-// State is what a shard says of itself.
+// State describes a shard.
 type State struct {
 	Title   string // the server's name and version
 	Member  *Member
@@ -133,8 +133,8 @@ func open(ctx context.Context, dsn string, o Options) (database, error) {
 	}
 }
 
-// connection is what both kinds of database have: one connection that holds
-// the lock and does all the work.
+// connection holds what both kinds of database have: one connection that holds
+// the lock and runs all statements.
 type connection struct {
 	db      *sql.DB
 	conn    *sql.Conn
@@ -225,7 +225,7 @@ func (c *connection) printInstall(ctx context.Context) error {
 
 var comment = regexp.MustCompile(`--.*`)
 
-// chunk is how many SELECTs one query of selectAll has.
+// chunk bounds the SELECTs in one query of selectAll.
 const chunk = 200
 
 // selectAll runs SELECTs of one form, many in one query.

@@ -16,7 +16,7 @@
 // So nothing that a shard has lost is given to another before the shard can no
 // longer draw it:
 //
-//  1. A new shard takes a progression that nobody has, if there is one: no
+//  1. A new shard takes a progression that no shard has, if there is one: no
 //     other shard changes then.
 //  2. Otherwise the shard with the smallest increment gives half of its
 //     numbers away: (1, 3) becomes (1, 6) and gives (4, 6). Both halves were

@@ -149,7 +149,7 @@ func (s *mysqlShard) read(ctx context.Context) (State, error) {
 	return st, s.lines(ctx, &st)
 }
 
-// setting is what sessions get that begin now.
+// setting returns the progression of sessions that begin now.
 func (s *mysqlShard) setting(ctx context.Context) (p Progression, err error) {
 	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment").Scan(&p.Offset, &p.Increment)
 	return p, err

@@ -13,7 +13,7 @@ import (
 // draws that starts at Offset and is incremented by Increment.
 type Progression struct{ Offset, Increment int64 }
 
-// every is what a server draws that was not told otherwise.
+// every is the progression of a server without settings.
 var every = Progression{1, 1}
 
 func (p Progression) String() string {

@@ -20,7 +20,7 @@ func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
 	return errors.Join(s.reshard(ctx), s.close())
 }
 
-// stillItsOwn is what it means that a shard's sessions draw as before.
+// stillItsOwn explains that sessions which draw as before do no harm.
 const stillItsOwn = "Nothing collides: the numbers are still this shard's own. "
 
 func (s *set) reshard(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (s *set) reshard(ctx context.Context) error {
 }
 
 // resume sets what a run that was killed has noted of a shard and not set yet.
-// Until then the shard draws more than its own numbers, which nobody else has:
+// Until then the shard draws more than its own numbers, and no other shard has those:
 // the note comes before the change, and the new shard after it.
 func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 	others := old

@@ -59,7 +59,7 @@ func (r *idRows) advance() error {
 
 func (r *idRows) close() { _ = errors.Join(r.rows.Close(), r.conn.Close()) }
 
-// seen is what the rows of one line have shown.
+// seen holds what the rows of one line have shown.
 type seen struct {
 	name  string
 	lines []*Line // of the shards, in their order; nil where one has none

@@ -15,7 +15,7 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Options are what the commands can be told.
+// Options are the options of the commands.
 type Options struct {
 	Increment int64         // of all shards in Up; 0: as many as there are shards
 	Wait      time.Duration // for sessions that are older than a change, and for locks
@@ -234,7 +234,7 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 	return mended, errors.Join(err, s.read(ctx))
 }
 
-// complaint is what was wrong with single columns, as one error.
+// complaint joins what is wrong with single columns to one error.
 func complaint(all []string) error {
 	if len(all) == 0 {
 		return nil
@@ -443,7 +443,7 @@ func whoAre(sessions []session) string {
 }
 
 // startLines moves the lines of a shard above what all shards have drawn.
-// Those that have no room for that are complained of.
+// full names those whose type has no numbers left.
 func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
 	return full, one.together(ctx, func() error {
 		for _, l := range one.state.Lines {

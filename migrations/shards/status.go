@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Report is what Status found.
+// Report holds the result of Status.
 type Report struct {
 	Names    []string // of the shards
 	States   []State
