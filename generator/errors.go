@@ -21,6 +21,7 @@ var (
 	ErrNotNow    = errors.New("this server cannot issue ids now")    // 57P03: another server may
 	ErrRetry     = errors.New("no id in time")                       // 55P03: try again here
 	ErrRegressed = errors.New("store is inconsistent")               // 58000: an operator is needed
+	ErrNotHeld   = errors.New("number is not held")                  // 55000
 	ErrPinned    = errors.New("configuration contradicts the store") // 58000
 )
 

@@ -22,6 +22,7 @@ var generatorCodes = []struct {
 	{generator.ErrWrongKind, sqlstate.FeatureNotSupported},
 	{generator.ErrExhausted, sqlstate.SequenceExhausted},
 	{generator.ErrTooMany, sqlstate.LimitExceeded},
+	{generator.ErrNotHeld, sqlstate.NotPrerequisite},
 	{generator.ErrNotNow, sqlstate.CannotConnectNow},
 	{generator.ErrRetry, sqlstate.LockNotAvailable},
 	{generator.ErrRegressed, sqlstate.SystemError},

@@ -17,7 +17,7 @@ func BenchmarkEmbeddedStore(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer store.Close()
-			k := Kind(store, generator.Goroutines{}, "bench")
+			k := Kind(store, generator.SystemClock{}, "bench")
 			o, err := k.Normalize(nil)
 			if err != nil {
 				b.Fatal(err)

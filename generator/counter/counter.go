@@ -23,6 +23,7 @@ type Generator struct {
 
 var (
 	_ generator.AllGenerator = (*Generator)(nil)
+	_ generator.Holder       = (*Generator)(nil)
 	_ generator.Closer       = (*Generator)(nil)
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Peeker       = (*Generator)(nil)
@@ -30,8 +31,8 @@ var (
 	_ generator.Placer       = (*Generator)(nil)
 )
 
-func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Scheduler, owner string) *Generator {
-	s := &source{name: name, options: o, limit: o.limit(), store: store, owner: owner}
+func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Runtime, owner string) *Generator {
+	s := &source{name: name, options: o, limit: o.limit(), store: store, clock: runtime, owner: owner, holds: holds{slots: map[string]hold{}, settled: math.MinInt64}}
 	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline)), source: s}
 }
 
@@ -56,6 +57,10 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return r, err
 	})
 }
+
+// Ends implements generator.AllGenerator. Numbers among which some are held are drawn
+// one by one.
+func (g *Generator) Ends() bool { return !g.source.options.Holds && g.Queue.Ends() }
 
 // Peek implements generator.Peeker.
 func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.First(ctx) }
@@ -84,14 +89,20 @@ type source struct {
 	options Options
 	limit   int64 // exclusive
 	store   generator.Reserver
+	clock   generator.Clock
 	owner   string
 	end     atomic.Int64 // of the last reservation
+	holds   holds
 }
 
 var _ AllSource = (*source)(nil)
 
 // Draw implements Source.
 func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
+	if s.options.Holds {
+		first, err := s.hold(ctx, slotFree, 0, "")
+		return generator.Range{First: first, Step: s.options.Increment, Count: 1}, err
+	}
 	return s.reserve(ctx, s.options.Start, n)
 }
 
@@ -112,6 +123,13 @@ func (s *source) Renew(r generator.Range) generator.Range { return r }
 
 // Return implements Source.
 func (s *source) Return(ctx context.Context, r generator.Range) error {
+	if s.options.Holds {
+		var err error
+		for i := range r.Count {
+			err = errors.Join(err, s.giveBack(ctx, r.First+i*r.Step))
+		}
+		return err
+	}
 	if r.Last() < s.end.Load()-s.options.Increment {
 		return nil // not the newest: another reservation came after it
 	}
@@ -121,6 +139,10 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
 	if atLeast >= s.limit { // use up all that is below
 		atLeast = s.limit - 1
+	}
+	if s.options.Holds {
+		first, err := s.take(ctx, atLeast, s.owner)
+		return generator.Range{First: first, Step: s.options.Increment, Count: 1}, err
 	}
 	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * s.options.Increment, Limit: s.limit, Owner: s.owner,

@@ -53,7 +53,7 @@ func (w *world) closeAll() {
 
 func (w *world) open(options string) *Generator {
 	w.t.Helper()
-	k := Kind(w.store, generator.Goroutines{}, "test")
+	k := Kind(w.store, generator.SystemClock{}, "test")
 	o, err := k.Normalize(json.RawMessage(options))
 	if err != nil {
 		w.t.Fatal(err)
@@ -425,7 +425,7 @@ func TestRegressedStoreIsToldAsItIs(t *testing.T) {
 // A counter that is created again after a drop goes on above everything.
 func TestRetireAndRecover(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := Kind(w.store, generator.Goroutines{}, "test")
+		k := Kind(w.store, generator.SystemClock{}, "test")
 		g := w.open(`{"start":-100}`)
 		d := generator.Definition{Name: "bills", Kind: KindName, Options: json.RawMessage(`{"start":-100,"increment":1,"deadline":"5s"}`)}
 		w.wants(g, 5, generator.Range{First: -100, Step: 1, Count: 5})

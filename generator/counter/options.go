@@ -18,6 +18,7 @@ type Options struct {
 	Max         *int64             `json:"max,omitempty"`
 	Deadline    generator.Duration `json:"deadline"` // for which a draw waits for the store
 	Description string             `json:"description,omitempty"`
+	Holds       bool               `json:"holds,omitempty"` // numbers can be held: see hold
 }
 
 // given is what a user writes: all optional. A max of null is none.
@@ -27,9 +28,10 @@ type given struct {
 	Max         json.RawMessage     `json:"max"`
 	Deadline    *generator.Duration `json:"deadline"`
 	Description *string             `json:"description"`
+	Holds       *bool               `json:"holds"`
 }
 
-const hint = "Options: start, increment, max, deadline, description."
+const hint = "Options: start, increment, max, deadline, description, holds."
 
 func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
@@ -39,15 +41,18 @@ func optionError(format string, args ...any) error {
 const KindName = "counter"
 
 // Kind returns the plug-in. owner is shown to operators.
-func Kind(store generator.Reserver, runtime generator.Scheduler, owner string) generator.Kind {
+func Kind(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return kind{store, runtime, owner}
 }
 
 type kind struct {
 	store   generator.Reserver
-	runtime generator.Scheduler
+	runtime generator.Runtime
 	owner   string
 }
+
+// Position implements generator.Movable: the first hold_id sets holds.
+func (kind) Position() []string { return []string{"holds"} }
 
 // Name implements generator.Kind.
 func (kind) Name() string { return KindName }
@@ -106,6 +111,8 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case before.Holds && !after.Holds:
+		return nil, optionError("holds cannot be taken back: numbers may be held")
 	case before.Start != after.Start:
 		return nil, generator.OptionError("Use setval, which goes up.", "start is where a counter began (%d) and cannot be changed", before.Start)
 	case before.Increment != after.Increment:
@@ -125,6 +132,7 @@ func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	generator.SetOption(&o.Increment, g.Increment)
 	generator.SetOption(&o.Deadline, g.Deadline)
 	generator.SetOption(&o.Description, g.Description)
+	generator.SetOption(&o.Holds, g.Holds)
 	if g.Max != nil {
 		o.Max = nil
 		if err := json.Unmarshal(g.Max, &o.Max); err != nil {

@@ -23,8 +23,7 @@ type Source interface {
 	// ids at all (Count 0) if they may not be handed out any more.
 	Renew(r generator.Range) generator.Range
 
-	// Return takes back the ids that nobody got, the newest of all, at the
-	// end.
+	// Return takes back ids that nobody got, at the end: the newest run first.
 	Return(ctx context.Context, r generator.Range) error
 }
 
@@ -351,10 +350,9 @@ func (q *Queue) renew() {
 	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return r.Count == 0 })
 }
 
-// Raise makes the ids go on with what raise obtains, which lies above all
-// that the Queue holds; what it holds below floor is dropped. It runs while
-// nobody else asks the source. A run without ids adds nothing.
-func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
+// ask calls f while nobody else asks the source, and for no longer than a question
+// to it may take.
+func (q *Queue) ask(ctx context.Context, f func(context.Context) error) error {
 	if err := q.take(ctx); err != nil {
 		return err
 	}
@@ -367,23 +365,35 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 	}
 	ctx, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
-	r, err := raise(ctx)
-	if err != nil {
+	if err := f(ctx); err != nil {
 		return q.sourceError(err)
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	kept := q.rest[:0]
-	for _, have := range q.rest {
-		if have = above(have, floor); have.Count > 0 {
-			kept = append(kept, have)
-		}
-	}
-	q.rest = kept
-	if r.Count > 0 {
-		q.rest = append(q.rest, r)
-	}
 	return nil
+}
+
+// Raise makes the ids go on with what raise obtains, which lies above all
+// that the Queue holds; what it holds below floor is dropped. It runs while
+// nobody else asks the source. A run without ids adds nothing.
+func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
+	return q.ask(ctx, func(ctx context.Context) error {
+		r, err := raise(ctx)
+		if err != nil {
+			return err
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		kept := q.rest[:0]
+		for _, have := range q.rest {
+			if have = above(have, floor); have.Count > 0 {
+				kept = append(kept, have)
+			}
+		}
+		q.rest = kept
+		if r.Count > 0 {
+			q.rest = append(q.rest, r)
+		}
+		return nil
+	})
 }
 
 // First returns the next id without giving it, and obtains one if there is
@@ -445,10 +455,11 @@ func (q *Queue) Close(ctx context.Context) error {
 	rest := q.rest
 	q.rest = nil
 	q.mu.Unlock()
-	if len(rest) == 0 {
-		return nil
+	var err error
+	for _, r := range slices.Backward(rest) {
+		err = errors.Join(err, q.source.Return(ctx, r))
 	}
-	return q.source.Return(ctx, rest[len(rest)-1])
+	return err
 }
 
 // Fill writes what the Queue knows into st: Issued, Buffered, Waits, Refills
@@ -474,7 +485,7 @@ func (q *Queue) sourceError(err error) error {
 	}
 	kind := generator.ErrNotNow
 	switch {
-	case errors.Is(err, generator.ErrExhausted), errors.Is(err, generator.ErrRegressed), errors.Is(err, generator.ErrOption):
+	case errors.Is(err, generator.ErrExhausted), errors.Is(err, generator.ErrRegressed), errors.Is(err, generator.ErrOption), errors.Is(err, generator.ErrNotHeld):
 		return err
 	case errors.Is(err, generator.ErrRetry):
 		kind = generator.ErrRetry

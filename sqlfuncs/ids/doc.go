@@ -8,6 +8,7 @@
 //	nextval, currval, setval, lastval    sequence.go; CREATE SEQUENCE: sequence_statement.go
 //	parse_id, id_time, id_floor, id_ceil parse.go
 //	UUIDs, ULIDs and their like          uuid.go; in other forms, and public ones: public.go
+//	hold_id, confirm_id, void_id         hold.go
 //	get_id, as Twitter's service has it  service.go; who called it: agent.go
 //	lease_worker and its like            lease.go
 //	create_generator and its like        admin.go; import_generator: import.go

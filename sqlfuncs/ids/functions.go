@@ -10,7 +10,7 @@ import (
 // these lists: it is in the schema nextid. Those that PostgreSQL has under the
 // same name are in pg_catalog.
 func Functions() []engine.Function {
-	own := slices.Concat(idFunctions, codeFunctions, formFunctions, parseFunctions, uuidFunctions, serviceFunctions, adminFunctions, importFunctions,
+	own := slices.Concat(idFunctions, codeFunctions, formFunctions, holdFunctions, parseFunctions, uuidFunctions, serviceFunctions, adminFunctions, importFunctions,
 		leaseFunctions)
 	for i := range own {
 		own[i].Schema = engine.NextidSchema

@@ -39,6 +39,8 @@ var operatorTables = []engine.Table{
 	operatorTable("feeds", "sequences of applications' databases that servers feed: their blocks, and what keeps them from moving, as this server sees it", `
 		name:text! database:text! column_name:text! first:int8 last:int8 next:int8 left:int8 lasts_seconds:int8
 		moved_at:timestamptz looked_at:timestamptz moves:int8! failures:int8! last_error:text last_error_at:timestamptz`, feedRows),
+	operatorTable("voids", "numbers that void_id took out of use, who said so, why and when",
+		"name:text! n:int8! why:text! usename:text! at:timestamptz!", voidRows),
 	operatorTable("sessions", "connections of this server", `
 		pid:int4! usename:text datname:text! application_name:text! client_addr:text
 		protocol:text! started_at:timestamptz!`, sessionRows),

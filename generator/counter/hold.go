@@ -1,0 +1,424 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"nextid/generator"
+)
+
+// Holds are kept in rows of the store, without anything that a crash could
+// separate:
+//
+//   - The reservation of a number says in its owner that the number is held, for
+//     whom and until when, and to which slot that will be written.
+//   - Whoever reserves the next number, on any server, first writes the slot
+//     (settled). So the store knows every hold before the line that says so is
+//     overwritten, and reservations are compare-and-set: AtLeast and Limit leave
+//     room for one number.
+//   - A number that was given to nobody when the server stops has a slot of its own,
+//     which no reservation names.
+//   - A slot is a key of its own whose number is its version. Every change is a
+//     compare-and-set on the version, so that of two that confirm a hold, and give it
+//     away again, one succeeds.
+//
+// A generator keeps what it knows of the slots, and reads them again once a second,
+// when a change finds another version, and when a number is not among them.
+
+// Limits of holds.
+const (
+	maxHold  = 30 * 24 * time.Hour
+	maxHolds = 10_000 // of one generator at a time
+	maxWho   = 64     // bytes
+	maxWhy   = 150
+	reread   = time.Second
+	attempts = 100 // against other servers
+)
+
+// States of a slot.
+const (
+	slotFree = "free"
+	slotHeld = "held"
+	slotVoid = "void" // to be noted under VoidKey, then free
+)
+
+// hold is what a slot says. In the store it is the words state, number, until in Unix
+// ms and, after them, by; of the state void by is what VoidKey is to say.
+type hold struct {
+	state   string
+	number  int64
+	until   int64
+	by      string
+	version int64
+}
+
+func (h hold) free() bool { return h.state == "" || h.state == slotFree }
+
+func (h hold) String() string {
+	return fmt.Sprintf("%s %d %d %s", h.state, h.number, h.until, h.by)
+}
+
+func parseHold(text string, version int64) (h hold, ok bool) {
+	words := strings.SplitN(text, " ", 4)
+	if len(words) < 4 {
+		return h, false
+	}
+	n, err1 := strconv.ParseInt(words[1], 10, 64)
+	until, err2 := strconv.ParseInt(words[2], 10, 64)
+	return hold{words[0], n, until, words[3], version}, errors.Join(err1, err2) == nil
+}
+
+// holds is what a generator knows of its slots. Queue.ask guards it.
+type holds struct {
+	slots   map[string]hold
+	read    time.Duration // on the monotonic clock, when; 0: never
+	settled int64         // end of the number line up to which slots are written
+}
+
+var errMoved = errors.New("another server has changed the slot")
+
+// Holds implements generator.Holder.
+func (g *Generator) Holds() bool { return g.source.options.Holds }
+
+// Hold implements generator.Holder.
+func (g *Generator) Hold(ctx context.Context, d time.Duration, by string) (n int64, err error) {
+	if d <= 0 || d > maxHold {
+		return 0, generator.OptionError("Write: hold_id('"+g.source.name+"', '10 minutes').", "a number can be held for more than nothing and at most %d days", maxHold/(24*time.Hour))
+	}
+	if err := checkWord("the holder", by, maxWho); err != nil {
+		return 0, err
+	}
+	err = g.ask(ctx, func(ctx context.Context) error {
+		n, err = g.source.hold(ctx, slotHeld, d, by)
+		return err
+	})
+	return n, err
+}
+
+// Confirm implements generator.Holder.
+func (g *Generator) Confirm(ctx context.Context, n int64, by string) error {
+	return g.ask(ctx, func(ctx context.Context) error {
+		return g.source.change(ctx, n, func(h hold) (hold, error) {
+			if by != h.by || h.state != slotHeld || h.until <= g.source.now() {
+				return h, g.source.notHeld(n)
+			}
+			return hold{state: slotFree}, nil
+		}, func() error { return g.source.notHeld(n) })
+	})
+}
+
+// Void implements generator.Holder.
+func (g *Generator) Void(ctx context.Context, n int64, why, by string) error {
+	if err := errors.Join(checkWord("the reason", why, maxWhy), checkWord("the user", by, maxWho)); err != nil {
+		return err
+	}
+	s := g.source
+	return g.ask(ctx, func(ctx context.Context) error {
+		return s.change(ctx, n, func(hold) (hold, error) {
+			return hold{state: slotVoid, number: n, by: by + "\n" + why}, nil
+		}, func() error {
+			if p := g.Place(n); p.Number == 0 || n >= s.holds.settled {
+				return s.notHeld(n)
+			}
+			err := s.note(ctx, n, by+"\n"+why)
+			if errors.Is(err, errMoved) {
+				err = s.notHeld(n)
+			}
+			return err
+		})
+	})
+}
+
+func checkWord(what, text string, most int) error {
+	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		return generator.OptionError("Keep the long form in your own tables.", "%s must have at most %d bytes, without control characters", what, most)
+	}
+	return nil
+}
+
+func (s *source) notHeld(n int64) error {
+	return &generator.Error{
+		Kind: generator.ErrNotHeld, Name: s.name, Message: fmt.Sprintf("number %d of generator %q is not held", n, s.name),
+		Hint: "Its hold ended, or it was confirmed, voided, held for somebody else, or never given. Take the next number: hold_id('" + s.name + "', '10 minutes').",
+	}
+}
+
+func (s *source) now() int64 { return s.clock.Wall() / int64(time.Millisecond) }
+
+// hold gives the least number whose hold is over, else a new one. The state says
+// what becomes of it: held for d, or free, which is given.
+func (s *source) hold(ctx context.Context, state string, d time.Duration, by string) (int64, error) {
+	for range attempts {
+		if _, err := s.settle(ctx); err != nil {
+			return 0, err
+		}
+		if err := s.list(ctx, false); err != nil {
+			return 0, err
+		}
+		now, over := s.now(), ""
+		for slot, h := range s.holds.slots {
+			if h.state == slotHeld && h.until <= now && (over == "" || h.number < s.holds.slots[over].number) {
+				over = slot
+			}
+		}
+		next := hold{state: state, until: now + max(1, d.Milliseconds()), by: by}
+		if over != "" {
+			next.number = s.holds.slots[over].number
+			err := s.write(ctx, over, next)
+			if errors.Is(err, errMoved) {
+				continue
+			}
+			return next.number, err
+		}
+		if state == slotFree {
+			return s.take(ctx, s.options.Start, s.owner)
+		}
+		n, err := s.takeInto(ctx, next)
+		if !errors.Is(err, errMoved) {
+			return n, err
+		}
+	}
+	return 0, s.contended()
+}
+
+func (s *source) contended() error {
+	return &generator.Error{Kind: generator.ErrRetry, Name: s.name, Message: fmt.Sprintf("other servers hold numbers of generator %q at the same time", s.name), Hint: "Try again."}
+}
+
+// takeInto takes the next number and says in its reservation that it is held.
+func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
+	line, err := s.settle(ctx)
+	if err != nil {
+		return 0, err
+	}
+	slot := ""
+	for i := 0; i < maxHolds && slot == ""; i++ {
+		if name := strconv.Itoa(i); s.holds.slots[name].free() {
+			slot = name
+		}
+	}
+	if slot == "" {
+		return 0, &generator.Error{
+			Kind: generator.ErrTooMany, Name: s.name, Message: fmt.Sprintf("%d numbers of generator %q are held", maxHolds, s.name),
+			Hint: "Confirm or void them, or hold them for a shorter time.",
+		}
+	}
+	// Read after the line: what is free now is so until a reservation names it.
+	m, _, err := s.store.Mark(ctx, s.slotKey(slot))
+	if err != nil {
+		return 0, err
+	}
+	if m.Hi != s.holds.slots[slot].version {
+		s.holds.read = 0
+		return 0, errMoved
+	}
+	return s.takeAt(ctx, line, s.options.Start, fmt.Sprintf("hold %s %d %d %s", slot, m.Hi, h.until, h.by))
+}
+
+// take takes the next number at least, for a reservation without a hold.
+func (s *source) take(ctx context.Context, atLeast int64, owner string) (int64, error) {
+	for range attempts {
+		line, err := s.settle(ctx)
+		if err != nil {
+			return 0, err
+		}
+		n, err := s.takeAt(ctx, line, atLeast, owner)
+		if !errors.Is(err, errMoved) {
+			return n, err
+		}
+	}
+	return 0, s.contended()
+}
+
+// takeAt takes the next number if nobody has reserved since the number line ended at
+// line.
+func (s *source) takeAt(ctx context.Context, line, atLeast int64, owner string) (int64, error) {
+	n, ok := s.align(max(line, atLeast))
+	if !ok || n >= s.limit {
+		return 0, s.errExhausted(nil)
+	}
+	_, hi, err := s.store.Reserve(ctx, generator.Reservation{Key: generator.NameKey(s.name), AtLeast: n, N: 1, Limit: n + 1, Owner: owner})
+	if errors.Is(err, generator.ErrExhausted) {
+		return 0, errMoved
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.end.Store(hi)
+	return n, nil
+}
+
+// settle returns the end of the number line, when the hold that the last reservation
+// speaks of is in its slot.
+func (s *source) settle(ctx context.Context) (line int64, err error) {
+	m, ok, err := s.store.Mark(ctx, generator.NameKey(s.name))
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		return s.options.Start, nil
+	}
+	rest, held := strings.CutPrefix(m.Owner, "hold ")
+	if !held || m.Hi <= s.holds.settled {
+		s.holds.settled = max(s.holds.settled, m.Hi)
+		return m.Hi, nil
+	}
+	words := strings.SplitN(rest, " ", 4)
+	var version, until int64
+	if len(words) == 4 {
+		_, err = fmt.Sscan(words[1]+" "+words[2], &version, &until)
+	}
+	if err != nil || len(words) < 4 {
+		return 0, s.unreadable(m)
+	}
+	slot := words[0]
+	s.holds.slots[slot] = hold{version: version}
+	err = s.write(ctx, slot, hold{state: slotHeld, number: m.Hi - 1, until: until, by: words[3]})
+	if errors.Is(err, errMoved) { // another server wrote it
+		err = nil
+	}
+	if err == nil {
+		s.holds.settled = m.Hi
+	}
+	return m.Hi, err
+}
+
+func (s *source) slotKey(slot string) string { return generator.HoldKeyPrefix(s.name) + slot }
+
+func (s *source) unreadable(m generator.Mark) error {
+	return &generator.Error{Kind: generator.ErrRegressed, Name: s.name, Message: fmt.Sprintf("a hold of generator %q cannot be read: %s %q", s.name, m.Key, m.Owner)}
+}
+
+// write changes a slot that still has the version that is known. errMoved: it has
+// not. After any other error the slot is read again.
+func (s *source) write(ctx context.Context, slot string, h hold) error {
+	key, was := s.slotKey(slot), s.holds.slots[slot].version
+	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: was, N: 1, Limit: was + 1, Owner: h.String()})
+	switch {
+	case err == nil && lo == was:
+		h.version = hi
+		s.holds.slots[slot] = h
+		return nil
+	case !errors.Is(err, generator.ErrExhausted):
+		s.holds.read = 0
+		return err
+	}
+	s.holds.read = 0
+	m, _, err := s.store.Mark(ctx, key)
+	if err == nil && m.Hi <= was { // refused, although the version is the one
+		err = s.contended()
+	}
+	if err == nil {
+		err = errMoved
+	}
+	return err
+}
+
+// list reads the slots, unless they were read lately, and finishes the voids of
+// servers that were killed.
+func (s *source) list(ctx context.Context, now bool) error {
+	at := s.clock.Monotonic()
+	if !now && s.holds.read > 0 && at-s.holds.read < reread {
+		return nil
+	}
+	prefix := generator.HoldKeyPrefix(s.name)
+	marks, err := s.store.Reserved(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	slots := make(map[string]hold, len(marks))
+	for _, m := range marks {
+		h, ok := parseHold(m.Owner, m.Hi)
+		if !ok {
+			return s.unreadable(m)
+		}
+		slots[strings.TrimPrefix(m.Key, prefix)] = h
+	}
+	s.holds.slots, s.holds.read = slots, max(at, 1)
+	for i, h := range slots {
+		if h.state == slotVoid {
+			if err := s.void(ctx, i); err != nil && !errors.Is(err, errMoved) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// void notes the void of a slot, and frees the slot.
+func (s *source) void(ctx context.Context, slot string) error {
+	h := s.holds.slots[slot]
+	if err := s.note(ctx, h.number, h.by); err != nil && !errors.Is(err, errMoved) {
+		return err
+	}
+	return s.write(ctx, slot, hold{state: slotFree})
+}
+
+// note writes a void. errMoved: there is one.
+func (s *source) note(ctx context.Context, n int64, text string) error {
+	_, _, err := s.store.Reserve(ctx, generator.Reservation{Key: generator.VoidKey(s.name, n), N: 1, Limit: 1, Owner: text})
+	if errors.Is(err, generator.ErrExhausted) {
+		err = errMoved
+	}
+	return err
+}
+
+// change writes to the slot of a number what to says; without one it calls none.
+func (s *source) change(ctx context.Context, n int64, to func(hold) (hold, error), none func() error) error {
+	for try := range attempts {
+		if _, err := s.settle(ctx); err != nil {
+			return err
+		}
+		slot, known := s.find(n)
+		if !known {
+			if err := s.list(ctx, true); err != nil {
+				return err
+			}
+			if slot, known = s.find(n); !known {
+				return none()
+			}
+		}
+		h, err := to(s.holds.slots[slot])
+		if err != nil && try == 0 { // another server may have given it away
+			if err = s.list(ctx, true); err == nil {
+				continue
+			}
+		}
+		if err == nil {
+			err = s.write(ctx, slot, h)
+		}
+		if err == nil && h.state == slotVoid {
+			err = s.void(ctx, slot)
+		} else if errors.Is(err, errMoved) {
+			if err = s.list(ctx, true); err == nil {
+				continue
+			}
+		}
+		if errors.Is(err, errMoved) { // another server finished the void
+			err = nil
+		}
+		return err
+	}
+	return s.contended()
+}
+
+func (s *source) find(n int64) (slot string, ok bool) {
+	for slot, h := range s.holds.slots {
+		if !h.free() && h.number == n {
+			return slot, true
+		}
+	}
+	return "", false
+}
+
+// giveBack makes a number that nobody got come back as the next one.
+func (s *source) giveBack(ctx context.Context, n int64) error {
+	if err := s.list(ctx, true); err != nil {
+		return err
+	}
+	return s.write(ctx, "n"+strconv.FormatInt(n, 10), hold{state: slotHeld, number: n})
+}

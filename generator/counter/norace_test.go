@@ -1,0 +1,5 @@
+//go:build !race
+
+package counter
+
+const manyHolds = 1_000_000

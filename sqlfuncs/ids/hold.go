@@ -1,0 +1,130 @@
+package ids
+
+import (
+	"encoding/json"
+	"time"
+
+	"nextid/generator"
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// holdFunctions are gap-free numbers in two phases.
+var holdFunctions = []engine.Function{
+	holdFunction(datum.Interval), holdFunction(datum.Text),
+	{
+		Name: "confirm_id", Result: datum.Int8, Volatile: engine.Volatile,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8}, {Name: "holder", Type: datum.Text, Optional: true}},
+		Help: "ends the hold of a number, which is used from now on",
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			h, err := holder(x, a[0].Str)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return a[1], h.Confirm(x.Ctx, a[1].Int, optionalText(a, 2).Str)
+		}),
+	},
+	{
+		Name: "void_id", Result: datum.Int8, Volatile: engine.Volatile,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8}, {Name: "why", Type: datum.Text}},
+		Help: "notes in nextid.voids that a number, held or given, is not used",
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			h, err := holder(x, a[0].Str)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return a[1], h.Void(x.Ctx, a[1].Int, a[2].Str, x.Host.Client().User)
+		}),
+	},
+}
+
+// holdFunction is hold_id for a time of a type: MySQL has no intervals but texts.
+func holdFunction(t datum.OID) engine.Function {
+	return engine.Function{
+		Name: "hold_id", Result: datum.Int8, Volatile: engine.Volatile, Does: engine.Eval(holdID),
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "for", Type: t}, {Name: "holder", Type: datum.Text, Optional: true}},
+		Help: "the next number of a counter, for nobody else until it is confirmed, voided, or the time is over",
+	}
+}
+
+func holdID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	name := a[0].Str
+	now, d := datum.TimestampTZFromTime(x.Host.Now()), a[1]
+	var err error
+	if d.Type == datum.Text {
+		if d, err = datum.ParseText(datum.Interval, d.Str, nil); err != nil {
+			return datum.Value{}, err
+		}
+	}
+	until, err := datum.Compute('+', now, d, x.Env())
+	if err != nil {
+		return datum.Value{}, err
+	}
+	h, err := holder(x, name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if err := sessionOf(x).Charge(name, 1); err != nil {
+		return datum.Value{}, err
+	}
+	n, err := h.Hold(x.Ctx, time.Duration(until.Int-now.Int)*time.Microsecond, optionalText(a, 2).Str)
+	if err != nil {
+		sessionOf(x).Refund(name, 1)
+		return datum.Value{}, err
+	}
+	e, err := Known(x, name)
+	if err == nil {
+		recordDraw(x, e, generator.Range{First: n, Step: 1, Count: 1})
+	}
+	return datum.MakeInt8(n), err
+}
+
+// holder returns a generator whose numbers can be held. A counter becomes one by its
+// first use here.
+func holder(x *engine.Exec, name string) (generator.Holder, error) {
+	if err := x.Host.Client().May(name); err != nil {
+		return nil, err
+	}
+	e, err := Known(x, name)
+	if Missing(err) {
+		return nil, sqlstate.New(sqlstate.UndefinedTable, "generator %q does not exist", name).
+			WithHint("Create it: SELECT create_generator('%s', 'counter').", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	gen, err := running(x, e)
+	if err != nil {
+		return nil, err
+	}
+	if h, ok := gen.(generator.Holder); ok && !h.Holds() {
+		if err := Registry(x).Alter(x.Ctx, name, json.RawMessage(`{"holds":true}`)); err != nil {
+			return nil, err
+		}
+		if gen, err = e.Generator(x.Ctx); err != nil {
+			return nil, err
+		}
+	}
+	h, ok := gen.(generator.Holder)
+	if !ok {
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "the numbers of generator %q cannot be held", name).
+			WithHint("Those of kind counter without scatter can: SELECT create_generator('…', 'counter').")
+	}
+	x.Host.Waits()
+	return h, nil
+}
+
+// voidRows are the rows of nextid.voids.
+func voidRows(x *engine.Exec) ([][]datum.Value, error) {
+	voids, err := Registry(x).Voids(x.Ctx)
+	var rows [][]datum.Value
+	for _, v := range voids {
+		if x.Host.Client().May(v.Name) == nil {
+			rows = append(rows, []datum.Value{
+				datum.MakeText(v.Name), datum.MakeInt8(v.Number), datum.MakeText(v.Why), datum.MakeText(v.By), datum.TimestampTZFromTime(v.At),
+			})
+		}
+	}
+	return rows, err
+}
