@@ -1,9 +1,12 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"nextid/server"
 )
 
 func (p *program) checkConfigCommand() *cobra.Command {
@@ -20,10 +23,11 @@ func (p *program) checkConfigCommand() *cobra.Command {
 				return usageFailure(cmd, "--config FILE is missing")
 			}
 			c, err := p.build.LoadFile(file)
-			if err != nil {
+			mistakes, wrong := errors.AsType[server.Mistakes](err)
+			if err != nil && !wrong {
 				return err
 			}
-			if found := c.CheckFiles(); len(found) > 0 {
+			if found := c.Check(mistakes); len(found) > 0 {
 				return found
 			}
 			_, err = fmt.Fprintln(p.stdout, "ok")

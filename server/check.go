@@ -2,17 +2,22 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
+	"nextid/generator/layout"
 	"nextid/wire"
 )
 
-// CheckFiles reads the files that a server reads when it starts, and reports
-// why one would not.
-func (c *Config) CheckFiles() Mistakes {
+// Check reads the files that a server reads when it starts, and reports why one
+// would not. It adds a worker id that the layout has no bits for, and the
+// mistakes that were found before.
+func (c *Config) Check(before Mistakes) Mistakes {
 	var found Mistakes
 	check := func(key string, err error) {
 		if err == nil {
@@ -37,6 +42,13 @@ func (c *Config) CheckFiles() Mistakes {
 	if c.Audit.File != "" {
 		check("audit.file", isDirectory(filepath.Dir(c.Audit.File)))
 	}
+	if l, err := layout.Preset(c.Layout); err == nil {
+		if n, err := strconv.ParseInt(c.WorkerID, 10, 64); err == nil && n >= l.Workers() {
+			check("worker_id", fmt.Errorf("%d is not from 0 to %d, the worker ids of layout %s", n, l.Workers()-1, l.Name))
+		}
+	}
+	found = append(found, before...)
+	slices.SortStableFunc(found, Mistake.compare)
 	return found
 }
 

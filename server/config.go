@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -171,6 +172,11 @@ func (m Mistake) String() string {
 		parts = append(parts, m.Key)
 	}
 	return strings.Join(append(parts, m.Text), ": ")
+}
+
+// compare orders the mistakes of the file first, by its lines.
+func (m Mistake) compare(o Mistake) int {
+	return cmp.Compare(uint(m.Place.line-1), uint(o.Place.line-1))
 }
 
 // Mistakes are all mistakes of a configuration, as one error.

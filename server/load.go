@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -92,14 +91,11 @@ func (l *loader) finish() (Config, error) {
 		m.Place = l.origin[m.Key]
 		l.mistakes = append(l.mistakes, m)
 	}
-	// Those of the file come first and in its order.
-	slices.SortStableFunc(l.mistakes, func(a, b Mistake) int {
-		return cmp.Compare(uint(a.Place.line-1), uint(b.Place.line-1))
-	})
-	if len(l.mistakes) > 0 {
-		return Config{LogFormat: l.config.LogFormat}, l.mistakes // which are told in the form that was asked for
-	}
+	slices.SortStableFunc(l.mistakes, Mistake.compare)
 	l.config.Origin = l.origin
+	if len(l.mistakes) > 0 {
+		return l.config, l.mistakes // Check can still read the files, and the log has the form that was asked for
+	}
 	return l.config, nil
 }
 

@@ -138,11 +138,12 @@ func TestCheckConfigReadsTheFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bad := writeFile(t, "bad.yaml", fmt.Sprintf("users: %s\ntls_cert: /nowhere/server.crt\ndatabase_passwords: %s\naudit: {file: /nowhere/audit}\n", users, open))
+	bad := writeFile(t, "bad.yaml", fmt.Sprintf("users: %s\ntls_cert: /nowhere/server.crt\ndatabase_passwords: %s\naudit: {file: /nowhere/audit}\nworker_id: 1024\nnonesuch: 1\n", users, open))
 	r := runProgram(t, nil, "check-config", "--config", bad)
 	for _, want := range []string{
 		bad + ":1: users: " + users + ":1: field 2 of user \"alice\"", bad + ":2: tls_cert: the certificate /nowhere/server.crt",
 		bad + ":3: database_passwords: the file of passwords " + open + " can be read or changed by others", bad + ":4: audit.file: the directory /nowhere",
+		bad + ":5: worker_id: 1024 is not from 0 to 1023", bad + ":6: nonesuch",
 	} {
 		if !strings.Contains(r.stderr, "nextid: "+want) {
 			t.Errorf("no %q in\n%s", want, r.stderr)
