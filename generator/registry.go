@@ -58,6 +58,7 @@ type Registry struct {
 	cfg       Config
 	kinds     map[string]Kind
 	declared  map[string]Definition
+	patterns  map[string]Definition      // templates of the configuration
 	earlier   map[string]json.RawMessage // options of declared, see Earlier
 	names     *names
 	catalogue catalogue
@@ -82,6 +83,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		kinds:    make(map[string]Kind, len(cfg.Kinds)),
 		declared: make(map[string]Definition, len(cfg.Declared)),
 		earlier:  map[string]json.RawMessage{},
+		patterns: map[string]Definition{},
 		names:    newNames(),
 		changing: newLock(),
 	}
@@ -94,6 +96,14 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		}
 	}
 	for _, d := range cfg.Declared {
+		if IsPattern(d.Name) {
+			n, err := r.pattern(d.Name, d.Kind, d.Options)
+			if err != nil {
+				return nil, fmt.Errorf("template %q in the configuration: %w", d.Name, err)
+			}
+			r.patterns[d.Name] = n
+			continue
+		}
 		n, err := r.normalize(d.Name, d.Kind, d.Options)
 		if err != nil {
 			return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
@@ -111,14 +121,15 @@ func NewRegistry(cfg Config) (*Registry, error) {
 	return r, nil
 }
 
-// Declare creates the generators of Config.Declared that the store lacks.
+// Declare creates the generators and templates of Config.Declared that the store
+// lacks.
 func (r *Registry) Declare(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(r.declared)) {
 		if _, _, err := r.define(ctx, r.declared[name]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.declare(ctx)
 }
 
 // Lookup returns the entry of a name that this process already knows, or
@@ -142,12 +153,15 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(f)
 }
 
-// GetAs is Get, except that a name which auto-create makes is of the given
-// kind and options.
+// GetAs is Get, except that a name which auto-create makes, without a template, is of
+// the given kind and options.
 func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.RawMessage) (*Entry, error) {
 	f, err := r.find(ctx, name)
 	_, declared := r.declared[name]
 	if errors.Is(err, ErrUnknown) && r.cfg.AutoCreate != "" && !declared && !r.closed.Load() {
+		if _, ok, failed := r.template(ctx, name); ok || failed != nil {
+			return r.Get(ctx, name)
+		}
 		if f.Definition, _, err = r.create(ctx, name, kind, options); err != nil {
 			return nil, err
 		}
@@ -215,6 +229,7 @@ func (r *Registry) Past(ctx context.Context, name string) (int64, error) {
 // Definitions lists what the store knows, ordered by name, without secrets.
 func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
 	list, err := r.cfg.Store.ListDefined(ctx)
+	list = slices.DeleteFunc(list, func(d Definition) bool { return d.Name == templatesName })
 	for i, d := range list {
 		list[i] = public(r.kinds[d.Kind], d)
 	}
@@ -312,9 +327,14 @@ func (r *Registry) load(ctx context.Context, name string) (found, error) {
 	if !errors.Is(err, ErrUnknown) {
 		return f, err
 	}
-	d, declared := r.declared[name]
+	d, known := r.declared[name] // dropped since the start
+	if !known {
+		if d, known, err = r.template(ctx, name); err != nil {
+			return f, err
+		}
+	}
 	switch {
-	case declared: // dropped since the start
+	case known:
 	case r.cfg.AutoCreate == "":
 		return f, &Error{
 			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),

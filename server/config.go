@@ -231,6 +231,9 @@ func (c *Config) Validate() Mistakes {
 			add(key, "is declared twice")
 		}
 		seen[d.Name] = true
+		if generator.IsPattern(d.Name) {
+			d.Name = strings.TrimSuffix(d.Name, "*") + "_"
+		}
 		if err := generator.CheckName(d.Name); err != nil {
 			add(key, "%v", err)
 		} else if _, err := normalize(kinds, d.Kind, d.Options); err != nil {

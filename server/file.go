@@ -182,7 +182,9 @@ func (d *document) generators(n ast.Node) {
 			continue
 		}
 		d.config.Generators = append(d.config.Generators, definition)
-		if open {
+		if open && generator.IsPattern(definition.Name) {
+			d.mistake(d.line(p.Key), key, "a template makes generators by first use: open is not for it")
+		} else if open {
 			d.config.OpenAtStart = append(d.config.OpenAtStart, definition.Name)
 		}
 	}

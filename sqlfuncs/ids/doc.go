@@ -10,6 +10,7 @@
 //	UUIDs, ULIDs and their like          uuid.go; in other forms, and public ones: public.go
 //	hold_id, confirm_id, void_id         hold.go
 //	get_id, as Twitter's service has it  service.go; who called it: agent.go
+//	create_template, drop_template       template.go
 //	lease_worker and its like            lease.go
 //	create_generator and its like        admin.go; import_generator: import.go
 //	ids, id_batch, id_ranges, id_fields, id_parts,

@@ -11,7 +11,7 @@ import (
 // same name are in pg_catalog.
 func Functions() []engine.Function {
 	own := slices.Concat(idFunctions, codeFunctions, formFunctions, holdFunctions, parseFunctions, uuidFunctions, serviceFunctions, adminFunctions, importFunctions,
-		leaseFunctions)
+		leaseFunctions, templateFunctions)
 	for i := range own {
 		own[i].Schema = engine.NextidSchema
 	}

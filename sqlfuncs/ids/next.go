@@ -79,13 +79,16 @@ func DrawID(x *engine.Exec, name string) (datum.Value, error) {
 	return datum.MakeInt8(id), err
 }
 
-// drawWith draws an id with the caller's bits. It creates no generator: those
-// that are made of a name alone have no field.
+// drawWith draws an id with the caller's bits. Only a template creates a generator:
+// others that are made of a name alone have no field.
 func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 	if err := x.Host.Client().May(name); err != nil {
 		return datum.Value{}, err
 	}
 	e, err := Known(x, name)
+	if Missing(err) {
+		e, err = Registry(x).Templated(x.Ctx, name)
+	}
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -21,6 +21,8 @@ var operatorTables = []engine.Table{
 		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
 		ends:timestamptz days_left:int8 ids_per_second:int8
 		last_error:text last_error_at:timestamptz`, generatorRows),
+	operatorTable("templates", "what the first use of a name makes that begins as the pattern does; the longest pattern counts",
+		"pattern:text! kind:text! options:jsonb!", templateRows),
 	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
 		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!

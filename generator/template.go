@@ -1,0 +1,198 @@
+package generator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A template makes generators by first use: those whose names begin as its pattern
+// does, up to the * at its end. The templates of a store are the options of one
+// definition. So a name that is new costs one look-up more, however many there are.
+
+// templatesName is the name of that definition. No generator can have it.
+const templatesName = "*"
+
+// maxTemplates bounds the templates of a store.
+const maxTemplates = 1000
+
+// templateForm is how a template is stored. Options are those that Kind.Normalize made.
+type templateForm struct {
+	Kind    string          `json:"kind"`
+	Options json.RawMessage `json:"options"`
+}
+
+// IsPattern reports whether a name is the pattern of a template.
+func IsPattern(name string) bool { return strings.HasSuffix(name, "*") }
+
+// pattern makes the definition of a template, whose Name is the pattern.
+func (r *Registry) pattern(pattern, kind string, options json.RawMessage) (Definition, error) {
+	prefix, ok := strings.CutSuffix(pattern, "*")
+	if !ok || CheckName(prefix+"_") != nil {
+		return Definition{}, &Error{
+			Kind: ErrName, Message: fmt.Sprintf("invalid pattern %q of a template", pattern),
+			Hint: "A pattern is what the names begin with, and a * at its end: 'inv:*'.",
+		}
+	}
+	d, err := r.normalize(prefix+"_", kind, options)
+	d.Name = pattern
+	return d, err
+}
+
+// stored reads the templates of the store. d is what changes replace; its Version is 0
+// where there is none yet.
+func (r *Registry) stored(ctx context.Context) (d Definition, all map[string]templateForm, err error) {
+	all = map[string]templateForm{}
+	d, err = r.cfg.Store.Defined(ctx, templatesName)
+	if errors.Is(err, ErrUnknown) {
+		return Definition{Name: templatesName, Kind: "template"}, all, nil
+	}
+	if err == nil && json.Unmarshal(d.Options, &all) != nil {
+		err = &Error{Kind: ErrRegressed, Message: "the stored templates cannot be read", Hint: "Restore the store, or remove the definition with the name *."}
+	}
+	return d, all, err
+}
+
+// change writes what edit makes of the templates.
+func (r *Registry) change(ctx context.Context, edit func(all map[string]templateForm) error) error {
+	const attempts = 8 // another server may change them at the same time
+	for range attempts {
+		d, all, err := r.stored(ctx)
+		if err == nil {
+			err = edit(all)
+		}
+		if err == nil {
+			d.Options, err = json.Marshal(all)
+		}
+		if err != nil {
+			return err
+		}
+		done := true
+		if d.Version == 0 {
+			_, done, err = r.cfg.Store.Define(ctx, d)
+		} else {
+			_, err = r.cfg.Store.Redefine(ctx, d)
+			done = !errors.Is(err, ErrRetry)
+		}
+		if done {
+			return err
+		}
+	}
+	return &Error{Kind: ErrRetry, Message: "other servers change the templates at the same time", Hint: "Try again."}
+}
+
+// CreateTemplate makes a template; ErrExists if there is one of the pattern.
+func (r *Registry) CreateTemplate(ctx context.Context, pattern, kind string, options json.RawMessage) error {
+	d, err := r.pattern(pattern, kind, options)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, func(all map[string]templateForm) error {
+		if _, exists := all[pattern]; exists {
+			return &Error{
+				Kind: ErrExists, Message: fmt.Sprintf("template %q already exists", pattern),
+				Hint: "Drop it first: SELECT drop_template('" + pattern + "'). Generators that it made stay.",
+			}
+		}
+		if len(all) >= maxTemplates {
+			return &Error{Kind: ErrTooMany, Message: fmt.Sprintf("the store has %d templates already", len(all)), Hint: "Drop some with drop_template."}
+		}
+		all[pattern] = templateForm{d.Kind, d.Options}
+		return nil
+	})
+}
+
+// DropTemplate removes a template; ErrUnknown if there is none of the pattern. The
+// generators that it made stay.
+func (r *Registry) DropTemplate(ctx context.Context, pattern string) error {
+	return r.change(ctx, func(all map[string]templateForm) error {
+		if _, exists := all[pattern]; !exists {
+			return &Error{
+				Kind: ErrUnknown, Message: fmt.Sprintf("template %q does not exist", pattern),
+				Hint: "SELECT * FROM nextid.templates lists those that do.",
+			}
+		}
+		delete(all, pattern)
+		return nil
+	})
+}
+
+// Templates lists the templates by pattern, without secrets.
+func (r *Registry) Templates(ctx context.Context) ([]Definition, error) {
+	_, all, err := r.stored(ctx)
+	var list []Definition
+	for _, pattern := range slices.Sorted(maps.Keys(all)) {
+		t := all[pattern]
+		list = append(list, public(r.kinds[t.Kind], Definition{Name: pattern, Kind: t.Kind, Options: t.Options}))
+	}
+	return list, err
+}
+
+// template returns the definition that a template makes of a name; ok is false if
+// none does. The longest pattern counts. The error is ErrPinned if the configuration
+// says something else of that pattern.
+func (r *Registry) template(ctx context.Context, name string) (d Definition, ok bool, err error) {
+	_, all, err := r.stored(ctx)
+	if err != nil {
+		return d, false, err
+	}
+	for pattern, declared := range r.patterns {
+		if _, stored := all[pattern]; !stored { // dropped since the start
+			all[pattern] = templateForm{declared.Kind, declared.Options}
+		}
+	}
+	longest := ""
+	for pattern := range all {
+		if len(pattern) > len(longest) && strings.HasPrefix(name, strings.TrimSuffix(pattern, "*")) {
+			longest = pattern
+		}
+	}
+	if longest == "" {
+		return d, false, nil
+	}
+	t := all[longest]
+	if declared, known := r.patterns[longest]; known && (declared.Kind != t.Kind || !bytes.Equal(declared.Options, t.Options)) {
+		return d, false, &Error{
+			Kind: ErrPinned, Name: name,
+			Message: fmt.Sprintf("template %q is configured here as %s %s, which contradicts %s %s", longest,
+				declared.Kind, public(r.kinds[declared.Kind], declared).Options, t.Kind, public(r.kinds[t.Kind], Definition{Options: t.Options}).Options),
+			Hint: "Make the configuration of this server agree with the store, or remove the template from it.",
+		}
+	}
+	if _, err := r.kind(t.Kind); err != nil {
+		return d, false, named(err, name)
+	}
+	return Definition{Name: name, Kind: t.Kind, Options: t.Options}, true, nil
+}
+
+// declare creates the templates of the configuration that the store lacks.
+func (r *Registry) declare(ctx context.Context) error {
+	if len(r.patterns) == 0 {
+		return nil
+	}
+	return r.change(ctx, func(all map[string]templateForm) error {
+		for pattern, d := range r.patterns {
+			if _, exists := all[pattern]; !exists {
+				all[pattern] = templateForm{d.Kind, d.Options}
+			}
+		}
+		return nil
+	})
+}
+
+// Templated returns the entry of a name that exists or that a template makes;
+// ErrUnknown otherwise.
+func (r *Registry) Templated(ctx context.Context, name string) (*Entry, error) {
+	e, err := r.Existing(ctx, name)
+	if errors.Is(err, ErrUnknown) {
+		if _, ok, failed := r.template(ctx, name); ok || failed != nil {
+			return r.Get(ctx, name)
+		}
+	}
+	return e, err
+}
