@@ -57,22 +57,23 @@ func (c *calls) Reserve(ctx context.Context, r generator.Reservation) (lo, hi in
 }
 
 // TestFirstIDsAskLittle: what the store is asked for the first id of a new name.
-// A server counts the names and claims a worker id once.
+// A server counts the names and claims a worker id once. The second Defined
+// looks for a template.
 func TestFirstIDsAskLittle(t *testing.T) {
 	for _, c := range []struct {
 		kind          string
 		shared        bool
 		first, second string
 	}{
-		{segment.KindName, false, "Defined, Count, Define, Reserve name/first", "Defined, Define, Reserve name/second"},
-		{segment.KindName, true, "Defined, Count, Define, Reserve name/first, Defined", "Defined, Define, Reserve name/second, Defined"},
+		{segment.KindName, false, "Defined, Defined, Count, Define, Reserve name/first", "Defined, Defined, Define, Reserve name/second"},
+		{segment.KindName, true, "Defined, Defined, Count, Define, Reserve name/first, Defined", "Defined, Defined, Define, Reserve name/second, Defined"},
 		{
 			snowflake.KindName, false,
-			"Defined, Count, Define, Mark name/first, Reserved worker/10/, Reserve worker/10/0", "Defined, Define, Mark name/second",
+			"Defined, Defined, Count, Define, Mark name/first, Reserved worker/10/, Reserve worker/10/0", "Defined, Defined, Define, Mark name/second",
 		},
 		{
 			snowflake.KindName, true,
-			"Defined, Count, Define, Mark name/first, Reserved worker/10/, Reserve worker/10/0, Mark changes, Defined", "Defined, Define, Mark name/second",
+			"Defined, Defined, Count, Define, Mark name/first, Reserved worker/10/, Reserve worker/10/0, Mark changes, Defined", "Defined, Defined, Define, Mark name/second",
 		},
 	} {
 		asked := &calls{Store: memory.New(memory.Config{Exclusive: !c.shared})}
