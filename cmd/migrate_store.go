@@ -2,12 +2,15 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"nextid/dsn"
+	"nextid/generator"
 	"nextid/generator/store/shared"
 	"nextid/server"
 )
@@ -43,8 +46,8 @@ func (p *program) storeSchemaCommand(use, short string, run func(context.Context
 			if len(dsns) == 0 {
 				return usageFailure(cmd, "--dsn URL is missing")
 			}
-			for _, dsn := range dsns {
-				if err := p.withSchema(cmd, dsn, run); err != nil {
+			for _, url := range dsns {
+				if err := p.withSchema(cmd, url, run); err != nil {
 					return err
 				}
 			}
@@ -56,8 +59,8 @@ func (p *program) storeSchemaCommand(use, short string, run func(context.Context
 }
 
 // withSchema runs one command on one database.
-func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Context, server.StoreURL, shared.Schema) error) error {
-	u, err := p.build.StoreURL(dsn)
+func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Context, server.StoreURL, shared.Schema) error) error {
+	u, err := p.build.StoreURL(url)
 	if err != nil {
 		return usageFailure(cmd, "--dsn "+err.Error())
 	}
@@ -71,10 +74,25 @@ func (p *program) withSchema(cmd *cobra.Command, dsn string, run func(context.Co
 		return fmt.Errorf("%s: %w", u, err)
 	}
 	defer schema.Close()
-	if err := run(ctx, u, schema); err != nil {
-		return fmt.Errorf("%s: %w", u, err)
+	err = run(ctx, u, schema)
+	switch {
+	case err == nil:
+		return nil
+	case dsn.Unreachable(err):
+		return unreachable(u.String(), err)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", u, dsn.Plain(err))
+}
+
+// unreachable is the error of a database to which no connection can be made.
+func unreachable(name string, err error) error {
+	if e, ok := errors.AsType[*generator.Error](err); ok {
+		err = e.Cause
+	}
+	return &server.Error{
+		Message: fmt.Sprintf("cannot reach %s: %v", name, dsn.Plain(err)), Cause: err,
+		Hint: "Check that the database runs and that host and port are right. Nothing was changed.",
+	}
 }
 
 // storeUpCommand is that of the others, with --grant.

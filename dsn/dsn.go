@@ -8,8 +8,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +38,37 @@ func Parse(text string) (u *url.URL, hosts []string, err error) {
 		return nil, nil, bad
 	}
 	return u, hosts, nil
+}
+
+// reasons matches what pgx writes before the reason of each attempt to connect, and
+// goose before that of its first statement.
+var reasons = regexp.MustCompile("(failed to initialize: )?failed to connect to `[^`]*`:|(\\S+ \\([^)]*\\): )?(dial|server|tls) error: |^failed to initialize: ")
+
+// Plain returns a driver's error with a text of one line. pgx repeats a reason for
+// each way in which it tries to connect.
+func Plain(err error) error { return plain{err} }
+
+type plain struct{ error }
+
+// Unwrap returns the driver's error.
+func (p plain) Unwrap() error { return p.error }
+
+func (p plain) Error() string {
+	var said []string
+	for line := range strings.Lines(p.error.Error()) {
+		line = strings.TrimSpace(reasons.ReplaceAllString(strings.TrimSpace(line), ""))
+		if line != "" && !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// Unreachable reports whether an error says that no connection could be made.
+func Unreachable(err error) bool {
+	_, network := errors.AsType[*net.OpError](err)
+	_, lookup := errors.AsType[*net.DNSError](err)
+	return network || lookup
 }
 
 // Redacted is a URL with several hosts for messages: without the password.

@@ -1,6 +1,7 @@
 package dsn
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -40,5 +41,20 @@ func TestParse(t *testing.T) {
 	}
 	if _, _, err := Parse("nothing"); err == nil {
 		t.Error("accepted")
+	}
+}
+
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"failed to initialize: failed to connect to `user=u database=d`:\n\t127.0.0.1:1 (h): dial error: dial tcp 127.0.0.1:1: connect: connection refused" +
+			"\n\t127.0.0.1:1 (h): dial error: dial tcp 127.0.0.1:1: connect: connection refused": "dial tcp 127.0.0.1:1: connect: connection refused",
+		"failed to connect to `user=u database=d`: 10.0.0.1:5432 (a): server error: FATAL: no (SQLSTATE 28P01)":   "FATAL: no (SQLSTATE 28P01)",
+		"failed to connect to `user= database=`:\n\t1.1.1.1:1 (a): dial error: a\n\t1.1.1.2:1 (b): dial error: b": "a; b",
+		"redis: closed": "redis: closed",
+	} {
+		if got := Plain(errors.New(text)).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

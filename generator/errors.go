@@ -65,10 +65,10 @@ func ReasonOf(err error) Reason {
 }
 
 func (e *Error) Error() string {
-	if e.Cause != nil {
-		return e.Message + ": " + e.Cause.Error()
+	if e.Cause == nil || e.Cause == context.DeadlineExceeded || e.Cause == context.Canceled { //nolint:errorlint // the message says so itself
+		return e.Message
 	}
-	return e.Message
+	return e.Message + ": " + e.Cause.Error()
 }
 
 // Unwrap makes errors.Is find both the sentinel and the cause. A cause that is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"nextid/dsn"
 	"nextid/generator"
 )
 
@@ -19,9 +20,8 @@ func Unreachable(ctx context.Context, what string, err error) error {
 		return generator.StoreLateError(ctx)
 	}
 	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + what, Cause: err,
-		Hint: "Look at the database and the network between. Ids that are already reserved can still be issued; " +
-			"nextid goes on by itself when the store answers again.",
+		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + what, Cause: dsn.Plain(err),
+		Hint: downHint,
 	}
 }
 
