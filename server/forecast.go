@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// forecastEvery is how often a server looks at what ends.
+	// forecastEvery is the interval between two looks at what ends.
 	forecastEvery = 10 * time.Minute
-	// forecastSecond is when it looks again after its start, when it has
-	// claimed what it needs.
-	forecastSecond = 5 * time.Second
-	// forecastLogEvery is how often the log tells of it.
+	// forecastClaims is how soon a new worker id of this server leads to a look.
+	forecastClaims = 5 * time.Second
+	// forecastLogEvery is the interval between two log lines on one thing.
 	forecastLogEvery = 24 * time.Hour
-	// forecastWindow is for how long at least ids are counted to know the rate.
+	// forecastWindow is the least time over which ids are counted for a rate.
 	forecastWindow = time.Minute
-	// endsVerySoon is when /readyz tells of it, too.
+	// endsVerySoon is the time before an end from which /readyz tells of it.
 	endsVerySoon = 30 * 24 * time.Hour
 )
 
@@ -31,7 +30,8 @@ const (
 // worker ids.
 type forecast struct {
 	registry *generator.Registry
-	alone    bool // the store is this server's alone
+	held     func() int // counts the worker ids of this server
+	alone    bool       // no other server uses the store
 	log      *slog.Logger
 
 	seen   map[string]issuedBy  // by name, at the look before
@@ -39,43 +39,46 @@ type forecast struct {
 	latest atomic.Pointer[outlook]
 }
 
-// issuedBy is how many ids were issued by a time.
+// issuedBy counts the ids that were issued by a time.
 type issuedBy struct {
 	ids int64
 	at  time.Time
 }
 
-// outlook is what a look found.
+// outlook is the result of a look.
 type outlook struct {
 	notes []string               // for /readyz
 	free  map[int]generator.Left // worker ids that no server holds, by width
 }
 
-func newForecast(r *generator.Registry, alone bool, log *slog.Logger) *forecast {
-	f := &forecast{registry: r, alone: alone, log: log, seen: map[string]issuedBy{}, logged: map[string]time.Time{}}
+func newForecast(r *generator.Registry, held func() int, alone bool, log *slog.Logger) *forecast {
+	f := &forecast{registry: r, held: held, alone: alone, log: log, seen: map[string]issuedBy{}, logged: map[string]time.Time{}}
 	f.latest.Store(&outlook{})
 	return f
 }
 
-// run looks now and again until ctx ends. Of layouts that were renamed it tells
-// once.
+// run looks every forecastEvery, and soon after this server has claimed a worker id,
+// until ctx ends. It warns once of layouts that were renamed.
 func (f *forecast) run(ctx context.Context) {
-	t := time.NewTimer(forecastSecond)
+	t := time.NewTicker(forecastClaims)
 	defer t.Stop()
 	warnOfRenamed(ctx, f.registry, f.log)
-	for {
-		f.look(ctx, time.Now())
+	var looked time.Time
+	for held := -1; ; {
+		if n, now := f.held(), time.Now(); n != held || now.Sub(looked) >= forecastEvery {
+			held, looked = n, now
+			f.look(ctx, now)
+		}
 		select {
 		case <-t.C:
-			t.Reset(forecastEvery)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// look finds what ends, and logs each once a day. A store that does not answer
-// is told of elsewhere.
+// look finds what ends, and logs each once a day. It leaves the result as it was when
+// the store does not answer.
 func (f *forecast) look(ctx context.Context, now time.Time) {
 	maps.DeleteFunc(f.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= forecastLogEvery })
 	o := &outlook{}
@@ -86,7 +89,7 @@ func (f *forecast) look(ctx context.Context, now time.Time) {
 	f.latest.Store(o)
 }
 
-// say reports whether the log is to tell of what ends now.
+// say reports whether what was not logged within forecastLogEvery, and notes it.
 func (f *forecast) say(what string, now time.Time) bool {
 	if _, said := f.logged[what]; said {
 		return false
@@ -95,7 +98,7 @@ func (f *forecast) say(what string, now time.Time) bool {
 	return true
 }
 
-// layouts tells of names whose time bits run out, of all that the store has.
+// layouts looks at all names of the store for those whose time bits run out.
 func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error {
 	definitions, err := f.registry.Definitions(ctx)
 	for _, d := range definitions {
@@ -118,8 +121,8 @@ func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error
 	return err
 }
 
-// numbers tells of generators that reach their maximum at the rate at which
-// this server issued since the look before.
+// numbers looks for generators that reach their maximum at the rate at which this
+// server issued since the look before.
 func (f *forecast) numbers(now time.Time, o *outlook) {
 	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
 		r, ok := g.(generator.Reporter)
@@ -152,8 +155,8 @@ func (f *forecast) numbers(now time.Time, o *outlook) {
 	})
 }
 
-// workers tells of worker ids that run out, of the widths in use. On a store of
-// this server alone nobody else needs one.
+// workers counts the free worker ids of the widths in use. On a store of this server
+// alone no other server needs one.
 func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err error) {
 	o.free, err = f.registry.FreeWorkers(ctx, now)
 	if f.alone {
@@ -174,8 +177,8 @@ func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err 
 
 func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }
 
-// warnOfRenamed tells of generators whose layout had another name's bits when
-// they were made. They keep them.
+// warnOfRenamed warns of generators whose layout had other bits when they were
+// created. They keep those bits.
 func warnOfRenamed(ctx context.Context, r *generator.Registry, log *slog.Logger) {
 	definitions, err := r.Definitions(ctx)
 	if err != nil {

@@ -2,12 +2,15 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nextid/generator"
@@ -45,7 +48,7 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	f := newForecast(registry, false, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForecast(registry, nil, false, slog.New(slog.NewTextHandler(&log, nil)))
 	f.look(t.Context(), now)
 	f.look(t.Context(), now.Add(time.Hour)) // once a day
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
@@ -112,7 +115,7 @@ func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 		}
 	}
 	var log bytes.Buffer
-	f := newForecast(registry, false, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForecast(registry, nil, false, slog.New(slog.NewTextHandler(&log, nil)))
 	now := time.Now()
 	f.look(t.Context(), now)
 	for _, name := range []string{"short", "long", "endless"} {
@@ -168,7 +171,7 @@ func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	f := newForecast(registry, true, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForecast(registry, nil, true, slog.New(slog.NewTextHandler(&log, nil)))
 	for i := range 2 {
 		if _, err := e.Next(t.Context(), 1); err != nil {
 			t.Fatal(err)
@@ -178,4 +181,30 @@ func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 	if got := log.String(); strings.Count(got, "generator=soon") != 1 || !strings.Contains(got, "generator=short") || strings.Contains(got, "worker ids") {
 		t.Error(got)
 	}
+}
+
+func TestAClaimIsSeenWithinSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New(memory.Config{})
+		registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var held atomic.Int64
+		f := newForecast(registry, func() int { return int(held.Load()) }, false, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		go f.run(ctx)
+		time.Sleep(20 * time.Second)
+		if _, _, err := store.Reserve(t.Context(), generator.Reservation{Key: "worker/6/0", AtLeast: 1 << 60, N: 1, Limit: generator.NoLimit}); err != nil {
+			t.Fatal(err)
+		}
+		held.Store(1)
+		time.Sleep(forecastClaims)
+		synctest.Wait()
+		if got := f.latest.Load().free[6]; got != (generator.Left{Left: 63, All: 64}) {
+			t.Errorf("%+v", got)
+		}
+		cancel()
+		synctest.Wait()
+	})
 }

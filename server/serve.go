@@ -17,6 +17,7 @@ import (
 	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/node"
+	"nextid/generator/store/shared"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/ids"
@@ -297,8 +298,8 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 		return nil, errors.Join(err, store.Close())
 	}
 	e := &engine{layout: m.config.Layout}
-	over, watch := watched(store)
-	e.store, e.meter = meter(over)
+	e.store, e.meter = meter(store)
+	watched, watches := store.(*shared.Store)
 	seed, err := firstWorker(ctx, store, m.config.Layout, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -337,10 +338,10 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 	e.openAtStart(ctx, m.config.OpenAtStart, log)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.forecast = newForecast(e.registry, e.store.Exclusive(), log)
+	e.forecast = newForecast(e.registry, func() int { return len(e.pools.Held()) }, e.store.Exclusive(), log)
 	e.work.Go(func() { e.forecast.run(background) })
-	if watch != nil {
-		e.work.Go(func() { watch.watch(background) })
+	if watches {
+		e.work.Go(func() { watched.Watch(background) })
 	}
 	e.work.Go(func() { e.registry.Watch(background) })
 	e.work.Go(func() { e.feeder.run(background) })
@@ -432,6 +433,15 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 				nodes[i].Store = c.Store.In(c.Data).String()
 			}
 			return nodes, err
+		},
+		Own: func() (generator.Node, []generator.WorkerMark) {
+			self := e.nodes.Own()
+			self.Store = c.Store.In(c.Data).String()
+			var workers []generator.WorkerMark
+			for _, h := range e.pools.Held() {
+				workers = append(workers, generator.WorkerMark{Bits: int(h.Bits), ID: h.Worker, Mark: generator.Mark{Hi: h.Until.UnixMilli(), Owner: owner()}})
+			}
+			return self, workers
 		},
 	})
 	if err == nil {
