@@ -263,6 +263,18 @@ func (r *Registry) Running(f func(d Definition, g Generator) bool) {
 	}
 }
 
+// Open lists the definitions of the generators that are open in this process,
+// ordered by name, without secrets. It does not ask the store.
+func (r *Registry) Open() []Definition {
+	var list []Definition
+	r.Running(func(d Definition, _ Generator) bool {
+		list = append(list, public(r.kinds[d.Kind], d))
+		return true
+	})
+	slices.SortFunc(list, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
 // Ends is when the ids of a definition run out because their time does; the
 // zero time if that never happens.
 func (r *Registry) Ends(d Definition) time.Time {
@@ -280,6 +292,9 @@ func (r *Registry) Rate(d Definition) int64 {
 	}
 	return 0
 }
+
+// Kinds returns the names of the kinds, sorted.
+func (r *Registry) Kinds() []string { return slices.Sorted(maps.Keys(r.kinds)) }
 
 // KindOf is the kind of a generator that the store has; ErrUnknown otherwise.
 // It opens nothing.

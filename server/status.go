@@ -72,7 +72,7 @@ func (m *Server) openStatus(log *slog.Logger, access *access) (*status, error) {
 		}
 		return nil, err
 	}
-	s.web = web.New(web.Config{SQL: s.sql, Login: s.login, RequiresLogin: access.policy.RequiresLogin, Status: s.state, Issued: s.issued})
+	s.web = web.New(web.Config{SQL: s.sql, Login: s.login, RequiresLogin: access.policy.RequiresLogin, Status: s.state, Outage: s.outage, Issued: s.issued})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopHistory = cancel
 	s.history.Go(func() { s.web.KeepHistory(ctx) })
@@ -138,8 +138,13 @@ func (s *status) notes() []string {
 		return nil
 	}
 	var notes []string
-	if down, ok := errors.AsType[*generator.StoreDown](r.engine.probe()); ok {
-		notes = append(notes, fmt.Sprintf("%v; ids go on until what is reserved is used up", down))
+	outage := node.OutageOf(r.engine.store, r.engine.registry)
+	if outage != nil && s.ready() == nil { // else the reason tells it
+		note := fmt.Sprintf("%v; ids go on until what is reserved is used up", outage.Err)
+		if name, lasts := outage.Shortest(); name != "" {
+			note += fmt.Sprintf(", first those of generator %q in %s", name, lasts.Round(time.Second))
+		}
+		notes = append(notes, note)
 	}
 	if e, ok := errors.AsType[*generator.Error](r.engine.pools.Refused()); ok && errors.Is(e, generator.ErrNotNow) {
 		notes = append(notes, "ids that hold the time wait: "+e.Message)
@@ -148,8 +153,8 @@ func (s *status) notes() []string {
 	if o := r.engine.clock.Offset(); o.Alarm {
 		notes = append(notes, fmt.Sprintf("the clock of this server differs from that of the store by %v", o.Ahead.Round(time.Millisecond)))
 	}
-	if names := node.Waiting(r.engine.store, r.engine.registry); len(names) > 0 {
-		notes = append(notes, fmt.Sprintf("%d generators ask the store for every id and wait for it, %q among them", len(names), names[0]))
+	if outage != nil && len(outage.Direct) > 0 {
+		notes = append(notes, fmt.Sprintf("generators that ask the store for every id wait for it: %q, of %d", outage.Direct[0], len(outage.Direct)))
 	}
 	r.engine.registry.Counted(func(c generator.Counted) bool {
 		if d, ok := c.Details(); ok && d.Note != "" {
@@ -196,7 +201,33 @@ func (s *status) state() web.Status {
 	if err := s.ready(); err != nil {
 		state.Ready, state.Reason = false, err.Error()
 	}
+	if r := s.running.Load(); r != nil {
+		state.Kinds = r.engine.registry.Kinds()
+	}
 	return state
+}
+
+// outage implements web.Config.Outage.
+func (s *status) outage() *web.Outage {
+	r := s.running.Load()
+	if r == nil {
+		return nil
+	}
+	o := node.OutageOf(r.engine.store, r.engine.registry)
+	if o == nil {
+		return nil
+	}
+	out := &web.Outage{Since: o.Since.UTC(), Hint: HintOf(o.Err), Lasts: map[string]float64{}, Readable: r.engine.store.Exclusive()}
+	if down, ok := errors.AsType[*generator.StoreDown](o.Err); ok {
+		out.Error = OneLine(down.Err.Error())
+	}
+	for name, lasts := range o.Lasts {
+		out.Lasts[name] = lasts.Seconds()
+	}
+	for _, name := range o.Direct {
+		out.Lasts[name] = 0
+	}
+	return out
 }
 
 // issued tells how many ids were given under each name.

@@ -34,6 +34,9 @@ type Config struct {
 	Trail ids.Trail
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
+	// Own returns this server and its worker ids without asking the store, for
+	// sessions with OwnOnly. It is required for those.
+	Own func() (generator.Node, []generator.WorkerMark)
 
 	// Workers has the worker ids of the server.
 	Workers *worker.Pools
@@ -161,7 +164,7 @@ func NewServer(cfg Config) (*Server, error) {
 		catalog: newCatalog(cfg.Functions...), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
-			Trail: cfg.Trail, Nodes: cfg.Nodes, Workers: cfg.Workers, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
+			Trail: cfg.Trail, Nodes: cfg.Nodes, Workers: cfg.Workers, Own: cfg.Own, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
 		},
 	}
 	s.variables, s.parameters = s.mysqlVariables(cfg.Variables), s.postgresParameters(cfg.Parameters)

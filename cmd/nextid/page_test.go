@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"nextid/dbtest"
 )
 
 // TestPage uses the page as a person does: logs in, draws, takes an id apart,
@@ -94,5 +97,76 @@ func TestPage(t *testing.T) {
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("one who is no admin drops a generator: %d", answer.StatusCode)
+	}
+}
+
+// TestPageInAnOutage loads the page for the first time while the store of 300
+// generators does not answer.
+func TestPageInAnOutage(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	place := dbtest.Redis(t)
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	proxy := dbtest.Cut(t, place.Addr)
+	s := startServer(t, nil, "--http", "127.0.0.1:0", "--store", "redis://"+proxy.Addr, "--worker-slice", "1h")
+	conn := s.connect()
+	statements := []string{"SELECT create_generator('ring', 'ring')", "SELECT next_id('ring')", "SELECT create_generator('count', 'counter')", "SELECT next_id('count')"}
+	for i := range 300 {
+		statements = append(statements, fmt.Sprintf("SELECT next_id('name%d')", i))
+	}
+	for _, statement := range statements {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	proxy.Hang(true)
+	for deadline := time.Now().Add(patience); ; pause(t, 50*time.Millisecond) {
+		if _, body := s.ask("/api/v1/status"); strings.Contains(body, `"outage":{"since"`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the API does not tell of the outage")
+		}
+	}
+	code, body := s.ask("/api/v1/generators/name7")
+	if code != http.StatusOK || !strings.Contains(body, `"name":"name7"`) {
+		t.Errorf("a generator that is open here: %d %s", code, body)
+	}
+	if code, body = s.ask("/api/v1/generators/nonesuch"); code != http.StatusServiceUnavailable {
+		t.Errorf("a generator that is not open here: %d %s", code, body)
+	}
+	if _, body = s.ask("/api/v1/workers"); !strings.Contains(body, `{"store_down_since":"20`) || !strings.Contains(body, `"worker":`) {
+		t.Error(body)
+	}
+
+	page := "http://" + s.http + "/"
+	b.look(1280, "light")
+	b.open(page)
+	b.until("since when", `/has not answered since 20.*count issues none/.test(document.getElementById('outage').textContent)`)
+	b.until("the first rows", "document.querySelectorAll('#generators tbody tr').length === 50")
+	b.until("this server", "document.getElementById('nodes').textContent.includes('(this one)')")
+	b.until("its worker id", "document.querySelectorAll('#workers tbody tr').length > 0")
+	b.until("its sessions", "document.getElementById('sessions').textContent.includes('postgresql')")
+	for _, width := range []int{400, 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.look(width, scheme)
+			if got := b.run(`return [document.documentElement, ...document.querySelectorAll('.scroll')].map(e => e.scrollWidth - e.clientWidth).filter(n => n > 0).join()`); got != "" {
+				t.Errorf("at %d px the page or a table is %s px too wide", width, got)
+			}
+			b.screenshot(fmt.Sprintf("outage-%d-%s", width, scheme))
+		}
+	}
+	b.run("const find = document.getElementById('find'); find.value = 'NAME77'; find.dispatchEvent(new Event('input'))")
+	b.until("the name that was sought", "document.querySelectorAll('#generators tbody tr').length === 1")
+	b.run("document.querySelector('#generators .name').click()")
+	b.until("its own view", "document.getElementById('view').open && document.getElementById('view-body').textContent.includes('snowflake')")
+	b.screenshot("generator")
+	b.run("document.getElementById('view-close').click()")
+	proxy.Hang(false)
+	b.until("the end of the outage", "document.getElementById('outage').hidden")
+	if found := b.errors(); len(found) > 0 {
+		t.Errorf("the console shows\n%s", strings.Join(found, "\n"))
 	}
 }

@@ -247,10 +247,7 @@ const maxWarned = 1000
 // this process alone it is this server.
 func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 	if n.cfg.Store.Exclusive() {
-		self := n.cfg.Self()
-		now := time.UnixMilli(n.now())
-		self.Self, self.State, self.Seen, self.Until = true, generator.NodeUp, now, now
-		return []generator.Node{self}, nil
+		return []generator.Node{n.Own()}, nil
 	}
 	rows, err := n.rows(ctx)
 	if err != nil {
@@ -283,6 +280,19 @@ func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 		all = append(all, node)
 	}
 	return all, nil
+}
+
+// Own returns this server without asking the store.
+func (n *Nodes) Own() generator.Node {
+	self := n.cfg.Self()
+	now := time.UnixMilli(n.now())
+	self.Self, self.State, self.Seen, self.Until = true, generator.NodeUp, now, now
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.number >= 0 {
+		self.Number, self.Until = n.number, time.UnixMilli(n.until)
+	}
+	return self
 }
 
 // Close leaves the list. What lies before the reservations of this server is

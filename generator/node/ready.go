@@ -3,7 +3,6 @@ package node
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"nextid/generator"
@@ -16,8 +15,59 @@ const readyMargin = 15 * time.Second
 // ReadyMargin is the margin of a server that reserves slices of time of a length.
 func ReadyMargin(slice time.Duration) time.Duration { return min(readyMargin, slice/4) }
 
-// Ready says why a server should get no new clients, nil if it should. now is
-// the wall clock.
+// Outage describes a store that does not answer, and what is left without it.
+type Outage struct {
+	Err   error     // of the store, a *generator.StoreDown where it knows since when
+	Since time.Time // zero: unknown
+	// Lasts has how long each open generator issues ids from its reservation. It
+	// leaves out the generators that ask the store for every id.
+	Lasts map[string]time.Duration
+	// Direct lists the generators that ask the store for every id.
+	Direct []string
+}
+
+// OutageOf returns the outage of a store, nil while the store answers.
+func OutageOf(store generator.Store, registry *generator.Registry) *Outage {
+	p, ok := store.(generator.Prober)
+	if !ok {
+		return nil
+	}
+	err := p.Probe()
+	if err == nil {
+		return nil
+	}
+	o := &Outage{Err: err, Lasts: map[string]time.Duration{}}
+	if down, ok := errors.AsType[*generator.StoreDown](err); ok {
+		o.Since = down.Since
+	}
+	registry.Running(func(d generator.Definition, g generator.Generator) bool {
+		var s generator.Stats
+		if r, ok := g.(generator.Reporter); ok {
+			s = r.Stats()
+		}
+		if s.Direct {
+			o.Direct = append(o.Direct, d.Name)
+		} else {
+			o.Lasts[d.Name] = s.Lasts
+		}
+		return true
+	})
+	return o
+}
+
+// Shortest returns the generator whose reservation ends first; "" where nothing
+// is reserved.
+func (o *Outage) Shortest() (name string, lasts time.Duration) {
+	for n, d := range o.Lasts {
+		if name == "" || d < lasts || d == lasts && n < name {
+			name, lasts = n, d
+		}
+	}
+	return name, lasts
+}
+
+// Ready returns the reason for which a server should get no new clients, nil if
+// it should. now is the wall clock.
 //
 // A server whose store is away goes on issuing what it has reserved. Taking
 // it out of service at once would turn a short pause of the store into an
@@ -33,52 +83,19 @@ func Ready(store generator.Store, registry *generator.Registry, margin time.Dura
 	if err := ended(registry); err != nil {
 		return err
 	}
-	err := outage(store)
-	if err == nil {
+	o := OutageOf(store, registry)
+	if o == nil {
 		return nil
 	}
-	least, name := time.Duration(math.MaxInt64), ""
-	registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		var s generator.Stats
-		if r, ok := g.(generator.Reporter); ok {
-			s = r.Stats()
-		}
-		if !s.Direct && s.Lasts < least {
-			least, name = s.Lasts, d.Name
-		}
-		return true
-	})
-	down, known := errors.AsType[*generator.StoreDown](err)
-	switch {
-	case name == "" && known && now.Sub(down.Since) < margin/3:
+	switch name, lasts := o.Shortest(); {
+	case name == "" && !o.Since.IsZero() && now.Sub(o.Since) < margin/3:
 		return nil
 	case name == "":
-		return fmt.Errorf("nothing is reserved, and %w", err)
-	case least <= margin:
-		return fmt.Errorf("what is reserved of generator %q lasts for %s, and %w", name, least.Round(100*time.Millisecond), err)
-	}
-	return nil
-}
-
-// Waiting lists the generators that issue nothing while the store is away,
-// because they ask it for every id.
-func Waiting(store generator.Store, registry *generator.Registry) (names []string) {
-	if outage(store) == nil {
-		return nil
-	}
-	registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		if r, ok := g.(generator.Reporter); ok && r.Stats().Direct {
-			names = append(names, d.Name)
-		}
-		return true
-	})
-	return names
-}
-
-// outage is what the store says of itself.
-func outage(store generator.Store) error {
-	if p, ok := store.(generator.Prober); ok {
-		return p.Probe()
+		return fmt.Errorf("nothing is reserved, and %w", o.Err)
+	case lasts <= 0:
+		return fmt.Errorf("what is reserved of generator %q is used up, and %w", name, o.Err)
+	case lasts <= margin:
+		return fmt.Errorf("what is reserved of generator %q lasts for %s, and %w", name, lasts.Round(100*time.Millisecond), o.Err)
 	}
 	return nil
 }

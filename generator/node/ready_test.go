@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 		"nothing in use":              {away, nil, "nothing is reserved"},
 		"enough is reserved":          {away, []time.Duration{time.Hour, 16 * time.Second}, ""},
 		"little is left of one":       {away, []time.Duration{time.Hour, 15 * time.Second}, "lasts for 15s, and the store is away"},
-		"nothing is left of one":      {away, []time.Duration{time.Hour, 0}, "lasts for 0s"},
+		"nothing is left of one":      {away, []time.Duration{time.Hour, 0}, "is used up, and the store is away"},
 		"the store answers, idle too": {nil, nil, ""},
 		"a counter beside others":     {since(time.Minute), []time.Duration{time.Hour, time.Duration(direct)}, ""},
 		"only counters, for a moment": {since(time.Second), []time.Duration{time.Duration(direct)}, ""},

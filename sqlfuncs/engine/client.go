@@ -24,6 +24,7 @@ type Client struct {
 	TLS        *TLS              // nil: none
 	Collation  int               // that a client of MySQL's protocol begins with, by its number; 0: the server's
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
+	OwnOnly    bool              // the tables of nextid list what this server knows without asking its store
 }
 
 // Rights are what the user of a session may do while it is open. They may be used

@@ -66,7 +66,13 @@ func operatorTable(name, help, columns string, rows func(*engine.Exec) ([][]datu
 }
 
 func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
-	definitions, err := Registry(x).Definitions(x.Ctx)
+	var definitions []generator.Definition
+	var err error
+	if x.Host.Client().OwnOnly {
+		definitions = x.Host.Registry().Open()
+	} else {
+		definitions, err = Registry(x).Definitions(x.Ctx)
+	}
 	rows := make([][]datum.Value, 0, len(definitions))
 	for _, d := range definitions {
 		if x.Host.Client().May(d.Name) != nil {
@@ -172,7 +178,13 @@ func detail(value any, t datum.OID) datum.Value {
 }
 
 func workerRows(x *engine.Exec) ([][]datum.Value, error) {
-	workers, err := Registry(x).Workers(x.Ctx)
+	var workers []generator.WorkerMark
+	var err error
+	if x.Host.Client().OwnOnly {
+		_, workers = serverOf(x).Own()
+	} else {
+		workers, err = Registry(x).Workers(x.Ctx)
+	}
 	var rows [][]datum.Value
 	for _, w := range workers {
 		until := datum.Null(datum.TimestampTZ)
@@ -180,15 +192,21 @@ func workerRows(x *engine.Exec) ([][]datum.Value, error) {
 			until = datum.TimestampTZFromTime(time.UnixMilli(w.Hi))
 		}
 		rows = append(rows, []datum.Value{
-			datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner),
-			until, datum.TimestampTZFromTime(w.Updated),
+			datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner), until, timeOrNull(w.Updated),
 		})
 	}
 	return rows, err
 }
 
 func nodeRows(x *engine.Exec) ([][]datum.Value, error) {
-	nodes, err := serverOf(x).Nodes(x.Ctx)
+	var nodes []generator.Node
+	var err error
+	if x.Host.Client().OwnOnly {
+		self, _ := serverOf(x).Own()
+		nodes = []generator.Node{self}
+	} else {
+		nodes, err = serverOf(x).Nodes(x.Ctx)
+	}
 	rows := make([][]datum.Value, 0, len(nodes))
 	for _, n := range nodes {
 		storeAhead := datum.Null(datum.Int8)

@@ -27,6 +27,8 @@ type Server struct {
 	Nodes func(context.Context) ([]generator.Node, error)
 	// Workers has the worker ids, for libraries that lease some.
 	Workers *worker.Pools
+	// Own returns this server and its worker ids without asking the store.
+	Own func() (generator.Node, []generator.WorkerMark)
 	// Feeds lists the sequences that this server feeds.
 	Feeds func() []generator.Feed
 	// Takeover is nil where the server takes over no other systems.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ func (s *Server) routes() map[string]http.Handler {
 }
 
 // views has the tables of nextid that the API shows unchanged.
-var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents", "leases"}
+var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents", "leases", "quotas", "feeds"}
 
 func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
 	err := sqlstate.New(sqlstate.UndefinedTable, "there is no %s %s", r.Method, r.URL.Path)
@@ -83,12 +84,17 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request, c caller) error 
 	if status.Notes == nil {
 		status.Notes = []string{}
 	}
+	outage := s.cfg.Outage()
+	if outage != nil {
+		maps.DeleteFunc(outage.Lasts, func(name string, _ float64) bool { return c.options.May(name) != nil })
+	}
 	return send(w, struct {
 		Status
-		User   string `json:"user"`
-		Admin  bool   `json:"admin"`
-		Closed bool   `json:"users"`
-	}{status, c.options.User, c.options.Admin && c.loggedIn, s.cfg.RequiresLogin()})
+		Outage *Outage `json:"outage,omitempty"`
+		User   string  `json:"user"`
+		Admin  bool    `json:"admin"`
+		Closed bool    `json:"users"`
+	}{status, outage, c.options.User, c.options.Admin && c.loggedIn, s.cfg.RequiresLogin()})
 }
 
 // logIn answers with the token of a new login.
@@ -109,18 +115,41 @@ func (s *Server) logOut(w http.ResponseWriter, r *http.Request, _ caller) error 
 	return nil
 }
 
-// list answers with the rows of a statement.
+// list answers with the rows of a statement that reads. While the store does not
+// answer these are what this server knows.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, text string, args ...string) error {
 	types := make([]datum.OID, len(args))
 	for i := range types {
 		types[i] = datum.Text
 	}
-	result, err := s.query(r, c, text, types, args...)
-	if err != nil {
+	return s.read(c, func(c caller, outage *Outage) error {
+		result, err := s.query(r, c, text, types, args...)
+		if err != nil {
+			return err
+		}
+		defer result.Close()
+		result.outage = outage
+		return result.sendRows(w, key)
+	})
+}
+
+// read calls do for a caller who asks the store, or, in an outage, this server
+// alone. It calls do again when an outage is the reason for an error.
+func (s *Server) read(c caller, do func(caller, *Outage) error) error {
+	before := s.cfg.Outage()
+	if before != nil && before.Readable {
+		return do(c, nil)
+	}
+	c.options.OwnOnly = before != nil
+	err := do(c, before)
+	if err == nil || before != nil {
 		return err
 	}
-	defer result.Close()
-	return result.sendRows(w, key)
+	if after := s.cfg.Outage(); after != nil && !after.Readable {
+		c.options.OwnOnly = true
+		return do(c, after)
+	}
+	return err
 }
 
 // pageSize bounds the generators in one answer.
@@ -134,11 +163,16 @@ func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) er
 
 func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) error {
 	name := r.PathValue("name")
-	err := s.one(w, r, c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
-	if errors.Is(err, io.EOF) {
-		return sqlstate.New(sqlstate.UndefinedTable, "there is no generator %q", name)
-	}
-	return err
+	return s.read(c, func(c caller, outage *Outage) error {
+		err := s.one(w, r, c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
+		switch {
+		case errors.Is(err, io.EOF) && outage != nil:
+			return sqlstate.New(sqlstate.CannotConnectNow, "generator %q is not open on this server, and the store does not answer", name).WithHint("%s", outage.Hint)
+		case errors.Is(err, io.EOF):
+			return sqlstate.New(sqlstate.UndefinedTable, "there is no generator %q", name)
+		}
+		return err
+	})
 }
 
 // one answers with the one row of a statement as an object, or returns io.EOF.
@@ -239,7 +273,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, c caller) error 
 		Kind    string          `json:"kind"`
 		Options json.RawMessage `json:"options"`
 	}
-	if err := read(r, &body); err != nil {
+	if err := readBody(r, &body); err != nil {
 		return err
 	}
 	return s.change(w, r, c, http.StatusCreated, "SELECT create_generator($1, $2, $3::jsonb)", r.PathValue("name"), body.Kind, object(body.Options))
@@ -249,7 +283,7 @@ func (s *Server) alter(w http.ResponseWriter, r *http.Request, c caller) error {
 	var body struct {
 		Options json.RawMessage `json:"options"`
 	}
-	if err := read(r, &body); err != nil {
+	if err := readBody(r, &body); err != nil {
 		return err
 	}
 	return s.change(w, r, c, http.StatusOK, "SELECT alter_generator($1, $2::jsonb)", r.PathValue("name"), object(body.Options))
@@ -276,7 +310,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status
 	return nil
 }
 
-func read(r *http.Request, body any) error {
+func readBody(r *http.Request, body any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(body); err != nil {

@@ -24,6 +24,7 @@ type result struct {
 	portal  *sqlfuncs.Portal
 	ctx     context.Context
 	cancel  context.CancelFunc
+	outage  *Outage // in which the rows were read; nil: none
 }
 
 // query begins a statement in a new session of the caller. The arguments are texts.
@@ -148,7 +149,11 @@ func (r *result) send(w http.ResponseWriter, contentType string, write func(out 
 // rows have one column, its values.
 func (r *result) sendRows(w http.ResponseWriter, key string) error {
 	return r.send(w, typeJSON, func(out *wire.Out) error {
-		out.B = append(append(append(out.B, `{"`...), key...), "\":[\n"...)
+		out.B = append(out.B, '{')
+		if r.outage != nil {
+			out.B = append(r.outage.Since.AppendFormat(append(out.B, `"store_down_since":"`...), time.RFC3339), `",`...)
+		}
+		out.B = append(append(append(out.B, '"'), key...), "\":[\n"...)
 		rows := r.writeRows
 		if r.portal.IDs() {
 			rows = func(out *wire.Out) error { return r.writeIDs(out, `"`, ",\n") }

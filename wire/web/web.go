@@ -46,6 +46,10 @@ type Config struct {
 
 	Status func() Status
 
+	// Outage returns what the server knows while its store does not answer; nil
+	// while the store does.
+	Outage func() *Outage
+
 	// Issued yields the number of ids that each open generator has issued.
 	Issued func(yield func(name string, ids int64) bool)
 }
@@ -58,6 +62,19 @@ type Status struct {
 	Ready   bool      `json:"ready"`
 	Reason  string    `json:"reason,omitempty"` // for which it is not ready
 	Notes   []string  `json:"notes"`
+	Kinds   []string  `json:"kinds,omitempty"` // of generators; none before the store has answered
+}
+
+// Outage describes a store that does not answer.
+type Outage struct {
+	Since time.Time `json:"since"`
+	Error string    `json:"error"`
+	Hint  string    `json:"hint,omitempty"`
+	// Lasts has how many seconds each open generator issues ids from its
+	// reservation.
+	Lasts map[string]float64 `json:"lasts_seconds"`
+
+	Readable bool `json:"-"` // only writes fail, as with a full disk
 }
 
 // Server answers HTTP requests.

@@ -53,6 +53,7 @@ func start(t *testing.T, closed bool) (ask func(method, path, body string, heade
 		RequiresLogin: func() bool { return closed },
 		Status:        func() Status { return Status{Version: "test", Store: "memory", Ready: true} },
 		Issued:        func(func(string, int64) bool) {},
+		Outage:        func() *Outage { return nil },
 	})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)

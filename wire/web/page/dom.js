@@ -1,4 +1,4 @@
-// Elements, tables and how values are written.
+// Elements, tables and the text forms of values.
 
 // el makes an element. Children are nodes or texts, never markup.
 export function el(tag, attributes = {}, ...children) {
@@ -33,10 +33,10 @@ export function when(iso, short = false) {
   return short ? text.slice(11) : text + ' UTC';
 }
 
-// exactly is when, with what is smaller than a second.
+// exactly writes an ISO time in UTC, with its fraction of a second.
 export const exactly = (iso) => String(iso).replace('T', ' ').replace(/Z$/, ' UTC');
 
-// left is how long a generator's time or numbers last.
+// left writes the time until a generator's bits or numbers end.
 export function left(ends, days) {
   if (ends == null) return '–';
   const n = Number(days);

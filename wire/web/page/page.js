@@ -4,15 +4,22 @@ import { explain } from './inspect.js';
 import { el, table, number, when, left } from './dom.js';
 
 const $ = (id) => document.getElementById(id);
-const every = 2000; // milliseconds between two looks at the server
+const every = 2000; // milliseconds between two refreshes
+const manyRows = matchMedia('(max-width: 640px)').matches ? 20 : 50; // rows of generators shown at once
 
 let token = sessionStorage.getItem('token');
 let status = {};
 let layouts = [];
-let previous = null; // { at, issued by name } of the look that rates count from
-let rates = {}; // ids a second by name, between the last two such looks
+let previous = null; // { at, issued and waits by name } of the refresh that rates count from
+let rates = {}; // ids a second by name, between the last two such refreshes
+let waits = {}; // draws a second that waited, likewise
+let rowLimit = manyRows;
+let viewed = null; // name of the generator whose own view is open
+const answers = {}; // { at, value } of the last answer, by path
+const before = {}; // { at, value } of the last answer while the store answered, by path
+const failures = {}; // { since, message } of paths whose last request has failed
 
-// api sends a request and returns its JSON; errors carry SQL's message.
+// api sends a request and returns its JSON. An error has SQL's message and hint.
 async function api(method, path, body, headers = {}) {
   if (token) headers.Authorization = 'Bearer ' + token;
   const answer = await fetch('api/v1/' + path, { method, headers, body: body && JSON.stringify(body) });
@@ -40,42 +47,154 @@ function showAll() {
 function showStatus() {
   const ready = el('b', { class: status.ready ? '' : 'bad' }, status.ready ? 'ready' : 'not ready');
   $('state').replaceChildren(ready, ` · version ${status.version} · id space ${status.store} · up since ${when(status.started)}` +
-    (status.reason ? ` · ${status.reason}` : ''));
+    (status.reason && !status.outage ? ` · ${status.reason}` : ''));
   $('notes').hidden = !status.notes.length;
   $('notes').replaceChildren(...status.notes.map((n) => el('li', {}, n)));
   $('create-open').hidden = !status.admin;
   const who = status.users ? [`${status.user}${status.admin ? ' (admin)' : ''} `, el('button', { class: 'plain', onclick: logOut }, 'Log out')]
-    : ['no users: whoever reaches this address may draw'];
+    : ['no users: every client that reaches this address may draw'];
   $('who').replaceChildren(...who);
 }
 
 async function logOut() {
-  await api('DELETE', 'login').catch(() => {}); // it may have ended already
+  await api('DELETE', 'login').catch(() => {}); // the login may have ended already
   showLogin();
 }
 
-// measure takes the rates anew, where the last look is long enough ago.
-function measure(all, now) {
-  const seconds = previous ? (now - previous.at) / 1000 : 0;
-  if (previous && seconds < 1) return;
-  const issued = Object.fromEntries(all.map((g) => [g.name, Number(g.issued ?? 0)]));
-  if (previous) {
-    rates = Object.fromEntries(Object.entries(issued).map(([name, n]) => [name, Math.max(0, n - (previous.issued[name] ?? 0)) / seconds]));
+// keys identify a row of a path in two answers.
+const keys = { generators: (r) => r.name, nodes: (r) => `${r.host} ${r.pid}`, workers: (r) => `${r.bits}/${r.worker}` };
+
+// load requests a path and returns its last answer, null without one. During an outage it
+// adds the rows that only the store knows, as of the last answer before, with their age.
+// Without a login it throws; any other failure is kept for showOutage.
+async function load(path) {
+  try {
+    const answer = { at: new Date(), value: await api('GET', path) };
+    if (!answer.value.store_down_since) before[path] = answer;
+    else if (keys[path] && before[path]) {
+      const own = new Set(answer.value[path].map(keys[path]));
+      const age = `as of ${when(before[path].at.toISOString(), true)}`;
+      answer.value[path].push(...before[path].value[path].filter((r) => !own.has(keys[path](r))).map((r) => ({ ...r, age })));
+    }
+    answers[path] = answer;
+    delete failures[path];
+  } catch (e) {
+    if (e.status === 401) throw e;
+    failures[path] = { since: failures[path]?.since ?? new Date(), message: e.message };
   }
-  previous = { at: now, issued };
+  return answers[path]?.value ?? null;
 }
 
-function showGenerators(all, history, now) {
-  measure(all, now);
-  const rows = all.map((g) => ({
-    Name: el('code', {}, g.name), Kind: g.kind, 'Now /s': number(rates[g.name] ?? 0), 'Last hour': spark(history.generators[g.name] ?? []),
-    Issued: number(Number(g.issued ?? 0)), 'In hand': g.buffered == null ? '–' : number(Number(g.buffered)), 'Reserved to': reserved(g),
+// seconds writes a duration.
+const seconds = (s) => (s >= 7200 ? `${number(Math.floor(s / 3600))} h` : s >= 600 ? `${number(Math.floor(s / 60))} min` : `${number(Math.floor(s))} s`);
+
+// showOutage shows since when the store or the server has not answered, why, and for how
+// long ids last.
+function showOutage() {
+  const outage = !failures.status && status.outage;
+  const failed = Object.values(failures);
+  $('outage').hidden = !outage && !failed.length;
+  if (outage) {
+    const lasts = Object.entries(outage.lasts_seconds).sort((a, b) => a[1] - b[1]);
+    const shown = lasts.slice(0, 3).map(([name, s]) => (s > 0 ? `ids of ${name} last for ${seconds(s)}` : `${name} issues none`));
+    if (lasts.length > 3) shown.push(`${lasts.length - 3} more last longer`);
+    $('outage').replaceChildren(el('b', {}, `The store has not answered since ${when(outage.since)}: ${shown.join(', ') || 'nothing is reserved'}.`),
+      el('br'), `${outage.error}. ${outage.hint ?? ''}`, el('br'), 'Shown below is what this server knows; rows that only the store has carry their age.');
+  } else if (failed.length) {
+    const first = failed.reduce((a, b) => (a.since < b.since ? a : b));
+    const old = Object.keys(failures).filter((path) => answers[path]);
+    $('outage').replaceChildren(el('b', {}, `${failures.status ? 'The server' : old.join(', ')} has not answered since ${when(first.since.toISOString())}.`),
+      ` ${first.message}`, ...(old.length ? [el('br'), `Shown as of ${old.map((p) => `${when(answers[p].at.toISOString(), true)} (${p})`).join(', ')}.`] : []));
+  }
+}
+
+// measure computes the rates, at most once a second.
+function measure(all, now) {
+  const passed = previous ? (now - previous.at) / 1000 : 0;
+  if (previous && passed < 1) return;
+  const counts = (column) => Object.fromEntries(all.map((g) => [g.name, Number(g[column] ?? 0)]));
+  const issued = counts('issued'), waited = counts('waits');
+  if (previous) {
+    const perSecond = (new_, old) => Object.fromEntries(Object.entries(new_).map(([name, n]) => [name, Math.max(0, n - (old[name] ?? 0)) / passed]));
+    rates = perSecond(issued, previous.issued);
+    waits = perSecond(waited, previous.waited);
+  }
+  previous = { at: now, issued, waited };
+}
+
+// orders sort generators; those with equal values stay in the order of their names.
+const orders = {
+  name: () => 0,
+  rate: (a, b) => (rates[b.name] ?? 0) - (rates[a.name] ?? 0),
+  left: (a, b) => (a.days_left ?? Infinity) - (b.days_left ?? Infinity) || 0,
+  failures: (a, b) => String(b.last_error_at ?? '').localeCompare(String(a.last_error_at ?? '')),
+};
+
+function generatorTable(all, history, empty) {
+  const lasts = status.outage?.lasts_seconds ?? {};
+  const shown = all.slice(0, rowLimit);
+  const rows = table(shown.map((g) => ({
+    Name: el('button', { class: 'name', onclick: () => view(g.name) }, g.name), Kind: g.age ? `${g.kind}, ${g.age}` : g.kind, 'Now /s': number(rates[g.name] ?? 0),
+    'Last hour': spark(history.generators[g.name] ?? []), Issued: number(Number(g.issued ?? 0)),
+    'In hand': (g.buffered == null ? '–' : number(Number(g.buffered))) + (lasts[g.name] > 0 ? `, ${seconds(lasts[g.name])}` : ''), 'Reserved to': reserved(g),
     Left: left(g.ends, g.days_left), '': actions(g),
-  }));
-  $('generators').replaceChildren(table(rows, 'Nobody has drawn an id yet: draw one.', ['Now /s', 'Issued', 'In hand', 'Reserved to']));
+  })), empty, ['Now /s', 'Issued', 'In hand', 'Reserved to']);
+  const more = all.length - shown.length;
+  return el('div', {}, rows, ...(more > 0 ? [el('button', { class: 'plain', onclick: () => { rowLimit += manyRows; refresh(); } }, `Show ${Math.min(more, manyRows)} of ${more} more`)] : []));
+}
+
+// view opens the own view of a generator.
+function view(name) {
+  viewed = name;
+  showView();
+  $('view').showModal();
+}
+
+// showView fills the own view of a generator from the last answers.
+function showView() {
+  const g = answers.generators?.value.generators.find((one) => one.name === viewed);
+  if (!g) return;
+  const facts = [['Kind', g.kind], ['Definition', JSON.stringify(g.options)], ['Created', when(g.created_at)], ['Issued', number(Number(g.issued ?? 0))],
+    ['Draws that waited', `${number(Number(g.waits ?? 0))}, now ${number(waits[g.name] ?? 0)} a second`], ['Reserved to', reserved(g)], ['Ends', g.ends ? when(g.ends) : 'never'],
+    ...(g.ids_per_second ? [['At most', `${number(Number(g.ids_per_second))} ids a second and server`]] : []),
+    ...(g.last_error ? [['Last failure', `${when(g.last_error_at)}: ${g.last_error}`]] : []),
+    ...quotasOf(g.name), ...fedBy(g.name)];
+  const list = el('dl');
+  for (const [k, v] of facts) list.append(el('dt', {}, k), el('dd', {}, v));
+  const history = answers.history?.value;
+  const timed = ofTime(g), step = Number(g.step ?? 0);
+  const rest = timed ? Math.max(0, Number(g.reserved_until ?? 0) - Date.now()) : Number(g.buffered ?? 0);
+  const text = timed ? `${seconds(rest / 1000)} of a time slice of ${seconds(step / 1000)} left` : `${number(rest)} of a block of ${number(step)} in hand`;
+  const block = step > 0 ? [el('label', {}, `${text} `, el('meter', { min: 0, max: step, value: Math.min(rest, step) }))] : [];
+  $('view-title').textContent = g.name;
+  $('view-body').replaceChildren(chart(history?.generators[g.name] ?? [], history?.step_seconds ?? 10, rates[g.name] ?? 0), ...block, list);
+}
+
+const matches = (pattern, name) => pattern == null || pattern === name || (pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1)));
+const quotasOf = (name) => (answers.quotas?.value.quotas ?? []).filter((q) => matches(q.name, name))
+  .map((q) => ['Quota', `${number(Number(q.ids))} ids per ${q.per}${q.usename ? ` for ${q.usename}` : ''}, ${number(Number(q.refused))} refused`]);
+const fedBy = (name) => (answers.feeds?.value.feeds ?? []).filter((f) => f.name === name)
+  .map((f) => ['Feeds', `${f.column_name} in ${f.database}${f.left == null ? '' : `, ${number(Number(f.left))} left`}`]);
+
+// showGenerators shows the generators that match the search. From manyGenerators on those
+// without a draw in the last hour are folded, and become rows when they are unfolded.
+const manyGenerators = 20;
+function showGenerators(all, history) {
+  const wanted = $('find').value.trim().toLowerCase();
+  const found = all.filter((g) => g.name.toLowerCase().includes(wanted) || g.kind.includes(wanted)).sort(orders[$('sort').value]);
+  const idle = (g) => found.length >= manyGenerators && !g.last_error && !rates[g.name] && !(history.generators[g.name] ?? []).some((n) => n > 0);
+  const folded = found.filter(idle);
+  const empty = all.length ? 'No generator matches, or all are idle.' : 'No generator yet: draw an id.';
+  $('generators').replaceChildren(generatorTable(found.filter((g) => !idle(g)), history, empty));
+  $('find-form').hidden = all.length < manyGenerators;
+  $('idle').hidden = !folded.length;
+  $('idle-count').textContent = `${folded.length} idle for an hour`;
+  $('idle-rows').replaceChildren(...($('idle').open ? [generatorTable(folded, history, '')] : []));
   $('names').replaceChildren(...all.map((g) => el('option', { value: g.name })));
+  $('kinds').replaceChildren(...(status.kinds ?? []).map((kind) => el('option', { value: kind })));
   const rate = Object.values(rates).reduce((a, b) => a + b, 0);
   $('rate-now').textContent = number(rate);
+  $('rate-waits').textContent = number(Object.values(waits).reduce((a, b) => a + b, 0));
   $('rate-peak').textContent = number(Math.max(rate, ...history.total, 0));
   $('rate-issued').textContent = number(all.reduce((n, g) => n + Number(g.issued ?? 0), 0));
   $('rate-chart').replaceChildren(chart(history.total, history.step_seconds, rate));
@@ -88,27 +207,31 @@ function showErrors(all) {
   $('errors').replaceChildren(...(rows.length ? [el('h3', {}, 'Failures'), table(rows, '')] : []));
 }
 
-// server is a row of nextid.nodes as people read it.
+// server returns the columns of a row of nextid.nodes.
 function server(n) {
   const clock = [Number(n.clock_ahead_ms) ? `${n.clock_ahead_ms} ms from this one's` : 'as this one', n.store_ahead_ms == null ? '' : `${n.store_ahead_ms} ms from the store's`];
   return {
-    Server: `${n.host}, process ${n.pid}${n.this ? ' (this one)' : ''}`, State: n.state === 'up' && !n.ready ? 'up, not ready' : n.state, Address: n.address,
-    Version: n.version, 'Worker ids': n.workers || '–', Issued: number(Number(n.issued)), '/s': number(Number(n.per_second)), 'Up since': when(n.started_at),
+    Server: `${n.host}, process ${n.pid}${n.this ? ' (this one)' : ''}`, State: n.age ?? (n.state === 'up' && !n.ready ? 'up, not ready' : n.state), Address: n.address,
+    Version: n.version, 'Worker ids': n.workers || '–', Issued: number(Number(n.issued)),
+    '/s': number(n.this ? Object.values(rates).reduce((a, b) => a + b, 0) : Number(n.per_second)), 'Up since': when(n.started_at),
     Clock: clock.filter(Boolean).join(', '),
   };
 }
 
-// reserved is the end of what a server may issue: a time or a number.
+// ofTime reports whether a generator reserves time.
+const ofTime = (g) => g.kind === 'snowflake' || g.kind === 'ring';
+
+// reserved returns the end of the reservation: a time or a number.
 function reserved(g) {
   const n = Number(g.reserved_until ?? 0);
   if (!n) return '–';
-  return g.kind === 'snowflake' || g.kind === 'ring' ? when(new Date(n).toISOString(), true) : number(n);
+  return ofTime(g) ? when(new Date(n).toISOString(), true) : number(n);
 }
 
 function actions(g) {
   if (!status.admin) return '';
   return el('button', { class: 'plain', 'aria-label': `Drop ${g.name}`, onclick: async () => {
-    if (!confirm(`Drop the generator ${g.name}? A new one of that name goes on above its numbers.`)) return;
+    if (!confirm(`Drop the generator ${g.name}? A new one of that name continues above its numbers.`)) return;
     await api('DELETE', `generators/${encodeURIComponent(g.name)}`).catch((e) => { $('draw-result').textContent = e.message; });
     refresh();
   } }, 'Drop');
@@ -125,31 +248,49 @@ function plain(rows, empty) {
   }), empty);
 }
 
+// sections shows the answer of each path in a part of the page.
+const sections = {
+  nodes: ({ nodes }) => $('nodes').replaceChildren(table(nodes.map(server), 'No server has reported itself.', ['Issued', '/s'])),
+  workers: ({ workers }) => $('workers').replaceChildren(plain(workers, 'No worker id is held: no snowflake was drawn from yet.')),
+  sessions: ({ sessions }) => $('sessions').replaceChildren(plain(sessions.filter((s) => s.application_name !== 'http'), 'No session.')),
+  databases: ({ databases }) => $('databases').replaceChildren(...(databases.length ? [el('h3', {}, 'Databases of ticket generators'), plain(databases, '')] : [])),
+  rings: ({ rings }) => $('rings').replaceChildren(...(rings.length ? [el('h3', {}, 'Rings'), plain(rings, '')] : [])),
+  quotas: () => {},
+  feeds: () => {},
+};
+
+// refresh requests every path by itself: one that fails leaves the others on the page.
 async function refresh() {
   try {
     const now = performance.now();
-    status = await api('GET', 'status');
+    status = (await load('status')) ?? status;
+    if (!status.version || failures.status) return;
     showAll();
     showStatus();
-    const [generators, history, nodes, workers, sessions, databases, rings] = await Promise.all([
-      api('GET', 'generators'), api('GET', 'history'), api('GET', 'nodes'), api('GET', 'workers'), api('GET', 'sessions'),
-      api('GET', 'databases'), api('GET', 'rings'),
-    ]);
-    if (!layouts.length) {
-      layouts = (await api('GET', 'layouts')).layouts;
-    }
-    showGenerators(generators.generators, history, now);
-    $('nodes').replaceChildren(table(nodes.nodes.map(server), 'No server has reported itself.', ['Issued', '/s']));
-    $('workers').replaceChildren(plain(workers.workers, 'No worker id is held: no snowflake was drawn from yet.'));
-    $('sessions').replaceChildren(plain(sessions.sessions.filter((s) => s.application_name !== 'http'), 'No session.'));
-    const parts = [];
-    if (databases.databases.length) parts.push(el('h3', {}, 'Databases of ticket generators'), plain(databases.databases, ''));
-    if (rings.rings.length) parts.push(el('h3', {}, 'Rings'), plain(rings.rings, ''));
-    $('parts').replaceChildren(...parts);
+    if (!status.kinds) return; // the server waits for its store and answers nothing else
+    const both = Promise.all([load('generators'), load('history')]).then(([generators, history]) => {
+      if (!generators || !history) return;
+      if (!failures.generators) measure(generators.generators, now);
+      showGenerators(generators.generators, history);
+    });
+    const shown = Object.entries(sections).map(async ([path, show]) => {
+      const value = await load(path);
+      if (value) show(value);
+    });
+    await Promise.all([both, ...shown]);
+    if (!layouts.length) layouts = (await load('layouts'))?.layouts ?? [];
+    if ($('view').open) showView();
   } catch (e) {
-    if (e.status !== 401) $('state').replaceChildren(el('b', { class: 'bad' }, 'no answer'), ` · ${e.message}`);
+    if (e.status !== 401) throw e;
+  } finally {
+    showOutage();
   }
 }
+
+$('view-close').addEventListener('click', () => $('view').close());
+for (const id of ['find', 'sort']) $(id).addEventListener('input', refresh);
+$('find-form').addEventListener('submit', (event) => event.preventDefault());
+$('idle').addEventListener('toggle', refresh);
 
 $('login-form').addEventListener('submit', async (event) => {
   event.preventDefault();
@@ -214,11 +355,8 @@ $('create-form').addEventListener('submit', async (event) => {
     $('create-error').textContent = e.message;
   }
 });
-for (const kind of ['snowflake', 'segment', 'counter', 'ring', 'dated', 'ticket', 'auto_random', 'uuid', 'ulid']) {
-  $('kinds').append(el('option', { value: kind }));
-}
 
-// The page looks at the server while somebody looks at the page.
+// watch refreshes the page while it is visible.
 async function watch() {
   if (!document.hidden && $('login').hidden) await refresh();
   setTimeout(watch, every);
