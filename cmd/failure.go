@@ -56,7 +56,7 @@ func logFailure(w io.Writer, err error) int {
 	return code
 }
 
-// advice is what to do about an error, and the exit code it stands for.
+// advice returns what to do about an error, and the exit code it stands for.
 func advice(err error) (hint string, code int) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return u.hint, exitUsage

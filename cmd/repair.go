@@ -13,7 +13,7 @@ import (
 	"nextid/server"
 )
 
-// aheadTolerance is how far the time of ids may be ahead of the clock without
+// aheadTolerance bounds how far the time of ids may be ahead of the clock without
 // a repair: crashes and slices account for seconds.
 const aheadTolerance = time.Minute
 

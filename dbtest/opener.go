@@ -151,7 +151,7 @@ func Hang(t *testing.T, s generator.Store, stop, goOn func()) {
 	}
 }
 
-// Schema is what a store without tables needs to be prepared.
+// Schema holds what a store without tables needs to be prepared.
 type Schema interface {
 	Up(ctx context.Context) error
 	Down(ctx context.Context) error

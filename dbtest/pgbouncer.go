@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// PgBouncer is what to start: one database, "pool", with two connections to
+// PgBouncer holds what to start: one database, "pool", with two connections to
 // the server and no login for clients.
 type PgBouncer struct {
 	Mode     string   // session, transaction or statement

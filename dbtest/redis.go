@@ -48,7 +48,7 @@ func pong(s *Server) error {
 // RedisURL is the URL of the server.
 func (s *Server) RedisURL() string { return "redis://" + s.Addr }
 
-// MasterName is what RedisSentinels' sentinels call their master.
+// MasterName holds what RedisSentinels' sentinels call their master.
 const MasterName = "ids"
 
 // RedisSentinels starts a master with two replicas, and three sentinels that
@@ -144,7 +144,7 @@ func RedisCluster(t testing.TB) []*Server {
 // ClusterURL is the URL of a Redis Cluster.
 func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(nodes) }
 
-// RedisRole is what a Redis says that it is: master or slave.
+// RedisRole returns what a Redis says that it is: master or slave.
 func (s *Server) RedisRole() string {
 	said, err := ask(s.Addr, "INFO replication\r\n")
 	if err != nil {

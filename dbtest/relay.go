@@ -24,7 +24,7 @@ type Proxy struct {
 	ended   bool
 }
 
-// Flow is what a Proxy lets through.
+// Flow holds what a Proxy lets through.
 type Flow int
 
 // The flows. Held bytes are not lost: they pass later, as those of a network
@@ -82,7 +82,7 @@ func (p *Proxy) To(addr string) { p.to.Store(&addr) }
 // answers have passed from now on; 0 cuts none.
 func (p *Proxy) After(n int64) { p.limit.Store(n) }
 
-// Passed is how many bytes of answers have passed.
+// Passed returns how many bytes of answers have passed.
 func (p *Proxy) Passed() int64 { return p.passed.Load() }
 
 // Hang holds all answers back, or lets them pass.

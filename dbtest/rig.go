@@ -26,7 +26,7 @@ type Rig struct {
 // NewRig makes a rig without servers.
 func NewRig() *Rig { return &Rig{} }
 
-// failed is what a Rig panics with where a test would end.
+// failed holds what a Rig panics with where a test would end.
 type failed struct{ error }
 
 // Do calls f with a Rig as its test. What would fail or skip a test is the
@@ -99,7 +99,7 @@ func (r *Rig) Start(kind Kind) (s *Server, err error) {
 	return s, err
 }
 
-// connections is how many clients servers of benchmarks admit.
+// connections sets how many clients servers of benchmarks admit.
 const connections = "1200"
 
 // The kinds of servers that benchmarks compare. They have the settings of

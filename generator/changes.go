@@ -161,7 +161,7 @@ func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live
 	return mark, stale, err
 }
 
-// lookUps is how many definitions are looked up at a time.
+// lookUps sets how many definitions are looked up at a time.
 const lookUps = 16
 
 // disagreeing finds the running generators that were opened by other
@@ -236,7 +236,7 @@ func (r *Registry) announce(ctx context.Context) error {
 	return err
 }
 
-// WatchEvery is how soon a server notices what another one has changed.
+// WatchEvery bounds how soon a server notices what another one has changed.
 const WatchEvery = 5 * time.Second
 
 // Watch keeps the generators of this process in step with the definitions in

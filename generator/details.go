@@ -32,7 +32,7 @@ type Field struct {
 	Metric  Metric
 }
 
-// Metric is how a Field appears in /metrics, with the generator's name as the
+// Metric describes how a Field appears in /metrics, with the generator's name as the
 // label "generator". The zero Metric does not appear.
 type Metric struct {
 	Name, Help string
@@ -49,7 +49,7 @@ func (r Row) Value(name string) any {
 	return nil
 }
 
-// Counts are what the generators of one name have done in this process.
+// Counts hold what the generators of one name have done in this process.
 type Counts struct {
 	Issued, Waits, Refills, RefillErrors int64
 }
@@ -83,7 +83,7 @@ func (c *Counted) Details() (d Details, ok bool) {
 	return d, true
 }
 
-// tally is what the generators of one name have counted that were stopped, and
+// tally holds what the generators of one name have counted that were stopped, and
 // the one that goes on counting. It is replaced, never changed.
 type tally struct {
 	kind    string

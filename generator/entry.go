@@ -39,7 +39,7 @@ type Entry struct {
 	failure  error // below lock
 }
 
-// shortName is how many bytes most names have at most.
+// shortName bounds how many bytes most names have at most.
 const shortName = 32
 
 // newEntry returns the entry of a name, which it copies.
@@ -91,7 +91,7 @@ type live struct {
 	*opened
 }
 
-// opened is what else there is to know of it.
+// opened holds what else there is to know of it.
 type opened struct {
 	gen        Generator
 	quick      TryGenerator // nil when gen cannot answer without waiting
@@ -282,7 +282,7 @@ func (e *Entry) Ends() time.Time {
 	return time.Time{}
 }
 
-// Rate is how many ids a second the layout of the running generator has for
+// Rate returns how many ids a second the layout of the running generator has for
 // one server; 0 without such a bound, or if none is running.
 func (e *Entry) Rate() int64 {
 	if l := e.live.Load(); l != nil {
@@ -298,7 +298,7 @@ func (e *Entry) Audited() bool {
 	return l != nil && l.audited
 }
 
-// Trouble is why an entry last gave no id.
+// Trouble describes why an entry last gave no id.
 type Trouble struct {
 	Reason  Reason // "" for others than ErrNotNow
 	Message string
@@ -313,7 +313,7 @@ func (e *Entry) NoteTrouble(err error, at time.Time) {
 	}
 }
 
-// Trouble is why the entry last gave no id on this server, nil if it always did.
+// Trouble returns why the entry last gave no id on this server, nil if it always did.
 func (e *Entry) Trouble() *Trouble { return e.trouble.Load() }
 
 // Running returns the generator if it is open in this process, else nil.

@@ -44,7 +44,7 @@ func CheckFeeds(feeds map[string]FeedOption) error {
 	return nil
 }
 
-// Feed is how a server sees a sequence that it feeds, for nextid.feeds.
+// Feed describes how a server sees a sequence that it feeds, for nextid.feeds.
 type Feed struct {
 	Name, Database, Column string
 	First, Last, Next      int64 // the block, and the number that is drawn next; 0: not seen yet

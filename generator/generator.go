@@ -110,7 +110,7 @@ type Restarter interface {
 // in what Next and TryNext draw, and that a caller may set to a value of its
 // own, such as the shard of a row. Ids are unique without those bits already.
 type Fielder interface {
-	// Field is where the field lies; bits is 0 where the layout has none.
+	// Field returns where the field lies; bits is 0 where the layout has none.
 	Field() (shift, bits uint8)
 }
 
@@ -126,7 +126,7 @@ type Reporter interface {
 	Stats() Stats
 }
 
-// Stats is what nextid.generators shows of one running generator. A field
+// Stats holds what nextid.generators shows of one running generator. A field
 // that an engine does not have is zero.
 type Stats struct {
 	Issued        int64 // ids handed out by this process
@@ -143,7 +143,7 @@ type Stats struct {
 	// last minutes. 0 for generators that ask the store for every id.
 	Lasts time.Duration
 
-	// Left is how many ids remain below the maximum of a generator that has one
+	// Left counts how many ids remain below the maximum of a generator that has one
 	// (Bounded): those in hand, and those that nobody has reserved as far as
 	// this server knows.
 	Left    int64
@@ -155,7 +155,7 @@ type Stats struct {
 
 // Stamper is a Generator whose ids carry the worker id that this server has.
 type Stamper interface {
-	// WorkerID is what the fields of the ids hold now; the datacenter is 0
+	// WorkerID returns what the fields of the ids hold now; the datacenter is 0
 	// where a layout has none.
 	WorkerID() (datacenter, worker int64)
 }

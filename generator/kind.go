@@ -58,7 +58,7 @@ type CoderKind interface {
 
 // Sized is a Kind whose ids may have fewer than 63 bits.
 type Sized interface {
-	// IDBits is how many bits the ids of stored options have; all of them
+	// IDBits returns how many bits the ids of stored options have; all of them
 	// are 0 to 1<<IDBits - 1.
 	IDBits(stored json.RawMessage) (int, error)
 }
@@ -71,7 +71,7 @@ type Ender interface {
 
 // Numbered is a Kind whose numbers may have a maximum.
 type Numbered interface {
-	// Numbers is how many numbers stored options have below their maximum, and
+	// Numbers returns how many numbers stored options have below their maximum, and
 	// how many of them are left when everything below past was reserved. Without
 	// All there is no maximum.
 	Numbers(stored json.RawMessage, past int64) Left
@@ -93,13 +93,13 @@ type Earlier interface {
 
 // WorkerKind is a Kind whose ids hold a worker id.
 type WorkerKind interface {
-	// WorkerBits is how wide the worker field of stored options is.
+	// WorkerBits returns how wide the worker field of stored options is.
 	WorkerBits(stored json.RawMessage) int
 }
 
 // Rater is a Kind whose layouts bound the rate of one server.
 type Rater interface {
-	// Rate is how many ids a second the layout of stored options has: more has
+	// Rate returns how many ids a second the layout of stored options has: more has
 	// to wait. 0: as many as are asked for.
 	Rate(stored json.RawMessage) int64
 }
@@ -155,7 +155,7 @@ type Parts struct {
 	Owned []string // generators whose reserved numbers contain the id
 }
 
-// Place is where a number lies in the series start, start + increment, ….
+// Place describes where a number lies in the series start, start + increment, ….
 type Place struct {
 	Start     int64
 	Increment int64

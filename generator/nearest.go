@@ -77,7 +77,7 @@ func (r *Registry) Resembling(ctx context.Context, name string) (string, error) 
 	return "", err
 }
 
-// leastAlike is how long names are of which one letter is a slip: a and b are two names.
+// leastAlike sets how long names are of which one letter is a slip: a and b are two names.
 const leastAlike = 4
 
 // resembles reports whether two names differ, and only in case or by one letter.

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// EndsSoon is how long before its time runs out a generator is warned of.
+// EndsSoon sets how long before its time runs out a generator is warned of.
 const EndsSoon = 365 * 24 * time.Hour
 
 // scarce is the part that is left of numbers, and of worker ids, when they are
 // told to run out.
 const scarce = 0.1
 
-// Outlook is what of a name comes to an end.
+// Outlook holds what of a name comes to an end.
 type Outlook struct {
 	Ends    time.Time // of the time that its layout has; the zero time: never
 	Numbers Left      // below its maximum
 	Workers Left      // worker ids of the width of its layout that no server holds
 }
 
-// Left is how many there are of something, and how many of them are left. All
+// Left describes how many there are of something, and how many of them are left. All
 // is 0 of what has no end.
 type Left struct{ Left, All int64 }
 

@@ -23,7 +23,7 @@ import (
 	"nextid/generator/worker"
 )
 
-// definitions are what a name can be created as. Numbers are near one another, so
+// definitions hold what a name can be created as. Numbers are near one another, so
 // that what can come twice soon does.
 var definitions = []struct{ kind, options string }{
 	{"segment", `{}`},
@@ -50,7 +50,7 @@ var definitions = []struct{ kind, options string }{
 	{"ring", `{"bits":"time 30, worker 2, sequence 2","epoch":"1999-12-31","unit":"100ms","max_borrow":"4s"}`},
 }
 
-// changesOf are what alter_generator may be asked for, of any kind.
+// changesOf hold what alter_generator may be asked for, of any kind.
 var changesOf = []string{
 	`{"increment":5}`, `{"increment":-2}`, `{"increment":1,"offset":3}`, `{"step":7}`, `{"strict":true}`, `{"strict":false}`, `{"max":40}`, `{"max":null}`, `{"width":7}`,
 	`{"time_zone":"Asia/Tokyo"}`, `{"start":0}`, `{"max_borrow":"2s"}`, `{"sequence_start":"carry"}`, `{"on_rollback":"wait"}`, `{"bits":"time 41, worker 3, sequence 1"}`,

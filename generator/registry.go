@@ -47,7 +47,7 @@ type Config struct {
 	// recorded (Entry.Audited).
 	Audited func(name string) bool
 
-	// Guard is what the kinds were given of a store that other servers use,
+	// Guard holds what the kinds were given of a store that other servers use,
 	// too; nil on a store of this process alone. See Watch.
 	Guard *Guard
 }
@@ -284,7 +284,7 @@ func (r *Registry) Ends(d Definition) time.Time {
 	return time.Time{}
 }
 
-// Rate is how many ids a second the layout of a definition has for one server;
+// Rate returns how many ids a second the layout of a definition has for one server;
 // 0 for kinds without such a bound.
 func (r *Registry) Rate(d Definition) int64 {
 	if k, ok := KindAs[Rater](r.kinds[d.Kind]); ok {
@@ -391,7 +391,7 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 	return stored, created, err
 }
 
-// catalogue is how many names the store has, as this server knows.
+// catalogue describes how many names the store has, as this server knows.
 type catalogue struct {
 	mu      sync.Mutex // never held while the store is asked
 	names   int

@@ -77,7 +77,7 @@ type Prober interface {
 	Probe() error
 }
 
-// StoreDown is what keeps a Store from working, and since when.
+// StoreDown holds what keeps a Store from working, and since when.
 type StoreDown struct {
 	Since time.Time
 	Err   error
@@ -162,7 +162,7 @@ func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo
 // NoLimit is the greatest possible Limit of a Reservation.
 const NoLimit int64 = 1<<63 - 1
 
-// Mark is where one key stands.
+// Mark describes where one key stands.
 type Mark struct {
 	Key     string
 	Hi      int64

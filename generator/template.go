@@ -21,7 +21,7 @@ const templatesName = "*"
 // maxTemplates bounds the templates of a store.
 const maxTemplates = 1000
 
-// templateForm is how a template is stored. Options are those that Kind.Normalize made.
+// templateForm describes how a template is stored. Options are those that Kind.Normalize made.
 type templateForm struct {
 	Kind    string          `json:"kind"`
 	Options json.RawMessage `json:"options"`

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// WorkerMark is where the time line of one worker id stands.
+// WorkerMark describes where the time line of one worker id stands.
 type WorkerMark struct {
 	Bits int   // width of the worker field
 	ID   int64 // worker id
 	Mark       // Hi in Unix milliseconds; NoLimit for one that was given up, see worker.Repair
 }
 
-// WorkerBits is how wide the worker field of a generator's ids is; 0 of kinds that
+// WorkerBits returns how wide the worker field of a generator's ids is; 0 of kinds that
 // have none.
 func (r *Registry) WorkerBits(ctx context.Context, name string) (int, error) {
 	d, err := r.cfg.Store.Defined(ctx, name)

@@ -78,7 +78,7 @@ func (s *Schema) Down(ctx context.Context) error {
 	return err
 }
 
-// storeTables are what a server on a shared store reads and writes.
+// storeTables hold what a server on a shared store reads and writes.
 var storeTables = []string{"nextid_reservations", "nextid_generators"}
 
 // Grant lets a user read and write the tables of a store, and no more. In MySQL

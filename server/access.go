@@ -40,7 +40,7 @@ func (c *Config) usersFile() string {
 	return c.Users
 }
 
-// exposed is what an address that other machines can reach lacks, "" when
+// exposed returns what an address that other machines can reach lacks, "" when
 // nothing does.
 func (c *Config) exposed(a Address) string {
 	users, certificate := c.usersFile() != "", c.TLSCert != ""
@@ -55,7 +55,7 @@ func (c *Config) exposed(a Address) string {
 	return "neither users (nextid passwd USER) nor a TLS certificate (tls_cert, tls_key)"
 }
 
-// access is who may connect: the certificate and the policy, and how to read
+// access describes who may connect: the certificate and the policy, and how to read
 // both again.
 type access struct {
 	config Config

@@ -15,7 +15,7 @@ import (
 // addressOff is the text of the zero Address.
 const addressOff = "off"
 
-// Address is where a protocol is served. The zero Address is nowhere.
+// Address describes where a protocol is served. The zero Address is nowhere.
 type Address struct {
 	Network string // "tcp", "unix", or "" for off
 	Address string // host:port, or the path of a socket

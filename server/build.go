@@ -23,7 +23,7 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// Build is what a server is built of besides the embedded stores and the SQL of
+// Build holds what a server is built of besides the embedded stores and the SQL of
 // nextid itself. Options fill it.
 type Build struct {
 	kinds     []func(Parts) generator.Kind
@@ -59,7 +59,7 @@ func (b *Build) Config() Config {
 	return c
 }
 
-// Parts are what a server offers to kinds of generators.
+// Parts hold what a server offers to kinds of generators.
 type Parts struct {
 	// Store has everything that was reserved.
 	Store generator.Store
@@ -147,7 +147,7 @@ func (b *Build) Schemes() []string {
 	return all
 }
 
-// takeover is what import_generator does.
+// takeover does what import_generator does.
 func (c *Config) takeover(
 	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(ids.Position) error,
 ) (ids.Position, error) {

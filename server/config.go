@@ -90,7 +90,7 @@ type Config struct {
 	// Quotas are those of the file, in its order.
 	Quotas []quota.Rule
 
-	// Once is what this start accepts.
+	// Once holds what this start accepts.
 	Once Once
 
 	Origin map[string]place // where keys got their values; nil: all are defaults
@@ -143,7 +143,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// place is where a value was given.
+// place describes where a value was given.
 type place struct {
 	source string // file name, "--pg" or "NEXTID_PG"; "" for a default
 	line   int    // in a file, 0 elsewhere
@@ -303,7 +303,7 @@ func (c *Config) validateLimits(add func(key, format string, args ...any)) {
 	}
 }
 
-// sequence is what nextval makes of a new name; without a kind it is what
+// sequence returns what nextval makes of a new name; without a kind it is what
 // next_id makes.
 func (c *Config) sequence() ids.Auto {
 	switch {

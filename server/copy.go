@@ -26,7 +26,7 @@ const (
 	copyDone  = 2
 )
 
-// copiesAtOnce is how many keys are written at a time.
+// copiesAtOnce sets how many keys are written at a time.
 const copiesAtOnce = 16
 
 // CopyStore copies the embedded store of config to the shared store of target,
@@ -187,7 +187,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// step is what was done at a time, and is done again.
+// step holds what was done at a time, and is done again.
 type step struct {
 	at time.Time
 	do func() error

@@ -100,7 +100,7 @@ func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// firstID is what the commands to paste ask.
+// firstID holds what the commands to paste ask.
 const firstID = "SELECT next_id('orders')"
 
 func pastePostgres(at net.Addr, user string) string {

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// feedEvery is how often a server looks at the sequences that it feeds, and
+	// feedEvery sets how often a server looks at the sequences that it feeds, and
 	// feedList how often at the list of them in the store.
 	feedEvery = 10 * time.Second
 	feedList  = time.Minute
 	// feedTimeout bounds one look at one database.
 	feedTimeout = time.Minute
-	// feedLogEvery is how often the log repeats the trouble of one sequence.
+	// feedLogEvery sets how often the log repeats the trouble of one sequence.
 	feedLogEvery = time.Hour
 )
 

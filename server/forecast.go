@@ -16,7 +16,7 @@ import (
 const (
 	// forecastEvery is the interval between two looks at what ends.
 	forecastEvery = 10 * time.Minute
-	// forecastClaims is how soon a new worker id of this server leads to a look.
+	// forecastClaims bounds how soon a new worker id of this server leads to a look.
 	forecastClaims = 5 * time.Second
 	// forecastLogEvery is the interval between two log lines on one thing.
 	forecastLogEvery = 24 * time.Hour

@@ -34,7 +34,7 @@ func limitMemory(l account.Limits, log *slog.Logger) account.Limits {
 	return l
 }
 
-// collectAt is how much garbage there is, in percent of what is used, when Go's
+// collectAt sets how much garbage there is, in percent of what is used, when Go's
 // collector makes a pass. A pass takes the processors that large statements
 // leave to others (see engine.CPUSlots). Go's own 100 makes four times as many.
 const collectAt = 400
@@ -68,7 +68,7 @@ func giveBack(ctx context.Context) {
 	}
 }
 
-// allocated is how many bytes the process has ever allocated.
+// allocated returns how many bytes the process has ever allocated.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample) // does not stop the process, unlike runtime.ReadMemStats

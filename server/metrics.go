@@ -123,7 +123,7 @@ var (
 	storeDown = newGauge("nextid_store_down_seconds", "Time since the store stopped answering; 0 while it answers.")
 )
 
-// probe is what the store says of itself; nil in memory.
+// probe returns what the store says of itself; nil in memory.
 func (e *engine) probe() error {
 	if p, ok := e.store.(generator.Prober); ok {
 		return p.Probe()
@@ -239,7 +239,7 @@ var (
 	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time.", "generator", "kind")
 )
 
-// generatorCounters are what the generators of one name did, over all changes
+// generatorCounters hold what the generators of one name did, over all changes
 // of it.
 var generatorCounters = []measure[generator.Counts]{
 	{newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Issued) }},
@@ -248,7 +248,7 @@ var generatorCounters = []measure[generator.Counts]{
 	{newCounter("nextid_generator_refill_errors_total", "Reservations that were not granted.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.RefillErrors) }},
 }
 
-// generatorGauges are how a running generator stands.
+// generatorGauges show how a running generator stands.
 var generatorGauges = []measure[generator.Stats]{
 	{newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"), func(s generator.Stats) float64 { return float64(s.Buffered) }},
 	{newGauge("nextid_generator_lasts_seconds", "How long ids last without the store, at the present rate.", "generator", "kind"), func(s generator.Stats) float64 { return s.Lasts.Seconds() }},

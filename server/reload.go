@@ -84,7 +84,7 @@ func (e *engine) inForce(c Config) {
 	e.sql.SetQuotas(c.Quotas)
 }
 
-// settings is what nextid.settings shows. Generators are in nextid.generators.
+// settings returns what nextid.settings shows. Generators are in nextid.generators.
 func (e *engine) settings() []ids.Setting {
 	c, all := e.config.Load(), []ids.Setting(nil)
 	standard := DefaultConfig()

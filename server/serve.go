@@ -41,7 +41,7 @@ type Server struct {
 	started atomic.Bool
 }
 
-// Once is what a start accepts that the next one shall not.
+// Once holds what a start accepts that the next one shall not.
 type Once struct {
 	Adopt bool // a store that was copied, moved or restored
 	Clock bool // a clock that is far ahead of the embedded store
@@ -255,7 +255,7 @@ func (m *Server) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(m.config.build.output, options))
 }
 
-// engine is what lies below the protocols.
+// engine holds what lies below the protocols.
 type engine struct {
 	store    generator.Store
 	meter    *storeMeter      // of store
@@ -349,7 +349,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 	return e, nil
 }
 
-// firstWorker is where worker ids begin in a store of this server alone, and
+// firstWorker returns where worker ids begin in a store of this server alone, and
 // tells so when the store is new.
 func firstWorker(ctx context.Context, store generator.Store, layoutName string, log *slog.Logger) (seed uint64, err error) {
 	s, ok := store.(generator.Seeder)
@@ -393,7 +393,7 @@ func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
 	return nil
 }
 
-// parts are what kinds are made of.
+// parts returns what kinds are made of.
 func (e *engine) parts(c Config, guard *generator.Guard, log *slog.Logger) Parts {
 	p := Parts{Store: e.store, Keep: e.store, Pools: e.pools, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log}
 	if guard != nil {

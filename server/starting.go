@@ -10,7 +10,7 @@ import (
 const (
 	// turnAwayTimeout bounds the talk with a client that is turned away.
 	turnAwayTimeout = time.Second
-	// turnAwayAtOnce is how many are talked to at a time; others wait.
+	// turnAwayAtOnce sets how many are talked to at a time; others wait.
 	turnAwayAtOnce = 64
 )
 

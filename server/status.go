@@ -25,7 +25,7 @@ import (
 // statusPort is that of the default address of --http.
 const statusPort = 8433
 
-// status is what the server says about itself over HTTP, the page and the
+// status holds what the server says about itself over HTTP, the page and the
 // JSON API. It answers before the store does, and until everything has
 // drained.
 type status struct {
@@ -131,7 +131,7 @@ func (s *status) layoutEnded(r *running) error {
 	return fmt.Errorf("the time of ids is %s, and layout %s ends before: set the clock right, and see nextid repair", now.UTC().Format(time.RFC3339), l.Name)
 }
 
-// notes are what /readyz tells besides. It names no host: everybody may ask.
+// notes returns what /readyz tells besides. It names no host: everybody may ask.
 func (s *status) notes() []string {
 	r := s.running.Load()
 	if r == nil {
@@ -185,7 +185,7 @@ func (s *status) login(ctx context.Context, remote net.Addr, secure bool, name, 
 	return s.access.policy.CheckPassword(ctx, name, password, c, o)
 }
 
-// sql is what answers the statements of HTTP; nil before there is an engine.
+// sql returns what answers the statements of HTTP; nil before there is an engine.
 func (s *status) sql() *sqlfuncs.Server {
 	if r := s.running.Load(); r != nil {
 		return r.engine.sql

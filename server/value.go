@@ -176,7 +176,7 @@ func level(p *slog.Level) value {
 	}, func(l slog.Level) string { return strings.ToLower(l.String()) })
 }
 
-// workerSource is where the worker id comes from.
+// workerSource returns where the worker id comes from.
 func workerSource(p *string) value {
 	return valueOf(p, func(s string) (string, error) {
 		if strings.EqualFold(s, node.Auto) {
@@ -186,7 +186,7 @@ func workerSource(p *string) value {
 	}, node.RedactedSource)
 }
 
-// address is where a protocol is served.
+// address returns where a protocol is served.
 func address(p *Address) value { return valueOf(p, parseAddress, Address.String) }
 
 // storeURL is the URL of a store that c's server is built with.

@@ -109,5 +109,5 @@ func mysqlCounters(endpoints endpoints) map[string]string {
 	return v
 }
 
-// neverIdle is what MySQL's wait_timeout says of no limit: its greatest value.
+// neverIdle holds what MySQL's wait_timeout says of no limit: its greatest value.
 const neverIdle = 365 * 24 * time.Hour

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/pgcatalog"
 )
 
-// askers are who may ask beside the clients of wire/clienttest. Those with true
+// askers name who may ask beside the clients of wire/clienttest. Those with true
 // say why, behind a colon.
 var askers = map[string]bool{
 	"the contract": false, "recorded clients": false, "recorded tools": false, "shapes of tools": false, "psql's backslash commands": false,

@@ -89,7 +89,7 @@ func cacheKey(text string, params []datum.OID) string {
 	return key.String()
 }
 
-// nearPlaces is how many places there are for the newest entries.
+// nearPlaces sets how many places there are for the newest entries.
 const nearPlaces = 1024
 
 // nearPlace is the place of a text by how it ends, which is where statements that

@@ -5,5 +5,5 @@ import "nextid/sqlfuncs/engine"
 // Column is one column of a result.
 type Column = engine.Column
 
-// Origin is where a result column comes from.
+// Origin describes where a result column comes from.
 type Origin = engine.Origin

@@ -23,7 +23,7 @@ func (s *Session) Autocommit() bool { return s.mysql.Autocommit }
 // ONLY.
 func (s *Session) ReadOnlyTransaction() bool { return s.tx.readOnly }
 
-// LastInsertID is what the OK packet says: the newest id that the last
+// LastInsertID returns what the OK packet says: the newest id that the last
 // statement drew or named with LAST_INSERT_ID(n), 0 if it did neither.
 func (s *Session) LastInsertID() uint64 { return s.mysql.InsertID }
 
@@ -62,7 +62,7 @@ func (s *Session) Reset() {
 	s.settingsChanged()
 }
 
-// MySQLVersion is what VERSION() and the greeting of the MySQL protocol say.
+// MySQLVersion returns what VERSION() and the greeting of the MySQL protocol say.
 func (s *Server) MySQLVersion() string { return mysql.Version(s.version) }
 
 // initMySQL gives a new session in the MySQL dialect its settings.

@@ -72,7 +72,7 @@ func TestPlansAreSmall(t *testing.T) {
 	}
 }
 
-// noise is what else is allocated in the meantime.
+// noise holds what else is allocated in the meantime.
 const noise = 64 << 10
 
 func planSession(t testing.TB, s *sqltest.Server, mysql bool) *sqltest.Session {
@@ -83,7 +83,7 @@ func planSession(t testing.TB, s *sqltest.Server, mysql bool) *sqltest.Session {
 	return s.SessionWith(t, o)
 }
 
-// heap is how much is held.
+// heap returns how much is held.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -91,7 +91,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// livePeak is how much the collector found to be held at most while f ran.
+// livePeak returns how much the collector found to be held at most while f ran.
 func livePeak(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}

@@ -137,7 +137,7 @@ func fastName(name string) *fastID {
 	return &fastID{name: name}
 }
 
-// utility is what a statement without a query does. rows is nil for most.
+// utility holds what a statement without a query does. rows is nil for most.
 type utility interface {
 	run(x *engine.Exec) (rows engine.Rows, err error)
 }

@@ -43,7 +43,7 @@ type Config struct {
 	// Feeds lists the sequences that the server feeds, for nextid.feeds; nil: none.
 	Feeds func() []generator.Feed
 
-	// Sequence is what nextval makes of a name that does not exist.
+	// Sequence holds what nextval makes of a name that does not exist.
 	Sequence ids.Auto
 	// NoTableCreate: see ids.Server.
 	NoTableCreate bool
@@ -113,7 +113,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Server is what all sessions share: functions, tables, settings, plans.
+// Server holds what all sessions share: functions, tables, settings, plans.
 type Server struct {
 	registry   *generator.Registry
 	memory     *account.Server

@@ -18,10 +18,10 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// SessionOptions is what a connection knows when its session begins.
+// SessionOptions holds what a connection knows when its session begins.
 type SessionOptions = engine.Client
 
-// TLS is what a session shows of its connection's encryption.
+// TLS holds what a session shows of its connection's encryption.
 type TLS = engine.TLS
 
 // Session is the SQL state of one connection: settings, transaction block,
@@ -236,7 +236,7 @@ func (s *Session) noteAppName() {
 	}
 }
 
-// Env is what the text forms of values depend on; valid until the next
+// Env returns what the text forms of values depend on; valid until the next
 // statement.
 func (s *Session) Env() *datum.Env {
 	s.env.Worker = nil
@@ -268,7 +268,7 @@ func parseSmallInt(s string) int {
 	return int(v.Int)
 }
 
-// StatementTimeout is how long a statement may run, 0 for any time, and the
+// StatementTimeout returns how long a statement may run, 0 for any time, and the
 // error that ends it then.
 func (s *Session) StatementTimeout() (time.Duration, error) {
 	if s.dialect == syntax.MySQL {
@@ -303,7 +303,7 @@ func (s *Session) IdleInTransactionTimeout() time.Duration {
 // Memory is the account on which the session draws, for its goroutine alone.
 func (s *Session) Memory() *account.Session { return &s.memory }
 
-// Connection is what a session asks of the connection that it serves.
+// Connection holds what a session asks of the connection that it serves.
 type Connection interface {
 	// Waits is called before a statement waits for a tick, the store or a
 	// timer: the protocol sends what it has answered so far.

@@ -146,7 +146,7 @@ func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.E
 	return x
 }
 
-// expressions is how the session's dialect reads expressions.
+// expressions returns how the session's dialect reads expressions.
 func (s *Session) expressions() engine.Dialect {
 	if s.dialect == syntax.MySQL {
 		return s.server.mysql

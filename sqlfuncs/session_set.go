@@ -34,7 +34,7 @@ func (set *sessionSet) users() map[string]bool {
 	return users
 }
 
-// list is what the session own, which runs x, sees of the sessions.
+// list returns what the session own, which runs x, sees of the sessions.
 func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	set.mu.Lock()
 	defer set.mu.Unlock()

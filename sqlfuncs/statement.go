@@ -72,7 +72,7 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	return parsed, s.mayHold(len(parsed))
 }
 
-// tokenBytes is what a statement's tree and plan hold for each token of its
+// tokenBytes holds what a statement's tree and plan hold for each token of its
 // text, at most; see targetBytes for what comes to it. Most hold a quarter of it:
 // TestPlansAreSmall has those that hold most.
 const tokenBytes = 384

@@ -23,7 +23,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// stopsWithin is how long a statement may go on after it was stopped.
+// stopsWithin bounds how long a statement may go on after it was stopped.
 const stopsWithin = 100 * time.Millisecond
 
 // largeValues are expressions of the largest values of each type, and of those

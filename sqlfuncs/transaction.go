@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// txState is where a session stands in its transaction block.
+// txState describes where a session stands in its transaction block.
 type txState uint8
 
 const (

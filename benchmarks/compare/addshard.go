@@ -10,7 +10,7 @@ import (
 	"nextid/benchmarks/load"
 )
 
-// addedShard is what it took to go from N shards to N+1 while clients wrote.
+// addedShard holds what it took to go from N shards to N+1 while clients wrote.
 type addedShard struct {
 	name       string
 	ours       bool
@@ -50,7 +50,7 @@ func (r *run) measureAddingShards() {
 const (
 	growing = "growing" // the database of this measurement
 
-	// sessionTime is how long a client keeps a connection, as pools do for
+	// sessionTime sets how long a client keeps a connection, as pools do for
 	// minutes, and around is how long clients write before and after the change.
 	sessionTime = 300 * time.Millisecond
 	around      = 500 * time.Millisecond
@@ -144,7 +144,7 @@ func (s *stage) addShard(e engine, a *addedShard) {
 	a.wait, a.rows, a.errors, a.duplicates = w.wait, len(w.ids), w.errors, duplicates(w.ids)
 }
 
-// byHand is what one does who knows that the step must be that of one more: all
+// byHand does what one does who knows that the step must be that of one more: all
 // shards go on above the greatest number, each at its place.
 func (s *stage) byHand(e engine, dsns []string) {
 	step := uint64(len(dsns))

@@ -22,7 +22,7 @@ type Config struct {
 	Progress *report.Progress
 }
 
-// Plan is how much is measured.
+// Plan describes how much is measured.
 type Plan struct {
 	Rounds         int
 	Clients        []int

@@ -61,7 +61,7 @@ const (
 	federated
 )
 
-// batch is how many ids the contestants take that take several.
+// batch sets how many ids the contestants take that take several.
 const batch = 1000
 
 func snowflake(batch int) *source {

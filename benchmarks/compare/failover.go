@@ -12,7 +12,7 @@ import (
 	"nextid/dbtest"
 )
 
-// failover is what one source of ids did when its server went away.
+// failover holds what one source of ids did when its server went away.
 type failover struct {
 	name    string
 	ours    bool
@@ -20,7 +20,7 @@ type failover struct {
 	standby string // killed, and a copy that lags behind took over
 }
 
-// failoverDraws is how many ids are drawn before, between and after.
+// failoverDraws sets how many ids are drawn before, between and after.
 const failoverDraws = 500
 
 // recovering is a source of ids on a server that may be killed.

@@ -56,7 +56,7 @@ func (s *stage) inserters(c *contestant, n int, j *journal, f func(load.Clients)
 	})
 }
 
-// prefill is how many rows each table has before it is measured, and how long
+// prefill sets how many rows each table has before it is measured, and how long
 // writing them may take. While a table is small, InnoDB extends its file page
 // by page and waits for the disk each time; that is not what is to be compared.
 const (

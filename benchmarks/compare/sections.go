@@ -156,7 +156,7 @@ type quantile struct {
 // of nines, which gives each the same room.
 var quantiles = []quantile{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
 
-// beyond is how many rows must lie beyond a quantile for it to be told: of
+// beyond sets how many rows must lie beyond a quantile for it to be told: of
 // fewer it says what the worst few rows met, and no more.
 const beyond = 10
 

@@ -11,10 +11,10 @@ import (
 	"nextid/benchmarks/load"
 )
 
-// note is what each row holds beside its numbers.
+// note holds what each row holds beside its numbers.
 const note = "two items, to be delivered on Tuesday between nine and twelve"
 
-// journal is what all clients of one run got, in the order of the answers.
+// journal holds what all clients of one run got, in the order of the answers.
 type journal struct {
 	rows     int
 	greatest load.ID // of the rows that were acknowledged
@@ -37,7 +37,7 @@ func (j *journal) ack(id, since load.ID) {
 	}
 }
 
-// inserter is what one client does for one row, as load.Work. Its links are
+// inserter holds what one client does for one row, as load.Work. Its links are
 // the table's server and, if there is one, the source of ids.
 type inserter struct {
 	c       *contestant
@@ -150,7 +150,7 @@ func (c *contestant) drawer(links []*load.Link) load.Work {
 	return &load.Repeat{Link: 0, Bytes: links[0].Query(nil, named(c.draw, c.table)), Answers: 1}
 }
 
-// idsPerDraw is how many ids one operation of drawer brings.
+// idsPerDraw returns how many ids one operation of drawer brings.
 func (c *contestant) idsPerDraw() int {
 	if c.from != nil {
 		return max(c.from.batch, 1)

@@ -45,7 +45,7 @@ func (l *Latency) Add(d time.Duration) {
 	l.max = max(l.max, d)
 }
 
-// N is how many durations were counted.
+// N returns how many durations were counted.
 func (l *Latency) N() uint64 { return l.n }
 
 // Quantile returns the duration that a share q (0 to 1) of all does not

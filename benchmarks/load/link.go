@@ -26,7 +26,7 @@ type Link struct {
 	sent, received int64
 }
 
-// protocol is what the client knows of a wire protocol.
+// protocol holds what the client knows of a wire protocol.
 type protocol interface {
 	// query appends a statement.
 	query(dst []byte, sql string) []byte

@@ -14,7 +14,7 @@ type Step struct {
 	Answers int    // how many answers that brings
 }
 
-// Work is what one client does. Its methods are called by one goroutine.
+// Work holds what one client does. Its methods are called by one goroutine.
 type Work interface {
 	// Begin returns the first step of the next operation.
 	Begin() Step
@@ -69,7 +69,7 @@ type Config struct {
 	Sample func()
 }
 
-// Result is what one measurement found.
+// Result holds what one measurement found.
 type Result struct {
 	Operations int
 	Elapsed    time.Duration
@@ -81,7 +81,7 @@ type Result struct {
 // PerSecond is the throughput in operations.
 func (r Result) PerSecond() float64 { return float64(r.Operations) / r.Elapsed.Seconds() }
 
-// answerTimeout is how long a server may leave everybody without an answer.
+// answerTimeout bounds how long a server may leave everybody without an answer.
 const answerTimeout = 30 * time.Second
 
 var errNoAnswer = errors.New("no server answered for " + answerTimeout.String())

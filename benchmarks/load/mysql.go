@@ -18,7 +18,7 @@ type mysqlProtocol struct {
 	skip      int // packets of a prepared statement's description
 }
 
-// mysqlState is where in an answer the next packet stands.
+// mysqlState describes where in an answer the next packet stands.
 type mysqlState int
 
 const (

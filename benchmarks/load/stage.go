@@ -8,7 +8,7 @@ import (
 	"nextid/dbtest"
 )
 
-// Stage is what a benchmark runs on. Its methods end what calls them with an
+// Stage holds what a benchmark runs on. Its methods end what calls them with an
 // error, as those of the Rig do: see Rig.Do.
 type Stage struct {
 	*dbtest.Rig

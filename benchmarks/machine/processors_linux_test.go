@@ -16,7 +16,7 @@ func TestApart(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("this needs two processors")
 	}
-	// allowed is what proc(5) tells of a process's processors.
+	// allowed holds what proc(5) tells of a process's processors.
 	allowed := func(proc string) string {
 		status, err := os.ReadFile(proc + "/status")
 		if err != nil {

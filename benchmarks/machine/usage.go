@@ -11,13 +11,13 @@ import (
 	"nextid/dbtest"
 )
 
-// Usage is what processes have used since they began.
+// Usage holds what processes have used since they began.
 type Usage struct {
 	CPU     time.Duration
 	Written int64 // bytes handed to the disk
 }
 
-// Sub is what was used since an earlier look.
+// Sub returns what was used since an earlier look.
 func (u Usage) Sub(earlier Usage) Usage {
 	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
 }
@@ -55,7 +55,7 @@ func (u *Usage) add(pid int) {
 // Linux, whatever the kernel was built with.
 const userHZ = time.Second / 100
 
-// ended is what a process's children used that it has waited for: cutime and
+// ended returns what a process's children used that it has waited for: cutime and
 // cstime, the fields 16 and 17 of stat.
 func ended(proc string) (total time.Duration) {
 	stat, err := os.ReadFile(proc + "/stat")

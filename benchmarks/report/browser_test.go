@@ -44,7 +44,7 @@ func TestABrowserShowsEveryChart(t *testing.T) {
 // The browser's window: all of a page.
 const width, height = 1200, 3000
 
-// leastScale is how small the units of a picture may be shown, in pixels: its
+// leastScale bounds how small the units of a picture may be shown, in pixels: its
 // texts are 12 and 13 of them high.
 const leastScale = 0.8
 
@@ -63,7 +63,7 @@ var palette = []color.NRGBA{
 	{0x70, 0x8c, 0x78, 255},
 }
 
-// enough is how many pixels in a colour of the palette make a plot.
+// enough sets how many pixels in a colour of the palette make a plot.
 const enough = 150
 
 // check opens a page in headless Chromium and fails the test unless it shows

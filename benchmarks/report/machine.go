@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Machine is where a benchmark ran.
+// Machine describes where a benchmark ran.
 type Machine struct {
 	CPU    string  `json:"cpu"`
 	Cores  int     `json:"cores"`

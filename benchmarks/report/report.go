@@ -39,7 +39,7 @@ type Section struct {
 	Charts []Chart `json:"charts,omitempty"`
 }
 
-// Table is what was measured: a row for each contestant.
+// Table holds what was measured: a row for each contestant.
 type Table struct {
 	First   string   `json:"first"` // heading of the rows' names
 	Columns []Column `json:"columns"`

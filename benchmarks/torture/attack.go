@@ -21,7 +21,7 @@ import (
 	"nextid/dbtest"
 )
 
-// AttackConfig is what a run of Attack is told. Attack measures what a
+// AttackConfig holds what a run of Attack is told. Attack measures what a
 // well-behaved client notices while others attack the server.
 //
 // The attackers stand for other machines: they are a process of their own that
@@ -43,7 +43,7 @@ const (
 	politeRate    = 2000 // a second
 )
 
-// attackWarm is how long an attack goes on before it is measured.
+// attackWarm sets how long an attack goes on before it is measured.
 const attackWarm = 500 * time.Millisecond
 
 // Attack measures each attack.

@@ -24,7 +24,7 @@ import (
 	"nextid/generator/history"
 )
 
-// patience is how long a client waits for an answer before it goes elsewhere.
+// patience sets how long a client waits for an answer before it goes elsewhere.
 const patience = 6 * time.Second
 
 // ledger is the log of every id that a client got, on disk.
@@ -110,7 +110,7 @@ func (l *ledger) refused(err error) {
 	l.refusals[what]++
 }
 
-// count is how many ids there are.
+// count returns how many ids there are.
 func (l *ledger) count() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *place) draw(ctx context.Context, client int) {
 	}
 }
 
-// lives is how long a connection is used at most.
+// lives bounds how long a connection is used at most.
 const lives = 20 * time.Second
 
 // connection draws on one connection until it fails.
@@ -214,7 +214,7 @@ func (n *node) connection(ctx context.Context, client int, over protocol) error 
 	return nil
 }
 
-// protocol is how a client speaks.
+// protocol describes how a client speaks.
 type protocol string
 
 const (

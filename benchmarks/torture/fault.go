@@ -187,7 +187,7 @@ func (n *node) moveClock(ctx context.Context, by, last time.Duration) error {
 	return n.setClock(0, 0)
 }
 
-// possible is why a fault cannot happen in this run, "" if it can.
+// possible returns why a fault cannot happen in this run, "" if it can.
 func (f *fault) possible(p *place) (why string) {
 	if f.why != nil {
 		if why := f.why(p); why != "" {

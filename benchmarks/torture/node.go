@@ -45,7 +45,7 @@ const socketPort = "5433"
 // String names the server in files and reports.
 func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
 
-// socket is where clients find the server.
+// socket returns where clients find the server.
 func (n *node) socket(p protocol) string {
 	return filepath.Join(n.Dir, map[protocol]string{postgres: ".s.PGSQL." + socketPort, mysql: "mysql", web: "http"}[p])
 }

@@ -17,7 +17,7 @@ import (
 	"nextid/dbtest"
 )
 
-// Config is what a run is told.
+// Config holds what a run is told.
 type Config struct {
 	Binary       string   // nextid
 	Nodes        int      // of each store
@@ -31,7 +31,7 @@ type Config struct {
 	Progress     *report.Progress
 }
 
-// ErrBroken is what Run returns, beside its report, when an id was given
+// ErrBroken is returned by Run, beside its report, when an id was given
 // twice or out of order, a server did not come back, or one uses more and
 // more.
 var ErrBroken = errors.New("the servers broke a promise")
@@ -95,7 +95,7 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	return out, nil
 }
 
-// path is where the log of ids is written.
+// path returns where the log of ids is written.
 func (r *run) path() string { return filepath.Join(r.dir, "ids.log") }
 
 // keep saves the log of ids, and what the servers said.

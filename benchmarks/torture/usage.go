@@ -15,7 +15,7 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// sample is what a server used at a moment, as its /metrics say.
+// sample holds what a server used at a moment, as its /metrics say.
 type sample struct {
 	at   time.Duration // after the beginning
 	used [len(resources)]float64
@@ -38,7 +38,7 @@ var resources = [...]resource{
 	{"descriptors", "process_open_fds", 1, 10},
 }
 
-// least is how many samples tell growth from warming up.
+// least sets how many samples tell growth from warming up.
 const least = 60
 
 // watch looks what a server uses, until ctx ends.

@@ -9,7 +9,7 @@ import (
 	"nextid/dbtest"
 )
 
-// asked is what clients ask of a server in one measurement.
+// asked holds what clients ask of a server in one measurement.
 type asked struct {
 	url      string
 	server   *dbtest.Server
@@ -24,7 +24,7 @@ type asked struct {
 	rate     float64 // queries a second, by a client with processors of its own; 0: as fast as answers come
 }
 
-// length is how long a measurement is. At a fixed rate it is longer: one stall of
+// length returns how long a measurement is. At a fixed rate it is longer: one stall of
 // the machine must not be a hundredth of it.
 func (a asked) length(c Config) time.Duration {
 	if a.rate > 0 {
@@ -69,7 +69,7 @@ func (a asked) measure(r *run) (s sample) {
 	return s
 }
 
-// work is what the i-th client does on its link.
+// work does what the i-th client does on its link.
 func (a asked) work(i int, link *load.Link) load.Work {
 	if len(a.args) > 0 {
 		all := make(load.Pick, len(a.args))

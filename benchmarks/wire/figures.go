@@ -145,7 +145,7 @@ const (
 	mostPasses   = 12
 )
 
-// pause is how long the garbage collector has stopped the process at most, in
+// pause returns how long the garbage collector has stopped the process at most, in
 // milliseconds, while it was asked for what allocates.
 func (m *manyNames) pause() report.Cell {
 	m.create(m.Names)
@@ -175,7 +175,7 @@ func pauses(log string) (all []float64) {
 	return all
 }
 
-// quiet is how long connections have been idle: a server gives back what it does
+// quiet sets how long connections have been idle: a server gives back what it does
 // not use when it has been quiet for five to ten seconds.
 const quiet = 11 * time.Second
 

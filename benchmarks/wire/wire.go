@@ -26,7 +26,7 @@ type Config struct {
 	Progress *report.Progress
 }
 
-// warm is how long servers run before each measurement. PostgreSQL's processes
+// warm returns how long servers run before each measurement. PostgreSQL's processes
 // of the one before end in that time: in a measurement their CPU would be missing.
 func (Config) warm() time.Duration { return 200 * time.Millisecond }
 

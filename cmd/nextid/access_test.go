@@ -74,7 +74,7 @@ func TestPasswdBesideOthers(t *testing.T) {
 	}
 }
 
-// loginError is what a login ends with.
+// loginError returns what a login ends with.
 func loginError(t *testing.T, dsn string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

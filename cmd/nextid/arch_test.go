@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// never is what production code of a folder may not import, beside the layers
+// never holds what production code of a folder may not import, beside the layers
 // above it.
 var never = map[string][]string{
 	"dsn":        layers,

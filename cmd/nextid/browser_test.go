@@ -163,7 +163,7 @@ func (b *browser) screenshot(name string) {
 	}
 }
 
-// errors are what the console shows, but for requests that the server refused.
+// errors returns what the console shows, but for requests that the server refused.
 func (b *browser) errors() (found []string) {
 	var lines []struct{ Level, Message string }
 	b.call(http.MethodPost, "/se/log", map[string]string{"type": "browser"}, &lines)

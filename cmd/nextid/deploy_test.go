@@ -27,7 +27,7 @@ func readDeploy(t *testing.T, name string) string {
 	return string(text)
 }
 
-// kubernetesObject is what the tests need of an object.
+// kubernetesObject holds what the tests need of an object.
 type kubernetesObject struct {
 	Kind string            `yaml:"kind"`
 	Data map[string]string `yaml:"data"`

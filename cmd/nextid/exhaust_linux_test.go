@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// dataLimit is what the process may have (RLIMIT_DATA); without an account of
+// dataLimit holds what the process may have (RLIMIT_DATA); without an account of
 // bytes each of the attacks below takes more.
 const dataLimit = 1 << 30
 

@@ -24,7 +24,7 @@ import (
 // These tests run real servers through real faults and let the history
 // checker judge every id that a client saw.
 
-// faultRounds is how often the crash test kills the server.
+// faultRounds sets how often the crash test kills the server.
 const faultRounds = 200
 
 // crowd draws ids from a server on several connections until it dies or the

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// faultTable is what goes wrong with id servers: number, what goes wrong, what
+// faultTable holds what goes wrong with id servers: number, what goes wrong, what
 // holds then, the tests that cause it (package:Test), what they do not cause. A
 // line that begins with # and a tab is a heading.
 //
 //go:embed testdata/faults.tsv
 var faultTable string
 
-// mustSurvive is how many faults the tests cause at least.
+// mustSurvive bounds how many faults the tests cause at least.
 const mustSurvive = 70
 
 // TestFaultsPage: every test that docs/faults.md names exists, and the page says

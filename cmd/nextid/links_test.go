@@ -83,7 +83,7 @@ func follow(page, link string) error {
 	return fmt.Errorf("%s has no such heading", target)
 }
 
-// anchor is what GitHub makes of a heading.
+// anchor returns what GitHub makes of a heading.
 func anchor(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -24,7 +24,7 @@ import (
 // that neither KVM nor root is needed; it starts in a quarter of a minute on an
 // idle machine, in minutes on a busy one. "make test-qemu" runs these tests.
 
-// bootPatience is how long a machine may take until its server answers.
+// bootPatience bounds how long a machine may take until its server answers.
 const bootPatience = 10 * time.Minute
 
 // machine is a virtual machine that runs a server and nothing else.

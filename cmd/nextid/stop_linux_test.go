@@ -23,7 +23,7 @@ var stubborn = map[string]string{
 	"join":      "SELECT count(*) FROM generate_series(1, 100000) a JOIN generate_series(1, 100000) b ON a < b",
 }
 
-// endsWithin is how soon a real server must have ended a statement. The promise
+// endsWithin bounds how soon a real server must have ended a statement. The promise
 // is 100 ms, of its own time: TestEveryStatementCanBeStopped in sqlfuncs.
 const endsWithin = 2 * time.Second
 

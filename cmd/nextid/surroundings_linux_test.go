@@ -70,7 +70,7 @@ func TestFewDescriptors(t *testing.T) {
 	draw(t, s.connect(), "orders")
 }
 
-// processorTime is what a process has used.
+// processorTime returns what a process has used.
 func processorTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -199,7 +199,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// startedWith is what a server says that cannot reach its store.
+// startedWith returns what a server says that cannot reach its store.
 func startedWith(ctx context.Context, store string) string {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()

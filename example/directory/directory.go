@@ -40,7 +40,7 @@ func Driver() shared.Driver {
 	}
 }
 
-// state is what the file holds.
+// state holds what the file holds.
 type state struct {
 	Epoch string            // of this directory, so that another one is noticed
 	Rows  map[string]string // as shared.EncodeRow writes them

@@ -11,7 +11,7 @@ import (
 	"example.com/ids/directory"
 )
 
-// TestStoreConformance is what a store has to pass.
+// TestStoreConformance tests what a store has to pass.
 func TestStoreConformance(t *testing.T) {
 	t.Parallel()
 	driver := directory.Driver()

@@ -62,7 +62,7 @@ func (c *Config) Records(name string) bool {
 	})
 }
 
-// Stats is how a trail stands. Counts are of this process.
+// Stats describes how a trail stands. Counts are of this process.
 type Stats struct {
 	File    string
 	Sample  int64
@@ -106,7 +106,7 @@ type trouble struct {
 }
 
 const (
-	// flushEvery is how long a line may wait in the buffer for others.
+	// flushEvery bounds how long a line may wait in the buffer for others.
 	flushEvery = time.Second
 	// retryEvery is the pause after the file could not be opened or written.
 	retryEvery = time.Second

@@ -32,7 +32,7 @@ type scatter struct {
 // minKey is the least length of a key in bytes.
 const minKey = 16
 
-// given is what a user writes; text may be the name of a base, or an object
+// given holds what a user writes; text may be the name of a base, or an object
 // with all of it, as it is stored.
 type given struct {
 	Text      json.RawMessage `json:"text"`

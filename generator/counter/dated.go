@@ -248,7 +248,7 @@ func (s *datedSource) errAhead(date int64, now time.Time) error {
 	}
 }
 
-// scheme is how dates, numbers, ids and codes hang together.
+// scheme describes how dates, numbers, ids and codes hang together.
 //
 //	position   what the store counts: the period's last date, then the number
 //	id         the date, as the pattern has it from the year down, then the number
@@ -295,7 +295,7 @@ func (s *scheme) errFuture(date int64) error {
 	return generator.OptionError("A generator cannot be moved to a date that has not come.", "%d lies in the future", date)
 }
 
-// shown is what an id says of a date.
+// shown returns what an id says of a date.
 func (s *scheme) shown(date int64) int64 {
 	if s.pattern.short {
 		return date - century*s.scale()

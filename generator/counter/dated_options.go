@@ -25,7 +25,7 @@ type DatedOptions struct {
 	Description string             `json:"description,omitempty"`
 }
 
-// givenDated is what a user writes: all optional.
+// givenDated holds what a user writes: all optional.
 type givenDated struct {
 	Pattern     *string             `json:"pattern"`
 	Separator   *string             `json:"separator"`

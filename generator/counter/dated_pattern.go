@@ -28,7 +28,7 @@ type piece struct {
 	width   int // digits of a field
 }
 
-// pattern is how a date is written: yyyyMMdd, yyMM, dd/MM/yyyy HH …
+// pattern describes how a date is written: yyyyMMdd, yyMM, dd/MM/yyyy HH …
 type pattern struct {
 	pieces []piece
 	finest field

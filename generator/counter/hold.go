@@ -46,7 +46,7 @@ const (
 	slotVoid = "void" // to be noted under VoidKey, then free
 )
 
-// hold is what a slot says. In the store it is the words state, number, until in Unix
+// hold has the content of a slot. In the store it is the words state, number, until in Unix
 // ms and, after them, by; of the state void by is what VoidKey is to say.
 type hold struct {
 	state   string
@@ -72,7 +72,7 @@ func parseHold(text string, version int64) (h hold, ok bool) {
 	return hold{words[0], n, until, words[3], version}, errors.Join(err1, err2) == nil
 }
 
-// holds is what a generator knows of its slots. Queue.ask guards it.
+// holds has the slots that a generator knows. Queue.ask guards it.
 type holds struct {
 	slots   map[string]hold
 	read    time.Duration // on the monotonic clock, when; 0: never

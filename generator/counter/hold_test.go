@@ -81,7 +81,7 @@ func TestHoldsWithRandomEnds(t *testing.T) {
 // unknown stands for a client whose answer was lost: its number is used, or comes back.
 const unknown = "unknown"
 
-// holdWorld is what clients know of the numbers that they hold.
+// holdWorld holds what clients know of the numbers that they hold.
 type holdWorld struct {
 	t       *testing.T
 	random  *rand.Rand

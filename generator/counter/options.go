@@ -21,7 +21,7 @@ type Options struct {
 	Holds       bool               `json:"holds,omitempty"` // numbers can be held: see hold
 }
 
-// given is what a user writes: all optional. A max of null is none.
+// given holds what a user writes: all optional. A max of null is none.
 type given struct {
 	Start       *int64              `json:"start"`
 	Increment   *int64              `json:"increment"`

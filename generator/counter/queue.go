@@ -11,7 +11,7 @@ import (
 	"nextid/generator"
 )
 
-// Source is where the ids of a Queue come from. A Queue calls its methods
+// Source describes where the ids of a Queue come from. A Queue calls its methods
 // one at a time.
 type Source interface {
 	// Draw obtains a run of at least one and at most n ids, durably. All of
@@ -310,7 +310,7 @@ func (q *Queue) serve() {
 	q.waiting = left
 }
 
-// have is how many ids are at hand. Called with mu.
+// have returns how many ids are at hand. Called with mu.
 func (q *Queue) have() (n int64) {
 	for _, r := range q.rest {
 		n += r.Count

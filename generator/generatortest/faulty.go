@@ -81,7 +81,7 @@ func Wait(gate <-chan struct{}) Fault {
 	}
 }
 
-// ErrUnreachable is what an injected failure answers when the test gives no
+// ErrUnreachable is the error of an injected failure when the test gives no
 // error of its own: an *Error of kind ErrNotNow.
 var ErrUnreachable error = &generator.Error{Kind: generator.ErrNotNow, Message: "the store does not answer (injected)"}
 

@@ -24,7 +24,7 @@ type Load struct {
 	work    sync.WaitGroup
 }
 
-// loadKeys are what the writers of a Load share.
+// loadKeys hold what the writers of a Load share.
 const loadKeys = 3
 
 // StartLoad begins with four writers on each store. End it with Stop.
@@ -66,10 +66,10 @@ func (l *Load) write(ctx context.Context, s generator.Store, writer int) {
 	}
 }
 
-// Grants is how many reservations were granted so far.
+// Grants returns how many reservations were granted so far.
 func (l *Load) Grants() int64 { return l.grants.Load() }
 
-// Refused is how many ended with an error so far.
+// Refused returns how many ended with an error so far.
 func (l *Load) Refused() int64 { return l.refused.Load() }
 
 // Await waits until there are n more grants. It fails the test after a while.

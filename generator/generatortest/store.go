@@ -11,7 +11,7 @@ import (
 
 // StoreCaps says what kind of store is under test.
 type StoreCaps struct {
-	// Exclusive is what Store.Exclusive must answer.
+	// Exclusive holds what Store.Exclusive must answer.
 	Exclusive bool
 
 	// Reopen closes s and opens the same place again. nil: the store is not

@@ -16,7 +16,7 @@ import (
 	"nextid/generator"
 )
 
-// FieldKind is what a bit field of an id holds.
+// FieldKind holds what a bit field of an id holds.
 type FieldKind string
 
 // The kinds of fields.
@@ -52,10 +52,10 @@ type Layout struct {
 	Epoch  time.Time
 	Unit   time.Duration
 
-	// Start is how the system begins the sequence of a tick, as the option
+	// Start shows how the system begins the sequence of a tick, as the option
 	// sequence_start is written; "" is zero. Only presets have it.
 	Start string
-	// Note is what else there is to know, for people. Only presets have it.
+	// Note holds what else there is to know, for people. Only presets have it.
 	Note string
 	// Signed says that the system's own ids take the sign bit for the highest
 	// bit of the time when the others are used up. Ids that we make never do.
@@ -67,7 +67,7 @@ type Layout struct {
 	reversed bool // the time field is Reversed: ids do not grow
 }
 
-// place is where a field lies. A field that the layout does not have is the
+// place describes where a field lies. A field that the layout does not have is the
 // zero place, which holds nothing but 0.
 type place struct{ shift, bits uint8 }
 
@@ -175,7 +175,7 @@ func (l *Layout) Ordered() bool { return l.HasTime() && !l.reversed }
 // RollbackBits is the width of the rollback field.
 func (l *Layout) RollbackBits() uint8 { return l.rollback.bits }
 
-// Own is where the field lies that callers fill; see generator.Fielder.
+// Own returns where the field lies that callers fill; see generator.Fielder.
 func (l *Layout) Own() (shift, bits uint8) { return l.own.shift, l.own.bits }
 
 // SequenceBits is the width of the sequence field.
@@ -188,7 +188,7 @@ func (l *Layout) WorkerBits() uint8 { return l.datacenter.bits + l.worker.bits }
 // DatacenterBits is the part of WorkerBits that is the datacenter's.
 func (l *Layout) DatacenterBits() uint8 { return l.datacenter.bits }
 
-// SplitWorker is what the datacenter and the worker field of a worker id hold.
+// SplitWorker returns what the datacenter and the worker field of a worker id hold.
 func (l *Layout) SplitWorker(id int64) (datacenter, worker int64) {
 	return id >> l.worker.bits, id & l.worker.mask()
 }
@@ -202,7 +202,7 @@ func (l *Layout) Capacity() uint64 { return uint64(l.maxID()) + 1 }
 // MaxTick is the last tick that fits the time field.
 func (l *Layout) MaxTick() int64 { return l.time.mask() }
 
-// RatePerSecond is how many ids one worker can make in a second without
+// RatePerSecond returns how many ids one worker can make in a second without
 // running ahead of the clock. Without a time there is no such limit: 0.
 func (l *Layout) RatePerSecond() int64 {
 	if !l.HasTime() {

@@ -11,7 +11,7 @@ import (
 	"nextid/generator"
 )
 
-// Given is how the options of a generator name a layout: a preset, perhaps
+// Given describes how the options of a generator name a layout: a preset, perhaps
 // with another epoch, or one field by field. It is meant to be embedded in the
 // options of a kind. Bits is another name of Fields.
 type Given struct {
@@ -94,7 +94,7 @@ func (p Pinned) Build() (*Layout, error) {
 	return l, err
 }
 
-// Pool is how many numbers a client may take from one id of a layout that
+// Pool bounds how many numbers a client may take from one id of a layout that
 // Pooled made: JPA's allocationSize where none is given. The field of poolBits
 // has room for them.
 const (
@@ -117,7 +117,7 @@ func (l *Layout) Pooled() (p Pinned, ok bool) {
 	return Pinned{l.Name + pooled, fields, generator.Instant(l.Epoch), generator.Duration(l.Unit)}, true
 }
 
-// PoolOf is how many numbers a client may take from one id of a generator with
+// PoolOf returns how many numbers a client may take from one id of a generator with
 // these stored options: Pool where Pooled made the layout, otherwise 1.
 func PoolOf(stored json.RawMessage) int64 {
 	var p Pinned
@@ -150,7 +150,7 @@ func CheckNow(stored json.RawMessage, now time.Time) error {
 	return nil
 }
 
-// Timed is what kinds embed whose options pin a layout with a time.
+// Timed holds what kinds embed whose options pin a layout with a time.
 type Timed struct{}
 
 var (

@@ -20,10 +20,10 @@ import (
 	"nextid/generator/uuid"
 )
 
-// each is how many ids of a system are compared.
+// each sets how many ids of a system are compared.
 const each = 10_000
 
-// parts is what a library says about an id; -1 where it says nothing.
+// parts holds what a library says about an id; -1 where it says nothing.
 type parts struct {
 	at               time.Time
 	worker, sequence int64
@@ -174,7 +174,7 @@ func TestTextsOfTheRealLibraries(t *testing.T) {
 	}
 }
 
-// explain is what parse_id does with a text.
+// explain does what parse_id does with a text.
 func explain(id string) (p generator.Parts, kind string) {
 	if u, ok := uuid.Parse(id); ok {
 		p = u.Explain()

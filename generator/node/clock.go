@@ -23,11 +23,11 @@ type ClockConfig struct {
 }
 
 const (
-	// every is how often the clocks are compared.
+	// every sets how often the clocks are compared.
 	every = 5 * time.Second
 	// slow is an answer that took too long to say anything.
 	slow = 2 * time.Second
-	// remindEvery is how often a difference that lasts is logged.
+	// remindEvery sets how often a difference that lasts is logged.
 	remindEvery = 10 * time.Minute
 )
 

@@ -15,7 +15,7 @@ import (
 	"nextid/generator/generatortest"
 )
 
-// clockStart is where the store's clock begins; time of the bubble is added to it.
+// clockStart marks where the store's clock begins; time of the bubble is added to it.
 var clockStart = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
 // store is a database whose answers take a while.

@@ -7,7 +7,7 @@ import (
 	"nextid/generator"
 )
 
-// description is what a server writes about itself. Its names are short: a
+// description holds what a server writes about itself. Its names are short: a
 // store keeps 255 bytes for an owner.
 type description struct {
 	Instance string `json:"i"`

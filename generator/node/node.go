@@ -36,7 +36,7 @@ type Config struct {
 }
 
 const (
-	// renewEvery is how often a server writes, and lease for how long that is
+	// renewEvery sets how often a server writes, and lease for how long that is
 	// good: two writes may fail.
 	renewEvery = 10 * time.Second
 	lease      = 3 * renewEvery
@@ -66,7 +66,7 @@ type Nodes struct {
 	warned map[string]bool     // instances whose clock was logged
 }
 
-// observation is what a server wrote and by how much its clock was ahead then.
+// observation holds what a server wrote and by how much its clock was ahead then.
 type observation struct {
 	instance   string
 	seen       int64
@@ -121,7 +121,7 @@ func (n *Nodes) needed() bool {
 
 func (n *Nodes) now() int64 { return n.cfg.Clock.Wall() / int64(time.Millisecond) }
 
-// row is what stands under one key.
+// row holds what stands under one key.
 type row struct {
 	number int
 	until  int64

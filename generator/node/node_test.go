@@ -62,7 +62,7 @@ func (w *world) server(host string, ahead time.Duration) *Nodes {
 	return n
 }
 
-// epoch is where every bubble's time begins.
+// epoch marks where every bubble's time begins.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func crash(n *Nodes) {
@@ -272,7 +272,7 @@ func (b *broken) Reserve(ctx context.Context, r generator.Reservation) (int64, i
 	return b.Store.Reserve(ctx, r)
 }
 
-// state is how often it was written.
+// state returns how often it was written.
 func (b *broken) state(breaks bool) (writes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"nextid/generator"
 )
 
-// readyMargin is what load balancers get to notice: three probes five seconds
+// readyMargin holds what load balancers get to notice: three probes five seconds
 // apart.
 const readyMargin = 15 * time.Second
 

@@ -15,13 +15,13 @@ import (
 	"nextid/generator/worker"
 )
 
-// SourceConfig is what the sources need to know.
+// SourceConfig configures the sources.
 type SourceConfig struct {
 	Store generator.Store
 	// Port is that on which the server answers, which with the host's address
 	// names it for Leaf.
 	Port string
-	// Dir is where files may be kept, "" for nowhere.
+	// Dir marks where files may be kept, "" for nowhere.
 	Dir    string
 	Logger *slog.Logger // nil: slog.Default()
 }

@@ -183,7 +183,7 @@ func (l leaf) makeParents(conn *zk.Conn) error {
 	return nil
 }
 
-// content is what Leaf writes into the node (class Endpoint).
+// content returns what Leaf writes into the node (class Endpoint).
 func (l leaf) content() []byte {
 	host, port, err := net.SplitHostPort(l.node)
 	if err != nil {

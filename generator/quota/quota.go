@@ -24,7 +24,7 @@ type Rule struct {
 	Burst     int64         // ids at once, after a pause; 0: IDs
 }
 
-// burst is how many ids a full bucket holds.
+// burst returns how many ids a full bucket holds.
 func (r Rule) burst() int64 {
 	if r.Burst > 0 {
 		return r.Burst
@@ -267,7 +267,7 @@ func spell(d time.Duration) string {
 	return s
 }
 
-// State is how a quota stands.
+// State describes how a quota stands.
 type State struct {
 	Rule
 	Refused int64 // statements

@@ -70,7 +70,7 @@ type ready struct {
 	first, last int64
 }
 
-// reservation is what is reserved of the name's time line, in Unix ms.
+// reservation holds what is reserved of the name's time line, in Unix ms.
 type reservation struct {
 	key    string
 	worker int64

@@ -69,7 +69,7 @@ type settings struct {
 	RejectTake       string             `json:"reject_take"`
 }
 
-// given is what a user writes.
+// given holds what a user writes.
 type given struct {
 	layout.Given
 	settings

@@ -11,7 +11,7 @@ import (
 	"nextid/generator/worker"
 )
 
-// cause is why a ring is padded.
+// cause describes why a ring is padded.
 type cause int
 
 const (

@@ -22,7 +22,7 @@ type AutoRandomOptions struct {
 	Counter json.RawMessage `json:"counter"` // options of the kind that counts
 }
 
-// givenAutoRandom is what a user writes. AUTO_RANDOM(S, R) is shard_bits S and
+// givenAutoRandom holds what a user writes. AUTO_RANDOM(S, R) is shard_bits S and
 // range_bits R, the sign bit included.
 type givenAutoRandom struct {
 	Layout    *string         `json:"layout"`
@@ -217,7 +217,7 @@ func (k autoRandomKind) Recover(ctx context.Context, d generator.Definition, atL
 	return nil
 }
 
-// segment is what the kind that counts makes.
+// segment holds what the kind that counts makes.
 type segment interface {
 	generator.TryGenerator
 	generator.AllGenerator

@@ -364,5 +364,5 @@ func (g *Generator) Stats() generator.Stats {
 // inHand are the buffers in the order of their ids. Called with mu.
 func (g *Generator) inHand() []*buffer { return append([]*buffer{g.current.Load()}, g.queue...) }
 
-// issuedLocked is how many ids were handed out.
+// issuedLocked returns how many ids were handed out.
 func (g *Generator) issuedLocked() int64 { return g.spent + g.current.Load().used() - g.skipped }

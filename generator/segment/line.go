@@ -7,7 +7,7 @@ import (
 	"nextid/generator"
 )
 
-// line is where the ids of a name lie: on the number line as it is, or
+// line describes where the ids of a name lie: on the number line as it is, or
 // mirrored for a descending generator, so that positions always rise. Ids
 // are the positions that agree with residue modulo increment.
 type line struct {
@@ -36,7 +36,7 @@ func newLine(o Options) line {
 	return l
 }
 
-// span is how long a stretch of the line with n ids is.
+// span returns how long a stretch of the line with n ids is.
 func (l *line) span(n int64) int64 {
 	if n > generator.NoLimit/l.increment {
 		return generator.NoLimit
@@ -44,7 +44,7 @@ func (l *line) span(n int64) int64 {
 	return n * l.increment
 }
 
-// need is how long a stretch that begins at lo has to be to hold n ids; ok is
+// need returns how long a stretch that begins at lo has to be to hold n ids; ok is
 // false where the line ends before.
 func (l *line) need(lo, n int64) (positions int64, ok bool) {
 	gap := modulo(l.residue-modulo(lo, l.increment), l.increment)
@@ -53,7 +53,7 @@ func (l *line) need(lo, n int64) (positions int64, ok bool) {
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
-// position is where a number lies. The one number that has no mirror image
+// position returns where a number lies. The one number that has no mirror image
 // is taken as the last position.
 func (l *line) position(v int64) int64 {
 	if l.direction < 0 && v == math.MinInt64 {
@@ -109,7 +109,7 @@ func (l *line) restFrom(b *buffer, used int64) int64 {
 	return b.first + (used-1)*l.increment + 1
 }
 
-// used is how many ids of the buffer are gone.
+// used returns how many ids of the buffer are gone.
 func (b *buffer) used() int64 { return min(b.next.Load(), b.size) }
 
 // reaches reports whether a draw of n ids reaches the mark.

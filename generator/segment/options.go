@@ -38,7 +38,7 @@ const (
 	defaultDeadline   = generator.Duration(5 * time.Second)
 )
 
-// given is what a user writes: all optional. A bound of null is none.
+// given holds what a user writes: all optional. A bound of null is none.
 type given struct {
 	Start      *int64              `json:"start"`
 	Increment  *int64              `json:"increment"`
@@ -174,7 +174,7 @@ func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	return o.written()
 }
 
-// defaultStart is where a sequence without START begins.
+// defaultStart returns where a sequence without START begins.
 func (o *Options) defaultStart() int64 {
 	switch {
 	case o.Increment > 0 && o.Min != nil:

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// pace is how fast ids are drawn, measured from the reservation before the last
+// pace describes how fast ids are drawn, measured from the reservation before the last
 // one: the last may be only a moment ago.
 type pace struct {
 	before, last reading
 	began        bool
 }
 
-// reading is how many ids were handed out at a time.
+// reading describes how many ids were handed out at a time.
 type reading struct {
 	issued int64
 	at     time.Duration

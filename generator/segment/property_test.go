@@ -15,7 +15,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// schedule is what happens to the servers that share a name.
+// schedule holds what happens to the servers that share a name.
 type schedule struct {
 	t       *rapid.T
 	store   *generatortest.Faulty

@@ -63,7 +63,7 @@ func (j *judge) take(s *server, client int, n *name, r generator.Range) {
 	}
 }
 
-// position is where an id lies among those of its name: positions rise.
+// position returns where an id lies among those of its name: positions rise.
 func (n *name) position(id int64) int64 {
 	if n.falling {
 		return -id
@@ -71,7 +71,7 @@ func (n *name) position(id int64) int64 {
 	return id
 }
 
-// stretch is what must be reserved for an id: positions, or Unix ms.
+// stretch returns what must be reserved for an id: positions, or Unix ms.
 func (n *name) stretch(id int64) stretch {
 	if !n.flake {
 		p := n.position(id)

@@ -24,7 +24,7 @@ const (
 	skew  = 500 * time.Millisecond // greatest difference of sane clocks from the true time; clock_limit
 )
 
-// clients is how many connections draw from a server.
+// clients sets how many connections draw from a server.
 const clients = 2
 
 // server is one process: its clocks, its tasks, its memory.
@@ -70,7 +70,7 @@ type server struct {
 
 type stretch struct{ lo, hi int64 }
 
-// track is what one connection draws of one name.
+// track holds what one connection draws of one name.
 type track struct {
 	client int
 	name   *name
@@ -218,7 +218,7 @@ func (s *server) client(client int) {
 	}
 }
 
-// refused is what the operator does about a name that has stopped.
+// refused does what the operator does about a name that has stopped.
 func (s *server) refused(ctx context.Context, name *name, err error) {
 	if !s.repeating {
 		s.world.note("server %d: %s: %v", s.id, name.Name, err)

@@ -11,7 +11,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// database is what the servers share: the rows, and the name of the epoch of
+// database holds what the servers share: the rows, and the name of the epoch of
 // the server that holds them.
 type database struct {
 	state
@@ -21,7 +21,7 @@ type database struct {
 	disk   *memory.Store    // of the embedded store
 }
 
-// state is what a replica or a backup has.
+// state holds what a replica or a backup has.
 type state struct {
 	epoch string
 	rows  map[string]shared.Row
@@ -37,7 +37,7 @@ var (
 	errRefused  error = &generator.Error{Kind: generator.ErrNotNow, Message: "the store refuses the connection"}
 )
 
-// storeTimeout is how long a server waits for an answer.
+// storeTimeout sets how long a server waits for an answer.
 const storeTimeout = 2 * time.Second
 
 // call asks the database to do something, over a network on which questions

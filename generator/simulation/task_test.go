@@ -110,7 +110,7 @@ type task struct {
 	ended bool
 }
 
-// wait is what a task waits for.
+// wait holds what a task waits for.
 type wait struct {
 	ready func() bool   // the task may go on; nil for never
 	until time.Duration // it goes on then at the latest; 0 for never

@@ -18,10 +18,10 @@ import (
 	"nextid/generator/worker"
 )
 
-// beginning is where true time starts, in Unix ns.
+// beginning marks where true time starts, in Unix ns.
 var beginning = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano()
 
-// length is how long a schedule lasts in virtual time.
+// length sets how long a schedule lasts in virtual time.
 const length = 12 * time.Second
 
 // name is a generator that the servers share.
@@ -72,7 +72,7 @@ func newName(called string, flake bool, options string) *name {
 	return n
 }
 
-// plan is what a schedule may contain. Where the promise rests on something,
+// plan holds what a schedule may contain. Where the promise rests on something,
 // the plan keeps to it: while failovers lose commits, either the clocks of the
 // servers may be wrong or that of the database, but a server does not start
 // with a clock that is ahead.
@@ -144,7 +144,7 @@ type world struct {
 	idle      []*thread
 }
 
-// Result is what one schedule came to.
+// Result holds what one schedule came to.
 type Result struct {
 	IDs    int
 	Clones int   // ids that a live clone repeated, which is a documented limit
@@ -312,7 +312,7 @@ func (w *world) note(format string, args ...any) {
 	}
 }
 
-// source is where a seat's worker id comes from.
+// source returns where a seat's worker id comes from.
 func (w *world) source(seat int) worker.Source {
 	switch {
 	case w.plan.static && seat < 2:

@@ -111,7 +111,7 @@ func TestRetireCoversIDsOfCrashedServers(t *testing.T) {
 	})
 }
 
-// mark is where the key of a name stands, 0 where it has none.
+// mark returns where the key of a name stands, 0 where it has none.
 func (w *world) mark(name string) int64 {
 	w.t.Helper()
 	marks, err := w.store.Reserved(w.t.Context(), generator.NameKey(name))

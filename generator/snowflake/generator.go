@@ -31,7 +31,7 @@ type Generator struct {
 	_     [24]byte
 }
 
-// timing is what generators of the same options have in common: their layout,
+// timing holds what generators of the same options have in common: their layout,
 // and how they follow the clock and the slices of the pool.
 type timing struct {
 	Grid
@@ -70,7 +70,7 @@ type window struct {
 	tick seenTick
 }
 
-// seenTick is what one draw found out about the clock, for those that follow in
+// seenTick holds what one draw found out about the clock, for those that follow in
 // the same tick: while the monotonic clock is before until, a slot from begin
 // up to, not including, limit may be followed by the next one. That spares
 // them the way from the clock to the tick. Nothing depends on it but speed.
@@ -225,7 +225,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	}
 }
 
-// startSlot is where a new tick begins. random and carry stay in the lower
+// startSlot returns where a new tick begins. random and carry stay in the lower
 // half of the sequence, so that at least half of it is left for the tick.
 func (t *timing) startSlot(now, last int64) int64 {
 	slot := t.FirstSlot(now)
@@ -321,7 +321,7 @@ const (
 	patience = 5 * time.Second
 	// tolerance is the lag of the wall clock that on_rollback refuse bears without a duration.
 	tolerance = 10 * time.Millisecond
-	// maxRecheck is how long on_rollback wait sleeps before it looks at the wall
+	// maxRecheck sets how long on_rollback wait sleeps before it looks at the wall
 	// clock again, which may be set right at any moment.
 	maxRecheck = 100 * time.Millisecond
 	// minRecheck is the shortest such sleep: a wall clock that stands still just

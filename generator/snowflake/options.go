@@ -42,7 +42,7 @@ type Options struct {
 	Strict bool `json:"strict,omitempty"` // a reservation for each draw
 }
 
-// given is what a user writes. All of it is optional.
+// given holds what a user writes. All of it is optional.
 type given struct {
 	layout.Given
 	SequenceStart *startOption        `json:"sequence_start"`

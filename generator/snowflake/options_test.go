@@ -17,7 +17,7 @@ const twitterStored = `{"layout":"twitter","fields":[{"kind":"time","bits":41},{
 	`{"kind":"worker","bits":5},{"kind":"sequence","bits":12}],"epoch":"2010-11-04T01:42:54.657Z","unit":"1ms",` +
 	`"sequence_start":"zero","max_ahead":"5ms","on_rollback":"continue"}`
 
-// carryStored is what a generator that names no layout becomes.
+// carryStored holds what a generator that names no layout becomes.
 var carryStored = strings.Replace(twitterStored, "zero", "carry", 1)
 
 func TestNormalizePinsTheWholeLayout(t *testing.T) {

@@ -32,7 +32,7 @@ type process struct {
 	open  map[string]*Generator
 }
 
-// schedule is what happens to the servers of one store.
+// schedule holds what happens to the servers of one store.
 type schedule struct {
 	t         *rapid.T
 	exclusive bool

@@ -116,7 +116,7 @@ func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
 }
 
-// clocksAgree is what on_rollback asks for.
+// clocksAgree returns what on_rollback asks for.
 func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 	var until time.Duration
 	for g.rollback != Continue {
@@ -161,7 +161,7 @@ func (g *strictGenerator) join(n int64) (b *batch, place int, err error) {
 	return b, place, nil
 }
 
-// most is how many ids one grant can hold.
+// most returns how many ids one grant can hold.
 func (g *strictGenerator) most() int64 {
 	return max(int64(g.time.MaxSpan()/g.layout.Unit), 1) << g.sequenceBits
 }

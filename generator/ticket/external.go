@@ -22,7 +22,7 @@ import (
 	"nextid/dsn"
 )
 
-// System is what a Location points to.
+// System holds what a Location points to.
 type System string
 
 // The values of System.

@@ -7,7 +7,7 @@ import (
 	"nextid/generator"
 )
 
-// health is how a database stands. It belongs to source.mu.
+// health describes how a database stands. It belongs to source.mu.
 type health struct {
 	up       bool
 	err      error     // why it is down, nil before the first attempt

@@ -22,7 +22,7 @@ type Options struct {
 	Description string             `json:"description,omitempty"`
 }
 
-// given is what a user writes: all optional but the databases.
+// given holds what a user writes: all optional but the databases.
 type given struct {
 	Databases   []string            `json:"databases"`
 	Increment   *int64              `json:"increment"`

@@ -25,7 +25,7 @@ type TakeoverRequest struct {
 	Agree func(Takeover) error
 }
 
-// Takeover is what a generator that goes on must look like.
+// Takeover holds what a generator that goes on must look like.
 type Takeover struct {
 	Kind      string
 	Options   json.RawMessage
@@ -35,7 +35,7 @@ type Takeover struct {
 	Report    string // what was done, for the operator
 }
 
-// options are what a user can add.
+// options hold what a user can add.
 type options struct {
 	Kind  string `json:"kind"`  // segment or counter
 	Key   string `json:"key"`   // biz tag, sequence, table or key; "": the generator's name
@@ -45,7 +45,7 @@ type options struct {
 
 const optionsHint = "Options: key (biz tag, sequence, table or key), table (of the other system), kind (segment or counter), fence (true or false)."
 
-// position is how far a database has come.
+// position describes how far a database has come.
 type position struct {
 	next        int64 // not given
 	increment   int64 // 0: 1

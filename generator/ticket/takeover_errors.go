@@ -12,7 +12,7 @@ import (
 	"nextid/generator"
 )
 
-// reasons are what errors of databases mean, by SQLSTATE of PostgreSQL and
+// reasons hold what errors of databases mean, by SQLSTATE of PostgreSQL and
 // number of MySQL.
 var reasons = []struct {
 	states  []string

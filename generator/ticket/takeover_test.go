@@ -66,7 +66,7 @@ func refuses(t *testing.T, r TakeoverRequest, kind error, text string) {
 	}
 }
 
-// leafFetch is what a Leaf server does for a block: [max - step, max).
+// leafFetch does what a Leaf server does for a block: [max - step, max).
 func leafFetch(db *sql.DB, tag string) (lo, hi int64, err error) {
 	tx, err := db.Begin()
 	if err != nil {

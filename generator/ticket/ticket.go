@@ -48,7 +48,7 @@ var (
 	_ generator.Detailed = (*Generator)(nil)
 )
 
-// Config is what the kind is told.
+// Config holds what the kind is told.
 type Config struct {
 	Store     generator.Reserver
 	Runtime   generator.Runtime
@@ -150,7 +150,7 @@ type database struct {
 var _ counter.Source = (*source)(nil)
 
 const (
-	// lead is how far the ceiling is moved at a time, in numbers of a series.
+	// lead sets how far the ceiling is moved at a time, in numbers of a series.
 	lead = 10_000
 
 	reviveFirst = 200 * time.Millisecond
@@ -276,7 +276,7 @@ func (s *source) cover(ctx context.Context, v int64) error {
 	return nil
 }
 
-// floor is what a database must be above before it is used: everything that
+// floor returns what a database must be above before it is used: everything that
 // was ever given.
 func (s *source) floor(ctx context.Context) (int64, error) {
 	key := generator.NameKey(s.name)

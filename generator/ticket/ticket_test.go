@@ -73,7 +73,7 @@ func (s *server) awaitUp(want int) {
 	dbtest.Await(s.w.t, fmt.Sprint(want, " databases in use"), func() bool { return s.up() == want })
 }
 
-// up is how many databases are in use.
+// up returns how many databases are in use.
 func (s *server) up() (n int) {
 	s.source.mu.Lock()
 	defer s.source.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	nanoAlphabet = "_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// minRandom is how many random bits a NanoID must have at least. With 64,
+// minRandom bounds how many random bits a NanoID must have at least. With 64,
 // two among 200 million are the same once in a thousand times.
 const minRandom = 64
 

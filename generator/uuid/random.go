@@ -9,7 +9,7 @@ import (
 // them, and a question to the kernel for each id costs more than the rest of the
 // id. Each processor has its own store of them, so that nobody waits for a lock.
 
-// randomSize is how many bytes are fetched at a time.
+// randomSize sets how many bytes are fetched at a time.
 const randomSize = 1024
 
 // randomBytes is a store of random bytes for one user at a time. The zero value is

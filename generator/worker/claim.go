@@ -116,7 +116,7 @@ func (p *Pool) presentTick(m marks, id, now, earliest int64) int64 {
 	return min(from, now)
 }
 
-// maxLead is how far ahead of the clock the time of an embedded store may get
+// maxLead bounds how far ahead of the clock the time of an embedded store may get
 // by crashes. Each adds what was left of its slice, see minPiece.
 const maxLead = 10 * time.Second
 
@@ -142,7 +142,7 @@ func (p *Pool) abandoned(m marks, id, now int64) bool {
 	return p.pools.cfg.Borrow && id != None && m.hi[id] != ours && m.hi[id]-now <= p.patience()
 }
 
-// nextWish is what a server would like to have instead of an id that is taken.
+// nextWish returns what a server would like to have instead of an id that is taken.
 func (p *Pool) nextWish(wish Wish, asked int) (Wish, error) {
 	if !wish.Again || asked >= maxWishes {
 		return Wish{ID: None}, nil
@@ -198,7 +198,7 @@ func (p *Pool) alarm(m marks, now int64) {
 // The end of one that was given up is the same, see Repair.
 const ours = math.MaxInt64
 
-// marks is where the time lines of a width stand: the end of each worker id
+// marks describes where the time lines of a width stand: the end of each worker id
 // that was ever used, in Unix ms, and the greatest of those that are not ours.
 type marks struct {
 	hi       map[int64]int64
@@ -253,7 +253,7 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	return m, nil
 }
 
-// manyIDs is how many worker ids of a width are taken into use before old
+// manyIDs sets how many worker ids of a width are taken into use before old
 // ones are taken again: every start of a server uses one, and wide worker
 // fields have millions.
 const manyIDs = 1024

@@ -45,13 +45,13 @@ func (a *anchor) at(mono time.Duration) int64 {
 	return a.micros + elapsed - min(elapsed, a.slowFor)/10
 }
 
-// lead is what is left of pushed.
+// lead returns what is left of pushed.
 func (a *anchor) lead(mono time.Duration) int64 {
 	return max(a.pushed-min((mono-a.mono).Microseconds(), a.slowFor)/10, 0)
 }
 
 const (
-	// compareEvery is how often our time is compared with the wall clock.
+	// compareEvery sets how often our time is compared with the wall clock.
 	compareEvery = time.Second
 	// maxForward bounds how far one comparison follows the wall clock forward, so
 	// that a clock that jumps an hour ahead by mistake does not take the

@@ -18,7 +18,7 @@ import (
 // its lease with each call: a line whose end is another one has another holder.
 
 const (
-	// libraryGrid is what leases begin and end on: whole ticks of every layout
+	// libraryGrid holds what leases begin and end on: whole ticks of every layout
 	// whose unit divides a second.
 	libraryGrid = 1000 // ms
 	// librarySlice is the length of leases on a store of this process alone.

@@ -77,7 +77,7 @@ func (p *Pool) LineEnd(ctx context.Context, name string, worker int64, numbers i
 // Runtime is the clock of the pool and the way to wait by it.
 func (p *Pool) Runtime() generator.Runtime { return p.pools.cfg.Clock }
 
-// Logger is where the pool logs.
+// Logger returns where the pool logs.
 func (p *Pool) Logger() *slog.Logger { return p.pools.cfg.Logger }
 
 // Exclusive reports whether only this process uses the store.

@@ -64,13 +64,13 @@ func (p *Pool) Now() int64 { return p.pools.time.now() }
 // Monotonic is the clock that Now follows.
 func (p *Pool) Monotonic() time.Duration { return p.pools.time.monotonic() }
 
-// At is what Now is at a moment of Monotonic.
+// At returns what Now is at a moment of Monotonic.
 func (p *Pool) At(mono time.Duration) int64 { return p.pools.time.anchor.Load().at(mono) }
 
 // Wall is the wall clock in Unix microseconds. It may jump.
 func (p *Pool) Wall() int64 { return p.pools.time.wall() }
 
-// ClockBack is how often the wall clock was seen to go back.
+// ClockBack returns how often the wall clock was seen to go back.
 func (p *Pool) ClockBack() int64 { return p.pools.time.backs.Load() }
 
 // Sleep waits for d, or for the end of ctx, whose error it returns then.

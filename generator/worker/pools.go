@@ -30,16 +30,16 @@ type Config struct {
 	Source Source            // which worker id it would like to have; nil: any
 	Owner  string            // who holds the slices, shown to operators
 
-	// Seed is where the worker ids begin in a store of this process alone
+	// Seed marks where the worker ids begin in a store of this process alone
 	// that has none yet: two servers that know nothing of each other should
 	// not both take the first.
 	Seed uint64
 
-	// Slice is how much time is reserved ahead. 0: 3 s on a store that only
+	// Slice counts how much time is reserved ahead. 0: 3 s on a store that only
 	// this process uses, 60 s on a shared one. It is how long ids go on
 	// while the store is away, and for how long a crash blocks a worker id.
 	Slice time.Duration
-	// StartWait is how long a claim may wait for a worker id to become
+	// StartWait bounds how long a claim may wait for a worker id to become
 	// free. 0: 15 s.
 	StartWait time.Duration
 	// Borrow lets a claim that finds no free worker id take one that nobody
@@ -325,7 +325,7 @@ func (p *Pools) ofWidth(bits uint8) []*Pool {
 // Now is the time to stamp ids with. It never goes back.
 func (p *Pools) Now() time.Time { return time.UnixMicro(p.time.now()) }
 
-// Slice is how much time is reserved ahead.
+// Slice returns how much time is reserved ahead.
 func (p *Pools) Slice() time.Duration { return p.cfg.Slice }
 
 // Held is a worker id in hand.
@@ -361,7 +361,7 @@ func (p *Pools) Held() []Held {
 	return held
 }
 
-// Refused is why generators issue nothing: no slice is in hand, and this is what
+// Refused returns why generators issue nothing: no slice is in hand, and this is what
 // the last attempt to get one ended with. nil: they do, or nobody has asked.
 func (p *Pools) Refused() error {
 	p.mu.Lock()
@@ -375,7 +375,7 @@ func (p *Pools) Refused() error {
 	return nil
 }
 
-// ClockBack is how often the wall clock was seen to go back.
+// ClockBack returns how often the wall clock was seen to go back.
 func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
 // Doubt tells whether the wall clock was found ahead of the store's. While it

@@ -11,7 +11,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// faults are what a store does to one call.
+// faults hold what a store does to one call.
 var faults = map[string]generatortest.Fault{
 	"fails": generatortest.FailBefore(nil), "loses the answer": generatortest.FailAfter(nil),
 	"hangs": generatortest.Hang(), "answers late": generatortest.HangAfter(),

@@ -26,7 +26,7 @@ type Source interface {
 	// Wish is asked when a layout of a width is first used, and where the
 	// wish says so again when that id is taken. It may ask another server.
 	Wish(ctx context.Context, w Width) (Wish, error)
-	// String is how the source is written as --worker-id, without secrets.
+	// String returns how the source is written as --worker-id, without secrets.
 	String() string
 }
 

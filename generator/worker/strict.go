@@ -50,7 +50,7 @@ type strictKey struct {
 }
 
 const (
-	// strictAhead is how far the time line of a Strict may be ahead of the
+	// strictAhead bounds how far the time line of a Strict may be ahead of the
 	// clock. It bounds the rounds to about one a tick.
 	strictAhead = 5 * time.Millisecond
 	// maxSteps bounds one round, as does the length of a slice (see
@@ -108,10 +108,10 @@ func (s *Strict) Now() int64 { return s.pool.Now() }
 // Wall is the wall clock in Unix microseconds. It may jump.
 func (s *Strict) Wall() int64 { return s.pool.Wall() }
 
-// ClockBack is how often the wall clock was seen to go back.
+// ClockBack returns how often the wall clock was seen to go back.
 func (s *Strict) ClockBack() int64 { return s.pool.ClockBack() }
 
-// Clock is what goroutines wait with.
+// Clock returns what goroutines wait with.
 func (s *Strict) Clock() generator.Runtime { return s.pool.pools.cfg.Clock }
 
 // Leave tells that a generator stamps no more, and that it stamped ids up to

@@ -33,7 +33,7 @@ type world struct {
 	pools []*Pools
 }
 
-// logBuffer is what the servers of a world logged.
+// logBuffer holds what the servers of a world logged.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -143,7 +143,7 @@ func (f *Feed) next(ctx context.Context, s State) (block, error) {
 	return b, nil
 }
 
-// size is how many numbers the next block gets: what lasts for Ahead at the rate
+// size returns how many numbers the next block gets: what lasts for Ahead at the rate
 // since the last move, at least Block, and at least half of the last one.
 func (f *Feed) size(s State) int64 {
 	room := max(s.Most-max(s.Next, 0), 0) / s.Increment

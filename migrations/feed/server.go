@@ -87,7 +87,7 @@ func (s *Server) above(ctx context.Context, name string, last int64) error {
 	return ofServer(err)
 }
 
-// Setting is how the servers feed one column: an entry of the option feeds of
+// Setting describes how the servers feed one column: an entry of the option feeds of
 // the generator.
 type Setting struct {
 	Ahead string `json:"ahead"`

@@ -133,7 +133,7 @@ func openMariaDB(t *testing.T, address, database string) *sql.DB {
 	return db
 }
 
-// setting is what new sessions of shard i get.
+// setting returns what new sessions of shard i get.
 func (f *fleet) setting(i int) string {
 	f.t.Helper()
 	var s string

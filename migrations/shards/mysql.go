@@ -269,7 +269,7 @@ func (s *mysqlShard) able(ctx context.Context) error {
 // unsettle implements database: assign notes it.
 func (s *mysqlShard) unsettle(context.Context) error { return nil }
 
-// settle is how long after a change a new connection may still have copied
+// settle bounds how long after a change a new connection may still have copied
 // the settings before it and not yet have got its id.
 const settle = time.Second
 

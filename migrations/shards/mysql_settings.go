@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// configured is where MariaDB has its settings from if they outlast a restart:
+// configured returns where MariaDB has its settings from if they outlast a restart:
 // a configuration file or the command line; "" for a statement.
 func (s *mysqlShard) configured(ctx context.Context) (path string, err error) {
 	if !s.mariadb {

@@ -58,7 +58,7 @@ func NewServer(l Limits) *Server {
 	return &Server{limits: l.WithDefaults(), users: map[string]*user{}}
 }
 
-// Used is how many bytes all sessions have drawn.
+// Used returns how many bytes all sessions have drawn.
 func (s *Server) Used() int64 { return s.used.Load() }
 
 // Open returns the account of a new session of a user, which is not to be copied
@@ -84,7 +84,7 @@ type Session struct {
 	drawn  int64 // from the accounts above, at least used
 }
 
-// grain is how much is drawn from the accounts above at once.
+// grain sets how much is drawn from the accounts above at once.
 const grain = 64 << 10
 
 // Draw counts n more bytes, or refuses them with an *sqlstate.Error.
@@ -146,7 +146,7 @@ func (s *Session) giveBack(n int64) {
 	s.server.used.Add(-n)
 }
 
-// Used is how many bytes the session holds.
+// Used returns how many bytes the session holds.
 func (s *Session) Used() int64 { return s.used }
 
 // Close returns everything. The account must not be used again.

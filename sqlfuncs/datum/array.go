@@ -17,7 +17,7 @@ const MaxArrayElements = 1 << 17
 // ErrArrayTooLong refuses a larger array.
 var ErrArrayTooLong = sqlstate.New(sqlstate.LimitExceeded, "an array may have at most %d elements", MaxArrayElements)
 
-// elementWork is what reading an element takes beside looking at its text, see
+// elementWork holds what reading an element takes beside looking at its text, see
 // Worker.
 const elementWork = 16
 

@@ -101,7 +101,7 @@ func isNumeric(c class) bool { return c == intClass || c == numericClass || c ==
 
 func isTextual(c class) bool { return c == textClass || c == bpcharClass }
 
-// comparedText is what of a string counts in comparisons.
+// comparedText returns what of a string counts in comparisons.
 func comparedText(v Value) string {
 	if v.Type == BPChar {
 		return strings.TrimRight(v.Str, " ")

@@ -2,7 +2,7 @@ package datum
 
 import "time"
 
-// Env is what the text forms depend on: the session's settings.
+// Env holds what the text forms depend on: the session's settings.
 type Env struct {
 	Location         *time.Location // TimeZone; nil: UTC
 	ExtraFloatDigits int            // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise

@@ -153,7 +153,7 @@ func eachLiteral(t *testing.T, f func(name string, oid OID, literal string)) {
 	}
 }
 
-// answer is what a literal becomes: its text and binary form, or the error.
+// answer holds what a literal becomes: its text and binary form, or the error.
 type answer struct{ text, binary string }
 
 func ourAnswer(oid OID, literal string) answer {

@@ -105,7 +105,7 @@ func FormatType(oid OID, typmod int32) string {
 
 func parenthesised(n int) string { return "(" + strconv.Itoa(n) + ")" }
 
-// varlenaHeader is what PostgreSQL adds to the length or precision in a
+// varlenaHeader holds what PostgreSQL adds to the length or precision in a
 // type modifier (VARHDRSZ).
 const varlenaHeader = 4
 

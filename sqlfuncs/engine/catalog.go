@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Catalog is what statements can name: functions, and tables that are always
+// Catalog holds what statements can name: functions, and tables that are always
 // there. A server makes it once; it does not change.
 type Catalog struct {
 	Functions map[string][]*Function

@@ -27,7 +27,7 @@ type Client struct {
 	OwnOnly    bool              // the tables of nextid list what this server knows without asking its store
 }
 
-// Rights are what the user of a session may do while it is open. They may be used
+// Rights says what the user of a session may do while it is open. They may be used
 // by several goroutines.
 type Rights interface {
 	// Generation returns a number, not 0, that changes when the rights of any user
@@ -39,7 +39,7 @@ type Rights interface {
 	Now() (admin bool, generators []string, ok bool)
 }
 
-// TLS is what pg_stat_ssl and MySQL's status variables show of a connection's
+// TLS holds what pg_stat_ssl and MySQL's status variables show of a connection's
 // encryption.
 type TLS struct {
 	Version string // TLSv1.3

@@ -39,7 +39,7 @@ type Exec struct {
 // Exec with its rows would be most of what they allocate.
 var spareExecs = sync.Pool{New: func() any { return &Exec{rows: make([]datum.Value, spareRow)} }}
 
-// spareRow is how many values of each row are kept with a spare Exec.
+// spareRow sets how many values of each row are kept with a spare Exec.
 const spareRow = 16
 
 // NewExec begins an execution. dialect is nil for PostgreSQL's.
@@ -110,7 +110,7 @@ func (x *Exec) Frame(i, n int) []datum.Value {
 	return x.Frames[i]
 }
 
-// lookAfter is how much work may pass before a statement looks at its context:
+// lookAfter bounds how much work may pass before a statement looks at its context:
 // about a quarter of a millisecond.
 const lookAfter = 1 << 14
 

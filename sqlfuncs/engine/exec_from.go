@@ -180,7 +180,7 @@ type tableSource struct {
 	keys [][]*KeyTest // by key column
 }
 
-// KeyTest is what a condition says about a column: it equals one of values.
+// KeyTest holds what a condition says about a column: it equals one of values.
 type KeyTest struct {
 	Column ref
 	Values func(x *Exec) ([]datum.Value, error) // nil slice: NULL, no row can match

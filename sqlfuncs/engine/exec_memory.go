@@ -20,15 +20,15 @@ const (
 	targetBytes = 512
 	refBytes    = 64
 
-	// uncounted is how large a computed value may be without being counted
+	// uncounted bounds how large a computed value may be without being counted
 	// while it is computed: most are, and a row has few.
 	uncounted = 4 << 10
 
-	// WorkFactor is how much a function may need while it works, as a multiple
+	// WorkFactor bounds how much a function may need while it works, as a multiple
 	// of its arguments: trees of JSON, slices of pieces.
 	WorkFactor = 24
 
-	// callWork is what a call takes beside looking at its arguments, see Work.
+	// callWork holds what a call takes beside looking at its arguments, see Work.
 	callWork = 16
 )
 
@@ -155,7 +155,7 @@ func counted(e *Expr) *Expr {
 	return e
 }
 
-// SizeOf is what a value holds beyond itself.
+// SizeOf returns what a value holds beyond itself.
 func SizeOf(v datum.Value) int {
 	n := len(v.Str)
 	for _, e := range v.Elems {
@@ -164,7 +164,7 @@ func SizeOf(v datum.Value) int {
 	return n
 }
 
-// SizeOfRow is what a row takes of the memory, in bytes.
+// SizeOfRow returns what a row takes of the memory, in bytes.
 func SizeOfRow(row []datum.Value) int {
 	n := rowBytes + len(row)*valueBytes
 	for i := range row {

@@ -13,7 +13,7 @@ type windowInput struct {
 	out  []datum.Value   // by call
 }
 
-// size is what the row holds.
+// size returns what the row holds.
 func (in *windowInput) size() int {
 	n := SizeOfRow(in.row) + SizeOfRow(in.out)
 	for i, values := range in.keys {

@@ -45,7 +45,7 @@ func (e *Expr) Eval(x *Exec) (datum.Value, error) {
 	return datum.Value{Type: e.Type, Valid: true, Int: e.number}, nil
 }
 
-// slot is what stands in the column that e reads.
+// slot returns what stands in the column that e reads.
 func (e *Expr) slot(x *Exec) (datum.Value, error) {
 	r := e.Refs[0]
 	return x.Frames[r.frame][r.index], nil
@@ -58,7 +58,7 @@ func (e *Expr) Computed(eval func(x *Exec) (datum.Value, error)) *Expr {
 	return &c
 }
 
-// Known is what is known of few expressions: conditions, records and columns.
+// Known holds what is known of few expressions: conditions, records and columns.
 type Known struct {
 	Fields []FromColumn // of a record whose columns are known
 	Keys   []*KeyTest   // a condition: what it says about single columns
@@ -123,7 +123,7 @@ func (p *Planner) place(e Expr) *Expr {
 	return at
 }
 
-// mostPlaced is how many have one piece of memory, at most: a small plan has few.
+// mostPlaced bounds how many have one piece of memory, at most: a small plan has few.
 const mostPlaced = 64
 
 // replace undoes what was placed since p.spare was spare, of which only e is left.

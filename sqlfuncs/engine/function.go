@@ -30,7 +30,7 @@ type Function struct {
 	Length  func(args []*Expr) int32
 }
 
-// Does is what a function does when it is called, in one of the ways below.
+// Does implements a function when it is called, in one of the ways below.
 type Does interface{ does() }
 
 type (
@@ -95,7 +95,7 @@ func (f *Function) IsAggregate() bool {
 	return is
 }
 
-// Eval is what computes a function's value, nil where it is not Eval that does.
+// Eval computes a function's value, nil where it is not Eval that does.
 func (f *Function) Eval() Eval {
 	switch does := f.Does.(type) {
 	case Eval:
@@ -108,7 +108,7 @@ func (f *Function) Eval() Eval {
 	return nil
 }
 
-// rows is what yields a function's rows, nil where it returns none.
+// rows returns what yields a function's rows, nil where it returns none.
 func (f *Function) rows() Set {
 	switch does := f.Does.(type) {
 	case Set:

@@ -12,10 +12,10 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Host is what a session lends to the statements that are planned and run for
+// Host holds what a session lends to the statements that are planned and run for
 // it.
 type Host interface {
-	// Env is what the text forms of values depend on.
+	// Env returns what the text forms of values depend on.
 	Env() *datum.Env
 	// Now is the time that the server's clock shows.
 	Now() time.Time
@@ -44,7 +44,7 @@ type Host interface {
 	SettingsChanged()
 	// Registry has the generators of the server.
 	Registry() *generator.Registry
-	// Catalog is what statements can name on the server.
+	// Catalog returns what statements can name on the server.
 	Catalog() *Catalog
 	// Version is nextid's.
 	Version() string
@@ -61,7 +61,7 @@ type Host interface {
 	Table(p *Planner, name syntax.Name) (*Table, error)
 }
 
-// Dialect is how a dialect other than PostgreSQL's reads expressions.
+// Dialect describes how a dialect other than PostgreSQL's reads expressions.
 type Dialect interface {
 	// Analyse analyses an expression that means something else in the dialect;
 	// it returns nil, nil for the others.

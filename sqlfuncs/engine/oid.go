@@ -14,7 +14,7 @@ type RelationOIDs struct {
 	oids  map[string]uint32
 }
 
-// FirstSequenceOID is where the OIDs of generators begin.
+// FirstSequenceOID marks where the OIDs of generators begin.
 const FirstSequenceOID = 1 << 20
 
 // maxSequenceOIDs bounds the names that get an OID.
@@ -42,7 +42,7 @@ func (s *RelationOIDs) Sequence(name string) (uint32, bool) {
 	return oid, true
 }
 
-// idTableOIDs is what the OID of NAME_id is above that of NAME.
+// idTableOIDs holds what the OID of NAME_id is above that of NAME.
 const idTableOIDs = 1 << 28
 
 // IDTable is the OID of the table NAME_id of a generator; 0 where there are too

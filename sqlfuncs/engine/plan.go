@@ -139,7 +139,7 @@ type Column struct {
 	letters bool         // see Exact
 }
 
-// Origin is where a result column comes from.
+// Origin describes where a result column comes from.
 type Origin struct {
 	Schema    string
 	InDefault bool   // Schema is the session's default database

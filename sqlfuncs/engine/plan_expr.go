@@ -218,7 +218,7 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 	return x, nil
 }
 
-// typeColumnName is what a cast to a type calls its column: the type's name,
+// typeColumnName returns what a cast to a type calls its column: the type's name,
 // without the [] of an array.
 func typeColumnName(t datum.OID) string {
 	info, _ := datum.TypeInfo(t)

@@ -462,7 +462,7 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 	}, nil
 }
 
-// nullRow is what a function of one row gives for NULL.
+// nullRow returns what a function of one row gives for NULL.
 func nullRow(columns []FromColumn) Rows {
 	row := make([]datum.Value, len(columns))
 	for i, c := range columns {

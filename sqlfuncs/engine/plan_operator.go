@@ -299,7 +299,7 @@ func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr,
 	return e, nil
 }
 
-// EqualsKey is what column = value says about the column.
+// EqualsKey returns what column = value says about the column.
 func EqualsKey(column, value *Expr) []*KeyTest {
 	if !column.Column || value.Volatile {
 		return nil

@@ -41,7 +41,7 @@ type noNumbers struct{}
 func (noNumbers) Next(*Exec, int64) (generator.Range, error) { return generator.Range{}, io.EOF }
 func (noNumbers) Close()                                     {}
 
-// run is what begins the run of a call, nil where its rows are no ids.
+// run returns what begins the run of a call, nil where its rows are no ids.
 func (c *setCall) run() func(x *Exec) (NumberRun, error) {
 	ids, ok := c.f.Does.(IDs)
 	if !ok {

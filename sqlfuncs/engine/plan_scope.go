@@ -166,7 +166,7 @@ func (p *Planner) refTo(r ref) []ref {
 	return p.read
 }
 
-// columnOf is what is known of a column's value, nil where that is nothing.
+// columnOf returns what is known of a column's value, nil where that is nothing.
 func columnOf(k Known) *Known {
 	if len(k.Fields) == 0 && k.table == 0 && k.attr == 0 && k.Origin == nil {
 		return nil
@@ -174,7 +174,7 @@ func columnOf(k Known) *Known {
 	return &Known{Fields: k.Fields, table: k.table, attr: k.attr, Origin: k.Origin}
 }
 
-// systemColumns are what every row of a table has (PostgreSQL 5.5). Ours have
+// systemColumns hold what every row of a table has (PostgreSQL 5.5). Ours have
 // no versions, so that these values say: written once, by the bootstrap.
 var systemColumns = map[string]datum.Value{
 	"xmin": {Type: datum.Xid, Valid: true, Int: 1}, "xmax": {Type: datum.Xid, Valid: true}, "tableoid": {Type: datum.Oid, Valid: true},

@@ -16,7 +16,7 @@ func errUnionTypes(l, r Column) error {
 		datum.FormatType(l.Type, -1), datum.FormatType(r.Type, -1))
 }
 
-// targetPos is where a column of a query is written, otherwise where that is not
+// targetPos returns where a column of a query is written, otherwise where that is not
 // one place.
 func targetPos(q *syntax.Select, i int, otherwise syntax.Pos) syntax.Pos {
 	switch body := q.Body.(type) {

@@ -36,7 +36,7 @@ type TableColumn struct {
 	// Declared is the type in the catalogs where it is not Type: inet, or a domain of
 	// information_schema, whose values have the type under it.
 	Declared datum.OID
-	// Length is how many characters a text of the MySQL dialect has at most; 0
+	// Length bounds how many characters a text of the MySQL dialect has at most; 0
 	// where that is not said.
 	Length int32
 }
@@ -88,7 +88,7 @@ func TextMod(length int32) int32 {
 // TextLength is the length that a type modifier of TextMod tells, 0: none.
 func TextLength(mod int32) int32 { return max(mod-4, 0) }
 
-// FirstTableOID is where the OIDs of our own tables begin (PostgreSQL's
+// FirstTableOID marks where the OIDs of our own tables begin (PostgreSQL's
 // first normal object id).
 const FirstTableOID = 16384
 
@@ -215,7 +215,7 @@ func (t *Table) Row(pairs ...any) []datum.Value {
 	return row
 }
 
-// rowShape is what Row begins with.
+// rowShape holds what Row begins with.
 type rowShape struct {
 	zero   []datum.Value
 	column map[string]int

@@ -11,7 +11,7 @@ func walkExpr(e syntax.Expr, look func(syntax.Expr) bool) {
 	eachPart(e, func(part syntax.Expr) { walkExpr(part, look) })
 }
 
-// leftmost is where the text of an expression begins; the position of an
+// leftmost returns where the text of an expression begins; the position of an
 // operator is its own.
 func leftmost(e syntax.Expr) syntax.Pos {
 	first := e.Position()

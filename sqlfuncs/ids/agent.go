@@ -43,7 +43,7 @@ func isAgent(s string) bool {
 	return s != "" && len(s) <= maxAgentBytes
 }
 
-// agentCount is what one agent did.
+// agentCount holds what one agent did.
 type agentCount struct {
 	ids  atomic.Int64
 	last atomic.Int64 // Unix µs
@@ -87,7 +87,7 @@ func (a *agents) of(name string) *agentCount {
 	return more[name]
 }
 
-// Trail is where ids are recorded; *audit.Trail is one. It
+// Trail describes where ids are recorded; *audit.Trail is one. It
 // never blocks.
 type Trail interface {
 	Sampled() bool
@@ -169,7 +169,7 @@ func timeOrNull(t time.Time) datum.Value {
 	return datum.TimestampTZFromTime(t)
 }
 
-// AgentCount is how many ids one agent drew.
+// AgentCount describes how many ids one agent drew.
 type AgentCount struct {
 	Agent string
 	IDs   int64

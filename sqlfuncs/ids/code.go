@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// codeLength is how long a code can be: its prefix, digits, groups and check
+// codeLength returns how long a code can be: its prefix, digits, groups and check
 // digits have limits.
 func codeLength([]*engine.Expr) int32 { return 255 }
 

@@ -123,7 +123,7 @@ func take(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 	return r, nil
 }
 
-// slowAfter is how long a call has to take for its client to be told before.
+// slowAfter sets how long a call has to take for its client to be told before.
 const slowAfter = time.Second
 
 // warnOfRate tells the client that a call waits for a limit of the layout.

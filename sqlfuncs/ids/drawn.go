@@ -7,7 +7,7 @@ import (
 	"nextid/sqlfuncs/account"
 )
 
-// Drawn is what a session has drawn: lastval and currval.
+// Drawn holds what a session has drawn: lastval and currval.
 type Drawn struct {
 	last   *generator.Entry // nil: nothing
 	lastID int64
@@ -60,7 +60,7 @@ func (d *Drawn) keep(memory *account.Session) {
 	s.id, d.kept = d.lastID, true
 }
 
-// place is where a generator's id is, or where there is room for it.
+// place returns where a generator's id is, or where there is room for it.
 func (d *Drawn) place(number int) *drawnID {
 	const spread = 0x9e3779b97f4a7c15 // Knuth's multiplicative hashing
 	i, _ := bits.Mul64(uint64(number)*spread, uint64(len(d.before)))

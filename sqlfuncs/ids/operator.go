@@ -14,7 +14,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// operatorTables are what an operator asks: SELECT * FROM nextid.generators.
+// operatorTables hold what an operator asks: SELECT * FROM nextid.generators.
 var operatorTables = []engine.Table{
 	operatorTable("generators", "every generator: definition, and how the running one stands", `
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
@@ -121,7 +121,7 @@ func runningColumns(r *generator.Registry, name string) []datum.Value {
 	return out
 }
 
-// troubleColumns are why and when a draw failed last on this server.
+// troubleColumns returns why and when a draw failed last on this server.
 func troubleColumns(r *generator.Registry, name string) []datum.Value {
 	if e := r.Lookup([]byte(name)); e != nil {
 		if t := e.Trouble(); t != nil {

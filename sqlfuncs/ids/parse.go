@@ -16,7 +16,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// partColumns are what an id says about itself, in the order of parse_id.
+// partColumns hold what an id says about itself, in the order of parse_id.
 var partColumns = engine.ColumnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
@@ -171,7 +171,7 @@ func partsJSON(p generator.Parts) datum.Value {
 	return datum.MakeString(datum.JSONB, string(append(out, '}')))
 }
 
-// MaxIDDigits is how many digits a bigint has. A text of more, all of them
+// MaxIDDigits sets how many digits a bigint has. A text of more, all of them
 // digits, is another id that tells what it is, such as KSUID's Nil.
 const MaxIDDigits = 19
 

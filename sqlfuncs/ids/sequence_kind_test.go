@@ -47,7 +47,7 @@ func TestNextvalOfANewName(t *testing.T) {
 	limited.Fails(t, "SELECT nextval('secret')", sqlstate.InsufficientPrivilege)
 }
 
-// pooledOf is what cmd/nextid gives to sequences where nothing is configured.
+// pooledOf returns what cmd/nextid gives to sequences where nothing is configured.
 func pooledOf(t *testing.T) ids.Auto {
 	t.Helper()
 	l, err := layout.Preset(layout.Default)

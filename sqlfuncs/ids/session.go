@@ -13,7 +13,7 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// Server is what the functions of all sessions share.
+// Server holds what the functions of all sessions share.
 type Server struct {
 	PerCall  int64          // ids in one call, at most
 	Layout   *layout.Layout // of parse_id(number)
@@ -60,7 +60,7 @@ type Setting struct {
 // fences anything it asks agree, and an error of that ends it.
 type Takeover func(ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(Position) error) (Position, error)
 
-// Position is where another id system stands.
+// Position describes where another id system stands.
 type Position struct {
 	Kind      string          // of the generator that goes on
 	Options   json.RawMessage // of it, when it is new
@@ -70,12 +70,12 @@ type Position struct {
 	Report    string          // what was done
 }
 
-// Session is what the functions ask of a session.
+// Session holds what the functions ask of a session.
 type Session interface {
 	engine.Host
-	// IDServer is what it shares with the others.
+	// IDServer returns what it shares with the others.
 	IDServer() *Server
-	// Drawn is what it has drawn so far.
+	// Drawn returns what it has drawn so far.
 	Drawn() *Drawn
 	// Charge counts n ids of a name against the quotas, or refuses them; Refund
 	// takes back what was charged for ids that were not drawn.
@@ -88,7 +88,7 @@ type Session interface {
 // sessionOf is the session for which a statement runs.
 func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
 
-// serverOf is what the sessions share.
+// serverOf returns what the sessions share.
 func serverOf(x *engine.Exec) *Server { return sessionOf(x).IDServer() }
 
 // NewestID is the newest id of a generator that the session drew.

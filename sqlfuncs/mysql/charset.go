@@ -104,7 +104,7 @@ var wideCollations = map[int]string{
 	28: "gbk", 87: "gbk", 95: "cp932", 96: "cp932", 97: "eucjpms", 98: "eucjpms", 248: "gb18030", 249: "gb18030", 250: "gb18030",
 }
 
-// noPad is what MariaDB adds to a collation's number for the one that does
+// noPad holds what MariaDB adds to a collation's number for the one that does
 // not pad.
 const noPad = 1024
 

@@ -180,7 +180,7 @@ func replay(t *testing.T, s *sqltest.Session, c sent) []reply {
 	return []reply{replyOf(t, s, p)}
 }
 
-// recordedName is where the recorder cut the names of columns.
+// recordedName marks where the recorder cut the names of columns.
 const recordedName = 200
 
 // differs says in one word how answers differ, "" if they do not.

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Dialect is how MySQL and MariaDB read expressions, and what there is in the
+// Dialect describes how MySQL and MariaDB read expressions, and what there is in the
 // dialect beside the catalog of the server. It does not change.
 type Dialect struct {
 	functions map[string][]*engine.Function // MySQL's own

@@ -64,7 +64,7 @@ func schemaType(text string) datum.OID {
 // characters as the server's greatest packet may hold.
 const longText = 196605
 
-// textLength is how many characters the texts of a type have at most.
+// textLength returns how many characters the texts of a type have at most.
 func textLength(text string) int32 {
 	if text == "longtext" {
 		return longText
@@ -207,7 +207,7 @@ func idTablesOf(x *engine.Exec) ([]*engine.Table, error) {
 	return out, x.Hold(len(out) * listedBytes)
 }
 
-// listedBytes is what a table costs that was made to be listed.
+// listedBytes holds what a table costs that was made to be listed.
 const listedBytes = 1 << 10
 
 // tablesOf lists the tables of one database.

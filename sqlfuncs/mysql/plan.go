@@ -165,7 +165,7 @@ func comparableTypes(p *engine.Planner, l, r *engine.Expr) (left, right *engine.
 	return left, right, err
 }
 
-// compared is how two expressions are compared: as values of a type. Texts are
+// compared describes how two expressions are compared: as values of a type. Texts are
 // folded, so that equal ones are the same.
 type compared struct {
 	as            datum.OID

@@ -67,7 +67,7 @@ func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	return q, err
 }
 
-// row is what SELECT * FROM the sequence returns.
+// row returns what SELECT * FROM the sequence returns.
 func (q *mariaDBSequence) row() []datum.Value {
 	n := datum.MakeInt8
 	return []datum.Value{n(q.next), n(q.min), n(q.max), n(q.start), n(q.increment), n(q.cache), n(0), n(0)}

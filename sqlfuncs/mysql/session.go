@@ -12,17 +12,17 @@ import (
 // MariaDBVersion is the release that the dialect is tested against.
 const MariaDBVersion = "10.11.19"
 
-// Version is what VERSION() and the greeting of the MySQL protocol say. It names
+// Version returns what VERSION() and the greeting of the MySQL protocol say. It names
 // MariaDB, whose dialect with sequences ours is.
 func Version(nextid string) string { return MariaDBVersion + "-MariaDB-nextid-" + nextid }
 
 // MaxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
 const MaxDatabaseBytes = 64
 
-// Session is what the dialect asks of a session.
+// Session holds what the dialect asks of a session.
 type Session interface {
 	engine.Host
-	// MySQL is what only sessions in the dialect have.
+	// MySQL returns what only sessions in the dialect have.
 	MySQL() *State
 	// InTransaction reports whether a transaction is open.
 	InTransaction() bool
@@ -38,7 +38,7 @@ func stateOf(x *engine.Exec) *State { return x.Host.(Session).MySQL() }
 // plannedState is that of the session for which a statement is planned.
 func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
 
-// State is what only sessions in the MySQL dialect have.
+// State holds what only sessions in the MySQL dialect have.
 type State struct {
 	Autocommit               bool   // @@autocommit, kept here since every answer tells it
 	Database                 string // of USE, "": none
@@ -53,7 +53,7 @@ type State struct {
 	RowsAtMost               int64 // sql_select_limit, -1: none
 }
 
-// Reading is what MySQL's variables say of how a session's texts are
+// Reading holds what MySQL's variables say of how a session's texts are
 // read.
 type Reading struct {
 	Mode  syntax.Mode // of sql_mode

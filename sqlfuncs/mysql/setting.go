@@ -22,7 +22,7 @@ func wrongType(s *setting.Definition) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect argument type to variable '%s'", s.Name).WithMySQL(1232, "42000")
 }
 
-// localePattern is what the name of a locale looks like: de_DE. Messages are
+// localePattern holds what the name of a locale looks like: de_DE. Messages are
 // English in every one.
 var localePattern = regexp.MustCompile(`^[A-Za-z]{2}_[A-Za-z]{2}$`)
 

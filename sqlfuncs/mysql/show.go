@@ -12,7 +12,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// shown is what a SHOW statement answers: columns, and rows that LIKE and
+// shown holds what a SHOW statement answers: columns, and rows that LIKE and
 // WHERE choose from.
 type shown struct {
 	columns []engine.TableColumn
@@ -325,7 +325,7 @@ var tableStatusColumns = engine.ColumnList(`
 	Collation:text Checksum:int8 Create_options:text Comment:text Max_index_length:int8
 	Temporary:text`)
 
-// showTableStatus is what FederatedX and SPIDER look a table up with. A table
+// showTableStatus returns what FederatedX and SPIDER look a table up with. A table
 // of a generator that does not exist yet is there as soon as it is asked for.
 func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	ts, err := tablesOf(x, shownDatabase(x, t))

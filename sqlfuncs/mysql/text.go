@@ -158,7 +158,7 @@ func locate(s, what string, exact bool) int64 {
 	return 1 + int64(utf8.RuneCountInString(s[:i]))
 }
 
-// lengthOf is how many characters a value has at most as a text, 0: nobody knows.
+// lengthOf returns how many characters a value has at most as a text, 0: nobody knows.
 func lengthOf(e *engine.Expr) int32 {
 	switch e.Type {
 	case datum.Text, datum.Varchar:

@@ -224,7 +224,7 @@ func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 	return n, nil
 }
 
-// truth is what a value means as a condition.
+// truth returns what a value means as a condition.
 func truth(x *engine.Exec, v datum.Value) bool {
 	switch {
 	case v.Type == datum.Bool || engine.IsInteger(v.Type):
@@ -235,7 +235,7 @@ func truth(x *engine.Exec, v datum.Value) bool {
 	return floatOf(x, v) != 0
 }
 
-// datePrefix is what the text of a date or time begins with.
+// datePrefix holds what the text of a date or time begins with.
 var datePrefix = regexp.MustCompile(`^\s*\d{4}-\d`)
 
 // timeOf reads a date or datetime; what is none becomes NULL with a warning.

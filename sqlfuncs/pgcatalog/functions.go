@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Functions are what clients call on the system catalogue.
+// Functions returns what clients call on the system catalogue.
 func Functions() []engine.Function {
 	return slices.Concat(sessionFunctions, typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
 		privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions)

@@ -131,7 +131,7 @@ func roleMembership(object datum.OID) []engine.Function {
 	return out
 }
 
-// defaultACL is what acldefault grants by kind of object: to everybody, to the owner.
+// defaultACL holds what acldefault grants by kind of object: to everybody, to the owner.
 var defaultACL = map[string][2]string{
 	"r": {"", "arwdDxt"}, "s": {"", "rwU"}, "d": {"Tc", "CTc"}, "f": {"X", "X"}, "l": {"U", "U"}, "L": {"", "rw"},
 	"n": {"", "UC"}, "p": {"", "sA"}, "t": {"", "C"}, "F": {"", "U"}, "S": {"", "U"}, "T": {"U", "U"}, "c": {"", ""},

@@ -37,7 +37,7 @@ type procIndex struct {
 	byName map[string][]*proc
 }
 
-// firstProcOID is where the OIDs of our own functions begin.
+// firstProcOID marks where the OIDs of our own functions begin.
 const firstProcOID = 20000
 
 // readProcs lists the functions that can be called, and those that rows of pg_type

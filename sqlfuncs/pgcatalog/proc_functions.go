@@ -27,7 +27,7 @@ func (s *System) procedureOID(signature string) (uint32, bool) {
 	return 0, false
 }
 
-// arguments is what pg_get_function_arguments prints.
+// arguments returns what pg_get_function_arguments prints.
 func (p *proc) arguments(defaults bool) string {
 	var list []string
 	in := 0
@@ -51,7 +51,7 @@ func (p *proc) arguments(defaults bool) string {
 	return strings.Join(list, ", ")
 }
 
-// returns is what pg_get_function_result prints.
+// returns returns what pg_get_function_result prints.
 func (p *proc) returns() string {
 	var columns []string
 	for i, t := range p.all {
@@ -68,7 +68,7 @@ func (p *proc) returns() string {
 	return formatType(p.result, -1)
 }
 
-// definition is what pg_get_functiondef prints.
+// definition returns what pg_get_functiondef prints.
 func (p *proc) definition() (string, error) {
 	if p.kind == 'a' {
 		return "", sqlstate.New(sqlstate.WrongObjectType, "%q is an aggregate function", p.name)

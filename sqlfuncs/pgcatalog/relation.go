@@ -49,7 +49,7 @@ type relationSet struct {
 	byName      map[string]*relation
 }
 
-// relationsOfStatement is where exec.memo has the relationSet of a statement.
+// relationsOfStatement describes where exec.memo has the relationSet of a statement.
 type relationsOfStatement struct{}
 
 // dynamicRelations are the relations of the generators as they stand for this
@@ -277,7 +277,7 @@ func (s *System) rowTypeName(oid uint32) (string, bool) {
 	return name, ok
 }
 
-// segmentOptions are what pg_sequence shows of a generator.
+// segmentOptions hold what pg_sequence shows of a generator.
 type segmentOptions struct {
 	Start     int64  `json:"start"`
 	Increment int64  `json:"increment"`
@@ -340,7 +340,7 @@ func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
 	return rows
 }
 
-// helpRows are what there is to say about a relation.
+// helpRows returns what there is to say about a relation.
 func helpRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Help == "" {
 		return nil, nil

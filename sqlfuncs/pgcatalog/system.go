@@ -33,12 +33,12 @@ func NewSystem(known *engine.Catalog, users func() map[string]bool) *System {
 // table is one of the tables of pg_catalog.
 func (s *System) table(name string) *engine.Table { return s.known.Tables[engine.PGCatalog+"."+name] }
 
-// Session is what the catalogs ask of a session.
+// Session holds what the catalogs ask of a session.
 type Session interface {
 	engine.Host
 	// System has the catalogs of the server.
 	System() *System
-	// Snapshot is where what a transaction sees is kept until its end, nil where
+	// Snapshot returns where what a transaction sees is kept until its end, nil where
 	// each statement looks anew.
 	Snapshot() *any
 	// PreparedStatements lists the session's own, in no order.

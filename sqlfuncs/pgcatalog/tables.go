@@ -48,7 +48,7 @@ func Tables() []engine.Table {
 	return list
 }
 
-// relationFile is what relations.tsv says.
+// relationFile holds what relations.tsv says.
 var relationFile = sync.OnceValue(readRelations)
 
 // textOf returns the text of a file in catalog/, "" when there is none.

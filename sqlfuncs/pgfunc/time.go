@@ -42,10 +42,10 @@ func currentTime(t datum.OID) engine.Eval {
 	}
 }
 
-// maxTimePrecision is how many digits of the second are kept.
+// maxTimePrecision sets how many digits of the second are kept.
 const maxTimePrecision = 6
 
-// void is what pg_sleep returns.
+// void holds what pg_sleep returns.
 var void = datum.Value{Type: datum.Void, Valid: true}
 
 // sleep waits for a[0] seconds, or until the statement is cancelled.

@@ -29,7 +29,7 @@ type Variables struct {
 	touched bool  // there was a change since, so that undo is valid
 }
 
-// Own is what a setting, by its lower-case name, is when a session begins.
+// Own holds what a setting, by its lower-case name, is when a session begins.
 type Own struct{ Key, Value string }
 
 // NewVariables are the settings of a session that begins, as the server has

@@ -1,6 +1,6 @@
 package sqlstate
 
-// MySQLNumber is what MySQL's protocol calls an error: a number and an
+// MySQLNumber holds what MySQL's protocol calls an error: a number and an
 // SQLSTATE of its own.
 type MySQLNumber struct {
 	Number uint16

@@ -85,7 +85,7 @@ const (
 	Internal               Code = "XX000" // internal_error
 )
 
-// Error is what a client gets: a code, a sentence a DBA understands, and
+// Error holds what a client gets: a code, a sentence a DBA understands, and
 // what to do about it.
 type Error struct {
 	Code     Code

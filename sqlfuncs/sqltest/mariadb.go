@@ -97,7 +97,7 @@ func DialMariaDB(t testing.TB, addr string) *sql.Conn {
 	return conn
 }
 
-// OursMySQL is what a session of ours in the MySQL dialect answers.
+// OursMySQL returns what a session of ours in the MySQL dialect answers.
 func OursMySQL(t *testing.T, s *Session, query string) string {
 	r, err := s.Query(t, query)
 	if err != nil {
@@ -114,7 +114,7 @@ func OursMySQL(t *testing.T, s *Session, query string) string {
 	return FormatAnswer(names, kinds, r.Rows)
 }
 
-// MariaDB is what a real MariaDB answers.
+// MariaDB returns what a real MariaDB answers.
 func MariaDB(t *testing.T, conn *sql.Conn, query string) string {
 	rows, err := conn.QueryContext(t.Context(), query)
 	var e *mysql.MySQLError

@@ -37,7 +37,7 @@ type Server struct {
 	sessions int
 }
 
-// Config is what tests vary.
+// Config holds what tests vary.
 type Config struct {
 	Limits       sqlfuncs.Limits
 	Memory       account.Limits

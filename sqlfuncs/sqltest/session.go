@@ -42,10 +42,10 @@ func (s *Session) NoteIDs(t testing.TB, name string, ids ...string) {
 	}
 }
 
-// Null is how tests write NULL.
+// Null sets how tests write NULL.
 const Null = "NULL"
 
-// Result is what one statement answered.
+// Result holds what one statement answered.
 type Result struct {
 	Columns []sqlfuncs.Column
 	Rows    [][]string

@@ -183,7 +183,7 @@ func ComparePostgreSQLFiles(t *testing.T, dsn string) {
 	})
 }
 
-// Ours is what a session of ours answers.
+// Ours returns what a session of ours answers.
 func Ours(t *testing.T, s *Session, sql string) string {
 	r, err := s.Query(t, sql)
 	if err != nil {
@@ -204,7 +204,7 @@ func formatError(code string, position int) string {
 	return fmt.Sprintf("%s%s %d", ErrorPrefix, code, position)
 }
 
-// PostgreSQL is what a real PostgreSQL answers.
+// PostgreSQL returns what a real PostgreSQL answers.
 func PostgreSQL(t *testing.T, conn *pgconn.PgConn, sql string) string {
 	var names, types []string
 	var rows [][]string

@@ -189,7 +189,7 @@ type (
 	}
 )
 
-// TransactionKind is what a Transaction statement does.
+// TransactionKind holds what a Transaction statement does.
 type TransactionKind uint8
 
 // The transaction statements, by command tag.

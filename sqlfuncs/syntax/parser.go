@@ -100,7 +100,7 @@ type nodes[T any] struct {
 	piece int
 }
 
-// mostNodes is how many are made at once, at most: a small tree has few.
+// mostNodes bounds how many are made at once, at most: a small tree has few.
 const mostNodes = 64
 
 // one returns a slice of x alone.

@@ -47,7 +47,7 @@ func (s sameness) values(a, b reflect.Value) bool {
 	return a.Equal(b)
 }
 
-// inside is what an interface, a pointer or parentheses hold; the zero Value
+// inside returns what an interface, a pointer or parentheses hold; the zero Value
 // for nil.
 func inside(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {

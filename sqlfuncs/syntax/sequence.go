@@ -102,7 +102,7 @@ func (p *parser) grant() Statement {
 	return s
 }
 
-// refusal is what a refused statement is read as.
+// refusal returns what a refused statement is read as.
 func (p *parser) refusal(what string) Statement {
 	p.refuse(what)
 	return &Unsupported{What: what}

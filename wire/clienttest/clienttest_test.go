@@ -121,7 +121,7 @@ func wanted(c *client) bool {
 	return all || slices.Contains(named, c.name) || len(named) == 0 && c.quick
 }
 
-// report is what the checks of a client said.
+// report holds what the checks of a client said.
 type report struct {
 	version    string
 	core, meta int      // checks that passed

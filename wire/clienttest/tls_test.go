@@ -138,7 +138,7 @@ type attempt struct {
 	fails                string // part of what the client says; "": it gets an id
 }
 
-// mode is how a client uses TLS.
+// mode describes how a client uses TLS.
 type mode int
 
 const (

@@ -450,7 +450,7 @@ type client struct {
 	greeting greeting
 }
 
-// greeting is what a server says first.
+// greeting holds what a server says first.
 type greeting struct {
 	version, method string
 	id              uint64

@@ -26,13 +26,13 @@ const (
 	mariadbBulk     = 1 << 34
 	cacheMetadata   = 1 << 36
 
-	// plain is what any client since MySQL 5.5 sends.
+	// plain holds what any client since MySQL 5.5 sends.
 	plain = longPassword | connectWithDB | protocol41 | transactions | secureAuth | multiStatements | multiResults | pluginAuth | connectAttrs | lenencAuth
 
-	// modern is what MySQL 8's clients add.
+	// modern holds what MySQL 8's clients add.
 	modern = plain | sessionTrack | deprecateEOF
 
-	// maria is what MariaDB's newest connectors send.
+	// maria holds what MariaDB's newest connectors send.
 	maria = modern&^longPassword | mariadbBulk | cacheMetadata
 )
 

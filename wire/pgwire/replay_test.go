@@ -133,7 +133,7 @@ func (r *recorded) param(t *testing.T, i int, p *string) []byte {
 	return append(i32(len(value)), value...)
 }
 
-// step is what goes from one ReadyForQuery to the next.
+// step holds what goes from one ReadyForQuery to the next.
 type step struct {
 	in        []byte
 	statement string   // the texts, or the first Bind's
@@ -280,7 +280,7 @@ func essence(statement string, reply []string) []string {
 	return lines
 }
 
-// firstStatus is where the ParameterStatus messages at the end begin.
+// firstStatus returns where the ParameterStatus messages at the end begin.
 func firstStatus(lines []string) int {
 	i := len(lines)
 	for i > 0 && lines[i-1][0] == 'S' {

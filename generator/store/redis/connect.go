@@ -19,7 +19,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// location is what a URL says.
+// location holds what a URL says.
 type location struct {
 	shown     string // for messages, without a password
 	hosts     []string

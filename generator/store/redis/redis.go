@@ -349,7 +349,7 @@ func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err erro
 	return row, err
 }
 
-// listAtOnce is how many keys of a list are read with one command: Redis does
+// listAtOnce sets how many keys of a list are read with one command: Redis does
 // nothing else meanwhile.
 const listAtOnce = 1000
 

@@ -17,7 +17,7 @@ type Driver struct {
 	Schema func(url string) (Schema, error)
 }
 
-// Schema is what has to be in a database before servers can use it as their
+// Schema holds what has to be in a database before servers can use it as their
 // store.
 type Schema interface {
 	Up(ctx context.Context) error   // installs or upgrades it

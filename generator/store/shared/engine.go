@@ -83,7 +83,7 @@ type Return struct {
 	Now         int64 // Unix ms, for operators
 }
 
-// Outcome is how an Ask ended.
+// Outcome describes how an Ask ended.
 type Outcome int
 
 // The outcomes. Only Granted changed anything.
@@ -96,7 +96,7 @@ const (
 	Again             // somebody else was faster; ask again
 )
 
-// Answer is what came of an Ask.
+// Answer holds what came of an Ask.
 type Answer struct {
 	Outcome Outcome
 	Lo, Hi  int64  // Granted: the reservation; Exhausted, Moved: Hi is the key's
@@ -105,7 +105,7 @@ type Answer struct {
 	Err     error  // this ask alone failed; the rest means nothing then
 }
 
-// Row is where a key stands.
+// Row describes where a key stands.
 type Row struct {
 	Key     string
 	Lo, Hi  int64
@@ -132,7 +132,7 @@ func (a *Ask) Refused(row *Row, epoch string) Answer {
 	return answer
 }
 
-// Decide is what Advance does to one key, for engines that compare and set:
+// Decide does what Advance does to one key, for engines that compare and set:
 // from the row as it is (nil for none) and the present epoch of the database
 // it makes the row to write, nil unless the outcome is Granted.
 func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
@@ -161,7 +161,7 @@ func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 	return Answer{Outcome: Granted, Lo: lo, Hi: hi, Seq: row.Seq}, row
 }
 
-// End is where a reservation from lo ends, which lies below Limit.
+// End returns where a reservation from lo ends, which lies below Limit.
 func (a *Ask) End(lo int64) int64 {
 	if room := uint64(a.Limit) - uint64(lo); uint64(a.N) < room {
 		return lo + a.N

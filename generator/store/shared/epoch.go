@@ -33,7 +33,7 @@ const (
 // unsettled.
 const unmarked = math.MinInt64
 
-// epoch is what this server knows about the database's present epoch. It is
+// epoch holds what this server knows about the database's present epoch. It is
 // never changed.
 //
 // # Time after an epoch that may have lost reservations

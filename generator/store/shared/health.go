@@ -12,7 +12,7 @@ import (
 	"nextid/generator"
 )
 
-// health is whether the database answers, by the last round and by Watch.
+// health describes whether the database answers, by the last round and by Watch.
 type health struct {
 	log *slog.Logger
 

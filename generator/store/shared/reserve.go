@@ -14,11 +14,11 @@ const (
 	// changed; each time is another round trip.
 	attempts = 8
 
-	// recoverCount is what Recover adds to a key's seq: more than any branch
+	// recoverCount holds what Recover adds to a key's seq: more than any branch
 	// of history that was lost can have, so that every server agrees.
 	recoverCount = 1 << 40
 
-	// skipCount is what the first reservation of a key after a declared
+	// skipCount holds what the first reservation of a key after a declared
 	// failover adds to its seq, for the same reason. It is less than
 	// recoverCount because Redis adds in doubles, and may fail over every day.
 	skipCount = 1 << 30
@@ -116,12 +116,12 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 	return nil
 }
 
-// skipped is where a name goes on that would have gone on at hi. What the
+// skipped returns where a name goes on that would have gone on at hi. What the
 // caller asks for is passed over as well as what the store knows of: a number
 // that was reserved there, as the first of a new day, may be lost, too.
 func (s *Store) skipped(hi int64) int64 { return saturated(hi, s.cfg.Skip) }
 
-// noRoom is why a name is stopped although numbers should be passed over.
+// noRoom returns why a name is stopped although numbers should be passed over.
 func (s *Store) noRoom(limit int64) string {
 	return fmt.Sprintf("the store was failed over or restored, and there are no %d numbers to pass over below %d", s.cfg.Skip, limit)
 }

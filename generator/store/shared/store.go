@@ -25,7 +25,7 @@ const (
 	Lossless Failover = "lossless"
 )
 
-// Config is what a Store is told. The zero value of every field is a default.
+// Config holds what a Store is told. The zero value of every field is a default.
 type Config struct {
 	Owner     string        // noted with reservations that name no owner
 	Failover  Failover      // "": Stop
@@ -43,7 +43,7 @@ const (
 	DefaultSkip = 10_000_000
 	// DefaultWait is the 60 s slice of package worker and maxSkew.
 	DefaultWait = time.Minute + maxSkew
-	// maxSkew is how far the clocks of two servers may be apart.
+	// maxSkew bounds how far the clocks of two servers may be apart.
 	maxSkew        = 10 * time.Second
 	defaultTimeout = 5 * time.Second
 	defaultLanes   = 4

@@ -89,7 +89,7 @@ type Config struct {
 	// generators are raised first.
 	Adopt bool
 
-	// ClockJump is how far the wall clock may be ahead of the time when the
+	// ClockJump bounds how far the wall clock may be ahead of the time when the
 	// store was in use last: with a clock that is years ahead by mistake, the
 	// ids of years would be passed over. 0: as far as it likes.
 	ClockJump time.Duration

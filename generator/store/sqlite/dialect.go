@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// dialect is how one database says the operations of a generator.Store. Each
+// dialect describes how one database says the operations of a generator.Store. Each
 // text is one statement; a change takes its result from its own answer
 // (RETURNING), so that nothing is looked up again after it (rule R3). The
 // parameters are ?1, ?2, … in the order of this list.

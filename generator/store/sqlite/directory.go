@@ -226,7 +226,7 @@ func (d *directory) has(file string) (bool, error) {
 	return err == nil, storeError(d.in(file), err)
 }
 
-// usersFile is what nextid passwd writes, perhaps before the first start.
+// usersFile holds what nextid passwd writes, perhaps before the first start.
 const usersFile = "users"
 
 // checkEmpty refuses to make a new store among the files of others.

@@ -1,6 +1,6 @@
 package sqlite
 
-// filesystem is what matters of the file system that a directory is on.
+// filesystem holds what matters of the file system that a directory is on.
 type filesystem struct {
 	name         string
 	magic        uint32 // as statfs(2) says it

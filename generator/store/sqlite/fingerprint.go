@@ -27,7 +27,7 @@ type fingerprint struct {
 	fingerprintState
 }
 
-// fingerprintState is what the files of a fingerprint say.
+// fingerprintState holds what the files of a fingerprint say.
 type fingerprintState struct {
 	storeID      string
 	reservations int64

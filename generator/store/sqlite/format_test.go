@@ -73,7 +73,7 @@ func older(t *testing.T, file string) {
 	}
 }
 
-// bindingOf is what a store in dir should be bound to.
+// bindingOf returns what a store in dir should be bound to.
 func bindingOf(t *testing.T, dir string) binding {
 	t.Helper()
 	root, err := os.OpenRoot(dir)

@@ -71,7 +71,7 @@ func generation(dir int, file string) string {
 	return fmt.Sprintf("generation %d", binary.NativeEndian.Uint32(h.Bytes()[4:]))
 }
 
-// hardwareID is what the machine is called by its maker, or by the hypervisor
+// hardwareID returns what the machine is called by its maker, or by the hypervisor
 // that made it: a virtual machine that was cloned keeps its machine-id, and
 // has another one. "" where there is none that this process may read, and in
 // a container, which may go on elsewhere.

@@ -14,7 +14,7 @@ type seen struct {
 	mono time.Duration // by Config.Clock; at is 0 before the first reading
 }
 
-// seenEvery is how often the time is noted while nothing is reserved.
+// seenEvery sets how often the time is noted while nothing is reserved.
 const seenEvery = time.Hour
 
 // now is the time to note, in Unix ms. It never goes back.
