@@ -28,7 +28,7 @@ var mutants = []struct {
 		[]change{{
 			"snowflake/generator.go",
 			"\t\tif first > limit || n < 1 {\n",
-			"\t\tif first > limit || n < 1 {\n\t\t\tif now < g.tickOf(last) {\n\t\t\t\tg.slot.Store(g.firstSlot(g.tickOf(last)) - 1)\n\t\t\t}\n",
+			"\t\tif first > limit || n < 1 {\n\t\t\tif now < g.Tick(last) {\n\t\t\t\tg.slot.Store(g.FirstSlot(g.Tick(last)) - 1)\n\t\t\t}\n",
 		}},
 	},
 	{
@@ -41,7 +41,7 @@ var mutants = []struct {
 	},
 	{
 		"a worker id is a lease that ends by its holder's clock", "most snowflake servers",
-		[]change{{"snowflake/generator.go", "w.last = min(t.firstSlot(end)-1, closedSlot-1)", "w.last = closedSlot - 1"}},
+		[]change{{"snowflake/generator.go", "w.last = min(t.FirstSlot(end)-1, Closed-1)", "w.last = Closed - 1"}},
 	},
 	{
 		"a server without its store goes on with the worker id that it remembers", "Meituan Leaf's local file",
