@@ -13,8 +13,8 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Renewal checks that what a server asks for all the time, with nobody drawing
-// ids, does not cost more in a store with many names: the renewal of its time
+// Renewal checks that what an idle server asks for all the time
+// does not cost more in a store with many names: the renewal of its time
 // slice, the looks at the marks of changes and of servers, and with lists the
 // list of the worker ids before one is claimed. It counts the bytes of the
 // answers of the server at addr. NEXTID_TEST_NAMES sets the number of names,

@@ -16,11 +16,11 @@ import (
 //
 //   - The reservation of a number says in its owner that the number is held, for
 //     whom and until when, and to which slot that will be written.
-//   - Whoever reserves the next number, on any server, first writes the slot
+//   - The server that reserves the next number first writes the slot
 //     (settled). So the store knows every hold before the line that says so is
-//     overwritten, and reservations are compare-and-set: AtLeast and Limit leave
-//     room for one number.
-//   - A number that was given to nobody when the server stops has a slot of its own,
+//     overwritten, and reservations are compare-and-set: AtLeast and Limit allow
+//     for one number only.
+//   - A number that no client got when the server stops has a slot of its own,
 //     which no reservation names.
 //   - A slot is a key of its own whose number is its version. Every change is a
 //     compare-and-set on the version, so that of two that confirm a hold, and give it
