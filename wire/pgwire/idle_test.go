@@ -2,8 +2,8 @@ package pgwire_test
 
 import (
 	"crypto/tls"
-	"errors"
 	"io"
+	"math"
 	"net"
 	"testing"
 
@@ -25,11 +25,12 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		connect func() net.Conn
 	}{
 		// 1.7 kB of session, machine and socket, and no goroutine; the client's end
-		// lives in this process, too. What the heap leaves between is up to 0.3 kB.
-		{"plain", 400, 2450, func() net.Conn { return dialRaw(t, plain) }},
+		// lives in this process, too. Stacks that grow for a moment add up to 0.4 kB in
+		// one round of three.
+		{"plain", 150, 2350, func() net.Conn { return dialRaw(t, plain) }},
 		// The client's end is about as large as the server's. One read buffer
 		// would be 32 kB more.
-		{"TLS", 100, 20000, func() net.Conn {
+		{"TLS", 50, 20000, func() net.Conn {
 			conn := dialRaw(t, secured)
 			if _, err := conn.Write(request(sslRequestCode)); err != nil {
 				t.Fatal(err)
@@ -50,11 +51,14 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 			for range 10 {
 				conns = append(conns, useOnce(t, tc.connect())) // what is made once
 			}
-			before := wiretest.MemoryInUse()
-			for range tc.count {
-				conns = append(conns, useOnce(t, tc.connect()))
+			got := int64(math.MaxInt64)
+			for range 3 {
+				before := wiretest.MemoryInUse()
+				for range tc.count {
+					conns = append(conns, useOnce(t, tc.connect()))
+				}
+				got = min(got, (wiretest.MemoryInUse()-before)/int64(tc.count))
 			}
-			got := (wiretest.MemoryInUse() - before) / int64(tc.count)
 			t.Logf("%d bytes a connection", got)
 			if got > tc.most && !raceEnabled {
 				t.Errorf("an idle connection takes %d bytes, want at most %d", got, tc.most)
@@ -82,7 +86,7 @@ func useOnce(t *testing.T, conn net.Conn) net.Conn {
 		}
 		for n := 0; n < 6 || answer[n-6] != 'Z'; {
 			more, err := conn.Read(answer[n:])
-			if err != nil && !errors.Is(err, io.EOF) {
+			if err != nil {
 				t.Fatal(err)
 			}
 			n += more
