@@ -14,13 +14,22 @@ import (
 type Holder interface {
 	// Holds reports whether numbers may be held already: the option holds.
 	Holds() bool
-	// Hold returns a number that nobody else gets for d. by may be ""; otherwise
-	// only a Confirm with the same by agrees.
-	Hold(ctx context.Context, d time.Duration, by string) (int64, error)
-	// Confirm ends the hold of a number, which is used from now on.
-	Confirm(ctx context.Context, n int64, by string) error
-	// Void notes for good that a number, held or given, is not used, and why.
-	Void(ctx context.Context, n int64, why, by string) error
+	// Hold returns a number that nobody else gets for d.
+	Hold(ctx context.Context, d time.Duration, by HeldBy) (int64, error)
+	// Confirm ends the hold of a number, which is used from now on. ErrNotHeld: by
+	// does not hold it.
+	Confirm(ctx context.Context, n int64, by HeldBy) error
+	// Void notes for good that a number is not used, and why, and that user said so.
+	// ErrNotHeld: the number is held, and not by by, or was never given.
+	Void(ctx context.Context, n int64, why, user string, by HeldBy) error
+}
+
+// HeldBy names who holds a number. Without a Name it is any session for a number that
+// is held for the first time. A number that came back has had a holder before, whose
+// Confirm may be late: it is held by the Session.
+type HeldBy struct {
+	Name    string
+	Session uint64 // random
 }
 
 // Void is a number that is not used.

@@ -100,7 +100,7 @@ var _ AllSource = (*source)(nil)
 // Draw implements Source.
 func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	if s.options.Holds {
-		first, err := s.hold(ctx, slotFree, 0, "")
+		first, err := s.hold(ctx, slotFree, 0, generator.HeldBy{})
 		return generator.Range{First: first, Step: s.options.Increment, Count: 1}, err
 	}
 	return s.reserve(ctx, s.options.Start, n)

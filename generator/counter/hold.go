@@ -47,7 +47,8 @@ const (
 )
 
 // hold has the content of a slot. In the store it is the words state, number, until in Unix
-// ms and, after them, by; of the state void by is what VoidKey is to say.
+// ms and, after them, by: the holder, "" for anybody, or a session. Of the state void by
+// is what VoidKey is to say.
 type hold struct {
 	state   string
 	number  int64
@@ -57,6 +58,14 @@ type hold struct {
 }
 
 func (h hold) free() bool { return h.state == "" || h.state == slotFree }
+
+// heldBy reports whether h is a hold by by.
+func (h hold) heldBy(by generator.HeldBy) bool {
+	return h.by == by.Name || by.Name == "" && h.by == session(by)
+}
+
+// session returns what stands for a holder without a name: no name has a line feed.
+func session(by generator.HeldBy) string { return "\n" + strconv.FormatUint(by.Session, 36) }
 
 func (h hold) String() string {
 	return fmt.Sprintf("%s %d %d %s", h.state, h.number, h.until, h.by)
@@ -85,11 +94,11 @@ var errMoved = errors.New("another server has changed the slot")
 func (g *Generator) Holds() bool { return g.source.options.Holds }
 
 // Hold implements generator.Holder.
-func (g *Generator) Hold(ctx context.Context, d time.Duration, by string) (n int64, err error) {
+func (g *Generator) Hold(ctx context.Context, d time.Duration, by generator.HeldBy) (n int64, err error) {
 	if d <= 0 || d > maxHold {
 		return 0, generator.OptionError("Write: hold_id('"+g.source.name+"', '10 minutes').", "a number can be held for more than nothing and at most %d days", maxHold/(24*time.Hour))
 	}
-	if err := checkWord("the holder", by, maxWho); err != nil {
+	if err := checkWord("the holder", by.Name, maxWho); err != nil {
 		return 0, err
 	}
 	err = g.ask(ctx, func(ctx context.Context) error {
@@ -100,10 +109,10 @@ func (g *Generator) Hold(ctx context.Context, d time.Duration, by string) (n int
 }
 
 // Confirm implements generator.Holder.
-func (g *Generator) Confirm(ctx context.Context, n int64, by string) error {
+func (g *Generator) Confirm(ctx context.Context, n int64, by generator.HeldBy) error {
 	return g.ask(ctx, func(ctx context.Context) error {
 		return g.source.change(ctx, n, func(h hold) (hold, error) {
-			if by != h.by || h.state != slotHeld || h.until <= g.source.now() {
+			if !h.heldBy(by) || h.state != slotHeld || h.until <= g.source.now() {
 				return h, g.source.notHeld(n)
 			}
 			return hold{state: slotFree}, nil
@@ -112,19 +121,22 @@ func (g *Generator) Confirm(ctx context.Context, n int64, by string) error {
 }
 
 // Void implements generator.Holder.
-func (g *Generator) Void(ctx context.Context, n int64, why, by string) error {
-	if err := errors.Join(checkWord("the reason", why, maxWhy), checkWord("the user", by, maxWho)); err != nil {
+func (g *Generator) Void(ctx context.Context, n int64, why, user string, by generator.HeldBy) error {
+	if err := errors.Join(checkWord("the reason", why, maxWhy), checkWord("the user", user, maxWho)); err != nil {
 		return err
 	}
 	s := g.source
 	return g.ask(ctx, func(ctx context.Context) error {
-		return s.change(ctx, n, func(hold) (hold, error) {
-			return hold{state: slotVoid, number: n, by: by + "\n" + why}, nil
+		return s.change(ctx, n, func(h hold) (hold, error) {
+			if h.state == slotHeld && h.until > s.now() && !h.heldBy(by) {
+				return h, s.notHeld(n)
+			}
+			return hold{state: slotVoid, number: n, by: user + "\n" + why}, nil
 		}, func() error {
 			if p := g.Place(n); p.Number == 0 || n >= s.holds.settled {
 				return s.notHeld(n)
 			}
-			err := s.note(ctx, n, by+"\n"+why)
+			err := s.note(ctx, n, user+"\n"+why)
 			if errors.Is(err, errMoved) {
 				err = s.notHeld(n)
 			}
@@ -143,7 +155,8 @@ func checkWord(what, text string, most int) error {
 func (s *source) notHeld(n int64) error {
 	return &generator.Error{
 		Kind: generator.ErrNotHeld, Name: s.name, Message: fmt.Sprintf("number %d of generator %q is not held", n, s.name),
-		Hint: "Its hold ended, or it was confirmed, voided, held for somebody else, or never given. Take the next number: hold_id('" + s.name + "', '10 minutes').",
+		Hint: fmt.Sprintf("It was confirmed, voided or never given, or its hold ended, or it is held by another holder or session. "+
+			"Give both calls a holder of your own: hold_id('%s', '10 minutes', 'holder'), confirm_id('%[1]s', %d, 'holder').", s.name, n),
 	}
 }
 
@@ -151,7 +164,7 @@ func (s *source) now() int64 { return s.clock.Wall() / int64(time.Millisecond) }
 
 // hold gives the least number whose hold is over, else a new one. The state says
 // what becomes of it: held for d, or free, which is given.
-func (s *source) hold(ctx context.Context, state string, d time.Duration, by string) (int64, error) {
+func (s *source) hold(ctx context.Context, state string, d time.Duration, by generator.HeldBy) (int64, error) {
 	for range attempts {
 		if _, err := s.settle(ctx); err != nil {
 			return 0, err
@@ -165,9 +178,12 @@ func (s *source) hold(ctx context.Context, state string, d time.Duration, by str
 				over = slot
 			}
 		}
-		next := hold{state: state, until: now + max(1, d.Milliseconds()), by: by}
+		next := hold{state: state, until: now + max(1, d.Milliseconds()), by: by.Name}
 		if over != "" {
 			next.number = s.holds.slots[over].number
+			if by.Name == "" {
+				next.by = session(by)
+			}
 			err := s.write(ctx, over, next)
 			if errors.Is(err, errMoved) {
 				continue

@@ -99,7 +99,7 @@ type holdWorld struct {
 type heldNumber struct {
 	number int64
 	until  time.Duration
-	by     string
+	by     generator.HeldBy
 }
 
 // fail lets one call of the store fail, before or after it did its work, and
@@ -133,9 +133,9 @@ func (w *holdWorld) step() {
 	}
 	w.clock.now += time.Duration(w.random.IntN(20)) * time.Millisecond
 	w.next++
-	by := ""
-	if w.next%2 == 0 || w.inject != nil || len(w.servers) > 1 {
-		by = fmt.Sprint("client", w.next)
+	by := generator.HeldBy{Session: uint64(w.next)}
+	if w.next%2 == 0 {
+		by.Name = fmt.Sprint("client", w.next)
 	}
 	d := time.Duration(w.random.IntN(400)+1) * time.Millisecond
 	n, err := w.server().Hold(w.t.Context(), d, by)
@@ -143,11 +143,11 @@ func (w *holdWorld) step() {
 	case err == nil:
 		for _, h := range w.held {
 			if h.number == n && h.until > w.clock.now {
-				w.t.Fatalf("%d is held by %q and given to %q", n, h.by, by)
+				w.t.Fatalf("%d is held by %v and given to %v", n, h.by, by)
 			}
 		}
 		if who, ok := w.used[n]; ok && who != unknown {
-			w.t.Fatalf("%d was used by %q and is given to %q", n, who, by)
+			w.t.Fatalf("%d was used by %q and is given to %v", n, who, by)
 		}
 		delete(w.used, n)
 		w.held = append(w.held, heldNumber{n, w.clock.now + d, by})
@@ -169,9 +169,9 @@ func (w *holdWorld) end(h heldNumber) {
 	switch w.random.IntN(100) {
 	case 0:
 		if late {
-			return // it may be somebody else's
+			return // it may have been given to somebody else
 		}
-		if err := w.server().Void(w.t.Context(), h.number, "not sent", h.by); err == nil {
+		if err := w.server().Void(w.t.Context(), h.number, "not sent", "", h.by); err == nil {
 			w.used[h.number] = "void"
 		} else if w.inject == nil {
 			w.t.Fatal(err)
@@ -180,18 +180,15 @@ func (w *holdWorld) end(h heldNumber) {
 		}
 	case 1, 2, 3, 4, 5, 6, 7, 8, 9:
 	default:
-		if late && h.by == "" {
-			return // without a holder nothing tells it from the next one's
-		}
 		err := w.server().Confirm(w.t.Context(), h.number, h.by)
 		switch {
 		case err == nil && late:
 			w.t.Fatalf("%d was confirmed %v after its hold", h.number, w.clock.now-h.until)
 		case err == nil:
-			w.used[h.number] = h.by
+			w.used[h.number] = fmt.Sprint(h.by)
 		case late && errors.Is(err, generator.ErrNotHeld):
 		case w.inject == nil:
-			w.t.Fatalf("confirm %d of %q: %v", h.number, h.by, err)
+			w.t.Fatalf("confirm %d of %v: %v", h.number, h.by, err)
 		default:
 			w.used[h.number] = unknown
 		}
@@ -208,7 +205,7 @@ func (w *holdWorld) finish() {
 		w.t.Fatal(err)
 	}
 	for {
-		n, err := g.Hold(w.t.Context(), time.Hour, "")
+		n, err := g.Hold(w.t.Context(), time.Hour, generator.HeldBy{})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -219,7 +216,7 @@ func (w *holdWorld) finish() {
 			w.t.Fatalf("%d was used by %q and came back", n, who)
 		}
 		w.used[n] = "late"
-		if err := g.Confirm(w.t.Context(), n, ""); err != nil {
+		if err := g.Confirm(w.t.Context(), n, generator.HeldBy{}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -244,20 +241,24 @@ func (w *holdWorld) finish() {
 	}
 }
 
+func heldBy(name string, session []uint64) generator.HeldBy {
+	return generator.HeldBy{Name: name, Session: append(session, 0)[0]}
+}
+
 func TestHoldsAndDraws(t *testing.T) {
 	t.Parallel()
 	clock := &handClock{}
 	store := memory.New(memory.Config{})
 	g := openHolds(t, store, clock, `{"holds":true}`)
-	wants := func(want int64, by string) {
+	wants := func(want int64, by string, session ...uint64) {
 		t.Helper()
-		if n, err := g.Hold(t.Context(), time.Minute, by); err != nil || n != want {
+		if n, err := g.Hold(t.Context(), time.Minute, heldBy(by, session)); err != nil || n != want {
 			t.Fatalf("held %d, %v, want %d", n, err, want)
 		}
 	}
-	notHeld := func(n int64, by string) {
+	notHeld := func(n int64, by string, session ...uint64) {
 		t.Helper()
-		if err := g.Confirm(t.Context(), n, by); !errors.Is(err, generator.ErrNotHeld) {
+		if err := g.Confirm(t.Context(), n, heldBy(by, session)); !errors.Is(err, generator.ErrNotHeld) {
 			t.Fatalf("confirm %d of %q: %v", n, by, err)
 		}
 	}
@@ -276,20 +277,20 @@ func TestHoldsAndDraws(t *testing.T) {
 	}
 	wants(3, "c")
 	notHeld(3, "b")
-	if err := g.Confirm(t.Context(), 3, "c"); err != nil {
+	if err := g.Confirm(t.Context(), 3, generator.HeldBy{Name: "c"}); err != nil {
 		t.Fatal(err)
 	}
 	notHeld(3, "c")
 	wants(4, "")
 	for _, n := range []int64{4, 2} { // held, and given
-		if err := g.Void(t.Context(), n, "a test", "me"); err != nil {
+		if err := g.Void(t.Context(), n, "a test", "me", generator.HeldBy{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Void(t.Context(), n, "again", "me"); !errors.Is(err, generator.ErrNotHeld) {
+		if err := g.Void(t.Context(), n, "again", "me", generator.HeldBy{}); !errors.Is(err, generator.ErrNotHeld) {
 			t.Errorf("void %d again: %v", n, err)
 		}
 	}
-	if err := g.Void(t.Context(), 5, "not given", "me"); !errors.Is(err, generator.ErrNotHeld) {
+	if err := g.Void(t.Context(), 5, "not given", "me", generator.HeldBy{}); !errors.Is(err, generator.ErrNotHeld) {
 		t.Errorf("void of a number that nobody got: %v", err)
 	}
 	// What nobody got comes back on the next server.
@@ -301,9 +302,29 @@ func TestHoldsAndDraws(t *testing.T) {
 	}
 	g = openHolds(t, store, clock, `{"holds":true}`)
 	wants(5, "")
-	wants(6, "")
+	wants(6, "", 1)
+	// A number that came back is confirmed and voided by the session that holds it.
+	clock.now += time.Minute
+	wants(5, "d")
+	wants(6, "", 2)
+	notHeld(5, "", 1)
+	notHeld(6, "", 1)
+	notHeld(6, "d")
+	for n, by := range map[int64]generator.HeldBy{5: {Session: 1}, 6: {Session: 1}} {
+		if err := g.Void(t.Context(), n, "late", "me", by); !errors.Is(err, generator.ErrNotHeld) {
+			t.Errorf("a late void of %d: %v", n, err)
+		}
+	}
+	if err := errors.Join(g.Void(t.Context(), 5, "mine", "me", generator.HeldBy{Name: "d"}), g.Confirm(t.Context(), 6, generator.HeldBy{Session: 2})); err != nil {
+		t.Error(err)
+	}
+	wants(7, "e")
+	clock.now += time.Minute
+	if err := g.Void(t.Context(), 7, "its hold is over", "me", generator.HeldBy{}); err != nil {
+		t.Error(err)
+	}
 	for d, by := range map[time.Duration]string{0: "", maxHold + 1: "", time.Second: strings.Repeat("a", maxWho+1), 2 * time.Second: "a\nb"} {
-		if _, err := g.Hold(t.Context(), d, by); !errors.Is(err, generator.ErrOption) {
+		if _, err := g.Hold(t.Context(), d, generator.HeldBy{Name: by}); !errors.Is(err, generator.ErrOption) {
 			t.Errorf("hold for %v by %q: %v", d, by, err)
 		}
 	}

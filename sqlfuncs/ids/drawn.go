@@ -9,6 +9,7 @@ import (
 
 // Drawn holds what a session has drawn: lastval and currval.
 type Drawn struct {
+	holder uint64           // of the numbers that it holds; 0: none
 	last   *generator.Entry // nil: nothing
 	lastID int64
 	kept   bool             // in before
@@ -111,8 +112,8 @@ func (d *Drawn) forget(memory *account.Session) {
 	d.before, d.names, d.held = nil, 0, 0
 }
 
-// Reset forgets all of them.
+// Reset forgets all of them. A pool that resets a session gives it to another client.
 func (d *Drawn) Reset(memory *account.Session) {
 	d.forget(memory)
-	d.last = nil
+	d.last, d.holder = nil, 0
 }

@@ -2,6 +2,7 @@ package ids
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"time"
 
 	"nextid/generator"
@@ -22,19 +23,19 @@ var holdFunctions = []engine.Function{
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[1], h.Confirm(x.Ctx, a[1].Int, optionalText(a, 2).Str)
+			return a[1], h.Confirm(x.Ctx, a[1].Int, heldBy(x, a, 2))
 		}),
 	},
 	{
 		Name: "void_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8}, {Name: "why", Type: datum.Text}},
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8}, {Name: "why", Type: datum.Text}, {Name: "holder", Type: datum.Text, Optional: true}},
 		Help: "notes in nextid.voids that a number, held or given, is not used",
 		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			h, err := holder(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return a[1], h.Void(x.Ctx, a[1].Int, a[2].Str, x.Host.Client().User)
+			return a[1], h.Void(x.Ctx, a[1].Int, a[2].Str, x.Host.Client().User, heldBy(x, a, 3))
 		}),
 	},
 }
@@ -68,7 +69,7 @@ func holdID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err := sessionOf(x).Charge(name, 1); err != nil {
 		return datum.Value{}, err
 	}
-	n, err := h.Hold(x.Ctx, time.Duration(until.Int-now.Int)*time.Microsecond, optionalText(a, 2).Str)
+	n, err := h.Hold(x.Ctx, time.Duration(until.Int-now.Int)*time.Microsecond, heldBy(x, a, 2))
 	if err != nil {
 		sessionOf(x).Refund(name, 1)
 		return datum.Value{}, err
@@ -78,6 +79,15 @@ func holdID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		recordDraw(x, e, generator.Range{First: n, Step: 1, Count: 1})
 	}
 	return datum.MakeInt8(n), err
+}
+
+// heldBy returns the holder of argument i, or the session.
+func heldBy(x *engine.Exec, a []datum.Value, i int) generator.HeldBy {
+	d := sessionOf(x).Drawn()
+	for d.holder == 0 {
+		d.holder = rand.Uint64()
+	}
+	return generator.HeldBy{Name: optionalText(a, i).Str, Session: d.holder}
 }
 
 // holder returns a generator whose numbers can be held. A counter becomes one by its

@@ -33,6 +33,21 @@ func TestNumbersInTwoPhases(t *testing.T) {
 	if got := my.Value(t, "SELECT void_id('invoices', 6, 'MySQL')"); got != "6" {
 		t.Errorf("void_id: %s", got)
 	}
+	// What came back is confirmed by the session that holds it, or by its holder.
+	other := server.Session(t)
+	s.Want(t, "SELECT hold_id('invoices', '1 millisecond')", "7")
+	s.Must(t, "SELECT pg_sleep(0.01)")
+	other.Want(t, "SELECT hold_id('invoices', '10 minutes')", "7")
+	s.Fails(t, "SELECT confirm_id('invoices', 7)", sqlstate.NotPrerequisite)
+	s.Fails(t, "SELECT void_id('invoices', 7, 'late')", sqlstate.NotPrerequisite)
+	other.Want(t, "SELECT confirm_id('invoices', 7)", "7")
+	s.Want(t, "SELECT hold_id('invoices', '10 minutes', 'Ada')", "8")
+	s.Fails(t, "SELECT void_id('invoices', 8, 'not mine')", sqlstate.NotPrerequisite)
+	other.Want(t, "SELECT void_id('invoices', 8, 'mine', 'Ada')", "8")
+	s.Want(t, "SELECT hold_id('invoices', '50 milliseconds')", "9")
+	s.Want(t, "SELECT pg_sleep(0.1) IS NULL, hold_id('invoices', '10 minutes')", "f|9")
+	s.Must(t, "DISCARD ALL") // a pool gives the session to another client
+	s.Fails(t, "SELECT confirm_id('invoices', 9)", sqlstate.NotPrerequisite)
 	for sql, code := range map[string]sqlstate.Code{
 		"SELECT hold_id('flakes', '1 minute')":    sqlstate.FeatureNotSupported,
 		"SELECT hold_id('nobody', '1 minute')":    sqlstate.UndefinedTable,
