@@ -291,6 +291,42 @@ func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	grant(t, b, slice("1"), now())
 }
 
+// A server writes the time of its clock under a key of its own, which a failover may
+// lose: the earlier time that it writes when its clock is set right ends no wait anew.
+func TestATimeThatALaterOneContradicts(t *testing.T) {
+	t.Parallel()
+	for _, epoch := range []string{"one", "two"} {
+		t.Run("restored as "+epoch, func(t *testing.T) {
+			t.Parallel()
+			d := newDatabase()
+			clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
+			s := newStore(t, d, Config{Clock: clock, Wait: time.Minute, Failover: Skip, Skip: 1000})
+			at := func(key string, ahead time.Duration) generator.Reservation {
+				return generator.Reservation{
+					Key: key, AtLeast: (clock.Wall() + int64(ahead)) / int64(time.Millisecond), N: 1000, Limit: generator.NoLimit,
+				}
+			}
+			node, line := generator.NodeKeyPrefix+"0", generator.WorkerKeyPrefix+"10/0"
+			grant(t, s, at(node, 0), at(node, 0).AtLeast)
+			values, entries := d.copied()
+			grant(t, s, at(node, time.Hour), at(node, time.Hour).AtLeast)
+			d.restore(values, entries, epoch)
+			clock.Advance(10 * time.Second)
+			if _, _, err := s.Reserve(t.Context(), at(node, 0)); (epoch == "one") != errors.Is(err, generator.ErrNotNow) {
+				t.Fatalf("the first earlier time: %v", err)
+			}
+			refused(t, s, at(line, 0), generator.ErrNotNow, "no worker id for another")
+			for range 7 {
+				clock.Advance(10 * time.Second)
+				grant(t, s, at(node, 0), at(node, 0).AtLeast)
+			}
+			if _, _, err := s.Reserve(t.Context(), at(line, 0)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Servers that find a new store at the same moment all note its epoch:
 // that is no failover, and nobody waits.
 func TestServersThatStartTogetherSeeNoFailover(t *testing.T) {

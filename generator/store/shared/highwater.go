@@ -106,12 +106,14 @@ func (w *highWater) look(key string) (s position, known bool) {
 
 // grant compares a grant with what was seen before and remembers it, unless
 // it goes back: then it returns what it contradicts. The grants of a key must
-// come in their order.
+// come in their order. What a server writes of itself may go back with a declared
+// failover: its clock was set right, and nothing is issued by it.
 func (w *highWater) grant(key string, lo int64, s position) (before position, back bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, known := w.seen[key]
-	if known && (lo < before.hi || s.seq <= before.seq) {
+	declared := !issuedBy(key) && s.seq/skipCount > before.seq/skipCount
+	if known && !declared && (lo < before.hi || s.seq <= before.seq) {
 		return before, true
 	}
 	w.set(key, s)

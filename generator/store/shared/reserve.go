@@ -196,7 +196,11 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	// settled again, here and on every server that asks for it from now on.
 	unsettled, err := s.unsettle(ctx, l)
 	s.epoch.CompareAndSwap(l, unsettled)
-	s.highWater.note(key, position{max(a.Hi, w.hi), a.Seq})
+	hi := a.Hi
+	if issuedBy(key) || err != nil { // else the same contradiction would follow for ever
+		hi = max(a.Hi, w.hi)
+	}
+	s.highWater.note(key, position{hi, a.Seq})
 	if err == nil {
 		// Should this fail, the next grant contradicts the mark again.
 		_, _ = s.raise(ctx, unsettled)

@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -171,6 +172,11 @@ func (r *rounds) close() {
 		close(c.done)
 	}
 	r.waiting = nil
+}
+
+// issuedBy reports whether ids are issued by the reservations of a key.
+func issuedBy(key string) bool {
+	return nameOf(key) != "" || strings.HasPrefix(key, generator.WorkerKeyPrefix)
 }
 
 // nameOf is the generator's name in a key, "" for other keys.
