@@ -148,6 +148,7 @@ type Parts struct {
 	Rollback   *int64
 	Sequence   *int64
 	Field      *int64 // the caller's own bits
+	ID         int64  // that was taken apart, of a layout
 
 	Name  string // of the generator
 	Text  string // text form of the id, "" where it is the number

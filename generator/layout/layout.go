@@ -303,7 +303,7 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 		at    time.Time
 		parts [5]int64
 	}{}
-	p := generator.Parts{Kind: "auto_random", Layout: l.Name}
+	p := generator.Parts{Kind: "auto_random", Layout: l.Name, ID: id}
 	if l.HasTime() {
 		tick := l.getTick(id)
 		if beyond {

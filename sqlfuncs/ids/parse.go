@@ -116,8 +116,12 @@ func appendTime(dst []byte, t time.Time) []byte {
 // key.
 func partsJSON(p generator.Parts) datum.Value {
 	var room [256]byte
-	out := append(room[:0], `{"kind": `...)
-	out = datum.AppendJSONString(out, p.Kind)
+	out := append(room[:0], '{')
+	baidu := p.Layout == "baidu" || p.Layout == "ring" // the keys of its parseUID, too
+	if baidu {
+		out = append(strconv.AppendInt(append(out, `"UID": "`...), p.ID, 10), `", `...)
+	}
+	out = datum.AppendJSONString(append(out, `"kind": `...), p.Kind)
 	text := func(key, v string) {
 		if v != "" {
 			out = datum.AppendJSONString(append(out, key...), v)
@@ -154,8 +158,14 @@ func partsJSON(p generator.Parts) datum.Value {
 	number(`, "worker": `, p.Worker)
 	number(`, "rollback": `, p.Rollback)
 	number(`, "sequence": `, p.Sequence)
+	if baidu {
+		text(`, "workerId": `, strconv.FormatInt(*p.Worker, 10))
+	}
 	if at != nil {
 		number(`, "increment": `, &at.Increment)
+	}
+	if baidu {
+		text(`, "timestamp": `, p.Time.UTC().Format(time.DateTime))
 	}
 	number(`, "datacenter": `, p.Datacenter)
 	for i, name := range p.Owned {

@@ -50,7 +50,7 @@ func TestParseIDOfWhatLooksLikeANumber(t *testing.T) {
 		{"SELECT parse_id('00000000000000000000')->>'kind'", "xid"},
 		{"SELECT parse_id('00000000000000000001')->>'kind'", "snowflake"},
 		// BitsAllocator and parseUID of uid-generator, at 2026-11-22 08:00:00 UTC.
-		{"SELECT parse_id(-7050965758787919863, 'baidu')", `{"kind": "snowflake", "time": "2026-11-22T08:00:00.000Z", "layout": "baidu", "worker": 7, "sequence": 9}`},
+		{"SELECT parse_id(-7050965758787919863, 'baidu')", `{"UID": "-7050965758787919863", "kind": "snowflake", "time": "2026-11-22T08:00:00.000Z", "layout": "baidu", "worker": 7, "sequence": 9, "workerId": "7", "timestamp": "2026-11-22 08:00:00"}`},
 		{"SELECT id_time(-7050965758787919863, 'baidu') = '2026-11-22 08:00:00+00'", "t"},
 		// Java's UUID.nameUUIDFromBytes.
 		{"SELECT uuid_generate_v3('hello')", "5d41402a-bc4b-3a76-b971-9d911017c592"},
