@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -359,6 +360,26 @@ func (g *Generator) Stats() generator.Stats {
 	}
 	st.Lasts = g.pace.lasts(st.Buffered, st.Issued, g.clock.Monotonic())
 	return st
+}
+
+// Details implements generator.Detailed: nextid.buffers.
+func (g *Generator) Details() generator.Details {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d := generator.Details{Table: "buffers", Label: "buffer"}
+	for _, b := range g.inHand() {
+		if b.size == 0 {
+			continue
+		}
+		i := len(d.Rows)
+		d.Rows = append(d.Rows, generator.Row{Key: strconv.Itoa(i), Fields: []generator.Field{
+			{Name: "buffer", Value: int64(i)},
+			{Name: "next", Value: g.direction * (b.first + b.used()*g.increment)},
+			{Name: "max", Value: g.direction * b.hi},
+			{Name: "step", Value: b.size},
+		}})
+	}
+	return d
 }
 
 // inHand are the buffers in the order of their ids. Called with mu.

@@ -23,6 +23,8 @@ var operatorTables = []engine.Table{
 		last_error:text last_error_at:timestamptz`, generatorRows),
 	operatorTable("templates", "what the first use of a name makes that begins as the pattern does; the longest pattern counts",
 		"pattern:text! kind:text! options:jsonb!", templateRows),
+	detailTable("buffers", "segments that this server holds, as on Leaf's page: the next number, the end, and how many the whole one has",
+		"name:text! buffer:int8! next:int8! max:int8! step:int8!"),
 	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
 		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
@@ -143,7 +145,7 @@ func detailTable(name, help, columns string) engine.Table {
 		var rows [][]datum.Value
 		x.Host.Registry().Counted(func(c generator.Counted) bool {
 			d, ok := c.Details()
-			if !ok || d.Table != name {
+			if !ok || d.Table != name || x.Host.Client().May(c.Name) != nil {
 				return true
 			}
 			for _, r := range d.Rows {

@@ -38,6 +38,8 @@ func (s *Server) routes() map[string]http.Handler {
 		"GET /api/segment/get/{name}":            s.leafSegment,
 		"GET /api/snowflake/get/{name}":          s.leafSnowflake,
 		"GET /decodeSnowflakeId":                 s.leafDecode,
+		"GET /cache":                             s.leafCache,
+		"GET /db":                                s.leafDB,
 	} {
 		routes[pattern] = s.answer(handle)
 	}

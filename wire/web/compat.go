@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"strconv"
@@ -73,6 +74,49 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 		"timestamp":  fmt.Sprintf("%d(%s)", at.UnixMilli(), at.Format("2006-01-02 15:04:05.000")),
 		"workerId":   result.text(row[1]),
 		"sequenceId": result.text(row[2]),
+	})
+}
+
+// leafCache is Leaf's page of its buffers. Buffer 0 is the one in use.
+func (s *Server) leafCache(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.leafPage(w, r, c, `SELECT a.name, 'true' AS init, CASE WHEN b.name IS NULL THEN 'false' ELSE 'true' END AS next, a.buffer AS pos,
+		a.next AS value0, a.max AS max0, a.step AS step0, coalesce(b.next, 0) AS value1, coalesce(b.max, 0) AS max1, coalesce(b.step, 0) AS step1
+		FROM nextid.buffers a LEFT JOIN nextid.buffers b ON b.name = a.name AND b.buffer = 1 WHERE a.buffer = 0 ORDER BY a.name`)
+}
+
+// leafDB is Leaf's page of its database, with what this server has reserved.
+func (s *Server) leafDB(w http.ResponseWriter, r *http.Request, c caller) error {
+	return s.leafPage(w, r, c, `SELECT name AS tag, reserved_until AS max, coalesce(step, (options->>'step')::bigint) AS step,
+		options->>'description' AS description, created_at AS created FROM nextid.generators WHERE kind = 'segment' ORDER BY name`)
+}
+
+// leafPage answers with the rows of a statement as an HTML table.
+func (s *Server) leafPage(w http.ResponseWriter, r *http.Request, c caller, text string) error {
+	return s.read(c, func(c caller, _ *Outage) error {
+		result, err := s.query(r, c, text, nil)
+		if err != nil {
+			return err
+		}
+		defer result.Close()
+		return result.send(w, "text/html; charset=utf-8", func(out *wire.Out) error {
+			out.B = append(out.B, "<!DOCTYPE html><title>Leaf</title><table><tr>"...)
+			for _, column := range result.portal.Columns() {
+				out.B = append(append(out.B, "<th>"...), column.Name...)
+			}
+			for {
+				row, err := result.row()
+				if row == nil || err != nil {
+					return err
+				}
+				out.B = append(out.B, "\n<tr>"...)
+				for _, text := range row {
+					out.B = append(append(out.B, "<td>"...), html.EscapeString(text)...)
+				}
+				if err := out.EndRow(result.portal); err != nil {
+					return err
+				}
+			}
+		})
 	})
 }
 

@@ -107,6 +107,7 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/v1/generators/none", 404, `"sqlstate":"42P01"`},
 		{"GET /api/v1/parse/1541815603606036480", 200, `"time": "2022-06-28T16:07:40.105Z"`},
 		{"GET /api/v1/parse/1541815603606036480?by=discord", 200, `"layout": "discord"`},
+		{"GET /api/v1/parse/-7050965758787919863?by=baidu", 200, `"UID": "-7050965758787919863".*"workerId": "7", "timestamp": "2026-11-22 08:00:00"`},
 		{"GET /api/v1/parse/1541815603606036480?by=nonesuch", 400, `"hint"`},
 		{"GET /api/v1/parse/01890a5d-ac96-774b-bcce-b302099a8057", 200, `"layout": "uuidv7"`},
 		{"GET /api/v1/status", 200, `"ready":true,"notes":\[\],"user":"http","admin":false,"users":false`},
@@ -148,6 +149,32 @@ func TestLeafSegmentCounts(t *testing.T) {
 	for _, want := range []string{"1", "2", "3"} {
 		if status, body := ask("GET", "/api/segment/get/numbers", ""); status != 200 || body != want {
 			t.Errorf("%d %s, want %s", status, body, want)
+		}
+	}
+}
+
+// TestPagesOfLeaf: /cache tells the buffers, and /db what is reserved.
+func TestPagesOfLeaf(t *testing.T) {
+	ask, s := start(t, false)
+	segment(t, s, "few", `{"step": 10, "max_step": 10, "description": "<all> \"few\""}`)
+	segment(t, s, "idle", `{}`)
+	numbers(t, s)
+	ask("GET", "/api/segment/get/numbers", "")
+	for range 2 { // the second one loads the next segment
+		ask("GET", "/api/segment/get/few", "")
+	}
+	for path, want := range map[string]string{
+		"/cache": `^<!DOCTYPE html><title>Leaf</title><table><tr><th>name<th>init<th>next<th>pos<th>value0<th>max0<th>step0<th>value1<th>max1<th>step1\s` +
+			`<tr><td>few<td>true<td>true<td>0<td>3<td>11<td>10<td>11<td>21<td>10\s<tr><td>numbers<td>true<td>false<td>0<td>2<td>1000001<td>1000000<td>0<td>0<td>0$`,
+		"/db": `<tr><th>tag<th>max<th>step<th>description<th>created\s<tr><td>few<td>21<td>10<td>&lt;all&gt; &#34;few&#34;<td>20.*\s` +
+			`<tr><td>idle<td><td>1000<td><td>20.*\s<tr><td>numbers<td>1000001<td>1000000<td><td>20`,
+	} {
+		status, body := 0, ""
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end) && !regexp.MustCompile(want).MatchString(body); {
+			status, body = ask("GET", path, "") // the next segment is loaded in the background
+		}
+		if status != 200 || !regexp.MustCompile(want).MatchString(body) {
+			t.Errorf("%s: %d %s\nwant %s", path, status, body, want)
 		}
 	}
 }
