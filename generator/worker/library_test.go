@@ -112,6 +112,13 @@ func TestLibrariesAndServersNeverShareTime(t *testing.T) {
 		}()
 		ctx := context.Background()
 		whos := 0
+		var all []held
+		seen := map[int]*Lease{} // of the servers
+		hold := func(who int, lease Lease) {
+			wantAcknowledged(t, store, servers[0].library(2), &lease)
+			judge(t, all, who, nil, &lease, false)
+			all = append(all, held{who, lease})
+		}
 		newServer := func() {
 			clock := generatortest.NewClock(start)
 			clocks = append(clocks, clock)
@@ -137,16 +144,19 @@ func TestLibrariesAndServersNeverShareTime(t *testing.T) {
 					clock := generatortest.NewClock(start)
 					clocks = append(clocks, clock)
 					libraries = append(libraries, &library{who: whos, clock: clock, leases: []Lease{lease}})
+					hold(whos, lease)
 				}
 			case event == "renew" && l != nil:
 				last := l.leases[len(l.leases)-1]
 				if lease, err := p.RenewWorker(ctx, 2, last.Worker, last.Hi); err == nil {
 					l.leases = append(l.leases, lease)
+					hold(l.who, lease)
 				}
 			case event == "release" && l != nil:
 				last := l.leases[len(l.leases)-1]
 				_, _ = p.ReleaseWorker(ctx, 2, last.Worker, last.Hi, l.newest+1) // whatever it answers, nothing is used any more
 				l.leases = []Lease{{Worker: last.Worker}}
+				leave(all, l.who, l.newest+1)
 			case event == "clock":
 				drawClock(t, clocks[rapid.IntRange(0, len(clocks)-1).Draw(t, "clock of")])
 			case event == "crash":
@@ -169,7 +179,12 @@ func TestLibrariesAndServersNeverShareTime(t *testing.T) {
 				short, cancel := context.WithTimeout(ctx, 20*time.Second)
 				pool, err := p.Open(short, Width{Worker: 2}, time.Millisecond)
 				if err == nil {
-					if now, lease := pool.Now()/1000, pool.Lease(); now >= lease.Lo && now < lease.Hi {
+					now, lease := pool.Now()/1000, pool.Lease()
+					if lease != seen[i] {
+						hold(-1-i, *lease)
+						seen[i] = lease
+					}
+					if now >= lease.Lo && now < lease.Hi {
 						use(-1-i, lease.Worker, now) // what a server's successor may not have is the concern of another test
 					}
 				}

@@ -46,7 +46,7 @@ type held struct {
 // lease that the same server had before.
 func judge(t *rapid.T, all []held, server int, last, l *Lease, exclusive bool) {
 	for _, h := range all {
-		if h.server != server && h.lease.Worker == l.Worker && l.Lo < h.lease.Hi && h.lease.Lo < l.Hi {
+		if h.server != server && h.lease.Worker == l.Worker && max(l.Lo, h.lease.Lo) < min(l.Hi, h.lease.Hi) {
 			t.Fatalf("server %d holds %+v, server %d held %+v", server, *l, h.server, h.lease)
 		}
 		if exclusive && h.server != server && l.Lo < h.lease.Hi {
