@@ -131,7 +131,7 @@ func TestEverybodyIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(page, []byte("<figure")); n != 8 {
+	if n := bytes.Count(page, []byte("<figure")); n != 5 {
 		t.Errorf("%d charts", n)
 	}
 }

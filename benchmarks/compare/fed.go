@@ -109,17 +109,11 @@ func (r *run) fedSection() report.Section {
 		if !c.beside {
 			continue
 		}
-		cells := []report.Cell{report.Number(f.rows[detailed]...), {}, {}, report.Text(r.oneMore(c)), {}, {}, {}}
+		cells := []report.Cell{
+			report.Number(f.rows[detailed]...), {}, report.Number(f.growth.perRow(f.growth.searched)...), report.Text(r.oneMore(c)), {}, {}, {},
+		}
 		if f.latency.N() > 0 {
 			cells[1] = milliseconds(&f.latency, 0.99)
-		}
-		if n := len(f.growth); n > 0 && f.growth[n-1].rows >= r.Plan.GrowthRows {
-			last := f.growth[n-1]
-			size := last.indexes
-			if c.engine == mariadb {
-				size += last.data
-			}
-			cells[2] = report.Number(math.Round(float64(size) / float64(last.rows)))
 		}
 		if o := f.outage; o != nil && o.before > 0 {
 			cells[4] = report.Number(math.Round(100 * float64(o.during) / float64(o.before)))

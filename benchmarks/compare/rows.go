@@ -18,7 +18,7 @@ type figures struct {
 	duplicates int
 	latency    load.Latency
 	reached    float64 // rows a second at the fixed rate
-	growth     []growthPoint
+	growth     growth
 	outage     *outage // nil: not measured
 }
 

@@ -152,8 +152,7 @@ type quantile struct {
 	text string
 }
 
-// quantiles of the latency's table and curve. The curve's axis is the number
-// of nines, which gives each the same room.
+// quantiles are those of the latency's table and chart.
 var quantiles = []quantile{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
 
 // beyond sets how many rows must lie beyond a quantile for it to be told: of
@@ -180,94 +179,57 @@ func milliseconds(l *load.Latency, q float64) report.Cell {
 
 func (r *run) latencySection() report.Section {
 	var names []string
-	var ticks []report.Tick
+	chart := report.Chart{Title: "Latency", Unit: "ms a row, that a share of the rows does not exceed", Better: "less"}
 	for _, q := range r.quantiles() {
 		names = append(names, q.text+" ms")
-		ticks = append(ticks, report.Tick{At: -math.Log10(1 - q.q), Text: q.text})
+		chart.Panels = append(chart.Panels, r.bars(q.text, func(f *figures) []float64 { return milliseconds(&f.latency, q.q).Samples }))
 	}
-	charts := newLineCharts("Latency", "ms a row", report.Lines{X: "share of the rows that were done by then", Log: true, Ticks: ticks})
 	return report.Section{
 		Title: fmt.Sprintf("Latency at %.0f rows a second", r.Plan.Rate),
 		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
 			"begun, so that a server that stops for a moment pays for every row that had to wait (no coordinated omission). "+
 			"Who did not reach the rate could not keep up.", r.Plan.LatencyClients),
-		Table: r.table(append(names, "rows/s"), func(c *contestant, f *figures) (cells []report.Cell) {
-			l := &f.latency
-			if l.N() == 0 {
+		Table: r.table(append(names, "rows/s"), func(_ *contestant, f *figures) (cells []report.Cell) {
+			if f.latency.N() == 0 {
 				return make([]report.Cell, len(names)+1)
 			}
-			series := report.Series{Name: c.name, Ours: c.ours}
-			for i, q := range r.quantiles() {
-				cell := milliseconds(l, q.q)
-				if cells = append(cells, cell); cell.Number {
-					series.Points = append(series.Points, [2]float64{ticks[i].At, cell.Value})
-				}
+			for _, q := range r.quantiles() {
+				cells = append(cells, milliseconds(&f.latency, q.q))
 			}
-			charts.add(c, series)
 			return append(cells, report.Number(f.reached))
 		}),
-		Charts: charts,
+		Charts: []report.Chart{chart},
 	}
-}
-
-// lineCharts are charts with lines: one for the tables of each database.
-type lineCharts []report.Chart
-
-func newLineCharts(title, unit string, lines report.Lines) (l lineCharts) {
-	for _, e := range []engine{postgres, mariadb} {
-		own := lines
-		l = append(l, report.Chart{Title: title + ", tables in " + string(e), Unit: unit, Better: "less", Lines: &own})
-	}
-	return l
-}
-
-func (l lineCharts) add(c *contestant, s report.Series) {
-	i := 0
-	if c.engine == mariadb {
-		i = 1
-	}
-	l[i].Lines.Series = append(l[i].Lines.Series, s)
 }
 
 func (r *run) growthSection() report.Section {
-	charts := newLineCharts("Growth of indexes", "MB of all indexes (MariaDB: with the rows)", report.Lines{X: "rows"})
-	panel := report.Panel{}
-	s := report.Section{
+	names := []string{"rows", "bytes a row", "of them primary key and rows", "of them other indexes", "written bytes a row"}
+	return report.Section{
 		Title: "A large table",
 		Text: fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
-			"Written: what the processes handed to the disk for it, logs included, with a checkpoint at every tenth. "+
+			"Written: what the processes handed to the disk for it, logs and a checkpoint at the end included. "+
 			"MariaDB keeps the rows in the primary key's tree; its other indexes repeat the id; and it takes disk by the megabyte, so that only "+
 			"tables of many megabytes compare. Sizes of tables that did not reach %d rows in %s are left out.",
 			len(note), statementRows, r.Plan.GrowthRows, r.Plan.GrowthLimit),
-	}
-	names := []string{"rows", "bytes a row", "of them primary key and rows", "of them other indexes", "written bytes a row"}
-	s.Table = r.table(names, func(c *contestant, f *figures) []report.Cell {
-		cells := make([]report.Cell, len(names))
-		if len(f.growth) == 0 {
-			return cells
-		}
-		series := report.Series{Name: c.name, Ours: c.ours}
-		for _, p := range f.growth {
-			size := p.indexes
-			if c.engine == mariadb {
-				size += p.data
+		Table: r.table(names, func(_ *contestant, f *figures) []report.Cell {
+			g := &f.growth
+			if g.rows == 0 {
+				return make([]report.Cell, len(names))
 			}
-			series.Points = append(series.Points, [2]float64{float64(p.rows), float64(size) / 1e6})
-		}
-		charts.add(c, series)
-		last := f.growth[len(f.growth)-1]
-		cells[0] = report.Number(float64(last.rows))
-		if last.rows < r.Plan.GrowthRows {
+			cells := []report.Cell{report.Number(float64(g.rows))}
+			for _, n := range []int64{g.data + g.indexes, g.data, g.indexes, g.written} {
+				cells = append(cells, report.Number(g.perRow(n)...))
+			}
 			return cells
-		}
-		for i, n := range []int64{last.data + last.indexes, last.data, last.indexes, last.written} {
-			cells[1+i] = report.Number(math.Round(float64(n) / float64(last.rows)))
-		}
-		panel.Bars = append(panel.Bars, report.Bar{Name: c.name, Value: cells[4].Value, Ours: c.ours})
-		return cells
-	})
-	s.Charts = append(charts, report.Chart{Title: "Written to disk", Unit: "bytes a row", Better: "less", Panels: []report.Panel{panel}})
-	return s
+		}),
+		Charts: []report.Chart{{
+			Title: "A large table", Unit: "bytes a row", Better: "less",
+			Panels: []report.Panel{
+				r.bars("indexes (MariaDB: with the rows)", func(f *figures) []float64 { return f.growth.perRow(f.growth.searched) }),
+				r.bars("written to disk", func(f *figures) []float64 { return f.growth.perRow(f.growth.written) }),
+			},
+		}},
+	}
 }
 
 func (r *run) orderSection() report.Section {

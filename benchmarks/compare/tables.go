@@ -2,18 +2,29 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/machine"
 )
 
-// growthPoint is a table of some size. All sizes are in bytes.
-type growthPoint struct {
-	rows    int
-	data    int64 // PostgreSQL: the heap; MariaDB: the primary key's tree, which holds the rows
-	indexes int64
-	written int64 // handed to the disk for it, by all servers that hold it
+// growth holds the size of a table that was filled. All sizes are in bytes.
+type growth struct {
+	rows     int
+	whole    bool  // it has as many rows as the others
+	data     int64 // PostgreSQL: the heap; MariaDB: the primary key's tree, which holds the rows
+	indexes  int64
+	searched int64 // all indexes; MariaDB: with the rows
+	written  int64 // handed to the disk for it, by all servers that hold it
+}
+
+// perRow divides a size by the rows, rounded; none of a table that is smaller than others.
+func (g *growth) perRow(size int64) []float64 {
+	if !g.whole {
+		return nil
+	}
+	return []float64{math.Round(float64(size) / float64(g.rows))}
 }
 
 // table is the name of the tables that begin empty.
@@ -22,8 +33,7 @@ const table = "orders"
 // statementRows counts the rows in one INSERT of the large table.
 const statementRows = 500
 
-// measureGrowth fills a table with up to so many rows, for at most a while,
-// and looks at its size ten times on the way.
+// measureGrowth fills a table with up to so many rows, for at most a while.
 func (r *run) measureGrowth(c *contestant, f *figures) {
 	s, rows := r.stage, r.Plan.GrowthRows
 	s.create(c, table)
@@ -34,19 +44,13 @@ func (r *run) measureGrowth(c *contestant, f *figures) {
 		defer g.close()
 		growers = append(growers, g)
 	}
-	before := machine.UsageOf(servers...)
-	points := []growthPoint{{}}
-	for done, begin := 0, time.Now(); done < rows && time.Since(begin) < r.Plan.GrowthLimit; {
+	before, done := machine.UsageOf(servers...), 0
+	for begin := time.Now(); done < rows && time.Since(begin) < r.Plan.GrowthLimit; done += statementRows {
 		growers[done/statementRows%len(growers)].insert()
-		done += statementRows
-		if done%(rows/10) != 0 && done < rows && time.Since(begin) < r.Plan.GrowthLimit {
-			continue
-		}
-		point := s.size(c)
-		point.rows, point.written = done, machine.UsageOf(servers...).Sub(before).Written
-		points = append(points, point)
 	}
-	f.growth = points
+	f.growth = s.size(c)
+	f.growth.rows, f.growth.whole = done, done >= rows
+	f.growth.written = machine.UsageOf(servers...).Sub(before).Written
 }
 
 // grower writes many rows to one server.
@@ -112,7 +116,7 @@ func (g *grower) draw() {
 
 // size is the size of the table on all its servers, after what is in memory
 // was written.
-func (s *stage) size(c *contestant) (p growthPoint) {
+func (s *stage) size(c *contestant) (g growth) {
 	const lengths = "_length FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" + table + "'"
 	write := []string{"FLUSH TABLES " + table + " FOR EXPORT", "UNLOCK TABLES"}
 	data, indexes := []string{"ANALYZE TABLE " + table, "SELECT data" + lengths}, "SELECT index"+lengths
@@ -122,8 +126,11 @@ func (s *stage) size(c *contestant) (p growthPoint) {
 	}
 	for _, server := range s.tables(c) {
 		s.Exec(server.URL, write...)
-		p.data += int64(s.Exec(server.URL, data...)[0].Lo)
-		p.indexes += int64(s.Exec(server.URL, indexes)[0].Lo)
+		g.data += int64(s.Exec(server.URL, data...)[0].Lo)
+		g.indexes += int64(s.Exec(server.URL, indexes)[0].Lo)
 	}
-	return p
+	if g.searched = g.indexes; c.engine == mariadb {
+		g.searched += g.data
+	}
+	return g
 }

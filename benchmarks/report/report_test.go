@@ -24,15 +24,7 @@ func sample() *Report {
 			}},
 			Charts: []Chart{
 				{Title: "Throughput", Unit: "ids/s", Panels: []Panel{{"1 client", []Bar{{Name: "other", Value: 30000, Least: 20000, Most: 150000}, {Name: "nextid", Value: 100000, Ours: true}, {Name: "nothing"}}}}},
-				{Title: "Latency", Unit: "ms", Lines: &Lines{
-					X: "share of all", Log: true,
-					Ticks:  []Tick{{0, "50 %"}, {1, "99 %"}},
-					Series: []Series{{"nextid", true, [][2]float64{{0, 0.1}, {1, 0.4}}}, {"other", false, [][2]float64{{0, 0.3}, {1, 41}}}},
-				}},
-				{Title: "Growth", Unit: "MB", Lines: &Lines{
-					X:      "rows",
-					Series: []Series{{"nextid", true, [][2]float64{{1000, 1}, {2000, 2}, {3000, 3}}}, {"other", false, [][2]float64{{1000, 2}, {2000, 2.1}, {3000, 3}}}},
-				}},
+				{Title: "Latency", Unit: "ms", Better: "less", Panels: []Panel{{"50 %", []Bar{{Name: "other", Value: 0.3}}}, {"99 %", []Bar{{Name: "nextid", Value: 0.4, Ours: true}}}}},
 				{Title: "Empty", Unit: "MB"},
 			},
 		}},
@@ -82,8 +74,8 @@ func TestPageNeedsNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(page, []byte("<figure")); n != 3 {
-		t.Errorf("%d charts, want 3: those that have values", n)
+	if n := bytes.Count(page, []byte("<figure")); n != 2 {
+		t.Errorf("%d charts, want 2: those that have values", n)
 	}
 	for _, bad := range []string{"<script", "src=", "http://", "https://", "url(", "NaN", "Inf", "ZgotmplZ"} {
 		if bytes.Contains(page, []byte(bad)) {
@@ -92,12 +84,11 @@ func TestPageNeedsNothingElse(t *testing.T) {
 	}
 }
 
-// TestScalesAreNamed: what is better, logarithms, and what thin lines are.
+// TestScalesAreNamed: what is better, and what thin lines are.
 func TestScalesAreNamed(t *testing.T) {
 	t.Parallel()
 	charts := sample().Sections[0].Charts
-	charts[1].Better = "less"
-	for i, want := range []string{"ids/s; thin lines: from the least to the greatest round", "ms; less is better; logarithmic scale", "MB"} {
+	for i, want := range []string{"ids/s; thin lines: from the least to the greatest round", "ms; less is better", "MB"} {
 		if got := charts[i].Scale(); got != want {
 			t.Errorf("%s: %q, want %q", charts[i].Title, got, want)
 		}
