@@ -19,6 +19,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"nextid/generator"
 	"nextid/generator/history"
@@ -183,7 +184,7 @@ func (n *node) connection(ctx context.Context, client int, over protocol) error 
 	if err != nil {
 		return err
 	}
-	defer conn.close(ctx)
+	defer conn.close()
 	p, l := n.place, n.place.run.ledger
 	number := l.connection(over)
 	// Only one name: who waits for the store must not keep the others waiting.
@@ -228,93 +229,60 @@ const (
 var protocols = []protocol{postgres, mysql, postgres, mysqlPrepared}
 
 // client is a connection that draws.
-type client interface {
-	ask(ctx context.Context, name string, count int) ([]int64, error)
-	close(ctx context.Context)
+type client struct {
+	db           *sql.DB
+	conn         *sql.Conn // one, which is never replaced
+	one, several string    // the queries for one id, and for a number of them
 }
 
 // dial connects to the server.
-func (n *node) dial(ctx context.Context, over protocol) (client, error) {
+func (n *node) dial(ctx context.Context, over protocol) (*client, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c := &client{one: "SELECT next_id($1)", several: "SELECT next_ids($1, $2)"}
 	if over == postgres {
-		conn, err := n.connect(ctx)
-		return &postgresClient{conn}, err
+		cfg, err := pgx.ParseConfig(n.url())
+		if err != nil {
+			return nil, err
+		}
+		c.db = stdlib.OpenDB(*cfg)
+	} else {
+		c.one, c.several = "SELECT next_id(?)", "SELECT id FROM id_batch WHERE name = ? AND n = ?"
+		cfg := driver.NewConfig()
+		cfg.User, cfg.DBName, cfg.Net, cfg.Addr = "torture", "nextid", "unix", n.socket(mysql)
+		cfg.InterpolateParams = over == mysql
+		cfg.Logger = &driver.NopLogger{}
+		connector, err := driver.NewConnector(cfg)
+		if err != nil {
+			return nil, err
+		}
+		c.db = sql.OpenDB(connector)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	cfg := driver.NewConfig()
-	cfg.User, cfg.DBName, cfg.Net, cfg.Addr = "torture", "nextid", "unix", n.socket(mysql)
-	cfg.InterpolateParams = over == mysql
-	cfg.Logger = &driver.NopLogger{}
-	connector, err := driver.NewConnector(cfg)
-	if err != nil {
-		return nil, err
+	var err error
+	if c.conn, err = c.db.Conn(ctx); err != nil {
+		return nil, errors.Join(err, c.db.Close())
 	}
-	db := sql.OpenDB(connector)
-	conn, err := db.Conn(ctx) // one, which is never replaced
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return &mysqlClient{db, conn}, nil
+	return c, nil
 }
 
-type postgresClient struct{ conn *pgx.Conn }
-
-func (c *postgresClient) close(ctx context.Context) {
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = c.conn.Close(last) // the server may be gone
-}
-
-func (c *postgresClient) ask(ctx context.Context, name string, count int) ([]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	query, args := "SELECT next_id($1)", []any{name}
-	if count > 1 {
-		query, args = "SELECT next_ids($1, $2)", []any{name, count}
-	}
-	rows, err := c.conn.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := scan(rows)
-	rows.Close()
-	if err = cmp.Or(err, rows.Err()); err != nil && c.conn.IsClosed() {
-		err = lost{err}
-	}
-	return ids, err
-}
-
-type mysqlClient struct {
-	db   *sql.DB
-	conn *sql.Conn
-}
-
-func (c *mysqlClient) close(context.Context) {
+func (c *client) close() {
 	_ = c.conn.Close() // the server may be gone
 	_ = c.db.Close()
 }
 
-func (c *mysqlClient) ask(ctx context.Context, name string, count int) (ids []int64, err error) {
+// ask draws ids. It returns those that came before an error.
+func (c *client) ask(ctx context.Context, name string, count int) (ids []int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	query, args := "SELECT next_id(?)", []any{name}
+	query, args := c.one, []any{name}
 	if count > 1 {
-		query, args = "SELECT id FROM id_batch WHERE name = ? AND n = ?", []any{name, count}
+		query, args = c.several, []any{name, count}
 	}
 	rows, err := c.conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, rows.Close(), rows.Err()) }()
-	return scan(rows)
-}
-
-// scan reads rows of one id. It returns those that came before an error.
-func scan(rows interface {
-	Next() bool
-	Scan(dest ...any) error
-},
-) (ids []int64, err error) {
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
@@ -324,11 +292,6 @@ func scan(rows interface {
 	}
 	return ids, nil
 }
-
-// lost is an error after which the connection is closed.
-type lost struct{ error }
-
-func (l lost) Unwrap() error { return l.error }
 
 // code is the SQLSTATE or the MySQL number of what a server said.
 func code(err error) (string, bool) {
@@ -344,9 +307,6 @@ func code(err error) (string, bool) {
 // passing reports whether a client goes on with a connection after an error:
 // the server said so.
 func passing(err error) bool {
-	if _, closed := errors.AsType[lost](err); closed {
-		return false
-	}
 	told, ok := code(err)
 	return ok && !slices.Contains([]string{"57P03", "57P01", "1053"}, told)
 }

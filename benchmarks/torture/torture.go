@@ -291,7 +291,7 @@ func (n *node) answers(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.close(ctx) // the server may be gone again
+	defer conn.close()
 	ids, err := conn.ask(ctx, name, 1)
 	if l := n.place.run.ledger; len(ids) > 0 {
 		l.got(l.connection(postgres), name, ids)
