@@ -13,11 +13,11 @@ import (
 	"nextid/generator"
 	"nextid/generator/audit"
 	"nextid/generator/layout"
-	"nextid/generator/node"
 	"nextid/generator/quota"
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/generator/store/shared"
+	"nextid/generator/workerid"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/ids"
@@ -47,7 +47,7 @@ type Config struct {
 	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
 	AutoCreateTables   bool
 
-	WorkerID       string        // where it comes from, see node.CheckSource
+	WorkerID       string        // where it comes from, see workerid.Check
 	WorkerSlice    time.Duration // 0: as the store deserves
 	WorkerBorrow   bool
 	ClockLimit     time.Duration // 0: none
@@ -128,7 +128,7 @@ func DefaultConfig() Config {
 		AutoCreate:  snowflake.KindName,
 
 		AutoCreateSequence: autoCreatePools, AutoCreateTables: true,
-		WorkerID:     node.Auto,
+		WorkerID:     workerid.Auto,
 		Users:        UsersAuto,
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",

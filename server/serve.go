@@ -19,6 +19,7 @@ import (
 	"nextid/generator/node"
 	"nextid/generator/store/shared"
 	"nextid/generator/worker"
+	"nextid/generator/workerid"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/ids"
 )
@@ -220,7 +221,7 @@ func (m *Server) announce(log *slog.Logger, endpoints endpoints, status *status)
 		paste = append(paste, p.protocol.paste(p.listener.Addr(), m.userToPaste()))
 	}
 	line := fmt.Sprintf("nextid ready: %s%s (store %s, worker id %s)",
-		strings.Join(served, ", "), status.where(), m.config.Store.In(m.config.Data), node.RedactedSource(m.config.WorkerID))
+		strings.Join(served, ", "), status.where(), m.config.Store.In(m.config.Data), workerid.Redacted(m.config.WorkerID))
 	if m.config.LogFormat == LogJSON || m.config.build.logger != nil {
 		log.Info(line) //nolint:sloglint // the one line that scripts wait for
 		return
@@ -313,7 +314,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 			return nil, errors.Join(err, store.Close())
 		}
 	}
-	wish, err := node.OpenSource(m.config.WorkerID, node.SourceConfig{Store: store, Dir: m.config.Data, Port: m.config.port(), Logger: log})
+	wish, err := workerid.Open(m.config.WorkerID, workerid.Config{Store: store, Dir: m.config.Data, Port: m.config.port(), Logger: log})
 	if err != nil {
 		return nil, errors.Join(&Error{Message: err.Error(), Hint: "See docs/stores.md on --worker-id, or use auto.", Cause: err}, store.Close())
 	}

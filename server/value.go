@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"nextid/generator/node"
+	"nextid/generator/workerid"
 )
 
 // value reads one setting from its text, and prints it back. The same text
@@ -179,11 +179,11 @@ func level(p *slog.Level) value {
 // workerSource returns where the worker id comes from.
 func workerSource(p *string) value {
 	return valueOf(p, func(s string) (string, error) {
-		if strings.EqualFold(s, node.Auto) {
-			s = node.Auto
+		if strings.EqualFold(s, workerid.Auto) {
+			s = workerid.Auto
 		}
-		return s, node.CheckSource(s)
-	}, node.RedactedSource)
+		return s, workerid.Check(s)
+	}, workerid.Redacted)
 }
 
 // address returns where a protocol is served.

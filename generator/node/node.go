@@ -1,7 +1,6 @@
 // Package node says how this server stands: beside the others on its store
-// (Nodes), beside the clock of the store's database (ClockWatch), which worker
-// id it would like to have (OpenSource), and whether it should get new clients
-// (Ready).
+// (Nodes), beside the clock of the store's database (ClockWatch), and whether it
+// should get new clients (Ready).
 //
 // Nodes are the servers that share a store, for operators: SELECT * FROM
 // nextid.nodes. A server takes the first place whose holder is gone, and writes there every

@@ -1,4 +1,4 @@
-package node
+package workerid
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func parseRedis(text string) (opener, error) {
 	}
 	h.options.MaxRetries, h.options.DialerRetries = -1, 1
 	h.options.Protocol, h.options.ContextTimeoutEnabled, h.options.ClientName = 2, true, "nextid"
-	return func(cfg SourceConfig) (worker.Source, error) {
+	return func(cfg Config) (worker.Source, error) {
 		h := h
 		h.log = cfg.Logger
 		return h, nil

@@ -1,4 +1,4 @@
-package node
+package workerid
 
 import (
 	"log/slog"
@@ -26,7 +26,7 @@ func TestRedisHandsOut(t *testing.T) {
 	t.Parallel()
 	server := dbtest.Redis(t)
 	log, text := logged()
-	s, err := OpenSource(server.RedisURL()+"?key=ids", SourceConfig{Logger: log})
+	s, err := Open(server.RedisURL()+"?key=ids", Config{Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestLeafNodes(t *testing.T) {
 	log, text := logged()
 	start := func(node, dir string) worker.Source {
 		t.Helper()
-		s, err := OpenSource("leaf:zookeeper://"+hosts+"/snowflake/my-leaf?node="+node, SourceConfig{Dir: dir, Logger: log})
+		s, err := Open("leaf:zookeeper://"+hosts+"/snowflake/my-leaf?node="+node, Config{Dir: dir, Logger: log})
 		if err != nil {
 			t.Fatal(err)
 		}

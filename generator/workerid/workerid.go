@@ -1,4 +1,10 @@
-package node
+// Package workerid reads --worker-id: the ways in which people number their servers.
+//
+// Each only says which worker id a server would like to have. The server has it
+// when the store has reserved time on it (package worker). So no way can make two
+// servers issue the same id: not a copied configuration, a process id that all
+// containers share, a counter that came round, nor a local file of long ago.
+package workerid
 
 import (
 	"context"
@@ -15,8 +21,8 @@ import (
 	"nextid/generator/worker"
 )
 
-// SourceConfig configures the sources.
-type SourceConfig struct {
+// Config configures the sources.
+type Config struct {
 	Store generator.Store
 	// Port is that on which the server answers, which with the host's address
 	// names it for Leaf.
@@ -33,7 +39,7 @@ const Auto = "auto"
 // name may allow less, which shows when the name is first used.
 const maxWorkerID = 1<<31 - 1
 
-// CheckSource reports whether text is one of the ways in which people number
+// Check reports whether text is one of the ways in which people number
 // their servers:
 //
 //	auto               any free one
@@ -46,21 +52,15 @@ const maxWorkerID = 1<<31 - 1
 //	ip                 the low bits of the host's IPv4 address, as sonyflake
 //	leaf:URL           the sequence of a node in ZooKeeper, as Meituan's Leaf
 //	redis://…          a counter in Redis, by a script
-//
-// All of them only say which worker id a server would like to have. It has
-// one when the store has reserved time on it (package worker), so none of
-// them can make two servers issue the same id: not a copied configuration, a
-// process id that all containers share, a counter that came round, nor a
-// local file of long ago.
-func CheckSource(text string) error {
-	_, err := parseSource(text)
+func Check(text string) error {
+	_, err := parse(text)
 	return err
 }
 
-// OpenSource returns the source of a text that CheckSource takes. What it can look up at once, such as a
-// variable of the environment, it does, and fails when that is missing.
-func OpenSource(text string, cfg SourceConfig) (worker.Source, error) {
-	open, err := parseSource(text)
+// Open returns the source of a text that Check takes. It fails where a variable of the
+// environment, or what else it can look up at once, is missing.
+func Open(text string, cfg Config) (worker.Source, error) {
+	open, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func OpenSource(text string, cfg SourceConfig) (worker.Source, error) {
 	return open(cfg)
 }
 
-// RedactedSource is a text without its password.
-func RedactedSource(text string) string {
+// Redacted is a text without its password.
+func Redacted(text string) string {
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		return u.Redacted()
 	}
@@ -79,17 +79,17 @@ func RedactedSource(text string) string {
 }
 
 // opener makes a source.
-type opener func(SourceConfig) (worker.Source, error)
+type opener func(Config) (worker.Source, error)
 
 // simple are the sources that are one word.
 var simple = map[string]opener{
-	Auto:         func(SourceConfig) (worker.Source, error) { return worker.Any{}, nil },
-	"disposable": func(cfg SourceConfig) (worker.Source, error) { return disposable{cfg.Store}, nil },
-	"mac":        func(SourceConfig) (worker.Source, error) { return newHardware(os.Getpid()) },
-	"ip":         func(SourceConfig) (worker.Source, error) { return newAddress() },
+	Auto:         func(Config) (worker.Source, error) { return worker.Any{}, nil },
+	"disposable": func(cfg Config) (worker.Source, error) { return disposable{cfg.Store}, nil },
+	"mac":        func(Config) (worker.Source, error) { return newHardware(os.Getpid()) },
+	"ip":         func(Config) (worker.Source, error) { return newAddress() },
 }
 
-func parseSource(text string) (opener, error) {
+func parse(text string) (opener, error) {
 	if open := simple[text]; open != nil {
 		return open, nil
 	}
@@ -105,7 +105,7 @@ func parseSource(text string) (opener, error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(SourceConfig) (worker.Source, error) {
+		return func(Config) (worker.Source, error) {
 			id, err := n.value()
 			return worker.Fixed{ID: id, From: text}, err
 		}, nil
@@ -118,7 +118,7 @@ func parseSource(text string) (opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(SourceConfig) (worker.Source, error) {
+	return func(Config) (worker.Source, error) {
 		d, err := high.value()
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package node
+package workerid
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func parseLeaf(text string) (opener, error) {
 		}
 		l.hosts = append(l.hosts, host)
 	}
-	return func(cfg SourceConfig) (worker.Source, error) {
+	return func(cfg Config) (worker.Source, error) {
 		l := l
 		l.log = cfg.Logger
 		if l.node == "" {

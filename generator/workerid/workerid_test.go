@@ -1,4 +1,4 @@
-package node
+package workerid
 
 import (
 	"context"
@@ -16,7 +16,7 @@ var twitter = worker.Width{Datacenter: 5, Worker: 5}
 
 func open(t *testing.T, text string) worker.Source {
 	t.Helper()
-	s, err := OpenSource(text, SourceConfig{Store: memory.New(memory.Config{})})
+	s, err := Open(text, Config{Store: memory.New(memory.Config{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPlannedWorkerIDs(t *testing.T) {
 	for text, want := range map[string]string{
 		"env:NONE_SUCH": "no variable NONE_SUCH", "env:WORD": `"seven"`, "env:NESTED": `"env:POD_NUMBER"`, "1/env:NONE_SUCH": "no variable",
 	} {
-		if _, err := OpenSource(text, SourceConfig{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(text, Config{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
