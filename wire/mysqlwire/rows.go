@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 
+	"nextid/generator"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
 	"nextid/wire"
 )
 
@@ -52,51 +54,16 @@ func (c *conn) finish(ctx context.Context, p *sqlfuncs.Portal) error {
 // error is io.EOF after the last row, nil at the limit.
 func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, f format, limit int64, out *wire.Out) (rows int64, err error) {
 	if p.IDs() {
-		return c.sendIDs(ctx, p, f, limit, out)
+		return out.SendIDs(ctx, p, limit, func(dst []byte, r generator.Range) []byte { return c.appendRun(dst, r, f) })
 	}
-	for limit == 0 || rows < limit {
-		row, err := p.Next(ctx)
-		if err != nil {
-			return rows, err
-		}
+	row := appendTextRow
+	if f == asBinary {
+		row = appendBinaryRow
+	}
+	return out.SendRows(ctx, p, limit, func(values []datum.Value) error {
 		var at int
 		out.B, at = begin(out.B)
-		if f == asText {
-			out.B = appendTextRow(out.B, row, p.Columns(), c.SQL.Env())
-		} else {
-			out.B = appendBinaryRow(out.B, row, p.Columns(), c.SQL.Env())
-		}
-		out.B = c.end(out.B, at)
-		rows++
-		if err := out.EndRow(p); err != nil {
-			return rows, err
-		}
-	}
-	return rows, nil
-}
-
-// runLength is the number of ids that are drawn and encoded at a time.
-const runLength = 1024
-
-// sendIDs sends a run of ids; no value is made for a row.
-func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, f format, limit int64, out *wire.Out) (rows int64, err error) {
-	for limit == 0 || rows < limit {
-		n := int64(runLength)
-		if limit > 0 {
-			n = min(n, limit-rows)
-		}
-		r, err := p.NextIDs(ctx, n)
-		if err != nil {
-			return rows, err
-		}
-		out.B = c.appendRun(out.B, r, f)
-		rows += r.Count
-		if err := out.EndRow(p); err != nil {
-			return rows, err
-		}
-		if ctx.Err() != nil {
-			return rows, context.Cause(ctx)
-		}
-	}
-	return rows, nil
+		out.B = c.end(row(out.B, values, p.Columns(), c.SQL.Env()), at)
+		return nil
+	})
 }

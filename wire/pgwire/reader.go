@@ -19,33 +19,24 @@ func (r *reader) fail() { r.b, r.bad = nil, true }
 func (r *reader) ok() bool { return !r.bad && len(r.b) == 0 }
 
 func (r *reader) byte() byte {
-	if len(r.b) < 1 {
-		r.fail()
-		return 0
+	if b := r.bytes(1); b != nil {
+		return b[0]
 	}
-	v := r.b[0]
-	r.b = r.b[1:]
-	return v
+	return 0
 }
 
 func (r *reader) int16() int16 {
-	if len(r.b) < 2 {
-		r.fail()
-		return 0
+	if b := r.bytes(2); b != nil {
+		return int16(binary.BigEndian.Uint16(b))
 	}
-	v := binary.BigEndian.Uint16(r.b)
-	r.b = r.b[2:]
-	return int16(v)
+	return 0
 }
 
 func (r *reader) int32() int32 {
-	if len(r.b) < 4 {
-		r.fail()
-		return 0
+	if b := r.bytes(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
 	}
-	v := binary.BigEndian.Uint32(r.b)
-	r.b = r.b[4:]
-	return int32(v)
+	return 0
 }
 
 // bytes reads n bytes; n < 0 is a failure.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 
+	"nextid/generator"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/datum"
 	"nextid/wire"
 	"nextid/wire/idrun"
 )
@@ -17,9 +19,13 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, ou
 	case p.Copy() != nil:
 		return c.sendCopy(ctx, p, out)
 	case p.IDs():
-		rows, err = c.sendIDs(ctx, p, limit, out)
+		rows, err = out.SendIDs(ctx, p, limit, func(dst []byte, r generator.Range) []byte { return appendRun(dst, r, p.Binary(0)) })
 	default:
-		rows, err = c.sendValues(ctx, p, limit, out)
+		rows, err = out.SendRows(ctx, p, limit, func(row []datum.Value) (err error) {
+			c.sendNotices(out) // of this row
+			out.B, err = appendRow(out.B, row, p.Binary, c.SQL.Env())
+			return err
+		})
 	}
 	switch {
 	case errors.Is(err, io.EOF):
@@ -30,52 +36,6 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, ou
 		return rows, err
 	}
 	out.B = append(out.B, portalSuspended...)
-	return rows, nil
-}
-
-// sendValues sends rows of any kind.
-func (c *conn) sendValues(ctx context.Context, p *sqlfuncs.Portal, limit int64, out *wire.Out) (rows int64, err error) {
-	for limit == 0 || rows < limit {
-		row, err := p.Next(ctx)
-		if err != nil {
-			return rows, err
-		}
-		c.sendNotices(out) // of this row
-		if out.B, err = appendRow(out.B, row, p.Binary, c.SQL.Env()); err != nil {
-			return rows, err
-		}
-		rows++
-		if err := out.EndRow(p); err != nil {
-			return rows, err
-		}
-	}
-	return rows, nil
-}
-
-// runLength is the number of ids that are drawn and encoded at a time: 64 KiB of
-// answers hold about two runs.
-const runLength = 1024
-
-// sendIDs sends a run of ids; no value is made for a row.
-func (c *conn) sendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, out *wire.Out) (rows int64, err error) {
-	for limit == 0 || rows < limit {
-		n := int64(runLength)
-		if limit > 0 {
-			n = min(n, limit-rows)
-		}
-		r, err := p.NextIDs(ctx, n)
-		if err != nil {
-			return rows, err
-		}
-		out.B = appendRun(out.B, r, p.Binary(0))
-		rows += r.Count
-		if err := out.EndRow(p); err != nil {
-			return rows, err
-		}
-		if err := ctx.Err(); err != nil {
-			return rows, context.Cause(ctx)
-		}
-	}
 	return rows, nil
 }
 
@@ -96,9 +56,13 @@ func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) 
 		out.B = end(append(out.B, header...), at)
 	}
 	if p.IDs() && cp.Plain() {
-		rows, err = c.copyIDs(ctx, p, out)
+		rows, err = out.SendIDs(ctx, p, 0, func(dst []byte, r generator.Range) []byte { return idrun.Append(dst, r, 0, appendIDCopy) })
 	} else {
-		rows, err = c.copyValues(ctx, p, out)
+		rows, err = out.SendRows(ctx, p, 0, func(row []datum.Value) error {
+			out.B, at = begin(out.B, 'd')
+			out.B = end(cp.AppendRow(out.B, row, c.SQL.Env()), at)
+			return nil
+		})
 	}
 	if !errors.Is(err, io.EOF) {
 		return rows, err
@@ -106,39 +70,4 @@ func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) 
 	out.B = append(out.B, copyDone...)
 	out.B = appendTag(out.B, p, rows)
 	return rows, nil
-}
-
-func (c *conn) copyValues(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (rows int64, err error) {
-	cp := p.Copy()
-	for {
-		row, err := p.Next(ctx)
-		if err != nil {
-			return rows, err
-		}
-		var at int
-		out.B, at = begin(out.B, 'd')
-		out.B = end(cp.AppendRow(out.B, row, c.SQL.Env()), at)
-		rows++
-		if err := out.EndRow(p); err != nil {
-			return rows, err
-		}
-	}
-}
-
-// copyIDs sends runs of ids in COPY's text format, one CopyData a row.
-func (c *conn) copyIDs(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (rows int64, err error) {
-	for {
-		r, err := p.NextIDs(ctx, runLength)
-		if err != nil {
-			return rows, err
-		}
-		out.B = idrun.Append(out.B, r, 0, appendIDCopy)
-		rows += r.Count
-		if err := out.EndRow(p); err != nil {
-			return rows, err
-		}
-		if err := ctx.Err(); err != nil {
-			return rows, context.Cause(ctx)
-		}
-	}
 }

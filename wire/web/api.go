@@ -247,12 +247,7 @@ func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
 	if by := r.URL.Query().Get("by"); by != "" {
 		text, types, args = "SELECT parse_id($1, $2)", append(types, datum.Text), append(args, by)
 	}
-	result, err := s.query(r, c, text, types, args...)
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	row, err := result.row()
+	row, err := s.texts(r, c, text, types, args...)
 	if err != nil {
 		return err
 	}
@@ -297,12 +292,7 @@ func (s *Server) drop(w http.ResponseWriter, r *http.Request, c caller) error {
 
 func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status int, text string, args ...string) error {
 	types := []datum.OID{datum.Text, datum.Text, datum.Text}[:len(args)]
-	result, err := s.query(r, c, text, types, args...)
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	row, err := result.row()
+	row, err := s.texts(r, c, text, types, args...)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,7 @@ func (s *Server) leafSnowflake(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 func (s *Server) number(w http.ResponseWriter, r *http.Request, c caller, text string) error {
-	result, err := s.query(r, c, text, []datum.OID{datum.Text}, r.PathValue("name"))
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	row, err := result.row()
+	row, err := s.texts(r, c, text, []datum.OID{datum.Text}, r.PathValue("name"))
 	if err != nil {
 		return err
 	}

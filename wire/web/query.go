@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"nextid/generator"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -82,8 +83,14 @@ func (r *result) text(v datum.Value) string {
 	return string(datum.AppendText(nil, v, r.session.Env()))
 }
 
-// row returns the values of the first row as texts, nil when there is none.
-func (r *result) row() ([]string, error) {
+// texts returns the values of the first row of a statement as texts, nil when there
+// is none.
+func (s *Server) texts(req *http.Request, c caller, text string, types []datum.OID, args ...string) ([]string, error) {
+	r, err := s.query(req, c, text, types, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
 	values, err := r.next()
 	if errors.Is(err, io.EOF) {
 		return nil, nil
@@ -168,54 +175,40 @@ func (r *result) sendRows(w http.ResponseWriter, key string) error {
 
 // writeRows writes rows of any kind.
 func (r *result) writeRows(out *wire.Out) error {
-	columns := r.portal.Columns()
-	for i := 0; ; i++ {
-		row, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if i > 0 {
-			out.B = append(out.B, ",\n"...)
-		}
+	columns, separator := r.portal.Columns(), ""
+	_, err := out.SendRows(r.ctx, r.portal, 0, func(row []datum.Value) error {
+		out.B = append(out.B, separator...)
+		separator = ",\n"
 		if len(columns) == 1 {
 			out.B = r.appendJSON(out.B, row[0])
 		} else {
 			out.B = r.appendObject(out.B, columns, row)
 		}
-		if err := out.EndRow(r.portal); err != nil {
-			return err
-		}
-	}
+		return context.Cause(r.ctx)
+	})
+	return atEnd(err)
 }
-
-// runLength is the number of ids that are drawn and written at a time.
-const runLength = 1024
 
 // writeIDs writes the ids of a portal of ids, each between quotes.
 func (r *result) writeIDs(out *wire.Out, quote, separator string) error {
-	for first := true; ; {
-		run, err := r.portal.NextIDs(r.ctx, runLength)
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	before := ""
+	_, err := out.SendIDs(r.ctx, r.portal, 0, func(dst []byte, run generator.Range) []byte {
 		for i := range run.Count {
-			if !first {
-				out.B = append(out.B, separator...)
-			}
-			first = false
-			out.B = append(strconv.AppendInt(append(out.B, quote...), run.First+i*run.Step, 10), quote...)
+			dst = append(append(dst, before...), quote...)
+			dst = append(strconv.AppendInt(dst, run.First+i*run.Step, 10), quote...)
+			before = separator
 		}
-		if err := out.EndRow(r.portal); err != nil {
-			return err
-		}
-		if r.ctx.Err() != nil {
-			return context.Cause(r.ctx)
-		}
+		return dst
+	})
+	return atEnd(err)
+}
+
+// atEnd returns the error of rows, nil for that of their end.
+func atEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
+	return err
 }
 
 func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum.Value) []byte {
