@@ -74,7 +74,7 @@ func (s *stage) writeThrough(c *contestant, i int, o *outage, away, done *atomic
 		if client == nil {
 			err = s.Do(func(testing.TB) {
 				links := s.links(c, i)
-				w := &inserter{c: c, journal: &journal{}, table: c.table, links: links, n: uint64(i+1) << 50}
+				w := &inserter{c: c, journal: &journal{}, table: c.table, links: links, rows: 1, n: uint64(i+1) << 50}
 				client = load.Clients{{Links: links, Work: w}}
 			})
 		}

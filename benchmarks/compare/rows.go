@@ -49,7 +49,7 @@ func (s *stage) inserters(c *contestant, n int, j *journal, f func(load.Clients)
 	var first uint64
 	s.with(c, n, func(links []*load.Link) load.Work {
 		first += 1 << 40
-		return &inserter{c: c, journal: j, table: c.table, links: links, n: first}
+		return &inserter{c: c, journal: j, table: c.table, links: links, rows: 1, n: first}
 	}, func(clients load.Clients) {
 		*j = journal{keep: j.keep, ids: j.ids[:0]}
 		f(clients)
@@ -67,12 +67,13 @@ const (
 // prepare makes a contestant's table and writes its first rows.
 func (r *run) prepare(c *contestant, _ *figures) {
 	r.stage.create(c, c.table)
-	for i := range r.stage.tables(c) {
-		g := r.stage.grower(c, c.table, i)
-		for begin := time.Now(); g.rows < prefill && time.Since(begin) < prefillLimit; {
-			g.insert()
+	growers := r.stage.growers(c, c.table)
+	defer growers.Close()
+	for i := range growers {
+		begin := time.Now()
+		for rows := 0; rows < prefill && time.Since(begin) < prefillLimit; rows += statementRows {
+			r.stage.Must(load.Once(r.ctx, growers[i:][:1]))
 		}
-		g.close()
 	}
 }
 

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -38,80 +37,24 @@ func (r *run) measureGrowth(c *contestant, f *figures) {
 	s, rows := r.stage, r.Plan.GrowthRows
 	s.create(c, table)
 	servers := s.tables(c)
-	var growers []*grower
-	for i := range servers {
-		g := s.grower(c, table, i)
-		defer g.close()
-		growers = append(growers, g)
-	}
+	growers := s.growers(c, table)
+	defer growers.Close()
 	before, done := machine.UsageOf(servers...), 0
 	for begin := time.Now(); done < rows && time.Since(begin) < r.Plan.GrowthLimit; done += statementRows {
-		growers[done/statementRows%len(growers)].insert()
+		s.Must(load.Once(s.Ctx, growers[done/statementRows%len(growers):][:1]))
 	}
 	f.growth = s.size(c)
 	f.growth.rows, f.growth.whole = done, done >= rows
 	f.growth.written = machine.UsageOf(servers...).Sub(before).Written
 }
 
-// grower writes many rows to one server.
-type grower struct {
-	s     *stage
-	c     *contestant
-	table string
-	links []*load.Link
-	rows  int
-	ids   []load.ID
-	sql   []byte
-}
-
-func (s *stage) grower(c *contestant, table string, i int) *grower {
-	return &grower{s: s, c: c, table: table, links: s.links(c, i)}
-}
-
-func (g *grower) close() { load.Clients{{Links: g.links}}.Close() }
-
-// exec runs a statement on the table's server, or on the source of ids.
-func (g *grower) exec(link int, sql string) []load.ID {
-	ids, err := g.links[link].Exec(g.s.Ctx, sql)
-	g.s.Must(err)
-	return ids
-}
-
-func (g *grower) insert() {
-	g.draw()
-	g.sql = g.c.appendInsert(g.sql[:0], g.table, statementRows, func(i int) load.ID { return g.ids[i] }, uint64(g.rows))
-	g.exec(0, string(g.sql))
-	g.rows += statementRows
-}
-
-// draw gets the ids of one statement, if it needs any.
-func (g *grower) draw() {
-	g.ids = g.ids[:0]
-	from := g.c.from
-	switch {
-	case g.c.generated():
-		return
-	case g.c.inApp != nil:
-		for range statementRows {
-			g.ids = append(g.ids, g.c.inApp())
-		}
-	case from.several == "":
-		for range statementRows {
-			g.ids = append(g.ids, g.exec(1, from.one)...)
-		}
-	default:
-		g.ids = append(g.ids, g.exec(1, fmt.Sprintf(from.several, statementRows))...)
-		if from.run && len(g.ids) == 1 {
-			last := g.ids[0].Lo
-			g.ids = g.ids[:0]
-			for i := range uint64(statementRows) {
-				g.ids = append(g.ids, load.ID{Lo: last - statementRows + 1 + i})
-			}
-		}
+// growers write many rows with each statement, one to each server.
+func (s *stage) growers(c *contestant, table string) (all load.Clients) {
+	for i := range s.tables(c) {
+		links := s.links(c, i)
+		all = append(all, load.Client{Links: links, Work: &inserter{c: c, journal: &journal{}, table: table, links: links, rows: statementRows}})
 	}
-	if len(g.ids) != statementRows {
-		g.s.Fatal("the source gave too few ids")
-	}
+	return all
 }
 
 // size is the size of the table on all its servers, after what is in memory

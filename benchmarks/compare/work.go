@@ -37,19 +37,20 @@ func (j *journal) ack(id, since load.ID) {
 	}
 }
 
-// inserter holds what one client does for one row, as load.Work. Its links are
+// inserter holds what one client does for one statement, as load.Work. Its links are
 // the table's server and, if there is one, the source of ids.
 type inserter struct {
 	c       *contestant
 	journal *journal
 	table   string
 	links   []*load.Link
+	rows    int    // of a statement
 	n       uint64 // of the client's rows, to vary them
 
 	since   load.ID   // greatest id when the operation began
 	drawing bool      // waiting for ids
 	stock   []load.ID // drawn, not yet used
-	id      load.ID   // of the row
+	id      load.ID   // of the last row
 	sql     []byte
 	request []byte
 	draw    []byte // the request for ids
@@ -57,18 +58,20 @@ type inserter struct {
 
 func (w *inserter) Begin() load.Step {
 	w.since = w.journal.greatest
-	w.n++
-	switch {
-	case w.c.inApp != nil:
-		w.id = w.c.inApp()
-	case w.c.from != nil && len(w.stock) == 0:
+	return w.next()
+}
+
+// next draws ids until there are enough for a statement, and inserts.
+func (w *inserter) next() load.Step {
+	if w.c.from != nil && len(w.stock) < w.rows {
 		w.drawing = true
 		if w.draw == nil {
-			w.draw = w.links[1].Query(nil, w.c.from.single())
+			w.draw = w.links[1].Query(nil, w.c.from.statement(w.rows))
 		}
 		return load.Step{Link: 1, Bytes: w.draw, Answers: 1}
-	case w.c.from != nil:
-		w.take()
+	}
+	for w.c.inApp != nil && len(w.stock) < w.rows {
+		w.stock = append(w.stock, w.c.inApp())
 	}
 	return w.insert()
 }
@@ -76,12 +79,17 @@ func (w *inserter) Begin() load.Step {
 func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 	if w.drawing {
 		w.drawing = false
-		w.stock = append(w.stock[:0], ids...)
-		if len(w.stock) == 0 {
+		switch {
+		case len(ids) == 0:
 			w.stock = append(w.stock, load.ID{}) // shows as a duplicate key
+		case w.c.from.run && w.rows > 1:
+			for i := range uint64(w.rows) {
+				w.stock = append(w.stock, load.ID{Lo: ids[0].Lo - uint64(w.rows) + 1 + i})
+			}
+		default:
+			w.stock = append(w.stock, ids...)
 		}
-		w.take()
-		return w.insert(), true
+		return w.next(), true
 	}
 	if w.c.generated() && len(ids) > 0 {
 		w.id = ids[0]
@@ -90,13 +98,15 @@ func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 	return load.Step{}, false
 }
 
-func (w *inserter) take() { w.id, w.stock = w.stock[0], w.stock[1:] }
-
 func (w *inserter) insert() load.Step {
-	w.sql = w.c.appendInsert(w.sql[:0], w.table, 1, func(int) load.ID { return w.id }, w.n)
-	if w.c.engine == postgres && w.c.generated() || w.c.foreign == federated || w.c.fed {
+	w.sql = w.c.appendInsert(w.sql[:0], w.table, w.rows, func(i int) load.ID { return w.stock[i] }, w.n)
+	if !w.c.generated() {
+		w.id = w.stock[w.rows-1]
+		w.stock = w.stock[w.rows:]
+	} else if w.rows == 1 && (w.c.engine == postgres || w.c.foreign == federated || w.c.fed) {
 		w.sql = append(w.sql, " RETURNING id"...)
 	}
+	w.n += uint64(w.rows)
 	w.request = w.links[0].Query(w.request[:0], string(w.sql))
 	return load.Step{Link: 0, Bytes: w.request, Answers: 1}
 }
@@ -133,10 +143,13 @@ func (c *contestant) appendID(dst []byte, id load.ID) []byte {
 	return fmt.Appendf(dst, "'%016x%016x'", id.Hi, id.Lo)
 }
 
-// single is the statement that brings ids for single rows.
-func (s *source) single() string {
-	if s.batch > 0 {
-		return fmt.Sprintf(s.several, s.batch)
+// statement is the one that brings ids for statements of some rows.
+func (s *source) statement(rows int) string {
+	if rows == 1 {
+		rows = s.batch
+	}
+	if rows > 0 && s.several != "" {
+		return fmt.Sprintf(s.several, rows)
 	}
 	return s.one
 }
@@ -145,7 +158,7 @@ func (s *source) single() string {
 // takes batches. Its operation is one draw.
 func (c *contestant) drawer(links []*load.Link) load.Work {
 	if c.from != nil {
-		return &load.Repeat{Link: 1, Bytes: links[1].Query(nil, c.from.single()), Answers: 1}
+		return &load.Repeat{Link: 1, Bytes: links[1].Query(nil, c.from.statement(1)), Answers: 1}
 	}
 	return &load.Repeat{Link: 0, Bytes: links[0].Query(nil, named(c.draw, c.table)), Answers: 1}
 }
