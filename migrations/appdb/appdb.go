@@ -3,11 +3,14 @@
 package appdb
 
 import (
+	"cmp"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -28,9 +31,31 @@ type Error struct {
 func (e *Error) Error() string { return e.What }
 func (e *Error) Unwrap() error { return e.Err }
 
-// At adds a database's name to an error.
-func At(name string, err error) error {
-	if err == nil {
+// Hints say what to do about the errors of databases, by SQLSTATE or by the number
+// of MySQL.
+type Hints map[string]string
+
+// Explain turns an answer of a database into one line with a hint.
+func (h Hints) Explain(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		what := e.Message
+		if e.Detail != "" {
+			what += ": " + strings.TrimSpace(e.Detail)
+		}
+		return &Error{What: fmt.Sprintf("%s (SQLSTATE %s)", what, e.Code), Hint: cmp.Or(h[e.Code], e.Hint), Err: err}
+	}
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return &Error{What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Hint: h[strconv.Itoa(int(e.Number))], Err: err}
+	}
+	return err
+}
+
+// At explains an error, and adds the name of the database.
+func (h Hints) At(name string, err error) error {
+	if err = h.Explain(err); err == nil {
 		return nil
 	}
 	what := &Error{What: name + ": " + err.Error(), Err: err}
@@ -43,13 +68,9 @@ func At(name string, err error) error {
 // IsMySQL reports whether a URL names a MySQL or MariaDB; ok is false for a URL
 // of neither those nor PostgreSQL.
 func IsMySQL(url string) (is, ok bool) {
-	switch scheme, _, _ := strings.Cut(url, "://"); scheme {
-	case "mysql", "mariadb":
-		return true, true
-	case "postgres", "postgresql":
-		return false, true
-	}
-	return false, false
+	scheme, _, isURL := strings.Cut(url, "://")
+	is = isURL && (scheme == "mysql" || scheme == "mariadb")
+	return is, is || isURL && (scheme == "postgres" || scheme == "postgresql")
 }
 
 // NameOf shows a URL in messages: without user, password and options.
@@ -94,6 +115,32 @@ func OpenMySQL(text string) (*sql.DB, error) {
 		return nil, err
 	}
 	return sql.OpenDB(connector), nil
+}
+
+// Querier is a pool or a connection.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Each calls scan for each row of a query.
+func Each(ctx context.Context, db Querier, scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = scan(rows)
+	}
+	return cmp.Or(err, rows.Err(), rows.Close())
+}
+
+// Texts returns the rows of a query with one column.
+func Texts(ctx context.Context, db Querier, query string, args ...any) (all []string, err error) {
+	err = Each(ctx, db, func(rows *sql.Rows) error {
+		all = append(all, "")
+		return rows.Scan(&all[len(all)-1])
+	}, query, args...)
+	return all, err
 }
 
 // Literal quotes a text for PostgreSQL.

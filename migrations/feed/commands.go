@@ -93,7 +93,7 @@ func (s *set) say(t *target, format string, args ...any) {
 }
 
 // at adds database and column to an error.
-func (t *target) at(err error) error { return appdb.At(t.Database+": "+t.Column, err) }
+func (t *target) at(err error) error { return hints.At(t.Database+": "+t.Column, err) }
 
 // of are the targets of one generator.
 func (s *set) of(generator string) []*target {
@@ -125,8 +125,7 @@ func (s *set) read(ctx context.Context) error {
 		if t.state, err = t.Read(ctx); err != nil {
 			return err
 		}
-		err = t.engine.greatest(ctx, t.Sequence, &t.greatest)
-		return explain(err)
+		return t.engine.greatest(ctx, t.Sequence, &t.greatest)
 	})
 }
 
@@ -250,7 +249,7 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 func (t *target) patiently(ctx context.Context, statements ...string) (err error) {
 	for range attempts {
 		if err = t.engine.exec(ctx, lastWait, statements); !errors.Is(err, errBusy) {
-			return explain(err)
+			return hints.Explain(err)
 		}
 		select {
 		case <-time.After(pause):
@@ -283,7 +282,7 @@ func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 		for says == "" && time.Now().Before(deadline) {
 			var err error
 			if says, err = s.Server.feederSays(ctx, t.Generator, t.Database, t.Column); err != nil {
-				return ofServer(explain(err))
+				return ofServer(err)
 			}
 			if says == "" {
 				time.Sleep(pause)

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/migrations/appdb"
 )
@@ -77,7 +73,7 @@ func (f *Feed) Due(s State) bool { return !s.FedBy(f.Generator) || s.Left() <= s
 // sequence stays in the block that it had, or is in a new one.
 func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err error) {
 	if s, err = f.engine.read(ctx, nil, f.Sequence); err != nil || !fresh && !f.Due(s) {
-		return s, false, explain(err)
+		return s, false, hints.Explain(err)
 	}
 	for range attempts {
 		err = f.engine.move(ctx, f.Sequence, wait(s), func(now State) (block, error) {
@@ -107,12 +103,12 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 		f.hand = block{}
 	}
 	if err != nil {
-		return s, false, explain(err)
+		return s, false, hints.Explain(err)
 	}
 	if moved {
 		s, err = f.engine.read(ctx, nil, f.Sequence)
 	}
-	return s, moved, explain(err)
+	return s, moved, hints.Explain(err)
 }
 
 // next is the block in hand, or a new one.
@@ -169,26 +165,9 @@ func plus(n, by int64) int64 {
 	return n + by
 }
 
-// explain turns an answer of a database into one line with a hint.
-func explain(err error) error {
-	if _, ok := errors.AsType[*Error](err); ok {
-		return err
-	}
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		hint := e.Hint
-		if e.Code == "42501" {
-			hint = "Log in as the owner of the sequence."
-		}
-		return &Error{What: fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code), Hint: hint, Err: err}
-	}
-	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return &Error{What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Hint: hints[e.Number], Err: err}
-	}
-	return err
-}
-
-// hints are for errors of MariaDB.
-var hints = map[uint16]string{
-	1044: "The account needs SELECT, ALTER and LOCK TABLES on the sequence's database.",
-	1142: "The account needs SELECT, ALTER and LOCK TABLES on the sequence.",
+// hints are for errors of PostgreSQL and MariaDB.
+var hints = appdb.Hints{
+	"42501": "Log in as the owner of the sequence.",
+	"1044":  "The account needs SELECT, ALTER and LOCK TABLES on the sequence's database.",
+	"1142":  "The account needs SELECT, ALTER and LOCK TABLES on the sequence.",
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"nextid/migrations/appdb"
 )
 
 // Sequence is the sequence behind a column of an application's database.
@@ -161,7 +159,7 @@ func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns 
 			err = d.engine.find(ctx, s, parts)
 		}
 		if err != nil {
-			return nil, errors.Join(appdb.At(database+": "+column, explain(err)), d.Close())
+			return nil, errors.Join(hints.At(database+": "+column, err), d.Close())
 		}
 		d.Sequences = append(d.Sequences, s)
 	}
@@ -181,7 +179,7 @@ func (d *Database) Close() error { return d.engine.close() }
 // Read asks where the sequence stands.
 func (s *Sequence) Read(ctx context.Context) (State, error) {
 	st, err := s.engine.read(ctx, nil, s)
-	return st, explain(err)
+	return st, hints.Explain(err)
 }
 
 // identifiers splits a column's name at its dots. Parts may stand in " or `;

@@ -39,7 +39,7 @@ func (s *Server) Draw(ctx context.Context, generator string, n int64) (first int
 }
 
 // ofServer adds to an error where it comes from.
-func ofServer(err error) error { return appdb.At("nextid", explain(err)) }
+func ofServer(err error) error { return hints.At("nextid", err) }
 
 // generator holds the options of a generator that feeds need.
 type generator struct {

@@ -3,7 +3,6 @@ package foreign
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"nextid/migrations/appdb"
 )
 
 // versionTable is in the schema that it tells the version of.
@@ -22,7 +23,6 @@ type app struct {
 	db         *sql.DB
 	dialect    goose.Dialect
 	migrations fs.FS
-	explain    func(error) error // turns an answer of the database into an Error
 
 	versioned string   // a query: does versionTable exist?
 	users     string   // a query: the objects that use ours, by name
@@ -120,20 +120,8 @@ func (a *app) uninstall(ctx context.Context) error {
 
 // unused refuses when other objects need ours, and names them.
 func (a *app) unused(ctx context.Context) error {
-	rows, err := a.db.QueryContext(ctx, a.users)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var users []string
-	for rows.Next() {
-		var user string
-		if err := rows.Scan(&user); err != nil {
-			return err
-		}
-		users = append(users, user)
-	}
-	if err := rows.Err(); err != nil || len(users) == 0 {
+	users, err := appdb.Texts(ctx, a.db, a.users)
+	if err != nil || len(users) == 0 {
 		return err
 	}
 	const shown = 5
@@ -164,8 +152,8 @@ func (a *app) version(ctx context.Context) (int64, error) {
 // Status implements Database.
 func (a *app) Status(ctx context.Context) (Status, error) {
 	s, err := a.status(ctx)
-	s.Asked = a.explain(s.Asked)
-	return s, a.explain(err)
+	s.Asked = hints.Explain(s.Asked)
+	return s, hints.Explain(err)
 }
 
 func (a *app) status(ctx context.Context) (s Status, err error) {
@@ -228,17 +216,13 @@ func migrationsText(folder fs.FS) (string, error) {
 	return all.String(), nil
 }
 
-// explained turns an answer of a database into an Error, as its dialect's
-// answer does.
-func explained(err error, answer func(error) *Error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	if e := answer(err); e != nil {
-		return e
-	}
-	return err
+// hints say what to do about errors that come up when servers ask each other.
+var hints = appdb.Hints{
+	"1045": "The account or its password is wrong: the one of --dsn, or the one of --server with NEXTID_FOREIGN_PASSWORD.",
+	"1227": "Run it as an account that may create databases and servers, such as root.",
+	"1429": noAnswer,
+	"1434": noAnswer,
 }
+
+// noAnswer is for the errors that FederatedX and SPIDER turn all others into.
+const noAnswer = "The engine does not say why. Is nextid running where --server says, may the database's machine reach it, are user and password right, and does nextid ask for TLS? Its log tells."

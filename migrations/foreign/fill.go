@@ -119,26 +119,13 @@ func holdsIDs(kind string, digits, scale int64) bool {
 
 // fillProblems looks at the triggers that are noted. One whose table is gone
 // is not missed.
-func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
-	rows, err := m.db.QueryContext(ctx, `SELECT f.table_schema, f.table_name, f.column_name, f.generator, t.trigger_name, t.action_statement, t.action_order,
-			(SELECT MIN(o.action_order) FROM information_schema.triggers o WHERE o.event_object_schema = f.table_schema
-				AND o.event_object_table = f.table_name AND o.trigger_name LIKE '%\\_nextid')
-		FROM nextid.fills f
-		JOIN information_schema.columns c ON c.table_schema = f.table_schema AND c.table_name = f.table_name AND c.column_name = f.column_name
-		LEFT JOIN information_schema.triggers t ON t.trigger_schema = f.table_schema AND t.event_object_table = f.table_name
-			AND t.event_manipulation = 'INSERT' AND t.trigger_name = LEFT(CONCAT('nextid_', f.table_name, '_', f.column_name), 64)
-		ORDER BY 1, 2, 3`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var problems []string
-	for rows.Next() {
+func (m *mysqlApp) fillProblems(ctx context.Context) (problems []string, err error) {
+	err = appdb.Each(ctx, m.db, func(rows *sql.Rows) error {
 		var f Fill
 		var trigger, text sql.NullString
 		var order, fence sql.NullInt64
 		if err := rows.Scan(&f.Database, &f.Table, &f.Column, &f.Generator, &trigger, &text, &order, &fence); err != nil {
-			return nil, err
+			return err
 		}
 		what := ""
 		switch {
@@ -148,11 +135,19 @@ func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
 			what = "has a trigger that somebody has changed"
 		case fence.Valid && fence.Int64 < order.Int64:
 			what = "has its trigger behind the one of import_generator, which refuses the rows"
+		default:
+			return nil
 		}
-		if what != "" {
-			problems = append(problems, fmt.Sprintf("the column %s.%s.%s %s: run up with --fill %s.%s.%s=%s",
-				f.Database, f.Table, f.Column, what, f.Database, f.Table, f.Column, f.Generator))
-		}
-	}
-	return problems, rows.Err()
+		problems = append(problems, fmt.Sprintf("the column %s.%s.%s %s: run up with --fill %s.%s.%s=%s",
+			f.Database, f.Table, f.Column, what, f.Database, f.Table, f.Column, f.Generator))
+		return nil
+	}, `SELECT f.table_schema, f.table_name, f.column_name, f.generator, t.trigger_name, t.action_statement, t.action_order,
+			(SELECT MIN(o.action_order) FROM information_schema.triggers o WHERE o.event_object_schema = f.table_schema
+				AND o.event_object_table = f.table_name AND o.trigger_name LIKE '%\\_nextid')
+		FROM nextid.fills f
+		JOIN information_schema.columns c ON c.table_schema = f.table_schema AND c.table_name = f.table_name AND c.column_name = f.column_name
+		LEFT JOIN information_schema.triggers t ON t.trigger_schema = f.table_schema AND t.event_object_table = f.table_name
+			AND t.event_manipulation = 'INSERT' AND t.trigger_name = LEFT(CONCAT('nextid_', f.table_name, '_', f.column_name), 64)
+		ORDER BY 1, 2, 3`)
+	return problems, err
 }

@@ -3,7 +3,6 @@ package foreign
 import (
 	"context"
 	"net/url"
-	"strings"
 	"time"
 
 	"nextid/migrations/appdb"
@@ -84,48 +83,32 @@ type Database interface {
 // Error is a failure that the person at the terminal can do something about.
 type Error = appdb.Error
 
-// driver is one kind of database.
-type driver struct {
-	open func(ctx context.Context, dsn string) (Database, error)
-	sql  func(dsn string, c Config) (string, error)
-}
-
-var drivers = map[string]driver{
-	"postgres":   {openPostgres, postgresSQL},
-	"postgresql": {openPostgres, postgresSQL},
-	"mysql":      {openMySQL, mysqlSQL},
-	"mariadb":    {openMySQL, mysqlSQL},
-}
-
 // Open connects to an application's database, postgres://… or mysql://….
 func Open(ctx context.Context, dsn string) (Database, error) {
-	d, err := driverOf(dsn)
-	if err != nil {
-		return nil, err
+	switch mysql, known := appdb.IsMySQL(dsn); {
+	case mysql:
+		return openMySQL(ctx, dsn)
+	case known:
+		return openPostgres(ctx, dsn)
 	}
-	return d.open(ctx, dsn)
+	return nil, errNotAURL
 }
 
 // SQL returns what Up runs on such a database, without connecting to it.
 func SQL(dsn string, c Config) (string, error) {
-	d, err := driverOf(dsn)
-	if err != nil {
-		return "", err
+	switch mysql, known := appdb.IsMySQL(dsn); {
+	case mysql:
+		return mysqlSQL(dsn, c)
+	case known:
+		return postgresSQL(c)
 	}
-	return d.sql(dsn, c)
+	return "", errNotAURL
 }
 
-// driverOf finds the driver by the URL's scheme. Its errors do not repeat
-// the URL, which may hold a password.
-func driverOf(dsn string) (driver, error) {
-	scheme, _, isURL := strings.Cut(dsn, "://")
-	if d, ok := drivers[scheme]; ok && isURL {
-		return d, nil
-	}
-	return driver{}, &Error{
-		What: "the application's database is neither a postgres:// nor a mysql:// URL",
-		Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE or --dsn mysql://USER@HOST:PORT/DATABASE.",
-	}
+// errNotAURL does not repeat the URL, which may hold a password.
+var errNotAURL = &Error{
+	What: "the application's database is neither a postgres:// nor a mysql:// URL",
+	Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE or --dsn mysql://USER@HOST:PORT/DATABASE.",
 }
 
 // Redact is dsn without its password.

@@ -93,22 +93,16 @@ func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout 
 	if err := db.QueryRowContext(ctx, "SELECT layout FROM id_parts WHERE id = 0").Scan(&layout); err != nil {
 		return nil, "", err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT name, options FROM nextid.generators")
-	if err != nil {
-		return nil, "", err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = appdb.Each(ctx, db, func(rows *sql.Rows) error {
 		var name string
 		var options []byte
-		if err := rows.Scan(&name, &options); err != nil {
-			return nil, "", err
-		}
-		if l, ok := c.ReadLayout(name, options); ok {
+		err := rows.Scan(&name, &options)
+		if l, ok := c.ReadLayout(name, options); err == nil && ok {
 			all = append(all, l)
 		}
-	}
-	return all, layout, rows.Err()
+		return err
+	}, "SELECT name, options FROM nextid.generators")
+	return all, layout, err
 }
 
 // open returns a pool for the server as it is reached from here.

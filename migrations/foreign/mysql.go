@@ -45,11 +45,11 @@ func openMySQL(ctx context.Context, url string) (Database, error) {
 	}
 	db := sql.OpenDB(connector)
 	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(explainMySQL(err), db.Close())
+		return nil, errors.Join(hints.Explain(err), db.Close())
 	}
 	migrations, err := fs.Sub(mysqlFiles, "mysql")
 	m := &mysqlApp{app{
-		db: db, dialect: goose.DialectMySQL, migrations: migrations, explain: explainMySQL,
+		db: db, dialect: goose.DialectMySQL, migrations: migrations,
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
 		users:     mysqlUsers,
 		free:      "Drop them first, such as DROP TRIGGER ….",
@@ -78,19 +78,19 @@ func mysqlConfig(text string) (config *mysqldriver.Config, database string, err 
 func (m *mysqlApp) locked(ctx context.Context, f func() error) error {
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
-		return explainMySQL(err)
+		return hints.Explain(err)
 	}
 	defer conn.Close() // the lock ends with it at the latest
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid.migrate', ?)", lockWait).Scan(&got); err != nil {
-		return explainMySQL(err)
+		return hints.Explain(err)
 	}
 	if got.Int64 != 1 {
 		return &Error{What: "another nextid migrate is at work", Hint: "Wait until it is done."}
 	}
 	err = f()
 	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('nextid.migrate')")
-	return explainMySQL(errors.Join(err, unlock))
+	return hints.Explain(errors.Join(err, unlock))
 }
 
 // Up implements Database.
@@ -141,7 +141,7 @@ func (m *mysqlApp) answers(ctx context.Context, c Config) error {
 	if err == nil {
 		return nil
 	}
-	e, ok := errors.AsType[*Error](explainMySQL(err))
+	e, ok := errors.AsType[*Error](hints.Explain(err))
 	if !ok {
 		return err
 	}
@@ -340,7 +340,7 @@ func (m *mysqlApp) load(ctx context.Context, e engine) error {
 	}
 	if _, err := m.db.ExecContext(ctx, "INSTALL SONAME '"+e.library+"'"); err != nil {
 		return &Error{
-			What: "the engine " + e.name + " cannot be loaded: " + explainMySQL(err).Error(), Err: err,
+			What: "the engine " + e.name + " cannot be loaded: " + hints.Explain(err).Error(), Err: err,
 			Hint: "On Debian it is in the package " + e.debian + "; MariaDB may have to start with plugin-maturity=unknown, and the account needs INSERT on mysql.plugin.",
 		}
 	}
@@ -456,29 +456,4 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 		fmt.Fprintf(&all, "\nDELIMITER //\n%s//\nDELIMITER ;\n", f.sql(""))
 	}
 	return all.String(), nil
-}
-
-// explainMySQL turns an answer of MySQL into one line.
-func explainMySQL(err error) error {
-	return explained(err, func(err error) *Error {
-		e, ok := errors.AsType[*mysqldriver.MySQLError](err)
-		if !ok {
-			return nil
-		}
-		return &Error{
-			What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Err: err,
-			Hint: mysqlHints[e.Number],
-		}
-	})
-}
-
-// noAnswer is for the errors that FederatedX and SPIDER turn all others into.
-const noAnswer = "The engine does not say why. Is nextid running where --server says, may the database's machine reach it, are user and password right, and does nextid ask for TLS? Its log tells."
-
-// mysqlHints say what to do about errors that come up when servers ask each other.
-var mysqlHints = map[uint16]string{
-	1045: "The account or its password is wrong: the one of --dsn, or the one of --server with NEXTID_FOREIGN_PASSWORD.",
-	1227: "Run it as an account that may create databases and servers, such as root.",
-	1429: noAnswer,
-	1434: noAnswer,
 }

@@ -12,9 +12,10 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"nextid/migrations/appdb"
 )
 
 //go:embed postgres postgres_mysql
@@ -44,10 +45,10 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 	db := stdlib.OpenDB(*config)
 	if err := db.PingContext(ctx); err != nil {
 		_ = db.Close()
-		return nil, explain(err)
+		return nil, hints.Explain(err)
 	}
 	p := &postgres{app{
-		db: db, dialect: goose.DialectPostgres, explain: explain,
+		db: db, dialect: goose.DialectPostgres,
 		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
 		users:     postgresUsers,
 		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
@@ -61,7 +62,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		err = p.use(cmp.Or(protocol, protocolPostgres))
 	}
 	if err != nil {
-		return nil, errors.Join(explain(err), db.Close())
+		return nil, errors.Join(hints.Explain(err), db.Close())
 	}
 	return p, nil
 }
@@ -87,13 +88,13 @@ func (p *postgres) use(protocol string) (err error) {
 func (p *postgres) locked(ctx context.Context, f func() error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
-		return explain(err)
+		return hints.Explain(err)
 	}
 	defer conn.Close() // the lock ends with it at the latest
 	if _, err := conn.ExecContext(ctx, "SELECT pg_catalog.pg_advisory_lock($1)", upLock); err != nil {
-		return explain(err)
+		return hints.Explain(err)
 	}
-	return explain(errors.Join(f(), unlock(ctx, conn)))
+	return hints.Explain(errors.Join(f(), unlock(ctx, conn)))
 }
 
 func unlock(ctx context.Context, conn *sql.Conn) error {
@@ -216,20 +217,12 @@ func (p *postgres) present(ctx context.Context) (s Server, password string, err 
 
 // options reads options of the form name=value.
 func (p *postgres) options(ctx context.Context, query string) (options []Option, err error) {
-	rows, err := p.db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
+	texts, err := appdb.Texts(ctx, p.db, query)
+	for _, text := range texts {
 		name, value, _ := strings.Cut(text, "=")
 		options = append(options, Option{name, value})
 	}
-	return options, rows.Err()
+	return options, err
 }
 
 // adoptDump notes the migrations whose objects a dump without rows brought.
@@ -313,7 +306,7 @@ func (p *postgres) connect(ctx context.Context, connection string, c Config) err
 		return tx.Commit()
 	}
 	if _, err := tx.ExecContext(ctx, p.ask); err != nil {
-		return unanswered(explain(err))
+		return unanswered(hints.Explain(err))
 	}
 	return tx.Commit()
 }
@@ -345,7 +338,7 @@ func (p *postgres) address(ctx context.Context) (string, error) {
 }
 
 // postgresSQL is the text of all that Up runs.
-func postgresSQL(_ string, c Config) (string, error) {
+func postgresSQL(c Config) (string, error) {
 	if err := asksPostgres(c); err != nil {
 		return "", err
 	}
@@ -417,22 +410,6 @@ func array(options []Option) string {
 // literal quotes a string for a place inside of a dollar-quoted one.
 func literal(s string) string {
 	return "E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, `$`, `\x24`).Replace(s) + "'"
-}
-
-// explain turns an answer of PostgreSQL into one line with a hint. The
-// statement, which goose adds to its errors, is left out.
-func explain(err error) error {
-	return explained(err, func(err error) *Error {
-		pg, ok := errors.AsType[*pgconn.PgError](err)
-		if !ok {
-			return nil
-		}
-		what := fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code)
-		if pg.Detail != "" {
-			what = fmt.Sprintf("%s: %s (SQLSTATE %s)", pg.Message, strings.TrimSpace(pg.Detail), pg.Code)
-		}
-		return &Error{What: what, Hint: pg.Hint, Err: err}
-	})
 }
 
 // unanswered is the failure of an up whose server gave no answer.

@@ -27,6 +27,13 @@ const versionTable = "nextid_shard_version"
 // Error is a failure that the person at the terminal can do something about.
 type Error = appdb.Error
 
+var hints = appdb.Hints{
+	pgLockNotAvailable: "A transaction holds the sequence. Run it again when that has ended, or with a longer --wait.",
+	"42501":            "Log in as the owner of the sequences and tables, who may also create tables in the schema.",
+	"1205":             "A transaction uses the table. Run it again when that has ended, or with a longer --wait.",
+	"1227":             "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed.",
+}
+
 // Member is the note that a shard has of itself.
 type Member struct {
 	Set      string // random name of the set of shards
@@ -231,14 +238,7 @@ const chunk = 200
 // selectAll runs SELECTs of one form, many in one query.
 func (c *connection) selectAll(ctx context.Context, selects []string, scan func(*sql.Rows) error) error {
 	for part := range slices.Chunk(selects, chunk) {
-		rows, err := c.conn.QueryContext(ctx, strings.Join(part, " UNION ALL "))
-		if err != nil {
-			return err
-		}
-		for rows.Next() && err == nil {
-			err = scan(rows)
-		}
-		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		if err := appdb.Each(ctx, c.conn, scan, strings.Join(part, " UNION ALL ")); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
 	"nextid/migrations/appdb"
@@ -51,11 +50,11 @@ func openMySQL(ctx context.Context, url string, o Options) (database, error) {
 	}
 	c, err := connect(ctx, db, appdb.NameOf(url), "mysql", goose.DialectMySQL, o.dry)
 	if err != nil {
-		return nil, explainMySQL(err)
+		return nil, err
 	}
 	s := &mysqlShard{connection: c, wait: o.Wait, changed: time.Now()}
 	if err := s.begin(ctx); err != nil {
-		return nil, errors.Join(explainMySQL(err), s.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -94,7 +93,7 @@ func (s *mysqlShard) begin(ctx context.Context) error {
 func (s *mysqlShard) lock(ctx context.Context) error {
 	var got sql.NullInt64
 	if err := s.conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid migrate shards', 0)").Scan(&got); err != nil {
-		return explainMySQL(err)
+		return err
 	}
 	if got.Int64 != 1 {
 		return &Error{
@@ -110,11 +109,6 @@ func (s *mysqlShard) most() int64 { return maxIncrementMySQL }
 
 // state implements database.
 func (s *mysqlShard) state(ctx context.Context) (State, error) {
-	st, err := s.read(ctx)
-	return st, explainMySQL(err)
-}
-
-func (s *mysqlShard) read(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
 	var readOnly bool
 	var err error
@@ -157,19 +151,13 @@ func (s *mysqlShard) setting(ctx context.Context) (p Progression, err error) {
 
 // galera refuses a cluster that sets auto_increment_* by itself.
 func (s *mysqlShard) galera(ctx context.Context, st *State) error {
-	rows, err := s.conn.QueryContext(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'wsrep_auto_increment_control') AND Value = 'ON'")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	on := 0
-	for rows.Next() {
-		on++
-	}
+	err := appdb.Each(ctx, s.conn, func(*sql.Rows) error { on++; return nil },
+		"SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'wsrep_auto_increment_control') AND Value = 'ON'")
 	if on == 2 {
 		st.trouble = "Galera sets auto_increment_offset and auto_increment_increment itself (wsrep_auto_increment_control = ON)"
 	}
-	return rows.Err()
+	return err
 }
 
 // noted reports whether the tables of the note are there.
@@ -201,10 +189,6 @@ func (s *mysqlShard) member(ctx context.Context, st *State) error {
 
 // join implements database.
 func (s *mysqlShard) join(ctx context.Context, m Member) error {
-	return explainMySQL(s.note(ctx, m))
-}
-
-func (s *mysqlShard) note(ctx context.Context, m Member) error {
 	there, err := s.noted(ctx)
 	if err != nil {
 		return err
@@ -241,16 +225,16 @@ func (s *mysqlShard) note(ctx context.Context, m Member) error {
 func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) error {
 	// The note that sessions are to be waited for comes first.
 	if err := s.exec(ctx, "UPDATE nextid_shard SET drain_below = 0"); err != nil {
-		return explainMySQL(err)
+		return err
 	}
 	// What a configuration file has set already is left to it.
 	if now, err := s.setting(ctx); err != nil || s.scope == global && now == has {
-		return explainMySQL(err)
+		return err
 	}
 	scope := strings.ToUpper(string(s.scope))
 	err := s.exec(ctx, fmt.Sprintf("SET %s auto_increment_increment = %d, %s auto_increment_offset = %d", scope, has.Increment, scope, has.Offset))
 	s.changed = time.Now()
-	return explainMySQL(err)
+	return err
 }
 
 // able implements database: the right is looked at before the value, which is
@@ -263,7 +247,7 @@ func (s *mysqlShard) able(ctx context.Context) error {
 	if appdb.MySQLSays(err, erWrongType) {
 		return nil
 	}
-	return explainMySQL(err)
+	return err
 }
 
 // unsettle implements database: assign notes it.
@@ -282,11 +266,6 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 		}
 		return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
 	}
-	found, err := s.findOlder(ctx)
-	return found, explainMySQL(err)
-}
-
-func (s *mysqlShard) findOlder(ctx context.Context) ([]session, error) {
 	var below sql.NullInt64
 	if err := s.conn.QueryRowContext(ctx, "SELECT drain_below FROM nextid_shard").Scan(&below); err != nil || !below.Valid {
 		return nil, err
@@ -302,22 +281,16 @@ func (s *mysqlShard) findOlder(ctx context.Context) ([]session, error) {
 	}
 	// Replication applies rows with the ids that they have; the event
 	// scheduler starts a new session for each event.
-	rows, err := s.conn.QueryContext(ctx, `SELECT ID, CONCAT(USER, '@', HOST) FROM information_schema.PROCESSLIST
+	var found []session
+	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
+		var one session
+		err := rows.Scan(&one.id, &one.who)
+		found = append(found, one)
+		return err
+	}, `SELECT ID, CONCAT(USER, '@', HOST) FROM information_schema.PROCESSLIST
 		WHERE ID < ? AND ID <> CONNECTION_ID() AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')
 			AND USER NOT IN ('system user', 'event_scheduler')`, below.Int64)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []session
-	for rows.Next() {
-		var one session
-		if err := rows.Scan(&one.id, &one.who); err != nil {
-			return nil, err
-		}
-		found = append(found, one)
-	}
-	if err := rows.Err(); err != nil || len(found) > 0 {
+	if err != nil || len(found) > 0 {
 		return found, err
 	}
 	if err := s.settleLines(ctx); err != nil {
@@ -364,7 +337,7 @@ func (s *mysqlShard) kill(ctx context.Context, one session) error {
 	if appdb.MySQLSays(err, erNoSuchThread) {
 		return nil // it has ended by itself
 	}
-	return explainMySQL(err)
+	return err
 }
 
 // together implements database. ALTER TABLE ends the transaction: what is
@@ -377,15 +350,11 @@ func (s *mysqlShard) together(ctx context.Context, f func() error) error {
 	if err == nil {
 		err = f()
 	}
-	return errors.Join(err, explainMySQL(s.exec(context.WithoutCancel(ctx), "COMMIT")))
+	return errors.Join(err, s.exec(context.WithoutCancel(ctx), "COMMIT"))
 }
 
 // start implements database.
 func (s *mysqlShard) start(ctx context.Context, l Line, has Progression, least int64) error {
-	return explainMySQL(s.raise(ctx, l, has, least))
-}
-
-func (s *mysqlShard) raise(ctx context.Context, l Line, has Progression, least int64) error {
 	first, ok := has.first(least)
 	if !ok || first > l.Most {
 		return usedUp(l, first)
@@ -430,10 +399,6 @@ func (s *mysqlShard) check(ctx context.Context, l Line, first int64) error {
 
 // restore implements database.
 func (s *mysqlShard) restore(ctx context.Context) error {
-	return explainMySQL(s.undo(ctx))
-}
-
-func (s *mysqlShard) undo(ctx context.Context) error {
 	there, err := s.noted(ctx)
 	if err != nil {
 		return err
@@ -478,23 +443,4 @@ func (s *mysqlShard) undo(ctx context.Context) error {
 		}
 	}
 	return s.remove(ctx)
-}
-
-// explainMySQL turns an answer of the server into one line with a hint.
-func explainMySQL(err error) error {
-	if _, ok := errors.AsType[*Error](err); ok {
-		return err
-	}
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return err
-	}
-	hint := ""
-	switch {
-	case e.Number == erAccessDenied:
-		hint = "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed."
-	case e.Number == erLockWaitTimeout:
-		hint = "A transaction uses the table. Run it again when that has ended, or with a longer --wait."
-	}
-	return &Error{What: fmt.Sprintf("%s (error %d)", e.Message, e.Number), Hint: hint, Err: err}
 }

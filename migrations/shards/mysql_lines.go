@@ -57,60 +57,58 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 
 // aside names the sequences of MariaDB, which up does not set.
 func (s *mysqlShard) aside(ctx context.Context, st *State) error {
-	rows, err := s.conn.QueryContext(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'SEQUENCE' AND TABLE_SCHEMA = DATABASE()")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		path := make([]string, 2)
-		if err := rows.Scan(&path[0], &path[1]); err != nil {
-			return err
-		}
+		err := rows.Scan(&path[0], &path[1])
 		st.missed = append(st.missed, missed{path, "the sequence " + path[1] + ": nextid migrate feed keeps sequences apart"})
-	}
-	return rows.Err()
+		return err
+	}, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'SEQUENCE' AND TABLE_SCHEMA = DATABASE()")
 }
 
 // replicates reports whether the server replicates from another one, as far as
 // the account may know.
-func (s *mysqlShard) replicates(ctx context.Context) (bool, error) {
+func (s *mysqlShard) replicates(ctx context.Context) (is bool, err error) {
 	query := "SHOW REPLICA STATUS"
 	if s.mariadb {
 		query = "SHOW ALL SLAVES STATUS"
 	}
-	rows, err := s.conn.QueryContext(ctx, query)
+	err = appdb.Each(ctx, s.conn, func(*sql.Rows) error { is = true; return nil }, query)
 	if appdb.MySQLSays(err, erAccessDenied, erSyntax) { // no right, or MySQL before 8.0.22
 		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	return rows.Next(), rows.Err()
+	return is, err
 }
 
 func (s *mysqlShard) started(ctx context.Context) (map[string]int64, error) {
-	rows, err := s.conn.QueryContext(ctx, "SELECT line, started FROM nextid_shard_lines")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	started := map[string]int64{}
-	for rows.Next() {
+	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var line string
 		var since int64
-		if err := rows.Scan(&line, &since); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&line, &since)
 		started[line] = since
-	}
-	return started, rows.Err()
+		return err
+	}, "SELECT line, started FROM nextid_shard_lines")
+	return started, err
 }
 
 // columns reads those that draw ids, without their rows.
-func (s *mysqlShard) columns(ctx context.Context) ([]Line, error) {
-	rows, err := s.conn.QueryContext(ctx, `SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1),
+func (s *mysqlShard) columns(ctx context.Context) (lines []Line, err error) {
+	err = appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
+		var schema, table, column, kind string
+		var next uint64
+		var l Line
+		if err := rows.Scan(&schema, &table, &column, &kind, &next, &l.Unique); err != nil {
+			return err
+		}
+		l.Name, l.table, l.column = table+"."+column, appdb.QuoteMySQL(table), appdb.QuoteMySQL(column)
+		l.path = []string{schema, table, column}
+		l.free = int64(min(next, math.MaxInt64))
+		if l.Most = mostOfType(kind); l.Most == 0 {
+			l.trouble = "is of type " + kind + ", not an integer"
+		}
+		lines = append(lines, l)
+		return nil
+	}, `SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1),
 			EXISTS (SELECT 1 FROM information_schema.STATISTICS i
 				WHERE i.TABLE_SCHEMA = c.TABLE_SCHEMA AND i.TABLE_NAME = c.TABLE_NAME AND i.NON_UNIQUE = 0 AND i.COLUMN_NAME = c.COLUMN_NAME
 					AND i.SEQ_IN_INDEX = 1 AND NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS j
@@ -120,27 +118,7 @@ func (s *mysqlShard) columns(ctx context.Context) ([]Line, error) {
 		WHERE c.TABLE_SCHEMA = DATABASE() AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
 			AND c.TABLE_NAME NOT IN `+ownTables+`
 		ORDER BY c.TABLE_NAME`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var lines []Line
-	for rows.Next() {
-		var schema, table, column, kind string
-		var next uint64
-		var l Line
-		if err := rows.Scan(&schema, &table, &column, &kind, &next, &l.Unique); err != nil {
-			return nil, err
-		}
-		l.Name, l.table, l.column = table+"."+column, appdb.QuoteMySQL(table), appdb.QuoteMySQL(column)
-		l.path = []string{schema, table, column}
-		l.free = int64(min(next, math.MaxInt64))
-		if l.Most = mostOfType(kind); l.Most == 0 {
-			l.trouble = "is of type " + kind + ", not an integer"
-		}
-		lines = append(lines, l)
-	}
-	return lines, rows.Err()
+	return lines, err
 }
 
 // mostOfType is the greatest number of a column type of MySQL, 0 where that

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 
 	"nextid/migrations/appdb"
@@ -36,7 +35,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 	}
 	c, err := connect(ctx, db, appdb.NameOf(dsn), "postgres", goose.DialectPostgres, o.dry)
 	if err != nil {
-		return nil, explainPostgres(err)
+		return nil, err
 	}
 	s := &postgresShard{connection: c, wait: o.Wait}
 	var version, path string
@@ -47,7 +46,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 		err = &Error{What: "there is no schema of search_path " + path, Hint: `Write a schema with capitals, dots or blanks in double quotes: ?search_path=%22Shop%22.`}
 	}
 	if err != nil {
-		return nil, errors.Join(explainPostgres(err), s.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	number, _, _ := strings.Cut(version, " ")
 	s.title = "PostgreSQL " + number
@@ -58,7 +57,7 @@ func openPostgres(ctx context.Context, dsn string, o Options) (database, error) 
 func (s *postgresShard) lock(ctx context.Context) error {
 	var got bool
 	if err := s.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", postgresLock).Scan(&got); err != nil {
-		return explainPostgres(err)
+		return err
 	}
 	if !got {
 		return &Error{What: "another migrate shards is at work on this database", Hint: "Is the database given twice?"}
@@ -71,11 +70,6 @@ func (s *postgresShard) most() int64 { return maxIncrementPostgres }
 
 // state implements database.
 func (s *postgresShard) state(ctx context.Context) (State, error) {
-	st, err := s.read(ctx)
-	return st, explainPostgres(err)
-}
-
-func (s *postgresShard) read(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
 	var replica, noted bool
 	err := s.conn.QueryRowContext(ctx, "SELECT pg_is_in_recovery(), to_regclass('nextid_shard') IS NOT NULL AND to_regclass('nextid_shard_lines') IS NOT NULL").Scan(&replica, &noted)
@@ -102,9 +96,9 @@ func (s *postgresShard) read(ctx context.Context) (State, error) {
 
 // join implements database.
 func (s *postgresShard) join(ctx context.Context, m Member) error {
-	return explainPostgres(s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (true, '%s', %d, %d, %d, %d)
+	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (true, '%s', %d, %d, %d, %d)
 		ON CONFLICT (one) DO UPDATE SET number = excluded.number, members = excluded.members, first_number = excluded.first_number, increment = excluded.increment`,
-		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment)))
+		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment))
 }
 
 // assign implements database. Sessions that hold cached numbers use them up:
@@ -116,7 +110,7 @@ func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progressio
 			if l.Draws != has && l.trouble == "" {
 				err := s.place(ctx, l, has, 0)
 				if err != nil && !errors.Is(err, errUsedUp) { // start tells of those
-					return explainPostgres(err)
+					return err
 				}
 			}
 		}
@@ -134,7 +128,7 @@ func (s *postgresShard) together(ctx context.Context, f func() error) error {
 	if err == nil {
 		err = f()
 	}
-	return errors.Join(err, explainPostgres(s.exec(ctx, "SET synchronous_commit = on; UPDATE nextid_shard SET number = number")))
+	return errors.Join(err, s.exec(ctx, "SET synchronous_commit = on; UPDATE nextid_shard SET number = number"))
 }
 
 // able implements database: who may create the tables of the note may do the
@@ -143,7 +137,7 @@ func (s *postgresShard) able(context.Context) error { return nil }
 
 // unsettle implements database.
 func (s *postgresShard) unsettle(ctx context.Context) error {
-	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = NULL"))
+	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = NULL")
 }
 
 // older implements database.
@@ -155,9 +149,9 @@ func (s *postgresShard) kill(context.Context, session) error { return nil }
 // start implements database.
 func (s *postgresShard) start(ctx context.Context, l Line, has Progression, least int64) error {
 	if err := s.place(ctx, l, has, least); err != nil {
-		return explainPostgres(err)
+		return err
 	}
-	return explainPostgres(s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+strconv.FormatInt(least, 10)+" WHERE sequence = "+appdb.Literal(l.sequence)))
+	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+strconv.FormatInt(least, 10)+" WHERE sequence = "+appdb.Literal(l.sequence))
 }
 
 // place makes a sequence draw the numbers of a progression that are neither
@@ -223,18 +217,15 @@ func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, l
 	return tx.Commit()
 }
 
-// restore implements database. Sequences stay where they are.
+// restore implements database. Sequences stay where they are; some may be gone.
 func (s *postgresShard) restore(ctx context.Context) error {
-	return explainPostgres(s.undo(ctx))
-}
-
-func (s *postgresShard) undo(ctx context.Context) error {
 	var noted bool
 	err := s.conn.QueryRowContext(ctx, "SELECT to_regclass('nextid_shard_lines') IS NOT NULL").Scan(&noted)
 	if err != nil || !noted {
 		return err
 	}
-	statements, err := s.undoing(ctx)
+	statements, err := appdb.Texts(ctx, s.conn, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s START WITH %s', sequence, before_increment, before_start)
+		FROM nextid_shard_lines WHERE to_regclass(sequence) IS NOT NULL ORDER BY sequence`)
 	if err != nil {
 		return err
 	}
@@ -246,44 +237,5 @@ func (s *postgresShard) undo(ctx context.Context) error {
 	return s.remove(ctx)
 }
 
-// undoing writes the statements that bring the sequences back that are still
-// there.
-func (s *postgresShard) undoing(ctx context.Context) ([]string, error) {
-	rows, err := s.conn.QueryContext(ctx, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s START WITH %s', sequence, before_increment, before_start)
-		FROM nextid_shard_lines WHERE to_regclass(sequence) IS NOT NULL ORDER BY sequence`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var statements []string
-	for rows.Next() {
-		var statement string
-		if err := rows.Scan(&statement); err != nil {
-			return nil, err
-		}
-		statements = append(statements, statement)
-	}
-	return statements, rows.Err()
-}
-
 // settings implements database: in PostgreSQL they last.
 func (s *postgresShard) settings(context.Context, io.Writer, string, Progression) error { return nil }
-
-// explainPostgres turns an answer of the server into one line with a hint.
-func explainPostgres(err error) error {
-	if _, ok := errors.AsType[*Error](err); ok {
-		return err
-	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return err
-	}
-	hint := pg.Hint
-	switch pg.Code {
-	case pgLockNotAvailable:
-		hint = "A transaction holds the sequence. Run it again when that has ended, or with a longer --wait."
-	case "42501":
-		hint = "Log in as the owner of the sequences and tables, who may also create tables in the schema."
-	}
-	return &Error{What: fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code), Hint: hint, Err: err}
-}

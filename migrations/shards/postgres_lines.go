@@ -8,6 +8,8 @@ import (
 	"regexp"
 
 	"github.com/jackc/pgx/v5"
+
+	"nextid/migrations/appdb"
 )
 
 // ownTables are those with ids that nextid migrate makes in a database of
@@ -22,7 +24,36 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 	if noted {
 		note = "SELECT sequence, started FROM nextid_shard_lines"
 	}
-	rows, err := s.conn.QueryContext(ctx, `WITH every_use AS (
+	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
+		var l Line
+		var schema, name, table, tableSchema, column, kind string
+		var cycles bool
+		if err := rows.Scan(&l.sequence, &schema, &name, &tableSchema, &table, &column, &kind, &l.Draws.Increment, &cycles, &l.Most,
+			&l.Unique, &l.noted, &l.Started, &l.since, &l.replicated); err != nil {
+			return err
+		}
+		l.sequencePath = []string{schema, name}
+		l.Name, l.path = pgName(name), l.sequencePath
+		if table != "" {
+			l.Name, l.path = pgName(table)+"."+pgName(column), []string{tableSchema, table, column}
+		}
+		switch kind {
+		case "bigint", "integer", "smallint":
+			l.table, l.column = pgx.Identifier{tableSchema, table}.Sanitize(), pgx.Identifier{column}.Sanitize()
+		case "":
+			st.missed = append(st.missed, missed{l.path, "the rows that take their ids from the sequence " + l.Name + ", which no column names"})
+		default:
+			st.missed = append(st.missed, missed{l.path, "the rows of " + l.Name + ", which is of type " + kind})
+		}
+		switch {
+		case cycles:
+			l.trouble = "its sequence has CYCLE and repeats itself"
+		case l.Draws.Increment < 1:
+			l.trouble = "its sequence goes down"
+		}
+		st.Lines = append(st.Lines, l)
+		return nil
+	}, `WITH every_use AS (
 			SELECT d.objid AS sequence, d.refobjid AS tab, d.refobjsubid AS col
 			FROM pg_depend d JOIN pg_class q ON q.oid = d.objid AND q.relkind = 'S'
 			WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') AND d.refobjsubid > 0
@@ -60,41 +91,6 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var lines []Line
-	for rows.Next() {
-		var l Line
-		var schema, name, table, tableSchema, column, kind string
-		var cycles bool
-		if err := rows.Scan(&l.sequence, &schema, &name, &tableSchema, &table, &column, &kind, &l.Draws.Increment, &cycles, &l.Most,
-			&l.Unique, &l.noted, &l.Started, &l.since, &l.replicated); err != nil {
-			return err
-		}
-		l.sequencePath = []string{schema, name}
-		l.Name, l.path = pgName(name), l.sequencePath
-		if table != "" {
-			l.Name, l.path = pgName(table)+"."+pgName(column), []string{tableSchema, table, column}
-		}
-		switch kind {
-		case "bigint", "integer", "smallint":
-			l.table, l.column = pgx.Identifier{tableSchema, table}.Sanitize(), pgx.Identifier{column}.Sanitize()
-		case "":
-			st.missed = append(st.missed, missed{l.path, "the rows that take their ids from the sequence " + l.Name + ", which no column names"})
-		default:
-			st.missed = append(st.missed, missed{l.path, "the rows of " + l.Name + ", which is of type " + kind})
-		}
-		switch {
-		case cycles:
-			l.trouble = "its sequence has CYCLE and repeats itself"
-		case l.Draws.Increment < 1:
-			l.trouble = "its sequence goes down"
-		}
-		lines = append(lines, l)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	st.Lines = lines
 	var others string
 	err = s.conn.QueryRowContext(ctx, `SELECT coalesce(string_agg(DISTINCT quote_ident(n.nspname), ', '), '') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind = 'S' AND n.nspname NOT IN (current_schema(), 'nextid') AND n.nspname NOT LIKE 'pg\_t%'`).Scan(&others)

@@ -3,7 +3,7 @@ package shards
 import (
 	"fmt"
 	"math"
-	"math/bits"
+	"math/big"
 	"slices"
 )
 
@@ -58,36 +58,16 @@ func (p Progression) meet(q Progression, n int64) (int64, bool) {
 	// k steps of p from v lead to a number of q: k·a ≡ d modulo m.
 	g := gcd(p.Increment, q.Increment)
 	a, m := p.Increment/g, q.Increment/g
-	d := (q.Offset - v) / g % m // without a rest, since the offsets are equal modulo g
-	k := mulMod(uint64((d+m)%m), inverse(a%m, m), uint64(m))
-	high, low := bits.Mul64(k, uint64(p.Increment))
-	if high != 0 || low > math.MaxInt64-uint64(v) {
-		return 0, false
-	}
-	return v + int64(low), true
+	d := (q.Offset - v) / g // without a rest, since the offsets are equal modulo g
+	k := new(big.Int).ModInverse(big.NewInt(a), big.NewInt(m))
+	k.Mod(k.Mul(k, big.NewInt(d)), big.NewInt(m))
+	k.Add(k.Mul(k, big.NewInt(p.Increment)), big.NewInt(v))
+	return k.Int64(), k.IsInt64()
 }
 
 // together reports whether some number is in both.
 func (p Progression) together(q Progression) bool {
 	return (p.Offset-q.Offset)%gcd(p.Increment, q.Increment) == 0
-}
-
-// inverse of a modulo m, which have no common divisor, by Euclid's algorithm.
-func inverse(a, m int64) uint64 {
-	if m == 1 {
-		return 0
-	}
-	r, s, u, v := m, a, int64(0), int64(1)
-	for s != 0 {
-		q := r / s
-		r, s, u, v = s, r-q*s, v, u-q*v
-	}
-	return uint64((u + m) % m)
-}
-
-func mulMod(a, b, m uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	return bits.Rem64(high, low, m)
 }
 
 // halves are two progressions that together are p.

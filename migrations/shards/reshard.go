@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"nextid/migrations/appdb"
 )
 
 // Reshard adds a database to the set of shards dsns, while these are in use.
@@ -38,7 +36,7 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	if err := add.install(ctx); err != nil {
-		return appdb.At(add.name, err)
+		return hints.At(add.name, err)
 	}
 	if err := s.read(ctx); err != nil {
 		return err
@@ -50,7 +48,7 @@ func (s *set) reshard(ctx context.Context) error {
 	for _, one := range old {
 		if one.state.Member.Draining {
 			if err := s.drain(ctx, one, stillItsOwn); err != nil {
-				return appdb.At(one.name, err)
+				return hints.At(one.name, err)
 			}
 		}
 	}
@@ -59,22 +57,22 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	if err := s.give(ctx, add, m); err != nil {
-		return appdb.At(add.name, err)
+		return hints.At(add.name, err)
 	}
 	if err := s.drain(ctx, add, "The other shards are as they were. "); err != nil {
-		return appdb.At(add.name, err)
+		return hints.At(add.name, err)
 	}
 	if err := s.read(ctx); err != nil { // after the last number that the donor drew for both
 		return err
 	}
 	if full, err := s.startLines(ctx, add, m.Has, true); err != nil || len(full) > 0 {
-		return errors.Join(appdb.At(add.name, err), unfit(full))
+		return errors.Join(hints.At(add.name, err), unfit(full))
 	}
 	for _, one := range old {
 		member := *one.state.Member
 		member.Of = m.Of
 		if err := one.join(ctx, member); err != nil {
-			return appdb.At(one.name, err)
+			return hints.At(one.name, err)
 		}
 	}
 	add.state.Member = &m
@@ -104,7 +102,7 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 		if m := one.state.Member; m != nil && !one.state.asNoted() && one.state.drawsAll(m.Has) {
 			s.say(one, "an earlier run was interrupted: it draws %s from now on", m.Has)
 			if err := one.assign(ctx, one.state.Lines, m.Has); err != nil {
-				return appdb.At(one.name, err)
+				return hints.At(one.name, err)
 			}
 			resumed = true
 		}
@@ -130,13 +128,13 @@ func (s *set) whole(old []*shard, add *shard) error {
 		m := one.state.Member
 		switch {
 		case m == nil:
-			return appdb.At(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
+			return hints.At(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
 		case name != "" && m.Set != name:
-			return appdb.At(one.name, &Error{What: "belongs to another set of shards"})
+			return hints.At(one.name, &Error{What: "belongs to another set of shards"})
 		case seen[m.Number]:
-			return appdb.At(one.name, &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)})
+			return hints.At(one.name, &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)})
 		case !one.state.asNoted():
-			return appdb.At(one.name, &Error{
+			return hints.At(one.name, &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
 				Hint: "A restart can have taken the settings back. Look with status, then run nextid migrate shards up again.",
 			})
@@ -146,12 +144,12 @@ func (s *set) whole(old []*shard, add *shard) error {
 	}
 	m := add.state.Member
 	if m != nil && (m.Set != name || m.Number != len(old)+1) {
-		return appdb.At(add.name, &Error{What: "is a shard already"})
+		return hints.At(add.name, &Error{What: "is a shard already"})
 	}
 	for _, one := range old {
 		// An interrupted run may have noted the new shard.
 		if of := one.state.Member.Of; of != len(old) && (m == nil || of != m.Of) {
-			return appdb.At(one.name, &Error{
+			return hints.At(one.name, &Error{
 				What: fmt.Sprintf("is one of %d shards, and %d are given", of, len(old)),
 				Hint: "Give all shards with --dsn: what the others have drawn must be known.",
 			})
@@ -190,10 +188,10 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	less := *donor.state.Member
 	less.Has = stay
 	if err := s.give(ctx, donor, less); err != nil {
-		return m, appdb.At(donor.name, err)
+		return m, hints.At(donor.name, err)
 	}
 	if err := s.drain(ctx, donor, stillItsOwn); err != nil {
-		return m, appdb.At(donor.name, err)
+		return m, hints.At(donor.name, err)
 	}
 	m.Has = give
 	return m, nil
@@ -206,7 +204,7 @@ func (s *set) headroom(one *shard, has Progression) error {
 			continue
 		}
 		if first, ok := has.first(s.drawn(l.Name)); !ok || first > l.Most {
-			return appdb.At(one.name, usedUp(l, first))
+			return hints.At(one.name, usedUp(l, first))
 		}
 	}
 	return nil

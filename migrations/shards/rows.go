@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"nextid/migrations/appdb"
 )
 
 // Rows says whether Status looks at the rows that are there.
@@ -136,7 +134,7 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 		}
 		var err error
 		if heads[i], err = s.shards[i].ids(ctx, *l); err != nil {
-			return appdb.At(s.shards[i].name, err)
+			return hints.At(s.shards[i].name, err)
 		}
 	}
 	for {
@@ -161,7 +159,7 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 			for h.id == id { // more than once in a column without a unique key
 				f.row(s.shards, i, id)
 				if err := h.advance(); err != nil {
-					return appdb.At(s.shards[i].name, err)
+					return hints.At(s.shards[i].name, err)
 				}
 			}
 		}

@@ -63,7 +63,7 @@ func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failu
 	for _, dsn := range dsns {
 		db, err := open(ctx, dsn, o)
 		if err != nil {
-			failures = append(failures, appdb.At(appdb.NameOf(dsn), err))
+			failures = append(failures, hints.At(appdb.NameOf(dsn), err))
 			continue
 		}
 		s.shards = append(s.shards, &shard{database: db, name: appdb.NameOf(dsn)})
@@ -75,7 +75,7 @@ func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failu
 func (s *set) lock(ctx context.Context) error {
 	for _, one := range s.shards {
 		if err := one.lock(ctx); err != nil {
-			return appdb.At(one.name, err)
+			return hints.At(one.name, err)
 		}
 	}
 	return s.read(ctx)
@@ -94,7 +94,7 @@ func (s *set) read(ctx context.Context) error {
 	for _, one := range s.shards {
 		var err error
 		if one.state, err = one.database.state(ctx); err != nil {
-			return appdb.At(one.name, err)
+			return hints.At(one.name, err)
 		}
 		if one.planned != nil {
 			one.state.Member = one.planned
@@ -171,7 +171,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	}
 	for _, one := range s.shards {
 		if err := one.install(ctx); err != nil {
-			return appdb.At(one.name, err)
+			return hints.At(one.name, err)
 		}
 	}
 	if err := s.read(ctx); err != nil {
@@ -189,13 +189,13 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 		}
 		if one.state.Member == nil || one.state.Member.Has != members[i].Has || !one.state.asNoted() {
 			if err := s.give(ctx, one, members[i]); err != nil {
-				return appdb.At(one.name, err)
+				return hints.At(one.name, err)
 			}
 		}
 	}
 	for _, one := range s.shards {
 		if err := s.drain(ctx, one, "Until then the databases' ids can collide as before. "); err != nil {
-			return appdb.At(one.name, err)
+			return hints.At(one.name, err)
 		}
 	}
 	if err := s.read(ctx); err != nil {
@@ -204,7 +204,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	for i, one := range s.shards {
 		full, err := s.startLines(ctx, one, members[i].Has, again)
 		if err != nil {
-			return appdb.At(one.name, err)
+			return hints.At(one.name, err)
 		}
 		complaints = append(complaints, full...)
 		if err := s.advise(ctx, one, members[i].Has); err != nil {
@@ -222,7 +222,7 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 			continue
 		}
 		if e := errors.Join(one.able(ctx), one.unsettle(ctx), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
-			err = errors.Join(err, appdb.At(one.name, e))
+			err = errors.Join(err, hints.At(one.name, e))
 			continue
 		}
 		s.say(one, "draws %s again", st.Member.Has)
@@ -325,15 +325,15 @@ func (s *set) able(ctx context.Context) error {
 	for _, one := range s.shards {
 		if one.state.Member == nil {
 			if err := one.able(ctx); err != nil {
-				return appdb.At(one.name, err)
+				return hints.At(one.name, err)
 			}
 		}
 		st := one.state
 		if st.trouble != "" {
-			return appdb.At(one.name, &Error{What: st.trouble})
+			return hints.At(one.name, &Error{What: st.trouble})
 		}
 		if st.blind {
-			return appdb.At(one.name, &Error{
+			return hints.At(one.name, &Error{
 				What: "this account cannot see the sessions of others, which may draw as before a change",
 				Hint: "GRANT PROCESS ON *.* TO it.",
 			})
@@ -453,7 +453,7 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 			err := one.start(ctx, l, has, s.drawn(l.Name))
 			switch {
 			case errors.Is(err, errUsedUp):
-				full = append(full, appdb.At(one.name, err).Error())
+				full = append(full, hints.At(one.name, err).Error())
 			case err != nil:
 				return err
 			}
@@ -506,7 +506,7 @@ func (s *set) down(ctx context.Context) error {
 			s.say(one, "is no shard")
 		}
 		if err := one.restore(ctx); err != nil {
-			all = errors.Join(all, appdb.At(one.name, err))
+			all = errors.Join(all, hints.At(one.name, err))
 			continue
 		}
 		if one.state.Member != nil {
