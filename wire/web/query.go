@@ -91,6 +91,11 @@ func (s *Server) texts(req *http.Request, c caller, text string, types []datum.O
 		return nil, err
 	}
 	defer r.Close()
+	return r.row()
+}
+
+// row returns the values of the next row as texts, nil when there is none.
+func (r *result) row() ([]string, error) {
 	values, err := r.next()
 	if errors.Is(err, io.EOF) {
 		return nil, nil
