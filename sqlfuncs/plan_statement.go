@@ -91,7 +91,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Having != nil || core.Distinct {
 		return nil
 	}
-	target := engine.Unparen(core.Targets[0].Expr)
+	target := core.Targets[0].Expr
 	if next, ok := target.(*syntax.NextValueFor); ok {
 		return fastName(next.Name.Last())
 	}
@@ -103,7 +103,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 		return nil
 	}
 	plain := call.Name.Last() == "next_id" // nextval's text has quoting rules of its own
-	switch a := engine.Unparen(call.Args[0].Value).(type) {
+	switch a := call.Args[0].Value.(type) {
 	case *syntax.Literal:
 		if a.Kind != syntax.StringLiteral {
 			return nil

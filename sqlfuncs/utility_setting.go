@@ -88,7 +88,7 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 func settingText(x *engine.Exec, def *setting.Definition, values []syntax.Expr) (string, error) {
 	parts := make([]string, len(values))
 	for i, e := range values {
-		switch e := engine.Unparen(e).(type) {
+		switch e := e.(type) {
 		case *syntax.Column:
 			parts[i] = strings.Join(e.Name, ".")
 		case *syntax.Literal:

@@ -111,17 +111,6 @@ func TypeLen(t datum.OID) int16 {
 	return -1
 }
 
-// Unparen is an expression without the parentheses around it.
-func Unparen(e syntax.Expr) syntax.Expr {
-	for {
-		q, ok := e.(*syntax.Paren)
-		if !ok {
-			return e
-		}
-		e = q.X
-	}
-}
-
 // Column is one column of a result.
 type Column struct {
 	Name    string

@@ -18,6 +18,7 @@ type ctePlan struct {
 	plan    *QueryPlan // the item, or its non-recursive term
 	repeat  *QueryPlan // the recursive term, nil for an ordinary query
 	working bool       // the item as its recursive term sees it: the working table
+	isRead  bool       // a query reads the item
 	all     bool       // UNION ALL between the terms
 	folds   folds      // of the columns, where they are compared
 	steps   int        // how often the recursive term may run, 0: no limit
@@ -49,11 +50,8 @@ func (c *ctePlan) columns() []FromColumn {
 
 // with analyses WITH.
 func (p *Planner) with(s *Scope, t *syntax.Select) error {
-	items, err := inOrder(t.With)
-	if err != nil {
-		return err
-	}
-	for _, item := range items {
+	for i := range t.With {
+		item := &t.With[i]
 		if s.ctes == nil {
 			s.ctes = map[string]*ctePlan{}
 		}
@@ -74,14 +72,14 @@ func (p *Planner) with(s *Scope, t *syntax.Select) error {
 	return nil
 }
 
+// cteQuery plans the query of an item. After RECURSIVE, a UNION whose second
+// part reads the item is a recursion.
 func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	inner := &Scope{parent: s.parent, ctes: s.ctes, Frame: -1}
-	union, err := recursion(item)
-	if err != nil {
-		return err
-	}
-	if union == nil {
-		q, err := p.Query(item.Query, inner)
+	query := item.Query
+	union, ok := query.Body.(*syntax.SetOp)
+	if !ok || !item.Recursive || query.With != nil || query.OrderBy != nil || query.Limit != nil || query.Offset != nil {
+		q, err := p.Query(query, inner)
 		if err != nil {
 			return err
 		}
@@ -92,14 +90,22 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	if err != nil {
 		return err
 	}
-	c.plan, c.all = p.settledCopy(first), union.All
-	c.folds = p.columnFolds(c.plan.Columns)
 	self := *c
-	self.working = true
+	self.plan, self.working = p.settledCopy(first), true
 	repeat, err := p.Query(union.Right, &Scope{parent: inner, Frame: -1, ctes: map[string]*ctePlan{item.Name: &self}})
 	if err != nil {
 		return err
 	}
+	if !self.isRead {
+		q, err := p.union(union, first, repeat)
+		if err != nil {
+			return err
+		}
+		c.plan = p.settledCopy(q)
+		return nil
+	}
+	c.plan, c.all = self.plan, union.All
+	c.folds = p.columnFolds(c.plan.Columns)
 	if len(repeat.Columns) != len(c.plan.Columns) {
 		return At(targetPos(union.Right, 0, union.Pos), errUnionColumns)
 	}
@@ -140,9 +146,10 @@ func (p *Planner) sameAsFirst(union *syntax.SetOp, name string, first, repeat []
 
 // settledCopy is q with untyped columns turned into text.
 func (p *Planner) settledCopy(q *QueryPlan) *QueryPlan {
-	raw := slices.Clone(q.Columns)
-	p.Settle(q)
-	return &QueryPlan{Columns: q.Columns, Open: converted(&QueryPlan{Columns: raw, Open: q.Open}, q.Columns)}
+	settled := &QueryPlan{Columns: slices.Clone(q.Columns)}
+	p.Settle(settled)
+	settled.Open = converted(q, settled.Columns)
+	return settled
 }
 
 // open reads the item's rows. Those that nobody has read yet are computed then.

@@ -52,8 +52,6 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 		return p.paramExpr(e)
 	case *syntax.Column:
 		return p.column(s, e)
-	case *syntax.Paren:
-		return p.Expr(s, e.X)
 	case *syntax.FuncCall:
 		return p.FuncCall(s, e)
 	case *syntax.Unary:
@@ -173,7 +171,7 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := Unparen(c.X).(*syntax.Array); ok && len(a.Elems) == 0 {
+	if a, ok := c.X.(*syntax.Array); ok && len(a.Elems) == 0 {
 		x := Constant(datum.MakeArray(t, nil))
 		x.name = "array"
 		return x, nil
@@ -441,8 +439,8 @@ func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 		return e, nil
 	}
 	if len(fields) == 0 {
-		return nil, At(Unparen(f.X).Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
+		return nil, At(f.X.Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
 			sqlstate.Cut(f.Name, 64), datum.FormatType(rec.Type, -1)))
 	}
-	return nil, At(Unparen(f.X).Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", sqlstate.Cut(f.Name, 64)))
+	return nil, At(f.X.Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", sqlstate.Cut(f.Name, 64)))
 }

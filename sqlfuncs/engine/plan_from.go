@@ -112,7 +112,7 @@ func conjuncts(e syntax.Expr, out []syntax.Expr) []syntax.Expr {
 	if e == nil {
 		return out
 	}
-	if b, ok := Unparen(e).(*syntax.Binary); ok && b.Op == "AND" {
+	if b, ok := e.(*syntax.Binary); ok && b.Op == "AND" {
 		return conjuncts(b.R, conjuncts(b.L, out))
 	}
 	return append(out, e)
@@ -159,7 +159,7 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 	if len(t.Name) == 1 {
 		if c := s.cte(t.Name[0]); c != nil {
 			p.usesCTE(c)
-			it := &FromItem{alias: alias, Columns: c.columns(), working: c.working}
+			it := &FromItem{alias: alias, Columns: c.columns()}
 			if p.MySQL {
 				it.describeQuery(c.plan.Columns)
 			}
@@ -200,21 +200,19 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw := slices.Clone(q.Columns)
-	p.Settle(q) // untyped literals become text here
+	settled := p.settledCopy(q)
 	columns := make([]FromColumn, len(q.Columns))
-	for i, c := range q.Columns {
+	for i, c := range settled.Columns {
 		columns[i] = FromColumn{
 			Name: c.Name, Type: c.Type, TypeMod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields, letters: c.letters,
 		}
 	}
-	open := converted(&QueryPlan{Columns: raw, Open: q.Open}, q.Columns)
 	it := &FromItem{alias: t.Alias, Columns: columns}
 	if p.MySQL {
-		it.describeQuery(q.Columns)
+		it.describeQuery(settled.Columns)
 	}
 	sp, err := p.addItem(s, it, t.Columns)
-	src := &scanSource{sp: sp, rows: open, inner: newPushTarget(q, columns)}
+	src := &scanSource{sp: sp, rows: settled.Open, inner: newPushTarget(q, columns)}
 	if t.Lateral { // may read every item before it
 		for _, before := range s.items {
 			if before.offset < sp.from {

@@ -109,7 +109,7 @@ func (p *Planner) groupTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr) (sy
 	for i, t := range c.Targets {
 		columns[i].Name = t.Alias
 	}
-	if col, ok := Unparen(e).(*syntax.Column); ok && len(col.Name) == 1 {
+	if col, ok := e.(*syntax.Column); ok && len(col.Name) == 1 {
 		for _, it := range s.items { // a column of FROM goes before an alias
 			if p.findColumn([]*FromItem{it}, col.Name[0]) != nil {
 				return e, nil
@@ -214,9 +214,6 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
 	}
 	g := level.group
-	if slices.ContainsFunc(level.items, func(it *FromItem) bool { return it.working }) {
-		return nil, At(e.Pos, sqlstate.New(sqlstate.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term"))
-	}
 	for i, c := range g.plan.calls {
 		if syntax.Same(c.tree, e) {
 			return p.outer(aggregateSlot(g.plan, i)), nil

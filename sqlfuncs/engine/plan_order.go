@@ -46,12 +46,12 @@ func (p *Planner) readingOrder(s *Scope, c *syntax.SelectCore) []int {
 // ties reports whether a condition is alias.column = something of the tables
 // that are read.
 func ties(cond syntax.Expr, alias string, read []string) bool {
-	e, ok := Unparen(cond).(*syntax.Binary)
+	e, ok := cond.(*syntax.Binary)
 	if !ok || e.Op != "=" {
 		return false
 	}
 	is := func(side, other syntax.Expr) bool {
-		c, ok := Unparen(side).(*syntax.Column)
+		c, ok := side.(*syntax.Column)
 		if !ok || len(c.Name) != 2 || c.Name[0] != alias {
 			return false
 		}

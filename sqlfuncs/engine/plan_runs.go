@@ -19,7 +19,7 @@ func (p *Planner) runsOf(c *syntax.SelectCore, plan *selectPlan) func(x *Exec) (
 	}
 	if len(c.From) == 0 {
 		if sets := plan.sets.calls; len(sets) == 1 {
-			if _, ok := Unparen(c.Targets[0].Expr).(*syntax.FuncCall); ok {
+			if _, ok := c.Targets[0].Expr.(*syntax.FuncCall); ok {
 				return sets[0].run()
 			}
 		}
@@ -58,7 +58,7 @@ func (c *setCall) run() func(x *Exec) (NumberRun, error) {
 
 // repeated is SELECT f(constant) FROM generate_series(a, b).
 func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) (NumberRun, error) {
-	call, ok := Unparen(c.Targets[0].Expr).(*syntax.FuncCall)
+	call, ok := c.Targets[0].Expr.(*syntax.FuncCall)
 	if !ok || len(call.Args) != 1 || series.f.Name != "generate_series" || len(series.args) != 2 || !IsInteger(series.f.Result) {
 		return nil
 	}

@@ -305,7 +305,7 @@ func (p *Planner) sameTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr, visi
 // outputColumn finds ORDER BY 2 and ORDER BY name; -1 when it is neither.
 // clause names the clause for the message.
 func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column) (int, error) {
-	switch e := Unparen(e).(type) {
+	switch e := e.(type) {
 	case *syntax.Literal:
 		switch {
 		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.MySQL:
@@ -376,7 +376,7 @@ func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
 		if err != nil {
 			return err
 		}
-		if c, ok := Unparen(o.Expr).(*syntax.Column); ok && i < 0 && len(c.Name) == 1 {
+		if c, ok := o.Expr.(*syntax.Column); ok && i < 0 && len(c.Name) == 1 {
 			return At(c.Pos, noColumn(c.Name[0]))
 		}
 		if i < 0 {

@@ -40,6 +40,11 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.union(o, l, r)
+}
+
+// union plans the rows of both sides of UNION.
+func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 	if len(l.Columns) != len(r.Columns) {
 		return nil, At(targetPos(o.Right, 0, o.Pos), errUnionColumns)
 	}

@@ -39,6 +39,7 @@ func (p *Planner) outer(e *Expr) *Expr {
 
 // usesCTE notes that a WITH item is read.
 func (p *Planner) usesCTE(c *ctePlan) {
+	c.isRead = true
 	for _, sub := range p.inside {
 		sub.outerCTE = sub.outerCTE || c.index < sub.firstCTE
 	}

@@ -30,8 +30,6 @@ func eachPart(e syntax.Expr, f func(syntax.Expr)) {
 		}
 	}
 	switch e := e.(type) {
-	case *syntax.Paren:
-		f(e.X)
 	case *syntax.FuncCall:
 		for _, a := range e.Args {
 			f(a.Value)

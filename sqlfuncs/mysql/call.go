@@ -229,7 +229,7 @@ func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engi
 	if len(e.Args) == 0 {
 		return nil, nil
 	}
-	c, ok := engine.Unparen(e.Args[0].Value).(*syntax.Column)
+	c, ok := e.Args[0].Value.(*syntax.Column)
 	call := *e
 	call.Args = slices.Clone(e.Args)
 	if ok {

@@ -25,7 +25,7 @@ func binary(p *engine.Planner, s *engine.Scope, e *syntax.Binary) (*engine.Expr,
 
 // intervalCast finds INTERVAL x unit, which the parser leaves as a cast.
 func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
-	c, ok := engine.Unparen(e).(*syntax.Cast)
+	c, ok := e.(*syntax.Cast)
 	return c, ok && strings.HasPrefix(c.Type.Name.Last(), "interval ")
 }
 
@@ -146,7 +146,7 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 		if e.Op == "+" {
 			return x, nil
 		}
-		if lit, ok := engine.Unparen(e.X).(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
+		if lit, ok := e.X.(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
 			return engine.Constant(datum.MakeInt8(-1 << 63)), nil
 		}
 		t := kindTypes[kindOf(x.Type)]
@@ -192,7 +192,7 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 	}
 	escape := `\`
 	if e.Escape != nil {
-		lit, ok := engine.Unparen(e.Escape).(*syntax.Literal)
+		lit, ok := e.Escape.(*syntax.Literal)
 		if !ok || len([]rune(lit.Text)) > 1 {
 			return nil, engine.At(e.Pos, sqlstate.New(sqlstate.InvalidEscape, "Incorrect arguments to ESCAPE"))
 		}

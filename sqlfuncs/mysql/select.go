@@ -39,7 +39,7 @@ func output(p *engine.Planner, out *engine.Output) error {
 // label names a result column without alias: columns by their own name,
 // strings by their value, everything else as it was typed.
 func label(t syntax.Target) string {
-	switch e := engine.Unparen(t.Expr).(type) {
+	switch e := t.Expr.(type) {
 	case *syntax.Column:
 		if !strings.ContainsAny(t.Text, "`\"") {
 			return strings.Trim(t.Text[strings.LastIndexByte(t.Text, '.')+1:], "() \t\r\n")

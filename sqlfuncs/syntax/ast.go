@@ -509,12 +509,6 @@ type (
 	}
 	// Default is the keyword DEFAULT as a value.
 	Default struct{ Pos }
-	// Paren keeps parentheses only where they matter for printing; the
-	// planner looks through it.
-	Paren struct {
-		Pos
-		X Expr
-	}
 	// NextValueFor is NEXT VALUE FOR name (standard SQL, MariaDB).
 	NextValueFor struct {
 		Pos

@@ -161,16 +161,6 @@ func TestExpressions(t *testing.T) {
 	})
 }
 
-func TestParenthesesOfOtherMakersPrint(t *testing.T) {
-	x := &Binary{Op: "*", L: &Paren{X: &Column{Name: Name{"a"}}}, R: &Literal{Kind: BoolLiteral, Text: "true"}}
-	if got := string(AppendExpr([]byte("x: "), x, PostgreSQL)); got != "x: (a) * true" {
-		t.Error(got)
-	}
-	if got := String(&Select{Body: &Values{Rows: [][]Expr{{x}}}}); got != "VALUES ((a) * true)" {
-		t.Error(got)
-	}
-}
-
 func TestTypes(t *testing.T) {
 	testPrinted(t, PostgreSQL, "SELECT ", [][2]string{
 		{"cast(a as int), a::pg_catalog.regclass", "a::int, a::pg_catalog.regclass"},

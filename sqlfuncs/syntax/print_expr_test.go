@@ -47,10 +47,6 @@ func (p *printer) expr(x Expr) {
 		p.queryInParens(x.Query)
 	case *Default:
 		p.put("DEFAULT")
-	case *Paren:
-		p.put("(")
-		p.expr(x.X)
-		p.put(")")
 	case *NextValueFor:
 		p.put("NEXT VALUE FOR ")
 		p.name(x.Name)

@@ -3,7 +3,7 @@ package syntax
 import "reflect"
 
 // Same reports whether two expressions are written alike: where they stand
-// in the text, the text itself and parentheses do not matter. Two
+// in the text and the text itself do not matter. Two
 // NEXT n VALUES are never the same, each draws ids.
 func Same(a, b Expr) bool { return SameBy(a, b, nil) }
 
@@ -18,7 +18,6 @@ type sameness struct{ columns func(a, b *Column) bool }
 
 var (
 	posType        = reflect.TypeFor[Pos]()
-	parenType      = reflect.TypeFor[*Paren]()
 	columnType     = reflect.TypeFor[Column]()
 	selectType     = reflect.TypeFor[Select]()
 	literalType    = reflect.TypeFor[Literal]()
@@ -47,14 +46,9 @@ func (s sameness) values(a, b reflect.Value) bool {
 	return a.Equal(b)
 }
 
-// inside returns what an interface, a pointer or parentheses hold; the zero Value
-// for nil.
+// inside returns what an interface or a pointer holds; the zero Value for nil.
 func inside(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {
-		if v.Type() == parenType && !v.IsNil() {
-			v = v.Elem().FieldByName("X")
-			continue
-		}
 		v = v.Elem()
 	}
 	return v
