@@ -25,7 +25,8 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		}
 		return false, nil
 	case *syntax.Transaction:
-		return true, transactionMySQL(st, t)
+		transactionMySQL(st, t)
+		return true, nil
 	case *syntax.Set:
 		return true, setMySQL(p, st, t.Items)
 	case *syntax.SetStatement:
@@ -50,8 +51,6 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		st.tag = t.Tag // nobody else writes what they would lock
 		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
-	case *syntax.CallProcedure:
-		return true, mysql.CallProcedure(p, t)
 	}
 	return false, nil
 }
@@ -171,7 +170,7 @@ func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if err != nil {
 			return err
 		}
-		return s.keep(t.Name, inner, "")
+		return s.keep(t.Name, inner)
 	})
 	return nil
 }
@@ -219,7 +218,7 @@ func explainRow(t syntax.Statement) *engine.QueryPlan {
 
 // transactionMySQL plans BEGIN, COMMIT, SAVEPOINT and the like. Settings and
 // errors do not take part in MySQL's transactions.
-func transactionMySQL(st *Statement, t *syntax.Transaction) error {
+func transactionMySQL(st *Statement, t *syntax.Transaction) {
 	var run func(s *Session) error
 	switch t.Kind {
 	case syntax.Begin, syntax.StartTransaction:
@@ -238,12 +237,8 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 			st.tag, keep = "ROLLBACK", 1
 		}
 		run = func(s *Session) error { return s.toSavepointMySQL(t.Savepoint, keep) }
-	default:
-		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported by nextid").
-			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
 	st.utility = utilityFunc(func(x *engine.Exec) error { return run(sessionOf(x)) })
-	return nil
 }
 
 // beginMySQL opens a transaction. With autocommit off, the first id that is

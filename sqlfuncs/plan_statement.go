@@ -22,9 +22,7 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 	case *syntax.Select:
 		err = selectStatement(p, st, t)
 	case *syntax.Transaction:
-		var run utilityFunc
-		st.tag, run, err = transactionPlan(t)
-		st.utility = run
+		st.tag, st.utility = transactionPlan(t)
 	case *syntax.Set:
 		err = set(p, st, t)
 	case *syntax.ResetAll:
@@ -96,7 +94,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 		return fastName(next.Name.Last())
 	}
 	call, ok := target.(*syntax.FuncCall)
-	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil || call.Filter != nil {
+	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil {
 		return nil
 	}
 	if last := call.Name.Last(); last != "next_id" && last != "nextval" {

@@ -91,27 +91,24 @@ func (s *Session) snapshot() bool {
 }
 
 // transactionPlan returns what a transaction statement does.
-func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err error) {
+func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc) {
 	switch t.Kind {
 	case syntax.Begin, syntax.StartTransaction:
 		tag = "BEGIN"
 		if t.Kind == syntax.StartTransaction {
 			tag = "START TRANSACTION"
 		}
-		return tag, func(x *engine.Exec) error { return sessionOf(x).begin(x, t) }, nil
+		return tag, func(x *engine.Exec) error { return sessionOf(x).begin(x, t) }
 	case syntax.Commit:
-		return "COMMIT", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, true) }, nil
+		return "COMMIT", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, true) }
 	case syntax.Rollback:
-		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, false) }, nil
+		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, false) }
 	case syntax.Savepoint:
-		return "SAVEPOINT", func(x *engine.Exec) error { return sessionOf(x).savepoint(t.Savepoint) }, nil
+		return "SAVEPOINT", func(x *engine.Exec) error { return sessionOf(x).savepoint(t.Savepoint) }
 	case syntax.ReleaseSavepoint:
-		return "RELEASE", func(x *engine.Exec) error { return sessionOf(x).release(t.Savepoint) }, nil
-	case syntax.RollbackToSavepoint:
-		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }, nil
+		return "RELEASE", func(x *engine.Exec) error { return sessionOf(x).release(t.Savepoint) }
 	default:
-		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
-			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
+		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }
 	}
 }
 

@@ -322,8 +322,7 @@ func (c *foundColumn) column() *FromColumn { return &c.item.Columns[c.index] }
 func (c *foundColumn) hide()               { c.column().merged = true }
 
 func (c *foundColumn) expr(frame int) *Expr {
-	e := columnExpr([]ref{{frame, c.item.offset + c.index}}, c.column())
-	return &e
+	return columnExpr(ref{frame, c.item.offset + c.index}, c.column())
 }
 
 func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {

@@ -42,15 +42,12 @@ func eachPart(e syntax.Expr, f func(syntax.Expr)) {
 		for _, o := range order {
 			f(o.Expr)
 		}
-		f(e.Filter)
 	case *syntax.Unary:
 		f(e.X)
 	case *syntax.Binary:
 		all(e.L, e.R)
 	case *syntax.Like:
 		all(e.X, e.Pattern, e.Escape)
-	case *syntax.Assign:
-		f(e.Value)
 	case *syntax.Is:
 		f(e.X)
 	case *syntax.IsDistinct:

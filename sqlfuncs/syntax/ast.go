@@ -40,10 +40,9 @@ type (
 		Locking       bool     // FOR UPDATE and the like, ignored
 		Into          []string // user variables of MySQL's SELECT … INTO @a, @b, without the @
 	}
-	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
+	// Explain is EXPLAIN [ANALYZE] statement. MySQL's DESCRIBE of a query is the same.
 	Explain struct {
 		Analyze   bool
-		NoCosts   bool
 		Statement Statement
 	}
 	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.
@@ -105,15 +104,15 @@ type (
 	Discard struct{ What string }
 	// Declare is DECLARE name [options] CURSOR [WITH HOLD] FOR query.
 	Declare struct {
-		Name                 string
-		Binary, Hold, Scroll bool
-		Query                *Select
-		Text                 string // text of the query
+		Name         string
+		Binary, Hold bool
+		Query        *Select
+		Text         string // text of the query
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
 		Move   bool
-		Count  int64 // FetchAll for ALL; below 0: backward
+		Count  int64 // FetchAll for ALL
 		Cursor string
 	}
 	// CloseCursor is CLOSE name, or ALL with Name "".
@@ -173,11 +172,6 @@ type (
 		Query bool
 		ID    Expr
 	}
-	// CallProcedure is MySQL's CALL name(…).
-	CallProcedure struct {
-		Pos  Pos
-		Name Name
-	}
 	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH: nobody else writes what
 	// they are about.
 	Lock struct{ Tag string }
@@ -201,9 +195,6 @@ const (
 	Savepoint
 	ReleaseSavepoint
 	RollbackToSavepoint
-	PrepareTransaction // two-phase forms, refused
-	CommitPrepared
-	RollbackPrepared
 )
 
 // FetchAll is Fetch.Count of FETCH ALL.
@@ -369,12 +360,6 @@ type (
 		Scope  string // "", "global", "session"
 		Name   string
 	}
-	// Assign is MySQL's @a := expr.
-	Assign struct {
-		Pos
-		Name  string
-		Value Expr
-	}
 	// FuncCall is a function call. Special syntax (CURRENT_DATE, EXTRACT(x
 	// FROM y), SUBSTRING(a FROM b), TRIM, POSITION, COALESCE, …) comes as a
 	// call of the function PostgreSQL maps it to (pg_catalog.extract, …);
@@ -386,7 +371,6 @@ type (
 		Star     bool // count(*)
 		Distinct bool
 		OrderBy  []OrderItem
-		Filter   Expr
 		Over     *Window
 		Bare     bool // written without parentheses
 	}
@@ -417,10 +401,10 @@ type (
 		Op   string
 		L, R Expr
 	}
-	// Like is [NOT] LIKE, ILIKE, SIMILAR TO, REGEXP.
+	// Like is [NOT] LIKE, ILIKE, REGEXP.
 	Like struct {
 		Pos
-		Op                 string // "LIKE", "ILIKE", "SIMILAR TO", "REGEXP"
+		Op                 string // "LIKE", "ILIKE", "REGEXP"
 		Not                bool
 		X, Pattern, Escape Expr
 	}

@@ -24,7 +24,6 @@ func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}
-func (*CallProcedure) statement()  {}
 func (*Lock) statement()           {}
 func (*Unsupported) statement()    {}
 

@@ -21,10 +21,6 @@ func (p *printer) expr(x Expr) {
 		p.put("*")
 	case *Variable:
 		p.variable(x)
-	case *Assign:
-		p.userVariable(x.Name)
-		p.put(" := ")
-		p.expr(x.Value)
 	case *FuncCall:
 		p.call(x)
 	case *Case:
@@ -109,7 +105,7 @@ func not(on bool) string {
 // isOperation reports whether x needs parentheses as an operand.
 func isOperation(x Expr) bool {
 	switch x.(type) {
-	case *Unary, *Binary, *Like, *Is, *IsDistinct, *Between, *In, *Quantified, *Collate, *Assign:
+	case *Unary, *Binary, *Like, *Is, *IsDistinct, *Between, *In, *Quantified, *Collate:
 		return true
 	}
 	return false
@@ -358,7 +354,7 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 	if len(x.Name) != 1 || !slices.Contains(keywordFunctions, x.Name[0]) || len(x.Args) < 1 {
 		return false
 	}
-	if x.Distinct || x.OrderBy != nil || x.Filter != nil || x.Over != nil {
+	if x.Distinct || x.OrderBy != nil || x.Over != nil {
 		return false
 	}
 	for _, a := range x.Args {
@@ -370,11 +366,6 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 }
 
 func (p *printer) aggregateClauses(x *FuncCall) {
-	if x.Filter != nil {
-		p.put(" FILTER (WHERE ")
-		p.expr(x.Filter)
-		p.put(")")
-	}
 	if x.Over != nil {
 		p.put(" OVER ")
 		p.window(x.Over)

@@ -21,13 +21,17 @@ func (p *parser) transaction() Statement {
 		t.Modes = p.optionalModes()
 	case "commit", "end":
 		t.Kind = Commit
-		if word == "commit" && p.accept("prepared") {
-			t.Kind, t.Savepoint = CommitPrepared, p.stringLiteral()
-			break
+		if word == "commit" && p.isWord("prepared") {
+			p.refuse("COMMIT PREPARED")
+			return nil
 		}
 		p.acceptAny("work", "transaction")
 		t.Chain = p.chain()
 	case "rollback", "abort":
+		if p.isWord("prepared") {
+			p.refuse("ROLLBACK PREPARED")
+			return nil
+		}
 		p.rollback(t, word)
 	case "savepoint":
 		t.Kind, t.Savepoint = Savepoint, p.name()
@@ -48,10 +52,6 @@ func (p *parser) acceptSavepoint() {
 
 func (p *parser) rollback(t *Transaction, word string) {
 	t.Kind = Rollback
-	if word == "rollback" && p.accept("prepared") {
-		t.Kind, t.Savepoint = RollbackPrepared, p.stringLiteral()
-		return
-	}
 	p.acceptAny("work", "transaction")
 	if word == "rollback" && p.accept("to") {
 		t.Kind = RollbackToSavepoint
