@@ -24,6 +24,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if name, ok := os.LookupEnv(libraryVariable); ok {
+		issueWith(name, os.Args[1])
+		return
+	}
 	os.Exit(runTests(m))
 }
 
