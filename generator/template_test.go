@@ -2,6 +2,7 @@ package generator_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"nextid/generator"
@@ -19,8 +20,11 @@ func TestTemplatesMakeNamesByFirstUse(t *testing.T) {
 	other := onStore(t, r.store) // it never saw the templates made
 	other.wantIDs("inv:acme:2026", 500, 501)
 	other.wantIDs("inv:acme", 500)
-	_, err := r.Get(ctx, "order")
-	wantErr(t, err, generator.ErrUnknown, `generator "order" does not exist`)
+	for i := range 10 { // the longest pattern, not any
+		other.wantIDs(fmt.Sprint("inv:acme", i), 500)
+	}
+	_, err := r.Get(ctx, "invoice")
+	wantErr(t, err, generator.ErrUnknown, `generator "invoice" does not exist`)
 	wantErr(t, r.CreateTemplate(ctx, "inv:*", "segment", nil), generator.ErrExists, "drop_template('inv:*')")
 	for _, bad := range []string{"inv", "in*v", "9*", "", "a b*", "**"} {
 		wantErr(t, r.CreateTemplate(ctx, bad, "segment", nil), generator.ErrName, "invalid pattern")
@@ -31,7 +35,7 @@ func TestTemplatesMakeNamesByFirstUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantErr(t, other.DropTemplate(ctx, "inv:acme*"), generator.ErrUnknown, "nextid.templates")
-	r.wantIDs("inv:acme2", 100)
+	r.wantIDs("inv:acme:new", 100)
 	r.wantIDs("inv:acme:2026", 1500) // made before: above the other server's segment
 	list, err := r.Templates(ctx)
 	if err != nil || len(list) != 1 || list[0].Name != "inv:*" || list[0].Kind != "segment" {
@@ -43,7 +47,7 @@ func TestTemplatesMakeNamesByFirstUse(t *testing.T) {
 			t.Errorf("%q is listed as a generator", d.Name)
 		}
 	}
-	if err != nil || len(definitions) != 4 {
+	if err != nil || len(definitions) != 14 {
 		t.Errorf("%d definitions, %v", len(definitions), err)
 	}
 }
