@@ -199,6 +199,34 @@ func (e *Entry) NextWith(ctx context.Context, v int64) (int64, error) {
 	}
 }
 
+// NextAt draws one id of the past, opening the generator first where needed; see
+// PastGenerator. Its field for the caller holds v; see NextWith. Generators of
+// other kinds are ErrWrongKind.
+func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (int64, error) {
+	for {
+		l, err := e.open(ctx)
+		if err != nil {
+			return 0, err
+		}
+		g, ok := l.gen.(PastGenerator)
+		if !ok {
+			return 0, &Error{
+				Kind: ErrWrongKind, Name: e.name, Message: fmt.Sprintf("generator %q gives no ids of the past", e.name),
+				Hint: "Only generators of kind snowflake do, without the option strict.",
+			}
+		}
+		if v != 0 {
+			if err := l.checkField(e.name, v); err != nil {
+				return 0, err
+			}
+		}
+		id, err := g.NextAt(ctx, at)
+		if err = e.judge(ctx, l, err); !errors.Is(err, errGone) {
+			return id | v<<l.fieldShift, err
+		}
+	}
+}
+
 func (l *live) checkField(name string, v int64) error {
 	if l.fieldBits == 0 {
 		return &Error{

@@ -70,7 +70,7 @@ type AllGenerator interface {
 	// nothing was drawn: ErrExhausted where fewer than n are left.
 	NextAll(ctx context.Context, n int64) ([]Range, error)
 
-	// GiveBack takes back the end of what NextAll returned, which nobody got.
+	// GiveBack takes back the end of what NextAll returned, which was not handed out.
 	// What other draws have passed by is lost.
 	GiveBack(runs []Range)
 }
@@ -114,6 +114,15 @@ type Fielder interface {
 	Field() (shift, bits uint8)
 }
 
+// PastGenerator is a Generator that also issues ids of times that are over, for
+// rows that are older than it. They are unique among all its ids, and not in
+// their order.
+type PastGenerator interface {
+	// NextAt returns an id that carries the time at, or the next later one that has
+	// an id left. A time that is not over is ErrOption.
+	NextAt(ctx context.Context, at time.Time) (int64, error)
+}
+
 // Closer is a Generator that holds something to give back: reservations
 // are returned to the store as far as they are unused. After Close, Next
 // answers ErrNotNow.
@@ -144,7 +153,7 @@ type Stats struct {
 	Lasts time.Duration
 
 	// Left counts how many ids remain below the maximum of a generator that has one
-	// (Bounded): those in hand, and those that nobody has reserved as far as
+	// (Bounded): those in hand, and those that are not reserved as far as
 	// this server knows.
 	Left    int64
 	Bounded bool

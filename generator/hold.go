@@ -14,7 +14,7 @@ import (
 type Holder interface {
 	// Holds reports whether numbers may be held already: the option holds.
 	Holds() bool
-	// Hold returns a number that nobody else gets for d.
+	// Hold returns a number that is not handed out again for d.
 	Hold(ctx context.Context, d time.Duration, by HeldBy) (int64, error)
 	// Confirm ends the hold of a number, which is used from now on. ErrNotHeld: by
 	// does not hold it.

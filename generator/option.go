@@ -22,7 +22,7 @@ func OptionError(hint, format string, args ...any) error {
 }
 
 // StoredOptions reads options that a kind has stored. Those that cannot be read or
-// fail the check are ErrRegressed, since nobody but the kind writes them; what
+// fail the check are ErrRegressed, since only the kind writes them; what
 // says whose they are: "a counter".
 func StoredOptions[O any](stored json.RawMessage, what string, check func(*O) error) (o O, err error) {
 	if err = json.Unmarshal(stored, &o); err == nil {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -146,6 +150,54 @@ func TestServersShareAStore(t *testing.T) {
 			}
 			t.Logf("%d ids", log.Len())
 		})
+	}
+}
+
+// TestThePastOverCrashes draws ids of the past, and one of the present beside each,
+// from two servers of which one is killed again and again. TEST_PAST is how many.
+func TestThePastOverCrashes(t *testing.T) {
+	t.Parallel()
+	count := 100_000
+	if text := os.Getenv("TEST_PAST"); text != "" {
+		var err error
+		if count, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place := prepared(t, "postgres")
+	dirs := []string{t.TempDir(), t.TempDir()}
+	serve := func(i int) *process { return startServer(t, nil, "--store", place.url, "--data", dirs[i]) }
+	servers := []*process{serve(0), serve(1)}
+	if _, err := servers[0].connect().Exec(t.Context(), "SELECT create_generator('posts', 'snowflake')"); err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	drawFrom := func(s *process, rows int) {
+		at := time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rand.IntN(15*365*24)) * time.Hour)
+		set, err := s.connect().Query(t.Context(),
+			"SELECT next_id('posts', at => $1::timestamptz + (i % 777) * interval '1 millisecond'), next_id('posts') FROM generate_series(1, $2) i", at, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var past, present int64
+		if _, err := pgx.ForEachRow(set, []any{&past, &present}, func() error {
+			ids = append(ids, past, present)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for rounds := 20; len(ids) < 2*count; {
+		drawFrom(servers[0], count/rounds/2)
+		drawFrom(servers[1], count/rounds/2)
+		servers[1].kill9()
+		servers[1] = serve(1)
+	}
+	slices.Sort(ids)
+	for i := range ids[1:] {
+		if ids[i] == ids[i+1] {
+			t.Fatalf("%d came twice", ids[i])
+		}
 	}
 }
 

@@ -113,7 +113,7 @@ const (
 	sayEvery   = 10 * time.Second
 )
 
-// Open opens the file, which must be possible: a trail that nobody can write
+// Open opens the file, which must be possible: a file that cannot be written
 // shall be noticed at the start. Close it.
 func Open(cfg Config, log *slog.Logger) (*Trail, error) {
 	t := &Trail{
@@ -244,7 +244,7 @@ func (t *Trail) broken(err error) {
 func (t *Trail) fail(n int64, err error) {
 	t.failed.Add(n)
 	t.say(err)
-	select { // nobody is served by trying again at once
+	select { // trying again at once would not help
 	case <-time.After(retryEvery):
 	case <-t.stop:
 	}

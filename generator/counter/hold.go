@@ -250,7 +250,7 @@ func (s *source) take(ctx context.Context, atLeast int64, owner string) (int64, 
 	return 0, s.contended()
 }
 
-// takeAt takes the next number if nobody has reserved since the number line ended at
+// takeAt takes the next number if no server has reserved since the number line ended at
 // line.
 func (s *source) takeAt(ctx context.Context, line, atLeast int64, owner string) (int64, error) {
 	n, ok := s.align(max(line, atLeast))
@@ -431,7 +431,7 @@ func (s *source) find(n int64) (slot string, ok bool) {
 	return "", false
 }
 
-// giveBack makes a number that nobody got come back as the next one.
+// giveBack makes a number that was not handed out come back as the next one.
 func (s *source) giveBack(ctx context.Context, n int64) error {
 	if err := s.list(ctx, true); err != nil {
 		return err

@@ -19,11 +19,11 @@ type Source interface {
 	// nothing was obtained.
 	Draw(ctx context.Context, n int64) (generator.Range, error)
 
-	// Renew returns what ids of an earlier Draw that nobody got are now: no
+	// Renew returns what ids of an earlier Draw that were not handed out are now: no
 	// ids at all (Count 0) if they may not be handed out any more.
 	Renew(r generator.Range) generator.Range
 
-	// Return takes back ids that nobody got, at the end: the newest run first.
+	// Return takes back ids that were not handed out, at the end: the newest run first.
 	Return(ctx context.Context, r generator.Range) error
 }
 
@@ -56,9 +56,8 @@ const (
 // out: the part that counters, dated numbers and tickets have in common.
 //
 // Draws that wait at the same time share one question to the source (group
-// commit). An id that nobody waits for any more when the answer comes, since
-// its client left, goes to the next draw. What is lost is what nobody knows
-// of: an answer of the source that never came, what a killed process held,
+// commit). An id whose client has left when the answer comes
+// goes to the next draw. Only unknown ids are lost: an answer of the source that never came, what a killed process held,
 // and an answer that did not reach its client.
 //
 // Its methods are safe for concurrent use.
@@ -72,11 +71,11 @@ type Queue struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	free chan struct{} // holds a token while nobody asks the source
+	free chan struct{} // holds a token while no question to the source is under way
 
 	mu      sync.Mutex // never held while the source is asked
 	waiting []*draw
-	rest    []generator.Range // obtained, and given to nobody
+	rest    []generator.Range // obtained, and not handed out
 	newest  int64             // id that was given last
 	issued  int64
 	waits   int64
@@ -350,7 +349,7 @@ func (q *Queue) renew() {
 	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return r.Count == 0 })
 }
 
-// ask calls f while nobody else asks the source, and for no longer than a question
+// ask calls f while no other question to the source is under way, and for no longer than one
 // to it may take.
 func (q *Queue) ask(ctx context.Context, f func(context.Context) error) error {
 	if err := q.take(ctx); err != nil {
@@ -373,7 +372,7 @@ func (q *Queue) ask(ctx context.Context, f func(context.Context) error) error {
 
 // Raise makes the ids go on with what raise obtains, which lies above all
 // that the Queue holds; what it holds below floor is dropped. It runs while
-// nobody else asks the source. A run without ids adds nothing.
+// no other question to the source is under way. A run without ids adds nothing.
 func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
 	return q.ask(ctx, func(ctx context.Context) error {
 		r, err := raise(ctx)
@@ -434,8 +433,8 @@ func above(r generator.Range, floor int64) generator.Range {
 }
 
 // Close implements generator.Closer. Draws that wait are still served, for as
-// long as ctx lasts: a question that was cut off may leave a gap. What nobody
-// got goes back to the source.
+// long as ctx lasts: a question that was cut off may leave a gap. What was not
+// handed out goes back to the source.
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	if q.closed {

@@ -17,7 +17,7 @@ type ClockConfig struct {
 	Limit time.Duration     // greatest difference without an alarm; 0: there is no alarm
 	Clock generator.Runtime // nil: the system's
 	// Doubt is called after each comparison: is the clock further ahead of
-	// the store's than Limit? nil: nobody wants to know.
+	// the store's than Limit? nil: not reported.
 	Doubt  func(ahead bool)
 	Logger *slog.Logger // nil: slog.Default()
 }
@@ -145,7 +145,7 @@ func (c *ClockConfig) compare(ctx context.Context) (ahead time.Duration, err err
 }
 
 // CheckClock compares the clocks once. It returns an error if they differ by more
-// than Limit, and nil if they do not or nobody knows.
+// than Limit, and nil if they do not or that is unknown.
 func CheckClock(ctx context.Context, cfg ClockConfig) error {
 	cfg.withDefaults()
 	if cfg.Limit == 0 {

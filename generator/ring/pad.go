@@ -50,7 +50,7 @@ func (g *Generator) padOnThreshold() {
 		for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 			err := g.pad(g.ctx, threshold)
 			if errors.Is(err, generator.ErrExhausted) {
-				break // and nobody asks again
+				break // and no draw asks again
 			}
 			g.asked.Store(false)
 			if g.left() >= g.threshold {
@@ -86,7 +86,7 @@ func (g *Generator) pad(ctx context.Context, why cause) error {
 	if why == demand && g.left() > 0 {
 		return nil // another draw has padded it
 	}
-	if why == schedule { // ids that nobody drew would carry old times for ever, as Baidu's do
+	if why == schedule { // ids that are not drawn would carry old times for ever, as Baidu's do
 		oldest := g.layout.TickOf(time.UnixMicro(g.pool.Now()).Add(-time.Duration(g.options.ScheduleInterval)))
 		if _, left := g.head(); left > 0 {
 			g.cursor.Skip(min(g.FirstSlot(oldest)-1, g.ready.Load().last))

@@ -28,7 +28,8 @@ type Generator struct {
 	name   string
 	Cursor
 	waits atomic.Int64
-	_     [24]byte
+	past  atomic.Pointer[past] // nil before its first id of the past
+	_     [16]byte
 }
 
 // timing holds what generators of the same options have in common: their layout,
@@ -56,6 +57,8 @@ var (
 	_ generator.Explainer    = (*Generator)(nil)
 	_ generator.Stamper      = (*Generator)(nil)
 	_ generator.Fielder      = (*Generator)(nil)
+
+	_ generator.PastGenerator = (*Generator)(nil)
 )
 
 // window is a time slice of the pool in the terms of one layout. A slice
@@ -153,7 +156,7 @@ func (t *timing) present(w *window) int64 { return t.presentAt(w, t.micros()) }
 
 // presentAt is the tick in which that moment (Unix µs) lies. Where ids may be
 // ahead of the clock it is at least the first one of the slice: the slice is
-// ours, and waiting for its first whole tick would help nobody.
+// ours, and waiting for its first whole tick would gain nothing.
 func (t *timing) presentAt(w *window, micros int64) int64 {
 	now := micros - t.epoch
 	if t.unit == 1000 && now >= 0 {
@@ -199,7 +202,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if tick := g.Tick(first); g.high > 0 && first == g.FirstSlot(tick) {
 			first = g.startSlot(tick, last)
 		}
-		if first > w.last && n > 0 && g.follow(w) { // nobody drew since the slice was renewed
+		if first > w.last && n > 0 && g.follow(w) { // no draw since the slice was renewed
 			return g.TryNext(n)
 		}
 		if first > limit || n < 1 {

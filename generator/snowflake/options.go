@@ -23,7 +23,7 @@ const (
 
 // What happens while the wall clock is behind the ids (Options.OnRollback).
 const (
-	Continue = "continue" // ids go on growing; nobody waits
+	Continue = "continue" // ids go on growing, and no draw waits
 	Wait     = "wait"     // until the clock has caught up, no longer than RollbackWait, then ErrNotNow
 	Refuse   = "refuse"   // ErrNotNow, as Twitter does; a duration such as "5ms" waits up to that lag before, as Leaf does
 	Bits     = "bits"     // ids carry the clock's time and another value in their rollback field

@@ -112,7 +112,7 @@ func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 		end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
 	}
 	count := min(n, end-first+1)
-	g.Advance(last, first, first+count-1) // nobody else draws
+	g.Advance(last, first, first+count-1) // no other draw is under way
 	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
 }
 

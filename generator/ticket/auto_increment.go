@@ -23,7 +23,7 @@ type table struct {
 
 // readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT
 // column. CREATE TRIGGER waits for the transactions that use the table; after
-// it nobody gets a number there.
+// it the table gives no number.
 func readAutoIncrement(ctx context.Context, d *takenDatabase) (p position, err error) {
 	conn, err := d.sql.Conn(ctx)
 	if err != nil {

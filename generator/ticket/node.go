@@ -147,7 +147,7 @@ func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 }
 
 // raise inserts a number, and takes the row out again: the table's counter
-// stays above it. Nobody issues that number.
+// stays above it. That number is not issued.
 func (n *mysqlNode) raise(ctx context.Context, v int64) error {
 	if v < n.offset {
 		return nil // a new table begins there

@@ -138,7 +138,7 @@ type source struct {
 }
 
 // database is one of the places where tickets come from. While it is down, a
-// goroutine of its own works on it, and nobody else.
+// goroutine of its own works on it, and no other.
 type database struct {
 	series
 	location Location

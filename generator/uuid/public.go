@@ -66,7 +66,7 @@ func (p *public) complete() {
 
 func (o *publicOption) public() *public { return &o.Public }
 
-// keyOf returns the option public of options; that of others is nobody's.
+// keyOf returns the option public of options; others have none.
 func keyOf(options any) *public {
 	if o, ok := options.(interface{ public() *public }); ok {
 		return o.public()

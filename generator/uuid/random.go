@@ -7,7 +7,7 @@ import (
 
 // Bytes of crypto/rand are fetched for many ids at once: an id needs some ten of
 // them, and a question to the kernel for each id costs more than the rest of the
-// id. Each processor has its own store of them, so that nobody waits for a lock.
+// id. Each processor has its own store of them, so that no draw waits for a lock.
 
 // randomSize sets how many bytes are fetched at a time.
 const randomSize = 1024

@@ -14,7 +14,7 @@ import (
 // maxWishes bounds how often a claim asks the source for another worker id.
 const maxWishes = 16
 
-// claim is rule R1: it finds a worker id that nobody uses and reserves time
+// claim is rule R1: it finds a worker id that is free and reserves time
 // on it. old is the lease that it replaces, or nil.
 func (p *Pool) claim(old *Lease) error {
 	cfg := &p.pools.cfg
@@ -123,7 +123,7 @@ const maxLead = 10 * time.Second
 // crashLead is for how long a server should wait before it goes on at base
 // (Unix ms): one that crashes in a loop would run further and further ahead.
 // A lead that lasts longer than deadline is that of a clock that was set
-// back, and nobody waits for it.
+// back, and no draw waits for it.
 func (p *Pool) crashLead(base int64, deadline time.Duration) time.Duration {
 	lead := time.Duration(min(base-p.Wall()/1000, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 	wait := lead - maxLead
@@ -195,7 +195,8 @@ func (p *Pool) alarm(m marks, now int64) {
 }
 
 // ours stands for the end of a worker id that this process uses otherwise.
-// The end of one that was given up is the same, see Repair.
+// The end of one that was given up is the same, see Repair, and that of the one
+// set aside for ids of the past.
 const ours = math.MaxInt64
 
 // marks describes where the time lines of a width stand: the end of each worker id
@@ -228,6 +229,9 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 				Hint:    "Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong.",
 			}
 		}
+		if k.Hi >= pastEnd {
+			k.Hi = spent
+		}
 		m.hi[id], m.owner[id] = k.Hi, k.Owner
 		if since, _, library := libraryOwner(k.Owner); library {
 			m.leased[id] = since
@@ -258,7 +262,7 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 // fields have millions.
 const manyIDs = 1024
 
-// free reports whether nobody holds a worker id.
+// free reports whether no process holds a worker id.
 func (p *Pool) free(m marks, id, now int64) bool {
 	hi, used := m.hi[id]
 	_, library := m.leased[id]
@@ -306,10 +310,12 @@ func (p *Pool) noneFree(id int64, m marks) error {
 			Hint:    "Strict generators need a worker id of their own. Use a layout with more worker bits.",
 		}
 	}
-	if p.wish.Firm && m.owner[id] == repairer {
+	if why := map[string]string{
+		repairer: "was given up by nextid repair: its time is used up", pastOwner: "is set aside for ids of the past",
+	}[m.owner[id]]; p.wish.Firm && why != "" {
 		return &generator.Error{
 			Kind:    generator.ErrNotNow,
-			Message: fmt.Sprintf("worker id %d was given up by nextid repair: its time is used up", id),
+			Message: fmt.Sprintf("worker id %d %s", id, why),
 			Hint:    "Start with another --worker-id, or auto.",
 		}
 	}

@@ -20,7 +20,7 @@ type timeline struct {
 	backs  atomic.Int64 // times the wall clock was seen to go back
 	doubt  atomic.Bool  // the wall clock is known to be ahead of the store's
 	// agreed is when the wall clock was last found not to be ahead of the
-	// store's, by the monotonic clock; 0 where nobody compares them.
+	// store's, by the monotonic clock; 0 where they are not compared.
 	agreed atomic.Int64
 
 	mu       sync.Mutex

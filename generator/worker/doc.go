@@ -26,6 +26,6 @@
 //
 // On a store that only this process can use, a claim starts at the greatest
 // end of all worker ids. Ids after a crash, or after the clock was set back
-// while the server was down, are then larger than all before, and nobody
+// while the server was down, are then larger than all before, and no draw
 // waits: the ids carry times a little ahead of the clock.
 package worker

@@ -129,7 +129,7 @@ func (p *Pool) keep() {
 	}
 }
 
-// remind has the slice extended also while nobody draws ids: the other
+// remind has the slice extended also while no ids are drawn: the other
 // servers on the store would take an id that looks unused.
 func (p *Pool) remind() {
 	for p.pools.cfg.Clock.Sleep(p.pools.ctx, p.pools.cfg.Slice/3) == nil {
@@ -280,7 +280,7 @@ func (p *Pool) extend(l *Lease, need int64) error {
 // of a restore): what the store forgot is over when the servers have waited
 // for a slice. So nothing that is used may reach further, whatever pushed the
 // line ahead: servers that share a planned worker id, and reservations whose
-// answers were lost, which the store has and nobody uses. Of those each would
+// answers were lost, which the store has and no server uses. Of those each would
 // push by a slice; reserve asks for no more than a piece where one was lost.
 func (p *Pool) Furthest() int64 {
 	if p.Exclusive() {

@@ -42,8 +42,8 @@ type Config struct {
 	// StartWait bounds how long a claim may wait for a worker id to become
 	// free. 0: 15 s.
 	StartWait time.Duration
-	// Borrow lets a claim that finds no free worker id take one that nobody
-	// has renewed for a while, as after a crash. Its ids carry times up to a
+	// Borrow lets a claim that finds no free worker id take one that was
+	// not renewed for a while, as after a crash. Its ids carry times up to a
 	// Slice ahead of the clock; they are unique as ever.
 	Borrow bool
 	Logger *slog.Logger // nil: slog.Default()
@@ -362,7 +362,7 @@ func (p *Pools) Held() []Held {
 }
 
 // Refused returns why generators issue nothing: no slice is in hand, and this is what
-// the last attempt to get one ended with. nil: they do, or nobody has asked.
+// the last attempt to get one ended with. nil: they do, or none was asked for.
 func (p *Pools) Refused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -398,7 +398,7 @@ func (p *Pools) Close(ctx context.Context) error {
 	p.closed = true
 	p.mu.Unlock()
 	var pools []*Pool
-	for _, pool := range p.pools { // nobody adds to it any more
+	for _, pool := range p.pools { // closed: none is added
 		pool.close()
 		pools = append(pools, pool)
 	}

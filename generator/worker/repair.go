@@ -16,7 +16,7 @@ import (
 // makes such a store usable without giving an id twice.
 //
 // What it does is one more reservation: all time that is left of the worker
-// ids which are ahead, to the end. Nobody can reserve time on them any more,
+// ids which are ahead, to the end. No server can reserve time on them any more,
 // and servers go on with worker ids on which nothing was ever reserved. An id
 // holds its worker id, so none can come again, whatever the clock says.
 
@@ -59,7 +59,7 @@ func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolera
 			continue // lines of names, which go with the worker id; see Pool.Line
 		}
 		used[width]++
-		if m.Hi != spent && m.Hi > now.Add(tolerance).UnixMilli() {
+		if m.Hi < pastEnd && m.Hi > now.Add(tolerance).UnixMilli() {
 			ahead = append(ahead, Ahead{Bits: width, Worker: worker, Until: time.UnixMilli(m.Hi).UTC()})
 		}
 	}

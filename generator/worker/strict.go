@@ -195,7 +195,7 @@ func (s *Strict) reserve(r *round) (*Lease, error) {
 		lo := s.align(max(s.end, r.from, now/1000))
 		n := r.steps * s.grid
 		got, hi, err := s.pool.ask(id, lo, n)
-		s.end = max(s.end, lo+n) // granted or not, nobody may use it
+		s.end = max(s.end, lo+n) // granted or not, it may not be used
 		if err != nil {
 			return nil, err
 		}
@@ -221,7 +221,7 @@ func errContended() error {
 	}
 }
 
-// claim finds a worker id that nobody uses. It reserves nothing yet.
+// claim finds a worker id that is free. It reserves nothing yet.
 func (s *Strict) claim() (int64, error) {
 	wish := s.pool.wish
 	for wishes := 1; ; wishes++ {

@@ -20,9 +20,18 @@ var countArgs = []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", 
 var idFunctions = []engine.Function{
 	{
 		Name: "next_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8}},
-		Help: "one new id from the generator; field is the caller's bits, where its layout has a field",
+		Args: []engine.Argument{
+			{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8},
+			{Name: "at", Type: datum.TimestampTZ, Optional: true},
+		},
+		Help: "one new id from the generator; field is the caller's bits, where its layout has a field; at is a time that is over, which the id carries",
 		Does: engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow},
+	},
+	{
+		Name: "next_id_at", Result: datum.Int8, Volatile: engine.Volatile,
+		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at", Type: datum.TimestampTZ}},
+		Help: "next_id(name, at => at), for dialects without named arguments",
+		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) { return drawAt(x, a[0].Str, a[1], 0) }),
 	},
 	{
 		Name: "next_id_for", Result: datum.Int8, Volatile: engine.Volatile,
@@ -52,6 +61,9 @@ var idFunctions = []engine.Function{
 }
 
 func oneID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	if len(a) > 2 {
+		return drawAt(x, a[0].Str, a[2], a[1].Int) // 0 where it is left out
+	}
 	if len(a) > 1 {
 		return drawWith(x, a[0].Str, a[1].Int)
 	}
@@ -79,9 +91,28 @@ func DrawID(x *engine.Exec, name string) (datum.Value, error) {
 	return datum.MakeInt8(id), err
 }
 
-// drawWith draws an id with the caller's bits. Only a template creates a generator:
-// others that are made of a name alone have no field.
+// drawWith draws an id with the caller's bits.
 func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
+	return drawOne(x, name, func(e *generator.Entry) (int64, error) {
+		if id, ok := e.TryNextWith(v); ok {
+			return id, nil
+		}
+		x.Host.Waits()
+		return e.NextWith(x.Ctx, v)
+	})
+}
+
+// drawAt draws an id of the past with the caller's bits.
+func drawAt(x *engine.Exec, name string, at datum.Value, v int64) (datum.Value, error) {
+	return drawOne(x, name, func(e *generator.Entry) (int64, error) {
+		x.Host.Waits()
+		return e.NextAt(x.Ctx, at.GoTime(), v)
+	})
+}
+
+// drawOne draws an id in a way that not all generators have. Only a template creates a
+// generator: others that are made of a name alone have no field.
+func drawOne(x *engine.Exec, name string, draw func(e *generator.Entry) (int64, error)) (datum.Value, error) {
 	if err := x.Host.Client().May(name); err != nil {
 		return datum.Value{}, err
 	}
@@ -95,15 +126,11 @@ func drawWith(x *engine.Exec, name string, v int64) (datum.Value, error) {
 	if err := sessionOf(x).Charge(name, 1); err != nil {
 		return datum.Value{}, err
 	}
-	id, ok := e.TryNextWith(v)
-	if !ok {
-		x.Host.Waits()
-		var err error
-		if id, err = e.NextWith(x.Ctx, v); err != nil {
-			sessionOf(x).Refund(name, 1)
-			e.NoteTrouble(err, x.Host.Now())
-			return datum.Value{}, err
-		}
+	id, err := draw(e)
+	if err != nil {
+		sessionOf(x).Refund(name, 1)
+		e.NoteTrouble(err, x.Host.Now())
+		return datum.Value{}, err
 	}
 	recordDraw(x, e, generator.Range{First: id, Step: 1, Count: 1})
 	sessionOf(x).Drew(e, id)

@@ -595,7 +595,7 @@ func TestHintsAreAboutTheMistake(t *testing.T) {
 		"SELECT exp(1)":                                 "nextid has functions for ids and what drivers and tools ask for; compute the rest in your own database.",
 		"SELECT nexd_id('orders')":                      "Did you mean next_id?",
 		"SELECT * FROM next_rnage('orders', 5)":         "Did you mean next_range?",
-		"SELECT next_id('a', 1, 2)":                     "Call next_id(name text[, field bigint]), with arguments cast to these types.",
+		"SELECT next_id('a', 1, 2)":                     "Call next_id(name text[, field bigint][, at timestamp with time zone]), with arguments cast to these types.",
 		"SELECT next_ids('orders')":                     "Call next_ids(name text, n bigint), with arguments cast to these types.",
 		"SELECT orders":                                 "",
 	} {

@@ -163,6 +163,33 @@ func TestIDsWithTheCallersBits(t *testing.T) {
 	s.Want(t, "SELECT count(*) FROM nextid.generators WHERE name = 'nosuch'", "0")
 }
 
+// next_id(name, at => time): the time of the row, and the caller's bits.
+func TestIDsCarryAPastTime(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	s.Must(t, `SELECT create_generator('posts', 'snowflake'), create_generator('users', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}'),
+		create_generator('strict', 'snowflake', strict => true), create_generator('numbers', 'segment'), create_generator('hidden', 'snowflake', scatter => true)`)
+	s.Want(t, "SELECT id_time(x, 'posts') = '2019-05-01 12:00:00.123+00', x = currval('posts') FROM (SELECT next_id('posts', at => '2019-05-01 12:00:00.123+00') AS x) q", "t|t")
+	s.Want(t, "SELECT parse_id(x, 'posts')->>'worker', parse_id(x, 'posts')->>'datacenter' FROM (SELECT next_id_at('posts', '2019-05-01') AS x) q", "31|31")
+	s.Want(t, "SELECT parse_id(next_id('users', 77, '2019-05-01'), 'users')->>'field', parse_id(next_id('users', at => '2019-05-01'), 'users')->>'field'", "77|0")
+	s.Want(t, "SELECT count(DISTINCT next_id('posts', at => '2019-05-01')) FROM generate_series(1, 5000)", "5000")
+	s.Want(t, "SELECT next_id('posts', at => NULL) IS NULL", "t")
+	for sql, state := range map[string]sqlstate.Code{
+		"SELECT next_id('posts', at => now())":               sqlstate.InvalidParameterValue,
+		"SELECT next_id('posts', at => '2009-01-01')":        sqlstate.InvalidParameterValue,
+		"SELECT next_id('users', 1024, '2019-05-01')":        sqlstate.InvalidParameterValue,
+		"SELECT next_id('posts', 77, '2019-05-01')":          sqlstate.FeatureNotSupported,
+		"SELECT next_id('strict', at => '2019-05-01')":       sqlstate.FeatureNotSupported,
+		"SELECT next_id('numbers', at => '2019-05-01')":      sqlstate.FeatureNotSupported,
+		"SELECT next_id('hidden', at => '2019-05-01')":       sqlstate.FeatureNotSupported,
+		"SELECT next_id('no_such_name', at => '2019-05-01')": sqlstate.UndefinedTable,
+		"SELECT next_id('posts', at => 'the day before')":    sqlstate.InvalidDatetime,
+	} {
+		s.Fails(t, sql, state)
+	}
+	server.MySQLSession(t).Want(t, "SELECT id_time(next_id_at('posts', '2019-05-01 12:00:00'), 'posts') = '2019-05-01 12:00:00'", "1")
+}
+
 // id_floor and id_ceil enclose the ids of an instant in the order of the column
 // that holds them, whatever its type is.
 func TestBoundsOfIDsThatAreNoNumbers(t *testing.T) {

@@ -6,8 +6,8 @@
 // which go install does not set) and 122 packages. A transaction takes 0.64 ms
 // with it instead of 1.06 ms, and 3 600 a second instead of 1 600 are made by
 // 16 callers (etcd 3.4, two cores). A server asks once in 20 s, or once in a
-// block of numbers, and those that wait share a transaction: nobody would
-// notice.
+// block of numbers, and those that wait share a transaction, so
+// that costs no client time.
 //
 // Keys begin with the path of the URL (nextid/ if it has none):
 //

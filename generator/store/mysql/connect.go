@@ -54,7 +54,7 @@ const settings = `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doubl
 // after is the afterCommit of a flavour. It asks whether the settings are still
 // those that checkSettings lets pass: in a condition, since that costs the
 // database and the driver less than columns do. The one on innodb_doublewrite
-// costs most; where doubleFixed, nobody can change it while the server runs.
+// costs most; where doubleFixed, it cannot change while the server runs.
 func (e *Engine) after(f flavour, doubleFixed bool) string {
 	if f.durable {
 		return "SELECT " + f.epoch

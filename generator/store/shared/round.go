@@ -58,7 +58,7 @@ func newRounds(engine Engine, w *highWater, h *health, cfg Config) *rounds {
 }
 
 // do waits for the answer to an ask. A caller whose ctx ends first gets an
-// error at once; what the store granted then, if anything, is nobody's.
+// error at once; what the store granted then, if anything, is not used.
 func (r *rounds) do(ctx context.Context, ask Ask) (*call, error) {
 	if ctx.Err() != nil {
 		return nil, generator.StoreLateError(ctx)

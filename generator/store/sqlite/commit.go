@@ -22,7 +22,7 @@ type operation struct {
 
 // ask hands a call to serve and waits for its durable result. A caller whose
 // ctx ends first gets an error at once; what the call did then, if anything,
-// is nobody's.
+// is not used.
 func ask[V any](ctx context.Context, s *embedded, reserves bool,
 	run func(context.Context, *statements) (V, error),
 ) (V, error) {

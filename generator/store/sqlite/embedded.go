@@ -151,7 +151,7 @@ func (s *embedded) release() error {
 	return err
 }
 
-// Exclusive implements generator.Store: nobody else has the directory.
+// Exclusive implements generator.Store: no other process has the directory.
 func (s *embedded) Exclusive() bool { return true }
 
 // Seed implements generator.Seeder: the id of the store is random.

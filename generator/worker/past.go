@@ -1,0 +1,65 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nextid/generator"
+)
+
+// Ids of the past carry times that are over, so no slice covers them. The
+// greatest worker id of a width is set aside for them: if nothing was ever
+// reserved on its line, all of the line is reserved at once, and no server
+// claims it. Servers divide its sequence numbers among themselves, for each
+// name: a share of them is reserved by one server, and issued by it alone.
+
+// pastEnd is the end of a line that is set aside: the year 9999, in Unix ms. It
+// tells that the line was new, because a reservation begins where the one before
+// it ended.
+const pastEnd = 253402300799999
+
+// pastOwner is the owner of such a line.
+const pastOwner = "ids of the past"
+
+// ReservePast sets the worker id aside where that was not done, and reserves one
+// of the shares of a name. Shares are numbered from 0, under the name's key below
+// 0. The error is ErrExhausted where none is left, or where the worker id has been
+// in use.
+func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, share int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	store, id := p.pools.cfg.Store, p.width.IDs()-1
+	if p.Exclusive() && p.wish.Firm {
+		return 0, 0, &generator.Error{
+			Kind: generator.ErrWrongKind, Name: name,
+			Message: "ids of the past need worker ids that the store gives out: this server has one of its own, and a store that no other server sees",
+			Hint:    "Start it with --worker-id auto, or let all servers share a store.",
+		}
+	}
+	m, known, err := store.Mark(ctx, p.key(id))
+	if err == nil && !known {
+		_, m.Hi, err = store.Reserve(ctx, generator.Reservation{Key: p.key(id), AtLeast: 0, N: pastEnd, Limit: generator.NoLimit, Owner: pastOwner})
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if m.Hi != pastEnd {
+		return 0, 0, &generator.Error{
+			Kind: generator.ErrExhausted, Name: name,
+			Message: fmt.Sprintf("worker id %d, the greatest of the layout, has been in use: it cannot be set aside for ids of the past", id),
+			Hint:    "Create a generator whose layout has another number of worker bits, and import under its name.",
+		}
+	}
+	lo, _, err := store.Reserve(ctx, generator.Reservation{
+		Key: generator.NameKey(name), AtLeast: -shares, N: 1, Limit: 0, Owner: p.pools.cfg.Owner,
+	})
+	if errors.Is(err, generator.ErrExhausted) {
+		err = &generator.Error{
+			Kind: generator.ErrExhausted, Name: name,
+			Message: fmt.Sprintf("generator %q has no ids of the past left: all %d shares are taken", name, shares),
+			Hint:    "A server takes a share with its first such id, and one more for every million of different times. Import under another name.",
+		}
+	}
+	return id, lo + shares, err
+}
