@@ -376,7 +376,7 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 		}
 		d.Options = options
 	}
-	if err := r.room(ctx, d.Name); err != nil {
+	if err := r.admit(ctx, d.Name); err != nil {
 		return d, false, err
 	}
 	stored, created, err = r.cfg.Store.Define(ctx, d)
@@ -403,13 +403,13 @@ type catalogue struct {
 
 const (
 	countEvery = time.Minute     // while names are created
-	countFull  = 5 * time.Second // while there is no room
+	countFull  = 5 * time.Second // while the store is full
 )
 
-// room takes the place of a name that is coming. It refuses when the store has
-// MaxNames: whoever may use the server could fill it otherwise. Declared names always have room. What
+// admit counts a name that is about to be made. It refuses when the store has
+// MaxNames: whoever may use the server could fill it otherwise. Declared names are always admitted. What
 // other servers created is noticed when the names are counted next.
-func (r *Registry) room(ctx context.Context, name string) error {
+func (r *Registry) admit(ctx context.Context, name string) error {
 	if _, declared := r.declared[name]; !declared {
 		if err := r.count(ctx); err != nil {
 			return err

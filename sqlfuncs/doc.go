@@ -22,8 +22,8 @@
 //	sqlstate ← syntax, datum ← setting ← engine ← pgfunc, ids ← sqlfuncs ← wire
 //	                                                   ids ← pgcatalog, mysql ← sqlfuncs
 //
-// The engine knows no room above it: NewServer joins what they have in a
-// Catalog. What a room asks of a session is its interface Session, which
+// The engine knows no package above it: NewServer joins what they have in a
+// Catalog. What a package asks of a session is its interface Session, which
 // session_host.go implements.
 //
 // # Path of a statement
@@ -42,8 +42,8 @@
 //
 //	functions and tables             ids, pgfunc, pgcatalog, mysql; engine.Function and engine.Table describe one
 //	what statements can name         newCatalog in server.go
-//	what the rooms ask of a session  session_host.go
-//	tests of a room                  beside it; sqltest drives sessions and the testdata/*.slt for them all
+//	what packages ask of a session   session_host.go
+//	tests of a package               beside it; sqltest drives sessions and the testdata/*.slt for them all
 //	statements                       plan_statement.go; those that return no rows: utility_*.go
 //
 // # The MySQL dialect

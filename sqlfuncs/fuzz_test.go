@@ -30,8 +30,8 @@ const (
 // FuzzQuery runs any text in both ways that a protocol runs it: no panic, no
 // internal error, and an end.
 func FuzzQuery(f *testing.F) {
-	for _, room := range []string{"engine", "pgfunc", "ids"} {
-		for _, file := range sqltest.Files(f, room+"/testdata/*.slt") {
+	for _, folder := range []string{"engine", "pgfunc", "ids"} {
+		for _, file := range sqltest.Files(f, folder+"/testdata/*.slt") {
 			for _, c := range sqltest.ReadCases(f, file) {
 				f.Add(c.SQL, "a")
 			}

@@ -194,7 +194,7 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 // keeps counts what the portal holds until Close: bound values of size bytes, and
 // the plan: the statement may be closed before the portal.
 func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
-	if err := p.session.takeRoom(size); err != nil {
+	if err := p.session.drawBytes(size); err != nil {
 		return err
 	}
 	p.bytes = size
@@ -531,7 +531,7 @@ func (p *Portal) Close() {
 		p.x.Release()
 	}
 	if p.bytes > 0 {
-		p.session.giveRoom(p.bytes)
+		p.session.returnBytes(p.bytes)
 		p.bytes = 0
 	}
 	if p.memory > 0 {

@@ -511,7 +511,7 @@ func (s *Session) keep(name string, st *Statement) error {
 	if err := s.memory.Draw(st.cost); err != nil {
 		return err
 	}
-	if err := s.takeRoom(len(name) + len(st.Text)); err != nil {
+	if err := s.drawBytes(len(name) + len(st.Text)); err != nil {
 		s.memory.Return(st.cost)
 		return err
 	}
@@ -522,9 +522,9 @@ func (s *Session) keep(name string, st *Statement) error {
 	return nil
 }
 
-// takeRoom counts texts and values, and refuses them beyond
+// drawBytes counts texts and values, and refuses them beyond
 // Limits.PreparedBytes.
-func (s *Session) takeRoom(size int) error {
+func (s *Session) drawBytes(size int) error {
 	if s.bytes+size > s.server.limits.PreparedBytes {
 		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements and bound values of this session are larger than %d bytes",
 			s.server.limits.PreparedBytes).WithHint("DEALLOCATE statements and CLOSE cursors that are no longer used.")
@@ -536,8 +536,8 @@ func (s *Session) takeRoom(size int) error {
 	return nil
 }
 
-// giveRoom undoes takeRoom.
-func (s *Session) giveRoom(size int) {
+// returnBytes undoes drawBytes.
+func (s *Session) returnBytes(size int) {
 	s.bytes -= size
 	s.memory.Return(int64(size))
 }
@@ -563,7 +563,7 @@ func (s *Session) Unprepare(name []byte) {
 		return
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		s.giveRoom(len(name) + len(st.Text))
+		s.returnBytes(len(name) + len(st.Text))
 		s.memory.Return(st.cost)
 		delete(s.prepared, string(name))
 	}

@@ -142,10 +142,10 @@ func (f *Feed) next(ctx context.Context, s State) (block, error) {
 // size returns how many numbers the next block gets: what lasts for Ahead at the rate
 // since the last move, at least Block, and at least half of the last one.
 func (f *Feed) size(s State) int64 {
-	room := max(s.Most-max(s.Next, 0), 0) / s.Increment
+	left := max(s.Most-max(s.Next, 0), 0) / s.Increment
 	least := f.Block
 	if least == 0 {
-		least = max(min(DefaultBlock, room/1000), 1)
+		least = max(min(DefaultBlock, left/1000), 1)
 	}
 	n := least
 	if s.FedBy(f.Generator) {
@@ -153,7 +153,7 @@ func (f *Feed) size(s State) int64 {
 		if wanted := s.rate() * f.Ahead.Seconds(); wanted > float64(n) {
 			n = int64(min(wanted, math.MaxInt64/4))
 		}
-		n = max(min(n, room/16), least)
+		n = max(min(n, left/16), least)
 	}
 	return max(n, 4*s.Cache, 4)
 }

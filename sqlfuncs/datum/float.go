@@ -72,8 +72,8 @@ func appendFloat(dst []byte, f float64, width, extra int) []byte {
 
 // decimalExponent is the exponent of a number in scientific notation.
 func decimalExponent(f float64, width int) int {
-	var room [32]byte
-	text := strconv.AppendFloat(room[:0], f, 'e', -1, width)
+	var buf [32]byte
+	text := strconv.AppendFloat(buf[:0], f, 'e', -1, width)
 	exponent, negative := 0, false
 	for _, c := range text[bytes.IndexByte(text, 'e')+1:] {
 		if isDigit(c) {

@@ -27,8 +27,8 @@ func MakeJSONB(pairs []JSONPair) Value {
 		pairs = slices.Clone(pairs)
 		slices.SortStableFunc(pairs, inOrder)
 	}
-	var room [256]byte
-	out := append(room[:0], '{')
+	var buf [256]byte
+	out := append(buf[:0], '{')
 	for i, p := range pairs {
 		if i+1 < len(pairs) && pairs[i+1].Key == p.Key {
 			continue

@@ -38,7 +38,7 @@ func (s *CPUSlot) Held() bool { return s.held }
 // others wait gives it up and queues again. In any case goroutines that are ready
 // run first.
 func (s *CPUSlot) Acquire(ctx context.Context) error {
-	defer syntax.Breathe()
+	defer syntax.Yield()
 	if s.held {
 		if s.of.waiting.Load() == 0 {
 			return nil

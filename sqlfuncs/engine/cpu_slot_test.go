@@ -124,7 +124,7 @@ func TestLongTreesGiveWay(t *testing.T) {
 	p := Planner{Catalog: &Catalog{}, Host: anyHost{}}
 	p.IsGrouped(core, nil)
 	close(done)
-	if n := turns.Load(); n < nodes/breathe/2 {
+	if n := turns.Load(); n < nodes/yieldEvery/2 {
 		t.Errorf("%d turns of another goroutine while %d expressions were looked at", n, nodes)
 	}
 }

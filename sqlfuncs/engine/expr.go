@@ -295,7 +295,7 @@ func (p *Planner) readLiteral(t datum.OID, text string, env *datum.Env) (datum.V
 func (p *Planner) Work(n int) error {
 	if p.worked += n; p.worked >= lookAfter {
 		p.worked = 0
-		syntax.Breathe()
+		syntax.Yield()
 		return p.Host.MayPlan()
 	}
 	return nil
@@ -373,7 +373,7 @@ func (p *Planner) commonType(types ...datum.OID) (datum.OID, error) {
 // CoerceAll converts expressions to a type, in place.
 func (p *Planner) CoerceAll(es []*Expr, t datum.OID) error {
 	for i, e := range es {
-		p.Breathe()
+		p.Yield()
 		var err error
 		if es[i], err = p.Coerce(e, t, datum.ImplicitCast); err != nil {
 			return err

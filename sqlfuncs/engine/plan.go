@@ -23,7 +23,7 @@ type Planner struct {
 	Simple   bool        // a simple query: there are no parameters
 	inside   []*subplan  // subqueries being analysed, outermost first
 	MySQL    bool        // the dialect is MySQL's
-	exprs    int         // looked at so far, see Breathe
+	exprs    int         // looked at so far, see Yield
 	stopped  error       // what ends planning that takes too long
 	worked   int         // see Work
 }

@@ -9,21 +9,21 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// breathe is after how many expressions whatever else could run has the
+// yieldEvery counts the expressions after which the planner yields the
 // processor, as while a text is parsed.
-const breathe = 1 << 9
+const yieldEvery = 1 << 9
 
-// Breathe is called for each expression that is planned or looked at.
-func (p *Planner) Breathe() {
-	if p.exprs++; p.exprs%breathe == 0 {
-		syntax.Breathe()
+// Yield is called for each expression that is planned or looked at.
+func (p *Planner) Yield() {
+	if p.exprs++; p.exprs%yieldEvery == 0 {
+		syntax.Yield()
 		p.stopped = p.Host.MayPlan()
 	}
 }
 
 // Expr analyses an expression in a scope.
 func (p *Planner) Expr(s *Scope, e syntax.Expr) (*Expr, error) {
-	if p.Breathe(); p.stopped != nil {
+	if p.Yield(); p.stopped != nil {
 		return nil, p.stopped
 	}
 	x, err := p.analyse(s, e)

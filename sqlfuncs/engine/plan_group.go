@@ -46,7 +46,7 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	}
 	found := false
 	look := func(e syntax.Expr) bool {
-		p.Breathe()
+		p.Yield()
 		call, ok := e.(*syntax.FuncCall)
 		if ok && call.Over == nil && p.Catalog.IsAggregate(call) {
 			found = true

@@ -115,8 +115,8 @@ func appendTime(dst []byte, t time.Time) []byte {
 // members are written in jsonb's order: by the length of the key, then by the
 // key.
 func partsJSON(p generator.Parts) datum.Value {
-	var room [256]byte
-	out := append(room[:0], '{')
+	var buf [256]byte
+	out := append(buf[:0], '{')
 	baidu := p.Layout == "baidu" || p.Layout == "ring" // the keys of its parseUID, too
 	if baidu {
 		out = append(strconv.AppendInt(append(out, `"UID": "`...), p.ID, 10), `", `...)

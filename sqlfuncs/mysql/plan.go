@@ -259,7 +259,7 @@ func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, err
 	pairs := make([]engine.Pair, len(items))
 	var as compared
 	for i, item := range items {
-		p.Breathe()
+		p.Yield()
 		if i > 0 && item.Type == items[i-1].Type && item.Letters == items[i-1].Letters {
 			pairs[i].Left = pairs[i-1].Left
 		} else {

@@ -1,4 +1,4 @@
-// Package sqltest drives sessions in tests of the rooms under sqlfuncs: a Server over
+// Package sqltest drives sessions in tests of the packages under sqlfuncs: a Server over
 // the real engines and a store in memory, a Session as the protocols drive it, and
 // the statements in testdata/*.slt, which are also given to the real servers.
 //

@@ -18,7 +18,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// The files testdata/*.slt of a room hold statements and what they answer, in
+// The files testdata/*.slt of a package hold statements and what they answer, in
 // the manner of sqllogictest. A file is a list of cases with blank lines between:
 //
 //	query                 or: error 42703 8
@@ -115,7 +115,7 @@ func FormatAnswer(names, types []string, rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Files lists the files of the room whose test runs, or those that pattern finds.
+// Files lists the files of the package whose test runs, or those that pattern finds.
 func Files(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(cmp.Or(pattern, "testdata/*.slt"))

@@ -51,7 +51,7 @@ func TestLongTokensGiveWay(t *testing.T) {
 			}()
 			_, err := Parse(c.text, c.dialect)
 			close(done)
-			if n := turns.Load(); n < size/breatheBytes/2 {
+			if n := turns.Load(); n < size/yieldBytes/2 {
 				t.Errorf("%d turns of another goroutine while %d bytes were read (%v)", n, len(c.text), err)
 			}
 		})

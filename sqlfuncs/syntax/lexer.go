@@ -38,14 +38,14 @@ func (l *lexer) next() token {
 	return l.nextPostgreSQL(start)
 }
 
-// breatheBytes is after how many bytes of one token, or between two, whatever else
+// yieldBytes is after how many bytes of one token, or between two, whatever else
 // could run has the processor.
-const breatheBytes = 16 << 10
+const yieldBytes = 16 << 10
 
 // more reports whether text is left. Loops that may read much of it ask it on each
 // turn.
 func (l *lexer) more() bool {
-	if l.pos-l.rested > breatheBytes {
+	if l.pos-l.rested > yieldBytes {
 		l.rest()
 	}
 	return l.pos < len(l.src)
@@ -53,7 +53,7 @@ func (l *lexer) more() bool {
 
 func (l *lexer) rest() {
 	l.rested = l.pos
-	Breathe()
+	Yield()
 }
 
 func (l *lexer) nextPostgreSQL(start int) token {

@@ -54,7 +54,7 @@ func ParseAs(sql string, d Dialect, m Mode, count Count) ([]Parsed, error) {
 	for p.skipSemicolons(); p.tok.kind != tokEOF; p.skipSemicolons() {
 		all = append(all, p.parsed())
 	}
-	if p.told(p.tokens % breathe); p.err != nil {
+	if p.told(p.tokens % yieldEvery); p.err != nil {
 		return nil, p.err
 	}
 	return all, nil
@@ -109,8 +109,8 @@ func (p *parser) setToken(t token) {
 	}
 }
 
-// breathe is after how many tokens whatever else could run has the processor.
-const breathe = 1 << 10
+// yieldEvery counts the tokens after which the parser yields the processor.
+const yieldEvery = 1 << 10
 
 // advance consumes the current token.
 func (p *parser) advance() {
@@ -118,9 +118,9 @@ func (p *parser) advance() {
 		return
 	}
 	p.end = p.tok.end
-	if p.tokens++; p.tokens%breathe == 0 {
-		Breathe()
-		p.told(breathe)
+	if p.tokens++; p.tokens%yieldEvery == 0 {
+		Yield()
+		p.told(yieldEvery)
 	}
 	if p.nAhead == 0 {
 		p.setToken(p.lex.next())

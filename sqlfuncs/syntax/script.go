@@ -30,7 +30,7 @@ func (s *Script) Next(m Mode, count Count) (next Parsed, found bool, err error) 
 	p.skipSemicolons()
 	if found = p.tok.kind != tokEOF; found {
 		next = p.parsed()
-		p.told(p.tokens % breathe)
+		p.told(p.tokens % yieldEvery)
 	}
 	s.at = len(s.text)
 	if p.err != nil {

@@ -87,7 +87,7 @@ func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi in
 		}
 	}
 	hi = r.Limit
-	if room := uint64(r.Limit) - uint64(lo); uint64(r.N) < room {
+	if left := uint64(r.Limit) - uint64(lo); uint64(r.N) < left {
 		hi = lo + r.N
 	}
 	s.marks[r.Key] = generator.Mark{Key: r.Key, Hi: hi, Owner: r.Owner, Updated: s.now()}

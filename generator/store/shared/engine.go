@@ -163,7 +163,7 @@ func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 
 // End returns where a reservation from lo ends, which lies below Limit.
 func (a *Ask) End(lo int64) int64 {
-	if room := uint64(a.Limit) - uint64(lo); uint64(a.N) < room {
+	if left := uint64(a.Limit) - uint64(lo); uint64(a.N) < left {
 		return lo + a.N
 	}
 	return a.Limit

@@ -105,7 +105,7 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 	case s.cfg.Failover == Skip:
 		past := s.skipped(max(ask.AtLeast, a.Hi))
 		if past >= ask.Limit {
-			return s.regressed(name, s.noRoom(ask.Limit), a.Hi)
+			return s.regressed(name, s.skipsTooFar(ask.Limit), a.Hi)
 		}
 		ask.From, ask.Count, ask.AtLeast = a.Epoch, skipCount, past
 		s.cfg.Logger.Warn("the store was failed over: passing over numbers that may have been lost with it",
@@ -121,8 +121,8 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 // that was reserved there, as the first of a new day, may be lost, too.
 func (s *Store) skipped(hi int64) int64 { return saturated(hi, s.cfg.Skip) }
 
-// noRoom returns why a name is stopped although numbers should be passed over.
-func (s *Store) noRoom(limit int64) string {
+// skipsTooFar returns why a name is stopped although numbers should be passed over.
+func (s *Store) skipsTooFar(limit int64) string {
 	return fmt.Sprintf("the store was failed over or restored, and there are no %d numbers to pass over below %d", s.cfg.Skip, limit)
 }
 
@@ -144,7 +144,7 @@ func (s *Store) missing(ask *Ask) error {
 		}
 		past := s.skipped(ask.AtLeast)
 		if past >= ask.Limit {
-			return s.regressed(name, s.noRoom(ask.Limit), ask.AtLeast)
+			return s.regressed(name, s.skipsTooFar(ask.Limit), ask.AtLeast)
 		}
 		ask.AtLeast, ask.Count = past, skipCount
 		return nil
