@@ -170,7 +170,7 @@ func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if err != nil {
 			return err
 		}
-		return s.keep(t.Name, inner)
+		return s.keep(t.Name, inner, "")
 	})
 	return nil
 }

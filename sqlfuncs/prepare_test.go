@@ -165,6 +165,21 @@ func TestDeclaredTypesHitTheCache(t *testing.T) {
 	}
 }
 
+// pg_prepared_statements has what the session prepared, by a message or by PREPARE.
+func TestPreparedStatementsAreListed(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s, other := server.Session(t), server.Session(t)
+	s.Must(t, "PREPARE p (int, text) AS SELECT $1, $2")
+	if _, err := s.Prepare("m", "SELECT $1::bigint", nil); err != nil {
+		t.Fatal(err)
+	}
+	const list = "SELECT name, statement, parameter_types, from_sql, prepare_time <= now() + interval '1s' FROM pg_prepared_statements ORDER BY name"
+	s.Want(t, list, "m|SELECT $1::bigint|{bigint}|f|t\np|PREPARE p (int, text) AS SELECT $1, $2|{integer,text}|t|t")
+	other.Want(t, list, "")
+	s.Must(t, "DEALLOCATE p")
+	s.Want(t, "SELECT count(*) FROM pg_prepared_statements", "1")
+}
+
 // TRIM is refused by the name that was written, not by that of PostgreSQL's function.
 func TestTrimIsNamedAsWritten(t *testing.T) {
 	server := sqltest.NewServer(t)

@@ -49,7 +49,7 @@ type Session struct {
 
 	Fast FastPath
 
-	prepared  map[string]*Statement
+	prepared  map[string]prepared
 	unnamed   *Statement
 	portals   map[string]*Portal
 	unnamedPo *Portal // storage of the unnamed portal, reused; nil: there was none
@@ -470,7 +470,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 		s.unnamed = st
 		return st, nil
 	}
-	return st, s.keep(name, st)
+	return st, s.keep(name, st, "")
 }
 
 // analyse finds the text of a Parse message in the cache or plans it.
@@ -502,8 +502,15 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	return st, nil
 }
 
+// prepared is a named prepared statement.
+type prepared struct {
+	*Statement
+	at  time.Time
+	sql string // the PREPARE that made it, "" for a message of the protocol
+}
+
 // keep stores a named prepared statement within the session's limits.
-func (s *Session) keep(name string, st *Statement) error {
+func (s *Session) keep(name string, st *Statement, sql string) error {
 	if len(s.prepared) >= s.server.limits.Statements {
 		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
 			WithHint("DEALLOCATE statements that are no longer used.")
@@ -511,14 +518,14 @@ func (s *Session) keep(name string, st *Statement) error {
 	if err := s.memory.Draw(st.cost); err != nil {
 		return err
 	}
-	if err := s.drawBytes(len(name) + len(st.Text)); err != nil {
+	if err := s.drawBytes(len(name) + len(st.Text) + len(sql)); err != nil {
 		s.memory.Return(st.cost)
 		return err
 	}
 	if s.prepared == nil {
-		s.prepared = map[string]*Statement{}
+		s.prepared = map[string]prepared{}
 	}
-	s.prepared[strings.Clone(name)] = st
+	s.prepared[strings.Clone(name)] = prepared{st, s.server.now(), sql}
 	return nil
 }
 
@@ -551,7 +558,7 @@ func (s *Session) Prepared(name []byte) (*Statement, error) {
 		return s.unnamed, nil
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		return st, nil
+		return st.Statement, nil
 	}
 	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
 }
@@ -563,7 +570,7 @@ func (s *Session) Unprepare(name []byte) {
 		return
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		s.returnBytes(len(name) + len(st.Text))
+		s.returnBytes(len(name) + len(st.Text) + len(st.sql))
 		s.memory.Return(st.cost)
 		delete(s.prepared, string(name))
 	}

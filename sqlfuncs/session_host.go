@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"time"
@@ -59,7 +60,13 @@ func (h host) Drew(e *generator.Entry, id int64) { h.s.drew(e, id) }
 
 // For the catalogs of PostgreSQL.
 
-func (h host) System() *pgcatalog.System               { return h.s.server.system }
+func (h host) System() *pgcatalog.System { return h.s.server.system }
+func (h host) PreparedStatements() (list []pgcatalog.PreparedStatement) {
+	for name, st := range h.s.prepared {
+		list = append(list, pgcatalog.PreparedStatement{Name: name, Text: cmp.Or(st.sql, st.Text), At: st.at, Params: st.Params, SQL: st.sql != ""})
+	}
+	return list
+}
 func (h host) EndOther(pid int64, queryOnly bool) bool { return h.s.EndOther(pid, queryOnly) }
 
 func (h host) Assign(def *setting.Definition, value string, local bool) error {

@@ -36,7 +36,7 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if err != nil {
 			return err
 		}
-		return s.keep(t.Name, inner)
+		return s.keep(t.Name, inner, st.Text)
 	})
 	return nil
 }

@@ -22,6 +22,9 @@ type Planner struct {
 	Private  bool        // the plan depends on this session
 	Simple   bool        // a simple query: there are no parameters
 	inside   []*subplan  // subqueries being analysed, outermost first
+
+	recursive []*ctePlan // items whose recursive terms are being planned, outermost first
+	readAt    syntax.Pos // where one of them was read last
 	MySQL    bool        // the dialect is MySQL's
 	exprs    int         // looked at so far, see Yield
 	stopped  error       // what ends planning that takes too long

@@ -18,7 +18,7 @@ type ctePlan struct {
 	plan    *QueryPlan // the item, or its non-recursive term
 	repeat  *QueryPlan // the recursive term, nil for an ordinary query
 	working bool       // the item as its recursive term sees it: the working table
-	isRead  bool       // a query reads the item
+	reads   int        // how often queries read the item
 	all     bool       // UNION ALL between the terms
 	folds   folds      // of the columns, where they are compared
 	steps   int        // how often the recursive term may run, 0: no limit
@@ -76,6 +76,9 @@ func (p *Planner) with(s *Scope, t *syntax.Select) error {
 // part reads the item is a recursion.
 func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	inner := &Scope{parent: s.parent, ctes: s.ctes, Frame: -1}
+	if item.Recursive { // its name is no table's
+		inner = &Scope{parent: inner, ctes: map[string]*ctePlan{item.Name: {}}, Frame: -1}
+	}
 	query := item.Query
 	union, ok := query.Body.(*syntax.SetOp)
 	if !ok || !item.Recursive || query.With != nil || query.OrderBy != nil || query.Limit != nil || query.Offset != nil {
@@ -92,11 +95,13 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	}
 	self := *c
 	self.plan, self.working = p.settledCopy(first), true
+	p.recursive = append(p.recursive, &self)
 	repeat, err := p.Query(union.Right, &Scope{parent: inner, Frame: -1, ctes: map[string]*ctePlan{item.Name: &self}})
+	p.recursive = p.recursive[:len(p.recursive)-1]
 	if err != nil {
 		return err
 	}
-	if !self.isRead {
+	if self.reads == 0 {
 		q, err := p.union(union, first, repeat)
 		if err != nil {
 			return err
@@ -116,6 +121,19 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	}
 	c.repeat = &QueryPlan{Columns: c.plan.Columns, Open: converted(repeat, c.plan.Columns)}
 	return nil
+}
+
+// recursiveReads counts how often the recursive terms that are being planned read
+// their items. What PostgreSQL refuses there is refused: rows would differ.
+func (p *Planner) recursiveReads() (n int) {
+	for _, c := range p.recursive {
+		n += c.reads
+	}
+	return n
+}
+
+func errRecursion(where string) error {
+	return sqlstate.New(sqlstate.InvalidRecursion, "a recursive reference must not appear %s", where)
 }
 
 // maxSteps bounds a recursion in the MySQL dialect, as cte_max_recursion_depth

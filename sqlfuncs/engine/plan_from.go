@@ -158,8 +158,16 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 	}
 	if len(t.Name) == 1 {
 		if c := s.cte(t.Name[0]); c != nil {
-			p.usesCTE(c)
-			it := &FromItem{alias: alias, Columns: c.columns()}
+			if c.plan == nil {
+				return nil, At(t.Pos, errRecursion("outside of the second part of a UNION"))
+			}
+			if p.usesCTE(c); c.working {
+				p.readAt = t.Pos
+			}
+			if c.working && c.reads > 1 {
+				return nil, At(t.Pos, errRecursion("more than once"))
+			}
+			it := &FromItem{alias: alias, Columns: c.columns(), working: c.working}
 			if p.MySQL {
 				it.describeQuery(c.plan.Columns)
 			}
@@ -225,15 +233,18 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 
 // join analyses JOIN.
 func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
-	first, firstShown := len(s.items), len(s.shown)
+	first, firstShown, reads := len(s.items), len(s.shown), p.recursiveReads()
 	l, err := p.tableRef(s, t.Left)
 	if err != nil {
 		return nil, err
 	}
-	second := len(s.items)
+	second, readsLeft := len(s.items), p.recursiveReads()
 	r, err := p.tableRef(s, t.Right)
 	if err != nil {
 		return nil, err
+	}
+	if t.Kind == syntax.LeftJoin && p.recursiveReads() > readsLeft || t.Kind == syntax.RightJoin && readsLeft > reads {
+		return nil, At(p.readAt, errRecursion("within an outer join"))
 	}
 	left, right := s.items[first:second:second], s.items[second:]
 	if t.Kind == syntax.LeftJoin {

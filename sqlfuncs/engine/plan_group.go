@@ -213,6 +213,9 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.Grouping, "aggregate functions are not allowed here"))
 	}
 	g := level.group
+	if slices.ContainsFunc(level.items, func(it *FromItem) bool { return it.working }) {
+		return nil, At(e.Pos, errRecursion("where rows are aggregated"))
+	}
 	for i, c := range g.plan.calls {
 		if syntax.Same(c.tree, e) {
 			return p.outer(aggregateSlot(g.plan, i)), nil

@@ -29,6 +29,7 @@ type FromItem struct {
 	Columns  []FromColumn
 	offset   int
 	relation uint32 // pg_class OID of a table, 0 for others
+	working  bool   // the working table of a recursion
 	scalar   bool   // a function that returns one plain value: the alias names that value
 }
 

@@ -39,7 +39,7 @@ func (p *Planner) outer(e *Expr) *Expr {
 
 // usesCTE notes that a WITH item is read.
 func (p *Planner) usesCTE(c *ctePlan) {
-	c.isRead = true
+	c.reads++
 	for _, sub := range p.inside {
 		sub.outerCTE = sub.outerCTE || c.index < sub.firstCTE
 	}
@@ -56,9 +56,13 @@ func (p *Planner) isVolatile() {
 func (p *Planner) subplan(s *Scope, t *syntax.Select) (*subplan, error) {
 	sub := &subplan{firstFrame: p.frames, firstCTE: p.ctes}
 	p.inside = append(p.inside, sub)
+	reads := p.recursiveReads()
 	var err error
 	sub.QueryPlan, err = p.Query(t, s)
 	p.inside = p.inside[:len(p.inside)-1]
+	if err == nil && p.recursiveReads() > reads {
+		err = At(p.readAt, errRecursion("within a subquery"))
+	}
 	return sub, err
 }
 

@@ -157,6 +157,19 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
+	var rows [][]datum.Value
+	for _, st := range sessionOf(x).PreparedStatements() {
+		types := make([]datum.Value, len(st.Params))
+		for i, oid := range st.Params {
+			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(oid)}
+		}
+		rows = append(rows, t.Row("name", st.Name, "statement", st.Text, "prepare_time", datum.TimestampTZFromTime(st.At),
+			"parameter_types", datum.MakeArray(datum.RegTypeArray, types), "from_sql", st.SQL, "generic_plans", 0, "custom_plans", 0))
+	}
+	return rows, nil
+}
+
 // activityRows are the connections. As in PostgreSQL, where those of other users come
 // from, since when and what they do only administrators learn.
 func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/setting"
 )
@@ -39,11 +41,21 @@ type Session interface {
 	// Snapshot returns where what a transaction sees is kept until its end, nil where
 	// each statement looks anew.
 	Snapshot() *any
+	// PreparedStatements lists the session's own, in no order.
+	PreparedStatements() []PreparedStatement
 	// EndOther ends another connection, or only its statement; found is false
 	// where there is none that the session may end.
 	EndOther(pid int64, queryOnly bool) (found bool)
 	// Assign sets a setting for the session or the transaction.
 	Assign(def *setting.Definition, value string, local bool) error
+}
+
+// PreparedStatement is a row of pg_prepared_statements.
+type PreparedStatement struct {
+	Name, Text string
+	At         time.Time
+	Params     []datum.OID
+	SQL        bool // made by PREPARE, not by a message of the protocol
 }
 
 // sessionOf is the session for which a statement runs.

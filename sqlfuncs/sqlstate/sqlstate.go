@@ -47,6 +47,7 @@ const (
 	CannotCoerce           Code = "42846" // cannot_coerce
 	Grouping               Code = "42803" // grouping_error
 	WindowingError         Code = "42P20" // windowing_error
+	InvalidRecursion       Code = "42P19" // invalid_recursion
 	DatatypeMismatch       Code = "42804" // datatype_mismatch
 	UndefinedColumn        Code = "42703" // undefined_column
 	UndefinedFunction      Code = "42883" // undefined_function
