@@ -105,10 +105,10 @@ SELECT c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.a
 SELECT rolname FROM pg_catalog.pg_roles WHERE rolname NOT LIKE 'pg\_%' ORDER BY 1
 
 -- regclass casts
-SELECT 'ids'::regclass, 'public.ids'::regclass::oid = {ids}, '"Invoices"'::regclass, 'orders'::regclass::text, to_regclass('nosuch'), to_regclass('orders_id'), to_regtype('int8'), to_regtype('nosuch'), to_regproc('next_id'), to_regprocedure('next_id(text,bigint)'), to_regnamespace('nextid'), to_regrole('nosuch'), 'next_id(text,bigint)'::regprocedure
+SELECT 'ids'::regclass, 'public.ids'::regclass::oid = {ids}, '"Invoices"'::regclass, 'orders'::regclass::text, to_regclass('nosuch'), to_regclass('orders_id'), to_regtype('int8'), to_regtype('nosuch'), to_regproc('next_id'), to_regprocedure('next_id(text,bigint,timestamptz)'), to_regnamespace('nextid'), to_regrole('nosuch'), 'next_id(text,bigint,timestamptz)'::regprocedure
 
 -- privileges
-SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege({ids}::oid, 'select'), has_schema_privilege('public', 'USAGE'), has_function_privilege('next_id(text,bigint)', 'EXECUTE'), has_database_privilege(current_database(), 'CONNECT'), has_column_privilege('ids', 'id', 'SELECT'), has_sequence_privilege('orders', 'USAGE'), pg_has_role(current_user, 'USAGE')
+SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege({ids}::oid, 'select'), has_schema_privilege('public', 'USAGE'), has_function_privilege('next_id(text,bigint,timestamptz)', 'EXECUTE'), has_database_privilege(current_database(), 'CONNECT'), has_column_privilege('ids', 'id', 'SELECT'), has_sequence_privilege('orders', 'USAGE'), pg_has_role(current_user, 'USAGE')
 
 -- privileges on what is not there
 SELECT has_table_privilege('nosuch', 'SELECT')
@@ -117,10 +117,10 @@ SELECT has_table_privilege('nosuch', 'SELECT')
 SELECT has_table_privilege(4242424242::oid, 'SELECT')
 
 -- descriptions
-SELECT obj_description('ids'::regclass, 'pg_class'), col_description('ids'::regclass, 1), obj_description('next_id(text,bigint)'::regprocedure, 'pg_proc'), shobj_description((SELECT oid FROM pg_database WHERE datname = 'nextid'), 'pg_database')
+SELECT obj_description('ids'::regclass, 'pg_class'), col_description('ids'::regclass, 1), obj_description('next_id(text,bigint,timestamptz)'::regprocedure, 'pg_proc'), shobj_description((SELECT oid FROM pg_database WHERE datname = 'nextid'), 'pg_database')
 
 -- definitions
-SELECT pg_get_functiondef('next_ids(text, bigint)'::regprocedure), pg_get_function_arguments('next_range(text, bigint)'::regprocedure), pg_get_function_result('next_range(text, bigint)'::regprocedure), pg_get_function_identity_arguments('next_id(text,bigint)'::regprocedure)
+SELECT pg_get_functiondef('next_ids(text, bigint)'::regprocedure), pg_get_function_arguments('next_range(text, bigint)'::regprocedure), pg_get_function_result('next_range(text, bigint)'::regprocedure), pg_get_function_identity_arguments('next_id(text,bigint,timestamptz)'::regprocedure)
 
 -- encodings and sizes
 SELECT pg_encoding_to_char(6), pg_char_to_encoding('UTF8'), getdatabaseencoding(), pg_size_pretty(0::bigint), pg_size_pretty(10240::bigint), pg_size_pretty(123456789::bigint), pg_size_pretty(-123456789::bigint), pg_size_pretty(1234567890123::numeric), pg_relation_size('ids'), pg_total_relation_size('ids'::regclass)
