@@ -25,10 +25,10 @@ type Planner struct {
 
 	recursive []*ctePlan // items whose recursive terms are being planned, outermost first
 	readAt    syntax.Pos // where one of them was read last
-	MySQL    bool        // the dialect is MySQL's
-	exprs    int         // looked at so far, see Yield
-	stopped  error       // what ends planning that takes too long
-	worked   int         // see Work
+	MySQL     bool       // the dialect is MySQL's
+	exprs     int        // looked at so far, see Yield
+	stopped   error      // what ends planning that takes too long
+	worked    int        // see Work
 }
 
 // QueryPlan is an analysed query.
