@@ -41,6 +41,10 @@ var clients = []client{
 	{name: "go-pg", title: "go-pg (Go)", debian: "golang-go"},
 	{name: "xorm", title: "Xorm (Go)", debian: "golang-go"},
 
+	{name: "squirrel", title: "squirrel (Go)", debian: "golang-go"},
+	{name: "goqu", title: "goqu (Go)", debian: "golang-go"},
+	{name: "dbr", title: "dbr (Go)", debian: "golang-go"},
+	{name: "jet", title: "go-jet (Go)", debian: "golang-go"},
 	{name: "ent", title: "Ent (Go)", debian: "golang-go", module: "entgo.io/ent"},
 
 	{name: "pgjdbc", title: "PostgreSQL JDBC", debian: java},
@@ -60,6 +64,8 @@ var clients = []client{
 	{name: "alembic", title: "Alembic (Python)", debian: "alembic python3-psycopg2"},
 	{name: "django", title: "Django (Python)", debian: "python3-django python3-psycopg2"},
 
+	{name: "storm", title: "Storm (Python)", debian: "python3-storm python3-psycopg2"},
+	{name: "csvkit", title: "csvkit (Python)", debian: "csvkit python3-psycopg2"},
 	{name: "peewee", title: "Peewee (Python)", debian: "python3-peewee python3-psycopg2"},
 	{name: "pony", title: "Pony (Python)", debian: "python3-pony python3-psycopg2"},
 	{name: "sqlobject", title: "SQLObject (Python)", debian: "python3-sqlobject python3-psycopg2"},
