@@ -152,7 +152,7 @@ func TestCrashesOfOneServer(t *testing.T) {
 	pause(t, slice)
 	var used, held int
 	s := startServer(t, nil, "--store", url)
-	err := s.connect().QueryRow(t.Context(), "SELECT count(*), count(*) FILTER (WHERE reserved_until > now()) FROM nextid.workers").Scan(&used, &held)
+	err := s.connect().QueryRow(t.Context(), "SELECT count(*), count(CASE WHEN reserved_until > now() THEN 1 END) FROM nextid.workers").Scan(&used, &held)
 	if err != nil || used == 0 || used > crashes || held != 0 {
 		t.Errorf("%d worker ids were used and %d are held, %v", used, held, err)
 	}

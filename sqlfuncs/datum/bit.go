@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -33,6 +34,20 @@ func BitsOfInt(v int64, n int32) Value {
 	}
 	appendDigits(&b, uint64(v), int(n))
 	return MakeString(Bit, b.String())
+}
+
+// intOfBits is the cast of bit(n) to an integer, whose lowest bits they are.
+func intOfBits(v Value, to OID) (Value, error) {
+	n, err := strconv.ParseUint("0"+v.Str, 2, 64)
+	switch {
+	case to == Int4 && len(v.Str) > 32:
+		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "integer out of range")
+	case err != nil:
+		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "bigint out of range")
+	case to == Int4:
+		n = uint64(int32(n)) // the first of 32 bits is the sign
+	}
+	return Value{Type: to, Valid: true, Int: int64(n)}, nil
 }
 
 // fitBits is the explicit cast to bit(n), which cuts or adds zeros on the

@@ -106,7 +106,7 @@ var castTable = []struct {
 	{BPChar, []OID{Name, Text, Varchar}, []OID{Char}, nil},
 	{Varchar, []OID{Name, Text, BPChar, RegClass}, []OID{Char}, nil},
 	{PgNodeTree, []OID{Text}, nil, nil},
-	{Bit, []OID{VarBit}, nil, nil},
+	{Bit, []OID{VarBit}, nil, []OID{Int4, Int8}},
 	{VarBit, []OID{Bit}, nil, nil},
 	{JSON, nil, []OID{JSONB}, nil},
 	{JSONB, nil, []OID{JSON}, []OID{Bool, Int2, Int4, Int8, Float4, Float8, Numeric}},
@@ -199,6 +199,8 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 	case to == Bit, to == VarBit:
 		v.Type = to
 		return v, nil
+	case v.Type == Bit && !isStringLike(to):
+		return intOfBits(v, to)
 	case isStringLike(to):
 		return castToString(v, to, env)
 	case to == RegClass && isStringLike(v.Type):
