@@ -8,6 +8,8 @@ import (
 
 var jsonBuildFunctions = []engine.Function{
 	{Name: "json_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildObject), Help: "an object of keys and values in turn"},
+	{Name: "jsonb_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSONB, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(asJSONB(buildObject)), Help: "an object of keys and values in turn"},
+	{Name: "to_jsonb", Args: engine.Args(engine.AnyElement), Result: datum.JSONB, Volatile: engine.Stable, Does: engine.Typed(asJSONB(toJSON)), Help: "a value as JSON"},
 	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a value as JSON"},
 	{Name: "row_to_json", Args: engine.Args(datum.Record), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a row as a JSON object"},
 }
@@ -46,6 +48,17 @@ func toJSON(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		}
 		return jsonValue(appendJSON(nil, v, arg.Known().Fields, x.Env()))
 	}, arg), nil
+}
+
+// asJSONB turns a function that returns json into the one that returns jsonb.
+func asJSONB(does engine.Typed) engine.Typed {
+	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+		e, err := does(p, args)
+		if err != nil {
+			return nil, err
+		}
+		return p.Coerce(e, datum.JSONB, datum.ExplicitCast)
+	}
 }
 
 // buildObject builds json_build_object.

@@ -120,6 +120,7 @@ var clients = []client{
 	{name: "drizzle-kit", title: "drizzle-kit", npm: true},
 	{name: "pgtyped", title: "PgTyped", npm: true},
 	{name: "postgraphile", title: "PostGraphile", npm: true},
+	{name: "zapatos", title: "zapatos", npm: true},
 
 	{name: "mysql-cli", title: "mysql and mysqladmin (MariaDB's)", debian: "mariadb-client python3", mysql: true, quick: true},
 	{name: "mysqldump", title: "mysqldump (MariaDB's)", debian: "mariadb-client", mysql: true, quick: true},
