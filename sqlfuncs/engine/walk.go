@@ -48,6 +48,8 @@ func eachPart(e syntax.Expr, f func(syntax.Expr)) {
 		all(e.L, e.R)
 	case *syntax.Like:
 		all(e.X, e.Pattern, e.Escape)
+	case *syntax.Assign:
+		f(e.Value)
 	case *syntax.Is:
 		f(e.X)
 	case *syntax.IsDistinct:

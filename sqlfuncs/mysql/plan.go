@@ -19,6 +19,8 @@ func analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, e
 		return literal(p, e)
 	case *syntax.Variable:
 		return variable(p, e)
+	case *syntax.Assign:
+		return assignVariable(p, s, e)
 	case *syntax.FuncCall:
 		return call(p, s, e)
 	case *syntax.Unary:

@@ -74,6 +74,28 @@ func userVariable(p *engine.Planner, name string) *engine.Expr {
 	return x
 }
 
+// assignVariable is @a := value.
+func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engine.Expr, error) {
+	value, err := p.Expr(s, e.Value)
+	if err == nil {
+		value, err = p.ResolveUnknown(value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Private = true
+	name := e.Name
+	x := engine.Derive(value.Type, func(x *engine.Exec) (datum.Value, error) {
+		v, err := value.Eval(x)
+		if err == nil {
+			err = stateOf(x).SetUserVariable(name, v)
+		}
+		return v, err
+	}, value)
+	x.Volatile = true
+	return x, nil
+}
+
 // Assignment is one planned item of SET.
 type Assignment struct {
 	Def    *setting.Definition // nil: a user variable

@@ -360,6 +360,12 @@ type (
 		Scope  string // "", "global", "session"
 		Name   string
 	}
+	// Assign is MySQL's @a := expr.
+	Assign struct {
+		Pos
+		Name  string
+		Value Expr
+	}
 	// FuncCall is a function call. Special syntax (CURRENT_DATE, EXTRACT(x
 	// FROM y), SUBSTRING(a FROM b), TRIM, POSITION, COALESCE, …) comes as a
 	// call of the function PostgreSQL maps it to (pg_catalog.extract, …);

@@ -280,14 +280,14 @@ func (p *parser) subscript(x Expr) Expr {
 	return s
 }
 
-// variable reads MySQL's @a, @@a and @@global.a.
+// variable reads MySQL's @a, @a := x, @@a and @@global.a.
 func (p *parser) variable() Expr {
 	t := p.tok
 	p.advance()
 	name, system := strings.CutPrefix(t.text, "@")
 	if !system {
-		if p.isPunct(":=") {
-			p.notSupported(p.pos(), "an assignment in an expression is")
+		if p.acceptPunct(":=") {
+			return &Assign{Pos: Pos(t.start), Name: name, Value: p.expr()}
 		}
 		return &Variable{Pos: Pos(t.start), Name: name}
 	}

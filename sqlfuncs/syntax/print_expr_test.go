@@ -21,6 +21,10 @@ func (p *printer) expr(x Expr) {
 		p.put("*")
 	case *Variable:
 		p.variable(x)
+	case *Assign:
+		p.userVariable(x.Name)
+		p.put(" := ")
+		p.expr(x.Value)
 	case *FuncCall:
 		p.call(x)
 	case *Case:
@@ -105,7 +109,7 @@ func not(on bool) string {
 // isOperation reports whether x needs parentheses as an operand.
 func isOperation(x Expr) bool {
 	switch x.(type) {
-	case *Unary, *Binary, *Like, *Is, *IsDistinct, *Between, *In, *Quantified, *Collate:
+	case *Unary, *Binary, *Like, *Is, *IsDistinct, *Between, *In, *Quantified, *Collate, *Assign:
 		return true
 	}
 	return false

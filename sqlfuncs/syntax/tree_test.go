@@ -113,6 +113,8 @@ func parenthesise(x Expr, d Dialect) string {
 		return "(" + parenthesise(x.X, d) + " " + not(x.Not) + "IN …)"
 	case *Quantified:
 		return "(" + parenthesise(x.X, d) + " " + x.Op + " ANY …)"
+	case *Assign:
+		return "(@" + x.Name + " := " + parenthesise(x.Value, d) + ")"
 	}
 	return string(AppendExpr(nil, x, d))
 }
