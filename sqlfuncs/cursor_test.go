@@ -26,17 +26,25 @@ func steps(t *testing.T, s *sqltest.Session, want [][2]string) {
 	}
 }
 
-func TestCursorsGoOn(t *testing.T) {
+func TestCursorsGoOnAndBack(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "BEGIN")
 	s.WantTag(t, "DECLARE c SCROLL CURSOR FOR SELECT g FROM generate_series(1, 9) g", "DECLARE CURSOR")
 	steps(t, s, [][2]string{
+		{"FETCH 0 c", ""},
 		{"FETCH c", "1"},
 		{"FETCH 2 FROM c", "2,3"},
 		{"FETCH NEXT FROM c", "4"},
 		{"MOVE 2 c", "MOVE 2"},
 		{"FETCH FORWARD ALL c", "7,8,9"},
 		{"FETCH NEXT c", ""},
+		{"FETCH BACKWARD 2 c", "9,8"},
+		{"FETCH 0 c", "8"},
+		{"MOVE BACKWARD ALL c", "MOVE 7"},
+		{"FETCH FORWARD 2 c", "1,2"},
+		{"FETCH -1 c", "1"},
+		{"FETCH PRIOR c", ""},
+		{"FETCH c", "1"},
 	})
 	s.WantTag(t, "CLOSE c", "CLOSE CURSOR")
 	s.Fails(t, "FETCH c", sqlstate.InvalidCursorName)
@@ -55,9 +63,12 @@ func TestForwardCursorReadsOnlyWhatIsFetched(t *testing.T) {
 	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 3 {
 		t.Errorf("next id %d, want 3", id)
 	}
-	for _, sql := range []string{"FETCH PRIOR c", "FETCH FORWARD -1 c", "FETCH 0 c", "MOVE FIRST c", "FETCH ABSOLUTE 2 c"} {
+	for sql, code := range map[string]sqlstate.Code{
+		"FETCH PRIOR c": sqlstate.NotPrerequisite, "FETCH FORWARD -1 c": sqlstate.NotPrerequisite, "FETCH 0 c": sqlstate.NotPrerequisite,
+		"MOVE FIRST c": sqlstate.FeatureNotSupported, "FETCH ABSOLUTE 2 c": sqlstate.FeatureNotSupported,
+	} {
 		s.Must(t, "SAVEPOINT s")
-		s.Fails(t, sql, sqlstate.FeatureNotSupported)
+		s.Fails(t, sql, code)
 		s.Must(t, "ROLLBACK TO s")
 	}
 	s.Must(t, "ROLLBACK")

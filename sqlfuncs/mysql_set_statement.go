@@ -16,14 +16,24 @@ import (
 )
 
 // setStatementPlan is SET STATEMENT name = value FOR statement: the values
-// hold while the statement runs.
+// hold while the statement runs. It was read and analysed before they were
+// set, as MariaDB does: an sql_mode has no say in it.
 type setStatementPlan struct {
-	values []mysql.Assignment
-	inner  *Statement
+	values  []mysql.Assignment
+	inner   *Statement
+	streams bool // the values are bounds alone: rows need not be kept
 }
 
-// boundsOfStatements are the variables that SET STATEMENT takes: how long a
-// statement may run and how much it may return.
+// notInSetStatement are the variables that MariaDB keeps out of SET STATEMENT
+// (error 1971).
+var notInSetStatement = []string{
+	"autocommit", "character_set_client", "character_set_connection", "character_set_filesystem", "collation_connection",
+	"interactive_timeout", "profiling", "profiling_history_size", "query_cache_type", "skip_replication", "sql_log_off",
+	"tx_isolation", "wait_timeout",
+}
+
+// boundsOfStatements are the variables that say how long a statement may run
+// or how much it may return, and nothing of what its rows are.
 var boundsOfStatements = []string{
 	"max_statement_time", "max_execution_time", "sql_select_limit", "lock_wait_timeout", "innodb_lock_wait_timeout",
 }
@@ -31,7 +41,7 @@ var boundsOfStatements = []string{
 // setStatement plans SET STATEMENT.
 func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) error {
 	for _, item := range t.Items {
-		if def, err := setting.LookupMySQL(item.Name); err == nil && !slices.Contains(boundsOfStatements, def.Name) {
+		if def, err := setting.LookupMySQL(item.Name); err == nil && slices.Contains(notInSetStatement, def.Name) {
 			return engine.At(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.Name).
 				WithMySQL(1971, "42000"))
 		}
@@ -44,7 +54,10 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 	if err := planStatement(p, inner, t.Statement); err != nil {
 		return err
 	}
-	plan := &setStatementPlan{values: values, inner: inner}
+	plan := &setStatementPlan{values: values, inner: inner, streams: true}
+	for _, v := range values {
+		plan.streams = plan.streams && slices.Contains(boundsOfStatements, v.Def.Name)
+	}
 	st.tag, st.Columns, st.exits = inner.tag, inner.Columns, inner.exits
 	if inner.query == nil {
 		st.utility = plan
@@ -112,8 +125,14 @@ func (s *setStatementPlan) open(x *engine.Exec) (rows engine.Rows, err error) {
 		if err != nil {
 			return err
 		}
-		rows = &boundedRows{rows: it, left: most, deadline: deadline}
-		return nil
+		bounded := &boundedRows{rows: it, left: most, deadline: deadline}
+		if rows = bounded; s.streams {
+			return nil
+		}
+		defer bounded.Close()
+		kept, err := engine.Drain(x, bounded)
+		rows = &engine.SliceRows{Rows: kept}
+		return err
 	})
 	return rows, err
 }

@@ -25,8 +25,7 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		}
 		return false, nil
 	case *syntax.Transaction:
-		transactionMySQL(st, t)
-		return true, nil
+		return true, transactionMySQL(st, t)
 	case *syntax.Set:
 		return true, setMySQL(p, st, t.Items)
 	case *syntax.SetStatement:
@@ -51,6 +50,8 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 		st.tag = t.Tag // nobody else writes what they would lock
 		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
+	case *syntax.CallProcedure:
+		return true, mysql.CallProcedure(p, t)
 	}
 	return false, nil
 }
@@ -218,7 +219,7 @@ func explainRow(t syntax.Statement) *engine.QueryPlan {
 
 // transactionMySQL plans BEGIN, COMMIT, SAVEPOINT and the like. Settings and
 // errors do not take part in MySQL's transactions.
-func transactionMySQL(st *Statement, t *syntax.Transaction) {
+func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 	var run func(s *Session) error
 	switch t.Kind {
 	case syntax.Begin, syntax.StartTransaction:
@@ -237,8 +238,12 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) {
 			st.tag, keep = "ROLLBACK", 1
 		}
 		run = func(s *Session) error { return s.toSavepointMySQL(t.Savepoint, keep) }
+	default:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported by nextid").
+			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
 	st.utility = utilityFunc(func(x *engine.Exec) error { return run(sessionOf(x)) })
+	return nil
 }
 
 // beginMySQL opens a transaction. With autocommit off, the first id that is

@@ -22,7 +22,9 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 	case *syntax.Select:
 		err = selectStatement(p, st, t)
 	case *syntax.Transaction:
-		st.tag, st.utility = transactionPlan(t)
+		var run utilityFunc
+		st.tag, run, err = transactionPlan(t)
+		st.utility = run
 	case *syntax.Set:
 		err = set(p, st, t)
 	case *syntax.ResetAll:
@@ -94,7 +96,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 		return fastName(next.Name.Last())
 	}
 	call, ok := target.(*syntax.FuncCall)
-	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil {
+	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil || call.Filter != nil {
 		return nil
 	}
 	if last := call.Name.Last(); last != "next_id" && last != "nextval" {

@@ -32,9 +32,9 @@ type Portal struct {
 	rows     engine.Rows
 	ids      engine.NumberRun
 	tag      string
-	buffered [][]datum.Value // rows of a held cursor that were read when its transaction ended
-	rowLimit int64           // most rows, -1: no limit; known when started
-	position int             // rows read so far
+	buffered [][]datum.Value
+	rowLimit int64 // most rows, -1: no limit; known when started
+	position int   // rows read so far, in the cursor's own order
 
 	opened int64 // its number among the portals of the session, for ROLLBACK TO
 	bytes  int   // of the bound values, part of Session.bytes
@@ -47,6 +47,7 @@ type Portal struct {
 	cursor    bool // made by DECLARE
 	binary    bool // DECLARE … BINARY
 	held      bool // WITH HOLD
+	buffer    bool // rows are kept: scrollable or held
 	committed bool // held, and its transaction is over
 	spare     bool // has no name: Close puts it into sparePortals
 }
@@ -381,10 +382,8 @@ func (p *Portal) start(ctx context.Context) error {
 // refers to are valid until the next call. A statement without rows does its
 // work in the first call and returns io.EOF.
 func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
-	if len(p.buffered) > 0 {
-		row := p.buffered[0]
-		p.buffered = p.buffered[1:]
-		return row, nil
+	if p.buffer {
+		return p.nextBuffered(ctx)
 	}
 	if p.started && !p.done && p.rowLimit >= 0 && int64(p.position) >= p.rowLimit {
 		return nil, p.failed(io.EOF)
@@ -448,7 +447,7 @@ func (p *Portal) finish() {
 	}
 	p.done = true
 	p.closeRows()
-	if p.x != nil && !p.held {
+	if p.x != nil && !p.buffer {
 		p.x.Release()
 	}
 }
@@ -456,7 +455,7 @@ func (p *Portal) finish() {
 // IDs reports whether the result is one bigint column of ids that NextIDs
 // can return as runs.
 func (p *Portal) IDs() bool {
-	return !p.held && p.st.query != nil && p.st.query.IDs != nil && p.session.selectLimit(p.st) < 0
+	return !p.buffer && p.st.query != nil && p.st.query.IDs != nil && p.session.selectLimit(p.st) < 0
 }
 
 // NextIDs returns up to max rows of an IDs portal as one run, io.EOF after

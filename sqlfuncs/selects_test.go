@@ -308,20 +308,24 @@ func (g *selects) grouping(here int) string {
 	return text
 }
 
-// window is row_number() whose rows are ordered by all that can be told.
+// window is a window function whose rows are ordered by all that can be told.
 func (g *selects) window(columns []selectColumn) string {
+	f := g.pick("row_number()", "rank()")
 	over := ""
 	if len(columns) > 0 && g.chance(50) {
 		over = "PARTITION BY " + columns[g.IntN(len(columns))].text
 	}
 	var keys []string
 	for _, c := range columns {
+		if f == "rank()" && len(keys) > 0 && g.chance(50) {
+			break
+		}
 		keys = append(keys, g.key(c.text, "", "", " DESC"))
 	}
 	if len(keys) == 0 {
 		keys = []string{"NULL"}
 	}
-	return "row_number() OVER (" + over + " ORDER BY " + strings.Join(keys, ", ") + ")"
+	return f + " OVER (" + over + " ORDER BY " + strings.Join(keys, ", ") + ")"
 }
 
 // from makes the items of FROM and puts their columns into the innermost scope.
@@ -561,7 +565,7 @@ func (g *selects) aggregate(t selectType) string {
 			text = "sum(" + distinct + x(number) + ")"
 		}
 	case decimal:
-		text = g.pick("min(", "max(", "sum(") + distinct + x(decimal) + ")"
+		text = g.pick("min(", "max(", "sum(", "avg(") + distinct + x(decimal) + ")"
 	case letters:
 		text = g.pick("min(", "max(") + distinct + x(letters) + ")"
 		if !g.mysql && g.chance(40) {
@@ -573,6 +577,9 @@ func (g *selects) aggregate(t selectType) string {
 		}
 	case truth:
 		return "(count(*) > 1)"
+	}
+	if !g.mysql && g.chance(15) {
+		text += " FILTER (WHERE " + g.condition(0) + ")"
 	}
 	return text
 }

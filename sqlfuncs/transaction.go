@@ -91,24 +91,27 @@ func (s *Session) snapshot() bool {
 }
 
 // transactionPlan returns what a transaction statement does.
-func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc) {
+func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err error) {
 	switch t.Kind {
 	case syntax.Begin, syntax.StartTransaction:
 		tag = "BEGIN"
 		if t.Kind == syntax.StartTransaction {
 			tag = "START TRANSACTION"
 		}
-		return tag, func(x *engine.Exec) error { return sessionOf(x).begin(x, t) }
+		return tag, func(x *engine.Exec) error { return sessionOf(x).begin(x, t) }, nil
 	case syntax.Commit:
-		return "COMMIT", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, true) }
+		return "COMMIT", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, true) }, nil
 	case syntax.Rollback:
-		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, false) }
+		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, false) }, nil
 	case syntax.Savepoint:
-		return "SAVEPOINT", func(x *engine.Exec) error { return sessionOf(x).savepoint(t.Savepoint) }
+		return "SAVEPOINT", func(x *engine.Exec) error { return sessionOf(x).savepoint(t.Savepoint) }, nil
 	case syntax.ReleaseSavepoint:
-		return "RELEASE", func(x *engine.Exec) error { return sessionOf(x).release(t.Savepoint) }
+		return "RELEASE", func(x *engine.Exec) error { return sessionOf(x).release(t.Savepoint) }, nil
+	case syntax.RollbackToSavepoint:
+		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }, nil
 	default:
-		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }
+		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
+			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
 }
 

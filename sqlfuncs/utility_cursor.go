@@ -39,6 +39,7 @@ func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 			return err
 		}
 		c.cursor, c.binary, c.held = true, t.Binary, t.Hold
+		c.buffer = t.Scroll || t.Hold
 		if s.tx.state == txIdle {
 			if err := c.materialize(x.Ctx); err != nil {
 				s.dropPortal(c)
@@ -110,22 +111,69 @@ func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 		x.Moved = n
 		return nil, err
 	}
-	return c.fetch(f.t.Count), nil
+	return c.fetch(f.t.Count)
 }
 
-// fetch yields the next n rows.
-func (p *Portal) fetch(n int64) engine.Rows {
+// fetch yields the rows of one FETCH: n on, or -n back.
+func (p *Portal) fetch(n int64) (engine.Rows, error) {
+	if n == 0 {
+		return p.again()
+	}
+	if n < 0 {
+		return p.backward(-n)
+	}
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		if n--; n < 0 {
 			return nil, io.EOF
 		}
 		return p.Next(x.Ctx)
-	})
+	}), nil
+}
+
+// needScroll refuses to go back in a cursor that keeps no rows.
+func (p *Portal) needScroll() error {
+	if p.buffer {
+		return nil
+	}
+	return sqlstate.New(sqlstate.NotPrerequisite, "cursor can only scan forward").
+		WithHint("Declare it with SCROLL option to enable backward scan.")
+}
+
+// again is FETCH 0: the current row once more.
+func (p *Portal) again() (engine.Rows, error) {
+	if p.position < 1 || (p.done && !p.buffer) || (p.buffer && p.position > len(p.buffered)) {
+		return &engine.SliceRows{}, nil // before the first row or after the last
+	}
+	if err := p.needScroll(); err != nil {
+		return nil, err
+	}
+	return engine.SingleRow(p.buffered[p.position-1]...), nil
+}
+
+// backward reads n rows towards the start.
+func (p *Portal) backward(n int64) (engine.Rows, error) {
+	if err := p.needScroll(); err != nil {
+		return nil, err
+	}
+	return engine.RowsFunc(func(*engine.Exec) ([]datum.Value, error) {
+		if n <= 0 || p.position <= 0 {
+			return nil, io.EOF
+		}
+		n--
+		if p.position--; p.position == 0 {
+			return nil, io.EOF
+		}
+		return p.buffered[p.position-1], nil
+	}), nil
 }
 
 // move passes rows without sending them.
 func (p *Portal) move(x *engine.Exec, count int64) (int64, error) {
-	it, n := p.fetch(count), int64(0)
+	it, err := p.fetch(count)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
 	for {
 		if _, err := it.Next(x); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -135,6 +183,25 @@ func (p *Portal) move(x *engine.Exec, count int64) (int64, error) {
 		}
 		n++
 	}
+}
+
+// nextBuffered reads a cursor that keeps its rows.
+func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
+	if p.position < len(p.buffered) {
+		p.position++
+		return p.buffered[p.position-1], nil
+	}
+	row, err := p.pull(ctx)
+	if err != nil {
+		p.position = len(p.buffered) + 1
+		return nil, err
+	}
+	if err := p.x.HoldRow(row); err != nil {
+		return nil, p.failed(err)
+	}
+	p.buffered = append(p.buffered, slices.Clone(row))
+	p.position = len(p.buffered)
+	return row, nil
 }
 
 // materialize reads a cursor to its end and keeps the rows: a WITH HOLD

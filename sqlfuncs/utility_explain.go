@@ -20,7 +20,9 @@ func planExplain(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 		return err
 	}
 	text, rows := describePlan(t.Statement)
-	text += fmt.Sprintf("  (cost=0.00..0.01 rows=%d width=8)", rows) // postgres_fdw reads the numbers
+	if !t.NoCosts { // postgres_fdw reads the numbers
+		text += fmt.Sprintf("  (cost=0.00..0.01 rows=%d width=8)", rows)
+	}
 	st.tag = "EXPLAIN"
 	st.query = &engine.QueryPlan{
 		Columns: []engine.Column{engine.TextColumn("QUERY PLAN")},

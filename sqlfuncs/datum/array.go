@@ -1,8 +1,6 @@
 package datum
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -137,24 +135,23 @@ func appendArray(dst []byte, v Value, env *Env) []byte {
 
 // quoteElement quotes dst[start:] if it needs quotes inside an array.
 func quoteElement(dst []byte, start int) []byte {
-	if strings.EqualFold(string(dst[start:]), "null") {
-		return quoteTail(dst, start, '\\')
-	}
-	return quoteIf(dst, start, `"\{},`, '\\')
-}
-
-// quoteIf quotes dst[start:] if it is empty or has white space or one of special.
-func quoteIf(dst []byte, start int, special string, beforeQuote byte) []byte {
 	text := dst[start:]
-	if len(text) > 0 && !slices.ContainsFunc(text, isSpace) && !bytes.ContainsAny(text, special) {
+	needs := len(text) == 0 || strings.EqualFold(string(text), "null")
+	for _, c := range text {
+		if c == '"' || c == '\\' || c == '{' || c == '}' || c == delimiter || isSpace(c) {
+			needs = true
+			break
+		}
+	}
+	if !needs {
 		return dst
 	}
-	return quoteTail(dst, start, beforeQuote)
+	return quoteTail(dst, start, '\\', '\\')
 }
 
-// quoteTail puts dst[start:] in double quotes, with beforeQuote before each
-// double quote and a backslash before each backslash.
-func quoteTail(dst []byte, start int, beforeQuote byte) []byte {
+// quoteTail puts dst[start:] in double quotes, with an escape before each
+// double quote and another one before each backslash.
+func quoteTail(dst []byte, start int, beforeQuote, beforeBackslash byte) []byte {
 	text := string(dst[start:])
 	dst = append(dst[:start], '"')
 	for i := range len(text) {
@@ -162,7 +159,7 @@ func quoteTail(dst []byte, start int, beforeQuote byte) []byte {
 		case '"':
 			dst = append(dst, beforeQuote)
 		case '\\':
-			dst = append(dst, '\\')
+			dst = append(dst, beforeBackslash)
 		}
 		dst = append(dst, text[i])
 	}
@@ -203,7 +200,23 @@ func appendRecord(dst []byte, v Value, env *Env) []byte {
 			continue
 		}
 		start := len(dst)
-		dst = quoteIf(AppendText(dst, e, env), start, `"\(),`, '"')
+		dst = quoteField(AppendText(dst, e, env), start)
 	}
 	return append(dst, ')')
+}
+
+// quoteField quotes dst[start:] if it needs quotes inside a record.
+func quoteField(dst []byte, start int) []byte {
+	text := dst[start:]
+	needs := len(text) == 0
+	for _, c := range text {
+		if c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || isSpace(c) {
+			needs = true
+			break
+		}
+	}
+	if !needs {
+		return dst
+	}
+	return quoteTail(dst, start, '"', '\\')
 }

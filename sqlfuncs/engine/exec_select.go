@@ -22,10 +22,49 @@ type selectPlan struct {
 	sort       []sortKey
 	distinct   bool
 	distinctOn []int
-	folds      folds // of targets, with DISTINCT
+	folds      folds       // of targets, with DISTINCT
+	whole      *scanSource // whose rows are those of the query, see wholeSource
+}
+
+// wholeSource is the source of a query that shows its rows as they are, such as
+// SELECT * FROM a function, nil for others.
+func (p *selectPlan) wholeSource() *scanSource {
+	scan, ok := p.source.(*scanSource)
+	if !ok || p.filter != nil || p.groups != nil || p.windows != nil || p.sets.used || p.sort != nil || p.distinct ||
+		scan.sp != (span{p.frame, 0, len(p.targets)}) || p.visible != len(p.targets) {
+		return nil
+	}
+	for i, t := range p.targets {
+		if !t.Column || t.compute != nil || t.Refs[0] != (ref{p.frame, i}) {
+			return nil
+		}
+	}
+	return scan
+}
+
+// wholeRows are the rows of a query that shows those of its source.
+type wholeRows struct {
+	Rows
+	mark int64 // see Exec.rowDone
+}
+
+func (r *wholeRows) Next(x *Exec) ([]datum.Value, error) {
+	x.rowDone(r.mark)
+	row, err := r.Rows.Next(x)
+	if err != nil {
+		return nil, err
+	}
+	return row, x.Tick()
 }
 
 func (p *selectPlan) open(x *Exec) (Rows, error) {
+	if p.whole != nil && p.whole.filter == nil {
+		rows, err := p.whole.rows(x)
+		if err != nil {
+			return nil, err
+		}
+		return &wholeRows{rows, x.values}, nil
+	}
 	x.Frame(p.frame, p.width)
 	project := x.projection(p)
 	var src rowSource = &project.one

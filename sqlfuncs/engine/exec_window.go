@@ -99,20 +99,29 @@ func (d *windowDef) sorted(x *Exec, rows []*windowInput, window int) ([]*windowI
 	return out, nil
 }
 
-// number counts the rows, which are in the order of one window: partition by
-// partition.
+// number computes the calls over one window for the rows, which are in its
+// order: partition by partition.
 func (w *windowPlan) number(x *Exec, rows []*windowInput, window int) error {
-	first := 0 // row of the partition
+	d, first, peer := w.windows[window], 0, 0 // row of the partition; row that is ordered alike
 	for at, row := range rows {
 		if err := x.Tick(); err != nil {
 			return err
 		}
 		if row.part[window] != rows[first].part[window] {
-			first = at
+			first, peer = at, at
 		}
-		for i, of := range w.calls {
-			if of == window {
-				row.out[i] = datum.MakeInt8(int64(at-first) + 1)
+		for k := len(d.partition); k < len(d.keys) && peer < at; k++ {
+			c, err := datum.Compare(rows[peer].keys[window][k], row.keys[window][k])
+			if err != nil {
+				return err
+			}
+			if c != 0 {
+				peer = at
+			}
+		}
+		for i, call := range w.calls {
+			if call.window == window {
+				row.out[i] = datum.MakeInt8(call.number(int64(at-first)+1, int64(peer-first)+1))
 			}
 		}
 	}

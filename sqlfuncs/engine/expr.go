@@ -85,7 +85,12 @@ type ref struct{ frame, index int }
 // Constant makes an expression of a value. Plans are full of constants: a
 // number or a text holds no whole Value.
 func Constant(v datum.Value) *Expr {
-	e := &Expr{Type: v.Type, TypeMod: -1, constant: true}
+	e := constant(v)
+	return &e
+}
+
+func constant(v datum.Value) Expr {
+	e := Expr{Type: v.Type, TypeMod: -1, constant: true}
 	switch {
 	case v.Elems != nil || v.Float != 0 || v.Str != "" && v.Int != 0 || !v.Valid:
 		e.compute = func(*Exec) (datum.Value, error) { return v, nil }
@@ -101,6 +106,35 @@ func Constant(v datum.Value) *Expr {
 // untyped makes an expression of a literal without a type.
 func untyped(v datum.Value) *Expr {
 	return &Expr{Type: datum.Unknown, TypeMod: -1, Literal: &v, constant: true}
+}
+
+// constant is Constant of a number.
+func (p *Planner) constant(v datum.Value) *Expr { return p.place(constant(v)) }
+
+// place makes a column or a constant part of the plan. Large plans are full of them,
+// several in one piece of memory.
+func (p *Planner) place(e Expr) *Expr {
+	if len(p.spare) == 0 {
+		p.spare = make([]Expr, min(max(p.exprs, 1), mostPlaced))
+	}
+	at := &p.spare[0]
+	p.spare = p.spare[1:]
+	*at = e
+	return at
+}
+
+// mostPlaced bounds how many have one piece of memory, at most: a small plan has few.
+const mostPlaced = 64
+
+// replace undoes what was placed since p.spare was spare, of which only e is left.
+func (p *Planner) replace(spare []Expr, e *Expr) *Expr {
+	n := len(p.spare)
+	if n == 0 || n >= len(spare) || &spare[len(spare)-1] != &p.spare[n-1] {
+		return e // in another piece
+	}
+	last := *e
+	p.spare = spare
+	return p.place(last)
 }
 
 // Pure2 is Strict2 of an operator that looks at nothing but its operands: of constants
@@ -124,7 +158,7 @@ func (p *Planner) Constant2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum
 		return nil
 	}
 	if v, err := op(nil, a, b); err == nil && v.Type == t && isSmall(v) {
-		return Constant(v)
+		return p.constant(v)
 	}
 	return nil
 }
@@ -232,7 +266,7 @@ func (p *Planner) CastNumber(e *Expr, t datum.OID) *Expr {
 	}
 	v, _ := e.Eval(nil)
 	if v, err := datum.Cast(v, t, nil); err == nil && isSmall(v) {
-		return Constant(v).Named(e)
+		return p.constant(v).Named(e)
 	}
 	return nil
 }

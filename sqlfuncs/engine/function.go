@@ -56,8 +56,9 @@ type (
 	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
 	// NewAggregate begins an aggregate of values of type t.
 	NewAggregate func(t datum.OID) Aggregate
-	// Window is row_number, with OVER only.
-	Window struct{}
+	// Window numbers rows, with OVER only: row is the place of one in its partition,
+	// peer that of the first row that is ordered alike, both from 1.
+	Window func(row, peer int64) int64
 )
 
 func (Eval) does()         {}

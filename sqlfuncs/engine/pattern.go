@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -38,8 +39,8 @@ const (
 )
 
 // Pattern returns a compiled pattern. text translates it for package regexp
-// when it is not known yet.
-func Pattern(how, pattern string, text func() (re string, err error)) (*TextPattern, error) {
+// when it is not known yet; longest is POSIX's choice among the matches.
+func Pattern(how, pattern string, text func() (re string, longest bool, err error)) (*TextPattern, error) {
 	key := patternKey{how, pattern}
 	textPatterns.mu.RLock()
 	p := textPatterns.byKey[key]
@@ -50,7 +51,7 @@ func Pattern(how, pattern string, text func() (re string, err error)) (*TextPatt
 	if len(pattern) > maxPatternBytes {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "a pattern may have at most %d bytes", maxPatternBytes)
 	}
-	source, err := text()
+	source, longest, err := text()
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +66,9 @@ func Pattern(how, pattern string, text func() (re string, err error)) (*TextPatt
 	re, err := regexp.Compile(source)
 	if err != nil {
 		return nil, badPattern(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	if longest {
+		re.Longest()
 	}
 	p = &TextPattern{re, size}
 	textPatterns.mu.Lock()
@@ -89,16 +93,36 @@ func programSize(re *syntax.Regexp) int {
 	return min(n, 1<<30)
 }
 
-// maxMatchSteps bounds the work of a match, as steps of its program: a match
-// cannot be ended on its way, and this much takes tens of milliseconds.
-const maxMatchSteps = 1 << 23
+// steppedAbove is the work of a match, as steps of its program, from which on
+// it must be possible to end it on its way: tens of milliseconds.
+const steppedAbove = 1 << 23
 
 // Matches reports whether the pattern is found in s.
 func (p *TextPattern) Matches(x *Exec, s string) (bool, error) {
-	if p.size*len(s) > maxMatchSteps {
-		return false, sqlstate.New(sqlstate.LimitExceeded, "a text of %d bytes is too long for this pattern", len(s))
+	if p.size*len(s) < steppedAbove {
+		return p.re.MatchString(s), x.Work(callWork + p.size*len(s))
 	}
-	return p.re.MatchString(s), x.Work(callWork + p.size*len(s))
+	r := steppedText{x: x, rest: s, size: p.size}
+	match := p.re.MatchReader(&r)
+	return match, r.stopped
+}
+
+// steppedText is a text that ends when the statement does.
+type steppedText struct {
+	x       *Exec
+	rest    string
+	size    int
+	stopped error
+}
+
+// ReadRune implements io.RuneReader.
+func (t *steppedText) ReadRune() (r rune, size int, err error) {
+	if t.stopped = t.x.Work(t.size); t.rest == "" || t.stopped != nil {
+		return 0, 0, io.EOF
+	}
+	r, size = utf8.DecodeRuneInString(t.rest)
+	t.rest = t.rest[size:]
+	return r, size, nil
 }
 
 // CompilePattern compiles a regular expression of PostgreSQL (9.7.3) that package
@@ -108,21 +132,24 @@ func CompilePattern(pattern string, fold bool) (*TextPattern, error) {
 	if fold {
 		how, flags = "~*", "(?si)"
 	}
-	return Pattern(how, pattern, func() (string, error) {
+	return Pattern(how, pattern, func() (string, bool, error) {
 		if strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
-			return "", badPattern("collating elements are not supported")
+			return "", false, badPattern("collating elements are not supported")
 		}
 		for i := 0; i < len(pattern); i++ {
 			if pattern[i] != '\\' {
 				continue
 			}
 			if i++; i < len(pattern) && isLetterOrDigit(pattern[i]) && strings.IndexByte("dDsSwWnrtfvaxA", pattern[i]) < 0 {
-				return "", badPattern("the escape \\" + pattern[i:i+1] + " is not supported")
+				return "", false, badPattern("the escape \\" + pattern[i:i+1] + " is not supported")
 			}
 		}
-		return flags + pattern, nil
+		// POSIX: of the leftmost matches the longest, unless a quantifier is lazy.
+		return flags + pattern, !lazyQuantifier.MatchString(pattern), nil
 	})
 }
+
+var lazyQuantifier = regexp.MustCompile(`[*+?}]\?`)
 
 func isLetterOrDigit(c byte) bool { return c-'0' <= 9 || c|0x20-'a' < 26 }
 

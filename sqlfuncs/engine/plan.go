@@ -29,6 +29,8 @@ type Planner struct {
 	exprs     int        // looked at so far, see Yield
 	stopped   error      // what ends planning that takes too long
 	worked    int        // see Work
+	spare     []Expr     // see place
+	read      []ref      // the column that was found last
 }
 
 // QueryPlan is an analysed query.

@@ -125,7 +125,7 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 	case syntax.NullLiteral:
 		return untyped(datum.Null(datum.Unknown)), nil
 	case syntax.BoolLiteral:
-		return Constant(datum.MakeBool(l.Text == "true")), nil
+		return p.constant(datum.MakeBool(l.Text == "true")), nil
 	case syntax.IntegerLiteral:
 		n, err := strconv.ParseInt(l.Text, 10, 64)
 		switch {
@@ -133,9 +133,9 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 			v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 			return Constant(v), At(l.Pos, err)
 		case n == int64(int32(n)):
-			return Constant(datum.MakeInt4(n)), nil
+			return p.constant(datum.MakeInt4(n)), nil
 		}
-		return Constant(datum.MakeInt8(n)), nil
+		return p.constant(datum.MakeInt8(n)), nil
 	case syntax.NumericLiteral:
 		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 		return Constant(v), At(l.Pos, err)

@@ -333,7 +333,8 @@ func (c *foundColumn) column() *FromColumn { return &c.item.Columns[c.index] }
 func (c *foundColumn) hide()               { c.column().merged = true }
 
 func (c *foundColumn) expr(frame int) *Expr {
-	return columnExpr(ref{frame, c.item.offset + c.index}, c.column())
+	e := columnExpr([]ref{{frame, c.item.offset + c.index}}, c.column())
+	return &e
 }
 
 func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {

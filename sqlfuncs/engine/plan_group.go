@@ -33,6 +33,7 @@ type aggregateCall struct {
 	f        *Function
 	args     []*Expr
 	distinct bool
+	filter   *Expr
 	order    []sortKey
 	orderBy  []*Expr
 	folds    folds // of args
@@ -236,6 +237,11 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if len(args) > 0 {
 		call.argType = args[0].Type
 	}
+	if e.Filter != nil {
+		if call.filter, err = p.Boolean(s, e.Filter, "FILTER"); err != nil {
+			return nil, err
+		}
+	}
 	for i, o := range e.OrderBy {
 		if e.Distinct && !p.MySQL && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) }) {
 			return nil, At(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
@@ -250,7 +256,7 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if e.Distinct && f.Name != "count" { // nobody sees in which order it counts
 		call.sortDistinct()
 	}
-	reads := Derive(0, nil, slices.Concat(args, call.orderBy)...).Refs
+	reads := Derive(0, nil, append(slices.Concat(args, call.orderBy), call.filter)...).Refs
 	if len(reads) > 0 && !slices.ContainsFunc(reads, func(r ref) bool { return r.frame == level.Frame }) {
 		return nil, Unsupported(e.Pos, "an aggregate that reads columns of an outer query only") // there it would be one of that query
 	}
@@ -361,6 +367,11 @@ func (c *aggregateCall) begin() Aggregate {
 
 // add feeds the current row to one aggregate.
 func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
+	if c.filter != nil {
+		if ok, err := pass(x, []*Expr{c.filter}); !ok || err != nil {
+			return err
+		}
+	}
 	values, _, err := EvalArgs(x, c.args)
 	if err != nil {
 		return err

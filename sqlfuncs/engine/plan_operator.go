@@ -99,6 +99,7 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
 	}
+	spare := p.spare
 	l, err := p.Expr(s, e.L)
 	if err != nil {
 		return nil, err
@@ -108,6 +109,9 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 		return nil, err
 	}
 	x, err := p.operator(e.Op, l, r)
+	if err == nil && x.constant {
+		x = p.replace(spare, x)
+	}
 	return x, At(e.Pos, err)
 }
 
@@ -157,7 +161,7 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 	if l.constant && r.constant {
 		v, _ := x.Eval(nil)
 		if v.Valid {
-			return Constant(v), nil
+			return p.constant(v), nil
 		}
 	}
 	if e.Op == "OR" && !l.constant && !r.constant {

@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like is LIKE, ILIKE and REGEXP.
+// like is LIKE, ILIKE, SIMILAR TO and REGEXP.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	l, err := p.Expr(s, e.X)
 	if err != nil {
@@ -47,7 +47,7 @@ var likeOperators = map[string]struct {
 	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
 }
 
-// pattern tests l against a pattern of LIKE or ILIKE.
+// pattern tests l against a pattern of LIKE, ILIKE or SIMILAR TO.
 func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err error) {
 	refused := noOperator("~~", l, r)
 	for _, side := range []**Expr{&l, &r, &escape} {
@@ -55,19 +55,23 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err
 			return nil, refused
 		}
 	}
+	toRegexp := func(pattern, escape string) (string, bool, error) {
+		if op == "SIMILAR TO" {
+			return similarToRegexp(pattern), false, nil
+		}
+		prefix := "(?s)"
+		if op == "ILIKE" {
+			prefix = "(?si)"
+		}
+		body, err := LikeToRegexp(pattern, escape)
+		return prefix + body, false, err
+	}
 	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		esc, err := escape.Eval(x)
 		if err != nil || !esc.Valid {
 			return datum.Null(datum.Bool), err
 		}
-		p, err := Pattern(op+esc.Str, b.Str, func() (string, error) {
-			flags := "(?s)"
-			if op == "ILIKE" {
-				flags = "(?si)"
-			}
-			body, err := LikeToRegexp(b.Str, esc.Str)
-			return flags + body, err
-		})
+		p, err := Pattern(op+esc.Str, b.Str, func() (string, bool, error) { return toRegexp(b.Str, esc.Str) })
 		if err != nil {
 			return a, err
 		}
@@ -101,4 +105,10 @@ func LikeToRegexp(pattern, escape string) (string, error) {
 	}
 	b.WriteByte('$')
 	return b.String(), nil
+}
+
+// similarToRegexp translates a SIMILAR TO pattern.
+func similarToRegexp(pattern string) string {
+	r := strings.NewReplacer("%", ".*", "_", ".", ".", `\.`, "^", `\^`, "$", `\$`)
+	return "(?s)^(?:" + r.Replace(pattern) + ")$"
 }

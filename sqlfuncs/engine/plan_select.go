@@ -117,6 +117,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if plan.groups != nil {
 		plan.groups.finish()
 	}
+	plan.whole = plan.wholeSource()
 	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open}
 	q.IDs = p.runsOf(c, plan)
 	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
@@ -142,7 +143,10 @@ func (p *Planner) targets(s *Scope, c *syntax.SelectCore, out *Output) error {
 			continue
 		case *syntax.Field:
 			if e.Name == "*" {
-				return Unsupported(e.Pos, "(record).*")
+				if err := p.fieldStar(s, e, out); err != nil {
+					return err
+				}
+				continue
 			}
 		case *syntax.NextValues:
 			x, err := p.Dialect.NextValues(p, s, c, e)
@@ -209,6 +213,28 @@ func (p *Planner) star(s *Scope, e *syntax.Star, out *Output) error {
 		return At(e.Pos, missingFrom(e.Table.Last()))
 	}
 	return At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid").WithMySQL(1096, "HY000"))
+}
+
+// fieldStar expands (record).*.
+func (p *Planner) fieldStar(s *Scope, e *syntax.Field, out *Output) error {
+	rec, err := p.Expr(s, e.X)
+	if err != nil {
+		return err
+	}
+	fields := rec.Known().Fields
+	if len(fields) == 0 {
+		return At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "type %s is not composite", datum.FormatType(rec.Type, -1)))
+	}
+	for i, f := range fields {
+		out.add(Derive(f.Type, func(x *Exec) (datum.Value, error) {
+			v, err := rec.Eval(x)
+			if err != nil || !v.Valid {
+				return datum.Null(f.Type), err
+			}
+			return v.Elems[i], nil
+		}, rec), f.Name)
+	}
+	return nil
 }
 
 // sortKey is one ORDER BY item: an index into the output.

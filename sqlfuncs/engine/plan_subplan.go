@@ -187,9 +187,14 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 		return nil, err
 	}
 	read, finish := Once(left)
-	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All}
+	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
 	if c.test, err = p.operator(e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 		return nil, At(e.Pos, err)
+	}
+	if c.isIn {
+		if c.left, c.right, err = p.comparable(e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+			return nil, At(e.Pos, err)
+		}
 	}
 	r := Derive(datum.Bool, c.eval, left)
 	r.Refs = append(r.Refs, q.refs...)
@@ -199,38 +204,86 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 
 // rowsTest compares a value with those of a subquery.
 type rowsTest struct {
-	sub  *subplan
-	slot *slotExpr // the subquery's value
-	test *Expr     // of the value in slot
-	all  bool
+	sub         *subplan
+	slot        *slotExpr // the subquery's value
+	test        *Expr     // of the value in slot
+	all         bool
+	isIn        bool  // IN or NOT IN: equal values are found by hash
+	left, right *Expr // of one type
+}
+
+// rowsHash is the rows of an IN (SELECT …) that is run once.
+type rowsHash struct {
+	rows  [][]datum.Value
+	keys  map[string]struct{} // of rows without NULL
+	nulls [][]datum.Value     // the other rows
 }
 
 func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
-	if !c.sub.once() {
-		return x.passing(func(x *Exec) (datum.Value, error) {
+	if c.sub.once() {
+		h, ok := x.subplans[c.sub].(*rowsHash)
+		if !ok {
+			held, lasting := x.held, x.lasting
 			rows, err := c.sub.all(x)
 			if err != nil {
 				return datum.Value{}, err
 			}
-			return c.compare(x, rows)
-		})
+			if h, err = c.hash(x, rows); err != nil {
+				return datum.Value{}, err
+			}
+			x.keep(c.sub, h)
+			x.lasts(held, lasting)
+		}
+		return c.find(x, h)
 	}
-	rows, ok := x.subplans[c.sub].([][]datum.Value)
-	if !ok {
-		held, lasting := x.held, x.lasting
-		var err error
-		if rows, err = c.sub.all(x); err != nil {
+	return x.passing(func(x *Exec) (datum.Value, error) {
+		rows, err := c.sub.all(x)
+		if err != nil {
 			return datum.Value{}, err
 		}
-		x.keep(c.sub, rows)
-		x.lasts(held, lasting)
-	}
-	return c.compare(x, rows)
+		return c.linear(x, rows)
+	})
 }
 
-// compare tries the rows one after the other.
-func (c *rowsTest) compare(x *Exec, rows [][]datum.Value) (datum.Value, error) {
+// linear tries the rows one after the other.
+func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
 	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
 		return c.slot.with(x, rows[i][0], c.test)
 	})
+}
+
+func (c *rowsTest) hash(x *Exec, rows [][]datum.Value) (*rowsHash, error) {
+	h := &rowsHash{rows: rows, keys: map[string]struct{}{}}
+	if !c.isIn {
+		return h, nil
+	}
+	for _, row := range rows {
+		v, err := c.slot.with(x, row[0], c.right)
+		if err != nil {
+			return nil, err
+		}
+		if v.Valid {
+			h.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
+		} else {
+			h.nulls = append(h.nulls, row)
+		}
+	}
+	return h, nil
+}
+
+func (c *rowsTest) find(x *Exec, h *rowsHash) (datum.Value, error) {
+	if !c.isIn {
+		return c.linear(x, h.rows)
+	}
+	key, valid, err := joinKey(x, []*Expr{c.left})
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if !valid {
+		return c.linear(x, h.rows)
+	}
+	if _, ok := h.keys[key]; ok {
+		return datum.MakeBool(!c.all), nil
+	}
+	return c.linear(x, h.nulls)
 }

@@ -11,7 +11,7 @@ import (
 type windowPlan struct {
 	frame   int
 	windows []*windowDef
-	calls   []int // index of the windowDef of each row_number()
+	calls   []windowCall
 }
 
 // windowDef is one PARTITION BY … ORDER BY …. Calls with the same text
@@ -21,6 +21,12 @@ type windowDef struct {
 	partition []*Expr
 	order     []*Expr
 	keys      []sortKey // of partition and order together
+}
+
+// windowCall is one window function.
+type windowCall struct {
+	number Window
+	window int // index of its windowDef
 }
 
 // windowCall analyses a call with OVER.
@@ -35,20 +41,22 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, ok := f.Does.(Window)
+	number, ok := f.Does.(Window)
 	switch {
 	case f.IsAggregate():
 		return nil, Unsupported(e.Pos, f.Name+" with OVER")
 	case !ok:
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", f.Name))
+	case e.Filter != nil:
+		return nil, Unsupported(e.Pos, "FILTER of a window function")
 	}
 	window, err := p.window(s, w, e.Over)
 	if err != nil {
 		return nil, err
 	}
 	slot, frame := len(w.calls), w.frame
-	w.calls = append(w.calls, window)
+	w.calls = append(w.calls, windowCall{number, window})
 	return &Expr{
 		Type: f.Result, TypeMod: -1, name: f.Name, Refs: []ref{{frame, slot}},
 	}, nil
@@ -96,5 +104,12 @@ func (p *Planner) sortable(s *Scope, e syntax.Expr) (*Expr, error) {
 
 // WindowFunctions are the window functions (9.22) that clients ask for.
 var WindowFunctions = []Function{
-	{Name: "row_number", Result: datum.Int8, Help: "number of the row in its partition, from 1", Does: Window{}},
+	{
+		Name: "row_number", Result: datum.Int8, Help: "number of the row in its partition, from 1",
+		Does: Window(func(row, _ int64) int64 { return row }),
+	},
+	{
+		Name: "rank", Result: datum.Int8, Help: "row_number of the first row that is ordered alike",
+		Does: Window(func(_, peer int64) int64 { return peer }),
+	},
 }

@@ -58,7 +58,6 @@ func Unsupported(pos syntax.Pos, what string) error {
 
 // refusalHints say what to do instead of what begins or ends with such words.
 var refusalHints = map[string]string{
-	"CALL":        "nextid has functions only: SELECT next_id('orders').",
 	"FLUSH":       "Users, host rules and certificates are read again on SIGHUP.",
 	"GRANT":       usersFile,
 	"REVOKE":      usersFile,

@@ -42,6 +42,7 @@ func eachPart(e syntax.Expr, f func(syntax.Expr)) {
 		for _, o := range order {
 			f(o.Expr)
 		}
+		f(e.Filter)
 	case *syntax.Unary:
 		f(e.X)
 	case *syntax.Binary:

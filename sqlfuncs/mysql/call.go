@@ -16,7 +16,7 @@ import (
 var sharedFunctions = map[string]bool{
 	"nextval": true, "currval": true, "lastval": true, "setval": true,
 	"gen_random_uuid": true, "generate_series": true,
-	"count": true, "sum": true, "min": true, "max": true, "row_number": true,
+	"count": true, "sum": true, "avg": true, "min": true, "max": true, "row_number": true, "rank": true,
 }
 
 // overloads lists the functions of a name in the MySQL dialect.
@@ -51,7 +51,11 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 	}
 	if p.Catalog.IsAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
 		call.Name = syntax.Name{name}
-		return p.Aggregate(s, &call)
+		x, err := p.Aggregate(s, &call)
+		if err == nil && name == "avg" && x.Type == datum.Numeric {
+			return shortened(x), nil
+		}
+		return x, err
 	}
 	x, err := p.FuncCall(s, &call)
 	if err != nil {
@@ -73,6 +77,17 @@ func bounded(e *engine.Expr) *engine.Expr {
 		}
 		return v, err
 	})
+}
+
+// shortened gives an average the digits that MySQL's has.
+func shortened(e *engine.Expr) *engine.Expr {
+	return engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if err != nil || !v.Valid {
+			return v, err
+		}
+		return datum.MakeString(e.Type, decimalOf(v.Str).Round(divPrecisionIncrement).String()), nil
+	}, e)
 }
 
 func parameterCount(name string) error {
@@ -295,4 +310,17 @@ func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 		}
 		return datum.MakeInt8(n), err
 	}, e), nil
+}
+
+// CallProcedure refuses CALL: there are functions only.
+func CallProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
+	database, name := databaseName(plannedState(p)), sqlstate.Cut(t.Name.Last(), 64)
+	if len(t.Name) > 1 {
+		database = sqlstate.Cut(t.Name[len(t.Name)-2], MaxDatabaseBytes)
+	}
+	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
+	if overloads(p, strings.ToLower(name)) != nil {
+		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
+	}
+	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
 }

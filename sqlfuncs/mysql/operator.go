@@ -203,12 +203,12 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 	}
 	not := e.Not
 	return engine.Strict2(datum.Bool, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
-		p, err := engine.Pattern("MySQL LIKE"+flags+escape, b.Str, func() (string, error) {
+		p, err := engine.Pattern("MySQL LIKE"+flags+escape, b.Str, func() (string, bool, error) {
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
 				b.Str += escape // an escape at the end stands for itself
 			}
 			body, err := engine.LikeToRegexp(b.Str, escape)
-			return flags + body, err
+			return flags + body, false, err
 		})
 		if err != nil {
 			return a, err

@@ -175,6 +175,15 @@ var showSynonyms = map[string]string{
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
 
+// unansweredShows are those that MariaDB knows and nextid has no answer to.
+// Anything else is a mistake of the writer's.
+var unansweredShows = map[string]bool{
+	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
+	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
+	"COUNT WARNINGS": true, "COUNT ERRORS": true, "BINLOG EVENTS": true, "PROFILE": true, "PROFILES": true, "ENGINE STATUS": true,
+	"FUNCTION CODE": true, "PROCEDURE CODE": true, "PACKAGE CODE": true, "QUERY_RESPONSE_TIME": true, "PLUGINS SONAME": true,
+}
+
 // Show plans SHOW and DESCRIBE table. keepsWarnings says that it does not clear
 // what SHOW WARNINGS shows.
 func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keepsWarnings bool, err error) {
@@ -200,6 +209,9 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
 		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
+	case !ok && !unansweredShows[what]:
+		return nil, false, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version "+
+			"for the right syntax to use near '%s' at line 1", sqlstate.Cut(what, 64))
 	case !ok:
 		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
 	}

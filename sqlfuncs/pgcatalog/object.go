@@ -72,9 +72,18 @@ var visibilityFunctions = []engine.Function{
 
 // viewDef is pg_get_viewdef. NULL when there is no such relation; a table has
 // an empty definition, as in PostgreSQL.
-func viewDef(types ...datum.OID) engine.Function {
-	return function("pg_get_viewdef", datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		r, err := relationByOID(x, uint32(a[0].Int))
+func viewDef(t datum.OID, more ...datum.OID) engine.Function {
+	return function("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		var r *relation
+		var err error
+		if a[0].Type == datum.Text {
+			r, err = relationByName(x, a[0].Str)
+			if r == nil && err == nil {
+				err = engine.NoRelation(a[0].Str)
+			}
+		} else {
+			r, err = relationByOID(x, uint32(a[0].Int))
+		}
 		switch {
 		case r == nil:
 			return datum.Null(datum.Text), err
@@ -86,7 +95,7 @@ func viewDef(types ...datum.OID) engine.Function {
 }
 
 var definitionFunctions = append(slices.Clone(procFunctions),
-	viewDef(datum.Oid), viewDef(datum.Oid, datum.Bool),
+	viewDef(datum.Oid), viewDef(datum.Text), viewDef(datum.Oid, datum.Bool), viewDef(datum.Text, datum.Bool), viewDef(datum.Oid, datum.Int4),
 	getExpr(datum.PgNodeTree, datum.Oid), getExpr(datum.PgNodeTree, datum.Oid, datum.Bool),
 	nothing("pg_get_constraintdef", datum.Text, datum.Oid), nothing("pg_get_constraintdef", datum.Text, datum.Oid, datum.Bool),
 	engine.Function{

@@ -40,9 +40,10 @@ type (
 		Locking       bool     // FOR UPDATE and the like, ignored
 		Into          []string // user variables of MySQL's SELECT … INTO @a, @b, without the @
 	}
-	// Explain is EXPLAIN [ANALYZE] statement. MySQL's DESCRIBE of a query is the same.
+	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
 	Explain struct {
 		Analyze   bool
+		NoCosts   bool
 		Statement Statement
 	}
 	// Set is SET [SESSION|LOCAL] name = value, …; RESET is a Set with Default.
@@ -104,15 +105,15 @@ type (
 	Discard struct{ What string }
 	// Declare is DECLARE name [options] CURSOR [WITH HOLD] FOR query.
 	Declare struct {
-		Name         string
-		Binary, Hold bool
-		Query        *Select
-		Text         string // text of the query
+		Name                 string
+		Binary, Hold, Scroll bool
+		Query                *Select
+		Text                 string // text of the query
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {
 		Move   bool
-		Count  int64 // FetchAll for ALL
+		Count  int64 // FetchAll for ALL; below 0: backward
 		Cursor string
 	}
 	// CloseCursor is CLOSE name, or ALL with Name "".
@@ -172,6 +173,11 @@ type (
 		Query bool
 		ID    Expr
 	}
+	// CallProcedure is MySQL's CALL name(…).
+	CallProcedure struct {
+		Pos  Pos
+		Name Name
+	}
 	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH: nobody else writes what
 	// they are about.
 	Lock struct{ Tag string }
@@ -195,6 +201,9 @@ const (
 	Savepoint
 	ReleaseSavepoint
 	RollbackToSavepoint
+	PrepareTransaction // two-phase forms, refused
+	CommitPrepared
+	RollbackPrepared
 )
 
 // FetchAll is Fetch.Count of FETCH ALL.
@@ -377,6 +386,7 @@ type (
 		Star     bool // count(*)
 		Distinct bool
 		OrderBy  []OrderItem
+		Filter   Expr
 		Over     *Window
 		Bare     bool // written without parentheses
 	}
@@ -407,10 +417,10 @@ type (
 		Op   string
 		L, R Expr
 	}
-	// Like is [NOT] LIKE, ILIKE, REGEXP.
+	// Like is [NOT] LIKE, ILIKE, SIMILAR TO, REGEXP.
 	Like struct {
 		Pos
-		Op                 string // "LIKE", "ILIKE", "REGEXP"
+		Op                 string // "LIKE", "ILIKE", "SIMILAR TO", "REGEXP"
 		Not                bool
 		X, Pattern, Escape Expr
 	}

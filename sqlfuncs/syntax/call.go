@@ -47,7 +47,7 @@ func integerValue(x Expr) (int64, bool) {
 // call reads the arguments of a function.
 func (p *parser) call(pos Pos, name Name) *FuncCall {
 	defer p.leave(p.enter())
-	x := &FuncCall{Pos: pos, Name: name}
+	x := p.calls.add(FuncCall{Pos: pos, Name: name})
 	p.expectPunct("(")
 	if x.Star = p.acceptOp("*"); x.Star {
 		p.expectPunct(")")
@@ -64,7 +64,7 @@ func (p *parser) call(pos Pos, name Name) *FuncCall {
 			p.notSupported(p.pos(), "VARIADIC is")
 		}
 		if a := p.arg(); x.Args == nil {
-			x.Args = []Arg{a}
+			x.Args = p.args.one(a)
 		} else {
 			x.Args = append(x.Args, a)
 		}
@@ -89,13 +89,16 @@ func (p *parser) arg() Arg {
 	return a
 }
 
-// aggregateClauses reads OVER, and refuses FILTER.
+// aggregateClauses reads FILTER and OVER.
 func (p *parser) aggregateClauses(x *FuncCall) Expr {
 	if !p.mysql && p.isWords("within", "group") {
 		p.notSupported(p.pos(), "WITHIN GROUP is")
 	}
-	if !p.mysql && p.isWord("filter") && p.peek(1).isPunct("(") {
-		p.notSupported(p.pos(), "FILTER is")
+	if !p.mysql && p.accept("filter") {
+		p.expectPunct("(")
+		p.expect("where")
+		x.Filter = p.expr()
+		p.expectPunct(")")
 	}
 	if p.accept("over") {
 		x.Over = p.window()

@@ -111,7 +111,7 @@ var wrong = []struct {
 	{"create sequence s no start", `syntax error at or near "start"`, 22},
 	{"alter sequence s", "syntax error at end of input", 17},
 	{"explain begin", `syntax error at or near "begin"`, 9},
-	{"create 1", `syntax error at or near "1"`, 8},
+	{"create foo", `syntax error at or near "foo"`, 8},
 	{"{", `syntax error at or near "{"`, 1},
 }
 
@@ -138,6 +138,7 @@ func TestWrongTextsWithOtherCodes(t *testing.T) {
 		{"select 'a\xff'", `invalid byte sequence for encoding "UTF8": 0xff`, "22021", 0},
 		{"select 'é\x00'", `invalid byte sequence for encoding "UTF8": 0x00`, "22021", 0},
 		{`select E'\xff'`, `invalid byte sequence for encoding "UTF8": 0xff`, "22021", 8},
+		{`select E'\u12'`, "invalid Unicode escape", "22025", 10},
 		{"select X'1g'", `"g" is not a valid hexadecimal digit`, "22P02", 8},
 		{"select 'é', $0", "there is no parameter $0", "42P02", 13},
 		{"select $65536", "there is no parameter $65536", "42P02", 8},
@@ -170,7 +171,7 @@ func TestWrongTextsWithOtherCodes(t *testing.T) {
 		{"select 1 intersect select 2", "INTERSECT is not supported", "0A000", 10},
 		{"select f() over w", "OVER with the name of a window is not supported", "0A000", 17},
 		{"select 1 window w as ()", "WINDOW, which names windows, is not supported", "0A000", 10},
-		{"explain (format xml) select 1", "EXPLAIN with options in parentheses is not supported", "0A000", 9},
+		{"explain (format xml) select 1", "EXPLAIN (FORMAT XML) is not supported", "0A000", 10},
 		{"select * from t tablesample x (1)", "TABLESAMPLE is not supported", "0A000", 17},
 		{"select 1 fetch first 1 rows with ties", "WITH TIES is not supported", "0A000", 29},
 		{"select xmlelement(name a)", "xmlelement is not supported", "0A000", 8},
@@ -187,6 +188,7 @@ func TestWrongTextsWithOtherCodes(t *testing.T) {
 func TestHintsOfWrongTexts(t *testing.T) {
 	for sql, want := range map[string]string{
 		"select 1 limit 2, 3": "Use separate LIMIT and OFFSET clauses.",
+		`select E'\u12'`:      `Unicode escapes must be \uXXXX or \UXXXXXXXX.`,
 	} {
 		_, err := Parse(sql, PostgreSQL)
 		var e *sqlstate.Error

@@ -217,7 +217,7 @@ func (p *parser) comparison(left Expr, op string, pos Pos, prec int, mode exprMo
 	if mode&restricted == 0 && p.isAnyWord("any", "some", "all") {
 		return p.quantified(left, op, pos), false
 	}
-	return &Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}, true
+	return p.operators.add(Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}), true
 }
 
 // quantified reads ANY, SOME or ALL and its array or subquery.
@@ -238,7 +238,7 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 	p.advance()
 	switch op.name {
 	case "or", "and", "xor", "div", "mod":
-		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}, true
+		return p.operators.add(Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}), true
 	case "operator":
 		return p.comparison(left, p.qualifiedOperator(), pos, precOther, mode)
 	case "isnull", "notnull":
@@ -316,7 +316,8 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 	case "rlike":
 		name = "regexp"
 	case "similar":
-		p.notSupported(pos, "SIMILAR TO is")
+		p.expect("to")
+		name = "similar to"
 	}
 	op := strings.ToUpper(name)
 	if op == "LIKE" || op == "ILIKE" {
@@ -373,7 +374,7 @@ func (p *parser) casts(x Expr) Expr {
 	for p.isPunct("::") {
 		pos := p.pos()
 		p.advance()
-		x = &Cast{Pos: pos, X: x, Type: p.typeName()}
+		x = p.conversions.add(Cast{Pos: pos, X: x, Type: p.typeName()})
 		p.grow()
 	}
 	return x

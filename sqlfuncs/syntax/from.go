@@ -49,7 +49,8 @@ func (p *parser) join(left TableRef) TableRef {
 		j.Kind = p.joinKind()
 		p.expect("join")
 	}
-	j.Right = p.tablePrimary()
+	first := p.tablePrimary()
+	j.Right = first
 	if j.Kind == CrossJoin && !p.mysql {
 		return j
 	}
@@ -58,7 +59,22 @@ func (p *parser) join(left TableRef) TableRef {
 		p.grow()
 	}
 	p.joinCondition(j)
+	if right := j.Right; j.Kind == CrossJoin && right != first {
+		return rotate(j, right, first)
+	}
 	return j
+}
+
+// rotate turns a JOIN (b JOIN c ON …), read from MySQL's a JOIN b JOIN c ON …,
+// into (a JOIN b) JOIN c ON …. first is b, the leftmost table of right.
+func rotate(cross *Join, right, first TableRef) TableRef {
+	leftmost := right.(*Join)
+	for leftmost.Left != first {
+		leftmost = leftmost.Left.(*Join)
+	}
+	cross.Right = first
+	leftmost.Left = cross
+	return right
 }
 
 // joinCondition reads ON or USING. MySQL's inner and cross joins are the same.

@@ -34,10 +34,21 @@ func (p *parser) statementMySQL() Statement {
 		if p.isWords("drop", "prepare") {
 			return p.deallocate()
 		}
+	case "call":
+		return p.callProcedure()
 	case "flush":
 		return p.flush()
 	}
 	return nil
+}
+
+// callProcedure reads CALL name(…).
+func (p *parser) callProcedure() Statement {
+	c := &CallProcedure{Pos: p.pos()}
+	p.advance()
+	c.Name = p.qualifiedName()
+	p.skipStatement()
+	return c
 }
 
 // flush reads FLUSH TABLES and the like, which dumps send; others are refused.
@@ -51,6 +62,17 @@ func (p *parser) flush() Statement {
 	}
 	p.skipStatement()
 	return &Lock{Tag: "FLUSH " + upperCase(what.text)}
+}
+
+// executeImmediate is EXECUTE IMMEDIATE 'text': that statement.
+func (p *parser) executeImmediate() Statement {
+	s := &Prepare{}
+	p.expect("execute", "immediate")
+	p.prepareText(s)
+	if p.isWord("using") {
+		p.notSupported(p.pos(), "EXECUTE IMMEDIATE … USING is")
+	}
+	return s.Statement
 }
 
 // kill reads KILL [CONNECTION|QUERY] id.
@@ -129,6 +151,7 @@ func (p *parser) prepareText(s *Prepare) {
 // definitionOptions passes the DEFINER, ALGORITHM and SQL SECURITY of
 // CREATE and ALTER, up to the kind of object.
 func (p *parser) definitionOptions() {
+	p.acceptAny("fulltext", "spatial", "online", "offline", "ignore", "aggregate")
 	if !p.isAnyWord("definer", "algorithm", "sql") {
 		return
 	}

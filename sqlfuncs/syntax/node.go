@@ -24,6 +24,7 @@ func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}
+func (*CallProcedure) statement()  {}
 func (*Lock) statement()           {}
 func (*Unsupported) statement()    {}
 

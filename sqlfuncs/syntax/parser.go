@@ -82,7 +82,40 @@ type parser struct {
 	height  int    // of the trees built so far at this depth
 	refused string // what makes the statement an Unsupported one
 	err     *sqlstate.Error
+
+	// Large texts are full of such.
+	literals    nodes[Literal]
+	columnRefs  nodes[Column]
+	operators   nodes[Binary]
+	conversions nodes[Cast]
+	calls       nodes[FuncCall]
+	args        nodes[Arg]
+	names       nodes[string]
 }
+
+// nodes makes parts of a tree, several in one piece of memory. The tree is dropped
+// as a whole.
+type nodes[T any] struct {
+	free  []T
+	piece int
+}
+
+// mostNodes bounds how many are made at once, at most: a small tree has few.
+const mostNodes = 64
+
+// one returns a slice of x alone.
+func (n *nodes[T]) one(x T) []T {
+	if len(n.free) == 0 {
+		n.piece = min(max(2*n.piece, 1), mostNodes)
+		n.free = make([]T, n.piece)
+	}
+	s := n.free[:1:1]
+	n.free = n.free[1:]
+	s[0] = x
+	return s
+}
+
+func (n *nodes[T]) add(x T) *T { return &n.one(x)[0] }
 
 // parsed reads one statement.
 func (p *parser) parsed() Parsed {

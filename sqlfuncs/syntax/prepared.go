@@ -6,12 +6,12 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// prepare reads PREPARE name [(type, …)] AS statement, and refuses PREPARE TRANSACTION.
+// prepare reads PREPARE name [(type, …)] AS statement and PREPARE TRANSACTION.
 func (p *parser) prepare() Statement {
 	p.advance()
 	if p.isWord("transaction") && p.peek(1).kind == tokString {
-		p.refuse("PREPARE TRANSACTION")
-		return nil
+		p.advance()
+		return &Transaction{Kind: PrepareTransaction, Savepoint: p.stringLiteral()}
 	}
 	s := &Prepare{Name: p.name()}
 	if p.mysql {
@@ -84,7 +84,7 @@ func (p *parser) explain() Statement {
 	case p.mysql:
 		p.explainOptionsMySQL(x)
 	case p.isPunct("(") && !p.queryInParens():
-		p.notSupported(p.pos(), "EXPLAIN with options in parentheses is")
+		p.explainOptions(x)
 	default:
 		x.Analyze = p.acceptAny("analyze", "analyse") != ""
 		p.accept("verbose")
@@ -102,6 +102,41 @@ func (p *parser) queryInParens() bool {
 	return next.isPunct("(") || next.isWord("select") || next.isWord("values") || next.isWord("with") || next.isWord("table")
 }
 
+// explainOptions reads (option [value], …).
+func (p *parser) explainOptions(x *Explain) {
+	p.expectPunct("(")
+	for {
+		pos := p.pos()
+		name := p.anyNameOr("analyze", "analyse")
+		value := "true"
+		if !p.isPunct(",") && !p.isPunct(")") {
+			value = p.optionValue()
+		}
+		switch name {
+		case "analyze", "analyse":
+			x.Analyze = p.boolOption(pos, name, value)
+		case "costs":
+			x.NoCosts = !p.boolOption(pos, name, value)
+		case "verbose", "settings", "buffers", "summary", "generic_plan", "memory", "wal", "timing":
+			p.boolOption(pos, name, value)
+		case "format":
+			switch format := strings.ToUpper(value); format {
+			case "TEXT":
+			case "JSON", "XML", "YAML":
+				p.notSupported(pos, "EXPLAIN (FORMAT "+format+") is")
+			default:
+				p.failAt(pos, sqlstate.InvalidParameterValue, "unrecognized value for EXPLAIN option %q: %q", name, value)
+			}
+		default:
+			p.failAt(pos, sqlstate.SyntaxError, "unrecognized EXPLAIN option %q", name)
+		}
+		if !p.acceptPunct(",") {
+			break
+		}
+	}
+	p.expectPunct(")")
+}
+
 // boolOption reads the value of an option that is on or off.
 func (p *parser) boolOption(pos Pos, name, value string) bool {
 	switch strings.ToLower(value) {
@@ -112,6 +147,14 @@ func (p *parser) boolOption(pos Pos, name, value string) bool {
 	}
 	p.failAt(pos, sqlstate.SyntaxError, "%s requires a Boolean value", name)
 	return false
+}
+
+// anyNameOr reads a non-reserved word or one of the reserved words given.
+func (p *parser) anyNameOr(words ...string) string {
+	if w := p.acceptAny(words...); w != "" {
+		return w
+	}
+	return p.anyName()
 }
 
 // optionValue reads the value of an option: a word, a string or a number.
@@ -141,7 +184,9 @@ func (p *parser) declare() Statement {
 			s.Binary = true
 		case p.accept("no"):
 			p.expect("scroll")
-		case p.acceptAny("scroll", "insensitive", "asensitive") != "":
+		case p.accept("scroll"):
+			s.Scroll = true
+		case p.acceptAny("insensitive", "asensitive") != "":
 		default:
 			p.expect("cursor")
 			if p.accept("with") {
@@ -159,7 +204,8 @@ func (p *parser) declare() Statement {
 	}
 }
 
-// fetch reads FETCH and MOVE forward; other directions are refused by their name.
+// fetch reads FETCH and MOVE, on or back; what takes the number of a row is
+// refused by its name.
 func (p *parser) fetch() Statement {
 	s := &Fetch{Move: p.isWord("move"), Count: 1}
 	verb := strings.ToUpper(p.tok.text)
@@ -168,29 +214,35 @@ func (p *parser) fetch() Statement {
 		s.Cursor = p.name()
 		return s
 	}
-	if to := p.acceptAny("first", "last", "absolute", "relative", "prior", "backward"); to != "" {
+	if to := p.acceptAny("first", "last", "absolute", "relative"); to != "" {
 		p.refuse(verb + " " + strings.ToUpper(to))
 		return nil
 	}
-	next := p.accept("next")
-	if !next {
-		p.accept("forward")
-	}
-	switch {
-	case next:
-	case p.accept("all"):
-		s.Count = FetchAll
-	case p.tok.kind == tokInteger || p.tok.kind == tokOp:
-		if s.Count = p.signedInteger(); s.Count < 1 {
-			p.refuse(verb + " BACKWARD")
-			return nil
-		}
+	switch p.acceptAny("next", "prior", "backward", "forward") {
+	case "next":
+	case "prior":
+		s.Count = -1
+	case "backward":
+		p.fetchCount(s)
+		s.Count = -s.Count
+	default:
+		p.fetchCount(s)
 	}
 	if !p.accept("from") {
 		p.accept("in")
 	}
 	s.Cursor = p.name()
 	return s
+}
+
+// fetchCount reads the number of rows or ALL if it is there.
+func (p *parser) fetchCount(s *Fetch) {
+	switch {
+	case p.accept("all"):
+		s.Count = FetchAll
+	case p.tok.kind == tokInteger || p.tok.kind == tokOp:
+		s.Count = p.signedInteger()
+	}
 }
 
 // closeCursor reads CLOSE {name|ALL}.

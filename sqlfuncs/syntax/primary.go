@@ -44,7 +44,7 @@ func (p *parser) bad() Expr {
 }
 
 func (p *parser) constant(kind LiteralKind) Expr {
-	x := &Literal{Pos: p.pos(), Kind: kind, Text: p.tok.text}
+	x := p.literals.add(Literal{Pos: p.pos(), Kind: kind, Text: p.tok.text})
 	p.advance()
 	return x
 }
@@ -55,7 +55,7 @@ func (p *parser) word(t token) Expr {
 	switch t.text {
 	case "null":
 		p.advance()
-		return &Literal{Pos: pos, Kind: NullLiteral}
+		return p.literals.add(Literal{Pos: pos, Kind: NullLiteral})
 	case "true", "false":
 		return p.constant(BoolLiteral)
 	case "default":
@@ -199,7 +199,7 @@ func (p *parser) reference() Expr {
 		return p.bad()
 	}
 	p.advance()
-	name := Name{t.text}
+	name := Name(p.names.one(t.text))
 	for p.isPunct(".") && t.isName() {
 		p.advance()
 		if p.acceptOp("*") {
@@ -216,7 +216,7 @@ func (p *parser) reference() Expr {
 	case !t.isName():
 		return p.bad()
 	}
-	return p.indirection(&Column{Pos: pos, Name: name})
+	return p.indirection(p.columnRefs.add(Column{Pos: pos, Name: name}))
 }
 
 // isCallMySQL reports whether the word at the current token, though reserved,
@@ -239,7 +239,7 @@ func isTemporal(typeName string) bool {
 
 // typedConstant reads the string of type 'string'.
 func (p *parser) typedConstant(pos Pos, t TypeName) Expr {
-	return &Cast{Pos: pos, X: p.constant(StringLiteral), Type: t}
+	return p.conversions.add(Cast{Pos: pos, X: p.constant(StringLiteral), Type: t})
 }
 
 // indirection reads the [i], .name and .* behind an expression.

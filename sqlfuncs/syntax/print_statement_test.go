@@ -71,8 +71,6 @@ func (p *printer) unsupported(what string) {
 		p.put(")")
 	case strings.HasPrefix(what, "COPY with "):
 		p.put("COPY t TO STDOUT (", QuoteIdent(what[10:]), ")")
-	case what == "PREPARE TRANSACTION":
-		p.put(what, " ''")
 	case strings.HasPrefix(what, "FETCH "), strings.HasPrefix(what, "MOVE "):
 		p.put(what, " 1 FROM c")
 	case strings.HasPrefix(what, "EXPLAIN FORMAT="):
@@ -115,6 +113,9 @@ func (p *printer) otherStatement(s Statement) {
 	case *Kill:
 		p.put(map[bool]string{false: "KILL CONNECTION ", true: "KILL QUERY "}[s.Query])
 		p.expr(s.ID)
+	case *CallProcedure:
+		p.put("CALL ")
+		p.name(s.Name)
 	case *SetStatement:
 		p.put("SET STATEMENT ")
 		p.assignments(s.Items)
@@ -246,6 +247,7 @@ func (p *printer) modes(items []SetItem) {
 var transactionWords = [...]string{
 	Begin: "BEGIN", StartTransaction: "START TRANSACTION", Commit: "COMMIT", Rollback: "ROLLBACK",
 	Savepoint: "SAVEPOINT ", ReleaseSavepoint: "RELEASE SAVEPOINT ", RollbackToSavepoint: "ROLLBACK TO SAVEPOINT ",
+	PrepareTransaction: "PREPARE TRANSACTION ", CommitPrepared: "COMMIT PREPARED ", RollbackPrepared: "ROLLBACK PREPARED ",
 }
 
 func (p *printer) transaction(t *Transaction) {
@@ -253,6 +255,8 @@ func (p *printer) transaction(t *Transaction) {
 	switch t.Kind {
 	case Savepoint, ReleaseSavepoint, RollbackToSavepoint:
 		p.ident(t.Savepoint)
+	case PrepareTransaction, CommitPrepared, RollbackPrepared:
+		p.str(t.Savepoint)
 	}
 	p.putIf(t.Modes != nil, " ")
 	p.modes(t.Modes)
@@ -304,6 +308,7 @@ func (p *printer) declare(s *Declare) {
 	p.put("DECLARE ")
 	p.ident(s.Name)
 	p.putIf(s.Binary, " BINARY")
+	p.putIf(s.Scroll, " SCROLL")
 	p.put(" CURSOR ")
 	p.putIf(s.Hold, "WITH HOLD ")
 	p.put("FOR ")
@@ -354,7 +359,11 @@ func (p *printer) listen(s *Listen) {
 
 func (p *printer) explain(s *Explain) {
 	p.put("EXPLAIN ")
-	p.putIf(s.Analyze, "ANALYZE ")
+	if p.mysql {
+		p.putIf(s.Analyze, "ANALYZE ")
+	} else if s.Analyze || s.NoCosts {
+		p.put("(ANALYZE ", onOff(s.Analyze), ", COSTS ", onOff(!s.NoCosts), ") ")
+	}
 	p.statement(s.Statement)
 }
 

@@ -22,8 +22,7 @@ func (p *parser) statement() Statement {
 		return p.prepare()
 	case "execute":
 		if p.mysql && p.peek(1).isWord("immediate") {
-			p.refuse("EXECUTE IMMEDIATE")
-			return nil
+			return p.executeImmediate()
 		}
 		return p.execute()
 	case "deallocate":
@@ -148,8 +147,17 @@ func (p *parser) refuseStatement() {
 	p.syntaxError()
 }
 
-// define reads CREATE, ALTER or DROP of a sequence. All else is refused by the verb
-// and the word behind it.
+// definable are the objects of CREATE, ALTER and DROP, longest names first.
+var definable = strings.Split(`text search configuration,text search dictionary,text search parser,`+
+	`text search template,foreign data wrapper,access method,default privileges,event trigger,foreign table,`+
+	`large object,materialized view,operator class,operator family,user mapping,owned by,aggregate,cast,`+
+	`collation,conversion,database,domain,extension,function,group,index,language,operator,policy,procedure,`+
+	`publication,role,routine,rule,schema,server,statistics,subscription,system,table,tablespace,transform,`+
+	`trigger,type,user,view`, ",")
+
+var definableMySQL = strings.Split(`logfile group,resource group,event,instance,package`, ",")
+
+// define reads CREATE, ALTER or DROP; nextid does so for sequences only.
 func (p *parser) define() Statement {
 	verb := p.tok.text
 	p.advance()
@@ -170,28 +178,38 @@ func (p *parser) define() Statement {
 	case verb == "drop" && p.isWord("sequence"):
 		return p.dropSequence()
 	}
-	modifiers = append(modifiers, "or", "replace", "global", "local", "unique", "recursive", "trusted", "procedural", "constraint")
-	if p.mysql {
-		modifiers = append(modifiers, "fulltext", "spatial", "online", "offline", "ignore", "aggregate")
-	}
-	for p.acceptAny(modifiers...) != "" {
+	for verb == "create" && p.acceptAny("or", "replace", "temp", "temporary", "global", "local", "unlogged", "unique", "recursive",
+		"trusted", "procedural", "constraint") != "" {
 		continue
 	}
 	if p.mysql {
 		p.definitionOptions()
 	}
-	if p.tok.kind != tokWord || p.isWord("sequence") {
+	object := p.definedObject()
+	if object == "" {
 		p.syntaxError()
 		return nil
 	}
-	object := p.tok.text
-	p.advance()
 	name := strings.ToUpper(verb + " " + object)
 	if slices.Contains([]string{"function", "procedure", "trigger", "event", "package"}, object) {
 		p.skipBody()
 	}
 	p.refuse(name)
 	return nil
+}
+
+// definedObject consumes and returns the kind of object that follows, or "".
+func (p *parser) definedObject() string {
+	kinds := definable
+	if p.mysql {
+		kinds = slices.Concat(definable, definableMySQL)
+	}
+	for _, kind := range kinds {
+		if p.acceptWords(strings.Fields(kind)...) {
+			return kind
+		}
+	}
+	return ""
 }
 
 // skipBody passes a definition whose body may hold semicolons: from BEGIN on

@@ -51,6 +51,9 @@ func TestTransactionControl(t *testing.T) {
 		{"release savepoint a", "RELEASE SAVEPOINT a"},
 		{"release savepoint", `RELEASE SAVEPOINT "savepoint"`},
 		{"rollback work to a", "ROLLBACK TO SAVEPOINT a"},
+		{"prepare transaction 'a''b'", "PREPARE TRANSACTION 'a''b'"},
+		{"commit prepared 'a'", "COMMIT PREPARED 'a'"},
+		{"rollback prepared 'a'", "ROLLBACK PREPARED 'a'"},
 	})
 }
 
@@ -66,18 +69,22 @@ func TestPreparedStatementsAndCursors(t *testing.T) {
 		{"discard temporary", "DISCARD TEMP"},
 		{"declare c cursor for select 1", "DECLARE c CURSOR FOR SELECT 1"},
 		{"declare c binary insensitive no scroll cursor with hold for values (1)", "DECLARE c BINARY CURSOR WITH HOLD FOR VALUES (1)"},
-		{"declare c asensitive scroll cursor without hold for select 1", "DECLARE c CURSOR FOR SELECT 1"},
+		{"declare c asensitive scroll cursor without hold for select 1", "DECLARE c SCROLL CURSOR FOR SELECT 1"},
 		{"fetch c", "FETCH FORWARD 1 FROM c"},
 		{"fetch next from c", "FETCH FORWARD 1 FROM c"},
 		{"fetch next", "FETCH FORWARD 1 FROM \"next\""},
 		{"fetch 100 c", "FETCH FORWARD 100 FROM c"},
 		{"fetch all in c", "FETCH FORWARD ALL FROM c"},
 		{"move forward all from c", "MOVE FORWARD ALL FROM c"},
+		{"fetch -2 c", "FETCH FORWARD -2 FROM c"},
+		{"fetch prior c", "FETCH FORWARD -1 FROM c"},
+		{"move backward 3 in c", "MOVE FORWARD -3 FROM c"},
 		{"close c", "CLOSE c"},
 		{"close all", "CLOSE ALL"},
 		{"explain select 1", "EXPLAIN SELECT 1"},
 		{"explain (select 1)", "EXPLAIN SELECT 1"},
-		{"explain analyze verbose select 1", "EXPLAIN ANALYZE SELECT 1"},
+		{"explain analyze verbose select 1", "EXPLAIN (ANALYZE on, COSTS on) SELECT 1"},
+		{"explain (verbose, analyse off, costs 0, format TEXT) values (1)", "EXPLAIN (ANALYZE off, COSTS off) VALUES (1)"},
 	})
 }
 
@@ -166,17 +173,13 @@ func TestStatementsThatNextidDoesNotRunAreNamed(t *testing.T) {
 		"vacuum (full) t":                               "VACUUM",
 		"analyse":                                       "ANALYZE",
 		"refresh materialized view v":                   "REFRESH MATERIALIZED VIEW",
-		"create materialized view v as select 1":        "CREATE MATERIALIZED",
-		"create text search configuration c (parser=p)": "CREATE TEXT",
-		"alter default privileges grant all on t to u":  "ALTER DEFAULT",
-		"drop owned by u":                               "DROP OWNED",
+		"create materialized view v as select 1":        "CREATE MATERIALIZED VIEW",
+		"create text search configuration c (parser=p)": "CREATE TEXT SEARCH CONFIGURATION",
+		"alter default privileges grant all on t to u":  "ALTER DEFAULT PRIVILEGES",
+		"drop owned by u":                               "DROP OWNED BY",
 		"explain create table t as select 1":            "EXPLAIN CREATE",
 		"explain execute p":                             "EXPLAIN EXECUTE",
 		"fetch last from c":                             "FETCH LAST",
-		"move backward 3 in c":                          "MOVE BACKWARD",
-		"fetch -2 c":                                    "FETCH BACKWARD",
-		"prepare transaction 'a'":                       "PREPARE TRANSACTION",
-		"rollback prepared 'a'":                         "ROLLBACK PREPARED",
 		"move absolute 5 c":                             "MOVE ABSOLUTE",
 	} {
 		checkUnsupported(t, sql, want, PostgreSQL)

@@ -21,17 +21,13 @@ func (p *parser) transaction() Statement {
 		t.Modes = p.optionalModes()
 	case "commit", "end":
 		t.Kind = Commit
-		if word == "commit" && p.isWord("prepared") {
-			p.refuse("COMMIT PREPARED")
-			return nil
+		if word == "commit" && p.accept("prepared") {
+			t.Kind, t.Savepoint = CommitPrepared, p.stringLiteral()
+			break
 		}
 		p.acceptAny("work", "transaction")
 		t.Chain = p.chain()
 	case "rollback", "abort":
-		if p.isWord("prepared") {
-			p.refuse("ROLLBACK PREPARED")
-			return nil
-		}
 		p.rollback(t, word)
 	case "savepoint":
 		t.Kind, t.Savepoint = Savepoint, p.name()
@@ -52,6 +48,10 @@ func (p *parser) acceptSavepoint() {
 
 func (p *parser) rollback(t *Transaction, word string) {
 	t.Kind = Rollback
+	if word == "rollback" && p.accept("prepared") {
+		t.Kind, t.Savepoint = RollbackPrepared, p.stringLiteral()
+		return
+	}
 	p.acceptAny("work", "transaction")
 	if word == "rollback" && p.accept("to") {
 		t.Kind = RollbackToSavepoint

@@ -44,7 +44,7 @@ func (p *parser) simpleType() TypeName {
 	switch word {
 	case "int", "integer", "smallint", "bigint", "real", "boolean":
 		p.advance()
-		t.Name = Name{word}
+		t.Name = p.names.one(word)
 		return t
 	case "double":
 		if p.acceptWords("double", "precision") {
@@ -53,12 +53,12 @@ func (p *parser) simpleType() TypeName {
 		}
 	case "decimal", "dec", "numeric":
 		p.advance()
-		t.Name = Name{word}
+		t.Name = p.names.one(word)
 		t.Mods = p.typeMods()
 		return t
 	case "float", "varchar":
 		p.advance()
-		t.Name = Name{word}
+		t.Name = p.names.one(word)
 		t.Mods = p.length()
 		return t
 	case "bit", "character", "char", "nchar", "national":
@@ -71,7 +71,7 @@ func (p *parser) simpleType() TypeName {
 		t.Name = Name{"interval"}
 		return t
 	}
-	t.Name = Name{p.take(p.tok.isFunctionName())}
+	t.Name = p.names.one(p.take(p.tok.isFunctionName()))
 	for p.acceptPunct(".") {
 		t.Name = append(t.Name, p.label())
 	}

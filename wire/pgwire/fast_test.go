@@ -99,7 +99,7 @@ func TestStatementsAllocateLittle(t *testing.T) {
 	}
 	for sql, most := range map[string]float64{
 		"SELECT 1": 0,
-		"SELECT * FROM next_range('numbers', 10)": 3,
+		"SELECT * FROM next_range('numbers', 10)": 2,
 		"SELECT * FROM next_ids('numbers', 10)":   1,
 		"SELECT next_code('numbers')":             2,
 		"SELECT parse_id(7123456789012345678)":    2,

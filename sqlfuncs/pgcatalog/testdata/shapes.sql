@@ -105,7 +105,7 @@ SELECT c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.a
 SELECT rolname FROM pg_catalog.pg_roles WHERE rolname NOT LIKE 'pg\_%' ORDER BY 1
 
 -- regclass casts
-SELECT 'ids'::regclass, 'public.ids'::regclass::oid = {ids}, '"Invoices"'::regclass, 'orders'::regclass::text, to_regclass('nosuch'), to_regclass('orders_id'), to_regtype('int8'), to_regtype('nosuch'), to_regproc('next_id'), to_regprocedure('next_id(text,bigint,timestamptz)'), to_regnamespace('nextid'), to_regrole('nosuch'), 'next_id(text,bigint,timestamptz)'::regprocedure
+SELECT 'ids'::regclass, 'public.ids'::regclass::oid = {ids}, '"Invoices"'::regclass, 'orders'::regclass::text, to_regclass('nosuch'), to_regclass('orders_id'), to_regtype('int8'), to_regtype('nosuch'), to_regproc('next_id'), to_regprocedure('next_id(text,bigint,timestamptz)'), to_regnamespace('nextid'), to_regrole('nosuch'), '=(int8,int8)'::regoperator, 'next_id(text,bigint,timestamptz)'::regprocedure
 
 -- privileges
 SELECT has_table_privilege('ids', 'SELECT'), has_table_privilege({ids}::oid, 'select'), has_schema_privilege('public', 'USAGE'), has_function_privilege('next_id(text,bigint,timestamptz)', 'EXECUTE'), has_database_privilege(current_database(), 'CONNECT'), has_column_privilege('ids', 'id', 'SELECT'), has_sequence_privilege('orders', 'USAGE'), pg_has_role(current_user, 'USAGE')
