@@ -76,10 +76,17 @@ func (p *postgres) read(ctx context.Context, q querier, s *Sequence) (st State, 
 	var last int64
 	var called bool
 	var comment string
-	err = q.QueryRowContext(ctx, `SELECT v.last_value, v.is_called, q.seqmin, q.seqmax, q.seqincrement, q.seqcycle, q.seqcache, coalesce(obj_description(q.seqrelid, 'pg_class'), ''),
-			least(`+s.most+`, CASE q.seqtypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE 9223372036854775807 END), clock_timestamp()
-		FROM pg_sequence q, `+s.name+` v WHERE q.seqrelid = `+appdb.Literal(s.name)+`::regclass`).
-		Scan(&last, &called, &st.First, &st.Last, &st.Increment, &st.Cycle, &st.Cache, &comment, &st.Most, &st.Now)
+	// ALTER SEQUENCE gives the sequence a new file, and its commit empties the old
+	// one: a query that has opened the old file finds no row.
+	for range 3 {
+		err = q.QueryRowContext(ctx, `SELECT v.last_value, v.is_called, q.seqmin, q.seqmax, q.seqincrement, q.seqcycle, q.seqcache, coalesce(obj_description(q.seqrelid, 'pg_class'), ''),
+				least(`+s.most+`, CASE q.seqtypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE 9223372036854775807 END), clock_timestamp()
+			FROM pg_sequence q, `+s.name+` v WHERE q.seqrelid = `+appdb.Literal(s.name)+`::regclass`).
+			Scan(&last, &called, &st.First, &st.Last, &st.Increment, &st.Cycle, &st.Cache, &comment, &st.Most, &st.Now)
+		if !errors.Is(err, sql.ErrNoRows) {
+			break
+		}
+	}
 	if st.Next = last; called {
 		st.Next = plus(last, st.Increment)
 	}
