@@ -70,11 +70,11 @@ func (g *Generator) NextAt(ctx context.Context, at time.Time) (int64, error) {
 			g.skipped.Add(-1) // Issued counts it
 			return g.layout.Pack(found, p.worker, 0, p.share*each+n), nil
 		}
-		var err error
-		if p.worker, p.share, err = g.pool.ReservePast(ctx, g.name, shares); err != nil {
-			return 0, worker.StoreError(ctx, g.name, err)
+		id, share, err := g.pool.ReservePast(ctx, g.name, shares)
+		if err != nil {
+			return 0, worker.StoreError(ctx, g.name, err) // the share in hand stays
 		}
-		p.used = map[int64]int64{}
+		p.worker, p.share, p.used = id, share, map[int64]int64{}
 	}
 }
 

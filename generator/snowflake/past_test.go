@@ -113,6 +113,26 @@ func TestTheWorkerIDOfThePast(t *testing.T) {
 	}
 }
 
+// A share that could not be had leaves the one in hand as it was.
+func TestARefusedShareChangesNothing(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		options := `{"bits":"time 33, worker 10, sequence 1","unit":"10s"}`
+		a, b := w.open(w.kind(), "posts", options), w.open(w.kind(), "posts", options)
+		at := start.Add(-72 * time.Hour)
+		first, err := a.NextAt(w.t.Context(), at)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for err == nil { // until an hour is full, and no share is left
+			_, err = b.NextAt(w.t.Context(), start.Add(-48*time.Hour))
+		}
+		second, again := b.NextAt(w.t.Context(), at)
+		if !errors.Is(err, generator.ErrExhausted) || again != nil || second == first {
+			w.t.Errorf("%v, then %d beside %d, %v", err, second, first, again)
+		}
+	})
+}
+
 // A name has so many shares, and one that was dropped none.
 func TestSharesOfThePastEnd(t *testing.T) {
 	inWorld(t, false, func(w *world) {
