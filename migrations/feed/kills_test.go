@@ -19,7 +19,10 @@ import (
 	"nextid/migrations/feed"
 )
 
-var killsFor = flag.Duration("kills", 25*time.Second, "for how long servers and databases are killed under load")
+var (
+	killsFor = flag.Duration("kills", 25*time.Second, "for how long servers and databases are killed under load")
+	awayFor  = flag.Duration("away", 5*time.Second, "for how long all servers are away in the middle of that")
+)
 
 // program builds nextid for a test.
 func program(t *testing.T) (file string) {
@@ -111,7 +114,7 @@ func TestKills(t *testing.T) {
 	}
 	o := fleets[0].options()
 	o.DSNs = append(o.DSNs, fleets[1].dsns...)
-	o.Cron, o.Ahead = false, 40*time.Second
+	o.Cron, o.Ahead = false, max(40*time.Second, 3**awayFor)
 	if err := feed.Up(t.Context(), o); err != nil {
 		t.Fatalf("up: %v\n%s", err, &fleets[0].out)
 	}
@@ -134,18 +137,19 @@ func TestKills(t *testing.T) {
 			})
 		}
 	}
-	kills := 0
-	for end := time.Now().Add(*killsFor); time.Now().Before(end); kills++ {
+	kills, away := 0, false
+	for start := time.Now(); time.Since(start) < *killsFor; kills++ {
 		time.Sleep(time.Second + rand.N(3*time.Second)) //nolint:forbidigo // between kills
 		switch n := rand.N(4); {
 		case kills == 2:
 			serve() // one more
-		case kills == 4: // none for a while: nobody notices
+		case !away && time.Since(start) > (*killsFor-*awayFor)/2: // no client notices
+			away = true
 			for _, s := range servers {
 				s.kill()
 			}
 			before := failed.Load()
-			time.Sleep(5 * time.Second) //nolint:forbidigo // without nextid
+			time.Sleep(*awayFor) //nolint:forbidigo // without nextid
 			if n := failed.Load() - before; n > 0 {
 				t.Errorf("%d inserts failed while nextid was away", n)
 			}
