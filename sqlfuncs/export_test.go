@@ -7,5 +7,5 @@ import (
 
 // AllFunctions are the functions of each dialect, by name.
 func AllFunctions() (postgres, ofMySQL map[string][]*engine.Function) {
-	return newCatalog().Functions, mysql.NewDialect().Functions()
+	return newCatalog().Functions, mysql.NewDialect().OwnFunctions()
 }

@@ -13,7 +13,7 @@ import (
 func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) error {
 	st.exits = exitsTransaction(tree)
 	var err error
-	if p.MySQL {
+	if isMySQL(p) {
 		if done, err := statementMySQL(p, st, tree); done || err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 			return fastName(name)
 		}
 	case *syntax.Column: // MySQL's NEXTVAL(orders)
-		if p.MySQL && !plain {
+		if isMySQL(p) && !plain {
 			return fastName(a.Name.Last())
 		}
 	case *syntax.Param:

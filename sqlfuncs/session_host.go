@@ -27,6 +27,9 @@ func sessionOf(x *engine.Exec) *Session { return x.Host.(host).s }
 // plannedFor is the session for which a statement is planned.
 func plannedFor(p *engine.Planner) *Session { return p.Host.(host).s }
 
+// isMySQL reports whether a statement is planned for a session in the MySQL dialect.
+func isMySQL(p *engine.Planner) bool { return plannedFor(p).dialect == syntax.MySQL }
+
 // portalOf is the portal for which a statement runs, nil if it has none.
 func portalOf(x *engine.Exec) *Portal {
 	p, _ := x.Caller.(*Portal)
@@ -88,7 +91,7 @@ func (h host) PreparedCount() int          { return len(h.s.prepared) }
 func (h host) Counters() map[string]string { return h.s.server.counters() }
 
 func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
-	if p.MySQL {
+	if isMySQL(p) {
 		return mysql.Table(p, name)
 	}
 	t, err := ids.Table(p.Catalog, name)
@@ -151,5 +154,5 @@ func (s *Session) expressions() engine.Dialect {
 	if s.dialect == syntax.MySQL {
 		return s.server.mysql
 	}
-	return nil
+	return engine.PostgreSQL{}
 }

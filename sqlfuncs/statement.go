@@ -114,7 +114,7 @@ func (s *Session) mayHold(n int) error {
 
 // planner returns a planner for a text.
 func (s *Session) planner(source string) *engine.Planner {
-	return &engine.Planner{Host: host{s}, Catalog: s.server.catalog, Dialect: s.expressions(), Source: source, MySQL: s.dialect == syntax.MySQL}
+	return engine.NewPlanner(host{s}, s.expressions(), source)
 }
 
 // plan analyses one parsed statement.
@@ -154,7 +154,7 @@ func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, er
 		return nil, p.Located(err)
 	}
 	st.cost = plannedFor(p).planning
-	if st.Params = p.FinishParams(); p.MySQL && len(st.Params) > 0 {
+	if st.Params = p.FinishParams(); isMySQL(p) && len(st.Params) > 0 {
 		st.tree = tree
 	}
 	for _, n := range p.OpenIDs {

@@ -76,7 +76,7 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	if err != nil {
 		return engine.At(t.Pos, err)
 	}
-	if len(t.Args) != len(inner.Params) && p.MySQL {
+	if len(t.Args) != len(inner.Params) && isMySQL(p) {
 		return engine.At(t.Pos, sqlstate.New(sqlstate.SyntaxError, "Incorrect arguments to EXECUTE: the statement has %d parameters, %d are given",
 			len(inner.Params), len(t.Args)).WithMySQL(1210, "HY000"))
 	}
@@ -88,7 +88,7 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	given := make([]Arg, len(t.Args))
 	for i, a := range t.Args {
 		x, err := p.Expr(nil, a)
-		if err == nil && p.MySQL {
+		if err == nil && isMySQL(p) {
 			given[i].Type = x.Type
 			e.args = append(e.args, x)
 			continue
@@ -101,7 +101,7 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 		}
 		e.args = append(e.args, x)
 	}
-	if p.MySQL {
+	if isMySQL(p) {
 		if inner, err = plannedFor(p).forTypes(inner, given); err == nil {
 			e.variant, err = inner, mysql.CoerceParams(p, e.args, inner.Params)
 		}

@@ -49,7 +49,7 @@ func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
 }
 
 func nullIf(p *Planner, args []*Expr) (*Expr, error) {
-	l, r, err := p.comparable("=", args[0], args[1])
+	l, r, err := p.Dialect.Comparable(p, "=", args[0], args[1])
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func TestLongTreesGiveWay(t *testing.T) {
 			}
 		}
 	}()
-	p := Planner{Catalog: &Catalog{}, Host: anyHost{}}
+	p := Planner{Dialect: PostgreSQL{}, Catalog: &Catalog{}, Host: anyHost{}}
 	p.IsGrouped(core, nil)
 	close(done)
 	if n := turns.Load(); n < nodes/yieldEvery/2 {

@@ -1,12 +1,13 @@
 // Package engine plans and runs queries. It knows what a function, a table and
-// an expression are, and none of those that nextid has: a Catalog names them,
-// a Host is the session that lends its settings and its memory, a Dialect
-// reads expressions as MySQL does.
+// an expression are. It knows none of those that nextid has: a Catalog names them.
+// A Host is the session, which lends its settings and its memory. A Dialect says how
+// expressions are read: PostgreSQL here, or the one of package mysql.
 //
 //	function.go   Function: what a function says of itself, and what it Does
 //	table.go      Table: what a virtual table says of itself
 //	catalog.go    Catalog: what statements can name; oid.go: the OIDs of generators
-//	host.go       Host and Dialect; client.go: whom a session answers
+//	host.go       Host; client.go: whom a session answers
+//	dialect.go    Dialect, its Traits, and PostgreSQL
 //	plan.go       Planner: one statement being analysed; parameters
 //	plan_*.go     names, expressions, operators, calls, FROM, GROUP BY, windows, set operations
 //	expr.go       Expr: an analysed expression, and conversions

@@ -13,7 +13,7 @@ import (
 type Exec struct {
 	Ctx      context.Context
 	Host     Host
-	Dialect  Dialect // nil: PostgreSQL's
+	Dialect  Dialect
 	Params   []datum.Value
 	Started  time.Time       // of the statement
 	Frames   [][]datum.Value // current row of each query level, see Scope.Frame
@@ -42,7 +42,7 @@ var spareExecs = sync.Pool{New: func() any { return &Exec{rows: make([]datum.Val
 // spareRow sets how many values of each row are kept with a spare Exec.
 const spareRow = 16
 
-// NewExec begins an execution. dialect is nil for PostgreSQL's.
+// NewExec begins an execution.
 func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Value) *Exec {
 	x := spareExecs.Get().(*Exec)
 	x.Ctx, x.Host, x.Dialect, x.Params, x.Started = ctx, host, dialect, params, host.Now()

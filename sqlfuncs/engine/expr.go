@@ -28,7 +28,7 @@ type Expr struct {
 	Volatile bool // its value may differ from call to call
 	Column   bool // it is just refs[0]
 	constant bool // its value is known, see Constant
-	Letters  bool // MySQL: its text compares by letters, see Exact
+	Letters  bool // its text compares by letters, see Exact
 	counted  bool // see counted
 }
 
@@ -65,7 +65,7 @@ type Known struct {
 	equal  []*Expr      // a condition: the two sides that it says are equal
 	table  uint32       // pg_class oid and attribute of a plain column
 	attr   int16
-	Origin *Origin // MySQL: of a plain column
+	Origin *Origin // of a plain column, with the trait Origins
 }
 
 // Known returns what is known of e beyond its type.
@@ -205,9 +205,11 @@ type coerceContext = datum.CastContext
 // Coerce converts e to type t. Untyped literals are read as t, open
 // parameters become t.
 func (p *Planner) Coerce(e *Expr, t datum.OID, ctx coerceContext) (*Expr, error) {
-	if p.MySQL {
-		return p.Dialect.Coerce(p, e, t)
-	}
+	return p.Dialect.Coerce(p, e, t, ctx)
+}
+
+// Coerce implements Dialect (PostgreSQL 10.4).
+func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*Expr, error) {
 	if e.Type == t || t == datum.Unknown {
 		return e, nil
 	}
@@ -362,15 +364,16 @@ func (p *Planner) Boolean(s *Scope, e syntax.Expr, what string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.MySQL {
-		return p.Dialect.Truth(p, c)
-	}
-	if c.Type != datum.Bool && c.Type != datum.Unknown {
-		return nil, At(e.Position(), sqlstate.New(sqlstate.DatatypeMismatch, "argument of %s must be type boolean, not type %s",
-			what, datum.FormatType(c.Type, -1)))
-	}
-	c, err = p.Coerce(c, datum.Bool, datum.ImplicitCast)
+	c, err = p.Dialect.Truth(p, c, what)
 	return c, At(e.Position(), err)
+}
+
+// Truth implements Dialect.
+func (PostgreSQL) Truth(p *Planner, e *Expr, clause string) (*Expr, error) {
+	if e.Type != datum.Bool && e.Type != datum.Unknown {
+		return nil, sqlstate.New(sqlstate.DatatypeMismatch, "argument of %s must be type boolean, not type %s", clause, datum.FormatType(e.Type, -1))
+	}
+	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
 }
 
 // common converts expressions to their common type (PostgreSQL 10.5).
@@ -379,11 +382,7 @@ func (p *Planner) common(pos syntax.Pos, what string, es []*Expr) (datum.OID, er
 	for i, e := range es {
 		types[i] = e.Type
 	}
-	if p.MySQL {
-		t := p.Dialect.Common(types)
-		return t, At(pos, p.CoerceAll(es, t))
-	}
-	t, err := datum.CommonType(types)
+	t, err := p.Dialect.Common(types)
 	if err != nil {
 		first := slices.IndexFunc(types, func(t datum.OID) bool { return t != datum.Unknown })
 		odd := sort.Search(len(types), func(i int) bool {
@@ -396,13 +395,8 @@ func (p *Planner) common(pos syntax.Pos, what string, es []*Expr) (datum.OID, er
 	return t, At(pos, p.CoerceAll(es, t))
 }
 
-// commonType is the type of a column of a UNION.
-func (p *Planner) commonType(types ...datum.OID) (datum.OID, error) {
-	if p.MySQL {
-		return p.Dialect.Common(types), nil
-	}
-	return datum.CommonType(types)
-}
+// Common implements Dialect (PostgreSQL 10.5).
+func (PostgreSQL) Common(types []datum.OID) (datum.OID, error) { return datum.CommonType(types) }
 
 // CoerceAll converts expressions to a type, in place.
 func (p *Planner) CoerceAll(es []*Expr, t datum.OID) error {

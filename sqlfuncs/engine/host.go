@@ -61,35 +61,6 @@ type Host interface {
 	Table(p *Planner, name syntax.Name) (*Table, error)
 }
 
-// Dialect describes how a dialect other than PostgreSQL's reads expressions.
-type Dialect interface {
-	// Analyse analyses an expression that means something else in the dialect;
-	// it returns nil, nil for the others.
-	Analyse(p *Planner, s *Scope, e syntax.Expr) (*Expr, error)
-	// Choose finds the function of a call and converts its arguments.
-	Choose(p *Planner, e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error)
-	// Operator builds l op r.
-	Operator(p *Planner, op string, l, r *Expr) (*Expr, error)
-	// Comparable converts both sides to the type in which they are compared.
-	Comparable(p *Planner, l, r *Expr) (*Expr, *Expr, error)
-	// Coerce converts an expression to a type.
-	Coerce(p *Planner, e *Expr, t datum.OID) (*Expr, error)
-	// Truth makes a condition of any value.
-	Truth(p *Planner, e *Expr) (*Expr, error)
-	// Common is the type of CASE, COALESCE and UNION.
-	Common(types []datum.OID) datum.OID
-	// Cast converts a value.
-	Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error)
-	// Exact reports whether the connection's collation compares bytes.
-	Exact(p *Planner) bool
-	// Output settles the columns of a select list.
-	Output(p *Planner, out *Output) error
-	// Label names a result column without alias.
-	Label(t syntax.Target) string
-	// NextValues is SELECT NEXT n VALUES FROM name.
-	NextValues(p *Planner, s *Scope, c *syntax.SelectCore, e *syntax.NextValues) (*Expr, error)
-}
-
 // NumberRun yields runs of up to max numbers, io.EOF after the last.
 type NumberRun interface {
 	Next(x *Exec, max int64) (generator.Range, error)

@@ -10,7 +10,8 @@ import (
 type Planner struct {
 	Host     Host
 	Catalog  *Catalog
-	Dialect  Dialect     // nil: PostgreSQL's
+	Dialect  Dialect
+	Traits   Traits      // of Dialect
 	Source   string      // whole text, for positions
 	Declared []datum.OID // parameter types given by the client
 	Params   []datum.OID // parameter types so far, Unknown where open
@@ -25,12 +26,16 @@ type Planner struct {
 
 	recursive []*ctePlan // items whose recursive terms are being planned, outermost first
 	readAt    syntax.Pos // where one of them was read last
-	MySQL     bool       // the dialect is MySQL's
 	exprs     int        // looked at so far, see Yield
 	stopped   error      // what ends planning that takes too long
 	worked    int        // see Work
 	spare     []Expr     // see place
 	read      []ref      // the column that was found last
+}
+
+// NewPlanner returns a planner for a text.
+func NewPlanner(h Host, d Dialect, source string) *Planner {
+	return &Planner{Host: h, Catalog: h.Catalog(), Dialect: d, Traits: d.Traits(), Source: source}
 }
 
 // QueryPlan is an analysed query.
@@ -46,9 +51,6 @@ const maxParams = 256
 
 // param notes the use of $n and returns its type so far.
 func (p *Planner) param(pos syntax.Pos, n int) (datum.OID, error) {
-	if p.MySQL && p.Simple {
-		return 0, At(pos, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: ? stands for a value in a prepared statement only"))
-	}
 	if n < 1 || n > maxParams || p.Simple {
 		return 0, At(pos, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n))
 	}
@@ -76,12 +78,12 @@ func (p *Planner) FinishParams() []datum.OID {
 	return p.Params
 }
 
-// SettleResult is Settle of the result of a statement. MySQL's dialect says of
-// NULL that it has no type, where that is certain.
+// SettleResult is Settle of the result of a statement. With the trait Origins a NULL
+// keeps no type, where that is certain.
 func (p *Planner) SettleResult(q *QueryPlan) {
 	var nulls []int
 	for i := range q.Columns {
-		if p.MySQL && len(p.Params) == 0 && q.Columns[i].Type == datum.Unknown {
+		if p.Traits.Origins && len(p.Params) == 0 && q.Columns[i].Type == datum.Unknown {
 			nulls = append(nulls, i)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// How texts compare in the MySQL dialect: by letters, where case does not count,
+// How texts compare in a dialect with the trait Collations: by letters, where case does not count,
 // or by bytes for the collations of a connection that end in _bin. Trailing
 // blanks count in neither.
 
@@ -40,9 +40,9 @@ func mayMiss(items []*FromItem) {
 	}
 }
 
-// describeMySQL notes where the columns of a table come from, as the statement
+// describe notes where the columns of a table come from, as the statement
 // names it, and how they compare.
-func (t *Table) describeMySQL(it *FromItem, name syntax.Name) {
+func (t *Table) describe(it *FromItem, name syntax.Name) {
 	from := Origin{Table: t.Name, Alias: it.alias}
 	switch {
 	case t.Schema == InformationSchema:
@@ -79,7 +79,7 @@ type TextFold func(string) string
 // FoldOf is the fold of values of a type, nil where they compare as they are.
 func (p *Planner) FoldOf(t datum.OID, letters bool) TextFold {
 	switch {
-	case !p.MySQL || !IsString(t):
+	case !p.Traits.Collations || !IsString(t):
 		return nil
 	case !letters && p.Dialect.Exact(p):
 		return foldBytes
@@ -91,7 +91,7 @@ func (p *Planner) FoldOf(t datum.OID, letters bool) TextFold {
 type folds []TextFold
 
 func (p *Planner) foldsOf(es []*Expr) folds {
-	if !p.MySQL {
+	if !p.Traits.Collations {
 		return nil
 	}
 	out := make(folds, len(es))
@@ -102,7 +102,7 @@ func (p *Planner) foldsOf(es []*Expr) folds {
 }
 
 func (p *Planner) columnFolds(columns []Column) folds {
-	if !p.MySQL {
+	if !p.Traits.Collations {
 		return nil
 	}
 	out := make(folds, len(columns))

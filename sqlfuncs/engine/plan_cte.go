@@ -114,10 +114,11 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	if len(repeat.Columns) != len(c.plan.Columns) {
 		return At(targetPos(union.Right, 0, union.Pos), errUnionColumns)
 	}
-	if p.MySQL {
-		c.steps = maxSteps
-	} else if err := p.sameAsFirst(union, item.Name, c.plan.Columns, repeat.Columns); err != nil {
-		return err
+	c.steps = p.Traits.Recursions
+	if !p.Traits.Lenient {
+		if err := p.sameAsFirst(union, item.Name, c.plan.Columns, repeat.Columns); err != nil {
+			return err
+		}
 	}
 	c.repeat = &QueryPlan{Columns: c.plan.Columns, Open: converted(repeat, c.plan.Columns)}
 	return nil
@@ -136,15 +137,11 @@ func errRecursion(where string) error {
 	return sqlstate.New(sqlstate.InvalidRecursion, "a recursive reference must not appear %s", where)
 }
 
-// maxSteps bounds a recursion in the MySQL dialect, as cte_max_recursion_depth
-// and MariaDB's max_recursive_iterations do by default.
-const maxSteps = 1000
-
 // sameAsFirst checks that the recursive term leaves the columns of the
 // non-recursive one as they are.
 func (p *Planner) sameAsFirst(union *syntax.SetOp, name string, first, repeat []Column) error {
 	for i, c := range first {
-		t, err := p.commonType(c.Type, repeat[i].Type)
+		t, err := p.Dialect.Common([]datum.OID{c.Type, repeat[i].Type})
 		if err != nil {
 			return At(targetPos(union.Right, i, union.Pos), errUnionTypes(c, repeat[i]))
 		}
@@ -259,7 +256,8 @@ func (c *ctePlan) next(x *Exec, state *cteRows) (row []datum.Value, err error) {
 			return nil, io.EOF
 		}
 		if state.steps++; c.steps > 0 && state.steps > c.steps {
-			return nil, errTooManySteps
+			return nil, sqlstate.New(sqlstate.LimitExceeded, "Recursive query aborted after %d iterations", c.steps).
+				WithHint("A recursion ends when its last step finds no row. Add a condition to its second SELECT.").WithMySQL(3636, "HY000")
 		}
 		if err := x.Tick(); err != nil {
 			return nil, err
@@ -267,9 +265,6 @@ func (c *ctePlan) next(x *Exec, state *cteRows) (row []datum.Value, err error) {
 		of = c.repeat
 	}
 }
-
-var errTooManySteps = sqlstate.New(sqlstate.LimitExceeded, "Recursive query aborted after %d iterations", maxSteps).
-	WithHint("A recursion ends when its last step finds no row. Add a condition to its second SELECT.").WithMySQL(3636, "HY000")
 
 // withCTEs lets the items of a WITH below a correlated query be computed
 // anew each time the query runs.

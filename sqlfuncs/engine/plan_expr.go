@@ -40,10 +40,8 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 	if g := p.groupedExpr(s, e); g != nil {
 		return g, nil
 	}
-	if p.MySQL {
-		if x, err := p.Dialect.Analyse(p, s, e); x != nil || err != nil {
-			return x, err
-		}
+	if x, err := p.Dialect.Analyse(p, s, e); x != nil || err != nil {
+		return x, err
 	}
 	switch e := e.(type) {
 	case *syntax.Literal:
@@ -181,7 +179,7 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 		return nil, err
 	}
 	name, weak := x.name, x.weak
-	if t == datum.Bit && IsInteger(x.Type) && !p.MySQL {
+	if t == datum.Bit && IsInteger(x.Type) {
 		inner := x
 		n := mod
 		x = Derive(datum.Bit, func(x *Exec) (datum.Value, error) {
@@ -341,7 +339,7 @@ func (p *Planner) whenCondition(s *Scope, operand *Expr, cond syntax.Expr) (*Exp
 	if err != nil {
 		return nil, err
 	}
-	x, err = p.operator("=", operand, x)
+	x, err = p.Dialect.Operator(p, "=", operand, x)
 	return x, At(cond.Position(), err)
 }
 

@@ -168,7 +168,7 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 				return nil, At(t.Pos, errRecursion("more than once"))
 			}
 			it := &FromItem{alias: alias, Columns: c.columns(), working: c.working}
-			if p.MySQL {
+			if p.Traits.Origins {
 				it.describeQuery(c.plan.Columns)
 			}
 			sp, err := p.addItem(s, it, t.Columns)
@@ -180,8 +180,8 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 		return nil, At(t.Pos, err)
 	}
 	it := &FromItem{alias: alias, Columns: def.FromColumns(), relation: def.OID}
-	if p.MySQL {
-		def.describeMySQL(it, t.Name)
+	if p.Traits.Origins {
+		def.describe(it, t.Name)
 	}
 	if t.Alias == "" {
 		it.schema = def.Schema
@@ -216,7 +216,7 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 		}
 	}
 	it := &FromItem{alias: t.Alias, Columns: columns}
-	if p.MySQL {
+	if p.Traits.Origins {
 		it.describeQuery(settled.Columns)
 	}
 	sp, err := p.addItem(s, it, t.Columns)
@@ -267,11 +267,11 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 	}
 	j := newJoin(t.Kind, l, r, conds)
 	for _, pair := range pairs {
-		if t.Kind == syntax.RightJoin || t.Kind == syntax.InnerJoin && !p.MySQL && !pair.equal[0].Column && pair.equal[1].Column {
+		if t.Kind == syntax.RightJoin || t.Kind == syntax.InnerJoin && !p.Traits.Lenient && !pair.equal[0].Column && pair.equal[1].Column {
 			pair.left, pair.right = pair.right, pair.left
 			pair.equal[0], pair.equal[1] = pair.equal[1], pair.equal[0]
 		}
-		if kept := pair.equal[0]; !p.MySQL && !kept.Column && !IsString(kept.Type) {
+		if kept := pair.equal[0]; !p.Traits.Lenient && !kept.Column && !IsString(kept.Type) {
 			return nil, At(t.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "the columns %q of USING have the types %s and %s",
 				pair.left.column().Name, datum.FormatType(pair.left.column().Type, -1), datum.FormatType(pair.right.column().Type, -1)).
 				WithHint("Convert one of them in a subquery, or write ON."))
@@ -299,11 +299,11 @@ func (p *Planner) usingConditions(s *Scope, t *syntax.Join, left, right []*FromI
 			return nil, nil, sqlstate.New(sqlstate.UndefinedColumn, "column %q specified in USING clause does not exist in %s table",
 				sqlstate.Cut(name, 64), map[bool]string{true: "left", false: "right"}[pair.left == nil])
 		}
-		l, r, err := p.comparable("=", pair.left.expr(s.Frame), pair.right.expr(s.Frame))
+		l, r, err := p.Dialect.Comparable(p, "=", pair.left.expr(s.Frame), pair.right.expr(s.Frame))
 		if err != nil {
 			return nil, nil, At(t.Pos, err)
 		}
-		equal, err := p.operator("=", l, r)
+		equal, err := p.Dialect.Operator(p, "=", l, r)
 		if err != nil {
 			return nil, nil, At(t.Pos, err)
 		}

@@ -37,7 +37,7 @@ func (p *Planner) FuncCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}
-	if p.MySQL && f.Length != nil && IsString(x.Type) {
+	if p.Traits.Origins && f.Length != nil && IsString(x.Type) {
 		x.TypeMod = TextMod(f.Length(args))
 	}
 	x.name = f.Name
@@ -49,8 +49,8 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	name := e.Name.Last()
 	var given []*Expr
 	var names []string
-	if level := s.grouped(); level != nil && !p.MySQL && p.Catalog.Functions[name] == nil {
-		g := level.group // it may be an aggregate of PostgreSQL: not its arguments are to blame
+	if level := s.grouped(); level != nil && p.Dialect.Functions(p, name) == nil {
+		g := level.group // it may be an aggregate that nextid lacks: its arguments are not to blame
 		level.group = nil
 		defer func() { level.group = g }()
 	}
@@ -64,7 +64,7 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 		}
 		given, names = append(given, x), append(names, a.Name)
 	}
-	f, args, err := p.chooseFunction(e, name, given, names)
+	f, args, err := p.Dialect.Choose(p, e, name, given, names)
 	if err != nil {
 		return nil, nil, At(e.Pos, err)
 	}
@@ -85,12 +85,12 @@ func hintQuotes(err error, s *Scope, function string, arg syntax.Expr) error {
 	return err
 }
 
-// chooseFunction is PostgreSQL's function type resolution (10.3): exact
+// Functions implements Dialect.
+func (PostgreSQL) Functions(p *Planner, name string) []*Function { return p.Catalog.Functions[name] }
+
+// Choose implements Dialect by PostgreSQL's function type resolution (10.3): exact
 // matches first, then implicit conversions, preferred types last.
-func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error) {
-	if p.MySQL {
-		return p.Dialect.Choose(p, e, name, given, names)
-	}
+func (PostgreSQL) Choose(p *Planner, e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error) {
 	best, bestScore, ties := (*Function)(nil), -1, 0
 	var bestArgs []*Expr
 	candidates := p.Catalog.Functions[name]
@@ -131,7 +131,7 @@ func (p *Planner) chooseFunction(e *syntax.FuncCall, name string, given []*Expr,
 		if err != nil {
 			return nil, nil, err
 		}
-		return p.chooseFunction(e, name, given, names)
+		return p.Dialect.Choose(p, e, name, given, names)
 	}
 	best = best.Checked(func(*Client) error {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).

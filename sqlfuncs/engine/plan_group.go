@@ -182,12 +182,12 @@ func (p *Planner) grouped(level *Scope, c *syntax.Column, found *Expr) (*Expr, e
 		}
 	}
 	label := sqlstate.Cut(columnLabel(level, found, c), 128)
-	if p.MySQL {
-		return nil, At(c.Pos, sqlstate.New(sqlstate.Grouping, "'%s' isn't in GROUP BY", label).
-			WithHint("nextid reads queries as with sql_mode ONLY_FULL_GROUP_BY: aggregate the column, or name it in GROUP BY.").WithMySQL(1055, "42000"))
-	}
-	return nil, At(c.Pos, sqlstate.New(sqlstate.Grouping,
-		"column %q must appear in the GROUP BY clause or be used in an aggregate function", label))
+	return nil, At(c.Pos, p.Dialect.NotGrouped(label))
+}
+
+// NotGrouped implements Dialect.
+func (PostgreSQL) NotGrouped(label string) error {
+	return sqlstate.New(sqlstate.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", label)
 }
 
 func columnLabel(level *Scope, found *Expr, c *syntax.Column) string {
@@ -243,7 +243,7 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		}
 	}
 	for i, o := range e.OrderBy {
-		if e.Distinct && !p.MySQL && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) }) {
+		if e.Distinct && !p.Traits.Lenient && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) }) {
 			return nil, At(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
 				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"))
 		}

@@ -108,18 +108,15 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.operator(e.Op, l, r)
+	x, err := p.Dialect.Operator(p, e.Op, l, r)
 	if err == nil && x.constant {
 		x = p.replace(spare, x)
 	}
 	return x, At(e.Pos, err)
 }
 
-// operator builds l op r.
-func (p *Planner) operator(op string, l, r *Expr) (*Expr, error) {
-	if p.MySQL {
-		return p.Dialect.Operator(p, op, l, r)
-	}
+// Operator implements Dialect.
+func (PostgreSQL) Operator(p *Planner, op string, l, r *Expr) (*Expr, error) {
 	if test, ok := Comparisons[op]; ok {
 		return p.comparison(op, test, l, r)
 	}
@@ -214,11 +211,8 @@ func Logic(op string, l, r *Expr) *Expr {
 	}, l, r)
 }
 
-// comparable converts both sides to one type.
-func (p *Planner) comparable(op string, l, r *Expr) (*Expr, *Expr, error) {
-	if p.MySQL {
-		return p.Dialect.Comparable(p, l, r)
-	}
+// Comparable implements Dialect.
+func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, error) {
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		var err error
 		if l, err = p.Coerce(l, datum.Text, datum.ImplicitCast); err != nil {
@@ -285,7 +279,7 @@ func oidLike(a, b datum.OID) (datum.OID, error) {
 }
 
 func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr, error) {
-	l, r, err := p.comparable(op, l, r)
+	l, r, err := p.Dialect.Comparable(p, op, l, r)
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +393,7 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 
 func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
-	l, r, err := p.comparable(op, l, r)
+	l, r, err := p.Dialect.Comparable(p, op, l, r)
 	if err == nil && op == "&" && l.Type == datum.Bit && r.Type == datum.Bit {
 		return Strict2(datum.Bit, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.AndBits(a, b) }), nil
 	}
@@ -489,7 +483,7 @@ func (p *Planner) isDistinct(s *Scope, e *syntax.IsDistinct) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, r, err = p.comparable("=", l, r); err != nil {
+	if l, r, err = p.Dialect.Comparable(p, "=", l, r); err != nil {
 		return nil, At(e.Pos, err)
 	}
 	not := e.Not
@@ -520,11 +514,11 @@ func (p *Planner) between(s *Scope, e *syntax.Between) (*Expr, error) {
 		return nil, err
 	}
 	x, finish := Once(es[0])
-	above, err := p.operator(">=", x, es[1])
+	above, err := p.Dialect.Operator(p, ">=", x, es[1])
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}
-	below, err := p.operator("<=", x, es[2])
+	below, err := p.Dialect.Operator(p, "<=", x, es[2])
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}

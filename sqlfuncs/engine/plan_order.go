@@ -15,7 +15,7 @@ import (
 func (p *Planner) readingOrder(s *Scope, c *syntax.SelectCore) []int {
 	order := make([]int, 0, len(c.From))
 	aliases := make([]string, len(c.From))
-	reorder := len(c.From) > 2 && !p.MySQL
+	reorder := len(c.From) > 2
 	for i, item := range c.From {
 		t, ok := item.(*syntax.Table)
 		if reorder = reorder && ok; !reorder {

@@ -13,7 +13,7 @@ func TestReadingOrder(t *testing.T) {
 		tables = append(tables, Table{Schema: PGCatalog, Name: name, Catalog: true})
 	}
 	tables = append(tables, Table{Schema: "public", Name: "ids"})
-	p := &Planner{Catalog: NewCatalog(nil, [][]Table{tables}, nil)}
+	p := &Planner{Dialect: PostgreSQL{}, Catalog: NewCatalog(nil, [][]Table{tables}, nil)}
 	for _, c := range []struct {
 		from string
 		want []int

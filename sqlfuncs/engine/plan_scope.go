@@ -102,7 +102,7 @@ func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
 				found = p.place(columnExpr(p.refTo(ref{level.Frame, it.offset + i}), fc))
 			}
 		}
-		if found == nil && table == "" && !p.MySQL {
+		if found == nil && table == "" && p.Traits.WholeRows {
 			found = p.wholeRow(level, column)
 		}
 		if found == nil {
@@ -113,32 +113,32 @@ func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
 			return p.outer(e), err
 		}
 	}
-	return nil, At(c.Pos, p.columnMissing(c, table, column, tableSeen))
+	return nil, At(c.Pos, p.Dialect.NoColumn(c, tableSeen))
 }
 
-// same compares identifiers: in MySQL their case does not count.
-func (p *Planner) same(a, b string) bool { return a == b || p.MySQL && strings.EqualFold(a, b) }
+// same compares identifiers.
+func (p *Planner) same(a, b string) bool {
+	return a == b || p.Traits.IgnoreCase && strings.EqualFold(a, b)
+}
 
 // sameSchema reports whether a qualified column can mean a table of schema
-// have. In MySQL our tables are in every database.
+// have.
 func (p *Planner) sameSchema(have, want string) bool {
-	if want == "" || have == "" || p.MySQL && !strings.EqualFold(want, InformationSchema) {
+	if want == "" || have == "" || p.Traits.IgnoreCase && !strings.EqualFold(want, InformationSchema) {
 		return true
 	}
 	return p.same(have, want)
 }
 
-func (p *Planner) columnMissing(c *syntax.Column, table, column string, tableSeen bool) error {
-	if p.MySQL {
-		return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'SELECT'", sqlstate.Cut(strings.Join(c.Name, "."), 128))
-	}
+// NoColumn implements Dialect.
+func (PostgreSQL) NoColumn(c *syntax.Column, inTable bool) error {
 	switch {
-	case table == "":
-		return noColumn(column)
-	case tableSeen:
+	case len(c.Name) == 1:
+		return noColumn(c.Name.Last())
+	case inTable:
 		return sqlstate.New(sqlstate.UndefinedColumn, "column %s does not exist", sqlstate.Cut(strings.Join(c.Name, "."), 128))
 	}
-	return missingFrom(table)
+	return missingFrom(c.Name[len(c.Name)-2])
 }
 
 func missingFrom(table string) error {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -94,10 +95,8 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
 	}
-	if p.MySQL {
-		if err := p.Dialect.Output(p, out); err != nil {
-			return nil, err
-		}
+	if err := p.Dialect.Output(p, out); err != nil {
+		return nil, err
 	}
 	plan.visible = len(out.Exprs)
 	if plan.sort, err = p.sortKeys(s, c, orderBy, out); err != nil {
@@ -160,7 +159,11 @@ func (p *Planner) targets(s *Scope, c *syntax.SelectCore, out *Output) error {
 		if err != nil {
 			return err
 		}
-		out.add(x, p.columnName(t, x))
+		name := t.Alias
+		if name == "" {
+			name = p.Dialect.Label(t, x)
+		}
+		out.add(x, name)
 		if len(out.Exprs) > maxColumns {
 			return sqlstate.New(sqlstate.LimitExceeded, "target lists can have at most %d entries", maxColumns)
 		}
@@ -168,19 +171,8 @@ func (p *Planner) targets(s *Scope, c *syntax.SelectCore, out *Output) error {
 	return nil
 }
 
-// columnName is the name of a result column without alias: PostgreSQL takes
-// the column's or function's name, MySQL the text as typed.
-func (p *Planner) columnName(t syntax.Target, x *Expr) string {
-	switch {
-	case t.Alias != "":
-		return t.Alias
-	case p.MySQL && t.Text != "":
-		return p.Dialect.Label(t)
-	case x.name != "":
-		return x.name
-	}
-	return "?column?"
-}
+// Label implements Dialect: the name of the column or function.
+func (PostgreSQL) Label(_ syntax.Target, x *Expr) string { return cmp.Or(x.name, "?column?") }
 
 // star expands * and t.*.
 func (p *Planner) star(s *Scope, e *syntax.Star, out *Output) error {
@@ -245,11 +237,11 @@ type sortKey struct {
 	fold       TextFold
 }
 
-// newSortKey sorts NULLs where the dialect does: PostgreSQL takes them for
-// the greatest, MySQL for the least. of is what is sorted, nil where it compares
+// newSortKey sorts NULLs where the dialect does: as the greatest values, or with the
+// trait NullsFirst as the least. of is what is sorted, nil where it compares
 // as it is.
 func (p *Planner) newSortKey(column int, o syntax.OrderItem, of *Expr) sortKey {
-	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.MySQL}
+	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.Traits.NullsFirst}
 	if of != nil {
 		k.fold = p.FoldOf(of.Type, of.Letters)
 	}
@@ -308,7 +300,7 @@ func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column) (
 	switch e := e.(type) {
 	case *syntax.Literal:
 		switch {
-		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.MySQL:
+		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.Traits.Lenient:
 			return -1, nil
 		case e.Kind != syntax.IntegerLiteral:
 			return -1, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "non-integer constant in %s", clause))

@@ -50,7 +50,7 @@ func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 	}
 	columns := append([]Column(nil), l.Columns...)
 	for i := range columns {
-		t, err := p.commonType(l.Columns[i].Type, r.Columns[i].Type)
+		t, err := p.Dialect.Common([]datum.OID{l.Columns[i].Type, r.Columns[i].Type})
 		if err != nil {
 			return nil, At(targetPos(o.Right, i, o.Pos), errUnionTypes(l.Columns[i], r.Columns[i]))
 		}
@@ -105,12 +105,15 @@ func converted(q *QueryPlan, columns []Column) func(*Exec) (Rows, error) {
 
 // castValue converts a value that may be an untyped literal or NULL.
 func castValue(x *Exec, v datum.Value, t datum.OID) (datum.Value, error) {
-	switch {
-	case !v.Valid:
+	if !v.Valid {
 		return datum.Null(t), nil
-	case x.Dialect != nil:
-		return x.Dialect.Cast(x, v, t)
-	case v.Type == datum.Unknown:
+	}
+	return x.Dialect.Cast(x, v, t)
+}
+
+// Cast implements Dialect.
+func (PostgreSQL) Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error) {
+	if v.Type == datum.Unknown {
 		return datum.ParseText(t, v.Str, x.Env())
 	}
 	return x.Cast(v, t)

@@ -188,11 +188,11 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 	}
 	read, finish := Once(left)
 	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
-	if c.test, err = p.operator(e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+	if c.test, err = p.Dialect.Operator(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 		return nil, At(e.Pos, err)
 	}
 	if c.isIn {
-		if c.left, c.right, err = p.comparable(e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+		if c.left, c.right, err = p.Dialect.Comparable(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 			return nil, At(e.Pos, err)
 		}
 	}

@@ -32,7 +32,7 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	for i := range pairs {
 		pairs[i] = Pair{es[0], es[i+1]}
 		if several != nil { // no type that all have
-			if pairs[i].Left, pairs[i].Right, err = p.comparable("=", es[0], es[i+1]); err != nil {
+			if pairs[i].Left, pairs[i].Right, err = p.Dialect.Comparable(p, "=", es[0], es[i+1]); err != nil {
 				return nil, At(e.Pos, err)
 			}
 		}
@@ -137,7 +137,7 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	slot := new(slotExpr)
 	elem := slot.expr(info.Elem, array.Letters)
 	read, finish := Once(l)
-	test, err := p.operator(e.Op, read, elem)
+	test, err := p.Dialect.Operator(p, e.Op, read, elem)
 	if err != nil {
 		return nil, At(e.Pos, err)
 	}
@@ -231,7 +231,7 @@ func Drain(x *Exec, it Rows) ([][]datum.Value, error) {
 
 // arrayOperator is @>, <@ and && on arrays.
 func (p *Planner) arrayOperator(op string, l, r *Expr) (*Expr, error) {
-	l, r, err := p.comparable(op, l, r)
+	l, r, err := p.Dialect.Comparable(p, op, l, r)
 	if err != nil {
 		return nil, err
 	}

@@ -148,7 +148,7 @@ func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
 		return a[1], err
 	}
 	err = s.moveTo(x, a[1].Int, len(a) < 3 || a[2].Int != 0, nil)
-	if e, ok := errors.AsType[*sqlstate.Error](err); ok && x.Dialect != nil && e.Code == sqlstate.NotPrerequisite {
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok && x.Dialect.Traits().Lenient && e.Code == sqlstate.NotPrerequisite {
 		x.Host.Warn(sqlstate.Warning, e.Message)
 		return datum.Null(datum.Int8), nil
 	}

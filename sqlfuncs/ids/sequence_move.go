@@ -54,7 +54,7 @@ func (s *sequence) moveTo(x *engine.Exec, v int64, used bool, change json.RawMes
 			return err
 		}
 	}
-	if end := s.bound(); x.Dialect == nil && end != nil && s.before(*end, v) { // MariaDB's dumps say so of one that has run out
+	if end := s.bound(); !x.Dialect.Traits().Lenient && end != nil && s.before(*end, v) { // MariaDB's dumps say so of one that has run out
 		return sqlstate.New(sqlstate.InvalidParameterValue, "%d is out of the bounds of sequence %q, which ends at %d", v, name, *end).
 			WithHint("Move the bound first: ALTER SEQUENCE … MAXVALUE, or MINVALUE of one that descends.")
 	}

@@ -19,9 +19,9 @@ var sharedFunctions = map[string]bool{
 	"count": true, "sum": true, "avg": true, "min": true, "max": true, "row_number": true, "rank": true,
 }
 
-// overloads lists the functions of a name in the MySQL dialect.
-func overloads(p *engine.Planner, name string) []*engine.Function {
-	if fs := dialectPlanned(p).functions[name]; fs != nil {
+// Functions implements engine.Dialect.
+func (d *Dialect) Functions(p *engine.Planner, name string) []*engine.Function {
+	if fs := d.functions[name]; fs != nil {
 		return fs
 	}
 	var out []*engine.Function
@@ -95,10 +95,10 @@ func parameterCount(name string) error {
 		WithMySQL(1582, "42000")
 }
 
-// choose picks the overload whose argument types are nearest. MySQL
-// converts every argument, so that only their number can be wrong.
-func choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
-	candidates := overloads(p, name)
+// Choose implements engine.Dialect. It picks the overload whose argument types are
+// nearest. MySQL converts every argument: only their number can be wrong.
+func (d *Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
+	candidates := d.Functions(p, name)
 	if len(candidates) == 0 {
 		return nil, nil, noFunction(p, e, name)
 	}
@@ -142,7 +142,7 @@ func choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.
 		if args[0], err = p.Coerce(args[0], datum.Int8, datum.ImplicitCast); err != nil {
 			return nil, nil, err
 		}
-		return choose(p, e, name, args, names)
+		return d.Choose(p, e, name, args, names)
 	}
 	for i, a := range args {
 		t := best.ArgType(i)
@@ -319,7 +319,7 @@ func CallProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
 		database = sqlstate.Cut(t.Name[len(t.Name)-2], MaxDatabaseBytes)
 	}
 	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
-	if overloads(p, strings.ToLower(name)) != nil {
+	if p.Dialect.Functions(p, strings.ToLower(name)) != nil {
 		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
 	}
 	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))

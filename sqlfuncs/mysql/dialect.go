@@ -3,10 +3,12 @@ package mysql
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -20,8 +22,8 @@ type Dialect struct {
 	rows      map[string]rowMaker      // of the tables
 }
 
-// Functions are MySQL's own functions, by name. They are not to be changed.
-func (d *Dialect) Functions() map[string][]*engine.Function { return d.functions }
+// OwnFunctions are MySQL's own functions, by name. They are not to be changed.
+func (d *Dialect) OwnFunctions() map[string][]*engine.Function { return d.functions }
 
 // Shows are the words of the SHOW statements that are answered.
 func (d *Dialect) Shows() []string { return slices.Collect(maps.Keys(d.shows)) }
@@ -45,38 +47,11 @@ func dialectOf(x *engine.Exec) *Dialect { return x.Dialect.(*Dialect) }
 // dialectPlanned is that of the session for which a statement is planned.
 func dialectPlanned(p *engine.Planner) *Dialect { return p.Dialect.(*Dialect) }
 
-// Analyse implements engine.Dialect.
-func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
-	return analyse(p, s, e)
+// Traits implements engine.Dialect. The bound of recursions is cte_max_recursion_depth
+// and MariaDB's max_recursive_iterations by default.
+func (*Dialect) Traits() engine.Traits {
+	return engine.Traits{IgnoreCase: true, Collations: true, NullsFirst: true, Origins: true, Lenient: true, Recursions: 1000}
 }
-
-// Choose implements engine.Dialect.
-func (*Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, given []*engine.Expr, names []string) (*engine.Function, []*engine.Expr, error) {
-	return choose(p, e, name, given, names)
-}
-
-// Operator implements engine.Dialect.
-func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
-	return operator(p, op, l, r)
-}
-
-// Comparable implements engine.Dialect.
-func (*Dialect) Comparable(p *engine.Planner, l, r *engine.Expr) (*engine.Expr, *engine.Expr, error) {
-	return comparableTypes(p, l, r)
-}
-
-// Coerce implements engine.Dialect.
-func (*Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
-	return coerce(p, e, t)
-}
-
-// Truth implements engine.Dialect.
-func (*Dialect) Truth(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
-	return condition(p, e)
-}
-
-// Common implements engine.Dialect.
-func (*Dialect) Common(types []datum.OID) datum.OID { return common(types) }
 
 // Cast implements engine.Dialect.
 func (*Dialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
@@ -86,13 +61,18 @@ func (*Dialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, e
 // Exact implements engine.Dialect.
 func (*Dialect) Exact(p *engine.Planner) bool { return plannedState(p).Reading.Exact }
 
-// Output implements engine.Dialect.
-func (*Dialect) Output(p *engine.Planner, out *engine.Output) error { return output(p, out) }
-
-// Label implements engine.Dialect.
-func (*Dialect) Label(t syntax.Target) string { return label(t) }
-
 // NextValues implements engine.Dialect.
 func (*Dialect) NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {
 	return ids.NextValues(p, s, c, e)
+}
+
+// NoColumn implements engine.Dialect.
+func (*Dialect) NoColumn(c *syntax.Column, _ bool) error {
+	return sqlstate.New(sqlstate.UndefinedColumn, "Unknown column '%s' in 'SELECT'", sqlstate.Cut(strings.Join(c.Name, "."), 128))
+}
+
+// NotGrouped implements engine.Dialect.
+func (*Dialect) NotGrouped(label string) error {
+	return sqlstate.New(sqlstate.Grouping, "'%s' isn't in GROUP BY", label).
+		WithHint("nextid reads queries as with sql_mode ONLY_FULL_GROUP_BY: aggregate the column, or name it in GROUP BY.").WithMySQL(1055, "42000")
 }

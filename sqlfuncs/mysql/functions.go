@@ -73,7 +73,7 @@ var conditionalFunctions = []engine.Function{
 }
 
 func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-	cond, err := condition(p, es[0])
+	cond, err := dialectPlanned(p).Truth(p, es[0], "IF")
 	if err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 	}), nil
 }
 
-// operator builds l op r.
-func operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
+// Operator implements engine.Dialect.
+func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
 	if test, ok := engine.Comparisons[op]; ok {
 		return comparison(p, op, test, l, r)
 	}

@@ -11,12 +11,16 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// analyse analyses the expressions that mean something else in MySQL.
+// Analyse implements engine.Dialect: it analyses the expressions that mean something else in MySQL.
 // It returns nil, nil for the others.
-func analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
+func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
 	switch e := e.(type) {
 	case *syntax.Literal:
 		return literal(p, e)
+	case *syntax.Param:
+		if p.Simple {
+			return nil, engine.At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: ? stands for a value in a prepared statement only"))
+		}
 	case *syntax.Variable:
 		return variable(p, e)
 	case *syntax.Assign:
@@ -62,8 +66,8 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 	return nil, nil
 }
 
-// condition makes a condition of any value.
-func condition(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
+// Truth implements engine.Dialect: any value is a condition.
+func (*Dialect) Truth(p *engine.Planner, e *engine.Expr, _ string) (*engine.Expr, error) {
 	switch {
 	case e.Type == datum.Bool:
 		return e, nil
@@ -73,8 +77,8 @@ func condition(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
 }
 
-// coerce converts where PostgreSQL would refuse; see cast.
-func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error) {
+// Coerce implements engine.Dialect. It converts where PostgreSQL would refuse; see cast.
+func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx datum.CastContext) (*engine.Expr, error) {
 	if e.Type == t || t == datum.Unknown {
 		return e, nil
 	}
@@ -85,7 +89,7 @@ func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error
 		} else {
 			c := *e
 			c.Type, c.Param = now, 0
-			return coerce(p, &c, t)
+			return d.Coerce(p, &c, t, ctx)
 		}
 	}
 	if e.Literal != nil && e.Type == datum.Unknown && !e.Literal.Valid {
@@ -115,9 +119,9 @@ func coerce(p *engine.Planner, e *engine.Expr, t datum.OID) (*engine.Expr, error
 	return c.Named(e), nil
 }
 
-// common is the type of CASE, IF, COALESCE and UNION (manual, "Flow
-// Control Functions").
-func common(types []datum.OID) datum.OID {
+// Common implements engine.Dialect: the type of CASE, IF, COALESCE and UNION
+// (manual, "Flow Control Functions").
+func (*Dialect) Common(types []datum.OID) (datum.OID, error) {
 	result, long := datum.Unknown, slices.Contains(types, datum.Int8)
 	for _, t := range types {
 		switch {
@@ -143,7 +147,7 @@ func common(types []datum.OID) datum.OID {
 	if result == datum.Bool {
 		result = datum.Int4
 	}
-	return result
+	return result, nil
 }
 
 // CoerceParams converts the arguments of EXECUTE to the types of the parameters.
@@ -156,8 +160,8 @@ func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) (err 
 	return nil
 }
 
-// comparableTypes converts both sides to the type in which MySQL compares them.
-func comparableTypes(p *engine.Planner, l, r *engine.Expr) (left, right *engine.Expr, err error) {
+// Comparable implements engine.Dialect.
+func (*Dialect) Comparable(p *engine.Planner, _ string, l, r *engine.Expr) (left, right *engine.Expr, err error) {
 	as := comparedAs(l, r)
 	if left, err = as.convert(p, l); err == nil {
 		right, err = as.convert(p, r)
@@ -224,7 +228,7 @@ func comparisonType(a, b datum.OID) datum.OID {
 // comparison is l op r. A condition on a plain column keeps what it says
 // about the column for the tables that want to know.
 func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.Expr) (*engine.Expr, error) {
-	left, right, err := comparableTypes(p, l, r)
+	left, right, err := p.Dialect.Comparable(p, op, l, r)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// output gives the result columns types that MySQL has: truth is an
+// Output implements engine.Dialect. It gives result columns types that MySQL has: truth is an
 // integer, times are those of the session's time zone.
-func output(p *engine.Planner, out *engine.Output) error {
+func (*Dialect) Output(p *engine.Planner, out *engine.Output) error {
 	for i, e := range out.Exprs {
 		t := e.Type
 		switch t {
@@ -36,9 +36,12 @@ func output(p *engine.Planner, out *engine.Output) error {
 	return nil
 }
 
-// label names a result column without alias: columns by their own name,
-// strings by their value, everything else as it was typed.
-func label(t syntax.Target) string {
+// Label implements engine.Dialect: a column has its own name, a string its value,
+// everything else is named as it was typed.
+func (d *Dialect) Label(t syntax.Target, x *engine.Expr) string {
+	if t.Text == "" {
+		return engine.PostgreSQL{}.Label(t, x)
+	}
 	switch e := t.Expr.(type) {
 	case *syntax.Column:
 		if !strings.ContainsAny(t.Text, "`\"") {
@@ -52,7 +55,7 @@ func label(t syntax.Target) string {
 		return strings.Trim(t.Text, "() \t\r\n")
 	case *syntax.Unary:
 		if e.Op == "+" {
-			return label(syntax.Target{Expr: e.X, Text: strings.TrimLeft(t.Text, "+ \t\n")})
+			return d.Label(syntax.Target{Expr: e.X, Text: strings.TrimLeft(t.Text, "+ \t\n")}, x)
 		}
 	}
 	return t.Text

@@ -273,7 +273,7 @@ func showFilter(p *engine.Planner, t *syntax.ShowMySQL, columns []engine.TableCo
 
 // planner is one that finds tables while a statement runs.
 func planner(x *engine.Exec) *engine.Planner {
-	return &engine.Planner{Host: x.Host, Catalog: x.Host.Catalog(), Dialect: x.Dialect, MySQL: true}
+	return engine.NewPlanner(x.Host, x.Dialect, "")
 }
 
 // shownTable finds the table that a SHOW names.

@@ -95,16 +95,21 @@ func (s *System) callable(p *proc) bool {
 		}
 		call.Args = append(call.Args, syntax.Arg{Value: &syntax.Param{Number: i + 1}})
 	}
-	planner := engine.Planner{Host: planning{}, Catalog: s.known, Declared: types}
+	planner := engine.NewPlanner(planning{known: s.known}, engine.PostgreSQL{}, "")
+	planner.Declared = types
 	_, err := planner.Query(&syntax.Select{Body: &syntax.SelectCore{Targets: []syntax.Target{{Expr: call}}}}, nil)
 	return err == nil
 }
 
 // planning is the Host of plans that do not run. It has no limits.
-type planning struct{ engine.Host }
+type planning struct {
+	engine.Host
+	known *engine.Catalog
+}
 
-func (planning) Planned(int) error { return nil }
-func (planning) MayPlan() error    { return nil }
+func (planning) Planned(int) error          { return nil }
+func (planning) MayPlan() error             { return nil }
+func (h planning) Catalog() *engine.Catalog { return h.known }
 
 // knownProc reads a line of pg_proc.tsv.
 func knownProc(head, row []string) *proc {

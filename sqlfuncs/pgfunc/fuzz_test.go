@@ -26,7 +26,7 @@ func FuzzPattern(f *testing.F) {
 			}
 			return
 		}
-		if _, err := p.Matches(engine.NewExec(t.Context(), host{}, nil, nil), s); err != nil {
+		if _, err := p.Matches(engine.NewExec(t.Context(), host{}, engine.PostgreSQL{}, nil), s); err != nil {
 			t.Fatalf("%q on %q: %v", pattern, s, err)
 		}
 	})

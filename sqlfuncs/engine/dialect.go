@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/syntax"
+)
+
+// Dialect says how expressions are read, converted and named. PostgreSQL is one;
+// package mysql has the other. A Dialect does not change.
+type Dialect interface {
+	// Traits returns the small differences between dialects.
+	Traits() Traits
+	// Analyse analyses an expression that the dialect alone has, or reads in
+	// another way than the engine. It returns nil, nil for all others.
+	Analyse(p *Planner, s *Scope, e syntax.Expr) (*Expr, error)
+	// Functions returns the functions of a name.
+	Functions(p *Planner, name string) []*Function
+	// Choose finds the function of a call and converts its arguments. names are
+	// those of named arguments, "" for the others.
+	Choose(p *Planner, e *syntax.FuncCall, name string, given []*Expr, names []string) (*Function, []*Expr, error)
+	// Operator builds l op r.
+	Operator(p *Planner, op string, l, r *Expr) (*Expr, error)
+	// Comparable converts both sides of op to the type in which they are compared.
+	Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, error)
+	// Coerce converts an expression to a type.
+	Coerce(p *Planner, e *Expr, t datum.OID, ctx datum.CastContext) (*Expr, error)
+	// Truth makes a condition of an analysed expression. clause names the clause
+	// in which it stands, for the error.
+	Truth(p *Planner, e *Expr, clause string) (*Expr, error)
+	// Common returns the type of CASE, COALESCE and UNION.
+	Common(types []datum.OID) (datum.OID, error)
+	// Cast converts a value that is not NULL, at run time.
+	Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error)
+	// Exact reports whether the connection's collation compares bytes. It is asked
+	// only where the trait Collations is set.
+	Exact(p *Planner) bool
+	// Output settles the columns of a select list.
+	Output(p *Planner, out *Output) error
+	// Label names the result column of an expression without alias.
+	Label(t syntax.Target, x *Expr) string
+	// NextValues plans SELECT NEXT n VALUES FROM name.
+	NextValues(p *Planner, s *Scope, c *syntax.SelectCore, e *syntax.NextValues) (*Expr, error)
+	// NoColumn returns the error for a column that is not in FROM. inTable reports
+	// that its table is.
+	NoColumn(c *syntax.Column, inTable bool) error
+	// NotGrouped returns the error for a column that is neither in GROUP BY nor in
+	// an aggregate.
+	NotGrouped(label string) error
+}
+
+// Traits are the small differences between dialects.
+type Traits struct {
+	// IgnoreCase compares names of columns and tables without case, and finds
+	// nextid's tables in every database.
+	IgnoreCase bool
+	// WholeRows lets the name of a table stand for its row.
+	WholeRows bool
+	// Collations compares texts by letters, or by bytes where Exact says so.
+	Collations bool
+	// NullsFirst sorts NULLs before all values.
+	NullsFirst bool
+	// Origins describes result columns by their table and alias, texts by their
+	// length, and a bare NULL by a type of its own.
+	Origins bool
+	// Lenient takes what PostgreSQL refuses: constants in ORDER BY, DISTINCT
+	// aggregates in another order, USING over different types, recursive terms of
+	// other types. A setval that moves nothing is a warning.
+	Lenient bool
+	// Recursions bounds the steps of a recursive query; 0: memory alone does.
+	Recursions int
+}
+
+// PostgreSQL is the dialect of PostgreSQL. Its methods stand beside the parts of the
+// planner that call them.
+type PostgreSQL struct{}
+
+// Traits implements Dialect.
+func (PostgreSQL) Traits() Traits { return Traits{WholeRows: true} }
+
+// Analyse implements Dialect: the engine reads all expressions as PostgreSQL does.
+func (PostgreSQL) Analyse(*Planner, *Scope, syntax.Expr) (*Expr, error) { return nil, nil }
+
+// Exact implements Dialect.
+func (PostgreSQL) Exact(*Planner) bool { return true }
+
+// Output implements Dialect.
+func (PostgreSQL) Output(*Planner, *Output) error { return nil }
+
+// NextValues implements Dialect: the parser has no such statement.
+func (PostgreSQL) NextValues(_ *Planner, _ *Scope, _ *syntax.SelectCore, e *syntax.NextValues) (*Expr, error) {
+	return nil, Unsupported(e.Pos, "NEXT VALUES")
+}
