@@ -140,7 +140,9 @@ func (f *Feed) next(ctx context.Context, s State) (block, error) {
 }
 
 // size returns how many numbers the next block gets: what lasts for Ahead at the rate
-// since the last move, at least Block, and at least half of the last one.
+// since the last move, at least Block, and at least half of the last one. Where the
+// column has 32 bits or fewer, it grows to four times the last one at most: one bulk
+// load would otherwise take a sixteenth of all numbers.
 func (f *Feed) size(s State) int64 {
 	left := max(s.Most-max(s.Next, 0), 0) / s.Increment
 	least := f.Block
@@ -152,6 +154,9 @@ func (f *Feed) size(s State) int64 {
 		n = max(n, s.size()/2)
 		if wanted := s.rate() * f.Ahead.Seconds(); wanted > float64(n) {
 			n = int64(min(wanted, math.MaxInt64/4))
+		}
+		if s.Most <= math.MaxInt32 {
+			n = min(n, 4*s.size())
 		}
 		n = max(min(n, left/16), least)
 	}
