@@ -70,8 +70,7 @@ var visibilityFunctions = []engine.Function{
 	visible("pg_ts_template_is_visible", inCatalog("pg_ts_template")),
 }
 
-// viewDef is pg_get_viewdef. NULL when there is no such relation; a table has
-// an empty definition, as in PostgreSQL.
+// viewDef is pg_get_viewdef, NULL of what is no view.
 func viewDef(t datum.OID, more ...datum.OID) engine.Function {
 	return function("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		var r *relation
@@ -84,11 +83,8 @@ func viewDef(t datum.OID, more ...datum.OID) engine.Function {
 		} else {
 			r, err = relationByOID(x, uint32(a[0].Int))
 		}
-		switch {
-		case r == nil:
+		if r == nil || r.Kind != 'v' {
 			return datum.Null(datum.Text), err
-		case r.Kind != 'v':
-			return datum.MakeText(""), nil
 		}
 		return datum.MakeText(viewDefinition(r.Table)), nil
 	})

@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine
 		for p := range strings.SplitSeq(a[len(a)-1].Str, ",") {
 			p = strings.ToUpper(strings.TrimSpace(p))
 			p, grant := strings.CutSuffix(p, " WITH GRANT OPTION")
+			if p != "TEMP" && !slices.Contains(slices.Collect(maps.Values(privilegeNames)), p) {
+				return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized privilege type: %q", sqlstate.Cut(p, 64))
+			}
 			if who.admin || slices.Contains(readPrivileges, p) && !grant {
 				return datum.MakeBool(true), nil
 			}

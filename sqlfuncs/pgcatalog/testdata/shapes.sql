@@ -133,3 +133,48 @@ SELECT tableoid, oid, typname, typnamespace, typowner, typelem, typrelid <> 0, C
 
 -- sequences as tables
 SELECT is_called FROM "Invoices" WHERE last_value < 0
+
+-- what is granted, letter by letter
+SELECT (aclexplode(acldefault('r', 10))).privilege_type ORDER BY 1
+
+-- grants with grant option, to all and to one role
+SELECT grantor = 'nextid'::regrole, grantee = 0, privilege_type, is_grantable FROM aclexplode('{=r/nextid,nextid=ar*w/nextid}'::aclitem[])
+
+-- options as a table
+SELECT * FROM pg_options_to_table(ARRAY['a=b', 'c=', 'd'])
+
+-- the rule of a view, and of what is none
+SELECT pg_get_ruledef(4242424242::oid), pg_get_ruledef({ids}::oid), pg_get_viewdef(4242424242::oid), pg_get_viewdef('pg_class'::regclass) IS NULL
+
+-- settings that functions read and set
+SELECT current_setting('nosuch.x', true), current_setting('TimeZone'), set_config('application_name', 'x', false), set_config('application_name', NULL, false), set_config('search_path', 'public', true)
+
+-- a setting that is not there
+SELECT current_setting('nosuch')
+
+-- a setting without a name
+SELECT set_config(NULL, 'x', false)
+
+-- a value that a setting cannot have
+SELECT set_config('DateStyle', 'nosuch', false)
+
+-- locks that nobody has, connections that are not there
+SELECT pg_advisory_unlock(1), pg_advisory_unlock(1, 2), pg_cancel_backend(-1), pg_terminate_backend(-1)
+
+-- names of what is not there
+SELECT 4242424242::oid::regclass, 4242424242::oid::regtype, 4242424242::oid::regproc, 4242424242::oid::regprocedure, 4242424242::oid::regrole, 4242424242::oid::regnamespace, 4242424242::oid::regoperator, 4242424242::oid::regcollation
+
+-- types that only the catalogs have, with lengths
+SELECT format_type('bit'::regtype, 3), format_type('varbit'::regtype, 3), format_type('timetz'::regtype, 3), format_type('timetz'::regtype, NULL), format_type('_varbit'::regtype, 5), format_type(4242424242::oid, NULL), 'pg_type'::regtype, 'ids'::regtype, 'information_schema.tables'::regclass, 'information_schema'::regnamespace
+
+-- names that cannot be
+SELECT to_regclass('nosuch.ids'), to_regclass('pg_catalog.nosuch'), to_regtype('nosuch.x'), to_regproc('count'), to_regprocedure('nosuch(int)')
+
+-- operators by OID
+SELECT 410::regoper, 410::regoperator, '"C"'::regcollation, 950::oid::regcollation
+
+-- privileges of a role that is not there
+SELECT has_table_privilege('nosuch', 'ids', 'SELECT')
+
+-- privileges that are none
+SELECT has_table_privilege('ids', 'NOSUCH')
