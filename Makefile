@@ -36,7 +36,7 @@ test: test-deps format-check vet build
 
 # Packages in which the race detector would see nothing but tests: they start programs, or are arithmetic. Built as the binary
 # is, so that little is compiled again.
-WITHOUT_RACE = /(benchmarks|cmd)(/|$$)|/(simulation|dbtest|clienttest)$$
+WITHOUT_RACE = /(benchmarks|cmd)(/|$$)|/(simulation|dbtest|clienttest|shards|foreign|datum|syntax|pgfunc)$$
 
 # Tests that ask for less under the race detector, which falsifies time, memory and allocations: they run again without it.
 FALSIFIED = $(shell awk -F "[ \050]" '/^func Test/ { name = $$2 } /raceEnabled/ && name { print name }' \

@@ -100,7 +100,7 @@ func TestAnswersReachWhoAsked(t *testing.T) {
 // However the loop and its watchdog interleave: a watchdog that sleeps while
 // something is being worked on has been woken.
 func TestWatchdogMissesNoWakeUp(t *testing.T) {
-	const rounds = 300_000
+	const rounds = 100_000
 	p := &poller{main: &batch{}, helpers: []*batch{{helper: true}}, wake: make(chan struct{}, 1)}
 	var ready, begun atomic.Int64 // rounds
 	until := func(n *atomic.Int64, round int64) {

@@ -2,6 +2,7 @@ package shards_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,10 +13,12 @@ import (
 )
 
 // testInterrupted ends reshard's connections after any number of bytes of
-// answers. The shards go on drawing, and the next run finishes the work.
+// answers, stride bytes apart on average and elsewhere in each run of the test. The
+// shards go on drawing, and the next run finishes the work.
 func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64, least int) {
 	failures := 0
-	for cut := stride; ; cut += stride {
+	for cut := rand.Int64N(stride); ; cut += stride/2 + rand.Int64N(stride) {
+		t.Logf("cut after %d bytes", cut)
 		f := fleet(t)
 		f.up(3)
 		var through []string

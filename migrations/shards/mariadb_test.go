@@ -55,7 +55,7 @@ func TestMariaDB(t *testing.T) {
 			if testing.Short() {
 				t.Skip("takes half a minute")
 			}
-			testInterrupted(t, func(t *testing.T) *fleet { return mariadbFleet(t, f.addresses) }, 2700, 2)
+			testInterrupted(t, func(t *testing.T) *fleet { return mariadbFleet(t, f.addresses) }, 6000, 2)
 		}},
 		{"killed", testKills},
 		{"reshard under load", testReshard},

@@ -73,7 +73,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"dumps of a schema", testPostgresDump},
 		{"noted, not set", testNoted},
 		{"interrupted", func(t *testing.T, _ *fleet) {
-			testInterrupted(t, func(t *testing.T) *fleet { return postgresFleet(t, identity) }, 500, 5)
+			testInterrupted(t, func(t *testing.T) *fleet { return postgresFleet(t, identity) }, 1500, 2)
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
