@@ -234,12 +234,14 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	switch {
 	case s.FunctionsOnly():
 		installed = "functions only"
+	case s.Dumped:
+		installed = "from a dump without rows, so the version is not known"
 	case s.Version == 0:
 		installed = "nothing"
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "database\t%s\ninstalled\t%s\n", foreign.Redact(dsn), installed)
-	if s.Version > 0 {
+	if s.Version > 0 || s.Dumped {
 		fmt.Fprintf(w, "server\t%s\nanswers\t%s\n", s.Server, foreignAnswer(s))
 	}
 	if err := w.Flush(); err != nil || s.Current() {
@@ -249,6 +251,8 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	switch {
 	case len(s.Problems) > 0:
 		return &foreign.Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}
+	case s.Dumped:
+		return &foreign.Error{What: "the version of what is installed is not known", Hint: "Run nextid migrate foreign up: it notes the version, and installs what is missing."}
 	case s.Version < s.Newest:
 		return &foreign.Error{What: "not up to date", Hint: "Run nextid migrate foreign up."}
 	case s.Version > s.Newest:

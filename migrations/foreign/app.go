@@ -164,13 +164,13 @@ func (a *app) status(ctx context.Context) (s Status, err error) {
 	s.Newest = int64(len(names))
 	s.Version, err = a.version(ctx)
 	s.Version = max(s.Version, 0)
-	if err == nil && s.Version == 0 && a.functions != "" {
-		dumped, failed := a.dumped(ctx)
-		if err = failed; err == nil && !dumped {
-			err = a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
-		}
+	if err == nil && s.Version == 0 {
+		s.Dumped, err = a.dumped(ctx)
 	}
-	if err != nil || s.Version == 0 {
+	if err == nil && s.Version == 0 && !s.Dumped && a.functions != "" {
+		err = a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
+	}
+	if err != nil || s.Version == 0 && !s.Dumped {
 		return s, err
 	}
 	if s.Server, err = a.server(ctx); err != nil {
@@ -218,6 +218,8 @@ func migrationsText(folder fs.FS) (string, error) {
 
 // hints say what to do about errors that come up when servers ask each other.
 var hints = appdb.Hints{
+	"2F003": "PostgreSQL lets a role that is no superuser connect only with a password that the server asks for: nextid needs users (nextid passwd), and NEXTID_FOREIGN_PASSWORD the password of the one in --server. Or run up as a superuser.",
+
 	"1045": "The account or its password is wrong: the one of --dsn, or the one of --server with NEXTID_FOREIGN_PASSWORD.",
 	"1227": "Run it as an account that may create databases and servers, such as root.",
 	"1429": noAnswer,

@@ -51,6 +51,7 @@ type Status struct {
 	Asked   error         // why the server did not answer the database, nil if it did
 	Took    time.Duration // until it answered
 
+	Dumped    bool     // the schema came with a dump without rows: it is there, and its version is not known
 	Functions bool     // the functions that ask no server are installed
 	Problems  []string // of the columns that Up made triggers for, a line each
 }

@@ -162,7 +162,7 @@ func TestDumpsOfPostgres(t *testing.T) {
 		}
 	}
 	restore(second, dump("-s", dsn))
-	if s := status(t, second); s.Version != 0 || s.Current() {
+	if s := status(t, second); s.Version != 0 || s.Current() || !s.Dumped || s.Server != server.address || s.Asked != nil {
 		t.Errorf("status %+v", s)
 	}
 	up(t, second, config(t, server))

@@ -107,7 +107,7 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 	if err := asksPostgres(c); err != nil {
 		return err
 	}
-	return p.locked(ctx, func() error {
+	err := p.locked(ctx, func() error {
 		if err := p.ownSchema(ctx); err != nil {
 			return err
 		}
@@ -144,6 +144,38 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		}
 		return p.connect(ctx, layouts+connection, c)
 	})
+	if appdb.PostgresSays(err, "42501") {
+		err = p.missingRights(ctx, c, err)
+	}
+	return err
+}
+
+// missingRights adds to an error what a superuser has to run first, so that this role
+// may install the configuration.
+func (p *postgres) missingRights(ctx context.Context, c Config, denied error) error {
+	wrapper := ""
+	switch {
+	case c.FunctionsOnly:
+	case c.Server.Protocol == protocolMySQL:
+		wrapper = "mysql_fdw"
+	default:
+		wrapper = "postgres_fdw"
+	}
+	statements, err := appdb.Texts(ctx, p.db, `
+		SELECT statement FROM (VALUES
+			(1, NOT has_database_privilege(current_database(), 'CREATE') AND to_regnamespace('nextid') IS NULL,
+				format('GRANT CREATE ON DATABASE %I TO %I;', current_database(), CURRENT_USER)),
+			(2, $1 <> '' AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = $1), format('CREATE EXTENSION %I;', $1)),
+			(3, $1 <> '' AND NOT EXISTS (SELECT FROM pg_foreign_data_wrapper WHERE fdwname = $1 AND has_foreign_data_wrapper_privilege(oid, 'USAGE')),
+				format('GRANT USAGE ON FOREIGN DATA WRAPPER %I TO %I;', $1, CURRENT_USER))
+		) AS rights (n, missing, statement) WHERE missing ORDER BY n`, wrapper)
+	if err != nil || len(statements) == 0 {
+		return denied
+	}
+	return &Error{
+		What: hints.Explain(denied).Error(), Err: denied,
+		Hint: "As a superuser, run in this database: " + strings.Join(statements, " ") + " Then run up again.",
+	}
 }
 
 // functionsOnly installs the functions that ask no server.
