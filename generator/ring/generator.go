@@ -46,6 +46,7 @@ type Generator struct {
 	waits   atomic.Int64
 	refills atomic.Int64 // reservations of time
 	failed  atomic.Int64 // and those that the store did not grant
+	pace    atomic.Pointer[generator.Pace]
 
 	_      [64]byte // every draw writes the cursor
 	cursor snowflake.Cursor
@@ -89,6 +90,7 @@ func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, f
 	begin := g.FirstSlot(min(g.next, l.MaxTick()+1)) - 1
 	g.cursor.Begin(begin)
 	g.ready.Store(&ready{first: begin + 1, last: begin})
+	g.pace.Store(&generator.Pace{})
 	g.lock <- struct{}{}
 	return g
 }
@@ -240,10 +242,12 @@ func (g *Generator) WorkerID() (datacenter, worker int64) {
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
+	issued, left := g.cursor.Issued(), g.left()
+	reserved := time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond
 	return generator.Stats{
-		Issued: g.cursor.Issued(), Buffered: g.left(), ReservedUntil: g.until.Load(), Step: g.span.Load(),
+		Issued: issued, Buffered: left, ReservedUntil: g.until.Load(), Step: g.span.Load(),
 		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(), Refills: g.refills.Load(), RefillErrors: g.failed.Load(),
-		Lasts: time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond,
+		Lasts: max(reserved, g.pace.Load().Lasts(left, issued, g.clock.Monotonic())), // ids in the ring carry times that are over
 		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
 	}
 }

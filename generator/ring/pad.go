@@ -164,6 +164,8 @@ func (g *Generator) reserve(ctx context.Context, tick int64) error {
 	g.last = now
 	span = max(min(span, g.bound()/1000-from), until-from)
 	g.span.Store(span)
+	pace := g.pace.Load().Marked(g.cursor.Issued(), now) // refused or not: while the store is away, draws ask again and again
+	g.pace.Store(&pace)
 	key := g.pool.Line(g.name, id, 0)
 	lo, hi, err := g.pool.ReserveLine(ctx, key, from, span)
 	if err != nil {

@@ -545,3 +545,26 @@ func TestARingBorrowsNoFurtherThanServersWait(t *testing.T) {
 		})
 	}
 }
+
+// A ring that nobody draws from lasts although its times are over; one that is
+// drawn from lasts for what is in it.
+func TestIdleRingLasts(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{}`)
+		time.Sleep(time.Hour)
+		if s := g.Stats(); s.Lasts < time.Hour || s.Buffered == 0 {
+			t.Errorf("idle for an hour: %+v", s)
+		}
+		w.store.Inject(generatortest.Reserve, math.MaxInt, func(context.Context, func(context.Context) error) error { return generatortest.ErrUnreachable })
+		all := g.Stats().Buffered
+		for range all / 1000 {
+			if _, ok := g.TryNext(1000); !ok {
+				t.Fatal("nothing drawn")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if s := g.Stats(); s.Buffered == 0 || s.Lasts > 30*time.Second {
+			t.Errorf("nearly empty: %+v", s)
+		}
+	})
+}

@@ -106,7 +106,7 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	g.step, g.pause = step, retryFirst
 	g.refills++
 	g.lastFetch = g.clock.Monotonic()
-	g.pace.mark(g.issuedLocked(), g.lastFetch)
+	g.pace = g.pace.Marked(g.issuedLocked(), g.lastFetch)
 	g.end = hi
 	if g.options.Strict {
 		return

@@ -39,7 +39,7 @@ type Generator struct {
 	refills   int64         // granted by the store
 	failures  int64         // not granted
 	lastFetch time.Duration
-	pace      pace
+	pace      generator.Pace
 	above     int64  // ids go on above this position (Raise)
 	end       int64  // greatest position that the store knows as reserved by us
 	spent     int64  // ids issued from earlier buffers
@@ -358,7 +358,7 @@ func (g *Generator) Stats() generator.Stats {
 	if st.Bounded = g.limit != generator.NoLimit; st.Bounded {
 		st.Left = st.Buffered + max(0, g.limit-max(g.end, g.first))/g.increment
 	}
-	st.Lasts = g.pace.lasts(st.Buffered, st.Issued, g.clock.Monotonic())
+	st.Lasts = g.pace.Lasts(st.Buffered, st.Issued, g.clock.Monotonic())
 	return st
 }
 
