@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 
 	"nextid/migrations/appdb"
@@ -18,8 +19,10 @@ import (
 // postgresLock is the advisory lock of whoever changes a shard: "shards".
 const postgresLock int64 = 0x736861726473
 
-// pgLockNotAvailable is the SQLSTATE of a lock_timeout.
-const pgLockNotAvailable = "55P03"
+const (
+	pgLockNotAvailable = "55P03" // the SQLSTATE of a lock_timeout
+	pgUsedUp           = "N0001" // of place, whose message is the number beyond the column's type
+)
 
 // postgresShard is a shard on PostgreSQL.
 type postgresShard struct {
@@ -148,73 +151,63 @@ func (s *postgresShard) kill(context.Context, session) error { return nil }
 
 // start implements database.
 func (s *postgresShard) start(ctx context.Context, l Line, has Progression, least int64) error {
-	if err := s.place(ctx, l, has, least); err != nil {
-		return err
-	}
-	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = "+strconv.FormatInt(least, 10)+" WHERE sequence = "+appdb.Literal(l.sequence))
+	return s.place(ctx, l, has, least)
 }
 
-// place makes a sequence draw the numbers of a progression that are neither
-// below least nor below what it has drawn.
+// place makes a sequence draw the numbers of a progression that are neither below
+// least nor below what it has drawn. A least of 0 does not start the line.
 func (s *postgresShard) place(ctx context.Context, l Line, has Progression, least int64) error {
-	deadline := time.Now().Add(s.wait)
-	for {
-		err := s.tryPlace(ctx, l, has, least)
+	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
+		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
+		ON CONFLICT (sequence) DO NOTHING`
+	started := " SET started = greatest(started, first) WHERE started IS NOT NULL AND sequence = " // what it drew in its former progression lies below
+	if least > 0 {
+		started = fmt.Sprintf(" SET started = %d WHERE sequence = ", least)
+	}
+	if s.dry != nil {
+		return s.showPlace(ctx, l, has, least, note, started)
+	}
+	// One statement, so one transaction and one round trip. The first ALTER keeps
+	// nextval waiting until its end, so that the position below it is the last one.
+	place := fmt.Sprintf(`DO $nextid$
+		DECLARE first numeric;
+		BEGIN
+			%[1]s;
+			ALTER SEQUENCE %[2]s INCREMENT BY %[3]d;
+			SELECT greatest(last_value::numeric + is_called::int, %[4]d, %[5]d) INTO first FROM %[2]s;
+			first := first + mod(mod(%[5]d - first, %[3]d) + %[3]d, %[3]d);
+			IF first > %[6]d THEN RAISE EXCEPTION USING ERRCODE = '%[7]s', MESSAGE = first::text; END IF;
+			EXECUTE format('ALTER SEQUENCE %%s START WITH %%s RESTART WITH %%s', %[8]s, first, first);
+			UPDATE nextid_shard_lines%[9]s%[8]s;
+		END $nextid$`, note, l.sequence, has.Increment, least, has.Offset, l.Most, pgUsedUp, appdb.Literal(l.sequence), started)
+	for deadline := time.Now().Add(s.wait); ; {
+		err := s.exec(ctx, place)
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == pgUsedUp {
+			first, _ := strconv.ParseInt(e.Message, 10, 64) // the greatest where it is greater
+			return usedUp(l, first)
+		}
 		if !appdb.PostgresSays(err, pgLockNotAvailable) || time.Now().After(deadline) {
 			return err
 		}
 	}
 }
 
-func (s *postgresShard) tryPlace(ctx context.Context, l Line, has Progression, least int64) error {
-	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
-		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
-		ON CONFLICT (sequence) DO NOTHING`
-	if s.dry != nil {
-		first, ok := has.first(max(l.free, least))
-		if !ok || first > l.Most {
-			return usedUp(l, first)
-		}
-		if err := s.exec(ctx, note); err != nil {
-			return err
-		}
-		return s.exec(ctx, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d START WITH %d RESTART WITH %d", l.sequence, has.Increment, first, first))
-	}
-	tx, err := s.conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	if _, err := tx.ExecContext(ctx, note); err != nil {
-		return err
-	}
-	// This one keeps nextval waiting until the transaction ends, so that the
-	// position below is the last one.
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d", l.sequence, has.Increment)); err != nil {
-		return err
-	}
-	var last int64
-	var called bool
-	if err := tx.QueryRowContext(ctx, "SELECT last_value, is_called FROM "+l.sequence).Scan(&last, &called); err != nil {
-		return err
-	}
-	next := last
-	if called {
-		next = beyond(last, 1)
-	}
-	first, ok := has.first(max(next, least))
+// showPlace writes what place would do, from where the sequence stands now.
+func (s *postgresShard) showPlace(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
+	first, ok := has.first(max(l.free, least))
 	if !ok || first > l.Most {
 		return usedUp(l, first)
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("ALTER SEQUENCE %s START WITH %d RESTART WITH %d", l.sequence, first, first)); err != nil {
-		return err
+	statements := []string{note, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d START WITH %d RESTART WITH %d", l.sequence, has.Increment, first, first)}
+	if least > 0 {
+		statements = append(statements, "UPDATE nextid_shard_lines"+started+appdb.Literal(l.sequence))
 	}
-	// What it drew in its former progression lies below.
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE nextid_shard_lines SET started = greatest(started, %d) WHERE started IS NOT NULL AND sequence = %s",
-		first, appdb.Literal(l.sequence))); err != nil {
-		return err
+	for _, statement := range statements {
+		if err := s.exec(ctx, statement); err != nil {
+			return err
+		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 // restore implements database. Sequences stay where they are; some may be gone.
