@@ -226,11 +226,19 @@ func testOddNames(t *testing.T, f *fleet) {
 func testMariaDBOddNames(t *testing.T, f *fleet) {
 	f.everywhere("CREATE TABLE `Order.Items` (`Item ``Id` INT AUTO_INCREMENT PRIMARY KEY)")
 	f.everywhere("CREATE TABLE `select` (id INT AUTO_INCREMENT PRIMARY KEY)")
+	f.everywhere("CREATE TABLE `Select` (id INT AUTO_INCREMENT, other INT, PRIMARY KEY (id, other))")
 	f.exec(0, "INSERT INTO `Order.Items` VALUES (1000)")
+	f.exec(0, "INSERT INTO `Select` VALUES (2000, 1)")
 	f.up(3)
 	f.above(1, "INSERT INTO `Order.Items` VALUES () RETURNING `Item ``Id`", 1000)
+	f.above(1, "INSERT INTO `Select` (other) VALUES (1) RETURNING id", 2000)
+	for _, l := range f.status(3).States[1].Lines {
+		if odd := l.Name == "Select.id"; odd == l.Unique || !odd && l.Name == "select.id" && l.Next > 1000 {
+			t.Errorf("%+v", l)
+		}
+	}
 	f.sound(3)
-	excluded(t, f, 3, map[string]int{`"Order.Items"`: 1, "`Order.Items`.`Item ``Id`": 1, "select.id": 1, "Order.Items": 0, "items": 0})
+	excluded(t, f, 3, map[string]int{`"Order.Items"`: 1, "`Order.Items`.`Item ``Id`": 1, "select.id": 1, "Select.id": 2, "Order.Items": 0, "items": 0})
 	f.down(3)
 }
 

@@ -91,7 +91,9 @@ func (s *mysqlShard) started(ctx context.Context) (map[string]int64, error) {
 	return started, err
 }
 
-// columns reads those that draw ids, without their rows.
+// columns reads those that draw ids, without their rows. information_schema compares
+// names without case; tables differ by it. A subquery for each row would read all
+// indexes a thousand times in a database of a thousand tables.
 func (s *mysqlShard) columns(ctx context.Context) (lines []Line, err error) {
 	err = appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var schema, table, column, kind string
@@ -108,13 +110,13 @@ func (s *mysqlShard) columns(ctx context.Context) (lines []Line, err error) {
 		}
 		lines = append(lines, l)
 		return nil
-	}, `SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1),
-			EXISTS (SELECT 1 FROM information_schema.STATISTICS i
-				WHERE i.TABLE_SCHEMA = c.TABLE_SCHEMA AND i.TABLE_NAME = c.TABLE_NAME AND i.NON_UNIQUE = 0 AND i.COLUMN_NAME = c.COLUMN_NAME
-					AND i.SEQ_IN_INDEX = 1 AND NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS j
-						WHERE j.TABLE_SCHEMA = i.TABLE_SCHEMA AND j.TABLE_NAME = i.TABLE_NAME AND j.INDEX_NAME = i.INDEX_NAME AND j.SEQ_IN_INDEX > 1))
+	}, `SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1), u.COLUMN_NAME IS NOT NULL
 		FROM information_schema.COLUMNS c
-		JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
+		JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND BINARY t.TABLE_NAME = BINARY c.TABLE_NAME
+		LEFT JOIN (SELECT DISTINCT name, COLUMN_NAME
+			FROM (SELECT BINARY TABLE_NAME AS name, MAX(COLUMN_NAME) AS COLUMN_NAME FROM information_schema.STATISTICS
+				WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 GROUP BY BINARY TABLE_NAME, INDEX_NAME HAVING COUNT(*) = 1) indexes
+		) u ON u.name = BINARY c.TABLE_NAME AND u.COLUMN_NAME = c.COLUMN_NAME
 		WHERE c.TABLE_SCHEMA = DATABASE() AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
 			AND c.TABLE_NAME NOT IN `+ownTables+`
 		ORDER BY c.TABLE_NAME`)

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS nextid_shard (
 -- One row a column: from where on its ids are apart from those of the other
 -- shards.
 CREATE TABLE IF NOT EXISTS nextid_shard_lines (
-    line    VARCHAR(255) NOT NULL PRIMARY KEY,
+    line    VARCHAR(255) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY, -- tables may differ in case only
     started BIGINT       NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 
