@@ -78,7 +78,9 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 			EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
 				AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),
 			o.sequence IS NOT NULL, o.started IS NOT NULL, coalesce(o.started, 0),
-			EXISTS (SELECT FROM pg_subscription_rel r JOIN pg_subscription p ON p.oid = r.srsubid WHERE r.srrelid = t.oid AND p.subenabled)
+			-- Before PostgreSQL 14 only superusers may read pg_subscription.oid.
+			EXISTS (SELECT FROM pg_subscription_rel r JOIN pg_stat_subscription v ON v.subid = r.srsubid JOIN pg_subscription p ON p.subname = v.subname
+				JOIN pg_database d ON d.oid = p.subdbid WHERE r.srrelid = t.oid AND d.datname = current_database() AND p.subenabled)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_sequence q ON q.seqrelid = c.oid
 		LEFT JOIN used u ON u.sequence = c.oid
 		LEFT JOIN pg_class t ON t.oid = u.tab LEFT JOIN pg_namespace tn ON tn.oid = t.relnamespace
