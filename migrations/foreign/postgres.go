@@ -348,7 +348,8 @@ func (p *postgres) Down(ctx context.Context) error {
 	return p.locked(ctx, func() error { return p.uninstall(ctx) })
 }
 
-// postgresUsers are the objects that depend on ours.
+// postgresUsers are the objects that depend on ours. Before PostgreSQL 15 DROP
+// FUNCTION drops generated columns that call it: dependencies of type a.
 const postgresUsers = `
 	WITH made AS (
 		SELECT 'pg_proc'::regclass AS class, f.oid FROM pg_proc f WHERE f.pronamespace = 'nextid'::regnamespace
@@ -359,7 +360,7 @@ const postgresUsers = `
 			(SELECT FROM pg_depend d WHERE d.classid = m.class AND d.objid = m.oid AND d.deptype = 'e'))
 	SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid)
 	FROM pg_depend d JOIN ours ON d.refclassid = ours.class AND d.refobjid = ours.oid
-	WHERE d.deptype = 'n' AND d.classid <> 'pg_user_mapping'::regclass
+	WHERE (d.deptype = 'n' OR d.deptype = 'a' AND d.objsubid > 0) AND d.classid <> 'pg_user_mapping'::regclass
 		AND NOT EXISTS (SELECT FROM ours o WHERE o.class = d.classid AND o.oid = d.objid)
 	ORDER BY 1`
 
