@@ -33,7 +33,7 @@ func PostgresTLS(t testing.TB) *Secured {
 	s := newPostgres(t).initdb()
 	cert, key := s.certificate()
 	hba := s.write("hba", "hostssl all postgres all trust\nhostssl all all all scram-sha-256\n")
-	return &Secured{s.with(slices.Concat(smallPostgres, []string{"ssl=on", "ssl_cert_file=" + cert, "ssl_key_file=" + key, "hba_file=" + hba})...).Begin(), cert}
+	return &Secured{s.with(slices.Concat(smallPostgres, []string{"ssl=on", "password_encryption=scram-sha-256", "ssl_cert_file=" + cert, "ssl_key_file=" + key, "hba_file=" + hba})...).Begin(), cert}
 }
 
 // PostgresURL is the URL of the database postgres for a user.
@@ -67,7 +67,8 @@ func (s *Server) certificate() (cert, key string) {
 	return cert, key
 }
 
-// Certificate makes a certificate for 127.0.0.1 that is its own authority.
+// Certificate makes a certificate for 127.0.0.1 that is its own authority. libpq
+// before 15 reads the address from the common name.
 func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -75,7 +76,7 @@ func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nextid test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}

@@ -104,7 +104,7 @@ func newPostgres(t testing.TB) *Server {
 
 func (s *Server) initdb() *Server {
 	s.t.Helper()
-	s.fill(s.bin("initdb"), "--pgdata="+s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	s.fill(PostgresProgram(s.t, "initdb"), "--pgdata="+s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	return s
 }
 
@@ -118,18 +118,16 @@ func postgresProgram(t testing.TB) string {
 	return program(t, "postgresql", cmp.Or(os.Getenv("DBTEST_POSTGRES"), "/usr/lib/postgresql/*/bin/postgres"))
 }
 
-// PostgresPrograms is the directory of PostgreSQL's programs (psql, pg_dump,
-// pgbench).
-func PostgresPrograms(t testing.TB) string {
+// PostgresProgram returns the path of a program that comes with the server, such
+// as pg_dump. Without the program the test is skipped.
+func PostgresProgram(t testing.TB, name string) string {
 	t.Helper()
-	return filepath.Dir(postgresProgram(t))
+	return program(t, "postgresql", filepath.Join(filepath.Dir(postgresProgram(t)), name))
 }
-
-func (s *Server) bin(name string) string { return filepath.Join(PostgresPrograms(s.t), name) }
 
 func (s *Server) with(settings ...string) *Server {
 	s.argv = func(s *Server) []string {
-		argv := []string{s.bin("postgres"), "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}
+		argv := []string{PostgresProgram(s.t, "postgres"), "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}
 		for _, setting := range settings {
 			argv = append(argv, "-c", setting)
 		}
@@ -139,29 +137,36 @@ func (s *Server) with(settings ...string) *Server {
 }
 
 // PostgresStandby makes an asynchronous standby of a running PostgreSQL and
-// starts it.
-func PostgresStandby(t testing.TB, primary *Server) *Server {
-	t.Helper()
-	s := newPostgres(t)
-	if err := s.run(s.bin("pg_basebackup"), "-D", s.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", primary.URL); err != nil {
-		t.Fatal(err)
+// starts it. The primary is frozen while its data is copied.
+func (s *Server) PostgresStandby() *Server {
+	s.t.Helper()
+	s.Freeze()
+	c := s.Copy()
+	s.Thaw()
+	if err := os.Remove(c.file("data/postmaster.pid")); err != nil {
+		s.t.Fatal(err)
 	}
-	return s.with(smallPostgres...).Begin()
+	c.own(c.write("data/postgresql.auto.conf", "primary_conninfo = '"+s.URL+"'\n"))
+	return c.standby()
 }
 
 // LateStandby starts a PostgreSQL on a copy of the data of one that has ended:
 // a standby that gets nothing any more.
 func (s *Server) LateStandby() *Server {
 	s.t.Helper()
-	c := s.Copy()
-	c.own(c.write("data/standby.signal", ""))
-	return c.Begin()
+	return s.Copy().standby()
+}
+
+func (s *Server) standby() *Server {
+	s.t.Helper()
+	s.own(s.write("data/standby.signal", ""))
+	return s.Begin()
 }
 
 // Promote makes a standby the primary.
 func (s *Server) Promote() {
 	s.t.Helper()
-	if err := s.run(s.bin("pg_ctl"), "promote", "-w", "-D", s.data()); err != nil {
+	if err := s.run(PostgresProgram(s.t, "pg_ctl"), "promote", "-w", "-D", s.data()); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -172,10 +177,10 @@ func (s *Server) PostgresURL(user string) string {
 	return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", user, s.Addr)
 }
 
-// PostgresTool runs psql, pg_dump or pg_restore against the server.
+// PostgresTool runs pg_dump or pg_restore against the server.
 func (s *Server) PostgresTool(name string, args ...string) {
 	s.t.Helper()
-	args = append([]string{s.bin(name), "-h", "127.0.0.1", "-p", s.port(), "-U", "postgres"}, args...)
+	args = append([]string{PostgresProgram(s.t, name), "-h", "127.0.0.1", "-p", s.port(), "-U", "postgres"}, args...)
 	if err := s.run(args...); err != nil {
 		s.t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func lossyRedis(t *testing.T) lossyStore {
 
 func lossyPostgres(t *testing.T) lossyStore {
 	primary := dbtest.Postgres(t)
-	standby := dbtest.PostgresStandby(t, primary)
+	standby := primary.PostgresStandby()
 	return lossyStore{
 		url: strings.Replace(primary.PostgresURL("postgres"), primary.Addr, primary.Addr+","+standby.Addr, 1) +
 			"&target_session_attrs=read-write",

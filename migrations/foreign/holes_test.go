@@ -147,7 +147,7 @@ func TestDumpsOfPostgres(t *testing.T) {
 	s.exec("CREATE ROLE clerk LOGIN; GRANT CREATE ON SCHEMA public TO clerk; SET ROLE clerk; CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders', 10), note text)")
 	dump := func(arguments ...string) []byte {
 		t.Helper()
-		out, err := exec.Command(filepath.Join(dbtest.PostgresPrograms(t), "pg_dump"), arguments...).Output()
+		out, err := exec.Command(dbtest.PostgresProgram(t, "pg_dump"), arguments...).Output()
 		if err != nil {
 			t.Fatalf("pg_dump %v: %v", arguments, err)
 		}
@@ -155,7 +155,7 @@ func TestDumpsOfPostgres(t *testing.T) {
 	}
 	restore := func(dsn string, text []byte) {
 		t.Helper()
-		cmd := exec.Command(filepath.Join(dbtest.PostgresPrograms(t), "psql"), "-qX", "-v", "ON_ERROR_STOP=1", dsn)
+		cmd := exec.Command(dbtest.PostgresProgram(t, "psql"), "-qX", "-v", "ON_ERROR_STOP=1", dsn)
 		cmd.Stdin = bytes.NewReader(text)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -172,7 +172,7 @@ func TestDumpsOfPostgres(t *testing.T) {
 	connect(t, second, nil).exec("INSERT INTO orders (note) VALUES ('x')")
 
 	owner := strings.Replace(dsn, "postgres@", "clerk@", 1)
-	if err := exec.Command(filepath.Join(dbtest.PostgresPrograms(t), "pg_dump"), owner).Run(); err == nil {
+	if err := exec.Command(dbtest.PostgresProgram(t, "pg_dump"), owner).Run(); err == nil {
 		t.Error("pg_dump by the owner works with our schema: the page says that it does not")
 	}
 	up(t, third, config(t, server))

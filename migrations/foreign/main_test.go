@@ -247,6 +247,12 @@ func (s *session) fails(code, sql string) *pgconn.PgError {
 	return pg
 }
 
+// version is PostgreSQL's server_version_num.
+func (s *session) version() int64 {
+	s.t.Helper()
+	return s.numbers("SELECT current_setting('server_version_num')::bigint")[0]
+}
+
 // numbers returns the rows of a query with one bigint column.
 func (s *session) numbers(sql string) []int64 {
 	s.t.Helper()

@@ -160,12 +160,11 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	dsn := place(t, primary)
 	a := engine.Start(t, dsn, shared.Config{})
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
-	standby := dbtest.PostgresStandby(t, primary)
+	standby := primary.PostgresStandby()
 	moved := strings.Replace(dsn, primary.Addr, standby.Addr, 1)
 	_, err := engine.Try(t.Context(), moved, shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "read-only") // a standby is no store
-	primary.PostgresTool("psql", "-c", "SELECT 1")
-	dbtest.Grant(t, a, dbtest.Order(100), 101) // it may or may not reach the standby
+	dbtest.Grant(t, a, dbtest.Order(100), 101)                 // it may or may not reach the standby
 	primary.Kill()
 	standby.Promote()
 
@@ -188,7 +187,7 @@ func TestADeclaredFailoverSkips(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.Postgres(t)
 	dsn := place(t, primary)
-	standby := dbtest.PostgresStandby(t, primary)
+	standby := primary.PostgresStandby()
 	both := strings.Replace(dsn, primary.Addr, primary.Addr+","+standby.Addr, 1)
 	s := engine.Start(t, both, shared.Config{Failover: shared.Skip, Skip: 1_000_000})
 	load := generatortest.StartLoad(t, s, engine.Start(t, both, shared.Config{Failover: shared.Skip, Skip: 1_000_000}))
