@@ -64,9 +64,9 @@ test-kills:
 test-qemu:
 	TEST_QEMU=1 $(GO) test -v -count=1 -timeout $(TEST_TIMEOUT) -run "^TestMachineIs" ./cmd/nextid
 
-## test-versions: fed sequences on PostgreSQL 13 to 18, whose servers npm brings
+## test-versions: feed, foreign, shards, store and takeover on PostgreSQL 13 to 18, whose servers npm brings
 test-versions:
-	@GO="$(GO)" TESTS=/PostgreSQL .ci/test-versions ./migrations/feed
+	@GO="$(GO)" .ci/test-versions
 
 ## test-deps: install the Debian packages that the tests use (root), or name them
 test-deps:
