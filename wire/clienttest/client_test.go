@@ -31,6 +31,7 @@ var clients = []client{
 	{name: "psql", title: "psql", debian: "postgresql-client python3", quick: true},
 	{name: "pgbench", title: "pgbench", debian: "postgresql", quick: true},
 	{name: "libpq", title: "libpq (C)", debian: "gcc libc6-dev libpq-dev", quick: true},
+	{name: "libpq-18", title: "libpq 18 (C)", debian: "gcc libc6-dev libpq-dev", npm: true},
 	{name: "libpq-pipeline", title: "libpq's pipeline mode (C)", debian: "gcc libc6-dev libpq-dev", quick: true},
 
 	{name: "pgx", title: "pgx (Go)", debian: "golang-go", quick: true},

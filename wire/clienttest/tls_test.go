@@ -248,7 +248,7 @@ func (s *secured) libpq(a attempt) string {
 func TestTLSAndUsers(t *testing.T) {
 	s := startSecured(t)
 	for name, test := range map[string]func(t *testing.T, s *secured){
-		"psql": testPsql, "psql-sslmodes": testPsqlModes, "pgx": testPgx, "psycopg3": testPsycopg, "pgjdbc": testPgjdbc, "node-pg": testNodePg,
+		"psql": testPsql, "psql-sslmodes": testPsqlModes, "libpq-18": testLibpq18, "pgx": testPgx, "psycopg3": testPsycopg, "pgjdbc": testPgjdbc, "node-pg": testNodePg,
 		"mariadb": testMariaDB, "go-sql-driver": testGoMySQL, "pymysql": testPyMySQL, "mariadb-jdbc": testMariaDBJdbc,
 		"mysql2": testNodeMySQL("mysql2/promise"), "node-mariadb": testNodeMySQL("mariadb"),
 		"mariadb status": testMySQLStatus, "peer": testPeer, "old TLS": testOldTLS,
@@ -287,6 +287,21 @@ func testPsqlModes(t *testing.T, s *secured) {
 	said, err := runProgram(t, nil, "psql", "-Xc", `\conninfo`, base+"sslmode=verify-full")
 	if err != nil || !strings.Contains(said, "TLSv1.3") {
 		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// testLibpq18 runs the checks of libpq over TLS without SSLRequest.
+func testLibpq18(t *testing.T, s *secured) {
+	for _, c := range clients {
+		if c.name != "libpq-18" {
+			continue
+		}
+		c.skipWithout(t)
+		r := runChecks(t, c.name, "HOST=localhost", "PORT="+s.pg, "USER=alice", "PASSWORD="+somePassword, "PGSSLMODE=verify-full", "PGSSLROOTCERT="+s.ca,
+			"PGSSLNEGOTIATION=direct", "PGREQUIREAUTH=scram-sha-256", "PGCHANNELBINDING=require")
+		if len(r.failed) > 0 || r.core == 0 {
+			t.Errorf("%d checks passed\n%s", r.core, r.output)
+		}
 	}
 }
 
