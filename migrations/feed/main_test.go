@@ -34,12 +34,12 @@ func TestMain(m *testing.M) {
 var engines = []struct {
 	name  string
 	mysql bool
-	start func(t *testing.T) (address string)
+	start func(t testing.TB) (address string)
 	table string // orders, with the rows of an application
 }{
 	{
 		name: "PostgreSQL",
-		start: func(t *testing.T) string {
+		start: func(t testing.TB) string {
 			return strings.TrimPrefix(strings.Split(dbtest.SharedPostgres(t), "/postgres?")[0], "postgres://postgres@")
 		},
 		table: "CREATE TABLE orders (id serial PRIMARY KEY, note text)",
@@ -58,7 +58,7 @@ var shared struct {
 	address string
 }
 
-func mariaDB(t *testing.T) string {
+func mariaDB(t testing.TB) string {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -76,7 +76,7 @@ func mariaDB(t *testing.T) string {
 
 // fleet is some databases and a nextid server that feeds them.
 type fleet struct {
-	t       *testing.T
+	t       testing.TB
 	mysql   bool
 	address string
 	dsns    []string
@@ -94,26 +94,32 @@ var databases atomic.Int64
 // onAll runs a test on each engine, with two databases that have the table
 // orders and some rows.
 func onAll(t *testing.T, test func(t *testing.T, f *fleet)) {
-	for _, e := range engines {
+	for i, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			f := &fleet{t: t, mysql: e.mysql, address: e.start(t), block: 1000}
-
-			nextid := servertest.Start(t)
-			f.nextid = nextid.Postgres
-			var err error
-			if f.server, err = feed.OpenServer(nextid.Postgres); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = f.server.Close() })
-			for range 2 {
-				f.add(e.table)
-			}
+			f := newFleet(t, i, 1000, e.table)
 			f.insert(0, 3)
 			f.insert(1, 5)
 			test(t, f)
 		})
 	}
+}
+
+// newFleet starts a server for two databases of an engine.
+func newFleet(t testing.TB, engine int, block int64, script string) *fleet {
+	e := engines[engine]
+	f := &fleet{t: t, mysql: e.mysql, address: e.start(t), block: block}
+	nextid := servertest.Start(t)
+	f.nextid = nextid.Postgres
+	var err error
+	if f.server, err = feed.OpenServer(nextid.Postgres); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.server.Close() })
+	for range 2 {
+		f.add(script)
+	}
+	return f
 }
 
 // add creates a database and runs a script in it.
