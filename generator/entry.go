@@ -24,6 +24,7 @@ type Entry struct {
 	tally    atomic.Pointer[tally] // nil: never opened
 
 	trouble atomic.Pointer[Trouble] // nil: none yet
+	waits   atomic.Pointer[waits]   // nil: no draw has waited or failed
 	found   atomic.Pointer[found]   // what the generator is opened by; nil: what the store has
 
 	// reserved says that the store granted a reservation under the name while no
@@ -338,6 +339,10 @@ type Trouble struct {
 func (e *Entry) NoteTrouble(err error, at time.Time) {
 	if own, ok := errors.AsType[*Error](err); ok && !errors.Is(err, ErrOption) && !errors.Is(err, ErrWrongKind) {
 		e.trouble.Store(&Trouble{own.Reason, own.Message, at})
+		w := e.slow()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.failed[own.Kind]++
 	}
 }
 

@@ -6,28 +6,9 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/quota"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
 )
-
-// generatorCodes maps what the engines say to SQLSTATE (docs/codes.md).
-var generatorCodes = []struct {
-	kind error
-	code sqlstate.Code
-}{
-	{generator.ErrName, sqlstate.InvalidParameterValue},
-	{generator.ErrOption, sqlstate.InvalidParameterValue},
-	{generator.ErrCount, sqlstate.InvalidParameterValue},
-	{generator.ErrUnknown, sqlstate.UndefinedTable},
-	{generator.ErrExists, sqlstate.DuplicateObject},
-	{generator.ErrWrongKind, sqlstate.FeatureNotSupported},
-	{generator.ErrExhausted, sqlstate.SequenceExhausted},
-	{generator.ErrTooMany, sqlstate.LimitExceeded},
-	{generator.ErrNotHeld, sqlstate.NotPrerequisite},
-	{generator.ErrNotNow, sqlstate.CannotConnectNow},
-	{generator.ErrRetry, sqlstate.LockNotAvailable},
-	{generator.ErrRegressed, sqlstate.SystemError},
-	{generator.ErrPinned, sqlstate.SystemError},
-}
 
 // clientError makes the one error that the client gets: what a generator or
 // the context said becomes an SQLSTATE, everything unknown is internal.
@@ -46,14 +27,12 @@ func clientError(ctx context.Context, err error) error {
 		return sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 	}
 	if ge, ok := errors.AsType[*generator.Error](err); ok {
-		for _, m := range generatorCodes {
-			if errors.Is(ge.Kind, m.kind) {
-				se := &sqlstate.Error{Code: m.code, Message: ge.Message, Hint: ge.Hint, Cause: err}
-				if r := generator.ReasonOf(err); r != "" && errors.Is(m.kind, generator.ErrNotNow) {
-					se.Detail = "Reason: " + string(r) + "."
-				}
-				return se
+		if code := ids.StateOf(ge.Kind); code != sqlstate.Internal {
+			se := &sqlstate.Error{Code: code, Message: ge.Message, Hint: ge.Hint, Cause: err}
+			if r := generator.ReasonOf(err); r != "" && code == sqlstate.CannotConnectNow {
+				se.Detail = "Reason: " + string(r) + "."
 			}
+			return se
 		}
 	}
 	return &sqlstate.Error{

@@ -109,8 +109,11 @@ func take(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 	r, ok := e.TryNext(n)
 	if !ok {
 		x.Host.Waits()
+		start := x.Host.Now()
 		var err error
-		if r, err = e.Next(x.Ctx, n); err != nil {
+		r, err = e.Next(x.Ctx, n)
+		e.NoteWait(x.Host.Now().Sub(start))
+		if err != nil {
 			e.NoteTrouble(err, x.Host.Now())
 			return r, err
 		}

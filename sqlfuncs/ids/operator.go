@@ -2,6 +2,7 @@ package ids
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ var operatorTables = []engine.Table{
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
 		issued:int8 reserved_until:int8 buffered:int8 step:int8 waits:int8 clock_back:int8
 		ends:timestamptz days_left:int8 ids_per_second:int8
-		last_error:text last_error_at:timestamptz`, generatorRows),
+		last_error:text last_error_at:timestamptz wait_p50_ms:float8 wait_p99_ms:float8 errors:jsonb`, generatorRows),
 	operatorTable("templates", "what the first use of a name makes that begins as the pattern does; the longest pattern counts",
 		"pattern:text! kind:text! options:jsonb!", templateRows),
 	detailTable("buffers", "segments that this server holds, as on Leaf's page: the next number, the end, and how many the whole one has",
@@ -123,18 +124,36 @@ func runningColumns(r *generator.Registry, name string) []datum.Value {
 	return out
 }
 
-// troubleColumns returns why and when a draw failed last on this server.
+// troubleColumns returns why and when a draw failed last on this server, how long draws
+// waited, and how many failed by SQLSTATE.
 func troubleColumns(r *generator.Registry, name string) []datum.Value {
-	if e := r.Lookup([]byte(name)); e != nil {
-		if t := e.Trouble(); t != nil {
-			text := t.Message
-			if t.Reason != "" {
-				text = string(t.Reason) + ": " + text
-			}
-			return []datum.Value{datum.MakeText(text), datum.TimestampTZFromTime(t.At)}
-		}
+	out := []datum.Value{
+		datum.Null(datum.Text), datum.Null(datum.TimestampTZ), datum.Null(datum.Float8), datum.Null(datum.Float8), datum.Null(datum.JSONB),
 	}
-	return []datum.Value{datum.Null(datum.Text), datum.Null(datum.TimestampTZ)}
+	e := r.Lookup([]byte(name))
+	if e == nil {
+		return out
+	}
+	if t := e.Trouble(); t != nil {
+		text := t.Message
+		if t.Reason != "" {
+			text = string(t.Reason) + ": " + text
+		}
+		out[0], out[1] = datum.MakeText(text), datum.TimestampTZFromTime(t.At)
+	}
+	w := e.Waits()
+	if w.P99 > 0 {
+		out[2], out[3] = datum.MakeFloat8(float64(w.P50)/1e6), datum.MakeFloat8(float64(w.P99)/1e6)
+	}
+	if len(w.Failed) > 0 {
+		codes := map[sqlstate.Code]int64{}
+		for kind, n := range w.Failed {
+			codes[StateOf(kind)] += n
+		}
+		text, _ := json.Marshal(codes) // numbers by texts
+		out[4], _ = datum.ParseText(datum.JSONB, string(text), nil)
+	}
+	return out
 }
 
 // detailTable is a table whose rows the running generators of a kind offer; its

@@ -157,6 +157,8 @@ function showView() {
   const facts = [['Kind', g.kind], ['Definition', JSON.stringify(g.options)], ['Created', when(g.created_at)], ['Issued', number(Number(g.issued ?? 0))],
     ['Draws that waited', `${number(Number(g.waits ?? 0))}, now ${number(waits[g.name] ?? 0)} a second`], ['Reserved to', reserved(g)], ['Ends', g.ends ? when(g.ends) : 'never'],
     ...(g.ids_per_second ? [['At most', `${number(Number(g.ids_per_second))} ids a second and server`]] : []),
+    ...(g.wait_p99_ms ? [['How long they waited', `half at most ${g.wait_p50_ms} ms, 99 of 100 at most ${g.wait_p99_ms} ms`]] : []),
+    ...(g.errors ? [['Draws that failed', Object.entries(g.errors).map(([code, n]) => `${code}: ${number(n)}`).join(', ')]] : []),
     ...(g.last_error ? [['Last failure', `${when(g.last_error_at)}: ${g.last_error}`]] : []),
     ...quotasOf(g.name), ...fedBy(g.name)];
   const list = el('dl');
