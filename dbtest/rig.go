@@ -160,10 +160,13 @@ func answersPostgres(s *Server) error {
 }
 
 // AsFloor is the command floor of nextid-bench: it answers every query with the
-// same bytes.
-func AsFloor(binary string, mysql bool) Kind {
+// same bytes, with so many threads; 0: as many as there are processors.
+func AsFloor(binary string, mysql bool, threads int) Kind {
 	return func(t testing.TB) *Server {
 		s := newServer(t, "floor", "", syscall.SIGKILL)
+		if threads > 0 {
+			s.env = []string{fmt.Sprintf("GOMAXPROCS=%d", threads)}
+		}
 		s.argv = func(s *Server) []string { return []string{binary, "floor", fmt.Sprintf("--mysql=%t", mysql), s.Addr} }
 		s.urls = func(s *Server) {
 			if s.URL = "postgres://bench@" + s.Addr + "/bench?sslmode=disable"; mysql {

@@ -104,18 +104,21 @@ func inProcess(draw func() load.ID, length time.Duration) float64 {
 	return float64(n) / time.Since(begin).Seconds()
 }
 
-// measureFloor measures the server that answers everything with the same bytes.
+// measureFloor measures the server that answers everything with the same bytes:
+// the faster of the one with a thread and of the one with a thread a processor.
 func (r *run) measureFloor(n int) {
-	s := r.stage
-	if s.floor == nil {
-		return
-	}
+	s, most := r.stage, 0.0
 	work := func(_ int, link *load.Link) load.Work {
 		return &load.Repeat{Bytes: link.Query(nil, snowflake(0).one), Answers: 1}
 	}
-	s.With(n, func(int) string { return s.floor.URL }, work, func(clients load.Clients) {
-		r.floor[n] = append(r.floor[n], s.run(clients, r.Plan.IDs, 0, nil).PerSecond())
-	})
+	for _, floor := range s.floors {
+		s.With(n, func(int) string { return floor.URL }, work, func(clients load.Clients) {
+			most = max(most, s.run(clients, r.Plan.IDs, 0, nil).PerSecond())
+		})
+	}
+	if most > 0 {
+		r.floor[n] = append(r.floor[n], most)
+	}
 }
 
 // measureRows measures rows as fast as the clients can.

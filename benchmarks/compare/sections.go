@@ -116,7 +116,7 @@ func (r *run) idsSection() report.Section {
 		}
 		return cells
 	})
-	if r.stage.floor != nil {
+	if len(r.stage.floors) > 0 {
 		s.Table.Rows = append(s.Table.Rows, report.Row{Name: "floor", Cells: bottom})
 	}
 	s.Charts = []report.Chart{chart}

@@ -18,7 +18,7 @@ type stage struct {
 	servers map[engine][]*dbtest.Server // the shards; the first has the tables that are not sharded
 	redis   *dbtest.Server              // nil: there is none
 	nextid  *dbtest.Server
-	floor   *dbtest.Server       // nil: there is none
+	floors  []*dbtest.Server     // of as many threads as there are processors, and of one
 	foreign map[foreignWay]error // why a way to ask nextid cannot be measured
 }
 
@@ -29,7 +29,7 @@ func (r *run) open(rig *dbtest.Rig) {
 	s.nextid = dbtest.Nextid{Binary: r.Binary}.Start(s)
 	r.version(s.nextid.Name)
 	if r.Floor != "" {
-		s.floor = dbtest.AsFloor(r.Floor, false)(s)
+		s.floors = []*dbtest.Server{dbtest.AsFloor(r.Floor, false, 0)(s), dbtest.AsFloor(r.Floor, false, 1)(s)}
 	}
 	r.start()
 	s.Must(s.Ctx.Err())

@@ -18,6 +18,7 @@ import (
 // Report is one run of a benchmark.
 type Report struct {
 	Title       string    `json:"title"`
+	Answer      string    `json:"answer,omitempty"` // the page in three sentences
 	Intro       string    `json:"intro,omitempty"`
 	Command     string    `json:"command"`
 	Began       time.Time `json:"began"`

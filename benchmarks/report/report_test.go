@@ -134,11 +134,12 @@ func TestDoubtfulFiguresAreNamed(t *testing.T) {
 	}
 	r.Doubt("Ids", "slow", []float64{90}, []float64{100})
 	r.Doubt("Ids", "no floor", []float64{90}, nil)
+	r.Doubt("Ids", "slower than the best round", []float64{110, 120, 100}, []float64{90, 130})
 	r.Doubt("Ids", "fast", []float64{110, 120, 100}, []float64{100})
-	if got := r.Warnings(); len(got) != 3 || got[2] != "Ids: fast passes the floor, 110 to 100: one of them was disturbed." {
+	if got := r.Warnings(); len(got) != 3 || got[2] != "Ids: fast passes the floor, 110 to 100: one of them was disturbed. It is in no chart and no ratio." {
 		t.Errorf("%q", got)
 	}
-	if page, err := r.HTML(); err != nil || !strings.Contains(string(page), "wild, 8 clients by 2.5 times") || !strings.Contains(r.Markdown(), "## Doubtful") {
+	if page, err := r.HTML(); err != nil || !strings.Contains(string(page), "wild, 8 clients by 2.5 times") || !strings.Contains(r.Markdown(), "Doubtful:") {
 		t.Errorf("not shown, %v", err)
 	}
 }

@@ -63,6 +63,15 @@ func (r *Report) HTML() ([]byte, error) {
 
 // Print writes the tables for a terminal.
 func (r *Report) Print(w io.Writer) {
+	list := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(w, "%s\n  %s\n\n", title, strings.Join(lines, "\n  "))
+		}
+	}
+	if r.Answer != "" {
+		fmt.Fprintf(w, "%s\n\n", r.Answer)
+	}
+	list("Doubtful", r.Warnings())
 	for _, f := range r.Facts() {
 		fmt.Fprintf(w, "%-15s%s\n", f[0]+":", f[1])
 	}
@@ -70,14 +79,8 @@ func (r *Report) Print(w io.Writer) {
 		fmt.Fprintf(w, "\n%s\n", s.Title)
 		s.Table.print(w)
 	}
-	for _, list := range []struct {
-		title string
-		lines []string
-	}{{"Doubtful", r.Warnings()}, {"Not measured", r.Notes}} {
-		if len(list.lines) > 0 {
-			fmt.Fprintf(w, "\n%s\n  %s\n", list.title, strings.Join(list.lines, "\n  "))
-		}
-	}
+	fmt.Fprintln(w)
+	list("Not measured", r.Notes)
 }
 
 func (t *Table) print(w io.Writer) {

@@ -42,10 +42,17 @@ func (r *Report) Warnings() (all []string) {
 	return append(all, r.Doubts...)
 }
 
-// Doubt doubts a figure that is better than that of a server which does
-// nothing but answer: one of the two was disturbed.
+// Passes reports whether a figure is better than a server that does nothing but
+// answer: the median of its rounds is above the floor's best.
+func Passes(samples, floor []float64) bool {
+	return len(floor) > 0 && Median(samples) > slices.Max(floor)
+}
+
+// Doubt doubts a figure that passes the floor: one of the two was disturbed.
+// Charts and ratios leave it out.
 func (r *Report) Doubt(where, name string, samples, floor []float64) {
-	if v, bound := Median(samples), Median(floor); bound > 0 && v > bound {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed.", where, name, Format(v), Format(bound)))
+	if Passes(samples, floor) {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed. It is in no chart and no ratio.",
+			where, name, Format(Median(samples)), Format(slices.Max(floor))))
 	}
 }

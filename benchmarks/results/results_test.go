@@ -101,7 +101,10 @@ func TestReadmeQuotesTheResults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ratios = append(ratios, report.Format(c.Value)+"x")
+			if c.Number {
+				c = report.Text(report.Format(c.Value) + "x")
+			}
+			ratios = append(ratios, c.Text)
 		}
 		fmt.Fprintf(&table, "| %s | %s |\n", q.what, strings.Join(ratios, " / "))
 	}
@@ -182,11 +185,11 @@ func cell(r *report.Report, section, row, column string) (report.Cell, error) {
 	for _, s := range r.Sections {
 		for i, c := range s.Table.Columns {
 			for _, candidate := range s.Table.Rows {
-				if s.Title == section && candidate.Name == row && c.Name == column && candidate.Cells[i].Number {
+				if s.Title == section && candidate.Name == row && c.Name == column && candidate.Cells[i].String() != "–" {
 					return candidate.Cells[i], nil
 				}
 			}
 		}
 	}
-	return report.Cell{}, fmt.Errorf("the report has no number for %s, %s, %s", section, row, column)
+	return report.Cell{}, fmt.Errorf("the report has nothing for %s, %s, %s", section, row, column)
 }

@@ -99,7 +99,7 @@ func (l line) row(c report.Cell) report.Row {
 func (r *run) lines(beside string) []line {
 	nextid := r.begin(r.nextid().Start, makeSegments)
 	sockets := dbtest.Nextid{Binary: r.Binary, Sockets: true}.Start(r) // of which one client may hold many
-	bottom, mysqlBottom := dbtest.AsFloor(r.Floor, false)(r), dbtest.AsFloor(r.Floor, true)(r)
+	bottom, mysqlBottom := dbtest.AsFloor(r.Floor, false, 0)(r), dbtest.AsFloor(r.Floor, true, 0)(r)
 	ask := func(conns, depth int, sql ...string) asked {
 		return asked{url: nextid.URL, server: nextid, sql: sql, conns: conns, depth: depth}
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,6 +37,7 @@ type contestant struct {
 	url    string
 	sql    string
 	server *dbtest.Server
+	single *dbtest.Server // of the floor: the same one with one thread; nil: there is none
 }
 
 // ours is the name of the contestant that others are compared with, and floor
@@ -186,24 +188,28 @@ func (r *run) groups() []*group {
 	nextid := r.begin(r.nextid().Start, makeOrders)
 	sockets := dbtest.Nextid{Binary: r.Binary, Sockets: true}.Start(r)
 	r.Exec(sockets.URL, makeOrders)
-	bottom, mysqlBottom := dbtest.AsFloor(r.Floor, false)(r), dbtest.AsFloor(r.Floor, true)(r)
+	bottom := func(mysql bool) contestant {
+		most, single := dbtest.AsFloor(r.Floor, mysql, 0)(r), dbtest.AsFloor(r.Floor, mysql, 1)(r)
+		return contestant{floor, most.URL, nextID, most, single}
+	}
 	tcp := &group{
-		title:       "PostgreSQL's protocol over TCP",
-		text:        "The floor answers with the same bytes whatever it is asked: the ceiling that system calls and TCP set.",
-		contestants: []contestant{{floor, bottom.URL, nextID, bottom}, {ours, nextid.URL, nextID, nextid}},
+		title: "PostgreSQL's protocol over TCP",
+		text: "The floor answers with the same bytes whatever it is asked, with one thread or with as many as there are processors, the faster of them in " +
+			"each round: the ceiling that system calls and TCP set.",
+		contestants: []contestant{bottom(false), {ours, nextid.URL, nextID, nextid, nil}},
 		settings:    slices.Concat(simple(1, 8, 32, 64), prepared(1, 8, 32, 64), deep),
 	}
 	pgSocket := &group{
-		title: "PostgreSQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.URL, nextID, sockets}},
+		title: "PostgreSQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.URL, nextID, sockets, nil}},
 		settings: slices.Concat(simple(1, 8, 32), prepared(8)),
 	}
 	mysqlTCP := &group{
 		title:       "MySQL's protocol over TCP",
-		contestants: []contestant{{floor, mysqlBottom.URL, nextID, mysqlBottom}, {ours, nextid.MySQL, nextID, nextid}},
+		contestants: []contestant{bottom(true), {ours, nextid.MySQL, nextID, nextid, nil}},
 		settings:    slices.Concat(simple(1, 8, 32), prepared(8), deep),
 	}
 	mysqlSocket := &group{
-		title: "MySQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.MySQL, nextID, sockets}},
+		title: "MySQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.MySQL, nextID, sockets, nil}},
 		settings: slices.Concat(simple(1, 8, 32), prepared(8)),
 	}
 	groups := []*group{tcp, pgSocket, mysqlTCP, mysqlSocket}
@@ -217,12 +223,12 @@ func (r *run) groups() []*group {
 	}
 	if maria := r.begin(dbtest.AsMariaDB, "CREATE SEQUENCE s CACHE 1000"); maria != nil {
 		const name, next = "MariaDB CACHE 1000", "SELECT NEXT VALUE FOR s"
-		mysqlTCP.contestants = append(mysqlTCP.contestants, contestant{name, maria.URL, next, maria})
-		mysqlSocket.contestants = append(mysqlSocket.contestants, contestant{name, maria.SocketURL, next, maria})
+		mysqlTCP.contestants = append(mysqlTCP.contestants, contestant{name, maria.URL, next, maria, nil})
+		mysqlSocket.contestants = append(mysqlSocket.contestants, contestant{name, maria.SocketURL, next, maria, nil})
 	}
 	if redis := r.begin(dbtest.AsRedis); redis != nil {
 		groups = append(groups, &group{
-			title: "Beside Redis", contestants: []contestant{{ours, nextid.URL, nextID, nextid}, {"Redis INCR", redis.URL, "INCR s", redis}},
+			title: "Beside Redis", contestants: []contestant{{ours, nextid.URL, nextID, nextid, nil}, {"Redis INCR", redis.URL, "INCR s", redis, nil}},
 			text:     "The same client speaks PostgreSQL's protocol to nextid and Redis's to Redis, which keeps its numbers in memory.",
 			settings: slices.Concat(simple(1, 8, 32), deep),
 		})
@@ -246,7 +252,14 @@ func (r *run) measure(g *group) {
 				}
 				c := g.contestants[k]
 				asks := asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}
-				failed[k] = !r.try(g.title+", "+s.String()+", "+c.name, func() { samples[k] = append(samples[k], asks.measure(r)) })
+				failed[k] = !r.try(g.title+", "+s.String()+", "+c.name, func() {
+					figure := asks.measure(r)
+					if c.single != nil {
+						asks.url, asks.server = c.single.URL, c.single
+						figure = slices.MaxFunc([]sample{figure, asks.measure(r)}, func(a, b sample) int { return cmp.Compare(a.perSecond, b.perSecond) })
+					}
+					samples[k] = append(samples[k], figure)
+				})
 			}
 		}
 		g.samples[s] = samples
@@ -287,17 +300,20 @@ func (g *group) sections() []report.Section {
 				}
 				for n, setting := range g.settings {
 					values, own := column(g.samples[setting][k], p.of), column(g.samples[setting][self], p.of)
+					doubtful := g.passes(setting, k)
 					row := &s.Table.Rows[n]
 					switch {
 					case p.unit != "":
 						row.Cells = append(row.Cells, report.Number(values...))
 					case k == self:
+					case doubtful || g.passes(setting, self):
+						row.Cells = append(row.Cells, report.Text("passes the floor"))
 					case p.ours:
 						row.Cells = append(row.Cells, report.Ratio(own, values))
 					default:
 						row.Cells = append(row.Cells, report.Ratio(values, own))
 					}
-					if i == 0 {
+					if i == 0 && !doubtful {
 						drawn.Panels[n].Bars = append(drawn.Panels[n].Bars, report.Bar{Name: c.name, Ours: k == self}.Median(values))
 					}
 				}
@@ -316,14 +332,24 @@ func (g *group) sections() []report.Section {
 	}
 }
 
+// floor returns the floor's samples of a setting, nil in a group without one.
+func (g *group) floor(s setting) []float64 {
+	bottom := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == floor })
+	if bottom < 0 {
+		return nil
+	}
+	return column(g.samples[s][bottom], perSecond)
+}
+
+func (g *group) passes(s setting, k int) bool {
+	return report.Passes(column(g.samples[s][k], perSecond), g.floor(s))
+}
+
 // doubt doubts what passes the group's floor, where it has one.
 func (g *group) doubt(r *report.Report) {
-	bottom := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == floor })
 	for _, s := range g.settings {
 		for k, c := range g.contestants {
-			if bottom >= 0 && k != bottom {
-				r.Doubt(g.title+", "+s.String(), c.name, column(g.samples[s][k], perSecond), column(g.samples[s][bottom], perSecond))
-			}
+			r.Doubt(g.title+", "+s.String(), c.name, column(g.samples[s][k], perSecond), g.floor(s))
 		}
 	}
 }
