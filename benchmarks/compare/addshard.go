@@ -116,7 +116,7 @@ func (s *stage) addShard(e engine, a *addedShard) {
 	}
 	switch {
 	case a.fed:
-		s.feed(dsns[:old], "growing.id")
+		s.feed("up", dsns[:old], "growing.id", "--cron")
 	case a.ours:
 		migrate("up")
 	}
@@ -130,7 +130,7 @@ func (s *stage) addShard(e engine, a *addedShard) {
 	begin := time.Now()
 	switch {
 	case a.fed:
-		s.feed(dsns, "growing.id")
+		s.feed("up", dsns, "growing.id", "--cron")
 	case a.ours:
 		migrate("reshard", "--add", dsns[old], "--wait", "30s")
 	default:

@@ -33,18 +33,19 @@ type Plan struct {
 	GrowthRows     int
 	GrowthLimit    time.Duration
 	Outage         time.Duration // of nextid
+	Limit          time.Duration // what has not begun by then is left out; 0: nothing
 }
 
 // Quick shows what stands out in less than three minutes, Full what is close
-// in about fourteen.
+// in about twenty.
 var (
 	Quick = Plan{
-		Rounds: 1, Clients: []int{1, 8, 32}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
+		Rounds: 1, Clients: []int{1, 8}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
 		Rate: 300, Latency: 1200 * time.Millisecond, LatencyClients: 32,
-		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond, Outage: 4 * time.Second,
+		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond, Outage: 4 * time.Second, Limit: 160 * time.Second,
 	}
 	Full = Plan{
-		Rounds: 4, Clients: []int{1, 8, 32}, IDs: 300 * time.Millisecond, Rows: 800 * time.Millisecond,
+		Rounds: 3, Clients: []int{1, 8}, IDs: 2 * time.Second, Rows: 2 * time.Second,
 		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
 		GrowthRows: 200_000, GrowthLimit: 6 * time.Second, Outage: time.Minute,
 	}
@@ -85,7 +86,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
 			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
 			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
-			"congestion control: " + report.Content("/proc/sys/net/ipv4/tcp_congestion_control"),
+			"congestion control: " + report.Content("/proc/sys/net/ipv4/tcp_congestion_control") + "; the client, the floor and nextid use reno on loopback",
 		},
 	}}
 	rig := dbtest.NewRig()
@@ -110,7 +111,7 @@ func (r *run) choose() {
 			continue
 		}
 		r.all = append(r.all, c)
-		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}}
+		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}, network: map[time.Duration]float64{}}
 	}
 }
 
@@ -121,21 +122,34 @@ func (r *run) measure() {
 		for _, n := range r.Plan.Clients {
 			of := fmt.Sprintf(" with %d clients, round %d of %d", n, round+1, r.Plan.Rounds)
 			r.each("rows"+of, r.inTurns(round), func(c *contestant, f *figures) { r.measureRows(c, f, n) })
+			r.part("the floor", func() { r.measureFloor(n) })
 			r.each("ids"+of, r.inTurns(round), func(c *contestant, f *figures) { r.measureIDs(c, f, n) })
 			r.part("the floor", func() { r.measureFloor(n) })
 		}
 	}
 	r.each(fmt.Sprintf("latency at %.0f rows a second", r.Plan.Rate), r.all, r.measureLatency)
+	r.each("rows over a network", slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !c.overNetwork() }), r.measureNetwork)
 	r.each("a large table", r.all, r.measureGrowth)
+	r.each("latency while blocks move", slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !c.fed }), r.measureMoves)
 	r.measureAddingShards()
 	r.measureFailovers()
 	r.part("an outage of nextid", r.measureOutage)
 }
 
+// over reports whether a part may not begin any more, and notes what is missing.
+func (r *run) over(what string) bool {
+	if limit := r.Plan.Limit; r.ctx.Err() == nil && limit > 0 && time.Since(r.Began) > limit {
+		r.Progress.Part("no time left for: " + what)
+		r.once("%s: the %s of this run were over", what, limit)
+		return true
+	}
+	return r.ctx.Err() != nil
+}
+
 // part measures something. What keeps it from that is noted, unless the run was
 // interrupted.
 func (r *run) part(what string, measure func()) {
-	if r.ctx.Err() != nil {
+	if r.over(what) {
 		return
 	}
 	r.Progress.Part(what)
@@ -158,14 +172,17 @@ func (r *run) inTurns(round int) []*contestant {
 
 // each measures one thing of contestants. One that failed is not asked again.
 func (r *run) each(what string, all []*contestant, measure func(c *contestant, f *figures)) {
-	if r.ctx.Err() != nil {
+	if r.over(what) {
 		return
 	}
 	r.Progress.Part(what)
-	for _, c := range all {
+	for i, c := range all {
 		f := r.figures[c]
-		if r.ctx.Err() != nil || f.missing != nil {
+		if f.missing != nil || r.ctx.Err() != nil {
 			continue
+		}
+		if i > 0 && r.over(what+", from "+c.name+" on") {
+			return
 		}
 		err := r.stage.Do(func(testing.TB) { measure(c, f) })
 		if err != nil && r.ctx.Err() == nil {

@@ -127,12 +127,29 @@ func TestEverybodyIsMeasured(t *testing.T) {
 			t.Errorf("%s: %s: the standby does not lag", row.Name, standby)
 		}
 	}
+	if len(section(t, r, "Rows a second over a network").Table.Rows) == 0 || len(section(t, r, "Fed sequences").Table.Rows) == 0 || strings.Contains(r.Answer, "not measured") {
+		t.Errorf("no network, no fed sequences, or no answer: %s", r.Answer)
+	}
 	page, err := r.HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := bytes.Count(page, []byte("<figure")); n != 5 {
 		t.Errorf("%d charts", n)
+	}
+}
+
+func TestAShortRunNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	binary, floor := build(t)
+	plan := smallest
+	plan.Limit = time.Nanosecond
+	r, err := Run(t.Context(), Config{Binary: binary, Floor: floor, Shards: 1, Plan: plan, Progress: report.NewProgress(io.Discard)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(r.Notes, func(note string) bool { return strings.HasPrefix(note, "latency at 400 rows a second: the 1ns") }) {
+		t.Errorf("notes: %q", r.Notes)
 	}
 }
 

@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,6 +26,43 @@ const (
 	outageClients = 2                     // of each contestant
 	outagePause   = 20 * time.Millisecond // between two rows of a client
 )
+
+// movingTable is fed with blocks so small that they move while it is measured.
+const movingTable = "moving"
+
+// measureMoves measures the latency of rows while their sequences' blocks move. Each
+// block is used up in half of the time, so that each sequence moves every quarter.
+func (r *run) measureMoves(c *contestant, f *figures) {
+	s, length := r.stage, max(r.Plan.Latency, 4*time.Second)
+	dsns := urls(s.tables(c))
+	block := int(r.Plan.Rate*length.Seconds()) / len(dsns) / 2
+	size := []string{"--ahead", (length / 2).String(), "--block", strconv.Itoa(block)}
+	plain := *c
+	plain.fed = false
+	s.create(&plain, movingTable)
+	s.feed("up", dsns, movingTable+".id", append(size, "--cron")...)
+	var feeder sync.WaitGroup
+	var moved error
+	ctx, stop := context.WithCancel(s.Ctx)
+	feeder.Go(func() {
+		for moved == nil && ctx.Err() == nil {
+			moved = s.Do(func(testing.TB) { s.feed("once", dsns, movingTable+".id", size...) })
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	defer feeder.Wait()
+	defer stop()
+	j := &journal{}
+	s.inserters(c, movingTable, r.Plan.LatencyClients, j, func(clients load.Clients) {
+		f.moving = s.run(clients, length, r.Plan.Rate, nil).Latency
+	})
+	stop()
+	feeder.Wait()
+	s.Must(moved)
+	if j.greatest.Lo <= uint64(2*block*len(dsns)) {
+		s.Fatalf("no sequence moved twice: the greatest id is %d, a block %d", j.greatest.Lo, block)
+	}
+}
 
 // measureOutage kills nextid while clients of all contestants of the section
 // write rows, and starts it again.
@@ -102,7 +141,7 @@ func (s *stage) writeThrough(c *contestant, i int, o *outage, away, done *atomic
 
 // fedSection sets fed sequences beside what they replace.
 func (r *run) fedSection() report.Section {
-	t := report.Table{First: "ids from", Columns: report.Columns(fmt.Sprintf("rows/s at %d clients", detailed), "99 % ms", "bytes a row in indexes",
+	t := report.Table{First: "ids from", Columns: report.Columns("rows/s at 1 client", fmt.Sprintf("at %d", detailed), "99 % ms", "99 % ms while blocks move", "bytes a row in indexes",
 		"one more shard", "rows while nextid is away, %", "errors", "longest wait, ms")}
 	for _, c := range r.all {
 		f := r.figures[c]
@@ -110,21 +149,28 @@ func (r *run) fedSection() report.Section {
 			continue
 		}
 		cells := []report.Cell{
-			report.Number(f.rows[detailed]...), {}, report.Number(f.growth.perRow(f.growth.searched)...), report.Text(r.oneMore(c)), {}, {}, {},
+			report.Number(f.rows[1]...), report.Number(f.rows[detailed]...), {}, report.Text("no blocks"), report.Number(f.growth.perRow(f.growth.searched)...), report.Text(r.oneMore(c)), {}, {}, {},
 		}
 		if f.latency.N() > 0 {
-			cells[1] = milliseconds(&f.latency, 0.99)
+			cells[2] = milliseconds(&f.latency, 0.99)
+		}
+		if c.fed {
+			cells[3] = report.Cell{}
+		}
+		if f.moving.N() > 0 {
+			cells[3] = milliseconds(&f.moving, 0.99)
 		}
 		if o := f.outage; o != nil && o.before > 0 {
-			cells[4] = report.Number(math.Round(100 * float64(o.during) / float64(o.before)))
-			cells[5], cells[6] = report.Number(float64(o.errors)), report.Number(float64(o.gap.Milliseconds()))
+			cells[6] = report.Number(math.Round(100 * float64(o.during) / float64(o.before)))
+			cells[7], cells[8] = report.Number(float64(o.errors)), report.Number(float64(o.gap.Milliseconds()))
 		}
 		t.Rows = append(t.Rows, report.Row{Name: c.name, Ours: c.ours, Cells: cells})
 	}
 	return report.Section{
 		Title: "Fed sequences",
 		Text: fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT asks nobody. "+
-			"Rows, latency and sizes are those of the sections above; MariaDB's indexes hold the rows, too. One more shard: servers to change, and how long that took. "+
+			"Rows, latency and sizes are those of the sections above; MariaDB's indexes hold the rows, too. While blocks move: at the same rate, each sequence moves "+
+			"every few seconds, by nextid migrate feed once. One more shard: servers to change, and how long that took. "+
 			"For the outage %d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
 			"long a time before.", outageClients, outagePause, r.Plan.Outage),
 		Table: t,
@@ -141,7 +187,7 @@ func (r *run) oneMore(c *contestant) string {
 	}
 	for _, a := range r.added {
 		if a.engine == c.engine && a.fed == c.fed && a.ours == c.ours {
-			return fmt.Sprintf("%d changed, %.2g s", a.changed, a.took.Seconds())
+			return fmt.Sprintf("%d to change in %.2g s", a.changed, a.took.Seconds())
 		}
 	}
 	return "not measured"

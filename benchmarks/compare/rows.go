@@ -19,7 +19,9 @@ type figures struct {
 	latency    load.Latency
 	reached    float64 // rows a second at the fixed rate
 	growth     growth
-	outage     *outage // nil: not measured
+	moving     load.Latency              // of a fed sequence whose blocks move
+	network    map[time.Duration]float64 // rows a second, by the round trip
+	outage     *outage                   // nil: not measured
 }
 
 // detailed is the number of clients at which a row's costs are looked at.
@@ -45,11 +47,11 @@ func (s *stage) run(clients load.Clients, length time.Duration, rate float64, sa
 }
 
 // inserters calls f with n clients that write rows.
-func (s *stage) inserters(c *contestant, n int, j *journal, f func(load.Clients)) {
+func (s *stage) inserters(c *contestant, table string, n int, j *journal, f func(load.Clients)) {
 	var first uint64
 	s.with(c, n, func(links []*load.Link) load.Work {
 		first += 1 << 40
-		return &inserter{c: c, journal: j, table: c.table, links: links, rows: 1, n: first}
+		return &inserter{c: c, journal: j, table: table, links: links, rows: 1, n: first}
 	}, func(clients load.Clients) {
 		*j = journal{keep: j.keep, ids: j.ids[:0]}
 		f(clients)
@@ -124,7 +126,7 @@ func (r *run) measureFloor(n int) {
 // measureRows measures rows as fast as the clients can.
 func (r *run) measureRows(c *contestant, f *figures, n int) {
 	j := &journal{keep: true}
-	r.stage.inserters(c, n, j, func(clients load.Clients) {
+	r.stage.inserters(c, c.table, n, j, func(clients load.Clients) {
 		var before, after machine.Usage
 		result := r.stage.run(clients, r.Plan.Rows, 0, func() { before, after = after, machine.UsageOf(r.stage.processes(c)...) })
 		rows := float64(result.Operations)
@@ -147,8 +149,25 @@ func duplicates(ids []load.ID) int {
 
 // measureLatency measures rows at a fixed rate that is the same for all.
 func (r *run) measureLatency(c *contestant, f *figures) {
-	r.stage.inserters(c, r.Plan.LatencyClients, &journal{}, func(clients load.Clients) {
+	r.stage.inserters(c, c.table, r.Plan.LatencyClients, &journal{}, func(clients load.Clients) {
 		result := r.stage.run(clients, r.Plan.Latency, r.Plan.Rate, nil)
 		f.reached, f.latency = result.PerSecond(), result.Latency
 	})
+}
+
+// roundTrips are those of a network between the client and all servers.
+var roundTrips = []time.Duration{200 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}
+
+// overNetwork reports whether the client waits for all that a row needs: what a
+// server asks another one does not pass the network that the client has.
+func (c *contestant) overNetwork() bool { return c.foreign == notForeign && (!c.sharded || c.fed) }
+
+// measureNetwork measures rows over a network.
+func (r *run) measureNetwork(c *contestant, f *figures) {
+	for _, rtt := range roundTrips {
+		r.stage.inserters(c, c.table, detailed, &journal{}, func(clients load.Clients) {
+			result := r.stage.Run(load.Config{Clients: clients, Warm: r.Plan.Rows / 5, Length: r.Plan.Rows, RTT: rtt})
+			f.network[rtt] = result.PerSecond()
+		})
+	}
 }

@@ -151,15 +151,15 @@ func (s *stage) create(c *contestant, table string) {
 		s.Exec(server.URL, statements...)
 	}
 	if c.fed {
-		s.feed(urls(servers), table+".id")
+		s.feed("up", urls(servers), table+".id", "--cron")
 	}
 }
 
-// feed gives the sequence of a column a block on each database. A block lasts
-// longer than the table, and the server keeps no connection: reshard would wait
-// for its end.
-func (s *stage) feed(dsns []string, column string) {
-	arguments := []string{"migrate", "feed", "up", "--cron", "--server", s.nextid.URL, "--column", column, "--name", "fed_" + strings.TrimSuffix(column, ".id")}
+// feed runs nextid migrate feed. With up --cron the sequence of a column gets a
+// block on each database, which lasts longer than the table, and the server keeps
+// no connection: reshard would wait for its end.
+func (s *stage) feed(command string, dsns []string, column string, more ...string) {
+	arguments := append([]string{"migrate", "feed", command, "--server", s.nextid.URL, "--column", column, "--name", "fed_" + strings.TrimSuffix(column, ".id")}, more...)
 	for _, dsn := range dsns {
 		arguments = append(arguments, "--dsn", dsn)
 	}

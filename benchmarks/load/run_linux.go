@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"syscall"
@@ -151,15 +152,22 @@ type worker struct {
 type loop struct {
 	Config
 	poll    int
-	timer   int // wakes an idle loop when the next operation is due; only at a fixed rate
+	timer   int // wakes an idle loop when the next operation or answer is due
 	workers []worker
 	byLink  []*worker // by descriptor
 	start   time.Time
 	idle    []*worker
 	due     time.Duration // of the next operation, at a fixed rate
 	armed   time.Duration // what the timer is set to
+	held    []held        // answers that the network still has, in their order
 	counts  bool          // measuring, no longer warming up
 	result  Result
+}
+
+// held is a client whose answers came and are due at an instant.
+type held struct {
+	*worker
+	due time.Duration
 }
 
 // Run measures.
@@ -172,7 +180,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { _ = unix.Close(l.poll) }()
-	if c.Rate > 0 {
+	if c.Rate > 0 || c.RTT > 0 {
 		if l.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
 			return Result{}, err
 		}
@@ -230,7 +238,17 @@ func (l *loop) run(ctx context.Context) (Result, error) {
 		case now-lastAnswer > answerTimeout:
 			return Result{}, errNoAnswer
 		}
+		for len(l.held) > 0 && l.held[0].due <= now {
+			w := l.held[0].worker
+			l.held = l.held[:copy(l.held, l.held[1:])]
+			if err := l.answered(w); err != nil {
+				return Result{}, err
+			}
+		}
 		err := l.startIdle(now)
+		if err == nil {
+			err = l.arm()
+		}
 		if err != nil {
 			return Result{}, err
 		}
@@ -314,12 +332,24 @@ func (l *loop) startIdle(now time.Duration) error {
 			return err
 		}
 	}
-	if l.Rate > 0 && len(l.idle) > 0 && l.armed != l.due {
-		l.armed = l.due
-		next := unix.NsecToTimespec(max(int64(l.due-time.Since(l.start)), 1))
-		return unix.TimerfdSettime(l.timer, 0, &unix.ItimerSpec{Value: next}, nil)
-	}
 	return nil
+}
+
+// arm sets the timer to the next instant at which something is due.
+func (l *loop) arm() error {
+	next := time.Duration(math.MaxInt64)
+	if l.Rate > 0 && len(l.idle) > 0 {
+		next = l.due
+	}
+	if len(l.held) > 0 {
+		next = min(next, l.held[0].due)
+	}
+	if next == math.MaxInt64 || next == l.armed {
+		return nil
+	}
+	l.armed = next
+	wait := unix.NsecToTimespec(max(int64(next-time.Since(l.start)), 1))
+	return unix.TimerfdSettime(l.timer, 0, &unix.ItimerSpec{Value: wait}, nil)
 }
 
 // step sends a request.
@@ -367,7 +397,16 @@ func (l *loop) event(e unix.EpollEvent) error {
 	if w.waiting -= answers; w.waiting > 0 || answers == 0 {
 		return nil
 	}
-	next, more := w.Work.Then(link.ids)
+	if l.RTT > 0 {
+		l.held = append(l.held, held{w, time.Since(l.start) + l.RTT})
+		return nil
+	}
+	return l.answered(w)
+}
+
+// answered lets a client go on that has its answers.
+func (l *loop) answered(w *worker) error {
+	next, more := w.Work.Then(w.link.ids)
 	if more {
 		return l.step(w, next)
 	}

@@ -36,7 +36,7 @@ func Floors(ctx context.Context, c Config, beside string) (*report.Report, error
 			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of 1,000 connections",
 			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
 			"limits.max_names, limits.connections and limits.connections_per_ip as the names and the idle connections need them",
-			"congestion control: " + report.Content("/proc/sys/net/ipv4/tcp_congestion_control"),
+			"congestion control: " + report.Content("/proc/sys/net/ipv4/tcp_congestion_control") + "; the client, the floor and nextid use reno on loopback",
 		},
 	}, func(r *run) {
 		lines := append(r.lines(beside), r.figures()...)

@@ -36,7 +36,8 @@ func compareCommand() *cobra.Command {
 			"failover and one more shard cost. It starts PostgreSQL, MariaDB and Redis, as far as they are\n" +
 			"installed, on free ports of loopback and in a temporary directory:\n\n" +
 			"  nextid-bench compare --quick --out report\n\n" +
-			"Takes about ten minutes, with --quick less than three. Ctrl-C ends it with what it has measured.",
+			"Takes about twenty minutes, with --quick at most three: what has not begun by then is named in the\n" +
+			"report. Ctrl-C and SIGTERM end it with what it has measured.",
 	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error) {
 		if c.Shards < 2 {
 			return nil, errors.New("--shards must be 2 or more")
