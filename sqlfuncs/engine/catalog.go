@@ -9,19 +9,19 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Catalog holds what statements can name: functions, and tables that are always
-// there. A server makes it once; it does not change.
+// Catalog holds what statements can name: the functions and the fixed tables.
+// NewServer makes one; it does not change afterwards.
 type Catalog struct {
 	Functions map[string][]*Function
 	Tables    map[string]*Table    // by SCHEMA.NAME
-	Domains   map[string]datum.OID // types that are found with their schema only, and what is under them
+	Domains   map[string]datum.OID // types found only with their schema, and their base types
 	OIDs      RelationOIDs         // of the sequence and the table NAME_id of each generator
 	byOID     map[uint32]*Table
 	list      []*Table
 }
 
-// NewCatalog makes a catalog of families of functions and tables. The tables are
-// its own from then on.
+// NewCatalog makes a catalog of families of functions and tables. It takes over the
+// tables.
 func NewCatalog(functions [][]Function, tables [][]Table, domains map[string]datum.OID) *Catalog {
 	c := &Catalog{Functions: IndexFunctions(functions...), Tables: indexTables(tables), Domains: domains, byOID: map[uint32]*Table{}}
 	for _, t := range c.Tables {
@@ -31,17 +31,17 @@ func NewCatalog(functions [][]Function, tables [][]Table, domains map[string]dat
 	return c
 }
 
-// NoRelation is the error of a name that no table has.
+// NoRelation returns the error for a name that no table has (42P01).
 func NoRelation(name string) *sqlstate.Error {
 	return sqlstate.New(sqlstate.UndefinedTable, "relation %q does not exist", sqlstate.Cut(name, 128))
 }
 
-// NoSchema is the error of a name that no schema has.
+// NoSchema returns the error for a name that no schema has (3F000).
 func NoSchema(name string) error {
 	return sqlstate.New(sqlstate.InvalidSchema, "schema %q does not exist", sqlstate.Cut(name, 64))
 }
 
-// AllFunctions lists the functions by name.
+// AllFunctions returns the functions, sorted by name.
 func (c *Catalog) AllFunctions() []*Function {
 	var out []*Function
 	for _, name := range slices.Sorted(maps.Keys(c.Functions)) {
@@ -50,14 +50,13 @@ func (c *Catalog) AllFunctions() []*Function {
 	return out
 }
 
-// AllTables lists the tables by OID.
+// AllTables returns the tables, sorted by OID.
 func (c *Catalog) AllTables() []*Table { return c.list }
 
-// TableByOID finds a table, nil if there is none.
+// TableByOID returns the table of an OID, or nil.
 func (c *Catalog) TableByOID(oid uint32) *Table { return c.byOID[oid] }
 
-// Table finds a table by its name, with or without a schema, nil if there is
-// none.
+// Table returns the table of a name, with or without a schema, or nil.
 func (c *Catalog) Table(name []string) *Table {
 	schemas := SearchPath
 	if len(name) > 1 {

@@ -9,33 +9,32 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Client is whom a session answers: what a connection knows when its session
-// begins.
+// Client describes the connection of a session, as known when the session begins.
 type Client struct {
 	Dialect    syntax.Dialect
 	User       string
 	Database   string
 	Admin      bool              // may create, alter and drop generators
 	NoCreate   bool              // a name that does not exist is not created
-	Generators []string          // names that it may draw from, with * for any rest at the end; nil: all
+	Generators []string          // names that it may draw from; a * at the end matches any rest; nil: all
 	Rights     Rights            // changes of Admin and Generators; nil: there are none
 	PID        int32             // pg_backend_pid(), connection_id()
 	RemoteAddr string            // host:port of the client, "" on a Unix socket
 	TLS        *TLS              // nil: none
-	Collation  int               // that a client of MySQL's protocol begins with, by its number; 0: the server's
+	Collation  int               // number of the collation in MySQL's login packet; 0: the server's default
 	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
-	OwnOnly    bool              // the tables of nextid list what this server knows without asking its store
+	OwnOnly    bool              // nextid's tables list only what this server knows, without asking its store
 }
 
-// Rights says what the user of a session may do while it is open. They may be used
-// by several goroutines.
+// Rights returns what the user of a session may do while it is open. Several
+// goroutines may call its methods.
 type Rights interface {
 	// Generation returns a number, not 0, that changes when the rights of any user
 	// do. It takes no lock and allocates nothing.
 	Generation() uint64
 
-	// Now returns what the user may do. ok is false when the session must end: the
-	// user was removed, or has another password than the session was begun with.
+	// Now returns what the user may do. ok is false when the session must end,
+	// because the user was removed or the password changed.
 	Now() (admin bool, generators []string, ok bool)
 }
 
@@ -75,15 +74,15 @@ func (c *Client) May(generator string) error {
 		WithHint("The user's line in the users file names the generators that it may use.")
 }
 
-// Sees reports whether the client may learn whose session a is and where it comes
-// from: administrators may, and users of their own sessions.
+// Sees reports whether the client may see the user and the address of session a.
+// Administrators see all sessions, users their own.
 func (c *Client) Sees(a *Activity) bool { return c.Admin || c.User == a.User }
 
-// Activity is a session as others see it.
+// Activity describes a session for the other sessions, as in pg_stat_activity.
 type Activity struct {
 	*Client
-	Own     bool // it is the session that asks
+	Own     bool // the session that reads the list
 	Started time.Time
 	AppName string // application_name
-	Text    string // of the statement that runs, as far as it is known: of the own session, and of one that sleeps
+	Text    string // of the running statement; known for the own session and for one in pg_sleep
 }

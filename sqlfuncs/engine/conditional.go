@@ -8,15 +8,15 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// ConditionalFunctions are COALESCE and NULLIF (9.18), which
-// compute no more arguments than they need.
+// ConditionalFunctions lists COALESCE and NULLIF (PostgreSQL 9.18). They compute no
+// more arguments than they need.
 var ConditionalFunctions = []Function{
 	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(Coalesce), Help: "the first argument that is not NULL"},
 	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Does: Typed(nullIf), Help: "NULL if both arguments are equal, else the first"},
 }
 
 // CommonArgs converts the arguments of a construct to one type. Its errors have no
-// position: the caller adds that of the construct.
+// position; the caller adds the construct's.
 func (p *Planner) CommonArgs(what string, args []*Expr) (datum.OID, error) {
 	t, err := p.common(noPos, what, args)
 	if pe, ok := errors.AsType[*posError](err); ok {
@@ -25,14 +25,14 @@ func (p *Planner) CommonArgs(what string, args []*Expr) (datum.OID, error) {
 	return t, err
 }
 
-// noPos is the position of errors that show none.
+// noPos marks errors that are reported without a position.
 const noPos syntax.Pos = -1
 
 // ErrUnknownPolymorphic has no position in PostgreSQL either.
 var ErrUnknownPolymorphic = At(noPos, sqlstate.New(sqlstate.DatatypeMismatch,
 	"could not determine polymorphic type because input has type unknown"))
 
-// Coalesce plans COALESCE: the first argument that is not NULL.
+// Coalesce plans COALESCE, the first argument that is not NULL.
 func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
 	t, err := p.CommonArgs("COALESCE", args)
 	if err != nil {

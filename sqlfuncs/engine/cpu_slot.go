@@ -8,18 +8,18 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// CPUSlots are the admission control of a server's long statements: there is
-// one slot fewer than processors, so that such statements never take them all.
-// They hold a slot for about a quarter of a millisecond each. Short statements
-// and logins need none.
+// CPUSlots limits how many long statements run at a time. There is one slot fewer
+// than processors, so that long statements never occupy all of them. A statement
+// holds a slot for about a quarter of a millisecond at a time. Short statements and
+// logins need none.
 type CPUSlots struct {
-	places  chan struct{}
+	slots   chan struct{}
 	waiting atomic.Int32
 }
 
 // NewCPUSlots returns the slots of a server.
 func NewCPUSlots() *CPUSlots {
-	return &CPUSlots{places: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1))}
+	return &CPUSlots{slots: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 1))}
 }
 
 // CPUSlot is a session's slot, held or not. Only the session's goroutine uses it.
@@ -34,9 +34,9 @@ func (s *CPUSlots) Slot() CPUSlot { return CPUSlot{of: s} }
 // Held reports whether the session holds its slot.
 func (s *CPUSlot) Held() bool { return s.held }
 
-// Acquire waits for a slot, first come, first served. A session that holds one while
-// others wait gives it up and queues again. In any case goroutines that are ready
-// run first.
+// Acquire waits for a slot, in the order of the calls. A session that holds one
+// while others wait releases it and queues again. Acquire always yields to
+// goroutines that are ready to run.
 func (s *CPUSlot) Acquire(ctx context.Context) error {
 	defer syntax.Yield()
 	if s.held {
@@ -48,7 +48,7 @@ func (s *CPUSlot) Acquire(ctx context.Context) error {
 	s.of.waiting.Add(1)
 	defer s.of.waiting.Add(-1)
 	select {
-	case s.of.places <- struct{}{}:
+	case s.of.slots <- struct{}{}:
 		s.held = true
 		return nil
 	case <-ctx.Done():
@@ -60,6 +60,6 @@ func (s *CPUSlot) Acquire(ctx context.Context) error {
 func (s *CPUSlot) Release() {
 	if s.held {
 		s.held = false
-		<-s.of.places
+		<-s.of.slots
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// TestCPUSlots: no more statements hold a slot at a time than there are, all
-// get one, and who waits leaves with its context.
+// TestCPUSlots checks that no more statements hold a slot than there are, that all
+// get one, and that a waiter returns when its context ends.
 func TestCPUSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slots := &CPUSlots{places: make(chan struct{}, 2)}
+		slots := &CPUSlots{slots: make(chan struct{}, 2)}
 		var running, most atomic.Int32
 		var work sync.WaitGroup
 		for range 10 {
@@ -37,8 +37,8 @@ func TestCPUSlots(t *testing.T) {
 			})
 		}
 		work.Wait()
-		if n := most.Load(); n > 2 || len(slots.places) != 0 {
-			t.Errorf("%d held a slot at a time, %d hold one still", n, len(slots.places))
+		if n := most.Load(); n > 2 || len(slots.slots) != 0 {
+			t.Errorf("%d held a slot at a time, %d hold one still", n, len(slots.slots))
 		}
 		a, b, c := slots.Slot(), slots.Slot(), slots.Slot()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -50,12 +50,12 @@ func TestCPUSlots(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) || c.Held() {
-			t.Errorf("who waited leaves with %v", err)
+			t.Errorf("a waiter whose context ended got %v", err)
 		}
 		a.Release()
 		a.Release()
 		if err := c.Acquire(t.Context()); err != nil || !c.Held() {
-			t.Errorf("a slot is free, and it is %v", err)
+			t.Errorf("Acquire with a free slot: %v", err)
 		}
 	})
 }
@@ -74,9 +74,9 @@ func (h *slotHost) Long(context.Context) error {
 	return nil
 }
 
-// TestLongIsWhoWorkedLong: few steps that each take long make a statement a
-// long one as many short ones do.
-func TestLongIsWhoWorkedLong(t *testing.T) {
+// TestLongStatementsAreToldByTheirWork checks that a few steps of much work make a
+// statement long, as many short steps do.
+func TestLongStatementsAreToldByTheirWork(t *testing.T) {
 	for _, step := range []int{1, lookAfter, 10 * lookAfter, 2 * long} {
 		h := &slotHost{}
 		x := &Exec{Ctx: t.Context(), Host: h}
@@ -98,9 +98,9 @@ func TestLongIsWhoWorkedLong(t *testing.T) {
 	}
 }
 
-// TestLongTreesGiveWay: whatever else could run has its turn while a long list is
-// looked at.
-func TestLongTreesGiveWay(t *testing.T) {
+// TestPlanningALongListYields checks that other goroutines run while a long list is
+// planned.
+func TestPlanningALongListYields(t *testing.T) {
 	const nodes = 400_000
 	parsed, err := syntax.Parse("SELECT 1 IN (0"+strings.Repeat(", 0", nodes)+")", syntax.PostgreSQL)
 	if err != nil {

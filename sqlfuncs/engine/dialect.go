@@ -5,13 +5,13 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Dialect says how expressions are read, converted and named. PostgreSQL is one;
-// package mysql has the other. A Dialect does not change.
+// Dialect reads, converts and names expressions. PostgreSQL implements it here,
+// package mysql for MySQL. A Dialect does not change, and all sessions share it.
 type Dialect interface {
 	// Traits returns the small differences between dialects.
 	Traits() Traits
-	// Analyse analyses an expression that the dialect alone has, or reads in
-	// another way than the engine. It returns nil, nil for all others.
+	// Analyse plans the expressions that only this dialect has or that it reads
+	// differently. It returns nil, nil for all others.
 	Analyse(p *Planner, s *Scope, e syntax.Expr) (*Expr, error)
 	// Functions returns the functions of a name.
 	Functions(p *Planner, name string) []*Function
@@ -31,17 +31,17 @@ type Dialect interface {
 	Common(types []datum.OID) (datum.OID, error)
 	// Cast converts a value that is not NULL, at run time.
 	Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error)
-	// Exact reports whether the connection's collation compares bytes. It is asked
-	// only where the trait Collations is set.
+	// Exact reports whether the connection's collation compares bytes. The planner
+	// calls it only with the trait Collations.
 	Exact(p *Planner) bool
-	// Output settles the columns of a select list.
+	// Output completes the columns of a select list.
 	Output(p *Planner, out *Output) error
 	// Label names the result column of an expression without alias.
 	Label(t syntax.Target, x *Expr) string
 	// NextValues plans SELECT NEXT n VALUES FROM name.
 	NextValues(p *Planner, s *Scope, c *syntax.SelectCore, e *syntax.NextValues) (*Expr, error)
-	// NoColumn returns the error for a column that is not in FROM. inTable reports
-	// that its table is.
+	// NoColumn returns the error for a column that FROM does not have. inTable
+	// reports that FROM has the column's table.
 	NoColumn(c *syntax.Column, inTable bool) error
 	// NotGrouped returns the error for a column that is neither in GROUP BY nor in
 	// an aggregate.
@@ -50,27 +50,28 @@ type Dialect interface {
 
 // Traits are the small differences between dialects.
 type Traits struct {
-	// IgnoreCase compares names of columns and tables without case, and finds
-	// nextid's tables in every database.
+	// IgnoreCase compares names of columns and tables without case. nextid's tables
+	// are then found in every database.
 	IgnoreCase bool
 	// WholeRows lets the name of a table stand for its row.
 	WholeRows bool
-	// Collations compares texts by letters, or by bytes where Exact says so.
+	// Collations compares texts without regard to case, or by bytes where Exact
+	// reports true.
 	Collations bool
 	// NullsFirst sorts NULLs before all values.
 	NullsFirst bool
-	// Origins describes result columns by their table and alias, texts by their
-	// length, and a bare NULL by a type of its own.
+	// Origins describes result columns by their table and alias, and texts by their
+	// length. A bare NULL has a type of its own.
 	Origins bool
-	// Lenient takes what PostgreSQL refuses: constants in ORDER BY, DISTINCT
+	// Lenient accepts what PostgreSQL refuses: constants in ORDER BY, DISTINCT
 	// aggregates in another order, USING over different types, recursive terms of
-	// other types. A setval that moves nothing is a warning.
+	// other types. A setval that changes nothing gives a warning.
 	Lenient bool
-	// Recursions bounds the steps of a recursive query; 0: memory alone does.
+	// Recursions limits the steps of a recursive query; 0: only memory limits them.
 	Recursions int
 }
 
-// PostgreSQL is the dialect of PostgreSQL. Its methods stand beside the parts of the
+// PostgreSQL is the dialect of PostgreSQL. Its methods are in the files of the
 // planner that call them.
 type PostgreSQL struct{}
 
@@ -86,7 +87,7 @@ func (PostgreSQL) Exact(*Planner) bool { return true }
 // Output implements Dialect.
 func (PostgreSQL) Output(*Planner, *Output) error { return nil }
 
-// NextValues implements Dialect: the parser has no such statement.
+// NextValues implements Dialect. PostgreSQL's parser has no such statement.
 func (PostgreSQL) NextValues(_ *Planner, _ *Scope, _ *syntax.SelectCore, e *syntax.NextValues) (*Expr, error) {
 	return nil, Unsupported(e.Pos, "NEXT VALUES")
 }

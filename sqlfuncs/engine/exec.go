@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// Exec is one execution of a plan.
+// Exec is one execution of a plan. One goroutine uses it at a time.
 type Exec struct {
 	Ctx      context.Context
 	Host     Host
@@ -17,29 +17,29 @@ type Exec struct {
 	Params   []datum.Value
 	Started  time.Time       // of the statement
 	Frames   [][]datum.Value // current row of each query level, see Scope.Frame
-	rows     []datum.Value   // storage of Row, of which rowsUsed are in use
+	rows     []datum.Value   // storage for Row; the first rowsUsed are in use
 	rowsUsed int
 	ctes     []*cteRows
-	Caller   any    // what the statement runs for: the session's portal
+	Caller   any    // the session's portal
 	Tag      string // command tag; a statement may change it (COMMIT → ROLLBACK)
 	Moved    int64  // rows passed by MOVE
 	held     int64  // bytes held by sorts, joins, aggregates; see Hold
-	lasting  int64  // of them, those of results that are kept; see lasts
+	lasting  int64  // part of held: results kept until the statement ends; see lasts
 	values   int64  // bytes of values that are being computed; see value
-	Done     Effort // since the client was waited for; see Work
+	Done     Effort // since the session last waited for its client; see Work
 	IDRow    [1]datum.Value
 	project  projectRows // of the first query that is opened
 	slots    map[*slotExpr]datum.Value
 
-	Memo     map[any]any      // what tables remember for the time of the statement
+	Memo     map[any]any      // what tables keep until the statement ends
 	subplans map[*subplan]any // results of subqueries that are run once
 }
 
-// spareExecs are executions that are over. Most statements are short, and an
-// Exec with its rows would be most of what they allocate.
+// spareExecs holds finished executions for reuse. Most statements are short; an
+// Exec and its rows would be most of what they allocate.
 var spareExecs = sync.Pool{New: func() any { return &Exec{rows: make([]datum.Value, spareRow)} }}
 
-// spareRow sets how many values of each row are kept with a spare Exec.
+// spareRow limits the values of each row that a spare Exec keeps.
 const spareRow = 16
 
 // NewExec begins an execution.
@@ -49,14 +49,14 @@ func NewExec(ctx context.Context, host Host, dialect Dialect, params []datum.Val
 	return x
 }
 
-// Recycle makes x the execution of another statement. Call it after Release, and
-// only where nothing refers to x any more.
+// Recycle makes x available to another statement. Call it after Release, and only
+// when nothing refers to x any more.
 func (x *Exec) Recycle() {
 	x.recycle()
 	spareExecs.Put(x)
 }
 
-// recycle empties x, but for storage.
+// recycle clears x and keeps its storage.
 func (x *Exec) recycle() {
 	frames, rows := x.Frames, x.rows
 	clear(rows[:x.rowsUsed])
@@ -71,7 +71,7 @@ func (x *Exec) recycle() {
 	*x = Exec{Frames: frames, rows: rows}
 }
 
-// Row returns storage for a row of n columns, for the time of the statement.
+// Row returns storage for a row of n columns. It is valid until the statement ends.
 func (x *Exec) Row(n int) []datum.Value {
 	end := x.rowsUsed + n
 	if end > len(x.rows) {
@@ -91,7 +91,7 @@ func (x *Exec) projection(p *selectPlan) *projectRows {
 	return &x.project
 }
 
-// Remember puts something into Memo.
+// Remember stores a value in Memo.
 func (x *Exec) Remember(key, value any) {
 	if x.Memo == nil {
 		x.Memo = map[any]any{}
@@ -110,19 +110,20 @@ func (x *Exec) Frame(i, n int) []datum.Value {
 	return x.Frames[i]
 }
 
-// lookAfter bounds how much work may pass before a statement looks at its context:
-// about a quarter of a millisecond.
+// lookAfter is the work after which a statement checks its context: about a quarter
+// of a millisecond.
 const lookAfter = 1 << 14
 
-// Effort is the work of a statement, and of those before it that came together
-// with it: many short ones are as long as a long one.
+// Effort counts the work of a statement and of those before it that the client sent
+// in one go. Many short statements together count like one long statement.
 type Effort struct {
-	worked int // since the context was looked at
+	worked int // since the last check of the context
 	before int // until then
 }
 
-// Work counts work, in bytes that were looked at or what takes as long, and
-// ends a statement that was stopped. Whatever takes long calls it on its way.
+// Work counts work, in bytes read or in steps that take as long. It returns an
+// error when the statement was cancelled. Everything that takes long calls it while
+// it runs.
 func (x *Exec) Work(n int) error {
 	if x.Done.worked += n; x.Done.worked < lookAfter {
 		return nil
@@ -142,26 +143,27 @@ func (x *Exec) Work(n int) error {
 	return nil
 }
 
-// Short statements run one after another where they arrive. aside is the work
-// after which another goroutine serves the connections beside this one, and
-// long that after which a statement is a long one, which takes a CPU slot.
+// Short statements run one after another in the goroutine that reads them. After
+// aside of work, another goroutine takes over the other connections. After long,
+// the statement is a long one and acquires a CPU slot.
 const (
 	aside = 4 * lookAfter
 	long  = 32 * lookAfter
 )
 
-// Tick is the work of one row.
+// Tick counts the work of one row.
 func (x *Exec) Tick() error { return x.Work(lookAfter / 64) }
 
-// Env is the session's Env, with x as its Worker: a long conversion ends when the
-// statement is stopped.
+// Env returns the session's Env with x as its Worker, so that a long conversion
+// ends when the statement is cancelled.
 func (x *Exec) Env() *datum.Env {
 	env := x.Host.Env()
 	env.Worker = x
 	return env
 }
 
-// Rows yields rows. A row is valid until the next call; io.EOF ends.
+// Rows yields rows. A row is valid until the next call. The error after the last
+// row is io.EOF.
 type Rows interface {
 	Next(x *Exec) ([]datum.Value, error)
 	Close()
@@ -185,7 +187,7 @@ func (r *SliceRows) Next(*Exec) ([]datum.Value, error) {
 // Close implements Rows.
 func (r *SliceRows) Close() {}
 
-// RowsFunc makes Rows of a function.
+// RowsFunc is a function that implements Rows.
 type RowsFunc func(x *Exec) ([]datum.Value, error)
 
 // Next implements Rows.
@@ -194,7 +196,7 @@ func (f RowsFunc) Next(x *Exec) ([]datum.Value, error) { return f(x) }
 // Close implements Rows.
 func (f RowsFunc) Close() {}
 
-// ClosingRows are Rows of a function, and what to do at their end.
+// ClosingRows is a RowsFunc with a function to call at Close.
 type ClosingRows struct {
 	RowsFunc
 	OnClose func()

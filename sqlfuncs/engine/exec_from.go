@@ -26,7 +26,7 @@ type scanSource struct {
 	filter  []*Expr
 	lateral []ref
 	call    *setCall    // the set-returning function it reads, nil for others
-	inner   *pushTarget // the subquery it reads, where conditions can be handed to it
+	inner   *pushTarget // the subquery it reads, where conditions can be pushed into it
 }
 
 func (s *scanSource) span() span  { return s.sp }
@@ -40,8 +40,8 @@ func (s *scanSource) addFilter(conds []*Expr) {
 	}
 }
 
-// pushTarget is a subquery in FROM that looks at conditions on its columns
-// before it makes its rows.
+// pushTarget is a subquery in FROM that checks conditions on its columns before it
+// makes its rows.
 type pushTarget struct {
 	plan  *selectPlan
 	types []datum.OID // of the columns as the outer query sees them
@@ -59,9 +59,10 @@ func newPushTarget(q *QueryPlan, columns []FromColumn) *pushTarget {
 	return &pushTarget{q.plain, types}
 }
 
-// push hands a condition on the outer query's row to the subquery, which computes
-// the columns that the condition reads, and makes the row only where it holds. It
-// reports false where ids would be drawn for other rows than before.
+// push moves a condition on the outer query's row into the subquery. The subquery
+// computes the columns that the condition reads, and makes a row only where the
+// condition is true. push returns false where ids would be drawn for other rows
+// than before.
 func (t *pushTarget) push(sp span, c *Expr) bool {
 	if c.Volatile {
 		return false
@@ -152,7 +153,7 @@ func (s *scanRows) next(x *Exec) (bool, error) {
 
 func (s *scanRows) close() { s.it.Close() }
 
-// gateSource reads its source only where conditions that do not depend on it
+// gateSource reads its source only if conditions that do not depend on the source
 // are true.
 type gateSource struct {
 	source
@@ -172,15 +173,15 @@ type noRows struct{}
 func (noRows) next(*Exec) (bool, error) { return false, nil }
 func (noRows) close()                   {}
 
-// tableSource is one of our tables. Conditions that fix a key column are
-// handed to it: that is how WHERE name = 'orders' chooses a generator.
+// tableSource reads a Table. It passes conditions on key columns to the table's
+// Scan: so WHERE name = 'orders' selects a generator.
 type tableSource struct {
 	scanSource
 	def  *Table
 	keys [][]*KeyTest // by key column
 }
 
-// KeyTest holds what a condition says about a column: it equals one of values.
+// KeyTest records that a condition requires a column to equal one of some values.
 type KeyTest struct {
 	Column ref
 	Values func(x *Exec) ([]datum.Value, error) // nil slice: NULL, no row can match
@@ -235,7 +236,8 @@ func (s *tableSource) open(x *Exec) (rowSource, error) {
 	return &scanRows{&s.scanSource, it}, nil
 }
 
-// zipRows is unnest of several arrays, and WITH ORDINALITY: rows side by side.
+// zipRows reads several row sources side by side, for unnest of several arrays and
+// WITH ORDINALITY.
 func zipRows(x *Exec, opens []func(*Exec) (Rows, error), widths []int, ordinality bool) (Rows, error) {
 	its := make([]Rows, len(opens))
 	done := make([]bool, len(opens))

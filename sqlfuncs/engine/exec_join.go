@@ -7,18 +7,18 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// joinSource joins two sources with nested loops. A right side that does not
-// depend on the left one is read once and, where a condition says
-// left = right, found by hash.
+// joinSource joins two sources by nested loops. A right side that does not depend
+// on the left one is read once. Where a condition is left = right, its rows are
+// found by hash.
 type joinSource struct {
 	kind        syntax.JoinKind
 	left, right source
 	on          []*Expr // decides which rows match
-	filter      []*Expr // WHERE: applied to what comes out
+	filter      []*Expr // WHERE: applied to joined rows
 	sp          span
 }
 
-// newJoin joins l and r; a right join is a left join the other way round.
+// newJoin joins l and r. A right join becomes a left join with the sides exchanged.
 func newJoin(kind syntax.JoinKind, l, r source, on []*Expr) *joinSource {
 	ls, rs := l.span(), r.span()
 	sp := span{ls.frame, ls.from, rs.to}
@@ -33,12 +33,12 @@ func newJoin(kind syntax.JoinKind, l, r source, on []*Expr) *joinSource {
 	return j
 }
 
-// pushDown tells the right side what the join condition says about its keys.
+// pushDown passes the join condition's tests on key columns to the right side.
 func (j *joinSource) pushDown(conds []*Expr) {
 	if t, ok := j.right.(*tableSource); ok && len(t.def.Keys) > 0 {
 		filter := t.filter
 		t.addFilter(conds)
-		t.filter = filter // the join itself checks its condition
+		t.filter = filter // joinSource checks the join condition
 	}
 }
 
@@ -55,7 +55,7 @@ func (j *joinSource) deps() []ref {
 }
 
 func (j *joinSource) addFilter(conds []*Expr) {
-	if j.kind == syntax.LeftJoin { // conditions on the side that is kept may come first
+	if j.kind == syntax.LeftJoin { // conditions on the left side may be checked first
 		var rest []*Expr
 		for _, c := range conds {
 			if readable(c, j.left.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0 {
@@ -109,7 +109,7 @@ type joinRows struct {
 
 	rightRows [][]datum.Value
 	index     map[string][]int // rightRows by hash key
-	equal     [2][]*Expr       // sides of the conditions left = right that the index is made of
+	equal     [2][]*Expr       // left and right sides of the conditions that form the index
 
 	haveLeft   bool
 	found      bool
@@ -142,8 +142,7 @@ func (j *joinRows) readRight(x *Exec) error {
 	return j.buildIndex(x)
 }
 
-// buildIndex makes an index of the right rows by all conditions left = right
-// together.
+// buildIndex indexes the right rows by all conditions left = right together.
 func (j *joinRows) buildIndex(x *Exec) error {
 	left, right := j.left0(), j.right.span()
 	for _, c := range j.on {
@@ -179,8 +178,8 @@ func (j *joinRows) buildIndex(x *Exec) error {
 	return nil
 }
 
-// joinKey is the key of the values of expressions; one that is NULL equals
-// nothing.
+// joinKey returns the hash key of the values of expressions. valid is false when
+// one is NULL, which equals nothing.
 func joinKey(x *Exec, es []*Expr) (key string, valid bool, err error) {
 	values, err := EvalAll(x, es)
 	for _, v := range values {
@@ -258,7 +257,7 @@ func (j *joinRows) startLeft(x *Exec) error {
 		return err
 	}
 	if j.equal[0] != nil {
-		key, _, err := joinKey(x, j.equal[0]) // a NULL has a key that no row has
+		key, _, err := joinKey(x, j.equal[0]) // the key of a NULL matches no row
 		j.candidates = j.index[key]
 		if j.candidates == nil {
 			j.candidates = []int{}

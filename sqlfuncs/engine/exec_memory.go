@@ -4,9 +4,9 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// What a statement holds counts against its session's account (see package
-// account): rows and groups until it ends (hold), values that are being
-// computed until the next row (value).
+// The memory of a statement counts against its session's account (package account).
+// Rows and groups count until the statement ends (hold), computed values until the
+// next row (value). All sizes are in bytes.
 
 const (
 	valueBytes = 64  // a datum.Value without what it points to
@@ -14,21 +14,21 @@ const (
 	keyBytes   = 64  // an entry in a map, without the key
 	groupBytes = 512 // the state of an aggregate
 
-	// A plan holds at most so much for each column of a select list (a * has
-	// many), and for each column that an expression reads, in the expression
-	// and in those that it is a part of.
+	// targetBytes is what a plan holds at most for each column of a select list (a
+	// * has many), and for each column that an expression reads, once for each
+	// expression around it.
 	targetBytes = 512
 	refBytes    = 64
 
-	// uncounted bounds how large a computed value may be without being counted
-	// while it is computed: most are, and a row has few.
+	// uncounted is the size up to which a computed value is not counted. Most
+	// values are smaller, and a row has few.
 	uncounted = 4 << 10
 
-	// WorkFactor bounds how much a function may need while it works, as a multiple
-	// of its arguments: trees of JSON, slices of pieces.
+	// WorkFactor limits the memory of a running function, as a multiple of its
+	// arguments: trees of JSON, slices of parts.
 	WorkFactor = 24
 
-	// callWork holds what a call takes beside looking at its arguments, see Work.
+	// callWork is the work of a call besides reading its arguments; see Work.
 	callWork = 16
 )
 
@@ -44,7 +44,7 @@ func (x *Exec) Hold(n int) error {
 // HoldRow counts a row that is kept until the statement ends.
 func (x *Exec) HoldRow(row []datum.Value) error { return x.Hold(SizeOfRow(row)) }
 
-// dropRows gives rows back that were held.
+// dropRows stops counting rows that were held.
 func (x *Exec) dropRows(rows [][]datum.Value) {
 	n := int64(0)
 	for _, row := range rows {
@@ -53,14 +53,15 @@ func (x *Exec) dropRows(rows [][]datum.Value) {
 	x.giveBack(n)
 }
 
-// giveBack gives bytes back that were held, unless Release was before.
+// giveBack stops counting bytes that were held. It does nothing after Release.
 func (x *Exec) giveBack(n int64) {
 	n = min(n, x.held)
 	x.held -= n
 	x.Host.Memory().Return(n)
 }
 
-// passing runs a subquery and gives back what its rows held, but not what lasts.
+// passing runs a subquery and then stops counting its rows, except for results that
+// are kept (lasts).
 func (x *Exec) passing(run func(x *Exec) (datum.Value, error)) (datum.Value, error) {
 	held, lasting := x.held, x.lasting
 	v, err := run(x)
@@ -68,11 +69,11 @@ func (x *Exec) passing(run func(x *Exec) (datum.Value, error)) (datum.Value, err
 	return v, err
 }
 
-// lasts notes that the bytes held since x.held was held and x.lasting was lasting
-// stay until the statement ends.
+// lasts marks the bytes held since x.held and x.lasting had the given values. They
+// count until the statement ends.
 func (x *Exec) lasts(held, lasting int64) { x.lasting = lasting + x.held - held }
 
-// value counts a computed value until the row is done; see rowDone.
+// value counts a computed value until rowDone.
 func (x *Exec) value(n int) error {
 	if n <= uncounted {
 		return nil
@@ -87,8 +88,8 @@ func (x *Exec) value(n int) error {
 	return nil
 }
 
-// rowDone gives back the values that were counted since x.values was mark: of
-// the last row, or of a condition that has been decided.
+// rowDone stops counting the values counted since x.values was mark. It is called
+// after a row, and after a condition has been evaluated.
 func (x *Exec) rowDone(mark int64) {
 	if n := x.values - mark; n > 0 {
 		x.Host.Memory().Return(n)
@@ -96,7 +97,8 @@ func (x *Exec) rowDone(mark int64) {
 	}
 }
 
-// Release gives back all that the statement holds, when it or its rows have ended.
+// Release stops counting all that the statement holds, after the statement or its
+// rows have ended.
 func (x *Exec) Release() {
 	x.rowDone(0)
 	if x.held > 0 {
@@ -105,7 +107,7 @@ func (x *Exec) Release() {
 	}
 }
 
-// Cast is datum.Cast, counted.
+// Cast calls datum.Cast and counts the result.
 func (x *Exec) Cast(v datum.Value, t datum.OID) (datum.Value, error) {
 	if len(v.Str)+len(v.Elems) > uncounted/valueBytes {
 		defer x.rowDone(x.values)
@@ -116,13 +118,13 @@ func (x *Exec) Cast(v datum.Value, t datum.OID) (datum.Value, error) {
 	return datum.Cast(v, t, x.Env())
 }
 
-// Compared counts the time that an operator needs to look at its operands.
+// Compared counts the work of an operator that reads its operands.
 func (x *Exec) Compared(a, b datum.Value) error {
 	return x.Work(callWork + len(a.Str) + len(b.Str) + (len(a.Elems)+len(b.Elems))*valueBytes)
 }
 
-// working counts what a function needs while it works on its arguments, bytes
-// and time. The caller ends it with rowDone.
+// working counts the memory and the work of a function that processes its
+// arguments. The caller ends it with rowDone.
 func (x *Exec) working(args []datum.Value) error {
 	n := 0
 	for i := range args {
@@ -134,8 +136,8 @@ func (x *Exec) working(args []datum.Value) error {
 	return x.value(n * WorkFactor)
 }
 
-// counted makes the values of an expression count while a row is computed,
-// unless they are always small or are kept elsewhere.
+// counted returns e with its values counted while a row is computed. Values that
+// are always small or that are counted elsewhere stay uncounted.
 func counted(e *Expr) *Expr {
 	if info, ok := datum.TypeInfo(e.Type); e.counted || e.Column || e.constant || e.Param != 0 || ok && info.Len > 0 {
 		return e
@@ -155,7 +157,7 @@ func counted(e *Expr) *Expr {
 	return e
 }
 
-// SizeOf returns what a value holds beyond itself.
+// SizeOf returns the bytes that a value holds beyond the datum.Value itself.
 func SizeOf(v datum.Value) int {
 	n := len(v.Str)
 	for _, e := range v.Elems {
@@ -164,7 +166,7 @@ func SizeOf(v datum.Value) int {
 	return n
 }
 
-// SizeOfRow returns what a row takes of the memory, in bytes.
+// SizeOfRow returns the memory of a row in bytes.
 func SizeOfRow(row []datum.Value) int {
 	n := rowBytes + len(row)*valueBytes
 	for i := range row {

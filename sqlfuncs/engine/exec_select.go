@@ -12,7 +12,7 @@ import (
 type selectPlan struct {
 	frame      int
 	width      int
-	source     source // nil: one row of nothing
+	source     source // nil: no FROM, one row without columns
 	filter     []*Expr
 	groups     *groupPlan
 	windows    *windowPlan
@@ -23,11 +23,11 @@ type selectPlan struct {
 	distinct   bool
 	distinctOn []int
 	folds      folds       // of targets, with DISTINCT
-	whole      *scanSource // whose rows are those of the query, see wholeSource
+	whole      *scanSource // set if its rows are the result rows, see wholeSource
 }
 
-// wholeSource is the source of a query that shows its rows as they are, such as
-// SELECT * FROM a function, nil for others.
+// wholeSource returns the source of a query that returns its rows unchanged, such
+// as SELECT * FROM a function. It returns nil for others.
 func (p *selectPlan) wholeSource() *scanSource {
 	scan, ok := p.source.(*scanSource)
 	if !ok || p.filter != nil || p.groups != nil || p.windows != nil || p.sets.used || p.sort != nil || p.distinct ||
@@ -42,7 +42,7 @@ func (p *selectPlan) wholeSource() *scanSource {
 	return scan
 }
 
-// wholeRows are the rows of a query that shows those of its source.
+// wholeRows reads a query that returns its source's rows unchanged.
 type wholeRows struct {
 	Rows
 	mark int64 // see Exec.rowDone
@@ -122,7 +122,7 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	return it, nil
 }
 
-// oneRow is the FROM of a query without FROM.
+// oneRow is the source of a query without FROM: one row without columns.
 type oneRow struct{ done bool }
 
 func (o *oneRow) next(*Exec) (bool, error) {
@@ -133,7 +133,7 @@ func (o *oneRow) next(*Exec) (bool, error) {
 
 func (o *oneRow) close() {}
 
-// filteredSource applies the conditions that no join step could take.
+// filteredSource applies the conditions that no join step could apply.
 type filteredSource struct {
 	in    rowSource
 	conds []*Expr
@@ -156,8 +156,8 @@ func (f *filteredSource) next(x *Exec) (bool, error) {
 
 func (f *filteredSource) close() { f.in.close() }
 
-// projectRows computes the select list. Set-returning functions in it make
-// several rows of one: they run side by side until the longest ends.
+// projectRows computes the select list. Set-returning functions in the list turn
+// one row into several. The functions run side by side until the longest ends.
 type projectRows struct {
 	plan *selectPlan
 	src  rowSource
@@ -198,8 +198,8 @@ func (r *projectRows) Close() {
 	}
 }
 
-// setSlots are the set-returning functions of a select list. Each has a
-// place in a frame of its own where the rest of the list reads its value.
+// setSlots holds the set-returning functions of a select list. Each has a column in
+// a frame of its own, from which the rest of the list reads its value.
 type setSlots struct {
 	frame int
 	calls []*setCall
@@ -228,7 +228,7 @@ func (s *setSlots) add(f *Function, args []*Expr) *Expr {
 	}
 }
 
-// setRun is one set-returning function being read.
+// setRun reads one set-returning function.
 type setRun struct{ it Rows }
 
 func (s *setRun) close() {
@@ -238,8 +238,8 @@ func (s *setRun) close() {
 	}
 }
 
-// nextSet advances the set-returning functions, and the source when all of
-// them have ended.
+// nextSet advances the set-returning functions. When all have ended, it advances
+// the source.
 func (r *projectRows) nextSet(x *Exec) (bool, error) {
 	slots := r.plan.sets
 	frame := x.Frame(slots.frame, len(slots.calls))
@@ -288,7 +288,7 @@ func (r *projectRows) nextSet(x *Exec) (bool, error) {
 	}
 }
 
-// sortedRows are rows that are held until they are closed.
+// sortedRows yields sorted rows, which count as held until Close.
 type sortedRows struct {
 	SliceRows
 	x *Exec
@@ -299,7 +299,8 @@ func (r *sortedRows) Close() {
 	r.Rows = nil
 }
 
-// sortRows sorts in place, stable. After an error it only comes to its end.
+// sortRows sorts rows in place, stably. After the first error the remaining
+// comparisons do nothing.
 func sortRows(x *Exec, rows [][]datum.Value, keys []sortKey) error {
 	var failed error
 	slices.SortStableFunc(rows, func(a, b []datum.Value) int {
@@ -341,7 +342,7 @@ func sortRows(x *Exec, rows [][]datum.Value, keys []sortKey) error {
 	return failed
 }
 
-// limitRows is LIMIT and OFFSET.
+// limitRows applies LIMIT and OFFSET.
 type limitRows struct {
 	in         Rows
 	limited    bool

@@ -7,8 +7,8 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// TestARecycledExecHoldsNothing fills an execution and recycles it: the next
-// statement, which may be another user's, must find nothing in it.
+// TestARecycledExecHoldsNothing fills an execution and recycles it. The next
+// statement may be another user's, so that nothing of the first may remain.
 func TestARecycledExecHoldsNothing(t *testing.T) {
 	x := &Exec{rows: make([]datum.Value, spareRow)}
 	secret := datum.MakeText("secret")

@@ -4,8 +4,8 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// windowInput is one row of the level, and what its window functions make of
-// it.
+// windowInput is one row of the query level with the results of its window
+// functions.
 type windowInput struct {
 	row  []datum.Value   // of the level, or of its group
 	keys [][]datum.Value // by window: partition and order
@@ -13,7 +13,7 @@ type windowInput struct {
 	out  []datum.Value   // by call
 }
 
-// size returns what the row holds.
+// size returns the bytes that the row holds.
 func (in *windowInput) size() int {
 	n := SizeOfRow(in.row) + SizeOfRow(in.out)
 	for i, values := range in.keys {
@@ -22,8 +22,8 @@ func (in *windowInput) size() int {
 	return n
 }
 
-// open reads all rows of src and computes the window functions. The rows lie
-// in the frame base and are width wide.
+// open reads all rows of src and computes the window functions. The rows are width
+// columns of the frame base.
 func (w *windowPlan) open(x *Exec, src rowSource, base, width int) (rowSource, error) {
 	var rows []*windowInput
 	for {
@@ -57,7 +57,7 @@ func (w *windowPlan) open(x *Exec, src rowSource, base, width int) (rowSource, e
 	return &windowRows{plan: w, rows: rows, base: base, width: width}, nil
 }
 
-// read computes everything that the current row contributes.
+// read copies the current row and computes its partition and order keys.
 func (w *windowPlan) read(x *Exec, base, width int) (*windowInput, error) {
 	in := &windowInput{
 		row: append([]datum.Value(nil), x.Frame(base, width)[:width]...), out: make([]datum.Value, len(w.calls)),
@@ -78,8 +78,8 @@ func (w *windowPlan) read(x *Exec, base, width int) (*windowInput, error) {
 	return in, nil
 }
 
-// sorted puts rows into the order of a window; rows that it does not tell
-// apart keep their order.
+// sorted sorts rows into the order of a window. Rows with equal keys keep their
+// order.
 func (d *windowDef) sorted(x *Exec, rows []*windowInput, window int) ([]*windowInput, error) {
 	if len(d.keys) == 0 {
 		return rows, nil
@@ -99,10 +99,10 @@ func (d *windowDef) sorted(x *Exec, rows []*windowInput, window int) ([]*windowI
 	return out, nil
 }
 
-// number computes the calls over one window for the rows, which are in its
-// order: partition by partition.
+// number computes the calls over one window, partition by partition. The rows are
+// in the window's order.
 func (w *windowPlan) number(x *Exec, rows []*windowInput, window int) error {
-	d, first, peer := w.windows[window], 0, 0 // row of the partition; row that is ordered alike
+	d, first, peer := w.windows[window], 0, 0 // first row of the partition; first row with equal keys
 	for at, row := range rows {
 		if err := x.Tick(); err != nil {
 			return err

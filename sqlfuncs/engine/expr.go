@@ -10,25 +10,25 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Expr is an analysed expression. Plans are made of them: a field more, and each
-// takes a sixth more.
+// Expr is an analysed expression. Large plans consist mostly of Exprs, so each
+// additional field counts: one makes an Expr a sixth larger.
 type Expr struct {
 	Type    datum.OID
 	TypeMod int32
-	compute func(x *Exec) (datum.Value, error) // nil: a constant, or what stands in refs[0]
-	number  int64                              // of a constant that is a number or a truth
+	compute func(x *Exec) (datum.Value, error) // nil: a constant, or the value of column Refs[0]
+	number  int64                              // value of a constant number or boolean
 	Literal *datum.Value                       // value of an untyped literal
 	known   *Known
-	name    string     // what a result column of this expression is called
+	name    string     // name of a result column of this expression
 	Refs    []ref      // columns it reads
-	pos     syntax.Pos // where it begins
-	Param   int16      // n of a bare $n whose type is open
+	pos     syntax.Pos // where its text begins
+	Param   int16      // n of a bare $n whose type is not decided yet
 
-	weak     bool // the name is only that of a type or CASE: an outer cast or CASE has its own
+	weak     bool // name comes from a cast or CASE; an outer cast or CASE replaces it
 	Volatile bool // its value may differ from call to call
-	Column   bool // it is just refs[0]
+	Column   bool // it is the column Refs[0] and no more
 	constant bool // its value is known, see Constant
-	Letters  bool // its text compares by letters, see Exact
+	Letters  bool // its text compares without case, see Exact
 	counted  bool // see counted
 }
 
@@ -45,30 +45,31 @@ func (e *Expr) Eval(x *Exec) (datum.Value, error) {
 	return datum.Value{Type: e.Type, Valid: true, Int: e.number}, nil
 }
 
-// slot returns what stands in the column that e reads.
+// slot returns the value of the column that e reads.
 func (e *Expr) slot(x *Exec) (datum.Value, error) {
 	r := e.Refs[0]
 	return x.Frames[r.frame][r.index], nil
 }
 
-// Computed is e with another way to compute it.
+// Computed returns a copy of e that is computed by eval.
 func (e *Expr) Computed(eval func(x *Exec) (datum.Value, error)) *Expr {
 	c := *e
 	c.compute, c.constant = eval, false
 	return &c
 }
 
-// Known holds what is known of few expressions: conditions, records and columns.
+// Known holds properties that few expressions have: conditions, records and
+// columns.
 type Known struct {
 	Fields []FromColumn // of a record whose columns are known
-	Keys   []*KeyTest   // a condition: what it says about single columns
-	equal  []*Expr      // a condition: the two sides that it says are equal
+	Keys   []*KeyTest   // of a condition: its tests on single columns
+	equal  []*Expr      // of a condition left = right: the two sides
 	table  uint32       // pg_class oid and attribute of a plain column
 	attr   int16
 	Origin *Origin // of a plain column, with the trait Origins
 }
 
-// Known returns what is known of e beyond its type.
+// Known returns the properties of e beyond its type.
 func (e *Expr) Known() Known {
 	if e.known == nil {
 		return Known{}
@@ -76,14 +77,14 @@ func (e *Expr) Known() Known {
 	return *e.known
 }
 
-// Know replaces it.
+// Know sets the properties of e.
 func (e *Expr) Know(k Known) { e.known = &k }
 
 // ref is a column of a level's row.
 type ref struct{ frame, index int }
 
-// Constant makes an expression of a value. Plans are full of constants: a
-// number or a text holds no whole Value.
+// Constant makes an expression of a value. Plans have many constants: for a number
+// or a text no whole Value is stored.
 func Constant(v datum.Value) *Expr {
 	e := constant(v)
 	return &e
@@ -108,11 +109,11 @@ func untyped(v datum.Value) *Expr {
 	return &Expr{Type: datum.Unknown, TypeMod: -1, Literal: &v, constant: true}
 }
 
-// constant is Constant of a number.
+// constant places a constant in the plan.
 func (p *Planner) constant(v datum.Value) *Expr { return p.place(constant(v)) }
 
-// place makes a column or a constant part of the plan. Large plans are full of them,
-// several in one piece of memory.
+// place stores a column or a constant of the plan. Several share one allocation,
+// since large plans have many.
 func (p *Planner) place(e Expr) *Expr {
 	if len(p.spare) == 0 {
 		p.spare = make([]Expr, min(max(p.exprs, 1), mostPlaced))
@@ -123,22 +124,23 @@ func (p *Planner) place(e Expr) *Expr {
 	return at
 }
 
-// mostPlaced bounds how many have one piece of memory, at most: a small plan has few.
+// mostPlaced limits how many expressions share one allocation; a small plan has
+// few.
 const mostPlaced = 64
 
-// replace undoes what was placed since p.spare was spare, of which only e is left.
+// replace frees the expressions placed since p.spare was spare, except for e.
 func (p *Planner) replace(spare []Expr, e *Expr) *Expr {
 	n := len(p.spare)
 	if n == 0 || n >= len(spare) || &spare[len(spare)-1] != &p.spare[n-1] {
-		return e // in another piece
+		return e // in another allocation
 	}
 	last := *e
 	p.spare = spare
 	return p.place(last)
 }
 
-// Pure2 is Strict2 of an operator that looks at nothing but its operands: of constants
-// it is computed at once.
+// Pure2 is Strict2 for operators that read only their operands. With two constants
+// the result is a constant.
 func (p *Planner) Pure2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
 	if c := p.Constant2(t, l, r, op); c != nil {
 		return c
@@ -146,8 +148,9 @@ func (p *Planner) Pure2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Val
 	return Strict2(t, l, r, op)
 }
 
-// Constant2 is the value of such an operator of two constants; nil where they are none,
-// one is NULL, or op fails: it does so again when the statement runs. op gets no x.
+// Constant2 returns the constant result of such an operator. It returns nil unless
+// both operands are constants that are not NULL, or if op fails; op fails again
+// when the statement runs. op is called with a nil Exec.
 func (p *Planner) Constant2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
 	if !l.constant || !r.constant {
 		return nil
@@ -163,10 +166,11 @@ func (p *Planner) Constant2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum
 	return nil
 }
 
-// isSmall reports whether a value takes hardly more than what computes it.
+// isSmall reports whether a value takes little more memory than the expression that
+// computes it.
 func isSmall(v datum.Value) bool { return v.Valid && v.Elems == nil && len(v.Str) < 64 }
 
-// Derive makes an expression that is computed from others.
+// Derive makes an expression computed from others.
 func Derive(typ datum.OID, eval func(x *Exec) (datum.Value, error), from ...*Expr) *Expr {
 	e := &Expr{Type: typ, TypeMod: -1, compute: eval}
 	for _, f := range from {
@@ -179,11 +183,11 @@ func Derive(typ datum.OID, eval func(x *Exec) (datum.Value, error), from ...*Exp
 	return e
 }
 
-// fewRefs is up to how many columns each is noted once.
+// fewRefs is the number of columns up to which Refs has no duplicates.
 const fewRefs = 32
 
-// reads notes columns that e reads. Most expressions read the same few as their
-// parts, and share the slice.
+// reads adds columns to those that e reads. Most expressions read the same few
+// columns as their parts and share the slice.
 func (e *Expr) reads(refs []ref) {
 	if len(e.Refs) == 0 {
 		e.Refs = slices.Clip(refs)
@@ -199,11 +203,11 @@ func (e *Expr) reads(refs []ref) {
 // IsConstant reports whether e can be computed once for the whole statement.
 func (e *Expr) IsConstant() bool { return len(e.Refs) == 0 && !e.Volatile }
 
-// coerceContext says how far a conversion may go (PostgreSQL, chapter 10).
+// coerceContext limits which conversions are allowed (PostgreSQL, chapter 10).
 type coerceContext = datum.CastContext
 
-// Coerce converts e to type t. Untyped literals are read as t, open
-// parameters become t.
+// Coerce converts e to type t. Untyped literals are parsed as t, parameters without
+// a type become t.
 func (p *Planner) Coerce(e *Expr, t datum.OID, ctx coerceContext) (*Expr, error) {
 	return p.Dialect.Coerce(p, e, t, ctx)
 }
@@ -222,7 +226,7 @@ func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*
 		case t:
 			e.Type = t
 			return e, nil
-		default: // another use of the same parameter decided first
+		default: // an earlier use of the parameter decided its type
 			c := *e
 			c.Type, c.Param = now, 0
 			return p.Coerce(&c, t, ctx)
@@ -261,7 +265,8 @@ func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*
 	return c.Named(e), nil
 }
 
-// CastNumber converts a constant from one type of numbers to another; nil where e is none.
+// CastNumber converts a constant from one numeric type to another. It returns nil
+// if e is none.
 func (p *Planner) CastNumber(e *Expr, t datum.OID) *Expr {
 	if !e.constant || !IsNumber(e.Type) || !IsNumber(t) {
 		return nil
@@ -273,7 +278,7 @@ func (p *Planner) CastNumber(e *Expr, t datum.OID) *Expr {
 	return nil
 }
 
-// Named gives a converted expression the name and place of the original.
+// Named gives a converted expression the name and position of the original.
 func (e *Expr) Named(of *Expr) *Expr {
 	e.name, e.weak, e.pos = of.name, of.weak, of.pos
 	return e
@@ -281,14 +286,14 @@ func (e *Expr) Named(of *Expr) *Expr {
 
 var castRank = map[datum.CastContext]int{datum.ExplicitCast: 1, datum.AssignmentCast: 2, datum.ImplicitCast: 3}
 
-// castFits reports whether a cast that is allowed in one context may be used
-// in another: implicit casts everywhere, explicit ones only when written.
+// castFits reports whether a cast may be used in a context. Implicit casts may be
+// used everywhere, explicit ones only where written.
 func castFits(allowed, ctx datum.CastContext) bool {
 	return castRank[allowed] >= castRank[ctx]
 }
 
-// literalAs reads an untyped literal as type t, at once where the result
-// cannot depend on the session.
+// literalAs parses an untyped literal as type t. It does so during planning if the
+// result cannot depend on the session.
 func (p *Planner) literalAs(e *Expr, t datum.OID) (*Expr, error) {
 	text := e.Literal.Str
 	if stableInput(t) {
@@ -305,8 +310,8 @@ func (p *Planner) literalAs(e *Expr, t datum.OID) (*Expr, error) {
 	return c.Named(e), nil
 }
 
-// readLiteral reads the text of a literal. A long one counts while it is read, and for
-// what it holds then.
+// readLiteral parses the text of a literal. A long text counts as memory while it
+// is parsed, its value afterwards.
 func (p *Planner) readLiteral(t datum.OID, text string, env *datum.Env) (datum.Value, error) {
 	if len(text) <= uncounted {
 		return datum.ParseText(t, text, env)
@@ -337,8 +342,8 @@ func (p *Planner) Work(n int) error {
 	return nil
 }
 
-// stableInput reports whether a type's input does not look at settings, the
-// clock or the catalogue.
+// stableInput reports whether the input function of a type ignores settings, the
+// clock and the catalog.
 func stableInput(t datum.OID) bool {
 	if i, ok := datum.TypeInfo(t); ok && i.Elem != 0 {
 		t = i.Elem
@@ -358,7 +363,7 @@ func (p *Planner) ResolveUnknown(e *Expr) (*Expr, error) {
 	return e, nil
 }
 
-// Boolean analyses a condition. what is the clause, for the message.
+// Boolean analyses a condition. what names its clause in error messages.
 func (p *Planner) Boolean(s *Scope, e syntax.Expr, what string) (*Expr, error) {
 	c, err := p.Expr(s, e)
 	if err != nil {
@@ -410,7 +415,8 @@ func (p *Planner) CoerceAll(es []*Expr, t datum.OID) error {
 	return nil
 }
 
-// ConstantValue computes an expression that does not depend on the execution.
+// ConstantValue computes an expression that does not depend on the execution; ok is
+// false for others.
 func (p *Planner) ConstantValue(e *Expr) (datum.Value, bool) {
 	if !e.IsConstant() || e.Param > 0 {
 		return datum.Value{}, false

@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Function describes one SQL function: everything that planning a call,
-// the catalogue and the documentation need to know.
+// Function describes one SQL function: what planning a call, the catalog and the
+// documentation need.
 type Function struct {
 	Name     string
 	Args     []Argument
@@ -17,47 +17,49 @@ type Function struct {
 	Result   datum.OID
 	Columns  []FromColumn // of the record it returns (OUT parameters)
 	Volatile volatility
-	Nullable bool // is called with NULL arguments; others return NULL then
-	Admin    bool // only for sessions that may change generators
+	Nullable bool // called also with NULL arguments; other functions return NULL for them
+	Admin    bool // only for administrators
 	Schema   string
 	Help     string
 
-	Does Does // what a call does
+	Does Does // implements a call
 
-	// Of a text, for the MySQL dialect: whether it compares by letters, see Exact,
-	// and how many characters it has at most; 0, or no Length: nobody knows.
+	// Letters and Length describe a text result in the MySQL dialect: whether it
+	// compares without case (see Exact), and its most characters, 0 if not known.
 	Letters bool
 	Length  func(args []*Expr) int32
 }
 
-// Does implements a function when it is called, in one of the ways below.
+// Does is the implementation of a function: one of the types below.
 type Does interface{ does() }
 
 type (
 	// Eval computes a value.
 	Eval func(x *Exec, a []datum.Value) (datum.Value, error)
-	// EvalOrRow is a value in an expression and one row of Columns in FROM (parse_id).
+	// EvalOrRow returns a value in an expression and one row of Columns in FROM
+	// (parse_id).
 	EvalOrRow struct {
 		Eval
 		Row func(x *Exec, a []datum.Value) ([]datum.Value, error)
 	}
-	// EvalOrIDs is a value of which n calls with the same arguments yield a run of
-	// ids: IDs gets n behind the arguments.
+	// EvalOrIDs returns a value. n calls with the same arguments return a run of
+	// ids: IDs is called with n as an additional last argument.
 	EvalOrIDs struct {
 		Eval
 		IDs
 	}
 	// Typed builds the expression of a call whose result depends on the types of
-	// the arguments, or on how they compare.
+	// its arguments or on their collation.
 	Typed func(p *Planner, args []*Expr) (*Expr, error)
 	// Set yields rows.
 	Set func(x *Exec, a []datum.Value) (Rows, error)
-	// IDs yields rows of one id each, as a run.
+	// IDs yields rows of one id each as a run.
 	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
 	// NewAggregate begins an aggregate of values of type t.
 	NewAggregate func(t datum.OID) Aggregate
-	// Window numbers rows, with OVER only: row is the place of one in its partition,
-	// peer that of the first row that is ordered alike, both from 1.
+	// Window numbers rows; it needs OVER. row is the position of a row in its
+	// partition, peer that of the first row with equal sort keys. Both count from
+	// 1.
 	Window func(row, peer int64) int64
 )
 
@@ -70,8 +72,8 @@ func (IDs) does()          {}
 func (NewAggregate) does() {}
 func (Window) does()       {}
 
-// Checked returns the function as a call of it runs: one for administrators asks for
-// the rights of the session each time, since they may change after it was planned.
+// Checked returns f with a check of the session's rights at each call of an
+// administrators' function. Rights may change after planning.
 func (f *Function) Checked(denied func(*Client) error) *Function {
 	if !f.Admin {
 		return f
@@ -95,7 +97,7 @@ func (f *Function) IsAggregate() bool {
 	return is
 }
 
-// Eval computes a function's value, nil where it is not Eval that does.
+// Eval returns the implementation that computes a value in an expression, or nil.
 func (f *Function) Eval() Eval {
 	switch does := f.Does.(type) {
 	case Eval:
@@ -108,7 +110,7 @@ func (f *Function) Eval() Eval {
 	return nil
 }
 
-// rows returns what yields a function's rows, nil where it returns none.
+// rows returns the implementation that yields rows, or nil.
 func (f *Function) rows() Set {
 	switch does := f.Does.(type) {
 	case Set:
@@ -128,7 +130,7 @@ func (ids IDs) rows(x *Exec, a []datum.Value) (Rows, error) {
 	return runRows{run}, nil
 }
 
-// runRows are rows of one number each.
+// runRows yields a run as rows of one number each.
 type runRows struct{ NumberRun }
 
 // Next implements Rows.
@@ -138,41 +140,40 @@ func (rows runRows) Next(x *Exec) ([]datum.Value, error) {
 	return x.IDRow[:], err
 }
 
-// Argument is one argument of a function.
+// Argument describes an argument of a function.
 type Argument struct {
 	Name     string
 	Type     datum.OID // AnyElement: any type
 	Optional bool      // may be left out: the function gets fewer values
-	Open     datum.OID // what a parameter without a type becomes, 0: Type
-	AnyID    bool      // a parameter without a type that is given no number reaches the function as text
+	Open     datum.OID // the type for a parameter $n without a type, 0: Type
+	AnyID    bool      // a parameter $n without a type may be text: it is passed on as text unless it is a number
 }
 
-// volatility is PostgreSQL's provolatile.
+// volatility is PostgreSQL's pg_proc.provolatile.
 type volatility byte
 
-// What a function's result depends on besides its arguments: nothing, what does
-// not change while a statement runs, or anything.
+// Values of volatility: the result depends on the arguments only, on what stays the
+// same during a statement, or on anything.
 const (
 	Immutable volatility = 'i'
 	Stable    volatility = 's'
 	Volatile  volatility = 'v'
 )
 
-// Pseudo-types of arguments and results. They are PostgreSQL's OIDs.
+// Pseudo-types of arguments and results, with PostgreSQL's OIDs.
 const (
 	AnyElement datum.OID = 2283
 	AnyType    datum.OID = 2276
 )
 
-// Schemas.
 const (
 	PGCatalog         = "pg_catalog"
 	NextidSchema      = "nextid"
 	InformationSchema = "information_schema"
 )
 
-// IndexFunctions lists functions by their name. It copies them, and fills in the
-// schema pg_catalog and immutable where a function does not say.
+// IndexFunctions returns copies of functions by their names. Where a function
+// leaves them open, the schema is pg_catalog and the volatility immutable.
 func IndexFunctions(families ...[]Function) map[string][]*Function {
 	m := map[string][]*Function{}
 	for _, family := range families {
@@ -191,7 +192,7 @@ func IndexFunctions(families ...[]Function) map[string][]*Function {
 	return m
 }
 
-// Args makes arguments of some types, without names.
+// Args makes unnamed arguments of the given types.
 func Args(types ...datum.OID) []Argument {
 	out := make([]Argument, len(types))
 	for i, t := range types {
@@ -206,7 +207,7 @@ type Aggregate interface {
 	Result() (datum.Value, error)
 }
 
-// MinArgs returns how many arguments a call must give.
+// MinArgs returns the smallest number of arguments of a call.
 func (f *Function) MinArgs() int {
 	n := 0
 	for _, a := range f.Args {
@@ -214,7 +215,7 @@ func (f *Function) MinArgs() int {
 			n++
 		}
 	}
-	return n // PostgreSQL wants at least one variadic argument, too
+	return n // as PostgreSQL, at least one variadic argument
 }
 
 // ArgType returns the type of the i-th argument of a call.
@@ -226,7 +227,7 @@ func (f *Function) ArgType(i int) datum.OID {
 }
 
 // inSchema reports whether a qualified name can mean f. Any function may be
-// qualified with pg_catalog, nextid's own with public, too.
+// qualified with pg_catalog, nextid's own functions also with public.
 func (f *Function) inSchema(name syntax.Name) bool {
 	if len(name) == 1 {
 		return true
@@ -242,7 +243,7 @@ func (f *Function) inSchema(name syntax.Name) bool {
 	return false
 }
 
-// Optional is Args with arguments that may be left out from the n-th on.
+// Optional is Args with arguments that may be omitted from the n-th on.
 func Optional(n int, types ...datum.OID) []Argument {
 	out := Args(types...)
 	for i := n; i < len(out); i++ {
@@ -251,7 +252,7 @@ func Optional(n int, types ...datum.OID) []Argument {
 	return out
 }
 
-// Named is Args with names, which are separated by blanks.
+// Named is Args with names, separated by blanks.
 func Named(names string, types ...datum.OID) []Argument {
 	out := Args(types...)
 	for i, name := range strings.Fields(names) {

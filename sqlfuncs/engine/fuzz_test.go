@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// FuzzQuotedPattern: a pattern of quoted text matches just that text.
+// FuzzQuotedPattern checks that a pattern of quoted text matches that text alone.
 func FuzzQuotedPattern(f *testing.F) {
 	f.Add("a.b")
 	f.Add(`\[x`)
@@ -27,7 +27,8 @@ func FuzzQuotedPattern(f *testing.F) {
 	})
 }
 
-// FuzzJSONText: the parts of a value are values, and nothing gets lost.
+// FuzzJSONText checks that the parts of a JSON value are values and that they make
+// up the whole.
 func FuzzJSONText(f *testing.F) {
 	for _, s := range []string{`{"a":[1,{"b":"x\"]"}],"c":null}`, `[ 1 , [ ] , { } , "a,b" ]`, `"\u0041\n"`, `5`, `{}`, ` [true] `} {
 		f.Add(s)

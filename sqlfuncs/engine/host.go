@@ -12,60 +12,63 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Host holds what a session lends to the statements that are planned and run for
-// it.
+// Host is the session as the engine sees it: its settings, its memory and its
+// connection. session_host.go in package sqlfuncs implements it. Statements call it
+// from the session's goroutine.
 type Host interface {
-	// Env returns what the text forms of values depend on.
+	// Env returns the settings on which the text forms of values depend.
 	Env() *datum.Env
-	// Now is the time that the server's clock shows.
+	// Now returns the time of the server's clock.
 	Now() time.Time
-	// TransactionTime is the start of the transaction in which a statement runs,
-	// outside a transaction block that of the statement.
+	// TransactionTime returns the start of the transaction in which a statement
+	// runs, or that of the statement outside a transaction block.
 	TransactionTime(x *Exec) time.Time
-	// Sleep sends what was answered so far and waits, or until the statement is
+	// Sleep sends the answers so far and waits for d, or until the statement is
 	// cancelled.
 	Sleep(x *Exec, d time.Duration) error
-	// Memory is the account of what the session's statements hold.
+	// Memory returns the account of the memory that the session's statements hold.
 	Memory() *account.Session
-	// Aside lets another goroutine serve the connections beside this one.
+	// Aside lets another goroutine serve the connections that share this one's
+	// event loop.
 	Aside()
 	// Long acquires the CPU slot that a long statement needs, see CPUSlots.
 	Long(ctx context.Context) error
-	// Planned counts bytes that the plan being made holds.
+	// Planned counts bytes that the plan being made will hold. It returns an error
+	// when they exceed the session's memory.
 	Planned(n int) error
-	// MayPlan is the end of planning that takes too long.
+	// MayPlan returns an error once planning has been cancelled.
 	MayPlan() error
-	// Client is whom the session answers.
+	// Client returns the description of the session's connection.
 	Client() *Client
-	// Sessions are the sessions of the server.
+	// Sessions returns the sessions of the server.
 	Sessions(x *Exec) []Activity
-	// Settings are the session's; SettingsChanged must follow every change.
+	// Settings returns the session's settings. Call SettingsChanged after each
+	// change.
 	Settings() *setting.Variables
 	SettingsChanged()
-	// Registry has the generators of the server.
+	// Registry returns the generators of the server.
 	Registry() *generator.Registry
-	// Catalog returns what statements can name on the server.
+	// Catalog returns the functions and tables of the server.
 	Catalog() *Catalog
-	// Version is nextid's.
+	// Version returns nextid's version.
 	Version() string
-	// Started is when the server started.
+	// Started returns the time when the server started.
 	Started() time.Time
-	// Waits tells the protocol that this may take a while: it sends what it has
-	// answered so far.
+	// Waits sends the answers so far, before something that may take long.
 	Waits()
-	// Notice tells the client something beside the answer.
+	// Notice sends the client a notice.
 	Notice(message string)
-	// Warn is Notice with a WARNING.
+	// Warn sends the client a warning.
 	Warn(code sqlstate.Code, message string)
-	// Table finds a table that a statement names.
+	// Table returns the table that a statement names.
 	Table(p *Planner, name syntax.Name) (*Table, error)
 }
 
-// NumberRun yields runs of up to max numbers, io.EOF after the last.
+// NumberRun yields runs of up to max numbers. The error after the last is io.EOF.
 type NumberRun interface {
 	Next(x *Exec, max int64) (generator.Range, error)
 
-	// Close ends the run. Numbers that were drawn and not returned by Next go
-	// back where that is possible.
+	// Close ends the run. Numbers that Next did not return go back to the generator
+	// where possible.
 	Close()
 }

@@ -6,22 +6,22 @@ import (
 	"nextid/generator"
 )
 
-// RelationOIDs gives generator names the OIDs that regclass values need.
-// They hold for the life of the process.
+// RelationOIDs assigns OIDs to generator names for regclass values. An OID is valid
+// for the life of the process. Any goroutine may use it.
 type RelationOIDs struct {
 	mu    sync.Mutex
 	byOID map[uint32]string
 	oids  map[string]uint32
 }
 
-// FirstSequenceOID marks where the OIDs of generators begin.
+// FirstSequenceOID is the first OID of a generator.
 const FirstSequenceOID = 1 << 20
 
-// maxSequenceOIDs bounds the names that get an OID.
+// maxSequenceOIDs limits how many names get an OID.
 const maxSequenceOIDs = generator.DefaultMaxNames
 
-// Sequence is the OID of a generator as a sequence; ok is false where there are
-// too many, or none of the name can be.
+// Sequence returns the OID of a generator as a sequence. ok is false if too many
+// names have one, or if no generator can have the name.
 func (s *RelationOIDs) Sequence(name string) (uint32, bool) {
 	if generator.CheckName(name) != nil {
 		return 0, false
@@ -42,10 +42,10 @@ func (s *RelationOIDs) Sequence(name string) (uint32, bool) {
 	return oid, true
 }
 
-// idTableOIDs holds what the OID of NAME_id is above that of NAME.
+// idTableOIDs is the OID of a table NAME_id minus that of its generator.
 const idTableOIDs = 1 << 28
 
-// IDTable is the OID of the table NAME_id of a generator; 0 where there are too
+// IDTable returns the OID of a generator's table NAME_id, or 0 if there are too
 // many.
 func (s *RelationOIDs) IDTable(generatorName string) uint32 {
 	oid, ok := s.Sequence(generatorName)
@@ -55,7 +55,7 @@ func (s *RelationOIDs) IDTable(generatorName string) uint32 {
 	return oid + idTableOIDs
 }
 
-// Name is the name behind the OID of a sequence or a table NAME_id.
+// Name returns the name of the sequence or the table NAME_id with the OID.
 func (s *RelationOIDs) Name(oid uint32) (string, bool) {
 	if oid >= idTableOIDs+FirstSequenceOID {
 		name, ok := s.SequenceName(oid - idTableOIDs)
@@ -64,7 +64,7 @@ func (s *RelationOIDs) Name(oid uint32) (string, bool) {
 	return s.SequenceName(oid)
 }
 
-// SequenceName is the name behind the OID of a sequence.
+// SequenceName returns the name of the sequence with the OID.
 func (s *RelationOIDs) SequenceName(oid uint32) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

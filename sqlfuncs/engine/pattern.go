@@ -14,32 +14,31 @@ import (
 // TextPattern is a compiled regular expression.
 type TextPattern struct {
 	re   *regexp.Regexp
-	size int // instructions of its program
+	size int // number of instructions of its program
 }
 
-// patternMemo keeps compiled patterns for all sessions, since plans are
-// shared. Statements mostly have a handful of constant ones, so a full memo
-// just starts again.
+// patternMemo caches compiled patterns for all sessions, since sessions share
+// plans. Most statements have few patterns, all constant: a full cache is emptied.
 type patternMemo struct {
 	mu    sync.RWMutex
 	byKey map[patternKey]*TextPattern
 }
 
-// patternKey is a pattern, and how it is read: the options of a regular
-// expression, or the operator's name and the escape of LIKE.
+// patternKey is a pattern and how to read it. how holds the options of a regular
+// expression, or the operator and the escape character of LIKE.
 type patternKey struct{ how, pattern string }
 
 var textPatterns patternMemo
 
-// Bounds of patterns: kept ones, and the text and the program of each.
+// Limits: cached patterns, and the text and the program of each.
 const (
 	maxTextPatterns = 64
 	maxPatternBytes = 1024
 	maxPatternSize  = 4096
 )
 
-// Pattern returns a compiled pattern. text translates it for package regexp
-// when it is not known yet; longest is POSIX's choice among the matches.
+// Pattern returns a compiled pattern. If the cache lacks it, text translates it for
+// package regexp. longest selects POSIX's leftmost-longest match.
 func Pattern(how, pattern string, text func() (re string, longest bool, err error)) (*TextPattern, error) {
 	key := patternKey{how, pattern}
 	textPatterns.mu.RLock()
@@ -80,8 +79,8 @@ func Pattern(how, pattern string, text func() (re string, longest bool, err erro
 	return p, nil
 }
 
-// programSize is about how many instructions a pattern compiles to: repeated
-// parts stand there as often as they may repeat.
+// programSize estimates the instructions of a compiled pattern. Repeated parts
+// count as often as they may repeat.
 func programSize(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
@@ -93,11 +92,11 @@ func programSize(re *syntax.Regexp) int {
 	return min(n, 1<<30)
 }
 
-// steppedAbove is the work of a match, as steps of its program, from which on
-// it must be possible to end it on its way: tens of milliseconds.
+// steppedAbove is the work of a match (program steps) above which the match must be
+// cancellable: tens of milliseconds.
 const steppedAbove = 1 << 23
 
-// Matches reports whether the pattern is found in s.
+// Matches reports whether s has a match of the pattern.
 func (p *TextPattern) Matches(x *Exec, s string) (bool, error) {
 	if p.size*len(s) < steppedAbove {
 		return p.re.MatchString(s), x.Work(callWork + p.size*len(s))
@@ -107,7 +106,7 @@ func (p *TextPattern) Matches(x *Exec, s string) (bool, error) {
 	return match, r.stopped
 }
 
-// steppedText is a text that ends when the statement does.
+// steppedText is a text that ends when the statement is cancelled.
 type steppedText struct {
 	x       *Exec
 	rest    string
@@ -125,8 +124,9 @@ func (t *steppedText) ReadRune() (r rune, size int, err error) {
 	return r, size, nil
 }
 
-// CompilePattern compiles a regular expression of PostgreSQL (9.7.3) that package
-// regexp reads alike; what it would read otherwise is refused. fold ignores case.
+// CompilePattern compiles one of PostgreSQL's regular expressions (9.7.3). It
+// refuses patterns to which package regexp gives another meaning. fold ignores
+// case.
 func CompilePattern(pattern string, fold bool) (*TextPattern, error) {
 	how, flags := "~", "(?s)"
 	if fold {
@@ -144,7 +144,8 @@ func CompilePattern(pattern string, fold bool) (*TextPattern, error) {
 				return "", false, badPattern("the escape \\" + pattern[i:i+1] + " is not supported")
 			}
 		}
-		// POSIX: of the leftmost matches the longest, unless a quantifier is lazy.
+		// POSIX takes the longest of the leftmost matches, unless a quantifier is
+		// lazy.
 		return flags + pattern, !lazyQuantifier.MatchString(pattern), nil
 	})
 }
@@ -157,7 +158,7 @@ func badPattern(what string) error {
 	return sqlstate.New(sqlstate.InvalidRegex, "invalid regular expression: %s", what)
 }
 
-// FirstRune is the character at s[i:], for messages.
+// FirstRune returns the character at s[i:], for messages.
 func FirstRune(s string, i int) string {
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	return string(r)

@@ -6,7 +6,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Planner analyses one statement. It draws nothing and runs nothing.
+// Planner analyses one statement, in one goroutine. It draws no ids and reads no
+// rows.
 type Planner struct {
 	Host     Host
 	Catalog  *Catalog
@@ -14,7 +15,7 @@ type Planner struct {
 	Traits   Traits      // of Dialect
 	Source   string      // whole text, for positions
 	Declared []datum.OID // parameter types given by the client
-	Params   []datum.OID // parameter types so far, Unknown where open
+	Params   []datum.OID // parameter types so far, Unknown where not decided
 	Uses     []int       // how often each parameter is used
 	OpenIDs  []int       // numbers of parameters that may be any id, see Argument.AnyID
 	frames   int         // query levels so far
@@ -25,9 +26,9 @@ type Planner struct {
 	inside   []*subplan  // subqueries being analysed, outermost first
 
 	recursive []*ctePlan // items whose recursive terms are being planned, outermost first
-	readAt    syntax.Pos // where one of them was read last
-	exprs     int        // looked at so far, see Yield
-	stopped   error      // what ends planning that takes too long
+	readAt    syntax.Pos // position of the last reference to one of them
+	exprs     int        // number of expressions so far, see Yield
+	stopped   error      // error of a cancelled planning
 	worked    int        // see Work
 	spare     []Expr     // see place
 	read      []ref      // the column that was found last
@@ -42,14 +43,14 @@ func NewPlanner(h Host, d Dialect, source string) *Planner {
 type QueryPlan struct {
 	Columns []Column
 	Open    func(x *Exec) (Rows, error)
-	IDs     func(x *Exec) (NumberRun, error) // the query is one column of numbers that come in runs
-	plain   *selectPlan                      // conditions on its columns may be looked at before its rows are made
+	IDs     func(x *Exec) (NumberRun, error) // set if the query is one column of numbers in runs
+	plain   *selectPlan                      // set if conditions on its columns may be checked before its rows are made
 }
 
-// maxParams bounds $n, and so the values of a Bind.
+// maxParams limits n of $n, and the values of a Bind.
 const maxParams = 256
 
-// param notes the use of $n and returns its type so far.
+// param records the use of $n and returns its type so far.
 func (p *Planner) param(pos syntax.Pos, n int) (datum.OID, error) {
 	if n < 1 || n > maxParams || p.Simple {
 		return 0, At(pos, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n))
@@ -65,7 +66,7 @@ func (p *Planner) param(pos syntax.Pos, n int) (datum.OID, error) {
 	return p.Params[n-1], nil
 }
 
-// FinishParams returns the parameter types; what is still open is text.
+// FinishParams returns the parameter types; undecided ones become text.
 func (p *Planner) FinishParams() []datum.OID {
 	for len(p.Params) < len(p.Declared) && len(p.Declared) <= maxParams {
 		p.Params = append(p.Params, p.Declared[len(p.Params)])
@@ -78,8 +79,8 @@ func (p *Planner) FinishParams() []datum.OID {
 	return p.Params
 }
 
-// SettleResult is Settle of the result of a statement. With the trait Origins a NULL
-// keeps no type, where that is certain.
+// SettleResult calls Settle for the result of a statement. With the trait Origins a
+// column that is certainly NULL keeps no type.
 func (p *Planner) SettleResult(q *QueryPlan) {
 	var nulls []int
 	for i := range q.Columns {
@@ -108,7 +109,7 @@ func (p *Planner) Settle(q *QueryPlan) {
 	}
 }
 
-// TypeLen is the length of a type as the protocols tell it, -1: varying.
+// TypeLen returns a type's pg_type.typlen; -1 means variable.
 func TypeLen(t datum.OID) int16 {
 	if i, ok := datum.TypeInfo(t); ok {
 		return i.Len
@@ -116,7 +117,7 @@ func TypeLen(t datum.OID) int16 {
 	return -1
 }
 
-// Column is one column of a result.
+// Column describes a column of a result.
 type Column struct {
 	Name    string
 	Type    datum.OID
@@ -125,8 +126,8 @@ type Column struct {
 	Table   uint32 // pg_class oid of the table it comes from, 0: none
 	Attr    int16  // its attribute number, 0: none
 
-	// Origin is the column of a table that it shows, nil for what is computed
-	// and in the PostgreSQL dialect, which has Table and Attr.
+	// Origin is the table column that this column shows. It is nil for computed
+	// columns and in the PostgreSQL dialect, which uses Table and Attr.
 	Origin *Origin
 
 	fields  []FromColumn // of a record whose columns are known
@@ -138,12 +139,12 @@ type Origin struct {
 	Schema    string
 	InDefault bool   // Schema is the session's default database
 	Table     string // "": a query's column
-	Alias     string // what the statement calls the table
+	Alias     string // name of the table in the statement
 	Column    string
 	NotNull   bool
 }
 
-// TextColumn is a result column of type text.
+// TextColumn returns a result column of type text.
 func TextColumn(name string) Column {
 	return Column{Name: name, Type: datum.Text, TypeMod: -1, Len: -1}
 }

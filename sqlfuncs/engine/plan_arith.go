@@ -5,7 +5,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// numberRank orders the numeric types by what they are converted to.
+// numberRank orders the numeric types by implicit conversion.
 var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
 
 // timeArithmetic lists the operators on dates and times that keep the types
@@ -29,7 +29,7 @@ var timeArithmetic = []struct {
 	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
 }
 
-// arithmetic is + - * / % on numbers, dates and times.
+// arithmetic plans + - * / % on numbers, dates and times.
 func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if NumberOperators[op] == nil {
 		return nil, noOperator(op, l, r)
@@ -80,7 +80,8 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	return p.Pure2(t, l, r, NumberOperators[op]), nil
 }
 
-// NumberOperators compute with two numbers of one type. They look at nothing else.
+// NumberOperators computes with two numbers of one type. The functions ignore their
+// Exec.
 var NumberOperators = map[string]func(x *Exec, a, b datum.Value) (datum.Value, error){
 	"+": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) },
 	"-": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('-', a, b, nil) },
@@ -123,7 +124,8 @@ func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok 
 	return 0, 0, 0, false
 }
 
-// ambiguousOperator is the error of an operator between untyped literals.
+// ambiguousOperator returns the error for an operator between untyped literals
+// (42725).
 func ambiguousOperator(op string) error {
 	return sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
 		WithHint("Several operators take such operands: cast them to the types of the one that you mean.")

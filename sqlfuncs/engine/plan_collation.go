@@ -10,13 +10,13 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// How texts compare in a dialect with the trait Collations: by letters, where case does not count,
-// or by bytes for the collations of a connection that end in _bin. Trailing
-// blanks count in neither.
+// This file compares texts for dialects with the trait Collations. Case does not
+// count, unless the connection's collation compares bytes (its name ends in _bin).
+// Trailing blanks never count.
 
-// describeQuery notes where the columns of a query in FROM come from: clients are
-// told the query's alias. The table under it they are told only where MariaDB
-// computes the query first.
+// describeQuery records where the columns of a query in FROM come from. Clients get
+// the query's alias. They get the table under it only where MariaDB materializes
+// the query.
 func (it *FromItem) describeQuery(columns []Column) {
 	for i := range it.Columns {
 		c := &it.Columns[i]
@@ -28,8 +28,7 @@ func (it *FromItem) describeQuery(columns []Column) {
 	}
 }
 
-// mayMiss notes that rows may lack the columns of items: the weak side of an
-// outer join.
+// mayMiss marks items whose columns may be NULL: the inner side of an outer join.
 func mayMiss(items []*FromItem) {
 	for _, it := range items {
 		for i := range it.Columns {
@@ -40,8 +39,8 @@ func mayMiss(items []*FromItem) {
 	}
 }
 
-// describe notes where the columns of a table come from, as the statement
-// names it, and how they compare.
+// describe records where the columns of a table come from, as the statement names
+// it, and how they compare.
 func (t *Table) describe(it *FromItem, name syntax.Name) {
 	from := Origin{Table: t.Name, Alias: it.alias}
 	switch {
@@ -64,19 +63,18 @@ func (t *Table) describe(it *FromItem, name syntax.Name) {
 // IsBinaryCollation reports whether a collation compares bytes.
 func IsBinaryCollation(name string) bool { return strings.HasSuffix(name, "_bin") }
 
-// Exact reports whether texts of expressions compare by their bytes: where the
-// connection's collation does, and none of them is a column or a text of the server
-// such as VERSION(). Plans for collations that compare bytes are in a statement cache
-// of their own.
+// Exact reports whether the texts of expressions compare by bytes. They do if the
+// connection's collation does and none of the expressions is a column or a text of
+// the server such as VERSION(). Such plans have a statement cache of their own.
 func (p *Planner) Exact(es ...*Expr) bool {
 	return !slices.ContainsFunc(es, func(e *Expr) bool { return e.Letters }) && p.Dialect.Exact(p)
 }
 
-// TextFold maps a text so that texts which are equal become the same, and the
-// others sort as they should.
+// TextFold maps equal texts to the same text. The results sort in the collation's
+// order.
 type TextFold func(string) string
 
-// FoldOf is the fold of values of a type, nil where they compare as they are.
+// FoldOf returns the fold for values of a type, nil if they compare unchanged.
 func (p *Planner) FoldOf(t datum.OID, letters bool) TextFold {
 	switch {
 	case !p.Traits.Collations || !IsString(t):
@@ -87,7 +85,7 @@ func (p *Planner) FoldOf(t datum.OID, letters bool) TextFold {
 	return FoldText
 }
 
-// folds are those of the columns of a row, nil when none has any.
+// folds holds the folds of a row's columns; nil if no column has one.
 type folds []TextFold
 
 func (p *Planner) foldsOf(es []*Expr) folds {
@@ -127,10 +125,10 @@ func (f TextFold) Apply(v datum.Value) datum.Value {
 	return v
 }
 
-// foldBytes is the fold of a collation that compares bytes.
+// foldBytes folds for a collation that compares bytes.
 func foldBytes(s string) string { return strings.TrimRight(s, " ") }
 
-// Folded is a text expression as it compares.
+// Folded returns a text expression with the fold applied.
 func (p *Planner) Folded(e *Expr, letters bool) *Expr {
 	f := p.FoldOf(e.Type, letters)
 	if f == nil {
@@ -148,8 +146,8 @@ func (p *Planner) Folded(e *Expr, letters bool) *Expr {
 	}, e)
 }
 
-// FoldText maps a text so that texts which are equal in utf8mb4_general_ci
-// become the same: case and trailing blanks do not count.
+// FoldText maps texts that are equal in utf8mb4_general_ci to the same text: case
+// and trailing blanks do not count.
 func FoldText(s string) string {
 	s = strings.TrimRight(s, " ")
 	for i := 0; i < len(s); i++ {

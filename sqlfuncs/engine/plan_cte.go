@@ -10,14 +10,14 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// ctePlan is one WITH item. Its rows are computed once per execution, as far
-// as they are read.
+// ctePlan plans one WITH item. Its rows are computed once per execution, and only
+// as far as they are read.
 type ctePlan struct {
 	index   int // in Exec.ctes
 	names   []string
 	plan    *QueryPlan // the item, or its non-recursive term
 	repeat  *QueryPlan // the recursive term, nil for an ordinary query
-	working bool       // the item as its recursive term sees it: the working table
+	working bool       // this is the working table, which the recursive term reads
 	reads   int        // how often queries read the item
 	all     bool       // UNION ALL between the terms
 	folds   folds      // of the columns, where they are compared
@@ -26,14 +26,14 @@ type ctePlan struct {
 
 // cteRows are a WITH item's rows in one execution.
 type cteRows struct {
-	in       Rows            // what further rows come from, nil before the first
-	rows     [][]datum.Value // those that were read so far
-	done     bool            // there are no further ones
+	in       Rows            // source of further rows, nil before the first
+	rows     [][]datum.Value // rows read so far
+	done     bool            // all rows have been read
 	from, to int             // the working table, a part of rows
 	seen     map[string]bool // keys of the rows of a UNION
 	steps    int             // how often the recursive term ran
-	bytes    int64           // that all of this holds
-	term     int64           // that a term holds while it runs, part of bytes
+	bytes    int64           // bytes that all of this holds
+	term     int64           // bytes that the running term holds, part of bytes
 }
 
 func (c *ctePlan) columns() []FromColumn {
@@ -72,8 +72,8 @@ func (p *Planner) with(s *Scope, t *syntax.Select) error {
 	return nil
 }
 
-// cteQuery plans the query of an item. After RECURSIVE, a UNION whose second
-// part reads the item is a recursion.
+// cteQuery plans the query of an item. After RECURSIVE, a UNION is recursive if its
+// second part reads the item.
 func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	inner := &Scope{parent: s.parent, ctes: s.ctes, Frame: -1}
 	if item.Recursive { // its name is no table's
@@ -124,8 +124,9 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	return nil
 }
 
-// recursiveReads counts how often the recursive terms that are being planned read
-// their items. What PostgreSQL refuses there is refused: rows would differ.
+// recursiveReads counts how often the recursive terms being planned read their
+// items. Forms that PostgreSQL refuses are refused here, since their rows would
+// differ.
 func (p *Planner) recursiveReads() (n int) {
 	for _, c := range p.recursive {
 		n += c.reads
@@ -137,8 +138,8 @@ func errRecursion(where string) error {
 	return sqlstate.New(sqlstate.InvalidRecursion, "a recursive reference must not appear %s", where)
 }
 
-// sameAsFirst checks that the recursive term leaves the columns of the
-// non-recursive one as they are.
+// sameAsFirst checks that the columns of the recursive term have the types of the
+// non-recursive term.
 func (p *Planner) sameAsFirst(union *syntax.SetOp, name string, first, repeat []Column) error {
 	for i, c := range first {
 		t, err := p.Dialect.Common([]datum.OID{c.Type, repeat[i].Type})
@@ -159,7 +160,7 @@ func (p *Planner) sameAsFirst(union *syntax.SetOp, name string, first, repeat []
 	return nil
 }
 
-// settledCopy is q with untyped columns turned into text.
+// settledCopy returns q with untyped columns turned into text.
 func (p *Planner) settledCopy(q *QueryPlan) *QueryPlan {
 	settled := &QueryPlan{Columns: slices.Clone(q.Columns)}
 	p.Settle(settled)
@@ -167,7 +168,7 @@ func (p *Planner) settledCopy(q *QueryPlan) *QueryPlan {
 	return settled
 }
 
-// open reads the item's rows. Those that nobody has read yet are computed then.
+// open reads the item's rows. A row is computed when the first reader needs it.
 func (c *ctePlan) open(x *Exec) (Rows, error) {
 	for len(x.ctes) <= c.index {
 		x.ctes = append(x.ctes, &cteRows{})
@@ -188,8 +189,8 @@ func (c *ctePlan) open(x *Exec) (Rows, error) {
 	}), nil
 }
 
-// pull computes the item's next row; it returns io.EOF when there is none. What it
-// holds stays until the statement ends, whichever query reads the item.
+// pull computes the item's next row; it returns io.EOF after the last. The row
+// stays in memory until the statement ends.
 func (c *ctePlan) pull(x *Exec, state *cteRows) error {
 	if state.done {
 		return io.EOF
@@ -228,8 +229,8 @@ func (c *ctePlan) pull(x *Exec, state *cteRows) error {
 	}
 }
 
-// next is the next row of the terms. The recursive one runs over the rows that its
-// last run added, until a run adds none.
+// next returns the next row of the terms. The recursive term runs over the rows
+// that its last run added, until a run adds none.
 func (c *ctePlan) next(x *Exec, state *cteRows) (row []datum.Value, err error) {
 	of := c.plan // the term to open, nil while one is open
 	if state.in != nil {
@@ -266,8 +267,8 @@ func (c *ctePlan) next(x *Exec, state *cteRows) (row []datum.Value, err error) {
 	}
 }
 
-// withCTEs lets the items of a WITH below a correlated query be computed
-// anew each time the query runs.
+// withCTEs recomputes the items of a WITH below a correlated query each time the
+// query runs.
 func (p *Planner) withCTEs(q *QueryPlan, s *Scope) *QueryPlan {
 	if len(s.ctes) == 0 || s.parent == nil {
 		return q
@@ -285,7 +286,7 @@ func (p *Planner) withCTEs(q *QueryPlan, s *Scope) *QueryPlan {
 	return q
 }
 
-// drop gives back what the rows hold.
+// drop stops counting the memory of the rows.
 func (r *cteRows) drop(x *Exec) {
 	if r.in != nil && !r.done {
 		r.in.Close()

@@ -9,11 +9,12 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// yieldEvery counts the expressions after which the planner yields the
-// processor, as while a text is parsed.
+// yieldEvery is the number of expressions after which the planner yields the
+// processor, as the parser does.
 const yieldEvery = 1 << 9
 
-// Yield is called for each expression that is planned or looked at.
+// Yield counts an expression that is planned or examined. From time to time it
+// yields the processor and checks for cancellation.
 func (p *Planner) Yield() {
 	if p.exprs++; p.exprs%yieldEvery == 0 {
 		syntax.Yield()
@@ -90,7 +91,7 @@ func (p *Planner) analyse(s *Scope, e syntax.Expr) (*Expr, error) {
 			Args: []syntax.Arg{{Value: &syntax.Literal{Pos: e.Pos, Kind: syntax.StringLiteral, Text: e.Name.Last()}}},
 		})
 	case *syntax.Star:
-		if len(e.Table) > 0 { // t.* as an argument is the row
+		if len(e.Table) > 0 { // t.* as an argument means the row
 			for level := s; level != nil; level = level.parent {
 				if row := p.wholeRow(level, e.Table.Last()); row != nil {
 					return p.outer(row), nil
@@ -116,7 +117,7 @@ func (p *Planner) Exprs(s *Scope, list []syntax.Expr) ([]*Expr, error) {
 	return out, nil
 }
 
-// literal types a constant as PostgreSQL does: integers by size, decimals
+// literal gives a constant its type as PostgreSQL does: integers by size, decimals
 // numeric, strings unknown.
 func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 	switch l.Kind {
@@ -214,8 +215,8 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 	return x, nil
 }
 
-// typeColumnName returns what a cast to a type calls its column: the type's name,
-// without the [] of an array.
+// typeColumnName returns the column name of a cast: the type's name, for an array
+// that of the element type.
 func typeColumnName(t datum.OID) string {
 	info, _ := datum.TypeInfo(t)
 	if elem, ok := datum.TypeInfo(info.Elem); ok && elem.Array == t {
@@ -330,7 +331,7 @@ func (p *Planner) caseExpr(s *Scope, c *syntax.Case) (*Expr, error) {
 	return e, nil
 }
 
-// whenCondition is the condition after WHEN; with an operand, operand = cond.
+// whenCondition plans the condition after WHEN; with an operand, operand = cond.
 func (p *Planner) whenCondition(s *Scope, operand *Expr, cond syntax.Expr) (*Expr, error) {
 	if operand == nil {
 		return p.Boolean(s, cond, "CASE/WHEN")
@@ -343,8 +344,8 @@ func (p *Planner) whenCondition(s *Scope, operand *Expr, cond syntax.Expr) (*Exp
 	return x, At(cond.Position(), err)
 }
 
-// caseType converts the results of CASE to their common type. ELSE counts
-// first, as in PostgreSQL.
+// caseType converts the results of CASE to their common type. As in PostgreSQL,
+// ELSE comes first.
 func (p *Planner) caseType(c *syntax.Case, results []*Expr) (datum.OID, error) {
 	last := len(results) - 1
 	if c.Else == nil {
@@ -357,9 +358,9 @@ func (p *Planner) caseType(c *syntax.Case, results []*Expr) (datum.OID, error) {
 	return t, err
 }
 
-// Once makes an expression readable several times while it is computed once;
-// finish wraps the expression that reads it. Reading it twice could draw two
-// ids, and doubles the work at every level of nesting.
+// Once lets an expression be read several times and computed once. finish wraps the
+// expression that contains the reads. Computing e twice could draw two ids and
+// would double the work at each level of nesting.
 func Once(e *Expr) (read *Expr, finish func(*Expr) *Expr) {
 	if e.Column || e.constant || e.Param > 0 {
 		return e, func(reader *Expr) *Expr { return reader }

@@ -8,22 +8,22 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// source is a part of FROM: it fills its columns of the level's row.
+// source is a part of FROM. Reading it fills its columns of the level's row.
 type source interface {
 	open(x *Exec) (rowSource, error)
 	span() span
-	// deps lists what rows the source depends on within its own level.
+	// deps lists the columns of its own level that the source reads.
 	deps() []ref
 	addFilter(conds []*Expr)
 }
 
-// rowSource is a source being read.
+// rowSource is a source that has been opened.
 type rowSource interface {
 	next(x *Exec) (bool, error)
 	close()
 }
 
-// span is a stretch of a level's row.
+// span is a range of columns of a level's row.
 type span struct{ frame, from, to int }
 
 func (s span) holds(r ref) bool { return r.frame == s.frame && r.index >= s.from && r.index < s.to }
@@ -33,8 +33,8 @@ func (s span) dependsOn(refs []ref) bool {
 	return slices.ContainsFunc(refs, s.holds)
 }
 
-// from analyses FROM and WHERE. Each condition goes to the first join step
-// that has all columns it reads; what is left is returned.
+// from analyses FROM and WHERE. Each condition goes to the first join step that has
+// all columns it reads. from returns the remaining conditions.
 func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) {
 	var parts []source
 	shown := make([][]foundColumn, len(c.From))
@@ -48,7 +48,7 @@ func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) 
 		shown[i] = slices.Clone(s.shown[before:])
 		s.shown = s.shown[:before]
 	}
-	s.shown = append(s.shown, slices.Concat(shown...)...) // * shows them as they stand
+	s.shown = append(s.shown, slices.Concat(shown...)...) // * expands in the order of FROM
 	var conds []*Expr
 	for _, e := range conjuncts(c.Where, nil) {
 		x, err := p.Boolean(s, e, "WHERE")
@@ -84,8 +84,8 @@ func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) 
 	return src, conds, nil
 }
 
-// splitOnce takes out the conditions that are the same for every row: they
-// are looked at before the first row is read, since reading may draw ids.
+// splitOnce separates the conditions that are the same for every row. They are
+// checked before the first row is read, since reading may draw ids.
 func splitOnce(conds []*Expr, frame int, from bool) (rows, once []*Expr) {
 	for _, c := range conds {
 		if from && !c.Volatile && len(sameLevel(c.Refs, frame)) == 0 {
@@ -132,7 +132,8 @@ func (p *Planner) tableRef(s *Scope, t syntax.TableRef) (source, error) {
 	return nil, sqlstate.New(sqlstate.FeatureNotSupported, "this item of FROM is not supported")
 }
 
-// addItem gives a FROM item its place, with the alias's column names.
+// addItem assigns columns of the row to a FROM item and applies the column names of
+// its alias.
 func (p *Planner) addItem(s *Scope, it *FromItem, aliases []string) (span, error) {
 	if len(aliases) > len(it.Columns) {
 		return span{}, sqlstate.New(sqlstate.InvalidColumnReference, "table %q has %d columns available but %d columns specified",
@@ -150,7 +151,7 @@ func (p *Planner) addItem(s *Scope, it *FromItem, aliases []string) (span, error
 	return span{s.Frame, it.offset, it.offset + len(it.Columns)}, nil
 }
 
-// table is a relation: a WITH item, or one of ours.
+// table plans a relation: a WITH item or a Table.
 func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 	alias := t.Alias
 	if alias == "" {
@@ -196,7 +197,7 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
 }
 
-// derived is a subquery in FROM.
+// derived plans a subquery in FROM.
 func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	outer := s.parent
 	if t.Lateral {
@@ -221,7 +222,7 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	}
 	sp, err := p.addItem(s, it, t.Columns)
 	src := &scanSource{sp: sp, rows: settled.Open, inner: newPushTarget(q, columns)}
-	if t.Lateral { // may read every item before it
+	if t.Lateral { // LATERAL may read all earlier items
 		for _, before := range s.items {
 			if before.offset < sp.from {
 				src.lateral = append(src.lateral, ref{s.Frame, before.offset})
@@ -286,10 +287,10 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 // usingPair is one name of USING.
 type usingPair struct {
 	left, right *foundColumn
-	equal       [2]*Expr // both, converted to one type; a Column where that was the type before
+	equal       [2]*Expr // both sides in one type; an unconverted side is a Column
 }
 
-// usingConditions finds the columns of USING and compares them.
+// usingConditions finds the columns of USING and plans their comparisons.
 func (p *Planner) usingConditions(s *Scope, t *syntax.Join, left, right []*FromItem) ([]usingPair, []*Expr, error) {
 	var pairs []usingPair
 	var conds []*Expr
@@ -313,7 +314,7 @@ func (p *Planner) usingConditions(s *Scope, t *syntax.Join, left, right []*FromI
 	return pairs, conds, nil
 }
 
-// showFirst moves the visible columns of USING to the front, as * shows them.
+// showFirst moves the merged columns of USING to the front, where * shows them.
 func showFirst(shown []foundColumn, using []string) {
 	rank := func(c foundColumn) int {
 		if i := slices.Index(using, c.column().Name); i >= 0 && !c.column().merged {
@@ -348,7 +349,7 @@ func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {
 	return nil
 }
 
-// spreadUnnest takes unnest(a, b) in FROM apart: unnest(a) and unnest(b) are
+// spreadUnnest splits unnest(a, b) in FROM into unnest(a) and unnest(b), which are
 // read side by side.
 func spreadUnnest(call *syntax.FuncCall) []*syntax.FuncCall {
 	if call.Name.Last() != "unnest" || len(call.Args) < 2 {
@@ -363,7 +364,7 @@ func spreadUnnest(call *syntax.FuncCall) []*syntax.FuncCall {
 	return spread
 }
 
-// tableFunc is a function in FROM.
+// tableFunc plans a function in FROM.
 func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 	it := &FromItem{alias: t.Alias}
 	var opens []func(x *Exec) (Rows, error)
@@ -422,8 +423,8 @@ func (p *Planner) tableFunc(s *Scope, t *syntax.TableFunc) (source, error) {
 	return src, nil
 }
 
-// functionRows makes the rows of a function in FROM, and their columns. A
-// function of one plain value names its column name.
+// functionRows plans the rows of a function in FROM and their columns. The column
+// of a function that returns one plain value is called name.
 func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromColumn, func(*Exec) (Rows, error), error) {
 	columns := f.columnsFor(args)
 	if set := f.rows(); set != nil {
@@ -471,7 +472,7 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 	}, nil
 }
 
-// nullRow returns what a function of one row gives for NULL.
+// nullRow returns the row of a one-row function for a NULL argument.
 func nullRow(columns []FromColumn) Rows {
 	row := make([]datum.Value, len(columns))
 	for i, c := range columns {
@@ -480,8 +481,8 @@ func nullRow(columns []FromColumn) Rows {
 	return SingleRow(row...)
 }
 
-// columnsFor are the columns of the rows of a call; a column of type
-// AnyElement has that of the elements of the array that is the first argument.
+// columnsFor returns the columns of the rows of a call. A column of type AnyElement
+// gets the element type of the array in the first argument.
 func (f *Function) columnsFor(args []*Expr) []FromColumn {
 	columns := slices.Clone(f.Columns)
 	for i := range columns {
@@ -493,8 +494,8 @@ func (f *Function) columnsFor(args []*Expr) []FromColumn {
 	return columns
 }
 
-// resultFor is the result type of a call: AnyElement and AnyArray follow
-// the first argument.
+// resultFor returns the result type of a call. AnyElement and AnyArray follow the
+// first argument.
 func (f *Function) resultFor(args []*Expr) datum.OID {
 	if len(args) == 0 || args[0] == nil {
 		return f.Result

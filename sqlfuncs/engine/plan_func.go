@@ -50,7 +50,7 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	var given []*Expr
 	var names []string
 	if level := s.grouped(); level != nil && p.Dialect.Functions(p, name) == nil {
-		g := level.group // it may be an aggregate that nextid lacks: its arguments are not to blame
+		g := level.group // maybe an aggregate that nextid lacks: blame the name, not the arguments
 		level.group = nil
 		defer func() { level.group = g }()
 	}
@@ -74,8 +74,8 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	return f, args, nil
 }
 
-// hintQuotes tells who writes next_id(orders), without any table to have such
-// a column, that a text has quotes.
+// hintQuotes adds a hint about quotes to the error of next_id(orders) in a query
+// without FROM.
 func hintQuotes(err error, s *Scope, function string, arg syntax.Expr) error {
 	c, ok := arg.(*syntax.Column)
 	e, missing := errors.AsType[*sqlstate.Error](err)
@@ -165,8 +165,8 @@ func (PostgreSQL) Choose(p *Planner, e *syntax.FuncCall, name string, given []*E
 	return best, bestArgs, nil
 }
 
-// decideOpen gives parameters whose type is still open the type that the
-// function would like best, and reports whether there were any.
+// decideOpen gives parameters without a type the type that the function prefers. It
+// reports whether there were any.
 func (p *Planner) decideOpen(f *Function, args []*Expr) (decided bool, err error) {
 	for i, a := range args {
 		if i >= len(f.Args) || f.Args[i].Open == 0 || a == nil || a.Param == 0 || a.Type != datum.Unknown {
@@ -183,8 +183,8 @@ func (p *Planner) decideOpen(f *Function, args []*Expr) (decided bool, err error
 	return decided, nil
 }
 
-// arrange puts named arguments in order. Arguments that are left out are
-// nil, but for trailing ones.
+// arrange puts named arguments in order. Omitted arguments are nil; omitted
+// trailing ones are cut off.
 func (f *Function) arrange(given []*Expr, names []string) ([]*Expr, bool) {
 	if len(given) < f.MinArgs() || (!f.Variadic && len(given) > len(f.Args)) {
 		return nil, false
@@ -223,7 +223,7 @@ func (f *Function) arrange(given []*Expr, names []string) ([]*Expr, bool) {
 	return args, true
 }
 
-// score rates how well argument types fit.
+// score rates how well the types of arguments fit the function.
 func (f *Function) score(args []*Expr) (int, bool) {
 	total := 0
 	for i, a := range args {
@@ -246,7 +246,7 @@ func (f *Function) score(args []*Expr) (int, bool) {
 			if info, _ := datum.TypeInfo(want); info.Preferred {
 				total++
 			}
-			if IsString(want) { // untyped literals are texts first
+			if IsString(want) { // untyped literals prefer text
 				total += 2
 			}
 		default:
@@ -305,7 +305,7 @@ func (p *Planner) noFunction(e *syntax.FuncCall, args []*Expr, others []*Functio
 	return err.WithHint("nextid has functions for ids and what drivers and tools ask for; compute the rest in your own database.")
 }
 
-// signature is the function with the names and types of its arguments.
+// signature returns the function with the names and types of its arguments.
 func (f *Function) signature() string {
 	text := f.Name + "("
 	for i, a := range f.Args {
@@ -333,7 +333,7 @@ func (f *Function) signature() string {
 	return text + ")"
 }
 
-// Nearest is the function of the product that has nearly a name, "" if none has.
+// Nearest returns nextid's function with the most similar name, or "".
 func (c *Catalog) Nearest(name string) string {
 	var own []string
 	for known, functions := range c.Functions {
@@ -345,7 +345,7 @@ func (c *Catalog) Nearest(name string) string {
 	return generator.Nearest(sqlstate.Cut(name, 64), own)
 }
 
-// apply makes the expression of a call to a plain function.
+// apply plans the call of a plain function.
 func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 	if build, typed := f.Does.(Typed); typed {
 		return build(p, args)
@@ -370,8 +370,8 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 	return x, nil
 }
 
-// EvalArgs computes arguments; null reports whether one is NULL. A left-out
-// argument in the middle is an invalid value of type Invalid.
+// EvalArgs computes arguments; null reports whether one is NULL. An omitted
+// argument in the middle is a value of type Invalid.
 func EvalArgs(x *Exec, args []*Expr) (values []datum.Value, null bool, err error) {
 	values = x.Row(len(args))
 	for i, a := range args {
@@ -386,11 +386,11 @@ func EvalArgs(x *Exec, args []*Expr) (values []datum.Value, null bool, err error
 	return values, null, nil
 }
 
-// optionsArg is the last argument of a function that takes options, and takes up
-// the named arguments that the function does not have.
+// optionsArg is the name of the last argument of functions with options. It
+// collects named arguments that the function does not declare.
 const optionsArg = "options"
 
-// foldOptions turns named arguments that the function does not have into its
+// foldOptions moves named arguments that the function does not declare into its
 // options object: step => 1000 becomes {"step": 1000}.
 func (p *Planner) foldOptions(f *Function, given []*Expr, names []string) ([]*Expr, []string, error) {
 	var keys []string

@@ -8,16 +8,16 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// grouping is set in a scope while the part of a query that comes after
-// GROUP BY is analysed: there, columns are readable only through the group.
+// grouping is set in a scope while the clauses after GROUP BY are analysed. They
+// read columns only through the group.
 type grouping struct {
 	plan  *groupPlan
 	trees []syntax.Expr // of GROUP BY
 	exprs []*Expr
 }
 
-// groupPlan computes groups and aggregates. Its rows live in a frame of
-// their own: the group's expressions, then the aggregates.
+// groupPlan computes groups and aggregates. Its rows have a frame of their own: the
+// GROUP BY expressions, then the aggregates.
 type groupPlan struct {
 	frame   int
 	by      []*Expr
@@ -63,7 +63,7 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	return found
 }
 
-// IsAggregate reports whether a call is one of an aggregate function.
+// IsAggregate reports whether a call is of an aggregate function.
 func (c *Catalog) IsAggregate(e *syntax.FuncCall) bool {
 	for _, f := range c.Functions[e.Name.Last()] {
 		if f.IsAggregate() && f.inSchema(e.Name) {
@@ -103,14 +103,14 @@ func (p *Planner) group(s *Scope, c *syntax.SelectCore, plan *selectPlan) error 
 	return nil
 }
 
-// groupTarget lets GROUP BY 1 and GROUP BY alias mean a select-list item.
+// groupTarget resolves GROUP BY 1 and GROUP BY alias to an item of the select list.
 func (p *Planner) groupTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr) (syntax.Expr, error) {
 	columns := make([]Column, len(c.Targets))
 	for i, t := range c.Targets {
 		columns[i].Name = t.Alias
 	}
 	if col, ok := e.(*syntax.Column); ok && len(col.Name) == 1 {
-		for _, it := range s.items { // a column of FROM goes before an alias
+		for _, it := range s.items { // a column of FROM takes precedence over an alias
 			if p.findColumn([]*FromItem{it}, col.Name[0]) != nil {
 				return e, nil
 			}
@@ -125,8 +125,8 @@ func (p *Planner) groupTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr) (sy
 	return e, nil
 }
 
-// groupedExpr returns the group's place for an expression that is a GROUP
-// BY expression or an aggregate, else nil.
+// groupedExpr returns the group's column for a GROUP BY expression or an aggregate,
+// else nil.
 func (p *Planner) groupedExpr(s *Scope, e syntax.Expr) *Expr {
 	if s == nil || s.group == nil {
 		return nil
@@ -144,8 +144,8 @@ func (p *Planner) groupedExpr(s *Scope, e syntax.Expr) *Expr {
 	return nil
 }
 
-// means reports whether two expressions of a level are the same. One of them
-// may qualify a column that the other does not.
+// means reports whether two expressions of a level are the same. Only one of them
+// may qualify a column.
 func (p *Planner) means(s *Scope, a, b syntax.Expr) bool {
 	g := s.group
 	s.group = nil // the columns are those of the rows
@@ -170,7 +170,7 @@ func groupSlot(frame, i int, of *Expr) *Expr {
 	}
 }
 
-// grouped checks a column of a grouped level: it must be in GROUP BY.
+// grouped checks that GROUP BY has a column of a grouped level.
 func (p *Planner) grouped(level *Scope, c *syntax.Column, found *Expr) (*Expr, error) {
 	g := level.group
 	if g == nil {
@@ -199,7 +199,7 @@ func columnLabel(level *Scope, found *Expr, c *syntax.Column) string {
 	return c.Name.Last()
 }
 
-// grouped is the nearest level that has groups, nil if none has.
+// grouped returns the nearest level that has groups, or nil.
 func (s *Scope) grouped() *Scope {
 	for s != nil && s.group == nil {
 		s = s.parent
@@ -227,7 +227,7 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 			return nil, At(over.Pos, sqlstate.New(sqlstate.Grouping, "aggregate function calls cannot contain window function calls"))
 		}
 	}
-	level.group = nil // its arguments see the rows before grouping
+	level.group = nil // its arguments read the rows before grouping
 	defer func() { level.group = g }()
 	f, args, err := p.resolveCall(s, e)
 	if err != nil {
@@ -253,19 +253,19 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		}
 		call.orderBy, call.order = append(call.orderBy, x), append(call.order, p.newSortKey(i, o, x))
 	}
-	if e.Distinct && f.Name != "count" { // nobody sees in which order it counts
+	if e.Distinct && f.Name != "count" { // the order does not change a count
 		call.sortDistinct()
 	}
 	reads := Derive(0, nil, append(slices.Concat(args, call.orderBy), call.filter)...).Refs
 	if len(reads) > 0 && !slices.ContainsFunc(reads, func(r ref) bool { return r.frame == level.Frame }) {
-		return nil, Unsupported(e.Pos, "an aggregate that reads columns of an outer query only") // there it would be one of that query
+		return nil, Unsupported(e.Pos, "an aggregate that reads columns of an outer query only") // PostgreSQL computes it in the outer query
 	}
 	g.plan.calls = append(g.plan.calls, call)
 	return p.outer(aggregateSlot(g.plan, len(g.plan.calls)-1)), nil
 }
 
-// sortDistinct orders the values of an aggregate with DISTINCT: PostgreSQL
-// finds the duplicates by sorting, behind what ORDER BY says.
+// sortDistinct sorts the values of an aggregate with DISTINCT by ORDER BY, then by
+// value. PostgreSQL finds duplicates by sorting.
 func (c *aggregateCall) sortDistinct() {
 	for i, a := range c.args {
 		c.order = append(c.order, sortKey{column: len(c.orderBy), fold: c.folds.at(i)})
@@ -282,7 +282,7 @@ func aggregateSlot(g *groupPlan, i int) *Expr {
 	}
 }
 
-// finish is called when all aggregates are known.
+// finish ends planning, when all aggregates are known.
 func (g *groupPlan) finish() { g.visible = len(g.by) + len(g.calls) }
 
 // group is the state of one group.
@@ -347,13 +347,13 @@ func (g *groupPlan) newGroup(by []datum.Value) *group {
 	return one
 }
 
-// rowAggregate wants to know the columns of the rows that it collects.
+// rowAggregate is an aggregate that needs the columns of the rows that it collects.
 type rowAggregate interface{ OfRows(columns []FromColumn) }
 
-// textAggregate compares texts as their collation does.
+// textAggregate is an aggregate that compares texts by their collation.
 type textAggregate interface{ FoldedBy(TextFold) }
 
-// begin begins the aggregate of a group.
+// begin starts the aggregate for a group.
 func (c *aggregateCall) begin() Aggregate {
 	a := c.f.Does.(NewAggregate)(c.argType)
 	if a, ok := a.(rowAggregate); ok && len(c.args) > 0 {
@@ -365,7 +365,7 @@ func (c *aggregateCall) begin() Aggregate {
 	return a
 }
 
-// add feeds the current row to one aggregate.
+// add adds the current row to one aggregate.
 func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
 	if c.filter != nil {
 		if ok, err := pass(x, []*Expr{c.filter}); !ok || err != nil {

@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// jsonOperator is -> and ->> on json and jsonb: a member of an object by its
-// key, or an element of an array by its number, as JSON or as text.
+// jsonOperator plans -> and ->> on json and jsonb (9.16): a member of an object by
+// its key, or an element of an array by its number, as JSON or as text.
 func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, ambiguousOperator(op)
@@ -48,11 +48,11 @@ func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	}), nil
 }
 
-// JSONText is a part of a JSON value's text that is a value itself. The text
-// was checked when it became a json or jsonb, so nothing is checked again.
+// JSONText is a value within the text of a JSON value. The text was checked when it
+// became a json or jsonb and is not checked again.
 type JSONText string
 
-// Kind is the first byte of a value: { [ " t f n, or 0 for a number.
+// Kind returns the first byte of the value: { [ " t f n, or 0 for a number.
 func (j JSONText) Kind() byte {
 	switch c := j[0]; c {
 	case '{', '[', '"', 't', 'f', 'n':
@@ -61,11 +61,11 @@ func (j JSONText) Kind() byte {
 	return 0
 }
 
-// JSONOf is a whole value without the white space around it.
+// JSONOf returns a whole value without the white space around it.
 func JSONOf(s string) JSONText { return JSONText(strings.Trim(s, " \t\n\r")) }
 
-// Items are the elements of an array, or the keys and values of an object, as
-// they are written.
+// Items yields the elements of an array, or the keys and values of an object, as
+// written.
 func (j JSONText) Items() iter.Seq2[string, JSONText] {
 	return func(yield func(key string, value JSONText) bool) {
 		d := json.NewDecoder(strings.NewReader(string(j)))
@@ -84,7 +84,7 @@ func (j JSONText) Items() iter.Seq2[string, JSONText] {
 	}
 }
 
-// member finds a key; of several the last one counts.
+// member returns the value of a key; the last of several counts.
 func (j JSONText) member(key string) (value JSONText, ok bool) {
 	for k, v := range j.Items() {
 		if k == key {
@@ -94,7 +94,7 @@ func (j JSONText) member(key string) (value JSONText, ok bool) {
 	return value, ok
 }
 
-// element finds an element by its number, counted from the end if negative.
+// element returns the element n; negative numbers count from the end.
 func (j JSONText) element(n int64) (value JSONText, ok bool) {
 	if n < 0 {
 		for range j.Items() {
@@ -113,8 +113,8 @@ func (j JSONText) element(n int64) (value JSONText, ok bool) {
 	return "", false
 }
 
-// asText is a string without its quotes, another value as it is written, and
-// NULL of null.
+// asText returns a string without its quotes, NULL for null, and any other value as
+// written.
 func (j JSONText) asText() (datum.Value, error) {
 	switch j.Kind() {
 	case 'n':

@@ -18,7 +18,7 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 		return Not(x), nil
 	}
 	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral {
-		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // the least integers are literals, too
+		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // so that the smallest integers are literals
 	}
 	x, err := p.Expr(s, e.X)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 	return r, nil
 }
 
-// Not is three-valued NOT.
+// Not is the three-valued NOT.
 func Not(e *Expr) *Expr {
 	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
@@ -67,12 +67,12 @@ func IsInteger(t datum.OID) bool {
 	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Oid || t == datum.Xid
 }
 
-// IsNumber reports whether a type is one that arithmetic works on.
+// IsNumber reports whether a type is numeric.
 func IsNumber(t datum.OID) bool {
 	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Float4 || t == datum.Float8 || t == datum.Numeric
 }
 
-// IsString reports whether a type is one of texts.
+// IsString reports whether a type is a string type.
 func IsString(t datum.OID) bool {
 	switch t {
 	case datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Char, datum.CString:
@@ -81,7 +81,7 @@ func IsString(t datum.OID) bool {
 	return false
 }
 
-// Comparisons say which results of a comparison, -1, 0 or 1, satisfy an operator.
+// Comparisons maps an operator to a test of a comparison's result: -1, 0 or 1.
 var Comparisons = map[string]func(c int) bool{
 	"=":  func(c int) bool { return c == 0 },
 	"<>": func(c int) bool { return c != 0 },
@@ -144,7 +144,7 @@ func noOperator(op string, l, r *Expr) error {
 		WithHint("Cast one side to the type of the other, or both to a type that has this operator.")
 }
 
-// logical is three-valued AND and OR.
+// logical plans the three-valued AND and OR.
 func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 	l, err := p.Boolean(s, e.L, e.Op)
 	if err != nil {
@@ -169,7 +169,7 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 	return x, nil
 }
 
-// eitherKey returns the tests of l OR r on columns that both sides compare.
+// eitherKey returns the key tests of l OR r: on columns that both sides test.
 func eitherKey(l, r *Expr) (keys []*KeyTest) {
 	for _, a := range l.Known().Keys {
 		for _, b := range r.Known().Keys {
@@ -189,7 +189,7 @@ func eitherKey(l, r *Expr) (keys []*KeyTest) {
 	return keys
 }
 
-// Logic is l AND r, l OR r.
+// Logic is the three-valued l AND r or l OR r.
 func Logic(op string, l, r *Expr) *Expr {
 	decides := int64(0) // false decides AND, true decides OR
 	if op == "OR" {
@@ -246,8 +246,8 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 	return pair[0], pair[1], nil
 }
 
-// sharedString is the string type to which "char" and a longer one convert
-// implicitly; 0 where there is none. "char" is in a category of its own.
+// sharedString returns the string type to which "char" and another string type
+// convert implicitly, or 0. "char" has a type category of its own.
 func sharedString(a, b datum.OID) datum.OID {
 	if (a == datum.Char || b == datum.Char) && IsString(a) && IsString(b) {
 		return datum.Text
@@ -264,7 +264,7 @@ func isReg(t datum.OID) bool {
 	return false
 }
 
-// oidLike is the type in which an oid, a reg type and an integer compare.
+// oidLike returns the type in which an oid, a reg type and an integer are compared.
 func oidLike(a, b datum.OID) (datum.OID, error) {
 	like := func(t datum.OID) bool { return isReg(t) || IsInteger(t) || t == datum.Unknown }
 	switch {
@@ -293,7 +293,7 @@ func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr,
 	return e, nil
 }
 
-// EqualsKey returns what column = value says about the column.
+// EqualsKey returns the key test of column = value.
 func EqualsKey(column, value *Expr) []*KeyTest {
 	if !column.Column || value.Volatile {
 		return nil
@@ -304,7 +304,7 @@ func EqualsKey(column, value *Expr) []*KeyTest {
 	}}}
 }
 
-// Strict2 makes an operator that is NULL when an operand is.
+// Strict2 makes a binary operator that is NULL when an operand is.
 func Strict2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
 	return Derive(t, func(x *Exec) (datum.Value, error) {
 		a, err := l.Eval(x)
@@ -350,10 +350,10 @@ func (p *Planner) concat(l, r *Expr) (*Expr, error) {
 	}), nil
 }
 
-// MaxTextBytes bounds a text that an expression builds.
+// MaxTextBytes limits a text that an expression builds.
 const MaxTextBytes = 1 << 20
 
-// ErrTextTooLong refuses a text of more than MaxTextBytes.
+// ErrTextTooLong is returned for a text of more than MaxTextBytes.
 var ErrTextTooLong = sqlstate.New(sqlstate.LimitExceeded, "a text value may have at most %d bytes", MaxTextBytes)
 
 func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
@@ -424,7 +424,7 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	}), nil
 }
 
-// regex is PostgreSQL's ~ family.
+// regex plans PostgreSQL's operators ~, ~*, !~ and !~*.
 func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
 	var err error

@@ -6,12 +6,12 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// readingOrder is the order in which the tables of FROM a, b, c, … are joined.
-// Drivers for ODBC list six catalogs, the largest two first, and only the WHERE
-// says what belongs together; joined as they stand, each row of one would meet
-// each row of the other. First comes a table for which the WHERE has a column
-// = constant, then tables of which a column = something of those before. Other
-// tables than catalogs stay where they are: reading them may draw ids.
+// readingOrder returns the order in which the tables of FROM a, b, c, … are joined.
+// Drivers for ODBC list six catalogs, the largest two first, and relate them in
+// WHERE only. In the order of FROM, each row of one would be combined with each row
+// of the other. The first table is one that WHERE compares with a constant; then
+// follow tables that WHERE compares with earlier ones. Tables that are no catalogs
+// keep their order: reading them may draw ids.
 func (p *Planner) readingOrder(s *Scope, c *syntax.SelectCore) []int {
 	order := make([]int, 0, len(c.From))
 	aliases := make([]string, len(c.From))
@@ -33,7 +33,7 @@ func (p *Planner) readingOrder(s *Scope, c *syntax.SelectCore) []int {
 		next := slices.IndexFunc(aliases, func(alias string) bool {
 			return reorder && !slices.Contains(read, alias) && slices.ContainsFunc(conds, func(e syntax.Expr) bool { return ties(e, alias, read) })
 		})
-		for i := 0; next < 0; i++ { // none: the first one that is left
+		for i := 0; next < 0; i++ { // otherwise the first remaining one
 			if !slices.Contains(order, i) {
 				next = i
 			}
@@ -43,8 +43,8 @@ func (p *Planner) readingOrder(s *Scope, c *syntax.SelectCore) []int {
 	return order
 }
 
-// ties reports whether a condition is alias.column = something of the tables
-// that are read.
+// ties reports whether a condition compares a column of alias with one of the
+// tables read before.
 func ties(cond syntax.Expr, alias string, read []string) bool {
 	e, ok := cond.(*syntax.Binary)
 	if !ok || e.Op != "=" {

@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like is LIKE, ILIKE, SIMILAR TO and REGEXP.
+// like plans LIKE, ILIKE, SIMILAR TO and REGEXP.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	l, err := p.Expr(s, e.X)
 	if err != nil {
@@ -37,8 +37,8 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	return x, At(e.Pos, err)
 }
 
-// likeOperators are LIKE and ILIKE as operators, which LIKE ANY and
-// OPERATOR(pg_catalog.~~) take, too.
+// likeOperators lists LIKE and ILIKE by their operator names, as used in LIKE ANY
+// and OPERATOR(pg_catalog.~~).
 var likeOperators = map[string]struct {
 	op  string
 	not bool
@@ -47,7 +47,7 @@ var likeOperators = map[string]struct {
 	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
 }
 
-// pattern tests l against a pattern of LIKE, ILIKE or SIMILAR TO.
+// pattern plans the test of l against a pattern of LIKE, ILIKE or SIMILAR TO.
 func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err error) {
 	refused := noOperator("~~", l, r)
 	for _, side := range []**Expr{&l, &r, &escape} {
@@ -80,7 +80,7 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err
 	}), nil
 }
 
-// LikeToRegexp translates a LIKE pattern.
+// LikeToRegexp translates a LIKE pattern for package regexp.
 func LikeToRegexp(pattern, escape string) (string, error) {
 	var b strings.Builder
 	b.WriteByte('^')
@@ -107,7 +107,7 @@ func LikeToRegexp(pattern, escape string) (string, error) {
 	return b.String(), nil
 }
 
-// similarToRegexp translates a SIMILAR TO pattern.
+// similarToRegexp translates a SIMILAR TO pattern for package regexp.
 func similarToRegexp(pattern string) string {
 	r := strings.NewReplacer("%", ".*", "_", ".", ".", `\.`, "^", `\^`, "$", `\$`)
 	return "(?s)^(?:" + r.Replace(pattern) + ")$"

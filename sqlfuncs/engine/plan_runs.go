@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// runsOf recognises queries that yield nothing but a run of ids, so that the
-// wire can send them without making rows:
+// runsOf recognises queries that yield only a run of ids, which the protocols send
+// without making rows:
 //
 //	SELECT * FROM next_ids(name, n)        SELECT next_ids(name, n)
 //	SELECT next_id(name) FROM generate_series(a, b)
@@ -41,7 +41,7 @@ type noNumbers struct{}
 func (noNumbers) Next(*Exec, int64) (generator.Range, error) { return generator.Range{}, io.EOF }
 func (noNumbers) Close()                                     {}
 
-// run returns what begins the run of a call, nil where its rows are no ids.
+// run returns what starts the run of a call, nil if its rows are no ids.
 func (c *setCall) run() func(x *Exec) (NumberRun, error) {
 	ids, ok := c.f.Does.(IDs)
 	if !ok {
@@ -56,7 +56,7 @@ func (c *setCall) run() func(x *Exec) (NumberRun, error) {
 	}
 }
 
-// repeated is SELECT f(constant) FROM generate_series(a, b).
+// repeated plans SELECT f(constant) FROM generate_series(a, b) as a run.
 func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) (NumberRun, error) {
 	call, ok := c.Targets[0].Expr.(*syntax.FuncCall)
 	if !ok || len(call.Args) != 1 || series.f.Name != "generate_series" || len(series.args) != 2 || !IsInteger(series.f.Result) {
@@ -87,7 +87,7 @@ func (p *Planner) repeated(c *syntax.SelectCore, series *setCall) func(x *Exec) 
 	}
 }
 
-// seriesLength is b - a + 1, bounded by what an int64 can count.
+// seriesLength returns b - a + 1, at most the largest int64.
 func seriesLength(a, b int64) int64 {
 	if n := uint64(b) - uint64(a); n < 1<<63-1 {
 		return int64(n) + 1
@@ -95,7 +95,7 @@ func seriesLength(a, b int64) int64 {
 	return 1<<63 - 1
 }
 
-// isNextValues recognises Vitess's form.
+// isNextValues recognises SELECT NEXT n VALUES FROM name, which Vitess sends.
 func isNextValues(c *syntax.SelectCore) bool {
 	if len(c.Targets) != 1 {
 		return false

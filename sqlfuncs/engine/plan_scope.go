@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Scope is the names that an expression can see: the FROM items of one query
-// level, and those of the levels around it.
+// Scope holds the names that an expression can use: the FROM items of one query
+// level and those of the levels around it.
 type Scope struct {
 	parent  *Scope
 	Frame   int // index of this level's row in exec.frames
@@ -18,11 +18,11 @@ type Scope struct {
 	shown   []foundColumn // the columns that * stands for, in its order
 	ctes    map[string]*ctePlan
 	group   *grouping   // set while the select list of a grouped query is analysed
-	windows *windowPlan // collects the window functions of the select list and ORDER BY, nil where they are not allowed
-	sets    *setSlots   // collects set-returning functions of the select list, nil where they are not allowed
+	windows *windowPlan // collects window functions of the select list and ORDER BY; nil: not allowed here
+	sets    *setSlots   // collects set-returning functions of the select list; nil: not allowed here
 }
 
-// FromItem is one table of FROM: a stretch of the level's row.
+// FromItem is one table of FROM: a range of columns of the level's row.
 type FromItem struct {
 	alias    string
 	schema   string
@@ -30,7 +30,7 @@ type FromItem struct {
 	offset   int
 	relation uint32 // pg_class OID of a table, 0 for others
 	working  bool   // the working table of a recursion
-	scalar   bool   // a function that returns one plain value: the alias names that value
+	scalar   bool   // a function that returns one plain value, which the alias names
 }
 
 // FromColumn is a column of a FromItem.
@@ -41,7 +41,7 @@ type FromColumn struct {
 	table   uint32
 	attr    int16
 	fields  []FromColumn // of a record whose columns are known
-	merged  bool         // a column of JOIN … USING that is found only with its table's name
+	merged  bool         // a column of JOIN … USING, found only with its table's name
 
 	letters bool // see Exact
 	origin  *Origin
@@ -72,7 +72,7 @@ func (s *Scope) cte(name string) *ctePlan {
 	return nil
 }
 
-// resolveColumn finds a column reference and returns an expression for it.
+// resolveColumn returns the expression for a column reference.
 func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
 	name := c.Name
 	column := name.Last()
@@ -116,7 +116,7 @@ func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
 	return nil, At(c.Pos, p.Dialect.NoColumn(c, tableSeen))
 }
 
-// same compares identifiers.
+// same compares identifiers, without case if the dialect ignores case.
 func (p *Planner) same(a, b string) bool {
 	return a == b || p.Traits.IgnoreCase && strings.EqualFold(a, b)
 }
@@ -158,7 +158,7 @@ func columnExpr(r []ref, fc *FromColumn) Expr {
 	}
 }
 
-// refTo returns a column for Refs. Expressions that read one after another share it.
+// refTo returns a column for Refs. Consecutive reads of one column share the slice.
 func (p *Planner) refTo(r ref) []ref {
 	if len(p.read) == 0 || p.read[0] != r {
 		p.read = []ref{r}
@@ -166,7 +166,7 @@ func (p *Planner) refTo(r ref) []ref {
 	return p.read
 }
 
-// columnOf returns what is known of a column's value, nil where that is nothing.
+// columnOf returns a column's properties, or nil if there are none.
 func columnOf(k Known) *Known {
 	if len(k.Fields) == 0 && k.table == 0 && k.attr == 0 && k.Origin == nil {
 		return nil
@@ -174,14 +174,14 @@ func columnOf(k Known) *Known {
 	return &Known{Fields: k.Fields, table: k.table, attr: k.attr, Origin: k.Origin}
 }
 
-// systemColumns hold what every row of a table has (PostgreSQL 5.5). Ours have
-// no versions, so that these values say: written once, by the bootstrap.
+// systemColumns holds the system columns of every row (PostgreSQL 5.5). nextid's
+// rows have no versions: the values mean that bootstrap wrote the row once.
 var systemColumns = map[string]datum.Value{
 	"xmin": {Type: datum.Xid, Valid: true, Int: 1}, "xmax": {Type: datum.Xid, Valid: true}, "tableoid": {Type: datum.Oid, Valid: true},
 }
 
-// systemColumn finds a system column; nil when there is none of that name,
-// or in more than one table.
+// systemColumn finds a system column. It returns nil if no table, or more than one,
+// has the name.
 func systemColumn(level *Scope, table, column string) *Expr {
 	value, ok := systemColumns[column]
 	if !ok {
@@ -200,7 +200,7 @@ func systemColumn(level *Scope, table, column string) *Expr {
 			v.Int = int64(it.relation)
 		}
 		found = Derive(v.Type, func(x *Exec) (datum.Value, error) {
-			if c, err := first.Eval(x); err != nil || !c.Valid { // the missing side of an outer join
+			if c, err := first.Eval(x); err != nil || !c.Valid { // the NULL side of an outer join
 				return datum.Null(v.Type), err
 			}
 			return v, nil
@@ -209,7 +209,7 @@ func systemColumn(level *Scope, table, column string) *Expr {
 	return found
 }
 
-// wholeRow is a reference to a table as one value: t in SELECT t FROM … t.
+// wholeRow returns a table's row as one value: t in SELECT t FROM … t.
 func (p *Planner) wholeRow(level *Scope, alias string) *Expr {
 	for _, it := range level.items {
 		if it.alias != alias {

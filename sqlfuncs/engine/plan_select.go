@@ -50,13 +50,14 @@ func (p *Planner) Query(t *syntax.Select, outer *Scope) (*QueryPlan, error) {
 	return p.withCTEs(q, scope), nil
 }
 
-// maxQueryDepth bounds nested subqueries.
+// maxQueryDepth limits the nesting of subqueries.
 const maxQueryDepth = 64
 
-// maxColumns bounds the columns of a result, as PostgreSQL does (1664).
+// maxColumns limits the columns of a result to PostgreSQL's
+// MaxTupleAttributeNumber.
 const maxColumns = 1664
 
-// Output is the select list of a core: what is shown, and hidden sort keys.
+// Output is the select list of a query: visible columns, then hidden sort keys.
 type Output struct {
 	Exprs   []*Expr
 	Columns []Column
@@ -75,7 +76,7 @@ func (o *Output) add(e *Expr, name string) {
 func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.OrderItem) (*QueryPlan, error) {
 	s.Frame = p.NewFrame()
 	from := c
-	if isNextValues(c) { // its FROM names a generator, no table
+	if isNextValues(c) { // FROM names a generator here
 		from = &syntax.SelectCore{Where: c.Where}
 	}
 	src, conds, err := p.from(s, from)
@@ -125,7 +126,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	return q, nil
 }
 
-// NewFrame reserves a place for the rows of one more source.
+// NewFrame reserves a frame for the rows of one more query level.
 func (p *Planner) NewFrame() int {
 	p.frames++
 	return p.frames - 1
@@ -229,7 +230,7 @@ func (p *Planner) fieldStar(s *Scope, e *syntax.Field, out *Output) error {
 	return nil
 }
 
-// sortKey is one ORDER BY item: an index into the output.
+// sortKey is one ORDER BY item, by its index in the output.
 type sortKey struct {
 	column     int
 	desc       bool
@@ -237,9 +238,9 @@ type sortKey struct {
 	fold       TextFold
 }
 
-// newSortKey sorts NULLs where the dialect does: as the greatest values, or with the
-// trait NullsFirst as the least. of is what is sorted, nil where it compares
-// as it is.
+// newSortKey makes a sort key. NULLs sort as the greatest values, with the trait
+// NullsFirst as the least. of is the sorted expression, nil if it compares
+// unchanged.
 func (p *Planner) newSortKey(column int, o syntax.OrderItem, of *Expr) sortKey {
 	k := sortKey{column: column, desc: o.Desc, nullsFirst: o.Desc != p.Traits.NullsFirst}
 	if of != nil {
@@ -251,8 +252,8 @@ func (p *Planner) newSortKey(column int, o syntax.OrderItem, of *Expr) sortKey {
 	return k
 }
 
-// sortKeys analyses ORDER BY: output columns by number or name first, else
-// any expression over FROM, as a hidden column.
+// sortKeys analyses ORDER BY. An item is an output column by number or name, or
+// else an expression over FROM, which becomes a hidden column.
 func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderItem, out *Output) ([]sortKey, error) {
 	var keys []sortKey
 	visible := len(out.Exprs)
@@ -285,17 +286,16 @@ func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderI
 	return keys, nil
 }
 
-// sameTarget finds the item of the select list that is the same expression,
-// -1 when there is none.
+// sameTarget returns the index of the same expression in the select list, or -1.
 func (p *Planner) sameTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr, visible int) int {
 	if len(c.Targets) != visible {
-		return -1 // a * moved the positions
+		return -1 // an expanded * has shifted the positions
 	}
 	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return p.means(s, t.Expr, e) })
 }
 
-// outputColumn finds ORDER BY 2 and ORDER BY name; -1 when it is neither.
-// clause names the clause for the message.
+// outputColumn resolves ORDER BY 2 and ORDER BY name; it returns -1 for other
+// expressions. clause names the clause for the message.
 func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column) (int, error) {
 	switch e := e.(type) {
 	case *syntax.Literal:
@@ -357,7 +357,8 @@ func (p *Planner) distinct(s *Scope, c *syntax.SelectCore, orderBy []syntax.Orde
 	return nil
 }
 
-// orderOutput sorts a query whose rows are already made (VALUES, UNION).
+// orderOutput sorts a query whose items can name only output columns (VALUES,
+// UNION).
 func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
 	if len(items) == 0 {
 		return nil

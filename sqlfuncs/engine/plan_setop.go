@@ -16,8 +16,8 @@ func errUnionTypes(l, r Column) error {
 		datum.FormatType(l.Type, -1), datum.FormatType(r.Type, -1))
 }
 
-// targetPos returns where a column of a query is written, otherwise where that is not
-// one place.
+// targetPos returns the position of a query's column in the text, or otherwise if
+// it has no single one.
 func targetPos(q *syntax.Select, i int, otherwise syntax.Pos) syntax.Pos {
 	switch body := q.Body.(type) {
 	case *syntax.SelectCore:
@@ -103,7 +103,7 @@ func converted(q *QueryPlan, columns []Column) func(*Exec) (Rows, error) {
 	}
 }
 
-// castValue converts a value that may be an untyped literal or NULL.
+// castValue converts a value, which may be an untyped literal or NULL.
 func castValue(x *Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if !v.Valid {
 		return datum.Null(t), nil
@@ -119,7 +119,7 @@ func (PostgreSQL) Cast(x *Exec, v datum.Value, t datum.OID) (datum.Value, error)
 	return x.Cast(v, t)
 }
 
-// mappedRows changes rows one by one.
+// mappedRows applies a function to each row.
 type mappedRows struct {
 	in Rows
 	f  func(x *Exec, row []datum.Value) ([]datum.Value, error)
@@ -135,7 +135,8 @@ func (m *mappedRows) Next(x *Exec) ([]datum.Value, error) {
 
 func (m *mappedRows) Close() { m.in.Close() }
 
-// unionRows is UNION ALL: the parts one after another, opened when needed.
+// unionRows yields the rows of UNION ALL. It opens each part when the part before
+// it has ended.
 type unionRows struct {
 	parts []func(*Exec) (Rows, error)
 	in    Rows
@@ -168,12 +169,12 @@ func (u *unionRows) Close() {
 	}
 }
 
-// distinctRows leaves out rows that were there before.
+// distinctRows omits rows that have come before.
 type distinctRows struct {
 	in    Rows
 	seen  map[string]int
 	key   []byte
-	on    []int // columns that count, nil for all
+	on    []int // columns to compare, nil for all
 	folds folds
 }
 
@@ -202,7 +203,8 @@ func (d *distinctRows) Next(x *Exec) ([]datum.Value, error) {
 
 func (d *distinctRows) Close() { d.in.Close() }
 
-// rowKey appends a key that is equal for rows that are not distinct.
+// rowKey appends a key to dst. Keys are equal exactly for rows that are not
+// distinct.
 func rowKey(dst []byte, row []datum.Value, folds folds) []byte {
 	for i, v := range row {
 		dst = datum.AppendKey(dst, folds.at(i).Apply(v))

@@ -10,19 +10,19 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// subplan is a subquery in an expression. One that reads nothing of the
-// queries around it is run once for the whole statement, as PostgreSQL does,
-// unless it may draw ids: those must not come out twice.
+// subplan is a subquery in an expression. It runs once for the whole statement if
+// it reads no columns of the queries around it, as in PostgreSQL. A subquery that
+// may draw ids runs each time: the same id must not appear twice.
 type subplan struct {
 	*QueryPlan
-	firstFrame int   // frames from here on are its own
-	firstCTE   int   // likewise its WITH items
+	firstFrame int   // first frame of its own
+	firstCTE   int   // first WITH item of its own
 	refs       []ref // columns of outer queries that it reads
 	outerCTE   bool  // it reads a WITH item of an outer query
 	volatile   bool  // it may draw ids
 }
 
-// outer notes for the subqueries being analysed that e is read in them.
+// outer records that the subqueries being analysed read e.
 func (p *Planner) outer(e *Expr) *Expr {
 	if e == nil {
 		return nil
@@ -37,7 +37,7 @@ func (p *Planner) outer(e *Expr) *Expr {
 	return e
 }
 
-// usesCTE notes that a WITH item is read.
+// usesCTE records that a WITH item is read.
 func (p *Planner) usesCTE(c *ctePlan) {
 	c.reads++
 	for _, sub := range p.inside {
@@ -45,14 +45,14 @@ func (p *Planner) usesCTE(c *ctePlan) {
 	}
 }
 
-// isVolatile notes that what is analysed may draw ids.
+// isVolatile records that the subqueries being analysed may draw ids.
 func (p *Planner) isVolatile() {
 	for _, sub := range p.inside {
 		sub.volatile = true
 	}
 }
 
-// subquery analyses the query of an expression.
+// subplan analyses a subquery of an expression.
 func (p *Planner) subplan(s *Scope, t *syntax.Select) (*subplan, error) {
 	sub := &subplan{firstFrame: p.frames, firstCTE: p.ctes}
 	p.inside = append(p.inside, sub)
@@ -69,8 +69,8 @@ func (p *Planner) subplan(s *Scope, t *syntax.Select) (*subplan, error) {
 // once reports whether the rows are the same for the whole statement.
 func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE && !s.volatile }
 
-// expr makes an expression of the subquery's value. Its value is kept for
-// the statement where it cannot change.
+// expr makes an expression of the subquery's value. A value that cannot change is
+// kept until the statement ends.
 func (s *subplan) expr(typ datum.OID, mod int32, name string, eval func(x *Exec) (datum.Value, error)) *Expr {
 	e := &Expr{Type: typ, TypeMod: mod, name: name, Refs: s.refs, Volatile: s.volatile || s.outerCTE}
 	e.compute = func(x *Exec) (datum.Value, error) { return x.passing(eval) }
@@ -91,7 +91,7 @@ func (s *subplan) expr(typ datum.OID, mod int32, name string, eval func(x *Exec)
 	return e
 }
 
-// keep remembers the result of a subquery that is run once.
+// keep stores the result of a subquery that runs once.
 func (x *Exec) keep(s *subplan, v any) {
 	if x.subplans == nil {
 		x.subplans = map[*subplan]any{}
@@ -118,7 +118,7 @@ func (p *Planner) exists(s *Scope, e *syntax.Exists) (*Expr, error) {
 	}), nil
 }
 
-// subquery is a scalar subquery or ARRAY(SELECT …).
+// subquery plans a scalar subquery or ARRAY(SELECT …).
 func (p *Planner) subquery(s *Scope, e *syntax.Subquery) (*Expr, error) {
 	q, err := p.subplan(s, e.Query)
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *Planner) subquery(s *Scope, e *syntax.Subquery) (*Expr, error) {
 	return r, nil
 }
 
-// single is the one value of a scalar subquery, NULL when it has no row.
+// single returns the value of a scalar subquery, NULL if it has no row.
 func (s *subplan) single(x *Exec, t datum.OID) (datum.Value, error) {
 	it, err := s.Open(x)
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *subplan) single(x *Exec, t datum.OID) (datum.Value, error) {
 	return v, err
 }
 
-// quantifiedQuery is x op ANY/ALL (SELECT …).
+// quantifiedQuery plans x op ANY/ALL (SELECT …).
 func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	q, err := p.subplan(s, e.Query)
 	if err != nil {
@@ -202,7 +202,7 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 	return finish(r), nil
 }
 
-// rowsTest compares a value with those of a subquery.
+// rowsTest compares a value with the rows of a subquery.
 type rowsTest struct {
 	sub         *subplan
 	slot        *slotExpr // the subquery's value
@@ -212,7 +212,7 @@ type rowsTest struct {
 	left, right *Expr // of one type
 }
 
-// rowsHash is the rows of an IN (SELECT …) that is run once.
+// rowsHash holds the rows of an IN (SELECT …) that runs once.
 type rowsHash struct {
 	rows  [][]datum.Value
 	keys  map[string]struct{} // of rows without NULL
@@ -245,7 +245,7 @@ func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
 	})
 }
 
-// linear tries the rows one after the other.
+// linear compares the rows one after the other.
 func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
 	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
 		return c.slot.with(x, rows[i][0], c.test)

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// in is [NOT] IN (list) and [NOT] IN (subquery).
+// in plans [NOT] IN (list) and [NOT] IN (subquery).
 func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	if e.Query != nil {
 		q := &syntax.Quantified{Pos: e.Pos, Op: "=", X: e.X, Query: e.Query}
@@ -24,14 +24,14 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 		return nil, err
 	}
 	pairs := make([]Pair, len(es)-1)
-	same := slices.Clone(es) // common leaves nil where it fails
+	same := slices.Clone(es) // common may leave nil after an error
 	_, several := p.common(e.Pos, "IN", same)
 	if several == nil {
 		es = same
 	}
 	for i := range pairs {
 		pairs[i] = Pair{es[0], es[i+1]}
-		if several != nil { // no type that all have
+		if several != nil { // no common type
 			if pairs[i].Left, pairs[i].Right, err = p.Dialect.Comparable(p, "=", es[0], es[i+1]); err != nil {
 				return nil, At(e.Pos, err)
 			}
@@ -44,11 +44,11 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	return in, nil
 }
 
-// Pair is the left side of IN and an item of its list, in the type in which they are
-// compared. Items of one type share the left side.
+// Pair is the left side of IN and one item of its list, converted to a common type.
+// Items of one type share the left side.
 type Pair struct{ Left, Right *Expr }
 
-// In is the three-valued [NOT] IN of pairs that are made of es.
+// In is the three-valued [NOT] IN over pairs made of es.
 func In(pairs []Pair, not bool, es []*Expr) *Expr {
 	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
 		var a datum.Value
@@ -84,7 +84,7 @@ func In(pairs []Pair, not bool, es []*Expr) *Expr {
 	}, es...)
 }
 
-// IsOneOf notes that e is true where column has one of the values.
+// IsOneOf records that e is true if column has one of the values.
 func (e *Expr) IsOneOf(column *Expr, values []*Expr) {
 	if rest := Derive(0, nil, values...); !rest.Volatile {
 		e.Know(Known{Keys: []*KeyTest{{
@@ -108,7 +108,7 @@ func (p *Planner) InList(s *Scope, e *syntax.In) ([]*Expr, error) {
 	return out, err
 }
 
-// quantified is x op ANY/ALL (array or subquery).
+// quantified plans x op ANY/ALL (array or subquery).
 func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	if e.Query != nil {
 		return p.quantifiedQuery(s, e)
@@ -160,9 +160,9 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	return finish(r), nil
 }
 
-// slotExpr is an expression whose value is set for one evaluation at a time.
-// The value lives in the execution, since plans are shared.
-type slotExpr struct{ _ byte } // not empty: each has an address of its own
+// slotExpr is an expression whose value is set before each evaluation. The value is
+// stored in the Exec, since executions share plans.
+type slotExpr struct{ _ byte } // not empty, so that each has its own address
 
 func (s *slotExpr) expr(t datum.OID, letters bool) *Expr {
 	return &Expr{Type: t, TypeMod: -1, Letters: letters, compute: func(x *Exec) (datum.Value, error) {
@@ -178,7 +178,7 @@ func (s *slotExpr) with(x *Exec, v datum.Value, e *Expr) (datum.Value, error) {
 	return e.Eval(x)
 }
 
-// quantify is the three-valued ANY and ALL over n tests.
+// quantify computes the three-valued ANY or ALL over n tests.
 func quantify(x *Exec, all bool, n int, test func(i int) (datum.Value, error)) (datum.Value, error) {
 	null := false
 	for i := range n {
@@ -211,7 +211,7 @@ func (q *QueryPlan) all(x *Exec) ([][]datum.Value, error) {
 	return Drain(x, it)
 }
 
-// Drain reads the rest of it into memory.
+// Drain reads the remaining rows into memory.
 func Drain(x *Exec, it Rows) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for {
@@ -229,7 +229,7 @@ func Drain(x *Exec, it Rows) ([][]datum.Value, error) {
 	}
 }
 
-// arrayOperator is @>, <@ and && on arrays.
+// arrayOperator plans @>, <@ and && on arrays.
 func (p *Planner) arrayOperator(op string, l, r *Expr) (*Expr, error) {
 	l, r, err := p.Dialect.Comparable(p, op, l, r)
 	if err != nil {

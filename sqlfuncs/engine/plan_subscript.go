@@ -6,7 +6,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// subscript analyses x[i] (8.15.3): NULL outside of the array. Slices and
+// subscript analyses x[i] (8.15.3). It is NULL outside the array. Slices and
 // several dimensions are refused.
 func (p *Planner) subscript(s *Scope, e *syntax.Subscript) (*Expr, error) {
 	array, err := p.Expr(s, e.X)
@@ -14,7 +14,7 @@ func (p *Planner) subscript(s *Scope, e *syntax.Subscript) (*Expr, error) {
 		return nil, err
 	}
 	info, _ := datum.TypeInfo(array.Type)
-	if array.Type == datum.Name { // its characters
+	if array.Type == datum.Name { // name[i] is a character
 		info.Elem = datum.Char
 	}
 	if info.Elem == 0 {

@@ -6,18 +6,18 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// windowPlan computes the window functions of one query level (9.22 and
-// 4.2.8). Their results live in a frame of their own, one place a call.
+// windowPlan computes the window functions of one query level (9.22 and 4.2.8). The
+// results are in a frame of their own, one column for each call.
 type windowPlan struct {
 	frame   int
 	windows []*windowDef
 	calls   []windowCall
 }
 
-// windowDef is one PARTITION BY … ORDER BY …. Calls with the same text
-// share it.
+// windowDef is one window definition, PARTITION BY … ORDER BY …. Calls with the
+// same definition share it.
 type windowDef struct {
-	tree      *syntax.FuncCall // its Over is the definition
+	tree      *syntax.FuncCall // the definition is its Over
 	partition []*Expr
 	order     []*Expr
 	keys      []sortKey // of partition and order together
@@ -35,7 +35,7 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WindowingError, "window functions are not allowed here"))
 	}
 	w, sets := s.windows, s.sets
-	s.windows, s.sets = nil, nil // neither may stand in an argument or a definition
+	s.windows, s.sets = nil, nil // neither is allowed in an argument or a definition
 	defer func() { s.windows, s.sets = w, sets }()
 	f, _, err := p.resolveCall(s, e)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	}, nil
 }
 
-// window analyses what stands behind OVER and returns its index.
+// window analyses the definition after OVER and returns its index.
 func (p *Planner) window(s *Scope, w *windowPlan, t *syntax.Window) (int, error) {
 	d := &windowDef{tree: &syntax.FuncCall{Over: t}}
 	for i, known := range w.windows {
@@ -90,7 +90,7 @@ func (p *Planner) window(s *Scope, w *windowPlan, t *syntax.Window) (int, error)
 	return len(w.windows) - 1, nil
 }
 
-// sortable analyses a key of a window; rows with equal ones belong together.
+// sortable analyses a partition or sort key of a window.
 func (p *Planner) sortable(s *Scope, e syntax.Expr) (*Expr, error) {
 	x, err := p.Expr(s, e)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Planner) sortable(s *Scope, e syntax.Expr) (*Expr, error) {
 	return p.Folded(x, x.Letters), nil
 }
 
-// WindowFunctions are the window functions (9.22) that clients ask for.
+// WindowFunctions lists the window functions that clients use (9.22).
 var WindowFunctions = []Function{
 	{
 		Name: "row_number", Result: datum.Int8, Help: "number of the row in its partition, from 1",

@@ -9,8 +9,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Located turns byte offsets that the planner put into errors into the
-// character positions that clients want.
+// Located converts the byte offsets that the planner put into errors to character
+// positions, as the protocols need.
 func (p *Planner) Located(err error) error {
 	var pe *posError
 	if !errors.As(err, &pe) {
@@ -25,7 +25,7 @@ func (p *Planner) Located(err error) error {
 	return pe.err
 }
 
-// posError is an error at a place in the statement.
+// posError is an error with a position in the statement.
 type posError struct {
 	pos syntax.Pos
 	err error
@@ -34,7 +34,7 @@ type posError struct {
 func (e *posError) Error() string { return e.err.Error() }
 func (e *posError) Unwrap() error { return e.err }
 
-// At adds a place to an error, unless it has one.
+// At adds a position to an error that has none.
 func At(pos syntax.Pos, err error) error {
 	if err == nil {
 		return nil
@@ -45,7 +45,8 @@ func At(pos syntax.Pos, err error) error {
 	return &posError{pos, err}
 }
 
-// Unsupported is the refusal of a statement, or of a construct in one.
+// Unsupported returns the error for a statement or construct that nextid lacks
+// (0A000).
 func Unsupported(pos syntax.Pos, what string) error {
 	hint := "nextid answers SELECT over its id functions and tables; it stores no rows."
 	for words, instead := range refusalHints {
@@ -56,7 +57,8 @@ func Unsupported(pos syntax.Pos, what string) error {
 	return At(pos, sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", what).WithHint("%s", hint))
 }
 
-// refusalHints say what to do instead of what begins or ends with such words.
+// refusalHints maps the first or last words of an unsupported construct to what to
+// do instead.
 var refusalHints = map[string]string{
 	"FLUSH":       "Users, host rules and certificates are read again on SIGHUP.",
 	"GRANT":       usersFile,

@@ -17,14 +17,15 @@ type Table struct {
 	OID     uint32
 	Kind    byte // pg_class.relkind: 'v' view, 'r' table, 'S' sequence
 	Columns []TableColumn
-	Keys    []int // columns that Scan wants to know the conditions on
+	Keys    []int // columns whose conditions are passed to Scan
 	Help    string
 
 	Catalog    bool   // one of PostgreSQL's system catalogs
 	Definition string // of a view: the query, as pg_get_viewdef prints it
 
-	// Scan yields rows. keys holds, for each key column, the values that
-	// the WHERE leaves for it; the WHERE is checked again afterwards.
+	// Scan yields rows. For each key column, keys holds the values that WHERE
+	// allows. Rows with other values may be returned, since WHERE is checked
+	// afterwards.
 	Scan func(x *Exec, keys []KeyValues) (Rows, error)
 }
 
@@ -33,16 +34,15 @@ type TableColumn struct {
 	Name string
 	Type datum.OID
 	Null bool
-	// Declared is the type in the catalogs where it is not Type: inet, or a domain of
-	// information_schema, whose values have the type under it.
+	// Declared is the type in the catalogs where it differs from Type: inet, or a
+	// domain of information_schema, whose values have its base type.
 	Declared datum.OID
-	// Length bounds how many characters a text of the MySQL dialect has at most; 0
-	// where that is not said.
+	// Length is the most characters of a text in the MySQL dialect; 0: not known.
 	Length int32
 }
 
-// ColumnList reads columns as NAME:TYPE, with a ! behind the type of one that
-// is never NULL: "name:text! step:int8 note:text(80)". The types have pg_type's names.
+// ColumnList parses columns NAME:TYPE, with a ! after the type if the column is
+// never NULL: "name:text! step:int8 note:text(80)". Types have pg_type's names.
 func ColumnList(text string) []TableColumn {
 	return ColumnsOf(text, func(name string) (base, declared datum.OID, ok bool) {
 		t, ok := datum.TypeByName(name)
@@ -50,8 +50,8 @@ func ColumnList(text string) []TableColumn {
 	})
 }
 
-// ColumnsOf is ColumnList with the types that typ knows: what their values
-// are, and what the catalogs say that they are.
+// ColumnsOf is ColumnList with a function that finds types: the type of the values
+// and the one in the catalogs.
 func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok bool)) (columns []TableColumn) {
 	for column := range strings.FieldsSeq(text) {
 		name, typeName, _ := strings.Cut(column, ":")
@@ -67,7 +67,7 @@ func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok 
 	return columns
 }
 
-// FromColumns are the columns as a FROM item has them.
+// FromColumns returns the columns in the form of a FROM item.
 func (t *Table) FromColumns() []FromColumn {
 	out := make([]FromColumn, len(t.Columns))
 	for i, c := range t.Columns {
@@ -76,8 +76,7 @@ func (t *Table) FromColumns() []FromColumn {
 	return out
 }
 
-// TextMod is the type modifier of a text with so many characters at most, as
-// PostgreSQL has it for varchar; 0: no end.
+// TextMod returns varchar's type modifier for a length in characters; 0: no limit.
 func TextMod(length int32) int32 {
 	if length <= 0 {
 		return -1
@@ -85,11 +84,11 @@ func TextMod(length int32) int32 {
 	return length + 4
 }
 
-// TextLength is the length that a type modifier of TextMod tells, 0: none.
+// TextLength returns the length of a type modifier made by TextMod, 0: none.
 func TextLength(mod int32) int32 { return max(mod-4, 0) }
 
-// FirstTableOID marks where the OIDs of our own tables begin (PostgreSQL's
-// first normal object id).
+// FirstTableOID is the first OID of nextid's tables (PostgreSQL's
+// FirstNormalObjectId).
 const FirstTableOID = 16384
 
 func indexTables(families [][]Table) map[string]*Table {
@@ -111,15 +110,16 @@ func indexTables(families [][]Table) map[string]*Table {
 	return m
 }
 
-// SearchPath is the order in which a table name without schema is looked up,
-// whatever the setting search_path says: a pool that sets it to the
-// application's schema still finds ids.
+// SearchPath lists the schemas that are searched for a table name without schema.
+// The setting search_path does not change it: pools that set search_path to the
+// application's schema still find ids.
 var SearchPath = []string{PGCatalog, "public", NextidSchema}
 
-// IDTableSuffix makes a table of a generator: orders_id has one new id.
+// IDTableSuffix is the end of the name of a generator's table: each read of
+// orders_id yields one new id.
 const IDTableSuffix = "_id"
 
-// Column is the place of a column that the table has.
+// Column returns the index of a column. The table must have it.
 func (t *Table) Column(name string) int {
 	for i, c := range t.Columns {
 		if c.Name == name {
@@ -129,7 +129,7 @@ func (t *Table) Column(name string) int {
 	panic(t.Name + " has no column " + name)
 }
 
-// FixedRows makes a scan of rows that are computed when it begins.
+// FixedRows makes a Scan of rows that are computed when it starts.
 func FixedRows(rows func(x *Exec) ([][]datum.Value, error)) func(*Exec, []KeyValues) (Rows, error) {
 	return func(x *Exec, _ []KeyValues) (Rows, error) {
 		r, err := rows(x)
@@ -137,13 +137,13 @@ func FixedRows(rows func(x *Exec) ([][]datum.Value, error)) func(*Exec, []KeyVal
 	}
 }
 
-// KeyValues are the values that the conditions leave for a key column.
+// KeyValues holds the values that the conditions allow for a key column.
 type KeyValues struct {
 	Fixed  bool
 	Values []datum.Value
 }
 
-// Restrict leaves those values that are also in another condition.
+// Restrict removes the values that another condition excludes.
 func (k *KeyValues) Restrict(values []datum.Value) {
 	if !k.Fixed {
 		k.Fixed = true
@@ -159,10 +159,10 @@ func (k *KeyValues) Restrict(values []datum.Value) {
 	k.Values = slices.DeleteFunc(k.Values, func(v datum.Value) bool { return !set.Holds(v) })
 }
 
-// ValueSet is values of one type, without NULL.
+// ValueSet is a set of values of one type, without NULL.
 type ValueSet map[string]struct{}
 
-// SetOf is the set of some values.
+// SetOf returns the set of values.
 func SetOf(values []datum.Value) ValueSet {
 	s := make(ValueSet, len(values))
 	for _, v := range values {
@@ -171,7 +171,7 @@ func SetOf(values []datum.Value) ValueSet {
 	return s
 }
 
-// add adds a value, and reports whether it was not there.
+// add adds a value and reports whether it is new.
 func (s ValueSet) add(v datum.Value) bool {
 	if !v.Valid {
 		return false
@@ -187,7 +187,7 @@ func (s ValueSet) Holds(v datum.Value) bool {
 	return ok
 }
 
-// EmptyRow is a row of NULLs.
+// EmptyRow returns a row of NULLs.
 func (t *Table) EmptyRow() []datum.Value {
 	row := make([]datum.Value, len(t.Columns))
 	for i, c := range t.Columns {
@@ -196,8 +196,8 @@ func (t *Table) EmptyRow() []datum.Value {
 	return row
 }
 
-// Row makes a row: zero, false or empty where a column cannot be NULL, else
-// NULL, but for the given pairs of column name and value; the last one holds.
+// Row makes a row from pairs of column name and value; the last of a name counts.
+// Other columns are NULL, or zero, false or empty if they cannot be NULL.
 func (t *Table) Row(pairs ...any) []datum.Value {
 	shape, ok := rowShapes.Load(&t.Columns[0])
 	if !ok {
@@ -215,7 +215,7 @@ func (t *Table) Row(pairs ...any) []datum.Value {
 	return row
 }
 
-// rowShape holds what Row begins with.
+// rowShape caches what Row starts with.
 type rowShape struct {
 	zero   []datum.Value
 	column map[string]int

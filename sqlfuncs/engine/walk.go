@@ -2,8 +2,8 @@ package engine
 
 import "nextid/sqlfuncs/syntax"
 
-// walkExpr calls look for e and, while it returns true, for what e is made
-// of. It does not go into subqueries: they have scopes of their own.
+// walkExpr calls look for e and, while look returns true, for its parts. It does
+// not enter subqueries, which have scopes of their own.
 func walkExpr(e syntax.Expr, look func(syntax.Expr) bool) {
 	if e == nil || !look(e) {
 		return
@@ -11,8 +11,8 @@ func walkExpr(e syntax.Expr, look func(syntax.Expr) bool) {
 	eachPart(e, func(part syntax.Expr) { walkExpr(part, look) })
 }
 
-// leftmost returns where the text of an expression begins; the position of an
-// operator is its own.
+// leftmost returns the position where the text of an expression begins. An
+// operator's Pos is that of the operator itself.
 func leftmost(e syntax.Expr) syntax.Pos {
 	first := e.Position()
 	walkExpr(e, func(part syntax.Expr) bool {
