@@ -64,8 +64,8 @@ type Config struct {
 	Warm    time.Duration // before the measurement
 	Length  time.Duration // as fast as they can: longer, until there is an answer
 	Rate    float64       // operations a second of all clients together; 0: as fast as they can
-	// RTT is how much longer each exchange takes, as over a network: the client
-	// looks at an answer so long after it came.
+	// RTT makes each exchange longer, as a network does: the client reads an
+	// answer that long after it came.
 	RTT time.Duration
 	// Sample, when set, is called at the begin and at the end of the
 	// measurement, while all connections are open.

@@ -29,7 +29,7 @@ type Report struct {
 	Settings    []string  `json:"settings"`
 	Sections    []Section `json:"sections"`
 	Notes       []string  `json:"notes,omitempty"`  // what was not measured, and why
-	Doubts      []string  `json:"doubts,omitempty"` // what figures show of themselves
+	Doubts      []string  `json:"doubts,omitempty"` // figures that contradict others, such as one above the floor
 }
 
 // Section is one question, its answer as a table, and pictures of it.

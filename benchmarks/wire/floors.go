@@ -20,7 +20,7 @@ type line struct {
 	figure     func() report.Cell   // the line is measured in a way of its own
 	more       bool                 // more is better
 	bound, aim float64              // what the figure should reach; 0: nothing is asked
-	often      int                  // how many times the rounds of others, for a bound so close to the figure that those do not tell; 0: once
+	often      int                  // multiplies the rounds, where the bound is close to the figure; 0: 1
 }
 
 // Floors measures what the bounds of nextid's speed are set for, each beside
@@ -202,15 +202,15 @@ func (r *run) onOneStore(store *dbtest.Server) (lines []line) {
 	return lines
 }
 
-// makeSegments gives the names that are asked for the same engine: a snowflake costs
-// more than a number of a segment, whatever the text.
+// makeSegments creates all names as segments. A snowflake costs more than a number of a
+// segment, whatever the text.
 const makeSegments = "SELECT create_generator(name, 'segment') FROM unnest(ARRAY[" +
 	"'orders', 'customers', 'invoices', 'payments', 'events', 'users', 'shipments', 'codes']) name"
 
 const parseID = "SELECT parse_id(7123456789012345678)"
 
-// names are texts that ask for ids alone, and different some of them with a
-// parse_id between.
+// names returns texts that differ in their names. Some call parse_id, the others draw
+// an id.
 var (
 	names = []string{
 		nextID, "SELECT next_id('customers')", "SELECT next_id('invoices') AS id", "SELECT nextval('orders')",

@@ -132,8 +132,7 @@ func (c Config) during(ctx context.Context, r *report.Report, f func(*run)) (*re
 	return r, nil
 }
 
-// note notes what was not measured. What was not since the run was interrupted
-// goes without saying.
+// note notes what was not measured. After an interruption it notes nothing.
 func (r *run) note(err error) {
 	if err != nil && r.Ctx.Err() == nil {
 		r.report.Notes = append(r.report.Notes, err.Error())
