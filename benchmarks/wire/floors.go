@@ -209,8 +209,7 @@ const makeSegments = "SELECT create_generator(name, 'segment') FROM unnest(ARRAY
 
 const parseID = "SELECT parse_id(7123456789012345678)"
 
-// names returns texts that differ in their names. Some call parse_id, the others draw
-// an id.
+// names are texts that draw an id; of those in different, one calls parse_id.
 var (
 	names = []string{
 		nextID, "SELECT next_id('customers')", "SELECT next_id('invoices') AS id", "SELECT nextval('orders')",
