@@ -10,32 +10,33 @@ import (
 	"time"
 )
 
-// Servers that share a store share its definitions. One of them changes a
-// definition, or drops the name, while others have its generator open: those
-// must not go on by what they read when they opened it. Above all a name that
-// is created again with another layout, or kind, would get ids from both.
+// Servers of one store share its definitions. A server may alter or drop a name
+// while other servers have its generator open. Those servers must not go on with
+// the definition that they read at opening: a name that is created again with
+// another layout or kind would get ids from both.
 //
-// Most changes are noticed by a look at the store every few seconds (Watch).
-// But no clock is needed to keep ids apart. What a server gives out lies in
-// what it has reserved, and a Guard looks at the definition after each
-// reservation, before any of it is used: if the definition is still there
-// then, whoever changes it later also finds the reservation, and goes on
-// above it. That is why Drop calls Retire once more when the name is gone.
+// Most changes are noticed by Watch, which reads the store every few seconds.
+// Uniqueness does not depend on that interval. A server issues ids only from its
+// reservations, and a Guard reads the definition after each reservation, before any
+// id of it is used. If the definition is unchanged at that moment, a server that
+// changes it later also finds the reservation and continues above it. For the same
+// reason Drop calls Retire once more after the name is gone.
 
-// changesKey moves with every change of a definition: one number tells that
-// there was none.
+// changesKey is the key whose number rises with every change of any definition. An
+// unchanged number means that no definition changed.
 const changesKey = "changes"
 
-// errChanged is the cause of a refusal because a definition is not what it
-// was when its generator was opened.
+// errChanged is the cause of an ErrRetry after another server changed the
+// definition of a running generator.
 var errChanged = errors.New("the definition was changed on another server")
 
-// Guard is a Store that several servers share, for engines that keep what
-// they have reserved. A reservation for a generator whose definition has
-// changed is refused, with ErrRetry, and one of time on a worker id is
-// answered when all such generators of this process have been closed. The
-// Registry that it is given to (Config.Guard) says which they are; without
-// one it is the Store below.
+// Guard is a Store that other servers use, too. Kinds that keep reservations use
+// the store through it.
+//
+// Reserve for a name whose definition has changed returns ErrRetry. Reserve for
+// time on a worker id first closes all generators of this process whose definitions
+// have changed. The Registry with this Guard in Config.Guard finds those
+// generators. Without a Registry a Guard is the Store below it.
 type Guard struct {
 	Store
 	registry atomic.Pointer[Registry]
@@ -61,7 +62,8 @@ func (g *Guard) Reserve(ctx context.Context, r Reservation) (lo, hi int64, err e
 	return lo, hi, nil
 }
 
-// Recover implements Recoverer, on any store.
+// Recover implements Recoverer. For a store without Recover it reserves up to
+// atLeast.
 func (g *Guard) Recover(ctx context.Context, key string, atLeast int64) error {
 	if r, ok := g.Store.(Recoverer); ok {
 		return r.Recover(ctx, key, atLeast)
@@ -70,7 +72,7 @@ func (g *Guard) Recover(ctx context.Context, key string, atLeast int64) error {
 	return err
 }
 
-// allows reports whether what was reserved under a key may be used.
+// allows returns nil if a new reservation of key may be used, ErrRetry if not.
 func (r *Registry) allows(ctx context.Context, key string) error {
 	if name, ok := strings.CutPrefix(key, nameKeyPrefix); ok {
 		return r.unchanged(ctx, name)
@@ -85,8 +87,8 @@ func (r *Registry) allows(ctx context.Context, key string) error {
 	return nil
 }
 
-// unchanged returns nil if the definition of the running generator of a name
-// is still that of the store. It closes nothing: the generator itself asks.
+// unchanged returns nil if the running generator of a name was opened by the
+// definition that the store has. It closes nothing: the caller is that generator.
 func (r *Registry) unchanged(ctx context.Context, name string) error {
 	e := r.Lookup([]byte(name))
 	if e == nil {
@@ -97,7 +99,7 @@ func (r *Registry) unchanged(ctx context.Context, name string) error {
 	e.reserved = e.reserved || l == nil
 	r.opening.Unlock()
 	if l == nil {
-		return nil // it is being opened, and looked at afterwards
+		return nil // opening in progress; goLive compares the definition afterwards
 	}
 	d, err := r.cfg.Store.Defined(ctx, name)
 	switch {
@@ -113,13 +115,13 @@ func changedError(name string) error {
 	return &Error{Kind: ErrRetry, Name: name, Message: "generator \"" + name + "\" was changed on another server", Hint: "Try again.", Cause: errChanged}
 }
 
-// agrees reports whether a running generator was opened by a definition.
+// agrees reports whether l was opened by the definition d.
 func (l *live) agrees(d Definition) bool {
 	return l.stored.Version == d.Version && l.stored.Kind == d.Kind && bytes.Equal(l.stored.Options, d.Options)
 }
 
 // closeChanged closes the generators of this process whose definitions other
-// servers have changed. They are opened again when they are used next.
+// servers have changed. The next draw opens each one again.
 func (r *Registry) closeChanged(ctx context.Context) error {
 	if r.cfg.Guard == nil {
 		return nil
@@ -137,13 +139,13 @@ func (r *Registry) closeChanged(ctx context.Context) error {
 			return err
 		}
 	}
-	r.seenChange, r.agreed = mark, nil // now that none of them issues any more
+	r.seenChange, r.agreed = mark, nil // only after none of them issues ids any more
 	return nil
 }
 
-// stale finds the generators to close. mark is where changesKey stands; it is
-// read first, so that a change after it is found the next time. What goes live
-// after edits has moved was opened by a definition that was read later than mark.
+// stale finds the generators to close. It reads mark, the position of changesKey,
+// first: the next call finds a change made after that. A generator that goes live
+// after edits was incremented was opened by a definition read later than mark.
 func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live, err error) {
 	if mark, err = r.changes(ctx); err != nil || sameMark(mark, r.seenChange) {
 		return mark, nil, err
@@ -161,14 +163,14 @@ func (r *Registry) stale(ctx context.Context) (mark Mark, stale map[*Entry]*live
 	return mark, stale, err
 }
 
-// lookUps sets how many definitions are looked up at a time.
+// lookUps is the number of concurrent reads of definitions.
 const lookUps = 16
 
-// disagreeing finds the running generators that were opened by other
-// definitions than those in the store. It looks at these names one by one, not
-// at the catalogue, which may be much longer, since time on a worker id waits
-// for the answer. What agrees is noted: when the store fails or the context ends
-// on the way, the next look goes on from there, unless mark has moved.
+// disagreeing finds the running generators whose definitions differ from those in
+// the store. Reservations of time on a worker id wait for the result. So it reads
+// the definitions of these names only, not the whole catalogue, which may be much
+// longer. It records the generators that agree in r.agreed. After an error the next
+// call skips those, unless mark has moved.
 func (r *Registry) disagreeing(ctx context.Context, mark Mark, open map[*Entry]*live) (stale map[*Entry]*live, err error) {
 	if r.agreed == nil || !sameMark(mark, r.agreedAt) {
 		r.agreed, r.agreedAt = map[*live]bool{}, mark
@@ -181,9 +183,9 @@ func (r *Registry) disagreeing(ctx context.Context, mark Mark, open map[*Entry]*
 	stale = map[*Entry]*live{}
 	var mu sync.Mutex
 	var work sync.WaitGroup
-	places := make(chan struct{}, lookUps)
+	slots := make(chan struct{}, lookUps)
 	for e, l := range open {
-		places <- struct{}{}
+		slots <- struct{}{}
 		mu.Lock()
 		failed := err != nil
 		mu.Unlock()
@@ -193,7 +195,7 @@ func (r *Registry) disagreeing(ctx context.Context, mark Mark, open map[*Entry]*
 		work.Go(func() {
 			d, cause := r.cfg.Store.Defined(ctx, e.name)
 			if errors.Is(cause, ErrUnknown) {
-				d, cause = Definition{}, nil // with which nothing agrees
+				d, cause = Definition{}, nil // the zero Definition agrees with none
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -205,7 +207,7 @@ func (r *Registry) disagreeing(ctx context.Context, mark Mark, open map[*Entry]*
 			default:
 				stale[e] = l
 			}
-			<-places
+			<-slots
 		})
 	}
 	work.Wait()
@@ -220,8 +222,8 @@ func (r *Registry) changes(ctx context.Context) (Mark, error) {
 	return m, err
 }
 
-// sameMark compares all of a mark: after a failover that lost changes their
-// numbers come again.
+// sameMark compares all fields of two marks. Comparing Hi is not enough: after a
+// failover that lost changes, the same numbers are used again.
 func sameMark(a, b Mark) bool {
 	return a.Key == b.Key && a.Hi == b.Hi && a.Owner == b.Owner && a.Updated.Equal(b.Updated)
 }
@@ -236,11 +238,11 @@ func (r *Registry) announce(ctx context.Context) error {
 	return err
 }
 
-// WatchEvery bounds how soon a server notices what another one has changed.
+// WatchEvery is the longest time until a server notices a change by another server.
 const WatchEvery = 5 * time.Second
 
-// Watch keeps the generators of this process in step with the definitions in
-// the store until ctx ends.
+// Watch announces changes and closes generators whose definitions have changed,
+// every WatchEvery, until ctx ends.
 func (r *Registry) Watch(ctx context.Context) {
 	if r.cfg.Guard == nil {
 		return
@@ -254,9 +256,9 @@ func (r *Registry) Watch(ctx context.Context) {
 		}
 		bounded, cancel := context.WithTimeout(ctx, WatchEvery)
 		if r.unsaid.Load() {
-			_ = r.announce(bounded) // or the next time
+			_ = r.announce(bounded) // after an error the next round tries again
 		}
-		_ = r.closeChanged(bounded) // likewise
+		_ = r.closeChanged(bounded)
 		cancel()
 	}
 }

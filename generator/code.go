@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// Coder writes ids as text and reads them back (next_code, parse_code). A
-// Generator that is a Coder has a text form of its own, as dated numbers do;
-// for others CoderKind.Coder makes one of the options. Without either, the text of
-// an id is its decimal number.
+// Coder writes ids as text and reads them back (next_code, parse_code). The Coder
+// of a name is the Generator itself if it implements Coder, such as one with dated
+// numbers. Otherwise CoderKind.Coder makes it from the options. Without either, the
+// text of an id is its decimal number.
 type Coder interface {
-	// AppendCode appends the text form of an id of this generator. An id
-	// that has none is ErrOption.
+	// AppendCode appends the text form of an id of this generator. An id without a
+	// text form is ErrOption.
 	AppendCode(b []byte, id int64) ([]byte, error)
-	// ParseCode undoes AppendCode. A text that is no code of this generator
-	// is ErrOption.
+	// ParseCode is the inverse of AppendCode. A text that this generator cannot have
+	// written is ErrOption.
 	ParseCode(code string) (int64, error)
 }
 
-// CodeGenerator is a Generator whose ids are no 64-bit numbers but texts:
-// UUIDs, ULIDs and the like. Its Next answers ErrWrongKind.
+// CodeGenerator is a Generator whose ids are texts, such as UUIDs and ULIDs, not
+// 64-bit numbers. Its Next returns ErrWrongKind.
 type CodeGenerator interface {
 	Generator
 	// NextCode makes one code. It may wait until ctx ends.
 	NextCode(ctx context.Context) (string, error)
-	// ExplainCode takes a code apart. A text that is no code of this kind is
-	// ErrOption.
+	// ExplainCode decodes the fields of a code. A text that this kind cannot have
+	// written is ErrOption.
 	ExplainCode(code string) (Parts, error)
 }
 
-// CodeBounder is a CodeGenerator that can say between which codes, in the order
-// of their bytes, those of an instant lie. Kinds whose codes are not in the
-// order of time answer ErrWrongKind.
+// CodeBounder is a CodeGenerator that computes the least and the greatest code of
+// an instant, in byte order. Kinds whose codes are not ordered by time return
+// ErrWrongKind.
 type CodeBounder interface {
 	Bounds(t time.Time) (least, greatest string, err error)
 }
 
-// decimal is the Coder of generators that have no other.
+// decimal is the default Coder.
 type decimal struct{}
 
 func (decimal) AppendCode(b []byte, id int64) ([]byte, error) {
@@ -55,7 +55,7 @@ func (decimal) ParseCode(code string) (int64, error) {
 	return id, nil
 }
 
-// clip bounds what of a client's text a message repeats.
+// clip shortens a client's text for use in a message.
 func clip(s string) string {
 	const most = 64
 	if len(s) > most {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Create defines a new generator. It answers ErrExists for a known name.
+// Create defines a new generator. It returns ErrExists for a known name.
 func (r *Registry) Create(ctx context.Context, name, kind string, options json.RawMessage) error {
 	_, created, err := r.create(ctx, name, kind, options)
 	if err == nil && !created {
@@ -19,7 +19,8 @@ func (r *Registry) Create(ctx context.Context, name, kind string, options json.R
 	return err
 }
 
-// create defines a generator, unless its name exists.
+// create defines a generator unless its name exists, and returns the stored
+// definition.
 func (r *Registry) create(ctx context.Context, name, kind string, options json.RawMessage) (stored Definition, created bool, err error) {
 	d, err := r.normalize(name, kind, options)
 	if err == nil {
@@ -31,8 +32,8 @@ func (r *Registry) create(ctx context.Context, name, kind string, options json.R
 	return r.define(ctx, d)
 }
 
-// Alter changes options of a generator; the running one is replaced by its
-// successor, which goes on above it.
+// Alter changes options of a generator. A running generator is closed and its
+// successor opened, which continues above it.
 func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessage) error {
 	e, f, k, err := r.acquire(ctx, name)
 	if err != nil {
@@ -46,7 +47,7 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 		return err
 	}
 	f.Definition, err = r.cfg.Store.Redefine(ctx, f.Definition)
-	r.edits.Add(1) // even after an error: it may be changed
+	r.edits.Add(1) // also after an error: the store may have made the change
 	if err != nil {
 		return err
 	}
@@ -54,12 +55,12 @@ func (r *Registry) Alter(ctx context.Context, name string, change json.RawMessag
 	if e.live.Load() == nil {
 		return nil
 	}
-	_ = e.stop(ctx) // what it could not give back is lost, and no reason to refuse the change
+	_ = e.stop(ctx) // ids that could not be given back are lost; the change goes on
 	return e.restart(ctx, f)
 }
 
-// Drop removes a generator. What it issued stays issued: a generator that is
-// created again under the name goes on above it.
+// Drop removes a generator. Its ids stay used: a generator that is created again
+// under the name continues above them.
 func (r *Registry) Drop(ctx context.Context, name string) error {
 	e, f, k, err := r.acquire(ctx, name)
 	if err != nil {
@@ -77,7 +78,7 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 	}
 	err = r.announce(ctx)
 	if err == nil {
-		err = retire(ctx, k, f.Definition) // above what other servers have reserved until now
+		err = retire(ctx, k, f.Definition) // continue above what other servers have reserved meanwhile
 	}
 	if err != nil {
 		return &Error{
@@ -88,8 +89,8 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// retire calls Retirer.Retire. A key that has come to its end cannot be moved
-// further, and need not.
+// retire calls Retirer.Retire. ErrExhausted is not an error here: an exhausted key
+// cannot issue ids again.
 func retire(ctx context.Context, k Kind, d Definition) error {
 	retirer, ok := KindAs[Retirer](k)
 	if !ok {
@@ -101,9 +102,9 @@ func retire(ctx context.Context, k Kind, d Definition) error {
 	return nil
 }
 
-// Recover starts a generator again that stopped because the store went back
-// (ErrRegressed). The caller knows that no id at atLeast or beyond was ever
-// used. What this server holds of the generator is not issued any more.
+// Recover starts a generator again that stopped with ErrRegressed because the store
+// went back. The caller guarantees that no id at atLeast or beyond was ever used.
+// The ids in hand on this server are dropped.
 func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) error {
 	e, f, k, err := r.acquire(ctx, name)
 	if err != nil {
@@ -118,7 +119,7 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 		}
 	}
 	live := e.live.Load() != nil
-	_ = e.stop(ctx) // what it cannot give back is lost, which is the purpose
+	_ = e.stop(ctx) // ids that could not be given back are lost, as intended
 	if err := recoverable.Recover(ctx, f.Definition, atLeast); err != nil {
 		return named(err, name)
 	}
@@ -128,8 +129,8 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 	return err
 }
 
-// acquire locks a generator that exists, to change it. The caller releases it,
-// unless there is an error.
+// acquire locks an existing generator for a change. After a nil error the caller
+// must release the lock.
 func (r *Registry) acquire(ctx context.Context, name string) (*Entry, found, Kind, error) {
 	e, err := r.Existing(ctx, name)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *Registry) acquire(ctx context.Context, name string) (*Entry, found, Kin
 	return e, f, k, err
 }
 
-// defined reads the definition of a name, and its kind.
+// defined reads the definition of a name and finds its kind.
 func (r *Registry) defined(ctx context.Context, name string) (found, Kind, error) {
 	f, err := r.find(ctx, name)
 	if err != nil {

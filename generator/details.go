@@ -1,45 +1,45 @@
 package generator
 
-// Detailed is a Generator with more to tell an operator than Stats.
+// Detailed is a Generator that reports more to operators than Stats.
 type Detailed interface {
 	Details() Details
 }
 
-// Details are the rows that a running generator adds to a table of its kind:
-// nextid.rings, nextid.databases. The same numbers are in /metrics.
+// Details holds the rows of a running generator in a table of its kind, such as
+// nextid.rings. /metrics shows the same numbers.
 type Details struct {
 	Table string // without the schema: "rings"
-	Label string // of Row.Key in /metrics; "" where the key is empty
+	Label string // label of Row.Key in /metrics; "" if the key is empty
 	Rows  []Row
-	Note  string // for /readyz: what is wrong although ids go on; "" for nothing
+	Note  string // for /readyz: a problem that does not stop ids; "" for none
 }
 
 // Row is one row of Details.
 type Row struct {
-	Key    string // tells the rows of a generator apart; "" for the only one
+	Key    string // unique within a generator; "" for its only row
 	Fields []Field
 }
 
-// Field is a column of a Row, by the column's name. Value is an int64, float64,
-// bool, string or time.Time; nil, and the zero time, are NULL.
+// Field is one column of a Row. Value is an int64, float64, bool, string or
+// time.Time. Nil and the zero time are NULL.
 type Field struct {
 	Name  string
 	Value any
-	// Counter is set for an int64 that only grows while the generator runs. It
-	// goes on where it was when the generator is altered, or dropped and
-	// created again; see Registry.Counted.
+	// Counter marks an int64 that only grows while the generator runs.
+	// Registry.Counted continues it when the generator is altered, or dropped and
+	// created again.
 	Counter bool
 	Metric  Metric
 }
 
-// Metric describes how a Field appears in /metrics, with the generator's name as the
-// label "generator". The zero Metric does not appear.
+// Metric describes how a Field appears in /metrics. The generator's name is in the
+// label "generator". The zero Metric is left out.
 type Metric struct {
 	Name, Help string
 	Cause      string // value of the label "cause"; "" without that label
 }
 
-// Value returns a field of the row; nil if it has none of that name.
+// Value returns the value of a field, or nil if the row has no field of that name.
 func (r Row) Value(name string) any {
 	for _, f := range r.Fields {
 		if f.Name == name {
@@ -49,21 +49,22 @@ func (r Row) Value(name string) any {
 	return nil
 }
 
-// Counts hold what the generators of one name have done in this process.
+// Counts holds counters of all generators that one name had in this process.
 type Counts struct {
 	Issued, Waits, Refills, RefillErrors int64
 }
 
-// Counted is a name that had a running generator in this process.
+// Counted is a name that had a running generator in this process, at present or
+// earlier.
 type Counted struct {
-	Name, Kind string    // the kind is that of the latest generator
-	Generator  Generator // that runs; nil while none does
-	Counts     Counts    // of all generators of the name, which never fall
+	Name, Kind string    // the kind of the latest generator
+	Generator  Generator // the running one, or nil
+	Counts     Counts    // of all generators of the name; never fall
 	past       *tally
 }
 
-// Details are those of the running generator, with counters that go on where
-// those of earlier generators of the name ended. ok is false if it has none.
+// Details returns the Details of the running generator. Its counters include those
+// of earlier generators of the name. ok is false if the generator has no Details.
 func (c *Counted) Details() (d Details, ok bool) {
 	if c.Generator == nil {
 		return Details{}, false
@@ -83,18 +84,18 @@ func (c *Counted) Details() (d Details, ok bool) {
 	return d, true
 }
 
-// tally holds what the generators of one name have counted that were stopped, and
-// the one that goes on counting. It is replaced, never changed.
+// tally holds the counters of the stopped generators of one name, and its running
+// generator. A tally is immutable; changes replace it.
 type tally struct {
 	kind    string
-	counts  Counts             // of those that were stopped
-	fields  map[fieldKey]int64 // counters of their Details
-	counted Generator          // nil: none runs
+	counts  Counts             // of the stopped generators
+	fields  map[fieldKey]int64 // counters in their Details
+	counted Generator          // the running generator, or nil
 }
 
 type fieldKey struct{ table, row, field string }
 
-// begin goes on with another generator.
+// begin returns a tally with a new running generator.
 func (t *tally) begin(kind string, g Generator) *tally {
 	next := &tally{kind: kind, counted: g}
 	if t != nil {
@@ -103,7 +104,8 @@ func (t *tally) begin(kind string, g Generator) *tally {
 	return next
 }
 
-// end adds up what a generator has counted that issues no more.
+// end returns a tally that has added the counters of the running generator, which
+// must not issue ids any more.
 func (t *tally) end() *tally {
 	next := &tally{kind: t.kind, counts: t.sum(), fields: t.fields}
 	detailed, ok := Unwrap(t.counted).(Detailed)
@@ -135,7 +137,7 @@ func (t *tally) sum() Counts {
 }
 
 // Counted calls f for every name that had a running generator in this process,
-// until f returns false, in no order.
+// until f returns false. The order is undefined.
 func (r *Registry) Counted(f func(Counted) bool) {
 	for e := range r.names.all() {
 		t := e.tally.Load()

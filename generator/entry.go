@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// Entry is the stable place of one name in a process. Plans keep pointers to
-// it: it stays the same value while the generator behind it is opened,
-// altered, dropped and created again, so that at most one live generator of
-// a name exists in a process at any time.
+// Entry represents one name for the life of a process. Plans keep pointers to it.
+// It stays the same value while its generator is opened, altered, dropped and
+// created again. At most one generator of a name is live in a process.
 type Entry struct {
-	// The first cache line is what a draw reads.
+	// TryNext reads only this first cache line.
 	name   string
-	short  [shortName]byte      // name, where it fits
-	live   atomic.Pointer[live] // nil: not opened, dropped or altered
+	short  [shortName]byte      // name, if it is at most shortName bytes
+	live   atomic.Pointer[live] // nil: not opened, dropped or being altered
 	number int                  // see Number
 
 	registry *Registry
@@ -25,32 +24,33 @@ type Entry struct {
 
 	trouble atomic.Pointer[Trouble] // nil: none yet
 	waits   atomic.Pointer[waits]   // nil: no draw has waited or failed
-	found   atomic.Pointer[found]   // what the generator is opened by; nil: what the store has
+	found   atomic.Pointer[found]   // definition to open the generator by; nil: read it from the store
 
-	// reserved says that the store granted a reservation under the name while no
-	// generator was live. Below Registry.opening.
+	// reserved is set when the store grants a reservation under the name while no
+	// generator is live. Guarded by Registry.opening.
 	reserved bool
 
-	lock lock // to open, alter or drop this name
+	lock lock // held to open, alter or drop this name
 
-	// How often opening has failed, and how it did the last time. Those that
-	// waited for the lock meanwhile take that for an answer: to find out again
-	// may take as long for each of them, one after the other.
+	// failures counts failed openings; failure is the latest error. A caller that
+	// waited for the lock while an opening failed returns that error. Otherwise each
+	// waiter in turn would wait for the store as long again.
 	failures atomic.Uint64
-	failure  error // below lock
+	failure  error // guarded by lock
 }
 
-// shortName bounds how many bytes most names have at most.
+// shortName is the longest name, in bytes, that is compared within the Entry's
+// first cache line.
 const shortName = 32
 
-// newEntry returns the entry of a name, which it copies.
+// newEntry returns the entry of a name. It copies the name.
 func newEntry(name string, number int, r *Registry) *Entry {
 	e := &Entry{name: strings.Clone(name), number: number, registry: r, lock: newLock()}
 	copy(e.short[:], name)
 	return e
 }
 
-// is reports whether it is the entry of a name.
+// is reports whether the entry has this name.
 func (e *Entry) is(name []byte) bool {
 	if len(e.name) > shortName {
 		return e.name == string(name)
@@ -58,14 +58,14 @@ func (e *Entry) is(name []byte) bool {
 	return string(e.short[:len(e.name)]) == string(name)
 }
 
-// lock is a mutex whose waiters give up with their context: opening a generator
+// lock is a mutex whose waiters stop when their context ends: opening a generator
 // may wait long for the store.
 type lock chan struct{}
 
 func newLock() lock { return make(lock, 1) }
 
-// acquire waits for the lock. A free lock is acquired even when ctx has ended,
-// so that closing works then.
+// acquire waits for the lock. A free lock is acquired even after ctx has ended:
+// closing needs that.
 func (l lock) acquire(ctx context.Context) error {
 	select {
 	case l <- struct{}{}:
@@ -82,34 +82,34 @@ func (l lock) acquire(ctx context.Context) error {
 
 func (l lock) release() { <-l }
 
-// live is an open generator. The warm path reads no more of it than is here, so
-// that those of many names lie close together.
+// live is an open generator. It holds only the fields that the fast path reads, so
+// that the live values of many names lie close together in memory.
 type live struct {
-	try        TryGenerator // nil when gen cannot answer without waiting, or when audited
+	try        TryGenerator // nil if gen has no TryNext, or if draws are audited
 	audited    bool         // see Config.Audited
 	fieldShift uint8        // see Fielder
 	fieldBits  uint8
 	*opened
 }
 
-// opened holds what else there is to know of it.
+// opened holds the fields of a live generator that the fast path does not read.
 type opened struct {
 	gen        Generator
-	quick      TryGenerator // nil when gen cannot answer without waiting
+	quick      TryGenerator // gen as a TryGenerator, or nil; also set if draws are audited
 	coder      Coder
 	definition Definition // without secrets
-	stored     Definition // as the store has it; see live.agrees
+	stored     Definition // with secrets, as the store has it; see live.agrees
 	ends       time.Time  // see Registry.Ends
 	rate       int64      // see Registry.Rate
 
-	closed chan struct{} // closed when gen is
+	closed chan struct{} // closed after gen was
 }
 
 // Name returns the generator's name.
 func (e *Entry) Name() string { return e.name }
 
-// Number tells the entries of a registry apart: they are counted from 0 in the
-// order in which the process came to know the names.
+// Number returns the index of the entry in its registry. Entries are numbered from
+// 0 in the order in which the process first used the names.
 func (e *Entry) Number() int { return e.number }
 
 // TryNext draws up to n ids without waiting; see TryGenerator.
@@ -121,8 +121,8 @@ func (e *Entry) TryNext(n int64) (Range, bool) {
 	return l.try.TryNext(n)
 }
 
-// Next draws up to n ids, opening or creating the generator first where
-// needed; see Generator.
+// Next draws up to n ids. It first opens or creates the generator where needed. See
+// Generator.
 func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 	if r, ok := e.TryNext(n); ok {
 		return r, nil
@@ -139,8 +139,8 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 	}
 }
 
-// Streams reports whether ids are to be drawn by Next, and not by NextAll. A
-// generator that does not run is not asked.
+// Streams reports whether a request must be drawn by Next, not NextAll. It is false
+// while the generator does not run.
 func (e *Entry) Streams() bool {
 	l := e.live.Load()
 	return l != nil && l.streams()
@@ -151,8 +151,8 @@ func (l *live) streams() bool {
 	return !ok || !all.Ends()
 }
 
-// NextAll draws exactly n ids or none, by a generator that can (AllGenerator),
-// which it returns. all is nil where ids are to be drawn by Next.
+// NextAll draws exactly n ids or none from an AllGenerator, which it returns. all
+// is nil if the request must be drawn by Next.
 func (e *Entry) NextAll(ctx context.Context, n int64) (all AllGenerator, runs []Range, err error) {
 	for {
 		l, err := e.open(ctx)
@@ -180,9 +180,9 @@ func (e *Entry) TryNextWith(v int64) (int64, bool) {
 	return r.First | v<<l.fieldShift, ok
 }
 
-// NextWith draws one id whose field for the caller (Fielder) holds v, opening
-// the generator first where needed. A v that does not fit is ErrOption and
-// costs no id, a generator without such a field ErrWrongKind.
+// NextWith draws one id whose caller's field (Fielder) holds v. It first opens the
+// generator where needed. A v that does not fit is ErrOption and uses no id. A
+// generator without such a field is ErrWrongKind.
 func (e *Entry) NextWith(ctx context.Context, v int64) (int64, error) {
 	for {
 		l, err := e.open(ctx)
@@ -200,9 +200,9 @@ func (e *Entry) NextWith(ctx context.Context, v int64) (int64, error) {
 	}
 }
 
-// NextAt draws one id of the past, opening the generator first where needed; see
-// PastGenerator. Its field for the caller holds v; see NextWith. Generators of
-// other kinds are ErrWrongKind.
+// NextAt draws one id of the past with v in its caller's field. It first opens the
+// generator where needed. Kinds that are no PastGenerator return ErrWrongKind. See
+// PastGenerator and NextWith.
 func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (int64, error) {
 	for {
 		l, err := e.open(ctx)
@@ -244,11 +244,11 @@ func (l *live) checkField(name string, v int64) error {
 	return nil
 }
 
-// errGone says that a generator was altered or dropped meanwhile: its
-// successor is to be asked.
+// errGone is returned when a generator was altered or dropped during a draw. The
+// caller draws again from its successor.
 var errGone = errors.New("the generator is not the name's any more")
 
-// draw draws from l, which may not be in service any more.
+// draw draws from l, which may have been taken out of service.
 func (e *Entry) draw(ctx context.Context, l *live, n int64) (Range, error) {
 	if l.quick != nil {
 		if r, ok := l.quick.TryNext(n); ok {
@@ -259,8 +259,8 @@ func (e *Entry) draw(ctx context.Context, l *live, n int64) (Range, error) {
 	return r, e.judge(ctx, l, err)
 }
 
-// judge returns the error of a draw from l, errGone where l is not in service
-// any more.
+// judge returns the error of a failed draw from l, or errGone if l is out of
+// service.
 func (e *Entry) judge(ctx context.Context, l *live, err error) error {
 	if errors.Is(err, errChanged) {
 		if err := e.expire(ctx, l); err != nil {
@@ -273,8 +273,8 @@ func (e *Entry) judge(ctx context.Context, l *live, err error) error {
 	return err
 }
 
-// Definition returns the definition behind the entry without its secrets,
-// opening it if needed.
+// Definition returns the entry's definition without its secrets. It opens the
+// generator where needed.
 func (e *Entry) Definition(ctx context.Context) (Definition, error) {
 	l, err := e.open(ctx)
 	if err != nil {
@@ -283,8 +283,8 @@ func (e *Entry) Definition(ctx context.Context) (Definition, error) {
 	return l.definition, nil
 }
 
-// Generator returns the running generator, opening it if needed, for the
-// abilities that callers find by assertion (Raiser, Explainer, Reporter).
+// Generator returns the running generator. It opens the generator where needed.
+// Callers find optional interfaces by assertion: Raiser, Explainer, Reporter.
 func (e *Entry) Generator(ctx context.Context) (Generator, error) {
 	l, err := e.open(ctx)
 	if err != nil {
@@ -293,7 +293,8 @@ func (e *Entry) Generator(ctx context.Context) (Generator, error) {
 	return l.gen, nil
 }
 
-// Coder returns the text form of the generator's ids, opening it if needed.
+// Coder returns the text form of the generator's ids. It opens the generator where
+// needed.
 func (e *Entry) Coder(ctx context.Context) (Coder, error) {
 	l, err := e.open(ctx)
 	if err != nil {
@@ -302,8 +303,8 @@ func (e *Entry) Coder(ctx context.Context) (Coder, error) {
 	return l.coder, nil
 }
 
-// Ends is when the ids of the running generator run out because their time
-// does; the zero time if never, or if none is running.
+// Ends returns when the time range of the running generator's layout ends. It
+// returns the zero time for no end, or if no generator runs.
 func (e *Entry) Ends() time.Time {
 	if l := e.live.Load(); l != nil {
 		return l.ends
@@ -311,8 +312,8 @@ func (e *Entry) Ends() time.Time {
 	return time.Time{}
 }
 
-// Rate returns how many ids a second the layout of the running generator has for
-// one server; 0 without such a bound, or if none is running.
+// Rate returns how many ids a second one server can issue with the layout of the
+// running generator. It returns 0 for no bound, or if no generator runs.
 func (e *Entry) Rate() int64 {
 	if l := e.live.Load(); l != nil {
 		return l.rate
@@ -320,22 +321,22 @@ func (e *Entry) Rate() int64 {
 	return 0
 }
 
-// Audited reports whether the draws from the running generator are to be
-// recorded (Config.Audited).
+// Audited reports whether draws from the running generator must be recorded
+// (Config.Audited).
 func (e *Entry) Audited() bool {
 	l := e.live.Load()
 	return l != nil && l.audited
 }
 
-// Trouble describes why an entry last gave no id.
+// Trouble holds the latest error of an entry's draws.
 type Trouble struct {
-	Reason  Reason // "" for others than ErrNotNow
+	Reason  Reason // "" for errors other than ErrNotNow
 	Message string
 	At      time.Time
 }
 
-// NoteTrouble notes that a draw failed, for operators. A client that gave up is
-// no trouble of the generator.
+// NoteTrouble records a failed draw for operators. The error of a client that
+// stopped waiting is ignored.
 func (e *Entry) NoteTrouble(err error, at time.Time) {
 	if own, ok := errors.AsType[*Error](err); ok && !errors.Is(err, ErrOption) && !errors.Is(err, ErrWrongKind) {
 		e.trouble.Store(&Trouble{own.Reason, own.Message, at})
@@ -346,7 +347,8 @@ func (e *Entry) NoteTrouble(err error, at time.Time) {
 	}
 }
 
-// Trouble returns why the entry last gave no id on this server, nil if it always did.
+// Trouble returns the latest error of a draw on this server, or nil if none has
+// failed.
 func (e *Entry) Trouble() *Trouble { return e.trouble.Load() }
 
 // Running returns the generator if it is open in this process, else nil.
@@ -369,7 +371,7 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	if l := e.live.Load(); l != nil {
 		return l, nil
 	}
-	if e.failures.Load() != before { // while we waited: it may have taken long
+	if e.failures.Load() != before { // it failed while this caller waited for the lock
 		return nil, e.failure
 	}
 	l, err := e.openNow(ctx)
@@ -380,7 +382,7 @@ func (e *Entry) open(ctx context.Context) (*live, error) {
 	return l, err
 }
 
-// openNow opens the generator. The caller holds the lock.
+// openNow opens the generator. The caller holds e.lock.
 func (e *Entry) openNow(ctx context.Context) (*live, error) {
 	for {
 		f := e.found.Swap(nil)
@@ -397,7 +399,7 @@ func (e *Entry) openNow(ctx context.Context) (*live, error) {
 	}
 }
 
-// start opens the generator of a definition. The caller holds the lock.
+// start opens the generator of a definition. The caller holds e.lock.
 func (e *Entry) start(ctx context.Context, f found) (*live, error) {
 	d := f.Definition
 	k, err := e.registry.kind(d.Kind)
@@ -439,14 +441,14 @@ func (e *Entry) start(ctx context.Context, f found) (*live, error) {
 		l.fieldShift, l.fieldBits = f.Field()
 	}
 	if err := e.goLive(ctx, l, f.edits); err != nil {
-		_ = l.close(ctx) // what it cannot give back is lost
+		_ = l.close(ctx) // ids that could not be given back are lost
 		return nil, err
 	}
 	return l, nil
 }
 
-// restart is start after a change. If another server has changed the
-// definition again meanwhile, the next draw opens the generator.
+// restart calls start after a change. If another server has changed the definition
+// meanwhile, it leaves the opening to the next draw.
 func (e *Entry) restart(ctx context.Context, f found) error {
 	if _, err := e.start(ctx, f); !errors.Is(err, errChanged) {
 		return err
@@ -454,8 +456,9 @@ func (e *Entry) restart(ctx context.Context, f found) error {
 	return nil
 }
 
-// goLive puts a generator into service, unless its definition has changed since
-// edits stood where it did. The definition is read again where that may be.
+// goLive puts l into service unless its definition has changed. edits is the value
+// of Registry.edits before the definition was read. If Registry.edits has moved,
+// goLive reads the definition again.
 func (e *Entry) goLive(ctx context.Context, l *live, edits int64) error {
 	for !e.serve(l, edits) {
 		f, err := e.registry.find(ctx, e.name)
@@ -470,9 +473,9 @@ func (e *Entry) goLive(ctx context.Context, l *live, edits int64) error {
 	return nil
 }
 
-// serve puts a generator into service unless edits has moved, or something was
-// reserved before it was live: who changes the definition goes on above what it
-// finds reserved, so that the definition is looked at after each reservation.
+// serve puts l into service. It returns false if edits has moved, or if something
+// was reserved under the name before l was live. In the second case the Guard did
+// not compare the definition after the reservation, so the caller must.
 func (e *Entry) serve(l *live, edits int64) bool {
 	r := e.registry
 	r.opening.Lock()
@@ -486,15 +489,15 @@ func (e *Entry) serve(l *live, edits int64) bool {
 	return true
 }
 
-// stop takes the generator out of service. The caller holds the lock. An error
-// means that something was not given back; the generator issues no more.
+// stop takes the generator out of service. The caller holds e.lock. After an error
+// some ids were not given back; no more are issued in either case.
 func (e *Entry) stop(ctx context.Context) error {
 	l := e.live.Swap(nil)
 	if l == nil {
 		return nil
 	}
 	err := l.close(ctx)
-	e.tally.Store(e.tally.Load().end()) // after what it issued last
+	e.tally.Store(e.tally.Load().end()) // after the last id
 	return err
 }
 
@@ -506,8 +509,8 @@ func (l *live) close(ctx context.Context) error {
 	return nil
 }
 
-// expire takes l out of service if it still is in it, and returns when it is
-// closed. Whoever holds the lock may be about to do the same.
+// expire takes l out of service unless that has happened, and waits until l is
+// closed. Another holder of e.lock may be doing the same.
 func (e *Entry) expire(ctx context.Context, l *live) error {
 	select {
 	case e.lock <- struct{}{}:
@@ -518,7 +521,7 @@ func (e *Entry) expire(ctx context.Context, l *live) error {
 	}
 	defer e.lock.release()
 	if e.live.Load() == l {
-		_ = e.stop(ctx) // what it cannot give back is lost
+		_ = e.stop(ctx) // ids that could not be given back are lost
 	}
 	return nil
 }

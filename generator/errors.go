@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Sentinels: what a caller can branch on. sqlfuncs maps each to one SQLSTATE
-// and one MySQL error number (the codes in brackets).
+// Sentinels for errors.Is. Package sqlfuncs/sqlstate maps each one to an SQLSTATE,
+// given at the line's end, and to a MySQL error number.
 var (
 	ErrName      = errors.New("invalid generator name")              // 22023
 	ErrOption    = errors.New("invalid generator option")            // 22023
@@ -18,38 +18,37 @@ var (
 	ErrExists    = errors.New("generator already exists")            // 42710
 	ErrWrongKind = errors.New("not supported by this generator")     // 0A000
 	ErrExhausted = errors.New("generator exhausted")                 // 2200H
-	ErrNotNow    = errors.New("this server cannot issue ids now")    // 57P03: another server may
-	ErrRetry     = errors.New("no id in time")                       // 55P03: try again here
-	ErrRegressed = errors.New("store is inconsistent")               // 58000: an operator is needed
+	ErrNotNow    = errors.New("this server cannot issue ids now")    // 57P03: this server cannot issue ids now; another one may
+	ErrRetry     = errors.New("no id in time")                       // 55P03: no id could be drawn before the deadline; the call may be repeated
+	ErrRegressed = errors.New("store is inconsistent")               // 58000: an operator must act
 	ErrNotHeld   = errors.New("number is not held")                  // 55000
 	ErrPinned    = errors.New("configuration contradicts the store") // 58000
 )
 
-// Error is one failure with what a DBA needs to act on it.
+// Error is an error with a message for clients and a hint for a DBA.
 type Error struct {
-	Kind    error  // one of the sentinels above
-	Reason  Reason // why not now, for ErrNotNow
-	Name    string // generator name, "" when none is concerned
+	Kind    error  // one of the sentinels
+	Reason  Reason // set for ErrNotNow
+	Name    string // generator name, "" for none
 	Message string // one sentence, no trailing period
-	Hint    string // what to do about it; may be empty
-	Cause   error  // underlying error, may be nil
+	Hint    string // what to type or do; may be empty
+	Cause   error  // may be nil
 }
 
-// Reason tells the cases of ErrNotNow apart, for programs: what has to be set
-// right before this server issues ids again.
+// Reason is the machine-readable cause of an ErrNotNow: what an operator must
+// repair before this server issues ids again.
 type Reason string
 
-// The reasons.
+// The reasons of ErrNotNow.
 const (
 	ReasonClock    Reason = "clock"     // this server's clock was set back, or is wrong
-	ReasonWorkerID Reason = "worker id" // another server holds it, or all of them are held
+	ReasonWorkerID Reason = "worker id" // another server holds it, or all are held
 	ReasonSlice    Reason = "slice"     // the time slice in hand is lost or used up by another server, or may be
-	ReasonStore    Reason = "store"     // the store, or the database that ids come from, does not answer or takes no writes
+	ReasonStore    Reason = "store"     // the store, or the database of the ids, does not answer or is read-only
 	ReasonShutdown Reason = "shutdown"  // the server stops, or the generator was changed
 )
 
-// ReasonOf is the reason that an error or one of its causes gives, the
-// innermost one; "" if none does.
+// ReasonOf returns the innermost Reason among err and its causes, or "".
 func ReasonOf(err error) Reason {
 	var r Reason
 	for {
@@ -71,9 +70,9 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Cause.Error()
 }
 
-// Unwrap makes errors.Is find both the sentinel and the cause. A cause that is
-// io.EOF, as of a connection to a store that ended, stays hidden: callers
-// take io.EOF for the end of rows, and would answer with none and no error.
+// Unwrap makes errors.Is find both the sentinel and the cause. A cause io.EOF, from
+// a closed connection to a store, stays hidden: callers take io.EOF for the end of
+// rows and would return no rows and no error.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil || errors.Is(e.Cause, io.EOF) {
 		return []error{e.Kind}
@@ -81,8 +80,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
-// FewError is the error of a request for n numbers of which fewer are left. why
-// is that of the generator's end.
+// FewError returns the ErrExhausted of a request for n numbers when fewer are left.
+// why is the error of the generator's end; its hint is kept.
 func FewError(name string, n int64, why error) error {
 	hint := "Ask for fewer."
 	if e, ok := errors.AsType[*Error](why); ok && e.Hint != "" {
@@ -91,12 +90,12 @@ func FewError(name string, n int64, why error) error {
 	return &Error{Kind: ErrExhausted, Name: name, Message: fmt.Sprintf("generator %q has fewer than %d numbers left", name, n), Hint: hint}
 }
 
-// CountError is the ErrCount of a draw of n < 1 ids.
+// CountError returns the ErrCount of a draw of n < 1 ids.
 func CountError(name string, n int64) error {
 	return &Error{Kind: ErrCount, Name: name, Message: fmt.Sprintf("cannot draw %d ids", n), Hint: "Ask for at least one id."}
 }
 
-// ClosedError is the ErrNotNow of a draw from a generator that was closed.
+// ClosedError returns the ErrNotNow of a draw from a closed generator.
 func ClosedError(name string) error {
 	return &Error{
 		Kind: ErrNotNow, Reason: ReasonShutdown, Name: name, Message: fmt.Sprintf("generator %q is closed", name),
@@ -104,7 +103,7 @@ func ClosedError(name string) error {
 	}
 }
 
-// ShutdownError is the ErrNotNow of a server that issues no more ids.
+// ShutdownError returns the ErrNotNow of a server that shuts down.
 func ShutdownError(name string) error {
 	return &Error{
 		Kind: ErrNotNow, Reason: ReasonShutdown, Name: name, Message: "the server is shutting down",
@@ -112,8 +111,8 @@ func ShutdownError(name string) error {
 	}
 }
 
-// ChangedError is the ErrRetry of a store whose definition of a name is
-// another than the one to change.
+// ChangedError returns the ErrRetry of a change whose definition was changed
+// meanwhile.
 func ChangedError(name string) error {
 	return &Error{
 		Kind: ErrRetry, Name: name,
@@ -122,7 +121,7 @@ func ChangedError(name string) error {
 	}
 }
 
-// StoreClosedError is the ErrNotNow of a store that was closed.
+// StoreClosedError returns the ErrNotNow of a closed store.
 func StoreClosedError() error {
 	return &Error{
 		Kind: ErrNotNow, Reason: ReasonShutdown, Message: "the store is closed",
@@ -130,7 +129,8 @@ func StoreClosedError() error {
 	}
 }
 
-// StoreLateError is the ErrRetry of a store whose caller waits no longer.
+// StoreLateError returns the ErrRetry of a call that ended before the store
+// answered.
 func StoreLateError(ctx context.Context) error {
 	return &Error{Kind: ErrRetry, Message: "no answer from the store in time", Hint: "Try again.", Cause: ctx.Err()}
 }

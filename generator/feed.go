@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// FeedOption says how servers feed the sequence of one column of an
-// application's database from a generator; see package migrations/feed.
+// FeedOption configures how servers feed the sequence of one column of an
+// application's database from a generator. See package migrations/feed.
 type FeedOption struct {
-	Ahead Duration `json:"ahead"`           // for how long a block lasts
-	Block int64    `json:"block,omitempty"` // numbers in a block at least; 0: as migrations/feed has it
+	Ahead Duration `json:"ahead"`           // how long a block should last
+	Block int64    `json:"block,omitempty"` // least numbers in a block; 0: the default of migrations/feed
 }
 
-// maxFeeds bounds the feeds of one generator.
+// maxFeeds is the greatest number of feeds of one generator.
 const maxFeeds = 300
 
-// CheckFeeds checks the option feeds: columns by the URL of their database and,
-// behind a space, their name.
+// CheckFeeds checks the option feeds. Each key is the URL of a database, a space
+// and the name of a column.
 func CheckFeeds(feeds map[string]FeedOption) error {
 	const hint = "nextid migrate feed up writes this option."
 	if len(feeds) > maxFeeds {
@@ -44,25 +44,25 @@ func CheckFeeds(feeds map[string]FeedOption) error {
 	return nil
 }
 
-// Feed describes how a server sees a sequence that it feeds, for nextid.feeds.
+// Feed describes a sequence that this server feeds, for nextid.feeds.
 type Feed struct {
 	Name, Database, Column string
-	First, Last, Next      int64 // the block, and the number that is drawn next; 0: not seen yet
+	First, Last, Next      int64 // the block, and the next number to draw; 0: not read yet
 	Left                   int64
 	Lasts                  time.Duration // at the rate since the last move
-	Moved, Looked          time.Time     // by the database's clock, and by the server's
+	Moved, Looked          time.Time     // by the database's clock; by this server's clock
 	Moves, Failures        int64         // by this server
-	Error                  string        // of the last look; "" for none
+	Error                  string        // of the latest read; "" for none
 	ErrorAt                time.Time
 }
 
-// BlockGenerator is a Generator that can draw numbers in one run.
+// BlockGenerator is a Generator that can draw consecutive numbers.
 type BlockGenerator interface {
-	// NextBlock draws n consecutive numbers, which it reserves for that.
+	// NextBlock draws n consecutive numbers. It reserves them for this call.
 	NextBlock(ctx context.Context, n int64) (Range, error)
 }
 
-// NextBlock draws n consecutive numbers.
+// NextBlock draws n consecutive numbers; see BlockGenerator.
 func (e *Entry) NextBlock(ctx context.Context, n int64) (Range, error) {
 	for {
 		l, err := e.open(ctx)

@@ -10,49 +10,51 @@ import (
 )
 
 // Holder is a Generator whose numbers can be held, and confirmed or voided later. A
-// hold whose time is over comes back as the next number.
+// hold that ends without either makes the number available again.
 type Holder interface {
-	// Holds reports whether numbers may be held already: the option holds.
+	// Holds reports whether the option holds is set.
 	Holds() bool
-	// Hold returns a number that is not handed out again for d.
+	// Hold returns a number that is not issued again for d.
 	Hold(ctx context.Context, d time.Duration, by HeldBy) (int64, error)
-	// Confirm ends the hold of a number, which is used from now on. ErrNotHeld: by
-	// does not hold it.
+	// Confirm ends the hold of a number and marks it used. It returns ErrNotHeld if by
+	// does not hold the number.
 	Confirm(ctx context.Context, n int64, by HeldBy) error
-	// Void notes for good that a number is not used, and why, and that user said so.
-	// ErrNotHeld: the number is held, and not by by, or was never given.
+	// Void records durably that a number is not used, with the reason why and the
+	// user. It returns ErrNotHeld if another holder has the number, or if it was never
+	// issued.
 	Void(ctx context.Context, n int64, why, user string, by HeldBy) error
 }
 
-// HeldBy names who holds a number. Without a Name it is any session for a number that
-// is held for the first time. A number that came back has had a holder before, whose
-// Confirm may be late: it is held by the Session.
+// HeldBy identifies the holder of a number. With an empty Name, any session may
+// confirm a number that is held for the first time. A number that became available
+// again has had an earlier holder, whose Confirm may be late. So only its Session
+// may confirm it.
 type HeldBy struct {
 	Name    string
-	Session uint64 // random
+	Session uint64 // random number of the session
 }
 
-// Void is a number that is not used.
+// Void is the record of a number that is not used.
 type Void struct {
-	Name   string // of the generator
+	Name   string // generator name
 	Number int64
-	By     string // who said so
+	By     string // user
 	Why    string
 	At     time.Time // by the store's clock
 }
 
 const voidKeyPrefix = "void/"
 
-// VoidKey is the key that notes that a number is void. Its owner is By, a line feed,
-// and Why.
+// VoidKey returns the key of the record that a number is void. The Owner of its
+// Mark is By, a line feed and Why.
 func VoidKey(name string, n int64) string {
 	return voidKeyPrefix + name + "/" + strconv.FormatInt(n, 10)
 }
 
-// HoldKeyPrefix is the prefix of the keys of a name's holds.
+// HoldKeyPrefix returns the prefix of the keys of a name's holds.
 func HoldKeyPrefix(name string) string { return "hold/" + name + "/" }
 
-// Voids lists the numbers that are not used, by name and number.
+// Voids lists the voided numbers, ordered by name and number.
 func (r *Registry) Voids(ctx context.Context) ([]Void, error) {
 	marks, err := r.cfg.Store.Reserved(ctx, voidKeyPrefix)
 	voids := make([]Void, 0, len(marks))

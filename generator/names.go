@@ -7,17 +7,17 @@ import (
 	"sync/atomic"
 )
 
-// names is the hash table of what a process knows. Readers take no lock; what
-// was added stays.
+// names is a hash table of all entries of a process, with linear probing. Readers
+// take no lock. Entries are never removed.
 type names struct {
 	seed  maphash.Seed
-	slots atomic.Pointer[[]nameSlot] // a power of two, with at least one that is free
+	slots atomic.Pointer[[]nameSlot] // the length is a power of two; at least one slot is free
 
-	mu sync.Mutex // to add
-	n  int        // below mu
+	mu sync.Mutex // held by writers
+	n  int        // number of entries; guarded by mu
 }
 
-// nameSlot is free while it has no entry. The hash is written before the entry.
+// nameSlot is free while entry is nil. hash is written before entry is.
 type nameSlot struct {
 	entry atomic.Pointer[Entry]
 	hash  uint64
@@ -47,7 +47,8 @@ func (n *names) find(name []byte) *Entry {
 	}
 }
 
-// add returns the entry of a name, which is made by create unless it is there.
+// add returns the entry of a name. If the name is new, add calls create with the
+// number of entries.
 func (n *names) add(name string, create func(known int) (*Entry, error)) (*Entry, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,7 +85,8 @@ func put(slots []nameSlot, hash uint64, e *Entry) {
 	}
 }
 
-// all are the entries, in no order. Those that are added meanwhile may be missing.
+// all iterates over the entries in undefined order. It may miss entries that are
+// added meanwhile.
 func (n *names) all() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		slots := *n.slots.Load()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DidYouMean is the end of a message about a word that is not known: the
-// nearest one that is, "" if there is none.
+// DidYouMean returns the end of a message about an unknown word: a question with
+// the nearest known word, or "".
 func DidYouMean(word string, known []string) string {
 	best := Nearest(word, known)
 	if best == "" {
@@ -17,12 +17,12 @@ func DidYouMean(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
-// Nearest is the first of the known words that differ least from another, and
-// in one or two letters; "" if there is none. A word that was refused may be known
-// elsewhere, and is not its own correction.
+// Nearest returns the known word with the least edit distance from word, if that is
+// 1 or 2. Otherwise it returns "". It never returns word itself, which may be known
+// in another context.
 func Nearest(word string, known []string) string {
 	best, least := "", 3
-	for _, k := range known {
+	for _, k := range known { // too different by length alone: a client's text may have a megabyte
 		if len(word) >= len(k)+least {
 			continue // by length alone, which of a client's text may be a megabyte
 		}
@@ -33,8 +33,7 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// distance is the number of letters to insert, delete or replace to make b
-// of a (Levenshtein).
+// distance returns the Levenshtein distance of a and b in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -55,12 +54,13 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// mostCompared bounds the names that Resembling compares: every new name reads
-// them all.
+// mostCompared is the greatest number of names for which Resembling reads the
+// catalogue, as each new name does.
 const mostCompared = 200
 
-// Resembling returns a name of the store that differs from name in case, or by one
-// letter. It returns "" for none, and for a store with more than mostCompared names.
+// Resembling returns a name of the store that differs from name in case only, or by
+// one letter. It returns "" for none, and if the store has more than mostCompared
+// names.
 func (r *Registry) Resembling(ctx context.Context, name string) (string, error) {
 	r.catalogue.mu.Lock()
 	names := r.catalogue.names
@@ -77,11 +77,12 @@ func (r *Registry) Resembling(ctx context.Context, name string) (string, error) 
 	return "", err
 }
 
-// leastAlike sets how long names are of which one letter is a slip: a and b are two names.
+// leastAlike is the least length of names for which one different letter counts as
+// a typing error.
 const leastAlike = 4
 
-// resembles reports whether two names differ, and only in case or by one letter.
-// Digits tell names apart: orders_1, orders_2.
+// resembles reports whether two different names differ in case only, or by one
+// letter. A different digit does not count: orders_1 and orders_2 are two names.
 func resembles(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return a != b
@@ -104,7 +105,7 @@ func resembles(a, b string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// optionNames are the options that a struct has in JSON.
+// optionNames returns the JSON names of the fields of a struct.
 func optionNames(t reflect.Type) (names []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// sharedOptions are those that package code adds to kinds of numbers.
+// sharedOptions are the options that package code adds to kinds of numbers.
 var sharedOptions = []string{"text", "prefix", "pad", "check", "group", "separator", "alphabet", "salt", "scatter"}
 
 // OptionError returns an ErrOption with a message and a hint.
@@ -21,9 +21,9 @@ func OptionError(hint, format string, args ...any) error {
 	return &Error{Kind: ErrOption, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// StoredOptions reads options that a kind has stored. Those that cannot be read or
-// fail the check are ErrRegressed, since only the kind writes them; what
-// says whose they are: "a counter".
+// StoredOptions decodes and checks options that a kind has stored. An error is
+// ErrRegressed, since only the kind writes them. what names the kind in the
+// message: "a counter".
 func StoredOptions[O any](stored json.RawMessage, what string, check func(*O) error) (o O, err error) {
 	if err = json.Unmarshal(stored, &o); err == nil {
 		err = check(&o)
@@ -34,9 +34,9 @@ func StoredOptions[O any](stored json.RawMessage, what string, check func(*O) er
 	return o, err
 }
 
-// DecodeOptions reads a JSON object into the struct that into points to. Options
-// that the struct does not have, and values of a wrong type, are ErrOption;
-// hint is what to do about it. Empty input is an empty object.
+// DecodeOptions decodes a JSON object into the struct that into points to. Unknown
+// options and values of a wrong type are ErrOption with this hint. Empty input is
+// an empty object.
 func DecodeOptions(raw json.RawMessage, into any, hint string) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func DecodeOptions(raw json.RawMessage, into any, hint string) error {
 			return OptionError(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
 		}
 		name := wrong.Field
-		for _, embedded := range []string{"Given.", "settings."} { // structs of Go that JSON does not show
+		for _, embedded := range []string{"Given.", "settings."} { // prefixes of embedded structs, which JSON does not show
 			name = strings.TrimPrefix(name, embedded)
 		}
 		return OptionError(hint, "option %s must be %s, not a JSON %s", name, describe(wrong.Type), wrong.Value)
@@ -105,11 +105,11 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Instant is a moment in JSON, to the millisecond: RFC 3339, or a date. A
-// number is Unix milliseconds.
+// Instant is a time in JSON with a precision of milliseconds. It reads RFC 3339, a
+// date, or a number of Unix milliseconds.
 type Instant time.Time
 
-// instantForm is the one form that Instant is written in.
+// instantForm is the form in which Instant is written.
 const instantForm = "2006-01-02T15:04:05.000Z"
 
 // String writes the instant in UTC.
@@ -137,19 +137,19 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("a time is written \"2024-01-01T00:00:00Z\", or in Unix milliseconds, not %s", b)
 }
 
-// SetOption sets an option that was given.
+// SetOption sets *into if the option was given.
 func SetOption[T any](into, given *T) {
 	if given != nil {
 		*into = *given
 	}
 }
 
-// maxDescription bounds the option description, in bytes: Leaf's column has
-// room for as much.
+// maxDescription is the greatest length of the option description in bytes, as in
+// Leaf's table.
 const maxDescription = 256
 
-// CheckDescription refuses a text that is too long for an option description,
-// or that holds control characters.
+// CheckDescription returns ErrOption for a description that is too long or contains
+// control characters.
 func CheckDescription(text string) error {
 	const hint = "A description is one line of text for operators."
 	if len(text) > maxDescription {

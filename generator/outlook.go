@@ -5,29 +5,27 @@ import (
 	"time"
 )
 
-// EndsSoon sets how long before its time runs out a generator is warned of.
+// EndsSoon is how long before the end of a layout's time operators are warned.
 const EndsSoon = 365 * 24 * time.Hour
 
-// scarce is the part that is left of numbers, and of worker ids, when they are
-// told to run out.
+// scarce is the part of numbers, or of worker ids, at which operators are warned.
 const scarce = 0.1
 
-// Outlook holds what of a name comes to an end.
+// Outlook holds what a name can run out of.
 type Outlook struct {
-	Ends    time.Time // of the time that its layout has; the zero time: never
-	Numbers Left      // below its maximum
-	Workers Left      // worker ids of the width of its layout that no server holds
+	Ends    time.Time // of the time range of its layout; the zero time for never
+	Numbers Left      // numbers below its maximum
+	Workers Left      // free worker ids of the width of its layout
 }
 
-// Left describes how many there are of something, and how many of them are left. All
-// is 0 of what has no end.
+// Left holds how many of All are left. All is 0 if there is no limit.
 type Left struct{ Left, All int64 }
 
-// Scarce reports whether there is an end and little is left before it.
+// Scarce reports whether there is a limit and little is left below it.
 func (l Left) Scarce() bool { return l.All > 0 && float64(l.Left) <= scarce*float64(l.All) }
 
-// NumbersLeft counts the numbers of a line in steps of increment: those from
-// next, and those from least, to before limit.
+// NumbersLeft counts the numbers below limit in steps of increment: Left from next
+// on, All from least on.
 func NumbersLeft(next, least, limit, increment int64) Left {
 	count := func(from int64) int64 {
 		span := uint64(limit) - uint64(min(from, limit))
@@ -36,8 +34,8 @@ func NumbersLeft(next, least, limit, increment int64) Left {
 	return Left{count(next), max(count(least), 1)}
 }
 
-// OutlookOf is the Outlook of a name that the store has. What cannot be found
-// out is left out: a forecast is no reason for an error.
+// OutlookOf returns the Outlook of a stored name. It leaves out values that it
+// cannot read: a forecast must not fail.
 func (r *Registry) OutlookOf(ctx context.Context, name string, now time.Time) Outlook {
 	var o Outlook
 	d, err := r.cfg.Store.Defined(ctx, name)
@@ -63,7 +61,7 @@ func (r *Registry) OutlookOf(ctx context.Context, name string, now time.Time) Ou
 	return o
 }
 
-// FreeWorkers counts the worker ids that no server holds, of each width in use.
+// FreeWorkers counts the free worker ids, by the width of the worker field.
 func (r *Registry) FreeWorkers(ctx context.Context, now time.Time) (map[int]Left, error) {
 	marks, err := r.Workers(ctx)
 	free := map[int]Left{}

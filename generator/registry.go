@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// MaxNameBytes is the longest generator name.
+// MaxNameBytes is the greatest length of a generator name.
 const MaxNameBytes = 128
 
-// DefaultMaxNames bounds the names that a store has, and one process keeps in
-// memory.
+// DefaultMaxNames is the default greatest number of names in a store, and so in the
+// memory of a process.
 const DefaultMaxNames = 100_000
 
 // Config configures a Registry. Store and Kinds are required.
@@ -28,32 +28,31 @@ type Config struct {
 	Store Store
 	Kinds []Kind
 
-	// AutoCreate is the kind that Get makes of an unknown name; "" refuses
-	// unknown names with ErrUnknown.
+	// AutoCreate is the kind of the generators that Get creates for unknown names. ""
+	// makes Get return ErrUnknown for them.
 	AutoCreate string
 	// AutoOptions are the options of auto-created generators, by kind.
 	AutoOptions map[string]json.RawMessage
 
-	// Declared are the generators that this server's configuration names.
-	// They are created when missing; a stored definition that contradicts
-	// one is refused with ErrPinned (invariant 4). Version and Created are
-	// not used.
+	// Declared are the generators of this server's configuration. Missing ones are
+	// created. A stored definition that contradicts one is refused with ErrPinned.
+	// Version and Created are not used.
 	Declared []Definition
 
 	MaxNames int // 0: DefaultMaxNames
 
-	// Audited says of which names every draw is recorded; nil: of none. Their
-	// entries answer no TryNext, so that each draw comes the way on which it is
-	// recorded (Entry.Audited).
+	// Audited reports whether every draw of a name is recorded; nil means none.
+	// Entries of audited names answer no TryNext: only the slow path records draws
+	// (Entry.Audited).
 	Audited func(name string) bool
 
-	// Guard holds what the kinds were given of a store that other servers use,
-	// too; nil on a store of this process alone. See Watch.
+	// Guard is the store that the kinds use, if other servers use it, too. It is nil
+	// for a store of this process alone. See Watch.
 	Guard *Guard
 }
 
-// Registry maps names to entries. Lookup is lock-free; everything else may
-// ask the store.
+// Registry maps names to entries. Lookup takes no lock. All other methods may ask
+// the store.
 type Registry struct {
 	cfg       Config
 	kinds     map[string]Kind
@@ -64,12 +63,12 @@ type Registry struct {
 	catalogue catalogue
 	closed    atomic.Bool
 
-	changing   lock           // to carry out closeChanged
-	seenChange Mark           // of changesKey, at the end of the last closeChanged; belongs to changing
-	agreed     map[*live]bool // generators that agree with the store where changesKey is at agreedAt; belongs to changing
+	changing   lock           // held during closeChanged
+	seenChange Mark           // changesKey at the end of the last closeChanged; guarded by changing
+	agreed     map[*live]bool // generators that agree with the store as of agreedAt; guarded by changing
 	agreedAt   Mark
-	opening    sync.Mutex   // to go live, and to see what is live; never held while the store is asked
-	edits      atomic.Int64 // counts changes of definitions; see found
+	opening    sync.Mutex   // guards going live and the set of live generators; never held while the store is asked
+	edits      atomic.Int64 // number of changed definitions noticed; see found
 	unsaid     atomic.Bool  // an announcement failed
 }
 
@@ -122,7 +121,7 @@ func NewRegistry(cfg Config) (*Registry, error) {
 }
 
 // Declare creates the generators and templates of Config.Declared that the store
-// lacks.
+// does not have.
 func (r *Registry) Declare(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(r.declared)) {
 		if _, _, err := r.define(ctx, r.declared[name]); err != nil {
@@ -132,13 +131,12 @@ func (r *Registry) Declare(ctx context.Context) error {
 	return r.declare(ctx)
 }
 
-// Lookup returns the entry of a name that this process already knows, or
-// nil. It takes no lock and allocates nothing.
+// Lookup returns the entry of a name that this process has used before, or nil. It
+// takes no lock and allocates nothing.
 func (r *Registry) Lookup(name []byte) *Entry { return r.names.find(name) }
 
-// Get returns the entry of name. A name that this process does not know yet
-// is looked up in the store, and created where auto-create says so: names
-// that do not exist take no memory.
+// Get returns the entry of name. It looks up a new name in the store, and creates
+// it if Config.AutoCreate is set. Names that do not exist take no memory.
 func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -153,8 +151,8 @@ func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(f)
 }
 
-// GetAs is Get, except that a name which auto-create makes, without a template, is of
-// the given kind and options.
+// GetAs is Get with another kind and options for auto-created names. A matching
+// template takes precedence.
 func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.RawMessage) (*Entry, error) {
 	f, err := r.find(ctx, name)
 	_, declared := r.declared[name]
@@ -172,14 +170,14 @@ func (r *Registry) GetAs(ctx context.Context, name, kind string, options json.Ra
 	return r.entry(f)
 }
 
-// found is a definition, and where edits stood before it was read. While edits
-// stands there, no change of the definition was noticed since.
+// found is a definition with the value of Registry.edits before it was read. While
+// edits has that value, no change of the definition was noticed.
 type found struct {
 	Definition
 	edits int64
 }
 
-// find reads the definition of a name.
+// find reads the definition of a name from the store.
 func (r *Registry) find(ctx context.Context, name string) (found, error) {
 	f := found{edits: r.edits.Load()}
 	var err error
@@ -187,8 +185,8 @@ func (r *Registry) find(ctx context.Context, name string) (found, error) {
 	return f, err
 }
 
-// entry returns the entry of a name that exists, making it if needed. Its
-// generator is opened by the definition that was found.
+// entry returns the entry of an existing name, and makes it if needed. Its
+// generator will be opened by f.
 func (r *Registry) entry(f found) (*Entry, error) {
 	e, err := r.names.add(f.Name, func(known int) (*Entry, error) {
 		if _, declared := r.declared[f.Name]; known >= r.cfg.MaxNames && !declared {
@@ -202,8 +200,8 @@ func (r *Registry) entry(f found) (*Entry, error) {
 	return e, err
 }
 
-// Existing returns the entry of a name that the store has (ErrUnknown
-// otherwise). It never creates one.
+// Existing returns the entry of a name in the store. It never creates a name:
+// unknown ones are ErrUnknown.
 func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -215,8 +213,8 @@ func (r *Registry) Existing(ctx context.Context, name string) (*Entry, error) {
 	return r.entry(f)
 }
 
-// Past is the end, exclusive, of what was reserved under a name by any server,
-// also before it was dropped; the least number there is where nothing was.
+// Past returns the end (exclusive) of all reservations under a name, by all servers
+// and before drops. Without any it returns the least int64.
 func (r *Registry) Past(ctx context.Context, name string) (int64, error) {
 	key := NameKey(name)
 	m, ok, err := r.cfg.Store.Mark(ctx, key)
@@ -226,7 +224,7 @@ func (r *Registry) Past(ctx context.Context, name string) (int64, error) {
 	return m.Hi, err
 }
 
-// Definitions lists what the store knows, ordered by name, without secrets.
+// Definitions lists the definitions in the store, ordered by name, without secrets.
 func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
 	list, err := r.cfg.Store.ListDefined(ctx)
 	list = slices.DeleteFunc(list, func(d Definition) bool { return d.Name == templatesName })
@@ -236,7 +234,7 @@ func (r *Registry) Definitions(ctx context.Context) ([]Definition, error) {
 	return list, err
 }
 
-// Numbered lists the definitions whose ids are numbers.
+// Numbered lists the definitions whose ids are numbers, not texts.
 func (r *Registry) Numbered(ctx context.Context) ([]Definition, error) {
 	list, err := r.Definitions(ctx)
 	return slices.DeleteFunc(list, func(d Definition) bool {
@@ -245,7 +243,7 @@ func (r *Registry) Numbered(ctx context.Context) ([]Definition, error) {
 	}), err
 }
 
-// public returns d as it may be shown. k is nil for a kind that is not known.
+// public returns d without secrets. k is nil for an unknown kind.
 func public(k Kind, d Definition) Definition {
 	if p, ok := KindAs[Publisher](k); ok {
 		d.Options = p.Public(d.Options)
@@ -253,8 +251,8 @@ func public(k Kind, d Definition) Definition {
 	return d
 }
 
-// Running calls f for every generator that is open in this process, until f
-// returns false, in no order.
+// Running calls f for every open generator of this process, until f returns false.
+// The order is undefined.
 func (r *Registry) Running(f func(d Definition, g Generator) bool) {
 	for e := range r.names.all() {
 		if l := e.live.Load(); l != nil && !f(l.definition, l.gen) {
@@ -263,8 +261,8 @@ func (r *Registry) Running(f func(d Definition, g Generator) bool) {
 	}
 }
 
-// Open lists the definitions of the generators that are open in this process,
-// ordered by name, without secrets. It does not ask the store.
+// Open lists the definitions of the open generators of this process, ordered by
+// name, without secrets. It does not ask the store.
 func (r *Registry) Open() []Definition {
 	var list []Definition
 	r.Running(func(d Definition, _ Generator) bool {
@@ -275,8 +273,8 @@ func (r *Registry) Open() []Definition {
 	return list
 }
 
-// Ends is when the ids of a definition run out because their time does; the
-// zero time if that never happens.
+// Ends returns when the time range of a definition's layout ends, or the zero time
+// for never.
 func (r *Registry) Ends(d Definition) time.Time {
 	if k, ok := KindAs[Ender](r.kinds[d.Kind]); ok {
 		return k.Ends(d.Options)
@@ -284,8 +282,8 @@ func (r *Registry) Ends(d Definition) time.Time {
 	return time.Time{}
 }
 
-// Rate returns how many ids a second the layout of a definition has for one server;
-// 0 for kinds without such a bound.
+// Rate returns how many ids a second one server can issue by a definition; 0 for no
+// bound.
 func (r *Registry) Rate(d Definition) int64 {
 	if k, ok := KindAs[Rater](r.kinds[d.Kind]); ok {
 		return k.Rate(d.Options)
@@ -296,8 +294,8 @@ func (r *Registry) Rate(d Definition) int64 {
 // Kinds returns the names of the kinds, sorted.
 func (r *Registry) Kinds() []string { return slices.Sorted(maps.Keys(r.kinds)) }
 
-// KindOf is the kind of a generator that the store has; ErrUnknown otherwise.
-// It opens nothing.
+// KindOf returns the kind of a generator in the store; ErrUnknown without one. It
+// opens nothing.
 func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -306,9 +304,9 @@ func (r *Registry) KindOf(ctx context.Context, name string) (Kind, error) {
 	return k, err
 }
 
-// Close stops every generator and gives back what they hold. Names answer
-// ErrNotNow afterwards. The error tells of what could not be given back;
-// it is lost then, and nothing else is wrong.
+// Close stops every generator and gives back unused reservations. Names return
+// ErrNotNow afterwards. An error reports what could not be given back. Those ids
+// are lost; it needs no action.
 func (r *Registry) Close(ctx context.Context) error {
 	r.closed.Store(true)
 	var failed int
@@ -332,8 +330,8 @@ func (r *Registry) Close(ctx context.Context) error {
 	return nil
 }
 
-// load finds the definition of name, creating it where the configuration
-// says so.
+// load finds the definition of name. It creates the name if the configuration asks
+// for it.
 func (r *Registry) load(ctx context.Context, name string) (found, error) {
 	if r.closed.Load() {
 		return found{}, ShutdownError(name)
@@ -342,7 +340,7 @@ func (r *Registry) load(ctx context.Context, name string) (found, error) {
 	if !errors.Is(err, ErrUnknown) {
 		return f, err
 	}
-	d, known := r.declared[name] // dropped since the start
+	d, known := r.declared[name] // a declared name that was dropped since the start
 	if !known {
 		if d, known, err = r.template(ctx, name); err != nil {
 			return f, err
@@ -364,7 +362,7 @@ func (r *Registry) load(ctx context.Context, name string) (found, error) {
 	return f, err
 }
 
-// define writes a normalized definition into the store unless its name exists.
+// define writes a normalized definition to the store unless its name exists.
 func (r *Registry) define(ctx context.Context, d Definition) (stored Definition, created bool, err error) {
 	if k, ok := KindAs[Completer](r.kinds[d.Kind]); ok {
 		options, err := k.Complete(ctx, d)
@@ -391,14 +389,14 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 	return stored, created, err
 }
 
-// catalogue describes how many names the store has, as this server knows.
+// catalogue caches the number of names in the store.
 type catalogue struct {
 	mu      sync.Mutex // never held while the store is asked
 	names   int
-	coming  int       // are being created by this server
-	made    int       // were created by this server
+	coming  int       // being created by this server
+	made    int       // created by this server
 	counted time.Time // zero: never
-	asked   bool      // a count is on its way
+	asked   bool      // a count is running
 }
 
 const (
@@ -406,9 +404,9 @@ const (
 	countFull  = 5 * time.Second // while the store is full
 )
 
-// admit counts a name that is about to be made. It refuses when the store has
-// MaxNames: whoever may use the server could fill it otherwise. Declared names are always admitted. What
-// other servers created is noticed when the names are counted next.
+// admit counts a name that is about to be created. It returns ErrTooMany if the
+// store has MaxNames: otherwise any client could fill the store. Declared names are
+// always admitted. Names that other servers created are noticed by the next count.
 func (r *Registry) admit(ctx context.Context, name string) error {
 	if _, declared := r.declared[name]; !declared {
 		if err := r.count(ctx); err != nil {
@@ -426,7 +424,7 @@ func (r *Registry) admit(ctx context.Context, name string) error {
 	if free {
 		return nil
 	}
-	if _, err := r.cfg.Store.Defined(ctx, name); err != nil { // it is not there already
+	if _, err := r.cfg.Store.Defined(ctx, name); err != nil { // the name does not exist yet
 		return r.tooMany(name, "the store has %d generator names already", n)
 	}
 	c.mu.Lock()
@@ -435,8 +433,8 @@ func (r *Registry) admit(ctx context.Context, name string) error {
 	return nil
 }
 
-// count asks the store how many names it has, where that was not done lately.
-// Only the first count is waited for by all.
+// count asks the store for its number of names, unless a recent count is known. All
+// callers wait for the first count; later callers use the old one meanwhile.
 func (r *Registry) count(ctx context.Context) error {
 	c := &r.catalogue
 	c.mu.Lock()
@@ -448,7 +446,7 @@ func (r *Registry) count(ctx context.Context) error {
 		return nil
 	}
 	n, err := r.cfg.Store.Count(ctx)
-	if err == nil && n >= r.cfg.MaxNames { // without the dropped ones, perhaps
+	if err == nil && n >= r.cfg.MaxNames { // Count may include dropped names
 		var list []Definition
 		list, err = r.cfg.Store.ListDefined(ctx)
 		n = len(list)
@@ -457,7 +455,7 @@ func (r *Registry) count(ctx context.Context) error {
 	defer c.mu.Unlock()
 	c.asked = false
 	if err == nil {
-		c.names, c.counted = n+c.made-made, time.Now() // those made meanwhile may count twice
+		c.names, c.counted = n+c.made-made, time.Now() // names made meanwhile may count twice
 	}
 	return err
 }
@@ -495,7 +493,8 @@ func (r *Registry) normalize(name, kind string, options json.RawMessage) (Defini
 	return Definition{Name: name, Kind: kind, Options: o}, nil
 }
 
-// Alike reports whether Create with these options would make what d is.
+// Alike reports whether Create with these options would store the same definition
+// as d.
 func (r *Registry) Alike(d Definition, options json.RawMessage) bool {
 	made, err := r.normalize(d.Name, d.Kind, options)
 	if err != nil {
@@ -505,9 +504,9 @@ func (r *Registry) Alike(d Definition, options json.RawMessage) bool {
 	return json.Unmarshal(made.Options, &a) == nil && json.Unmarshal(d.Options, &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// checkDeclared refuses a definition that this server's configuration
-// contradicts: ids of one name must mean the same on every server. Options
-// that an earlier version stored are compared as this version writes them.
+// checkDeclared returns ErrPinned for a definition that contradicts this server's
+// configuration: ids of a name must mean the same on every server. Options that an
+// earlier version stored are compared with that version's defaults.
 func (r *Registry) checkDeclared(k Kind, d Definition) error {
 	want, ok := r.declared[d.Name]
 	if !ok {
@@ -533,7 +532,7 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 	}
 }
 
-// unmoved is normal options without those of Movable.
+// unmoved returns normalized options without those of Movable.
 func unmoved(k Kind, options json.RawMessage) json.RawMessage {
 	m, ok := KindAs[Movable](k)
 	var fields map[string]json.RawMessage
@@ -575,7 +574,7 @@ func CheckName(name string) error {
 	}
 }
 
-// named puts the name into an *Error that was made without one.
+// named sets the Name of an *Error that has none.
 func named(err error, name string) error {
 	var e *Error
 	if errors.As(err, &e) && e.Name == "" {

@@ -7,30 +7,29 @@ import (
 	"time"
 )
 
-// Scheduler is the one seam through which generators and stores work in the
-// background and wait. Goroutines is the usual one. That of the simulator
-// (generator/simulation) runs the same code one step at a time, in an order
-// that it makes from a seed.
+// Scheduler runs the background work and the waits of generators and stores.
+// Goroutines is the normal one. The simulator (generator/simulation) has its own:
+// it runs the same code one step at a time, in an order that depends on a seed.
 type Scheduler interface {
-	// Go runs f beside the caller, as a part of group.
+	// Go runs f concurrently as a part of group.
 	Go(group *sync.WaitGroup, f func())
 
-	// Join waits until everything in group has returned.
+	// Join waits until every function of group has returned.
 	Join(group *sync.WaitGroup)
 
-	// Receive waits for a value or the end of ch, or for the end of ctx,
-	// whose error it returns then.
+	// Receive waits for a value or the closing of ch. If ctx ends first, it returns
+	// ctx's error.
 	Receive(ctx context.Context, ch <-chan struct{}) error
 
-	// Sleep waits for d, or for the end of ctx, whose error it returns then.
+	// Sleep waits for d. If ctx ends first, it returns ctx's error.
 	Sleep(ctx context.Context, d time.Duration) error
 
-	// Pause is a Sleep for half of d to three halves: servers that failed
-	// together shall not try again together.
+	// Pause sleeps for a random time between d/2 and 3d/2. Servers that failed
+	// together then do not retry together.
 	Pause(ctx context.Context, d time.Duration) error
 }
 
-// Runtime is time and a way to wait for it.
+// Runtime is a Clock with the Scheduler that waits for it.
 type Runtime interface {
 	Clock
 	Scheduler

@@ -7,77 +7,75 @@ import (
 	"time"
 )
 
-// Store is the durable memory of the generators. Its whole job is
+// Store is the durable memory of the generators: reserve durably, issue from
+// memory.
 //
-//	Reserve durably, issue from memory.
-//
-// Every implementation passes generatortest.RunStore. The rules R1 to R7 are
-// those of package worker's comment.
+// Every implementation passes generatortest.RunStore. The comment of package worker
+// lists the rules R1 to R7.
 type Store interface {
 	Reserver
 	Definitions
 
-	// Exclusive reports whether only this process can use the store while
-	// it is open (an embedded store). Then the greatest reservation end in
-	// it bounds everything that was ever issued.
+	// Exclusive reports whether only this process can use the store while it is open
+	// (an embedded store). If so, the greatest end of a reservation in it bounds
+	// everything that was ever issued.
 	Exclusive() bool
 
-	// Close releases the store. Reservations stay as they are.
+	// Close releases the store. It does not change reservations.
 	Close() error
 }
 
-// Reserver moves the numbers that must never be handed out twice. A key has
-// one number, its hi: the end (exclusive) of all that was ever reserved.
+// Reserver grants reservations. For each key it stores one number, hi: the end
+// (exclusive) of everything that was ever reserved under the key.
 type Reserver interface {
 	// Reserve durably advances hi and returns the new reservation [lo, hi):
 	//
 	//	lo = max(hi before, r.AtLeast)      (r.AtLeast when the key is new)
 	//	hi = min(lo + r.N, r.Limit)
 	//
-	// It is linearizable per key and durable before it returns, so two
-	// reservations of a key never overlap. Any error, a timeout and a lost
-	// answer included, means "nothing was granted": the range may be burnt
-	// and must not be looked up again (rule R3).
+	// Reserve is linearizable per key, and durable before it returns. So two
+	// reservations of a key never overlap. Any error, including a timeout and a lost
+	// answer, means that nothing was granted. The range may be lost; it must not be
+	// looked up again (rule R3).
 	//
-	// It returns an *Error of kind ErrExhausted when lo ≥ r.Limit (nothing
-	// changes then), ErrNotNow when the store cannot be reached or is
-	// read-only, ErrRegressed when the store's content is damaged.
+	// It returns an *Error of kind ErrExhausted when lo ≥ r.Limit, without any change;
+	// ErrNotNow when the store cannot be reached or is read-only; ErrRegressed when
+	// the store's content is damaged.
 	Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error)
 
-	// Release gives back the unused tail of the last reservation of a key:
-	// if hi is still the key's end it becomes to (to ≤ hi). What begins at to
-	// must be the caller's own in one piece: to another server that reserved
-	// a part of it the store would seem to have gone back. A key whose end
-	// has moved on is left alone; that is not an error (rule R6).
+	// Release gives back the unused end of the last reservation of a key: if hi is
+	// still the key's end, the end becomes to (to ≤ hi). The caller must own all of
+	// [to, hi). If another server had reserved a part of it, the store would seem to
+	// that server to have gone back. A key whose end has moved on is left unchanged,
+	// without an error (rule R6).
 	Release(ctx context.Context, key string, hi, to int64) error
 
-	// Mark returns where one key stands; ok is false when nothing was ever
-	// reserved under it. It costs the same however many keys there are.
+	// Mark returns the state of one key. ok is false if nothing was ever reserved
+	// under it. The cost does not depend on the number of keys.
 	Mark(ctx context.Context, key string) (m Mark, ok bool, err error)
 
 	// Reserved lists the keys that begin with prefix, ordered by key.
 	Reserved(ctx context.Context, prefix string) ([]Mark, error)
 }
 
-// Recoverer is a Store that stops a key when it has noticed that the database
-// below went back, as after a failover or a restore (rule R7).
+// Recoverer is a Store that stops a key after it noticed that the database below
+// went back, by a failover or a restore (rule R7).
 type Recoverer interface {
-	// Recover starts a key again: its reservations go on at atLeast or
-	// above. The caller knows that nothing beyond was ever issued.
+	// Recover starts a stopped key again: its reservations continue at atLeast or
+	// above. The caller guarantees that no id beyond was ever issued.
 	Recover(ctx context.Context, key string, atLeast int64) error
 }
 
-// Prober is a Store that knows whether its database answers.
+// Prober is a Store that records whether its database answers.
 type Prober interface {
-	// Probe returns nil if the last question to the database was answered,
-	// else what was wrong and since when. It asks nothing itself: servers
-	// with generators in use ask all the time. A server whose Probe is not
-	// nil still issues what it has reserved, but should get no new clients.
-	// The error is a *StoreDown.
+	// Probe returns nil if the database answered the latest request; else a
+	// *StoreDown. It sends no request itself: servers with generators in use do so
+	// regularly. While Probe returns an error, a server still issues what it has
+	// reserved, but should get no new clients.
 	Probe() error
 }
 
-// StoreDown holds what keeps a Store from working, and since when.
+// StoreDown is the error that keeps a Store from working, and when it began.
 type StoreDown struct {
 	Since time.Time
 	Err   error
@@ -89,27 +87,26 @@ func (d *StoreDown) Error() string {
 
 func (d *StoreDown) Unwrap() error { return d.Err }
 
-// Seeder is a Store of one server alone that has a random number of its own,
-// for its whole life. Servers with such stores know nothing of each other:
-// what they begin with should differ.
+// Seeder is a Store of one server that has a random number, fixed for its whole
+// life. Servers with such stores do not know each other, so their first ids should
+// differ.
 type Seeder interface {
 	Seed() uint64
 }
 
-// Timekeeper is a Store whose database has a clock.
+// Timekeeper is a Store whose database has a clock that can be read.
 type Timekeeper interface {
-	// Time asks for the time by the database's clock: it was between earliest
-	// and latest when the database answered. A clock that cannot be asked for
-	// is ErrWrongKind.
+	// Time returns bounds for the time of the database's clock at the moment of its
+	// answer. A store without a readable clock returns ErrWrongKind.
 	Time(ctx context.Context) (earliest, latest time.Time, err error)
 }
 
-// TimeGranter is a Store that may refuse time on the lines of worker ids for a
-// while, or below a moment: one whose database may have lost reservations.
+// TimeGranter is a Store that may refuse time on worker ids for a while, or before
+// a moment. A store does so when its database may have lost reservations.
 type TimeGranter interface {
-	// EarliestTime returns the Unix ms from which the store grants time to a
-	// server whose time is now: no more than now where nothing was lost. The
-	// error is ErrNotNow while the store grants none.
+	// EarliestTime returns the Unix ms from which the store grants time to a server
+	// whose time is now. Without a loss that is at most now. It returns ErrNotNow
+	// while the store grants none.
 	EarliestTime(ctx context.Context, now int64) (ms int64, err error)
 }
 
@@ -119,15 +116,15 @@ type Reservation struct {
 	AtLeast int64
 	N       int64  // > 0
 	Limit   int64  // exclusive upper bound of hi; NoLimit for none
-	Owner   string // who asks, shown to operators; no effect on the result
+	Owner   string // the server that asks, for operators; does not change the result
 }
 
-// ReserveAll reserves a stretch that holds all that a request asks for, or
-// nothing: where less is left below r.Limit it returns ErrExhausted, and the key
-// stays as it is. need returns how long a stretch that begins at lo has to be;
-// ok is false where none is long enough. r.N may ask for more than that.
+// ReserveAll reserves a range that holds all that a request needs, or nothing. If
+// less is left below r.Limit, it returns ErrExhausted and the key does not change.
+// need returns the length needed of a range that begins at lo; ok is false if no
+// length is enough. r.N may ask for more.
 func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo int64) (n int64, ok bool)) (lo, hi int64, err error) {
-	const attempts = 3 // another server may reserve between the two questions
+	const attempts = 3 // another server may reserve between Mark and Reserve
 	holds := func(lo, hi int64) bool {
 		n, ok := need(lo)
 		return ok && lo < hi && uint64(hi)-uint64(lo) >= uint64(n)
@@ -162,7 +159,7 @@ func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo
 // NoLimit is the greatest possible Limit of a Reservation.
 const NoLimit int64 = 1<<63 - 1
 
-// Mark describes where one key stands.
+// Mark is the state of one key.
 type Mark struct {
 	Key     string
 	Hi      int64
@@ -170,48 +167,46 @@ type Mark struct {
 	Updated time.Time // by the store's clock, for operators
 }
 
-// Keys of the reservations.
+// Prefixes of the keys of reservations.
 const (
 	nameKeyPrefix   = "name/"
 	workerKeyPrefix = "worker/"
 )
 
-// NameKey is the key under which the numbers of a generator are reserved.
+// NameKey returns the key under which the numbers of a generator are reserved.
 func NameKey(name string) string { return nameKeyPrefix + name }
 
-// WorkerKeyPrefix is the prefix of all worker time lines; the keys are
-// "worker/<bits>/<id>", one pool per width of the worker field.
+// WorkerKeyPrefix is the prefix of the time lines of worker ids. The keys are
+// "worker/<bits>/<id>"; each width of the worker field has a pool of its own.
 const WorkerKeyPrefix = workerKeyPrefix
 
-// LineKeyPrefix is the prefix of time lines of one generator each; the keys
-// are "worker/line/<name>/…". They begin as those of worker ids do: after a
-// failover of the store the same rule holds for them, that nothing is granted
-// before every slice that the store may have forgotten has ended.
+// LineKeyPrefix is the prefix of time lines of single generators. The keys are
+// "worker/line/<name>/…". They begin like those of worker ids because the same rule
+// holds for them after a failover: nothing is granted before every time slice has
+// ended that the store may have lost.
 const LineKeyPrefix = workerKeyPrefix + "line/"
 
-// Definition says what a name is: written once when the name is created,
-// read by every server, and changed only by Registry.Alter. It pins the
-// layout (bits, epoch, unit) of the name.
+// Definition is the stored definition of a name. It is written when the name is
+// created and read by every server. Only Registry.Alter changes it. It fixes the
+// layout of the name: bits, epoch, unit.
 type Definition struct {
 	Name    string
 	Kind    string          // "snowflake", "segment", …
 	Options json.RawMessage // canonical JSON object as the kind's Normalize made it
-	Version int64           // 1 when first created, +1 each change and each time a dropped name is created again
+	Version int64           // 1 at first; +1 for each change and each time a dropped name is created again
 	Created time.Time       // by the store's clock
 }
 
-// Definitions is the catalogue of names in the store.
+// Definitions is the catalogue of the names in a store.
 type Definitions interface {
-	// Define writes d unless the name exists, and returns what is stored
-	// then, ours or the earlier one. created tells which. d.Version and
-	// d.Created are set by the store. A dropped name may be defined again;
-	// its reservations go on where they were.
+	// Define writes d unless the name exists. It returns the stored definition, and
+	// whether that is d. The store sets d.Version and d.Created. A dropped name may be
+	// defined again; its reservations continue where they ended.
 	Define(ctx context.Context, d Definition) (stored Definition, created bool, err error)
 
-	// Redefine replaces the options of d.Name if the stored version is
-	// still d.Version, and returns the stored definition with its new
-	// version. Otherwise an *Error of kind ErrRetry (somebody else changed
-	// it) or ErrUnknown.
+	// Redefine replaces the options of d.Name if the stored version is still
+	// d.Version, and returns the stored definition with its new version. Otherwise it
+	// returns an *Error of kind ErrRetry if the version differs, or ErrUnknown.
 	Redefine(ctx context.Context, d Definition) (Definition, error)
 
 	// Defined returns the definition of name, or an *Error of kind ErrUnknown.
@@ -220,25 +215,25 @@ type Definitions interface {
 	// ListDefined returns all definitions ordered by name.
 	ListDefined(ctx context.Context) ([]Definition, error)
 
-	// Count returns how many names the catalogue has, and may count dropped
-	// ones, too. It reads no definition.
+	// Count returns the number of names, which may include dropped names. It reads no
+	// definition.
 	Count(ctx context.Context) (int, error)
 
-	// Undefine removes the definition of name (ErrUnknown when there is
-	// none). The key NameKey(name) stays as a tombstone: a name that is
-	// created again goes on above everything it ever issued.
+	// Undefine removes the definition of name; ErrUnknown if there is none. The key
+	// NameKey(name) stays as a tombstone: a name that is created again continues above
+	// every id that it ever issued.
 	Undefine(ctx context.Context, name string) error
 }
 
-// Clock is the one seam through which engines see time.
+// Clock is the source of time of generators and stores. Tests inject their own.
 type Clock interface {
-	// Wall is the wall clock in Unix nanoseconds. It may jump.
+	// Wall returns the wall clock in Unix nanoseconds. It may jump.
 	Wall() int64
-	// Monotonic never goes back and is not related to the wall clock.
+	// Monotonic returns a time that never goes back, with an arbitrary origin.
 	Monotonic() time.Duration
 }
 
-// SystemClock is the Runtime of the operating system.
+// SystemClock is the Runtime of the operating system and the Go runtime.
 type SystemClock struct{ Goroutines }
 
 var _ Runtime = SystemClock{}

@@ -11,17 +11,19 @@ import (
 	"strings"
 )
 
-// A template makes generators by first use: those whose names begin as its pattern
-// does, up to the * at its end. The templates of a store are the options of one
-// definition. So a name that is new costs one look-up more, however many there are.
+// A template creates generators at their first use. It applies to the names that
+// begin with its pattern without the * at the end. All templates of a store are the
+// options of one definition. So a new name costs one more read of the store,
+// however many templates there are.
 
-// templatesName is the name of that definition. No generator can have it.
+// templatesName is the name of that definition. No generator can have this name.
 const templatesName = "*"
 
-// maxTemplates bounds the templates of a store.
+// maxTemplates is the greatest number of templates in a store.
 const maxTemplates = 1000
 
-// templateForm describes how a template is stored. Options are those that Kind.Normalize made.
+// templateForm is the stored form of a template. Options are normalized by the
+// kind.
 type templateForm struct {
 	Kind    string          `json:"kind"`
 	Options json.RawMessage `json:"options"`
@@ -30,7 +32,7 @@ type templateForm struct {
 // IsPattern reports whether a name is the pattern of a template.
 func IsPattern(name string) bool { return strings.HasSuffix(name, "*") }
 
-// pattern makes the definition of a template, whose Name is the pattern.
+// pattern returns the definition of a template; its Name is the pattern.
 func (r *Registry) pattern(pattern, kind string, options json.RawMessage) (Definition, error) {
 	prefix, ok := strings.CutSuffix(pattern, "*")
 	if !ok || CheckName(prefix+"_") != nil {
@@ -44,8 +46,8 @@ func (r *Registry) pattern(pattern, kind string, options json.RawMessage) (Defin
 	return d, err
 }
 
-// stored reads the templates of the store. d is what changes replace; its Version is 0
-// where there is none yet.
+// stored reads the templates of the store. d is the definition to replace; its
+// Version is 0 if there is none yet.
 func (r *Registry) stored(ctx context.Context) (d Definition, all map[string]templateForm, err error) {
 	all = map[string]templateForm{}
 	d, err = r.cfg.Store.Defined(ctx, templatesName)
@@ -58,7 +60,8 @@ func (r *Registry) stored(ctx context.Context) (d Definition, all map[string]tem
 	return d, all, err
 }
 
-// change writes what edit makes of the templates.
+// change applies edit to the templates of the store. It repeats this if another
+// server changed them meanwhile.
 func (r *Registry) change(ctx context.Context, edit func(all map[string]templateForm) error) error {
 	const attempts = 8 // another server may change them at the same time
 	for range attempts {
@@ -86,7 +89,7 @@ func (r *Registry) change(ctx context.Context, edit func(all map[string]template
 	return &Error{Kind: ErrRetry, Message: "other servers change the templates at the same time", Hint: "Try again."}
 }
 
-// CreateTemplate makes a template; ErrExists if there is one of the pattern.
+// CreateTemplate creates a template; ErrExists if the pattern has one.
 func (r *Registry) CreateTemplate(ctx context.Context, pattern, kind string, options json.RawMessage) error {
 	d, err := r.pattern(pattern, kind, options)
 	if err != nil {
@@ -107,8 +110,8 @@ func (r *Registry) CreateTemplate(ctx context.Context, pattern, kind string, opt
 	})
 }
 
-// DropTemplate removes a template; ErrUnknown if there is none of the pattern. The
-// generators that it made stay.
+// DropTemplate removes a template; ErrUnknown if the pattern has none. The
+// generators that it created stay.
 func (r *Registry) DropTemplate(ctx context.Context, pattern string) error {
 	return r.change(ctx, func(all map[string]templateForm) error {
 		if _, exists := all[pattern]; !exists {
@@ -122,7 +125,7 @@ func (r *Registry) DropTemplate(ctx context.Context, pattern string) error {
 	})
 }
 
-// Templates lists the templates by pattern, without secrets.
+// Templates lists the templates, ordered by pattern, without secrets.
 func (r *Registry) Templates(ctx context.Context) ([]Definition, error) {
 	_, all, err := r.stored(ctx)
 	var list []Definition
@@ -133,9 +136,9 @@ func (r *Registry) Templates(ctx context.Context) ([]Definition, error) {
 	return list, err
 }
 
-// template returns the definition that a template makes of a name; ok is false if
-// none does. The longest pattern counts. The error is ErrPinned if the configuration
-// says something else of that pattern.
+// template returns the definition of a name by the template with the longest
+// matching pattern. ok is false if no pattern matches. The error is ErrPinned if
+// the configuration contradicts that template.
 func (r *Registry) template(ctx context.Context, name string) (d Definition, ok bool, err error) {
 	_, all, err := r.stored(ctx)
 	if err != nil {
@@ -170,7 +173,7 @@ func (r *Registry) template(ctx context.Context, name string) (d Definition, ok 
 	return Definition{Name: name, Kind: t.Kind, Options: t.Options}, true, nil
 }
 
-// declare creates the templates of the configuration that the store lacks.
+// declare creates the templates of the configuration that the store does not have.
 func (r *Registry) declare(ctx context.Context) error {
 	if len(r.patterns) == 0 {
 		return nil
@@ -185,8 +188,8 @@ func (r *Registry) declare(ctx context.Context) error {
 	})
 }
 
-// Templated returns the entry of a name that exists or that a template makes;
-// ErrUnknown otherwise.
+// Templated returns the entry of a name that exists, or that a template creates;
+// else ErrUnknown.
 func (r *Registry) Templated(ctx context.Context, name string) (*Entry, error) {
 	e, err := r.Existing(ctx, name)
 	if errors.Is(err, ErrUnknown) {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// WorkerMark describes where the time line of one worker id stands.
+// WorkerMark is the state of the time line of one worker id.
 type WorkerMark struct {
 	Bits int   // width of the worker field
 	ID   int64 // worker id
-	Mark       // Hi in Unix milliseconds; NoLimit for one that was given up, see worker.Repair
+	Mark       // Hi in Unix milliseconds; NoLimit if the id was given up, see worker.Repair
 }
 
-// WorkerBits returns how wide the worker field of a generator's ids is; 0 of kinds that
-// have none.
+// WorkerBits returns the width of the worker field of a generator's ids; 0 for
+// kinds without one.
 func (r *Registry) WorkerBits(ctx context.Context, name string) (int, error) {
 	d, err := r.cfg.Store.Defined(ctx, name)
 	k, ok := KindAs[WorkerKind](r.kinds[d.Kind])
@@ -24,7 +24,7 @@ func (r *Registry) WorkerBits(ctx context.Context, name string) (int, error) {
 	return k.WorkerBits(d.Options), nil
 }
 
-// Workers lists the worker ids that were ever claimed.
+// Workers lists all worker ids that were ever claimed.
 func (r *Registry) Workers(ctx context.Context) ([]WorkerMark, error) {
 	marks, err := r.cfg.Store.Reserved(ctx, WorkerKeyPrefix)
 	var out []WorkerMark

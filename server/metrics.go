@@ -290,7 +290,7 @@ func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Count
 			leftIDs.sample(to, float64(stats.Left), g.Name, g.Kind)
 		}
 		sampleAll(to, generatorGauges, stats, g.Name, g.Kind)
-		if _, timed := generator.Unwrap(g.Generator).(generator.Stamper); timed {
+		if _, timed := generator.Unwrap(g.Generator).(generator.WorkerIDHolder); timed {
 			stepSec.sample(to, float64(stats.Step)/1000, g.Name, g.Kind)
 		} else {
 			stepIDs.sample(to, float64(stats.Step), g.Name, g.Kind)

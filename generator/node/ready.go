@@ -105,9 +105,9 @@ func Ready(store generator.Store, registry *generator.Registry, margin time.Dura
 func ended(registry *generator.Registry) error {
 	over, going := "", false
 	registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		_, stamps := generator.Unwrap(g).(generator.Stamper)
+		_, holdsID := generator.Unwrap(g).(generator.WorkerIDHolder)
 		r, reports := g.(generator.Reporter)
-		if !stamps || !reports {
+		if !holdsID || !reports {
 			return true
 		}
 		if r.Stats().Ended {

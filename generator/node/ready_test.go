@@ -29,7 +29,7 @@ const (
 	over   lasting = -2
 )
 
-// WorkerID implements generator.Stamper.
+// WorkerID implements generator.WorkerIDHolder.
 func (lasting) WorkerID() (datacenter, worker int64) { return 0, 0 }
 
 func (lasting) Next(context.Context, int64) (generator.Range, error) {

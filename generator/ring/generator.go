@@ -56,13 +56,13 @@ type Generator struct {
 }
 
 var (
-	_ generator.TryGenerator = (*Generator)(nil)
-	_ generator.Closer       = (*Generator)(nil)
-	_ generator.Raiser       = (*Generator)(nil)
-	_ generator.Reporter     = (*Generator)(nil)
-	_ generator.Detailed     = (*Generator)(nil)
-	_ generator.Explainer    = (*Generator)(nil)
-	_ generator.Stamper      = (*Generator)(nil)
+	_ generator.TryGenerator   = (*Generator)(nil)
+	_ generator.Closer         = (*Generator)(nil)
+	_ generator.Raiser         = (*Generator)(nil)
+	_ generator.Reporter       = (*Generator)(nil)
+	_ generator.Detailed       = (*Generator)(nil)
+	_ generator.Explainer      = (*Generator)(nil)
+	_ generator.WorkerIDHolder = (*Generator)(nil)
 )
 
 // ready is the slots that may be drawn, all of one worker id.
@@ -235,7 +235,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	return nil
 }
 
-// WorkerID implements generator.Stamper.
+// WorkerID implements generator.WorkerIDHolder.
 func (g *Generator) WorkerID() (datacenter, worker int64) {
 	return g.layout.SplitWorker(g.pool.Lease().Worker)
 }

@@ -50,13 +50,13 @@ type timing struct {
 }
 
 var (
-	_ generator.TryGenerator = (*Generator)(nil)
-	_ generator.Closer       = (*Generator)(nil)
-	_ generator.Raiser       = (*Generator)(nil)
-	_ generator.Reporter     = (*Generator)(nil)
-	_ generator.Explainer    = (*Generator)(nil)
-	_ generator.Stamper      = (*Generator)(nil)
-	_ generator.Fielder      = (*Generator)(nil)
+	_ generator.TryGenerator   = (*Generator)(nil)
+	_ generator.Closer         = (*Generator)(nil)
+	_ generator.Raiser         = (*Generator)(nil)
+	_ generator.Reporter       = (*Generator)(nil)
+	_ generator.Explainer      = (*Generator)(nil)
+	_ generator.WorkerIDHolder = (*Generator)(nil)
+	_ generator.Fielder        = (*Generator)(nil)
 
 	_ generator.PastGenerator = (*Generator)(nil)
 )
@@ -405,7 +405,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	return nil
 }
 
-// WorkerID implements generator.Stamper.
+// WorkerID implements generator.WorkerIDHolder.
 func (g *Generator) WorkerID() (datacenter, worker int64) {
 	w := g.window.Load()
 	if w == nil {

@@ -119,7 +119,7 @@ func serviceWorker(x *engine.Exec) (datacenter, worker int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	s, ok := gen.(generator.Stamper)
+	s, ok := gen.(generator.WorkerIDHolder)
 	if !ok {
 		return 0, 0, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q carry no worker id", serviceGenerator)
 	}
