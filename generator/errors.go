@@ -116,7 +116,7 @@ func ShutdownError(name string) error {
 func ChangedError(name string) error {
 	return &Error{
 		Kind: ErrRetry, Name: name,
-		Message: fmt.Sprintf("generator %q was changed by somebody else at the same time", name),
+		Message: fmt.Sprintf("generator %q was changed by another session at the same time", name),
 		Hint:    "Look at it again and repeat the change.",
 	}
 }

@@ -463,7 +463,7 @@ func (r *Registry) count(ctx context.Context) error {
 func (r *Registry) tooMany(name, format string, n int) error {
 	return &Error{
 		Kind: ErrTooMany, Name: name, Message: fmt.Sprintf(format, n),
-		Hint: "Raise max_names in the configuration, drop names that nobody uses, or use fewer names.",
+		Hint: "Raise max_names in the configuration, drop unused names, or use fewer.",
 	}
 }
 

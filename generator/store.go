@@ -138,7 +138,7 @@ func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo
 			lo = max(lo, m.Hi)
 		}
 		if !holds(lo, r.Limit) {
-			return 0, 0, &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has not as many numbers left below %d", r.Key, r.Limit)}
+			return 0, 0, &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has too few numbers left below %d", r.Key, r.Limit)}
 		}
 		ask := r
 		n, _ := need(lo)

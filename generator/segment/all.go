@@ -47,8 +47,9 @@ func (g *Generator) nextAll(ctx context.Context, n int64) ([]generator.Range, er
 	}
 }
 
-// takeAll draws n ids from the buffers, or none where they hold fewer. Then it
-// returns the reservation to wait for, and whether that was made for this draw.
+// takeAll draws n ids from the buffers, or none if they hold fewer. In the second
+// case it returns the reservation to wait for. mine reports whether that
+// reservation was started for this draw.
 func (g *Generator) takeAll(n int64) (runs []generator.Range, f *flight, mine bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,7 +57,7 @@ func (g *Generator) takeAll(n int64) (runs []generator.Range, f *flight, mine bo
 		return nil, nil, false, generator.ClosedError(g.name)
 	}
 	b := g.current.Load()
-	for { // others draw from the current buffer without the lock
+	for { // other goroutines draw from the current buffer without the lock
 		i := b.next.Load()
 		take := min(n, max(0, b.size-i))
 		have := take
@@ -79,9 +80,9 @@ func (g *Generator) takeAll(n int64) (runs []generator.Range, f *flight, mine bo
 	}
 }
 
-// takeQueued draws n ids from the buffers behind the current one, which is empty
-// unless n is 0. They hold as many. marked tells that the draw has come to the
-// mark of the current buffer. Called with mu.
+// takeQueued draws n ids from the queued buffers, which hold at least n. The
+// current buffer is empty unless n is 0. marked reports that the draw has reached
+// the mark of the current buffer. The caller holds mu.
 func (g *Generator) takeQueued(runs []generator.Range, n int64, marked bool) []generator.Range {
 	for n > 0 {
 		b := g.queue[0]
@@ -100,8 +101,8 @@ func (g *Generator) takeQueued(runs []generator.Range, n int64, marked bool) []g
 	return runs
 }
 
-// allStrict makes a reservation that began after the request and holds all ids
-// of it; see nextStrict.
+// allStrict makes one reservation for all ids of a request. It begins after the
+// request; see nextStrict.
 func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, error) {
 	g.mu.Lock()
 	closed, atLeast := g.closed, max(g.first, g.above+1)
@@ -127,12 +128,12 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 			g.mu.Unlock()
 			return []generator.Range{g.run(b, used, n)}, nil
 		}
-		g.mu.Unlock() // Raise has passed over it meanwhile
+		g.mu.Unlock() // Raise has passed the reservation meanwhile
 	}
 }
 
-// NextBlock implements generator.BlockGenerator. The run is apart from the
-// buffers.
+// NextBlock implements generator.BlockGenerator. It reserves the block apart from
+// the buffers.
 func (g *Generator) NextBlock(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(g.name, n)
@@ -152,7 +153,8 @@ func (g *Generator) NextBlock(ctx context.Context, n int64) (generator.Range, er
 	return runs[0], nil
 }
 
-// GiveBack implements generator.AllGenerator. A strict generator keeps nothing.
+// GiveBack implements generator.AllGenerator. A strict generator has no buffers, so
+// its ids are lost.
 func (g *Generator) GiveBack(runs []generator.Range) {
 	if len(runs) == 0 || g.options.Strict {
 		return
@@ -162,7 +164,7 @@ func (g *Generator) GiveBack(runs []generator.Range) {
 	r, b := runs[len(runs)-1], g.current.Load()
 	i := (g.position(r.First) - b.first) / g.increment
 	end := i + r.Count
-	if i = max(i, 0); i < end && end <= b.size && !g.closed { // what lies in earlier buffers is lost
+	if i = max(i, 0); i < end && end <= b.size && !g.closed { // ids of earlier buffers are lost
 		b.next.CompareAndSwap(end, i)
 	}
 }

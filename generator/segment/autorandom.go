@@ -15,15 +15,15 @@ import (
 // autoRandomName is the name of the kind.
 const autoRandomName = "auto_random"
 
-// AutoRandomOptions are the options of the kind, as they are stored.
+// AutoRandomOptions are the stored options of the kind.
 type AutoRandomOptions struct {
 	Layout  string          `json:"layout"`
 	Fields  []layout.Field  `json:"fields"`
-	Counter json.RawMessage `json:"counter"` // options of the kind that counts
+	Counter json.RawMessage `json:"counter"` // options of the counting kind
 }
 
-// givenAutoRandom holds what a user writes. AUTO_RANDOM(S, R) is shard_bits S and
-// range_bits R, the sign bit included.
+// givenAutoRandom holds the options of a user. AUTO_RANDOM(S, R) is shard_bits S
+// and range_bits R, the sign bit included.
 type givenAutoRandom struct {
 	Layout    *string         `json:"layout"`
 	Fields    []layout.Field  `json:"fields"`
@@ -43,10 +43,9 @@ const (
 
 const autoRandomHint = "Options: shard_bits (1 to 15), range_bits (32 to 64), start, step, max_step."
 
-// AutoRandom returns the kind whose ids are those of TiDB's AUTO_RANDOM: a
-// counter in the low bits, which is unique, below a few random bits, which
-// spread the rows that are written together over the shards of a table.
-// counter is the kind that counts.
+// AutoRandom returns the kind with the ids of TiDB's AUTO_RANDOM. The low bits are
+// a unique counter. A few random bits above it spread rows that are written
+// together over the shards of a table. counter is the kind that counts.
 func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind {
 	return autoRandomKind{store, counter}
 }
@@ -118,7 +117,8 @@ func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) 
 	return json.Marshal(o)
 }
 
-// counterOptions bounds the counter by its field.
+// counterOptions returns the counter's options, with the end of its field as
+// maximum.
 func counterOptions(g givenAutoRandom, l *layout.Layout) (json.RawMessage, error) {
 	c := map[string]any{"max": int64(1)<<l.SequenceBits() - 1, "min": 0, "start": int64(1)}
 	if g.Start != nil {
@@ -144,7 +144,8 @@ func (o *AutoRandomOptions) build() (*layout.Layout, error) {
 	return l, nil
 }
 
-// alter passes what may change on to the counter.
+// Alter implements generator.Kind. It passes the options that may change to the
+// counter.
 func (k autoRandomKind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	o, _, err := readAutoRandom(stored)
 	if err != nil {
@@ -195,8 +196,9 @@ func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (gener
 	return &AutoRandomGenerator{layout: l, segment: counter.(segment)}, nil
 }
 
-// Retire implements generator.Retirer. It moves the name's key above all ids, shard included, so that no
-// generator of another kind takes the name and meets them.
+// Retire implements generator.Retirer. It moves the name's key above all ids,
+// random bits included. Otherwise a later generator of another kind could issue
+// them again.
 func (k autoRandomKind) Retire(ctx context.Context, d generator.Definition) error {
 	_, _, err := k.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(d.Name), AtLeast: math.MaxInt64 - 2, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
@@ -217,7 +219,7 @@ func (k autoRandomKind) Recover(ctx context.Context, d generator.Definition, atL
 	return nil
 }
 
-// segment holds what the kind that counts makes.
+// segment is the interface of the counting kind's generators.
 type segment interface {
 	generator.TryGenerator
 	generator.AllGenerator
@@ -227,8 +229,9 @@ type segment interface {
 	generator.Placer
 }
 
-// AutoRandomGenerator issues the ids of one name. A run has one shard: rows of one
-// statement lie together, as TiDB's of one transaction do.
+// AutoRandomGenerator issues the ids of one name. All ids of a run have the same
+// random bits, so the rows of a statement are stored together. TiDB does the same
+// for a transaction.
 type AutoRandomGenerator struct {
 	layout *layout.Layout
 	segment
@@ -256,14 +259,14 @@ func (g *AutoRandomGenerator) Next(ctx context.Context, n int64) (generator.Rang
 	return g.Convert(r), err
 }
 
-// Convert implements generator.Converter: it puts random bits above a run of
+// Convert implements generator.Converter. It puts random bits above a run of
 // counts.
 func (g *AutoRandomGenerator) Convert(r generator.Range) generator.Range {
 	r.First |= g.layout.Base(rand.Int64N(g.layout.Workers()), 0)
 	return r
 }
 
-// Raise implements generator.Raiser: the counter of later ids lies beyond v's.
+// Raise implements generator.Raiser. It compares only the counter of v.
 func (g *AutoRandomGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	if _, err := g.layout.Explain(v); err != nil {
 		return err
@@ -275,7 +278,7 @@ func (g *AutoRandomGenerator) Raise(ctx context.Context, v int64, used bool) err
 // Explain implements generator.Explainer.
 func (g *AutoRandomGenerator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
 
-// Place implements generator.Placer: the place of the counter.
+// Place implements generator.Placer for the counter of id.
 func (g *AutoRandomGenerator) Place(id int64) generator.Place {
 	_, _, _, count := g.layout.Unpack(id)
 	return g.segment.Place(count)

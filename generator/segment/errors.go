@@ -31,7 +31,7 @@ func (g *Generator) errBounds(v int64) error {
 		"%d is out of the bounds of generator %q", v, g.name)
 }
 
-// storeError tells the client what an answer of the store means for it.
+// storeError converts an error of the store to a client's error.
 func (g *Generator) storeError(err error) error {
 	kind := generator.ErrNotNow
 	switch {

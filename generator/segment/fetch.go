@@ -8,9 +8,9 @@ import (
 	"nextid/generator"
 )
 
-// Leaf's rules for the step (SegmentIDGenImpl): a segment that lasted less
-// than shortLife makes the next one twice as large, one that lasted longer
-// than longLife half as large. They begin with the third reservation.
+// Rules for the step, from Meituan's Leaf (SegmentIDGenImpl), from the third
+// reservation on: after a segment that lasted less than shortLife the step doubles;
+// after one that lasted more than longLife it is halved.
 const (
 	shortLife  = 15 * time.Minute
 	longLife   = 2 * shortLife
@@ -18,22 +18,22 @@ const (
 )
 
 const (
-	// storeTimeout bounds one question to the store. It is longer than any
-	// usual deadline: a slow answer still helps those who come later.
+	// storeTimeout bounds one request to the store. It is longer than usual deadlines:
+	// even a late reservation helps later draws.
 	storeTimeout = 15 * time.Second
 	retryFirst   = 100 * time.Millisecond
 	retryMost    = 5 * time.Second
 )
 
-// flight is one reservation that is on its way, shared by all who wait.
+// flight is a running reservation. All draws that need it wait for it.
 type flight struct {
-	all  int64 // ids that it brings all or none of, 0 for others
+	all  int64 // size of the one request that it serves whole; 0 for any request
 	done chan struct{}
 	err  error // set before done is closed
 }
 
-// failure returns the error of a flight for those who asked for any ids. After a
-// flight for all of another request they ask again.
+// failure returns the error of a flight for draws of any number of ids. If the
+// flight was for a whole other request, they must try again.
 func (f *flight) failure() error {
 	if f.all > 0 {
 		return nil
@@ -41,7 +41,7 @@ func (f *flight) failure() error {
 	return f.err
 }
 
-// prefetch asks for the next buffer in a goroutine, which Close waits for.
+// prefetch starts a flight for the next buffer. Close waits for its goroutine.
 func (g *Generator) prefetch() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,8 +50,9 @@ func (g *Generator) prefetch() {
 	}
 }
 
-// startFlight asks the store for a step, or for n ids if that is more. There
-// is at most one flight. Called with mu, and not after Close.
+// startFlight returns the running flight. If there is none, it starts one for a
+// step, or for n ids if that is more. At most one flight runs. The caller holds mu;
+// the generator is not closed.
 func (g *Generator) startFlight(n int64) *flight {
 	if g.flight == nil {
 		g.launch(&flight{}, n)
@@ -59,7 +60,7 @@ func (g *Generator) startFlight(n int64) *flight {
 	return g.flight
 }
 
-// launch starts a flight for a step, or for n ids if that is more. Called with
+// launch starts a flight for a step, or for n ids if that is more. The caller holds
 // mu.
 func (g *Generator) launch(f *flight, n int64) {
 	f.done = make(chan struct{})
@@ -73,7 +74,8 @@ func (g *Generator) launch(f *flight, n int64) {
 	g.clock.Go(&g.work, func() { g.fly(f, step, positions, atLeast) })
 }
 
-// nextStep is Leaf's dynamic step. Called with mu.
+// nextStep returns the size of the next reservation by Leaf's rules. The caller
+// holds mu.
 func (g *Generator) nextStep() int64 {
 	if g.refills < fixedSteps {
 		return g.options.Step
@@ -87,8 +89,7 @@ func (g *Generator) nextStep() int64 {
 	return g.step
 }
 
-// fly carries out a flight. What the store does not grant for certain is
-// never used (rule R3).
+// fly carries out a flight. After any error the range is never used (rule R3).
 func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	lo, hi, err := g.reserve(g.ctx, positions, atLeast, f.all)
 	g.mu.Lock()
@@ -117,8 +118,8 @@ func (g *Generator) fly(f *flight, step, positions, atLeast int64) {
 	}
 }
 
-// retryLater tries again after a while, so that the store's return is
-// noticed before the buffer is empty. Called with mu.
+// retryLater starts another flight after a pause, so that the generator notices the
+// store's return before the buffer is empty. The caller holds mu.
 func (g *Generator) retryLater() {
 	if g.closed || g.options.Strict {
 		return
@@ -132,8 +133,8 @@ func (g *Generator) retryLater() {
 	g.pause = min(2*g.pause, retryMost)
 }
 
-// reserve asks the store for a stretch of the line that holds, where all is not
-// 0, so many ids.
+// reserve reserves a range of the line. If all is not 0, the range must hold that
+// many ids.
 func (g *Generator) reserve(ctx context.Context, positions, atLeast, all int64) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

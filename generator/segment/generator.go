@@ -1,6 +1,17 @@
-// Package segment makes ids from ranges of numbers that are reserved in a
-// store and handed out from memory, after Meituan's Leaf: two buffers, the
-// second filled in the background, and a step that follows the demand.
+// Package segment is the kind of generators that issue numbers from reserved
+// ranges, after Meituan's Leaf.
+//
+// A Generator draws ids from a current buffer in memory. At the buffer's mark it
+// starts a flight: a reservation of the next buffer, in a goroutine. The size of a
+// reservation, the step, follows the demand. A strict generator keeps no buffer: it
+// reserves for each batch of waiting draws.
+//
+// Positions are ids on a line that always rises; line converts them, also for
+// descending generators. Generator.mu guards all state except the current buffer's
+// next index, which draws move by an atomic add. mu is never held while the store
+// is asked.
+//
+// AutoRandom is a second kind: random bits above the counter of another generator.
 package segment
 
 import (
@@ -27,25 +38,25 @@ type Generator struct {
 	current atomic.Pointer[buffer]
 	waits   atomic.Int64
 
-	ctx  context.Context // ends with Close; of all work in the background
+	ctx  context.Context // of all background work; canceled by Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu        sync.Mutex    // never held while the store is asked
-	queue     []*buffer     // to be used when current is empty, in this order
-	flight    *flight       // the reservation that is on its way
+	queue     []*buffer     // buffers to use after current, in this order
+	flight    *flight       // the running reservation, or nil
 	pause     time.Duration // before the next retry
-	step      int64         // ids in the last reservation of a step
-	refills   int64         // granted by the store
-	failures  int64         // not granted
+	step      int64         // ids in the latest reservation
+	refills   int64         // reservations that the store granted
+	failures  int64         // reservations that failed
 	lastFetch time.Duration
 	pace      generator.Pace
-	above     int64  // ids go on above this position (Raise)
-	end       int64  // greatest position that the store knows as reserved by us
+	above     int64  // every later id lies above this position (Raise)
+	end       int64  // greatest end of this server's reservations
 	spent     int64  // ids issued from earlier buffers
-	skipped   int64  // ids that Raise passed over in current
-	batch     *batch // draws of a strict generator that gather
-	sending   bool   // a goroutine sends batches
+	skipped   int64  // ids of current that Raise skipped
+	batch     *batch // waiting draws of a strict generator
+	sending   bool   // a goroutine is sending batches
 	closed    bool
 }
 
@@ -76,30 +87,30 @@ func newGenerator(name string, o Options, store generator.Reserver, clock genera
 	return g
 }
 
-// TryNext implements generator.TryGenerator. It leaves the draw that reaches
-// the buffer's mark to Next. A strict generator never answers from memory.
+// TryNext implements generator.TryGenerator. The draw that reaches the buffer's
+// mark is left to Next. A strict generator never answers from memory.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	b := g.current.Load()
 	if n < 1 || b.empty() || b.reaches(n) {
 		return generator.Range{}, false
 	}
 	n = min(n, b.size)
-	i := b.next.Add(n) - n // may run beyond the end: the buffer is empty then
+	i := b.next.Add(n) - n // may pass the end: the buffer is empty then
 	if i >= b.size {
 		return generator.Range{}, false
 	}
 	return g.run(b, i, min(n, b.size-i)), true
 }
 
-// run is the count ids of a buffer from index i on.
+// run returns count ids of a buffer from index i on.
 func (g *Generator) run(b *buffer, i, count int64) generator.Range {
 	return generator.Range{
 		First: g.direction * (b.first + i*g.increment), Step: g.direction * g.increment, Count: count,
 	}
 }
 
-// Next implements generator.Generator. It waits for the store no longer than
-// the option deadline.
+// Next implements generator.Generator. It waits for the store at most for the
+// option deadline.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(g.name, n)
@@ -107,7 +118,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	if g.options.Strict {
 		return g.nextStrict(ctx, n)
 	}
-	var patient context.Context // ctx until the deadline
+	var patient context.Context // ctx with the deadline
 	for {
 		if b := g.current.Load(); !b.empty() && b.reaches(n) {
 			g.prefetch()
@@ -121,7 +132,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 			return generator.Range{}, err
 		}
 		if f == nil {
-			continue // there is a buffer now
+			continue // another flight has brought a buffer
 		}
 		if patient == nil {
 			g.waits.Add(1)
@@ -138,12 +149,13 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 }
 
-// patience is ctx with the end that the option deadline gives it.
+// patience returns ctx with the option deadline.
 func (g *Generator) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Duration(g.options.Deadline))
 }
 
-// impatient is the error of a draw of ctx whose patience has ended.
+// impatient returns the error of a draw whose deadline has passed. ctx is the
+// caller's context.
 func (g *Generator) impatient(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -151,8 +163,7 @@ func (g *Generator) impatient(ctx context.Context) error {
 	return g.errSlow()
 }
 
-// demand sees to it that there is a buffer. It returns the reservation to
-// wait for, or nil when one was at hand.
+// demand makes sure that a buffer has ids, or returns the flight to wait for.
 func (g *Generator) demand(n int64) (*flight, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -168,8 +179,8 @@ func (g *Generator) demand(n int64) (*flight, error) {
 	return g.startFlight(n), nil
 }
 
-// change makes the first buffer of the queue the current one, whose first n ids
-// are drawn already. The old one is empty. Called with mu.
+// change makes the first queued buffer the current one, with its first n ids drawn.
+// The old buffer is empty. The caller holds mu.
 func (g *Generator) change(n int64) {
 	b := g.queue[0]
 	g.queue = slices.Delete(g.queue, 0, 1)
@@ -179,7 +190,8 @@ func (g *Generator) change(n int64) {
 	g.current.Store(b)
 }
 
-// Close implements generator.Closer: the unused rest goes back to the store.
+// Close implements generator.Closer. It returns the unused end of the reservations
+// to the store.
 func (g *Generator) Close(ctx context.Context) error {
 	g.mu.Lock()
 	if g.closed {
@@ -192,7 +204,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	g.clock.Join(&g.work)
 
 	b := g.current.Load()
-	used := min(b.next.Swap(b.size), b.size) // nothing can be drawn any more
+	used := min(b.next.Swap(b.size), b.size) // no draw succeeds from now on
 	g.spent += used - g.skipped
 	g.skipped = b.size
 	to, hi := g.rest(b, used)
@@ -202,12 +214,12 @@ func (g *Generator) Close(ctx context.Context) error {
 	return g.store.Release(ctx, generator.NameKey(g.name), hi, to)
 }
 
-// rest returns the unused end [to, hi) of what was reserved, where used ids of the
-// current buffer b are gone.
+// rest returns the unused end [to, hi) of the reservations. used is the number of
+// ids drawn from the current buffer b.
 func (g *Generator) rest(b *buffer, used int64) (to, hi int64) {
 	to, hi = g.restFrom(b, used), b.hi
 	for _, n := range g.queue {
-		if hi == b.hi && b.size == 0 || n.lo != hi { // another server reserved what lies between
+		if hi == b.hi && b.size == 0 || n.lo != hi { // another server has reserved a range in between
 			to = g.restFrom(n, n.used())
 		}
 		hi = n.hi
@@ -234,7 +246,7 @@ func (g *Generator) Free(ctx context.Context) (int64, error) {
 			}
 			continue
 		}
-		if m.Hi > hi { // other servers', or there is no buffer
+		if m.Hi > hi { // other servers reserved more, or there is no buffer
 			to = m.Hi
 		}
 		if ok {
@@ -244,8 +256,8 @@ func (g *Generator) Free(ctx context.Context) (int64, error) {
 	}
 }
 
-// Raise implements generator.Raiser. It is durable when it returns. Other
-// servers go on with what they have reserved.
+// Raise implements generator.Raiser. It is durable when it returns. Other servers
+// first use up their reservations.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	p := g.position(v)
 	if p >= g.limit {
@@ -290,8 +302,8 @@ func (g *Generator) raiseLocked(p int64) {
 	}
 }
 
-// Peek implements generator.Peeker. A strict generator keeps nothing: other
-// servers may take the number.
+// Peek implements generator.Peeker. A strict generator reserves nothing, so another
+// server may draw the number first.
 func (g *Generator) Peek(ctx context.Context) (int64, error) {
 	for {
 		g.mu.Lock()
@@ -321,8 +333,8 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 	}
 }
 
-// Place implements generator.Placer. A server reserves above what all servers have
-// reserved, so what lies below its own end is some server's.
+// Place implements generator.Placer. A server reserves above the reservations of
+// all servers. So every number below its own end is reserved by some server.
 func (g *Generator) Place(id int64) generator.Place {
 	first := g.first + modulo(g.residue-modulo(g.first, g.increment), g.increment)
 	p := generator.NewPlace(g.direction*first, g.direction*g.increment, id)
@@ -362,7 +374,7 @@ func (g *Generator) Stats() generator.Stats {
 	return st
 }
 
-// Details implements generator.Detailed: nextid.buffers.
+// Details implements generator.Detailed for nextid.buffers.
 func (g *Generator) Details() generator.Details {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -382,8 +394,8 @@ func (g *Generator) Details() generator.Details {
 	return d
 }
 
-// inHand are the buffers in the order of their ids. Called with mu.
+// inHand returns the buffers in the order of their ids. The caller holds mu.
 func (g *Generator) inHand() []*buffer { return append([]*buffer{g.current.Load()}, g.queue...) }
 
-// issuedLocked returns how many ids were handed out.
+// issuedLocked returns the number of issued ids. The caller holds mu.
 func (g *Generator) issuedLocked() int64 { return g.spent + g.current.Load().used() - g.skipped }

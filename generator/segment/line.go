@@ -7,14 +7,13 @@ import (
 	"nextid/generator"
 )
 
-// line describes where the ids of a name lie: on the number line as it is, or
-// mirrored for a descending generator, so that positions always rise. Ids
-// are the positions that agree with residue modulo increment.
+// line maps the ids of a name to positions, which always rise: id = direction ·
+// position. Ids are at the positions that equal residue modulo increment.
 type line struct {
-	direction int64 // 1 or -1: id = direction · position
+	direction int64 // 1, or -1 for a descending generator
 	increment int64 // > 0
 	residue   int64 // 0 ≤ residue < increment
-	first     int64 // no id lies below
+	first     int64 // no id has a lower position
 	limit     int64 // exclusive end
 }
 
@@ -36,7 +35,7 @@ func newLine(o Options) line {
 	return l
 }
 
-// span returns how long a stretch of the line with n ids is.
+// span returns the length of a range of the line with n ids.
 func (l *line) span(n int64) int64 {
 	if n > generator.NoLimit/l.increment {
 		return generator.NoLimit
@@ -44,8 +43,8 @@ func (l *line) span(n int64) int64 {
 	return n * l.increment
 }
 
-// need returns how long a stretch that begins at lo has to be to hold n ids; ok is
-// false where the line ends before.
+// need returns the length of a range from lo that holds n ids. ok is false if the
+// line ends before.
 func (l *line) need(lo, n int64) (positions int64, ok bool) {
 	gap := modulo(l.residue-modulo(lo, l.increment), l.increment)
 	return gap + (n-1)*l.increment + 1, n-1 <= (generator.NoLimit-1-gap)/l.increment
@@ -53,8 +52,8 @@ func (l *line) need(lo, n int64) (positions int64, ok bool) {
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
-// position returns where a number lies. The one number that has no mirror image
-// is taken as the last position.
+// position returns the position of a number. The least int64, which cannot be
+// negated, has the last position.
 func (l *line) position(v int64) int64 {
 	if l.direction < 0 && v == math.MinInt64 {
 		return math.MaxInt64
@@ -62,24 +61,24 @@ func (l *line) position(v int64) int64 {
 	return l.direction * v
 }
 
-// buffer is one reservation, [lo, hi) on the line, and the ids in it: the
-// positions first, first+increment, … , size of them.
+// buffer is one reservation [lo, hi) of the line, and the size ids in it: first,
+// first+increment, ….
 type buffer struct {
 	lo, hi int64
 	first  int64
 	size   int64
 
-	// mark is the index whose id is drawn by Next, which asks for the next
-	// buffer first; math.MaxInt64 once that was done.
+	// mark is the index from which a draw is left to Next, which then starts the
+	// flight for the next buffer. It is math.MaxInt64 once that flight was started.
 	mark atomic.Int64
 
-	_    [64]byte     // every draw writes next: keep it off the line of what is only read
-	next atomic.Int64 // index of the next id; beyond size when used up
+	_    [64]byte     // keeps next, which every draw writes, off the cache line of fields that are only read
+	next atomic.Int64 // index of the next id; ≥ size when used up
 	_    [64]byte
 }
 
-// newBuffer returns the buffer of a reservation, in which the ids up to and
-// including position above are used already.
+// newBuffer returns the buffer of a reservation. Its ids up to and including
+// position above count as used.
 func (l *line) newBuffer(lo, hi, above int64, prefetchAt float64) *buffer {
 	b := &buffer{lo: lo, hi: hi}
 	if gap := modulo(l.residue-modulo(lo, l.increment), l.increment); gap < hi-lo || hi-lo < 0 {
@@ -91,7 +90,7 @@ func (l *line) newBuffer(lo, hi, above int64, prefetchAt float64) *buffer {
 	return b
 }
 
-// skip uses up the ids up to and including position p.
+// skip marks the ids up to and including position p as used.
 func (l *line) skip(b *buffer, p int64) {
 	if b.size == 0 || p < b.first {
 		return
@@ -101,7 +100,7 @@ func (l *line) skip(b *buffer, p int64) {
 	}
 }
 
-// restFrom is the first position of a buffer behind its first used ids.
+// restFrom returns the position after the first used ids of a buffer.
 func (l *line) restFrom(b *buffer, used int64) int64 {
 	if used == 0 {
 		return b.lo
@@ -109,11 +108,11 @@ func (l *line) restFrom(b *buffer, used int64) int64 {
 	return b.first + (used-1)*l.increment + 1
 }
 
-// used returns how many ids of the buffer are gone.
+// used returns the number of used ids.
 func (b *buffer) used() int64 { return min(b.next.Load(), b.size) }
 
 // reaches reports whether a draw of n ids reaches the mark.
 func (b *buffer) reaches(n int64) bool { return b.next.Load()+min(n, b.size) > b.mark.Load() }
 
-// empty reports whether nothing is left. An empty buffer stays empty.
+// empty reports whether all ids are used. An empty buffer stays empty.
 func (b *buffer) empty() bool { return b.next.Load() >= b.size }

@@ -11,26 +11,26 @@ import (
 	"nextid/generator"
 )
 
-// Options are the options of the kind, as they are stored.
+// Options are the stored options of the kind.
 type Options struct {
 	Start      int64              `json:"start"`
 	Increment  int64              `json:"increment"`         // negative: descending
-	Offset     *int64             `json:"offset,omitempty"`  // ids agree with it modulo increment; nil: with restart
-	Restart    *int64             `json:"restart,omitempty"` // no id lies before it, as PostgreSQL's last_value; nil: start
-	Called     bool               `json:"called,omitempty"`  // and restart is used, as its is_called
+	Offset     *int64             `json:"offset,omitempty"`  // ids equal it modulo increment; nil: with restart
+	Restart    *int64             `json:"restart,omitempty"` // no id lies before it, like PostgreSQL's last_value; nil: start
+	Called     bool               `json:"called,omitempty"`  // restart itself is used, like PostgreSQL's is_called
 	Min        *int64             `json:"min,omitempty"`
 	Max        *int64             `json:"max,omitempty"`
-	Step       int64              `json:"step"`        // ids in a reservation, at first and at least
-	MaxStep    int64              `json:"max_step"`    // to which the step may grow
-	PrefetchAt float64            `json:"prefetch_at"` // part of a buffer that is used when the next is fetched
-	Deadline   generator.Duration `json:"deadline"`    // for which a draw waits for the store
+	Step       int64              `json:"step"`        // ids in a reservation: the first and the least
+	MaxStep    int64              `json:"max_step"`    // limit of the growing step
+	PrefetchAt float64            `json:"prefetch_at"` // used part of a buffer at which the next one is reserved
+	Deadline   generator.Duration `json:"deadline"`    // longest wait of a draw for the store
 	Strict     bool               `json:"strict"`
 
-	Feeds       map[string]generator.FeedOption `json:"feeds,omitempty"`       // sequences that get blocks of it
+	Feeds       map[string]generator.FeedOption `json:"feeds,omitempty"`       // sequences that get blocks of these numbers
 	Description string                          `json:"description,omitempty"` // for operators
 }
 
-// Defaults of Options; the step's maximum and the threshold are Leaf's.
+// Defaults of Options. The step's maximum and the threshold are Leaf's.
 const (
 	defaultStep       = 1000
 	defaultMaxStep    = 1_000_000
@@ -38,7 +38,7 @@ const (
 	defaultDeadline   = generator.Duration(5 * time.Second)
 )
 
-// given holds what a user writes: all optional. A bound of null is none.
+// given holds the options of a user; each may be missing. null removes a bound.
 type given struct {
 	Start      *int64              `json:"start"`
 	Increment  *int64              `json:"increment"`
@@ -53,12 +53,12 @@ type given struct {
 	Deadline   *generator.Duration `json:"deadline"`
 	Strict     *bool               `json:"strict"`
 
-	Feeds map[string]*generator.FeedOption `json:"feeds"` // null takes one out
+	Feeds map[string]*generator.FeedOption `json:"feeds"` // null removes one
 
 	Description *string `json:"description"`
 }
 
-// bound is an option that can be taken back with null.
+// bound is an option that null removes.
 type bound struct {
 	given bool
 	value *int64
@@ -73,7 +73,7 @@ func (b *bound) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// bound is the value at which the generator ends, nil for none.
+// bound returns the end of the generator's numbers, or nil.
 func (o *Options) bound() *int64 {
 	if o.Increment < 0 {
 		return o.Min
@@ -81,7 +81,7 @@ func (o *Options) bound() *int64 {
 	return o.Max
 }
 
-// opposite is the bound at the other end, nil for none.
+// opposite returns the bound at the other end, or nil.
 func (o *Options) opposite() *int64 {
 	if o.Increment < 0 {
 		return o.Max
@@ -98,7 +98,7 @@ func optionError(format string, args ...any) error {
 // KindName is the name of the kind.
 const KindName = "segment"
 
-// Kind returns the plug-in. owner is shown to operators.
+// Kind returns the segment kind. owner names this server to operators.
 func Kind(store generator.Reserver, clock generator.Runtime, owner string) generator.Kind {
 	return kind{store, clock, owner}
 }
@@ -137,8 +137,8 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 // Position implements generator.Movable.
 func (kind) Position() []string { return []string{"restart", "called", "feeds"} }
 
-// Numbers implements generator.Numbered. Where no least number is given, one that
-// starts late counts as begun with the first.
+// Numbers implements generator.Numbered. Without a minimum the numbers are counted
+// from the start.
 func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	var o Options
 	if json.Unmarshal(stored, &o) != nil || o.Increment == 0 {
@@ -155,12 +155,12 @@ func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	return generator.NumbersLeft(max(l.first, past), least, l.limit, l.increment)
 }
 
-// read returns stored options.
+// read decodes stored options.
 func read(stored json.RawMessage) (Options, error) {
 	return generator.StoredOptions(stored, "a segment generator", (*Options).check)
 }
 
-// normalize reads the options of a new generator over the defaults.
+// normalize applies the options of a new generator to the defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
 	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
@@ -174,7 +174,7 @@ func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	return o.written()
 }
 
-// defaultStart returns where a sequence without START begins.
+// defaultStart returns the start of a sequence without START, as in PostgreSQL.
 func (o *Options) defaultStart() int64 {
 	switch {
 	case o.Increment > 0 && o.Min != nil:
@@ -230,8 +230,7 @@ func (o *Options) written() (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-// Limits of the options. They keep a step of any increment far from the ends
-// of an int64.
+// Limits of the options. They keep every sum of a position and a step inside int64.
 const (
 	maxIncrement = 1 << 31
 	maxStepLimit = 1 << 30
@@ -247,7 +246,7 @@ func (o *Options) check() error {
 		return optionError("step must be between 1 and %d, not %d", maxStepLimit, o.Step)
 	case o.MaxStep < o.Step || o.MaxStep > maxStepLimit:
 		return optionError("max_step must be between step (%d) and %d, not %d", o.Step, maxStepLimit, o.MaxStep)
-	case !(o.PrefetchAt >= 0 && o.PrefetchAt <= 1): // NaN is neither
+	case !(o.PrefetchAt >= 0 && o.PrefetchAt <= 1): // also excludes NaN
 		return optionError("prefetch_at must be between 0 and 1, not %g", o.PrefetchAt)
 	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
 		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
@@ -264,9 +263,9 @@ func (o *Options) check() error {
 	return generator.CheckDescription(o.Description)
 }
 
-// alter merges a change into stored options. Reservations on the line of a
-// name stay above all that was given, so that another increment, offset or
-// bound cannot make a number come again; turning round would.
+// alter merges a change into stored options. Reservations continue above all that
+// was issued. So another increment, offset or bound cannot repeat a number. Another
+// direction could, and is refused.
 func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	before, err := read(stored)
 	if err != nil {
@@ -288,8 +287,8 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return after.written()
 }
 
-// Recover implements generator.Recoverable. A store that never stops a name only
-// needs to be moved up.
+// Recover implements generator.Recoverable. For a store that is no Recoverer it
+// moves the key up.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	o, err := read(d.Options)
 	if err != nil {
@@ -311,9 +310,9 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 	return err
 }
 
-// Retire implements generator.Retirer. The key is above all positions that were
-// issued; a generator of the other direction would count their mirror
-// images, the lowest of which is that of the start.
+// Retire implements generator.Retirer. The key is above all issued positions. A
+// later generator of the other direction counts mirrored positions. The lowest of
+// these is that of the start, so the key is moved above it, too.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	o, err := read(d.Options)
 	if err != nil {

@@ -7,22 +7,22 @@ import (
 	"nextid/generator"
 )
 
-// batch is the draws of a strict generator that share one reservation. It
-// gathers them until the reservation before it has its answer.
+// batch holds the draws of a strict generator that use one reservation. It collects
+// draws while the reservation before it runs.
 type batch struct {
-	total int64 // ids, of all draws
+	total int64 // ids of all draws
 	done  chan struct{}
 
 	// Set before done is closed.
 	b   *buffer
-	end int64 // of the reservation
+	end int64 // end of the reservation
 	err error
 }
 
-// nextStrict answers from a reservation that began after the request: what a
-// cloned or restored process holds in memory is never given out. Draws that
-// wait at the same time share a reservation (group commit); what a draw does
-// not fetch is lost.
+// nextStrict draws from a reservation that began after the request. So a cloned or
+// restored process never issues ids from memory that its twin also has. Draws that
+// wait at the same time use one reservation (group commit). Ids that a draw does
+// not fetch are lost.
 func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, error) {
 	patient, cancel := g.patience(ctx)
 	defer cancel()
@@ -37,7 +37,7 @@ func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, e
 		if batch.err != nil {
 			return generator.Range{}, batch.err
 		}
-		at += batch.b.next.Load() // ids that were used already, see newBuffer
+		at += batch.b.next.Load() // used by newBuffer
 		count := min(n, batch.b.size-at)
 		switch {
 		case count > 0:
@@ -48,13 +48,12 @@ func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, e
 		case batch.end >= g.limit:
 			return generator.Range{}, g.errExhausted()
 		}
-		// Raise has passed over what was reserved meanwhile: a later
-		// reservation lies above.
+		// Raise has passed the reservation meanwhile. A later reservation lies above.
 	}
 }
 
-// join adds a draw to the batch that has not been sent. at is the index of
-// its first id there.
+// join adds a draw to the batch that is next to be sent. at is the index of its
+// first id there.
 func (g *Generator) join(n int64) (b *batch, at int64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,7 +73,7 @@ func (g *Generator) join(n int64) (b *batch, at int64, err error) {
 	return b, at, nil
 }
 
-// send sends batches, one after the other, until none has gathered.
+// send sends batches, one after the other, until no draw waits.
 func (g *Generator) send() {
 	for {
 		g.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"nextid/generator"
 )
 
-// clock is the ErrNotNow of a clock that is not right.
+// clock returns an ErrNotNow because of a wrong clock.
 func (g *Generator) clock(hint, format string, args ...any) error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint,

@@ -1,11 +1,18 @@
-// Package snowflake makes ids of time, worker id and sequence, after
-// Twitter's Snowflake (2010), for every layout of package layout.
+// Package snowflake is the kind of generators whose ids hold a time, a worker id
+// and a sequence, after Twitter's Snowflake (2010). It serves every layout of
+// package layout.
 //
-// The state of a name is one number, its slot: tick<<sequenceBits|sequence.
-// Slots only grow, and every id has a slot and a worker id of its own. A draw
-// is one compare-and-swap on the slot, made after every bound was checked:
-// the time slice in hand (package worker), the clock, the end of the time
-// bits. Checking after the change was a real bug of Twitter's (issue #6).
+// The state of a Generator is one atomic number, its slot:
+// tick<<sequenceBits|sequence. Slots only grow, and each id has its own pair of
+// slot and worker id. A draw is one compare-and-swap of the slot. All bounds are
+// checked before it: the time slice in hand (package worker), the clock, the end of
+// the time bits. Twitter's code checked after the change, which was a bug (issue
+// #6).
+//
+// A window is the time slice in hand in slots of one layout. The pool (package
+// worker) renews slices in the background; draws follow. rewind issues ids while
+// the wall clock is behind (on_rollback bits). past issues ids of past times. A
+// strictGenerator reserves time for each batch of draws.
 package snowflake
 
 import (
@@ -20,30 +27,30 @@ import (
 	"nextid/generator/worker"
 )
 
-// Generator issues the ids of one name. A server may have many, asked in no
-// order: a draw reads two cache lines of its own, of which it writes the second.
+// Generator issues the ids of one name. A server may have very many. A draw reads
+// two cache lines of the Generator and writes the second.
 type Generator struct {
 	*timing
-	rewind *rewind // of on_rollback bits, else nil
+	rewind *rewind // for on_rollback bits, else nil
 	name   string
 	Cursor
 	waits atomic.Int64
-	past  atomic.Pointer[past] // nil before its first id of the past
+	past  atomic.Pointer[past] // nil before the first id of the past
 	_     [16]byte
 }
 
-// timing holds what generators of the same options have in common: their layout,
-// and how they follow the clock and the slices of the pool.
+// timing holds what generators with equal options have in common: their layout, and
+// how they follow the clock and the pool's slices.
 type timing struct {
 	Grid
-	pool *worker.Pool // nil where ids are strict
+	pool *worker.Pool // nil for strict ids
 
 	ahead        int64 // ticks by which ids may be ahead of the clock
 	start        string
-	low, high    int64 // sequence with which every tick begins, 0 and 0 if start says it
+	low, high    int64 // bounds of the first sequence of a tick; 0 and 0 if start sets it
 	rollback     string
 	rollbackWait time.Duration
-	lag          time.Duration // of the wall clock, that Refuse bears
+	lag          time.Duration // lag of the wall clock that Refuse tolerates
 	bound        bool          // ids must not be ahead of the wall clock: rollback is Wait or Refuse
 
 	window atomic.Pointer[window]
@@ -61,22 +68,22 @@ var (
 	_ generator.PastGenerator = (*Generator)(nil)
 )
 
-// window is a time slice of the pool in the terms of one layout. A slice
-// stays ours for good, so a draw that still uses an old window is safe.
+// window is a time slice of the pool in slots of one layout. A slice belongs to
+// this process for good. So a draw that still uses an old window is safe.
 type window struct {
 	lease       *worker.Lease
 	base        int64 // worker bits of the ids
-	first, last int64 // slots whose tick lies wholly inside the slice
+	first, last int64 // slots whose ticks lie wholly inside the slice
 	firstTick   int64
-	soon        int64 // slot from which a longer slice is asked for
+	soon        int64 // slot from which draws ask for a renewal
 
 	tick seenTick
 }
 
-// seenTick holds what one draw found out about the clock, for those that follow in
-// the same tick: while the monotonic clock is before until, a slot from begin
-// up to, not including, limit may be followed by the next one. That spares
-// them the way from the clock to the tick. Nothing depends on it but speed.
+// seenTick caches the present tick for the draws that follow in the same tick.
+// While the monotonic clock is before until, a slot from begin on and below limit
+// may be followed by the next one. That saves the conversion from clock to tick.
+// Correctness does not depend on it.
 type seenTick struct {
 	setting atomic.Bool
 	until   atomic.Int64 // ns
@@ -88,8 +95,8 @@ func (p *seenTick) covers(mono time.Duration, last int64) bool {
 	return int64(mono) < p.until.Load() && last >= p.begin.Load() && last < p.limit.Load()
 }
 
-// set is called by one draw at a time; others leave it alone. What is read
-// while it is set is of this tick or the one before it.
+// set is called by one draw at a time; concurrent calls do nothing. A value read
+// while set runs belongs to this tick or the one before.
 func (p *seenTick) set(until time.Duration, begin, limit int64) {
 	if int64(until) <= p.until.Load() || !p.setting.CompareAndSwap(false, true) {
 		return
@@ -101,25 +108,25 @@ func (p *seenTick) set(until time.Duration, begin, limit int64) {
 	p.setting.Store(false)
 }
 
-// newTiming reads the options of a layout, and follows the slices of a pool, if any.
+// newTiming reads the options of a layout. pool may be nil.
 func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
-	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when it was stored
+	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when the options were stored
 	t := &timing{
 		Grid: NewGrid(l), pool: pool,
 		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, low: low, high: high,
 	}
-	t.rollback, t.lag, _ = onRollback(o.OnRollback) // checked as well
+	t.rollback, t.lag, _ = onRollback(o.OnRollback) // also checked then
 	t.bound = t.rollback == Wait || t.rollback == Refuse
-	t.rollbackWait = max(o.rollbackWait(), 11*t.lag) // our time runs at 9/10 until the clock has caught up
+	t.rollbackWait = max(o.rollbackWait(), 11*t.lag) // id time runs at 9/10 of real speed until the wall clock has caught up
 	if pool != nil {
 		t.window.Store(t.newWindow(pool.Lease()))
 	}
 	return t
 }
 
-// newGenerator returns the generator of a name. It goes on after the slot
-// above, and after used (Unix ms), the end of what generators that left have
-// stamped: one of them may have served the same name.
+// newGenerator returns the generator of a name. It continues after the slot above.
+// It also continues after used (Unix ms), the end of the times of generators that
+// have left: one of them may have had the same name.
 func newGenerator(name string, t *timing, used, above int64) *Generator {
 	g := &Generator{timing: t, name: name}
 	used = min(max(g.TickFrom(used), 0), g.maxTick+1) // a slot of a tick before the epoch could overflow
@@ -139,8 +146,8 @@ func (t *timing) newWindow(l *worker.Lease) *window {
 	return w
 }
 
-// micros is the present in Unix µs: the pool's time, which does not go back,
-// or for a generator that must not run ahead of the wall clock, that one.
+// micros returns the present in Unix µs. That is the pool's id time, which does not
+// go back. For a bound generator it is at most the wall clock.
 func (t *timing) micros() int64 { return t.microsAt(t.pool.Monotonic()) }
 
 func (t *timing) microsAt(mono time.Duration) int64 {
@@ -151,16 +158,16 @@ func (t *timing) microsAt(mono time.Duration) int64 {
 	return now
 }
 
-// present is the tick of the present.
+// present returns the present tick.
 func (t *timing) present(w *window) int64 { return t.presentAt(w, t.micros()) }
 
-// presentAt is the tick in which that moment (Unix µs) lies. Where ids may be
-// ahead of the clock it is at least the first one of the slice: the slice is
-// ours, and waiting for its first whole tick would gain nothing.
+// presentAt returns the tick of a moment in Unix µs. If ids may be ahead of the
+// clock, it is at least the first tick of the slice. The slice belongs to this
+// process, so waiting for that tick would gain nothing.
 func (t *timing) presentAt(w *window, micros int64) int64 {
 	now := micros - t.epoch
 	if t.unit == 1000 && now >= 0 {
-		now /= 1000 // a multiplication, which a division by a variable is not
+		now /= 1000 // faster: a division by a constant compiles to a multiplication
 	} else {
 		now = floorDiv(now, t.unit)
 	}
@@ -175,7 +182,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	if g.rewind != nil && g.rewind.behind() {
 		return generator.Range{}, false
 	}
-	w, last := g.window.Load(), g.slot.Load() // before the clock, which waits for what is being read
+	w, last := g.window.Load(), g.slot.Load() // read before the clock, while the loads are under way
 	mono := g.pool.Monotonic()
 	if n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
 		return generator.Range{First: w.base | g.layout.Place(last+1), Step: g.layout.SlotStep(), Count: 1}, true
@@ -202,7 +209,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if tick := g.Tick(first); g.high > 0 && first == g.FirstSlot(tick) {
 			first = g.startSlot(tick, last)
 		}
-		if first > w.last && n > 0 && g.follow(w) { // no draw since the slice was renewed
+		if first > w.last && n > 0 && g.follow(w) { // the slice was renewed since the last draw
 			return g.TryNext(n)
 		}
 		if first > limit || n < 1 {
@@ -228,8 +235,8 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	}
 }
 
-// startSlot returns where a new tick begins. random and carry stay in the lower
-// half of the sequence, so that at least half of it is left for the tick.
+// startSlot returns the first slot of a new tick. Random and carried starts lie in
+// the lower half of the sequence. So at least half of it is left for the tick.
 func (t *timing) startSlot(now, last int64) int64 {
 	slot := t.FirstSlot(now)
 	if t.start == Zero || t.sequenceBits == 0 {
@@ -245,8 +252,8 @@ func (t *timing) startSlot(now, last int64) int64 {
 	return slot | (last+1)&(half-1)
 }
 
-// follow takes over the slice that the pool has now. It reports whether that
-// is another one than that of w.
+// follow replaces the window by the pool's present slice. It reports whether that
+// differs from w.
 func (t *timing) follow(w *window) bool {
 	l := t.pool.Lease()
 	if l == w.lease {
@@ -287,9 +294,9 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 }
 
-// prepare finds out why TryNext could not answer and does something about
-// it: it takes over or extends the slice, or waits for the tick, or says why
-// not. It may find nothing wrong: other draws go on meanwhile. until is await's.
+// prepare handles the reason why TryNext could not answer: it follows or extends
+// the slice, waits for the tick, or returns an error. It may find no reason, since
+// other draws change the state meanwhile. until is that of await.
 func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited bool, err error) {
 	last := g.slot.Load()
 	if last == Closed {
@@ -320,23 +327,24 @@ func (g *Generator) prepare(ctx context.Context, until *time.Duration) (waited b
 }
 
 const (
-	// patience bounds the wait for a tick.
+	// patience is the longest wait for a tick.
 	patience = 5 * time.Second
-	// tolerance is the lag of the wall clock that on_rollback refuse bears without a duration.
+	// tolerance is the lag of the wall clock that on_rollback refuse tolerates by
+	// default.
 	tolerance = 10 * time.Millisecond
-	// maxRecheck sets how long on_rollback wait sleeps before it looks at the wall
-	// clock again, which may be set right at any moment.
+	// maxRecheck is the longest sleep of on_rollback wait between two readings of the
+	// wall clock, which may be corrected at any moment.
 	maxRecheck = 100 * time.Millisecond
-	// minRecheck is the shortest such sleep: a wall clock that stands still just
-	// before a tick must not make us spin.
+	// minRecheck is the shortest such sleep. Without it a wall clock that stands still
+	// just before a tick would cause a busy loop.
 	minRecheck = time.Millisecond
 )
 
-// await waits for the beginning of a tick. *until is when a draw that waits for
-// the wall clock gives up, on the monotonic clock; 0 before it waits.
+// await waits for the beginning of a tick. *until is the end of the wait for the
+// wall clock, by the monotonic clock. It is 0 before the first such wait.
 func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration) error {
 	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
-	if g.bound && g.pool.Now() >= g.epoch+tick*g.unit { // only the wall clock is behind
+	if g.bound && g.pool.Now() >= g.epoch+tick*g.unit { // id time has come, only the wall clock is behind
 		if g.rollback == Refuse && missing > g.lag {
 			return g.errRollback(missing)
 		}
@@ -355,7 +363,7 @@ func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration)
 	return g.pool.Sleep(ctx, missing)
 }
 
-// Close implements generator.Closer. It needs no store: the pool gives the
+// Close implements generator.Closer. It does not ask the store: the pool gives the
 // time back.
 func (g *Generator) Close(ctx context.Context) error {
 	if g.rewind != nil {
@@ -369,8 +377,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	return nil
 }
 
-// Raise implements generator.Raiser. A v whose time has not come cannot be
-// reached and is ErrOption.
+// Raise implements generator.Raiser. A v in the future is ErrOption.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if !used && v > math.MinInt64 {
 		v--
@@ -387,16 +394,16 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return generator.ClosedError(g.name)
 	}
 	if g.layout.Ordered() && last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
-		return nil // passed already
+		return nil // v has passed
 	}
 	if tick > g.present(g.window.Load())+g.ahead {
 		return g.layout.FutureError(g.name, v)
 	}
-	// The slice must cover it, or a crash would forget it.
+	// The slice must cover v. Otherwise v would be forgotten after a crash.
 	if err := g.pool.Extend(ctx, g.EndMillis(tick)-1); err != nil {
 		return worker.StoreError(ctx, g.name, err)
 	}
-	to := g.FirstSlot(tick+1) - 1 // all of v's tick: its worker bits may be greater than ours
+	to := g.FirstSlot(tick+1) - 1 // skips the whole tick of v: its worker bits may be greater than this server's
 	g.Skip(to)
 	if g.Slot() == Closed {
 		return generator.ClosedError(g.name)
@@ -409,7 +416,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 func (g *Generator) WorkerID() (datacenter, worker int64) {
 	w := g.window.Load()
 	if w == nil {
-		return 0, 0 // strict, and nothing was drawn
+		return 0, 0 // strict, and nothing was drawn yet
 	}
 	return g.layout.SplitWorker(w.lease.Worker)
 }

@@ -14,8 +14,8 @@ import (
 // KindName is the name of the kind.
 const KindName = "snowflake"
 
-// Kind returns the plug-in. pools are the process's worker ids; defaultLayout
-// is the layout of generators that name none.
+// Kind returns the snowflake kind. pools holds the worker ids of the process.
+// defaultLayout is the layout of generators whose options name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return &kind{pools: pools, preset: defaultLayout, timings: map[string]*timing{}}
 }
@@ -23,10 +23,10 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 type kind struct {
 	layout.Timed
 	pools  *worker.Pools
-	preset string // of generators that name no layout
+	preset string // default layout
 
 	mu      sync.Mutex
-	timings map[string]*timing // by stored options
+	timings map[string]*timing // by stored options; guarded by mu
 }
 
 // Name implements generator.Kind.
@@ -40,7 +40,8 @@ func (k *kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	return normalize(raw, k.preset, Carry)
 }
 
-// Earlier implements generator.Earlier: ticks began with 0.
+// Earlier implements generator.Earlier. In earlier versions the default
+// sequence_start was zero.
 func (k *kind) Earlier(raw json.RawMessage) (json.RawMessage, error) {
 	return normalize(raw, k.preset, Zero)
 }
@@ -55,7 +56,7 @@ func (k *kind) Complete(_ context.Context, d generator.Definition) (json.RawMess
 	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
 }
 
-// read returns the options and the layout of a stored definition.
+// read decodes the options and the layout of a stored definition.
 func read(d generator.Definition) (Options, *layout.Layout, error) {
 	var o Options
 	err := json.Unmarshal(d.Options, &o)
@@ -108,11 +109,11 @@ func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Gene
 	return g, nil
 }
 
-// maxTimings bounds the timings that are kept for generators to come. Few
-// options are in use at a time.
+// maxTimings is the number of cached timings. Few different options are in use at a
+// time.
 const maxTimings = 64
 
-// timing returns the timing of stored options, which were read as o and l.
+// timing returns the timing of stored options. o and l are those options, decoded.
 func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool *worker.Pool) *timing {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -127,18 +128,18 @@ func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool 
 	return t
 }
 
-// Retire implements generator.Retirer. Every id of the name, of any server, was
-// stamped inside a slice of the layout's width.
+// Retire implements generator.Retirer. The ids of the name, of any server, lie
+// inside slices of the layout's width. So it moves the key above the end of those.
 func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
 	_, l, err := read(d)
 	if err != nil {
 		return err
 	}
-	end, err := k.pools.Stamped(ctx, Width(l), d.Created)
+	end, err := k.pools.IssuedUntil(ctx, Width(l), d.Created)
 	if err != nil {
 		return err
 	}
-	lines, err := k.pools.LinesEnd(ctx, d.Name) // of a clock that was set back
+	lines, err := k.pools.LinesEnd(ctx, d.Name) // lines of times when a clock was set back
 	if err != nil {
 		return err
 	}

@@ -12,37 +12,39 @@ import (
 	"nextid/generator/layout"
 )
 
-// What the sequence of a new tick starts with (Options.SequenceStart). A
-// number, such as "5", is the least sequence of every tick, as yitter has it;
-// a range, such as "0-99", a random number of it, as Leaf and MyBatis-Plus do.
+// Values of Options.SequenceStart: the first sequence of a new tick. A number, such
+// as "5", is the least sequence of every tick, as in yitter. A range, such as
+// "0-99", means a random number from it, as in Leaf and MyBatis-Plus.
 const (
 	Zero   = "zero"       // 0, as Twitter does
-	Random = "random"     // anywhere in the lower half: even low bits at low rates
-	Carry  = layout.Carry // where the last tick's left off: even low bits, no randomness
+	Random = "random"     // anywhere in the lower half: the low bits are even at low rates
+	Carry  = layout.Carry // continues the last tick's: even low bits without randomness
 )
 
-// What happens while the wall clock is behind the ids (Options.OnRollback).
+// Values of Options.OnRollback: what happens while the wall clock is behind the
+// ids.
 const (
-	Continue = "continue" // ids go on growing, and no draw waits
-	Wait     = "wait"     // until the clock has caught up, no longer than RollbackWait, then ErrNotNow
-	Refuse   = "refuse"   // ErrNotNow, as Twitter does; a duration such as "5ms" waits up to that lag before, as Leaf does
-	Bits     = "bits"     // ids carry the clock's time and another value in their rollback field
+	Continue = "continue" // ids keep growing and no draw waits
+	Wait     = "wait"     // draws wait until the clock has caught up, at most RollbackWait, then ErrNotNow
+	Refuse   = "refuse"   // ErrNotNow, as Twitter does; with a duration such as "5ms" draws wait up to that lag first, as Leaf does
+	Bits     = "bits"     // ids carry the wall clock's time and another value in their rollback field
 )
 
-// Options are the options of the kind, as they are stored: everything that
-// pins the meaning of the ids is written out.
+// Options are the stored options of the kind. Every option that fixes the meaning
+// of the ids is written out.
 type Options struct {
 	layout.Pinned
 	SequenceStart string             `json:"sequence_start"`
 	MaxAhead      generator.Duration `json:"max_ahead"`
 	OnRollback    string             `json:"on_rollback"`
-	// RollbackWait bounds the wait of one draw with Wait. nil: defaultRollbackWait.
+	// RollbackWait is the longest wait of one draw with Wait. nil:
+	// defaultRollbackWait.
 	RollbackWait *generator.Duration `json:"rollback_wait,omitempty"`
 
-	Strict bool `json:"strict,omitempty"` // a reservation for each draw
+	Strict bool `json:"strict,omitempty"` // one reservation for each batch of draws
 }
 
-// given holds what a user writes. All of it is optional.
+// given holds the options of a user; each may be missing.
 type given struct {
 	layout.Given
 	SequenceStart *startOption        `json:"sequence_start"`
@@ -52,7 +54,7 @@ type given struct {
 	Strict        *bool               `json:"strict"`
 }
 
-// startOption is a sequence_start in JSON: a text, or a number.
+// startOption is a sequence_start in JSON: a text or a number.
 type startOption string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -70,17 +72,17 @@ func (s *startOption) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// defaultMaxAhead lets one call of next_ids with the greatest n (10,000 ids,
-// 3 ms of Twitter's layout) be answered at once instead of by three timers.
-// It is no more than what the clocks of two servers may differ by anyway.
+// defaultMaxAhead lets one call of next_ids with the greatest n (10,000 ids, 3 ms
+// of Twitter's layout) return at once instead of after three timers. It is no more
+// than the usual difference of two servers' clocks.
 const defaultMaxAhead = 5 * time.Millisecond
 
-// maxMaxAhead bounds max_ahead: ids of the future are stamped only inside
-// the slice in hand, and on a restart they must not lie far ahead.
+// maxMaxAhead is the greatest max_ahead. Ids of the future lie inside the slice in
+// hand, and after a restart they must not lie far ahead.
 const maxMaxAhead = time.Second
 
-// The wait for a clock that was set back: long enough for a step of ntpd, and
-// shorter than the patience of most pools.
+// The wait for a clock that was set back. It is longer than a step of ntpd and
+// shorter than the timeouts of most connection pools.
 const (
 	defaultRollbackWait = 5 * time.Second
 	maxRollbackWait     = time.Hour
@@ -100,12 +102,12 @@ func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
 }
 
-// noSystems are presets of no other system.
+// noSystems are the presets that no other system uses.
 var noSystems = []string{"js", "rollback"}
 
-// normalize reads the options of a new generator over the defaults. A layout
-// that is named begins ticks as its system does, and one that is not as start
-// says: even low bits matter to those who take ids modulo a number of shards.
+// normalize applies the options of a new generator to the defaults. A named layout
+// sets sequence_start as its system does. Without a layout it is start. It matters
+// to users who take ids modulo a number of shards, and so need even low bits.
 func normalize(raw json.RawMessage, defaultLayout, start string) (json.RawMessage, error) {
 	var g given
 	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
@@ -130,7 +132,7 @@ func normalize(raw json.RawMessage, defaultLayout, start string) (json.RawMessag
 	return o.apply(g)
 }
 
-// apply sets what may be changed later, too, and returns the stored form.
+// apply sets the options that may change later, too, and returns the stored form.
 func (o *Options) apply(g given) (json.RawMessage, error) {
 	if g.SequenceStart != nil {
 		o.SequenceStart = string(*g.SequenceStart)
@@ -179,8 +181,8 @@ func (o *Options) apply(g given) (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-// startRange reads a sequence_start that is a number or a range of them; it
-// is 0, 0 for the others.
+// startRange parses a sequence_start that is a number or a range. It returns 0, 0
+// for the others.
 func startRange(text string, bits uint8) (low, high int64, err error) {
 	if text == Zero || text == Random || text == Carry {
 		return 0, 0, nil
@@ -199,8 +201,8 @@ func startRange(text string, bits uint8) (low, high int64, err error) {
 	return low, high, nil
 }
 
-// onRollback reads an on_rollback: the rule, and by how much the wall clock may
-// be behind with Refuse before a draw fails instead of waiting.
+// onRollback parses an on_rollback. lag is by how much the wall clock may be behind
+// with Refuse before a draw fails instead of waiting.
 func onRollback(text string) (rule string, lag time.Duration, ok bool) {
 	switch text {
 	case Continue, Wait, Refuse, Bits:
@@ -210,7 +212,7 @@ func onRollback(text string) (rule string, lag time.Duration, ok bool) {
 	return Refuse, lag, err == nil && lag >= time.Millisecond && lag <= maxRollbackWait
 }
 
-// alter merges a change into stored options. The layout is pinned.
+// alter merges a change into stored options. The layout cannot change.
 func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	var o Options
 	if err := json.Unmarshal(stored, &o); err != nil {

@@ -10,21 +10,23 @@ import (
 )
 
 const (
-	// pastMargin is how long the time of an id of the past is over at least. A
-	// claim after a failover begins later, unless a clock is more than that ahead.
+	// pastMargin is the least age of the time in an id of the past. A claim after a
+	// failover begins later than that, unless a clock is more than pastMargin ahead.
 	pastMargin = time.Hour
-	// pastShares bounds the shares of a name.
+	// pastShares is the number of shares into which the sequences of a name are
+	// divided.
 	pastShares = 256
-	// maxPastTicks bounds the ticks that are remembered of one share.
+	// maxPastTicks is the number of ticks that are remembered of one share.
 	maxPastTicks = 1_000_000
 )
 
-// past is the share of a name's ids of the past that this server issues.
+// past is a share of a name's ids of the past. This server alone issues its ids.
+// See worker.Pool.ReservePast.
 type past struct {
-	lock          chan struct{} // holds one token: who has it may draw. It guards what follows
+	lock          chan struct{} // a mutex: the owner of its one token may draw; guards the fields below
 	worker, share int64
-	// used holds how many ids of a tick were issued. Where that is all, the
-	// distance to a later tick is added, before which none is left.
+	// used counts the issued ids of each tick. For a full tick, the distance to the
+	// next tick that may have an id left is added.
 	used map[int64]int64
 }
 
@@ -67,20 +69,20 @@ func (g *Generator) NextAt(ctx context.Context, at time.Time) (int64, error) {
 			return 0, generator.ClosedError(g.name)
 		}
 		if n, found := p.take(tick, each, max(int64(pastMargin/time.Microsecond)/g.unit-1, 0)); found >= 0 {
-			g.skipped.Add(-1) // Issued counts it
+			g.skipped.Add(-1) // Issued counts the slot
 			return g.layout.Pack(found, p.worker, 0, p.share*each+n), nil
 		}
 		id, share, err := g.pool.ReservePast(ctx, g.name, shares)
 		if err != nil {
-			return 0, worker.StoreError(ctx, g.name, err) // the share in hand stays
+			return 0, worker.StoreError(ctx, g.name, err) // the present share stays
 		}
 		p.worker, p.share, p.used = id, share, map[int64]int64{}
 	}
 }
 
-// take finds the first tick from tick on of which the share has an id left, and
-// which of each that is. The tick is -1 where none is within reach, or too many
-// ticks are remembered.
+// take finds the first tick, from tick on, of which the share has an id left. each
+// is the share's number of ids per tick. found is -1 if no tick within reach has
+// one, or if too many ticks are remembered.
 func (p *past) take(tick, each, reach int64) (n, found int64) {
 	if p.used == nil || len(p.used) >= maxPastTicks {
 		return 0, -1

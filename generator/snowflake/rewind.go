@@ -10,32 +10,31 @@ import (
 	"nextid/generator/worker"
 )
 
-// rewind stamps ids while the wall clock shows a time that was there before
-// (on_rollback bits). Their times are those of the clock, and their rollback
+// rewind issues ids while the wall clock shows a time that has been before
+// (on_rollback bits). Their time is that of the wall clock, and their rollback
 // field is not 0.
 //
-// Each value of the field has a time line of its own (worker.Pool.Line), on
-// which time is reserved like on that of the worker id. A value is free for
-// the present when its line ends before it. So a value is never used twice
-// for one moment: not by another server, and not after a restart, since the
-// lines are in the store. Value 0 is that of the worker id's own line, on
-// which time never goes back.
+// Each value of the field has its own time line (worker.Pool.Line). Time on it is
+// reserved as on the worker id's. A value is free for the present if its line ends
+// before the present. So no value is used twice for one moment: not by another
+// server, and not after a restart, since the lines are in the store. Value 0
+// belongs to the worker id's own line, on which time never goes back.
 type rewind struct {
 	g     *Generator
-	above atomic.Int64 // slot: no id at or below
-	lead  int64        // by which our time may be ahead of the wall clock without its having been set back, µs
+	above atomic.Int64 // slot: no id at or below it
+	lead  int64        // µs by which id time may be ahead of a wall clock that was not set back
 
-	lock chan struct{} // holds one token, and guards what follows
+	lock chan struct{} // a mutex with one token; guards the fields below
 	line string
 	id   int64 // worker id
 	bits int64 // value of the rollback field
-	lo   int64 // of the line, Unix ms
+	lo   int64 // begin of the reservation, Unix ms
 	hi   int64
-	slot int64 // last one issued on the line, or below its first
+	slot int64 // last slot issued on the line, or below its first
 }
 
-// newRewind returns the rewind of a generator. slice is how much time is
-// reserved ahead: a server that crashed leaves our time ahead by no more.
+// newRewind returns the rewind of a generator. slice is how much time is reserved
+// ahead: after a crash, id time may be ahead by that much.
 func newRewind(g *Generator, above int64, slice time.Duration) *rewind {
 	r := &rewind{g: g, lead: tolerance.Microseconds(), lock: make(chan struct{}, 1)}
 	if lead := g.pool.Now() - g.pool.Wall(); lead <= slice.Microseconds() {
@@ -47,26 +46,26 @@ func newRewind(g *Generator, above int64, slice time.Duration) *rewind {
 }
 
 const (
-	// rewound is the slice of time that is reserved on a line. It is short: a
-	// restart cannot use what is left of it.
+	// rewound is the length of a reservation on a line. It is short because a restart
+	// cannot use the rest of it.
 	rewound = 3 * time.Second
-	// lineAttempts bounds how often another server may be first on a line.
+	// lineAttempts is how often another server may reserve first on a line.
 	lineAttempts = 8
 )
 
-// raise keeps ids from going back to slot and below.
+// raise makes every later id lie above slot.
 func (r *rewind) raise(slot int64) {
 	if r != nil {
 		raise(&r.above, slot)
 	}
 }
 
-// behind reports whether the wall clock shows a time that was there before.
+// behind reports whether the wall clock shows a time that has been before.
 func (r *rewind) behind() bool {
 	return r.g.pool.Now()-r.g.pool.Wall() > r.lead
 }
 
-// next draws up to n ids. The run is empty when the clock has caught up.
+// next draws up to n ids. The run is empty if the clock has caught up.
 func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited bool, err error) {
 	if err := r.g.pool.Runtime().Receive(ctx, r.lock); err != nil {
 		return run, false, err
@@ -123,7 +122,7 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 		end := r.g.FirstSlot(tick+1) - 1
 		count := min(n, end-first+1)
 		r.slot = first + count - 1
-		r.g.skipped.Add(-count) // Issued counts them
+		r.g.skipped.Add(-count) // Issued counts the slots
 		return generator.Range{
 			First: r.g.layout.Base(r.id, r.bits) | r.g.layout.Place(first), Step: r.g.layout.SlotStep(), Count: count,
 		}, waited, nil
@@ -131,13 +130,12 @@ func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited
 	return run, waited, nil
 }
 
-// slack is by how many ticks ids may be ahead of the clock: by max_ahead, and
-// by what a clock may lose without having been set back.
+// slack returns the ticks by which ids may be ahead of the clock: max_ahead, and
+// what a clock may lose without being set back.
 func (r *rewind) slack() int64 { return r.g.ahead + tolerance.Microseconds()/r.g.unit }
 
-// begin takes a value of the rollback field whose line ends before the
-// present: the next one after the value in hand. It returns how long to wait
-// when all are in use.
+// begin takes the next value of the rollback field whose line ends before the
+// present. If all are in use, it returns how long to wait.
 func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err error) {
 	r.giveBack(ctx)
 	id, values := r.g.pool.Lease().Worker, int64(1)<<r.g.layout.RollbackBits()
@@ -145,7 +143,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 	if err != nil {
 		return 0, worker.StoreError(ctx, r.g.name, err)
 	}
-	// Ids begin with the present tick if it is free, and the line with it.
+	// The ids and the line begin with the present tick if it is free.
 	from := floorDiv(r.g.epoch+now*r.g.unit, 1000)
 	first := int64(math.MaxInt64)
 	for i := range values - 1 {
@@ -159,7 +157,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 		if err != nil {
 			return 0, worker.StoreError(ctx, r.g.name, err)
 		}
-		if lo != from { // another server with this worker id was first
+		if lo != from { // another server with this worker id reserved first
 			_ = r.g.pool.ReleaseLine(ctx, line, hi, lo) // lost if it fails
 			return 0, nil
 		}
@@ -192,8 +190,7 @@ func (r *rewind) extend(ctx context.Context, until int64) error {
 	return nil
 }
 
-// giveBack returns what is left of the line in hand. What cannot be returned
-// is lost.
+// giveBack returns the unused end of the line in hand. After an error it is lost.
 func (r *rewind) giveBack(ctx context.Context) {
 	if r.line == "" {
 		return
@@ -208,7 +205,7 @@ func (r *rewind) giveBack(ctx context.Context) {
 	r.line = ""
 }
 
-// close gives back what is left. No draw follows.
+// close gives back the unused end. No draw follows.
 func (r *rewind) close(ctx context.Context) {
 	if r.g.pool.Runtime().Receive(ctx, r.lock) != nil {
 		return

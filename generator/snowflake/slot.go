@@ -10,8 +10,8 @@ import (
 	"nextid/generator/worker"
 )
 
-// Closed is the slot of a closed Cursor. No slot is greater, so that no draw
-// can follow it.
+// Closed is the slot of a closed Cursor. It is the greatest slot, so no draw can
+// follow it.
 const Closed = math.MaxInt64
 
 // Grid numbers the ids of a layout by slots.
@@ -33,8 +33,8 @@ func (t *Grid) FirstSlot(tick int64) int64 { return tick << t.sequenceBits }
 // Tick returns the tick of a slot.
 func (t *Grid) Tick(slot int64) int64 { return slot >> t.sequenceBits }
 
-// TickAt returns the tick in which a Unix millisecond lies: the first one that
-// is not over before it. Negative before the epoch.
+// TickAt returns the tick that contains a Unix millisecond: the first tick that
+// ends after it begins. It is negative before the epoch.
 func (t *Grid) TickAt(ms int64) int64 { return floorDiv(ms*1000-t.epoch, t.unit) }
 
 // TickFrom returns the first tick that begins at or after a Unix millisecond.
@@ -70,18 +70,18 @@ func Width(l *layout.Layout) worker.Width {
 	return worker.Width{Datacenter: l.DatacenterBits(), Worker: l.WorkerBits() - l.DatacenterBits()}
 }
 
-// Cursor is the last slot that one name has issued.
+// Cursor holds the last slot that one name has issued.
 type Cursor struct {
-	begun int64    // slot at the beginning
-	_     [24]byte // in Generator, every draw writes the cache line that begins here
+	begun int64    // slot at Begin
+	_     [24]byte // in Generator, the cache line that every draw writes begins here
 
 	slot    atomic.Int64 // last slot issued
-	skipped atomic.Int64 // slots that were passed over since the beginning
-	final   atomic.Int64 // slot at the end
-	seen    atomic.Int64 // greatest answer of Issued
+	skipped atomic.Int64 // slots since Begin that hold no id
+	final   atomic.Int64 // slot at Finish
+	seen    atomic.Int64 // greatest result of Issued
 }
 
-// Begin sets the slot after which the Cursor goes on, before its first draw.
+// Begin sets the slot after which the Cursor continues, before its first draw.
 func (c *Cursor) Begin(slot int64) {
 	c.begun = slot
 	c.slot.Store(slot)
@@ -91,9 +91,9 @@ func (c *Cursor) Begin(slot int64) {
 // Slot returns the last slot issued, or Closed.
 func (c *Cursor) Slot() int64 { return c.slot.Load() }
 
-// Advance moves the slot from last to end, of which the slots from first on are
-// issued. Those before are counted before the slot is moved, so that Issued
-// never counts an id that was not issued.
+// Advance moves the slot from last to end. The slots from first on are issued.
+// Skipped slots are counted before the slot is moved, so Issued never counts an id
+// that was not issued.
 func (c *Cursor) Advance(last, first, end int64) bool {
 	skipped := first - last - 1
 	if skipped != 0 {
@@ -108,14 +108,13 @@ func (c *Cursor) Advance(last, first, end int64) bool {
 	return false
 }
 
-// Skip passes over all slots up to and including to.
+// Skip moves the slot to at least to, without an id.
 func (c *Cursor) Skip(to int64) {
 	for last := c.slot.Load(); last < to && !c.Advance(last, to+1, to); last = c.slot.Load() {
 	}
 }
 
-// Finish ends all draws. It returns the last slot, or Closed if it was called
-// before.
+// Finish ends all draws. It returns the last slot, or Closed after the first call.
 func (c *Cursor) Finish() int64 {
 	last := c.slot.Swap(Closed)
 	if last != Closed {
@@ -124,8 +123,8 @@ func (c *Cursor) Finish() int64 {
 	return last
 }
 
-// Issued returns how many ids were issued: all slots since the beginning but
-// for those that were skipped. It does not fall.
+// Issued returns the number of issued ids: all slots since Begin except the skipped
+// ones. It does not fall.
 func (c *Cursor) Issued() int64 {
 	last := c.slot.Load()
 	if last == Closed {
@@ -134,7 +133,7 @@ func (c *Cursor) Issued() int64 {
 	return raise(&c.seen, last-c.begun-c.skipped.Load())
 }
 
-// raise stores n in a greatest value and returns that value.
+// raise sets *greatest to at least n and returns its value.
 func raise(greatest *atomic.Int64, n int64) int64 {
 	for {
 		old := greatest.Load()

@@ -9,33 +9,33 @@ import (
 	"nextid/generator/worker"
 )
 
-// strictGenerator issues the ids of a name, each inside a reservation that
-// began after it was asked for. What a cloned or restored process holds in
-// memory is never given out. It costs a round trip to the store for each
-// batch of calls that wait at the same time.
+// strictGenerator issues each id inside a reservation that began after the request.
+// So a cloned or restored process never issues ids from memory that its twin also
+// has. The cost is one round trip to the store for each batch of draws that wait at
+// the same time.
 type strictGenerator struct {
-	*Generator // of which only the layout and the slot are used
+	*Generator // only its layout and slot are used
 	time       *worker.Strict
 
-	ctx  context.Context // ends with Close
+	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu      sync.Mutex
-	batch   *batch // that gathers
+	batch   *batch // waiting draws
 	sending bool
 	closed  bool
-	until   int64 // Unix ms; end of the last grant
+	until   int64 // Unix ms; end of the latest grant
 }
 
-// batch is the draws that share one grant. The ids in it are theirs alone:
-// who asks later gets others.
+// batch holds draws that use one grant. Its ids go to these draws only; later draws
+// get others.
 type batch struct {
-	total int64   // ids, of all draws
-	wants []int64 // ids of each
+	total int64   // ids of all draws
+	wants []int64 // ids of each draw
 	done  chan struct{}
-	runs  []generator.Range // of each draw; set before done is closed
-	err   error             // likewise
+	runs  []generator.Range // one per draw; set before done is closed
+	err   error             // set before done is closed
 }
 
 var (
@@ -45,18 +45,18 @@ var (
 	_ generator.Explainer = (*strictGenerator)(nil)
 )
 
-// strictPatience bounds the wait for the store.
+// strictPatience is the longest wait for the store.
 const strictPatience = 5 * time.Second
 
-// newStrict returns the strict generator that base describes.
+// newStrict returns the strict generator with base's options.
 func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 	g := &strictGenerator{Generator: base, time: time}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
 
-// TryNext hides that of Generator: a strict generator never answers from
-// memory.
+// TryNext always fails, and hides that of Generator: a strict generator never
+// answers from memory.
 func (g *strictGenerator) TryNext(int64) (generator.Range, bool) { return generator.Range{}, false }
 
 // Next implements generator.Generator.
@@ -81,8 +81,8 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 	}
 }
 
-// draw takes part in one batch. The result is empty when the others have
-// taken all of it.
+// draw takes part in one batch. The result is empty if the other draws have taken
+// all of the grant.
 func (g *strictGenerator) draw(ctx context.Context, n int64) (generator.Range, error) {
 	b, place, err := g.join(n)
 	if err != nil {
@@ -97,7 +97,8 @@ func (g *strictGenerator) draw(ctx context.Context, n int64) (generator.Range, e
 	return b.runs[place], nil
 }
 
-// takeLocked takes up to n ids of a window, as TryNext of Generator does.
+// takeLocked takes up to n ids of a window, as Generator.TryNext does. The caller
+// holds mu.
 func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 	last := g.slot.Load()
 	first := last + 1
@@ -112,11 +113,11 @@ func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 		end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
 	}
 	count := min(n, end-first+1)
-	g.Advance(last, first, first+count-1) // no other draw is under way
+	g.Advance(last, first, first+count-1) // no other draw runs
 	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
 }
 
-// clocksAgree returns what on_rollback asks for.
+// clocksAgree waits or fails as on_rollback requires.
 func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 	var until time.Duration
 	for g.rollback != Continue {
@@ -141,7 +142,7 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 	return nil
 }
 
-// join adds a draw to the batch that has not been sent.
+// join adds a draw to the batch that is next to be sent.
 func (g *strictGenerator) join(n int64) (b *batch, place int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -161,12 +162,12 @@ func (g *strictGenerator) join(n int64) (b *batch, place int, err error) {
 	return b, place, nil
 }
 
-// most returns how many ids one grant can hold.
+// most returns the greatest number of ids of one grant.
 func (g *strictGenerator) most() int64 {
 	return max(int64(g.time.MaxSpan()/g.layout.Unit), 1) << g.sequenceBits
 }
 
-// send sends batches, one after the other, until none has gathered.
+// send sends batches, one after the other, until no draw waits.
 func (g *strictGenerator) send() {
 	for {
 		g.mu.Lock()
@@ -183,7 +184,7 @@ func (g *strictGenerator) send() {
 	}
 }
 
-// fill gets the time for a batch.
+// fill reserves the time for a batch and distributes its ids.
 func (g *strictGenerator) fill(b *batch) error {
 	last := g.slot.Load()
 	now := floorDiv(g.time.Now()-g.epoch, g.unit)
@@ -197,10 +198,10 @@ func (g *strictGenerator) fill(b *batch) error {
 	}
 	full := g.sequenceBits
 	if g.start != Zero && full > 0 {
-		full-- // at least half of each tick is left, see startSlot
+		full-- // each tick has at least half of its sequences left, see startSlot
 	}
 	ticks := (b.total-1)>>full + 1
-	if !g.wholeMillis() { // the grant may begin in the midst of a tick
+	if !g.wholeMillis() { // the grant may begin inside a tick
 		ticks++
 	}
 	from := -floorDiv(-(g.epoch + (g.Tick(last)+1)*g.unit), 1000)
@@ -222,8 +223,8 @@ func (g *strictGenerator) fill(b *batch) error {
 	return nil
 }
 
-// wholeMillis reports whether a tick is a number of whole milliseconds, or
-// the other way round: then a grant is a number of whole ticks.
+// wholeMillis reports whether the tick is a multiple of a millisecond, or a divisor
+// of one. Then a grant is a number of whole ticks.
 func (g *strictGenerator) wholeMillis() bool {
 	return g.unit%1000 == 0 && g.epoch%1000 == 0 || 1000%g.unit == 0 && g.epoch%g.unit == 0
 }
@@ -243,8 +244,7 @@ func (g *strictGenerator) Close(context.Context) error {
 	return nil
 }
 
-// Raise implements generator.Raiser. A v whose time has not come cannot be
-// reached and is ErrOption.
+// Raise implements generator.Raiser. A v in the future is ErrOption.
 func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	if !used {
 		v--
@@ -259,13 +259,14 @@ func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	if tick > floorDiv(g.time.Now()-g.epoch, g.unit)+g.ahead {
 		return g.layout.FutureError(g.name, v)
 	}
-	// The line must be beyond it, or a crash would forget it.
+	// The line must be reserved beyond v. Otherwise v would be forgotten after a
+	// crash.
 	if _, err := g.time.Grant(ctx, g.layout.Unit, g.EndMillis(tick)); err != nil {
 		return worker.StoreError(ctx, g.name, err)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.Skip(g.FirstSlot(tick+1) - 1) // all of v's tick: its worker bits may be greater than ours
+	g.Skip(g.FirstSlot(tick+1) - 1) // skips the whole tick of v: its worker bits may be greater than this server's
 	if g.Slot() == Closed {
 		return generator.ClosedError(g.name)
 	}

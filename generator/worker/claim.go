@@ -11,11 +11,11 @@ import (
 	"nextid/generator"
 )
 
-// maxWishes bounds how often a claim asks the source for another worker id.
+// maxWishes is how often a claim asks the source for another worker id.
 const maxWishes = 16
 
-// claim is rule R1: it finds a worker id that is free and reserves time
-// on it. old is the lease that it replaces, or nil.
+// claim is rule R1: it finds a free worker id and reserves time on it. old is the
+// lease to replace, or nil.
 func (p *Pool) claim(old *Lease) error {
 	cfg := &p.pools.cfg
 	deadline := cfg.Clock.Monotonic() + cfg.StartWait
@@ -47,7 +47,7 @@ func (p *Pool) claim(old *Lease) error {
 		}
 		if cfg.Store.Exclusive() {
 			base = max(base, m.greatest)
-			if wait := p.crashLead(base, deadline); wait > 0 {
+			if wait := p.crashWait(base, deadline); wait > 0 {
 				if err := p.Sleep(p.pools.ctx, wait); err != nil {
 					return generator.ShutdownError("")
 				}
@@ -60,7 +60,7 @@ func (p *Pool) claim(old *Lease) error {
 			base = max(base, m.hi[id])
 		}
 		if free {
-			p.unsure = false // what was lost lies on a line that is not free, or is over
+			p.unsure = false // a lost reservation is on a line that is not free, or has ended
 			from := base
 			if base == now {
 				from = p.presentTick(m, id, base, earliest)
@@ -78,7 +78,7 @@ func (p *Pool) claim(old *Lease) error {
 				p.alarm(m, now)
 				return nil
 			}
-			p.giveBack(id, lo, hi) // another server took the id in this moment
+			p.giveBack(id, lo, hi) // another server claimed the id first
 			m.hi[id] = lo
 		}
 		if id == None || m.hi[id] == ours {
@@ -90,7 +90,7 @@ func (p *Pool) claim(old *Lease) error {
 		}
 		wait := time.Duration(min(until-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 		if free && !wish.Firm {
-			wait = 0 // there may be others
+			wait = 0 // other ids may be free
 		}
 		if cfg.Clock.Monotonic()+wait > deadline {
 			return p.noneFree(id, m)
@@ -101,10 +101,10 @@ func (p *Pool) claim(old *Lease) error {
 	}
 }
 
-// presentTick returns a moment (Unix ms) at or before now from which a free
-// worker id can be reserved: early enough for the whole present tick of every
-// layout that uses the pool, and after all that was or may have been reserved
-// on the line.
+// presentTick returns the moment (Unix ms, at most now) from which time on a free
+// worker id is reserved. It is the begin of the present tick of the longest tick of
+// all layouts that use the pool. It is not before the end of what was reserved, or
+// may have been, on the line.
 func (p *Pool) presentTick(m marks, id, now, earliest int64) int64 {
 	from := max(now-max(p.unitMs.Load()-1, 0), min(earliest, now))
 	if p.Exclusive() {
@@ -116,25 +116,25 @@ func (p *Pool) presentTick(m marks, id, now, earliest int64) int64 {
 	return min(from, now)
 }
 
-// maxLead bounds how far ahead of the clock the time of an embedded store may get
-// by crashes. Each adds what was left of its slice, see minPiece.
-const maxLead = 10 * time.Second
+// maxAhead is how far ahead of the clock crashes may take the id time of an
+// embedded store. Each crash adds the rest of its slice, see minPiece.
+const maxAhead = 10 * time.Second
 
-// crashLead is for how long a server should wait before it goes on at base
-// (Unix ms): one that crashes in a loop would run further and further ahead.
-// A lead that lasts longer than deadline is that of a clock that was set
+// crashWait returns how long a server should wait before it continues at base (Unix
+// ms). Without the wait, id time of a server that crashes in a loop would run ahead
+// further and further. If the wait would last beyond deadline, the clock was set
 // back, and no draw waits for it.
-func (p *Pool) crashLead(base int64, deadline time.Duration) time.Duration {
+func (p *Pool) crashWait(base int64, deadline time.Duration) time.Duration {
 	lead := time.Duration(min(base-p.Wall()/1000, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-	wait := lead - maxLead
+	wait := lead - maxAhead
 	if p.Monotonic()+wait > deadline {
 		return 0
 	}
 	return wait
 }
 
-// patience is the time (ms) of a slice that is left when a holder has missed
-// a renewal, which happens each third of a slice, by a good while.
+// patience is the rest of a slice (ms) at which its holder has missed a renewal.
+// Renewals are due after each third of a slice.
 func (p *Pool) patience() int64 { return p.pools.cfg.Slice.Milliseconds() * 7 / 12 }
 
 // abandoned reports whether a worker id may be borrowed.
@@ -142,7 +142,7 @@ func (p *Pool) abandoned(m marks, id, now int64) bool {
 	return p.pools.cfg.Borrow && id != None && m.hi[id] != ours && m.hi[id]-now <= p.patience()
 }
 
-// nextWish returns what a server would like to have instead of an id that is taken.
+// nextWish returns the preference of a server whose preferred id is taken.
 func (p *Pool) nextWish(wish Wish, asked int) (Wish, error) {
 	if !wish.Again || asked >= maxWishes {
 		return Wish{ID: None}, nil
@@ -156,16 +156,14 @@ func (p *Pool) nextWish(wish Wish, asked int) (Wish, error) {
 	return wish.check(p.pools.cfg.Source, p.width)
 }
 
-// reportCollision tells the operator that two servers would like to have the
-// same worker id.
+// reportCollision logs that two servers prefer the same worker id.
 func (p *Pool) reportCollision(wish Wish, m marks) {
 	p.pools.cfg.Logger.Warn("the worker id that this server would like to have is taken; it claims another one",
 		"source", p.pools.cfg.Source.String(), "bits", p.bits, "worker", wish.ID,
 		"held_by", m.owner[wish.ID], "until", time.UnixMilli(m.hi[wish.ID]).UTC(), "note", wish.Note)
 }
 
-// report tells the operator about a claim, above all when our time is ahead
-// of the wall clock.
+// report logs a claim. It warns if id time is ahead of the wall clock.
 func (p *Pool) report(id, lo int64) {
 	log := p.pools.cfg.Logger
 	if ahead := time.Duration(lo-p.Wall()/1000) * time.Millisecond; ahead > 0 {
@@ -176,13 +174,13 @@ func (p *Pool) report(id, lo int64) {
 	log.Info("claimed a worker id", "bits", p.bits, "worker", id)
 }
 
-// scarce is the part of the worker ids in use from which an operator is told.
+// scarce is the used part of the worker ids at which alarm warns.
 const scarce = 0.8
 
-// alarm warns before the worker ids of a shared store run out: there are too
-// many servers, or one that crashes in a loop.
+// alarm warns before the worker ids of a shared store run out. There are too many
+// servers, or one crashes in a loop.
 func (p *Pool) alarm(m marks, now int64) {
-	held := int64(1) // ours
+	held := int64(1) // the one just claimed
 	for _, hi := range m.hi {
 		if hi > now {
 			held++
@@ -194,19 +192,19 @@ func (p *Pool) alarm(m marks, now int64) {
 	}
 }
 
-// ours stands for the end of a worker id that this process uses otherwise.
-// The end of one that was given up is the same, see Repair, and that of the one
-// set aside for ids of the past.
+// ours replaces the end of a worker id that another pool of this process uses. It
+// equals the end of an id that was given up (Repair) or set aside for ids of the
+// past, so none of them is ever free.
 const ours = math.MaxInt64
 
-// marks describes where the time lines of a width stand: the end of each worker id
-// that was ever used, in Unix ms, and the greatest of those that are not ours.
+// marks holds the state of the time lines of a width, in Unix ms: hi is the end for
+// each worker id ever used, greatest the greatest end that is not ours.
 type marks struct {
 	hi       map[int64]int64
 	owner    map[int64]string
 	greatest int64
-	end      int64           // the greatest of all
-	leased   map[int64]int64 // where leases of libraries began, see LeaseWorker
+	end      int64           // the greatest of all ends
+	leased   map[int64]int64 // begins of the leases of libraries, see LeaseWorker
 }
 
 func (p *Pool) marks(ctx context.Context) (marks, error) {
@@ -235,7 +233,7 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 		m.hi[id], m.owner[id] = k.Hi, k.Owner
 		if since, _, library := libraryOwner(k.Owner); library {
 			m.leased[id] = since
-			if p.Exclusive() { // a server's ids of the line are from before the lease
+			if p.Exclusive() { // ids of this server on the line are older than the lease
 				k.Hi = min(k.Hi, since)
 			}
 		}
@@ -257,9 +255,9 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	return m, nil
 }
 
-// manyIDs sets how many worker ids of a width are taken into use before old
-// ones are taken again: every start of a server uses one, and wide worker
-// fields have millions.
+// manyIDs is the number of worker ids of a width that are used before old ones are
+// used again. Wide worker fields have millions of ids, and every start of a server
+// uses one.
 const manyIDs = 1024
 
 // free reports whether no process holds a worker id.
@@ -272,9 +270,9 @@ func (p *Pool) free(m marks, id, now int64) bool {
 // alone reports whether all lines that this process has not claimed are free.
 func (p *Pool) alone() bool { return p.pools.cfg.Store.Exclusive() && !p.shared }
 
-// choose picks the worker id to claim: the one that is wished for, or the
-// least recently used, where ids that were never used come first. free is
-// false when it is held until hi[id], and for None, when all are ours.
+// choose returns the worker id to claim: the preferred one; else one that was never
+// used; else the least recently used. free is false if the id is held until hi[id].
+// It is also false for None: this process uses all ids.
 func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 	if wish.ID != None {
 		return wish.ID, p.free(m, wish.ID, now)
@@ -301,7 +299,8 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 	return id, id != None && p.free(m, id, now)
 }
 
-// noneFree says until when id, the one that frees first, is held.
+// noneFree returns the error of a claim that found no free id. id is the first to
+// become free.
 func (p *Pool) noneFree(id int64, m marks) error {
 	if id == None {
 		return &generator.Error{

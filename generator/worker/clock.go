@@ -10,34 +10,34 @@ import (
 	"nextid/generator"
 )
 
-// timeline is the time that ids are stamped with: it starts at the wall
-// clock, goes on with the monotonic one and never goes back.
+// timeline computes id time: the time that the ids of this process carry. Id time
+// starts at the wall clock, continues by the monotonic clock and never goes back.
 type timeline struct {
 	clock  generator.Clock
-	system bool // clock is that of the system
+	system bool // clock is the operating system's
 	log    *slog.Logger
 	anchor atomic.Pointer[anchor]
-	backs  atomic.Int64 // times the wall clock was seen to go back
+	backs  atomic.Int64 // how often the wall clock was seen to go back
 	doubt  atomic.Bool  // the wall clock is known to be ahead of the store's
-	// agreed is when the wall clock was last found not to be ahead of the
-	// store's, by the monotonic clock; 0 where they are not compared.
+	// agreed is the monotonic time of the latest comparison that did not find the wall
+	// clock ahead of the store's. It is 0 if they are not compared.
 	agreed atomic.Int64
 
 	mu       sync.Mutex
-	pinned   bool // ids were stamped: from now on no jumps
+	pinned   bool // ids were issued: id time must not jump any more
 	lastWall int64
 	lastMono time.Duration
-	falling  bool // the last comparison saw the wall clock lose time
-	jumped   bool // the last comparison saw it far ahead
+	falling  bool // the latest comparison saw the wall clock lose time
+	jumped   bool // the latest comparison saw the wall clock far ahead
 	jumpedAt time.Duration
 }
 
-// anchor ties our time to the monotonic clock. It is never changed.
+// anchor maps the monotonic clock to id time. It is immutable.
 type anchor struct {
-	micros  int64 // our time at mono, Unix µs
+	micros  int64 // id time at mono, Unix µs
 	mono    time.Duration
-	slowFor int64 // µs for which our time runs at 9/10: we are ahead of the wall clock
-	pushed  int64 // µs by which pin put our time ahead of all clocks
+	slowFor int64 // µs for which id time runs at 9/10 of real speed, because it is ahead of the wall clock
+	pushed  int64 // µs by which pin moved id time ahead of all clocks
 }
 
 func (a *anchor) at(mono time.Duration) int64 {
@@ -45,20 +45,20 @@ func (a *anchor) at(mono time.Duration) int64 {
 	return a.micros + elapsed - min(elapsed, a.slowFor)/10
 }
 
-// lead returns what is left of pushed.
-func (a *anchor) lead(mono time.Duration) int64 {
+// remaining returns the part of pushed that is not yet caught up.
+func (a *anchor) remaining(mono time.Duration) int64 {
 	return max(a.pushed-min((mono-a.mono).Microseconds(), a.slowFor)/10, 0)
 }
 
 const (
-	// compareEvery sets how often our time is compared with the wall clock.
+	// compareEvery is the interval of comparisons with the wall clock.
 	compareEvery = time.Second
-	// maxForward bounds how far one comparison follows the wall clock forward, so
-	// that a clock that jumps an hour ahead by mistake does not take the
-	// time lines in the store with it.
+	// maxForward is how far one comparison follows the wall clock forward. So a clock
+	// that jumps an hour ahead by mistake does not take the time lines in the store
+	// with it.
 	maxForward = time.Second
-	// backAlarm is the loss of time between two comparisons that is counted and
-	// logged. Slewing by NTP (500 ppm) stays far below it.
+	// backAlarm is the loss of wall-clock time between two comparisons that is counted
+	// and logged. Slewing by NTP (500 ppm) stays far below it.
 	backAlarm = 20 * time.Millisecond
 )
 
@@ -69,8 +69,8 @@ func (t *timeline) init(c generator.Clock, log *slog.Logger) {
 	t.anchor.Store(&anchor{micros: t.lastWall, mono: t.lastMono})
 }
 
-// read reads both clocks at one moment: a pause between the two readings
-// would look like a jump.
+// read reads both clocks at one moment. A pause between the two readings would look
+// like a jump.
 func (t *timeline) read() (wall int64, mono time.Duration) {
 	for range 10 {
 		mono = t.clock.Monotonic()
@@ -82,43 +82,44 @@ func (t *timeline) read() (wall int64, mono time.Duration) {
 	return wall, mono
 }
 
-// now is our time in Unix microseconds.
+// now returns id time in Unix microseconds.
 func (t *timeline) now() int64 { return t.anchor.Load().at(t.monotonic()) }
 
 func (t *timeline) monotonic() time.Duration {
-	if t.system { // every draw asks: without the way through the interface
+	if t.system { // fast path: avoids the call through the interface
 		return generator.SystemClock{}.Monotonic()
 	}
 	return t.clock.Monotonic()
 }
 
-// unpushed is now without what pin added to it: servers that push one
-// another ahead must not take that as a reason to reserve even further.
+// unpushed returns id time without what pin added to it. Reservations are based on
+// it: otherwise servers that push one another ahead would reserve further and
+// further.
 func (t *timeline) unpushed() int64 {
 	a, mono := t.anchor.Load(), t.clock.Monotonic()
-	return a.at(mono) - a.lead(mono)
+	return a.at(mono) - a.remaining(mono)
 }
 
-// wall is the wall clock in Unix microseconds.
+// wall returns the wall clock in Unix microseconds.
 func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
 
-// pin makes our time at least micros, where reserved time begins, and ends the
-// free adjustment to the wall clock: ids are stamped from now on. asked is what
-// our time was when the reservation was asked for: a wall clock that is set
-// back meanwhile is no push by another server.
+// pin makes id time at least micros, the begin of reserved time. It ends the free
+// adjustment to the wall clock: ids are issued from now on. asked is the id time at
+// the request. A wall clock that is set back after it does not count as a push by
+// another server.
 func (t *timeline) pin(micros, asked int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wall, mono := t.read()
 	a := t.anchor.Load()
-	ours, lead := a.at(mono), a.lead(mono)
+	ours, lead := a.at(mono), a.remaining(mono)
 	if !t.pinned {
 		ours, t.pinned = max(wall, asked), true
 	}
 	t.setLocked(max(ours, micros), wall, mono, lead+max(micros-ours, 0))
 }
 
-// unpinned returns both clocks at one moment until ids are stamped.
+// unpinned returns both clocks at one moment. ok is false after ids were issued.
 func (t *timeline) unpinned() (wall int64, mono time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,8 +127,8 @@ func (t *timeline) unpinned() (wall int64, mono time.Duration, ok bool) {
 	return wall, mono, !t.pinned
 }
 
-// begin makes our time what it was at mono, and ends the free adjustment to
-// the wall clock, unless that has ended already.
+// begin sets id time to micros at mono and ends the free adjustment to the wall
+// clock, unless that has ended already.
 func (t *timeline) begin(micros int64, mono time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,8 +140,8 @@ func (t *timeline) begin(micros int64, mono time.Duration) {
 	t.setLocked(micros+(now-mono).Microseconds(), wall, now, 0)
 }
 
-// raise makes our time at least micros, and ends the free adjustment to the
-// wall clock: the store grants no time before.
+// raise makes id time at least micros, before which the store grants no time. It
+// ends the free adjustment to the wall clock.
 func (t *timeline) raise(micros int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,10 +151,10 @@ func (t *timeline) raise(micros int64) {
 	if !t.pinned {
 		ours, t.pinned = max(wall, ours), true
 	}
-	t.setLocked(max(ours, micros), wall, mono, a.lead(mono))
+	t.setLocked(max(ours, micros), wall, mono, a.remaining(mono))
 }
 
-// compared notes a comparison of the wall clock with the store's.
+// compared records a comparison of the wall clock with the store's.
 func (t *timeline) compared(ahead bool) {
 	t.doubt.Store(ahead)
 	if !ahead {
@@ -161,14 +162,15 @@ func (t *timeline) compared(ahead bool) {
 	}
 }
 
-// setLocked makes our time ours from mono on. While it is ahead of the wall
-// clock it runs at 9/10 of real speed: ten times the lead catches it up.
+// setLocked sets id time to ours from mono on. While id time is ahead of the wall
+// clock, it runs at 9/10 of real speed. So it is caught up after ten times the
+// difference.
 func (t *timeline) setLocked(ours, wall int64, mono time.Duration, pushed int64) {
 	lead := min(max(ours-wall, 0), math.MaxInt64/100)
 	t.anchor.Store(&anchor{micros: ours, mono: mono, slowFor: 10 * lead, pushed: min(pushed, lead)})
 }
 
-// compare compares our time with the wall clock. One goroutine calls it every
+// compare compares id time with the wall clock. One goroutine calls it every
 // compareEvery.
 func (t *timeline) compare() {
 	t.mu.Lock()
@@ -207,5 +209,5 @@ func (t *timeline) compare() {
 	if behind > 0 || !t.pinned {
 		ours += behind
 	}
-	t.setLocked(ours, wall, mono, a.lead(mono))
+	t.setLocked(ours, wall, mono, a.remaining(mono))
 }

@@ -63,7 +63,7 @@ func TestClockSetBackWhileRunning(t *testing.T) {
 	}
 }
 
-func TestALeadIsCaughtUpAtATenthOfRealSpeed(t *testing.T) {
+func TestIDTimeRunsAtNineTenthsUntilTheWallClockHasCaughtUp(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		p := w.open(w.server())
 		w.clock.Step(-2 * time.Second)

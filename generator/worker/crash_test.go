@@ -68,7 +68,7 @@ func TestCrashLoopDoesNotRunAhead(t *testing.T) {
 				if waited := w.now() - before; waited > (2*unit + minPiece).Milliseconds() {
 					t.Fatalf("unit %v: start %d waited for %d ms", unit, i, waited)
 				}
-				if lead := pool.Lease().Lo - w.now(); lead > maxLead.Milliseconds() {
+				if lead := pool.Lease().Lo - w.now(); lead > maxAhead.Milliseconds() {
 					t.Fatalf("unit %v: start %d is %d ms ahead", unit, i, lead)
 				}
 				time.Sleep(10 * time.Millisecond)
@@ -140,7 +140,7 @@ func TestRepair(t *testing.T) {
 			created time.Time
 			ahead   bool
 		}{{created, true}, {time.UnixMilli(w.now()), false}, {time.UnixMilli(w.now()).Add(years), true}} {
-			end, err := s.Stamped(w.t.Context(), Width{Worker: bits}, c.created)
+			end, err := s.IssuedUntil(w.t.Context(), Width{Worker: bits}, c.created)
 			if got := end > w.now()+years.Milliseconds(); got != c.ahead || err != nil {
 				t.Errorf("created at %v: stamped up to %d, %v", c.created, end, err)
 			}

@@ -208,7 +208,7 @@ func TestCallersWaitForASlowStoreWithTheirContext(t *testing.T) {
 }
 
 // Rule R6.
-func TestCloseGivesBackWhatNobodyStamped(t *testing.T) {
+func TestCloseGivesBackUnusedTime(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		s := w.server()
 		p := w.open(s)
@@ -271,7 +271,7 @@ func TestClosedPoolsClaimAndExtendNothing(t *testing.T) {
 func TestStampedBoundsEverythingBefore(t *testing.T) {
 	stamped := func(w *world, s *Pools) int64 {
 		w.t.Helper()
-		ms, err := s.Stamped(w.t.Context(), Width{Worker: bits}, time.Now())
+		ms, err := s.IssuedUntil(w.t.Context(), Width{Worker: bits}, time.Now())
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -11,21 +11,21 @@ import (
 	"nextid/generator"
 )
 
-// Worker ids for the libraries of applications. A library that issues ids only
-// in [Lo, Hi) of its Lease follows the protocol of this package: its time is
-// reserved on the same line as that of a server, so no server and no other
-// library ever has it, whatever their clocks say. The library passes the end of
-// its lease with each call: a line whose end is another one has another holder.
+// Leases of worker ids for libraries in applications. A library that issues ids
+// only inside [Lo, Hi) of its Lease follows the protocol of this package. Its time
+// is reserved on the same line as a server's. So no server and no other library has
+// the same time, whatever their clocks say. The library passes the end of its lease
+// with each call. If the line ends elsewhere, it has another holder.
 
 const (
-	// libraryGrid holds what leases begin and end on: whole ticks of every layout
-	// whose unit divides a second.
+	// libraryGrid is the unit of begins and ends of leases: whole ticks of every
+	// layout whose tick divides a second.
 	libraryGrid = 1000 // ms
-	// librarySlice is the length of leases on a store of this process alone.
-	// On a shared store it is Config.Slice, for the reason of Furthest.
+	// librarySlice is the length of leases on a store of this process alone. On a
+	// shared store it is Config.Slice, because of Pool.Furthest.
 	librarySlice = time.Minute
-	// libraryPrefix begins the owner of a line that is leased. The Unix ms from
-	// which on it is leased and the holder follow.
+	// libraryPrefix begins the owner of a leased line. The Unix ms of the lease's
+	// begin and the holder follow.
 	libraryPrefix = "lease "
 )
 
@@ -37,8 +37,8 @@ type LibraryLease struct {
 	Lease
 }
 
-// Leased reads a mark of a worker id's line. ok is false if no library has reserved
-// on it last.
+// Leased decodes the mark of a worker id's line. ok is false if the latest
+// reservation on it is not a library's.
 func Leased(m generator.WorkerMark) (l LibraryLease, ok bool) {
 	since, holder, ok := libraryOwner(m.Owner)
 	return LibraryLease{Bits: m.Bits, Holder: holder, Renewed: m.Updated, Lease: Lease{Worker: m.ID, Lo: since, Hi: m.Hi}}, ok
@@ -70,7 +70,7 @@ func (p *Pools) LeaseWorker(ctx context.Context, bits uint8, holder string) (Lea
 			return Lease{}, line.noneFree(id, m)
 		}
 		from := floorGrid(now)
-		for _, end := range []int64{m.hi[id], earliest} { // no end where nothing was reserved
+		for _, end := range []int64{m.hi[id], earliest} { // neither is an end where nothing was reserved
 			if end > from {
 				from = onGrid(end)
 			}
@@ -79,7 +79,7 @@ func (p *Pools) LeaseWorker(ctx context.Context, bits uint8, holder string) (Lea
 		if err != nil || l.Lo == from {
 			return l, err
 		}
-		// Another holder took the id in this moment.
+		// Another holder claimed the id first.
 		if p.cfg.Store.Exclusive() { // this process did, and its line must not look leased
 			if lo, hi, err := line.ask(id, l.Hi, 1); err == nil && lo == l.Hi {
 				l.Hi = hi
@@ -92,8 +92,8 @@ func (p *Pools) LeaseWorker(ctx context.Context, bits uint8, holder string) (Lea
 	}
 }
 
-// RenewWorker reserves the time behind the end (Unix ms) of a lease (rule R2). After
-// an error the library has nothing but the lease in hand (rule R3).
+// RenewWorker reserves the time after the end (Unix ms) of a lease (rule R2). After
+// an error the library has only the lease in hand (rule R3).
 func (p *Pools) RenewWorker(ctx context.Context, bits uint8, id, until int64) (Lease, error) {
 	line := p.library(bits)
 	since, holder, err := line.leased(ctx, id, until)
@@ -111,8 +111,8 @@ func (p *Pools) RenewWorker(ctx context.Context, bits uint8, id, until int64) (L
 	return l, err
 }
 
-// ReleaseWorker gives back the time of a lease behind used (Unix ms), the end of
-// what the library has used of it (rule R6).
+// ReleaseWorker gives back the time of a lease after used (Unix ms), the end of
+// what the library has used (rule R6).
 func (p *Pools) ReleaseWorker(ctx context.Context, bits uint8, id, until, used int64) (Lease, error) {
 	line := p.library(bits)
 	since, _, err := line.leased(ctx, id, until)
@@ -123,7 +123,8 @@ func (p *Pools) ReleaseWorker(ctx context.Context, bits uint8, id, until, used i
 	return l, line.ReleaseLine(ctx, line.key(id), until, l.Hi)
 }
 
-// library returns the time lines of a width. The Pool holds no worker id.
+// library returns a Pool of a width for access to its time lines. It holds no
+// worker id.
 func (p *Pools) library(bits uint8) *Pool {
 	line := newPool(p, Width{Worker: bits}, Wish{ID: None})
 	line.shared = true
@@ -134,8 +135,8 @@ func onGrid(ms int64) int64 { return -floorGrid(-ms) }
 
 func floorGrid(ms int64) int64 { return ms - ((ms%libraryGrid)+libraryGrid)%libraryGrid }
 
-// leased checks that a lease ends where its line does. It returns since when the
-// line is leased, and to whom.
+// leased checks that a lease ends where its line does. It returns the begin and the
+// holder of the lease.
 func (p *Pool) leased(ctx context.Context, id, until int64) (since int64, holder string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -159,8 +160,8 @@ func errLeaseLost(id, until int64, owner string) error {
 	}
 }
 
-// lend reserves time from a moment on, as far ahead as leases reach. since is when
-// the lease began.
+// lend reserves time on a line from a moment on, for the length of a lease. since
+// is the begin of the first lease of this holder.
 func (p *Pool) lend(ctx context.Context, id, from, since int64, holder string) (Lease, error) {
 	slice := p.pools.cfg.Slice
 	if p.pools.cfg.Store.Exclusive() {

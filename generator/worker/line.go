@@ -11,23 +11,22 @@ import (
 	"nextid/generator"
 )
 
-// Time lines of one generator's name, beside those of the worker ids. An
-// engine whose ids carry times that the slices of its worker id do not cover
-// reserves them here: times far ahead (package ring) and times that were
-// there before (rollback bits). The store never gives a stretch of a line
-// twice, so ids stay unique whoever holds the worker id.
+// Time lines of single names, beside those of the worker ids. Kinds reserve on them
+// the times that the slices of a worker id do not cover: times far ahead (package
+// ring) and times that have been before (rollback bits). The store never grants a
+// range of a line twice. So ids stay unique whichever server holds the worker id.
 
-// linesOf is the prefix of a name's lines.
+// linesOf returns the prefix of a name's lines.
 func linesOf(name string) string { return generator.LineKeyPrefix + name + "/" }
 
-// Line is the key of a time line: of a name, a worker id of the pool's width,
-// and a number that the engine gives a meaning.
+// Line returns the key of the time line of a name, a worker id of the pool's width,
+// and a number with a meaning of the kind's own.
 func (p *Pool) Line(name string, worker, number int64) string {
 	return linesOf(name) + strconv.Itoa(int(p.width.Bits())) + "/" + strconv.FormatInt(worker, 10) + "/" + strconv.FormatInt(number, 10)
 }
 
-// ReserveLine reserves n milliseconds of a line from atLeast (Unix ms) on;
-// see generator.Reserver.
+// ReserveLine reserves n milliseconds of a line from atLeast (Unix ms) on. See
+// generator.Reserver.
 func (p *Pool) ReserveLine(ctx context.Context, line string, atLeast, n int64) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -36,15 +35,15 @@ func (p *Pool) ReserveLine(ctx context.Context, line string, atLeast, n int64) (
 	})
 }
 
-// ReleaseLine gives back the unused tail of a line's last reservation.
+// ReleaseLine gives back the unused end of a line's latest reservation.
 func (p *Pool) ReleaseLine(ctx context.Context, line string, hi, to int64) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	return p.pools.cfg.Store.Release(ctx, line, hi, to)
 }
 
-// LinesEnd is the end (exclusive, Unix ms) of all that was ever reserved on
-// the lines of a name; math.MinInt64 if nothing was.
+// LinesEnd returns the end (exclusive, Unix ms) of all reservations on the lines of
+// a name; math.MinInt64 for none.
 func (p *Pools) LinesEnd(ctx context.Context, name string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -56,8 +55,8 @@ func (p *Pools) LinesEnd(ctx context.Context, name string) (int64, error) {
 	return end, err
 }
 
-// LineEnd is the end (exclusive, Unix ms) of what was reserved on each of the
-// lines of a name and a worker id, by their number.
+// LineEnd returns the end (exclusive, Unix ms) of the reservations on each line of
+// a name and a worker id, indexed by the line's number.
 func (p *Pool) LineEnd(ctx context.Context, name string, worker int64, numbers int64) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -74,17 +73,17 @@ func (p *Pool) LineEnd(ctx context.Context, name string, worker int64, numbers i
 	return ends, err
 }
 
-// Runtime is the clock of the pool and the way to wait by it.
+// Runtime returns the pool's clock and scheduler.
 func (p *Pool) Runtime() generator.Runtime { return p.pools.cfg.Clock }
 
-// Logger returns where the pool logs.
+// Logger returns the pool's logger.
 func (p *Pool) Logger() *slog.Logger { return p.pools.cfg.Logger }
 
 // Exclusive reports whether only this process uses the store.
 func (p *Pool) Exclusive() bool { return p.pools.cfg.Store.Exclusive() }
 
-// StoreError makes what a Pool answered to a generator of a name an
-// *generator.Error, except for the end of the caller's own context.
+// StoreError converts an error of a Pool to an *generator.Error for a generator of
+// this name. An error of the caller's own context stays as it is.
 func StoreError(ctx context.Context, name string, err error) error {
 	if _, known := errors.AsType[*generator.Error](err); err == nil || known || ctx.Err() != nil {
 		return err

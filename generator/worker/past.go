@@ -8,24 +8,22 @@ import (
 	"nextid/generator"
 )
 
-// Ids of the past carry times that are over, so no slice covers them. The
-// greatest worker id of a width is set aside for them: if nothing was ever
-// reserved on its line, all of the line is reserved at once, and no server
-// claims it. Servers divide its sequence numbers among themselves, for each
-// name: a share of them is reserved by one server, and issued by it alone.
+// Ids of the past carry times that have passed, which no slice covers. The greatest
+// worker id of a width is set aside for them: if nothing was ever reserved on its
+// line, all of the line is reserved at once, and no server claims it. For each name
+// its sequence numbers are divided into shares. A server reserves a share, and it
+// alone issues the ids of that share.
 
-// pastEnd is the end of a line that is set aside: the year 9999, in Unix ms. It
-// tells that the line was new, because a reservation begins where the one before
-// it ended.
+// pastEnd is the end of a line that is set aside: the year 9999, in Unix ms. A
+// grant that begins there shows that the line was set aside before.
 const pastEnd = 253402300799999
 
-// pastOwner is the owner of such a line.
+// pastOwner is the owner of a line that is set aside.
 const pastOwner = "ids of the past"
 
-// ReservePast sets the worker id aside where that was not done, and reserves one
-// of the shares of a name. Shares are numbered from 0, under the name's key below
-// 0. The error is ErrExhausted where none is left, or where the worker id has been
-// in use.
+// ReservePast sets the worker id aside if needed, and reserves one of the shares of
+// a name. Shares are numbered from 0; the name's key below 0 counts them. It
+// returns ErrExhausted if no share is left, or if the worker id has been in use.
 func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, share int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

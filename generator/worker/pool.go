@@ -12,14 +12,14 @@ import (
 	"nextid/generator"
 )
 
-// Lease is a slice in hand. It is never changed; extending makes a new one.
+// Lease is a time slice in hand. It is immutable; a renewal makes a new one.
 type Lease struct {
 	Worker int64
 	Lo, Hi int64 // Unix ms, Hi exclusive
 	Soon   int64 // from this ms on Wake should be called
 }
 
-// Pool is the worker id of one width.
+// Pool manages the worker id of one width, and its time slices.
 type Pool struct {
 	pools *Pools
 	width Width
@@ -28,23 +28,23 @@ type Pool struct {
 
 	lease   atomic.Pointer[Lease]
 	claimed atomic.Int64            // Lo of the first lease, Unix ms
-	used    *atomic.Int64           // end (exclusive, Unix ms) of what generators of the width that left have stamped
-	unitMs  atomic.Int64            // longest tick of the layouts that use the pool, in ms
-	refused atomic.Pointer[attempt] // the last one, where the store or the rules said no
-	wake    chan struct{}           // asks keep for an extension
-	overdue atomic.Bool             // keep extends even a slice that lasts for long yet
+	used    *atomic.Int64           // end (exclusive, Unix ms) of the ids of generators of this width that have left
+	unitMs  atomic.Int64            // longest tick (ms) of the layouts that use the pool
+	refused atomic.Pointer[attempt] // the latest attempt that the store or the rules refused
+	wake    chan struct{}           // tells keep to renew
+	overdue atomic.Bool             // keep renews even a slice that lasts long
 
 	mu      sync.Mutex
-	attempt *attempt // to extend, on its way
+	attempt *attempt // the running renewal, or nil
 	users   int      // generators that have not left
 	closed  bool
 
-	shared bool // libraries lease on the lines, see LeaseWorker
+	shared bool // libraries lease worker ids of this width, see LeaseWorker
 
-	unsure bool // belongs to the attempt: an answer was lost, so a gap may be our own
+	unsure bool // owned by the attempt: an answer was lost, so a gap may be this process's own reservation
 }
 
-// attempt is one question to the store, shared by all who wait for it.
+// attempt is one request to the store. All draws that need its result wait for it.
 type attempt struct {
 	done chan struct{}
 	err  error // set before done is closed
@@ -54,31 +54,31 @@ func newPool(p *Pools, width Width, wish Wish) *Pool {
 	return &Pool{pools: p, width: width, bits: width.Bits(), wish: wish, used: &atomic.Int64{}, wake: make(chan struct{}, 1)}
 }
 
-// Lease returns the slice in hand. It is one atomic load.
+// Lease returns the slice in hand by one atomic load. It is nil before the first
+// claim.
 func (p *Pool) Lease() *Lease { return p.lease.Load() }
 
-// Now is the time to stamp ids with, in Unix microseconds. It never goes
-// back.
+// Now returns id time in Unix microseconds. It never goes back.
 func (p *Pool) Now() int64 { return p.pools.time.now() }
 
-// Monotonic is the clock that Now follows.
+// Monotonic returns the monotonic clock, from which Now is computed.
 func (p *Pool) Monotonic() time.Duration { return p.pools.time.monotonic() }
 
-// At returns what Now is at a moment of Monotonic.
+// At returns the value of Now at a moment of Monotonic.
 func (p *Pool) At(mono time.Duration) int64 { return p.pools.time.anchor.Load().at(mono) }
 
-// Wall is the wall clock in Unix microseconds. It may jump.
+// Wall returns the wall clock in Unix microseconds. It may jump.
 func (p *Pool) Wall() int64 { return p.pools.time.wall() }
 
 // ClockBack returns how often the wall clock was seen to go back.
 func (p *Pool) ClockBack() int64 { return p.pools.time.backs.Load() }
 
-// Sleep waits for d, or for the end of ctx, whose error it returns then.
+// Sleep waits for d. If ctx ends first, it returns ctx's error.
 func (p *Pool) Sleep(ctx context.Context, d time.Duration) error {
 	return p.pools.cfg.Clock.Sleep(ctx, d)
 }
 
-// Wake asks for an extension in the background. It never blocks.
+// Wake asks for a renewal in the background. It never blocks.
 func (p *Pool) Wake() {
 	select {
 	case p.wake <- struct{}{}:
@@ -86,8 +86,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// Leave tells the pool that a generator stamps no more, and that it stamped
-// ids up to end (exclusive, Unix ms).
+// Leave records that a generator issues no more ids, and that its ids end before
+// end (Unix ms).
 func (p *Pool) Leave(end int64) {
 	p.raiseUsed(end)
 	p.mu.Lock()
@@ -100,26 +100,26 @@ func (p *Pool) raiseUsed(end int64) {
 	}
 }
 
-// UsedUntil is the end (exclusive, Unix ms) of what generators that left
-// have stamped.
+// UsedUntil returns the end (exclusive, Unix ms) of the ids of generators that have
+// left.
 func (p *Pool) UsedUntil() int64 { return p.used.Load() }
 
-// unit makes sure that slices are long enough for ticks of d.
+// unit makes slices long enough for ticks of d.
 func (p *Pool) unit(d time.Duration) {
 	ms := (d + time.Millisecond - 1).Milliseconds()
 	for old := p.unitMs.Load(); ms > old && !p.unitMs.CompareAndSwap(old, ms); old = p.unitMs.Load() {
 	}
 }
 
-// Bounds of the work in the background.
+// Bounds of the background work.
 const (
-	storeTimeout = 5 * time.Second // of one question to the store
+	storeTimeout = 5 * time.Second // of one request to the store
 	retryFirst   = 100 * time.Millisecond
 	retryMost    = 5 * time.Second
 	logEvery     = 10 * time.Second
 )
 
-// keep extends the slice when Wake asks for it.
+// keep renews the slice when Wake asks for it. It is the pool's goroutine.
 func (p *Pool) keep() {
 	for p.pools.cfg.Clock.Receive(p.pools.ctx, p.wake) == nil {
 		overdue := p.overdue.Swap(false)
@@ -129,8 +129,8 @@ func (p *Pool) keep() {
 	}
 }
 
-// remind has the slice extended also while no ids are drawn: the other
-// servers on the store would take an id that looks unused.
+// remind renews the slice also while no ids are drawn. Otherwise other servers
+// would take the id for unused and claim it.
 func (p *Pool) remind() {
 	for p.pools.cfg.Clock.Sleep(p.pools.ctx, p.pools.cfg.Slice/3) == nil {
 		p.overdue.Store(true)
@@ -138,8 +138,8 @@ func (p *Pool) remind() {
 	}
 }
 
-// renew extends the slice in hand as long as that one is due, with growing
-// pauses while the store fails (rule R3).
+// renew extends the slice in hand while due reports that it must. While the store
+// fails it pauses, longer each time (rule R3).
 func (p *Pool) renew(due func(*Lease) bool) {
 	pause, logged := retryFirst, -logEvery
 	l := p.lease.Load()
@@ -160,9 +160,9 @@ func (p *Pool) renew(due func(*Lease) bool) {
 	}
 }
 
-// Extend makes sure that the slice in hand reaches beyond need (Unix ms),
-// asking the store if it does not. The error is ErrNotNow when no worker id
-// is free, or what the store answered.
+// Extend makes sure that the slice in hand reaches beyond need (Unix ms), and asks
+// the store if not. The error is ErrNotNow if no worker id is free, or the store's
+// error.
 func (p *Pool) Extend(ctx context.Context, need int64) error {
 	for {
 		p.mu.Lock()
@@ -190,7 +190,7 @@ func (p *Pool) Extend(ctx context.Context, need int64) error {
 	}
 }
 
-// run carries out an attempt. Only one is on its way at a time.
+// run carries out an attempt. At most one runs at a time.
 func (p *Pool) run(a *attempt, need int64) {
 	if l := p.lease.Load(); l == nil {
 		a.err = p.claim(nil)
@@ -208,13 +208,13 @@ func (p *Pool) run(a *attempt, need int64) {
 	close(a.done)
 }
 
-// maxRaise bounds how far ahead catchUp takes the time of a server that stamps
-// ids. More shows a clock that is wrong, and it may be the store's.
+// maxRaise is how far ahead catchUp moves the id time of a server that issues ids.
+// A greater difference shows a wrong clock, possibly the store's.
 const maxRaise = time.Hour
 
-// catchUp makes our time at least the moment (Unix ms) from which the store
-// grants any, and returns that moment (rule R7). The error is ErrNotNow while
-// the store grants none.
+// catchUp makes id time at least the moment (Unix ms) from which the store grants
+// time, and returns that moment (rule R7). It returns ErrNotNow while the store
+// grants none.
 func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	if p.pools.cfg.Grants == nil {
 		return math.MinInt64, nil
@@ -242,7 +242,7 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	return earliest, nil
 }
 
-// extend is rule R2.
+// extend is rule R2: it reserves time after the end of l.
 func (p *Pool) extend(l *Lease, need int64) error {
 	if _, err := p.catchUp(true); err != nil {
 		return err
@@ -256,7 +256,7 @@ func (p *Pool) extend(l *Lease, need int64) error {
 	}
 	if lo > base && !p.pools.cfg.Store.Exclusive() {
 		tooFar := hi > p.Furthest()
-		if !unsure { // R4: somebody else stamps with this id, too
+		if !unsure { // R4: another server issues ids with this worker id
 			p.pools.cfg.Logger.Warn("the worker id is in use by another server", "bits", p.bits, "worker", l.Worker)
 		}
 		switch {
@@ -273,15 +273,15 @@ func (p *Pool) extend(l *Lease, need int64) error {
 	return nil
 }
 
-// Furthest (Unix ms) bounds how far ahead time is reserved on a store that
-// several servers use; on a store of this process alone nothing does.
+// Furthest returns the latest end (Unix ms) of a reservation on a store of several
+// servers. On a store of this process alone there is no bound.
 //
-// The rule for a store that goes back rests on it (rule R7, and the runbook
-// of a restore): what the store forgot is over when the servers have waited
-// for a slice. So nothing that is used may reach further, whatever pushed the
-// line ahead: servers that share a planned worker id, and reservations whose
-// answers were lost, which the store has and no server uses. Of those each would
-// push by a slice; reserve asks for no more than a piece where one was lost.
+// Rule R7 depends on it, and so does the runbook's restore: when the servers have
+// waited for the length of a slice, the time of every lost reservation has passed.
+// So no used reservation may reach further, whatever moved the line ahead. Two
+// things move it: servers with the same planned worker id, and reservations whose
+// answers were lost, which no server uses. Each lost one would move the line by a
+// slice; so reserve asks for only a piece after a lost answer.
 func (p *Pool) Furthest() int64 {
 	if p.Exclusive() {
 		return math.MaxInt64
@@ -289,16 +289,16 @@ func (p *Pool) Furthest() int64 {
 	return p.pools.time.unpushed()/1000 + (p.pools.cfg.Slice + 2*minPiece).Milliseconds()
 }
 
-// minPiece is the least that is reserved at a time. On an embedded store
-// whose line is ahead of the wall clock nothing more is: a crash adds what is
-// left of it to the lead. Nor is it where another server's slice has pushed
-// our time ahead: after a failover of the store the servers wait for slices
-// that are no longer than Slice (rule R7).
+// minPiece is the least time that is reserved at once. Nothing more is reserved in
+// two cases. On an embedded store whose line is ahead of the wall clock, a crash
+// adds the rest of the reservation to the difference. Where another server's slice
+// has pushed id time ahead, servers wait after a failover only for slices no longer
+// than Slice (rule R7).
 const minPiece = 250 * time.Millisecond
 
-// reserve asks for time on a worker id from the moment from on, which is at
-// most base: until a slice from now, or, when base lies beyond that, a piece
-// after base. It always reaches beyond need.
+// reserve reserves time on a worker id from the moment from on, which is at most
+// base. It reserves until a slice from now, or a piece after base if base lies
+// beyond that. The range always reaches beyond need.
 func (p *Pool) reserve(id, from, base, need int64) (lo, hi int64, err error) {
 	now := p.pools.time.unpushed()
 	if p.pools.cfg.Store.Exclusive() {
@@ -314,7 +314,7 @@ func (p *Pool) reserve(id, from, base, need int64) (lo, hi int64, err error) {
 	return lo, hi, err
 }
 
-// ask is one question to the store: n ms of a worker id's time line.
+// ask sends one request to the store: n ms of a worker id's time line.
 func (p *Pool) ask(id, from, n int64) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
 	defer cancel()
@@ -323,8 +323,8 @@ func (p *Pool) ask(id, from, n int64) (lo, hi int64, err error) {
 	})
 }
 
-// adopt makes a granted slice the one in hand. old is the one before, or nil;
-// asked is what our time was (Unix µs) when it was asked for.
+// adopt makes a granted slice the one in hand. old is the one before, or nil. asked
+// is the id time (Unix µs) at the request.
 func (p *Pool) adopt(old *Lease, worker, lo, hi, asked int64) {
 	next := &Lease{Worker: worker, Lo: lo, Hi: hi}
 	if old != nil && old.Worker == worker && old.Hi == lo {
@@ -338,8 +338,8 @@ func (p *Pool) adopt(old *Lease, worker, lo, hi, asked int64) {
 	p.lease.Store(next)
 }
 
-// giveBack returns a slice of which nothing was used. It may fail: then the
-// slice is lost.
+// giveBack returns a slice of which nothing was used. After an error the slice is
+// lost.
 func (p *Pool) giveBack(id, lo, hi int64) {
 	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
 	defer cancel()
@@ -354,7 +354,8 @@ func (p *Pool) close() {
 	p.closed = true
 }
 
-// release is rule R6. No attempt is on its way any more.
+// release is rule R6: it gives back the unused end of the slice. No attempt is
+// running.
 func (p *Pool) release(ctx context.Context) error {
 	p.mu.Lock()
 	users := p.users

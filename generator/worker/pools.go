@@ -17,34 +17,31 @@ import (
 // Config configures Pools. Store is required.
 type Config struct {
 	Store generator.Store
-	// Grants tells from when on the store grants time. It is the Store itself
-	// without what wraps it; nil for a store that always does.
+	// Grants is the store as a TimeGranter, which may refuse time after a failover. It
+	// is nil for a store that never does.
 	Grants generator.TimeGranter
-	// Keeper is the store's clock, and ClockLimit how far the wall clock may be
-	// ahead of it before the first claim on a store with Grants. nil or 0: as
-	// far as it is.
+	// Keeper is the store's clock. Before the first claim on a store with Grants, the
+	// wall clock may be ahead of it by ClockLimit. nil or 0: no limit.
 	Keeper     generator.Timekeeper
 	ClockLimit time.Duration
 
-	Clock  generator.Runtime // nil: the system's
-	Source Source            // which worker id it would like to have; nil: any
-	Owner  string            // who holds the slices, shown to operators
+	Clock  generator.Runtime // nil: the operating system's
+	Source Source            // of the preferred worker id; nil: none preferred
+	Owner  string            // this server, as holder of the slices, for operators
 
-	// Seed marks where the worker ids begin in a store of this process alone
-	// that has none yet: two servers that know nothing of each other should
-	// not both take the first.
+	// Seed sets the first worker id used in a new store of this process alone. Two
+	// servers that do not know each other should not both use the same one.
 	Seed uint64
 
-	// Slice counts how much time is reserved ahead. 0: 3 s on a store that only
-	// this process uses, 60 s on a shared one. It is how long ids go on
-	// while the store is away, and for how long a crash blocks a worker id.
+	// Slice is how much time is reserved ahead. 0: 3 s on a store of this process
+	// alone, 60 s on a shared one. It is how long ids can be issued without the store,
+	// and how long a crash blocks a worker id.
 	Slice time.Duration
-	// StartWait bounds how long a claim may wait for a worker id to become
-	// free. 0: 15 s.
+	// StartWait is how long a claim may wait for a free worker id. 0: 15 s.
 	StartWait time.Duration
-	// Borrow lets a claim that finds no free worker id take one that was
-	// not renewed for a while, as after a crash. Its ids carry times up to a
-	// Slice ahead of the clock; they are unique as ever.
+	// Borrow lets a claim that finds no free worker id take one that was not renewed
+	// for a while, as after a crash. Its ids are unique, but carry times up to a Slice
+	// ahead of the clock.
 	Borrow bool
 	Logger *slog.Logger // nil: slog.Default()
 }
@@ -56,33 +53,33 @@ const (
 	defaultStartWait = 15 * time.Second
 )
 
-// Pools holds the worker ids of one process: one per width of the worker
-// field, shared by all generators of that width.
+// Pools holds the worker ids of one process: one Pool per width of the worker
+// field. All generators of a width use the same one.
 type Pools struct {
 	cfg  Config
 	time timeline
 
-	ctx  context.Context // ends with Close; of all work in the background
+	ctx  context.Context // of all background work; canceled by Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu     sync.Mutex
 	wishes map[Width]Wish
 	pools  map[poolKey]*Pool
-	// stricts are by what their grants must be made of.
+	// stricts has one Strict for each unit of grants.
 	stricts map[strictKey]*Strict
 	used    map[uint8]*atomic.Int64 // by width, see Pool.used
 	closed  bool
 }
 
-// poolKey tells the pools of a process apart: a pair of datacenter and worker
-// is not the same id in every layout of a width.
+// poolKey identifies a pool of a process. A pair of datacenter and worker can be
+// different ids in two layouts of one width.
 type poolKey struct {
 	bits uint8
-	firm int64 // the one id that it may have, or None
+	firm int64 // the only id that the pool may claim, or None
 }
 
-// New returns Pools. It claims nothing yet. Close it.
+// New returns Pools. It claims nothing yet. The caller must call Close.
 func New(cfg Config) *Pools {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
@@ -112,10 +109,10 @@ func New(cfg Config) *Pools {
 	return p
 }
 
-// begin compares the wall clock with the store's before the first claim. The
-// error is ErrNotNow while ours is more than ClockLimit ahead: if the server died
-// and a failover lost the claim, its ids would lie in time that is granted
-// again (rule R7).
+// begin compares the wall clock with the store's before the first claim. It returns
+// ErrNotNow while the wall clock is more than ClockLimit ahead. Otherwise, if the
+// server died and a failover lost the claim, its ids would lie in time that is
+// granted again (rule R7).
 func (p *Pools) begin(ctx context.Context) error {
 	if p.cfg.Keeper == nil || p.cfg.ClockLimit == 0 {
 		return nil
@@ -126,7 +123,7 @@ func (p *Pools) begin(ctx context.Context) error {
 	}
 	_, latest, err := p.cfg.Keeper.Time(ctx)
 	if errors.Is(err, generator.ErrWrongKind) {
-		return nil // the store tells no time
+		return nil // the store has no clock
 	}
 	if err != nil {
 		return err
@@ -142,21 +139,21 @@ func (p *Pools) begin(ctx context.Context) error {
 	return nil
 }
 
-// watchClock watches the clock.
+// watchClock compares the clocks regularly until Close.
 func (p *Pools) watchClock() {
 	for p.cfg.Clock.Sleep(p.ctx, compareEvery) == nil {
 		p.time.compare()
 	}
 }
 
-// Wall is the wall clock's time.
+// Wall returns the wall clock.
 func (p *Pools) Wall() time.Time { return time.Unix(0, p.cfg.Clock.Wall()) }
 
-// Store is the store in which the time lines are.
+// Store returns the store of the time lines.
 func (p *Pools) Store() generator.Store { return p.cfg.Store }
 
-// Open returns the pool of a width, claiming a worker id at its first use.
-// unit is the layout's tick. The caller calls Leave when it stamps no more.
+// Open returns the pool of a width. The first call claims a worker id. unit is the
+// layout's tick. The caller must call Leave when it issues no more ids.
 func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Pool, error) {
 	if err := p.fits(unit); err != nil {
 		return nil, err
@@ -184,8 +181,8 @@ func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Poo
 	return pool, nil
 }
 
-// fits refuses ticks that a slice does not hold: reserving whole ones would
-// reach further than other servers wait for; see Pool.Furthest.
+// fits refuses ticks longer than half a slice. Reserving whole ticks would reach
+// further than other servers wait after a failover; see Pool.Furthest.
 func (p *Pools) fits(unit time.Duration) error {
 	if p.cfg.Store.Exclusive() || 2*unit <= p.cfg.Slice {
 		return nil
@@ -247,7 +244,7 @@ func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {
 	return pool, nil
 }
 
-// usedLocked is the Pool.used of a width.
+// usedLocked returns Pool.used of a width. The caller holds mu.
 func (p *Pools) usedLocked(bits uint8) *atomic.Int64 {
 	u := p.used[bits]
 	if u == nil {
@@ -257,7 +254,8 @@ func (p *Pools) usedLocked(bits uint8) *atomic.Int64 {
 	return u
 }
 
-// strictLocked reports whether there are strict generators of a width.
+// strictLocked reports whether the width has strict generators. The caller holds
+// mu.
 func (p *Pools) strictLocked(bits uint8) bool {
 	for key := range p.stricts {
 		if key.bits == bits {
@@ -267,7 +265,7 @@ func (p *Pools) strictLocked(bits uint8) bool {
 	return false
 }
 
-// mine are the worker ids of a width that this process uses otherwise.
+// mine returns the worker ids of a width that other pools of this process use.
 func (p *Pools) mine(except *Pool) []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -285,11 +283,11 @@ func (p *Pools) mine(except *Pool) []int64 {
 	return ids
 }
 
-// Stamped is an instant (Unix ms) before which every id lies that was ever
-// stamped in the given width: by other processes, and by the generators of
-// this one that have left. Time of worker ids that Repair gave up counts for
-// names that were created before.
-func (p *Pools) Stamped(ctx context.Context, width Width, created time.Time) (int64, error) {
+// IssuedUntil returns an instant (Unix ms) after every id that was ever issued in
+// the given width: by other processes, and by generators of this process that have
+// left. For worker ids that Repair gave up, it counts only names that were created
+// before.
+func (p *Pools) IssuedUntil(ctx context.Context, width Width, created time.Time) (int64, error) {
 	pool := newPool(p, width, Wish{}) // only to read the time lines
 	end, claimed := int64(0), false
 	for _, pool := range p.ofWidth(width.Bits()) {
@@ -322,19 +320,19 @@ func (p *Pools) ofWidth(bits uint8) []*Pool {
 	return all
 }
 
-// Now is the time to stamp ids with. It never goes back.
+// Now returns id time. It never goes back.
 func (p *Pools) Now() time.Time { return time.UnixMicro(p.time.now()) }
 
 // Slice returns how much time is reserved ahead.
 func (p *Pools) Slice() time.Duration { return p.cfg.Slice }
 
-// Held is a worker id in hand.
+// Held describes a worker id in hand.
 type Held struct {
 	Bits   uint8 // width of the worker field
 	Worker int64
-	Strict bool          // of strict generators: it holds no slice
+	Strict bool          // used by strict generators: it holds no slice
 	Until  time.Time     // end of the slice in hand
-	Lasts  time.Duration // until then, by the time that ids are stamped with; 0 if it is over
+	Lasts  time.Duration // rest of the slice, by id time; 0 if it has passed
 }
 
 // Held lists the worker ids in hand, by width.
@@ -361,8 +359,8 @@ func (p *Pools) Held() []Held {
 	return held
 }
 
-// Refused returns why generators issue nothing: no slice is in hand, and this is what
-// the last attempt to get one ended with. nil: they do, or none was asked for.
+// Refused returns the error of the latest attempt to reserve a slice if none is in
+// hand. It returns nil if ids are issued, or if no slice was needed yet.
 func (p *Pools) Refused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -378,27 +376,25 @@ func (p *Pools) Refused() error {
 // ClockBack returns how often the wall clock was seen to go back.
 func (p *Pools) ClockBack() int64 { return p.time.backs.Load() }
 
-// Doubt tells whether the wall clock was found ahead of the store's. While it
-// is, the time of ids does not follow the wall clock, but goes on with the
-// monotonic one. A jump of the wall clock is not followed before the first
-// comparison after it.
+// Doubt reports a comparison with the store's clock. While the wall clock is ahead,
+// id time follows the monotonic clock only. A jump of the wall clock is not
+// followed before a comparison after it.
 func (p *Pools) Doubt(ahead bool) { p.time.compared(ahead) }
 
-// ClockLead is by how much the time that ids are stamped with is ahead of the
-// wall clock, after that was set back; negative while it follows one that
-// jumped ahead.
+// ClockLead returns by how much id time is ahead of a wall clock that was set back.
+// It is negative while id time follows a wall clock that jumped ahead.
 func (p *Pools) ClockLead() time.Duration {
 	return time.Duration(p.time.now()-p.time.wall()) * time.Microsecond
 }
 
-// Close ends the background work and gives back the unused time of every
-// slice (rule R6), except where a generator has not left.
+// Close ends the background work and gives back the unused end of every slice (rule
+// R6), except of pools with a generator that has not left.
 func (p *Pools) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
 	var pools []*Pool
-	for _, pool := range p.pools { // closed: none is added
+	for _, pool := range p.pools { // pools is not changed after Close
 		pool.close()
 		pools = append(pools, pool)
 	}
@@ -414,7 +410,8 @@ func (p *Pools) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// errTooFar refuses a slice that begins at lo (Unix ms); see Furthest.
+// errTooFar returns the error of a slice that would begin at lo (Unix ms), beyond
+// Furthest.
 func (p *Pool) errTooFar(id, lo int64, unsure bool) error {
 	if !unsure {
 		return &generator.Error{

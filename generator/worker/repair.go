@@ -11,14 +11,14 @@ import (
 	"nextid/generator"
 )
 
-// A clock that was years ahead leaves a store whose ids have reached its time:
-// all ids would carry later times from then on, or there are none left. Repair
-// makes such a store usable without giving an id twice.
+// Repair makes a store usable again whose ids have reached a far future, because a
+// clock was years ahead. All later ids would carry even later times, or none would
+// be left.
 //
-// What it does is one more reservation: all time that is left of the worker
-// ids which are ahead, to the end. No server can reserve time on them any more,
-// and servers go on with worker ids on which nothing was ever reserved. An id
-// holds its worker id, so none can come again, whatever the clock says.
+// Repair reserves all remaining time of the worker ids that are ahead. No server
+// can reserve time on them any more. Servers continue with worker ids on which
+// nothing was ever reserved. An id holds its worker id, so none can appear again,
+// whatever the clock says.
 
 // spent is the end of the time line of a worker id that was given up.
 const spent = generator.NoLimit
@@ -26,24 +26,23 @@ const spent = generator.NoLimit
 // repairer is the owner of such a time line.
 const repairer = "nextid repair"
 
-// spentPrefix begins the keys that say how far the ids of these worker ids
-// reach: "worker/spent/<bits>/<id>".
+// spentPrefix begins the keys "worker/spent/<bits>/<id>", which record the end of
+// the ids of these worker ids.
 const spentPrefix = generator.WorkerKeyPrefix + "spent/"
 
-// Spent reports whether a key tells of worker ids that Repair gave up. When it was
-// written says for which names it counts: those that were created before.
+// Spent reports whether a key is such a record. The record counts for names that
+// were created before it was written.
 func Spent(key string) bool { return strings.HasPrefix(key, spentPrefix) }
 
-// Ahead is a worker id whose time is ahead of the clock.
+// Ahead describes a worker id whose time is ahead of the clock.
 type Ahead struct {
 	Bits   int
 	Worker int64
-	Until  time.Time // no id that was stamped with it is of this time or later
-	Left   int64     // worker ids of this width on which nothing was reserved
+	Until  time.Time // no id with it has this time or a later one
+	Left   int64     // unused worker ids of this width
 }
 
-// FindAhead lists the worker ids whose time is ahead of now by more than
-// tolerance.
+// FindAhead lists the worker ids whose time is ahead of now by more than tolerance.
 func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolerance time.Duration) ([]Ahead, error) {
 	marks, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
 	if err != nil {
@@ -56,7 +55,7 @@ func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolera
 		width, err1 := strconv.Atoi(bits)
 		worker, err2 := strconv.ParseInt(id, 10, 64)
 		if err1 != nil || err2 != nil {
-			continue // lines of names, which go with the worker id; see Pool.Line
+			continue // lines of names end with the worker id; see Pool.Line
 		}
 		used[width]++
 		if m.Hi < pastEnd && m.Hi > now.Add(tolerance).UnixMilli() {
@@ -69,9 +68,9 @@ func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolera
 	return ahead, nil
 }
 
-// Repair gives up worker ids that FindAhead found, for good. The store must be
-// one that only this process uses. Where a width has no other worker id to go
-// on with, nothing is changed and the error is ErrExhausted.
+// Repair gives up worker ids that FindAhead found, for good. Only this process may
+// use the store. If a width has no unused worker id to continue with, Repair
+// changes nothing and returns ErrExhausted.
 func Repair(ctx context.Context, store generator.Store, ahead []Ahead) error {
 	for _, a := range ahead {
 		if a.Left < 1 {
@@ -85,7 +84,7 @@ func Repair(ctx context.Context, store generator.Store, ahead []Ahead) error {
 	for _, a := range ahead {
 		id := strconv.Itoa(a.Bits) + "/" + strconv.FormatInt(a.Worker, 10)
 		for _, r := range []generator.Reservation{
-			{Key: spentPrefix + id, AtLeast: a.Until.UnixMilli() - 1}, // first: it must not be forgotten
+			{Key: spentPrefix + id, AtLeast: a.Until.UnixMilli() - 1}, // first: it must be durable before the line is given up
 			{Key: generator.WorkerKeyPrefix + id, AtLeast: spent - 1},
 		} {
 			r.N, r.Limit, r.Owner = 1, generator.NoLimit, repairer
@@ -97,9 +96,8 @@ func Repair(ctx context.Context, store generator.Store, ahead []Ahead) error {
 	return nil
 }
 
-// spentBefore is the end (Unix ms) of what ids of names that were created at a
-// time may have reached with worker ids which were given up later;
-// math.MinInt64 for nothing.
+// spentBefore returns the end (Unix ms) of the ids that a name created at this time
+// may have with worker ids that were given up later; math.MinInt64 for none.
 func (p *Pool) spentBefore(ctx context.Context, created time.Time) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -107,7 +105,7 @@ func (p *Pool) spentBefore(ctx context.Context, created time.Time) (int64, error
 	end := int64(math.MinInt64)
 	now := time.UnixMicro(p.Wall())
 	for _, m := range marks {
-		// A time that has not come is that of the clock which was wrong.
+		// A time in the future comes from the clock that was wrong.
 		if created.Before(m.Updated) || created.After(now) {
 			end = max(end, m.Hi)
 		}

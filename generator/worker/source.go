@@ -9,45 +9,45 @@ import (
 	"nextid/generator"
 )
 
-// Width is a layout's worker field: the bits of its datacenter and of its
+// Width is the worker field of a layout: the bits of its datacenter and of its
 // worker, which together are the worker id.
 type Width struct{ Datacenter, Worker uint8 }
 
-// Bits is the width of the worker id.
+// Bits returns the width of the worker id.
 func (w Width) Bits() uint8 { return w.Datacenter + w.Worker }
 
-// IDs is the number of worker ids.
+// IDs returns the number of worker ids.
 func (w Width) IDs() int64 { return 1 << w.Bits() }
 
-// Source says which worker id a server would like to have. Whatever it says,
-// an id is this server's only when the store has reserved time on it: a
-// source that tells two servers the same makes none of them wrong.
+// Source tells which worker id a server prefers. The server has an id only once the
+// store has reserved time on it. So a source that names the same id to two servers
+// does no harm.
 type Source interface {
-	// Wish is asked when a layout of a width is first used, and where the
-	// wish says so again when that id is taken. It may ask another server.
+	// Wish is called when a layout of a width is first used. It is called again if
+	// that id is taken and the Wish has Again set. It may ask another server.
 	Wish(ctx context.Context, w Width) (Wish, error)
-	// String returns how the source is written as --worker-id, without secrets.
+	// String returns the source as a --worker-id, without secrets.
 	String() string
 }
 
-// Wish is a worker id that a server would like to have.
-type Wish struct {
+// Wish is the worker id that a server prefers.
+type Wish struct { // None for no preference
 	ID int64 // None for no wish
 
-	// Firm means this id or none. Otherwise another is claimed when it is
+	// Firm means this id only. Otherwise the server claims another id if this one is
 	// taken.
 	Firm bool
-	// Again means to ask the source for another one first.
+	// Again means to ask the source once more before that.
 	Again bool
-	// Note is said in the log when the id is taken: what would have happened
+	// Note is logged when the id is taken: the effect that the collision would have
 	// without a store.
 	Note string
 }
 
-// None is the Wish.ID of a server that takes any worker id.
+// None is the Wish.ID of a server without a preference.
 const None = -1
 
-// Any is the Source of a server that takes any worker id.
+// Any is the Source of a server without a preference.
 type Any struct{}
 
 // Wish implements Source.
@@ -56,10 +56,10 @@ func (Any) Wish(context.Context, Width) (Wish, error) { return Wish{ID: None}, n
 // String implements Source.
 func (Any) String() string { return "auto" }
 
-// Fixed is the Source of a server that was given its worker id.
+// Fixed is the Source of a server with a configured worker id.
 type Fixed struct {
 	ID   int64
-	From string // how it was written; "" for the number
+	From string // as configured; "" for the number
 }
 
 // Wish implements Source.
@@ -68,8 +68,8 @@ func (f Fixed) Wish(context.Context, Width) (Wish, error) { return Wish{ID: f.ID
 // String implements Source.
 func (f Fixed) String() string { return cmp.Or(f.From, strconv.FormatInt(f.ID, 10)) }
 
-// check refuses a firm wish that a width does not have. One that is not firm
-// is no wish then.
+// check refuses a firm wish that a width does not have. A wish that is not firm
+// becomes None.
 func (w Wish) check(s Source, width Width) (Wish, error) {
 	last := width.IDs() - 1
 	if w.ID <= last {

@@ -9,57 +9,58 @@ import (
 	"nextid/generator"
 )
 
-// Strict is a worker id whose time is reserved request by request. Nothing is
-// kept in hand: a grant is made for those who asked before its reservation
-// began, and what they leave of it is lost. So a process that was cloned, or
-// restored from a snapshot, while it ran has nothing that its twin has, too: a
-// slice in memory is what clones share.
+// Strict is a worker id whose time is reserved for each request. It keeps nothing
+// in memory. A grant serves the requests made before its reservation began; the
+// rest of it is lost. So a process that was cloned or restored from a snapshot
+// while it ran holds no time that its twin holds, too.
 //
-// The worker id is one of its own, apart from that of the generators which
-// are not strict: their slice reaches far ahead.
+// It is a worker id apart from that of the other generators, whose slice reaches
+// far ahead.
 type Strict struct {
-	pool  *Pool // for its claims only: it has no lease
-	grid  int64 // ms; every grant is whole steps of it
-	phase int64 // ms; where a step begins
-	most  int64 // steps of one grant
+	pool  *Pool // used for claims only: it has no lease
+	grid  int64 // ms; a grant is a number of whole steps of this length
+	phase int64 // ms; offset of the steps
+	most  int64 // greatest number of steps of one grant
 
 	worker atomic.Int64 // None before the first claim
 
 	mu      sync.Mutex
-	round   *round // that gathers
+	round   *round // waiting requests
 	sending bool
 	closed  bool
 
-	// Of the goroutine that sends.
-	end int64 // ms; where the next grant may begin
+	// Owned by the goroutine that runs send.
+	end int64 // ms; least begin of the next grant
 }
 
-// round is one reservation, shared by all who asked before it began.
-type round struct {
-	steps int64 // the most that one of them needs
+// round is one reservation for all requests that were made before it began.
+type round struct { // the most that one request needs
+	steps int64 // ms; the latest that one request needs
 	from  int64 // ms; likewise
 	done  chan struct{}
 	lease *Lease // set before done is closed
-	err   error  // likewise
+	err   error  // set before done is closed
 }
 
-// strictKey tells the Stricts of a process apart: grants are whole ticks.
+// strictKey identifies a Strict of a process. Grants are whole ticks, so the unit
+// belongs to it.
 type strictKey struct {
 	bits        uint8
 	grid, phase int64
 }
 
 const (
-	// strictAhead bounds how far the time line of a Strict may be ahead of the
-	// clock. It bounds the rounds to about one a tick.
+	// strictAhead is how far the time line of a Strict may be ahead of the clock. It
+	// limits the rounds to about one a tick.
 	strictAhead = 5 * time.Millisecond
-	// maxSteps bounds one round, as does the length of a slice (see
-	// Pool.Furthest): the rest asks again.
+	// maxSteps is the greatest number of steps of one round. The length of a slice
+	// bounds it, too (see Pool.Furthest). Requests for more take part in several
+	// rounds.
 	maxSteps = 1000
 )
 
-// Strict returns the worker id for strict generators of a width whose ticks
-// are unit long and begin at epoch.
+// Strict returns the worker id for strict generators of a width. Their ticks are
+// unit long and begin at epoch.
 func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epoch time.Time) (*Strict, error) {
 	if err := p.fits(unit); err != nil {
 		return nil, err
@@ -92,7 +93,8 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 	return s, nil
 }
 
-// errBothWays refuses one planned worker id for two ways of using it.
+// errBothWays refuses to use one planned worker id both for strict and for other
+// generators.
 func errBothWays(id int64) error {
 	return &generator.Error{
 		Kind:    generator.ErrOption,
@@ -102,32 +104,32 @@ func errBothWays(id int64) error {
 	}
 }
 
-// Now is the time to stamp ids with, in Unix microseconds.
+// Now returns id time in Unix microseconds.
 func (s *Strict) Now() int64 { return s.pool.Now() }
 
-// Wall is the wall clock in Unix microseconds. It may jump.
+// Wall returns the wall clock in Unix microseconds. It may jump.
 func (s *Strict) Wall() int64 { return s.pool.Wall() }
 
 // ClockBack returns how often the wall clock was seen to go back.
 func (s *Strict) ClockBack() int64 { return s.pool.ClockBack() }
 
-// Clock returns what goroutines wait with.
+// Clock returns the clock and scheduler of the Strict.
 func (s *Strict) Clock() generator.Runtime { return s.pool.pools.cfg.Clock }
 
-// Leave tells that a generator stamps no more, and that it stamped ids up to
-// end (exclusive, Unix ms).
+// Leave records that a generator issues no more ids, and that its ids end before
+// end (Unix ms).
 func (s *Strict) Leave(end int64) { s.pool.raiseUsed(end) }
 
-// UsedUntil is as that of Pool.
+// UsedUntil is like Pool.UsedUntil.
 func (s *Strict) UsedUntil() int64 { return s.pool.UsedUntil() }
 
-// MaxSpan is the most time that a grant can have.
+// MaxSpan returns the greatest length of a grant.
 func (s *Strict) MaxSpan() time.Duration { return time.Duration(s.grid*s.most) * time.Millisecond }
 
-// Grant returns time of this process alone that was reserved after the call
-// began: at least span of it, but no more than MaxSpan, from from on (Unix
-// ms) or later. It shares the reservation with other calls; package snowflake
-// keeps the ids of each name apart.
+// Grant returns time that was reserved for this process after the call began. It is
+// at least span long, at most MaxSpan, and begins at from (Unix ms) or later.
+// Concurrent calls may get the same grant; package snowflake keeps the ids of each
+// name apart.
 func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Lease, error) {
 	steps := min(max((span.Milliseconds()+s.grid-1)/s.grid, 1), s.most)
 	s.mu.Lock()
@@ -151,13 +153,13 @@ func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Le
 	return r.lease, r.err
 }
 
-// send carries out rounds until none has gathered.
+// send carries out rounds until no request waits.
 func (s *Strict) send() {
 	for {
 		s.await()
 		s.mu.Lock()
 		r := s.round
-		s.round = nil // who comes from now on asks in the next one
+		s.round = nil // requests from now on belong to the next round
 		if r == nil {
 			s.sending = false
 			s.mu.Unlock()
@@ -169,15 +171,15 @@ func (s *Strict) send() {
 	}
 }
 
-// await waits until the clock has come near the end of the line. Those who
-// ask meanwhile share the next round.
+// await waits until the clock is close to the end of the line. Requests made
+// meanwhile belong to the next round.
 func (s *Strict) await() {
 	if ahead := time.Duration(s.end*1000-s.Now())*time.Microsecond - strictAhead; ahead > 0 {
-		_ = s.Clock().Sleep(s.pool.pools.ctx, ahead) // an end shows in the reservation
+		_ = s.Clock().Sleep(s.pool.pools.ctx, ahead) // a canceled context shows in the reservation
 	}
 }
 
-// reserve is one round trip, and more only where the worker id changes.
+// reserve makes one round trip, and more only if the worker id changes.
 func (s *Strict) reserve(r *round) (*Lease, error) {
 	deadline := s.Clock().Monotonic() + s.pool.pools.cfg.StartWait
 	for {
@@ -206,7 +208,7 @@ func (s *Strict) reserve(r *round) (*Lease, error) {
 			}
 			return &Lease{Worker: id, Lo: got, Hi: hi}, nil
 		}
-		// Somebody else stamps with this id, a twin of ours perhaps.
+		// Another process issues ids with this worker id, possibly a clone of this one.
 		s.pool.giveBack(id, got, hi)
 		s.worker.Store(None)
 		if s.Clock().Monotonic() > deadline {
@@ -221,7 +223,7 @@ func errContended() error {
 	}
 }
 
-// claim finds a worker id that is free. It reserves nothing yet.
+// claim finds a free worker id. It reserves nothing yet.
 func (s *Strict) claim() (int64, error) {
 	wish := s.pool.wish
 	for wishes := 1; ; wishes++ {
@@ -230,7 +232,7 @@ func (s *Strict) claim() (int64, error) {
 			return 0, err
 		}
 		now := s.Now() / 1000
-		if wish.Firm { // another process of ours may have used it up to there
+		if wish.Firm { // another process with this worker id may have used it up to there
 			now += strictAhead.Milliseconds()
 		}
 		if wish.ID != None && !wish.Firm && !s.pool.free(m, wish.ID, now) {
@@ -244,7 +246,7 @@ func (s *Strict) claim() (int64, error) {
 			return 0, s.pool.noneFree(id, m)
 		}
 		if s.pool.pools.cfg.Store.Exclusive() {
-			s.end = max(s.end, s.align(m.greatest)) // ids grow over a crash
+			s.end = max(s.end, s.align(m.greatest)) // ids keep growing after a crash
 		} else if hi, used := m.hi[id]; used {
 			s.end = max(s.end, s.align(hi))
 		}
@@ -252,7 +254,7 @@ func (s *Strict) claim() (int64, error) {
 	}
 }
 
-// align is the first step of the grid at or after a Unix millisecond.
+// align returns the first step of the grid at or after a Unix millisecond.
 func (s *Strict) align(ms int64) int64 {
 	past := (ms - s.phase) % s.grid
 	if past < 0 {
