@@ -21,6 +21,7 @@ import (
 	"nextid/generator/snowflake"
 	"nextid/generator/uuid"
 	"nextid/server"
+	"nextid/sqlfuncs/ids"
 )
 
 // isoMillis prints times as parse_id does: ISO 8601, UTC, milliseconds.
@@ -170,31 +171,17 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 	return store.Defined(ctx, name)
 }
 
-// printedParts is the JSON form of generator.Parts, that of parse_id.
-type printedParts struct {
-	Kind       string `json:"kind"`
-	Layout     string `json:"layout,omitempty"`
-	Time       string `json:"time,omitempty"`
-	Datacenter *int64 `json:"datacenter,omitempty"`
-	Worker     *int64 `json:"worker,omitempty"`
-	Rollback   *int64 `json:"rollback,omitempty"`
-	Sequence   *int64 `json:"sequence,omitempty"`
-	Field      *int64 `json:"field,omitempty"`
-}
-
 func (p *program) printParts(id string, parts generator.Parts, asJSON bool) error {
-	printed := printedParts{
-		Kind: parts.Kind, Layout: parts.Layout,
-		Datacenter: parts.Datacenter, Worker: parts.Worker, Rollback: parts.Rollback, Sequence: parts.Sequence, Field: parts.Field,
-	}
-	if parts.Time != nil {
-		printed.Time = parts.Time.UTC().Format(isoMillis)
-	}
 	if asJSON {
-		return json.NewEncoder(p.stdout).Encode(printed)
+		_, err := fmt.Fprintln(p.stdout, ids.PartsJSON(parts))
+		return err
+	}
+	at := ""
+	if parts.Time != nil {
+		at = parts.Time.UTC().Format(isoMillis)
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for _, field := range [][2]string{{"id", id}, {"kind", printed.Kind}, {"layout", printed.Layout}, {"time", printed.Time}} {
+	for _, field := range [][2]string{{"id", id}, {"kind", parts.Kind}, {"layout", parts.Layout}, {"time", at}} {
 		if field[1] != "" {
 			fmt.Fprintf(w, "%s\t%s\n", field[0], field[1])
 		}

@@ -190,6 +190,10 @@ func TestParseTakesIDsApart(t *testing.T) {
 		parts.Datacenter != 11 || parts.Worker != 26 || parts.Sequence != 0 || parts.Kind != "snowflake" {
 		t.Errorf("%+v", parts)
 	}
+	r = runProgram(t, nil, "parse", "--json", "--layout", "baidu", "--", "-7050965758787919863")
+	if !strings.Contains(r.stdout, `"workerId": "7", "timestamp": "2026-11-22 08:00:00"`) { // as parse_id has it
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
 }
 
 func TestParseTakesTextsApart(t *testing.T) {

@@ -68,7 +68,7 @@ func parseFunction(name string, t datum.OID) engine.Function {
 				if err != nil {
 					return datum.Value{}, err
 				}
-				return partsJSON(p), nil
+				return datum.MakeString(datum.JSONB, PartsJSON(p)), nil
 			},
 			Row: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
 				p, err := explain(x, a[0], optionalText(a, 1), false)
@@ -111,10 +111,9 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return append(dst[:len(dst)-len("Z")], '.', byte('0'+millis/100), byte('0'+millis/10%10), byte('0'+millis%10), 'Z')
 }
 
-// partsJSON is the jsonb form; what a layout does not have is left out. The
-// members are written in jsonb's order: by the length of the key, then by the
-// key.
-func partsJSON(p generator.Parts) datum.Value {
+// PartsJSON returns what parse_id answers. What a layout does not have is left out. The
+// members are in jsonb's order: by the length of the key, then by the key.
+func PartsJSON(p generator.Parts) string {
 	var buf [256]byte
 	out := append(buf[:0], '{')
 	baidu := p.Layout == "baidu" || p.Layout == "ring" // the keys of its parseUID, too
@@ -178,7 +177,7 @@ func partsJSON(p generator.Parts) datum.Value {
 	if len(p.Owned) > 0 {
 		out = append(out, ']')
 	}
-	return datum.MakeString(datum.JSONB, string(append(out, '}')))
+	return string(append(out, '}'))
 }
 
 // MaxIDDigits sets how many digits a bigint has. A text of more, all of them
