@@ -51,11 +51,7 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 	}
 	if p.Catalog.IsAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
 		call.Name = syntax.Name{name}
-		x, err := p.Aggregate(s, &call)
-		if err == nil && name == "avg" && x.Type == datum.Numeric {
-			return shortened(x), nil
-		}
-		return x, err
+		return aggregate(p, s, &call)
 	}
 	x, err := p.FuncCall(s, &call)
 	if err != nil {
@@ -79,15 +75,22 @@ func bounded(e *engine.Expr) *engine.Expr {
 	})
 }
 
-// shortened gives an average the digits that MySQL's has.
-func shortened(e *engine.Expr) *engine.Expr {
-	return engine.Derive(e.Type, func(x *engine.Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		if err != nil || !v.Valid {
-			return v, err
-		}
-		return datum.MakeString(e.Type, decimalOf(v.Str).Round(divPrecisionIncrement).String()), nil
-	}, e)
+// aggregate plans an aggregate. avg is sum / count: it has the digits of a division.
+func aggregate(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
+	if e.Name[0] != "avg" {
+		return p.Aggregate(s, e)
+	}
+	sum, count := *e, *e
+	sum.Name, count.Name = syntax.Name{"sum"}, syntax.Name{"count"}
+	total, err := p.Aggregate(s, &sum)
+	if err != nil {
+		return p.Aggregate(s, e)
+	}
+	n, err := p.Aggregate(s, &count)
+	if err != nil {
+		return nil, err
+	}
+	return arithmetic(p, "/", total, n)
 }
 
 func parameterCount(name string) error {
@@ -137,7 +140,7 @@ func (d *Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, giv
 		return best, given, nil
 	}
 	args := slices.Clone(given)
-	if name == "sum" && len(args) == 1 && engine.IsInteger(args[0].Type) && best.ArgType(0) != datum.Int8 { // a decimal, as SUM always is
+	if name == "sum" && len(args) == 1 && kindOf(args[0].Type) == kindInt && best.ArgType(0) != datum.Int8 { // a decimal, as SUM always is
 		var err error
 		if args[0], err = p.Coerce(args[0], datum.Int8, datum.ImplicitCast); err != nil {
 			return nil, nil, err
