@@ -19,14 +19,14 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// location holds what a URL says.
+// location is a parsed URL.
 type location struct {
 	shown     string // for messages, without a password
 	hosts     []string
 	user      *url.Userinfo
 	tls       *tls.Config
 	cluster   bool
-	master    string // what the sentinels call it; "" without sentinels
+	master    string // the sentinels' name of it; "" without sentinels
 	number    int
 	namespace string
 	wait      int
@@ -99,8 +99,8 @@ const (
 	idleTimeout = 5 * time.Minute
 )
 
-// open returns the client of one master, or of a cluster. Neither ever sends a
-// command again: what was not answered may have been done.
+// open returns the client of one master, or of a cluster. Neither repeats a
+// command: one without an answer may have been carried out.
 func (l location) open(conns int) (*redis.Client, *redis.ClusterClient) {
 	password, _ := l.user.Password()
 	none := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -127,15 +127,15 @@ func (l location) open(conns int) (*redis.Client, *redis.ClusterClient) {
 	}), nil
 }
 
-// setting is one with which Redis forgets what it confirmed.
+// setting is a setting with which Redis can lose confirmed writes.
 type setting struct {
-	name   string // as CONFIG and Config.Unsafe know it
+	name   string // its name in CONFIG and Config.Unsafe
 	safe   func(value string) bool
 	wanted string
 }
 
-// settings are those to look at. A master that sentinels replace may live on,
-// cut off: it must stop by itself.
+// settings returns the settings to check. replaced is set below sentinels: a
+// replaced master that is cut off may still run, so it must stop by itself.
 func settings(unsafe []string, replaced bool) []setting {
 	all := []setting{
 		{"appendonly", func(v string) bool { return v == "yes" }, "yes: snapshots alone (save) lose what came after the last one"},
@@ -152,9 +152,9 @@ func settings(unsafe []string, replaced bool) []setting {
 	return slices.DeleteFunc(all, func(s setting) bool { return slices.Contains(unsafe, s.name) })
 }
 
-// ask adds the questions of checkSettings to a pipeline. They can be changed
-// while Redis runs, so they are asked with every reservation: with one command
-// where the server takes several names.
+// ask adds the commands of checkSettings to a pipeline. The settings can change
+// while Redis runs, so every reservation asks for them: in one command if the
+// server accepts several names.
 func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.StringSliceCmd {
 	questions := e.oneByOne
 	if e.several.Load() {
@@ -168,8 +168,8 @@ func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.StringSlic
 	return found
 }
 
-// questions are the commands that ask for settings: one for each, and one for
-// all, which Redis answers since version 7.
+// questions returns the commands that ask for settings: one per setting, and one
+// for all, which Redis accepts since version 7.
 func questions(settings []setting) (oneByOne, atOnce [][]any) {
 	all := []any{"CONFIG", "GET"}
 	for _, s := range settings {
@@ -182,16 +182,16 @@ func questions(settings []setting) (oneByOne, atOnce [][]any) {
 	return oneByOne, atOnce
 }
 
-// answersSeveral reports whether a server of a version answers questions for
-// several settings at once.
+// answersSeveral reports whether a server of this version accepts several settings
+// in one command.
 func answersSeveral(version string) bool {
 	major, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(major)
 	return err == nil && n >= 7
 }
 
-// checkSettings refuses a Redis that can forget what it confirmed, and one
-// that does not tell.
+// checkSettings refuses a Redis that can lose confirmed writes, and one that does
+// not show its settings.
 func (e *Engine) checkSettings(found []*redis.StringSliceCmd) error {
 	unknown := "unknown"
 	for _, c := range found {

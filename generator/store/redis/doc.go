@@ -25,8 +25,8 @@
 // without expiry, and min-replicas-to-write = 0 where sentinels replace the
 // master and the URL has no wait=1. They are looked at with every reservation.
 //
-// A master that is cut off and goes on while another one is promoted is what
-// would repeat time slices: it must stop within Config.Wait of shared. In a
-// cluster it does (cluster-node-timeout); below sentinels min-replicas-to-write
-// or wait sees to it.
+// A master that is cut off and still runs while another one is promoted would
+// repeat time slices. It must stop within Config.Wait of package shared. In a
+// cluster it does (cluster-node-timeout). Below sentinels, min-replicas-to-write or
+// wait stops it.
 package redis

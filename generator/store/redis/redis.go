@@ -17,7 +17,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Config says where the database is.
+// Config names the database.
 type Config struct {
 	// URL is one of
 	//
@@ -30,13 +30,13 @@ type Config struct {
 	// believed; ca, cert and key, names of PEM files for TLS; sentinel_user and
 	// sentinel_password, where the sentinels ask for them.
 	URL    string
-	Unsafe []string // settings that may be as they are: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write
+	Unsafe []string // unsafe settings that are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write
 	Conns  int      // greatest number of connections; 0: 6
 }
 
 const (
 	defaultConns = 6
-	format       = "2" // of what the marker says
+	format       = "2" // content of the marker
 	waitMost     = 2 * time.Second
 )
 
@@ -79,7 +79,7 @@ func Open(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// failure words an error of the database.
+// failure converts an error of the database.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -96,7 +96,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// on runs f on the client of the master that has our keys.
+// on calls f with the client of the master that has nextid's keys.
 func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
 	if e.cluster == nil {
 		return e.failure(ctx, f(e.client))
@@ -111,10 +111,10 @@ func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
 	return e.failure(ctx, err)
 }
 
-// pipeline sends the commands that fill makes in one go, on one connection,
-// and once more if the server did not have our scripts: then it did nothing.
-// Nothing else is ever sent again. What a command was answered is in the
-// command, errors too; the error here is one of the connection.
+// pipeline sends the commands that fill adds, on one connection. It repeats them
+// once if the server did not have the scripts and so did nothing. Nothing else is
+// ever repeated. Each command holds its own answer or error; the error returned
+// here is one of the connection.
 func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)) error {
 	for try := 1; ; try++ {
 		p := c.Pipeline()
@@ -188,11 +188,11 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 
 func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "redis://…", nil) }
 
-// The scripts compare numbers as texts of 20 digits: shifted ones, so that
-// negative numbers come first.
+// shifted maps an int64 to a number whose 20-digit text sorts like it. The scripts
+// compare such texts.
 func shifted(n int64) uint64 { return uint64(n) + 1<<63 }
 
-// digits writes up to three numbers, each with 20 digits.
+// digits writes up to three numbers with 20 digits each.
 func digits(numbers ...uint64) string {
 	var text [60]byte
 	for i, n := range numbers {
@@ -209,8 +209,8 @@ func unshifted(text string) (int64, error) {
 	return int64(n - 1<<63), err
 }
 
-// Advance implements shared.Engine. The settings and the replicas are asked
-// for after the script, on the same connection.
+// Advance implements shared.Engine. It asks for the settings and the replicas after
+// the script, on the same connection.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	// As EvalSha does it, but for one slice and what does not change.
 	args := make([]any, 0, len(e.advance)+9*len(asks))
@@ -253,7 +253,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		for i := range asks {
 			answer, err := answer(&asks[i], each[i])
 			switch {
-			case errors.Is(err, generator.ErrRegressed): // of this row alone
+			case errors.Is(err, generator.ErrRegressed): // concerns this row only
 				answer.Err = err
 			case err != nil:
 				return err
@@ -283,7 +283,7 @@ func flag(b bool) int {
 	return 0
 }
 
-// answer reads what the script advance returned for one ask.
+// answer decodes what the script advance returned for one ask.
 func answer(a *shared.Ask, reply any) (shared.Answer, error) {
 	if granted, ok := reply.(string); ok && len(granted) > 40 {
 		r, err := row(a.Key, granted[:20], granted[20:40], granted[40:])
@@ -349,8 +349,8 @@ func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err erro
 	return row, err
 }
 
-// listAtOnce sets how many keys of a list are read with one command: Redis does
-// nothing else meanwhile.
+// listAtOnce is how many keys of a list one command reads. Redis runs nothing else
+// meanwhile.
 const listAtOnce = 1000
 
 // Rows implements shared.Engine.
@@ -383,7 +383,7 @@ func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err
 	return all, err
 }
 
-// decode reads a value of the hash of reservations.
+// decode decodes a value of the hash of reservations.
 func decode(key, text string) (shared.Row, error) {
 	f := strings.SplitN(text, "\t", 6)
 	if len(f) != 6 {
@@ -429,7 +429,7 @@ func (e *Engine) Count(ctx context.Context) (n int, err error) {
 func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		all = nil
-		seen := map[string]bool{} // HSCAN may say a name twice
+		seen := map[string]bool{} // HSCAN may return a name twice
 		for cursor := uint64(0); ; {
 			pairs, next, err := c.HScan(ctx, e.entries, cursor, "", listAtOnce).Result()
 			if err != nil {

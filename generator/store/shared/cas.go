@@ -9,33 +9,32 @@ import (
 	"nextid/generator"
 )
 
-// Value is a text under a key, and its version in the database. Version 0
-// stands for a key that does not exist.
+// Value is a text under a key, with its version in the database. Version 0 means
+// that the key does not exist.
 type Value struct {
 	Text    string
 	Version int64
 }
 
-// Swapper is a database whose one way to write is to compare and set.
+// Swapper is a database whose only way to write is compare-and-set.
 type Swapper interface {
-	// Epoch is as in Engine. It asks the database.
+	// Epoch is Engine.Epoch. It asks the database.
 	Epoch(ctx context.Context) (string, error)
 
-	// Load reads a row's value. It may be an older one.
+	// Load reads a row's value. The value may be out of date.
 	Load(ctx context.Context, key string) (Value, error)
 
-	// Latest is Load, but of what was confirmed last.
+	// Latest reads the latest confirmed value of a row.
 	Latest(ctx context.Context, key string) (Value, error)
 
-	// Swap writes text as the row's value if that still has was.Version. If
-	// it has not, now is the present value.
+	// Swap writes text as the row's value if its version is still was.Version.
+	// Otherwise now is the present value.
 	Swap(ctx context.Context, key string, was Value, text string) (now Value, swapped bool, err error)
 }
 
-// CAS makes Advance and Lower of an Engine of a Swapper. It remembers the
-// values that it saw last, so that a key which no other server moves costs
-// one round trip. Nothing is granted from memory alone: every grant is a Swap
-// that succeeded.
+// CAS implements Advance and Lower of an Engine on a Swapper. It caches the values
+// that it read last, so a key that no other server moves costs one round trip. It
+// grants nothing from the cache alone: every grant is a successful Swap.
 type CAS struct {
 	swapper Swapper
 
@@ -68,8 +67,8 @@ func (c *CAS) Epoch(ctx context.Context) (string, error) {
 	return epoch, nil
 }
 
-// Forget makes the CAS ask again for everything, as after a reconnection to
-// what may be another database.
+// Forget drops everything cached, as after a reconnection to what may be another
+// database.
 func (c *CAS) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +76,7 @@ func (c *CAS) Forget() {
 	clear(c.seen)
 }
 
-// present is the epoch, asked for if it is not known.
+// present returns the epoch, and asks for it if it is not cached.
 func (c *CAS) present(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	epoch := c.epoch
@@ -118,8 +117,8 @@ func (c *CAS) Row(ctx context.Context, key string) (*Row, error) {
 	return DecodeRow(key, v.Text)
 }
 
-// Advance implements Engine. The swaps of a round run at the same time; the
-// database makes one commit of them.
+// Advance implements Engine. The swaps of a round run concurrently; the database
+// commits them together.
 func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 	epoch, err := c.present(ctx)
 	if err != nil {
@@ -154,11 +153,11 @@ func (c *CAS) Lower(ctx context.Context, r Return) error {
 	return err
 }
 
-// change swaps the row of a key for the one that decide makes of it, which
-// may be nil for none.
+// change swaps the row of a key for the row that decide returns. If decide returns
+// nil, it writes nothing.
 func (c *CAS) change(ctx context.Context, key string, decide func(old *Row) (Answer, *Row)) (Answer, error) {
 	was := c.known(key)
-	fresh := false // what is remembered may be old
+	fresh := false // a cached value may be out of date
 	for try := range casTries {
 		var old *Row
 		if was.Version != 0 {
@@ -190,7 +189,7 @@ func (c *CAS) change(ctx context.Context, key string, decide func(old *Row) (Ans
 			return answer, nil
 		}
 		was, fresh = now, true
-		if try > 2 { // many servers want the key
+		if try > 2 { // many servers change the key
 			if err := pause(ctx, rand.N(time.Duration(try)*time.Millisecond)); err != nil {
 				return Answer{}, err
 			}
@@ -210,7 +209,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Parallel calls f(0) … f(n-1), some at a time, and waits for all.
+// Parallel calls f(0) … f(n-1), casParallel at a time, and waits for all.
 func Parallel(n int, f func(i int)) {
 	if n == 1 {
 		f(0)

@@ -1,6 +1,6 @@
-// Package shared is the generator.Store on a server that somebody else runs:
-// PostgreSQL, MySQL, Redis, etcd, ZooKeeper. What all of them have in common
-// is here; what one of them says and means is an Engine.
+// Package shared is the generator.Store on a database server: PostgreSQL, MySQL,
+// Redis, etcd, ZooKeeper. A Store holds what they have in common; an Engine is the
+// part of one database.
 //
 //	Store ── rounds (group commit) ──► Engine.Advance   one round trip for all that wait
 //	  │
@@ -9,15 +9,14 @@
 //
 // # Failover, restore, hand edits (rule R7 of the protocol)
 //
-// A reservation is safe because the store never gives the same stretch
-// twice. A store that forgets acknowledged writes breaks that: a standby that
-// lagged behind and was promoted, a backup that was restored, a row that was
-// edited. Two things notice it.
+// A reservation is safe because the store never grants the same range twice. A
+// store that loses acknowledged writes breaks that: a promoted standby that lagged
+// behind, a restored backup, an edited row. Two checks detect it.
 //
-// The epoch names the database and its state between two failovers, as
-// PostgreSQL's system identifier and timeline. Every row carries the epoch
-// under which it was written last. A row with another epoch than the present
-// one is not touched; Config.Failover says what happens then:
+// The epoch names the database and its state between two failovers, such as
+// PostgreSQL's system identifier and timeline. Every row carries the epoch of its
+// last write. A row with another epoch than the present one is not changed;
+// Config.Failover decides what happens:
 //
 //   - Stop: the name answers ErrRegressed until Recover is called for it;
 //   - Skip: the row goes on Config.Skip numbers higher, once. Sound if that
@@ -25,22 +24,22 @@
 //   - Lossless: nothing can have been lost (consensus, synchronous
 //     replication); the row gets the new epoch and goes on.
 //
-// The time lines of worker ids need no operator: after a change of the epoch
-// nothing is granted on them below the moment at which the change was first
-// seen plus Config.Wait, which is longer than any slice that may be lost.
+// The time lines of worker ids need no operator. After a change of the epoch, no
+// time on them is granted below a floor: the moment at which the change was first
+// seen plus Config.Wait. Config.Wait is longer than any slice that may be lost.
 //
-// The high-water mark of a key is the end of the last reservation of
-// this server and the key's count of reservations. A grant that does not lie
-// above both means that the store went back: it is not used, and the name
-// answers ErrRegressed until Recover. Where a failover is passed over, the
-// count goes up by more than can have been lost, so that the high-water marks of
-// servers that saw it stay below. The marks are in memory, and in a file
-// if Config.HighWater names one. The file is not synced: it may lag behind and
-// then sees less, but it is never ahead of the store.
+// The high-water mark of a key is the end of this server's last reservation and the
+// key's count of reservations. A grant that is not above both means that the store
+// went back. The grant is not used, and the name returns ErrRegressed until
+// Recover. A permitted failover (Skip) raises the count by more than can have been
+// lost, so that the marks of servers that saw the lost reservations stay below it.
+// The marks are in memory, and in a file if Config.HighWater names one. The file is
+// not synced: it may lag behind and then detects less, but it is never ahead of the
+// store.
 //
 // # Silence
 //
-// An error, a timeout and a lost connection all mean "you may not use it".
-// Nothing is looked up again, and the numbers that the store may have given
-// are lost (rule R3).
+// An error, a timeout and a lost connection all mean that nothing may be used.
+// Nothing is looked up again. Numbers that the store may have granted are lost
+// (rule R3).
 package shared

@@ -7,24 +7,23 @@ import (
 	"nextid/generator"
 )
 
-// Engine is one database, as a Store uses it. Its methods may be called from
-// several goroutines. Errors are *generator.Error: ErrNotNow for a database
-// that cannot be reached or written, ErrRetry when the context ended first,
-// ErrPinned for one whose settings are refused.
+// Engine is one database, as a Store uses it. Its methods may be called
+// concurrently. Errors are *generator.Error: ErrNotNow for a database that cannot
+// be reached or written, ErrRetry if the context ended first, ErrPinned for refused
+// settings.
 type Engine interface {
 	// Epoch names the database, and its state between two failovers.
 	Epoch(ctx context.Context) (string, error)
 
-	// Advance carries out asks, which are for distinct keys, in one round
-	// trip and durably before it returns. answers[i] is for asks[i]. After
-	// an error nothing in it is believed.
+	// Advance carries out asks for distinct keys in one round trip. They are durable
+	// before it returns. answers[i] is for asks[i]. After an error none of them may be
+	// used.
 	Advance(ctx context.Context, asks []Ask) (answers []Answer, err error)
 
 	// Lower carries out a Return, or does nothing.
 	Lower(ctx context.Context, r Return) error
 
-	// Row returns where a key stands, nil for one that does not exist. It
-	// reads no other.
+	// Row returns the row of one key, or nil if there is none. It reads no other row.
 	Row(ctx context.Context, key string) (*Row, error)
 
 	// Rows lists the keys that begin with prefix, in any order.
@@ -39,14 +38,14 @@ type Engine interface {
 	// Count returns how many entries the catalogue has.
 	Count(ctx context.Context) (int, error)
 
-	// PutName writes e if the entry of its name is still what was says: nil
-	// for none, else the version and whether it was dropped.
+	// PutName writes e if the entry of its name is still was: no entry for nil, else
+	// the same version and dropped state.
 	PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error)
 
 	Close() error
 }
 
-// PrefixEnd is the end of the range of keys that begin with prefix. Keys are
+// PrefixEnd returns the end of the range of keys that begin with prefix. Keys are
 // UTF-8.
 func PrefixEnd(prefix string) string { return prefix + "\U0010ffff" }
 
@@ -56,7 +55,7 @@ type Timekeeper interface {
 	Time(ctx context.Context) (earliest, latest time.Time, err error)
 }
 
-// Ask is one reservation, and under which circumstances it may be granted:
+// Ask is one reservation. It may be granted only if
 //
 //   - the present epoch of the database is Epoch;
 //   - the key exists, or Create is set and it gets seq Count;
@@ -64,18 +63,18 @@ type Timekeeper interface {
 type Ask struct {
 	generator.Reservation
 	Now    int64  // Unix ms, for operators
-	Epoch  string // which the asker believes to be the present one
-	From   string // an older epoch that is known to be over; "" for none
+	Epoch  string // the present epoch, as the asker knows it
+	From   string // an older epoch that has ended; "" for none
 	Create bool
-	Count  int64  // added to the key's seq; 1 but after a failover and for Recover
-	Write  string // the epoch that the key gets; Epoch but for a name that is stopped
+	Count  int64  // added to the key's seq; 1, more after a failover and for Recover
+	Write  string // new epoch of the key: Epoch, except for a stopped name
 }
 
-// Return gives back the end of the last reservation of a key: if its hi, seq
-// and epoch are still these, hi becomes To, and lo no more than that.
+// Return gives back the end of the last reservation of a key. If the key's hi, seq
+// and epoch are still these, hi becomes To, and lo at most To.
 //
-// The seq keeps a return that comes late from taking back more than its own:
-// another server may have reserved and returned everything beyond meanwhile.
+// seq prevents a late Return from taking back too much: another server may have
+// reserved and returned everything beyond meanwhile.
 type Return struct {
 	Key         string
 	Hi, To, Seq int64
@@ -83,29 +82,29 @@ type Return struct {
 	Now         int64 // Unix ms, for operators
 }
 
-// Outcome describes how an Ask ended.
+// Outcome is the result of an Ask.
 type Outcome int
 
-// The outcomes. Only Granted changed anything.
+// The outcomes. Only Granted changes the database.
 const (
 	Granted   Outcome = iota
 	Exhausted         // lo would not lie below Limit
-	Moved             // the key bears another epoch than Epoch and From
+	Moved             // the key has another epoch than Epoch and From
 	Missing           // the key does not exist and Create was not set
 	Strange           // the database's present epoch is not Ask.Epoch
-	Again             // somebody else was faster; ask again
+	Again             // another server changed the key first; ask again
 )
 
-// Answer holds what came of an Ask.
+// Answer is the result of an Ask with its values.
 type Answer struct {
 	Outcome Outcome
 	Lo, Hi  int64  // Granted: the reservation; Exhausted, Moved: Hi is the key's
 	Seq     int64  // Granted: the key's count of changes
 	Epoch   string // Moved: the key's; Strange: the database's
-	Err     error  // this ask alone failed; the rest means nothing then
+	Err     error  // error of this ask alone; the other fields mean nothing then
 }
 
-// Row describes where a key stands.
+// Row is the state of one key.
 type Row struct {
 	Key     string
 	Lo, Hi  int64
@@ -115,15 +114,15 @@ type Row struct {
 	Updated int64 // Unix ms
 }
 
-// Entry is a definition in the catalogue. A dropped one stays, so that its
-// version goes on.
+// Entry is a definition in the catalogue. A dropped one stays, so that its version
+// number continues.
 type Entry struct {
 	generator.Definition
 	Dropped bool
 }
 
-// Refused tells why an Ask changed nothing, from the row and the epoch as
-// they are a moment later.
+// Refused returns the reason why an Ask changed nothing. row and epoch are read a
+// moment after it.
 func (a *Ask) Refused(row *Row, epoch string) Answer {
 	answer, _ := a.Decide(row, epoch)
 	if answer.Outcome == Granted {
@@ -132,9 +131,9 @@ func (a *Ask) Refused(row *Row, epoch string) Answer {
 	return answer
 }
 
-// Decide does what Advance does to one key, for engines that compare and set:
-// from the row as it is (nil for none) and the present epoch of the database
-// it makes the row to write, nil unless the outcome is Granted.
+// Decide computes what Advance does to one key, for engines with compare-and-set.
+// old is the present row or nil, epoch the database's present epoch. It returns the
+// row to write, which is nil unless the outcome is Granted.
 func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 	if epoch != a.Epoch {
 		return Answer{Outcome: Strange, Epoch: epoch}, nil
@@ -161,7 +160,7 @@ func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 	return Answer{Outcome: Granted, Lo: lo, Hi: hi, Seq: row.Seq}, row
 }
 
-// End returns where a reservation from lo ends, which lies below Limit.
+// End returns the end of a reservation from lo, which lies below Limit.
 func (a *Ask) End(lo int64) int64 {
 	if left := uint64(a.Limit) - uint64(lo); uint64(a.N) < left {
 		return lo + a.N

@@ -11,16 +11,15 @@ import (
 	"nextid/generator"
 )
 
-// epochKey is the row that names the present epoch of the database: the epoch
-// mark. Its Epoch names the epoch. Its seq is less than skipCount while the
-// store never had another epoch: servers that start at the same time all note
-// the first.
+// epochKey is the row of the epoch mark, which names the present epoch of the
+// database. Its seq is less than skipCount while the store never had another epoch:
+// servers that start at the same time all write the first one.
 //
-// The length of its last reservation says whether the epoch is settled: noted
-// for an epoch that was met, wentBack for one in which the store lost
-// reservations without a change of epoch, and settledAfter and the milliseconds
-// that were waited once it is settled. Then updated is the store's clock at
-// that moment, 0 if the store has none.
+// The length of its last reservation tells whether the epoch is settled. It is
+// noted for a new epoch. It is wentBack for one in which the store lost
+// reservations without a change of epoch. It is settledAfter plus the milliseconds
+// of the wait for a settled one; updated is then the store's clock at that moment,
+// or 0 for a store without a clock.
 const epochKey = "stamp"
 
 const (
@@ -29,18 +28,18 @@ const (
 	settledAfter
 )
 
-// unmarked is the hi of an epoch whose mark does not say yet that it is
-// unsettled.
+// unmarked is the hi of an epoch whose mark in the store does not yet say that it
+// is unsettled.
 const unmarked = math.MinInt64
 
 // epoch holds what this server knows about the database's present epoch. It is
-// never changed.
+// immutable.
 //
 // # Time after an epoch that may have lost reservations
 //
-// A server may hold a time slice that the store has forgotten. No time is
-// granted on any line before every such slice has ended. No wall clock of a
-// server decides when that is:
+// A server may hold a time slice that the store has lost. No time is granted on any
+// line before every such slice has ended. The wall clocks of servers do not decide
+// when that is:
 //
 //   - Every server that meets the epoch first raises the rows of its own time
 //     lines to the ends that it was granted (raise). A server that runs is
@@ -54,20 +53,20 @@ const unmarked = math.MinInt64
 //     the settlement. The slice of a machine that stood still, and the ids of a
 //     server that died with the failover, lie below it.
 //
-// What is left to clocks: a slice that was lost lies below floor if the clock
-// of its server was at most maxSkew ahead of the store's, or if the server
-// still runs; and below the time of the server that asks if the store's clock
-// is behind.
+// Clocks still matter in one way. A lost slice lies below floor only if its server
+// still runs, or if its clock was at most maxSkew ahead of the store's. If the
+// store's clock is behind, the time of the asking server bounds it.
 type epoch struct {
 	name    string
 	first   bool // the store never had another one
 	settled bool
-	hi      int64         // end of the epoch mark's last reservation
-	floor   int64         // Unix ms by the store's clock: no time is granted below it
-	seen    time.Duration // monotonic: when this server first saw the epoch
+	hi      int64         // end of the latest reservation of the epoch mark
+	floor   int64         // Unix ms by the store's clock; no time is granted below it
+	seen    time.Duration // monotonic time at which this server first saw the epoch
 }
 
-// present returns the epoch that this server knows of, asking if it knows none.
+// present returns the epoch that this server knows, and asks the database if it
+// knows none.
 func (s *Store) present(ctx context.Context) (*epoch, error) {
 	if l := s.epoch.Load(); l != nil {
 		return l, nil
@@ -75,8 +74,8 @@ func (s *Store) present(ctx context.Context) (*epoch, error) {
 	return s.meet(ctx, nil)
 }
 
-// meet asks the database for its present epoch and notes it in the store,
-// unless another goroutine has replaced old meanwhile.
+// meet asks the database for its present epoch and writes the epoch mark, unless
+// another goroutine has replaced old meanwhile.
 func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	if s.cfg.Clock.Receive(ctx, s.learn) != nil {
 		return nil, generator.StoreLateError(ctx)
@@ -103,7 +102,7 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 			return nil, err
 		}
 		if l == nil {
-			continue // it changed again, or another server noted it at the same time
+			continue // it changed again, or another server wrote the mark at the same time
 		}
 		if old != nil && old.name != l.name {
 			s.cfg.Logger.Warn("the store was failed over or restored",
@@ -115,8 +114,8 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 	return nil, busy()
 }
 
-// note writes the epoch mark unless it names the epoch already. It returns nil
-// when the database's epoch changed meanwhile.
+// note writes the epoch mark unless it names the epoch already. It returns nil if
+// the database's epoch changed meanwhile.
 func (s *Store) note(ctx context.Context, name string) (*epoch, error) {
 	r, err := s.engine.Row(ctx, epochKey)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *Store) note(ctx context.Context, name string) (*epoch, error) {
 	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Epoch: name}), nil
 }
 
-// epochOf is the epoch that the epoch mark describes.
+// epochOf returns the epoch that a row of the epoch mark describes.
 func (s *Store) epochOf(r *Row) *epoch {
 	l := &epoch{name: r.Epoch, first: r.Seq < skipCount, hi: r.Hi, seen: s.cfg.Clock.Monotonic(), floor: math.MinInt64}
 	length := r.Hi - r.Lo
@@ -151,8 +150,8 @@ func (s *Store) epochOf(r *Row) *epoch {
 	return l
 }
 
-// unsettle makes an epoch unsettled in which the store has lost reservations.
-// It returns the epoch with an error if the store does not know of it yet.
+// unsettle makes an epoch unsettled because the store has lost reservations in it.
+// If the store could not be told, it returns the epoch and an error.
 func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
 	next := &epoch{name: l.name, hi: unmarked, floor: math.MinInt64, seen: s.cfg.Clock.Monotonic()}
 	c, err := s.rounds.do(ctx, Ask{
@@ -169,12 +168,12 @@ func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
 	return next, nil
 }
 
-// raise makes the store know again how far this server's time lines reach. It
-// returns false when the database's epoch is another one by now.
+// raise moves the store's rows up to the ends of this server's time lines. It
+// returns false if the database has another epoch by now.
 func (s *Store) raise(ctx context.Context, l *epoch) (bool, error) {
 	var asks []Ask
 	for _, m := range s.highWater.ends(generator.WorkerKeyPrefix) {
-		// AtLeast and Limit leave a row alone that reaches to Hi already.
+		// AtLeast and Limit leave a row unchanged that reaches Hi already.
 		asks = append(asks, Ask{
 			Reservation: generator.Reservation{Key: m.Key, AtLeast: m.Hi - 1, N: 1, Limit: m.Hi, Owner: s.cfg.Owner},
 			Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: skipCount,
@@ -223,13 +222,13 @@ func (s *Store) EarliestTime(ctx context.Context, now int64) (int64, error) {
 	return s.earliest(ctx, l, now)
 }
 
-// sinceAsked bounds how far the store's clock may go on between EarliestTime and the
-// reservation, where the floor is its present time. It is less than the 10 s by which
-// Config.Wait is longer than a slice.
+// sinceAsked is how far the store's clock may advance between EarliestTime and the
+// reservation, if the floor is the store's present time. It is less than the 10 s
+// by which Config.Wait exceeds a slice.
 const sinceAsked = time.Second
 
-// grantsTime returns the epoch in which a reservation of time may be made. The
-// error is ErrNotNow while none may be, or none so early.
+// grantsTime returns the epoch in which time may be reserved. It returns ErrNotNow
+// while none may be, or not so early.
 func (s *Store) grantsTime(ctx context.Context, l *epoch, r generator.Reservation) (*epoch, error) {
 	if !strings.HasPrefix(r.Key, generator.WorkerKeyPrefix) {
 		return l, nil
@@ -253,8 +252,7 @@ func (s *Store) grantsTime(ctx context.Context, l *epoch, r generator.Reservatio
 	return l, err
 }
 
-// settle returns l, or the epoch that replaced it, once it is settled. The
-// error is ErrNotNow before.
+// settle returns the present epoch once it is settled, and ErrNotNow before.
 func (s *Store) settle(ctx context.Context, l *epoch) (*epoch, error) {
 	for range attempts {
 		if l.settled {
@@ -278,8 +276,8 @@ func (s *Store) settle(ctx context.Context, l *epoch) (*epoch, error) {
 	return nil, busy()
 }
 
-// trySettle returns what became of an epoch that was not settled: nil when the
-// database has another one.
+// trySettle tries to settle an epoch and returns its new state. It returns nil if
+// the database has another epoch.
 func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	if l.hi == unmarked {
 		next, err := s.unsettle(ctx, l)
@@ -319,7 +317,7 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	}
 	n := settledAfter + s.cfg.Wait.Milliseconds()
 	c, err := s.rounds.do(ctx, Ask{
-		// Should the mark have moved, Limit cuts the length that says settled.
+		// If the mark has moved, Limit cuts the length that means settled.
 		Reservation: generator.Reservation{Key: epochKey, AtLeast: math.MinInt64, N: n, Limit: saturated(l.hi, n), Owner: s.cfg.Owner},
 		Epoch:       l.name, Write: l.name, Now: floor, Count: 1,
 	})
@@ -330,9 +328,9 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Epoch: l.name, Updated: floor}), nil
 }
 
-// earliest is the Unix ms from which time is granted in a settled epoch to a
-// server that asks from now on. A floor beyond the store's clock was made by a
-// clock that has been put right since: the present one counts.
+// earliest returns the Unix ms from which a settled epoch grants time. If floor is
+// beyond the store's clock, that clock was wrong and has been corrected since: then
+// its present time counts.
 func (s *Store) earliest(ctx context.Context, l *epoch, now int64) (int64, error) {
 	if now >= l.floor {
 		return l.floor, nil
@@ -346,8 +344,8 @@ func (s *Store) earliest(ctx context.Context, l *epoch, now int64) (int64, error
 	return min(l.floor, present), nil
 }
 
-// storeTime is the store's clock in Unix ms; known is false for a store that
-// has none.
+// storeTime returns the store's clock in Unix ms. known is false for a store
+// without a clock.
 func (s *Store) storeTime(ctx context.Context) (ms int64, known bool, err error) {
 	k, ok := s.engine.(Timekeeper)
 	if !ok {

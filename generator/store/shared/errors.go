@@ -9,8 +9,8 @@ import (
 	"nextid/generator"
 )
 
-// Unreachable is the error of a database that does not do what it is asked.
-// A context that ended makes it "no answer in time".
+// Unreachable returns the error of a database that fails a request. If ctx has
+// ended, its message is "no answer in time".
 func Unreachable(ctx context.Context, what string, err error) error {
 	var known *generator.Error
 	if err == nil || errors.As(err, &known) {
@@ -25,7 +25,7 @@ func Unreachable(ctx context.Context, what string, err error) error {
 	}
 }
 
-// ReadOnly is the error of a standby, or of a database that takes no writes.
+// ReadOnly returns the error of a standby, or of a read-only database.
 func ReadOnly(what string, err error) error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "the store " + what + " is read-only", Cause: err,
@@ -33,8 +33,8 @@ func ReadOnly(what string, err error) error {
 	}
 }
 
-// Unsafe is the error of a setting with which the database can forget what it
-// confirmed. setting is the word that Config.Unsafe knows it by.
+// Unsafe returns the error of a setting with which the database can lose confirmed
+// writes. setting is its name in Config.Unsafe.
 func Unsafe(setting, found, wanted string) error {
 	return &generator.Error{
 		Kind:    generator.ErrPinned,
@@ -43,7 +43,7 @@ func Unsafe(setting, found, wanted string) error {
 	}
 }
 
-// NoSchema is the error of a database without our tables.
+// NoSchema returns the error of a database without nextid's tables.
 func NoSchema(what, url string, err error) error {
 	return &generator.Error{
 		Kind: generator.ErrPinned, Message: "the store " + what + " has no tables of nextid", Cause: err,
@@ -51,7 +51,7 @@ func NoSchema(what, url string, err error) error {
 	}
 }
 
-// NoRights is the error of a database whose tables the server's user may not
+// NoRights returns the error of a database whose tables the server's user may not
 // read and write.
 func NoRights(what, url string, err error) error {
 	return &generator.Error{
@@ -60,7 +60,7 @@ func NoRights(what, url string, err error) error {
 	}
 }
 
-// Damaged is the error of a stored value that nextid did not write.
+// Damaged returns the error of a stored value that nextid did not write.
 func Damaged(what, key string, err error) error {
 	return &generator.Error{
 		Kind: generator.ErrRegressed, Message: fmt.Sprintf("the stored %s %q is damaged, or was changed by hand", what, key), Cause: err,
@@ -68,7 +68,7 @@ func Damaged(what, key string, err error) error {
 	}
 }
 
-// Unknown is the error of a name that is not in the catalogue.
+// Unknown returns the error of a name that is not in the catalogue.
 func Unknown(name string) error {
 	return &generator.Error{
 		Kind: generator.ErrUnknown, Name: name,

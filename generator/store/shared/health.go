@@ -12,21 +12,21 @@ import (
 	"nextid/generator"
 )
 
-// health describes whether the database answers, by the last round and by Watch.
+// health records whether the database answers, by the last round and by Watch.
 type health struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
-	round   error     // of the last round
-	watched error     // of the last question of Watch
-	since   time.Time // of the first error of both without an answer after it; zero: none
+	round   error     // of the latest round
+	watched error     // of the latest request of Watch
+	since   time.Time // time of the first error since the last success; zero: none
 	logged  time.Time
 }
 
 // logEvery is the interval between two log lines on a database that is down.
 const logEvery = 10 * time.Second
 
-// note takes the outcome of a round.
+// note records the outcome of a round.
 func (h *health) note(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,7 +34,7 @@ func (h *health) note(err error) {
 	h.update(time.Now())
 }
 
-// noteWatch takes the outcome of a question of Watch that was asked at begin.
+// noteWatch records the outcome of a request that Watch sent at begin.
 func (h *health) noteWatch(err error, begin time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +42,8 @@ func (h *health) noteWatch(err error, begin time.Time) {
 	h.update(begin)
 }
 
-// update needs mu. begin is when the last call was made.
+// update recomputes the state. begin is when the latest call began. The caller
+// holds mu.
 func (h *health) update(begin time.Time) {
 	err, now := h.err(), time.Now()
 	switch {
@@ -59,12 +60,12 @@ func (h *health) update(begin time.Time) {
 	}
 }
 
-// err needs mu. It returns what keeps the database from working, nil for nothing.
+// err returns why the database does not work, or nil. The caller holds mu.
 func (h *health) err() error {
 	return cmp.Or(h.round, h.watched)
 }
 
-// probe is Store.Probe.
+// probe implements Store.Probe.
 func (h *health) probe() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,17 +75,16 @@ func (h *health) probe() error {
 	return nil
 }
 
-// Generators may ask the database for nothing for 20 s. An outage is known within two
-// seconds. A single late answer is no outage.
+// Generators may ask the database for nothing for 20 s. With Watch an outage is
+// known within two seconds. A single late answer is no outage.
 const (
 	watchEvery   = time.Second
 	watchTimeout = 500 * time.Millisecond
 	watchTries   = 2
-	watchKey     = "watch" // is never reserved
+	watchKey     = "watch" // never reserved
 )
 
-// Watch asks the database every second whether it is there, until ctx ends. Probe
-// reports what it finds.
+// Watch reads one key every second until ctx ends. Probe reports the result.
 func (s *Store) Watch(ctx context.Context) {
 	ticks := time.NewTicker(watchEvery)
 	defer ticks.Stop()

@@ -14,8 +14,7 @@ import (
 	"nextid/generator"
 )
 
-// highWater remembers how far each key had come when this server last saw it.
-// See the package comment.
+// highWater holds the high-water mark of each key. See the package comment.
 type highWater struct {
 	path string // "" for none
 
@@ -25,7 +24,7 @@ type highWater struct {
 	lines int      // in file
 }
 
-// position is the end of the last reservation of a key, and its seq.
+// position is the end of the latest reservation of a key, and its seq.
 type position struct{ hi, seq int64 }
 
 const highWaterHead = "# How far each key of the shared store had come when this server last saw it: key, end, count.\n" +
@@ -58,7 +57,7 @@ func (w *highWater) read() error {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var key string
 		var s position
-		// A line that was cut off by a crash says nothing.
+		// A line cut off by a crash is ignored.
 		if n, err := fmt.Sscanf(lines.Text(), "%q %d %d.", &key, &s.hi, &s.seq); err == nil && n == 3 {
 			w.seen[key] = s
 		}
@@ -66,7 +65,8 @@ func (w *highWater) read() error {
 	return nil
 }
 
-// rewrite writes the file with one line a key. Called with mu, or alone.
+// rewrite writes the file with one line per key. The caller holds mu, or no other
+// goroutine uses w.
 func (w *highWater) rewrite() error {
 	if w.file != nil {
 		w.file.Close()
@@ -96,7 +96,7 @@ func (w *highWater) rewrite() error {
 // The full stop shows that the line is whole.
 func line(key string, s position) string { return fmt.Sprintf("%q %d %d.\n", key, s.hi, s.seq) }
 
-// look returns what was last seen of a key.
+// look returns the high-water mark of a key.
 func (w *highWater) look(key string) (s position, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,10 +104,10 @@ func (w *highWater) look(key string) (s position, known bool) {
 	return s, known
 }
 
-// grant compares a grant with what was seen before and remembers it, unless
-// it goes back: then it returns what it contradicts. The grants of a key must
-// come in their order. What a server writes of itself may go back with a declared
-// failover: its clock was set right, and nothing is issued by it.
+// grant compares a grant with the high-water mark and records it. If the grant goes
+// back, it returns the mark and true instead. The grants of a key must come in
+// their order. Rows that a server writes about itself may go back with a declared
+// failover: its clock was corrected, and no ids depend on them.
 func (w *highWater) grant(key string, lo int64, s position) (before position, back bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,8 +120,8 @@ func (w *highWater) grant(key string, lo int64, s position) (before position, ba
 	return position{}, false
 }
 
-// ends lists the keys that begin with prefix and the ends that were last seen
-// of them, ordered by key.
+// ends lists the high-water marks of the keys that begin with prefix, ordered by
+// key.
 func (w *highWater) ends(prefix string) []generator.Mark {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,8 +135,7 @@ func (w *highWater) ends(prefix string) []generator.Mark {
 	return all
 }
 
-// raised remembers the seq that a key got when its row was raised to the end
-// that was last seen.
+// raised records the seq of a key whose row was raised to the mark.
 func (w *highWater) raised(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,17 +144,16 @@ func (w *highWater) raised(key string, s position) {
 	}
 }
 
-// note remembers s whatever was seen before. An error of the file is of no
-// account: marks that lag behind only show less.
+// note records s whatever was recorded before. An error of the file is ignored:
+// marks that lag behind only detect less.
 func (w *highWater) note(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.set(key, s)
 }
 
-// lower remembers that the end of a key may be to from now on, and returns the
-// seq of the reservation that ended at hi. last is false when that is not the
-// last one which this server knows of.
+// lower records that the end of a key may now be to. It returns the seq of the
+// reservation that ended at hi. last is false if this server knows of a later one.
 func (w *highWater) lower(key string, hi, to int64) (seq int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,7 +166,7 @@ func (w *highWater) lower(key string, hi, to int64) (seq int64, last bool) {
 	return s.seq, true
 }
 
-// set is called with mu.
+// set records a mark. The caller holds mu.
 func (w *highWater) set(key string, s position) {
 	w.seen[key] = s
 	if w.file == nil {

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// attempts bounds how often a call begins again because circumstances
-	// changed; each time is another round trip.
+	// attempts is how often a call starts again after another change of the store.
+	// Each attempt is a round trip.
 	attempts = 8
 
-	// recoverCount holds what Recover adds to a key's seq: more than any branch
-	// of history that was lost can have, so that every server agrees.
+	// recoverCount is what Recover adds to a key's seq. It is more than any lost
+	// history can have, so every server accepts the key.
 	recoverCount = 1 << 40
 
-	// skipCount holds what the first reservation of a key after a declared
-	// failover adds to its seq, for the same reason. It is less than
-	// recoverCount because Redis adds in doubles, and may fail over every day.
+	// skipCount is what the first reservation of a key after a declared failover adds
+	// to its seq, for the same reason. It is less than recoverCount because Redis adds
+	// in doubles and may fail over every day.
 	skipCount = 1 << 30
 
 	// stopped begins the epoch of a key that a high-water mark has stopped, so that
-	// the servers without one stop too.
+	// servers without that mark stop, too.
 	stopped = "stopped "
 )
 
@@ -92,7 +92,7 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 	return Answer{}, busy()
 }
 
-// moved decides about a key that was last written under another epoch.
+// moved decides about a key that was last written in another epoch.
 func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 	name := nameOf(ask.Key)
 	switch {
@@ -100,7 +100,7 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 		return s.regressed(name, strings.TrimPrefix(a.Epoch, stopped), a.Hi)
 	case s.cfg.Failover == Lossless:
 		ask.From = a.Epoch
-	case name == "": // a worker's line: see awaited
+	case name == "": // the line of a worker id: see grantsTime
 		ask.From, ask.Count = a.Epoch, skipCount
 	case s.cfg.Failover == Skip:
 		past := s.skipped(max(ask.AtLeast, a.Hi))
@@ -116,19 +116,18 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 	return nil
 }
 
-// skipped returns where a name goes on that would have gone on at hi. What the
-// caller asks for is passed over as well as what the store knows of: a number
-// that was reserved there, as the first of a new day, may be lost, too.
+// skipped returns where a name continues after a failover that would have continued
+// at hi. hi includes what the caller asks for: a number reserved there, such as the
+// first of a new day, may be lost, too.
 func (s *Store) skipped(hi int64) int64 { return saturated(hi, s.cfg.Skip) }
 
-// skipsTooFar returns why a name is stopped although numbers should be passed over.
+// skipsTooFar returns why a name is stopped although numbers should be skipped.
 func (s *Store) skipsTooFar(limit int64) string {
 	return fmt.Sprintf("the store was failed over or restored, and there are no %d numbers to pass over below %d", s.cfg.Skip, limit)
 }
 
-// missing decides about a key that does not exist in a store that has been
-// failed over. A name that was made since has one (see begin), so it may have
-// been forgotten.
+// missing decides about a missing key in a store that has failed over. A name that
+// was created since has a key (see begin), so this key may have been lost.
 func (s *Store) missing(ask *Ask) error {
 	ask.Create = true
 	name := nameOf(ask.Key)
@@ -152,12 +151,12 @@ func (s *Store) missing(ask *Ask) error {
 	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)
 }
 
-// mayHaveLost reports whether reservations may be missing in an epoch.
+// mayHaveLost reports whether reservations may have been lost in an epoch.
 func (s *Store) mayHaveLost(l *epoch) bool { return !l.first && s.cfg.Failover != Lossless }
 
-// begin makes the key of a name that is about to be defined, in a store that
-// has been failed over: a name without one is taken for one whose
-// reservations were lost. A name that this server knows from before is one.
+// begin creates the key of a name that is about to be defined, in a store that has
+// failed over. There a name without a key counts as one whose reservations were
+// lost, and so does a name that this server knows from before.
 func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	key := generator.NameKey(name)
 	if _, known := s.highWater.look(key); known {
@@ -176,8 +175,8 @@ func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	return err
 }
 
-// goneBack is the answer to a grant below the high-water mark. The grant
-// is not used, and its key is stopped for all servers.
+// goneBack returns the error of a grant below the high-water mark. The grant is not
+// used, and its key is stopped for all servers.
 func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	key, a, w := c.ask.Key, c.answer, c.before
 	why := fmt.Sprintf("the store has gone back: it grants from %d on (change %d) after it had granted up to %d (change %d)",
@@ -185,24 +184,24 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	s.cfg.Logger.Error("the store has gone back", "key", key,
 		"granted_from", a.Lo, "granted_change", a.Seq, "witness_end", w.hi, "witness_change", w.seq)
 	if name := nameOf(key); name != "" {
-		// Should this fail, the high-water mark stops this server again the next time.
+		// If this fails, the high-water mark stops this server again the next time.
 		_, _ = s.rounds.do(ctx, Ask{
 			Reservation: generator.Reservation{Key: key, AtLeast: w.hi - 1, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
 			Epoch:       l.name, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
 		})
 		return s.regressed(name, why, max(w.hi, a.Hi))
 	}
-	// A time line. As after a failover: nothing is granted until the epoch is
-	// settled again, here and on every server that asks for it from now on.
+	// A time line. As after a failover, no server gets time until the epoch is settled
+	// again.
 	unsettled, err := s.unsettle(ctx, l)
 	s.epoch.CompareAndSwap(l, unsettled)
 	hi := a.Hi
-	if issuedBy(key) || err != nil { // else the same contradiction would follow for ever
+	if issuedBy(key) || err != nil { // otherwise the same contradiction would follow forever
 		hi = max(a.Hi, w.hi)
 	}
 	s.highWater.note(key, position{hi, a.Seq})
 	if err == nil {
-		// Should this fail, the next grant contradicts the mark again.
+		// If this fails, the next grant contradicts the mark again.
 		_, _ = s.raise(ctx, unsettled)
 	}
 	return &generator.Error{
@@ -211,7 +210,7 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	}
 }
 
-// regressed is the error of a name that only Recover starts again.
+// regressed returns the error of a name that only Recover starts again.
 func (s *Store) regressed(name, why string, end int64) error {
 	return &generator.Error{
 		Kind: generator.ErrRegressed, Name: name,
@@ -283,7 +282,7 @@ func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	// Before the store does it: the answer may be lost.
+	// Recorded before the store does it: the answer may be lost.
 	seq, last := s.highWater.lower(key, hi, to)
 	if !last {
 		return nil
@@ -291,7 +290,7 @@ func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
 	return s.engine.Lower(ctx, Return{Key: key, Hi: hi, To: to, Seq: seq, Epoch: l.name, Now: s.now()})
 }
 
-// saturated is a+b for b ≥ 0, held at the end of int64.
+// saturated returns a+b for b ≥ 0, at most the greatest int64.
 func saturated(a, b int64) int64 {
 	if sum := a + b; sum >= a {
 		return sum

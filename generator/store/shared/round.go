@@ -9,9 +9,9 @@ import (
 	"nextid/generator"
 )
 
-// rounds is the group commit. A lane takes all asks that wait at a moment,
-// carries them out in one round trip, and takes the next. Lanes bound how
-// many connections reservations use.
+// rounds is the group commit. A lane takes all waiting asks, carries them out in
+// one round trip, and takes the next ones. The number of lanes bounds the
+// connections that reservations use.
 type rounds struct {
 	engine    Engine
 	highWater *highWater
@@ -19,11 +19,11 @@ type rounds struct {
 	timeout   time.Duration
 	clock     generator.Runtime
 
-	wake chan struct{} // one token a lane at most
+	wake chan struct{} // at most one token per lane
 
 	mu      sync.Mutex
 	waiting []*call
-	flying  map[string]bool // keys in a round: a key is in one at a time
+	flying  map[string]bool // keys in a running round; a key is in one round at a time
 	closed  bool
 
 	ctx  context.Context
@@ -31,18 +31,18 @@ type rounds struct {
 	work sync.WaitGroup
 }
 
-// call is one ask and who waits for it.
+// call is one ask, and the channel on which its caller waits.
 type call struct {
 	ctx    context.Context
 	ask    Ask
 	answer Answer
-	back   bool // a grant that goes back behind before, which the high-water mark shows
+	back   bool // the grant is below the high-water mark before
 	before position
 	err    error
-	done   chan struct{} // closed when all of them are final
+	done   chan struct{} // closed when the other fields are final
 }
 
-// maxRound bounds the asks of one round trip.
+// maxRound is the greatest number of asks of one round trip.
 const maxRound = 128
 
 func newRounds(engine Engine, w *highWater, h *health, cfg Config) *rounds {
@@ -57,8 +57,8 @@ func newRounds(engine Engine, w *highWater, h *health, cfg Config) *rounds {
 	return r
 }
 
-// do waits for the answer to an ask. A caller whose ctx ends first gets an
-// error at once; what the store granted then, if anything, is not used.
+// do waits for the answer to an ask. If ctx ends first, it returns an error at
+// once; a later grant is not used.
 func (r *rounds) do(ctx context.Context, ask Ask) (*call, error) {
 	if ctx.Err() != nil {
 		return nil, generator.StoreLateError(ctx)
@@ -78,7 +78,7 @@ func (r *rounds) do(ctx context.Context, ask Ask) (*call, error) {
 	return c, c.err
 }
 
-// poke wakes a lane, if one sleeps.
+// poke wakes a lane that waits, if there is one.
 func (r *rounds) poke() {
 	select {
 	case r.wake <- struct{}{}:
@@ -98,8 +98,8 @@ func (r *rounds) lane() {
 	}
 }
 
-// take removes the calls of the next round: one for each key, in the order
-// in which they came, and none for a key that is in a round already.
+// take removes the calls of the next round: one per key, in their order, and none
+// for a key in a running round.
 func (r *rounds) take() []*call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +122,8 @@ func (r *rounds) take() []*call {
 	return taken
 }
 
-// run carries out one round. Its deadline is its own: that of a caller would
-// take the others down.
+// run carries out one round. It has its own deadline: a caller's would end the
+// calls of other callers, too.
 func (r *rounds) run(calls []*call) {
 	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
 	defer cancel()
@@ -142,7 +142,7 @@ func (r *rounds) run(calls []*call) {
 		c.answer = answers[i]
 		c.err = c.answer.Err
 		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != epochKey {
-			// Here, where the grants of a key still come in their order.
+			// Recorded here, where the grants of a key still come in their order.
 			c.before, c.back = r.highWater.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
 		}
 	}
@@ -158,7 +158,7 @@ func (r *rounds) run(calls []*call) {
 	}
 }
 
-// close ends the lanes. Calls that wait get an error.
+// close ends the lanes. Waiting calls get an error.
 func (r *rounds) close() {
 	r.mu.Lock()
 	r.closed = true
@@ -174,12 +174,12 @@ func (r *rounds) close() {
 	r.waiting = nil
 }
 
-// issuedBy reports whether ids are issued by the reservations of a key.
+// issuedBy reports whether ids are issued from the reservations of a key.
 func issuedBy(key string) bool {
 	return nameOf(key) != "" || strings.HasPrefix(key, generator.WorkerKeyPrefix)
 }
 
-// nameOf is the generator's name in a key, "" for other keys.
+// nameOf returns the generator's name in a key, "" for other keys.
 func nameOf(key string) string {
 	if prefix := generator.NameKey(""); len(key) > len(prefix) && key[:len(prefix)] == prefix {
 		return key[len(prefix):]

@@ -14,7 +14,7 @@ import (
 	"nextid/generator"
 )
 
-// Failover says what happens to a name whose row bears another epoch than the
+// Failover is what happens to a name whose row has another epoch than the
 // database's present one.
 type Failover string
 
@@ -25,12 +25,12 @@ const (
 	Lossless Failover = "lossless"
 )
 
-// Config holds what a Store is told. The zero value of every field is a default.
+// Config configures a Store. The zero value of every field means its default.
 type Config struct {
-	Owner     string        // noted with reservations that name no owner
+	Owner     string        // owner of reservations that name none
 	Failover  Failover      // "": Stop
-	Skip      int64         // numbers that Failover Skip passes over; 0: DefaultSkip
-	Wait      time.Duration // longest slice of time that a server reserves, and the greatest skew of clocks; 0: DefaultWait
+	Skip      int64         // numbers to skip after a failover with Skip; 0: DefaultSkip
+	Wait      time.Duration // longest time slice of a server plus the greatest skew of clocks; 0: DefaultWait
 	HighWater string        // file; "" keeps it in memory only
 	Timeout   time.Duration // of one round trip; 0: 5 s
 	Lanes     int           // round trips at a time; 0: 4
@@ -41,16 +41,16 @@ type Config struct {
 // Defaults of Config.
 const (
 	DefaultSkip = 10_000_000
-	// DefaultWait is the 60 s slice of package worker and maxSkew.
+	// DefaultWait is the 60 s time slice of package worker plus maxSkew.
 	DefaultWait = time.Minute + maxSkew
-	// maxSkew bounds how far the clocks of two servers may be apart.
+	// maxSkew is the greatest difference of two servers' clocks.
 	maxSkew        = 10 * time.Second
 	defaultTimeout = 5 * time.Second
 	defaultLanes   = 4
 )
 
-// WaitFor is the Config.Wait for servers that reserve slices of time of a
-// length; 0 stands for the usual one.
+// WaitFor returns the Config.Wait for servers whose time slices have this length; 0
+// means the default length.
 func WaitFor(slice time.Duration) time.Duration {
 	if slice == 0 {
 		return DefaultWait
@@ -80,7 +80,7 @@ type Store struct {
 	rounds    *rounds
 	highWater *highWater
 	epoch     atomic.Pointer[epoch]
-	learn     chan struct{} // holds a token: only one goroutine at a time asks for the epoch
+	learn     chan struct{} // a mutex with one token: one goroutine at a time asks for the epoch
 	closed    atomic.Bool
 	health    health
 }
@@ -94,8 +94,8 @@ var (
 	_ generator.TimeGranter = (*Store)(nil)
 )
 
-// New returns a Store on engine, and checks that it answers. The Store closes
-// the engine, also when New fails.
+// New returns a Store on engine after the engine has answered. The Store owns the
+// engine and closes it, also if New fails.
 func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
 	w, err := openHighWater(cfg.HighWater)
@@ -134,8 +134,8 @@ func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error
 	if earliest, latest, err = k.Time(bounded); err != nil {
 		return earliest, latest, err
 	}
-	// Its callers ask every few seconds. So a failover is met soon also by a
-	// server that reserves nothing: see raise.
+	// The callers ask every few seconds. So a server that reserves nothing notices a
+	// failover soon, too: see raise.
 	if l := s.epoch.Load(); l != nil {
 		if name, err := s.engine.Epoch(bounded); err == nil && name != l.name {
 			_, _ = s.meet(ctx, l) // the next reservation tries again
@@ -157,7 +157,8 @@ func (s *Store) Close() error {
 	return s.engine.Close()
 }
 
-// open is the check before every call that does not go through rounds.
+// open returns an error if the store is closed. Every call that does not go through
+// rounds begins with it.
 func (s *Store) open(ctx context.Context) error {
 	switch {
 	case s.closed.Load():
@@ -168,7 +169,7 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// bounded gives a question to the engine an end.
+// bounded returns ctx with the timeout of one request to the engine.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.cfg.Timeout)
 }
@@ -219,9 +220,8 @@ func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, 
 	return marks, nil
 }
 
-// Define implements generator.Definitions. Its callers have mostly just looked
-// for the name, so it is read again only where it must be: before begin, and
-// when it turns out to be there.
+// Define implements generator.Definitions. Callers have usually just read the name.
+// So it is read again only before begin, and if it turns out to exist.
 func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
 	if err := s.open(ctx); err != nil {
 		return generator.Definition{}, false, err
@@ -264,7 +264,7 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 	return generator.Definition{}, false, generator.ChangedError(d.Name)
 }
 
-// entry reads an entry of the catalogue. It is nil with ErrUnknown.
+// entry reads an entry of the catalogue; nil and ErrUnknown for none.
 func (s *Store) entry(ctx context.Context, name string) (*Entry, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (s *Store) put(ctx context.Context, e Entry, was *Entry) (written bool, err
 	return s.engine.PutName(ctx, e, was)
 }
 
-// defined reads an entry that was not dropped.
+// defined reads an entry that is not dropped.
 func (s *Store) defined(ctx context.Context, name string) (*Entry, error) {
 	e, err := s.entry(ctx, name)
 	if err == nil && e.Dropped {
