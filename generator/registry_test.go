@@ -285,7 +285,7 @@ func TestAlterOfANameThatDoesNotRunStartsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := r.Lookup([]byte("orders")); e.Running() != nil {
-		t.Error("a generator runs that nobody uses")
+		t.Error("an unused generator runs")
 	}
 	r.wantIDs("orders", 1)
 }

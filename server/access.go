@@ -16,9 +16,8 @@ import (
 	"nextid/wire/auth"
 )
 
-// UsersAuto is the users setting that takes the file UsersName in the data
-// directory when there is one, and UsersOff the one that asks nobody for a
-// password.
+// Values of the setting users. UsersAuto uses the file UsersName in the data
+// directory if it exists. UsersOff turns password checks off.
 const (
 	UsersAuto = "auto"
 	UsersOff  = "off"
@@ -146,7 +145,7 @@ func (a *access) reload() {
 	a.checkExpiry()
 }
 
-// readUsers reads the users and the rules; nil users: nobody needs a proof.
+// readUsers reads the users and the rules; nil users: no login needs a proof.
 func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 	file := a.config.usersFile()
 	if file == "" {

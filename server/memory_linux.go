@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// availableMemory returns how much memory the process may have, 0 if nobody says:
+// availableMemory returns how much memory the process may have, 0 if the system does not tell:
 // the machine's, or less by the limits of its cgroups (cgroups(7)) or of the
 // process (getrlimit(2)).
 func availableMemory() (bytes int64, why string) {

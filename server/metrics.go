@@ -90,10 +90,10 @@ var (
 	readyNow = newGauge("nextid_ready", "1 while /readyz answers 200.")
 )
 
-// Collect implements prometheus.Collector. It reads what is counted anyway, and
-// asks nobody. Names follow Prometheus's conventions: base units, and _total
-// for what only grows, which no change of a generator takes back.
-// docs/metrics.md has the list of them.
+// Collect implements prometheus.Collector. It reads counters in memory and
+// asks no store. Names follow Prometheus's conventions: base units, and _total for
+// counters. A counter never falls, also when a generator is changed. docs/metrics.md
+// lists the metrics.
 func (s *status) Collect(to chan<- prometheus.Metric) {
 	buildInfo.sample(to, 1, Version(), Commit(), runtime.Version())
 	readyNow.sample(to, number(s.ready() == nil))

@@ -12,7 +12,7 @@ import (
 // maxSecretFile bounds files with users, rules, certificates and keys.
 const maxSecretFile = 64 << 20
 
-// ReadPrivate reads a file that nobody but its owner may read: verifiers of
+// ReadPrivate reads a file that only its owner may read: verifiers of
 // passwords, private keys. As with PostgreSQL's keys, a file of root's may be
 // read by its group.
 func ReadPrivate(what, path string) ([]byte, error) {

@@ -235,8 +235,8 @@ func (m *Server) announce(log *slog.Logger, endpoints endpoints, status *status)
 // openUser is any name, on a server without users.
 const openUser = "nextid"
 
-// userToPaste stands for the user in commands to paste: nobody has to be one
-// while there are none.
+// userToPaste returns the user name in printed commands. Any name works while no
+// users are defined.
 func (m *Server) userToPaste() string {
 	if m.config.usersFile() == "" {
 		return openUser

@@ -59,7 +59,7 @@ func (e endpoints) turnAway() (stop func()) {
 func (e endpoints) setDeadline(t time.Time) {
 	for _, p := range e {
 		if l, ok := p.listener.(deadliner); ok {
-			_ = l.SetDeadline(t) // a listener that is closed accepts nobody anyway
+			_ = l.SetDeadline(t) // a closed listener accepts no connection
 		}
 	}
 }

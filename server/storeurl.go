@@ -96,7 +96,7 @@ func (u hostsURL) text() string {
 	return strings.Replace(one.String(), stand, strings.Join(u.hosts, ","), 1)
 }
 
-// secretParameters are the parameters of a URL whose values nobody may see.
+// secretParameters are the parameters of a URL whose values are secret.
 var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "token"}
 
 // redacted is a URL without its secrets.

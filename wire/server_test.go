@@ -49,7 +49,7 @@ func TestConnectionsBeforeTheLoginAreLimited(t *testing.T) {
 	})
 }
 
-// Whoever opens many connections keeps nobody out: neither who comes over
+// A client with many connections does not keep others out: neither who comes over
 // another address, nor who comes over the same one and logs in at once.
 func TestConnectionsBeforeTheLoginKeepNoUserOut(t *testing.T) {
 	s, _ := linesServer(Limits{PreAuth: 4})

@@ -96,7 +96,7 @@ func TestRecordNeverBlocks(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	trail := &Trail{cfg: Config{File: fifo, Sample: 1, Queue: 10}, queue: make(chan Entry, 10), stop: make(chan struct{}), done: make(chan struct{})}
 	began := time.Now()
-	for range 1000 { // nobody reads the queue
+	for range 1000 { // without a reader of the queue
 		trail.Record(Entry{ID: "1"})
 	}
 	if took := time.Since(began); took > 5*time.Second {
@@ -182,7 +182,7 @@ func TestALostFileIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// TestAuditOnAFullDisk: nobody waits for a disk without room, and what was not
+// TestAuditOnAFullDisk: no draw waits for a full disk, and what was not
 // written is counted and said.
 func TestAuditOnAFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {

@@ -181,7 +181,7 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 				}
 			}
 			wg.Wait()
-			// What nobody waited for is still to come, on the server that has it:
+			// A number without a waiting draw is still to come, on the server that has it:
 			// when the reservations on their way have arrived.
 			w.store.Clear()
 			pause(time.Second)

@@ -291,9 +291,9 @@ func TestHoldsAndDraws(t *testing.T) {
 		}
 	}
 	if err := g.Void(t.Context(), 5, "not given", "me", generator.HeldBy{}); !errors.Is(err, generator.ErrNotHeld) {
-		t.Errorf("void of a number that nobody got: %v", err)
+		t.Errorf("void of a number that was not issued: %v", err)
 	}
-	// What nobody got comes back on the next server.
+	// Numbers that no client received come back on the next server.
 	if n, err := g.Peek(t.Context()); err != nil || n != 5 {
 		t.Fatalf("the next is %d, %v", n, err)
 	}

@@ -225,7 +225,7 @@ func TestTheRingIsPaddedOnSchedule(t *testing.T) {
 		if s := g.standing(); s.RejectedPuts != 0 {
 			t.Fatalf("%+v", s)
 		}
-		time.Sleep(1500 * time.Millisecond) // nobody has drawn
+		time.Sleep(1500 * time.Millisecond) // without a draw
 		if s := g.standing(); s.PaddedOnSchedule != 0 || s.RejectedPuts != 1 {
 			t.Fatalf("%+v", s)
 		}
@@ -546,7 +546,7 @@ func TestARingBorrowsNoFurtherThanServersWait(t *testing.T) {
 	}
 }
 
-// A ring that nobody draws from lasts although its times are over; one that is
+// A ring without draws lasts although its times are over; one that is
 // drawn from lasts for what is in it.
 func TestIdleRingLasts(t *testing.T) {
 	inWorld(t, true, func(w *world) {

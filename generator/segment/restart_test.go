@@ -9,7 +9,7 @@ import (
 	"nextid/generator/generatortest"
 )
 
-// Free is the first number that nobody can have: not in hand, and not on another server.
+// Free returns the first number that no server has issued or reserved.
 func TestFree(t *testing.T) {
 	for _, c := range []struct {
 		options string

@@ -20,7 +20,7 @@ type change struct{ file, old, new string }
 // the code that ships, for one build of this package's test.
 var mutants = []struct {
 	name    string // the bug
-	from    string // who had it, "" for nobody that we know of
+	from    string // who had it, "" if no case is known
 	changes []change
 }{
 	{

@@ -265,7 +265,7 @@ func TestSequenceStart(t *testing.T) {
 }
 
 func TestClockSetBack(t *testing.T) {
-	t.Run("continue: ids go on growing and nobody waits", func(t *testing.T) {
+	t.Run("continue: ids keep growing and no draw waits", func(t *testing.T) {
 		inWorld(t, true, func(w *world) {
 			g := w.open(w.kind(), "orders", "")
 			for range 100 {

@@ -92,8 +92,8 @@ func TestNoIDsOfThePast(t *testing.T) {
 	}
 }
 
-// The worker id that was set aside is nobody's: not a server's that asks for it,
-// and not one's that takes any, whose ids go on at the present.
+// No server claims the worker id that was set aside: not one that prefers it, and
+// not one without a preference, whose ids stay at the present.
 func TestTheWorkerIDOfThePast(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		inWorld(t, exclusive, func(w *world) {

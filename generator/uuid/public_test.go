@@ -9,7 +9,7 @@ import (
 	"nextid/generator"
 )
 
-// The key is made once, stored, and shown to nobody.
+// The key is made once, stored, and never shown.
 func TestKeyOfPublicUUIDs(t *testing.T) {
 	t.Parallel()
 	const own = "correct horse battery staple"

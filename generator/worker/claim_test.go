@@ -254,7 +254,7 @@ func TestAllWorkerIDsTaken(t *testing.T) {
 }
 
 // Rule R1 on an embedded store: whatever the clock says, nothing that was
-// stamped before is stamped again, and nobody waits.
+// stamped before is stamped again, and no draw waits.
 func TestEmbeddedStoreClaimsAboveEverythingBefore(t *testing.T) {
 	for _, step := range []time.Duration{0, -time.Second, -time.Hour, -10 * 365 * 24 * time.Hour} {
 		inWorld(t, true, func(w *world) {

@@ -104,7 +104,7 @@ func TestTicksThatNoSliceHoldsAreRefused(t *testing.T) {
 			s := w.server()
 			_, err := s.Open(w.t.Context(), Width{Worker: bits}, time.Minute)
 			_, strict := s.Strict(w.t.Context(), Width{Worker: bits}, time.Minute, start)
-			if exclusive { // nobody waits for its slices
+			if exclusive { // no server waits for its slices
 				if err != nil || strict != nil {
 					t.Fatal(err, strict)
 				}

@@ -53,9 +53,9 @@ const unmarked = math.MinInt64
 //     the settlement. The slice of a machine that stood still, and the ids of a
 //     server that died with the failover, lie below it.
 //
-// Clocks still matter in one way. A lost slice lies below floor only if its server
-// still runs, or if its clock was at most maxSkew ahead of the store's. If the
-// store's clock is behind, the time of the asking server bounds it.
+// Clocks still matter in one way. A lost slice lies below floor if its server still
+// runs, or if the server's clock was at most maxSkew ahead of the store's. If the
+// store's clock is behind, the slice lies below the time of the server that asks.
 type epoch struct {
 	name    string
 	first   bool // the store never had another one

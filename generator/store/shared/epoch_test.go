@@ -86,7 +86,7 @@ func wantWait(t *testing.T, s *Store, id int) {
 
 // One wall clock is wrong, in either direction: that of the server which meets
 // the new epoch first, of the one that claims then, or of the new primary. The
-// slice that was lost is given to nobody else, and ids come again after
+// slice that was lost is granted to no other server, and ids come again after
 // Config.Wait.
 func TestOneWrongClockAfterALossyFailover(t *testing.T) {
 	t.Parallel()

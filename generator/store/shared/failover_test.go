@@ -69,7 +69,7 @@ func TestANameThatLostItsOnlyReservation(t *testing.T) {
 	}
 }
 
-// A name that was lost with all that is known of it begins anew where nobody
+// A name that was lost with all that is known of it begins anew where no server
 // knows it; a server that does stops it.
 func TestANameThatWasLostAltogether(t *testing.T) {
 	t.Parallel()
@@ -328,7 +328,7 @@ func TestATimeThatALaterOneContradicts(t *testing.T) {
 }
 
 // Servers that find a new store at the same moment all note its epoch:
-// that is no failover, and nobody waits.
+// that is no failover, and no call waits.
 func TestServersThatStartTogetherSeeNoFailover(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
