@@ -11,23 +11,23 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// maxCachedTextBytes is the longest statement text that is worth caching.
+// maxCachedTextBytes is the longest statement text that is cached.
 const maxCachedTextBytes = 2048
 
-// The texts that were seen last are remembered by their hashes, in sets of several:
-// with room for one, two texts of a set that come in turn would never be remembered.
+// Size of a doorkeeper: sets, and hashes in a set. With one hash in a set, two
+// alternating texts of a set would never be remembered.
 const (
 	doorkeeperSets = 1024
 	doorkeeperWays = 4
 )
 
-// doorkeeper remembers which texts were seen.
+// doorkeeper keeps the hashes of recent texts, to tell texts that come again.
 type doorkeeper struct {
 	hashes [doorkeeperSets][doorkeeperWays]atomic.Uint64
-	next   atomic.Uint32 // counts what was overwritten, to choose the place in a set
+	next   atomic.Uint32 // number of overwritten hashes; selects the place in a set
 }
 
-// saw reports whether a hash, which is not 0, was seen lately.
+// saw reports whether a hash was seen recently. The hash is not 0.
 func (d *doorkeeper) saw(hash uint64) bool {
 	set := &d.hashes[hash/2%doorkeeperSets] // the last bit is always set
 	for i := range set {
@@ -39,13 +39,13 @@ func (d *doorkeeper) saw(hash uint64) bool {
 	return false
 }
 
-// statementCache maps statement texts, and the parameter types that a client
-// declares with them, to analysed statements. Readers take no lock: the map is
-// copied on write. A text enters on its second appearance, so that clients that
-// write literals into their statements do not make the server copy maps all day.
+// statementCache maps statement texts and their declared parameter types to
+// analysed statements. Readers take no lock, since the map is copied on write. A
+// text is stored when it appears for the second time, so that clients that write
+// literals into their statements do not cause constant copying.
 type statementCache struct {
 	entries atomic.Pointer[map[string]*Statement]
-	near    [nearPlaces]atomic.Pointer[Statement] // spares a look-up in entries, whose hash is of the whole text
+	near    [nearPlaces]atomic.Pointer[Statement] // newest entries; a look-up in entries would hash the whole text
 	seen    doorkeeper
 	seed    maphash.Seed
 	max     int
@@ -56,8 +56,8 @@ type statementCache struct {
 // text can mean different things in two of them.
 func (s *Session) cache() *statementCache { return &s.server.caches[s.cacheIndex] }
 
-// The caches of a server, by what a text means there. Sessions that read texts in
-// any other way have cacheNone.
+// Indexes of the server's caches, one for each way to read a text. Sessions that
+// read texts in another way use cacheNone.
 const (
 	cachePostgreSQL = iota
 	cacheMySQL
@@ -73,8 +73,8 @@ func (c *statementCache) init(max int) {
 	c.entries.Store(&map[string]*Statement{})
 }
 
-// cacheKey returns the key of a text. The parameter types that the client declares
-// follow the text behind a zero byte, which no text has.
+// cacheKey returns the key of a text: the text, a zero byte (which no text
+// contains) and the declared parameter types.
 func cacheKey(text string, params []datum.OID) string {
 	if len(params) == 0 {
 		return text
@@ -89,11 +89,11 @@ func cacheKey(text string, params []datum.OID) string {
 	return key.String()
 }
 
-// nearPlaces sets how many places there are for the newest entries.
+// nearPlaces is the size of statementCache.near.
 const nearPlaces = 1024
 
-// nearPlace is the place of a text by how it ends, which is where statements that
-// ask for ids of several names differ.
+// nearPlace returns the place of a text in near. It hashes the end of the text,
+// where statements for ids of several names differ.
 func nearPlace[T string | []byte](text T) uint64 {
 	const words = 16 // bytes of two
 	if len(text) < words {
@@ -116,8 +116,8 @@ func (c *statementCache) getString(key string) *Statement {
 	return (*c.entries.Load())[key]
 }
 
-// offer puts st under a key if the key was offered before. A full cache drops
-// an arbitrary quarter: statements in use come back at once.
+// offer stores st if its key was offered before. A full cache drops an arbitrary
+// quarter; statements in use are soon stored again.
 func (c *statementCache) offer(key string, st *Statement) {
 	if len(key) > maxCachedTextBytes || c.max < 1 {
 		return

@@ -31,12 +31,12 @@ func planCopy(p *engine.Planner, st *Statement, t *syntax.Copy) error {
 	return nil
 }
 
-// Plain reports whether a row of numbers can be sent as they are, with a
-// newline: text format.
+// Plain reports whether a row with a number is sent as its digits and a newline
+// (text format).
 func (c *CopyOut) Plain() bool { return !c.csv }
 
-// AppendHeader appends the line of column names that precedes the first row;
-// it may be nothing.
+// AppendHeader appends the line of column names before the first row, if the format
+// has one.
 func (c *CopyOut) AppendHeader(dst []byte) []byte {
 	if !c.header {
 		return dst
@@ -66,9 +66,8 @@ func (c *CopyOut) AppendRow(dst []byte, row []datum.Value, env *datum.Env) []byt
 	return append(dst, '\n')
 }
 
-// appendField appends a value, with backslashes before what the text format
-// gives a meaning, or in quotes where CSV needs them; only says that it is the
-// whole row.
+// appendField appends a value. Text format gets backslashes, CSV gets quotes where
+// needed. only reports that the value is the whole row.
 func (c *CopyOut) appendField(dst, text []byte, only bool) []byte {
 	if !c.csv {
 		return appendEscaped(dst, text)
@@ -81,7 +80,7 @@ func (c *CopyOut) appendField(dst, text []byte, only bool) []byte {
 	return append(dst, '"')
 }
 
-// escapes are the letters that stand for control characters in the text format.
+// escapes maps control characters to their letters in the text format.
 var escapes = [256]byte{'\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v', '\\': '\\'}
 
 func appendEscaped(dst, text []byte) []byte {

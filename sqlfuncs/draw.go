@@ -10,17 +10,17 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// FastPath draws the id of a statement that is just SELECT next_id(name), name
-// a literal or the only parameter. It takes no lock, allocates nothing and does
-// not wait. Where ok is false, nothing was drawn, and the statement must be run
+// FastPath draws the id of a statement that is only SELECT next_id(name). The name
+// is a literal or the only parameter. FastPath takes no lock, allocates nothing and
+// does not wait. If ok is false, nothing was drawn. The statement must then run
 // through a Portal, which may wait, create the generator or return an error.
 //
-// It belongs to a Session and is used by the session's goroutine.
+// A FastPath belongs to one Session. Only the session's goroutine uses it.
 type FastPath struct {
 	session *Session
 	cached  *Statement // cached statement of the last simple query
 	drawn   ids.Drawn
-	quotas  *quota.Set // the server's, when limited was computed
+	quotas  *quota.Set // the server's quotas for which limited holds
 	limited bool       // a quota concerns the session's user
 }
 
@@ -42,8 +42,8 @@ func (f *FastPath) Cached(text []byte) *Statement {
 	return nil
 }
 
-// Query draws up to n ids for a simple query that is sent n times, and ends the
-// batch as EndBatch does.
+// Query draws up to n ids for n identical simple queries, and ends the batch as
+// EndBatch does.
 func (f *FastPath) Query(text []byte, n int) (st *Statement, drawn generator.Range, ok bool) {
 	if st = f.Cached(text); st == nil {
 		return nil, drawn, false
@@ -54,7 +54,7 @@ func (f *FastPath) Query(text []byte, n int) (st *Statement, drawn generator.Ran
 	return st, drawn, ok
 }
 
-// Prepared returns a prepared statement that Execute may answer, nil for others.
+// Prepared returns a prepared statement if Execute can answer it, otherwise nil.
 func (f *FastPath) Prepared(name []byte) *Statement {
 	st := f.session.unnamed
 	if len(name) > 0 {
@@ -66,8 +66,8 @@ func (f *FastPath) Prepared(name []byte) *Statement {
 	return st
 }
 
-// Execute draws up to n ids for a statement that is executed n times with the
-// same arguments.
+// Execute draws up to n ids for n executions of a statement with the same
+// arguments.
 func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Range, ok bool) {
 	s, fast := f.session, st.fast
 	if fast == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(args) != len(st.Params) ||
@@ -105,9 +105,9 @@ func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Ra
 	return drawn, ok
 }
 
-// Answered does what is left of Bind and Execute of the unnamed portal after
-// Execute has answered them: the portal stays, without rows, until a Sync
-// outside a transaction block. formats are the result formats of the Bind.
+// Answered completes Bind and Execute of the unnamed portal after Execute has
+// answered them. The portal stays open, without rows, until a Sync outside a
+// transaction block. formats are the result formats of the Bind.
 func (f *FastPath) Answered(st *Statement, formats []int16, sync bool) {
 	s := f.session
 	if sync && s.tx.state == txIdle {
@@ -126,21 +126,21 @@ func (f *FastPath) Answered(st *Statement, formats []int16, sync bool) {
 	s.hasPortal, s.unsettled = true, true
 }
 
-// endBatch calls EndBatch if there is something to do.
+// endBatch calls EndBatch if a batch is open.
 func (f *FastPath) endBatch() {
 	if f.session.unsettled {
 		f.session.EndBatch()
 	}
 }
 
-// mayDrawMySQL reports whether nothing but the id would change: no warning goes,
-// no transaction begins, and sql_select_limit lets a row through.
+// mayDrawMySQL reports whether a draw changes nothing but the id: it clears no
+// warning and begins no transaction, and sql_select_limit allows a row.
 func (s *Session) mayDrawMySQL() bool {
 	m := &s.mysql
 	return len(m.Warnings) == 0 && m.RowsAtMost != 0 && (m.Autocommit || s.tx.state != txIdle)
 }
 
-// note notes the newest id for lastval, currval and LAST_INSERT_ID.
+// note records the newest id for lastval, currval and LAST_INSERT_ID.
 func (f *FastPath) note(e *generator.Entry, id int64) {
 	s := f.session
 	f.drawn.Note(e, id, &s.memory)
@@ -149,8 +149,8 @@ func (f *FastPath) note(e *generator.Entry, id int64) {
 	}
 }
 
-// drew notes an id that the slow path has drawn. With autocommit off it begins
-// a transaction.
+// drew records an id drawn on the slow path. With autocommit off, it begins a
+// transaction.
 func (s *Session) drew(e *generator.Entry, id int64) {
 	s.Fast.note(e, id)
 	if s.dialect == syntax.MySQL && !s.mysql.Autocommit && s.tx.state == txIdle {
@@ -158,7 +158,7 @@ func (s *Session) drew(e *generator.Entry, id int64) {
 	}
 }
 
-// isLimited reports whether quotas may bound what the session draws.
+// isLimited reports whether quotas may limit the session's draws.
 func (f *FastPath) isLimited() bool {
 	q := f.session.server.quotas.Load()
 	if q != f.quotas {
@@ -167,7 +167,8 @@ func (f *FastPath) isLimited() bool {
 	return f.limited
 }
 
-// charge counts n ids of a name against the quotas, or refuses them.
+// charge counts n ids of a name against the quotas. It returns an error if they are
+// exceeded.
 func (s *Session) charge(name string, n int64) error {
 	if !s.Fast.isLimited() {
 		return nil
@@ -175,14 +176,14 @@ func (s *Session) charge(name string, n int64) error {
 	return s.Fast.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
 }
 
-// refund takes back what was charged for ids that were not drawn.
+// refund returns the charge for ids that were not drawn.
 func (s *Session) refund(name string, n int64) {
 	if s.Fast.limited {
 		s.Fast.quotas.Give(s.options.User, name, n)
 	}
 }
 
-// upToDate reports whether the options hold what the user may do now.
+// upToDate reports whether the session's options have the user's present rights.
 func (s *Session) upToDate() bool {
 	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
 }

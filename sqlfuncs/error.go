@@ -10,8 +10,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// clientError makes the one error that the client gets: what a generator or
-// the context said becomes an SQLSTATE, everything unknown is internal.
+// clientError makes the error that the client gets. It gives errors of generators
+// and of the context an SQLSTATE. Any other error becomes an internal error
+// (XX000).
 func clientError(ctx context.Context, err error) error {
 	var se *sqlstate.Error
 	if errors.As(err, &se) {

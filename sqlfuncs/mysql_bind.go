@@ -8,16 +8,16 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// maxVariants bounds the plans that one statement is kept in, one for each
-// list of parameter types.
+// maxVariants limits the plans that are kept for one statement, one for each list
+// of parameter types.
 const maxVariants = 16
 
 // maxVariantBytes is the largest plan that is kept for several types.
 const maxVariantBytes = 64 << 10
 
-// forTypes returns the statement planned for the types that the client bound
-// with this execution. MySQL's clients tell them only then; Prepare took a
-// parameter whose type did not follow from its place for text.
+// forTypes returns the statement planned for the parameter types of this execution.
+// MySQL's clients send the types only with COM_STMT_EXECUTE. Prepare assumes text
+// for parameters whose types do not follow from their use.
 func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
 	same := true
 	for i, a := range args {

@@ -16,28 +16,27 @@ import (
 )
 
 // Autocommit reports whether each statement is a transaction of its own
-// (@@autocommit). Only sessions in the MySQL dialect turn it off.
+// (@@autocommit). It can be off only in the MySQL dialect.
 func (s *Session) Autocommit() bool { return s.mysql.Autocommit }
 
-// ReadOnlyTransaction reports whether the open transaction was begun as READ
-// ONLY.
+// ReadOnlyTransaction reports whether the open transaction is READ ONLY.
 func (s *Session) ReadOnlyTransaction() bool { return s.tx.readOnly }
 
-// LastInsertID returns what the OK packet says: the newest id that the last
-// statement drew or named with LAST_INSERT_ID(n), 0 if it did neither.
+// LastInsertID returns the insert id of the OK packet: the newest id that the last
+// statement drew or set with LAST_INSERT_ID(n), otherwise 0.
 func (s *Session) LastInsertID() uint64 { return s.mysql.InsertID }
 
-// Warnings is the number of warnings of the last statement (SHOW WARNINGS).
+// Warnings returns the number of warnings of the last statement (SHOW WARNINGS).
 func (s *Session) Warnings() int { return len(s.mysql.Warnings) }
 
-// Database is the default database, "" when none was chosen.
+// Database returns the default database, "" if none was chosen.
 func (s *Session) Database() string { return s.mysql.Database }
 
-// OwnDatabase is the name of nextid's database, where no default was chosen.
+// OwnDatabase is the name of nextid's database when no default was chosen.
 const OwnDatabase = engine.NextidSchema
 
-// UseDatabase makes name the default database. There is only one, which
-// answers to every name; a name that no database can have is 3D000.
+// UseDatabase makes name the default database. Every valid name means the one
+// database. An invalid name is an error (3D000).
 func (s *Session) UseDatabase(name string) error {
 	if name == "" || len(name) > mysql.MaxDatabaseBytes {
 		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, mysql.MaxDatabaseBytes))
@@ -46,9 +45,9 @@ func (s *Session) UseDatabase(name string) error {
 	return nil
 }
 
-// Reset brings the session back to where it was when it began
-// (COM_RESET_CONNECTION): the transaction is rolled back, settings, user
-// variables and prepared statements go. The default database stays.
+// Reset returns the session to its initial state (COM_RESET_CONNECTION). It rolls
+// back the transaction and drops settings, user variables and prepared statements.
+// The default database stays.
 func (s *Session) Reset() {
 	if s.tx.state != txIdle {
 		s.abort()
@@ -62,10 +61,11 @@ func (s *Session) Reset() {
 	s.settingsChanged()
 }
 
-// MySQLVersion returns what VERSION() and the greeting of the MySQL protocol say.
+// MySQLVersion returns the version in VERSION() and in the MySQL protocol's
+// handshake.
 func (s *Server) MySQLVersion() string { return mysql.Version(s.version) }
 
-// initMySQL gives a new session in the MySQL dialect its settings.
+// initMySQL sets up a new session in the MySQL dialect.
 func (s *Session) initMySQL() error {
 	s.mysql = mysql.State{Autocommit: true, Database: s.options.Database}
 	own := mysql.SettingsOf(s.options.Collation)
@@ -79,7 +79,8 @@ func (s *Session) initMySQL() error {
 	return nil
 }
 
-// envMySQL is Env in the MySQL dialect, where only the time zone counts.
+// envMySQL returns the Env of the MySQL dialect, which depends only on the time
+// zone.
 func (s *Session) envMySQL() *datum.Env {
 	zone, _ := s.vars.Get("time_zone")
 	location, err := setting.MySQLZone(zone)
@@ -91,7 +92,7 @@ func (s *Session) envMySQL() *datum.Env {
 	return &s.env
 }
 
-// parseDialect parses a text as the session reads it.
+// parseDialect parses a text in the session's dialect and mode.
 func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 	if s.dialect == syntax.PostgreSQL {
 		return syntax.ParseAs(text, syntax.PostgreSQL, syntax.Mode{}, s.countTokens)
@@ -103,12 +104,11 @@ func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 	return parsed, nil
 }
 
-// AffectedRows is the number of rows that the OK packet tells of the last
-// statement.
+// AffectedRows returns the OK packet's row count for the last statement.
 func (s *Session) AffectedRows() int64 { return s.mysql.Affected }
 
-// beginStatement clears what the last statement left behind. SHOW WARNINGS
-// looks at it.
+// beginStatement clears the warnings and the insert id of the last statement. SHOW
+// WARNINGS keeps them.
 func (s *Session) beginStatement(st *Statement) {
 	m := &s.mysql
 	if !st.keepsWarnings && len(m.Warnings) > 0 {
@@ -120,7 +120,7 @@ func (s *Session) beginStatement(st *Statement) {
 	m.InsertID, m.Affected = 0, 0
 }
 
-// refused notes an error before a statement began, for SHOW WARNINGS.
+// refused records an error that came before execution, for SHOW WARNINGS.
 func (s *Session) refused(err error) error {
 	if s.dialect == syntax.MySQL {
 		s.mysql.Warnings = nil
@@ -129,7 +129,7 @@ func (s *Session) refused(err error) error {
 	return err
 }
 
-// noteError makes an error a line of SHOW WARNINGS.
+// noteError adds an error to the rows of SHOW WARNINGS.
 func (s *Session) noteError(err error) {
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		s.mysql.Warn("Error", e)
@@ -139,8 +139,8 @@ func (s *Session) noteError(err error) {
 var errMaxStatementTime = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted (max_statement_time exceeded)").
 	WithMySQL(1969, "70100")
 
-// maxStatementTime is MariaDB's max_statement_time, or MySQL's
-// max_execution_time; 0: none.
+// maxStatementTime returns MariaDB's max_statement_time or MySQL's
+// max_execution_time; 0: no limit.
 func (s *Session) maxStatementTime() time.Duration {
 	if d := s.seconds("max_statement_time"); d > 0 {
 		return d
@@ -148,7 +148,7 @@ func (s *Session) maxStatementTime() time.Duration {
 	return s.seconds("max_execution_time") / 1000
 }
 
-// seconds reads a variable that is a time in seconds.
+// seconds returns a variable whose unit is seconds.
 func (s *Session) seconds(key string) time.Duration {
 	text, _ := s.vars.Get(key)
 	f, err := strconv.ParseFloat(text, 64)
@@ -158,11 +158,11 @@ func (s *Session) seconds(key string) time.Duration {
 	return time.Duration(min(f, maxSeconds) * float64(time.Second))
 }
 
-// maxSeconds bounds a time-out: a year.
+// maxSeconds limits a timeout to about a year.
 const maxSeconds = 366 * 86_400
 
-// selectLimit is sql_select_limit for a statement, -1: none. A LIMIT of its
-// own goes before it.
+// selectLimit returns sql_select_limit for a statement, -1 for none. A LIMIT in the
+// statement takes precedence.
 func (s *Session) selectLimit(st *Statement) int64 {
 	if !st.allRows || s.dialect != syntax.MySQL || s.mysql.RowsAtMost < 0 {
 		return -1
@@ -170,7 +170,7 @@ func (s *Session) selectLimit(st *Statement) int64 {
 	return s.mysql.RowsAtMost
 }
 
-// mysqlVariables are the values of system variables that the server knows.
+// mysqlVariables returns the system variables whose values the server determines.
 func (s *Server) mysqlVariables(configured map[string]string) map[string]string {
 	base := map[string]string{
 		"version":         s.MySQLVersion(),

@@ -15,16 +15,16 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// setStatementPlan is SET STATEMENT name = value FOR statement: the values
-// hold while the statement runs. It was read and analysed before they were
-// set, as MariaDB does: an sql_mode has no say in it.
+// setStatementPlan runs SET STATEMENT name = value FOR statement. The values apply
+// while the statement runs. As in MariaDB, the statement is parsed and analysed
+// before the values are set, so that a new sql_mode does not affect its parsing.
 type setStatementPlan struct {
 	values  []mysql.Assignment
 	inner   *Statement
-	streams bool // the values are bounds alone: rows need not be kept
+	streams bool // the values are only limits: rows need not be buffered
 }
 
-// notInSetStatement are the variables that MariaDB keeps out of SET STATEMENT
+// notInSetStatement lists the variables that MariaDB refuses in SET STATEMENT
 // (error 1971).
 var notInSetStatement = []string{
 	"autocommit", "character_set_client", "character_set_connection", "character_set_filesystem", "collation_connection",
@@ -32,8 +32,8 @@ var notInSetStatement = []string{
 	"tx_isolation", "wait_timeout",
 }
 
-// boundsOfStatements are the variables that say how long a statement may run
-// or how much it may return, and nothing of what its rows are.
+// boundsOfStatements lists the variables that limit the time or the rows of a
+// statement and do not change the rows themselves.
 var boundsOfStatements = []string{
 	"max_statement_time", "max_execution_time", "sql_select_limit", "lock_wait_timeout", "innodb_lock_wait_timeout",
 }
@@ -67,13 +67,13 @@ func setStatement(p *engine.Planner, st *Statement, t *syntax.SetStatement) erro
 	return nil
 }
 
-// OwnTimeout reports whether the statement is a SET STATEMENT that sets how
-// long it may run, which then goes before what the session says.
+// OwnTimeout reports whether the statement is a SET STATEMENT with a time limit.
+// That limit replaces the session's.
 func (st *Statement) OwnTimeout() bool {
 	return st.setsDuration
 }
 
-// within calls run with the values set and the context that they give.
+// within calls run with the values set and with the context of their time limit.
 func (s *setStatementPlan) within(x *engine.Exec, run func(deadline time.Time) error) error {
 	session, outer := sessionOf(x), x.Ctx
 	saved := session.vars.Save()
@@ -95,7 +95,7 @@ func (s *setStatementPlan) within(x *engine.Exec, run func(deadline time.Time) e
 	return nil
 }
 
-// run implements utility, for a statement that is no query.
+// run implements utility, for statements without rows.
 func (s *setStatementPlan) run(x *engine.Exec) (rows engine.Rows, err error) {
 	err = s.within(x, func(time.Time) error {
 		if s.inner.utility == nil {
@@ -137,11 +137,11 @@ func (s *setStatementPlan) open(x *engine.Exec) (rows engine.Rows, err error) {
 	return rows, err
 }
 
-// boundedRows are the rows of a query that has a deadline of its own, and a
-// number of rows that it may return.
+// boundedRows yields the rows of a query with a deadline and a row limit of its
+// own.
 type boundedRows struct {
 	rows     engine.Rows
-	left     int64     // rows that may still come, less than 0: no limit
+	left     int64     // remaining rows, negative: no limit
 	deadline time.Time // zero: none
 
 	outer, ctx context.Context // ctx has the deadline and is made from outer

@@ -15,8 +15,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// statementMySQL plans the statements that the MySQL dialect has, or in which
-// it differs. It reports whether t was one.
+// statementMySQL plans statements that only the MySQL dialect has or that differ
+// there. It reports whether t is one.
 func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bool, error) {
 	switch t := tree.(type) {
 	case *syntax.Select:
@@ -47,7 +47,7 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 	case *syntax.Prepare:
 		return true, prepareMySQL(p, st, t)
 	case *syntax.Lock:
-		st.tag = t.Tag // nobody else writes what they would lock
+		st.tag = t.Tag // no lock is needed: sessions write no rows
 		st.utility = utilityFunc(func(*engine.Exec) error { return nil })
 		return true, nil
 	case *syntax.CallProcedure:
@@ -56,7 +56,7 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 	return false, nil
 }
 
-// syntaxErrorMySQL words an error of the parser as MySQL does.
+// syntaxErrorMySQL gives a parser's error the text of MySQL's.
 func syntaxErrorMySQL(text string, err error) error {
 	var e *sqlstate.Error
 	if !errors.As(err, &e) || e.Code != sqlstate.SyntaxError || e.Position == 0 {
@@ -77,7 +77,7 @@ func syntaxErrorMySQL(text string, err error) error {
 	return &c
 }
 
-// selectInto is SELECT … INTO @a, @b: at most one row.
+// selectInto plans SELECT … INTO @a, @b, which takes at most one row.
 func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	q, err := p.Query(t, nil)
 	if err != nil {
@@ -121,12 +121,12 @@ func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	return nil
 }
 
-// affected notes the number of rows that the OK packet tells.
+// affected sets the row count for the OK packet.
 func affected(x *engine.Exec, n int64) {
 	sessionOf(x).mysql.Affected = n
 }
 
-// kill is KILL, which the protocol carries out.
+// kill plans KILL, which the connection executes.
 func kill(p *engine.Planner, st *Statement, t *syntax.Kill) error {
 	id, err := p.Expr(nil, t.ID)
 	if err == nil {
@@ -150,8 +150,8 @@ func kill(p *engine.Planner, st *Statement, t *syntax.Kill) error {
 	return nil
 }
 
-// prepareMySQL is PREPARE name FROM 'text' or @variable. A name that is taken
-// is given to the new statement.
+// prepareMySQL plans PREPARE name FROM 'text' or @variable. It replaces a statement
+// of the same name.
 func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	st.tag = "PREPARE"
 	st.utility = utilityFunc(func(x *engine.Exec) error {
@@ -176,7 +176,7 @@ func prepareMySQL(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	return nil
 }
 
-// explainMySQL answers EXPLAIN with one row; nothing runs, no id is drawn.
+// explainMySQL answers EXPLAIN with one row. It runs nothing and draws no id.
 func explainMySQL(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	if t.Analyze {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "ANALYZE is not supported by nextid").
@@ -217,8 +217,8 @@ func explainRow(t syntax.Statement) *engine.QueryPlan {
 	}
 }
 
-// transactionMySQL plans BEGIN, COMMIT, SAVEPOINT and the like. Settings and
-// errors do not take part in MySQL's transactions.
+// transactionMySQL plans BEGIN, COMMIT, SAVEPOINT and the like. A rollback does not
+// restore settings, and an error does not fail the transaction.
 func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 	var run func(s *Session) error
 	switch t.Kind {
@@ -246,8 +246,7 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 	return nil
 }
 
-// beginMySQL opens a transaction. With autocommit off, the first id that is
-// drawn does.
+// beginMySQL opens a transaction. With autocommit off, the first drawn id calls it.
 func (s *Session) beginMySQL(readOnly bool) {
 	def, _ := s.vars.Get("tx_read_only")
 	s.tx = transaction{state: txOpen, began: s.server.now(), savepoints: s.tx.savepoints[:0], readOnly: readOnly || def == "ON"}
@@ -271,8 +270,8 @@ func (s *Session) endMySQL(chain bool) {
 	}
 }
 
-// savepointMySQL moves a savepoint of the same name. Outside a transaction
-// nothing is saved, and that is no error.
+// savepointMySQL sets a savepoint and removes an older one of the same name.
+// Outside a transaction it does nothing.
 func (s *Session) savepointMySQL(name string) error {
 	if s.tx.state == txIdle && s.mysql.Autocommit {
 		return nil
@@ -307,7 +306,7 @@ func (s *Session) toSavepointMySQL(name string, keep int) error {
 	return nil
 }
 
-// setMySQL plans SET. All items are checked before the first one is set.
+// setMySQL plans SET. It checks all items before it sets the first one.
 func setMySQL(p *engine.Planner, st *Statement, items []syntax.SetItem) error {
 	plan, err := mysql.Assignments(p, items)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// statement fills st for a tree.
+// planStatement plans the statement of a tree into st.
 func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) error {
 	st.exits = exitsTransaction(tree)
 	var err error
@@ -83,8 +83,8 @@ func selectStatement(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	return nil
 }
 
-// fastStatement recognises SELECT next_id(name) and SELECT nextval(name)
-// with a literal or $1, SELECT NEXT VALUE FOR name, and nothing else.
+// fastStatement recognises exactly SELECT next_id(name) and SELECT nextval(name),
+// with a literal or $1, and SELECT NEXT VALUE FOR name.
 func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 	core, ok := t.Body.(*syntax.SelectCore)
 	if !ok || len(t.With) > 0 || t.OrderBy != nil || t.Limit != nil || t.Offset != nil || len(core.Targets) != 1 ||
@@ -102,7 +102,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 	if last := call.Name.Last(); last != "next_id" && last != "nextval" {
 		return nil
 	}
-	plain := call.Name.Last() == "next_id" // nextval's text has quoting rules of its own
+	plain := call.Name.Last() == "next_id" // nextval's argument has other quoting rules
 	switch a := call.Args[0].Value.(type) {
 	case *syntax.Literal:
 		if a.Kind != syntax.StringLiteral {
@@ -137,7 +137,7 @@ func fastName(name string) *fastID {
 	return &fastID{name: name}
 }
 
-// utility holds what a statement without a query does. rows is nil for most.
+// utility runs a statement that is no query. Most return nil rows.
 type utility interface {
 	run(x *engine.Exec) (rows engine.Rows, err error)
 }

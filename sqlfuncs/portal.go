@@ -18,8 +18,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Portal is a statement being executed: the protocol's portal, and SQL's
-// cursor.
+// Portal executes a statement. It is the protocol's portal and SQL's cursor. It
+// belongs to one Session and to the session's goroutine.
 type Portal struct {
 	session *Session
 	name    string
@@ -36,11 +36,11 @@ type Portal struct {
 	rowLimit int64 // most rows, -1: no limit; known when started
 	position int   // rows read so far, in the cursor's own order
 
-	opened int64 // its number among the portals of the session, for ROLLBACK TO
-	bytes  int   // of the bound values, part of Session.bytes
-	memory int64 // drawn for the plan and the values
+	opened int64 // value of Session.opened at its creation, for ROLLBACK TO
+	bytes  int   // size of the bound values, part of Session.bytes
+	memory int64 // bytes drawn from Session.memory for the plan and the values
 
-	// Side by side, since every session has a portal.
+	// The flags are adjacent to keep the struct small: every session has a portal.
 	answered  bool // by FastPath
 	started   bool
 	done      bool
@@ -52,28 +52,28 @@ type Portal struct {
 	spare     bool // has no name: Close puts it into sparePortals
 }
 
-// sparePortals are portals of Run and Open that are closed.
+// sparePortals holds closed portals of Run and Open for reuse.
 var sparePortals = sync.Pool{New: func() any { return new(Portal) }}
 
-// Arg is one bound parameter as the protocol brought it, borrowed until Bind
+// Arg is one bound parameter in the protocol's form. Bind reads Data only until it
 // returns.
 type Arg struct {
 	Null   bool
 	Binary bool      // Data is in the type's binary form (datum.DecodeBinary)
-	Type   datum.OID // where the protocol tells it with each execution (MySQL), else 0
+	Type   datum.OID // from COM_STMT_EXECUTE (MySQL), else 0
 	Data   []byte
 }
 
-// Bind makes the portal name ("" is the unnamed one, which is replaced)
-// from a statement and its arguments. formats are the protocol's result
-// format codes: none, one for all, or one a column.
+// Bind makes a portal from a statement and its arguments. The name "" means the
+// unnamed portal, which is replaced. formats are the protocol's result format
+// codes: none, one for all columns, or one for each.
 func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) (*Portal, error) {
 	st, err := s.bindable(st, args)
 	if err != nil {
 		return nil, err
 	}
 	if len(name) == 0 && s.hasPortal {
-		s.dropPortal(s.unnamedPo) // it is replaced, even by an error
+		s.dropPortal(s.unnamedPo) // replaced even if Bind fails
 	}
 	params, size, err := s.bindArgs(st, args)
 	if err != nil {
@@ -96,8 +96,8 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 	return p, nil
 }
 
-// bindable checks that a statement can be bound to arguments now, and
-// returns it planned for their types.
+// bindable checks that a statement can be bound to arguments now. It returns the
+// statement planned for their types.
 func (s *Session) bindable(st *Statement, args []Arg) (*Statement, error) {
 	if len(args) != len(st.Params) {
 		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
@@ -112,9 +112,8 @@ func (s *Session) bindable(st *Statement, args []Arg) (*Statement, error) {
 	return s.forTypes(st, args)
 }
 
-// Open makes a portal from a statement and its arguments that has no place
-// in the session: MySQL's executions and cursors, which only their protocol
-// knows. It is gone with its Close.
+// Open makes a portal that the session does not list, for executions and cursors of
+// MySQL's protocol. Close frees it for reuse.
 func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	st, err := s.bindable(st, args)
 	if err != nil {
@@ -132,7 +131,7 @@ func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	return p, nil
 }
 
-// sparePortal makes a portal that is known to its protocol alone.
+// sparePortal returns a portal that the session does not list.
 func (s *Session) sparePortal(st *Statement, params []datum.Value) *Portal {
 	p := sparePortals.Get().(*Portal)
 	p.init(s, st, params)
@@ -157,8 +156,7 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	}
 }
 
-// bindArgs decodes the arguments. size is what they count against the
-// session's limit.
+// bindArgs decodes the arguments. size is their share of Limits.PreparedBytes.
 func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, size int, err error) {
 	if len(args) == 0 {
 		return nil, 0, nil
@@ -193,7 +191,7 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 }
 
 // keeps counts what the portal holds until Close: bound values of size bytes, and
-// the plan: the statement may be closed before the portal.
+// the plan, since the statement may be closed first.
 func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
 	if err := p.session.drawBytes(size); err != nil {
 		return err
@@ -208,14 +206,14 @@ func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
 }
 
 func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
-	if bytes.IndexByte(data, 0) >= 0 { // in no type
+	if bytes.IndexByte(data, 0) >= 0 { // invalid in every type
 		return datum.Value{}, sqlstate.BrokenText(string(data))
 	}
 	return datum.ParseText(t, string(data), s.Env())
 }
 
-// unnamedPortal is the storage of the unnamed portal. Sessions that send simple
-// queries only have none.
+// unnamedPortal returns the storage of the unnamed portal. It is allocated at the
+// first use.
 func (s *Session) unnamedPortal() *Portal {
 	if s.unnamedPo == nil {
 		s.unnamedPo = new(Portal)
@@ -223,7 +221,7 @@ func (s *Session) unnamedPortal() *Portal {
 	return s.unnamedPo
 }
 
-// newPortal makes room for a portal. An open unnamed portal is replaced.
+// newPortal adds a portal to the session. It replaces an open unnamed portal.
 func (s *Session) newPortal(name string) (*Portal, error) {
 	if name == "" {
 		if s.hasPortal {
@@ -247,13 +245,13 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 	return p, nil
 }
 
-// Run makes a portal in text format for a statement of a simple query; it
-// leaves the session's unnamed portal alone. It is gone with its Close.
+// Run makes a portal in text format for a statement of a simple query. It does not
+// touch the session's unnamed portal. Close frees it for reuse.
 func (s *Session) Run(st *Statement) *Portal {
 	return s.sparePortal(st, nil)
 }
 
-// Portal returns an open portal (34000 when there is none).
+// Portal returns an open portal. An unknown name is an error (34000).
 func (s *Session) Portal(name []byte) (*Portal, error) {
 	if len(name) == 0 {
 		if s.hasPortal {
@@ -298,8 +296,8 @@ func (s *Session) closePortals(which func(*Portal) bool) {
 	}
 }
 
-// EndBatch is the protocol's Sync, or the end of a simple query: outside a
-// transaction block the portals go.
+// EndBatch handles Sync and the end of a simple query. Outside a transaction block
+// it closes the portals.
 func (s *Session) EndBatch() {
 	s.vars.Settle()
 	if s.tx.state != txIdle {
@@ -319,14 +317,14 @@ func (s *Session) EndBatch() {
 	}
 }
 
-// Statement returns what the portal executes.
+// Statement returns the portal's statement.
 func (p *Portal) Statement() *Statement { return p.st }
 
-// Columns returns the result columns, nil when it returns no rows. For
-// FETCH and EXECUTE they are known only here, not in the Statement.
+// Columns returns the result columns, nil if there are no rows. For FETCH and
+// EXECUTE only the Portal knows them, not the Statement.
 func (p *Portal) Columns() []engine.Column { return p.columns }
 
-// Binary reports whether column i is wanted in binary.
+// Binary reports whether column i is sent in binary format.
 func (p *Portal) Binary(i int) bool {
 	switch len(p.formats) {
 	case 0:
@@ -337,7 +335,7 @@ func (p *Portal) Binary(i int) bool {
 	return p.formats[i] == 1
 }
 
-// Format is the format of all columns; uniform is false where each has its own.
+// Format returns the format of all columns. uniform is false if columns differ.
 func (p *Portal) Format() (binary, uniform bool) {
 	if len(p.formats) > 1 {
 		return false, false
@@ -345,7 +343,7 @@ func (p *Portal) Format() (binary, uniform bool) {
 	return p.Binary(0), true
 }
 
-// start begins execution: utility statements do their work here.
+// start begins execution. Utility statements run here.
 func (p *Portal) start(ctx context.Context) error {
 	p.started, p.rowLimit = true, p.session.selectLimit(p.st)
 	rights := p.session.renew()
@@ -378,9 +376,9 @@ func (p *Portal) start(ctx context.Context) error {
 	return err
 }
 
-// Next returns the next row, io.EOF after the last. The row and what it
-// refers to are valid until the next call. A statement without rows does its
-// work in the first call and returns io.EOF.
+// Next returns the next row, io.EOF after the last. The row and its memory are
+// valid until the next call. A statement without rows runs in the first call, which
+// returns io.EOF.
 func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
 	if p.buffer {
 		return p.nextBuffered(ctx)
@@ -427,7 +425,8 @@ func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 	return row, nil
 }
 
-// failed ends the portal and returns the error for the client; io.EOF stays io.EOF.
+// failed ends the portal and returns the client's error. It returns io.EOF
+// unchanged.
 func (p *Portal) failed(err error) error {
 	p.finish()
 	if errors.Is(err, io.EOF) {
@@ -478,8 +477,8 @@ func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error
 	return r, nil
 }
 
-// Sent tells the portal that an answer of n bytes was sent: that is work, too.
-// A statement that sends much shares the processors with others (see engine.CPUSlots).
+// Sent counts n sent bytes as work. A statement that sends much shares the
+// processors with others (see engine.CPUSlots).
 func (p *Portal) Sent(n int) error {
 	if p.done || p.x == nil {
 		return nil
@@ -490,8 +489,8 @@ func (p *Portal) Sent(n int) error {
 	return nil
 }
 
-// AppendTag appends the command tag after io.EOF (or a row limit); rows is
-// the number of rows sent by this execution.
+// AppendTag appends the command tag after io.EOF or a row limit. rows is the number
+// of rows that this execution sent.
 func (p *Portal) AppendTag(dst []byte, rows int64) []byte {
 	switch p.tag {
 	case "SELECT", "FETCH", "COPY", "MOVE":
@@ -505,8 +504,7 @@ func (p *Portal) AppendTag(dst []byte, rows int64) []byte {
 	return append(dst, p.tag...)
 }
 
-// Copy returns how the rows are to be sent for COPY … TO STDOUT, nil for
-// other statements.
+// Copy returns the encoder for COPY … TO STDOUT, nil for other statements.
 func (p *Portal) Copy() *CopyOut { return p.st.copy }
 
 // closeRows ends the query.
@@ -544,9 +542,9 @@ func (p *Portal) Close() {
 	}
 }
 
-// recycle leaves the execution of a closed portal to another statement. A
-// portal may be closed by its own statement, such as COMMIT, which still runs:
-// this is called when it is over.
+// recycle frees the execution of a closed portal for reuse. A statement such as
+// COMMIT may close its own portal while it still runs, so recycle is called when it
+// has ended.
 func (p *Portal) recycle() {
 	if p.x != nil {
 		p.x.Recycle()

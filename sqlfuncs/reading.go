@@ -12,19 +12,19 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// How a text is read depends on settings: which marks are quotes, whether a
-// backslash escapes, where a character ends. A client that puts values into
-// its texts escapes them by what it believes these settings to be, so that a
-// server which reads them otherwise lets a value end its own quotes. Each of
-// them is therefore obeyed and reported to the client, or refused when it is
-// set; TestReading goes through them.
+// How a text is parsed depends on settings: which marks are quotes, whether a
+// backslash escapes, where a character ends. A client that writes values into its
+// texts escapes them for the settings it assumes. If the server parsed differently,
+// a value could end its own quotes (SQL injection). Each of these settings is
+// therefore obeyed and reported to the client, or refused. TestReading checks them
+// all.
 
-// ReadingMode is the part of sql_mode by which the session's texts are read,
-// which every answer of MySQL's protocol tells its client.
+// ReadingMode returns the part of sql_mode that affects parsing. The status flags
+// of MySQL's protocol report it.
 func (s *Session) ReadingMode() syntax.Mode { return s.mysql.Reading.Mode }
 
-// followReading notes what the settings say of how texts are read. It follows
-// every change of a setting.
+// followReading copies the settings that affect parsing into fields. Call it after
+// each change of a setting.
 func (s *Session) followReading() {
 	index := cachePostgreSQL
 	if s.dialect == syntax.MySQL {
@@ -43,8 +43,8 @@ func (s *Session) followReading() {
 	}
 }
 
-// followVariables notes what MySQL's variables say that the session keeps
-// elsewhere. It returns the cache of statements that mean the same here.
+// followVariables copies MySQL's variables into fields. It returns the index of the
+// cache for statements with the same meaning.
 func (s *Session) followVariables() (cacheIndex int) {
 	m := &s.mysql
 	sqlMode, _ := s.vars.Get("sql_mode")
@@ -72,7 +72,7 @@ func (s *Session) followVariables() (cacheIndex int) {
 	return cacheNone
 }
 
-// modeOf returns the part of an sql_mode by which texts are read.
+// modeOf returns the part of an sql_mode that affects parsing.
 func modeOf(sqlMode string) syntax.Mode {
 	var m syntax.Mode
 	for name := range strings.SplitSeq(sqlMode, ",") {
@@ -88,16 +88,17 @@ func modeOf(sqlMode string) syntax.Mode {
 	return m
 }
 
-// wideCharsets and wideEncodings are those, other than UTF-8, in which a
-// character may have several bytes. Such a client takes bytes for one
-// character that are two here, and the second a quote or a backslash. Texts
-// without such bytes read the same everywhere: no others are taken.
+// wideCharsets and wideEncodings list multi-byte encodings other than UTF-8. Such a
+// client may take two bytes for one character although the second is a quote or a
+// backslash here. Only ASCII texts are the same in all encodings, so others are
+// refused.
 var (
 	wideCharsets  = []string{"big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis"}
 	wideEncodings = []string{"EUC_CN", "EUC_JIS_2004", "EUC_JP", "EUC_KR", "EUC_TW", "MULE_INTERNAL"}
 )
 
-// readable refuses a text that the session's client means in another encoding.
+// readable returns an error for a text whose meaning depends on the client's
+// encoding.
 func (s *Session) readable(text string) error {
 	if !s.asciiOnly || !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return nil
@@ -111,7 +112,7 @@ func (s *Session) readable(text string) error {
 		WithHint("Connect with the character set %s, or SET NAMES '%s'.", utf8Name, utf8Name)
 }
 
-// script begins a simple query in the MySQL dialect.
+// script starts a simple query in the MySQL dialect.
 func (s *Session) script(source string) (Batch, error) {
 	if err := s.readable(source); err != nil {
 		s.reading = nil
@@ -125,7 +126,8 @@ func (s *Session) script(source string) (Batch, error) {
 	return Batch{session: s, text: source, script: script}, nil
 }
 
-// readScript reads the next statement in the mode that the one before it left.
+// readScript parses the next statement, in the mode that the statement before it
+// has set.
 func (b *Batch) readScript() (p syntax.Parsed, found bool, err error) {
 	s := b.session
 	s.forgetPlan()

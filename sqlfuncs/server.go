@@ -34,43 +34,43 @@ type Config struct {
 	Trail ids.Trail
 	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
 	Nodes func(context.Context) ([]generator.Node, error)
-	// Own returns this server and its worker ids without asking the store, for
-	// sessions with OwnOnly. It is required for those.
+	// Own returns this server and its worker ids without asking the store. It is
+	// required for sessions with OwnOnly.
 	Own func() (generator.Node, []generator.WorkerMark)
 
-	// Workers has the worker ids of the server.
+	// Workers holds the worker ids of the server.
 	Workers *worker.Pools
 	// Feeds lists the sequences that the server feeds, for nextid.feeds; nil: none.
 	Feeds func() []generator.Feed
 
-	// Sequence holds what nextval makes of a name that does not exist.
+	// Sequence configures how nextval creates a name that does not exist.
 	Sequence ids.Auto
-	// NoTableCreate: see ids.Server.
+	// NoTableCreate is ids.Server's.
 	NoTableCreate bool
 
-	// Parameters are the settings of the PostgreSQL dialect that the server's
-	// configuration decides, by their lower-case name, as SHOW prints them:
-	// port, max_connections, ssl, …
+	// Parameters holds the PostgreSQL settings that the configuration determines,
+	// by lower-case name, with values as SHOW prints them: port, max_connections,
+	// ssl, …
 	Parameters map[string]string
 
 	// Settings lists the configuration, for nextid.settings; nil: none.
 	Settings func() []ids.Setting
 
-	// Variables are the system variables of the MySQL dialect that the server's
-	// configuration decides: port, max_connections, have_ssl, …
+	// Variables holds the MySQL system variables that the configuration determines:
+	// port, max_connections, have_ssl, …
 	Variables map[string]string
 
-	// Counters are the values of SHOW STATUS that the connections of the MySQL
-	// protocol count; nil: none.
+	// Counters returns the values of SHOW STATUS that the MySQL protocol's
+	// connections count; nil: none.
 	Counters func() map[string]string
 
-	// Takeover finds the position of another id system and fences it, for
-	// import_generator; nil: not in this server.
+	// Takeover reads the position of another id system and fences it, for
+	// import_generator; nil: not available.
 	Takeover ids.Takeover
 }
 
-// Limits bound what one session can make the server hold (invariant 6).
-// Zero fields take the defaults of DefaultLimits.
+// Limits limits what one session can make the server hold (invariant 6). Zero
+// fields take the values of DefaultLimits.
 type Limits struct {
 	IDsPerCall         int64 // next_ids, next_range and id_batch in one call
 	Statements         int   // prepared statements of a session
@@ -84,8 +84,8 @@ type Limits struct {
 	StatementTime time.Duration
 }
 
-// DefaultLimits are the limits of an unconfigured server. (A zero StatementTime
-// stays zero.)
+// DefaultLimits holds the limits of an unconfigured server. A StatementTime of 0
+// stays 0.
 var DefaultLimits = Limits{
 	IDsPerCall:         1_000_000,
 	Statements:         256,
@@ -113,7 +113,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Server holds what all sessions share: functions, tables, settings, plans.
+// Server holds what all sessions share: functions, tables, settings, plans. Any
+// goroutine may use it.
 type Server struct {
 	registry   *generator.Registry
 	memory     *account.Server
@@ -129,9 +130,9 @@ type Server struct {
 	started    time.Time
 	caches     [caches]statementCache
 	sessions   sessionSet
-	variables  map[string]string        // of MySQL, as sessions begin
-	parameters map[string]string        // of PostgreSQL, likewise
-	counters   func() map[string]string // of MySQL, likewise
+	variables  map[string]string        // MySQL's variables at the start of a session
+	parameters map[string]string        // PostgreSQL's settings at the start of a session
+	counters   func() map[string]string // MySQL's status counters
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -178,20 +179,21 @@ func NewServer(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// SetQuotas puts quotas into force, in the place of those before; see
-// quota.Rule.Check. Rules that stay go on with what was drawn under them.
+// SetQuotas replaces the quotas. Rules that stay keep the counts of what was drawn
+// under them. See quota.Rule.Check.
 func (s *Server) SetQuotas(rules []quota.Rule) { s.quotas.Store(quota.New(rules, s.quotas.Load())) }
 
-// Quotas lists them.
+// Quotas returns the quotas with their counts.
 func (s *Server) Quotas() []quota.State { return s.quotas.Load().States() }
 
 func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }
 
-// Agents lists those who drew ids with get_id, by name, and how many calls
-// were refused because their agent is none.
+// Agents returns the agents of get_id by name, and the number of calls refused for
+// an invalid agent.
 func (s *Server) Agents() (all []ids.AgentCount, refused int64) { return s.ids.Agents.Counts() }
 
-// newCatalog is all that statements can name: what the packages have, and more.
+// newCatalog joins the functions and tables of all packages with additional
+// functions.
 func newCatalog(more ...engine.Function) *engine.Catalog {
 	return engine.NewCatalog(
 		[][]engine.Function{

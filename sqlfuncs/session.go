@@ -24,19 +24,18 @@ type SessionOptions = engine.Client
 // TLS holds what a session shows of its connection's encryption.
 type TLS = engine.TLS
 
-// Session is the SQL state of one connection: settings, transaction block,
-// prepared statements, portals, currval. It is used by one goroutine.
+// Session is the SQL state of one connection: settings, transaction block, prepared
+// statements, portals, currval. One goroutine uses it at a time.
 //
-// Every method that returns an error leaves the session usable. Whoever
-// sends the error to the client calls Fail, so that a transaction block
-// becomes a failed one.
+// Every method that returns an error leaves the session usable. A caller that sends
+// the error to the client also calls Fail, which fails an open transaction block.
 type Session struct {
 	server    *Server
 	dialect   syntax.Dialect
 	envOK     bool // env is up to date with vars
 	hasPortal bool // unnamedPo is open
 	unsettled bool // a portal was opened since EndBatch
-	asciiOnly bool // texts are read in ASCII alone, see followReading
+	asciiOnly bool // only ASCII texts are accepted, see followReading
 	options   SessionOptions
 	rights    uint64 // generation of options.Rights in options; 0: none
 	started   time.Time
@@ -52,30 +51,30 @@ type Session struct {
 	prepared  map[string]prepared
 	unnamed   *Statement
 	portals   map[string]*Portal
-	unnamedPo *Portal // storage of the unnamed portal, reused; nil: there was none
-	opened    int64   // portals so far
-	bytes     int     // of prepared texts and bound values, see Limits.PreparedBytes
+	unnamedPo *Portal // storage of the unnamed portal, reused; nil before the first
+	opened    int64   // number of portals opened so far
+	bytes     int     // size of prepared texts and bound values, see Limits.PreparedBytes
 	memory    account.Session
 	cpu       engine.CPUSlot
 	done      engine.Effort   // work since the server last waited for the client
-	planning  int64           // drawn for the text that was read last
-	reading   context.Context // ends the reading of a long text, see ReadLong; else nil
+	planning  int64           // bytes drawn from memory for the last parsed text
+	reading   context.Context // cancels the parsing of a long text, see ReadLong; else nil
 
 	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
 
 	connection Connection // nil: none; set under sessionSet.mu
 
 	mysql      mysql.State
-	cacheIndex int // of the server's statement caches
+	cacheIndex int // index into Server.caches
 
 	appName atomic.Pointer[string] // application_name, which other sessions read; nil: ""
-	asleep  atomic.Pointer[string] // the statement that is in pg_sleep, likewise
+	asleep  atomic.Pointer[string] // text of the statement in pg_sleep, also for other sessions
 }
 
-// maxStartupSettings bounds what a start-up packet can set.
+// maxStartupSettings limits the settings in a start-up packet.
 const maxStartupSettings = 64
 
-// NewSession begins a session. Bad start-up settings are 22023 or 42704.
+// NewSession starts a session. Bad start-up settings are errors (22023 or 42704).
 func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	session := &Session{memory: s.memory.Open(o.User)}
 	if err := s.begin(session, o); err != nil {
@@ -97,7 +96,7 @@ func (s *Server) begin(session *Session, o SessionOptions) error {
 	if len(o.Settings) > maxStartupSettings {
 		return sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
 	}
-	own := make([]setting.Own, 0, 2+len(o.Settings)) // it stays as long as the session
+	own := make([]setting.Own, 0, 2+len(o.Settings)) // exact capacity: it lives as long as the session
 	own = append(own, setting.Own{Key: "session_authorization", Value: o.User}, setting.Own{Key: isSuperuser, Value: onOff(o.Admin)})
 	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
 		def, err := setting.Lookup(name)
@@ -111,7 +110,7 @@ func (s *Server) begin(session *Session, o SessionOptions) error {
 		own = append(own, setting.Own{Key: strings.ToLower(name), Value: value})
 	}
 	session.vars = setting.NewVariables(setting.PostgreSQL, s.parameters, own)
-	session.options.Settings = nil // all of it is in vars now
+	session.options.Settings = nil // vars has them now
 	session.mysql.Autocommit = true
 	session.noteAppName()
 	session.noteTimeouts()
@@ -119,7 +118,7 @@ func (s *Server) begin(session *Session, o SessionOptions) error {
 	return nil
 }
 
-// postgresParameters are the values of parameters that the server knows.
+// postgresParameters returns the settings whose values the server determines.
 func (s *Server) postgresParameters(configured map[string]string) map[string]string {
 	parameters := map[string]string{"server_version": setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")"}
 	maps.Copy(parameters, configured)
@@ -139,14 +138,14 @@ func (s *Session) Close() {
 	delete(s.server.sessions.all, s)
 }
 
-// Notice is a NOTICE or WARNING for the client.
+// Notice is a notice or warning for the client.
 type Notice struct {
 	Severity string // "NOTICE", "WARNING"
 	Code     sqlstate.Code
 	Message  string
 }
 
-// maxNotices bounds the notices kept between two TakeNotices.
+// maxNotices limits the notices kept between two calls of TakeNotices.
 const maxNotices = 100
 
 func (s *Session) warn(code sqlstate.Code, message string) {
@@ -169,14 +168,14 @@ func (s *Session) notice(message string) {
 	}
 }
 
-// TakeNotices returns the notices since the last call, mostly nil.
+// TakeNotices returns the notices since the last call, usually nil.
 func (s *Session) TakeNotices() []Notice {
 	n := s.notices
 	s.notices = nil
 	return n
 }
 
-// Parameter is a setting that the client is told of (ParameterStatus).
+// Parameter is a setting that is reported to the client (ParameterStatus).
 type Parameter struct{ Name, Value string }
 
 // Parameters returns the settings to report at the start, in a fixed order.
@@ -190,8 +189,8 @@ func (s *Session) Parameters() []Parameter {
 	return out
 }
 
-// TakeParameters returns the reported settings that changed since the last
-// call, mostly nil.
+// TakeParameters returns the reported settings that changed since the last call,
+// usually nil.
 func (s *Session) TakeParameters() []Parameter {
 	changed := s.vars.TakeChanged()
 	if len(changed) == 0 {
@@ -205,7 +204,7 @@ func (s *Session) TakeParameters() []Parameter {
 	return out
 }
 
-// settingsChanged must follow every change of s.vars.
+// settingsChanged updates what depends on s.vars. Call it after each change.
 func (s *Session) settingsChanged() {
 	s.envOK = false
 	s.noteAppName()
@@ -213,9 +212,9 @@ func (s *Session) settingsChanged() {
 	s.followReading()
 }
 
-// noteTimeouts reads the time-outs that every message and every statement asks for
-// from the settings. MySQL's wait_timeout counts only once it was set: at first it is
-// the configuration's, which the protocol applies itself.
+// noteTimeouts copies the timeouts, which each message and statement needs, from
+// the settings. MySQL's wait_timeout counts only once the client has set it; the
+// protocol itself applies the configured one.
 func (s *Session) noteTimeouts() {
 	if s.dialect == syntax.PostgreSQL {
 		s.idle, s.timeout = s.vars.Duration("idle_session_timeout"), s.vars.Duration("statement_timeout")
@@ -236,8 +235,8 @@ func (s *Session) noteAppName() {
 	}
 }
 
-// Env returns what the text forms of values depend on; valid until the next
-// statement.
+// Env returns the settings on which text forms of values depend. It is valid until
+// the next statement.
 func (s *Session) Env() *datum.Env {
 	s.env.Worker = nil
 	if s.envOK {
@@ -268,8 +267,8 @@ func parseSmallInt(s string) int {
 	return int(v.Int)
 }
 
-// StatementTimeout returns how long a statement may run, 0 for any time, and the
-// error that ends it then.
+// StatementTimeout returns the time limit of a statement (0: none) and the error
+// for exceeding it.
 func (s *Session) StatementTimeout() (time.Duration, error) {
 	if s.dialect == syntax.MySQL {
 		return s.timeout, errMaxStatementTime
@@ -277,8 +276,8 @@ func (s *Session) StatementTimeout() (time.Duration, error) {
 	return s.timeout, errStatementTimeout
 }
 
-// StatementContext derives the context of one statement from the
-// connection's: it ends at the statement's timeout.
+// StatementContext derives the context of a statement from the connection's. It
+// ends at the statement's timeout.
 func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d, overdue := s.StatementTimeout(); d > 0 {
 		return context.WithTimeoutCause(ctx, d, overdue)
@@ -288,11 +287,12 @@ func (s *Session) StatementContext(ctx context.Context) (context.Context, contex
 
 var errStatementTimeout = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout")
 
-// IdleTimeout is for how long the client may be silent outside a transaction,
-// by its own setting idle_session_timeout (MySQL: wait_timeout); 0: for ever.
+// IdleTimeout returns how long the client may be idle outside a transaction:
+// idle_session_timeout (MySQL: wait_timeout); 0: no limit.
 func (s *Session) IdleTimeout() time.Duration { return s.idle }
 
-// IdleInTransactionTimeout is idle_in_transaction_session_timeout, 0: none.
+// IdleInTransactionTimeout returns idle_in_transaction_session_timeout; 0: no
+// limit.
 func (s *Session) IdleInTransactionTimeout() time.Duration {
 	if s.dialect == syntax.MySQL {
 		return s.seconds("idle_transaction_timeout")
@@ -300,48 +300,48 @@ func (s *Session) IdleInTransactionTimeout() time.Duration {
 	return s.vars.Duration("idle_in_transaction_session_timeout")
 }
 
-// Memory is the account on which the session draws, for its goroutine alone.
+// Memory returns the session's memory account. Only the session's goroutine uses
+// it.
 func (s *Session) Memory() *account.Session { return &s.memory }
 
-// Connection holds what a session asks of the connection that it serves.
+// Connection is the protocol's connection as the session calls it.
 type Connection interface {
-	// Waits is called before a statement waits for a tick, the store or a
-	// timer: the protocol sends what it has answered so far.
+	// Waits is called before a statement waits for a tick, the store or a timer.
+	// The connection sends the answers so far.
 	Waits()
 
-	// End ends the connection, or only the statement that it runs, from any
-	// goroutine: for administrators, and for users who are removed. It must not
-	// wait.
+	// End closes the connection, or cancels only its statement. Any goroutine may
+	// call it: for administrators, and when a user is removed. It must not wait.
 	End(queryOnly bool)
 }
 
-// Killer is a Connection that carries out KILL: it ends the connection id, or
-// only the statement that it runs.
+// Killer is a Connection that executes KILL: it closes the connection id or cancels
+// only its statement.
 type Killer interface {
 	Kill(id int64, queryOnly bool) error
 }
 
-// Serve tells the session which connection it serves.
+// Serve sets the connection that the session serves.
 func (s *Session) Serve(c Connection) {
 	s.server.sessions.mu.Lock()
 	defer s.server.sessions.mu.Unlock()
 	s.connection = c
 }
 
-// Rest gives back the CPU slot of a long statement, until it works again. The protocol
-// calls it before it waits for its client.
+// Rest releases the CPU slot of a long statement. The protocol calls it before it
+// waits for its client.
 func (s *Session) Rest() {
 	s.cpu.Release()
 	s.done = engine.Effort{}
 }
 
-// LongText is from how many bytes on it takes about a millisecond to parse and
-// plan a text.
+// LongText is the size in bytes from which a text takes about a millisecond to
+// parse and plan.
 const LongText = 16 << 10
 
-// ReadLong waits for the CPU slot of a long statement, which a text of LongText and
-// more needs, too. The end of ctx ends the reading of the next text and the planning of
-// its first statement.
+// ReadLong acquires a CPU slot before a text of LongText bytes or more is parsed.
+// The end of ctx cancels the parsing of the next text and the planning of its first
+// statement.
 func (s *Session) ReadLong(ctx context.Context) error {
 	if err := s.AcquireCPU(ctx); err != nil {
 		return err
@@ -350,7 +350,7 @@ func (s *Session) ReadLong(ctx context.Context) error {
 	return nil
 }
 
-// mayRead is the end of a text that is read for too long.
+// mayRead returns an error once the parsing of a long text is cancelled.
 func (s *Session) mayRead() error {
 	if s.reading == nil || s.reading.Err() == nil {
 		return nil
@@ -358,7 +358,7 @@ func (s *Session) mayRead() error {
 	return clientError(s.reading, s.reading.Err())
 }
 
-// AcquireCPU waits for the CPU slot of a long statement.
+// AcquireCPU acquires a CPU slot for a long statement.
 func (s *Session) AcquireCPU(ctx context.Context) error {
 	if err := (host{s}).Long(ctx); err != nil {
 		return clientError(ctx, err)
@@ -366,7 +366,8 @@ func (s *Session) AcquireCPU(ctx context.Context) error {
 	return nil
 }
 
-// waits tells the protocol that this may take a while.
+// waits has the connection send the answers so far, before something that may take
+// long.
 func (s *Session) waits() {
 	s.cpu.Release()
 	if s.connection != nil {
@@ -374,19 +375,19 @@ func (s *Session) waits() {
 	}
 }
 
-// Batch is the statements of one simple query. The zero Batch has none.
+// Batch holds the statements of one simple query. The zero Batch has none.
 type Batch struct {
 	session *Session
 	single  *Statement
 	text    string
 	parsed  []syntax.Parsed
-	script  syntax.Script // in the place of parsed in the MySQL dialect
+	script  syntax.Script // instead of parsed in the MySQL dialect
 	next    int
 }
 
-// Simple begins a simple query. text is not kept. In the PostgreSQL dialect
-// the error of a text that does not parse comes from here, before anything
-// runs; in MySQL's each statement is read when the one before it is over.
+// Simple starts a simple query. It does not keep text. In the PostgreSQL dialect it
+// returns the syntax errors of the whole text, before anything runs. In the MySQL
+// dialect each statement is parsed after the one before it has run.
 func (s *Session) Simple(text []byte) (Batch, error) {
 	if st := s.Fast.Cached(text); st != nil {
 		return Batch{session: s, single: st}, nil
@@ -403,15 +404,15 @@ func (s *Session) Simple(text []byte) (Batch, error) {
 	return Batch{session: s, text: source, parsed: parsed}, nil
 }
 
-// Next analyses and returns the next statement, nil after the last one. An
-// empty text has none.
+// Next analyses and returns the next statement, nil after the last. An empty text
+// has none.
 func (b *Batch) Next() (*Statement, error) {
 	s := b.session
 	if st := b.single; st != nil {
 		b.single = nil
 		return st, s.checkTransaction(st.exits)
 	}
-	if b.text == "" { // also behind a statement of the cache
+	if b.text == "" { // also after a cached statement
 		return nil, nil
 	}
 	defer func() { s.reading = nil }()
@@ -437,7 +438,7 @@ func (b *Batch) Next() (*Statement, error) {
 // More reports whether Next has another statement.
 func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) || b.script.More() }
 
-// read returns the next statement's tree.
+// read parses the next statement.
 func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
 	if b.session.dialect == syntax.MySQL {
 		p, found, err = b.readScript()
@@ -448,10 +449,10 @@ func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
 	return p, found, err
 }
 
-// Prepare makes the prepared statement name ("" is the unnamed one, which
-// is replaced) from a text with at most one statement. params are the types
-// that the client declared, Invalid or Unknown where it left them open. An
-// empty text makes a statement with Empty() true.
+// Prepare makes a prepared statement from a text with at most one statement. The
+// name "" means the unnamed statement, which is replaced. params are the declared
+// types, Invalid or Unknown where the client left them open. An empty text makes a
+// statement with Empty() true.
 func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
 	if name != "" {
 		if _, ok := s.prepared[name]; ok {
@@ -473,7 +474,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 	return st, s.keep(name, st, "")
 }
 
-// analyse finds the text of a Parse message in the cache or plans it.
+// analyse returns the statement of a Parse message from the cache, or plans it.
 func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	key := cacheKey(text, params)
 	if st := s.cache().getString(key); st != nil {
@@ -506,7 +507,7 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 type prepared struct {
 	*Statement
 	at  time.Time
-	sql string // the PREPARE that made it, "" for a message of the protocol
+	sql string // text of the PREPARE, "" for a Parse message
 }
 
 // keep stores a named prepared statement within the session's limits.
@@ -529,7 +530,7 @@ func (s *Session) keep(name string, st *Statement, sql string) error {
 	return nil
 }
 
-// drawBytes counts texts and values, and refuses them beyond
+// drawBytes counts the size of texts and values. It returns an error beyond
 // Limits.PreparedBytes.
 func (s *Session) drawBytes(size int) error {
 	if s.bytes+size > s.server.limits.PreparedBytes {
@@ -549,7 +550,7 @@ func (s *Session) returnBytes(size int) {
 	s.memory.Return(int64(size))
 }
 
-// Prepared returns a prepared statement (26000 when there is none).
+// Prepared returns a prepared statement. An unknown name is an error (26000).
 func (s *Session) Prepared(name []byte) (*Statement, error) {
 	if len(name) == 0 {
 		if s.unnamed == nil {

@@ -18,19 +18,20 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// host is a session as its statements see it.
+// host implements engine.Host, and the interfaces Session of ids, pgcatalog and
+// mysql.
 type host struct{ s *Session }
 
-// sessionOf is the session for which a statement runs.
+// sessionOf returns the session of an execution.
 func sessionOf(x *engine.Exec) *Session { return x.Host.(host).s }
 
-// plannedFor is the session for which a statement is planned.
+// plannedFor returns the session of a planner.
 func plannedFor(p *engine.Planner) *Session { return p.Host.(host).s }
 
 // isMySQL reports whether a statement is planned for a session in the MySQL dialect.
 func isMySQL(p *engine.Planner) bool { return plannedFor(p).dialect == syntax.MySQL }
 
-// portalOf is the portal for which a statement runs, nil if it has none.
+// portalOf returns the portal of an execution, or nil.
 func portalOf(x *engine.Exec) *Portal {
 	p, _ := x.Caller.(*Portal)
 	return p
@@ -102,16 +103,17 @@ func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) 
 	return t, err
 }
 
-// Aside implements engine.Host. Who holds a CPU slot has stepped aside before.
+// Aside implements engine.Host. A session that holds a CPU slot has done this
+// before.
 func (h host) Aside() {
 	if !h.s.cpu.Held() {
 		h.s.waits()
-		runtime.Gosched() // for those it held up
+		runtime.Gosched() // let the waiting connections run first
 	}
 }
 
-// Long implements engine.Host: what was answered so far is sent, and another
-// goroutine serves the connections beside this one.
+// Long implements engine.Host. It sends the answers so far and lets another
+// goroutine serve the connections that share the event loop.
 func (h host) Long(ctx context.Context) error {
 	if !h.s.cpu.Held() {
 		h.s.waits()
@@ -149,7 +151,7 @@ func (s *Session) execution(ctx context.Context, params []datum.Value) *engine.E
 	return x
 }
 
-// expressions returns how the session's dialect reads expressions.
+// expressions returns the session's dialect for the engine.
 func (s *Session) expressions() engine.Dialect {
 	if s.dialect == syntax.MySQL {
 		return s.server.mysql

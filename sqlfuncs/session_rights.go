@@ -6,7 +6,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// isSuperuser is the setting that tells PostgreSQL's clients of an administrator.
+// isSuperuser is the setting that shows PostgreSQL's clients an administrator.
 const isSuperuser = "is_superuser"
 
 func onOff(on bool) string {
@@ -19,13 +19,13 @@ func onOff(on bool) string {
 var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
 	WithDetail("The user was removed, or has another password.")
 
-// renew looks up what the user may do now, where it may have changed. The error ends
-// the session.
+// renew updates the session's rights if rights may have changed. An error ends the
+// session.
 func (s *Session) renew() error {
 	if s.upToDate() {
 		return nil
 	}
-	generation := s.options.Rights.Generation() // before Now: a change in between is seen by the next statement
+	generation := s.options.Rights.Generation() // before Now, so that the next statement sees a change in between
 	admin, generators, ok := s.options.Rights.Now()
 	if !ok {
 		if s.connection != nil {

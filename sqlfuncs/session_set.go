@@ -6,13 +6,13 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// sessionSet is the sessions of a server, for nextid.sessions.
+// sessionSet holds the sessions of a server, for nextid.sessions.
 type sessionSet struct {
 	mu  sync.Mutex
 	all map[*Session]struct{}
 }
 
-// register makes the session one that others see.
+// register adds the session to the set.
 func (s *Session) register() {
 	set := &s.server.sessions
 	set.mu.Lock()
@@ -23,7 +23,7 @@ func (s *Session) register() {
 	set.all[s] = struct{}{}
 }
 
-// users are those who have sessions, and whether one is an administrator.
+// users returns the users with sessions, and whether each is an administrator.
 func (set *sessionSet) users() map[string]bool {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -34,7 +34,7 @@ func (set *sessionSet) users() map[string]bool {
 	return users
 }
 
-// list returns what the session own, which runs x, sees of the sessions.
+// list returns the sessions as the session own, which runs x, may see them.
 func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -54,9 +54,9 @@ func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	return list
 }
 
-// EndOther ends the connection pid, or only its statement, of either protocol.
-// An administrator may end all, others those of the same user. found is false
-// where there is none, or none that the user may know of.
+// EndOther closes the connection pid of either protocol, or cancels only its
+// statement. Administrators may end all connections, users their own. found is
+// false if there is none, or if the user may not see it.
 func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
 	set := &s.server.sessions
 	set.mu.Lock()
@@ -70,8 +70,8 @@ func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
 	return false
 }
 
-// EndSessions ends the connections whose users were removed, or have another
-// password. Their next statement would; until then they would take places.
+// EndSessions closes the connections whose user was removed or has another
+// password. Otherwise they would stay open until their next statement.
 func (s *Server) EndSessions() (ended int) {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()

@@ -12,46 +12,46 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Statement is an analysed statement: parameter and result types are known.
-// It may be shared by sessions and does not change, but for Memo.
+// Statement is an analysed statement with known parameter and result types.
+// Sessions may share it. Only Memo and variants change.
 type Statement struct {
 	Text    string
 	Params  []datum.OID
 	Columns []engine.Column // nil: returns no rows
 
-	// Memo holds descriptions of the columns that were encoded once, by a
-	// number of the encoder's choice.
+	// Memo caches encoded column descriptions, by a number that the encoder
+	// chooses.
 	Memo [2]atomic.Pointer[[]byte]
 
 	tree    syntax.Statement  // MySQL: of a statement with parameters, see forTypes
-	query   *engine.QueryPlan // rows come from here; nil for utility statements
-	utility utility           // what a statement without a query does
+	query   *engine.QueryPlan // yields the rows; nil for utility statements
+	utility utility           // runs a statement that is no query
 	tag     string            // command tag; "SELECT" gets the row count
 	copy    *CopyOut          // COPY … TO STDOUT
 	fast    *fastID           // SELECT next_id(name)
 	openIDs []int             // numbers of parameters that may be any id
 	exits   bool              // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool              // does not depend on the session that planned it
-	cost    int64             // bytes that its tree and plan hold, at most
+	cost    int64             // upper bound of the bytes that its tree and plan hold
 
-	something    bool // there is something to do, see Empty
+	something    bool // the text is not empty, see Empty
 	allRows      bool // SELECT without LIMIT
 	setsDuration bool // see OwnTimeout
 
-	keepsWarnings bool // SHOW WARNINGS: does not clear what it shows
+	keepsWarnings bool // SHOW WARNINGS: does not clear the warnings
 
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }
 
-// Empty reports whether the statement's text held nothing to do.
+// Empty reports whether the text has only blanks and comments.
 func (st *Statement) Empty() bool { return !st.something }
 
-// IsCopy reports whether the statement is a COPY TO STDOUT: its rows are not
-// described.
+// IsCopy reports whether the statement is a COPY TO STDOUT, which gets no
+// RowDescription.
 func (st *Statement) IsCopy() bool { return st.copy != nil }
 
-// statementText cuts blanks, comments and the semicolon around a statement. What is
-// left is not copied where it is most of the text.
+// statementText removes blanks, comments and the semicolon around a statement. It
+// returns a part of text, without copying, if that is most of text.
 func statementText(text string, p syntax.Parsed) string {
 	if st := text[p.Start:p.End]; 2*len(st) > len(text) {
 		return st
@@ -72,19 +72,19 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	return parsed, s.mayHold(len(parsed))
 }
 
-// tokenBytes holds what a statement's tree and plan hold for each token of its
-// text, at most; see targetBytes for what comes to it. Most hold a quarter of it:
-// TestPlansAreSmall has those that hold most.
+// tokenBytes is what a statement's tree and plan hold at most for each token of its
+// text; see targetBytes for what is counted besides. Most statements hold a quarter
+// of it. TestPlansAreSmall has the largest ones.
 const tokenBytes = 384
 
-// forgetPlan is called before a text is read: a statement that is kept is counted
-// by who keeps it.
+// forgetPlan resets the count of the last text before a text is parsed. A statement
+// that is kept is counted by its keeper.
 func (s *Session) forgetPlan() {
 	s.memory.Return(s.planning)
 	s.planning = 0
 }
 
-// countTokens counts what a text will hold when it is planned, while it is read.
+// countTokens counts, during parsing, the memory that a text's plan will hold.
 func (s *Session) countTokens(n int) *sqlstate.Error {
 	err := s.mayRead()
 	if err == nil {
@@ -94,7 +94,7 @@ func (s *Session) countTokens(n int) *sqlstate.Error {
 	return why
 }
 
-// planned counts what the text being planned holds beyond its tokens.
+// planned counts memory of the text being planned beyond its tokens.
 func (s *Session) planned(n int) error {
 	if err := s.memory.Draw(int64(n)); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (s *Session) planned(n int) error {
 	return nil
 }
 
-// mayHold refuses a query of n statements where that is too many.
+// mayHold returns an error if n statements in one query are too many.
 func (s *Session) mayHold(n int) error {
 	if n <= s.server.limits.StatementsPerQuery {
 		return nil
@@ -124,16 +124,15 @@ func (s *Session) plan(tree syntax.Statement, text, source string, params []datu
 	return plan(p, tree, text)
 }
 
-// planSimple analyses one statement of a simple query, which has no
-// parameters.
+// planSimple analyses one statement of a simple query, without parameters.
 func (s *Session) planSimple(tree syntax.Statement, text, source string) (*Statement, error) {
 	p := s.planner(source)
 	p.Simple = true
 	return plan(p, tree, text)
 }
 
-// newStatement returns a statement that is not planned yet. The tree is not kept:
-// it is as large as the plan.
+// newStatement returns a statement that is not planned yet. It does not keep the
+// tree, which is as large as the plan.
 func newStatement(text string, tree syntax.Statement) *Statement {
 	st := &Statement{Text: text, something: tree != nil}
 	switch t := tree.(type) {
@@ -158,7 +157,7 @@ func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, er
 		st.tree = tree
 	}
 	for _, n := range p.OpenIDs {
-		if p.Uses[n-1] == 1 { // nothing else takes it for a number
+		if p.Uses[n-1] == 1 { // no other use makes it a number
 			st.openIDs = append(st.openIDs, n)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// txState describes where a session stands in its transaction block.
+// txState is the state of a session's transaction block.
 type txState uint8
 
 const (
@@ -20,10 +20,9 @@ const (
 	txFailed
 )
 
-// transaction is the transaction block of a session. There are no rows to
-// roll back: ids are never taken back. Settings are. Outside a block, the
-// statements of one simple query, or up to a Sync, are an implicit
-// transaction.
+// transaction is the transaction block of a session. A rollback restores settings;
+// drawn ids stay drawn. Outside a block, the statements of a simple query, or those
+// up to a Sync, form an implicit transaction.
 type transaction struct {
 	state      txState
 	readOnly   bool // MySQL's, for ReadOnlyTransaction
@@ -31,7 +30,7 @@ type transaction struct {
 	saved      setting.Saved
 	savepoints []savepoint
 
-	seen any // the catalogs as a snapshot shows them, see snapshot
+	seen any // the catalogs in the snapshot, see snapshot
 }
 
 type savepoint struct {
@@ -40,14 +39,14 @@ type savepoint struct {
 	portals int64 // Session.opened at that time
 }
 
-// maxSavepoints bounds the savepoints of a transaction.
+// maxSavepoints limits the savepoints of a transaction.
 const maxSavepoints = 1024
 
-// Status is the transaction status of ReadyForQuery: 'I', 'T' or 'E'.
+// Status returns the transaction status of ReadyForQuery: 'I', 'T' or 'E'.
 func (s *Session) Status() byte { return "ITE"[s.tx.state] }
 
-// Fail turns an open transaction block into a failed one. In MySQL an error
-// leaves the transaction as it is.
+// Fail marks an open transaction block as failed. In the MySQL dialect it does
+// nothing.
 func (s *Session) Fail() {
 	if s.tx.state == txIdle && s.dialect == syntax.PostgreSQL {
 		s.rollbackImplicit()
@@ -57,14 +56,15 @@ func (s *Session) Fail() {
 	}
 }
 
-// rollbackImplicit undoes what the implicit transaction has set.
+// rollbackImplicit restores the settings that the implicit transaction changed.
 func (s *Session) rollbackImplicit() {
 	if s.vars.Rollback() {
 		s.settingsChanged()
 	}
 }
 
-// checkTransaction refuses a statement in a failed block, unless it ends it.
+// checkTransaction returns an error for a statement in a failed block, unless the
+// statement ends the block.
 func (s *Session) checkTransaction(exits bool) error {
 	if s.tx.state == txFailed && !exits {
 		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
@@ -72,15 +72,15 @@ func (s *Session) checkTransaction(exits bool) error {
 	return nil
 }
 
-// exitsTransaction reports whether a failed block lets the statement pass.
+// exitsTransaction reports whether the statement is allowed in a failed block.
 func exitsTransaction(tree syntax.Statement) bool {
 	t, ok := tree.(*syntax.Transaction)
 	return ok && (t.Kind == syntax.Commit || t.Kind == syntax.Rollback || t.Kind == syntax.RollbackToSavepoint)
 }
 
-// snapshot reports whether the catalogs stay as they are up to the end of the
-// transaction: pg_dump reads them in many statements, and fails when a
-// generator appears between two.
+// snapshot reports whether the catalogs must stay unchanged until the transaction
+// ends. pg_dump reads them in many statements and fails if a generator appears
+// between two.
 func (s *Session) snapshot() bool {
 	if s.tx.state != txOpen || s.dialect != syntax.PostgreSQL {
 		return false
@@ -90,7 +90,7 @@ func (s *Session) snapshot() bool {
 	return readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable")
 }
 
-// transactionPlan returns what a transaction statement does.
+// transactionPlan returns the tag and the action of a transaction statement.
 func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err error) {
 	switch t.Kind {
 	case syntax.Begin, syntax.StartTransaction:
@@ -181,7 +181,8 @@ func (s *Session) abort() {
 	s.leaveBlock(false)
 }
 
-// leaveBlock closes what lives only as long as the transaction block.
+// leaveBlock ends the transaction block: it settles the settings and closes the
+// cursors that end with the block.
 func (s *Session) leaveBlock(commit bool) {
 	s.tx.state, s.tx.seen = txIdle, nil
 	s.tx.savepoints = s.tx.savepoints[:0]
@@ -240,7 +241,7 @@ func (s *Session) rollbackTo(x *engine.Exec, name string) error {
 	return nil
 }
 
-// holdCursors reads the rows of WITH HOLD cursors that must outlive COMMIT.
+// holdCursors buffers the rows of WITH HOLD cursors, which stay open after COMMIT.
 func (s *Session) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {
 		if p.held && !p.committed {

@@ -12,8 +12,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// declare plans DECLARE name CURSOR FOR query. The query is analysed with
-// the statement, so that its parameters are the statement's.
+// declare plans DECLARE name CURSOR FOR query. The query is analysed with the
+// statement, so that both have the same parameters.
 func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 	inner := newStatement(t.Text, t.Query)
 	if err := selectStatement(p, inner, t.Query); err != nil {
@@ -79,7 +79,7 @@ func (s *Session) cursorNamed(name string) (*Portal, error) {
 	return nil, sqlstate.New(sqlstate.InvalidCursorName, "cursor %q does not exist", sqlstate.Cut(name, 64))
 }
 
-// fetchPlan is FETCH and MOVE.
+// fetchPlan runs FETCH and MOVE.
 type fetchPlan struct{ t *syntax.Fetch }
 
 func fetch(p *engine.Planner, st *Statement, t *syntax.Fetch) {
@@ -92,7 +92,8 @@ func fetch(p *engine.Planner, st *Statement, t *syntax.Fetch) {
 	st.utility, st.Columns = f, f.columns(plannedFor(p))
 }
 
-// columns are the cursor's; they are known only while it is open.
+// columns returns the cursor's columns, which are known only while the cursor is
+// open.
 func (f *fetchPlan) columns(s *Session) []engine.Column {
 	c, ok := s.portals[f.t.Cursor]
 	if !ok || f.t.Move {
@@ -114,7 +115,7 @@ func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 	return c.fetch(f.t.Count)
 }
 
-// fetch yields the rows of one FETCH: n on, or -n back.
+// fetch yields the rows of one FETCH: n forward, or -n backward.
 func (p *Portal) fetch(n int64) (engine.Rows, error) {
 	if n == 0 {
 		return p.again()
@@ -130,7 +131,8 @@ func (p *Portal) fetch(n int64) (engine.Rows, error) {
 	}), nil
 }
 
-// needScroll refuses to go back in a cursor that keeps no rows.
+// needScroll returns an error if the cursor cannot read backward because it keeps
+// no rows.
 func (p *Portal) needScroll() error {
 	if p.buffer {
 		return nil
@@ -139,7 +141,7 @@ func (p *Portal) needScroll() error {
 		WithHint("Declare it with SCROLL option to enable backward scan.")
 }
 
-// again is FETCH 0: the current row once more.
+// again returns the current row once more (FETCH 0).
 func (p *Portal) again() (engine.Rows, error) {
 	if p.position < 1 || (p.done && !p.buffer) || (p.buffer && p.position > len(p.buffered)) {
 		return &engine.SliceRows{}, nil // before the first row or after the last
@@ -167,7 +169,7 @@ func (p *Portal) backward(n int64) (engine.Rows, error) {
 	}), nil
 }
 
-// move passes rows without sending them.
+// move skips rows without sending them.
 func (p *Portal) move(x *engine.Exec, count int64) (int64, error) {
 	it, err := p.fetch(count)
 	if err != nil {
@@ -204,7 +206,7 @@ func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
 	return row, nil
 }
 
-// materialize reads a cursor to its end and keeps the rows: a WITH HOLD
+// materialize reads a cursor to its end and keeps the rows, since a WITH HOLD
 // cursor outlives its transaction.
 func (p *Portal) materialize(ctx context.Context) error {
 	for {

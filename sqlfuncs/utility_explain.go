@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// planExplain plans EXPLAIN: the query is analysed, never run.
+// planExplain plans EXPLAIN. The query is analysed and never run.
 func planExplain(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	if t.Analyze {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN ANALYZE is not supported by nextid").
@@ -32,7 +32,7 @@ func planExplain(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	return nil
 }
 
-// describePlan says where the rows of a query come from, and how many.
+// describePlan names the plan node that EXPLAIN shows, with a rough number of rows.
 func describePlan(t syntax.Statement) (node string, rows int) {
 	if sel, ok := t.(*syntax.Select); ok {
 		if core, ok := sel.Body.(*syntax.SelectCore); ok && len(core.From) > 0 {

@@ -28,7 +28,7 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if _, ok := s.prepared[t.Name]; ok {
 			return alreadyPrepared(t.Name)
 		}
-		tree, err := s.parseOne(t.Text) // anew, so that positions are those of the inner text
+		tree, err := s.parseOne(t.Text) // parsed again, so that positions refer to the inner text
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func deallocatePlan(st *Statement, t *syntax.Deallocate) {
 	})
 }
 
-// executePlan is EXECUTE name (args): a portal within the portal.
+// executePlan runs EXECUTE name (args) in a portal of its own.
 type executePlan struct {
 	name string
 	args []*engine.Expr
@@ -68,8 +68,8 @@ type executePlan struct {
 	variant *Statement // MySQL: planned for the types of the arguments
 }
 
-// execute plans EXECUTE. It depends on what the session prepared, so that it
-// is planned anew each time.
+// execute plans EXECUTE. The plan depends on the session's prepared statements and
+// is not cached.
 func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	p.Private = true
 	inner, err := plannedFor(p).Prepared([]byte(t.Name))
@@ -113,7 +113,8 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	return nil
 }
 
-// columns are those of the prepared statement, which only the session knows.
+// columns returns the columns of the prepared statement, which only the session
+// knows.
 func (e *executePlan) columns(s *Session) []engine.Column {
 	if e.variant != nil {
 		return e.variant.Columns
@@ -159,7 +160,7 @@ type portalRows struct{ p *Portal }
 func (r *portalRows) Next(x *engine.Exec) ([]datum.Value, error) { return r.p.Next(x.Ctx) }
 func (r *portalRows) Close()                                     { r.p.Close() }
 
-// call plans MySQL's DO: expressions are computed and thrown away.
+// call plans MySQL's DO, which computes expressions and discards the results.
 func call(p *engine.Planner, st *Statement, t *syntax.Call) error {
 	exprs, err := p.Exprs(nil, t.Exprs)
 	if err != nil {

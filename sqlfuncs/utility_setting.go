@@ -39,7 +39,7 @@ func (s *Session) assign(def *setting.Definition, value string, local bool) erro
 	return nil
 }
 
-// maxSessionSettings bounds the settings that a session changed.
+// maxSessionSettings limits the settings that a session may change.
 const maxSessionSettings = 512
 
 // set plans SET and RESET.
@@ -61,7 +61,7 @@ func set(p *engine.Planner, st *Statement, t *syntax.Set) error {
 	return nil
 }
 
-// assign carries out one item of SET.
+// assign runs one item of SET.
 func assign(x *engine.Exec, item *syntax.SetItem) error {
 	s, err := setting.Lookup(item.Name)
 	if err != nil {
@@ -83,8 +83,8 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 	return sessionOf(x).assign(s, value, local)
 }
 
-// settingText joins the values of SET: words, strings and numbers. The
-// search path is a list of identifiers and is shown with their quotes.
+// settingText joins the values of SET: words, strings and numbers. search_path is a
+// list of identifiers and is shown with their quotes.
 func settingText(x *engine.Exec, def *setting.Definition, values []syntax.Expr) (string, error) {
 	parts := make([]string, len(values))
 	for i, e := range values {
@@ -166,7 +166,7 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	return nil
 }
 
-// discardPlan is DISCARD.
+// discardPlan plans DISCARD.
 func discardPlan(st *Statement, t *syntax.Discard) error {
 	st.tag = "DISCARD " + t.What
 	st.utility = utilityFunc(func(x *engine.Exec) error {
@@ -189,8 +189,8 @@ func discardPlan(st *Statement, t *syntax.Discard) error {
 	return nil
 }
 
-// listenPlan answers LISTEN, UNLISTEN and NOTIFY. UNLISTEN is what poolers
-// send to clean up; the others are refused, since no notification would come.
+// listenPlan plans LISTEN, UNLISTEN and NOTIFY. Poolers send UNLISTEN to clean up.
+// The others are refused, since nextid sends no notifications.
 func listenPlan(st *Statement, t *syntax.Listen) error {
 	if t.Kind != "UNLISTEN" {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.Kind).
