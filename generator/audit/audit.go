@@ -1,11 +1,11 @@
-// Package audit writes the trail of ids that were handed out to agents, as
-// Twitter's Snowflake did (AuditLogEntry: id, agent and a random tag), and of
-// what was drawn from chosen generators. Entries are lines of JSON in a file
-// that is rotated by its size.
+// Package audit writes a trail of the ids that were issued to agents, as Twitter's
+// Snowflake did (AuditLogEntry: id, agent and a random tag), and of the draws from
+// chosen generators. Entries are lines of JSON in a file that is rotated by its
+// size.
 //
-// Whoever hands out an id never waits for the trail: entries go through a
-// queue of fixed length to one goroutine, and an entry that finds the queue
-// full is dropped and counted.
+// A draw never waits for the trail. Record puts an entry into a queue of fixed
+// length; one goroutine owns the file and writes. If the queue is full, the entry
+// is dropped and counted.
 package audit
 
 import (
@@ -27,16 +27,15 @@ import (
 	"time"
 )
 
-// Entry is one line of the trail: an id for an agent, or what one draw took from
-// a generator.
+// Entry is one line of the trail: an id for an agent, or one draw from a generator.
 type Entry struct {
 	Time   time.Time `json:"time"`
-	Name   string    `json:"name,omitempty"`  // of the generator
-	ID     string    `json:"id"`              // a text: JavaScript's numbers end at 2^53, and some ids are texts
-	Last   string    `json:"last,omitempty"`  // of a run of ids that begins with ID
-	Count  int64     `json:"count,omitempty"` // of the run, whose ids are equally far apart
+	Name   string    `json:"name,omitempty"`  // generator name
+	ID     string    `json:"id"`              // text: JavaScript's numbers are exact up to 2^53 only, and some ids are texts
+	Last   string    `json:"last,omitempty"`  // last id of the run that begins with ID
+	Count  int64     `json:"count,omitempty"` // ids in the run, equally far apart
 	Agent  string    `json:"agent,omitempty"`
-	Tag    int64     `json:"tag,string"` // random, to tell copies of a line from two ids
+	Tag    int64     `json:"tag,string"` // random; the same in copies of a line, different for two ids
 	User   string    `json:"user,omitempty"`
 	Client string    `json:"client,omitempty"` // address
 }
@@ -44,13 +43,13 @@ type Entry struct {
 // Config configures a Trail. File is required.
 type Config struct {
 	File    string
-	Sample  int64 // one id in Sample is written; 1 writes all
-	MaxSize int64 // bytes, above which the file is rotated
-	Keep    int   // rotated files: File.1 (the youngest) to File.Keep
-	Queue   int   // entries that may wait to be written
+	Sample  int64 // one id in Sample is written; 1: all
+	MaxSize int64 // size in bytes at which the file is rotated
+	Keep    int   // number of rotated files: File.1 (the newest) to File.Keep
+	Queue   int   // greatest number of entries in the queue
 
-	// Names are the generators whose draws are recorded; * at the end stands for
-	// all that begin so.
+	// Names are the generators whose draws are recorded. A * at the end matches any
+	// rest.
 	Names []string
 }
 
@@ -62,18 +61,18 @@ func (c *Config) Records(name string) bool {
 	})
 }
 
-// Stats describes how a trail stands. Counts are of this process.
+// Stats is the state of a trail. Counts are of this process.
 type Stats struct {
 	File    string
 	Sample  int64
-	Queued  int64 // entries that wait
+	Queued  int64 // entries in the queue
 	Written int64
-	Dropped int64 // the queue was full
-	Failed  int64 // the file could not be written
+	Dropped int64 // entries that found the queue full
+	Failed  int64 // entries that could not be written
 	Rotated int64
-	Bytes   int64 // of the lines that were written
+	Bytes   int64 // size of the lines written
 
-	LastError   string // the newest failure; "" for none
+	LastError   string // the latest error; "" for none
 	LastErrorAt time.Time
 }
 
@@ -86,17 +85,17 @@ type Trail struct {
 
 	written, dropped, failed, rotated, bytes atomic.Int64
 
-	trouble atomic.Pointer[trouble] // the newest; nil for none
+	trouble atomic.Pointer[trouble] // the latest error; nil for none
 
 	stop chan struct{} // closed by Close
 	once sync.Once
-	done chan struct{} // closed when all that was queued is written
+	done chan struct{} // closed when all queued entries are written
 
-	// Of the writing goroutine.
+	// Owned by the writing goroutine.
 	file *os.File
 	buf  *bufio.Writer
 	size int64
-	said time.Time // when a failure was logged last
+	said time.Time // when an error was last logged
 }
 
 // trouble is a failure to write.
@@ -106,15 +105,16 @@ type trouble struct {
 }
 
 const (
-	// flushEvery bounds how long a line may wait in the buffer for others.
+	// flushEvery is the longest time that a line stays in the buffer.
 	flushEvery = time.Second
 	// retryEvery is the pause after the file could not be opened or written.
 	retryEvery = time.Second
 	sayEvery   = 10 * time.Second
 )
 
-// Open opens the file, which must be possible: a file that cannot be written
-// shall be noticed at the start. Close it.
+// Open opens the file and starts the writing goroutine. It returns an error if the
+// file cannot be written, so that the problem shows at the start. The caller must
+// call Close.
 func Open(cfg Config, log *slog.Logger) (*Trail, error) {
 	t := &Trail{
 		cfg: cfg, log: log, queue: make(chan Entry, cfg.Queue), stop: make(chan struct{}), done: make(chan struct{}),
@@ -126,8 +126,8 @@ func Open(cfg Config, log *slog.Logger) (*Trail, error) {
 	return t, nil
 }
 
-// Sampled reports whether the next id belongs to the sample. Only then is
-// Record called for it.
+// Sampled reports whether the next id belongs to the sample. The caller calls
+// Record only for those.
 func (t *Trail) Sampled() bool { return t.cfg.Sample <= 1 || t.seen.Add(1)%t.cfg.Sample == 1 }
 
 // Record puts an entry into the queue. It never blocks.
@@ -146,7 +146,7 @@ func (t *Trail) Record(e Entry) {
 	}
 }
 
-// Stats says how the trail stands.
+// Stats returns the state of the trail.
 func (t *Trail) Stats() Stats {
 	s := Stats{
 		File: t.cfg.File, Sample: max(t.cfg.Sample, 1), Queued: int64(len(t.queue)),
@@ -159,8 +159,7 @@ func (t *Trail) Stats() Stats {
 	return s
 }
 
-// Close writes what is queued and closes the file. Entries that come later
-// are dropped.
+// Close writes the queued entries and closes the file. Later entries are dropped.
 func (t *Trail) Close(ctx context.Context) error {
 	t.once.Do(func() { close(t.stop) })
 	select {
@@ -197,8 +196,8 @@ func (t *Trail) write() {
 	}
 }
 
-// line writes one entry. An entry that cannot be written is lost: waiting for
-// the disk would only fill the queue.
+// line writes one entry. An entry that cannot be written is lost: the queue would
+// only fill while the goroutine waited for the disk.
 func (t *Trail) line(e Entry) {
 	b, err := json.Marshal(e)
 	if err != nil {
@@ -234,17 +233,17 @@ func (t *Trail) flush() {
 	}
 }
 
-// broken gives up a file whose writing failed; lines in the buffer are lost.
+// broken closes a file after a failed write. Lines in the buffer are lost.
 func (t *Trail) broken(err error) {
 	t.say(err)
-	_ = t.file.Close() // the error of the write says it
+	_ = t.file.Close() // the caller reports the error of the write
 	t.file = nil
 }
 
 func (t *Trail) fail(n int64, err error) {
 	t.failed.Add(n)
 	t.say(err)
-	select { // trying again at once would not help
+	select { // an immediate retry would not help
 	case <-time.After(retryEvery):
 	case <-t.stop:
 	}
@@ -273,8 +272,8 @@ func (t *Trail) open() error {
 	return nil
 }
 
-// rotate renames File to File.1, File.1 to File.2 and so on. The next line
-// opens File again.
+// rotate renames File to File.1, File.1 to File.2 and so on. The next entry opens
+// File again.
 func (t *Trail) rotate() {
 	if t.file != nil {
 		t.flush()

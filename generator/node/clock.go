@@ -14,20 +14,20 @@ import (
 // ClockConfig configures NewClockWatch and CheckClock. Store is required.
 type ClockConfig struct {
 	Store generator.Timekeeper
-	Limit time.Duration     // greatest difference without an alarm; 0: there is no alarm
-	Clock generator.Runtime // nil: the system's
-	// Doubt is called after each comparison: is the clock further ahead of
-	// the store's than Limit? nil: not reported.
+	Limit time.Duration     // greatest difference without an alarm; 0: no alarm
+	Clock generator.Runtime // nil: the operating system's
+	// Doubt is called after each comparison. ahead reports whether the clock is ahead
+	// of the store's by more than Limit. nil: not called.
 	Doubt  func(ahead bool)
 	Logger *slog.Logger // nil: slog.Default()
 }
 
 const (
-	// every sets how often the clocks are compared.
+	// every is the interval of comparisons.
 	every = 5 * time.Second
-	// slow is an answer that took too long to say anything.
+	// slow is the duration from which an answer is too slow to be used.
 	slow = 2 * time.Second
-	// remindEvery sets how often a difference that lasts is logged.
+	// remindEvery is the interval at which a lasting difference is logged.
 	remindEvery = 10 * time.Minute
 )
 
@@ -43,26 +43,26 @@ func (c *ClockConfig) withDefaults() {
 	}
 }
 
-// ClockOffset is a comparison of the two clocks.
+// ClockOffset is the result of a comparison of the two clocks.
 type ClockOffset struct {
-	Ahead time.Duration // by how much ours is certainly ahead; negative for behind, 0 for no certain difference
-	Known bool          // false: the store has not said what time it is
-	Alarm bool          // it is more than Limit
+	Ahead time.Duration // least amount by which this server's clock is ahead; negative for behind, 0 for no certain difference
+	Known bool          // false until the store has told its time
+	Alarm bool          // the difference is more than Limit
 }
 
 // ClockWatch compares the clocks until Close.
 type ClockWatch struct {
 	cfg  ClockConfig
-	ctx  context.Context // ends with Close
+	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu     sync.Mutex
 	offset ClockOffset
-	logged time.Duration // when the alarm was logged, by the monotonic clock
+	logged time.Duration // when the alarm was last logged, by the monotonic clock
 }
 
-// NewClockWatch returns a Watch. Close it.
+// NewClockWatch returns a running ClockWatch. The caller must call Close.
 func NewClockWatch(cfg ClockConfig) *ClockWatch {
 	cfg.withDefaults()
 	w := &ClockWatch{cfg: cfg}
@@ -71,7 +71,7 @@ func NewClockWatch(cfg ClockConfig) *ClockWatch {
 	return w
 }
 
-// Offset is the last comparison.
+// Offset returns the latest comparison.
 func (w *ClockWatch) Offset() ClockOffset {
 	if w == nil {
 		return ClockOffset{}
@@ -93,7 +93,7 @@ func (w *ClockWatch) watch() {
 		switch {
 		case err == nil:
 			w.note(ahead)
-		case w.ctx.Err() == nil: // of a store that does not answer others tell
+		case w.ctx.Err() == nil: // other messages report a store that does not answer
 			w.cfg.Logger.Debug("cannot compare the clock with that of the store", "error", err)
 		}
 		if w.cfg.Clock.Sleep(w.ctx, every) != nil {
@@ -122,8 +122,9 @@ func (w *ClockWatch) note(ahead time.Duration) {
 
 var errSlow = errors.New("the answer took too long, or the clock was set meanwhile")
 
-// compare asks the store for its time. The difference is what cannot be the
-// time that the answer took: one clock is certainly that much ahead.
+// compare asks the store for its time. ahead is the part of the difference that the
+// duration of the answer cannot explain: one clock is ahead of the other by at
+// least that much.
 func (c *ClockConfig) compare(ctx context.Context) (ahead time.Duration, err error) {
 	mono, wall := c.Clock.Monotonic(), c.Clock.Wall()
 	earliest, latest, err := c.Store.Time(ctx)
@@ -145,7 +146,7 @@ func (c *ClockConfig) compare(ctx context.Context) (ahead time.Duration, err err
 }
 
 // CheckClock compares the clocks once. It returns an error if they differ by more
-// than Limit, and nil if they do not or that is unknown.
+// than Limit; nil if not, or if that is unknown.
 func CheckClock(ctx context.Context, cfg ClockConfig) error {
 	cfg.withDefaults()
 	if cfg.Limit == 0 {

@@ -1,7 +1,6 @@
-// Package quota bounds how many ids users may draw and names may give: so many
-// in a time, by token buckets that are full at the start. A draw that would
-// exceed a quota is refused as a whole, before it has cost an id. Each server
-// counts for itself.
+// Package quota limits how many ids users may draw, and names may issue, in a time.
+// It uses token buckets that are full at the start. A draw that would exceed a
+// quota is refused as a whole and uses no id. Each server counts for itself.
 package quota
 
 import (
@@ -13,15 +12,15 @@ import (
 	"time"
 )
 
-// Rule is one quota. Every user that User matches has a bucket of its own, or
-// every name that Generator matches; with both, every pair. A pattern is a name
-// with * for any rest at the end; "" stands for all together.
+// Rule is one quota. Each user that User matches has a bucket of its own, or each
+// name that Generator matches; with both, each pair. A pattern is a name, or the
+// beginning of one with * at the end. "" means one bucket for all.
 type Rule struct {
 	User      string
 	Generator string
-	IDs       int64         // ids in a time, at least 1
-	Per       time.Duration // the time, above 0
-	Burst     int64         // ids at once, after a pause; 0: IDs
+	IDs       int64         // ids in each Per, at least 1
+	Per       time.Duration // above 0
+	Burst     int64         // greatest number of ids at once, after a pause; 0: IDs
 }
 
 // burst returns how many ids a full bucket holds.
@@ -32,7 +31,7 @@ func (r Rule) burst() int64 {
 	return r.IDs
 }
 
-// Check says what is wrong with a rule.
+// Check returns why a rule is not valid, or nil.
 func (r Rule) Check() error {
 	switch {
 	case r.User == "" && r.Generator == "":
@@ -57,33 +56,33 @@ func matches(pattern, name string) bool {
 	return pattern == "" || name == pattern || open && strings.HasPrefix(name, start)
 }
 
-// Set is the quotas of a server. It is safe for concurrent use.
+// Set holds the quotas of a server. It is safe for concurrent use.
 type Set struct{ limits []*limit }
 
-// limit is a rule at work.
+// limit is a rule with its buckets.
 type limit struct {
 	rule    Rule
 	refused atomic.Int64
 
 	mu      sync.Mutex
-	buckets map[owner]*bucket // those that may be less than full
-	sweepAt int               // size of buckets at which full ones are dropped
+	buckets map[owner]*bucket // buckets that may not be full
+	sweepAt int               // number of buckets at which full ones are dropped
 }
 
-// owner is whose bucket it is.
+// owner identifies a bucket.
 type owner struct{ user, generator string }
 
-// bucket holds tokens, an id each. They come back with time.
+// bucket holds one token for each id that may be drawn. Tokens come back with time.
 type bucket struct {
 	tokens float64
-	at     time.Duration // when there were so many, on the monotonic clock
+	at     time.Duration // monotonic time of that number
 }
 
-// leastSweep keeps small maps from being swept at all.
+// leastSweep is the number of buckets below which none is dropped.
 const leastSweep = 1024
 
-// New returns the quotas of rules that Check accepts, nil for none. A rule that
-// before has, too, goes on with what was drawn under it.
+// New returns a Set of rules that Check accepts, or nil for none. A rule that
+// before has, too, keeps its buckets.
 func New(rules []Rule, before *Set) *Set {
 	if len(rules) == 0 {
 		return nil
@@ -103,7 +102,7 @@ func New(rules []Rule, before *Set) *Set {
 	return s
 }
 
-// Concerns reports whether any quota may bound what a user draws.
+// Concerns reports whether any quota may limit a user's draws.
 func (s *Set) Concerns(user string) bool {
 	for _, l := range s.limits {
 		if matches(l.rule.User, user) {
@@ -113,8 +112,8 @@ func (s *Set) Concerns(user string) bool {
 	return false
 }
 
-// Take counts n ids of a name for a user, or counts nothing and returns an
-// *Exceeded. now is the monotonic clock.
+// Take counts n ids of a name for a user. If a quota is exceeded it counts nothing
+// and returns an *Exceeded. now is the monotonic clock.
 func (s *Set) Take(user, generator string, n int64, now time.Duration) error {
 	l, lacks := s.take(user, generator, n, now)
 	if l == nil {
@@ -134,18 +133,20 @@ func (s *Set) Take(user, generator string, n int64, now time.Duration) error {
 // Exceeded is returned when a quota does not allow a draw.
 type Exceeded struct {
 	Message, Hint string
-	Retry         time.Duration // after which there are enough ids, 0: never
+	Retry         time.Duration // time until there are enough ids; 0: never
 }
 
 func (e *Exceeded) Error() string { return e.Message }
 
-// TryTake is Take for a caller that asks again, with Take, when it is false.
+// TryTake is Take without an error. If it returns false, the caller calls Take for
+// the error.
 func (s *Set) TryTake(user, generator string, n int64, now time.Duration) bool {
 	l, _ := s.take(user, generator, n, now)
 	return l == nil
 }
 
-// take takes from all buckets, or from none and returns the one that lacks ids.
+// take takes n from all buckets. If one has too few, it takes nothing and returns
+// that bucket's limit.
 func (s *Set) take(user, generator string, n int64, now time.Duration) (full *limit, lacks float64) {
 	for i, l := range s.limits {
 		if lacks := l.take(user, generator, n, now); lacks > 0 {
@@ -158,15 +159,15 @@ func (s *Set) take(user, generator string, n int64, now time.Duration) (full *li
 	return nil, 0
 }
 
-// Give takes back n ids that were counted and not drawn.
+// Give returns n ids that were counted and not drawn.
 func (s *Set) Give(user, generator string, n int64) {
 	for _, l := range s.limits {
 		l.give(user, generator, n)
 	}
 }
 
-// ownerOf is whose bucket a draw takes from; ok is false when the rule is not
-// about it.
+// ownerOf returns the bucket from which a draw takes. ok is false if the rule does
+// not concern the draw.
 func (r Rule) ownerOf(user, generator string) (o owner, ok bool) {
 	if r.User != "" {
 		o.user = user
@@ -177,7 +178,7 @@ func (r Rule) ownerOf(user, generator string) (o owner, ok bool) {
 	return o, matches(r.User, user) && matches(r.Generator, generator)
 }
 
-// take takes n, or nothing and tells how many are lacking.
+// take takes n, or takes nothing and returns how many are lacking.
 func (l *limit) take(user, generator string, n int64, now time.Duration) (lacks float64) {
 	o, ok := l.rule.ownerOf(user, generator)
 	if !ok {
@@ -207,19 +208,19 @@ func (l *limit) give(user, generator string, n int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if b := l.buckets[o]; b != nil { // one that was dropped was full
+	if b := l.buckets[o]; b != nil { // a dropped bucket was full
 		b.tokens = min(b.tokens+float64(n), float64(l.rule.burst()))
 	}
 }
 
-// refill adds what came back since the bucket was looked at.
+// refill adds the tokens that came back since the last refill.
 func (b *bucket) refill(r Rule, now time.Duration) {
 	back := float64(now-b.at) * float64(r.IDs) / float64(r.Per)
 	b.tokens, b.at = min(b.tokens+back, float64(r.burst())), now
 }
 
-// sweep drops full buckets, which are as good as none, so that users and names
-// that are gone hold no memory.
+// sweep drops full buckets, so that users and names of the past use no memory. A
+// missing bucket counts as full.
 func (l *limit) sweep(now time.Duration) {
 	if len(l.buckets) < l.sweepAt {
 		return
@@ -232,7 +233,7 @@ func (l *limit) sweep(now time.Duration) {
 	l.sweepAt = max(leastSweep, 2*len(l.buckets))
 }
 
-// exceeded names the user and the generator whose quota it is.
+// exceeded describes the user and the generator of the quota, for messages.
 func (r Rule) exceeded(user, generator string) string {
 	var whose string
 	switch {
@@ -246,7 +247,7 @@ func (r Rule) exceeded(user, generator string) string {
 	return fmt.Sprintf("quota of %s exceeded: %d ids in %s", whose, r.IDs, spell(r.Per))
 }
 
-// roundUp makes a time to wait one that people read: in seconds, unless it is short.
+// roundUp rounds a waiting time up to seconds, unless it is short.
 func roundUp(d time.Duration) time.Duration {
 	unit := time.Second
 	if d < 10*time.Second {
@@ -255,7 +256,7 @@ func roundUp(d time.Duration) time.Duration {
 	return d.Truncate(unit) + unit
 }
 
-// spell prints a duration without the zero minutes and seconds of String.
+// spell formats a duration like String, without zero minutes and seconds.
 func spell(d time.Duration) string {
 	s := d.String()
 	if head, ok := strings.CutSuffix(s, "m0s"); ok {
@@ -267,13 +268,13 @@ func spell(d time.Duration) string {
 	return s
 }
 
-// State describes how a quota stands.
+// State is the state of one quota, for operators.
 type State struct {
 	Rule
-	Refused int64 // statements
+	Refused int64 // number of refused statements
 }
 
-// States lists the quotas in their order; none for nil.
+// States lists the quotas in their order. It returns none for a nil Set.
 func (s *Set) States() []State {
 	if s == nil {
 		return nil
