@@ -47,7 +47,7 @@ func TestEverythingIsAskedFor(t *testing.T) {
 	}
 	for name := range has {
 		if asked[name] == "" {
-			t.Errorf("%s: nobody asks for it; cut it, or write into asked.tsv who does", name)
+			t.Errorf("%s: no client uses it; remove it, or name a client in asked.tsv", name)
 		}
 	}
 	for name, who := range asked {

@@ -18,7 +18,7 @@ type Decimal struct {
 }
 
 // maxDigits bounds the digits of a numeric before the point, and those behind
-// it. PostgreSQL's limits are larger; nobody needs them of an id server.
+// it. PostgreSQL's limits are larger; ids need fewer digits.
 const maxDigits = 1000
 
 // DecimalOf makes a decimal of an integer.

@@ -2,7 +2,7 @@
 // knows with PostgreSQL's OIDs, their text and binary forms, and the casts
 // between them, and arithmetic. Rules follow PostgreSQL 15's input and output
 // functions; NaN and infinities, years before Christ and arrays of several
-// dimensions, which nobody sends, are refused.
+// dimensions, which no client sends, are refused.
 package datum
 
 // OID is PostgreSQL's object identifier of a type (pg_type.oid).

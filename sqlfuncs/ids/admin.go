@@ -10,8 +10,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// adminFunctions create, change and drop generators. Options are a JSON
-// object, or named arguments: create_generator('a', 'segment', step => 1000).
+// adminFunctions create, change and drop generators. Options are a JSON object or
+// named arguments: create_generator('a', 'segment', step => 1000).
 var adminFunctions = []engine.Function{
 	{
 		Name: "create_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,

@@ -15,9 +15,9 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// Agents are those who draw ids with get_id, Twitter's service call. They
-// are counted, and their ids go to the audit trail, as do the draws from
-// generators of which the configuration wants it.
+// Agents are the callers of get_id, the call of Twitter's Snowflake service. Their
+// ids are counted and written to the audit trail. So are the draws from generators
+// that the configuration audits.
 
 const (
 	// unknownAgent counts the ids of clients without a name, or with one that is
@@ -43,7 +43,7 @@ func isAgent(s string) bool {
 	return s != "" && len(s) <= maxAgentBytes
 }
 
-// agentCount holds what one agent did.
+// agentCount counts the ids of one agent.
 type agentCount struct {
 	ids  atomic.Int64
 	last atomic.Int64 // Unix µs
@@ -87,8 +87,7 @@ func (a *agents) of(name string) *agentCount {
 	return more[name]
 }
 
-// Trail describes where ids are recorded; *audit.Trail is one. It
-// never blocks.
+// Trail records ids; *audit.Trail implements it. It never blocks.
 type Trail interface {
 	Sampled() bool
 	Record(e audit.Entry)
@@ -101,8 +100,7 @@ func recordAgent(x *engine.Exec, agent string, id int64) {
 	record(x, audit.Entry{ID: strconv.FormatInt(id, 10), Agent: agent})
 }
 
-// recordDraw writes what was drawn to the trail, where the generator's draws are
-// recorded.
+// recordDraw writes drawn ids to the trail if the generator is audited.
 func recordDraw(x *engine.Exec, e *generator.Entry, r generator.Range) {
 	if !e.Audited() {
 		return
@@ -175,8 +173,8 @@ type AgentCount struct {
 	IDs   int64
 }
 
-// Counts are the agents with the ids that each drew, and the calls with one that
-// is none.
+// Counts returns the agents with their ids, and the number of calls with an invalid
+// agent.
 func (a *agents) Counts() (all []AgentCount, refused int64) {
 	if known := a.known.Load(); known != nil {
 		for name, c := range *known {

@@ -15,7 +15,7 @@ import (
 // digits have limits.
 func codeLength([]*engine.Expr) int32 { return 255 }
 
-// codeFunctions are ids as texts.
+// codeFunctions convert ids to codes (texts) and draw codes.
 var codeFunctions = []engine.Function{
 	{
 		Name: "next_code", Args: nameArg, Result: datum.Text, Volatile: engine.Volatile, Length: codeLength,
@@ -183,9 +183,8 @@ func coder(x *engine.Exec, name string) (generator.Coder, error) {
 	return e.Coder(x.Ctx)
 }
 
-// explainCode takes apart what a generator's next_code gave. done is false
-// where the text is to be read without the generator: there is none of that
-// name.
+// explainCode decodes a code of a generator. done is false if no generator has the
+// name: the text is then decoded without one.
 func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done bool, err error) {
 	gen, err := existing(x, name)
 	if gen == nil || err != nil {

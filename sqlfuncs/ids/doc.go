@@ -1,15 +1,15 @@
-// Package ids is the product in SQL: the functions and tables that hand out
-// ids, take them apart, and create, change and watch generators.
+// Package ids has nextid's own SQL functions and tables. They draw and decode ids, and
+// create, change and show generators.
 //
 // # Where to find things
 //
-//	next_id, next_ids, next_range        next.go; what they draw with: draw.go
+//	next_id, next_ids, next_range        next.go; the draws: draw.go
 //	next_code, next_codes                code.go
 //	nextval, currval, setval, lastval    sequence.go; CREATE SEQUENCE: sequence_statement.go
 //	parse_id, id_time, id_floor, id_ceil parse.go
 //	UUIDs, ULIDs and their like          uuid.go; in other forms, and public ones: public.go
 //	hold_id, confirm_id, void_id         hold.go
-//	get_id, as Twitter's service has it  service.go; who called it: agent.go
+//	get_id of Twitter's service          service.go; its callers: agent.go
 //	create_template, drop_template       template.go
 //	lease_worker and its like            lease.go
 //	create_generator and its like        admin.go; import_generator: import.go
@@ -19,11 +19,11 @@
 //
 // # A new function
 //
-// It is one entry: an engine.Function, with what it Does, in the list of the file
-// that it belongs to, which Functions (functions.go) joins. Both dialects and the
-// catalogs have it then. A new table is one entry in idTables or operatorTables.
-// sqlfuncs/asked.tsv says who asks for it: one line, without which a test fails.
+// Add an engine.Function to a list of the file where it belongs. Functions
+// (functions.go) joins the lists; both dialects and the catalogs then have the
+// function. A new table is an entry in idTables or operatorTables. A test requires a
+// line in sqlfuncs/asked.tsv that names the clients which use it.
 //
-// The functions know of a session what Session says, and of the server what
-// Server has. They draw from generator.Entry; nothing here speaks a protocol.
+// The functions use a session through Session and the server through Server. They draw
+// from generator.Entry and contain no protocol.
 package ids

@@ -37,23 +37,23 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	return e, err
 }
 
-// noteOfResembling tells the client that a name which was created now may be another
-// one, mistyped.
+// noteOfResembling sends a notice if a name that was just created resembles an
+// existing one and may be a typing mistake.
 func noteOfResembling(x *engine.Exec, name string) {
 	if like, err := Registry(x).Resembling(x.Ctx, name); err == nil && like != "" {
 		x.Host.Notice(fmt.Sprintf("generator %q was created: there is %q, whose name differs only in case or by one letter; drop_generator('%s') drops the new one", name, like, name))
 	}
 }
 
-// Registry is the server's registry, for calls that may wait for the store: what was
-// answered so far is sent to the client first.
+// Registry returns the server's registry, for calls that may wait for the store.
+// The answers so far are sent to the client first.
 func Registry(x *engine.Exec) *generator.Registry {
 	x.Host.Waits()
 	return x.Host.Registry()
 }
 
-// Known returns the entry of a name that exists. Where its generator runs here the
-// store is not asked, as for a draw, and nobody waits.
+// Known returns the entry of a name that exists. If its generator runs on this
+// server, Known neither asks the store nor waits.
 func Known(x *engine.Exec, name string) (*generator.Entry, error) {
 	if e := x.Host.Registry().Lookup([]byte(name)); e != nil && e.Running() != nil {
 		return e, nil
@@ -61,7 +61,8 @@ func Known(x *engine.Exec, name string) (*generator.Entry, error) {
 	return Registry(x).Existing(x.Ctx, name)
 }
 
-// running returns the generator of an entry. Nobody waits where it runs already.
+// running returns the generator of an entry. It does not wait if the generator runs
+// already.
 func running(x *engine.Exec, e *generator.Entry) (generator.Generator, error) {
 	if g := e.Running(); g != nil {
 		return g, nil
@@ -92,7 +93,7 @@ func takeID(x *engine.Exec, e *generator.Entry) (int64, error) {
 	return r.First, err
 }
 
-// draw draws a run of ids that was charged, waiting where it must.
+// draw draws a run of ids that were charged. It may wait.
 func draw(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) {
 	r, err := take(x, e, n)
 	if err == nil {
@@ -126,10 +127,10 @@ func take(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 	return r, nil
 }
 
-// slowAfter sets how long a call has to take for its client to be told before.
+// slowAfter is the duration from which a client gets a notice before a call waits.
 const slowAfter = time.Second
 
-// warnOfRate tells the client that a call waits for a limit of the layout.
+// warnOfRate sends a notice if a call has to wait for the layout's rate limit.
 func warnOfRate(x *engine.Exec, e *generator.Entry, n int64) {
 	rate := e.Rate()
 	if rate == 0 || n <= rate*int64(slowAfter/time.Second) {
@@ -139,8 +140,8 @@ func warnOfRate(x *engine.Exec, e *generator.Entry, n int64) {
 		n, e.Name(), n/rate, rate))
 }
 
-// warnOfEnd tells the client that the time of a generator runs out soon: a client
-// that opened the generator or had to wait for it. The warm path says nothing.
+// warnOfEnd warns that the time of a generator ends soon. Only the slow path warns:
+// calls that open the generator or wait for it.
 func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
 	now := x.Host.Now()
 	if ends.IsZero() || ends.Sub(now) > generator.EndsSoon {
@@ -150,8 +151,8 @@ func warnOfEnd(x *engine.Exec, name string, ends time.Time) {
 		name, ends.Format(time.RFC3339), daysUntil(now, ends)))
 }
 
-// warnOfOutlook tells the client what comes to an end of a generator that was
-// created or changed: its time, its numbers, or the worker ids for it.
+// warnOfOutlook warns after CREATE or ALTER if the generator's time, numbers or
+// worker ids run out soon.
 func warnOfOutlook(x *engine.Exec, name string) {
 	o := Registry(x).OutlookOf(x.Ctx, name, x.Host.Now())
 	warnOfEnd(x, name, o.Ends)
@@ -165,9 +166,9 @@ func warnOfOutlook(x *engine.Exec, name string) {
 	}
 }
 
-// idRun draws a fixed number of ids as runs. The first one charges all of them,
-// and draws all of them where the generator can: a statement that is refused has
-// cost none.
+// idRun draws a fixed number of ids as runs. The first call charges all ids. If the
+// generator can, it also draws all of them, so that a refused statement costs no
+// id.
 type idRun struct {
 	entry *generator.Entry
 	left  int64
@@ -201,7 +202,7 @@ func (r *idRun) Next(x *engine.Exec, max int64) (generator.Range, error) {
 	return run, err
 }
 
-// begin charges all ids, and draws them where that is done all at once.
+// begin charges all ids and, if the generator can, draws them.
 func (r *idRun) begin(x *engine.Exec) error {
 	if err := x.Host.Client().May(r.entry.Name()); err != nil {
 		return err

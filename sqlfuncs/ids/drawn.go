@@ -7,7 +7,8 @@ import (
 	"nextid/sqlfuncs/account"
 )
 
-// Drawn holds what a session has drawn: lastval and currval.
+// Drawn records what a session has drawn, for lastval and currval. Only the
+// session's goroutine uses it.
 type Drawn struct {
 	holder uint64           // of the numbers that it holds; 0: none
 	last   *generator.Entry // nil: nothing
@@ -28,11 +29,11 @@ type drawnID struct {
 const (
 	drawnBytes = 16
 	leastDrawn = 8
-	fewDrawn   = 128 // places that are not counted: most sessions have fewer
+	fewDrawn   = 128 // entries that do not count as memory: most sessions have fewer
 )
 
-// Note notes the newest id. Where the session may hold no more names, currval
-// forgets: a draw does not fail for it.
+// Note records the newest id. If the session may not hold more names, older names
+// are forgotten, so that the draw does not fail.
 func (d *Drawn) Note(e *generator.Entry, id int64, memory *account.Session) {
 	if d.last != e && d.last != nil {
 		d.keep(memory)
@@ -40,8 +41,8 @@ func (d *Drawn) Note(e *generator.Entry, id int64, memory *account.Session) {
 	d.last, d.lastID, d.kept = e, id, false
 }
 
-// Prepare does before a draw what Note would do after it, for a session that draws
-// from several names: the place in the table is fetched while the name is looked up.
+// Prepare does part of Note's work before a draw, if a session draws from several
+// names. The table's cache line is fetched while the name is looked up.
 func (d *Drawn) Prepare(memory *account.Session) {
 	if d.before != nil {
 		d.keep(memory)
@@ -61,7 +62,7 @@ func (d *Drawn) keep(memory *account.Session) {
 	s.id, d.kept = d.lastID, true
 }
 
-// place returns where a generator's id is, or where there is room for it.
+// place returns the entry of a generator, or a free one for it.
 func (d *Drawn) place(number int) *drawnID {
 	const spread = 0x9e3779b97f4a7c15 // Knuth's multiplicative hashing
 	i, _ := bits.Mul64(uint64(number)*spread, uint64(len(d.before)))
@@ -73,7 +74,7 @@ func (d *Drawn) place(number int) *drawnID {
 	return &d.before[i]
 }
 
-// grow makes room for twice as many names, or forgets all.
+// grow doubles the table, or empties it if the memory limit is reached.
 func (d *Drawn) grow(memory *account.Session) bool {
 	n := max(2*len(d.before), leastDrawn)
 	if n > fewDrawn {
@@ -112,7 +113,7 @@ func (d *Drawn) forget(memory *account.Session) {
 	d.before, d.names, d.held = nil, 0, 0
 }
 
-// Reset forgets all of them. A pool that resets a session gives it to another client.
+// Reset forgets all ids, since a pool gives a reset session to another client.
 func (d *Drawn) Reset(memory *account.Session) {
 	d.forget(memory)
 	d.last, d.holder = nil, 0

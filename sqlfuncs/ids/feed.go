@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// nextBlock draws consecutive numbers, however many: they are given to a
-// sequence, and not listed.
+// nextBlock draws a block of consecutive numbers. Limits.IDsPerCall does not apply,
+// since they go to a sequence and are not listed.
 func nextBlock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	e, err := entry(x, a[0].Str)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// Functions are the functions of the product. A new one is an entry in one of
-// these lists: it is in the schema nextid. Those that PostgreSQL has under the
-// same name are in pg_catalog.
+// Functions returns nextid's own functions. New ones are entries in these lists and
+// belong to the schema nextid. Functions that PostgreSQL has under the same name
+// are in pg_catalog.
 func Functions() []engine.Function {
 	own := slices.Concat(idFunctions, codeFunctions, formFunctions, holdFunctions, parseFunctions, uuidFunctions, serviceFunctions, adminFunctions, importFunctions,
 		leaseFunctions, templateFunctions)
@@ -18,6 +18,6 @@ func Functions() []engine.Function {
 	return slices.Concat(own, pgUUIDFunctions, sequenceFunctions)
 }
 
-// Tables are the tables of the product that are always there. Each
-// generator brings NAME_id and itself as a sequence, see Table and SequenceTable.
+// Tables returns nextid's fixed tables. Each generator adds NAME_id and itself as a
+// sequence; see Table and SequenceTable.
 func Tables() []engine.Table { return slices.Concat(idTables, operatorTables) }

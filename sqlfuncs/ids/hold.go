@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// holdFunctions are gap-free numbers in two phases.
+// holdFunctions draw gap-free numbers in two phases.
 var holdFunctions = []engine.Function{
 	holdFunction(datum.Interval), holdFunction(datum.Text),
 	{
@@ -40,7 +40,8 @@ var holdFunctions = []engine.Function{
 	},
 }
 
-// holdFunction is hold_id for a time of a type: MySQL has no intervals but texts.
+// holdFunction is hold_id with a duration of a given type: MySQL writes intervals
+// as texts.
 func holdFunction(t datum.OID) engine.Function {
 	return engine.Function{
 		Name: "hold_id", Result: datum.Int8, Volatile: engine.Volatile, Does: engine.Eval(holdID),

@@ -23,9 +23,8 @@ var importFunctions = []engine.Function{{
 	Help: "takes over the position of another id system and fences it; the generator goes on above", Does: engine.Eval(importGenerator),
 }}
 
-// importGenerator creates a generator that goes on where another system
-// stands, or moves one that exists. What can be refused is refused before the
-// other system is touched.
+// importGenerator creates a generator that continues after another system, or moves
+// an existing one. All checks come before the other system is changed.
 func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	name := a[0].Str
 	options, err := optionsArg(a, 3)
@@ -64,7 +63,7 @@ func importGenerator(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(text), err
 }
 
-// imported is the generator of a name that an import creates or raises.
+// imported is the generator that an import creates or moves.
 type imported struct {
 	name   string
 	exists bool
@@ -73,8 +72,8 @@ type imported struct {
 	step   int64
 }
 
-// importTarget looks at a name. Generators of other kinds have no position to
-// go on from.
+// importTarget returns the generator of a name. Only kinds with a position can be
+// moved.
 func importTarget(x *engine.Exec, name string) (*imported, error) {
 	t := &imported{name: name}
 	var err error
@@ -110,8 +109,8 @@ func importTarget(x *engine.Exec, name string) (*imported, error) {
 	return t, nil
 }
 
-// agree refuses what would give numbers that the other system, or another
-// database of it, has given or will give.
+// agree returns an error if the generator would give numbers that the other system,
+// or another database of it, has given or will give.
 func (t *imported) agree(p Position) error {
 	switch {
 	case t.exists && t.step < 0:
@@ -128,8 +127,7 @@ func (t *imported) agree(p Position) error {
 	return nil
 }
 
-// goOn moves the generator above the position, and returns the number that it
-// gives next.
+// goOn moves the generator above the position and returns its next number.
 func (t *imported) goOn(x *engine.Exec, p Position) (int64, error) {
 	e, err := Registry(x).Existing(x.Ctx, t.name)
 	if err != nil {

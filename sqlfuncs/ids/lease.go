@@ -12,9 +12,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// leaseFunctions give worker ids, with reserved time, to libraries that issue ids
-// themselves. A pool is a number of worker bits, or the generator or layout that has
-// them.
+// leaseFunctions lease worker ids and reserved time to libraries that issue ids
+// themselves. A pool is named by its number of worker bits, or by a generator or
+// layout with that many.
 var leaseFunctions = []engine.Function{
 	leaseFunction("lease_worker", "a worker id for a library, which issues ids from not_before up to until",
 		[]engine.Argument{{Name: "pool", Type: datum.Text}, {Name: "holder", Type: datum.Text, Optional: true}},

@@ -15,7 +15,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// operatorTables hold what an operator asks: SELECT * FROM nextid.generators.
+// operatorTables are the tables for operators, such as nextid.generators.
 var operatorTables = []engine.Table{
 	operatorTable("generators", "every generator: definition, and how the running one stands", `
 		name:text! kind:text! options:jsonb! version:int8! created_at:timestamptz! running:bool!
@@ -124,8 +124,8 @@ func runningColumns(r *generator.Registry, name string) []datum.Value {
 	return out
 }
 
-// troubleColumns returns why and when a draw failed last on this server, how long draws
-// waited, and how many failed by SQLSTATE.
+// troubleColumns returns the reason and the time of the last failed draw on this
+// server.
 func troubleColumns(r *generator.Registry, name string) []datum.Value {
 	out := []datum.Value{
 		datum.Null(datum.Text), datum.Null(datum.TimestampTZ), datum.Null(datum.Float8), datum.Null(datum.Float8), datum.Null(datum.JSONB),

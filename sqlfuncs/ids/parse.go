@@ -16,7 +16,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// partColumns hold what an id says about itself, in the order of parse_id.
+// partColumns are the fields of an id, in the order of parse_id.
 var partColumns = engine.ColumnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
@@ -31,7 +31,7 @@ var parseColumns = []engine.FromColumn{
 	{Name: "field", Type: datum.Int8, TypeMod: -1},
 }
 
-// parseFunctions take ids apart.
+// parseFunctions decode ids.
 var parseFunctions = []engine.Function{
 	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
 	timeFunction(datum.Int8), timeFunction(datum.UUID), timeFunction(datum.Text),
@@ -104,7 +104,7 @@ func partValues(p generator.Parts) []datum.Value {
 	return []datum.Value{datum.TextOrNull(p.Kind), at, number(p.Datacenter), number(p.Worker), number(p.Rollback), number(p.Sequence), number(p.Field)}
 }
 
-// appendTime prints a time as the contract says: ISO 8601, UTC, milliseconds.
+// appendTime appends a time in ISO 8601, UTC, with milliseconds.
 func appendTime(dst []byte, t time.Time) []byte {
 	dst = t.UTC().AppendFormat(dst, time.RFC3339) // the form that Go is quick with
 	millis := t.Nanosecond() / int(time.Millisecond)
@@ -180,8 +180,8 @@ func PartsJSON(p generator.Parts) string {
 	return string(append(out, '}'))
 }
 
-// MaxIDDigits sets how many digits a bigint has. A text of more, all of them
-// digits, is another id that tells what it is, such as KSUID's Nil.
+// MaxIDDigits is the number of digits of a bigint. A longer text of digits is an id
+// of another kind, such as KSUID's Nil.
 const MaxIDDigits = 19
 
 // explain takes an id apart. by is NULL, the name of a generator, or else
@@ -278,8 +278,8 @@ const (
 	mostSearched = 1000 // running generators
 )
 
-// owners returns the names, at most ten, of the generators running here whose
-// reserved numbers contain id. The store is not asked.
+// owners returns at most ten names of generators running on this server whose
+// reservations contain id. It does not ask the store.
 func owners(x *engine.Exec, id int64) (names []string) {
 	searched := 0
 	x.Host.Registry().Running(func(d generator.Definition, g generator.Generator) bool {
@@ -293,8 +293,8 @@ func owners(x *engine.Exec, id int64) (names []string) {
 	return names
 }
 
-// existing returns the running generator of a name that the store knows, nil for a
-// name that it does not know. It never creates one.
+// existing returns the running generator of a name, nil if the store does not know
+// the name. It never creates one.
 func existing(x *engine.Exec, name string) (generator.Generator, error) {
 	if generator.CheckName(name) != nil {
 		return nil, nil //nolint:nilerr // there is no generator of such a name

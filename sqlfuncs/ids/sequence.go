@@ -17,7 +17,8 @@ func sequenceArg(t datum.OID, more ...engine.Argument) []engine.Argument {
 	return append([]engine.Argument{{Name: "name", Type: t}}, more...)
 }
 
-// sequenceFunctions let clients that know sequences just work.
+// sequenceFunctions are PostgreSQL's sequence functions, for clients written for
+// sequences.
 var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
 
 func sequenceFamily(types ...datum.OID) []engine.Function {
@@ -111,8 +112,8 @@ func sequenceFor(x *engine.Exec, name string) error {
 	return nil
 }
 
-// Increment is the least distance between two ids of a generator, which sequences
-// call INCREMENT BY.
+// Increment returns the smallest distance between two ids of a generator (INCREMENT
+// BY).
 func Increment(d generator.Definition) int64 {
 	if s, counts := SeriesOf(d); counts {
 		return s.Increment
@@ -140,8 +141,8 @@ func lastval(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.MakeInt8(sessionOf(x).Drawn().lastID), nil
 }
 
-// setval moves a generator on. is_called false means that n itself is still
-// to be handed out. MariaDB answers NULL where nothing was moved.
+// setval moves a generator forward. If is_called is false, the next id is n itself.
+// MariaDB returns NULL where nothing was moved.
 func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
 	s, err := openSequence(x, name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// sequence is a generator that is open, as SQL's sequences see it.
+// sequence is an open generator, used as an SQL sequence.
 type sequence struct {
 	entry      *generator.Entry
 	gen        generator.Generator
@@ -34,15 +34,16 @@ func openSequence(x *engine.Exec, name string) (s sequence, err error) {
 	return s, err
 }
 
-// restarter returns the generator if its numbers can go on anywhere: an offset keeps
-// them to their series.
+// restarter returns the generator if its numbers can continue anywhere. Numbers
+// with an offset must stay in their series.
 func (s *sequence) restarter() (generator.Restarter, bool) {
 	g, ok := s.gen.(generator.Restarter)
 	return g, ok && s.Offset == nil
 }
 
-// moveTo makes the next id of a generator v, or the one behind v where v is used.
-// Ids that may have been given are refused. change has options to alter with it.
+// moveTo makes v the next id of a generator, or the number after v if v is used.
+// Ids that may have been given are refused. change holds options to alter at the
+// same time.
 func (s *sequence) moveTo(x *engine.Exec, v int64, used bool, change json.RawMessage) error {
 	name := s.entry.Name()
 	g, ok := s.restarter()
@@ -125,13 +126,13 @@ func (s *sequence) raise(x *engine.Exec, v int64, used bool) error {
 	return nil
 }
 
-// passed refuses a position: ids from there on may have been given.
+// passed returns the error for a position from which ids may have been given.
 func passed(name string, v, next int64) error {
 	return sqlstate.New(sqlstate.NotPrerequisite, "sequence %q cannot go back to %d: ids before its next one, %d, may have been given and would come twice", name, v, next).
 		WithHint("Nothing was changed. ALTER SEQUENCE %s RESTART WITH %d, or further, gives none twice.", name, next)
 }
 
-// after returns the number one increment behind v, or the end of the line.
+// after returns the number one increment after v, or the end of int64.
 func (s *series) after(v int64) int64 {
 	switch n := v + s.Increment; {
 	case s.Increment > 0 && n < v:

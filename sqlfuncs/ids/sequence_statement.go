@@ -33,7 +33,7 @@ func SequenceStatement(tree syntax.Statement) (tag string, run func(x *engine.Ex
 	return "", nil, nil
 }
 
-// needAdmin refuses a statement to sessions that may not change generators.
+// needAdmin returns an error if the session may not change generators.
 func needAdmin(x *engine.Exec, what string) error {
 	if !x.Host.Client().Admin {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", what).

@@ -103,7 +103,7 @@ func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 		{mysql, "SELECT NEXT VALUE FOR n", 1},
 		{s, "SELECT next_id('orders')", 0},
 	} {
-		for range 2 { // the second time by the warm door, where there is one
+		for range 2 { // the second time on the fast path, where there is one
 			trail.entries = nil
 			answer := c.session.Must(t, c.sql)
 			var ids int64
@@ -124,7 +124,7 @@ func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 	if e := server.Registry.Lookup([]byte("n")); e == nil {
 		t.Error("n is not open")
 	} else if _, ok := e.TryNext(1); ok {
-		t.Error("an audited generator gives ids at the warm door")
+		t.Error("an audited generator gives ids on the fast path")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// sharedFunctions are PostgreSQL's functions that the MySQL dialect has, too:
+// sharedFunctions lists PostgreSQL's functions that the MySQL dialect also has:
 // those of sequences and UUIDs, and the aggregates.
 var sharedFunctions = map[string]bool{
 	"nextval": true, "currval": true, "lastval": true, "setval": true,
@@ -60,7 +60,7 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 	return bounded(x), nil
 }
 
-// bounded refuses results that are too long: nested calls could double a text
+// bounded limits the length of a result. Otherwise nested calls could double a text
 // at every level.
 func bounded(e *engine.Expr) *engine.Expr {
 	if !engine.IsString(e.Type) && e.Type != datum.Bytea && e.Type != datum.JSON {
@@ -164,8 +164,8 @@ func (d *Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, giv
 	return best, args, nil
 }
 
-// nearness rates an argument of type have where a function wants want; -1
-// when it cannot be.
+// nearness rates an argument of type have for a parameter of type want; -1 if it
+// cannot be converted.
 func nearness(have, want datum.OID) int {
 	info, _ := datum.TypeInfo(want)
 	haveInfo, _ := datum.TypeInfo(have)
@@ -195,7 +195,7 @@ func nearness(have, want datum.OID) int {
 	return 2
 }
 
-// databaseName is the default database for messages.
+// databaseName returns the default database for messages.
 func databaseName(m *State) string {
 	if m.Database != "" {
 		return sqlstate.Cut(m.Database, MaxDatabaseBytes)
@@ -220,7 +220,7 @@ func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 // returns nil, nil for the ordinary way.
 type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error)
 
-// specialCalls are the functions with a syntax of their own.
+// specialCalls maps the functions with a syntax of their own.
 func specialCalls() map[string]specialCall {
 	return map[string]specialCall{
 		"nextval": sequenceCall, "lastval": sequenceCall, "setval": sequenceCall, "currval": sequenceCall,
@@ -244,7 +244,7 @@ func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engi
 	return p.FuncCall(s, &call)
 }
 
-// castTypes are the types that CAST takes.
+// castTypes maps the types that CAST accepts.
 var castTypes = map[string]datum.OID{
 	"varchar": datum.Text, "binary": datum.Bytea, "bigint": datum.Int8, "unsigned": datum.Int8,
 	"date": datum.Date, "datetime": datum.Timestamp, "timestamp": datum.Timestamp,
@@ -295,8 +295,8 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 	return x, nil
 }
 
-// castUnsigned is CAST(x AS UNSIGNED). Our integers are signed: a value above
-// them is an error, not another number.
+// castUnsigned plans CAST(x AS UNSIGNED). nextid's integers are signed: a greater
+// value is an error.
 func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	if e.Type == datum.Unknown {
 		return p.Coerce(e, datum.Int8, datum.ImplicitCast)

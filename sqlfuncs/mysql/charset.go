@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// charset is a character set that a client may name. All text is UTF-8: the
-// others are told apart only so that what a client set is what it reads back.
+// charset is a character set that a client may name. All text is UTF-8. The others
+// exist so that a client can read back what it has set.
 type charset struct {
 	name, help, collation string // collation is the default
 	bytes                 int    // of the longest character
@@ -104,14 +104,14 @@ var wideCollations = map[int]string{
 	28: "gbk", 87: "gbk", 95: "cp932", 96: "cp932", 97: "eucjpms", 98: "eucjpms", 248: "gb18030", 249: "gb18030", 250: "gb18030",
 }
 
-// noPad holds what MariaDB adds to a collation's number for the one that does
-// not pad.
+// noPad is the difference between MariaDB's numbers of a NO PAD collation and of
+// its padding twin.
 const noPad = 1024
 
-// SettingsOf are the settings of a session that begins with a collation,
-// which a client names by its number. All texts are UTF-8: for a character
-// set of single bytes, or a number that nobody knows, the session begins as
-// any. One of wideCharsets is noted, since its texts are read with care.
+// SettingsOf returns the settings of a session whose client names a collation by
+// its number. Since all texts are UTF-8, single-byte character sets and unknown
+// numbers change nothing. One of wideCharsets is recorded, since it restricts which
+// texts are accepted.
 func SettingsOf(id int) (own []setting.Own) {
 	if charset, wide := wideCollations[id%noPad]; wide {
 		return []setting.Own{{Key: "character_set_client", Value: charset}}

@@ -12,8 +12,9 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Dialect describes how MySQL and MariaDB read expressions, and what there is in the
-// dialect beside the catalog of the server. It does not change.
+// Dialect implements engine.Dialect for MySQL and MariaDB, with the functions,
+// tables and SHOW statements that only this dialect has. It does not change; all
+// sessions share it.
 type Dialect struct {
 	functions map[string][]*engine.Function // MySQL's own
 	special   map[string]specialCall
@@ -22,13 +23,14 @@ type Dialect struct {
 	rows      map[string]rowMaker      // of the tables
 }
 
-// OwnFunctions are MySQL's own functions, by name. They are not to be changed.
+// OwnFunctions returns MySQL's own functions by name. The caller must not change
+// them.
 func (d *Dialect) OwnFunctions() map[string][]*engine.Function { return d.functions }
 
-// Shows are the words of the SHOW statements that are answered.
+// Shows returns the words of the supported SHOW statements.
 func (d *Dialect) Shows() []string { return slices.Collect(maps.Keys(d.shows)) }
 
-// Tables are the tables of information_schema that have rows, in lower case.
+// Tables returns the tables of information_schema that have rows, in lower case.
 func (d *Dialect) Tables() []string { return slices.Collect(maps.Keys(d.rows)) }
 
 // NewDialect makes the dialect for a server.
@@ -41,10 +43,10 @@ func NewDialect() *Dialect {
 	return d
 }
 
-// dialectOf is the dialect of the session for which a statement runs.
+// dialectOf returns the dialect of an execution.
 func dialectOf(x *engine.Exec) *Dialect { return x.Dialect.(*Dialect) }
 
-// dialectPlanned is that of the session for which a statement is planned.
+// dialectPlanned returns the dialect of a planner.
 func dialectPlanned(p *engine.Planner) *Dialect { return p.Dialect.(*Dialect) }
 
 // Traits implements engine.Dialect. The bound of recursions is cte_max_recursion_depth

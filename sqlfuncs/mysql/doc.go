@@ -1,12 +1,13 @@
-// Package mysql is the dialect of MySQL and MariaDB: how expressions are read,
-// the functions and variables that only it has, SHOW and information_schema.
-// It shares the engine and the product's functions (package ids) with
-// PostgreSQL's; the session carries out its statements.
+// Package mysql implements the dialect of MySQL and MariaDB: expressions, the
+// functions and variables that only this dialect has, SHOW and information_schema.
+// The engine and nextid's functions (package ids) are shared with PostgreSQL's
+// dialect. Package sqlfuncs runs the statements. A server has one Dialect, which does
+// not change; each session has a State, which only its goroutine uses.
 //
 // # Where to find things
 //
-//	what the engine asks of it       dialect.go: Dialect, made once by a server
-//	what it asks of a session        session.go: Session, State, warnings
+//	the engine.Dialect               dialect.go: Dialect, one for a server
+//	a session as the dialect sees it  session.go: Session, State, warnings
 //	literals, types, comparisons     plan.go; operators: operator.go; select lists: select.go
 //	calls and casts                  call.go; character sets and collations: charset.go
 //	conversions of values            value.go
@@ -17,5 +18,5 @@
 //	generators as MariaDB's sequences  sequence.go
 //
 // information_schema.tsv holds the columns of MariaDB 10.11's information_schema:
-// facts that it says of itself.
+// facts read from MariaDB itself.
 package mysql

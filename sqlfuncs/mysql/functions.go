@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// sessionFunctions tell a client where it is (manual, 12.16).
+// sessionFunctions describe the session and the server (manual, 12.16).
 var sessionFunctions = slices.Concat(
 	[]engine.Function{
 		sessionText("version", 64, func(x *engine.Exec) string { return Version(x.Host.Version()) }),
@@ -51,7 +51,7 @@ func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt8(int64(m.LastInsert)), nil
 }
 
-// maxSleep bounds SLEEP; max_statement_time may end it before.
+// maxSleep limits SLEEP; max_statement_time may end it earlier.
 const maxSleep = 24 * time.Hour
 
 func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
@@ -94,7 +94,7 @@ func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, cond, branches[0], branches[1]), nil
 }
 
-// nullIf returns its first argument as it is; only the comparison folds.
+// nullIf returns its first argument unchanged. Only the comparison ignores case.
 func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	x, finish := engine.Once(es[0])
 	same, err := comparison(p, "nullif", engine.Comparisons["="], x, es[1])

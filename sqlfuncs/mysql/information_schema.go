@@ -109,7 +109,7 @@ var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", 
 // one by one when they are read.
 type rowMaker func(x *engine.Exec, databases []string) (n int, at func(i int) record, err error)
 
-// few makes a rowMaker of a function that makes all rows at once.
+// few makes a rowMaker from a function that makes all rows at once.
 func few(rows func(x *engine.Exec, databases []string) ([]record, error)) rowMaker {
 	return func(x *engine.Exec, databases []string) (int, func(int) record, error) {
 		all, err := rows(x, databases)
@@ -138,9 +138,8 @@ func accountOf(c *engine.Client) string {
 	return sqlstate.Cut(c.User, 64) + "@" + host
 }
 
-// databases lists the databases that a statement is about: those that its
-// WHERE names, else those that SHOW DATABASES shows. Every name is one for the
-// same tables.
+// databases returns the databases that a statement concerns: those named in its
+// WHERE, else those of SHOW DATABASES. Every database has the same tables.
 func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 	names := []string{engine.InformationSchema, engine.NextidSchema}
 	if len(keys) > 0 && keys[0].Fixed {
@@ -207,7 +206,7 @@ func idTablesOf(x *engine.Exec) ([]*engine.Table, error) {
 	return out, x.Hold(len(out) * listedBytes)
 }
 
-// listedBytes holds what a table costs that was made to be listed.
+// listedBytes is the memory of a table that was made for a list.
 const listedBytes = 1 << 10
 
 // tablesOf lists the tables of one database.
@@ -363,8 +362,8 @@ func viewsRows(x *engine.Exec, databases []string) (int, func(int) record, error
 	}, err
 }
 
-// viewQuery is the view that a dump makes of a table in another database:
-// one with its columns and no rows, since nobody answers it there.
+// viewQuery returns the query of the view that a dump creates for a table in
+// another database. The view has the table's columns and no rows.
 func viewQuery(t *engine.Table) string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

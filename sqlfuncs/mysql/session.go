@@ -12,33 +12,35 @@ import (
 // MariaDBVersion is the release that the dialect is tested against.
 const MariaDBVersion = "10.11.19"
 
-// Version returns what VERSION() and the greeting of the MySQL protocol say. It names
-// MariaDB, whose dialect with sequences ours is.
+// Version returns the version for VERSION() and the protocol's handshake. It names
+// MariaDB, since nextid follows its dialect with sequences.
 func Version(nextid string) string { return MariaDBVersion + "-MariaDB-nextid-" + nextid }
 
-// MaxDatabaseBytes is MySQL's bound of an identifier, 64 characters.
+// MaxDatabaseBytes is MySQL's limit for an identifier, 64 characters.
 const MaxDatabaseBytes = 64
 
-// Session holds what the dialect asks of a session.
+// Session is what the dialect calls on a session. session_host.go in package
+// sqlfuncs implements it.
 type Session interface {
 	engine.Host
-	// MySQL returns what only sessions in the dialect have.
+	// MySQL returns the state that only sessions in this dialect have.
 	MySQL() *State
 	// InTransaction reports whether a transaction is open.
 	InTransaction() bool
-	// PreparedCount is the number of the session's prepared statements.
+	// PreparedCount returns the number of prepared statements.
 	PreparedCount() int
-	// Counters are the values of SHOW STATUS that the protocol counts.
+	// Counters returns the values of SHOW STATUS that the protocol counts.
 	Counters() map[string]string
 }
 
-// stateOf is that of the session for which a statement runs.
+// stateOf returns the State of an execution's session.
 func stateOf(x *engine.Exec) *State { return x.Host.(Session).MySQL() }
 
-// plannedState is that of the session for which a statement is planned.
+// plannedState returns the State of a planner's session.
 func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
 
-// State holds what only sessions in the MySQL dialect have.
+// State is the part of a session that only the MySQL dialect has. Only the
+// session's goroutine uses it.
 type State struct {
 	Autocommit               bool   // @@autocommit, kept here since every answer tells it
 	Database                 string // of USE, "": none
@@ -53,8 +55,8 @@ type State struct {
 	RowsAtMost               int64 // sql_select_limit, -1: none
 }
 
-// Reading holds what MySQL's variables say of how a session's texts are
-// read.
+// Reading is the part of MySQL's variables that affects how texts are parsed and
+// compared.
 type Reading struct {
 	Mode  syntax.Mode // of sql_mode
 	Exact bool        // the connection's collation compares bytes

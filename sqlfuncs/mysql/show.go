@@ -53,7 +53,7 @@ func tablesHeading(p *engine.Planner, t *syntax.ShowMySQL) string {
 	return database + patternHeading(p, t)
 }
 
-// userHeading is whoever asks.
+// userHeading is the user of the session.
 func userHeading(p *engine.Planner, _ *syntax.ShowMySQL) string {
 	p.Private = true
 	return accountOf(p.Host.Client())
@@ -166,7 +166,7 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 	}
 }
 
-// showSynonyms are other words for the same.
+// showSynonyms maps other words for a SHOW to the words in shows.
 var showSynonyms = map[string]string{
 	"SCHEMAS": "DATABASES", "FIELDS": "COLUMNS", "FULL FIELDS": "FULL COLUMNS", "INDEXES": "INDEX", "KEYS": "INDEX", "CHARSET": "CHARACTER SET",
 	"FULL PROCESSLIST": "PROCESSLIST", "CREATE VIEW": "CREATE TABLE", "CREATE SEQUENCE": "CREATE TABLE", "CREATE SCHEMA": "CREATE DATABASE",
@@ -175,8 +175,8 @@ var showSynonyms = map[string]string{
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
 
-// unansweredShows are those that MariaDB knows and nextid has no answer to.
-// Anything else is a mistake of the writer's.
+// unansweredShows lists the SHOW statements that MariaDB has and nextid lacks. All
+// others are syntax errors.
 var unansweredShows = map[string]bool{
 	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
 	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
@@ -271,7 +271,7 @@ func showFilter(p *engine.Planner, t *syntax.ShowMySQL, columns []engine.TableCo
 	return x, s.Frame, err
 }
 
-// planner is one that finds tables while a statement runs.
+// planner returns a planner that finds tables while a statement runs.
 func planner(x *engine.Exec) *engine.Planner {
 	return engine.NewPlanner(x.Host, x.Dialect, "")
 }

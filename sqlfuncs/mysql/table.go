@@ -9,8 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// systemSchemas are databases that MySQL keeps for itself. Ours has none of
-// their tables.
+// systemSchemas lists MySQL's own databases. nextid has none of their tables.
 var systemSchemas = map[string]bool{"mysql": true, "performance_schema": true, "sys": true}
 
 // Table finds a table by name. Our tables are in every

@@ -100,7 +100,8 @@ func replace(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(strings.ReplaceAll(s, what, by)), nil
 }
 
-// substring: a negative position counts from the end, 0 is nowhere.
+// substring is SUBSTRING: a negative position counts from the end, position 0 gives
+// "".
 func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	r := []rune(a[0].Str)
 	from, n := a[1].Int, int64(len(r))
@@ -117,8 +118,8 @@ func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(string(r[from-1 : from-1+min(count, n-from+1)])), nil
 }
 
-// substringIndex is the text before the nth delimiter or, where n is negative,
-// behind the nth from the end.
+// substringIndex returns the text before the nth delimiter. If n is negative, it
+// returns the text after the nth delimiter from the end.
 func substringIndex(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, delimiter, n := a[0].Str, a[1].Str, a[2].Int
 	if delimiter == "" {
@@ -145,8 +146,8 @@ func substringIndex(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(s[:max(from-len(delimiter), 0)]), nil
 }
 
-// locate is the place of a text in another, in characters from 1; 0 when it is
-// not there.
+// locate returns the position of a text in another, in characters from 1; 0 if it
+// is not there.
 func locate(s, what string, exact bool) int64 {
 	if !exact {
 		s, what = strings.ToUpper(s), strings.ToUpper(what)
@@ -158,7 +159,7 @@ func locate(s, what string, exact bool) int64 {
 	return 1 + int64(utf8.RuneCountInString(s[:i]))
 }
 
-// lengthOf returns how many characters a value has at most as a text, 0: nobody knows.
+// lengthOf returns the most characters of a value's text form; 0: not known.
 func lengthOf(e *engine.Expr) int32 {
 	switch e.Type {
 	case datum.Text, datum.Varchar:

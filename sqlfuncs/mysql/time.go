@@ -54,7 +54,7 @@ func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 // were UTC.
 func localNow(x *engine.Exec) time.Time { return asUTC(x.Started.In(x.Env().Location)) }
 
-// asUTC is the time of day that t shows, in UTC.
+// asUTC returns the clock time that t shows, as a time in UTC.
 func asUTC(t time.Time) time.Time { return inZone(t, time.UTC) }
 
 func inZone(t time.Time, zone *time.Location) time.Time {

@@ -12,8 +12,9 @@ import (
 )
 
 // MySQL's implicit conversions (manual, "Type Conversion in Expression
-// Evaluation"): every value has a text, a number and a truth; what does not
-// fit is cut, with a warning. Dates and times have no number here.
+// Evaluation"): every value has a text, a number and a truth value. What does not
+// fit is truncated with a warning. Unlike in MySQL, dates and times have no number
+// here.
 
 // numberKind orders the types in which MySQL computes.
 type numberKind uint8
@@ -24,7 +25,7 @@ const (
 	kindDouble
 )
 
-// kindOf is the type in which a value of type t takes part in arithmetic.
+// kindOf returns the kind of number as which a value of type t is computed.
 func kindOf(t datum.OID) numberKind {
 	switch {
 	case t == datum.Bool || engine.IsInteger(t):
@@ -132,8 +133,8 @@ func floatText(f float64) string {
 // leadingNumber is the number that a text begins with.
 var leadingNumber = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`)
 
-// numberIn cuts the number that the text of a value begins with, and warns where
-// more follows. kind is what the warning calls it.
+// numberIn returns the number at the start of a value's text. It warns if more text
+// follows; kind is the type's name in the warning.
 func numberIn(x *engine.Exec, v datum.Value, kind string) string {
 	text := TextOf(x, v)
 	s := strings.Trim(text, " \t\n\r\v\f")
@@ -189,7 +190,7 @@ func floatDecimal(f float64) string {
 	return decimalOf(strconv.FormatFloat(f, 'f', -1, 64)).String()
 }
 
-// decimalOf reads a DECIMAL's text; what is none counts as 0.
+// decimalOf parses a DECIMAL's text; an invalid one counts as 0.
 func decimalOf(text string) datum.Decimal {
 	n, err := datum.ParseDecimal(text)
 	if err != nil {
@@ -224,7 +225,7 @@ func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 	return n, nil
 }
 
-// truth returns what a value means as a condition.
+// truth reports whether a value is true as a condition.
 func truth(x *engine.Exec, v datum.Value) bool {
 	switch {
 	case v.Type == datum.Bool || engine.IsInteger(v.Type):
@@ -238,7 +239,7 @@ func truth(x *engine.Exec, v datum.Value) bool {
 // datePrefix holds what the text of a date or time begins with.
 var datePrefix = regexp.MustCompile(`^\s*\d{4}-\d`)
 
-// timeOf reads a date or datetime; what is none becomes NULL with a warning.
+// timeOf parses a date or datetime. An invalid one becomes NULL with a warning.
 func timeOf(x *engine.Exec, text string, t datum.OID) datum.Value {
 	if datePrefix.MatchString(text) {
 		if v, err := datum.ParseText(t, text, x.Env()); err == nil {

@@ -142,7 +142,7 @@ func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error
 	return plan, nil
 }
 
-// settable refuses what a session cannot set.
+// settable returns an error for a variable that a session cannot set.
 func settable(def *setting.Definition, global, _ bool) error {
 	switch {
 	case def.Context == "internal":
@@ -156,7 +156,7 @@ func settable(def *setting.Definition, global, _ bool) error {
 	return nil
 }
 
-// AssignAll carries out SET.
+// AssignAll runs SET.
 func AssignAll(x *engine.Exec, plan []Assignment) error {
 	type ready struct {
 		Assignment

@@ -17,6 +17,6 @@
 //	names and OIDs of objects (regclass)   functions.go
 //	functions                              functions.go, object.go, privilege.go, proc_functions.go, server.go, session_functions.go
 //
-// The files in catalog/ hold facts that PostgreSQL says of itself: names, OIDs,
+// The files in catalog/ hold facts read from PostgreSQL itself: names, OIDs,
 // types and flags. facts_test.go writes them, and checks them against one.
 package pgcatalog

@@ -41,7 +41,7 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 	}
 }
 
-// unlock gives up a lock that nobody can have taken: there are none.
+// unlock reports that the lock is not held, since nextid has no locks.
 func unlock(types ...datum.OID) engine.Function {
 	return engine.Function{
 		Name: "pg_advisory_unlock", Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
