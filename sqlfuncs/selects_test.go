@@ -18,6 +18,8 @@ type selects struct {
 	scopes [][]selectColumn
 	inner  []selectColumn // what aggregates may read in a grouped query, nil elsewhere
 	ctes   []selectTable
+
+	numbered bool // row_number() was used
 }
 
 // selectType is the type of an expression.
@@ -308,9 +310,14 @@ func (g *selects) grouping(here int) string {
 	return text
 }
 
-// window is a window function whose rows are ordered by all that can be told.
+// window is a window function whose rows are ordered by all that can be told. Equal rows
+// are numbered in any order: two row_number() need not agree on one.
 func (g *selects) window(columns []selectColumn) string {
 	f := g.pick("row_number()", "rank()")
+	if g.numbered {
+		f = "rank()"
+	}
+	g.numbered = g.numbered || f == "row_number()"
 	over := ""
 	if len(columns) > 0 && g.chance(50) {
 		over = "PARTITION BY " + columns[g.IntN(len(columns))].text
