@@ -55,6 +55,7 @@ func TestMainServesManyClientsAndDrains(t *testing.T) {
 	c := server.DefaultConfig()
 	c.Data = t.TempDir()
 	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.MySQL = c.PG
 	address, stop := startMain(t, c)
 
 	const clients, draws = 8, 200
@@ -99,6 +100,7 @@ func TestMainThatIsStoppedBeforeItIsReadyEndsInPeace(t *testing.T) {
 	c := server.DefaultConfig()
 	c.Data = t.TempDir()
 	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.MySQL = c.PG
 	var stderr strings.Builder
 	s, err := server.New(c, append(standard.Options(), server.WithOutput(&stderr))...)
 	if err != nil {
