@@ -157,7 +157,7 @@ type Stats struct {
 	Refills      int64 // reservations that the store granted
 	RefillErrors int64 // reservations that the store refused or did not answer
 
-	// Lasts is how long ids last without the store, at the rate of the last minutes. 0
+	// Lasts is the time for which ids last without the store, at the rate of the last minutes. 0
 	// for generators that ask the store for every id.
 	Lasts time.Duration
 

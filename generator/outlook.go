@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// EndsSoon is how long before the end of a layout's time operators are warned.
+// EndsSoon is the time before the end of a layout's time at which operators are warned.
 const EndsSoon = 365 * 24 * time.Hour
 
 // scarce is the part of numbers, or of worker ids, at which operators are warned.

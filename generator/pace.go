@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pace tells how fast ids are drawn, measured from the reservation before the last
+// Pace measures how fast ids are drawn, from the reservation before the last
 // one: the last may be only a moment ago.
 type Pace struct {
 	before, last reading

@@ -49,7 +49,7 @@ const (
 	// rewound is the length of a reservation on a line. It is short because a restart
 	// cannot use the rest of it.
 	rewound = 3 * time.Second
-	// lineAttempts is how often another server may reserve first on a line.
+	// lineAttempts bounds how often another server may reserve first on a line.
 	lineAttempts = 8
 )
 

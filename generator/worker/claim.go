@@ -11,7 +11,7 @@ import (
 	"nextid/generator"
 )
 
-// maxWishes is how often a claim asks the source for another worker id.
+// maxWishes bounds how often a claim asks the source for another worker id.
 const maxWishes = 16
 
 // claim is rule R1: it finds a free worker id and reserves time on it. old is the
@@ -116,7 +116,7 @@ func (p *Pool) presentTick(m marks, id, now, earliest int64) int64 {
 	return min(from, now)
 }
 
-// maxAhead is how far ahead of the clock crashes may take the id time of an
+// maxAhead bounds how far ahead of the clock crashes may take the id time of an
 // embedded store. Each crash adds the rest of its slice, see minPiece.
 const maxAhead = 10 * time.Second
 

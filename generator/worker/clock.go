@@ -53,7 +53,7 @@ func (a *anchor) remaining(mono time.Duration) int64 {
 const (
 	// compareEvery is the interval of comparisons with the wall clock.
 	compareEvery = time.Second
-	// maxForward is how far one comparison follows the wall clock forward. So a clock
+	// maxForward bounds how far one comparison follows the wall clock forward. So a clock
 	// that jumps an hour ahead by mistake does not take the time lines in the store
 	// with it.
 	maxForward = time.Second

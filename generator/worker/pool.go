@@ -208,7 +208,7 @@ func (p *Pool) run(a *attempt, need int64) {
 	close(a.done)
 }
 
-// maxRaise is how far ahead catchUp moves the id time of a server that issues ids.
+// maxRaise bounds how far ahead catchUp moves the id time of a server that issues ids.
 // A greater difference shows a wrong clock, possibly the store's.
 const maxRaise = time.Hour
 

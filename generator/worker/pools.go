@@ -33,11 +33,11 @@ type Config struct {
 	// servers that do not know each other should not both use the same one.
 	Seed uint64
 
-	// Slice is how much time is reserved ahead. 0: 3 s on a store of this process
+	// Slice is the time that is reserved ahead. 0: 3 s on a store of this process
 	// alone, 60 s on a shared one. It is how long ids can be issued without the store,
 	// and how long a crash blocks a worker id.
 	Slice time.Duration
-	// StartWait is how long a claim may wait for a free worker id. 0: 15 s.
+	// StartWait bounds how long a claim waits for a free worker id. 0: 15 s.
 	StartWait time.Duration
 	// Borrow lets a claim that finds no free worker id take one that was not renewed
 	// for a while, as after a crash. Its ids are unique, but carry times up to a Slice

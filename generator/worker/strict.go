@@ -50,7 +50,7 @@ type strictKey struct {
 }
 
 const (
-	// strictAhead is how far the time line of a Strict may be ahead of the clock. It
+	// strictAhead bounds how far the time line of a Strict may be ahead of the clock. It
 	// limits the rounds to about one a tick.
 	strictAhead = 5 * time.Millisecond
 	// maxSteps is the greatest number of steps of one round. The length of a slice

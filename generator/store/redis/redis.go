@@ -349,7 +349,7 @@ func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err erro
 	return row, err
 }
 
-// listAtOnce is how many keys of a list one command reads. Redis runs nothing else
+// listAtOnce is the number of keys of a list that one command reads. Redis runs nothing else
 // meanwhile.
 const listAtOnce = 1000
 

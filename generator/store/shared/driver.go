@@ -17,7 +17,7 @@ type Driver struct {
 	Schema func(url string) (Schema, error)
 }
 
-// Schema is what a database needs before servers can use it as their store.
+// Schema holds what a database needs before servers can use it as their store.
 type Schema interface {
 	Up(ctx context.Context) error   // installs or upgrades it
 	Down(ctx context.Context) error // removes it, with everything in it

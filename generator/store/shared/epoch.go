@@ -222,7 +222,7 @@ func (s *Store) EarliestTime(ctx context.Context, now int64) (int64, error) {
 	return s.earliest(ctx, l, now)
 }
 
-// sinceAsked is how far the store's clock may advance between EarliestTime and the
+// sinceAsked bounds how far the store's clock may advance between EarliestTime and the
 // reservation, if the floor is the store's present time. It is less than the 10 s
 // by which Config.Wait exceeds a slice.
 const sinceAsked = time.Second

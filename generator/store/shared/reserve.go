@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// attempts is how often a call starts again after another change of the store.
+	// attempts bounds how often a call starts again after another change of the store.
 	// Each attempt is a round trip.
 	attempts = 8
 
-	// recoverCount is what Recover adds to a key's seq. It is more than any lost
+	// recoverCount is the number that Recover adds to a key's seq. It is more than any lost
 	// history can have, so every server accepts the key.
 	recoverCount = 1 << 40
 
-	// skipCount is what the first reservation of a key after a declared failover adds
+	// skipCount is the number that the first reservation of a key after a declared failover adds
 	// to its seq, for the same reason. It is less than recoverCount because Redis adds
 	// in doubles and may fail over every day.
 	skipCount = 1 << 30

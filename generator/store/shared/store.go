@@ -14,7 +14,7 @@ import (
 	"nextid/generator"
 )
 
-// Failover is what happens to a name whose row has another epoch than the
+// Failover decides what happens to a name whose row has another epoch than the
 // database's present one.
 type Failover string
 
