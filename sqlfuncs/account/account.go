@@ -22,7 +22,7 @@ type Limits struct {
 	Session int64
 }
 
-// DefaultServer is for servers that were not told how much memory there is.
+// DefaultServer is the limit of a server for which none is configured.
 const DefaultServer = 1 << 30
 
 // WithDefaults returns l with its zero fields filled in.
@@ -84,7 +84,7 @@ type Session struct {
 	drawn  int64 // from the accounts above, at least used
 }
 
-// grain sets how much is drawn from the accounts above at once.
+// grain is the number of bytes drawn at once from the accounts above.
 const grain = 64 << 10
 
 // Draw counts n more bytes, or refuses them with an *sqlstate.Error.

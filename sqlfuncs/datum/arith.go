@@ -32,7 +32,7 @@ func Compute(op byte, a, b Value, env *Env) (Value, error) {
 	return intArithmetic(op, a, b)
 }
 
-// Neg is -v on numbers.
+// Neg returns -v for a number.
 func Neg(v Value) (Value, error) {
 	switch v.Type {
 	case Float4, Float8:

@@ -10,7 +10,7 @@ import (
 // jsonbVersion is the byte in front of a jsonb's binary form.
 const jsonbVersion = 1
 
-// fixedSize is the length of the binary forms that have only one, 0 for others.
+// fixedSize returns the length of a type's binary form, 0 if it varies.
 func fixedSize(t OID) int {
 	switch t {
 	case Bool, Char:
@@ -34,8 +34,7 @@ func badBinary(format string, args ...any) error {
 	return sqlstate.New(sqlstate.InvalidBinary, format, args...)
 }
 
-// insufficientData is the error of a compound value that ends too early.
-// PostgreSQL calls it a protocol violation, but the message's framing is sound.
+// insufficientData returns the error for a compound value that ends too early.
 func insufficientData() error { return badBinary("insufficient data left in message") }
 
 // DecodeBinary reads the binary form of a type, as PostgreSQL's receive

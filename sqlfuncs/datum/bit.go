@@ -62,7 +62,7 @@ func fitBits(v Value, n int) Value {
 	return v
 }
 
-// AndBits is a & b of two bit strings. Error: 22026 when their lengths differ.
+// AndBits returns a & b of two bit strings. Different lengths are an error (22026).
 func AndBits(a, b Value) (Value, error) {
 	if len(a.Str) != len(b.Str) {
 		return Value{}, sqlstate.New(sqlstate.StringLengthMismatch, "cannot AND bit strings of different sizes")

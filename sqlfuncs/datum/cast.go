@@ -19,9 +19,8 @@ const (
 	ImplicitCast                      // also wherever the type is needed
 )
 
-// CastAllowed says whether a value of type from can become one of type to,
-// and how much must be written for it: PostgreSQL 15's pg_cast, the casts
-// through text to and from the string types, and arrays by their elements.
+// CastAllowed reports in which context a value of type from is converted to type
+// to.
 func CastAllowed(from, to OID) CastContext {
 	if from == to || from == Unknown {
 		return ImplicitCast
@@ -145,7 +144,7 @@ func Cast(v Value, to OID, env *Env) (Value, error) {
 	return ParseText(to, v.Str, env)
 }
 
-// CannotCast is the error of a cast that there is not.
+// CannotCast returns the error for a missing cast.
 func CannotCast(from, to OID) error {
 	return sqlstate.New(sqlstate.CannotCoerce, "cannot cast type %s to %s", display(from), display(to))
 }

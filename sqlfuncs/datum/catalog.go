@@ -93,5 +93,5 @@ func category(oid OID) byte {
 	return 0
 }
 
-// display is the name of a type in messages.
+// display returns the name of a type in messages.
 func display(oid OID) string { return FormatType(oid, -1) }

@@ -68,7 +68,7 @@ var catalog = func() []Info {
 	return all
 }()
 
-// arrayOf is the type of arrays of e.
+// arrayOf returns the type of arrays of e.
 func arrayOf(e Info) Info {
 	a := Info{
 		OID: e.Array, Name: "_" + e.Name, Display: e.Display + "[]", Len: -1, Kind: 'b', Category: 'A', Elem: e.OID, Delim: delimiter, Align: 'i', Storage: 'x',

@@ -21,7 +21,7 @@ type Decimal struct {
 // it. PostgreSQL's limits are larger; ids need fewer digits.
 const maxDigits = 1000
 
-// DecimalOf makes a decimal of an integer.
+// DecimalOf converts an integer to a decimal.
 func DecimalOf(n int64) Decimal { return Decimal{big.NewInt(n), 0} }
 
 // ParseDecimal reads digits, with a point, a sign and an exponent or without.
@@ -60,7 +60,7 @@ func numericOverflow() error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, "value overflows numeric format")
 }
 
-// Value is d as a numeric. Error: 22003 beyond the limits.
+// Value returns d as a numeric. Beyond the limits it returns an error (22003).
 func (d Decimal) Value() (Value, error) { return MakeString(Numeric, d.String()), d.check() }
 
 // decimalOf is an integer or a numeric as a decimal.
@@ -77,10 +77,10 @@ func decimalOf(v Value) Decimal {
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// Sign is -1, 0 or 1.
+// Sign returns -1, 0 or 1.
 func (d Decimal) Sign() int { return d.Coef.Sign() }
 
-// String is numeric's text form.
+// String returns numeric's text form.
 func (d Decimal) String() string {
 	digits := new(big.Int).Abs(d.Coef).String()
 	if d.Scale > 0 {
@@ -135,13 +135,13 @@ func aligned(a, b Decimal) (x, y *big.Int, scale int) {
 	return a.Rescale(scale).Coef, b.Rescale(scale).Coef, scale
 }
 
-// Cmp is -1, 0 or 1.
+// Cmp returns -1, 0 or 1.
 func (d Decimal) Cmp(e Decimal) int {
 	x, y, _ := aligned(d, e)
 	return x.Cmp(y)
 }
 
-// Plus is d + e, exactly.
+// Plus returns d + e exactly.
 func (d Decimal) Plus(e Decimal) Decimal {
 	x, y, scale := aligned(d, e)
 	return Decimal{new(big.Int).Add(x, y), scale}
@@ -154,7 +154,7 @@ func (d Decimal) Quo(e Decimal, scale int) Decimal {
 	return Decimal{x.Quo(x, y), scale + 1}.Round(scale)
 }
 
-// minus is d - e, exactly.
+// minus returns d - e exactly.
 func (d Decimal) minus(e Decimal) Decimal {
 	x, y, scale := aligned(d, e)
 	return Decimal{new(big.Int).Sub(x, y), scale}

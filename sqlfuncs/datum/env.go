@@ -2,7 +2,7 @@ package datum
 
 import "time"
 
-// Env holds what the text forms depend on: the session's settings.
+// Env holds the session's settings on which text forms depend.
 type Env struct {
 	Location         *time.Location // TimeZone; nil: UTC
 	ExtraFloatDigits int            // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise
@@ -11,10 +11,10 @@ type Env struct {
 	Worker           Worker // ends long conversions; nil: nothing does
 }
 
-// Worker is told of work, in bytes that were looked at. Its error ends it.
+// Worker counts work, in bytes read. An error of it ends the operation.
 type Worker interface{ Work(n int) error }
 
-// work tells the environment's worker.
+// work counts work at the environment's Worker.
 func (e *Env) work(n int) error {
 	if e == nil || e.Worker == nil {
 		return nil

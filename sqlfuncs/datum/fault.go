@@ -15,24 +15,25 @@ const (
 	maxNesting                         = 1000    // of JSON, records: deeper is 54001
 )
 
-// badSyntax is the error of most input functions.
+// badSyntax returns the error of most input functions.
 func badSyntax(t OID, s string) error { return badSyntaxFor(display(t), s) }
 
 func badSyntaxFor(name, s string) *sqlstate.Error {
 	return sqlstate.New(sqlstate.InvalidText, `invalid input syntax for type %s: "%s"`, name, clip(s))
 }
 
-// valueOutOfRange is the error of integers too wide for their type in text.
+// valueOutOfRange returns the error for an integer in text form that its type
+// cannot hold.
 func valueOutOfRange(t OID, s string) error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, `value "%s" is out of range for type %s`, clip(s), display(t))
 }
 
-// outOfRange is the error of computed numbers too large for their type.
+// outOfRange returns the error for a computed number that its type cannot hold.
 func outOfRange(t OID) error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, "%s out of range", display(t))
 }
 
-// tooDeep is the error of nesting beyond maxNesting.
+// tooDeep returns the error for nesting beyond maxNesting.
 func tooDeep() *sqlstate.Error {
 	return sqlstate.New(sqlstate.TooComplex, "value is nested more than %d levels deep", maxNesting)
 }

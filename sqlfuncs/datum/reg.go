@@ -46,7 +46,7 @@ func parseRegName(t OID, s string, env *Env) (Value, error) {
 	return Value{}, noObject(t, clip(s))
 }
 
-// noObject is the error for a name that nothing has.
+// noObject returns the error for a name that no object has.
 func noObject(t OID, name string) error {
 	switch t {
 	case RegClass:

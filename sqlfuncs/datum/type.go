@@ -126,7 +126,7 @@ func MakeString(t OID, s string) Value { return Value{Type: t, Valid: true, Str:
 // MakeArray returns an array of type t, e.g. TextArray.
 func MakeArray(t OID, elems []Value) Value { return Value{Type: t, Valid: true, Elems: elems} }
 
-// TextOrNull is a text, NULL for "".
+// TextOrNull returns a text, NULL for "".
 func TextOrNull(s string) Value {
 	if s == "" {
 		return Null(Text)

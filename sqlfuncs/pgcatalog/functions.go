@@ -28,7 +28,7 @@ func nothing(name string, result datum.OID, types ...datum.OID) engine.Function 
 	return function(name, result, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
 }
 
-// always makes a function that gives the same value for all arguments.
+// always makes a function with one value for all arguments.
 func always(name string, v datum.Value, types ...datum.OID) engine.Function {
 	return function(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
 }
@@ -52,7 +52,7 @@ var typeFunctions = []engine.Function{
 	},
 }
 
-// formatType is datum.FormatType for all types of the catalogs.
+// formatType implements format_type for all types of the catalogs.
 func formatType(oid datum.OID, mod int32) string {
 	if _, ok := datum.TypeInfo(oid); ok || oid == 0 {
 		return datum.FormatType(oid, mod)
@@ -84,7 +84,7 @@ var regFunctions = []engine.Function{
 	toReg("to_regprocedure", datum.RegProcedure), toReg("to_regnamespace", datum.RegNamespace), toReg("to_regrole", datum.RegRole),
 }
 
-// toReg finds an object by its name; NULL when there is none.
+// toReg returns an object by its name; NULL if there is none.
 func toReg(name string, t datum.OID) engine.Function {
 	return function(name, t, []datum.OID{datum.Text}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		if t == datum.RegClass {
@@ -120,7 +120,7 @@ func relationByName(x *engine.Exec, name string) (*relation, error) {
 	return r, nil
 }
 
-// relationByOID finds a relation; nil when there is none.
+// relationByOID returns a relation, nil if there is none.
 func relationByOID(x *engine.Exec, oid uint32) (*relation, error) {
 	if t := x.Host.Catalog().TableByOID(oid); t != nil {
 		return &relation{Table: t}, nil
@@ -299,7 +299,7 @@ func (s *System) operatorName(as datum.OID, oid uint32) (string, bool) {
 	return "", false
 }
 
-// parseTypes reads a list of type names; NONE is no type.
+// parseTypes parses a list of type names; NONE means no type.
 func parseTypes(list string) ([]datum.OID, bool) {
 	var out []datum.OID
 	if strings.TrimSpace(list) == "" {

@@ -94,7 +94,8 @@ func holdsName(values []datum.Value, name string) bool {
 	return slices.ContainsFunc(values, func(v datum.Value) bool { return v.Str == name })
 }
 
-// relationRows makes rows one relation at a time: there may be very many generators.
+// relationRows makes the rows of one relation at a time, since there may be very
+// many generators.
 type relationRows struct {
 	engine.SliceRows
 	list []*relation
@@ -131,7 +132,7 @@ func schemaTable(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value,
 		"is_insertable_into", yesOrNo(r.Kind == 'r'), "is_typed", "NO")}, nil
 }
 
-// database is the name that information_schema has for the catalog.
+// database returns the catalog name in information_schema.
 func database(x *engine.Exec) string { return x.Host.Client().Database }
 
 // owns reports whether the session may see what only owners see.
@@ -152,7 +153,8 @@ func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Valu
 	return rows, nil
 }
 
-// typeColumns are the columns of information_schema.columns that tell the type.
+// typeColumns returns the columns of information_schema.columns that describe the
+// type.
 func typeColumns(x *engine.Exec, oid datum.OID) []any {
 	declared := pgTypes().byOID[oid]
 	t := pgTypes().byOID[declared.base]
@@ -189,12 +191,12 @@ func typeNameColumns(x *engine.Exec, t pgType) []any {
 	return []any{"data_type", name, "udt_catalog", database(x), "udt_schema", schemaName(t.ns), "udt_name", t.name}
 }
 
-// int4When is NULL unless ok.
+// int4When returns an int4, NULL unless ok.
 func int4When(n int64, ok bool) datum.Value {
 	return datum.Value{Type: datum.Int4, Valid: ok, Int: n}
 }
 
-// numberWidth is the precision of a type of numbers, its base, and the scale.
+// numberWidth returns the precision of a numeric type, its base, and the scale.
 func numberWidth(t datum.OID) (precision, radix, scale datum.Value) {
 	width := map[datum.OID]int64{datum.Int2: 16, datum.Int4: 32, datum.Int8: 64, datum.Float4: 24, datum.Float8: 53}[t]
 	whole := t == datum.Int2 || t == datum.Int4 || t == datum.Int8
@@ -205,7 +207,7 @@ func numberWidth(t datum.OID) (precision, radix, scale datum.Value) {
 	return precision, radix, scale
 }
 
-// datetimePrecision is the number of decimals of seconds.
+// datetimePrecision returns the number of decimals of seconds.
 func datetimePrecision(t datum.OID, mod int) (decimals int64, ok bool) {
 	switch t {
 	case datum.Date:

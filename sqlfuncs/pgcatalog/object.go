@@ -23,7 +23,7 @@ func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error
 	})
 }
 
-// inCatalog is the schema of objects that only pg_catalog has.
+// inCatalog makes a function that returns the schema of objects that exist only in
 func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
 	return func(x *engine.Exec, oid uint32) (uint32, error) {
 		rows, err := rowsWith(x, systemOf(x).table(catalog), 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})

@@ -7,7 +7,7 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// aggregateFunctions are PostgreSQL's aggregate functions (9.21).
+// aggregateFunctions lists PostgreSQL's aggregate functions (9.21).
 var aggregateFunctions = slices.Concat(
 	countAggregates, sumAggregates, averageAggregates,
 	extremes("min", "smallest value", -1), extremes("max", "largest value", 1),
@@ -58,7 +58,7 @@ func (f *fold) Add(_ *engine.Exec, a []datum.Value) error {
 
 func (f *fold) Result() (datum.Value, error) { return f.value, nil }
 
-// orderedTypes are those that PostgreSQL has min and max for.
+// orderedTypes lists the types for which PostgreSQL has min and max.
 var orderedTypes = []datum.OID{
 	datum.Int2, datum.Int4, datum.Int8, datum.Oid, datum.Float4, datum.Float8, datum.Numeric, datum.Text, datum.BPChar,
 	datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ, datum.Interval, datum.AnyArray,

@@ -20,7 +20,7 @@ var jsonAggregates = []engine.Function{
 	},
 }
 
-// jsonbAgg is jsonAgg whose result is a jsonb.
+// jsonbAgg is jsonAgg with a jsonb as its result.
 type jsonbAgg struct{ jsonAgg }
 
 // Result implements engine.Aggregate.

@@ -13,7 +13,8 @@ var castFunctions = append(castsTo(
 	datum.Interval, datum.UUID, datum.JSON, datum.JSONB, datum.RegClass, datum.RegType,
 ), engine.Function{Name: "pg_typeof", Args: engine.Args(engine.AnyType), Result: datum.RegType, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(typeOf), Help: "type of a value"})
 
-// typeOf is pg_typeof. It computes its argument only for the errors.
+// typeOf implements pg_typeof. It computes its argument only to report the
+// argument's errors.
 func typeOf(_ *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	t := datum.Value{Type: datum.RegType, Valid: true, Int: int64(args[0].Type)}
 	return engine.Derive(datum.RegType, func(x *engine.Exec) (datum.Value, error) {

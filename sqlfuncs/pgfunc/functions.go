@@ -20,7 +20,7 @@ package pgfunc
 
 import "slices"
 
-// Functions are all functions of the package; a name may have several.
+// Functions returns all functions of the package. Several may have one name.
 var Functions = slices.Concat(
 	textFunctions, castFunctions, clockFunctions, setFunctions, jsonBuildFunctions, aggregateFunctions,
 )

@@ -118,7 +118,7 @@ func jsonError(message string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "%s", message)
 }
 
-// jsonValue makes a value of JSON that we wrote.
+// jsonValue makes a value of JSON text that this package wrote.
 func jsonValue(text []byte) (datum.Value, error) {
 	if len(text) > engine.MaxTextBytes {
 		return datum.Value{}, engine.ErrTextTooLong

@@ -19,7 +19,7 @@ var quoteFunctions = []engine.Function{
 	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatAll), Help: "all arguments as one text, without NULLs"},
 }
 
-// outputText is a value's text form, as the client would see it.
+// outputText returns a value's text form as the client would get it.
 func outputText(x *engine.Exec, v datum.Value) string {
 	return string(datum.AppendText(nil, v, x.Env()))
 }
@@ -35,7 +35,7 @@ func quoteAny(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 func concatAll(x *engine.Exec, a []datum.Value) (datum.Value, error) { return joinValues(x, "", a) }
 
-// joinValues puts the text forms of what is not NULL behind one another.
+// joinValues joins the text forms of the values that are not NULL.
 func joinValues(x *engine.Exec, separator string, values []datum.Value) (datum.Value, error) {
 	var out []byte
 	first := true

@@ -31,7 +31,7 @@ var stringFunctions = []engine.Function{
 	{Name: "repeat", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(repeatText), Help: "a text n times"},
 }
 
-// boundedText makes a text, unless it is larger than we hold.
+// boundedText makes a text value. It returns an error if the text is too long.
 func boundedText(s string) (datum.Value, error) {
 	if len(s) > engine.MaxTextBytes {
 		return datum.Value{}, engine.ErrTextTooLong

@@ -27,7 +27,7 @@ func clockTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(x.Host.Now()), nil
 }
 
-// currentTime is now as another type, with a[0] digits of the second.
+// currentTime returns now as another type, with a[0] digits of the second.
 func currentTime(t datum.OID) engine.Eval {
 	return func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		v, err := datum.Cast(datum.TimestampTZFromTime(x.Host.TransactionTime(x)), t, x.Env())
@@ -42,10 +42,10 @@ func currentTime(t datum.OID) engine.Eval {
 	}
 }
 
-// maxTimePrecision sets how many digits of the second are kept.
+// maxTimePrecision is the number of digits of the second that are kept.
 const maxTimePrecision = 6
 
-// void holds what pg_sleep returns.
+// void is the value that pg_sleep returns.
 var void = datum.Value{Type: datum.Void, Valid: true}
 
 // sleep waits for a[0] seconds, or until the statement is cancelled.

@@ -22,7 +22,7 @@ var encodings = func() map[string]string {
 	return byKey
 }()
 
-// encodingKey is a name as PostgreSQL compares it.
+// encodingKey returns a name in the form in which PostgreSQL compares names.
 func encodingKey(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }

@@ -61,7 +61,7 @@ func LookupMySQL(name string) (*Definition, error) {
 	return nil, sqlstate.New(sqlstate.UndefinedObject, "Unknown system variable '%s'", sqlstate.Cut(name, 64)).WithMySQL(1193, "HY000")
 }
 
-// ColumnType is the type of SELECT @@name.
+// ColumnType returns the type of SELECT @@name.
 func (s *Definition) ColumnType() datum.OID {
 	switch s.Type {
 	case "bool", "integer":

@@ -68,7 +68,7 @@ func Lookup(name string) (*Definition, error) {
 	return nil, Unknown(name)
 }
 
-// Unknown is the error of a name that no parameter has.
+// Unknown returns the error for a name that no parameter has.
 func Unknown(name string) error {
 	return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
 }

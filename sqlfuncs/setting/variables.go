@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// modeDefaults names the setting that gives the next transactions a mode.
+// modeDefaults maps the modes of a transaction to the settings with their defaults.
 var modeDefaults = map[string]string{
 	"transaction_isolation":  "default_transaction_isolation",
 	"transaction_read_only":  "default_transaction_read_only",
@@ -70,13 +70,14 @@ func (v *Variables) TakeChanged() []string {
 	return changed
 }
 
-// Count is the number of settings that the session and its transaction set.
+// Count returns the number of settings that the session and its transaction
+// changed.
 func (v *Variables) Count() int { return len(v.set) + len(v.local) }
 
 // HasLocal reports whether the transaction has settings of its own.
 func (v *Variables) HasLocal() bool { return len(v.local) > 0 }
 
-// Settle makes the changes of an implicit transaction stay.
+// Settle keeps the changes of an implicit transaction.
 func (v *Variables) Settle() { v.touched = false }
 
 // Rollback undoes the changes of an implicit transaction.
@@ -114,7 +115,7 @@ func (v *Variables) KeepMode(key string) {
 	}
 }
 
-// Saved is the state to go back to.
+// Saved is the state that a rollback restores.
 type Saved struct{ set, local map[string]string }
 
 // Save returns the state for Restore.
@@ -215,7 +216,7 @@ func (v *Variables) Reset(key string, local bool) {
 	v.Assign(key, def, local)
 }
 
-// ResetAll is RESET ALL; role and authorization stay.
+// ResetAll resets all settings except role and authorization.
 func (v *Variables) ResetAll() {
 	v.touch()
 	before := v.reportedValues()
