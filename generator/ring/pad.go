@@ -87,8 +87,12 @@ func (g *Generator) pad(ctx context.Context, why cause) error {
 		return nil // another draw has padded it
 	}
 	if why == schedule { // ids that are not drawn would carry old times for ever, as Baidu's do
-		oldest := g.layout.TickOf(time.UnixMicro(g.pool.Now()).Add(-time.Duration(g.options.ScheduleInterval)))
-		if _, left := g.head(); left > 0 {
+		now := time.UnixMicro(g.pool.Now())
+		oldest := g.layout.TickOf(now.Add(-time.Duration(g.options.ScheduleInterval)))
+		if next, left := g.head(); left > 0 && g.Tick(next) < oldest {
+			if err := g.reserve(ctx, max(g.next, g.layout.TickOf(now))); err != nil {
+				return worker.StoreError(ctx, g.name, err) // old ids are better than none
+			}
 			g.cursor.Skip(min(g.FirstSlot(oldest)-1, g.ready.Load().last))
 		}
 	}

@@ -568,3 +568,24 @@ func TestIdleRingLasts(t *testing.T) {
 		}
 	})
 }
+
+// While the store is away an idle ring keeps its ids, which the schedule would replace.
+func TestScheduleKeepsIDsWithoutStore(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), `{"schedule_interval": "1s"}`)
+		time.Sleep(time.Minute)
+		w.store.Inject(generatortest.Reserve, math.MaxInt, func(context.Context, func(context.Context) error) error { return generatortest.ErrUnreachable })
+		time.Sleep(time.Hour)
+		if s := g.Stats(); s.Buffered == 0 || s.Lasts < time.Hour {
+			t.Errorf("after an hour without the store: %+v", s)
+		}
+		if _, ok := g.TryNext(1); !ok {
+			t.Error("nothing drawn")
+		}
+		w.store.Clear()
+		time.Sleep(time.Minute)
+		if s := g.standing(); s.Buffered == 0 || s.Borrowed > 10*time.Minute {
+			t.Errorf("with the store again: %+v", s)
+		}
+	})
+}
