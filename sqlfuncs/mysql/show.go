@@ -175,8 +175,8 @@ var showSynonyms = map[string]string{
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
 
-// unansweredShows lists the SHOW statements that MariaDB has and nextid lacks. All
-// others are syntax errors.
+// unansweredShows lists the SHOW statements that MariaDB has and nextid lacks. SHOW CREATE
+// of anything else says that it does not exist; all others are syntax errors.
 var unansweredShows = map[string]bool{
 	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
 	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
