@@ -137,10 +137,11 @@ var badClients = []bad{
 // httpClient has the connections of all attackers over HTTP; each keeps its own.
 var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// post asks for n ids over HTTP. It reads them all or, after a wait, none.
+// post asks for n ids over HTTP, of a name of its own: well-behaved clients would wait for
+// their share of a tick otherwise. It reads them all or, after a wait, none.
 func (v *victim) post(ctx context.Context, n int, wait time.Duration) error {
 	_, address := v.address(web)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/api/v1/generators/orders/ids?n=%d", address, n), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/api/v1/generators/attack/ids?n=%d", address, n), nil)
 	if err != nil {
 		return err
 	}
