@@ -72,7 +72,7 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	return parsed, s.mayHold(len(parsed))
 }
 
-// tokenBytes is what a statement's tree and plan hold at most for each token of its
+// tokenBytes bounds what a statement's tree and plan hold for each token of its
 // text; see targetBytes for what is counted besides. Most statements hold a quarter
 // of it. TestPlansAreSmall has the largest ones.
 const tokenBytes = 384

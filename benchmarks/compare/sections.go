@@ -47,7 +47,7 @@ func clientsText(n int) string {
 	return fmt.Sprintf("%d clients", n)
 }
 
-// reference is whom the others' rows are divided by: the first of the same
+// reference returns the contestant by whose rows the others' are divided: the first of the same
 // engine that is sharded alike, and not ours.
 func (r *run) reference(c *contestant) *contestant {
 	for _, other := range r.all {
@@ -85,8 +85,8 @@ func (r *run) rowsSection() report.Section {
 	}
 }
 
-// answer is what the page says, in three sentences, as far as it was measured; ""
-// before rows were.
+// answer returns the question and its answer in three sentences, as far as figures were
+// measured. It returns "" before rows were.
 func (r *run) answer() string {
 	ratio := func(name, to string) string {
 		f, other := r.find(name), r.find(to)
@@ -173,7 +173,7 @@ func (r *run) idsSection() report.Section {
 		Title: "Ids a second",
 		Text: "Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is " +
 			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread or with as many as the " +
-			"machine has processors, the faster of them in each round: the best of its rounds is what no server can pass that is asked for each id.",
+			"machine has processors, the faster of them in each round. A server that is asked for each id cannot pass the best of these rounds.",
 	}
 	var names []string
 	var bottom []report.Cell

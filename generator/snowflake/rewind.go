@@ -33,8 +33,8 @@ type rewind struct {
 	slot int64 // last slot issued on the line, or below its first
 }
 
-// newRewind returns the rewind of a generator. slice is how much time is reserved
-// ahead: after a crash, id time may be ahead by that much.
+// newRewind returns the rewind of a generator. slice is the time that is
+// reserved ahead: after a crash, id time may be ahead by that much.
 func newRewind(g *Generator, above int64, slice time.Duration) *rewind {
 	r := &rewind{g: g, lead: tolerance.Microseconds(), lock: make(chan struct{}, 1)}
 	if lead := g.pool.Now() - g.pool.Wall(); lead <= slice.Microseconds() {

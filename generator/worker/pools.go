@@ -34,8 +34,8 @@ type Config struct {
 	Seed uint64
 
 	// Slice is the time that is reserved ahead. 0: 3 s on a store of this process
-	// alone, 60 s on a shared one. It is how long ids can be issued without the store,
-	// and how long a crash blocks a worker id.
+	// alone, 60 s on a shared one. Ids can be issued for that long without the store,
+	// and a crash blocks a worker id for as long.
 	Slice time.Duration
 	// StartWait bounds how long a claim waits for a free worker id. 0: 15 s.
 	StartWait time.Duration

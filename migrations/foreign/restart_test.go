@@ -31,7 +31,7 @@ func TestServerRestarts(t *testing.T) {
 			}
 			const single, batch, dblink = "SELECT nextid.next_id('orders')", "SELECT nextid.next_id('batches', 5)", "SELECT nextid.dblink_next_id('links')"
 
-			// Between transactions nobody notices, but with PostgreSQL 13.
+			// Between transactions a restart goes unnoticed; not by PostgreSQL 13.
 			s.draws(1, "orders", single)
 			s.draws(1, "batches", batch)
 			s.draws(1, "links", dblink)

@@ -14,7 +14,7 @@ const (
 	keyBytes   = 64  // an entry in a map, without the key
 	groupBytes = 512 // the state of an aggregate
 
-	// targetBytes is what a plan holds at most for each column of a select list (a
+	// targetBytes bounds what a plan holds for each column of a select list (a
 	// * has many), and for each column that an expression reads, once for each
 	// expression around it.
 	targetBytes = 512
