@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unsafe"
 
@@ -124,6 +126,53 @@ func TestTenThousandIDsNeedNoWaitByDefault(t *testing.T) {
 			t.Errorf("took %v and %d waits", w.elapsed(), g.Stats().Waits)
 		}
 	})
+}
+
+// TestSmallDrawsDoNotWaitForLargeOnes: large draws take each tick as it begins. They
+// leave a share from the moment when a small draw waits.
+func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
+	for _, options := range []string{`{"max_ahead":0}`, `{}`, `{"sequence_start":"random"}`, `{"layout":"sonyflake"}`} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.kind(), "orders", options)
+			ctx, stop := context.WithCancel(w.t.Context())
+			var large sync.WaitGroup
+			defer large.Wait()
+			defer stop()
+			var taken atomic.Int64
+			for range 8 {
+				large.Go(func() {
+					for {
+						r, err := g.Next(ctx, 1_000_000)
+						if err != nil {
+							return
+						}
+						taken.Add(r.Count)
+					}
+				})
+			}
+			unit := g.layout.Unit
+			longest := time.Duration(0)
+			for range 200 {
+				time.Sleep(3*unit + unit/3)
+				synctest.Wait() // the large draws take the tick first
+				before := w.elapsed()
+				patient, cancel := context.WithTimeout(ctx, 100*unit)
+				_, err := g.Next(patient, 1)
+				cancel()
+				if err != nil {
+					t.Fatalf("%s: %v", options, err)
+				}
+				longest = max(longest, w.elapsed()-before)
+			}
+			if longest > unit {
+				t.Errorf("%s: a small draw waited %v, a tick is %v", options, longest, unit)
+			}
+			whole := int64(w.elapsed()/unit) << g.layout.SequenceBits()
+			if got := taken.Load(); got < whole*4/10 {
+				t.Errorf("%s: large draws got %d of %d ids", options, got, whole)
+			}
+		})
+	}
 }
 
 // A tick of a second would cost a second after every start otherwise.
