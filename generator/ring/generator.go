@@ -99,13 +99,17 @@ func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, f
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	for n > 0 {
 		r, last := g.ready.Load(), g.cursor.Slot()
-		if last >= r.last {
+		end := r.last
+		if !g.Small(n) && n > end-last-g.perTick { // the rest may be for small draws
+			end -= g.cursor.Left(&g.Grid, g.clock.Monotonic())
+		}
+		if last >= end {
 			if g.ready.Load() != r {
 				continue
 			}
 			break
 		}
-		first, end := max(last+1, r.first), r.last
+		first := max(last+1, r.first)
 		if !g.layout.Seamless() { // the run ends with the tick
 			end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
 		}
@@ -122,6 +126,15 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		return generator.Range{First: r.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
 	}
 	return generator.Range{}, false
+}
+
+// found reports whether the ring has ids for a draw of n.
+func (g *Generator) found(n int64) bool {
+	least := int64(0)
+	if !g.Small(n) {
+		least = g.cursor.Left(&g.Grid, g.clock.Monotonic())
+	}
+	return g.left() > least
 }
 
 // head returns the next slot to draw, and how many there are.
@@ -151,10 +164,10 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if first {
 			g.takes.Add(1)
 		}
-		err := g.pad(ctx, demand)
+		err := g.pad(ctx, demand, n)
 		wait, late := asBorrowed(err)
 		switch {
-		case err == nil || g.left() > 0:
+		case err == nil || g.found(n):
 			continue
 		case !late:
 			return generator.Range{}, err
@@ -172,6 +185,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if first {
 			g.waits.Add(1)
 		}
+		g.cursor.Crowd(&g.Grid, n, g.clock.Monotonic())
 		if err := g.clock.Sleep(ctx, wait); err != nil {
 			return generator.Range{}, err
 		}

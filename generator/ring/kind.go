@@ -225,7 +225,7 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 		}
 	}
 	g := newGenerator(d.Name, o, l, pool, first)
-	if err := g.pad(ctx, start); err != nil && !errors.Is(err, generator.ErrExhausted) {
+	if err := g.pad(ctx, start, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
 		if _, late := asBorrowed(err); !late {
 			_ = g.Close(ctx) // the store does not answer: nothing to give back
 			return nil, err

@@ -48,7 +48,7 @@ const (
 func (g *Generator) padOnThreshold() {
 	for g.clock.Receive(g.ctx, g.wake) == nil {
 		for pause := retryFirst; ; pause = min(2*pause, retryMost) {
-			err := g.pad(g.ctx, threshold)
+			err := g.pad(g.ctx, threshold, 0)
 			if errors.Is(err, generator.ErrExhausted) {
 				break // and no draw asks again
 			}
@@ -70,20 +70,20 @@ func (g *Generator) padOnThreshold() {
 // padOnSchedule pads every schedule_interval.
 func (g *Generator) padOnSchedule() {
 	for g.clock.Sleep(g.ctx, time.Duration(g.options.ScheduleInterval)) == nil {
-		if err := g.pad(g.ctx, schedule); err != nil && g.ctx.Err() == nil {
+		if err := g.pad(g.ctx, schedule, 0); err != nil && g.ctx.Err() == nil {
 			g.pool.Logger().Debug("cannot pad the ring on schedule", "generator", g.name, "error", err)
 		}
 	}
 }
 
-// pad puts ids into the ring until it is full. The error is a borrowedError
-// when time must go on first.
-func (g *Generator) pad(ctx context.Context, why cause) error {
+// pad puts ids into the ring until it is full. n is the size of the draw that asks on
+// demand, else 0. The error is a borrowedError when time must go on first.
+func (g *Generator) pad(ctx context.Context, why cause, n int64) error {
 	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return err
 	}
 	defer func() { g.lock <- struct{}{} }()
-	if why == demand && g.left() > 0 {
+	if n > 0 && g.found(n) {
 		return nil // another draw has padded it
 	}
 	if why == schedule { // ids that are not drawn would carry old times for ever, as Baidu's do
@@ -98,7 +98,7 @@ func (g *Generator) pad(ctx context.Context, why cause) error {
 	}
 	var err error
 	added := false
-	for err == nil && g.left()+g.perTick <= g.capacity {
+	for err == nil && (g.left()+g.perTick <= g.capacity || n > 0 && !g.found(n)) {
 		err = g.put(ctx)
 		added = added || err == nil
 	}

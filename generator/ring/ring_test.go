@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,6 +283,52 @@ func TestAnEmptyRingMakesDrawsWait(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
+}
+
+// TestSmallDrawsDoNotWaitForLargeOnes: once a small draw has waited, large draws
+// leave it a share of each tick.
+func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
+	for _, power := range []int{0, 3} {
+		inWorld(t, true, func(w *world) {
+			g := w.open(w.server(), fmt.Sprintf(`{"bits":"time 31, worker 20, sequence 8","unit":"1s","max_borrow":"16s","boost_power":%d}`, power))
+			ctx, stop := context.WithCancel(w.t.Context())
+			var large sync.WaitGroup
+			defer large.Wait()
+			defer stop()
+			var taken atomic.Int64
+			for range 4 {
+				large.Go(func() {
+					for {
+						r, err := g.Next(ctx, 200)
+						if err != nil {
+							return
+						}
+						taken.Add(r.Count)
+					}
+				})
+			}
+			longest := time.Duration(0)
+			for range 100 {
+				time.Sleep(700 * time.Millisecond)
+				synctest.Wait() // the large draws take the tick first
+				before := w.clock.Time()
+				patient, cancel := context.WithTimeout(ctx, time.Minute)
+				_, err := g.Next(patient, 1)
+				cancel()
+				if err != nil {
+					t.Fatalf("boost_power %d: %v", power, err)
+				}
+				longest = max(longest, w.clock.Time().Sub(before))
+			}
+			if longest > time.Second {
+				t.Errorf("boost_power %d: a small draw waited %v, a tick is 1s", power, longest)
+			}
+			whole := int64(w.clock.Time().Sub(began)/time.Second) * 256
+			if got := taken.Load(); got < whole*8/10 {
+				t.Errorf("boost_power %d: large draws got %d of %d ids", power, got, whole)
+			}
+		})
+	}
 }
 
 func TestAnEmptyRingRefusesDrawsWhereItShall(t *testing.T) {

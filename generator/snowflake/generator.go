@@ -36,10 +36,7 @@ type Generator struct {
 	Cursor
 	waits atomic.Int64
 	past  atomic.Pointer[past] // nil before the first id of the past
-	// crowded is the end of the time in which large draws leave share slots of each
-	// tick to small ones, by the monotonic clock in ns. A small draw that has to wait sets it.
-	crowded atomic.Int64
-	_       [8]byte
+	_     [16]byte
 }
 
 // timing holds what generators with equal options have in common: their layout, and
@@ -49,7 +46,6 @@ type timing struct {
 	pool *worker.Pool // nil for strict ids
 
 	ahead        int64 // ticks by which ids may be ahead of the clock
-	share        int64 // slots of a tick that large draws leave to small ones; draws of more are large
 	start        string
 	low, high    int64 // bounds of the first sequence of a tick; 0 and 0 if start sets it
 	rollback     string
@@ -117,10 +113,7 @@ func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when the options were stored
 	t := &timing{
 		Grid: NewGrid(l), pool: pool,
-		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), share: int64(1) << l.SequenceBits() / 8, start: o.SequenceStart, low: low, high: high,
-	}
-	if high > 0 {
-		t.share = 0 // a tick may begin with its last slot
+		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, low: low, high: high,
 	}
 	t.rollback, t.lag, _ = onRollback(o.OnRollback) // also checked then
 	t.bound = t.rollback == Wait || t.rollback == Refuse
@@ -203,7 +196,9 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	if horizon := now + g.ahead; horizon < g.Tick(limit) {
 		limit = g.FirstSlot(horizon+1) - 1
 	}
-	limit -= g.leave(n, mono)
+	if !g.Small(n) {
+		limit -= g.Left(&g.Grid, mono)
+	}
 	for {
 		last := g.slot.Load()
 		if last == Closed {
@@ -241,15 +236,6 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		}
 		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
 	}
-}
-
-// leave returns how many slots a draw of n ids leaves to small draws. They would race
-// with it for each tick otherwise, and it goes on until it has all of its ids.
-func (g *Generator) leave(n int64, mono time.Duration) int64 {
-	if n > g.share && int64(mono) < g.crowded.Load() {
-		return g.share
-	}
-	return 0
 }
 
 // startSlot returns the first slot of a new tick. Random and carried starts lie in
@@ -330,15 +316,16 @@ func (g *Generator) prepare(ctx context.Context, n int64, until *time.Duration) 
 	if now > g.maxTick {
 		return false, g.layout.ExhaustedError(g.name)
 	}
-	next := max(last+1, w.first, g.FirstSlot(now)) + g.leave(n, g.pool.Monotonic())
+	next := max(last+1, w.first, g.FirstSlot(now))
+	if !g.Small(n) {
+		next += g.Left(&g.Grid, g.pool.Monotonic())
+	}
 	tick := g.Tick(next)
 	switch {
 	case tick > g.maxTick || next == Closed:
 		return false, g.layout.ExhaustedError(g.name)
 	case tick > now+g.ahead:
-		if n <= g.share {
-			g.crowded.Store(int64(g.pool.Monotonic() + crowdedFor))
-		}
+		g.Crowd(&g.Grid, n, g.pool.Monotonic())
 		return true, g.await(ctx, tick-g.ahead, until)
 	case next > w.last:
 		return true, worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.EndMillis(tick)-1))
@@ -358,8 +345,6 @@ const (
 	// minRecheck is the shortest such sleep. Without it a wall clock that stands still
 	// just before a tick would cause a busy loop.
 	minRecheck = time.Millisecond
-	// crowdedFor is how long large draws leave a share once a small draw had to wait.
-	crowdedFor = time.Second
 )
 
 // await waits for the beginning of a tick. *until is the end of the wait for the

@@ -142,7 +142,7 @@ func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
 			for range 8 {
 				large.Go(func() {
 					for {
-						r, err := g.Next(ctx, 1_000_000)
+						r, err := g.Next(ctx, 500) // as a statement that draws a million does
 						if err != nil {
 							return
 						}

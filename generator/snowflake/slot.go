@@ -20,11 +20,12 @@ type Grid struct {
 	epoch, unit  int64 // µs
 	sequenceBits uint8
 	maxTick      int64
+	share        int64 // see Cursor.Left
 }
 
 // NewGrid returns the Grid of a layout.
 func NewGrid(l *layout.Layout) Grid {
-	return Grid{layout: l, epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick()}
+	return Grid{layout: l, epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(), share: 1 << l.SequenceBits() / 8}
 }
 
 // FirstSlot returns the first slot of a tick.
@@ -72,8 +73,9 @@ func Width(l *layout.Layout) worker.Width {
 
 // Cursor holds the last slot that one name has issued.
 type Cursor struct {
-	begun int64    // slot at Begin
-	_     [24]byte // in Generator, the cache line that every draw writes begins here
+	begun   int64        // slot at Begin
+	crowded atomic.Int64 // ns of the monotonic clock; see Left
+	_       [16]byte     // in Generator, the cache line that every draw writes begins here
 
 	slot    atomic.Int64 // last slot issued
 	skipped atomic.Int64 // slots since Begin that hold no id
@@ -106,6 +108,31 @@ func (c *Cursor) Advance(last, first, end int64) bool {
 		c.skipped.Add(-skipped)
 	}
 	return false
+}
+
+// smallDraw is the size of the largest draw that is small. Statements draw large
+// numbers of ids by about a thousand.
+const smallDraw = 64
+
+// Small reports whether large draws leave a share of each tick to a draw of n ids.
+func (t *Grid) Small(n int64) bool { return n <= min(t.share, smallDraw) }
+
+// Left returns how many slots of the last tick a large draw leaves to small draws: an
+// eighth of a tick, for as long as Crowd said. Large draws take each tick as it
+// begins, one after the other.
+func (c *Cursor) Left(g *Grid, now time.Duration) int64 {
+	if int64(now) < c.crowded.Load() {
+		return g.share
+	}
+	return 0
+}
+
+// Crowd is called by a draw that has to wait for a tick. If it is small, large draws
+// leave it a share of the ticks that begin in the next second.
+func (c *Cursor) Crowd(g *Grid, n int64, now time.Duration) {
+	if g.Small(n) {
+		c.crowded.Store(int64(now + time.Second + 2*time.Duration(g.unit)*time.Microsecond))
+	}
 }
 
 // Skip moves the slot to at least to, without an id.
