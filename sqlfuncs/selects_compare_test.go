@@ -65,6 +65,8 @@ func comparisons(t testing.TB) []*comparison {
 		t.Fatal(err)
 	}
 	pg, my := server.Session(t), server.MySQLSession(t)
+	pg.Must(t, "SET statement_timeout = '20s'") // many times what the real servers may take
+	my.Must(t, "SET max_statement_time = 20")
 	return []*comparison{
 		{
 			ours:   func(t *testing.T, sql string) string { return sqltest.Ours(t, pg, sql) },
