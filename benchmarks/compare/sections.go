@@ -172,7 +172,7 @@ func (r *run) idsSection() report.Section {
 	s := report.Section{
 		Title: "Ids a second",
 		Text: "Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is " +
-			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread or with as many as the " +
+			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread that polls or with as many as the " +
 			"machine has processors, the faster of them in each round. A server that is asked for each id cannot pass the best of these rounds.",
 	}
 	var names []string

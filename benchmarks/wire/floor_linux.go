@@ -5,14 +5,15 @@ import (
 	"net"
 	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Floor answers every query on a TCP listener with one and the same row,
-// until the process ends. It is threads around epoll, as many as the servers
-// beside it may use; the first accepts, and clients go to them in turn. It
-// speaks PostgreSQL's protocol, or MySQL's.
+// Floor answers every query on a TCP listener with one and the same row, until the
+// process ends. Each of its threads has an epoll(7). The first thread accepts the
+// clients and hands them to the threads in turn. A single thread polls for pollTime
+// before it sleeps. It speaks PostgreSQL's protocol, or MySQL's.
 func Floor(l net.Listener, mysql bool, threads int) error {
 	defer runtime.KeepAlive(l) // the collector would close it
 	raw, err := l.(syscall.Conn).SyscallConn()
@@ -37,6 +38,9 @@ func Floor(l net.Listener, mysql bool, threads int) error {
 		go func() {
 			runtime.LockOSThread()
 			t := floorThread{poll: poll, listening: -1, mysql: mysql, conns: map[int]*floorConn{}}
+			if len(polls) == 1 {
+				t.pollTime = pollTime
+			}
 			if i == 0 {
 				t.listening, t.polls = listening, polls
 			}
@@ -46,12 +50,19 @@ func Floor(l net.Listener, mysql bool, threads int) error {
 	return <-failed
 }
 
+// pollTime is longer than a client on the same machine takes between two queries.
+// Waking a thread that sleeps takes longer than to answer one: with one client, a
+// floor that slept at once was slower than nextid, whose runtime keeps a processor
+// awake.
+const pollTime = 50 * time.Microsecond
+
 // floorThread serves the clients of one epoll.
 type floorThread struct {
 	poll      int
 	listening int   // -1: another thread accepts
 	polls     []int // of all threads, for the one that accepts
 	mysql     bool
+	pollTime  time.Duration
 	accepted  int
 	conns     map[int]*floorConn
 }
@@ -60,7 +71,7 @@ func (t *floorThread) run() error {
 	events := make([]unix.EpollEvent, 256)
 	buffer, out := make([]byte, 64<<10), make([]byte, 0, 1<<20)
 	for {
-		n, err := unix.EpollWait(t.poll, events, -1)
+		n, err := t.wait(events)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}
@@ -91,6 +102,16 @@ func (t *floorThread) run() error {
 			}
 		}
 	}
+}
+
+// wait waits for events.
+func (t *floorThread) wait(events []unix.EpollEvent) (int, error) {
+	for begin := time.Now(); t.pollTime > 0 && time.Since(begin) < t.pollTime; {
+		if n, err := unix.EpollWait(t.poll, events, 0); n != 0 {
+			return n, err
+		}
+	}
+	return unix.EpollWait(t.poll, events, -1)
 }
 
 // accept takes a client and hands it to the next thread.

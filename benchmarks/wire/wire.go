@@ -193,7 +193,7 @@ func (r *run) groups() []*group {
 	}
 	tcp := &group{
 		title: "PostgreSQL's protocol over TCP",
-		text: "The floor answers with the same bytes whatever it is asked, with one thread or with as many as there are processors, the faster of them in " +
+		text: "The floor answers with the same bytes whatever it is asked, with one thread that polls or with as many as there are processors, the faster of them in " +
 			"each round: the ceiling that system calls and TCP set.",
 		contestants: []contestant{bottom(false), {ours, nextid.URL, nextID, nextid, nil}},
 		settings:    slices.Concat(simple(1, 8, 32, 64), prepared(1, 8, 32, 64), deep),
