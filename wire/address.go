@@ -7,8 +7,9 @@ import "net/netip"
 // netip.Prefix.Contains never matches an address with a zone.
 func ClientAddress(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// Network returns the network whose connections are limited together: the /64 of
-// an IPv6 address, which one host often has to itself, or the IPv4 address.
+// Network returns the network of an address. Connections are limited by network, too:
+// one host often has a whole /64 of IPv6. The network of an IPv4 address is the
+// address itself.
 func Network(ip netip.Addr) netip.Prefix {
 	bits := ip.BitLen()
 	if ip.Is6() {
@@ -30,6 +31,7 @@ func newCensus() census {
 	return census{addresses: map[netip.Addr]int{}, networks: map[netip.Prefix]int{}}
 }
 
+// add counts n connections of an address; n is negative when they end.
 func (c *census) add(ip netip.Addr, n int) {
 	c.total += n
 	bump(c.addresses, ip, n)

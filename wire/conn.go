@@ -22,8 +22,8 @@ const (
 	// readSize is the size of one read: about a thousand pipelined queries.
 	readSize = 32 << 10
 
-	// smallRest is the size up to which the beginning of a message is not
-	// counted on the account of bytes: a read may end anywhere in a message.
+	// smallRest is the size up to which the beginning of a message is not counted on
+	// the account of memory: a read may end anywhere in a message.
 	smallRest = 4 << 10
 
 	// keepOut is the largest answer buffer that goes back to the pool.
@@ -46,8 +46,8 @@ const (
 	lingerBytes = 1 << 20
 )
 
-// workspace has the buffers of a connection. A connection that waits for its
-// client has none.
+// workspace holds the buffers of a connection. A connection that waits for its client
+// has none.
 type workspace struct {
 	in  [readSize]byte
 	out []byte
@@ -55,29 +55,28 @@ type workspace struct {
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// conn carries bytes between a socket and a Machine. A goroutine runs it until
-// the client has logged in; then the event loop does, where there is one. Other
+// conn carries bytes between a socket and a Machine. A goroutine runs it until the
+// client has logged in. After that the event loop runs it, where there is one. Other
 // goroutines call interrupt, cutOff, evict and abandon, with server.mu held.
 //
-// Thousands of connections may wait for their clients. Memory that is needed
-// only before the login, or only while a statement runs, is therefore allocated
-// apart. The rest is one object: small objects would keep the heap pages that
-// logins have used.
+// Thousands of connections may wait for their clients. So memory that is needed only
+// before the login, or only while a statement runs, is allocated apart. The rest is
+// one object: small objects would keep the heap pages that logins have used.
 type conn struct {
 	server   *Server
 	info     Conn
 	nc       net.Conn
-	socket   *socket   // nc in the event loop, nil: a goroutine serves it; changes under server.mu
+	socket   *socket   // nc in the event loop; nil: a goroutine serves nc. Changes under server.mu
 	storage  socket    // memory of socket
 	tls      *tls.Conn // nil: plaintext
 	machine  Machine
 	preLogin *preLogin     // until the login, then nil
 	accepted time.Duration // by monotonic
-	deadline time.Duration // of the read, by monotonic; 0: none. interrupt does not change it
+	deadline time.Duration // of the read, by monotonic; 0: none. interrupt leaves it as it is
 
 	work    *workspace // nil while waiting
 	out     Out
-	pending []byte // the beginning of a message that has not arrived whole; of a TLS handshake, when upgrade
+	pending []byte // the beginning of a message that has not arrived whole, or of a TLS handshake (upgrade)
 	counted int64  // bytes of pending that account has counted
 	account *account.Session
 	loop    loop  // the event loop, while it serves this connection
@@ -97,8 +96,8 @@ type conn struct {
 	evicted atomic.Bool // see evict
 }
 
-// preLogin has the context of a connection that has not logged in. It ends when
-// the connection is evicted, see Places.
+// preLogin holds the context of a connection that has not logged in. The context ends
+// when the connection is evicted, see Places.
 type preLogin struct {
 	ctx    context.Context
 	giveUp context.CancelCauseFunc
@@ -199,11 +198,13 @@ func (c *conn) tune() {
 		return
 	}
 	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveSkip, Count: keepAliveTry}) // best effort
-	if raw, err := tcp.SyscallConn(); err == nil {                                                                                   // else it is closed already: the read will tell
-		setUserTimeout(raw, userTimeout)
-		if c.info.IP.IsLoopback() {
-			setNearby(raw)
-		}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return // closed already: the read will fail
+	}
+	setUserTimeout(raw, userTimeout)
+	if c.info.IP.IsLoopback() {
+		setReno(raw)
 	}
 }
 
@@ -239,8 +240,8 @@ func (c *conn) servePlain() (adopted bool) {
 	}
 }
 
-// serveReady serves a connection whose socket the caller has claimed, until no
-// input is left.
+// serveReady serves a connection until no input is left. The caller has claimed its
+// socket.
 func (c *conn) serveReady(l loop) {
 	c.loop = l
 	for c.serveInput() {
@@ -251,8 +252,8 @@ func (c *conn) serveReady(l loop) {
 	go c.end() // which may block
 }
 
-// serveInput serves the input that has arrived, and an expired deadline. It
-// reports whether the connection goes on.
+// serveInput serves the input that has arrived, and an expired deadline. It reports
+// whether the connection goes on.
 func (c *conn) serveInput() (more bool) {
 	defer c.recoverPanic()
 	if c.socket.expired.Load() && c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
@@ -307,7 +308,7 @@ func (c *conn) drain() bool {
 	}
 }
 
-// interrupt ends the wait for the client: readFailed then looks for the reason.
+// interrupt ends the wait for the client. readFailed then finds the reason.
 func (c *conn) interrupt() { _ = c.nc.SetReadDeadline(past) } // fails only on a closed connection
 
 // cutOff ends the wait for the client, and writes after cutGrace.
@@ -326,15 +327,15 @@ func (c *conn) abandon() {
 	_ = c.nc.Close() // ends blocked reads and writes
 }
 
-// evict ends a connection that has not logged in, to make room for another one,
-// see Places. The caller holds server.mu.
+// evict ends a connection that has not logged in, so that another one fits in, see
+// Places. The caller holds server.mu.
 func (c *conn) evict() {
 	c.evicted.Store(true)
 	c.preLogin.giveUp(errEvicted)
 	c.cutOff()
 }
 
-// errEvicted is returned to a client whose connection was evicted.
+// errEvicted is sent to the client of an evicted connection.
 var errEvicted = sqlstate.New(sqlstate.TooManyConnections, "too many connections that have not logged in")
 
 // interrupted reports whether interrupt was called for a reason that lasts.
@@ -368,7 +369,7 @@ func (c *conn) readFailed(err error) bool {
 		c.dismiss(HungUp)
 		return false
 	case c.deadline == 0, monotonic() < c.deadline: // interrupted before
-		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection: the read will tell
+		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection, as the read will
 		return true
 	case !c.admitted && !c.heard:
 		c.server.refused(c.info.Remote, RefusedSlow, "timeout of the first byte")
@@ -446,9 +447,9 @@ func (c *conn) failed(err error) {
 	}
 }
 
-// mayStay reports whether a connection goes on for a while during a shutdown:
-// until its transaction ends, or, if it is new, until its first statement is
-// answered. It sets the deadline for that.
+// mayStay reports whether a connection goes on for a while during a shutdown: until
+// its transaction ends, or, if it is new, until its first statement is answered.
+// mayStay sets the deadline for that.
 func (c *conn) mayStay() bool {
 	if !c.admitted || c.cut.Load() {
 		return false
@@ -463,12 +464,12 @@ func (c *conn) mayStay() bool {
 	if until != 0 && monotonic() >= until {
 		return false
 	}
-	_ = c.nc.SetReadDeadline(at(until)) // fails only on a closed connection: the read will tell
+	_ = c.nc.SetReadDeadline(at(until)) // fails only on a closed connection, as the read will
 	return true
 }
 
-// setTimers sets the deadline of the next read. Without timeouts it makes no
-// system call and takes no lock.
+// setTimers sets the deadline of the next read. heard: a byte has arrived. Without
+// timeouts setTimers makes no system call and takes no lock.
 func (c *conn) setTimers(heard bool) {
 	limits := &c.server.Limits
 	if !c.admitted {
@@ -498,18 +499,18 @@ func (c *conn) setTimers(heard bool) {
 	}
 }
 
-// waitUntil sets the read deadline, by monotonic. An interrupt of a shutdown or
-// of HangUp stays in force.
+// waitUntil sets the read deadline, by monotonic. An interrupt of a shutdown or of
+// HangUp stays in force.
 func (c *conn) waitUntil(deadline time.Duration) {
 	c.deadline = deadline
-	_ = c.nc.SetReadDeadline(at(deadline)) // fails only on a closed connection: the read will tell
+	_ = c.nc.SetReadDeadline(at(deadline)) // fails only on a closed connection, as the read will
 	if c.interrupted() {
 		c.interrupt()
 	}
 }
 
-// dismiss sends the reason for which the server ends the connection. linger
-// follows, but not for Shutdown and Idle: there may be thousands at once.
+// dismiss sends the reason for which the server ends the connection. It asks for
+// linger, but not for Shutdown and Idle: there may be thousands at once.
 func (c *conn) dismiss(why Reason) {
 	c.acquire()
 	c.lingerOnClose = why != Shutdown && why != Idle
@@ -518,8 +519,9 @@ func (c *conn) dismiss(why Reason) {
 	c.err = io.EOF
 }
 
-// linger discards input for a moment. To close a socket with unread input resets
-// the connection, and the client can lose the last answer.
+// linger discards input for up to lingerTime. Closing a socket with unread input
+// resets the connection (RFC 1122, section 4.2.2.13), and the client can lose the
+// last answer.
 func (c *conn) linger() {
 	c.closeTLS()
 	half, ok := c.nc.(interface{ CloseWrite() error })
@@ -538,7 +540,7 @@ func (c *conn) linger() {
 	}
 }
 
-// refuseStopping closes a new connection during a shutdown. It does not block: it
+// refuseStopping closes a new connection during a shutdown. It must not block: it
 // runs in the accept loop.
 func (c *conn) refuseStopping() {
 	c.cutOff()
@@ -546,6 +548,7 @@ func (c *conn) refuseStopping() {
 	c.close()
 }
 
+// acquire gives the connection its buffers, unless it has them.
 func (c *conn) acquire() {
 	if c.work == nil {
 		c.work = workspaces.Get().(*workspace)
@@ -553,6 +556,8 @@ func (c *conn) acquire() {
 	}
 }
 
+// release puts the buffers back into the pool. An answer buffer above keepOut is left
+// to the garbage collector.
 func (c *conn) release() {
 	if c.work == nil {
 		return

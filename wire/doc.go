@@ -1,30 +1,32 @@
 // Package wire carries bytes between sockets and the protocols: listeners,
 // limits, buffers, TLS, the event loop, shutdown. It implements no protocol.
 //
-// A Server accepts connections and makes a Machine for each: the protocol, which
-// gets bytes and appends answers to an Out. Conn is the Machine's view of its
-// connection. Session holds what the Machines of pgwire and mysqlwire have in
-// common. Limits bounds everything that a client can make the server hold or
-// wait for.
+// A Server accepts connections and makes a Machine for each: the protocol, which gets
+// bytes and appends answers to an Out. Conn is the Machine's view of its connection.
+// Session is the common part of the Machines of pgwire and mysqlwire. Limits bounds
+// all memory and time that a client can make the server spend.
+//
+// One goroutine at a time serves a connection: it owns the conn, the Machine and the
+// Out. Server.mu guards the lists of connections, and the moves between goroutines.
 //
 // # The event loop
 //
-// A goroutine serves a connection, with deadlines, until the client has logged
-// in. After that, on Linux, the event loop does (poller): one epoll(7) instance
-// for all connections. It reads, runs the statement and writes with raw system
-// calls. A large batch is split among processors. A statement that waits, takes
-// long or has much to send keeps its goroutine, and another goroutine goes on
-// with the loop; a watchdog enforces that. On other systems, in tests, and in
-// builds with -tags goroutines, every connection keeps a goroutine.
+// A goroutine serves a connection, with deadlines, until the client has logged in.
+// After that, on Linux, the event loop serves it (poller): one epoll(7) instance for
+// all connections. The loop reads, runs the statement and writes with raw system
+// calls. A large batch is split among processors. A statement that waits, takes long
+// or has much to send keeps its goroutine. Another goroutine then goes on with the
+// loop; a watchdog enforces that. On other systems, in tests, and in builds with
+// -tags goroutines, every connection keeps a goroutine.
 //
-// The loop gives the Machine all bytes that have arrived and writes when they
-// are used up: a batch of pipelined requests costs one read and one write. A
-// Machine flushes earlier when the answers are long (Out.FlushFull) or when a
-// statement is about to wait (Conn.Wait).
+// The loop gives the Machine all bytes that have arrived and writes when they are
+// used up: a batch of pipelined requests costs one read and one write. A Machine
+// flushes earlier when the answers are long (Out.FlushFull) or when a statement is
+// about to wait (Conn.Wait).
 //
-// A connection that waits for its client has no buffer, unless half a message
-// has arrived, and in the event loop no goroutine. Its session of about 2 kB is
-// all that it costs.
+// A connection that waits for its client costs its session, about 2 kB. It has a
+// buffer only while part of a message has arrived. In the event loop it has no
+// goroutine.
 //
 // # Clients that misbehave
 //
@@ -36,11 +38,11 @@
 //
 // # Shutdown
 //
-// Shutdown sets draining and moves every read deadline into the past.
-// Connections that wait for their client wake up, send an error and close.
-// Those that run a statement find the deadline afterwards. When the context of
-// Shutdown ends, the contexts of all statements end with the cause ErrShutdown,
-// and writes get cutGrace more.
+// Shutdown sets draining and moves every read deadline into the past. Connections
+// that wait for their client wake up, send an error and close. Connections that run a
+// statement find the deadline afterwards. When the context of Shutdown ends, the
+// contexts of all statements end with the cause ErrShutdown, and writes get cutGrace
+// more.
 //
 // # Order of locks
 //

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// flood is a machine that counts what has arrived to be thrown away. With the
-// first of it another client asks for an echo, and asked is how much it was when that was served.
+// flood is a machine that counts the bytes of skipped messages. When the first ones
+// arrive, another client sends an echo. asked is the count when that echo is served.
 type flood struct {
 	lines
 	*flooded
@@ -36,8 +36,8 @@ func (m *flood) Feed(ctx context.Context, in []byte, out *Out) (int, error) {
 	return m.lines.Feed(ctx, in, out)
 }
 
-// A client that sends much does not keep others waiting until all of it is read.
-func TestFloodsStepBack(t *testing.T) {
+// Others are served before all input of a client that sends much is read.
+func TestFloodsDoNotBlockOtherClients(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	shared := &flooded{}
 	s := &Server{NewMachine: func(c *Conn) Machine { return &flood{lines{conn: c}, shared} }}
@@ -57,8 +57,8 @@ func TestFloodsStepBack(t *testing.T) {
 	}
 }
 
-// Room for a message that arrives in pieces is made a few times, and is no more
-// than twice what has arrived.
+// The buffer of a message that arrives in pieces is allocated a few times, and is at
+// most twice as long as the part that has arrived.
 func TestMemoryOfLongMessages(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		const message, piece = 1 << 20, readSize

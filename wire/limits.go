@@ -2,11 +2,11 @@ package wire
 
 import "time"
 
-// Limits bound what a client can make the server hold or wait for (invariant 6).
-// A zero field means its value in DefaultLimits. Sizes are in bytes.
+// Limits bound the memory and the time that a client can make the server spend. A zero
+// field means its value in DefaultLimits. Sizes are in bytes.
 type Limits struct {
-	// Connections bounds those that have logged in. ReservedForSocket of them
-	// are for Unix sockets only, so that an operator can still log in.
+	// Connections bounds the connections that have logged in. ReservedForSocket of
+	// them are for Unix sockets only, so that an operator can still log in.
 	Connections       int
 	ReservedForSocket int
 
@@ -28,7 +28,7 @@ type Limits struct {
 	// idle_in_transaction_session_timeout; a session may change it.
 	IdleInTransaction time.Duration
 
-	Startup       int // start-up packet, SSLRequest and their like
+	Startup       int // start-up packet, SSLRequest, GSSENCRequest, CancelRequest
 	StartupParams int // parameters in a start-up packet
 	Auth          int // one message of the login: password, SASL
 	Statement     int // one message with a statement or values: Query, Parse, Bind; COM_QUERY, COM_STMT_*
@@ -94,6 +94,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
+// fill replaces a zero value by a default.
 func fill[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// socketDir is a directory whose path is short enough for a socket's
-// address; t.TempDir's need not be.
+// socketDir returns a directory with a path that is short enough for a socket's
+// address. The path of t.TempDir may be too long.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wire")

@@ -12,24 +12,24 @@ import (
 // Machine implements a protocol for one connection, without input and output.
 // One goroutine at a time uses it; only Lost may be called by others.
 type Machine interface {
-	// Feed consumes the complete messages at the beginning of in and appends
-	// the answers to out. It returns the number of bytes consumed. The next
-	// call gets the rest again, with more behind it. in is valid during the
-	// call only. Conn.Skip announces a message that is consumed in pieces.
+	// Feed consumes the complete messages at the beginning of in and appends the
+	// answers to out. It returns the number of bytes consumed. The next call gets the
+	// rest again, with more behind it. in is valid during the call only. Conn.Skip
+	// announces a message that is consumed in pieces.
 	//
-	// A call that ends a login leaves the input behind the login for the next
-	// call: the event loop, which serves that one, notices a client that hangs
-	// up. The first call, and the first after a TLS handshake, have an empty in:
-	// in some protocols the server sends first.
+	// A call that ends a login leaves the input behind the login for the next call.
+	// The event loop makes the next call, and it notices a client that hangs up. The
+	// first call, and the first after a TLS handshake, have an empty in: in some
+	// protocols the server sends first.
 	//
-	// An error ends the connection after out was sent, and is logged; io.EOF is
-	// an end that the client asked for, ErrClosed one that is in the log. ctx
+	// An error ends the connection after out was sent, and is logged. io.EOF is an end
+	// that the client requested. ErrClosed is an end that the log has already. ctx
 	// ends with the cause ErrShutdown when Shutdown gives up.
 	Feed(ctx context.Context, in []byte, out *Out) (consumed int, err error)
 
-	// Drop discards the message that begins with held and for which the account
-	// has no memory. The next Feed gets the rest of the message. The client gets
-	// an error. An error of Drop ends the connection, as one of Feed does.
+	// Drop discards a message for which the account has no memory. held is its
+	// beginning; the next Feed gets the rest. The client gets an error. An error of
+	// Drop ends the connection, as an error of Feed does.
 	Drop(held []byte, out *Out) error
 
 	// IdleTimeout returns how long to wait for the next message, 0 for ever.
@@ -44,18 +44,19 @@ type Machine interface {
 	// ended now: it is in a transaction.
 	Busy() bool
 
-	// Refuse appends the error for a client whose connection the server ends.
+	// Refuse appends the error that tells the client why the server ends the
+	// connection.
 	Refuse(out *Out, why Reason)
 
 	// Rest gives back the CPU slot. It is called before the connection waits for
 	// its client.
 	Rest()
 
-	// Memory returns the account on which incomplete messages draw, nil before
-	// the login: they are not counted then.
+	// Memory returns the account on which incomplete messages are counted. It is nil
+	// before the login, when they are not counted.
 	Memory() *account.Session
 
-	// Close releases what the connection held.
+	// Close closes the session and its statements.
 	Close()
 }
 
@@ -73,8 +74,8 @@ const (
 	Silent                 // no byte within Limits.FirstByte
 )
 
-// ErrClosed is returned by Feed to end a connection of which the client has the
-// error and the log has a line.
+// ErrClosed is returned by Feed to end a connection. The client has the error already,
+// and the log has a line.
 var ErrClosed = errors.New("connection ended")
 
 // Conn is a Machine's view of its connection.
@@ -85,17 +86,16 @@ type Conn struct {
 	canTLS    bool
 	startTLS  bool
 	peerUID   uint32
-	skipping  bool // the rest of a skipped message has not arrived
+	skipping  bool // the end of a skipped message has not arrived
 
 	Remote string     // the client's address, "" over a Unix socket
-	IP     netip.Addr // the client's as ClientAddress gives it, invalid over a Unix socket
+	IP     netip.Addr // the client's, as ClientAddress returns it; invalid over a Unix socket
 
-	// TLS describes the encryption, nil without. Whether a connection is secure
-	// follows from this alone, never from what the client says.
+	// TLS describes the encryption, nil without. A connection is secure if and only
+	// if TLS is not nil: claims of the client do not count.
 	TLS *Secured
 
-	// Served counts messages that asked for something: queries, executions and
-	// commands. A Machine adds those of a Feed.
+	// Served counts queries, executions and commands. The Machine adds to it in Feed.
 	Served int64
 
 	conn     *conn  // nil: a machine without a server
@@ -140,8 +140,8 @@ func (c *Conn) HangUp() {
 	}
 }
 
-// PeerUID returns the system's user at the other end of a Unix socket. ok is
-// false over TCP, and on systems other than Linux.
+// PeerUID returns the system's user at the other end of a Unix socket. ok is false over
+// TCP, and on systems other than Linux.
 func (c *Conn) PeerUID() (uid uint32, ok bool) { return c.peerUID, c.peerKnown }
 
 // Wait notes that the statement in Feed is about to block: another goroutine
@@ -152,18 +152,18 @@ func (c *Conn) Wait() {
 	}
 }
 
-// CanTLS reports whether StartTLS may be called: the server has a
-// certificate, and the connection is not inside TLS.
+// CanTLS reports whether StartTLS may be called: the server has a certificate, and the
+// connection is not inside TLS.
 func (c *Conn) CanTLS() bool { return c.canTLS && c.TLS == nil }
 
-// StartTLS asks for a TLS handshake after this Feed. The answers so far are sent
-// in plaintext. The input that Feed leaves is the beginning of the handshake: no
-// plaintext is ever taken for something that came through TLS. The first Feed
-// after the handshake has no input.
+// StartTLS begins a TLS handshake after this Feed. The answers so far are sent in
+// plaintext. The input that Feed leaves is the beginning of the handshake, so that
+// plaintext is never served as if it had come through TLS. The first Feed after the
+// handshake has no input.
 func (c *Conn) StartTLS() { c.startTLS = true }
 
-// Admit counts the connection as logged in. The error is an *sqlstate.Error for
-// the client: a limit is reached, or the server shuts down.
+// Admit counts the connection as logged in. The error is an *sqlstate.Error for the
+// client: a limit is reached, or the server shuts down. Admit has logged it.
 func (c *Conn) Admit() error {
 	if c.conn == nil {
 		return nil

@@ -32,12 +32,12 @@ func TestMain(m *testing.M) { os.Exit(wiretest.Main(m)) }
 //	skip N     throw N bytes away
 //	begin N    expect something every N ms from now on
 //	tls        answer go, and begin a TLS handshake
-//	who        answer what is known of the client's TLS
+//	who        answer the TLS fields of Conn
 //	panic, bad, bye
 type lines struct {
 	conn    *Conn
 	gate    chan struct{} // lets block go on
-	blocked chan struct{} // told when block waits
+	blocked chan struct{} // receives when block waits
 	idle    time.Duration
 	skip    int // bytes to be thrown away
 }

@@ -21,8 +21,7 @@ type flushFunc func(b []byte) error
 
 func (f flushFunc) flush(b []byte) error { return f(b) }
 
-// NewOut returns an Out whose Flush calls flush. FlushFull flushes from limit
-// bytes on.
+// NewOut returns an Out that sends with flush. FlushFull flushes from limit bytes on.
 func NewOut(limit int, flush func(b []byte) error) *Out {
 	return &Out{to: flushFunc(flush), limit: limit}
 }
@@ -49,15 +48,15 @@ func (o *Out) FlushFull() error {
 	return o.Flush()
 }
 
-// Sender is a statement whose answer is being sent: a sqlfuncs.Portal.
+// Sender is the statement of an answer: a sqlfuncs.Portal.
 type Sender interface {
 	// Sent counts n sent bytes as work of the statement. A statement that has
 	// worked for long waits for a CPU slot.
 	Sent(n int) error
 }
 
-// EndRow calls FlushFull, and Sent if that has flushed. Each protocol calls it
-// behind every row.
+// EndRow calls FlushFull, and then Sent if FlushFull has flushed. Each protocol calls
+// EndRow behind every row.
 func (o *Out) EndRow(s Sender) error {
 	n := len(o.B)
 	if err := o.FlushFull(); err != nil || len(o.B) > 0 {
@@ -116,7 +115,7 @@ func writeSome(fd int, b []byte) (rest []byte, err error) {
 
 // writeUntil sets the write deadline, which stays cutGrace after cutOff.
 func (c *conn) writeUntil(t time.Time) {
-	_ = c.nc.SetWriteDeadline(t) // fails only on a closed connection: the write will tell
+	_ = c.nc.SetWriteDeadline(t) // fails only on a closed connection, as the write will
 	if c.cut.Load() {
 		_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace))
 	}

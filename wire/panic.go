@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// panicLog logs panics, those of one line of the program at most once a second:
-// a client that triggers a bug must not fill the disk.
+// panicLog logs panics. It logs one line of the program at most once a second: a
+// client that triggers a bug must not fill the disk.
 type panicLog struct {
 	mu    sync.Mutex
 	lines map[string]*throttle
 }
 
-// note logs a recovered panic. The deferred function that has recovered calls it,
+// note logs a recovered panic. The deferred function that has recovered calls note,
 // while the panic is still on the stack.
 func (l *panicLog) note(log *slog.Logger, message string, connection int32, cause any) {
 	if skipped, ok := l.at(panicLine()).next(time.Now()); ok {
@@ -25,6 +25,7 @@ func (l *panicLog) note(log *slog.Logger, message string, connection int32, caus
 	}
 }
 
+// at returns the throttle of a line of the program.
 func (l *panicLog) at(line string) *throttle {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,8 +40,8 @@ func (l *panicLog) at(line string) *throttle {
 	return t
 }
 
-// panicLine returns the line that panicked: the first below the call of
-// panic that is not the runtime's.
+// panicLine returns the line that panicked: the first frame below the call of panic
+// that is not the runtime's.
 func panicLine() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])

@@ -1,7 +1,7 @@
 package wire
 
-// Between two reads a connection keeps the beginning of an incomplete message.
-// Its memory is drawn on the account of the session.
+// Between two reads a connection keeps the beginning of an incomplete message. Its
+// memory is counted on the account of the session.
 
 // join appends input to the incomplete message. It returns false if the account
 // has no memory for it.
@@ -13,9 +13,9 @@ func (c *conn) join(in []byte) bool {
 	return true
 }
 
-// grow makes pending hold size bytes: it doubles up to the expected size of the
-// message, and adds a quarter where that is unknown. It returns false if the
-// account has no memory for it.
+// grow makes the capacity of pending at least size bytes. It doubles up to the expected
+// size of the message, and adds a quarter where that is unknown. It returns false if
+// the account has no memory for it.
 func (c *conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
@@ -32,8 +32,8 @@ func (c *conn) grow(size int) bool {
 	return true
 }
 
-// count draws size bytes on the account instead of those counted before. Up to
-// smallRest nothing is drawn.
+// count replaces the bytes counted on the account by size. Sizes up to smallRest are
+// not counted. It returns false if the account has no memory for size.
 func (c *conn) count(size int) bool {
 	if size <= smallRest {
 		size = 0

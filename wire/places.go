@@ -2,12 +2,11 @@ package wire
 
 import "net/netip"
 
-// Places limits connections that any client can open, such as those that have
-// not logged in. A new connection always gets a place. When all are taken, it
-// evicts another: the oldest from the address with the most places in the network
-// with the most places. A client that opens many evicts its own first, and one
-// that logs in quickly is not kept out by others that never do. Not safe for
-// concurrent use.
+// Places limits connections that any client can open, such as connections that have
+// not logged in. A new connection always gets a place. When all places are taken, it
+// evicts another connection: the oldest from the address with the most places in the
+// network with the most places. So a client that opens many connections evicts its own
+// first. Clients that never log in do not keep others out. Not safe for concurrent use.
 type Places[C comparable] struct {
 	size   int
 	held   map[C]place
@@ -25,8 +24,8 @@ func NewPlaces[C comparable](size int) *Places[C] {
 	return &Places[C]{size: size, held: map[C]place{}, counts: newCensus()}
 }
 
-// Take gives c a place. full reports that another connection lost its place for
-// it, which Take returns.
+// Take gives c a place. full reports that all places were taken; then evicted is the
+// connection that has lost its place.
 func (p *Places[C]) Take(c C, ip netip.Addr) (evicted C, full bool) {
 	if full = len(p.held) >= p.size; full {
 		evicted = p.victim(ip)
@@ -51,10 +50,11 @@ func (p *Places[C]) Leave(c C) bool {
 // Len returns the number of places taken.
 func (p *Places[C]) Len() int { return len(p.held) }
 
-// victim returns the connection to evict for one from the address newcomer.
-func (p *Places[C]) victim(newcomer netip.Addr) (worst C) {
-	p.counts.add(newcomer, 1)
-	defer p.counts.add(newcomer, -1)
+// victim returns the connection to evict for a new one from the address ip. The new
+// one counts as if it had a place.
+func (p *Places[C]) victim(ip netip.Addr) (worst C) {
+	p.counts.add(ip, 1)
+	defer p.counts.add(ip, -1)
 	var most place
 	var network, address int
 	for c, held := range p.held {

@@ -24,9 +24,10 @@ func TestClientAddresses(t *testing.T) {
 	}
 }
 
-// Whoever holds the most makes room, by network, then by address, then by age.
-func TestWhoYields(t *testing.T) {
-	for _, tc := range []struct{ name, held, comes, yields string }{
+// The evicted connection is of the network with the most places, then of the address
+// with the most places, then the oldest.
+func TestPlacesEvictFromTheLargestNetwork(t *testing.T) {
+	for _, tc := range []struct{ name, held, comes, evicted string }{
 		{"the oldest", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.5", "0"},
 		{"the address that holds the most", "192.0.2.1 192.0.2.2 192.0.2.2 192.0.2.3", "192.0.2.4", "1"},
 		{"the newcomer's address, when it would hold the most", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.3", "2"},
@@ -42,11 +43,11 @@ func TestWhoYields(t *testing.T) {
 					t.Fatal("full too early")
 				}
 			}
-			if got, full := p.Take("new", fields(tc.comes)[0]); !full || got != tc.yields {
-				t.Errorf("%q yields, want %q", got, tc.yields)
+			if got, full := p.Take("new", fields(tc.comes)[0]); !full || got != tc.evicted {
+				t.Errorf("%q is evicted, want %q", got, tc.evicted)
 			}
-			if p.Leave(tc.yields) {
-				t.Error("who yielded still holds a place")
+			if p.Leave(tc.evicted) {
+				t.Error("the evicted connection still has a place")
 			}
 			if !p.Leave("new") || p.Len() != len(held)-1 {
 				t.Errorf("%d places are held", p.Len())
@@ -55,7 +56,7 @@ func TestWhoYields(t *testing.T) {
 	}
 }
 
-func TestPlacesForgetWhoLeft(t *testing.T) {
+func TestPlacesForgetClosedConnections(t *testing.T) {
 	p := NewPlaces[int](10)
 	for i := range 100 {
 		p.Take(i, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))

@@ -15,14 +15,14 @@ const (
 	// batchSize bounds the events of one epoll_pwait.
 	batchSize = 64
 
-	// A processor gets at least minPart events. With two processors a batch is
-	// split from maxPart events on: the kernel and clients on the same machine
-	// need processors, too.
+	// A part of a split batch has at least minPart events. With two processors a
+	// batch is split from maxPart events on: the kernel and clients on the same
+	// machine need processors, too.
 	minPart, maxPart = 4, 32
 
-	// stuckAfter is the interval of the watchdog: a statement keeps other
-	// connections waiting no longer than twice that. After quietAfter intervals
-	// without traffic the watchdog sleeps.
+	// stuckAfter is the interval of the watchdog. A statement makes other connections
+	// wait no longer than twice that. After quietAfter intervals without traffic the
+	// watchdog sleeps.
 	stuckAfter = 4 * time.Millisecond
 	quietAfter = 250
 
@@ -33,46 +33,47 @@ const (
 	epollET = 1 << 31 // syscall.EPOLLET is negative
 )
 
-// poller is the event loop of the connections that have logged in. A connection
-// that waits for its client has no goroutine: epoll(7) reports the input, and the
-// loop answers it at once. That saves the scheduler's work between two queries,
-// about as much as the query itself.
+// poller is the event loop of the connections that have logged in. A connection that
+// waits for its client has no goroutine: epoll(7) reports the input, and the loop
+// answers it at once. That saves the scheduler's work between two queries, about as
+// much as the query itself.
 //
-// Nothing may block the loop. A statement that is about to wait (Conn.Wait, a
-// full socket), has much to send, or takes longer than stuckAfter keeps its
-// goroutine, and another goroutine goes on with the loop.
+// Nothing may block the loop. Three kinds of statements keep their goroutine: one that
+// is about to wait (Conn.Wait, a full socket), one that has much to send, one that
+// takes longer than stuckAfter. Another goroutine then goes on with the loop.
 type poller struct {
 	epfd   int
 	wakeFD int // wake-up fd, an eventfd(2): ends the loop
 	procs  int
-	part   int // events that are worth waking another processor, which costs as much as a query
+	part   int // events that justify waking another processor, which costs as much as a query
 	most   int // events that a processor takes at a time, so that others get some
 
 	main    *batch
 	helpers []*batch
-	start   func(helper *batch)                   // runs it in another goroutine
-	ask     func(b *batch, most, timeout int) int // fills a batch and returns the number of events: pwait
+	start   func(helper *batch)                   // runs helper in another goroutine
+	fetch   func(b *batch, most, timeout int) int // fills a batch and returns the number of events: pwait
 
 	sockets [maxFD >> chunkBits]atomic.Pointer[[1 << chunkBits]atomic.Pointer[socket]]
-	serial  atomic.Uint32
+	serial  atomic.Uint32 // of the last socket adopted
 
-	asleep atomic.Bool // the watchdog
-	wake   chan struct{}
-	done   chan struct{}
+	asleep atomic.Bool   // the watchdog sleeps
+	wake   chan struct{} // wakes the watchdog
+	done   chan struct{} // closed by close
 }
 
-// The table of sockets has their descriptors, small numbers, as its index.
+// The index of the table of sockets is their file descriptors, which are small. The
+// table is allocated in chunks.
 const (
 	chunkBits = 10
 	maxFD     = 1 << 20
 )
 
-// batch has the events of one epoll_pwait, or a part of them. A goroutine waits
-// for the events of the main batch, and hands parts of a large one to helper
-// batches. A helper polls by itself, without waiting, as long as there are many
-// events. Otherwise it would sit idle until the main batch is done.
+// batch holds the events of one epoll_pwait, or a part of them. A goroutine waits for
+// the events of the main batch, and hands parts of a large one to helper batches. A
+// helper polls by itself, without waiting, as long as there are many events. Otherwise
+// it would be idle until the main batch is done.
 //
-// The goroutine that works on a batch owns it. Whoever changes step from the
+// The goroutine that works on a batch owns it. A goroutine that changes step from the
 // owner's value to 0 becomes the owner.
 type batch struct {
 	events  [batchSize]syscall.EpollEvent
@@ -96,7 +97,7 @@ func newPoller() (*poller, error) {
 	}
 	p := &poller{epfd: epfd, wakeFD: int(wakeFD), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	p.prepare(runtime.GOMAXPROCS(0))
-	p.start, p.ask = func(helper *batch) { go p.run(helper) }, p.pwait
+	p.start, p.fetch = func(helper *batch) { go p.run(helper) }, p.pwait
 	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.wakeFD, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.wakeFD)}); err != nil {
 		_ = syscall.Close(epfd)
 		_ = syscall.Close(p.wakeFD)
@@ -126,15 +127,15 @@ func (p *poller) close() {
 func (p *poller) end() {
 	for _, helper := range p.helpers {
 		for helper.taken.Load() {
-			runtime.Gosched() // no socket is left: it ends
+			runtime.Gosched() // no socket is left: the helper ends
 		}
 	}
 	_ = syscall.Close(p.epfd)
 	_ = syscall.Close(p.wakeFD)
 }
 
-// run works on a batch and polls for the next one, until the batch is handed over,
-// the poller is closed, or a helper finds too few events.
+// run works on a batch and polls for the next one. It ends when the batch is handed
+// over, when the poller is closed, or when a helper finds too few events.
 func (p *poller) run(b *batch) {
 	for {
 		for b.next < b.n {
@@ -163,21 +164,21 @@ func (p *poller) run(b *batch) {
 func (p *poller) more(b *batch) bool {
 	if !b.helper {
 		p.poll(b)
-		p.deal(b)
+		p.split(b)
 		return true
 	}
 	runtime.Gosched() // goroutines that have left the loop run first
-	if b.n < minPart || p.ask(b, p.most, 0) == 0 {
+	if b.n < minPart || p.fetch(b, p.most, 0) == 0 {
 		b.taken.Store(false)
 		return false
 	}
 	return true
 }
 
-// begin marks that the owner of a batch works on its next event, and wakes the
-// watchdog if it sleeps. begin and sleep both store their own state before they
-// load the other's, so that one of them sees the other. If begin loaded first, the
-// watchdog could fall asleep in between and miss a blocked loop.
+// begin marks that the owner of a batch works on its next event, and wakes the watchdog
+// if it sleeps. begin stores step and then loads asleep; sleep stores asleep and then
+// loads step. So at least one of them sees the other's store. If begin loaded first,
+// the watchdog could fall asleep in between and miss a blocked loop.
 func (p *poller) begin(b *batch) (serial uint64) {
 	serial = b.serial + 1
 	b.serial = serial
@@ -194,7 +195,7 @@ func (p *poller) sleep() bool {
 	p.asleep.Store(true)
 	for i := -1; i < len(p.helpers); i++ {
 		if p.batch(i).step.Load() != 0 {
-			return !p.asleep.CompareAndSwap(true, false) // else begin has seen it, and sends to wake
+			return !p.asleep.CompareAndSwap(true, false) // if that fails, begin sends to wake
 		}
 	}
 	return true
@@ -212,20 +213,22 @@ func (p *poller) batch(i int) *batch {
 // processor.
 func (p *poller) poll(b *batch) {
 	most := p.capacity()
-	if b.n > 1 && p.ask(b, most, 0) > 0 {
+	if b.n > 1 && p.fetch(b, most, 0) > 0 {
 		return
 	}
 	if p.procs == 1 {
-		runtime.Gosched() // no other processor runs what is ready
+		runtime.Gosched() // no other processor runs the goroutines that are ready
 	}
-	for p.ask(b, most, forever) == 0 {
+	for p.fetch(b, most, forever) == 0 {
 	}
 }
 
 // forever is the timeout of an epoll_pwait that waits.
 const forever = -1
 
-// pwait fills a batch with up to most events by epoll_pwait(2).
+// pwait fills a batch with up to most events by epoll_pwait(2), and returns their
+// number: 0 after an error. timeout is 0 or forever. A call that may block tells the Go
+// scheduler (Syscall6); a call that polls need not (RawSyscall6).
 func (p *poller) pwait(b *batch, most, timeout int) int {
 	var n uintptr
 	var errno syscall.Errno
@@ -253,8 +256,8 @@ func (p *poller) capacity() int {
 	return min(n, batchSize)
 }
 
-// deal splits a large batch among processors.
-func (p *poller) deal(b *batch) {
+// split hands parts of a large main batch to helpers that are free.
+func (p *poller) split(b *batch) {
 	parts := min(b.n/p.part, p.procs)
 	for _, helper := range p.helpers {
 		if parts < 2 {
@@ -271,11 +274,12 @@ func (p *poller) deal(b *batch) {
 	}
 }
 
-// dispatch handles an event.
+// dispatch handles an event. A hang-up while another goroutine serves the connection
+// ends its statements after lostAfter.
 func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	s := p.find(int(event.Fd))
 	if s == nil || s.serial != uint32(event.Pad) {
-		return // closed in between
+		return // the event is of a socket that has been closed
 	}
 	if event.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
 		s.hangup.Store(true)
@@ -308,7 +312,7 @@ func (l *loop) handOver() {
 	l.batch = nil
 }
 
-// watch is the watchdog: it hands batches over whose event takes too long.
+// watch is the watchdog. It hands over a batch whose event takes too long.
 func (p *poller) watch() {
 	ticker := time.NewTicker(stuckAfter)
 	defer ticker.Stop()
@@ -347,6 +351,7 @@ func (p *poller) watch() {
 	}
 }
 
+// find returns the socket of a descriptor, nil if there is none.
 func (p *poller) find(fd int) *socket {
 	if chunk := p.sockets[fd>>chunkBits].Load(); chunk != nil {
 		return chunk[fd&(1<<chunkBits-1)].Load()
@@ -354,6 +359,7 @@ func (p *poller) find(fd int) *socket {
 	return nil
 }
 
+// put stores the socket of a descriptor; nil removes it.
 func (p *poller) put(fd int, s *socket) {
 	slot := &p.sockets[fd>>chunkBits]
 	if slot.Load() == nil {

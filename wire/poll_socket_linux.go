@@ -17,16 +17,17 @@ import (
 const (
 	waiting = iota // for input
 	working        // claimed: a goroutine serves it
-	again          // claimed, and there has been another event
+	again          // claimed, and another event has arrived
 )
 
-// socket is a connection's socket in the event loop. It is a net.Conn whose read
-// deadline runs the connection instead of ending a Read.
+// socket is a connection's socket in the event loop. It is a net.Conn, but at its read
+// deadline it runs the connection instead of ending a Read. The goroutine that has
+// claimed the socket owns the connection.
 type socket struct {
 	poller        *poller
 	conn          *conn
 	fd            int
-	serial        uint32 // tells it from others that had the same descriptor
+	serial        uint32 // distinguishes sockets that have had the same descriptor
 	state         atomic.Uint32
 	hangup        atomic.Bool // no more input will come
 	expired       atomic.Bool // the read deadline is over
@@ -50,8 +51,8 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 	s := &c.storage
 	s.poller, s.conn, s.serial = p, c, p.serial.Add(1)
 	s.state.Store(working)
-	// The runtime's poller does not know the copy of the descriptor. The original
-	// leaves it when it is closed.
+	// Go's poller has the original descriptor, until c.nc.Close below. It never has
+	// the copy.
 	var dupErr error
 	if err := raw.Control(func(fd uintptr) {
 		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_DUPFD_CLOEXEC, 0)
@@ -85,8 +86,8 @@ func (s *socket) arm(op int, more uint32) error {
 	})
 }
 
-// claim makes the caller the one that serves the connection. If there is one
-// already, claim returns false, and that one's release will return false.
+// claim makes the caller the owner of the connection. If there is an owner already,
+// claim returns false, and the owner's release will return false.
 func (s *socket) claim() bool {
 	for {
 		switch s.state.Load() {
@@ -113,8 +114,8 @@ func (s *socket) lost() {
 	}
 }
 
-// release ends a claim. It returns false if there has been another event: then the
-// claim goes on.
+// release ends a claim. It returns false if another event has arrived: then the claim
+// goes on.
 func (s *socket) release() bool {
 	if s.state.CompareAndSwap(working, waiting) {
 		return true
@@ -131,7 +132,8 @@ func (s *socket) call() {
 	}
 }
 
-// SetReadDeadline implements net.Conn. At t, call runs.
+// SetReadDeadline implements net.Conn. call runs at t, or at once if t has passed. The
+// zero time stops it.
 func (s *socket) SetReadDeadline(t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,14 +154,15 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements net.Conn. Whatever the deadline, the running write
-// and all later ones get cutGrace: only cutOff calls it.
+// SetWriteDeadline implements net.Conn. Only cutOff calls it. It ignores its argument:
+// the running write and all later ones get cutGrace.
 func (s *socket) SetWriteDeadline(time.Time) error {
 	s.shortDeadline.Store(true)
 	s.wakeWriter()
 	return nil
 }
 
+// wakeWriter wakes the goroutine that is blocked in Write, if there is one.
 func (s *socket) wakeWriter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +172,8 @@ func (s *socket) wakeWriter() {
 	}
 }
 
-// waker returns the channel on which a writer waits. The writer arms the socket
-// afterwards, so that no event is lost.
+// waker returns the channel on which a writer waits. The writer must arm the socket
+// only after that, so that no event is lost.
 func (s *socket) waker() chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +200,7 @@ func (s *socket) Write(b []byte) (int, error) {
 	if err := s.arm(syscall.EPOLL_CTL_MOD, syscall.EPOLLOUT); err != nil {
 		return 0, err
 	}
-	defer func() { _ = s.arm(syscall.EPOLL_CTL_MOD, 0) }() // did not fail before
+	defer func() { _ = s.arm(syscall.EPOLL_CTL_MOD, 0) }() // the same call has just succeeded
 	for rest := b; ; {
 		var err error
 		if rest, err = writeSome(s.fd, rest); err != nil || len(rest) == 0 {

@@ -52,9 +52,9 @@ func TestLongStatementsDoNotBlockTheLoop(t *testing.T) {
 	}
 }
 
-// Connections that come, ask, and go in any way, while descriptors are used
-// again and batches are shared: every answer reaches the one who asked.
-func TestAnswersReachWhoAsked(t *testing.T) {
+// Each answer reaches the connection that sent the query, while connections begin and
+// end in any way, descriptors are reused and batches are split.
+func TestAnswersReachTheirConnection(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	s, _ := linesServer(Limits{})
 	l := listenTCP(t)
@@ -97,8 +97,8 @@ func TestAnswersReachWhoAsked(t *testing.T) {
 	waitGone(t, s)
 }
 
-// However the loop and its watchdog interleave: a watchdog that sleeps while
-// something is being worked on has been woken.
+// In every interleaving of the loop and its watchdog, a watchdog that sleeps while an
+// event is being worked on has been woken.
 func TestWatchdogMissesNoWakeUp(t *testing.T) {
 	const rounds = 100_000
 	p := &poller{main: &batch{}, helpers: []*batch{{helper: true}}, wake: make(chan struct{}, 1)}

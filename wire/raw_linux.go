@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// rawRead and rawWrite are for sockets in the event loop. These are non-blocking,
-// so that a raw system call never blocks the thread. It saves the scheduler's
-// bookkeeping, and recvfrom and sendto save the file system's part of read and
-// write.
+// rawRead and rawWrite read and write sockets of the event loop. These sockets are
+// non-blocking, so that a raw system call never blocks the thread. A raw call saves
+// the scheduler's bookkeeping. recvfrom and sendto save the file system's part of
+// read and write.
 func rawRead(fd int, p []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(sysReceive, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
 	return int(n), errno
@@ -30,10 +30,9 @@ func setUserTimeout(raw syscall.RawConn, d time.Duration) {
 	})
 }
 
-// setNearby sets the congestion control reno for a peer on the same machine. The
-// pacing of BBR, where that is the system's default, costs a tenth of a query's
-// CPU.
-func setNearby(raw syscall.RawConn) {
+// setReno sets the congestion control reno, for a peer on the same machine. BBR, the
+// default of some systems, paces packets; that costs a tenth of a query's CPU.
+func setReno(raw syscall.RawConn) {
 	_ = raw.Control(func(fd uintptr) { // best effort: any other works
 		_ = syscall.SetsockoptString(int(fd), syscall.IPPROTO_TCP, syscall.TCP_CONGESTION, "reno")
 	})

@@ -12,4 +12,4 @@ func rawWrite(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
 
 func setUserTimeout(syscall.RawConn, time.Duration) {}
 
-func setNearby(syscall.RawConn) {}
+func setReno(syscall.RawConn) {}

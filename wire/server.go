@@ -17,20 +17,20 @@ import (
 // Server serves one protocol on any number of listeners. NewMachine is
 // required; other zero fields have useful defaults. It must not be copied.
 type Server struct {
-	// NewMachine makes the protocol's side of a new connection. It must not
-	// wait: it runs in the accept loop.
+	// NewMachine makes the protocol's side of a new connection. It must not wait: it
+	// runs in the accept loop.
 	NewMachine func(c *Conn) Machine
 
 	Limits Limits
 	Logger *slog.Logger // nil: slog.Default()
 
-	// TLS has the certificates, nil for plaintext only. ALPN is the name of the
-	// protocol in RFC 7301: a client that offers only others is refused. "" does
-	// not negotiate.
+	// TLS holds the certificates; nil for plaintext only. ALPN is the protocol's name
+	// for RFC 7301: a client that offers only other names is refused. "" does not
+	// negotiate.
 	TLS  *TLS
 	ALPN string
 
-	// Took is called with the duration of each statement of the slow path; may be
+	// Took is called with the duration of each statement of the slow path. It may be
 	// nil.
 	Took func(time.Duration)
 
@@ -48,9 +48,9 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[int32]*conn
-	loggingIn *Places[*conn] // those of conns that have not logged in
-	loggedIn  census         // the others of conns
-	done      Traffic        // without the counters of conns
+	loggingIn *Places[*conn] // connections that have not logged in
+	loggedIn  census         // connections that have
+	done      Traffic        // of closed connections, and the counts of refusals and errors
 	work      sync.WaitGroup
 }
 
@@ -70,9 +70,9 @@ const (
 	acceptPauseMin = 5 * time.Millisecond
 	acceptPauseMax = time.Second
 
-	// networkShare times PerIP is the limit of a network: a /64 may be one host
-	// with many addresses, or a whole local network.
-	networkShare = 4
+	// networkFactor times PerIP is the limit of a network: a /64 may be one host with
+	// many addresses, or a whole local network.
+	networkFactor = 4
 
 	// cutGrace bounds the last write of a connection that is cut off.
 	cutGrace = 500 * time.Millisecond
@@ -113,7 +113,7 @@ func (s *Server) Serve(l net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return err
 		}
-		// No file descriptor is free, or the client has hung up: try again.
+		// No file descriptor is free, or the client has hung up. Try again.
 		pause = min(max(2*pause, acceptPauseMin), acceptPauseMax)
 		s.Logger.Warn("cannot accept a connection", "error", err, "pause", pause)
 		select {
@@ -176,9 +176,9 @@ func (s *Server) adopt(c *conn) bool {
 	return true
 }
 
-// register gives a new connection its id and a place among those that have not
-// logged in, unless the server shuts down. The limits on connections are checked
-// by Admit: only then can the client get the error.
+// register gives a new connection its id. Unless the server shuts down, it adds the
+// connection to loggingIn. Admit checks the limits on connections: only then can the
+// client get the error.
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	s.done.Accepted++
@@ -237,9 +237,9 @@ func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	case c.info.IP.IsValid() && s.loggedIn.addresses[c.info.IP] >= s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.info.IP).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration."), RefusedAddress
-	case c.info.IP.IsValid() && s.loggedIn.networks[Network(c.info.IP)] >= networkShare*s.Limits.PerIP:
+	case c.info.IP.IsValid() && s.loggedIn.networks[Network(c.info.IP)] >= networkFactor*s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", Network(c.info.IP)).
-			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration: a /64 of IPv6 may have %d times as many.", networkShare), RefusedAddress
+			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration: a /64 of IPv6 may have %d times as many.", networkFactor), RefusedAddress
 	case !s.loggingIn.Leave(c):
 		return errEvicted, RefusedBeforeLogin
 	}
@@ -248,8 +248,7 @@ func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	return nil, ""
 }
 
-// forget removes a closed connection, and adds its counters to those of the
-// server.
+// forget removes a closed connection, and adds its counters to done.
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,10 +288,10 @@ func (s *Server) Connections() int {
 	return len(s.conns)
 }
 
-// Shutdown stops accepting, closes idle connections with an error to the client
-// and lets running statements finish. When ctx ends it cuts the others off. It
-// returns when every connection is closed, with the error of ctx if some were cut
-// off.
+// Shutdown stops accepting, sends an error to idle connections and closes them, and
+// lets running statements finish. When ctx ends it cuts off the connections that are
+// left. It returns when every connection is closed, with the error of ctx if some
+// were cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.init()
 	s.mu.Lock()
@@ -328,6 +327,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// eachConn calls f for every connection, with mu held.
 func (s *Server) eachConn(f func(*conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -343,7 +343,8 @@ type throttle struct {
 	skipped int
 }
 
-// next reports whether to log now, and the number of lines left out before.
+// next reports whether to log now, and the number of lines that were left out since
+// the last one.
 func (t *throttle) next(now time.Time) (skipped int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -41,7 +41,7 @@ func TestConnectionsBeforeTheLoginAreLimited(t *testing.T) {
 	bubble(t, Limits{PreAuth: 2}, func(t *testing.T, dial func() *peer, _ *Server, _ *lines) {
 		one, two := dial(), dial()
 		three := dial()
-		one.want("go away: 1") // the oldest makes room
+		one.want("go away: 1") // the oldest is evicted
 		one.wantEnd()
 		two.login()
 		dial().login()
@@ -49,8 +49,8 @@ func TestConnectionsBeforeTheLoginAreLimited(t *testing.T) {
 	})
 }
 
-// A client with many connections does not keep others out: neither who comes over
-// another address, nor who comes over the same one and logs in at once.
+// A client with many connections does not keep others out: neither clients from other
+// addresses, nor a client from the same address that logs in at once.
 func TestConnectionsBeforeTheLoginKeepNoUserOut(t *testing.T) {
 	s, _ := linesServer(Limits{PreAuth: 4})
 	l := listenTCP(t)
@@ -67,13 +67,13 @@ func TestConnectionsBeforeTheLoginKeepNoUserOut(t *testing.T) {
 	dialTCP(t, l).login()
 	dialTCP(t, socket).login()
 	slow.login()
-	// Each is counted as it ends, beside those that log in.
+	// Each evicted connection is counted when it ends, which may be later.
 	n := int64(0)
 	for deadline := time.Now().Add(10 * time.Second); n < 10 && time.Now().Before(deadline); time.Sleep(time.Millisecond) { //nolint:forbidigo // a bounded look
 		n = s.Traffic().Refused[RefusedBeforeLogin]
 	}
 	if n < 10 {
-		t.Errorf("%d connections made room, want those of the flood", n)
+		t.Errorf("%d connections were evicted, want those of the flood", n)
 	}
 }
 
@@ -245,8 +245,8 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 	})
 }
 
-// A client whose answer waits when the server gives up gets a moment, not the
-// write limit.
+// When the server gives up, an answer that the client does not read gets cutGrace, not
+// the write limit.
 func TestCutOffAnswersAreNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(Limits{FlushAt: 1 << 20})
@@ -320,8 +320,8 @@ func TestShutdownUnderAFlood(t *testing.T) {
 	})
 }
 
-// A client in a transaction ends it before the connection ends, and one that has
-// just logged in gets the answer to its first statement.
+// A shutdown waits for the end of a client's transaction. A client that has just logged
+// in gets the answer to its first statement.
 func TestShutdownLetsTransactionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{})

@@ -13,8 +13,8 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// sockets runs a test over TCP and over a Unix socket, with a server that
-// waits that long for a client to take an answer.
+// sockets runs a test over TCP and over a Unix socket. write is the server's
+// Limits.Write.
 func sockets(t *testing.T, write time.Duration, body func(t *testing.T, s *Server, dial func() *peer)) {
 	t.Helper()
 	for name, listen := range map[string]func(t *testing.T) net.Listener{
@@ -48,8 +48,8 @@ func waitGone(t *testing.T, s *Server) {
 	}
 }
 
-// A client may send its last statements and the end of its input in one
-// breath; it gets its answers, and the server notices the end.
+// A client may send its last statements together with the end of its input. It gets its
+// answers, and the server notices the end.
 func TestHalfClosedClientGetsItsAnswers(t *testing.T) {
 	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		var clients sync.WaitGroup
@@ -96,9 +96,9 @@ func TestMessageLargerThanTheReadBuffer(t *testing.T) {
 	})
 }
 
-// A client that does not read stops being served, holds little memory and is
-// hung up on; others do not notice.
-func TestDeafClients(t *testing.T) {
+// A client that does not read is served no more, costs little memory and is closed.
+// Others are served meanwhile.
+func TestClientsThatDoNotReadAreClosed(t *testing.T) {
 	const count, each = 16, 1 << 20
 	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) {
 		other := dial().login()
@@ -109,7 +109,7 @@ func TestDeafClients(t *testing.T) {
 		other.send("echo prompt\n")
 		other.want("prompt")
 		if held := (wiretest.MemoryInUse() - before) / count; held > each {
-			t.Errorf("a deaf client holds %d bytes, want at most %d", held, each)
+			t.Errorf("a client that does not read costs %d bytes, want at most %d", held, each)
 		}
 		_ = other.Close()
 		waitGone(t, s)
@@ -128,9 +128,8 @@ func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
 	})
 }
 
-// The last answer must arrive although the client has sent more than the
-// server ever read.
-func TestLastWordsArrive(t *testing.T) {
+// The last answer arrives, although the client has sent more than the server has read.
+func TestTheLastAnswerArrives(t *testing.T) {
 	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		for range 20 {
 			p := dial().login()
@@ -198,8 +197,8 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 	allocatesNothing(t, dialTCP(t, l), 0)
 }
 
-// allocatesNothing sends and gets some bytes again and again. others is what
-// packages that are not ours allocate then.
+// allocatesNothing counts the allocations of a round trip. others is the number of
+// allocations by packages outside this module.
 func allocatesNothing(t *testing.T, p *peer, others float64) {
 	t.Helper()
 	buf := make([]byte, 64)
@@ -219,8 +218,7 @@ func allocatesNothing(t *testing.T, p *peer, others float64) {
 	}
 }
 
-// echo is a machine that sends back what it gets, inside TLS after a line that
-// says so.
+// echo is a machine that sends its input back. After a first line "tls" it begins TLS.
 type echo struct {
 	lines
 	conn *Conn
@@ -243,8 +241,7 @@ func (e *echo) Feed(_ context.Context, in []byte, out *Out) (int, error) {
 	return len(in), nil
 }
 
-// An idle connection must hold no buffer and no goroutine: connection and machine
-// only.
+// An idle connection has no buffer and no goroutine, only its conn and its machine.
 func TestIdleConnectionsAreSmall(t *testing.T) {
 	const count, each = 1000, 2500
 	s := &Server{NewMachine: func(c *Conn) Machine { return &echo{conn: c} }, Limits: Limits{PerIP: 2 * count}}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Statement makes the contexts of the statements of a connection. A context that
-// was not canceled is used for the next statement, too, so that most statements
-// allocate no context and no timer.
+// Statement makes the contexts of the statements of a connection. The next statement
+// uses the same context again, unless it was canceled. So most statements allocate no
+// context and no timer.
 type Statement struct {
 	Took func(time.Duration) // called with the duration of each statement; may be nil
 
@@ -17,7 +17,7 @@ type Statement struct {
 	cancel  context.CancelCauseFunc
 	running bool
 	lost    error         // not nil: ends every statement
-	began   time.Duration // by monotonic, as deadline and wakes
+	began   time.Duration // by monotonic, like deadline and wakes
 
 	deadline time.Duration // of the running statement, 0 for none
 	overdue  error         // cause of the end at the deadline
@@ -39,9 +39,9 @@ func at(d time.Duration) time.Time {
 	return processStart.Add(d)
 }
 
-// Begin returns the context of a statement. It ends with parent, with Interrupt
-// or Lose, and after timeout, if that is above 0, with the cause overdue. One
-// statement runs at a time, and all have the same parent.
+// Begin returns the context of a statement. The context ends with parent, and by
+// Interrupt and Lose. If timeout is above 0, it ends after timeout with the cause
+// overdue. One statement runs at a time, and all have the same parent.
 func (s *Statement) Begin(parent context.Context, timeout time.Duration, overdue error) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Statement) expire() {
 	s.cancel(s.overdue)
 }
 
-// End ends the statement.
+// End ends the statement and calls Took.
 func (s *Statement) End() {
 	if s.Took != nil {
 		s.Took(monotonic() - s.began)

@@ -62,7 +62,7 @@ func TestEachStatementHasItsOwnDeadline(t *testing.T) {
 		for _, c := range []struct{ timeout, runs, ends time.Duration }{
 			{10 * time.Second, time.Second, 0},
 			{10 * time.Second, 9500 * time.Millisecond, 0}, // the first one's timer fires in it
-			{time.Second, 2 * time.Second, time.Second},    // earlier than what the timer is set for
+			{time.Second, 2 * time.Second, time.Second},    // ends before the timer fires
 			{0, time.Hour, 0},
 			{10 * time.Second, 11 * time.Second, 10 * time.Second},
 			{time.Minute, 59 * time.Second, 0},
@@ -84,7 +84,7 @@ func TestEachStatementHasItsOwnDeadline(t *testing.T) {
 	})
 }
 
-func TestWhatAStatementTookIsTold(t *testing.T) {
+func TestTookGetsTheDurationOfAStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took []time.Duration
 		s := wire.Statement{Took: func(d time.Duration) { took = append(took, d) }}
@@ -95,12 +95,12 @@ func TestWhatAStatementTookIsTold(t *testing.T) {
 			s.End()
 		}
 		if !slices.Equal(took, []time.Duration{time.Second, 3 * time.Second}) {
-			t.Errorf("told %v", took)
+			t.Errorf("durations %v", took)
 		}
 	})
 }
 
-func TestAStatementCostsNothing(t *testing.T) {
+func TestStatementAllocatesNothing(t *testing.T) {
 	var s wire.Statement
 	defer s.Close()
 	if n := testing.AllocsPerRun(1000, func() {

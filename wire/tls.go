@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// PEM has the contents of the PEM files of a server.
+// PEM holds the contents of the PEM files of a server.
 type PEM struct {
 	Cert     []byte // the server's certificate, and the intermediate ones behind it
 	Key      []byte // its private key
-	ClientCA []byte // issuers of clients' certificates; empty: clients are not asked for one
+	ClientCA []byte // issuers of clients' certificates; empty: no client certificate is requested
 }
 
 // TLS is the server side of TLS 1.2 and 1.3. Replace exchanges the certificates
@@ -30,7 +30,7 @@ type TLS struct {
 	current atomic.Pointer[identity]
 }
 
-// identity is one set of certificates.
+// identity is one set of certificates. It is not changed once it is stored.
 type identity struct {
 	config   *tls.Config
 	leaf     *x509.Certificate
@@ -73,8 +73,8 @@ func (t *TLS) Replace(p PEM) error {
 	return nil
 }
 
-// suites has the cipher suites of TLS 1.2, without the CBC modes, which have known
-// padding attacks. Those of TLS 1.3 are fixed.
+// suites lists the cipher suites for TLS 1.2, without the CBC modes, which have known
+// padding attacks. crypto/tls does not let a program choose the suites of TLS 1.3.
 var suites = []uint16{
 	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -88,9 +88,10 @@ func (t *TLS) Config() *tls.Config { return t.current.Load().config }
 // Leaf returns the server's certificate.
 func (t *TLS) Leaf() *x509.Certificate { return t.current.Load().leaf }
 
-// endPoint returns the channel binding tls-server-end-point of RFC 5929, section
-// 4.1: the hash of the certificate, by the hash function of its signature, or by
-// SHA-256 where that is MD5 or SHA-1. It is nil where the RFC defines none.
+// endPoint returns the channel binding tls-server-end-point of RFC 5929, section 4.1:
+// the hash of the certificate. The hash function is that of the certificate's
+// signature, or SHA-256 in place of MD5 and SHA-1. endPoint returns nil where the RFC
+// defines none.
 func endPoint(leaf *x509.Certificate) []byte {
 	var h crypto.Hash
 	switch leaf.SignatureAlgorithm {
@@ -117,18 +118,18 @@ type Secured struct {
 	Encryption
 }
 
-// Encryption has the columns of pg_stat_ssl.
+// Encryption holds the columns of pg_stat_ssl.
 type Encryption struct {
-	Version string // as OpenSSL writes it, TLSv1.3
-	Cipher  string // likewise, ECDHE-RSA-AES128-GCM-SHA256
+	Version string // in OpenSSL's form: TLSv1.3
+	Cipher  string // in OpenSSL's form: ECDHE-RSA-AES128-GCM-SHA256
 	Bits    int    // of the cipher's key
 
 	// Of the client's certificate, if it has one.
 	ClientDN, ClientSerial, IssuerDN string
 }
 
-// secure does the TLS handshake, which begins with the input that the Machine has
-// left. It reports whether the connection goes on.
+// secure does the TLS handshake. The input that the Machine has left is its beginning.
+// It reports whether the connection goes on.
 func (c *conn) secure() bool {
 	c.upgrade, c.info.startTLS = false, false
 	identity := c.server.TLS.current.Load()
@@ -188,14 +189,15 @@ func distinguishedName(n pkix.Name) string {
 	return b.String()
 }
 
-// attributes has the short names of RFC 4519 and of e-mail addresses.
+// attributes maps object identifiers to the short names of RFC 4519, and that of e-mail
+// addresses (PKCS #9).
 var attributes = map[string]string{
 	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.10": "O", "2.5.4.11": "OU",
 	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
-// errNoInput is returned by a tlsSocket whose socket has no input. crypto/tls keeps
-// half a record after an error that is temporary.
+// errNoInput is returned by tlsSocket.Read when the socket has no input. It is
+// temporary: after a temporary error crypto/tls keeps the part of a record that it has.
 var errNoInput net.Error = noInputError{}
 
 type noInputError struct{}
@@ -272,7 +274,7 @@ func (s *tlsSocket) SetWriteDeadline(time.Time) error { return nil }
 // maxRecord bounds a Read of crypto/tls: one record (RFC 8446, section 5.1).
 const maxRecord = 16 << 10
 
-// drainTLS implements drain inside TLS.
+// drainTLS reads and serves all input inside TLS. See drain.
 func (c *conn) drainTLS() bool {
 	for {
 		n, err := c.tls.Read(c.work.in[:])
@@ -293,7 +295,8 @@ func (c *conn) drainTLS() bool {
 	}
 }
 
-// closeTLS sends close_notify. It does not wait for a client that does not read.
+// closeTLS sends close_notify. It waits for a client that does not read for cutGrace at
+// most.
 func (c *conn) closeTLS() {
 	if c.tls == nil || c.out.Err() != nil {
 		return

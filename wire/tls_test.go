@@ -134,7 +134,7 @@ func TestRoundTripInsideTLSAllocatesNothing(t *testing.T) {
 // the server sends, each of which is a write (RFC 8446, section 5.1).
 type records struct {
 	net.Conn
-	head  []byte // of a record: what is there of it
+	head  []byte // of a record, as far as it has arrived
 	left  int    // bytes of the record that are to come
 	count int
 }
@@ -180,8 +180,8 @@ func TestOneWriteForABatchInsideTLS(t *testing.T) {
 	}
 }
 
-// The server must neither wait for the rest of a record with a message in
-// hand nor miss the rest when it comes.
+// The server serves the messages that have arrived while the rest of a record is under
+// way, and then serves the rest.
 func TestTLSRecordsInPieces(t *testing.T) {
 	_, l, authority := tlsServer(t, Limits{}, io.Discard)
 	p := dialTCP(t, l)
@@ -247,8 +247,8 @@ func (c *prefixConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// What somebody in the middle puts between the request for TLS and the
-// handshake must not be taken for the client's words (CVE-2021-23214).
+// Bytes that an attacker inserts between the request for TLS and the handshake are not
+// served as the client's (CVE-2021-23214).
 func TestPlaintextIsNeverTakenForTLS(t *testing.T) {
 	var log logBuffer
 	s, l, _ := tlsServer(t, Limits{}, &log)
@@ -261,7 +261,7 @@ func TestPlaintextIsNeverTakenForTLS(t *testing.T) {
 	}
 	waitGone(t, s)
 	if text := log.String(); !strings.Contains(text, "TLS handshake: ") {
-		t.Errorf("the log says nothing of it: %q", text)
+		t.Errorf("the log does not have the failed handshake: %q", text)
 	}
 }
 
@@ -479,8 +479,8 @@ func TestShutdownReachesTLSConnections(t *testing.T) {
 	})
 }
 
-// A client that goes without a word, or in the breath of its last message,
-// is noticed.
+// The server notices a client that closes without close_notify, or together with its
+// last message.
 func TestTLSClientsThatLeave(t *testing.T) {
 	sockets(t, 200*time.Millisecond, func(t *testing.T, s *Server, dial func() *peer) {
 		secured(t, s, dial, func(t *testing.T, s *Server, dial func() *peer) {

@@ -8,11 +8,11 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Traffic has the counters of a Server since it began.
+// Traffic holds the counters of a Server since it was made.
 type Traffic struct {
-	Accepted int64            // connections, those refused included
+	Accepted int64            // connections, refused ones included
 	Received int64            // bytes of the protocol, without TLS around them
-	Sent     int64            // likewise
+	Sent     int64            // bytes of the protocol, without TLS around them
 	Commands int64            // see Conn.Served
 	Refused  map[string]int64 // connections, by one of the Refused… constants
 	Errors   map[string]int64 // to clients, by SQLSTATE
@@ -21,15 +21,15 @@ type Traffic struct {
 // Keys of Traffic.Refused: reasons for which connections were refused.
 const (
 	RefusedBeforeLogin = "before_login" // too many that have not logged in
-	RefusedLimit       = "limit"        // too many altogether
+	RefusedLimit       = "limit"        // too many on the server
 	RefusedAddress     = "address"      // too many from one address
 	RefusedSlow        = "slow"         // the login or a message took too long
 	RefusedTLS         = "tls"          // the handshake failed
 	RefusedDraining    = "draining"     // shutdown
 )
 
-// counters belong to one connection, which alone writes them, once a read and
-// once a write: no two connections write to the same cache line.
+// counters belong to one connection. Only its goroutine writes them, once a read and
+// once a write, so that no two connections write to the same cache line.
 type counters struct {
 	received, sent, commands atomic.Int64
 }

@@ -8,7 +8,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// What connections did stays counted when they are gone.
+// The counters of a connection stay in the total when it is closed.
 func TestTrafficIsCounted(t *testing.T) {
 	bubble(t, Limits{Connections: 3, ReservedForSocket: 1}, func(t *testing.T, dial func() *peer, s *Server, _ *lines) {
 		first := dial().login()

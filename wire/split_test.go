@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// What the steps of the loop take, about as measured on the machines of the
-// reports; the model is about how they add up on processors we do not have.
+// The durations of the loop's steps, about as measured on the machines of the reports.
+// The model adds them up for numbers of processors that those machines do not have.
 const (
 	modelPoll    = 300 * time.Nanosecond  // epoll_pwait,
 	modelEvent   = 30 * time.Nanosecond   // and for each socket that it reports
 	modelQuery   = 3 * time.Microsecond   // read, answer, write
-	modelStart   = 1500 * time.Nanosecond // to wake another processor, for the one that wakes it
-	modelLatency = 5 * time.Microsecond   // until that one begins
+	modelStart   = 1500 * time.Nanosecond // cost of waking another processor
+	modelLatency = 5 * time.Microsecond   // until the woken processor begins
 	modelClient  = 20 * time.Microsecond  // from an answer to the next query
 )
 
-// readiness is when connections have their next query, the earliest first.
+// readiness is a heap of the times of the connections' next queries.
 type readiness []time.Duration
 
 func (r readiness) Len() int           { return len(r) }
@@ -32,16 +32,16 @@ func (r *readiness) Pop() any {
 	return last
 }
 
-// model runs the poller's own decisions against clients that ask again and
-// again, in a time of its own, and returns queries a second.
+// model runs the poller's decisions in virtual time. Each client sends its next query
+// modelClient after an answer. model returns queries a second.
 func model(procs, conns int) float64 {
 	const length = 100 * time.Millisecond
 	p := &poller{}
 	p.prepare(procs)
-	clients := make(readiness, conns)            // all have asked
-	until := map[*batch]time.Duration{p.main: 0} // who works, and until when
+	clients := make(readiness, conns)            // all have a query
+	until := map[*batch]time.Duration{p.main: 0} // the ends of the batches that are worked on
 	now, answered := time.Duration(0), 0
-	p.ask = func(b *batch, most, timeout int) int {
+	p.fetch = func(b *batch, most, timeout int) int {
 		if timeout == forever && clients[0] > now {
 			now = clients[0] + modelLatency
 		}
@@ -69,7 +69,7 @@ func model(procs, conns int) float64 {
 		answer(helper, now+modelLatency)
 	}
 	for now < length {
-		b := p.main // who is the first to be done
+		b := p.main // the batch that ends first
 		for other, end := range until {
 			if end < until[b] {
 				b = other
@@ -84,8 +84,8 @@ func model(procs, conns int) float64 {
 	return float64(answered) / now.Seconds()
 }
 
-// TestBatchesAreSplitAmongProcessors says what more processors bring where there is work
-// for them: the machines that nextid was measured on have two.
+// With enough connections the rate must grow with the processors. It is a model: the
+// machines that nextid was measured on have two.
 func TestBatchesAreSplitAmongProcessors(t *testing.T) {
 	for _, procs := range []int{2, 4, 8, 16} {
 		conns := 64 * procs
