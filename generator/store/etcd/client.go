@@ -17,12 +17,12 @@ import (
 	"nextid/dsn"
 )
 
-// client speaks etcd's JSON gateway (api/etcdserverpb/rpc.proto as
-// grpc-gateway maps it): []byte in base64, int64 as texts.
+// client sends requests to etcd's JSON gateway (api/etcdserverpb/rpc.proto as
+// grpc-gateway maps it): []byte is base64, int64 is a text.
 type client struct {
 	http      *http.Client
 	endpoints []string
-	at        atomic.Uint32 // the endpoint in use; after a failure the next one
+	at        atomic.Uint32 // number of the endpoint in use, modulo their count; advanced after a failure
 	what      string        // for messages, without a password
 
 	user, password string
@@ -85,7 +85,7 @@ type (
 const (
 	dialTimeout = 2 * time.Second
 	maxConns    = 16       // to one endpoint
-	maxAnswer   = 64 << 20 // bytes; a catalogue of 100 000 names has less
+	maxAnswer   = 64 << 20 // bytes; a catalogue of 100 000 names is smaller
 )
 
 func newClient(u *url.URL, hosts []string) (*client, error) {
@@ -134,11 +134,10 @@ func (c *client) txn(ctx context.Context, t txnRequest) (did txnResponse, err er
 	return did, err
 }
 
-// refusal is an answer of etcd that is an error.
+// refusal is an error response of etcd.
 type refusal struct {
-	status int
-	Text   string `json:"error"`
-	Code   int    `json:"code"` // as of gRPC
+	Text string `json:"error"`
+	Code int    `json:"code"` // a code of gRPC
 }
 
 func (r *refusal) Error() string { return r.Text }
@@ -150,18 +149,18 @@ const (
 	unauthenticated    = 16
 )
 
-// wantsLogin reports whether a token is missing or too old. Without one etcd
-// calls the argument invalid.
+// wantsLogin reports whether a token is missing or has expired. etcd reports a
+// missing token as an invalid argument.
 func (r *refusal) wantsLogin() bool {
 	return r.Code == unauthenticated || r.Code == invalidArgument && strings.Contains(r.Text, "user name is empty")
 }
 
-// noToken stands for the token of a cluster that asks for none.
+// noToken is the token for a cluster without authentication.
 const noToken = "-"
 
-// call sends one request. It goes to another endpoint only when no connection
-// was made, or the request was refused for certain: a second try of what may
-// have been done could do it twice.
+// call sends one request. It tries another endpoint only if no connection was made.
+// Any other request may have been carried out, and repeating it could do it twice. A
+// request that was refused for its token is repeated once after a new login.
 func (c *client) call(ctx context.Context, method string, request, response any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -189,7 +188,7 @@ func (c *client) call(ctx context.Context, method string, request, response any)
 			c.forgetToken()
 			continue
 		}
-		// The next call, at least, asks another member.
+		// The next call uses another member.
 		c.at.CompareAndSwap(at, at+1)
 		if !unreached(ctx, err) {
 			return err
@@ -198,7 +197,8 @@ func (c *client) call(ctx context.Context, method string, request, response any)
 	return err
 }
 
-// unreached reports whether a request was not sent, for want of a connection.
+// unreached reports whether a request was not sent because no connection could be
+// made.
 func unreached(ctx context.Context, err error) bool {
 	var op *net.OpError
 	return ctx.Err() == nil && errors.As(err, &op) && op.Op == "dial"
@@ -222,7 +222,7 @@ func (c *client) send(ctx context.Context, to string, body []byte, response any)
 		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	// net/http sends a POST again only if nothing of it was written.
+	// net/http repeats a POST only if nothing of it was written.
 	c.mu.Lock()
 	if c.token != "" && c.token != noToken {
 		r.Header.Set("Authorization", c.token)
@@ -238,14 +238,14 @@ func (c *client) send(ctx context.Context, to string, body []byte, response any)
 		return err
 	}
 	if answer.StatusCode != http.StatusOK {
-		said := &refusal{status: answer.StatusCode}
+		said := new(refusal)
 		if json.Unmarshal(text, said) != nil || said.Text == "" {
 			said.Text = answer.Status
 		}
 		return said
 	}
 	if found, ok := response.(*rangeResponse); ok {
-		found.date, _ = http.ParseTime(answer.Header.Get("Date")) // zero if there is none
+		found.date, _ = http.ParseTime(answer.Header.Get("Date")) // zero if it is missing
 	}
 	return json.Unmarshal(text, response)
 }
@@ -261,7 +261,7 @@ func (c *client) login(ctx context.Context) error {
 	}
 	err = c.send(ctx, c.endpoints[int(c.at.Load())%len(c.endpoints)]+"auth/authenticate", body, &said)
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.Code == failedPrecondition {
-		said.Token, err = noToken, nil // the cluster knows no users
+		said.Token, err = noToken, nil // the cluster has authentication turned off
 	}
 	if err != nil {
 		return err

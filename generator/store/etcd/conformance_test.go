@@ -45,8 +45,8 @@ func TestConformance(t *testing.T) {
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
 }
 
-// TestConformanceWithLoginAndTLS: users are on, and a role holds only the keys
-// of the store.
+// TestConformanceWithLoginAndTLS turns authentication on, with a role for the keys
+// of the store alone.
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
 	s := dbtest.EtcdTLS(t)
@@ -61,7 +61,7 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	dbtest.WantError(t, err, generator.ErrNotNow, "authentication failed")
 }
 
-// TestLoginIsTurnedOnAndOff while servers run.
+// TestLoginIsTurnedOnAndOff changes authentication while servers run.
 func TestLoginIsTurnedOnAndOff(t *testing.T) {
 	t.Parallel()
 	s := dbtest.EtcdTLS(t)

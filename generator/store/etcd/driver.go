@@ -6,7 +6,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Driver returns the plug-in.
+// Driver describes this store to the server: its URL schemes, Open and its schema.
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"etcd", "etcds"}, Example: "etcd://HOST:2379,HOST:2379", Failover: shared.Stop,

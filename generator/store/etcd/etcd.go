@@ -11,10 +11,10 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Config says where the cluster is.
+// Config names the cluster.
 type Config struct {
-	// URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, or etcds:// for
-	// TLS. Parameters of the latter: ca, cert and key, names of PEM files.
+	// URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, or etcds:// for TLS.
+	// Parameters of etcds: ca, cert and key, names of PEM files.
 	URL string
 }
 
@@ -30,7 +30,7 @@ var (
 	_ shared.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. It does not connect yet.
+// Open returns an Engine. The first call connects.
 func Open(cfg Config) (*Engine, error) {
 	u, hosts, err := dsn.Parse(cfg.URL)
 	if err != nil {
@@ -49,7 +49,7 @@ func Open(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-const format = "1" // of what the marker says
+const format = "1" // content of the marker
 
 func (e *Engine) marker() string           { return e.prefix + "format" }
 func (e *Engine) rowKey(key string) string { return e.prefix + "reservations/" + key }
@@ -61,7 +61,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.c.what, err)
 }
 
-// swapper is the compare-and-set below the Engine.
+// swapper implements the compare-and-set that shared.CAS needs.
 type swapper struct{ *Engine }
 
 // Epoch implements shared.Swapper.
@@ -76,8 +76,8 @@ func (s swapper) Epoch(ctx context.Context) (string, error) {
 	return found.Header.ClusterID + "/" + found.KVs[0].CreateRevision, nil
 }
 
-// Time implements shared.Timekeeper. etcd has no question for it, but every
-// answer over HTTP says when it was made, in whole seconds.
+// Time implements shared.Timekeeper. etcd has no request for the time, but each
+// HTTP response has a Date, in whole seconds.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	found, err := e.c.get(ctx, e.marker(), "")
 	if err != nil {
@@ -98,7 +98,7 @@ func (s swapper) Load(ctx context.Context, key string) (shared.Value, error) {
 	return found.KVs[0].value()
 }
 
-// Latest implements shared.Swapper: reads of etcd are linearizable.
+// Latest implements shared.Swapper. Reads of etcd are linearizable, so it is Load.
 func (s swapper) Latest(ctx context.Context, key string) (shared.Value, error) {
 	return s.Load(ctx, key)
 }
@@ -108,6 +108,8 @@ func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text st
 	return s.swap(ctx, s.rowKey(key), was, text)
 }
 
+// swap puts text under key if its mod_revision is was.Version; 0 means that the key
+// must not exist. Otherwise it returns the present value.
 func (e *Engine) swap(ctx context.Context, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	did, err := e.c.txn(ctx, txnRequest{
 		Compare: []compare{
@@ -191,8 +193,8 @@ func (e *Engine) Count(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// PutName implements shared.Engine. The value of an entry takes the place of
-// its revision: the same value means the same entry.
+// PutName implements shared.Engine. An entry with an equal value counts as
+// unchanged, so its value replaces the revision in was.
 func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
 	key := e.nameKey(n.Name)
 	var old shared.Value

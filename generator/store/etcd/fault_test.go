@@ -15,7 +15,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// leader finds the leader of a cluster.
+// leader returns the leader of a cluster.
 func leader(t *testing.T, members []*dbtest.Server) *dbtest.Server {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -45,8 +45,8 @@ func leader(t *testing.T, members []*dbtest.Server) *dbtest.Server {
 	return nil
 }
 
-// Rows 38 and 53: the leader is killed, and frozen, three times each. A new
-// leader is the same store: nothing is skipped and no name stops.
+// Rows 38 and 53: the leader is killed, and frozen, three times each. The store of
+// a new leader is the same: nothing is skipped and no name stops.
 func TestLeadersThatAreKilledAndFrozen(t *testing.T) {
 	t.Parallel()
 	members := dbtest.Etcd(t, 3)
@@ -88,8 +88,8 @@ func TestClustersThatAreNotReady(t *testing.T) {
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the message holds the password: %v", err)
 	}
-	// Everything is deleted while it runs: nothing starts from zero. Prepared
-	// again, it is another store.
+	// Everything is deleted during use: nothing starts from zero. After it was
+	// prepared again, it is another store.
 	u := place(t, members)
 	schema, err := etcd.OpenSchema(etcd.Config{URL: u})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Schema prepares a cluster for use as a store: it holds a marker, without
-// which servers refuse the cluster.
+// Schema prepares a cluster for use as a store. The cluster then has a marker,
+// without which servers refuse it.
 type Schema struct{ e *Engine }
 
 // OpenSchema returns the Schema of a cluster.
@@ -20,7 +20,7 @@ func OpenSchema(cfg Config) (*Schema, error) {
 	return &Schema{e}, nil
 }
 
-// Up makes the marker. What is there already stays.
+// Up creates the marker. It changes nothing that exists.
 func (s *Schema) Up(ctx context.Context) error {
 	key := []byte(s.e.marker())
 	_, err := s.e.c.txn(ctx, txnRequest{
@@ -30,7 +30,7 @@ func (s *Schema) Up(ctx context.Context) error {
 	return s.e.failure(ctx, err)
 }
 
-// Down removes everything.
+// Down removes all keys of the store.
 func (s *Schema) Down(ctx context.Context) error {
 	var answer struct{}
 	err := s.e.c.call(ctx, "kv/deleterange",
@@ -38,7 +38,7 @@ func (s *Schema) Down(ctx context.Context) error {
 	return s.e.failure(ctx, err)
 }
 
-// Status tells what is there.
+// Status reports whether the cluster is prepared, and counts its keys.
 func (s *Schema) Status(ctx context.Context) (text string, complete bool, err error) {
 	found, err := s.e.c.get(ctx, s.e.marker(), "")
 	if err != nil {
@@ -55,10 +55,10 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 	return fmt.Sprintf("prepared; %d generators, %d keys", len(names), len(rows)), true, err
 }
 
-// Print tells what Up does.
+// Print returns the commands of Up.
 func (s *Schema) Print() (string, error) {
 	return fmt.Sprintf("put %s %s (unless it exists)\n", s.e.marker(), format), nil
 }
 
-// Close gives up the connections.
+// Close closes the connections.
 func (s *Schema) Close() error { return s.e.Close() }

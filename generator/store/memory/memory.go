@@ -1,5 +1,5 @@
-// Package memory is a store that forgets everything when the process ends.
-// It is for tests: nothing in it is durable.
+// Package memory is a store in memory, for tests. Nothing in it is durable: a new
+// Store is empty. Every method may be called by several goroutines at once.
 package memory
 
 import (
@@ -15,12 +15,12 @@ import (
 	"nextid/generator"
 )
 
-// Config configures a Store. The zero value is a shared store on the
+// Config configures a Store. The zero value is a store for several servers, on the
 // system's clock.
 type Config struct {
-	Exclusive bool            // what Store.Exclusive answers
-	Seed      uint64          // what Store.Seed answers
-	Clock     generator.Clock // stamps marks and definitions; nil: generator.SystemClock
+	Exclusive bool            // result of Store.Exclusive
+	Seed      uint64          // result of Store.Seed
+	Clock     generator.Clock // sets the times of marks and definitions; nil: generator.SystemClock
 }
 
 // Store implements generator.Store in memory.
@@ -33,8 +33,7 @@ type Store struct {
 	names  map[string]definition
 }
 
-// definition is a row of the catalogue; a dropped one is a tombstone that
-// keeps the version.
+// definition is a row of the catalogue. A dropped row stays and keeps its version.
 type definition struct {
 	generator.Definition
 	dropped bool
@@ -50,13 +49,13 @@ func New(cfg Config) *Store {
 	return &Store{cfg: cfg, marks: make(map[string]generator.Mark), names: make(map[string]definition)}
 }
 
-// Exclusive implements generator.Store; Config.Exclusive decides.
+// Exclusive implements generator.Store.
 func (s *Store) Exclusive() bool { return s.cfg.Exclusive }
 
 // Seed implements generator.Seeder.
 func (s *Store) Seed() uint64 { return s.cfg.Seed }
 
-// Close implements generator.Store. Every later call answers ErrNotNow.
+// Close implements generator.Store. Every later call returns ErrNotNow.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,8 +24,8 @@ var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) 
 	return mysql.Open(mysql.Config{URL: url, Unsafe: unsafe})
 }
 
-// place makes a database with the tables in it, and an account with the
-// privileges that the migration names and no others. It returns the URL.
+// place creates a database with the tables, and an account with exactly the
+// privileges that the migration names. It returns the URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
 	return placeFor(t, s.MySQLURL, "")
@@ -62,7 +62,7 @@ func open(t testing.TB, url string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ParseTime = true // of goose's table
+	c.ParseTime = true // goose's table has times
 	connector, err := driver.NewConnector(c)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	plain, _, _ := strings.Cut(u, "?ca=")
 	_, err = engine.Try(t.Context(), plain, shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "")
-	_, err = engine.Try(t.Context(), plain+"?tls=true", shared.Config{}) // by the authorities of the system
+	_, err = engine.Try(t.Context(), plain+"?tls=true", shared.Config{}) // with the certificate authorities of the system
 	dbtest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 

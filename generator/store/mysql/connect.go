@@ -14,8 +14,8 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// connector checks every new connection: settings may have changed, and
-// another server may have taken over the address.
+// connector checks every new connection: settings may have changed, and another
+// server may have taken over the address.
 type connector struct {
 	driver.Connector
 	engine *Engine
@@ -34,11 +34,11 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// flavour is a kind of database, by a mark in VERSION().
+// flavour describes a database product. mark is a part of its VERSION().
 type flavour struct {
 	mark, epoch string
-	durable     bool   // it keeps what it confirmed whatever its settings
-	afterCommit string // the question for the epoch; NULL when settings are not safe any more
+	durable     bool   // keeps what it confirmed with any settings
+	afterCommit string // query for the epoch; NULL if the settings are not safe any more
 }
 
 var flavours = []flavour{
@@ -48,13 +48,13 @@ var flavours = []flavour{
 	{"", `@@server_uuid`, false, ``},
 }
 
-// settings are those of the whole server that make a commit durable.
+// settings are the variables of the server that decide whether a commit is durable.
 const settings = `@@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.innodb_doublewrite, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog`
 
-// after is the afterCommit of a flavour. It asks whether the settings are still
-// those that checkSettings lets pass: in a condition, since that costs the
-// database and the driver less than columns do. The one on innodb_doublewrite
-// costs most; where doubleFixed, it cannot change while the server runs.
+// after returns the afterCommit of a flavour. It checks the settings as
+// checkSettings does, in one condition. Returning them as columns would cost the
+// database and the driver more. The check of innodb_doublewrite costs most. It is
+// left out with doubleFixed: the setting cannot change while the server runs.
 func (e *Engine) after(f flavour, doubleFixed bool) string {
 	if f.durable {
 		return "SELECT " + f.epoch
@@ -75,10 +75,11 @@ func (e *Engine) after(f flavour, doubleFixed bool) string {
 	return "SELECT IF(" + strings.Join(all, " AND ") + ", " + f.epoch + ", NULL) AS s"
 }
 
-// errUnsafe stands for the error of Engine.unsafe.
+// errUnsafe makes Advance ask for the settings that are unsafe; see Engine.unsafe.
 var errUnsafe = errors.New("settings are not safe")
 
-// unsafe is the error for a database whose epoch was NULL after a commit.
+// unsafe returns the error for a database that answered with a NULL epoch after a
+// commit.
 func (e *Engine) unsafe(ctx context.Context, c *sql.Conn) error {
 	var flush, double, binlog, sync string
 	if err := c.QueryRowContext(ctx, "SELECT "+settings).Scan(&flush, &double, &binlog, &sync); err != nil {
@@ -87,8 +88,7 @@ func (e *Engine) unsafe(ctx context.Context, c *sql.Conn) error {
 	return cmp.Or(e.checkSettings(flush, double, binlog, sync), errors.New("settings of the database were changed meanwhile"))
 }
 
-// checkSettings refuses settings with which the server can forget what it
-// confirmed.
+// checkSettings refuses settings with which the server can lose confirmed commits.
 func (e *Engine) checkSettings(flush, double, binlog, sync string) error {
 	for _, s := range []struct {
 		name, value string
@@ -108,6 +108,8 @@ func (e *Engine) checkSettings(flush, double, binlog, sync string) error {
 
 func off(s string) bool { return s == "0" || s == "OFF" }
 
+// check reads the product and the settings of a new connection, and stores the
+// flavour. It refuses standbys, unsafe settings and missing privileges.
 func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	row, err := queryRow(ctx, conn, `SELECT VERSION()`, 1)
 	if err != nil {
@@ -144,7 +146,8 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	return tryRights(ctx, conn)
 }
 
-// tryRights writes nothing, as the server will write.
+// tryRights checks the privileges that the store needs, with statements that change
+// no row.
 func tryRights(ctx context.Context, conn driver.Conn) error {
 	for _, text := range []string{
 		"INSERT INTO nextid_reservations SELECT * FROM nextid_reservations WHERE FALSE", "UPDATE nextid_reservations SET hi = hi WHERE FALSE",
@@ -157,7 +160,7 @@ func tryRights(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// queryRow reads one row of texts on a bare connection.
+// queryRow reads one row as texts, without database/sql.
 func queryRow(ctx context.Context, conn driver.Conn, text string, columns int) ([]string, error) {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, text, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"nextid/migrations"
 )
 
-// Driver returns the plug-in.
+// Driver describes this store to the server: its URL schemes, Open and its schema.
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"mysql", "mariadb"}, Example: "mysql://USER@HOST:3306/DATABASE", Failover: shared.Stop,
@@ -29,13 +29,13 @@ func Driver() shared.Driver {
 	}
 }
 
-// open opens a database for migrations.
+// open opens a database for its migrations.
 func open(url string) (*sql.DB, error) {
 	c, err := dsn.MySQL(url)
 	if err != nil {
 		return nil, err
 	}
-	c.ParseTime = true // of goose's table
+	c.ParseTime = true // goose's table has times
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the message holds the password: %v", err)
 	}
-	// A server that becomes read-only while it is used, and a primary again.
+	// A server becomes read-only during use, and then a primary again.
 	url := place(t, s)
 	store := engine.Start(t, url, shared.Config{})
 	dbtest.Grant(t, store, dbtest.Order(10), 1)
@@ -55,8 +55,8 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	dbtest.Grant(t, store, dbtest.Order(10), 11)
 }
 
-// TestSettingsThatChangeWhileServersRun: nothing is granted on a server that
-// may forget it, and all is well when it is set right.
+// TestSettingsThatChangeWhileServersRun makes settings unsafe and safe again.
+// Unsafe ones end the grants.
 func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t, "log-bin=binlog", "sync-binlog=1")
@@ -86,8 +86,8 @@ func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	engine.Crash(t, place(t, s), shared.Config{}, s, 100)
 }
 
-// The server_id is that of another server: a replica was promoted, or a
-// backup was restored elsewhere.
+// The server_id becomes that of another server, as after a failover or a restore
+// elsewhere.
 func TestAnotherServerIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)
@@ -106,7 +106,7 @@ func TestAnotherServerIsNoticed(t *testing.T) {
 	dbtest.Grant(t, b, dbtest.Order(1), 1501)
 }
 
-// A replica that is promoted without the newest writes of its primary.
+// A replica is promoted without the newest writes of its primary.
 func TestAReplicaThatIsPromoted(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog", "sync-binlog=1")
@@ -126,12 +126,12 @@ func TestAReplicaThatIsPromoted(t *testing.T) {
 		return err != nil && strings.Contains(err.Error(), "read-only")
 	})
 	execute(t, on, "STOP SLAVE")
-	dbtest.Grant(t, a, dbtest.Order(100), 101) // which the replica never learns
+	dbtest.Grant(t, a, dbtest.Order(100), 101) // the replica never receives this
 	primary.Kill()
 	execute(t, on, "RESET SLAVE ALL")
 	execute(t, on, "SET GLOBAL read_only = 0")
 
-	b := engine.Start(t, moved, shared.Config{}) // a server that has seen nothing of it
+	b := engine.Start(t, moved, shared.Config{}) // a server without a high-water mark
 	_, _, err := b.Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	if err := b.Recover(t.Context(), dbtest.Order(1).Key, 1000); err != nil {

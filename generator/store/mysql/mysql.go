@@ -22,10 +22,10 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Config says where the database is.
+// Config names the database.
 type Config struct {
 	URL    string   // mysql://USER:PASSWORD@HOST:PORT/DATABASE?…
-	Unsafe []string // settings that may be as they are: innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, engine
+	Unsafe []string // accepted although they are unsafe: innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, engine
 	Conns  int      // greatest number of connections; 0: 6
 }
 
@@ -44,8 +44,8 @@ var (
 	_ shared.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. It does not connect yet: the first call does, and
-// every new connection checks how durable the database is.
+// Open returns an Engine. The first call connects. Every new connection checks how
+// durable the database is.
 func Open(cfg Config) (*Engine, error) {
 	c, err := dsn.MySQL(cfg.URL)
 	if err != nil {
@@ -60,8 +60,8 @@ func Open(cfg Config) (*Engine, error) {
 	if c.Params == nil {
 		c.Params = map[string]string{}
 	}
-	// Statements here rely on assignments from left to right, and on errors
-	// instead of values that were made to fit.
+	// The statements rely on strict mode: a value that does not fit is an error and is
+	// not adjusted.
 	c.Params["sql_mode"] = "'STRICT_ALL_TABLES'"
 	base, err := mysql.NewConnector(c)
 	if err != nil {
@@ -98,7 +98,7 @@ func number(err error) uint16 {
 	return 0
 }
 
-// failure words an error of the database.
+// failure turns an error of the database into a *generator.Error.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	switch number(err) {
 	case errNoTable, errNoDatabase:
@@ -111,9 +111,9 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// on runs f on a connection, again when the database has rolled back and asks
-// for that. After an error the connection is given up: it may be in a
-// transaction, or belong to a server that is a standby now.
+// on runs f on a connection. It repeats f after a deadlock or a lock timeout, since
+// nothing was committed then. After any error of the database the connection is
+// closed: it may be in a transaction, or its server may be a standby now.
 func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, db *flavour) error) error {
 	const tries = 5
 	for try := 1; ; try++ {
@@ -135,7 +135,7 @@ func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, db *flavour) erro
 		return err
 	}
 	defer c.Close()
-	err = f(c, e.flavour.Load()) // check has stored it
+	err = f(c, e.flavour.Load()) // stored by check
 	var known *generator.Error
 	if err != nil && !errors.As(err, &known) {
 		_ = c.Raw(func(any) error { return driver.ErrBadConn })
@@ -160,13 +160,13 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 	return time.UnixMicro(micros), time.UnixMicro(micros), err
 }
 
-// advance appends the statement of one ask, whose assignments are made one
-// after the other: hi is reckoned from the new lo. In the statement that may
-// make the row the token comes first, and only who has it goes on; VALUES(x) is
-// x of the row that it would have made. The driver and the database read the
-// text each time, so every word and every argument costs.
+// advance appends the statement for one ask. MySQL makes assignments from left to
+// right, so hi is computed from the new lo. A statement that may insert the row
+// sets the token first. The later assignments take effect only if the row has that
+// token. VALUES(x) is x of the row that would be inserted. The driver and the
+// database parse the text each time, so each word and each argument costs time.
 func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, epoch string) []any {
-	// From this lo on there are no more than N below Limit.
+	// full is the least lo from which at most N numbers are left below Limit.
 	full := max(a.Limit, math.MinInt64+a.N) - a.N
 	if !a.Create {
 		text.WriteString("UPDATE nextid_reservations SET token = ?, lo = GREATEST(hi, ?), hi = IF(lo >= ?, ?, lo + ?)," +
@@ -194,7 +194,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	for i := range asks {
 		order[i] = &asks[i]
 	}
-	// In one order everywhere, so that two rounds do not wait for each other.
+	// All servers lock keys in the same order, so that two rounds cannot deadlock.
 	slices.SortFunc(order, func(a, b *shared.Ask) int { return strings.Compare(a.Key, b.Key) })
 	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
 		tokens := make(map[string][]byte, len(asks))
@@ -226,7 +226,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	return answers, nil
 }
 
-// read takes the answers out of what Advance is told, and closes it.
+// read decodes the results of Advance's statements and closes them.
 func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
 	defer rows.Close()
 	found := make(map[string]*shared.Row, len(asks))
@@ -240,7 +240,7 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 		found[r.Key] = &r
 		granted[r.Key] = bytes.Equal(token, tokens[r.Key])
 	}
-	// The answer after COMMIT: without it nothing above is true.
+	// Without the result after COMMIT nothing above was committed for certain.
 	if !rows.NextResultSet() || !rows.Next() {
 		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
 	}
@@ -308,7 +308,7 @@ func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []sha
 
 const entryColumns = `name, kind, options, version, created_at, dropped`
 
-// entries reads the catalogue, or one name of it.
+// entries reads the catalogue, or the rows of it that where selects.
 func (e *Engine) entries(ctx context.Context, where string, args ...any) (all []shared.Entry, err error) {
 	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		all = nil

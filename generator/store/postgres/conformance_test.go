@@ -24,8 +24,8 @@ var engine dbtest.Opener = func(ctx context.Context, url string, unsafe []string
 	return postgres.Open(ctx, postgres.Config{URL: url, Unsafe: unsafe})
 }
 
-// place makes an empty schema with the tables in it, and a role with the
-// privileges that the migration names and no others. It returns the URL.
+// place creates a schema with the tables, and a role with exactly the privileges
+// that the migration names. It returns the URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
 	return placeFor(t, s.PostgresURL)

@@ -11,7 +11,7 @@ import (
 	"nextid/migrations"
 )
 
-// Driver returns the plug-in.
+// Driver describes this store to the server: its URL schemes, Open and its schema.
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"postgres", "postgresql"}, Example: "postgres://USER@HOST:5432/DATABASE", Failover: shared.Stop,

@@ -31,12 +31,12 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 	}
 }
 
-// TestSynchronousCommitIsSetForEachReservation: whoever turns it off, at the
-// start or while servers run, a crash forgets nothing that was confirmed.
+// TestSynchronousCommitIsSetForEachReservation turns synchronous_commit off before
+// and while servers run. A crash forgets nothing that was confirmed.
 func TestSynchronousCommitIsSetForEachReservation(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t, "synchronous_commit=off", "wal_writer_delay=10s")
-	store := engine.Start(t, place(t, s), shared.Config{Lanes: 1}) // who comes while one is at work is in one batch
+	store := engine.Start(t, place(t, s), shared.Config{Lanes: 1}) // calls that arrive during a round form one batch
 	for _, keys := range []int{1, 8} {
 		last := make([]int64, keys)
 		for range 5 {
@@ -74,8 +74,8 @@ func TestSynchronousCommitIsSetForEachReservation(t *testing.T) {
 	}
 }
 
-// TestSettingsThatChangeWhileServersRun: nothing is granted on a server that
-// may forget it, and all is well when it is set right.
+// TestSettingsThatChangeWhileServersRun makes settings unsafe and safe again.
+// Unsafe ones end the grants.
 func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
@@ -145,15 +145,15 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	})
 }
 
-// Row 44 and 1 of the fault catalogue: what was acknowledged outlives a crash.
+// Rows 44 and 1 of the fault catalogue: acknowledged reservations outlive a crash.
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
 	engine.Crash(t, place(t, s), shared.Config{}, s, 100)
 }
 
-// A promoted standby has another timeline. What the primary had confirmed and
-// not sent is lost, so the name stops.
+// A promoted standby has another timeline. Commits that the primary had not sent
+// are lost, so the name stops.
 func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.Postgres(t)
@@ -163,12 +163,12 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	standby := primary.PostgresStandby()
 	moved := strings.Replace(dsn, primary.Addr, standby.Addr, 1)
 	_, err := engine.Try(t.Context(), moved, shared.Config{})
-	dbtest.WantError(t, err, generator.ErrNotNow, "read-only") // a standby is no store
+	dbtest.WantError(t, err, generator.ErrNotNow, "read-only") // a standby is refused
 	dbtest.Grant(t, a, dbtest.Order(100), 101)                 // it may or may not reach the standby
 	primary.Kill()
 	standby.Promote()
 
-	b := engine.Start(t, moved, shared.Config{}) // a server that has seen nothing of it
+	b := engine.Start(t, moved, shared.Config{}) // a server without a high-water mark
 	_, _, err = b.Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = b.Reserve(t.Context(), generator.Reservation{
@@ -181,8 +181,8 @@ func TestAnAsynchronousFailoverIsNoticed(t *testing.T) {
 	dbtest.Grant(t, b, dbtest.Order(1), 1000)
 }
 
-// Both addresses in the URL: the store goes on at the new primary without a
-// restart, and passes over what may be lost.
+// The URL has both addresses: the store goes on at the new primary without a
+// restart, and skips the numbers that may be lost.
 func TestADeclaredFailoverSkips(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.Postgres(t)
@@ -207,7 +207,7 @@ func TestADeclaredFailoverSkips(t *testing.T) {
 	}
 }
 
-// Row 48: pg_dump, allocate, restore into the same server.
+// Row 48: pg_dump, reservations, restore into the same server.
 func TestAnOlderDumpIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
@@ -221,7 +221,7 @@ func TestAnOlderDumpIsNoticed(t *testing.T) {
 	dbtest.Grant(t, a, dbtest.Order(100), 101)
 	s.PostgresTool("pg_restore", "-d", "postgres", "--clean", dump)
 
-	_, _, err := a.Reserve(t.Context(), dbtest.Order(1)) // while it runs
+	_, _, err := a.Reserve(t.Context(), dbtest.Order(1)) // during use
 	dbtest.WantError(t, err, generator.ErrRegressed, "gone back")
 	a.Close()
 	a = engine.Start(t, dsn, shared.Config{HighWater: highWater}) // and after a restart
@@ -240,15 +240,15 @@ func TestAnOlderDumpIsNoticed(t *testing.T) {
 	}
 }
 
-// Row 43: the connection ends at any byte of the answer. What is not answered
-// is not used, and nothing is looked up again.
+// Row 43: the connection ends at any byte of the answer. Unanswered numbers are not
+// used, and nothing is looked up again.
 func TestAConnectionThatIsCutAtAnyByte(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
 	engine.CutAnywhere(t, place(t, s), s.Addr, 61)
 }
 
-// Row 42: a slow store makes callers wait no longer than they want to.
+// Row 42: callers of a slow store wait no longer than their deadline.
 func TestAStoreThatHangs(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)
@@ -258,8 +258,8 @@ func TestAStoreThatHangs(t *testing.T) {
 	dbtest.Hang(t, store, func() { cut.Hang(true) }, func() { cut.Hang(false) })
 }
 
-// Row 56: two connections behind PgBouncer in transaction mode serve all, so
-// nothing may depend on the session.
+// Row 56: two connections behind PgBouncer in transaction mode serve all callers,
+// so nothing may depend on the session.
 func TestThroughPgBouncer(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Postgres(t)

@@ -17,10 +17,10 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Config says where the database is.
+// Config names the database.
 type Config struct {
 	URL    string   // postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq reads it
-	Unsafe []string // settings that may be as they are: synchronous_commit, fsync, full_page_writes, persistence
+	Unsafe []string // accepted although they are unsafe: synchronous_commit, fsync, full_page_writes, persistence
 	Conns  int      // greatest number of connections; 0: 6
 }
 
@@ -41,8 +41,8 @@ var (
 	_ shared.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. It does not connect yet: the first call does, and
-// every new connection checks how durable the database is.
+// Open returns an Engine. The first call connects. Every new connection checks how
+// durable the database is.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	parsed, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
@@ -54,7 +54,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		parsed.MaxConns = int32(cfg.Conns)
 	}
 	parsed.MaxConnIdleTime = 5 * time.Minute
-	// Unnamed statements: PgBouncer may hand every transaction to another session.
+	// Unnamed statements: PgBouncer may give each transaction another session.
 	parsed.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if parsed.ConnConfig.ConnectTimeout == 0 {
 		parsed.ConnConfig.ConnectTimeout = 5 * time.Second
@@ -77,8 +77,8 @@ func describe(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
 
-// The expressions of Engine.Epoch. The last part of a WAL file's name that
-// follows the first 8 digits is its place; the first 8 are the timeline.
+// Expressions for Engine.Epoch. The first 8 digits of a WAL file's name are the
+// timeline.
 const (
 	postgresEpoch = `(SELECT system_identifier::text FROM pg_control_system()) || '/' || ` +
 		`left(pg_walfile_name(pg_current_wal_lsn()), 8)`
@@ -86,26 +86,26 @@ const (
 	yugabyteEpoch  = `'yugabytedb'`
 )
 
-// dialect holds the statements, which differ by the epoch, and by what those
-// that write return besides their own columns (see durably).
+// dialect holds the statements. They differ by the epoch, and by the columns that
+// writing statements return in addition (see durably).
 type dialect struct {
 	epoch, standing, settings string
-	before                    string // asks for the settings, before many asks
+	before                    string // query for the settings; precedes many asks
 	advance                   map[variant]string
-	durable                   bool // by consensus, whatever the settings
+	durable                   bool // by consensus, with any settings
 }
 
-// variant is a kind of the statement for one ask: it makes a key that does not
-// exist, or it does not; alone it returns the settings as well. A usual ask
-// knows of one epoch, the present one.
+// variant selects the statement for one ask. With create it may insert the key.
+// With alone it returns the settings as well. With usual the only epoch in the ask
+// is the present one.
 type variant struct{ create, alone, usual bool }
 
-// durably are columns that a statement returns which writes: settings of the
-// server, for checkServer, and synchronous_commit, which it sets for its
-// transaction alone. Whoever turns that off, for the role or the server, cannot
-// take back what is confirmed here, and the next client of a pooler gets its own
-// setting. In a statement that is alone these columns cost less than one more
-// statement would; many have one before them.
+// durably returns the additional columns of writing statements: the settings that
+// checkServer checks, and synchronous_commit. The statement turns that on for its
+// transaction alone. So turning it off for the role or the server cannot undo
+// confirmed reservations, and the next client of a pooler gets its own setting. For
+// a single ask these columns cost less than another statement; a batch of asks has
+// one such statement before it.
 func durably(unsafe []string) string {
 	commit := `replace(current_setting('synchronous_commit'), 'off', 'on')`
 	if slices.Contains(unsafe, "synchronous_commit") {
@@ -125,10 +125,10 @@ SELECT ` + epoch + `, r.hi, r.seq, r.stamp
 FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 		advance: map[variant]string{},
 	}
-	// $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 the present
-	// epoch, $8 count, $9 hi of a new row, $10 an older epoch, $11 the epoch
-	// to write. In numeric, since a sum may not fit a bigint. The database
-	// analyses the text each time, so every word costs.
+	// Parameters: $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 present
+	// epoch, $8 count, $9 hi of a new row, $10 an older epoch, $11 the epoch to write.
+	// The sum is numeric, since it may not fit a bigint. The database parses the text
+	// each time, so every word costs time.
 	for i := range 8 {
 		v := variant{i&1 > 0, i&2 > 0, i&4 > 0}
 		exists, returned, older, write := ``, ``, ` OR r.stamp = $10::text`, `$11::text`
@@ -164,7 +164,7 @@ func newDialects(unsafe []string) map[string]*dialect {
 	}
 }
 
-// flavour finds the dialect by the text of version().
+// flavour returns the key of the dialect for a text of version().
 func (e *Engine) flavour(version string) string {
 	for mark := range e.dialects {
 		if mark != "" && strings.Contains(version, mark) {
@@ -174,11 +174,11 @@ func (e *Engine) flavour(version string) string {
 	return ""
 }
 
-// flavourKey is under which a connection keeps its flavour.
+// flavourKey is the key under which a connection keeps its flavour.
 const flavourKey = "nextid.flavour"
 
-// check runs on every new connection: settings may have changed, and another
-// server may have taken over the address.
+// check runs on every new connection: settings may have changed, and another server
+// may have taken over the address.
 func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
 	var version string
 	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
@@ -223,8 +223,7 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
 	return nil
 }
 
-// checkServer refuses settings of the whole server with which it can forget
-// what it confirmed.
+// checkServer refuses settings with which the server can lose confirmed commits.
 func (e *Engine) checkServer(fsync, fullPageWrites string) error {
 	for _, s := range []struct{ name, value string }{{"fsync", fsync}, {"full_page_writes", fullPageWrites}} {
 		if s.value == "off" && !slices.Contains(e.cfg.Unsafe, s.name) {
@@ -234,7 +233,7 @@ func (e *Engine) checkServer(fsync, fullPageWrites string) error {
 	return nil
 }
 
-// failure words an error of the database.
+// failure turns an error of the database into a *generator.Error.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
@@ -250,13 +249,14 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// retryable tells errors after which the database has rolled back for certain.
+// retryable reports whether the database has certainly rolled back:
+// serialization_failure or deadlock_detected.
 func retryable(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// on runs f on a connection, again when the database asks for that.
+// on runs f on a connection. It repeats f after retryable errors.
 func (e *Engine) on(ctx context.Context, f func(*pgx.Conn, *dialect) error) error {
 	const tries = 5
 	for try := 1; ; try++ {
@@ -290,14 +290,14 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 	return time.UnixMicro(micros), time.UnixMicro(micros), err
 }
 
-// Advance implements shared.Engine. It is one round trip; asks that were
-// refused cost a second one to learn why.
+// Advance implements shared.Engine. It takes one round trip, and a second one if
+// asks were refused, for the reasons.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	if len(asks) == 1 {
 		answer, err := e.advanceOne(ctx, &asks[0])
 		return []shared.Answer{answer}, err
 	}
-	// In one order everywhere, so that two rounds do not wait for each other.
+	// All servers lock keys in the same order, so that two rounds cannot deadlock.
 	order := make([]int, len(asks))
 	for i := range order {
 		order[i] = i
@@ -323,7 +323,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 				return err
 			})
 		}
-		// Close waits for the end of the transaction: only then it is durable.
+		// Close waits for the end of the transaction. Before that, nothing is durable.
 		if err := c.SendBatch(ctx, &batch).Close(); err != nil || len(refused) == 0 {
 			return err
 		}
@@ -335,7 +335,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	return answers, nil
 }
 
-// advance chooses the statement for an ask, and gives its arguments.
+// advance returns the statement for an ask, and its arguments.
 func advance(a *shared.Ask) (v variant, args []any) {
 	v = variant{create: a.Create, usual: a.From == "" && a.Write == a.Epoch}
 	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Epoch, a.Count, a.End(a.AtLeast)}
@@ -345,14 +345,14 @@ func advance(a *shared.Ask) (v variant, args []any) {
 	return v, args
 }
 
-// advanceOne is Advance of one ask.
+// advanceOne is Advance for one ask.
 func (e *Engine) advanceOne(ctx context.Context, a *shared.Ask) (answer shared.Answer, err error) {
 	v, args := advance(a)
 	v.alone = true
 	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
 		answer = shared.Answer{}
 		var fsync, pages string
-		// Scan waits for the end of the transaction: only then it is durable.
+		// Scan waits for the end of the transaction. Before that, nothing is durable.
 		err := c.QueryRow(ctx, d.advance[v], args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return cmp.Or(err, e.checkServer(fsync, pages))
@@ -365,7 +365,7 @@ func (e *Engine) advanceOne(ctx context.Context, a *shared.Ask) (answer shared.A
 	return answer, err
 }
 
-// explain finds out why asks were refused. Nothing is granted from it.
+// explain reads the reasons why asks were refused. It grants nothing.
 func explain(ctx context.Context, c *pgx.Conn, d *dialect, asks []shared.Ask, answers []shared.Answer, refused []int) error {
 	var batch pgx.Batch
 	for _, i := range refused {
@@ -407,7 +407,7 @@ func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
 
 // Rows implements shared.Engine.
 func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
-	// In the order of an index, whatever that of the database's language is.
+	// In byte order, as the index has it, with any collation of the database.
 	return e.rows(ctx, `key COLLATE "C" >= $1::text AND key COLLATE "C" < $2::text`, prefix, shared.PrefixEnd(prefix))
 }
 

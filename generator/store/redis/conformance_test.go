@@ -54,8 +54,8 @@ func TestConformance(t *testing.T) {
 	engine.Conformance(t, func(t *testing.T) string { return place(t, s) })
 }
 
-// TestConformanceWithLoginAndTLS: the user may do what the operations page
-// says, and no more.
+// TestConformanceWithLoginAndTLS gives the user only the rights that the operations
+// page names.
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
 	s, plain := dbtest.RedisTLS(t)

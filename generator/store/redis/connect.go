@@ -26,7 +26,7 @@ type location struct {
 	user      *url.Userinfo
 	tls       *tls.Config
 	cluster   bool
-	master    string // the sentinels' name of it; "" without sentinels
+	master    string // the master's name at the sentinels; "" without sentinels
 	number    int
 	namespace string
 	wait      int
@@ -100,7 +100,7 @@ const (
 )
 
 // open returns the client of one master, or of a cluster. Neither repeats a
-// command: one without an answer may have been carried out.
+// command: a command without an answer may have been carried out.
 func (l location) open(conns int) (*redis.Client, *redis.ClusterClient) {
 	password, _ := l.user.Password()
 	none := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -134,13 +134,13 @@ type setting struct {
 	wanted string
 }
 
-// settings returns the settings to check. replaced is set below sentinels: a
-// replaced master that is cut off may still run, so it must stop by itself.
+// settings returns the settings to check. replaced is set with sentinels: a master
+// that was replaced while it is cut off may still run, so it must stop by itself.
 func settings(unsafe []string, replaced bool) []setting {
 	all := []setting{
 		{"appendonly", func(v string) bool { return v == "yes" }, "yes: snapshots alone (save) lose what came after the last one"},
 		{"appendfsync", func(v string) bool { return v == "always" }, "always"},
-		// The policies volatile-… drop only keys that expire, and ours do not.
+		// Policies volatile-… drop only keys that expire, and nextid's do not.
 		{"maxmemory-policy", func(v string) bool { return v == "noeviction" || strings.HasPrefix(v, "volatile-") }, "noeviction"},
 	}
 	if replaced {

@@ -9,8 +9,8 @@ import (
 	"nextid/generator"
 )
 
-// What is no answer to the question for a setting is an error, not a bad
-// setting: the next question may be answered.
+// A failed query for a setting is an error of the connection and not an unsafe
+// setting: the next query may succeed.
 func TestAnErrorIsNoSetting(t *testing.T) {
 	e := &Engine{settings: settings(nil, false)}
 	found := make([]*redis.StringSliceCmd, len(e.settings))

@@ -11,14 +11,14 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Sentinels put a replica in the place of a master that was killed, and of one
-// that hung and comes back believing that it is still the master.
+// Sentinels promote a replica after a master was killed, and after one hung that
+// then takes itself for the master.
 func TestSentinelsPromoteUnderLoad(t *testing.T) {
 	t.Parallel()
 	nodes, sentinels := dbtest.RedisSentinels(t)
 	u := dbtest.SentinelURL(sentinels)
 	prepare(t, u)
-	cfg := shared.Config{Failover: shared.Skip, Timeout: time.Second} // what serve takes for Redis
+	cfg := shared.Config{Failover: shared.Skip, Timeout: time.Second} // the default of serve for Redis
 	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
 	load.Await(200)
 	killed := awaitMaster(t, nodes, nil)
@@ -26,7 +26,7 @@ func TestSentinelsPromoteUnderLoad(t *testing.T) {
 	load.Await(200)
 	frozen := awaitMaster(t, nodes, killed)
 	killed.Start()
-	dbtest.Await(t, "replica", killed.RedisFollows) // or what is promoted next lacks all
+	dbtest.Await(t, "replica", killed.RedisFollows) // else the replica that is promoted next lacks everything
 	frozen.Freeze()
 	load.Await(200)
 	awaitMaster(t, nodes, frozen)
@@ -37,7 +37,7 @@ func TestSentinelsPromoteUnderLoad(t *testing.T) {
 	load.Stop()
 }
 
-// awaitMaster waits until one of the nodes but the one that is out is master.
+// awaitMaster waits until one of the nodes, except out, is the master.
 func awaitMaster(t *testing.T, nodes []*dbtest.Server, out *dbtest.Server) (master *dbtest.Server) {
 	t.Helper()
 	dbtest.Await(t, "master", func() bool {
@@ -58,7 +58,7 @@ func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 	u := dbtest.SentinelURL(sentinels)
 	prepare(t, u)
 	engine.Start(t, u, shared.Config{}).Close()
-	for _, s := range nodes { // any of them may be the master by now
+	for _, s := range nodes { // any node may be the master by now
 		command(t, s, "CONFIG", "SET", "min-replicas-to-write", "0")
 	}
 	_, err := engine.Try(t.Context(), u, shared.Config{})
@@ -69,8 +69,7 @@ func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 	dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 }
 
-// A replica takes the place of a master of the cluster that was killed, and of
-// one that hung.
+// A cluster promotes a replica after a master was killed, and after one hung.
 func TestAClusterFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
 	nodes := dbtest.RedisCluster(t)
@@ -84,7 +83,7 @@ func TestAClusterFailsOverUnderLoad(t *testing.T) {
 	load.Await(200)
 	frozen := owner(t, nodes)
 	killed.Start()
-	dbtest.Await(t, "replica", killed.RedisFollows) // or what is promoted next lacks all
+	dbtest.Await(t, "replica", killed.RedisFollows) // else the replica that is promoted next lacks everything
 	frozen.Freeze()
 	load.Await(200)
 	frozen.Thaw()
@@ -93,7 +92,7 @@ func TestAClusterFailsOverUnderLoad(t *testing.T) {
 	load.Stop()
 }
 
-// owner is the master of the cluster that has our keys.
+// owner returns the master of the cluster that has nextid's keys.
 func owner(t *testing.T, nodes []*dbtest.Server) (master *dbtest.Server) {
 	t.Helper()
 	dbtest.Await(t, "master that has the keys", func() bool {

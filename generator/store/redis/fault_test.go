@@ -15,7 +15,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// dial returns a client that sends commands by hand.
+// dial returns a client for commands that the test sends itself.
 func dial(t *testing.T, s *dbtest.Server) *client.Client {
 	t.Helper()
 	c := client.NewClient(&client.Options{Addr: s.Addr, Protocol: 2, DisableIdentity: true})
@@ -23,7 +23,7 @@ func dial(t *testing.T, s *dbtest.Server) *client.Client {
 	return c
 }
 
-// command runs a command by hand.
+// command sends one command.
 func command(t *testing.T, s *dbtest.Server, args ...any) any {
 	t.Helper()
 	reply, err := dial(t, s).Do(t.Context(), args...).Result()
@@ -52,8 +52,8 @@ func TestSettingsThatLoseIDsAreRefused(t *testing.T) {
 	}
 }
 
-// The settings can be changed while servers run: nothing more is granted then,
-// and all is well again when they are.
+// Settings may change while servers run. Unsafe ones end the grants until they are
+// safe again.
 func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
@@ -77,8 +77,8 @@ func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	}
 }
 
-// A Redis that does not say how it is set is not taken for one that is set
-// well, unless the operator says so.
+// A Redis that does not show its settings is refused, unless the operator accepts
+// it.
 func TestSettingsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
@@ -97,7 +97,7 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	s := dbtest.Redis(t)
 	_, err := engine.Try(t.Context(), s.RedisURL(), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
-	// FLUSHALL while it runs: nothing starts from zero.
+	// FLUSHALL during use: nothing starts from zero.
 	store := engine.Start(t, place(t, s), shared.Config{})
 	dbtest.Grant(t, store, dbtest.Order(10), 1)
 	command(t, s, "FLUSHALL")
@@ -126,11 +126,11 @@ func TestARowThatWasDeletedIsNoticed(t *testing.T) {
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	engine.Crash(t, place(t, s), shared.Config{Failover: shared.Skip}, s, 200) // what serve takes for Redis: a restart changes the epoch
+	engine.Crash(t, place(t, s), shared.Config{Failover: shared.Skip}, s, 200) // the default of serve for Redis: a restart changes the epoch
 }
 
-// The old primary was cut off and went on confirming; the replica that took
-// its place knows nothing of that.
+// The old primary was cut off and went on confirming. The promoted replica knows
+// nothing of that.
 func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.Redis(t)
@@ -140,7 +140,7 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	a := engine.Start(t, u, shared.Config{})
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	awaitReplica(t, primary)
-	replica.Freeze() // the partition
+	replica.Freeze() // a network partition
 	dbtest.Grant(t, a, dbtest.Order(100), 101)
 	dbtest.Grant(t, a, dbtest.Order(100), 201)
 	moved := strings.Replace(u, primary.Addr, replica.Addr, 1)
@@ -162,10 +162,10 @@ func TestAPromotedReplicaIsNoticed(t *testing.T) {
 	}
 }
 
-// awaitReplica waits until a primary's replica has everything.
+// awaitReplica waits until a primary's replica has received everything.
 func awaitReplica(t *testing.T, primary *dbtest.Server) {
 	t.Helper()
-	c := dial(t, primary).Conn() // WAIT is about the writes of its connection
+	c := dial(t, primary).Conn() // WAIT concerns the writes of its own connection
 	defer c.Close()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err := c.Set(t.Context(), "probe", 1, 0).Err(); err != nil {
@@ -178,7 +178,7 @@ func awaitReplica(t *testing.T, primary *dbtest.Server) {
 	t.Fatal("the replica does not follow")
 }
 
-// With wait=1 the numbers that the replica has not got are not used.
+// With wait=1, numbers that the replica has not received are not used.
 func TestReservationsThatReplicasMustConfirm(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.Redis(t)
@@ -197,8 +197,8 @@ func TestReservationsThatReplicasMustConfirm(t *testing.T) {
 	}
 }
 
-// A restart from an older append-only file is a restart: skip, and where a
-// high-water mark knows better, stop.
+// A restart from an older append-only file looks like any restart: the name skips.
+// It stops if a high-water mark shows that it went back.
 func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
@@ -226,7 +226,7 @@ func TestAnOlderAppendOnlyFileIsNoticed(t *testing.T) {
 	_, _, err := engine.Start(t, u, shared.Config{}).Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	_, _, err = engine.Start(t, u, shared.Config{Failover: shared.Skip, Skip: 500, HighWater: highWater}).Reserve(t.Context(), dbtest.Order(1))
-	dbtest.WantError(t, err, generator.ErrRegressed, "gone back") // 500 was too little
+	dbtest.WantError(t, err, generator.ErrRegressed, "gone back") // skipping 500 was too little
 }
 
 func TestACallerDoesNotWaitForAFrozenServer(t *testing.T) {

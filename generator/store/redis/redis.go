@@ -26,9 +26,9 @@ type Config struct {
 	//	redis+cluster://USER:PASSWORD@HOST:PORT,HOST:PORT
 	//
 	// or the same with rediss for TLS. Parameters: namespace (default nextid);
-	// wait=N, the replicas that must have confirmed a reservation before it is
-	// believed; ca, cert and key, names of PEM files for TLS; sentinel_user and
-	// sentinel_password, where the sentinels ask for them.
+	// wait=N, the replicas that must confirm a reservation before it is used; ca, cert
+	// and key, names of PEM files for TLS; sentinel_user and sentinel_password, if the
+	// sentinels require them.
 	URL    string
 	Unsafe []string // unsafe settings that are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write
 	Conns  int      // greatest number of connections; 0: 6
@@ -37,21 +37,21 @@ type Config struct {
 const (
 	defaultConns = 6
 	format       = "2" // content of the marker
-	waitMost     = 2 * time.Second
+	maxWait      = 2 * time.Second
 )
 
 // Engine implements shared.Engine.
 type Engine struct {
-	client   *redis.Client        // of one master, or of the one that the sentinels name
+	client   *redis.Client        // of one master, also of the one that the sentinels name
 	cluster  *redis.ClusterClient // nil outside a cluster
 	cfg      Config
 	what     string // for messages, without a password
-	wait     int
+	wait     int    // replicas that must confirm a reservation
 	settings []setting
-	oneByOne [][]any // commands that ask for the settings
-	atOnce   [][]any
-	several  atomic.Bool // the master answers atOnce
-	advance  []any       // the command that runs the script advance, but for the asks
+	oneByOne [][]any     // commands that ask for the settings
+	atOnce   [][]any     // the same in one command; see questions
+	several  atomic.Bool // the master accepts atOnce
+	advance  []any       // the command that runs the script advance, without the asks
 	rows     string      // names of the keys
 	index    string
 	entries  string
@@ -63,7 +63,7 @@ var (
 	_ shared.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. It does not connect yet.
+// Open returns an Engine. The first call connects.
 func Open(cfg Config) (*Engine, error) {
 	l, err := parse(cfg.URL)
 	if err != nil {
@@ -79,7 +79,7 @@ func Open(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// failure converts an error of the database.
+// failure turns an error of the database into a *generator.Error.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -204,6 +204,7 @@ func digits(numbers ...uint64) string {
 	return string(text[:20*len(numbers)])
 }
 
+// unshifted is the inverse of shifted.
 func unshifted(text string) (int64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	return int64(n - 1<<63), err
@@ -212,7 +213,7 @@ func unshifted(text string) (int64, error) {
 // Advance implements shared.Engine. It asks for the settings and the replicas after
 // the script, on the same connection.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	// As EvalSha does it, but for one slice and what does not change.
+	// Like EvalSha, but with one slice and a prepared beginning.
 	args := make([]any, 0, len(e.advance)+9*len(asks))
 	args = append(args, e.advance...)
 	for i := range asks {
@@ -232,7 +233,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			said = p.Do(ctx, args...)
 			found = e.ask(ctx, p)
 			if e.wait > 0 {
-				confirmed = p.Do(ctx, "WAIT", e.wait, waitMost.Milliseconds())
+				confirmed = p.Do(ctx, "WAIT", e.wait, maxWait.Milliseconds())
 			}
 		})
 		if err != nil {
@@ -349,7 +350,7 @@ func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err erro
 	return row, err
 }
 
-// listAtOnce is the number of keys of a list that one command reads. Redis runs nothing else
+// listAtOnce is the number of keys that one command reads. Redis runs nothing else
 // meanwhile.
 const listAtOnce = 1000
 

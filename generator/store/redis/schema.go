@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Schema prepares a database for use as a store: it holds a marker, without
-// which servers refuse the database.
+// Schema prepares a database for use as a store. It then has a marker, without
+// which servers refuse it.
 type Schema struct{ e *Engine }
 
 // OpenSchema returns the Schema of a database.
@@ -21,8 +21,8 @@ func OpenSchema(cfg Config) (*Schema, error) {
 	return &Schema{e}, nil
 }
 
-// Up makes the marker. What is there already stays; what version 1 of the
-// format did not have is added: the index of the keys.
+// Up creates the marker. It changes no reservation and no definition. A database of
+// format 1 gets the index of the keys.
 func (s *Schema) Up(ctx context.Context) error {
 	return s.e.on(ctx, func(c *redis.Client) error {
 		for cursor := uint64(0); ; {
@@ -46,14 +46,14 @@ func (s *Schema) Up(ctx context.Context) error {
 	})
 }
 
-// Down removes everything.
+// Down removes all keys of the store.
 func (s *Schema) Down(ctx context.Context) error {
 	return s.e.on(ctx, func(c *redis.Client) error {
 		return c.Del(ctx, s.e.marker, s.e.rows, s.e.index, s.e.entries).Err()
 	})
 }
 
-// Status tells what is there.
+// Status reports whether the database is prepared, and counts its keys.
 func (s *Schema) Status(ctx context.Context) (text string, complete bool, err error) {
 	err = s.e.on(ctx, func(c *redis.Client) error {
 		switch said, err := c.Get(ctx, s.e.marker).Result(); {
@@ -77,10 +77,10 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 	return text, complete, err
 }
 
-// Print tells what Up does.
+// Print returns the command of Up for a new database.
 func (s *Schema) Print() (string, error) {
 	return fmt.Sprintf("SET %s %s\n", s.e.marker, format), nil
 }
 
-// Close gives up the connections.
+// Close closes the connections.
 func (s *Schema) Close() error { return s.e.Close() }

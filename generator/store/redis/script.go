@@ -2,7 +2,7 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// The scripts work on the hash of KEYS[1] in a store that KEYS[2] marks.
+// The scripts change the hash KEYS[1] of the store whose marker is KEYS[2].
 var (
 	advance = redis.NewScript(luaAdvance)
 	lower   = redis.NewScript(luaLower)
@@ -11,8 +11,8 @@ var (
 	scripts = []*redis.Script{advance, lower, put}
 )
 
-// Redis pays for every table, function and capture of a script with work of
-// Lua's collector: advance makes few, and none for what is granted.
+// Each table, function and capture of a script costs work of Lua's garbage
+// collector. So advance creates few, and none for a granted ask.
 const (
 	luaPrelude = `
 local info = redis.call('INFO', 'replication')
@@ -21,10 +21,11 @@ local epoch = string.sub(info, at + 1, at + 40)
 if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 `
 
-	// advance: for each ask its key, at least and n and limit as one text,
-	// owner, now, epoch, count, create, from, epoch to write. Numbers that are
-	// compared have 20 digits. KEYS[3] lists the keys in order. One answer an ask is returned:
-	// what is granted is one text, lo and hi with 20 digits each, then seq.
+	// advance takes 9 arguments for each ask: key, numbers, owner, now, epoch, count,
+	// create, from, epoch to write. numbers is at least, n and limit as one text.
+	// Numbers that are compared have 20 digits. KEYS[3] is the sorted set of the keys.
+	// The script returns one answer for each ask. The answer to a granted one is one
+	// text: lo and hi with 20 digits each, then seq.
 	luaAdvance = luaPrelude + `
 local answers = {}
 for i = 1, #ARGV, 9 do
@@ -55,7 +56,7 @@ end
 return answers
 `
 
-	// lower: key, hi, to, epoch, now, seq.
+	// lower takes key, hi, to, epoch, now, seq.
 	luaLower = luaPrelude + `
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 if not old then return 'done' end
@@ -67,7 +68,7 @@ end
 return 'done'
 `
 
-	// put: name, the new value, the old value or ''.
+	// put takes the name, the new value, and the old value or ''.
 	luaPut = `
 if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 local now = redis.call('HGET', KEYS[1], ARGV[1]) or ''

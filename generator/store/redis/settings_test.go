@@ -10,8 +10,8 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// The settings are seen with each reservation, whether the server takes
-// several names in one question or, as before version 7, one.
+// Each reservation reads the settings: in one command, or one by one from servers
+// before version 7.
 func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
@@ -50,7 +50,7 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 		_, err := e.Advance(t.Context(), []shared.Ask{ask})
 		return err
 	}
-	if err := reserve(); err != nil { // brings the scripts
+	if err := reserve(); err != nil { // loads the scripts
 		t.Fatal(err)
 	}
 	questions := map[bool]int{false: len(e.settings)}
@@ -74,9 +74,9 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 		}
 	}
 
-	// A failover has led to an older Redis: one reservation fails.
+	// As after a failover to an older Redis: one reservation fails.
 	e.several.Store(true)
-	e.atOnce = [][]any{{"CONFIG", "GET"}} // as many words too few as version 6 finds too many
+	e.atOnce = [][]any{{"CONFIG", "GET"}} // as wrong as several names are for version 6
 	if err := reserve(); err == nil {
 		t.Error("a question that the server did not understand was no error")
 	}

@@ -8,8 +8,8 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// BenchmarkReserve measures durable reservations, alone and with sixteen
-// callers that share commits.
+// BenchmarkReserve measures durable reservations, of one caller and of sixteen
+// callers whose calls share transactions.
 func BenchmarkReserve(b *testing.B) {
 	for _, callers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {

@@ -5,18 +5,18 @@ import (
 	"encoding/hex"
 )
 
-// binding is the place that a store belongs to; see the package comment. A
-// zero field says nothing and fits everything.
+// binding names the place to which a store belongs; see the package comment. A zero
+// field is unknown and matches everything.
 type binding struct {
 	machine  string // digest of the machine-id
-	hardware string // digest of what the machine, or its hypervisor, calls itself
-	volume   string // id of the file system, and of the part of it
+	hardware string // digest of the id that the machine's hardware or hypervisor reports
+	volume   string // id of the file system and of its subvolume
 	inode    uint64 // of the database file
-	birth    string // when that was made
+	birth    string // birth time of the database file, or its generation number; see identify
 }
 
-// here is the binding of the database file as it is now. It is right only
-// when the file was opened for writing: overlayfs makes a copy then.
+// here returns the binding of the database file as it is now. The file must have
+// been opened for writing before: overlayfs makes a copy of it then.
 func (d *directory) here() (binding, error) {
 	b := binding{machine: digest(machineID()), hardware: digest(hardwareID())}
 	dir, err := d.root.Open(".")
@@ -33,7 +33,7 @@ func (d *directory) here() (binding, error) {
 	return b, nil
 }
 
-// digest hides a machine-id, as machine-id(5) asks for.
+// digest hides a machine-id, as machine-id(5) demands.
 func digest(machine string) string {
 	if machine == "" {
 		return ""
@@ -42,8 +42,8 @@ func digest(machine string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// misplaced says why a store that is bound to b must not be used at now, or
-// "" if it fits.
+// misplaced returns the reason why a store that is bound to b must not be used at
+// now. It returns "" if the two match.
 func (b binding) misplaced(now binding) string {
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	switch {
@@ -60,8 +60,8 @@ func (b binding) misplaced(now binding) string {
 	}
 }
 
-// checkPlace compares a store with the place where it was found and with what
-// was seen there.
+// checkPlace compares a store with the place where it was found, and with the
+// fingerprint in that place.
 func (d *directory) checkPlace(stored meta, here binding, seen fingerprintState, adopt bool) error {
 	if adopt {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// checksumFunction is the SQL function behind every checksum column.
+// checksumFunction is the SQL function that computes all checksum columns.
 const checksumFunction = "nextid_crc32c"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// rowChecksum is the CRC-32C of integers and texts in their order. Each is
-// written with its type and length first, so that no two rows share a text.
+// rowChecksum returns the CRC-32C of integers and texts in their order. Type and
+// length precede each value, so that two different rows never have the same input.
 func rowChecksum(values []driver.Value) (int64, error) {
 	sum := crc32.New(castagnoli)
 	var head [9]byte
@@ -38,8 +38,8 @@ func rowChecksum(values []driver.Value) (int64, error) {
 	return int64(sum.Sum32()), nil
 }
 
-// sqliteDriver is a driver of our own: its function is not seen by, and
-// cannot clash with, other users of SQLite in the process.
+// sqliteDriver is a driver of this package alone. So its SQL function cannot clash
+// with other users of SQLite in the process.
 var sqliteDriver = sync.OnceValue(func() *sqlite.Driver {
 	d := new(sqlite.Driver)
 	d.MustRegisterDeterministicScalarFunction(checksumFunction, -1,

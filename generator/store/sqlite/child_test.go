@@ -18,8 +18,8 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// Some tests need a second process: they start this test binary again with
-// childMode in the environment, and TestMain runs the mode instead.
+// Some tests need a second process. They start this test binary again with
+// childMode in the environment; TestMain then runs the mode.
 const (
 	childMode = "NEXTID_TEST_CHILD"
 	childDir  = "NEXTID_TEST_DIR"
@@ -65,8 +65,8 @@ func runChild(mode, dir, arg string) error {
 	}
 }
 
-// childWriters reserve at the same time in a child of mode reserve; each
-// prints what was acknowledged to it to a pipe of its own.
+// childWriters is the number of goroutines that reserve in a child of mode reserve.
+// Each prints what was acknowledged to it to a pipe of its own.
 const childWriters = 4
 
 // childReserve reserves until it is killed.
@@ -84,7 +84,7 @@ func childReserve(s generator.Store) error {
 					fmt.Fprintln(os.Stderr, err)
 					os.Exit(1)
 				}
-				if i%5 == 0 { // half of it, the rest goes back
+				if i%5 == 0 { // the second half goes back
 					used := (hi - lo + 1) / 2
 					_ = s.Release(context.Background(), key, hi, lo+used)
 					hi = lo + used
@@ -100,9 +100,9 @@ func childReserve(s generator.Store) error {
 	return nil
 }
 
-// childPersist makes n attempts to reserve whatever happens. It prints a
-// history line for each success to the standard output and the kind of each
-// error to the standard error.
+// childPersist makes n attempts to reserve and goes on after errors. It prints a
+// history line for each success to standard output, and the kind of each error to
+// standard error.
 func childPersist(s generator.Store, n int) error {
 	fmt.Fprintln(os.Stderr, "opened")
 	for range n {
@@ -120,8 +120,8 @@ func childPersist(s generator.Store, n int) error {
 	return s.Close()
 }
 
-// child prepares a process that runs a mode on dir; wrap is put before its
-// command line.
+// child prepares a process that runs a mode on dir. wrap is put before its command
+// line.
 func child(t *testing.T, mode, dir, arg string, wrap ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -173,7 +173,7 @@ func (h *holder) expect(t *testing.T, want string) {
 	}
 }
 
-// reserve lets the child reserve ten numbers.
+// reserve makes the child reserve ten numbers.
 func (h *holder) reserve(t *testing.T) {
 	t.Helper()
 	if _, err := io.WriteString(h.stdin, "\n"); err != nil {
@@ -182,7 +182,7 @@ func (h *holder) reserve(t *testing.T) {
 	h.expect(t, "reserved")
 }
 
-// release lets the child close the store and waits for its end.
+// release makes the child close the store and waits for its end.
 func (h *holder) release(t *testing.T) {
 	t.Helper()
 	h.stdin.Close()
@@ -191,7 +191,7 @@ func (h *holder) release(t *testing.T) {
 	}
 }
 
-// kill ends the child at once, if it has not ended yet.
+// kill ends the child at once, unless it has ended.
 func (h *holder) kill() {
 	if h.cmd.ProcessState == nil {
 		_ = h.cmd.Process.Kill()

@@ -8,21 +8,21 @@ import (
 	"nextid/generator"
 )
 
-// maxBatch bounds the operations of one transaction.
+// maxBatch is the greatest number of operations in one transaction.
 const maxBatch = 256
 
 // operation is one call that waits for the goroutine that owns the session.
 type operation struct {
 	ctx      context.Context
-	reserves bool // counts as a reservation when it succeeds
+	reserves bool // counts as a reservation if it succeeds
 	run      func(ctx context.Context, q *statements) error
 	err      error
 	done     chan struct{} // closed when err and the results are final
 }
 
-// ask hands a call to serve and waits for its durable result. A caller whose
-// ctx ends first gets an error at once; what the call did then, if anything,
-// is not used.
+// ask passes a call to serve and waits for its durable result. A caller whose ctx
+// ends first gets an error at once. The result of its call, if there is one, is not
+// used.
 func ask[V any](ctx context.Context, s *embedded, reserves bool,
 	run func(context.Context, *statements) (V, error),
 ) (V, error) {
@@ -53,9 +53,9 @@ func ask[V any](ctx context.Context, s *embedded, reserves bool,
 	return v, nil
 }
 
-// serve runs operations until the store is closed. All that wait at the same
-// moment share one transaction, because a commit costs some fsyncs however
-// much it holds.
+// serve runs operations until the store is closed. All operations that wait at the
+// same moment share one transaction, because the fsyncs of a commit cost the same
+// for one or many.
 func (s *embedded) serve() error {
 	idle := time.NewTicker(seenEvery)
 	defer idle.Stop()
@@ -85,8 +85,8 @@ func (s *embedded) gather(first *operation) []*operation {
 	return batch
 }
 
-// answer runs a batch. An error of the transaction, an ambiguous commit
-// included, is the answer to every operation in it.
+// answer runs a batch. An error of the transaction, also of an ambiguous commit,
+// becomes the error of every operation in it.
 func (s *embedded) answer(batch []*operation) {
 	err := s.transact(batch)
 	s.note(err)
@@ -98,16 +98,16 @@ func (s *embedded) answer(batch []*operation) {
 	}
 }
 
-// transact runs a batch in one transaction. After an error the session is
-// given up: the next batch opens and checks the file again.
+// transact runs a batch in one transaction. An error closes the session: the next
+// batch opens and checks the file again.
 func (s *embedded) transact(batch []*operation) error {
-	// Not a caller's context: it would take the others down with it.
+	// A caller's context would cancel the operations of the others, too.
 	ctx := context.Background()
 	written, err := s.dir.changed()
 	if err != nil {
 		return err
 	}
-	if written && s.session != nil { // what SQLite remembers of the file is not what is there
+	if written && s.session != nil { // SQLite's page cache may differ from the file
 		_ = s.session.close()
 		s.session = nil
 	}
@@ -117,7 +117,7 @@ func (s *embedded) transact(batch []*operation) error {
 	granted, err := s.session.transact(ctx, batch, s.seen.now(s.cfg))
 	s.dir.wrote()
 	if err != nil {
-		_ = s.session.close() // says the same again
+		_ = s.session.close() // returns the same error again
 		s.session = nil
 		return storeError(s.dir.in(s.dir.file), err)
 	}
@@ -128,8 +128,8 @@ func (s *embedded) transact(batch []*operation) error {
 	return nil
 }
 
-// reopen opens the session again after an error. What was acknowledged
-// before must still be there.
+// reopen opens the session again after an error. It refuses a file in which
+// acknowledged reservations are missing.
 func (s *embedded) reopen(ctx context.Context) error {
 	if s.session != nil {
 		return nil
@@ -152,9 +152,9 @@ func (s *embedded) reopen(ctx context.Context) error {
 	return nil
 }
 
-// transact runs a batch in one transaction and returns how many reservations
-// the store has made since it was created, 0 if the batch made none. An empty batch
-// only notes the time (Unix ms).
+// transact runs a batch in one transaction. It returns the number of reservations
+// that the store has made since it was created, or 0 if the batch made none. An
+// empty batch only stores the time (Unix ms).
 func (s *session) transact(ctx context.Context, batch []*operation, now int64) (reservations int64, err error) {
 	err = s.atomically(ctx, func() (err error) {
 		granted := 0
@@ -180,8 +180,8 @@ func (s *session) transact(ctx context.Context, batch []*operation, now int64) (
 	return reservations, err
 }
 
-// atomically runs f in a transaction. After an error it is open or in doubt,
-// and the session must be closed.
+// atomically runs f in a transaction. After an error the transaction is open or its
+// end is unknown, and the session must be closed.
 func (s *session) atomically(ctx context.Context, f func() error) error {
 	if _, err := s.begin.ExecContext(ctx); err != nil {
 		return err

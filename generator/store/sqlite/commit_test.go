@@ -15,8 +15,7 @@ import (
 	"nextid/generator"
 )
 
-// opened opens a store in a new directory, on which tests of this package
-// can reach into the goroutine that owns the session.
+// opened opens a store in a new directory and returns its private type.
 func opened(t *testing.T) *embedded {
 	t.Helper()
 	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Owner: "test"})
@@ -67,7 +66,7 @@ func TestWaitingCallsShareOneTransaction(t *testing.T) {
 			calls = append(calls, func() { lows[i], _, errs[i] = s.Reserve(t.Context(), ten("k")) })
 		}
 		queued(t, s, calls...)
-		if n := commits.Load() - 1; n != 1 { // without that of the call that held the gate
+		if n := commits.Load() - 1; n != 1 { // without the transaction of the call that kept the store busy
 			t.Errorf("%d waiting calls took %d commits", callers, n)
 		}
 		slices.Sort(lows[:])
@@ -103,7 +102,7 @@ func countCommits(t *testing.T, s *embedded) *atomic.Int32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commits.Store(0) // without that call's own
+	commits.Store(0) // without the transaction of that call
 	return commits
 }
 
@@ -150,8 +149,8 @@ func TestCallWhoseContextEndsBeforeItsTurnTakesNothing(t *testing.T) {
 	})
 }
 
-// TestFailedTransactionFailsAllOfItsCalls breaks the connection in the middle
-// of a batch, after some of it was granted.
+// TestFailedTransactionFailsAllOfItsCalls breaks the connection in the middle of a
+// batch, after some of its calls were granted.
 func TestFailedTransactionFailsAllOfItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
@@ -328,7 +327,7 @@ func TestDamagedCounterFailsTheTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // at first by the counter itself, then by the check on reopening
+	for range 2 { // first the counter's statement finds it, then the check on reopening
 		if _, _, err := s.Reserve(t.Context(), ten("k")); !errors.Is(err, generator.ErrRegressed) {
 			t.Errorf("error is %v", err)
 		}

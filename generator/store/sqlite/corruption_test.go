@@ -17,7 +17,7 @@ import (
 
 const blockBytes = 4096
 
-// snapshot is a closed store of some dozen blocks and what is in it.
+// snapshot is a closed store of a dozen keys and its content.
 type snapshot struct {
 	dir       string
 	files     map[string][]byte
@@ -75,7 +75,7 @@ func (n *snapshot) put(t *rapid.T, database []byte) {
 	}
 }
 
-// damage does to a database what disks and operators do.
+// damage changes a database as broken disks and operators do.
 func damage(t *rapid.T, whole, older []byte) []byte {
 	db := slices.Clone(whole)
 	block := func(label string) []byte {
@@ -112,8 +112,8 @@ func damage(t *rapid.T, whole, older []byte) []byte {
 	return db
 }
 
-// TestDamagedDatabaseIsRefusedOrIntact: whatever happened to the file, the
-// store is refused with a good error, or every end is where it was.
+// TestDamagedDatabaseIsRefusedOrIntact checks that a damaged store is refused with
+// a hint, or that no key has gone back.
 func TestDamagedDatabaseIsRefusedOrIntact(t *testing.T) {
 	n := takeSnapshot(t)
 	whole := n.files["nextid.db"]
@@ -139,8 +139,8 @@ func TestDamagedDatabaseIsRefusedOrIntact(t *testing.T) {
 	}
 }
 
-// wantIntact checks that nothing is missing or lower, and that the store
-// goes on above it.
+// wantIntact checks that no key is missing or lower, and that new reservations
+// begin above.
 func (n *snapshot) wantIntact(t *rapid.T, s generator.Store) {
 	marks, err := s.Reserved(t.Context(), "")
 	if err != nil {

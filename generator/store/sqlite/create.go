@@ -12,8 +12,8 @@ import (
 	"nextid/generator"
 )
 
-// create makes a new store. The file gets its name only when it is complete,
-// so a process that is killed meanwhile leaves nothing that looks like one.
+// create makes a new store. The file gets its name only when it is complete. So a
+// process that is killed meanwhile leaves no file that looks like a store.
 func (d *directory) create(ctx context.Context, cfg Config) error {
 	temporary := d.file + newSuffix
 	for _, leftover := range []string{temporary, temporary + journalSuffix} {
@@ -36,7 +36,7 @@ func (d *directory) create(ctx context.Context, cfg Config) error {
 	return storeError(d.path, d.sync())
 }
 
-// fill turns an empty file into an empty store that is bound to no place.
+// fill turns an empty file into an empty store that is not bound to a place.
 func fill(ctx context.Context, path string, cfg Config) (err error) {
 	db := connect(path)
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -46,16 +46,16 @@ func fill(ctx context.Context, path string, cfg Config) (err error) {
 	if err := migrate(ctx, db); err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, metaInsert, newStoreID(), millis(cfg.Clock), cfg.Owner, "", 0)
+	_, err = db.ExecContext(ctx, metaInsert, newStoreID(), millis(cfg.Clock), cfg.Owner)
 	return err
 }
 
-// newStoreID is 128 random bits in hexadecimal.
+// newStoreID returns 128 random bits in hexadecimal.
 func newStoreID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails, see its documentation
 	return hex.EncodeToString(id[:])
 }
 
-// millis is the wall clock in Unix milliseconds.
+// millis returns the wall clock in Unix milliseconds.
 func millis(c generator.Clock) int64 { return c.Wall() / 1e6 }

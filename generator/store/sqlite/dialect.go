@@ -6,32 +6,32 @@ import (
 	"fmt"
 )
 
-// dialect describes how one database says the operations of a generator.Store. Each
-// text is one statement; a change takes its result from its own answer
-// (RETURNING), so that nothing is looked up again after it (rule R3). The
-// parameters are ?1, ?2, … in the order of this list.
+// dialect holds the SQL text of each operation of a generator.Store. Each text is
+// one statement. A change returns its result itself (RETURNING), so that nothing is
+// looked up again after it (rule R3). The parameters are ?1, ?2, … in the order
+// given here; the results follow the colon.
 type dialect struct {
-	reserve  string // key, at least, n, limit, owner, now: lo, hi; no row when refused
+	reserve  string // key, at least, n, limit, owner, now: lo, hi; no row if refused
 	standing string // key: hi, intact
 	release  string // key, hi, to, now
 	mark     string // key: as reserved
 	reserved string // prefix, end of the prefix or '': key, hi, owner, updated, intact
 
-	define   string // name, kind, options, now: version, created; no row when the name is taken
-	redefine string // name, version, options: kind, version, created; no row when refused
-	undefine string // name: version; no row when refused
-	defined  string // name: as scanDefinition reads it, dropped ones too
-	list     string // as scanDefinition reads it, without the dropped ones
-	count    string // of the names, with the dropped ones
+	define   string // name, kind, options, now: version, created; no row if the name is taken
+	redefine string // name, version, options: kind, version, created; no row if refused
+	undefine string // name: version; no row if refused
+	defined  string // name: as scanDefinition reads it, dropped names too
+	list     string // as scanDefinition reads it, without dropped names
+	count    string // of the names, dropped ones too
 }
 
-// statements are the prepared texts of a dialect.
+// statements holds the prepared texts of a dialect.
 type statements struct {
 	reserve, standing, release, mark, reserved       *sql.Stmt
 	define, redefine, undefine, defined, list, count *sql.Stmt
 }
 
-// preparer is a *sql.Conn or a *sql.DB.
+// preparer is implemented by *sql.Conn and *sql.DB.
 type preparer interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }

@@ -21,24 +21,24 @@ const (
 	journalSuffix     = "-journal"
 )
 
-// directory is the place of an embedded store, locked for this process. Its
-// files are reached through the open directory, so that they stay in reach
-// when the directory is renamed.
+// directory is the data directory of a store, locked for this process. Its files
+// are opened relative to the open directory. So they stay in reach if the directory
+// is renamed.
 //
-// Nothing here opens the database file itself while SQLite has it open:
-// closing any descriptor of a file drops all POSIX locks of the process on
-// it (fcntl(2)), SQLite's too.
+// No method opens the database file itself while SQLite has it open. Closing any
+// descriptor of a file drops all POSIX locks of the process on that file
+// (fcntl(2)), also those of SQLite.
 type directory struct {
 	path  string // as the user wrote it, for messages
 	abs   string // for SQLite
 	file  string // name of the database file
-	fresh bool   // a new store needs an empty directory
+	fresh bool   // a new store requires an empty directory
 	fs    filesystem
 	root  *os.Root
 	lock  *os.File
 
 	database os.FileInfo // the database file that was opened
-	written  time.Time   // when it was changed last, by us; zero if that is not known
+	written  time.Time   // its modification time after our last write; zero if unknown
 }
 
 // openDirectory creates the directory if needed, checks it and locks it.
@@ -70,9 +70,9 @@ func openDirectory(cfg Config) (*directory, error) {
 	return d, nil
 }
 
-// Lock locks the data directory of a server whose store is elsewhere, as that
-// of an embedded store is locked, until it is closed. It is made if it is
-// missing.
+// Lock locks the data directory of a server whose store is elsewhere, in the same
+// way as an embedded store does. Closing the result unlocks it. Lock creates a
+// missing directory.
 func Lock(dir string) (io.Closer, error) {
 	d := &directory{path: cmp.Or(dir, "."), file: DefaultFile}
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
@@ -89,15 +89,15 @@ func Lock(dir string) (io.Closer, error) {
 	return d, nil
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. It never fails.
 func (d *directory) Close() error {
 	d.close()
 	return nil
 }
 
-// makeDirectory creates a directory with all that is missing above it, so
-// that it is still there after a power failure: a store that vanished with
-// its directory would begin again.
+// makeDirectory creates a directory and its missing parents durably. If they
+// vanished in a power failure, a new store would take the place of the old one and
+// issue its ids again.
 func makeDirectory(abs string) error {
 	var parents []string // of the directories that are missing
 	for p := abs; p != filepath.Dir(p); p = filepath.Dir(p) {
@@ -128,7 +128,7 @@ func syncOpened(dir *os.File, err error) error {
 	return syncDirectory(dir)
 }
 
-// check refuses directories in which no store can be safe.
+// check refuses directories in which a store would not be safe.
 func (d *directory) check() (err error) {
 	info, err := os.Stat(d.path)
 	if err != nil {
@@ -150,8 +150,8 @@ func (d *directory) check() (err error) {
 	return nil
 }
 
-// writable looks at the mode itself: it binds root too, for whom the system
-// would make an exception.
+// writable checks the mode bits. They bind root as well, which the system would let
+// write.
 func writable(what string, info os.FileInfo) error {
 	if info.Mode().Perm()&0o200 != 0 {
 		return nil
@@ -160,8 +160,8 @@ func writable(what string, info os.FileInfo) error {
 		"%s is read-only (mode %#o)", what, info.Mode().Perm())
 }
 
-// takeLock locks the lock file for as long as the directory is open, and
-// writes into it who holds it.
+// takeLock locks the lock file until the directory is closed, and writes this
+// process into it.
 func (d *directory) takeLock() error {
 	name := d.file + lockSuffix
 	for {
@@ -180,7 +180,7 @@ func (d *directory) takeLock() error {
 			return d.inUse(holder)
 		}
 		if !d.still(f, name) {
-			f.Close() // deleted between opening and locking it
+			f.Close() // it was deleted between opening and locking
 			continue
 		}
 		d.lock = f
@@ -200,8 +200,8 @@ func (d *directory) still(f *os.File, name string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(opened, there)
 }
 
-// writeHolder notes this process in the lock file. It serves the message of
-// the next process only, so it may fail.
+// writeHolder writes this process into the lock file. Only the error message of
+// another process reads it, so failures are ignored.
 func writeHolder(f *os.File) {
 	host, _ := os.Hostname()
 	if f.Truncate(0) == nil {
@@ -214,10 +214,10 @@ func readHolder(f *os.File) string {
 	return cmp.Or(strings.TrimSpace(string(text)), "another process")
 }
 
-// in is the path of a file in the directory, for messages.
+// in returns the path of a file in the directory, for messages.
 func (d *directory) in(file string) string { return filepath.Join(d.path, file) }
 
-// has reports whether a file is there.
+// has reports whether a file exists.
 func (d *directory) has(file string) (bool, error) {
 	_, err := d.root.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -226,10 +226,11 @@ func (d *directory) has(file string) (bool, error) {
 	return err == nil, storeError(d.in(file), err)
 }
 
-// usersFile holds what nextid passwd writes, perhaps before the first start.
+// usersFile is written by "nextid passwd", possibly before the first start.
 const usersFile = "users"
 
-// checkEmpty refuses to make a new store among the files of others.
+// checkEmpty refuses to make a new store in a directory with files of other
+// programs.
 func (d *directory) checkEmpty() error {
 	if !d.fresh {
 		return nil
@@ -250,7 +251,8 @@ func (d *directory) checkEmpty() error {
 	return nil
 }
 
-// adoptFile notes which file the database is, and checks that it can be one.
+// adoptFile remembers the identity of the database file, and checks that it is a
+// regular, writable file.
 func (d *directory) adoptFile() error {
 	info, err := d.root.Stat(d.file)
 	if err != nil {
@@ -266,8 +268,8 @@ func (d *directory) adoptFile() error {
 	return writable(d.in(d.file), info)
 }
 
-// changed reports whether another program has written to the database file
-// since wrote was called. Another file in its place is an error.
+// changed reports whether another program has written to the database file since
+// the last call of wrote. It returns an error if the file was removed or replaced.
 func (d *directory) changed() (written bool, err error) {
 	info, err := d.root.Stat(d.file)
 	if err == nil && os.SameFile(info, d.database) {
@@ -277,7 +279,8 @@ func (d *directory) changed() (written bool, err error) {
 		"%s was removed or replaced while the server was running", d.in(d.file))
 }
 
-// wrote notes that what the database file holds is ours.
+// wrote remembers the present content of the database file as written by this
+// process.
 func (d *directory) wrote() {
 	d.written = time.Time{} // unknown
 	if info, err := d.root.Stat(d.file); err == nil {
@@ -285,7 +288,7 @@ func (d *directory) wrote() {
 	}
 }
 
-// close lets the next process in.
+// close releases the lock.
 func (d *directory) close() {
 	if d.lock != nil {
 		d.lock.Close()

@@ -17,15 +17,15 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// traced prepares a child under strace with a fault to inject, as strace's
-// option -e inject says it.
+// traced prepares a child under strace. inject is the argument of strace's -e
+// inject.
 func traced(t *testing.T, mode, dir, arg, inject string) *exec.Cmd {
 	t.Helper()
 	call, _, _ := strings.Cut(inject, ":")
 	return child(t, mode, dir, arg, straceFor(t), "-f", "-o", os.DevNull, "-e", "trace="+call, "-e", "inject="+inject)
 }
 
-// straceFor finds strace, or skips the test.
+// straceFor returns the path of strace, or skips the test.
 func straceFor(t *testing.T) string {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -108,7 +108,7 @@ func underFaults(t *testing.T, dir string, attempts int, fault string, faults in
 	}
 }
 
-// TestEveryReservationIsSynced counts the calls that make one durable: the
+// TestEveryReservationIsSynced counts the fsync calls of one reservation: the
 // journal twice, the database, and the end of the journal.
 func TestEveryReservationIsSynced(t *testing.T) {
 	dir := used(t)
@@ -159,7 +159,7 @@ func TestFullDiskGrantsNothingAndRecovers(t *testing.T) {
 	reserve(t, s, "k0", 10)
 	fill(t, ballast)
 
-	// New keys need new blocks sooner or later.
+	// New keys need new pages of the file in the end.
 	var full error
 	granted := 0
 	for i := 1; full == nil && i < 5000; i++ {

@@ -13,8 +13,8 @@ import (
 	"nextid/generator"
 )
 
-// embedded is the store on one SQLite file. One goroutine (serve) owns the
-// session; all calls go to it as operations.
+// embedded is the store on one SQLite file. One goroutine (serve) owns the session;
+// all calls reach it as operations.
 type embedded struct {
 	cfg     Config
 	dir     *directory
@@ -22,19 +22,19 @@ type embedded struct {
 
 	queue   chan *operation
 	closing chan struct{}
-	closed  func() error // waits for serve to end, once
-	trouble atomic.Pointer[generator.StoreDown]
+	closed  func() error                        // waits for serve to end
+	trouble atomic.Pointer[generator.StoreDown] // first error since the last transaction that succeeded, or nil
 
 	// Owned by serve.
-	session     *session // nil after an error, until it was opened and checked again
+	session     *session // nil after an error, until the file has been opened and checked again
 	fingerprint *fingerprint
-	known       int64 // reservations that were committed, as this process knows
+	known       int64 // committed reservations that this process knows of
 	seen        seen
 }
 
-// Open opens the embedded store of a directory, or makes a new one there.
-// Errors are *generator.Error: ErrNotNow when the store cannot be used here
-// and now, ErrRegressed when its content or place is not to be trusted.
+// Open opens the embedded store of a directory, or makes a new one there. Its
+// errors are *generator.Error. ErrNotNow: the store cannot be used now.
+// ErrRegressed: its content or its place cannot be trusted.
 func Open(ctx context.Context, cfg Config) (generator.Store, error) {
 	cfg = cfg.withDefaults()
 	dir, err := openDirectory(cfg)
@@ -54,7 +54,8 @@ func Open(ctx context.Context, cfg Config) (generator.Store, error) {
 	return s, nil
 }
 
-// Probe implements generator.Prober: a full disk, for example.
+// Probe implements generator.Prober. It returns an error, such as a full disk,
+// until a transaction succeeds.
 func (s *embedded) Probe() error {
 	if t := s.trouble.Load(); t != nil {
 		return t
@@ -62,7 +63,7 @@ func (s *embedded) Probe() error {
 	return nil
 }
 
-// note remembers how the last transaction ended.
+// note keeps the outcome of a transaction for Probe.
 func (s *embedded) note(err error) {
 	switch before := s.trouble.Load(); {
 	case err == nil && before != nil:
@@ -72,7 +73,7 @@ func (s *embedded) note(err error) {
 	}
 }
 
-// start finds or makes the database, checks it and binds it to its place.
+// start opens or creates the database, checks it and binds it to its place.
 func (s *embedded) start(ctx context.Context) error {
 	seen, used, err := s.dir.readFingerprint()
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *embedded) start(ctx context.Context) error {
 	if s.session, m, err = openSession(ctx, s.dir); err != nil {
 		return err
 	}
-	if err := s.dir.adoptFile(); err != nil { // again: to open it may have made another one of it
+	if err := s.dir.adoptFile(); err != nil { // again: with overlayfs, opening may have replaced the file by a copy
 		return err
 	}
 	here, err := s.dir.here()
@@ -109,8 +110,8 @@ func (s *embedded) start(ctx context.Context) error {
 	return err
 }
 
-// notePlace notes where the store is now, and when. It is also the proof that
-// the disk takes writes.
+// notePlace stores the present place and time. It also proves that the disk accepts
+// writes.
 func (s *embedded) notePlace(ctx context.Context, here binding) error {
 	return s.session.atomically(ctx, func() (err error) {
 		s.known, err = scanMeta(s.session.opened.QueryRowContext(ctx, millis(s.cfg.Clock), s.cfg.Owner,
@@ -119,8 +120,7 @@ func (s *embedded) notePlace(ctx context.Context, here binding) error {
 	})
 }
 
-// find sees to it that there is a database file. A missing one is made only
-// where there was none before.
+// find creates the database file if the directory never had one.
 func (s *embedded) find(ctx context.Context, used bool) error {
 	there, err := s.dir.has(s.dir.file)
 	if err != nil || there {
@@ -137,7 +137,7 @@ func (s *embedded) find(ctx context.Context, used bool) error {
 	return s.dir.create(ctx, s.cfg)
 }
 
-// release gives up everything that the store holds.
+// release closes the session and unlocks the directory.
 func (s *embedded) release() error {
 	var err error
 	if s.session != nil {
@@ -151,17 +151,16 @@ func (s *embedded) release() error {
 	return err
 }
 
-// Exclusive implements generator.Store: no other process has the directory.
+// Exclusive implements generator.Store: no other process uses the directory.
 func (s *embedded) Exclusive() bool { return true }
 
-// Seed implements generator.Seeder: the id of the store is random.
+// Seed implements generator.Seeder. It derives from the random id of the store.
 func (s *embedded) Seed() uint64 {
 	sum := sha256.Sum256([]byte(s.storeID))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// Close implements generator.Store. It waits for the transaction that is
-// under way.
+// Close implements generator.Store. It waits for the running transaction.
 func (s *embedded) Close() error { return s.closed() }
 
 // Reserve implements generator.Reserver.

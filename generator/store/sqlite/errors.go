@@ -20,23 +20,23 @@ const (
 	hintDisk  = "Look at the disk and at the system's log. Ids that are already reserved can still be issued."
 )
 
-// refuse is the error of a store that cannot be used here and now.
+// refuse returns the error of a store that cannot be used now.
 func refuse(hint, format string, args ...any) error {
 	return &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// inconsistent is the error of a store whose content is not to be trusted.
+// inconsistent returns the error of a store whose content cannot be trusted.
 func inconsistent(hint, format string, args ...any) error {
 	return &generator.Error{Kind: generator.ErrRegressed, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// damagedRow is a row whose checksum is wrong.
+// damagedRow returns the error for a row with a wrong checksum.
 func damagedRow(what, name string) error {
 	return inconsistent(hintRestore, "the stored %s %q is damaged, or was changed by hand", what, name)
 }
 
-// storeError makes an *Error of what SQLite or the file system said about
-// path. One that is an *Error already stays as it is.
+// storeError turns an error of SQLite or the file system about path into an *Error.
+// It returns an *Error unchanged.
 func storeError(path string, err error) error {
 	var known *generator.Error
 	if err == nil || errors.As(err, &known) {
@@ -45,7 +45,7 @@ func storeError(path string, err error) error {
 	e := &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + path, Hint: hintDisk, Cause: err}
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH:
-		// The last three: tables that are not as the migrations made them.
+		// The last three occur if the tables differ from those that the migrations made.
 		e.Kind, e.Message, e.Hint = generator.ErrRegressed, "the store "+path+" is damaged", hintRestore
 	case sqlite3.SQLITE_NOTADB:
 		e.Kind, e.Message = generator.ErrRegressed, path+" is damaged, or not a store of nextid"
@@ -65,7 +65,7 @@ func storeError(path string, err error) error {
 	return e
 }
 
-// describeErrno words the errors of the operating system.
+// describeErrno sets message and hint for errors of the operating system.
 func describeErrno(e *generator.Error, path string, err error) {
 	switch {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
@@ -77,7 +77,7 @@ func describeErrno(e *generator.Error, path string, err error) {
 	}
 }
 
-// sqliteCode is the primary result code of an SQLite error, else -1.
+// sqliteCode returns the primary result code of an SQLite error, else -1.
 func sqliteCode(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

@@ -1,9 +1,9 @@
 package sqlite
 
-// filesystem holds what matters of the file system that a directory is on.
+// filesystem describes the file system of a directory.
 type filesystem struct {
 	name         string
-	magic        uint32 // as statfs(2) says it
+	magic        uint32 // f_type of statfs(2)
 	remote       bool   // shared between machines: locks and fsync cannot be trusted
-	steadyInodes bool   // a file keeps its inode number over a remount
+	steadyInodes bool   // inode numbers are kept over a remount
 }

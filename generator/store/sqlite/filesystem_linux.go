@@ -17,8 +17,8 @@ const (
 	magicZFS   = 0x2fc12fc1
 )
 
-// remoteMagics are the statfs(2) types of file systems that several machines
-// can have mounted at once.
+// remoteMagics are the statfs(2) types of file systems that several machines can
+// mount at once.
 var remoteMagics = map[uint32]string{
 	0x00006969: "NFS",
 	0x0000517b: "SMB",
@@ -39,8 +39,8 @@ var remoteMagics = map[uint32]string{
 	0xa501fcf5: "VxFS",
 }
 
-// steadyMagics are the types of file systems that keep inode numbers over a
-// remount for sure.
+// steadyMagics are the types of file systems that are known to keep inode numbers
+// over a remount.
 var steadyMagics = map[uint32]string{
 	magicExt4:  "ext4",
 	0x58465342: "XFS",
@@ -51,11 +51,11 @@ var steadyMagics = map[uint32]string{
 	0x01021994: "tmpfs",
 }
 
-// localFUSE are the FUSE file systems of one machine: the folders that a
-// virtual machine or Docker Desktop gets from its host, and block devices.
+// localFUSE are the FUSE file systems of one machine: folders that a virtual
+// machine or Docker Desktop gets from its host, and block devices.
 var localFUSE = map[string]bool{"virtiofs": true, "fuseblk": true, "fuse.grpcfuse": true, "fakeowner": true}
 
-// filesystemOf looks at the file system of dir.
+// filesystemOf returns the file system of dir.
 func filesystemOf(dir string) (filesystem, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
@@ -77,7 +77,7 @@ func filesystemOf(dir string) (filesystem, error) {
 	return classify(magic, mountType(mounts, info.Dev)), nil
 }
 
-// classify judges a statfs type; fuse names the kind of a FUSE mount.
+// classify describes a statfs type. fuse is the type of a FUSE mount.
 func classify(magic uint32, fuse string) filesystem {
 	if name, ok := remoteMagics[magic]; ok {
 		return filesystem{name: name, magic: magic, remote: true}
@@ -91,7 +91,7 @@ func classify(magic uint32, fuse string) filesystem {
 	return filesystem{name: fmt.Sprintf("type %#x", magic), magic: magic}
 }
 
-// mountType finds the type of the mount of device dev in the text of
+// mountType returns the type of the mount of device dev in the text of
 // /proc/self/mountinfo (proc(5)): "36 35 98:0 / /mnt rw - TYPE source opts".
 func mountType(mountinfo io.Reader, dev uint64) string {
 	major := dev>>8&0xfff | dev>>32&^0xfff
@@ -108,9 +108,9 @@ func mountType(mountinfo io.Reader, dev uint64) string {
 	return ""
 }
 
-// machineID is the id of this machine (machine-id(5)), "" when it has none
-// that lasts: the file system of a container is thrown away with it, and
-// some container tools write a new id into each one.
+// machineID returns the id of this machine (machine-id(5)), or "" if it has no
+// lasting one. In a container it is "": the id is lost with the container's file
+// system, and some container tools write a new one into each container.
 func machineID() string {
 	if inContainer() {
 		return ""
@@ -122,8 +122,8 @@ func machineID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// inContainer reports whether this process sees other files than those of the
-// machine that it runs on.
+// inContainer reports whether this process sees another root file system than the
+// machine's.
 func inContainer() bool {
 	root, err := filesystemOf("/")
 	if err != nil || !root.steadyInodes || os.Getenv("KUBERNETES_SERVICE_HOST") != "" {

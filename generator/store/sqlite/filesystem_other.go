@@ -2,9 +2,9 @@
 
 package sqlite
 
-// filesystemOf knows nothing of file systems outside Linux: it takes them
-// for local, and binds the store to no inode.
+// filesystemOf takes every file system outside Linux for a local one, and does not
+// bind the store to an inode.
 func filesystemOf(string) (filesystem, error) { return filesystem{name: "unknown"}, nil }
 
-// machineID is unknown outside Linux.
+// machineID returns "": it is not read outside Linux.
 func machineID() string { return "" }

@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// fingerprint are two small files beside the database. They show when the database
-// is missing, or older than the last reservation.
+// fingerprint is a pair of small files beside the database. They show that the
+// database is missing, or older than the last reservation.
 //
-//   - The one with the suffix .id says which store is here, and which file it is
-//     itself. It is made anew at each start and each stop: one that was put back,
-//     by whatever means, is another file than it says.
-//   - The one with the suffix .id-N is empty. N is how many reservations the
-//     store has made; each of them renames it. Files that are put back beside it
-//     have other names, and it stays.
+//   - The file with the suffix .id names the store and holds its own inode and
+//     birth. It is written anew at each start and each stop. A file that was
+//     restored differs from the file that it names.
+//   - The file with the suffix .id-N is empty. N is the number of reservations that
+//     the store has made; each one renames the file. Restored files have other
+//     names, and do not replace it.
 //
-// The name is changed after each commit and not synced: it may lag behind after
-// a power failure, but is never ahead of the database. Modes, owners and times
-// of the files mean nothing.
+// The name changes after each commit and is not synced. After a power failure it
+// may lag behind the database, but it is never ahead. Modes, owners and times of
+// the files do not matter.
 type fingerprint struct {
 	dir *directory
 	fingerprintState
 }
 
-// fingerprintState holds what the files of a fingerprint say.
+// fingerprintState is the content of a fingerprint.
 type fingerprintState struct {
 	storeID      string
 	reservations int64
-	inode        uint64 // of the file itself; 0 says nothing
-	birth        string // likewise; ""
-	moved        bool   // the file is another one than that
+	inode        uint64 // of the file itself; 0 if unknown
+	birth        string // of the file itself; "" if unknown
+	moved        bool   // the file is not the one that it names
 }
 
 const (
@@ -43,8 +43,8 @@ const (
 	noBirth = "-"
 )
 
-// readFingerprint returns what the files say. found tells that there are some; a
-// damaged one says nothing.
+// readFingerprint returns the content of the files. found reports whether there are
+// any. A damaged file counts as empty.
 func (d *directory) readFingerprint() (said fingerprintState, found bool, err error) {
 	name := d.file + fingerprintSuffix
 	text, err := d.root.ReadFile(name)
@@ -61,8 +61,8 @@ func (d *directory) readFingerprint() (said fingerprintState, found bool, err er
 	return said, found, err
 }
 
-// parseFingerprint reads the file with the suffix .id. Those of older versions do
-// not say which file they are.
+// parseFingerprint reads the file with the suffix .id. Files of older versions hold
+// no inode and no birth.
 func (d *directory) parseFingerprint(name, text string) (s fingerprintState) {
 	n, _ := fmt.Sscanf(text, fingerprintHead, &s.storeID, &s.reservations, &s.inode, &s.birth)
 	if n < 2 {
@@ -75,7 +75,7 @@ func (d *directory) parseFingerprint(name, text string) (s fingerprintState) {
 	return s
 }
 
-// fileID is the inode and the birth of a file.
+// fileID returns the inode and the birth of a file.
 func (d *directory) fileID(name string) (id fingerprintState, err error) {
 	dir, err := d.root.Open(".")
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *directory) fileID(name string) (id fingerprintState, err error) {
 	return id, err
 }
 
-// counts lists the N of all files with the suffix .id-N.
+// counts returns the N of all files with the suffix .id-N.
 func (d *directory) counts() (counts []int64, err error) {
 	entries, err := fs.ReadDir(d.root.FS(), ".")
 	for _, e := range entries {
@@ -109,7 +109,7 @@ func (d *directory) counts() (counts []int64, err error) {
 
 func (d *directory) countName(n int64) string { return d.file + countSuffix + strconv.FormatInt(n, 10) }
 
-// newFingerprint writes both files anew.
+// newFingerprint writes both files anew, and removes other .id-N files.
 func (d *directory) newFingerprint(s fingerprintState) (*fingerprint, error) {
 	w := &fingerprint{dir: d, fingerprintState: s}
 	if err := w.write(); err != nil {
@@ -127,7 +127,7 @@ func (d *directory) newFingerprint(s fingerprintState) (*fingerprint, error) {
 	return w, storeError(d.path, errors.Join(err, w.mark(), d.sync()))
 }
 
-// mark makes the file with the suffix .id-N.
+// mark creates the file with the suffix .id-N.
 func (w *fingerprint) mark() error {
 	f, err := w.dir.root.OpenFile(w.dir.countName(w.reservations), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -136,7 +136,7 @@ func (w *fingerprint) mark() error {
 	return f.Close()
 }
 
-// write makes the file with the suffix .id anew.
+// write replaces the file with the suffix .id.
 func (w *fingerprint) write() error {
 	name := w.dir.file + fingerprintSuffix
 	return w.dir.replace(name, func() (string, error) {
@@ -145,10 +145,10 @@ func (w *fingerprint) write() error {
 	})
 }
 
-// replace gives a file a new content, durably and all at once. content may look
-// at the new file, which has another name until then.
+// replace gives a file a new content, durably and atomically. content is called
+// while the new file still has another name.
 func (d *directory) replace(name string, content func() (string, error)) error {
-	_ = d.root.Remove(name + newSuffix) // what a killed process left
+	_ = d.root.Remove(name + newSuffix) // left by a killed process
 	f, err := d.root.OpenFile(name+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -169,8 +169,8 @@ func (d *directory) replace(name string, content func() (string, error)) error {
 	return d.sync()
 }
 
-// advance notes the number of reservations. An error is of no account: a
-// fingerprint that lags behind only sees less.
+// advance renames the .id-N file. Errors are ignored: a fingerprint that lags
+// behind detects less, but is never wrong.
 func (w *fingerprint) advance(reservations int64) {
 	before := w.dir.countName(w.reservations)
 	w.reservations = reservations
@@ -179,5 +179,5 @@ func (w *fingerprint) advance(reservations int64) {
 	}
 }
 
-// close notes the end. An error is of no account, as in advance.
+// close writes the file anew for the next start. Errors are ignored, as in advance.
 func (w *fingerprint) close() { _ = w.write() }

@@ -14,7 +14,8 @@ import (
 	"nextid/migrations"
 )
 
-// TestStoreOfFormat1: it is opened as it was, once, and bound to its place.
+// TestStoreOfFormat1 opens a store without a binding, which is then bound to its
+// place.
 func TestStoreOfFormat1(t *testing.T) {
 	dir := t.TempDir()
 	open := func(dir string) (generator.Store, error) { return Open(t.Context(), Config{Dir: dir}) }
@@ -51,7 +52,7 @@ func TestStoreOfFormat1(t *testing.T) {
 	}
 }
 
-// older makes a store of format 1 of a file.
+// older turns a file into a store of format 1.
 func older(t *testing.T, file string) {
 	t.Helper()
 	db := connect(file)
@@ -73,7 +74,7 @@ func older(t *testing.T, file string) {
 	}
 }
 
-// bindingOf returns what a store in dir should be bound to.
+// bindingOf returns the binding that a store in dir should have.
 func bindingOf(t *testing.T, dir string) binding {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -147,7 +148,8 @@ func TestClockFarAheadIsRefusedUntilAccepted(t *testing.T) {
 	}
 }
 
-// TestClockThatJumpsWhileTheStoreIsOpen is not what the store knows then.
+// TestClockThatJumpsWhileTheStoreIsOpen checks that the stored time does not follow
+// the jump.
 func TestClockThatJumpsWhileTheStoreIsOpen(t *testing.T) {
 	c := &clock{wall: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	cfg := Config{Clock: c, ClockJump: time.Hour}
@@ -158,7 +160,7 @@ func TestClockThatJumpsWhileTheStoreIsOpen(t *testing.T) {
 		want   time.Duration
 	}{
 		{func() { c.pass(time.Minute) }, time.Minute},
-		{func() { c.wall = c.wall.Add(30 * time.Minute) }, 31 * time.Minute},  // set right
+		{func() { c.wall = c.wall.Add(30 * time.Minute) }, 31 * time.Minute},  // corrected ahead
 		{func() { c.wall = c.wall.Add(-30 * time.Minute) }, 31 * time.Minute}, // set back
 		{func() { c.pass(time.Minute) }, 32 * time.Minute},
 		{func() { c.wall = c.wall.Add(1000 * time.Hour) }, 32 * time.Minute},

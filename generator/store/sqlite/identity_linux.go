@@ -12,16 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File systems whose statfs(2) names them, and not the device, so that the
-// name lasts over a restart: ext4 and ZFS name the file system, btrfs its
-// subvolume as well.
+// namedMagics are the file systems whose fsid of statfs(2) lasts over a restart. It
+// names the file system, not the device. On btrfs it names the subvolume as well.
 var namedMagics = map[uint32]bool{
 	magicExt4:  true,
 	magicBtrfs: true,
 	magicZFS:   true,
 }
 
-// fsIOCGetUUID is FS_IOC_GETFSUUID of linux/fs.h, of Linux 6.9.
+// fsIOCGetUUID is FS_IOC_GETFSUUID of linux/fs.h, since Linux 6.9.
 const fsIOCGetUUID = 0x80111500
 
 // fsUUID is struct fsuuid2.
@@ -30,8 +29,8 @@ type fsUUID struct {
 	uuid   [16]byte
 }
 
-// identify names the file system of dir, and the birth of a file in it that
-// no copy of the file shares. "" stands for what cannot be known.
+// identify returns the id of the file system of dir, and the birth of a file in it.
+// No copy of the file has the same birth. "" means unknown.
 func (f filesystem) identify(dir *os.File, file string) (volume, birth string, err error) {
 	fd := int(dir.Fd())
 	var st unix.Statfs_t
@@ -49,20 +48,20 @@ func (f filesystem) identify(dir *os.File, file string) (volume, birth string, e
 	var stat unix.Statx_t
 	err = unix.Statx(fd, file, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &stat)
 	switch {
-	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM): // a sandbox of old
+	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM): // an old sandbox
 		return volume, "", nil
 	case err != nil:
 		return "", "", &fs.PathError{Op: "statx", Path: file, Err: err}
 	case stat.Mask&unix.STATX_BTIME != 0 && (stat.Btime.Sec != 0 || stat.Btime.Nsec != 0):
 		return volume, fmt.Sprintf("%d.%09d", stat.Btime.Sec, stat.Btime.Nsec), nil
-	case f.magic == magicExt4: // with inodes of 128 bytes, which have no room for it
+	case f.magic == magicExt4: // inodes of 128 bytes do not hold the birth time
 		return volume, generation(fd, file), nil
 	}
 	return volume, "", nil
 }
 
-// generation is the random number that ext4 gives to each file it makes. It
-// is the second half of a handle of type FILEID_INO32_GEN.
+// generation returns the random number that ext4 gives to each new file. It is the
+// second half of a handle of type FILEID_INO32_GEN.
 func generation(dir int, file string) string {
 	h, _, err := unix.NameToHandleAt(dir, file, 0)
 	if err != nil || h.Type() != 1 || h.Size() != 8 {
@@ -71,10 +70,10 @@ func generation(dir int, file string) string {
 	return fmt.Sprintf("generation %d", binary.NativeEndian.Uint32(h.Bytes()[4:]))
 }
 
-// hardwareID returns what the machine is called by its maker, or by the hypervisor
-// that made it: a virtual machine that was cloned keeps its machine-id, and
-// has another one. "" where there is none that this process may read, and in
-// a container, which may go on elsewhere.
+// hardwareID returns the id that the maker or the hypervisor gave to the machine. A
+// clone of a virtual machine keeps its machine-id, but gets another id of this
+// kind. It is "" if this process may read none, and in a container, which may be
+// started again elsewhere.
 func hardwareID() string {
 	if inContainer() {
 		return ""
@@ -84,7 +83,7 @@ func hardwareID() string {
 		"/sys/hypervisor/uuid",           // of Xen
 	}
 	if vendor, err := os.ReadFile("/sys/class/dmi/id/sys_vendor"); err == nil && strings.TrimSpace(string(vendor)) == "Amazon EC2" {
-		files = append(files, "/sys/class/dmi/id/board_asset_tag") // the instance
+		files = append(files, "/sys/class/dmi/id/board_asset_tag") // id of the instance
 	}
 	for _, file := range files {
 		if id, err := os.ReadFile(file); err == nil && strings.Trim(string(id), "0f-\n") != "" {

@@ -20,8 +20,8 @@ import (
 
 const killRounds = 50 / faultStride
 
-// TestKilledProcessNeverForgetsAReservation kills processes in the middle of
-// reserving and compares all that was ever acknowledged.
+// TestKilledProcessNeverForgetsAReservation kills processes while they reserve and
+// compares everything that was ever acknowledged.
 func TestKilledProcessNeverForgetsAReservation(t *testing.T) {
 	dir := t.TempDir()
 	seed := rand.Uint64()
@@ -57,8 +57,8 @@ func TestKilledProcessNeverForgetsAReservation(t *testing.T) {
 	}
 }
 
-// killAfter starts a child that reserves and kills it a moment after it has
-// printed some lines. It returns what was acknowledged to each of its writers.
+// killAfter starts a child that reserves, and kills it a moment after it has
+// printed some lines. It returns what was acknowledged to each writer.
 func killAfter(t *testing.T, dir string, lines int64, moment time.Duration) [childWriters]*bytes.Buffer {
 	t.Helper()
 	cmd := child(t, "reserve", dir, "")
@@ -97,8 +97,8 @@ func killAfter(t *testing.T, dir string, lines int64, moment time.Duration) [chi
 	return texts
 }
 
-// lineCounter calls reached when all counters that share count have seen
-// limit lines together.
+// lineCounter calls reached when all counters with the same count have seen limit
+// lines together.
 type lineCounter struct {
 	to      io.Writer
 	count   *atomic.Int64
@@ -128,8 +128,8 @@ func hotJournal(t *testing.T, dir string) bool {
 	return len(text) >= 8 && !bytes.Equal(text[:8], make([]byte, 8))
 }
 
-// TestKilledCreationLeavesNothingInTheWay kills a process at every system
-// call that changes files while it makes a new store.
+// TestKilledCreationLeavesNothingInTheWay kills a process at each system call that
+// changes files while it creates a store.
 func TestKilledCreationLeavesNothingInTheWay(t *testing.T) {
 	for _, call := range []string{"fsync", "renameat", "pwrite64"} {
 		for n := 1; ; n += faultStride {
@@ -150,7 +150,7 @@ func TestKilledCreationLeavesNothingInTheWay(t *testing.T) {
 }
 
 // TestKilledAtEverySystemCall kills a process at each fsync and write of its
-// reservations and checks what the next one finds.
+// reservations, and checks the store that the next process opens.
 func TestKilledAtEverySystemCall(t *testing.T) {
 	for _, call := range []string{"fsync", "pwrite64"} {
 		dir := used(t)
@@ -186,8 +186,8 @@ func TestKilledAtEverySystemCall(t *testing.T) {
 	}
 }
 
-// TestLostJournalIsNoticedOrHarmless deletes the journal of a killed process,
-// as operators do who take it for rubbish.
+// TestLostJournalIsNoticedOrHarmless deletes the journal of a killed process, as
+// operators sometimes do.
 func TestLostJournalIsNoticedOrHarmless(t *testing.T) {
 	refused, hot := 0, 0
 	// Which write tears a transaction depends on what is committed together.

@@ -42,7 +42,7 @@ func mustClose(t *testing.T, s generator.Store) {
 	}
 }
 
-// used makes a store in which key "k" stands at 100 and closes it.
+// used makes a store in which the key "k" has come to 100, and closes it.
 func used(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -52,8 +52,8 @@ func used(t *testing.T) (dir string) {
 	return dir
 }
 
-// wantRefused checks that the store is not opened, with an *Error of kind
-// that has a hint and says every one of texts.
+// wantRefused checks that Open fails with an *Error of kind. It must have a hint
+// and contain all texts.
 func wantRefused(t *testing.T, cfg sqlite.Config, kind error, texts ...string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), cfg)
@@ -254,7 +254,7 @@ func TestFingerprintMayBeLostOrDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			mustClose(t, open(t, dir))
-			// It was written anew and does its work again.
+			// The fingerprint was written anew and works again.
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
@@ -322,16 +322,16 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// An older copy that is written over the database while it is in use leaves
-// the file the same. SQLite goes on from its memory, and writes what it
-// changes: old and new pages would be mixed, and the next start would not see
-// it.
+// An older copy that is written over the database while the store is open leaves
+// the inode the same. SQLite would continue from its page cache and write only
+// changed pages. So old and new pages would be mixed, and the next start would not
+// detect it.
 func TestOlderContentThatIsPutBackWhileInUseIsNoticed(t *testing.T) {
 	dir := used(t)
 	file := filepath.Join(dir, "nextid.db")
 	s := open(t, dir)
 	key := func(i int) string { return fmt.Sprintf("name/%s%d", strings.Repeat("long", 20), i) }
-	for i := range 200 { // many pages
+	for i := range 200 { // enough for many pages
 		reserve(t, s, key(i), 100)
 	}
 	copyFile(t, file, file+".older")
@@ -339,7 +339,7 @@ func TestOlderContentThatIsPutBackWhileInUseIsNoticed(t *testing.T) {
 		reserve(t, s, key(i), 100)
 	}
 	now := time.Now()
-	if err := os.Chtimes(file, now, now); err != nil { // who only touches it does no harm
+	if err := os.Chtimes(file, now, now); err != nil { // a new time alone does no harm
 		t.Fatal(err)
 	}
 	reserve(t, s, "k", 1)
@@ -372,15 +372,15 @@ func TestCopiedDirectoryIsRefusedUntilAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustClose(t, s)
-	cfg.Adopt = false // once is enough
+	cfg.Adopt = false // Adopt is needed once only
 	if lo, _ := reserve(t, open(t, second), "k", 1); lo != 100 {
 		t.Errorf("the adopted copy stands at %d, want 100", lo)
 	}
-	reserve(t, open(t, dir), "k", 1) // the original does not notice
+	reserve(t, open(t, dir), "k", 1) // the original is not affected
 }
 
-// TestOlderDatabaseIsRefused is fault 9 of the catalogue: a backup is put
-// back in place, so that neither the inode nor the machine has changed.
+// TestOlderDatabaseIsRefused restores a backup in place, so that neither the inode
+// nor the machine changes (fault 9 of the catalogue).
 func TestOlderDatabaseIsRefused(t *testing.T) {
 	dir := used(t)
 	file, backup := filepath.Join(dir, "nextid.db"), filepath.Join(t.TempDir(), "backup")

@@ -11,8 +11,8 @@ import (
 	"nextid/generator"
 )
 
-// The operations answer *generator.Error for what the caller asked wrongly
-// or what a single row says; any other error is the database's.
+// The operations return a *generator.Error if the call is wrong or a single row
+// refuses it. Any other error comes from the database.
 
 // runReserve grants a reservation. now is in Unix milliseconds.
 func (s *statements) runReserve(ctx context.Context, r generator.Reservation, now int64) (lo, hi int64, err error) {
@@ -23,8 +23,7 @@ func (s *statements) runReserve(ctx context.Context, r generator.Reservation, no
 	return lo, hi, err
 }
 
-// refusedReserve tells why Reserve changed nothing. Nothing is granted from
-// what it reads.
+// refusedReserve returns the reason why Reserve changed nothing. It grants nothing.
 func (s *statements) refusedReserve(ctx context.Context, r generator.Reservation) error {
 	var hi int64
 	intact := true
@@ -42,7 +41,7 @@ func (s *statements) refusedReserve(ctx context.Context, r generator.Reservation
 	}
 }
 
-// runRelease gives back [to, hi) if hi is still the end of key.
+// runRelease gives back [to, hi) if hi is still the end of the key's reservations.
 func (s *statements) runRelease(ctx context.Context, key string, hi, to, now int64) error {
 	_, err := s.release.ExecContext(ctx, key, hi, to, now)
 	return err
@@ -66,6 +65,7 @@ func scanMark(rows *sql.Rows) (m generator.Mark, err error) {
 	return m, err
 }
 
+// runDefine stores a definition unless the name exists. It returns the stored one.
 func (s *statements) runDefine(ctx context.Context, d generator.Definition, now int64) (
 	stored generator.Definition, created bool, err error,
 ) {
@@ -82,6 +82,7 @@ func (s *statements) runDefine(ctx context.Context, d generator.Definition, now 
 	return d, err == nil, err
 }
 
+// runRedefine changes the options of a name if its version is still d.Version.
 func (s *statements) runRedefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
 	var at int64
 	err := s.redefine.QueryRowContext(ctx, d.Name, d.Version, string(d.Options)).Scan(&d.Kind, &d.Version, &at)
@@ -95,6 +96,7 @@ func (s *statements) runRedefine(ctx context.Context, d generator.Definition) (g
 	return d, err
 }
 
+// runUndefine marks a name as dropped. Its row keeps the version.
 func (s *statements) runUndefine(ctx context.Context, name string) error {
 	var version int64
 	err := s.undefine.QueryRowContext(ctx, name).Scan(&version)
@@ -125,8 +127,8 @@ func (s *statements) runList(ctx context.Context) ([]generator.Definition, error
 	}, ctx)
 }
 
-// scanDefinition reads name, kind, options, version, created, dropped and
-// intact. A damaged row is an error and never counts as dropped.
+// scanDefinition reads name, kind, options, version, created, dropped and intact. A
+// damaged row is an error and never counts as dropped.
 func scanDefinition(row interface{ Scan(dest ...any) error }) (d generator.Definition, dropped bool, err error) {
 	var options string
 	var created int64
@@ -160,8 +162,8 @@ func collect[V any](stmt *sql.Stmt, scan func(*sql.Rows) (V, error), ctx context
 	return all, rows.Err()
 }
 
-// prefixEnd is the least text above every text that begins with prefix, ""
-// when there is none that is plain to write.
+// prefixEnd returns the least text above every text that begins with prefix. It
+// returns "" if none can be made by raising an ASCII character.
 func prefixEnd(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if c := prefix[i]; c < 0x7f {

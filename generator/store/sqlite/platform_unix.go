@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// timesAreExact: the time of a file's last change is that of the last write.
+// timesAreExact: a file's modification time is that of the last write.
 const timesAreExact = true
 
-// tryLock takes the lock of f for as long as f is open, without waiting.
+// tryLock takes the lock of f without waiting. The lock lasts until f is closed.
 func tryLock(f *os.File) (ok bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -23,7 +23,7 @@ func tryLock(f *os.File) (ok bool, err error) {
 // syncDirectory makes new and renamed entries of a directory durable.
 func syncDirectory(dir *os.File) error { return dir.Sync() }
 
-// inodeOf is the inode number of a file, 0 when there is none.
+// inodeOf returns the inode number of a file, 0 if it is unknown.
 func inodeOf(info os.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ino

@@ -7,11 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// timesAreExact: Windows may note a write when the file is closed.
+// timesAreExact: Windows may set the modification time when the file is closed.
 const timesAreExact = false
 
-// tryLock takes the lock of f for as long as f is open, without waiting. It
-// locks a byte far behind the content, which others may go on reading.
+// tryLock takes the lock of f without waiting. The lock lasts until f is closed. It
+// covers one byte far behind the content, so that other processes can read the
+// content.
 func tryLock(f *os.File) (ok bool, err error) {
 	at := windows.Overlapped{OffsetHigh: 1}
 	err = windows.LockFileEx(windows.Handle(f.Fd()),
@@ -22,9 +23,9 @@ func tryLock(f *os.File) (ok bool, err error) {
 	return err == nil, err
 }
 
-// syncDirectory does nothing: Windows has no such call, its file systems
-// keep their directories in a journal.
+// syncDirectory does nothing. Windows has no such call; its file systems keep
+// directories in a journal.
 func syncDirectory(*os.File) error { return nil }
 
-// inodeOf is 0: the store is not bound to a file here.
+// inodeOf returns 0: on Windows the store is not bound to a file.
 func inodeOf(os.FileInfo) uint64 { return 0 }

@@ -11,7 +11,7 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// shell runs a command of users on $DIR, the data directory, and $BAK, its backup.
+// shell runs a command on $DIR, the data directory, and $BAK, its backup.
 func shell(t *testing.T, dir, backup, command string) {
 	t.Helper()
 	if name := strings.Fields(command)[0]; name == "rsync" || name == "setfattr" {
@@ -26,12 +26,12 @@ func shell(t *testing.T, dir, backup, command string) {
 	}
 }
 
-// TestBackupThatIsPutBackInPlaceIsNoticed restores a directory with the programs
-// that users have for it: in place, over the files that are there.
+// TestBackupThatIsPutBackInPlaceIsNoticed restores a directory with the usual
+// programs, over the files that are there.
 func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
 	for _, restore := range []struct {
 		command string
-		stopped bool // it is noticed after a clean stop only
+		stopped bool // detected after a clean stop only
 	}{
 		{command: "cp -a $BAK/. $DIR/"},
 		{command: "cp -r $BAK/. $DIR/"},
@@ -66,7 +66,7 @@ func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
 				} else {
 					server.release(t)
 				}
-				shell(t, dir, backup, "touch -d '1 hour ago' $BAK/*") // rsync passes over files of the same second
+				shell(t, dir, backup, "touch -d '1 hour ago' $BAK/*") // rsync skips files of the same second
 				shell(t, dir, backup, restore.command)
 
 				cfg := sqlite.Config{Dir: dir}
@@ -78,14 +78,14 @@ func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
 				}
 				reserve(t, s, "k", 1)
 				mustClose(t, s)
-				reserve(t, open(t, dir), "k", 1) // once is enough
+				reserve(t, open(t, dir), "k", 1) // Adopt is needed once only
 			})
 		}
 	}
 }
 
-// TestCareOfFilesIsNoRestore does to the files what packages, administrators and
-// backups do that put nothing back.
+// TestCareOfFilesIsNoRestore changes the files as packages, administrators and
+// backups do that restore nothing.
 func TestCareOfFilesIsNoRestore(t *testing.T) {
 	for _, command := range []string{
 		"chmod -R u+rw,g-w $DIR",

@@ -6,18 +6,18 @@ import (
 	"nextid/generator"
 )
 
-// seen is the last time that the store knows of. It follows the wall clock,
-// but not where that jumps further ahead than Config.ClockJump while the
-// store is open: then it goes on with the monotonic clock.
+// seen is the last time at which the store was in use. It follows the wall clock.
+// If the wall clock jumps ahead by more than Config.ClockJump while the store is
+// open, it follows the monotonic clock instead.
 type seen struct {
 	at   int64         // Unix ms at mono
 	mono time.Duration // by Config.Clock; at is 0 before the first reading
 }
 
-// seenEvery sets how often the time is noted while nothing is reserved.
+// seenEvery is the interval at which the time is stored while nothing is reserved.
 const seenEvery = time.Hour
 
-// now is the time to note, in Unix ms. It never goes back.
+// now returns the time to store, in Unix ms. It never goes back.
 func (s *seen) now(cfg Config) int64 {
 	wall, mono := millis(cfg.Clock), cfg.Clock.Monotonic()
 	expected := s.at + (mono - s.mono).Milliseconds()
@@ -31,7 +31,8 @@ func (s *seen) now(cfg Config) int64 {
 	return s.at
 }
 
-// checkClock refuses a clock that is far ahead of what the store knows.
+// checkClock refuses a wall clock that is more than Config.ClockJump ahead of the
+// time stored last.
 func (s *embedded) checkClock(m meta) error {
 	wall := millis(s.cfg.Clock)
 	ahead := wall - m.seenAt

@@ -12,7 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// session is one connection to the database file, checked and locked.
+// session is one connection to the database file, which was checked and is locked.
+// Package sqlite has one at a time, owned by embedded.serve.
 type session struct {
 	db *sql.DB
 	*statements
@@ -27,8 +28,8 @@ type meta struct {
 	binding
 }
 
-// openSession opens the database file of d and checks everything that can be
-// checked. A hot journal of a killed process is rolled back on the way.
+// openSession opens the database file of d and checks its content. SQLite rolls
+// back the hot journal of a killed process first.
 func openSession(ctx context.Context, d *directory) (*session, meta, error) {
 	s := &session{db: connect(filepath.Join(d.abs, d.file))}
 	m, err := s.open(ctx, d)
@@ -39,6 +40,8 @@ func openSession(ctx context.Context, d *directory) (*session, meta, error) {
 	return s, m, nil
 }
 
+// open runs the checks in their order. identify comes first, because configure
+// writes to the file.
 func (s *session) open(ctx context.Context, d *directory) (meta, error) {
 	if err := identify(ctx, s.db); err != nil {
 		return meta{}, err
@@ -77,17 +80,17 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// close gives up the connection and with it an open transaction.
+// close closes the connection and thereby rolls back an open transaction.
 func (s *session) close() error { return s.db.Close() }
 
-// connect returns a pool of exactly one connection, which is not replaced
-// when it breaks, to the file at an absolute path, which must exist.
+// connect returns a pool of exactly one connection to an existing file. path is
+// absolute. A broken connection is not replaced; see oneConnection.
 func connect(path string) *sql.DB {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // file:///C:/…
 	}
-	// The exclusive lock is kept until the connection ends.
+	// SQLite keeps the exclusive lock until the connection ends.
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_error_rc=1&_busy_timeout=0" +
 		"&_pragma=locking_mode(EXCLUSIVE)&_pragma=temp_store(MEMORY)&_pragma=trusted_schema(OFF)"}
 	db := sql.OpenDB(&oneConnection{dsn: dsn.String()})
@@ -96,8 +99,8 @@ func connect(path string) *sql.DB {
 	return db
 }
 
-// configure sets how SQLite writes, sees to it that it was heard, and takes
-// the exclusive lock. fullfsync matters on macOS only.
+// configure sets how SQLite writes, checks that the settings took effect, and takes
+// the exclusive lock. fullfsync has an effect on macOS only.
 func configure(ctx context.Context, db *sql.DB) error {
 	for _, p := range []struct{ set, get, want string }{
 		{"PRAGMA journal_mode = DELETE", "PRAGMA journal_mode", "delete"},
@@ -133,8 +136,8 @@ func readMeta(ctx context.Context, db *sql.DB) (m meta, err error) {
 	return m, err
 }
 
-// scanMeta reads the number of reservations that a change of nextid_meta
-// returns. A damaged row is not changed.
+// scanMeta reads the number of reservations that a change of nextid_meta returns. A
+// row with a wrong checksum is not changed and returns nothing.
 func scanMeta(row *sql.Row) (reservations int64, err error) {
 	err = row.Scan(&reservations)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -144,8 +147,8 @@ func scanMeta(row *sql.Row) (reservations int64, err error) {
 }
 
 // oneConnection is a driver.Connector that connects once. database/sql would
-// replace a broken connection without a word; here the next one must go
-// through all checks of openDatabase again.
+// silently replace a broken connection. Here a new connection must pass all checks
+// of openSession.
 type oneConnection struct {
 	dsn  string
 	used atomic.Bool

@@ -1,19 +1,20 @@
 package sqlite
 
-// The checksum of a row, over all its other columns. The first argument
-// keeps a row of one table from passing as one of another.
+// Expressions for the checksum of a row, over all its other columns. The first
+// argument distinguishes the tables.
 const (
 	reservationSum = checksumFunction + `('reservation', key, lo, hi, owner, alloc_seq, updated_at)`
 	generatorSum   = checksumFunction + `('generator', name, kind, options, version, created_at, dropped)`
 	metaSum        = checksumFunction + `('meta', store_id, created_at, opened_at, owner, machine, inode, reservations, hardware, volume, birth, seen_at)`
 )
 
-// sqliteDialect serves the schema of migrations/store/sqlite. A damaged row
-// is never changed: the statement then answers no row and the reason is
+// sqliteDialect is written for the schema of migrations/store/sqlite. A row with a
+// wrong checksum is never changed: the statement returns no row, and the reason is
 // looked up afterwards.
 //
-// Reserve needs no care for overflow: SQLite makes a sum that does not fit a
-// floating-point number, which is above every bound, so min takes the bound.
+// Reserve needs no check for overflow. SQLite turns a sum that does not fit into a
+// floating-point number, which is greater than every bound, so min returns the
+// bound.
 var sqliteDialect = dialect{
 	reserve: `
 INSERT INTO nextid_reservations (key, lo, hi, owner, alloc_seq, updated_at, checksum)
@@ -108,7 +109,7 @@ FROM (SELECT ?1 AS store_id, ?2 AS created_at, ?2 AS opened_at, ?3 AS owner, '' 
 SELECT store_id, machine, hardware, volume, inode, birth, reservations, seen_at, checksum = ` + metaSum + `
 FROM nextid_meta WHERE id = 1`
 
-	// metaOpened: now, owner, machine, hardware, volume, inode, birth, seen.
+	// metaOpened takes now, owner, machine, hardware, volume, inode, birth and seen.
 	metaOpened = `
 UPDATE nextid_meta
 SET opened_at = new.opened_at, owner = new.owner, machine = new.machine, inode = new.inode, hardware = new.hardware,
@@ -120,7 +121,7 @@ FROM (SELECT *, ` + metaSum + ` AS checksum
 WHERE id = 1
 RETURNING reservations`
 
-	// metaCount adds ?1 reservations, and notes the time ?2.
+	// metaCount adds ?1 reservations and stores the time ?2.
 	metaCount = `
 UPDATE nextid_meta
 SET reservations = new.reservations, seen_at = new.seen_at, checksum = new.checksum
@@ -132,10 +133,10 @@ WHERE id = 1
 RETURNING nextid_meta.reservations`
 )
 
-// Statements that look for damage in an opened file. damagedRows lists rows
-// whose checksum is wrong; countRows compares the sum of alloc_seq with the
-// count in nextid_meta, which finds rows that are missing, or whole blocks
-// of the file that were swapped for older ones.
+// Statements that look for damage in an opened file. damagedRows returns a row
+// whose checksum is wrong. countRows compares the sum of alloc_seq with the count
+// in nextid_meta. That finds missing rows, and pages of the file that were replaced
+// by older ones.
 const (
 	damagedRows = `
 SELECT 'reservation', key FROM nextid_reservations WHERE checksum <> ` + reservationSum + `

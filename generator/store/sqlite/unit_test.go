@@ -139,8 +139,8 @@ func TestRowChecksumIsCRC32C(t *testing.T) {
 	}
 }
 
-// TestRowChecksumTellsRowsApart: rows that read the same when their columns
-// are put one after the other have different checksums.
+// TestRowChecksumTellsRowsApart checks rows whose columns form the same text when
+// joined.
 func TestRowChecksumTellsRowsApart(t *testing.T) {
 	value := rapid.OneOf(
 		rapid.Map(rapid.Int64Range(-3, 3), func(v int64) driver.Value { return v }),

@@ -14,15 +14,15 @@ import (
 const (
 	// applicationID marks a database file as a store of nextid: "nxid".
 	applicationID = 0x6e786964
-	// formatVersion is the number of the newest migration. It is also the
-	// user_version of a file, so that an older nextid can tell a newer file.
+	// formatVersion is the number of the newest migration. It is also the user_version
+	// of a file, by which an older nextid recognizes a newer file.
 	formatVersion = 2
 
 	sqliteMigrations = "store/sqlite"
 )
 
-// identify refuses other programs' files, newer formats, and an SQLite with
-// known bugs, before anything is written.
+// identify refuses files of other programs, newer formats, and an SQLite with known
+// bugs. It runs before anything is written.
 func identify(ctx context.Context, db *sql.DB) error {
 	var library string
 	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&library); err != nil {
@@ -50,8 +50,8 @@ func identify(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// soundSQLite tells the versions of SQLite that do not have the WAL-reset
-// bug: 3.51.3 and its patches, and 3.53.0 and later. 3.52.0 was withdrawn.
+// soundSQLite reports whether a version of SQLite is free of the WAL-reset bug:
+// 3.51.3 and its patches, and 3.53.0 and later. 3.52.0 was withdrawn.
 func soundSQLite(version string) bool {
 	var major, minor, patch int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil {
@@ -60,8 +60,8 @@ func soundSQLite(version string) bool {
 	return major > 3 || (major == 3 && (minor >= 53 || (minor == 51 && patch >= 3)))
 }
 
-// checkLength refuses a file that ends too early. SQLite itself would read
-// the missing part of the last page as zeros.
+// checkLength refuses a truncated file. SQLite itself would read the missing part
+// of the last page as zeros.
 func checkLength(ctx context.Context, db *sql.DB, d *directory) error {
 	var want int64
 	const pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"

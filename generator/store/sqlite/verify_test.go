@@ -12,7 +12,7 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// edit runs SQL on a closed store, as somebody with another tool would.
+// edit runs SQL on a closed store, as another tool would.
 func edit(t *testing.T, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -69,7 +69,7 @@ func TestDatabaseChangedByHandIsRefused(t *testing.T) {
 			mustClose(t, s)
 			edit(t, filepath.Join(dir, "nextid.db"), c.sql...)
 			wantRefused(t, sqlite.Config{Dir: dir}, c.kind, c.text)
-			// Damage is not a matter of where the file is.
+			// Adopt accepts a place, but never damage.
 			wantRefused(t, sqlite.Config{Dir: dir, Adopt: true}, c.kind, c.text)
 		})
 	}

@@ -63,7 +63,7 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 func TestARenewalCostsTheSameWithManyNames(t *testing.T) {
 	t.Parallel()
 	s := dbtest.ZooKeeper(t, 1)
-	engine.Renewal(t, place(t, s), s[0].Addr, false) // a list brings the names of all nodes
+	engine.Renewal(t, place(t, s), s[0].Addr, false) // listing reads the names of all nodes
 }
 
 func BenchmarkReserve(b *testing.B) {

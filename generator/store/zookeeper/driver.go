@@ -6,7 +6,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Driver returns the plug-in.
+// Driver describes this store to the server: its URL schemes, Open and its schema.
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"zookeeper", "zookeepers"}, Example: "zookeeper://HOST:2181,HOST:2181", Failover: shared.Stop,

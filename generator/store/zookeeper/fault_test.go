@@ -15,8 +15,8 @@ import (
 	"nextid/generator/store/zookeeper"
 )
 
-// Row 54: the server stops for longer than a session lives, and is killed.
-// There is nothing in a session that could be lost.
+// Row 54: the server pauses for longer than a session lives, and is killed. Nothing
+// is lost with a session.
 func TestASessionThatIsLost(t *testing.T) {
 	t.Parallel()
 	members := dbtest.ZooKeeper(t, 1)
@@ -25,7 +25,7 @@ func TestASessionThatIsLost(t *testing.T) {
 	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
 	load.Await(100)
 	members[0].Freeze()
-	time.Sleep(8 * time.Second) // a session lives for 6
+	time.Sleep(8 * time.Second) // the session timeout is 6 s
 	members[0].Thaw()
 	load.Await(100)
 	for range 2 {
@@ -36,9 +36,8 @@ func TestASessionThatIsLost(t *testing.T) {
 	load.Stop()
 }
 
-// An ensemble that was restored from a backup has not got as far as the client
-// has seen, and refuses its session. The store finds back to it, and sees that
-// it went back.
+// An ensemble that was restored from a backup is behind the client, and refuses its
+// session. The store opens a new session and detects that the ensemble went back.
 func TestAnEnsembleThatWasRestored(t *testing.T) {
 	t.Parallel()
 	s := dbtest.ZooKeeper(t, 1)[0]
@@ -66,7 +65,7 @@ func TestAnEnsembleThatWasRestored(t *testing.T) {
 	})
 }
 
-// Of three members one after the other is killed and comes back.
+// Three members are killed one after the other and come back.
 func TestMembersThatAreKilled(t *testing.T) {
 	t.Parallel()
 	members := dbtest.ZooKeeper(t, 3)
@@ -91,7 +90,7 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	if !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
-	// Everything is deleted while it runs, as on another, empty ensemble.
+	// Everything is deleted during use, as on another, empty ensemble.
 	u := place(t, members)
 	schema, err := zookeeper.OpenSchema(zookeeper.Config{URL: u})
 	if err != nil {
@@ -99,7 +98,7 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	}
 	defer schema.Close()
 	engine.Emptied(t, u, schema)
-	// A password protects what is made with it.
+	// Nodes that were made with a password need it.
 	mine := strings.Replace(dbtest.ZooKeeperURL(members), "://", "://me:mine@", 1) + "/mine"
 	prepare(t, mine)
 	engine.Start(t, mine, shared.Config{})

@@ -9,8 +9,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Schema prepares an ensemble for use as a store: the nodes under which the
-// others are, and a marker, without which servers refuse the ensemble.
+// Schema prepares an ensemble for use as a store. It then has the parent nodes and
+// a marker, without which servers refuse it.
 type Schema struct{ e *Engine }
 
 // OpenSchema returns the Schema of an ensemble.
@@ -22,7 +22,7 @@ func OpenSchema(cfg Config) (*Schema, error) {
 	return &Schema{e}, nil
 }
 
-// paths are the nodes that Up makes, those above the root first.
+// paths returns the nodes that Up creates, parents first.
 func (s *Schema) paths() []string {
 	var all []string
 	for i, c := range s.e.root {
@@ -33,7 +33,7 @@ func (s *Schema) paths() []string {
 	return append(all, s.e.root, s.e.rows(), s.e.names(), s.e.marker())
 }
 
-// Up makes the nodes. What is there already stays.
+// Up creates the nodes. It changes nothing that exists.
 func (s *Schema) Up(ctx context.Context) error {
 	for _, path := range s.paths() {
 		_, err := ask(ctx, s.e, func() (string, error) { return s.e.conn().Create(path, []byte(format), 0, s.e.acl) })
@@ -44,7 +44,7 @@ func (s *Schema) Up(ctx context.Context) error {
 	return nil
 }
 
-// Down removes everything, the marker first: servers stop then.
+// Down removes all nodes of the store. The marker goes first, so that servers stop.
 func (s *Schema) Down(ctx context.Context) error {
 	remove := func(path string) error {
 		_, err := ask(ctx, s.e, func() (struct{}, error) { return struct{}{}, s.e.conn().Delete(path, -1) })
@@ -79,7 +79,7 @@ func (s *Schema) Down(ctx context.Context) error {
 	return remove(s.e.root)
 }
 
-// Status tells what is there.
+// Status reports whether the ensemble is prepared, and counts its nodes.
 func (s *Schema) Status(ctx context.Context) (text string, complete bool, err error) {
 	marker, err := s.e.read(ctx, s.e.marker())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 	return fmt.Sprintf("prepared; %d generators, %d keys", len(names), len(rows)), err == nil, err
 }
 
-// Print tells what Up does.
+// Print returns the commands of Up.
 func (s *Schema) Print() (string, error) {
 	var out strings.Builder
 	for _, path := range s.paths() {
@@ -105,5 +105,5 @@ func (s *Schema) Print() (string, error) {
 	return out.String(), nil
 }
 
-// Close gives up the connection.
+// Close closes the connection.
 func (s *Schema) Close() error { return s.e.Close() }

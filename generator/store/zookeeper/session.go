@@ -8,12 +8,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// session is one client of the library. It connects again by itself, to any
-// member, but it never forgets the newest transaction that it saw: an ensemble
-// that was restored has not got that far, and refuses it for ever.
+// session is one client of the library. The library reconnects by itself, to any
+// member. It keeps the id of the newest transaction that it saw. A restored
+// ensemble that is behind this id refuses the client for ever; see watch.
 type session struct {
 	conn *zk.Conn
-	user chan struct{} // closed when the ensemble knows who we are
+	user chan struct{} // closed once the ensemble has accepted the credentials
 	stop chan struct{}
 }
 
@@ -27,13 +27,13 @@ func (e *Engine) connect() (*session, error) {
 	if e.credentials == "" {
 		close(s.user)
 	} else {
-		go s.authenticate(e.credentials) // until close
+		go s.authenticate(e.credentials) // ends with close
 	}
 	return s, nil
 }
 
-// authenticate says who we are, until that has worked once: from then on the
-// library says it again on every new connection.
+// authenticate sends the credentials until the ensemble has accepted them once.
+// Then the library sends them on every new connection.
 func (s *session) authenticate(credentials string) {
 	for s.conn.AddAuth("digest", []byte(credentials)) != nil {
 		select {
@@ -52,8 +52,8 @@ func (s *session) close() {
 
 func (e *Engine) conn() *zk.Conn { return e.session.Load().conn }
 
-// watch puts a new session in the place of one that finds no ensemble for
-// twice as long as a session lives. Nothing is lost with the old one.
+// watch replaces a session that has had no connection for twice the session
+// timeout. Nothing is lost with the old one. Close ends it.
 func (e *Engine) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

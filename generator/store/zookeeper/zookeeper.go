@@ -19,11 +19,11 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Config says where the ensemble is.
+// Config names the ensemble.
 type Config struct {
-	// URL is zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or
-	// zookeepers:// for TLS with the parameters ca, cert and key, names of PEM
-	// files. The user is one of the scheme digest.
+	// URL is zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or zookeepers:// for
+	// TLS with the parameters ca, cert and key, names of PEM files. The user belongs
+	// to the scheme digest.
 	URL string
 }
 
@@ -48,10 +48,10 @@ var (
 
 const (
 	sessionTimeout = 6 * time.Second
-	format         = "1" // of what the marker says
+	format         = "1" // content of the marker
 )
 
-// Open returns an Engine, which connects in the background.
+// Open returns an Engine. It connects in the background.
 func Open(cfg Config) (*Engine, error) {
 	u, hosts, err := dsn.Parse(cfg.URL)
 	if err != nil {
@@ -87,8 +87,9 @@ func Open(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// dialer connects to a member that must not be silent for longer than a session
-// lives: the library would wait ten times as long for one that has stopped.
+// dialer connects to a member and limits how long reads wait for it to the session
+// timeout. The library itself would wait ten times as long for a member that has
+// stopped.
 func dialer(secure *tls.Config) zk.Dialer {
 	return func(network, address string, timeout time.Duration) (c net.Conn, err error) {
 		d := &net.Dialer{Timeout: timeout}
@@ -100,15 +101,16 @@ func dialer(secure *tls.Config) zk.Dialer {
 		if err != nil {
 			return nil, err
 		}
-		return impatient{c}, nil
+		return promptConn{c}, nil
 	}
 }
 
-// impatient is a connection whose read deadlines are not far away.
-type impatient struct{ net.Conn }
+// promptConn is a connection whose read deadlines are at most one session timeout
+// ahead.
+type promptConn struct{ net.Conn }
 
 // SetReadDeadline implements net.Conn.
-func (c impatient) SetReadDeadline(t time.Time) error {
+func (c promptConn) SetReadDeadline(t time.Time) error {
 	if most := time.Now().Add(sessionTimeout); t.After(most) {
 		t = most
 	}
@@ -121,11 +123,11 @@ func (e *Engine) names() string             { return e.root + "/generators" }
 func (e *Engine) rowPath(key string) string { return e.rows() + "/" + url.PathEscape(key) }
 func (e *Engine) namePath(n string) string  { return e.names() + "/" + url.PathEscape(n) }
 
-// clock is a node that is written to learn the time.
+// clock returns the path of the node that is written to read the time.
 func (e *Engine) clock() string { return e.root + "/clock" }
 
-// Time implements shared.Timekeeper. ZooKeeper has no question for it, but
-// notes with every node when it was written, by the leader's clock.
+// Time implements shared.Timekeeper. ZooKeeper has no request for the time, but
+// keeps with each node when the leader wrote it.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	stat, err := ask(ctx, e, func() (*zk.Stat, error) {
 		stat, err := e.conn().Set(e.clock(), nil, -1)
@@ -145,8 +147,8 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 
 func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "zookeeper://…", nil) }
 
-// ask waits for f no longer than ctx. The library's calls know no context;
-// one that goes on afterwards ends with the connection at the latest.
+// ask waits for f until ctx ends. The library's calls take no context. A call that
+// is left behind ends with the connection at the latest.
 func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -171,7 +173,8 @@ func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) 
 	}
 }
 
-// failure words an error that is not about the node alone.
+// failure turns an error that does not concern a single node into a
+// *generator.Error.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	if errors.Is(err, zk.ErrNoAuth) {
 		return &generator.Error{
@@ -182,8 +185,8 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// read returns a node's data and version+1, or the zero Value when there is
-// no such node.
+// read returns a node's data and version+1, or the zero Value if the node does not
+// exist.
 func (e *Engine) read(ctx context.Context, path string) (shared.Value, error) {
 	v, err := ask(ctx, e, func() (shared.Value, error) {
 		data, stat, err := e.conn().Get(path)
@@ -198,14 +201,13 @@ func (e *Engine) read(ctx context.Context, path string) (shared.Value, error) {
 	return v, e.failure(ctx, err)
 }
 
-// catchUp makes the member that we are connected to know all that was
-// confirmed before.
+// catchUp makes the connected member apply everything that was confirmed before.
 func (e *Engine) catchUp(ctx context.Context, path string) error {
 	_, err := ask(ctx, e, func() (string, error) { return e.conn().Sync(path) })
 	return e.failure(ctx, err)
 }
 
-// swapper is the compare-and-set below the Engine.
+// swapper implements the compare-and-set that shared.CAS needs.
 type swapper struct{ *Engine }
 
 // Epoch implements shared.Swapper.
@@ -244,6 +246,8 @@ func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text st
 	return s.swap(ctx, s.rowPath(key), was, text)
 }
 
+// swap sets a node to text if its version is was.Version-1. A was.Version of 0
+// means that the node must not exist. Otherwise swap returns the present value.
 func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	version, err := ask(ctx, e, func() (int64, error) {
 		if was.Version == 0 {
@@ -259,7 +263,7 @@ func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text s
 	switch {
 	case err == nil:
 		return shared.Value{Text: text, Version: version}, true, nil
-	case errors.Is(err, zk.ErrNoNode) && was.Version == 0: // not even the node above it
+	case errors.Is(err, zk.ErrNoNode) && was.Version == 0: // the parent is missing, too
 		e.Forget()
 		return shared.Value{}, false, e.unprepared()
 	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
@@ -300,7 +304,7 @@ func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]
 	return all, nil
 }
 
-// childNames lists the names of the nodes below a path.
+// childNames returns the names of the nodes below a path.
 func (e *Engine) childNames(ctx context.Context, path string) ([]string, error) {
 	if err := e.catchUp(ctx, path); err != nil {
 		return nil, err
@@ -347,6 +351,7 @@ func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 	return shared.DecodeEntry(name, v.Text)
 }
 
+// readLatest reads the entry of a name with everything that was confirmed before.
 func (e *Engine) readLatest(ctx context.Context, name string) (shared.Value, error) {
 	if err := e.catchUp(ctx, e.namePath(name)); err != nil {
 		return shared.Value{}, err
@@ -377,8 +382,8 @@ func (e *Engine) Count(ctx context.Context) (int, error) {
 	return len(names), err
 }
 
-// PutName implements shared.Engine. The value of an entry takes the place of
-// its version: the same value means the same entry.
+// PutName implements shared.Engine. An entry with an equal value counts as
+// unchanged, so its value replaces the version in was.
 func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
 	var old shared.Value
 	if was != nil {
