@@ -371,6 +371,9 @@ func (g *Generator) Stats() generator.Stats {
 		st.Left = st.Buffered + max(0, g.limit-max(g.end, g.first))/g.increment
 	}
 	st.Lasts = g.pace.Lasts(st.Buffered, st.Issued, g.clock.Monotonic())
+	if len(g.options.Feeds) > 0 {
+		st.Lasts = math.MaxInt64 // the sequences in the databases have blocks of their own
+	}
 	return st
 }
 

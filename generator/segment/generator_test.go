@@ -408,6 +408,17 @@ func TestStats(t *testing.T) {
 			t.Errorf("after 75 ids and a raise by 30 %+v", s)
 		}
 	})
+	// A feed draws whole blocks: nothing in hand is no reason to take the server out of service.
+	inWorld(t, func(w *world) {
+		g := w.open(`{"step":100,"feeds":{"postgres://shop@a/shop orders.id":{"ahead":"24h"}}}`)
+		if _, err := g.NextAll(w.t.Context(), 1000); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if s := g.Stats(); s.Lasts < 24*time.Hour {
+			t.Errorf("a fed name lasts for %v, with %d in hand", s.Lasts, s.Buffered)
+		}
+	})
 	inWorld(t, func(w *world) {
 		g := w.open(`{"strict":true,"increment":-1}`)
 		w.draw(g, 3)
