@@ -8,7 +8,8 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// One number for each durable commit, and one commit for all that wait.
+// BenchmarkEmbeddedStore makes one durable commit per number, or one for all
+// waiting draws.
 func BenchmarkEmbeddedStore(b *testing.B) {
 	for name, parallelism := range map[string]int{"1 client": 0, "64 clients": 32} {
 		b.Run(name, func(b *testing.B) {

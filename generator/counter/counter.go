@@ -1,6 +1,11 @@
-// Package counter makes gap-free numbers: each one is written to the store
-// before it is given, and none is left out. It is Redis's INCR and INCRBY,
-// with a start and a step, on whatever store the server has.
+// Package counter issues gap-free numbers: each number is written to the store
+// before it is returned, and none is left out. A Generator is Redis's INCR and
+// INCRBY with a start and a step, on any store. A DatedGenerator adds a date to the
+// numbers. Numbers of a Generator may be held before they are used (hold.go).
+//
+// Queue is the common part, also of package ticket. It answers the draws in their
+// order from a Source, which reserves the ids. At most one request to the Source
+// runs at a time.
 package counter
 
 import (
@@ -14,8 +19,7 @@ import (
 	"nextid/generator"
 )
 
-// Generator issues the numbers of one name: those of the form
-// start + k·increment, in order.
+// Generator issues the numbers start + k·increment of one name, in order.
 type Generator struct {
 	*Queue
 	source *source
@@ -36,8 +40,8 @@ func newGenerator(name string, o Options, store generator.Reserver, runtime gene
 	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline)), source: s}
 }
 
-// Raise implements generator.Raiser. Other servers go on above v, too, but for
-// numbers that they drew for clients which left.
+// Raise implements generator.Raiser. Other servers go on above v, too. The
+// exception are numbers that they drew for clients that have left.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if v >= g.source.limit {
 		return &generator.Error{
@@ -50,16 +54,15 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	}
 	floor := g.source.floor(v, used)
 	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
-		r, err := g.source.reserve(ctx, floor, 1)                                    // it is the next number to be given
-		if errors.Is(err, generator.ErrExhausted) || err == nil && r.First < floor { // below the bound all is used now
+		r, err := g.source.reserve(ctx, floor, 1)                                    // the reserved number is the next to be returned
+		if errors.Is(err, generator.ErrExhausted) || err == nil && r.First < floor { // everything below the bound is used now
 			return generator.Range{}, nil
 		}
 		return r, err
 	})
 }
 
-// Ends implements generator.AllGenerator. Numbers among which some are held are drawn
-// one by one.
+// Ends implements generator.AllGenerator. With holds, numbers are drawn one by one.
 func (g *Generator) Ends() bool { return !g.source.options.Holds && g.Queue.Ends() }
 
 // Peek implements generator.Peeker.
@@ -82,8 +85,8 @@ func (g *Generator) Stats() generator.Stats {
 	return st
 }
 
-// source takes numbers from the store. A stretch of n·increment of the number
-// line holds n numbers of the series, wherever it begins.
+// source reserves numbers in the store. A reservation of length n·increment holds n
+// numbers of the series, wherever it begins.
 type source struct {
 	name    string
 	options Options
@@ -91,7 +94,7 @@ type source struct {
 	store   generator.Reserver
 	clock   generator.Clock
 	owner   string
-	end     atomic.Int64 // of the last reservation
+	end     atomic.Int64 // end of the last reservation
 	holds   holds
 }
 
@@ -130,14 +133,14 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 		}
 		return err
 	}
-	if r.Last() < s.end.Load()-s.options.Increment {
+	if r.Last() < s.end.Load()-s.options.Increment { // another reservation was made after it
 		return nil // not the newest: another reservation came after it
 	}
 	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Load(), r.First)
 }
 
 func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
-	if atLeast >= s.limit { // use up all that is below
+	if atLeast >= s.limit { // reserve everything below
 		atLeast = s.limit - 1
 	}
 	if s.options.Holds {
@@ -150,20 +153,21 @@ func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range
 	return s.granted(lo, hi, err)
 }
 
-// granted returns the numbers in a reservation.
+// granted returns the numbers of the series in a reservation.
 func (s *source) granted(lo, hi int64, err error) (generator.Range, error) {
 	if err != nil {
 		return generator.Range{}, s.storeError(err)
 	}
 	s.end.Store(hi)
 	first, ok := s.align(lo)
-	if !ok || first >= hi { // the stretch was cut off at the bound
-		return generator.Range{}, s.errExhausted(nil)
+	if !ok || first >= hi { // the reservation was cut at the bound
+		return generator.Range{}, s.errExhausted()
 	}
 	return generator.Range{First: first, Step: s.options.Increment, Count: (hi-first-1)/s.options.Increment + 1}, nil
 }
 
-// align is the least number of the series at v or above.
+// align returns the least number of the series at or above v. It reports false if
+// that overflows.
 func (s *source) align(v int64) (int64, bool) {
 	gap := modulo(modulo(s.options.Start, s.options.Increment)-modulo(v, s.options.Increment), s.options.Increment)
 	return v + gap, v <= math.MaxInt64-gap
@@ -171,7 +175,7 @@ func (s *source) align(v int64) (int64, bool) {
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
-// floor is the least position that may be given after setval(v).
+// floor returns the least number that may be issued after setval(v).
 func (s *source) floor(v int64, used bool) int64 {
 	if used {
 		v++ // v is below the limit

@@ -19,7 +19,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// world is a store and the history of all that was drawn.
+// world is a store and the history of all draws.
 type world struct {
 	t      *testing.T
 	store  *generatortest.Faulty
@@ -123,7 +123,7 @@ func TestCounterSeries(t *testing.T) {
 	}
 }
 
-// Five Redis nodes, each with its own start: no number comes twice.
+// Five Redis nodes, each with its own start, never issue the same number.
 func TestFiveNodesWithStartAndStep(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for node := range int64(5) {
@@ -139,8 +139,8 @@ func TestFiveNodesWithStartAndStep(t *testing.T) {
 	})
 }
 
-// Several servers on one store, some clients leave in the middle, and the
-// numbers that were given have no gap.
+// Several servers use one store, and some clients leave early. The issued numbers
+// have no gap.
 func TestNoNumberIsLeftOut(t *testing.T) {
 	for range 5 {
 		seed := rand.Uint64()
@@ -181,8 +181,8 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 				}
 			}
 			wg.Wait()
-			// A number without a waiting draw is still to come, on the server that has it:
-			// when the reservations on their way have arrived.
+			// A number without a waiting draw will still be issued by the server that has
+			// it. Draw until all reservations under way have arrived.
 			w.store.Clear()
 			pause(time.Second)
 			for _, g := range w.opened {
@@ -199,8 +199,7 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 	}
 }
 
-// A number that was asked for after another was given is greater, whatever
-// server gave it.
+// A number that was asked for after another was issued is greater, on any server.
 func TestOrderOverServers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		servers := []*Generator{w.open(``), w.open(``), w.open(``)}
@@ -275,7 +274,7 @@ func TestNumberOfAClientThatLeftGoesToTheNext(t *testing.T) {
 	})
 }
 
-func TestCloseKeepsWhatNobodyGot(t *testing.T) {
+func TestCloseReturnsUnusedNumbers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(`{"deadline":"1s"}`)
 		w.wants(g, 3, generator.Range{First: 1, Step: 1, Count: 3})
@@ -295,8 +294,8 @@ func TestCloseKeepsWhatNobodyGot(t *testing.T) {
 	})
 }
 
-// A draw that is on its way when the generator is altered or the server
-// drains gets its number: a question that was cut off would leave a gap.
+// A draw that waits while the generator is altered or the server drains gets its
+// number: a request that is cut off would leave a gap.
 func TestCloseWaitsForDraws(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
@@ -388,9 +387,9 @@ func TestRaise(t *testing.T) {
 		raise(21, false)
 		w.wants(g, 1, generator.Range{First: 21, Step: 5, Count: 1})
 		raise(31, true)
-		w.wants(other, 1, generator.Range{First: 41, Step: 5, Count: 1}) // 36 is g's
+		w.wants(other, 1, generator.Range{First: 41, Step: 5, Count: 1}) // 36 is in hand at g
 		w.wants(g, 1, generator.Range{First: 36, Step: 5, Count: 1})
-		raise(7, true) // passed already: no number is left out
+		raise(7, true) // below already: no number is left out
 		w.wants(g, 1, generator.Range{First: 46, Step: 5, Count: 1})
 		raise(48, true)
 		raise(100, false)
@@ -409,7 +408,7 @@ func TestRaise(t *testing.T) {
 	})
 }
 
-func TestRegressedStoreIsToldAsItIs(t *testing.T) {
+func TestErrRegressedReachesTheClient(t *testing.T) {
 	inWorld(t, func(w *world) {
 		g := w.open(``)
 		w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(&generator.Error{Kind: generator.ErrRegressed, Message: "gone back"}))
@@ -422,7 +421,7 @@ func TestRegressedStoreIsToldAsItIs(t *testing.T) {
 	})
 }
 
-// A counter that is created again after a drop goes on above everything.
+// A counter that is created again after a drop continues above all earlier numbers.
 func TestRetireAndRecover(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := Kind(w.store, generator.SystemClock{}, "test")
@@ -453,7 +452,7 @@ func TestOptions(t *testing.T) {
 		`{"step":5}`:                    `unknown option "step"`,
 		`{"start":"a"}`:                 "option start must be a whole number",
 		`{"description":"a\nb"}`:        "control characters",
-		`{"start":9223372036854775807}`: "leaves no room",
+		`{"start":9223372036854775807}`: "start must be between",
 	} {
 		_, err := normalize(json.RawMessage(options))
 		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {
@@ -480,7 +479,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A bound that was moved to by setval is used: nothing is left to be given.
+// After setval to the bound, no number is left.
 func TestRaiseToTheBoundLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

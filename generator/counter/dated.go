@@ -11,8 +11,8 @@ import (
 	"nextid/generator"
 )
 
-// DatedGenerator issues the numbers of one name. Its ids are the digits of date
-// and number, its codes the text with all that the options add.
+// DatedGenerator issues the numbers of one name. An id is the digits of date and
+// number. A code is their text with the additions of the options.
 type DatedGenerator struct {
 	*Queue
 	*scheme
@@ -34,7 +34,8 @@ func newDatedGenerator(name string, s *scheme, store generator.Reserver, runtime
 	return &DatedGenerator{Queue: NewQueue(name, src, runtime, time.Duration(s.Deadline)), scheme: s, source: src}
 }
 
-// Raise implements generator.Raiser. v is an id whose date has come.
+// Raise implements generator.Raiser. The date of the id v must not be in the
+// future.
 func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	p, err := g.positionOf(v)
 	if err != nil {
@@ -51,7 +52,8 @@ func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	})
 }
 
-// Place implements generator.Placer: the place among the numbers of its period.
+// Place implements generator.Placer. It returns the place among the numbers of the
+// period.
 func (g *DatedGenerator) Place(id int64) generator.Place {
 	position, err := g.positionOf(id)
 	p := generator.NewPlace(g.Start, 1, id%g.modulus)
@@ -71,7 +73,7 @@ func (g *DatedGenerator) Stats() generator.Stats {
 	return st
 }
 
-// datedSource takes numbers from the store.
+// datedSource reserves numbers in the store.
 type datedSource struct {
 	*scheme
 	name  string
@@ -79,9 +81,9 @@ type datedSource struct {
 	clock generator.Clock
 	owner string
 
-	mu   sync.Mutex // for reserved
-	end  int64      // position behind the last reservation
-	date int64      // newest date that was given or seen, as digits
+	mu   sync.Mutex // guards end
+	end  int64      // end of the last reservation, a position
+	date int64      // newest date that was issued or seen, as digits; owned by the Queue's requests
 }
 
 var _ AllSource = (*datedSource)(nil)
@@ -98,12 +100,12 @@ func (s *datedSource) DrawAll(ctx context.Context, n int64) (generator.Range, er
 	})
 }
 
-// reserveFunc is Reserve of a store, or a variant of it.
+// reserveFunc is Store.Reserve or generator.ReserveAll.
 type reserveFunc func(context.Context, generator.Reservation) (lo, hi int64, err error)
 
-// draw makes a reservation in the present period.
+// draw reserves numbers in the present period.
 func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve reserveFunc) (generator.Range, error) {
-	const attempts = 3 // a period can end while we ask
+	const attempts = 3 // a period can end during the request
 	for range attempts {
 		date, err := s.today()
 		if err != nil {
@@ -118,7 +120,7 @@ func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve
 		if !errors.Is(err, generator.ErrExhausted) {
 			return generator.Range{}, err
 		}
-		// The store is in a later period, or this one is full.
+		// The store is in a later period, or the present one is used up.
 		if err := s.follow(ctx, date); err != nil {
 			return generator.Range{}, err
 		}
@@ -145,8 +147,8 @@ func (s *datedSource) reserved() int64 {
 	return s.end
 }
 
-// today is the date of the clock, or the newest that this server knows of if
-// the clock is behind it.
+// today returns the date of the clock. If the clock is behind the newest known
+// date, it returns that date.
 func (s *datedSource) today() (date int64, err error) {
 	now := time.Unix(0, s.clock.Wall()).In(s.zone)
 	if date = partsOf(now).number(s.pattern.finest); !s.fits(date) {
@@ -166,8 +168,8 @@ func (s *datedSource) today() (date int64, err error) {
 	return s.date, nil
 }
 
-// follow learns from the store that it is in a later period than date. The
-// row is only looked at: numbers come from reservations alone.
+// follow reads from the store whether it is in a later period than date. Numbers
+// come from reservations alone, never from this row.
 func (s *datedSource) follow(ctx context.Context, date int64) error {
 	key := generator.NameKey(s.name)
 	m, ok, err := s.store.Mark(ctx, key)
@@ -180,13 +182,13 @@ func (s *datedSource) follow(ctx context.Context, date int64) error {
 				return s.errAhead(newest, time.Unix(0, s.clock.Wall()).In(s.zone))
 			}
 			s.date = newest
-			return nil // today judges how far ahead that is
+			return nil // today checks max_ahead
 		}
 	}
 	return s.errFull(date)
 }
 
-// raise reserves a position that a user chose, on a date that has come.
+// raise reserves the position p, which a user chose.
 func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, error) {
 	today, err := s.today()
 	if err != nil {
@@ -197,11 +199,11 @@ func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, erro
 	case p >= base+s.modulus:
 		return generator.Range{}, s.errFuture(s.first(p / s.modulus))
 	case p < base:
-		return generator.Range{}, nil // passed
+		return generator.Range{}, nil // p has been issued or skipped
 	}
 	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus}, s.store.Reserve)
 	if errors.Is(err, generator.ErrExhausted) {
-		return generator.Range{}, nil // passed
+		return generator.Range{}, nil // p has been issued or skipped
 	}
 	if err != nil {
 		return generator.Range{}, err
@@ -209,8 +211,8 @@ func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, erro
 	return generator.Range{First: s.idOf(lo, today), Step: 1, Count: hi - lo}, nil
 }
 
-// Renew implements Source. What is left of a period that is over
-// stays unused; a later day of the same period gets its number.
+// Renew implements Source. Ids of a past period are not issued any more. On a later
+// date of the same period they get that date.
 func (s *datedSource) Renew(r generator.Range) generator.Range {
 	today, err := s.today()
 	if err != nil || s.periodOf(today) != s.periodOf(s.dateOf(r.First)) {
@@ -248,7 +250,11 @@ func (s *datedSource) errAhead(date int64, now time.Time) error {
 	}
 }
 
-// scheme describes how dates, numbers, ids and codes hang together.
+// scheme converts between dates, numbers, ids and codes.
+//
+//	position   the store's number: the period's last date, then the number
+//	id         the date, from the year down as the pattern has it, then the number
+//	code       prefix, date in the form of the pattern, separator, number, suffix
 //
 //	position   what the store counts: the period's last date, then the number
 //	id         the date, as the pattern has it from the year down, then the number
@@ -261,8 +267,8 @@ type scheme struct {
 	modulus int64 // 10^width
 }
 
-// periodOf is the last date of a date's period, as digits of the same length:
-// the store then stands above every id of the period.
+// periodOf returns the last date of a date's period, with the same number of
+// digits. So the store's number is above every id of the period.
 func (s *scheme) periodOf(date int64) int64 {
 	p := parts(date, s.pattern.finest)
 	last := [fields]int{month: 12, day: 31, hour: 23}
@@ -270,7 +276,7 @@ func (s *scheme) periodOf(date int64) int64 {
 	return p.number(s.pattern.finest)
 }
 
-// first is the first date of a period.
+// first returns the first date of a period.
 func (s *scheme) first(period int64) int64 {
 	p := parts(period, s.pattern.finest)
 	first := [fields]int{month: 1, day: 1}
@@ -278,13 +284,13 @@ func (s *scheme) first(period int64) int64 {
 	return p.number(s.pattern.finest)
 }
 
-// begins is the instant at which a date begins, false if there is no such
-// date.
+// begins returns the instant at which a date begins. It reports false if the date
+// does not exist.
 func (s *scheme) begins(n int64) (time.Time, bool) {
 	return parts(n, s.pattern.finest).begin(s.pattern.finest, s.zone)
 }
 
-// ends is the instant at which the period of a date ends.
+// ends returns the instant at which the period of a date ends.
 func (s *scheme) ends(n int64) (time.Time, bool) {
 	p := parts(s.first(n), s.pattern.finest)
 	p[s.period]++
@@ -295,7 +301,7 @@ func (s *scheme) errFuture(date int64) error {
 	return generator.OptionError("A generator cannot be moved to a date that has not come.", "%d lies in the future", date)
 }
 
-// shown returns what an id says of a date.
+// shown returns the date as ids contain it: without the century if years are short.
 func (s *scheme) shown(date int64) int64 {
 	if s.pattern.short {
 		return date - century*s.scale()
@@ -303,7 +309,7 @@ func (s *scheme) shown(date int64) int64 {
 	return date
 }
 
-// full undoes shown.
+// full is the inverse of shown.
 func (s *scheme) full(shown int64) int64 {
 	if s.pattern.short {
 		return shown + century*s.scale()
@@ -317,7 +323,7 @@ func (s *scheme) fits(date int64) bool {
 	return y >= firstYear && y <= lastYear && (!s.pattern.short || y/100*100 == century)
 }
 
-// scale is the value of a year in a date's digits.
+// scale returns the value of one year in a date's digits.
 func (s *scheme) scale() int64 {
 	n := int64(1)
 	for range s.pattern.finest {
@@ -326,15 +332,16 @@ func (s *scheme) scale() int64 {
 	return n
 }
 
-// idOf is the id of a number, given as a position or an id, on a date.
+// idOf returns the id of a number on a date. position may be an id, too: only its
+// number counts.
 func (s *scheme) idOf(position, date int64) int64 {
 	return s.shown(date)*s.modulus + position%s.modulus
 }
 
-// dateOf is the date in an id.
+// dateOf returns the date in an id.
 func (s *scheme) dateOf(id int64) int64 { return s.full(id / s.modulus) }
 
-// positionOf is the position of an id.
+// positionOf returns the position of an id. Ids without a valid date are an error.
 func (s *scheme) positionOf(id int64) (int64, error) {
 	date := s.dateOf(id)
 	if _, ok := s.begins(date); !ok || id < 0 || !s.fits(date) {
@@ -376,12 +383,12 @@ func (s *scheme) ParseCode(code string) (int64, error) {
 	return s.shown(p.number(s.pattern.finest))*s.modulus + n, nil
 }
 
-// example is a code, for messages.
+// example returns the form of a code, for messages.
 func (s *scheme) example() string {
 	return s.Prefix + s.Pattern + s.Separator + strings.Repeat("#", s.Width) + s.Suffix
 }
 
-// Explain implements generator.Explainer: Time is when the date began.
+// Explain implements generator.Explainer. Time is the beginning of the date.
 func (s *scheme) Explain(id int64) (generator.Parts, error) {
 	if _, err := s.positionOf(id); err != nil {
 		return generator.Parts{}, err

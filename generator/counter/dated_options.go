@@ -17,15 +17,15 @@ type DatedOptions struct {
 	Width       int                `json:"width"`     // digits of the number
 	Prefix      string             `json:"prefix,omitempty"`
 	Suffix      string             `json:"suffix,omitempty"`
-	Period      string             `json:"period"` // with each the number starts again
-	Start       int64              `json:"start"`  // its first number
+	Period      string             `json:"period"` // the number starts again with each; see periods
+	Start       int64              `json:"start"`  // first number of a period
 	TimeZone    string             `json:"time_zone"`
-	MaxAhead    generator.Duration `json:"max_ahead"` // of a date before this server's clock
-	Deadline    generator.Duration `json:"deadline"`  // for which a draw waits for the store
+	MaxAhead    generator.Duration `json:"max_ahead"` // greatest lead of the generator's date over this server's clock
+	Deadline    generator.Duration `json:"deadline"`  // longest time for which a draw waits for the store
 	Description string             `json:"description,omitempty"`
 }
 
-// givenDated holds what a user writes: all optional.
+// givenDated holds the options as a user writes them. All are optional.
 type givenDated struct {
 	Pattern     *string             `json:"pattern"`
 	Separator   *string             `json:"separator"`
@@ -49,16 +49,15 @@ func datedError(format string, args ...any) error {
 // DatedKindName is the name of the kind.
 const DatedKindName = "dated"
 
-// Dated returns the kind whose numbers have a date in them: 20261121-000001,
-// counted from 1 each day, month or year. A number is written to the store
-// before it is given, and none is left out, as with Kind.
+// Dated returns the kind whose numbers contain a date: 20261121-000001, counted
+// from 1 each day, month or year. Each number is written to the store before it is
+// returned, and none is left out, as with Kind.
 //
-// One row of the store holds where a name stands, as one number: the date of
-// the period, then the number in it (20261121000001). It only rises. So the
-// date of a name never goes back, on no server: as soon as one has begun a
-// new day, all go on in it, and a server whose clock is behind cannot touch
-// the day before again. Where its clock is behind by more than the option
-// max_ahead allows, it refuses.
+// One row of the store holds the state of a name as one number: the date of the
+// period, then the number in it (20261121000001). It only rises. So the date of a
+// name never goes back on any server. Once one server has begun a new day, all
+// servers use that day. A server whose clock is behind cannot issue numbers of the
+// day before. It refuses if its clock is behind by more than the option max_ahead.
 //
 // owner is shown to operators.
 func Dated(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
@@ -99,9 +98,9 @@ func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.
 	return newDatedGenerator(d.Name, s, k.store, k.runtime, k.owner), nil
 }
 
-// follows refuses a pattern with years of two digits under a name that had
-// numbers of another kind. Its ids are less than what the store counts, and
-// could be numbers that were given.
+// follows refuses a pattern with two-digit years for a name that had numbers of
+// another kind. The ids of such a pattern are less than the store's number. So they
+// could repeat numbers that were issued.
 func (s *scheme) follows(ctx context.Context, store generator.Reserver, name string) error {
 	if !s.pattern.short {
 		return nil
@@ -118,7 +117,7 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	return err
 }
 
-// readDated returns the scheme of stored options.
+// readDated decodes stored options.
 func readDated(stored json.RawMessage) (*scheme, error) {
 	var o DatedOptions
 	err := json.Unmarshal(stored, &o)
@@ -132,16 +131,15 @@ func readDated(stored json.RawMessage) (*scheme, error) {
 	return s, nil
 }
 
-// Defaults of Options.
+// Defaults of DatedOptions.
 const (
 	defaultPattern = "yyyyMMdd"
 	defaultWidth   = 6
-	// defaultMaxAhead is longer than any change of clocks back that law makes
-	// around midnight.
+	// defaultMaxAhead is longer than any legal change of clocks back around midnight.
 	defaultMaxAhead = generator.Duration(time.Hour)
 )
 
-// normalizeDated reads the options of a new generator over the defaults.
+// normalizeDated completes the options of a new generator with defaults.
 func normalizeDated(raw json.RawMessage) (json.RawMessage, error) {
 	o := DatedOptions{
 		Pattern: defaultPattern, Separator: "-", Width: defaultWidth, Start: 1, TimeZone: "UTC",
@@ -150,8 +148,8 @@ func normalizeDated(raw json.RawMessage) (json.RawMessage, error) {
 	return o.with(raw)
 }
 
-// alterDated merges a change into stored options. What is part of a code cannot be
-// changed: an old code could come again.
+// alterDated applies a change to stored options. The options that are part of a
+// code cannot change: an old code could come again.
 func alterDated(stored, change json.RawMessage) (json.RawMessage, error) {
 	s, err := readDated(stored)
 	if err != nil {
@@ -184,7 +182,7 @@ func alterDated(stored, change json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// with sets what is given, checks the options and returns their stored form.
+// with sets the given options, checks all and returns their stored form.
 func (o *DatedOptions) with(raw json.RawMessage) (json.RawMessage, error) {
 	var g givenDated
 	if err := generator.DecodeOptions(raw, &g, datedHint); err != nil {
@@ -216,12 +214,12 @@ func (o *DatedOptions) with(raw json.RawMessage) (json.RawMessage, error) {
 
 // Limits of the options.
 const (
-	maxDigits   = 18 // of a number that always fits into an int64
+	maxDigits   = 18 // digits of a number that always fits into an int64
 	maxText     = 32 // bytes of prefix, separator and suffix
 	maxMaxAhead = generator.Duration(366 * 24 * time.Hour)
 )
 
-// newScheme checks options and makes of them what the generator works with.
+// newScheme checks options and computes the scheme from them.
 func newScheme(o DatedOptions) (*scheme, error) {
 	p, err := parsePattern(o.Pattern)
 	if err != nil {
@@ -264,8 +262,8 @@ func newScheme(o DatedOptions) (*scheme, error) {
 
 func unprintable(c byte) bool { return c < ' ' || c > '~' }
 
-// Recover implements generator.Recoverable: the codes go on with that of the id
-// atLeast, whose date has come.
+// Recover implements generator.Recoverable. The codes go on with that of the id
+// atLeast. Its date must not be in the future.
 func (k datedKind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	s, err := readDated(d.Options)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"nextid/generator"
 )
 
-// field is a part of a date, from the year on.
+// field is a part of a date. Finer parts have greater values.
 type field int
 
 const (
@@ -15,7 +15,7 @@ const (
 	month
 	day
 	hour
-	fields // how many there are
+	fields // the number of fields
 )
 
 // periods are the values of the option period.
@@ -28,7 +28,7 @@ type piece struct {
 	width   int // digits of a field
 }
 
-// pattern describes how a date is written: yyyyMMdd, yyMM, dd/MM/yyyy HH …
+// pattern is the form of a date: yyyyMMdd, yyMM, dd/MM/yyyy HH …
 type pattern struct {
 	pieces []piece
 	finest field
@@ -37,8 +37,8 @@ type pattern struct {
 
 const patternHint = "A pattern is made of yyyy or yy, MM, dd and HH, with signs between them: yyyyMMdd, yy-MM. Letters go into prefix and suffix."
 
-// parsePattern reads a pattern. It must hold every field from the year to its
-// finest one, so that two dates are never written alike.
+// parsePattern parses a pattern. It must contain every field from the year to its
+// finest one, so that two dates never have the same text.
 func parsePattern(text string) (pattern, error) {
 	var p pattern
 	var seen [fields]bool
@@ -49,7 +49,7 @@ func parsePattern(text string) (pattern, error) {
 		}
 		token := rest[:n]
 		rest = rest[n:]
-		piece := piece{width: n} // of a field
+		piece := piece{width: n} // the width is that of a field
 		switch token {
 		case "yyyy", "yy":
 			piece.field, p.short = year, n == 2
@@ -82,7 +82,7 @@ func parsePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// literal reports whether a byte may stand between the fields.
+// literal reports whether a byte may be between the fields.
 func literal(c byte) bool { return c < 0x80 && strings.IndexByte("-_./: ,", c) >= 0 }
 
 // calendar is a date: its year, month, day and hour.
@@ -90,7 +90,7 @@ type calendar [fields]int
 
 func partsOf(t time.Time) calendar { return calendar{t.Year(), int(t.Month()), t.Day(), t.Hour()} }
 
-// parts takes a date in digits, down to a field, apart.
+// parts splits the digits of a date whose finest field is to.
 func parts(n int64, to field) (c calendar) {
 	for f := to; f > year; f-- {
 		c[f] = int(n % 100)
@@ -100,7 +100,7 @@ func parts(n int64, to field) (c calendar) {
 	return c
 }
 
-// number writes a date, down to a field, as digits: 20261121.
+// number returns a date down to a field as digits: 20261121.
 func (c calendar) number(to field) int64 {
 	n := int64(c[year])
 	for f := month; f <= to; f++ {
@@ -109,7 +109,7 @@ func (c calendar) number(to field) int64 {
 	return n
 }
 
-// time is the beginning of a date down to a field.
+// time returns the beginning of a date down to a field.
 func (c calendar) time(to field, zone *time.Location) time.Time {
 	if to < month {
 		c[month] = 1
@@ -123,12 +123,12 @@ func (c calendar) time(to field, zone *time.Location) time.Time {
 	return time.Date(c[year], time.Month(c[month]), c[day], c[hour], 0, 0, 0, zone)
 }
 
-// begin is time, and whether there is such a date. It is looked up without a
-// zone: midnight and hours can be missing in one.
+// begin returns the same as time, and reports whether the date exists. That is
+// checked in UTC: in other zones midnight and hours can be missing.
 func (c calendar) begin(to field, zone *time.Location) (time.Time, bool) {
 	ok := c[year] >= firstYear && c[year] <= lastYear && partsOf(c.time(to, time.UTC)).number(to) == c.number(to)
 	t := c.time(to, zone)
-	for range 3 { // where midnight is missing, the day begins at one o'clock
+	for range 3 { // if midnight is missing, the day begins at one o'clock
 		if partsOf(t).number(to) < c.number(to) {
 			t = t.Add(30 * time.Minute)
 		}
@@ -136,8 +136,7 @@ func (c calendar) begin(to field, zone *time.Location) (time.Time, bool) {
 	return t, ok
 }
 
-// Years that dates can have: four digits, and of those of two digits this
-// century.
+// Years that dates can have: four digits. Two digits mean this century.
 const (
 	firstYear = 1000
 	lastYear  = 9999

@@ -18,7 +18,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// datedWorld is a store, and servers with clocks of their own.
+// datedWorld is a store, and servers with their own clocks.
 type datedWorld struct {
 	t      *testing.T
 	store  *generatortest.Faulty
@@ -77,7 +77,7 @@ func (w *datedWorld) open(now time.Time, options string) *server {
 	return s
 }
 
-// draw draws one number, and checks that id and code say the same.
+// draw draws one number and checks that id and code agree.
 func (s *server) draw() string {
 	s.w.t.Helper()
 	r, err := s.Next(s.w.t.Context(), 1)
@@ -171,7 +171,7 @@ func TestPeriods(t *testing.T) {
 			[]string{"2026-11-01T00:00:00Z", "2026-11-30T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
 			[]string{"202611-001", "202611-002", "202612-001", "202701-001"},
 		},
-		{ // the number goes on over days and months, the date is that of the draw
+		{ // the number continues over days and months; the date is that of the draw
 			`{"width":3,"period":"year"}`,
 			[]string{"2026-11-21T12:00:00Z", "2026-11-22T12:00:00Z", "2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z", "2027-02-01T00:00:00Z"},
 			[]string{"20261121-001", "20261122-002", "20261231-003", "20270101-001", "20270201-002"},
@@ -215,7 +215,7 @@ func TestPeriods(t *testing.T) {
 				s.wants(tc.want[i])
 			}
 		})
-		// A server that was restarted in between says the same.
+		// A server that was restarted in between returns the same.
 		inDatedWorld(t, func(w *datedWorld) {
 			for i, now := range tc.times {
 				s := w.open(at(now), tc.options)
@@ -235,7 +235,7 @@ func TestClocksThatDifferOverMidnight(t *testing.T) {
 		fast.clock.Advance(2 * time.Second)
 		slow.clock.Advance(2 * time.Second)
 		fast.wants("20261122-000001")
-		// The day before is over for all, whatever their clocks say.
+		// The day before has ended for all servers, whatever their clocks say.
 		slow.wants("20261122-000002")
 		fast.wants("20261122-000003")
 		late := w.open(at("2026-11-21T22:59:00Z"), `{}`)
@@ -260,8 +260,8 @@ func TestClockSetBack(t *testing.T) {
 	})
 }
 
-// Several servers draw over midnight, some clients leave: each day's numbers
-// are there from 1 on without a gap but at its end, and none comes twice.
+// Several servers draw over midnight, and some clients leave. The numbers of each
+// day have no gap except at its end, and none comes twice.
 func TestMidnightUnderLoad(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -308,7 +308,7 @@ func TestMidnightUnderLoad(t *testing.T) {
 					missing += int(n) - (i + 1 + missing)
 				}
 			}
-			// What clients left behind at the end of the day, or of the test.
+			// Numbers whose clients left at the end of the day or of the test are missing.
 			if len(numbers) < 100 || missing > 3*3*6 {
 				t.Errorf("%d: %d numbers, %d are missing", day, len(numbers), missing)
 			}
@@ -368,7 +368,7 @@ func TestRaiseDated(t *testing.T) {
 				t.Errorf("recover at %d: %v", id, err)
 			}
 		}
-		// An id of a pattern with two digits of a year has none of four.
+		// An id of a pattern with two-digit years is not one of a pattern with four.
 		if err := Dated(w.store, s.clock, "").(generator.Recoverable).Recover(w.t.Context(), definition(t, `{"width":3,"pattern":"yyMMdd"}`), 20261121001); !errors.Is(err, generator.ErrOption) {
 			t.Error(err)
 		}
@@ -384,7 +384,7 @@ func definition(t *testing.T, options string) generator.Definition {
 	return generator.Definition{Name: "bills", Kind: DatedKindName, Options: o}
 }
 
-// What another generator of the name had before lies below, or is refused.
+// Ids of an earlier generator of the name are below, or the name is refused.
 func TestNameThatWasUsedBefore(t *testing.T) {
 	inDatedWorld(t, func(w *datedWorld) {
 		for hi, kind := range map[int64]error{5000: nil, 1 << 60: generator.ErrNotNow} {
@@ -410,7 +410,7 @@ func TestEndOfACentury(t *testing.T) {
 	})
 }
 
-func TestStoreErrorsAreTold(t *testing.T) {
+func TestStoreErrorsReachTheClient(t *testing.T) {
 	inDatedWorld(t, func(w *datedWorld) {
 		s := w.open(at("2026-11-21T12:00:00Z"), `{"deadline":"1s"}`)
 		w.store.Inject(generatortest.Reserve, 1, generatortest.FailBefore(nil))
@@ -464,7 +464,7 @@ func TestDatedOptions(t *testing.T) {
 	}
 }
 
-// More digits can be had while the numbers of a day are used up.
+// A greater width gives more numbers after those of a day are used up.
 func TestWiderNumbers(t *testing.T) {
 	inDatedWorld(t, func(w *datedWorld) {
 		now := at("2026-11-21T12:00:00Z")

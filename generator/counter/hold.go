@@ -11,44 +11,44 @@ import (
 	"nextid/generator"
 )
 
-// Holds are kept in rows of the store, without anything that a crash could
-// separate:
+// A hold keeps a number for one holder until it is confirmed, voided, or until its
+// time has passed. Holds are rows of the store, and no crash can separate them from
+// their number:
 //
-//   - The reservation of a number says in its owner that the number is held, for
-//     whom and until when, and to which slot that will be written.
-//   - The server that reserves the next number first writes the slot
-//     (settled). So the store knows every hold before the line that says so is
-//     overwritten, and reservations are compare-and-set: AtLeast and Limit allow
-//     for one number only.
-//   - A number that no client got when the server stops has a slot of its own,
+//   - The reservation of a number names the hold in its owner: slot, version of the
+//     slot, end and holder.
+//   - The server that reserves the next number first writes that hold into its slot
+//     (settle). So the hold is in its slot before the reservation is overwritten.
+//     Reservations are compare-and-set: AtLeast and Limit permit one number only.
+//   - A number that no client received when the server stops has a slot of its own,
 //     which no reservation names.
-//   - A slot is a key of its own whose number is its version. Every change is a
-//     compare-and-set on the version, so that of two that confirm a hold, and give it
-//     away again, one succeeds.
+//   - A slot is a key of its own, whose number is its version. Every change is a
+//     compare-and-set of the version. So if two servers confirm a hold and give it
+//     to another client at the same time, one of them fails.
 //
-// A generator keeps what it knows of the slots, and reads them again once a second,
-// when a change finds another version, and when a number is not among them.
+// A generator caches the slots. It reads them again once a second, if a change finds
+// another version, and if a number is not among them.
 
 // Limits of holds.
 const (
 	maxHold  = 30 * 24 * time.Hour
-	maxHolds = 10_000 // of one generator at a time
-	maxWho   = 64     // bytes
-	maxWhy   = 150
-	reread   = time.Second
-	attempts = 100 // against other servers
+	maxHolds = 10_000      // of one generator at a time
+	maxWho   = 64          // bytes of a holder or user
+	maxWhy   = 150         // bytes of a reason
+	reread   = time.Second // longest age of the cache
+	attempts = 100         // limits compare-and-set loops against other servers
 )
 
 // States of a slot.
 const (
 	slotFree = "free"
 	slotHeld = "held"
-	slotVoid = "void" // to be noted under VoidKey, then free
+	slotVoid = "void" // to be written to VoidKey, then free
 )
 
-// hold has the content of a slot. In the store it is the words state, number, until in Unix
-// ms and, after them, by: the holder, "" for anybody, or a session. Of the state void by
-// is what VoidKey is to say.
+// hold is the content of a slot. In the store it is the words state, number, until
+// (Unix ms) and by. by is the holder, or a session, or "" for anybody. In the state
+// void, by is the text for VoidKey.
 type hold struct {
 	state   string
 	number  int64
@@ -64,7 +64,8 @@ func (h hold) heldBy(by generator.HeldBy) bool {
 	return h.by == by.Name || by.Name == "" && h.by == session(by)
 }
 
-// session returns what stands for a holder without a name: no name has a line feed.
+// session returns the value of by for a holder without a name. No name has a line
+// feed.
 func session(by generator.HeldBy) string { return "\n" + strconv.FormatUint(by.Session, 36) }
 
 func (h hold) String() string {
@@ -81,13 +82,14 @@ func parseHold(text string, version int64) (h hold, ok bool) {
 	return hold{words[0], n, until, words[3], version}, errors.Join(err1, err2) == nil
 }
 
-// holds has the slots that a generator knows. Queue.ask guards it.
+// holds caches the slots of a generator. Queue.ask guards it.
 type holds struct {
 	slots   map[string]hold
-	read    time.Duration // on the monotonic clock, when; 0: never
-	settled int64         // end of the number line up to which slots are written
+	read    time.Duration // monotonic time of the last reading; 0: never
+	settled int64         // end of the number line up to which all holds are in their slots
 }
 
+// errMoved makes the caller read the slots again and repeat the change.
 var errMoved = errors.New("another server has changed the slot")
 
 // Holds implements generator.Holder.
@@ -162,8 +164,8 @@ func (s *source) notHeld(n int64) error {
 
 func (s *source) now() int64 { return s.clock.Wall() / int64(time.Millisecond) }
 
-// hold gives the least number whose hold is over, else a new one. The state says
-// what becomes of it: held for d, or free, which is given.
+// hold returns the least number whose hold has ended, else a new number. state is
+// its new state: held for d, or free if it is issued at once.
 func (s *source) hold(ctx context.Context, state string, d time.Duration, by generator.HeldBy) (int64, error) {
 	for range attempts {
 		if _, err := s.settle(ctx); err != nil {
@@ -205,7 +207,7 @@ func (s *source) contended() error {
 	return &generator.Error{Kind: generator.ErrRetry, Name: s.name, Message: fmt.Sprintf("other servers hold numbers of generator %q at the same time", s.name), Hint: "Try again."}
 }
 
-// takeInto takes the next number and says in its reservation that it is held.
+// takeInto reserves the next number, and names its hold in the reservation.
 func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 	line, err := s.settle(ctx)
 	if err != nil {
@@ -223,7 +225,8 @@ func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 			Hint: "Confirm or void them, or hold them for a shorter time.",
 		}
 	}
-	// Read after the line: what is free now is so until a reservation names it.
+	// Read after the line: a slot that is free now stays free until a reservation
+	// names it.
 	m, _, err := s.store.Mark(ctx, s.slotKey(slot))
 	if err != nil {
 		return 0, err
@@ -235,7 +238,7 @@ func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 	return s.takeAt(ctx, line, s.options.Start, fmt.Sprintf("hold %s %d %d %s", slot, m.Hi, h.until, h.by))
 }
 
-// take takes the next number at least, for a reservation without a hold.
+// take reserves the next number at or above atLeast, without a hold.
 func (s *source) take(ctx context.Context, atLeast int64, owner string) (int64, error) {
 	for range attempts {
 		line, err := s.settle(ctx)
@@ -250,12 +253,12 @@ func (s *source) take(ctx context.Context, atLeast int64, owner string) (int64, 
 	return 0, s.contended()
 }
 
-// takeAt takes the next number if no server has reserved since the number line ended at
-// line.
+// takeAt reserves the next number if no server has made a reservation since the
+// number line ended at line.
 func (s *source) takeAt(ctx context.Context, line, atLeast int64, owner string) (int64, error) {
 	n, ok := s.align(max(line, atLeast))
 	if !ok || n >= s.limit {
-		return 0, s.errExhausted(nil)
+		return 0, s.errExhausted()
 	}
 	_, hi, err := s.store.Reserve(ctx, generator.Reservation{Key: generator.NameKey(s.name), AtLeast: n, N: 1, Limit: n + 1, Owner: owner})
 	if errors.Is(err, generator.ErrExhausted) {
@@ -268,8 +271,8 @@ func (s *source) takeAt(ctx context.Context, line, atLeast int64, owner string) 
 	return n, nil
 }
 
-// settle returns the end of the number line, when the hold that the last reservation
-// speaks of is in its slot.
+// settle writes the hold that the last reservation names into its slot, and returns
+// the end of the number line.
 func (s *source) settle(ctx context.Context) (line int64, err error) {
 	m, ok, err := s.store.Mark(ctx, generator.NameKey(s.name))
 	if err != nil {
@@ -309,8 +312,8 @@ func (s *source) unreadable(m generator.Mark) error {
 	return &generator.Error{Kind: generator.ErrRegressed, Name: s.name, Message: fmt.Sprintf("a hold of generator %q cannot be read: %s %q", s.name, m.Key, m.Owner)}
 }
 
-// write changes a slot that still has the version that is known. errMoved: it has
-// not. After any other error the slot is read again.
+// write changes a slot that still has the known version. Otherwise it returns
+// errMoved. After any other error the slots are read again.
 func (s *source) write(ctx context.Context, slot string, h hold) error {
 	key, was := s.slotKey(slot), s.holds.slots[slot].version
 	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: was, N: 1, Limit: was + 1, Owner: h.String()})
@@ -325,7 +328,7 @@ func (s *source) write(ctx context.Context, slot string, h hold) error {
 	}
 	s.holds.read = 0
 	m, _, err := s.store.Mark(ctx, key)
-	if err == nil && m.Hi <= was { // refused, although the version is the one
+	if err == nil && m.Hi <= was { // refused, although the version is unchanged
 		err = s.contended()
 	}
 	if err == nil {
@@ -334,8 +337,8 @@ func (s *source) write(ctx context.Context, slot string, h hold) error {
 	return err
 }
 
-// list reads the slots, unless they were read lately, and finishes the voids of
-// servers that were killed.
+// list reads the slots unless the cache is new enough, or if now is set. It
+// completes the voids of servers that were killed.
 func (s *source) list(ctx context.Context, now bool) error {
 	at := s.clock.Monotonic()
 	if !now && s.holds.read > 0 && at-s.holds.read < reread {
@@ -365,7 +368,7 @@ func (s *source) list(ctx context.Context, now bool) error {
 	return nil
 }
 
-// void notes the void of a slot, and frees the slot.
+// void writes the void of a slot to VoidKey, and frees the slot.
 func (s *source) void(ctx context.Context, slot string) error {
 	h := s.holds.slots[slot]
 	if err := s.note(ctx, h.number, h.by); err != nil && !errors.Is(err, errMoved) {
@@ -374,7 +377,7 @@ func (s *source) void(ctx context.Context, slot string) error {
 	return s.write(ctx, slot, hold{state: slotFree})
 }
 
-// note writes a void. errMoved: there is one.
+// note writes a void. It returns errMoved if the number has one.
 func (s *source) note(ctx context.Context, n int64, text string) error {
 	_, _, err := s.store.Reserve(ctx, generator.Reservation{Key: generator.VoidKey(s.name, n), N: 1, Limit: 1, Owner: text})
 	if errors.Is(err, generator.ErrExhausted) {
@@ -383,7 +386,8 @@ func (s *source) note(ctx context.Context, n int64, text string) error {
 	return err
 }
 
-// change writes to the slot of a number what to says; without one it calls none.
+// change replaces the slot of a number by the result of to. If no slot has the
+// number, it returns the result of none.
 func (s *source) change(ctx context.Context, n int64, to func(hold) (hold, error), none func() error) error {
 	for try := range attempts {
 		if _, err := s.settle(ctx); err != nil {
@@ -399,7 +403,7 @@ func (s *source) change(ctx context.Context, n int64, to func(hold) (hold, error
 			}
 		}
 		h, err := to(s.holds.slots[slot])
-		if err != nil && try == 0 { // another server may have given it away
+		if err != nil && try == 0 { // another server may have changed the hold
 			if err = s.list(ctx, true); err == nil {
 				continue
 			}
@@ -414,7 +418,7 @@ func (s *source) change(ctx context.Context, n int64, to func(hold) (hold, error
 				continue
 			}
 		}
-		if errors.Is(err, errMoved) { // another server finished the void
+		if errors.Is(err, errMoved) { // another server completed the void
 			err = nil
 		}
 		return err
@@ -431,7 +435,7 @@ func (s *source) find(n int64) (slot string, ok bool) {
 	return "", false
 }
 
-// giveBack makes a number that was not handed out come back as the next one.
+// giveBack makes a number that no client received the next one to be issued.
 func (s *source) giveBack(ctx context.Context, n int64) error {
 	if err := s.list(ctx, true); err != nil {
 		return err

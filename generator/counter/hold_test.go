@@ -15,7 +15,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// handClock is a clock that stands still until it is moved.
+// handClock is a clock that the test moves.
 type handClock struct {
 	generator.Goroutines
 	now time.Duration
@@ -38,13 +38,13 @@ func openHolds(t *testing.T, store generator.Reserver, clock generator.Runtime, 
 	return g.(*Generator)
 }
 
-// A number is held, confirmed, voided, or comes back; none is used twice, and none is
-// missing at the end but those that are void. Servers that are killed leave at any
-// answer of the store, whether it did what it was asked or not.
+// Numbers are held, confirmed, voided, or come back. None is used twice, and none
+// except void ones is missing at the end. Servers are killed at any answer of the
+// store, before or after it did its work.
 func TestHoldsWithRandomEnds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		servers, holds, faults int // one in so many calls of the store, 0: none
+		servers, holds, faults int // one in this many calls of the store; 0: none
 		options                string
 	}{
 		{1, manyHolds, 0, `{"holds":true}`},
@@ -78,10 +78,10 @@ func TestHoldsWithRandomEnds(t *testing.T) {
 	}
 }
 
-// unknown stands for a client whose answer was lost: its number is used, or comes back.
+// unknown marks a client whose answer was lost: its number is used, or comes back.
 const unknown = "unknown"
 
-// holdWorld holds what clients know of the numbers that they hold.
+// holdWorld is what clients know of their numbers.
 type holdWorld struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -92,7 +92,7 @@ type holdWorld struct {
 	inject  func()
 
 	held []heldNumber
-	used map[int64]string // confirmed or void, by whom
+	used map[int64]string // confirmed or void numbers, and their clients
 	next int
 }
 
@@ -102,8 +102,8 @@ type heldNumber struct {
 	by     generator.HeldBy
 }
 
-// fail lets one call of the store fail, before or after it did its work, and
-// replaces a server, as if it had been killed there.
+// fail makes one call of the store fail, before or after it did its work, and
+// replaces a server as if it had been killed then.
 func (w *holdWorld) fail(store *generatortest.Faulty, oneIn int) {
 	store.Clear()
 	if w.random.IntN(oneIn) > 0 {
@@ -169,7 +169,7 @@ func (w *holdWorld) end(h heldNumber) {
 	switch w.random.IntN(100) {
 	case 0:
 		if late {
-			return // it may have been given to somebody else
+			return // another client may have it now
 		}
 		if err := w.server().Void(w.t.Context(), h.number, "not sent", "", h.by); err == nil {
 			w.used[h.number] = "void"
@@ -195,8 +195,8 @@ func (w *holdWorld) end(h heldNumber) {
 	}
 }
 
-// finish uses all numbers that came back, and looks for those that are missing. What a
-// client could not confirm for sure may have come back, or not.
+// finish uses all numbers that came back, and looks for missing ones. A number
+// whose confirmation has no known result may have come back.
 func (w *holdWorld) finish() {
 	w.clock.now += time.Hour
 	g := w.server()
@@ -282,7 +282,7 @@ func TestHoldsAndDraws(t *testing.T) {
 	}
 	notHeld(3, "c")
 	wants(4, "")
-	for _, n := range []int64{4, 2} { // held, and given
+	for _, n := range []int64{4, 2} { // one held, one issued
 		if err := g.Void(t.Context(), n, "a test", "me", generator.HeldBy{}); err != nil {
 			t.Fatal(err)
 		}

@@ -16,12 +16,13 @@ type Options struct {
 	Start       int64              `json:"start"`
 	Increment   int64              `json:"increment"`
 	Max         *int64             `json:"max,omitempty"`
-	Deadline    generator.Duration `json:"deadline"` // for which a draw waits for the store
+	Deadline    generator.Duration `json:"deadline"` // longest time for which a draw waits for the store
 	Description string             `json:"description,omitempty"`
-	Holds       bool               `json:"holds,omitempty"` // numbers can be held: see hold
+	Holds       bool               `json:"holds,omitempty"` // numbers can be held; see hold
 }
 
-// given holds what a user writes: all optional. A max of null is none.
+// given holds the options as a user writes them. All are optional; a max of null
+// means none.
 type given struct {
 	Start       *int64              `json:"start"`
 	Increment   *int64              `json:"increment"`
@@ -40,7 +41,7 @@ func optionError(format string, args ...any) error {
 // KindName is the name of the kind.
 const KindName = "counter"
 
-// Kind returns the plug-in. owner is shown to operators.
+// Kind returns the kind. owner is shown to operators.
 func Kind(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
 	return kind{store, runtime, owner}
 }
@@ -51,7 +52,7 @@ type kind struct {
 	owner   string
 }
 
-// Position implements generator.Movable: the first hold_id sets holds.
+// Position implements generator.Movable. The first hold_id sets holds.
 func (kind) Position() []string { return []string{"holds"} }
 
 // Name implements generator.Kind.
@@ -79,8 +80,8 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 	return newGenerator(d.Name, o, k.store, k.runtime, k.owner), nil
 }
 
-// Numbers implements generator.Numbered. A counter that starts late counts as begun
-// with 1.
+// Numbers implements generator.Numbered. A counter with a late start is counted as
+// if it had begun with 1.
 func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	var o Options
 	if json.Unmarshal(stored, &o) != nil || o.Increment == 0 || o.limit() == generator.NoLimit {
@@ -89,18 +90,18 @@ func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	return generator.NumbersLeft(max(o.Start, past), min(o.Start, 1), o.limit(), o.Increment)
 }
 
-// read returns stored options.
+// read decodes stored options.
 func read(stored json.RawMessage) (Options, error) {
 	return generator.StoredOptions(stored, "a counter", (*Options).check)
 }
 
-// normalize reads the options of a new generator over the defaults.
+// normalize completes the options of a new generator with defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	o := Options{Start: 1, Increment: 1, Deadline: generator.Duration(DefaultDeadline)}
 	return o.with(raw)
 }
 
-// alter merges a change into stored options. The series stays what it is.
+// alter applies a change to stored options. Start and increment stay.
 func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	before, err := read(stored)
 	if err != nil {
@@ -122,7 +123,7 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// with sets what is given, checks the options and returns their stored form.
+// with sets the given options, checks all and returns their stored form.
 func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
 	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
@@ -145,10 +146,12 @@ func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-// Limits of the options. They keep a batch of any increment far from the end
-// of an int64.
+// Limits of the options. They keep a batch with any increment far from the end of
+// an int64.
 const (
 	maxIncrement = 1 << 31
+	minStart     = -math.MaxInt64 / 2
+	maxStart     = math.MaxInt64 - maxIncrement
 	minDeadline  = generator.Duration(10 * time.Millisecond)
 	maxDeadline  = generator.Duration(time.Minute)
 )
@@ -161,12 +164,13 @@ func (o *Options) check() error {
 		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
 	case o.Max != nil && o.Start > *o.Max:
 		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
-	case o.Start > math.MaxInt64-maxIncrement || o.Start < -math.MaxInt64/2:
-		return optionError("start (%d) leaves no room", o.Start)
+	case o.Start > maxStart || o.Start < minStart:
+		return optionError("start must be between %d and %d, not %d", int64(minStart), int64(maxStart), o.Start)
 	}
 	return generator.CheckDescription(o.Description)
 }
 
+// limit returns the exclusive upper bound of the numbers.
 func (o *Options) limit() int64 {
 	if o.Max != nil && *o.Max < generator.NoLimit {
 		return *o.Max + 1
@@ -194,8 +198,8 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 	return err
 }
 
-// Retire implements generator.Retirer: the key is above all numbers that were
-// given, but for the absolute values of negative ones.
+// Retire implements generator.Retirer. The key is above all issued numbers already.
+// It must also be above the absolute values of negative ones.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	o, err := read(d.Options)
 	if err != nil || o.Start >= 0 {
@@ -207,18 +211,18 @@ func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	return err
 }
 
-func (s *source) errExhausted(cause error) error {
+func (s *source) errExhausted() error {
 	return &generator.Error{
-		Kind: generator.ErrExhausted, Name: s.name, Cause: cause,
+		Kind: generator.ErrExhausted, Name: s.name,
 		Message: fmt.Sprintf("generator %q has reached its maximum value (%d)", s.name, s.limit-1),
 		Hint:    fmt.Sprintf("Move the bound with alter_generator('%s', '{\"max\": …}').", s.name),
 	}
 }
 
-// storeError words what only a counter knows.
+// storeError turns the store's ErrExhausted into the counter's own.
 func (s *source) storeError(err error) error {
 	if errors.Is(err, generator.ErrExhausted) {
-		return s.errExhausted(nil)
+		return s.errExhausted()
 	}
 	return err
 }

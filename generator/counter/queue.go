@@ -11,56 +11,54 @@ import (
 	"nextid/generator"
 )
 
-// Source describes where the ids of a Queue come from. A Queue calls its methods
-// one at a time.
+// Source reserves the ids of a Queue. The Queue calls one method at a time.
 type Source interface {
-	// Draw obtains a run of at least one and at most n ids, durably. All of
-	// them lie above what earlier calls returned. An error means that
-	// nothing was obtained.
+	// Draw reserves at least one and at most n ids, durably. All of them are above the
+	// ids of earlier calls. An error means that none was reserved.
 	Draw(ctx context.Context, n int64) (generator.Range, error)
 
-	// Renew returns what ids of an earlier Draw that were not handed out are now: no
-	// ids at all (Count 0) if they may not be handed out any more.
+	// Renew returns the ids that now stand for unused ids of an earlier Draw. Count is
+	// 0 if they may not be issued any more.
 	Renew(r generator.Range) generator.Range
 
-	// Return takes back ids that were not handed out, at the end: the newest run first.
+	// Return takes back unused ids when the Queue closes, the newest run first.
 	Return(ctx context.Context, r generator.Range) error
 }
 
-// AllSource is a Source that a Queue asks for all ids of a request at once.
+// AllSource is a Source that can reserve all ids of a request at once.
 type AllSource interface {
 	Source
 
-	// DrawAll is Draw of exactly n ids. ErrExhausted means that fewer are left.
+	// DrawAll reserves exactly n ids. ErrExhausted means that fewer are left.
 	DrawAll(ctx context.Context, n int64) (generator.Range, error)
 }
 
 const (
-	// DefaultDeadline bounds the wait of one draw where nothing else is said.
+	// DefaultDeadline is the default of the longest wait of a draw.
 	DefaultDeadline = 5 * time.Second
 
-	// sourceTimeout bounds one question to the source. It is longer than any
-	// usual deadline: a slow answer still helps those who come later.
+	// sourceTimeout bounds one request to the source. It is longer than usual
+	// deadlines: a late answer still serves later draws.
 	sourceTimeout = 15 * time.Second
 
-	// maxDraw bounds the ids of one draw: what is on its way to a client that
-	// leaves is lost. A caller that wants more asks again.
+	// maxDraw bounds the ids of one draw, because ids on their way to a client that
+	// leaves are lost. A caller that needs more draws again.
 	maxDraw = 10_000
 
-	// maxBatch bounds the ids of one question to the source.
+	// maxBatch bounds the ids of one request to the source.
 	maxBatch = 100_000
 )
 
-// Queue is a generator.Generator that hands out the ids of a Source one after
-// the other, in the order in which they were asked for, without leaving one
-// out: the part that counters, dated numbers and tickets have in common.
+// Queue is a generator.Generator that issues the ids of a Source in order, without
+// leaving one out. It answers draws in the order of their arrival. Counters, dated
+// numbers and tickets use it.
 //
-// Draws that wait at the same time share one question to the source (group
-// commit). An id whose client has left when the answer comes
-// goes to the next draw. Only unknown ids are lost: an answer of the source that never came, what a killed process held,
-// and an answer that did not reach its client.
+// Draws that wait at the same time are served by one request to the source (group
+// commit). An id whose client has left before it was reserved goes to the next
+// draw. Ids are lost only if an answer of the source never arrived, if the process
+// was killed, or if an answer did not reach its client.
 //
-// Its methods are safe for concurrent use.
+// Its methods may be called by several goroutines at once.
 type Queue struct {
 	name     string
 	source   Source
@@ -71,27 +69,27 @@ type Queue struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	free chan struct{} // holds a token while no question to the source is under way
+	free chan struct{} // a mutex with one token; held during a request to the source
 
-	mu      sync.Mutex // never held while the source is asked
+	mu      sync.Mutex // guards the fields below; never held during a request to the source
 	waiting []*draw
-	rest    []generator.Range // obtained, and not handed out
-	newest  int64             // id that was given last
+	rest    []generator.Range // obtained and not issued
+	newest  int64             // last id issued
 	issued  int64
 	waits   int64
-	refills int64 // questions that the source answered
-	failed  int64 // and those that it did not
-	sending bool
+	refills int64 // requests that the source answered
+	failed  int64 // requests that failed
+	sending bool  // the goroutine send runs
 	closed  bool
 }
 
 // draw is one caller of Next.
 type draw struct {
 	n     int64
-	all   bool // n ids or none
+	all   bool // n ids or an error
 	got   []generator.Range
 	err   error
-	over  bool          // got or err is set, or the caller left
+	over  bool          // got or err is set, or the caller has left
 	ready chan struct{} // closed when got or err is set
 }
 
@@ -100,8 +98,8 @@ var (
 	_ generator.Closer       = (*Queue)(nil)
 )
 
-// NewQueue returns a Queue of the generator name. A draw waits for the source no
-// longer than deadline.
+// NewQueue returns the Queue of the generator name. A draw waits at most deadline
+// for the source.
 func NewQueue(name string, source Source, runtime generator.Scheduler, deadline time.Duration) *Queue {
 	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, free: make(chan struct{}, 1)}
 	q.free <- struct{}{}
@@ -109,7 +107,7 @@ func NewQueue(name string, source Source, runtime generator.Scheduler, deadline 
 	return q
 }
 
-// Next implements generator.Generator. Of a great n it returns a part.
+// Next implements generator.Generator. It returns at most maxDraw ids.
 func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(q.name, n)
@@ -135,7 +133,7 @@ func (q *Queue) NextAll(ctx context.Context, n int64) ([]generator.Range, error)
 	return q.wait(ctx, &draw{n: n, all: true})
 }
 
-// wait joins the queue and waits for the ids.
+// wait appends a draw to the queue and waits for its ids.
 func (q *Queue) wait(ctx context.Context, d *draw) ([]generator.Range, error) {
 	d.ready = make(chan struct{})
 	if err := q.join(d); err != nil {
@@ -152,8 +150,8 @@ func (q *Queue) wait(ctx context.Context, d *draw) ([]generator.Range, error) {
 	return q.abandon(d, q.errSlow())
 }
 
-// GiveBack implements generator.AllGenerator. Only the newest ids can be given
-// again: those of a connection rise.
+// GiveBack implements generator.AllGenerator. Only the newest ids can be issued
+// again, since the ids of a connection must rise.
 func (q *Queue) GiveBack(runs []generator.Range) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -186,8 +184,8 @@ func (q *Queue) join(d *draw) error {
 	return nil
 }
 
-// abandon takes a draw out of the queue. One that was answered in the same
-// moment keeps its answer: the ids are its own.
+// abandon removes a draw from the queue. A draw that was answered at the same
+// moment keeps its answer, because the ids are not in the queue any more.
 func (q *Queue) abandon(d *draw, why error) ([]generator.Range, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -198,7 +196,7 @@ func (q *Queue) abandon(d *draw, why error) ([]generator.Range, error) {
 	return nil, why
 }
 
-// send serves the queue until it is empty.
+// send serves the queue until it is empty. It runs in a goroutine of the Queue.
 func (q *Queue) send() {
 	for {
 		if q.take(q.ctx) != nil {
@@ -213,8 +211,8 @@ func (q *Queue) send() {
 	}
 }
 
-// take gets the token that whoever asks the source must hold. One that is free
-// is taken also when ctx has ended, so that closing works then.
+// take gets the token for a request to the source. It succeeds also after the end
+// of ctx if the token is free. Close relies on that.
 func (q *Queue) take(ctx context.Context) error {
 	select {
 	case <-q.free:
@@ -226,7 +224,7 @@ func (q *Queue) take(ctx context.Context) error {
 
 func (q *Queue) give() { q.free <- struct{}{} }
 
-// fail answers all who wait with an error.
+// fail answers all waiting draws with an error.
 func (q *Queue) fail(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -236,10 +234,9 @@ func (q *Queue) fail(err error) {
 	q.waiting, q.sending = nil, false
 }
 
-// round asks the source once, for as many as those who wait at this moment
-// want. A number that is left over because one of them left goes to the next
-// draw, which is the one way in which a draw can get less than another server
-// gave before.
+// round makes one request to the source, for the ids that the waiting draws need.
+// An id that is left over because a draw was abandoned goes to the next draw. Only
+// so can a draw get less than another server issued before.
 func (q *Queue) round() (more bool) {
 	q.mu.Lock()
 	q.renew()
@@ -249,7 +246,7 @@ func (q *Queue) round() (more bool) {
 		q.mu.Unlock()
 		return false
 	}
-	// A draw of all or nothing has a question of its own.
+	// A draw of all ids has a request of its own.
 	ask, batch, total := q.source.Draw, 1, q.waiting[0].n
 	if q.waiting[0].all {
 		ask, total = q.source.(AllSource).DrawAll, total-q.have()
@@ -285,8 +282,8 @@ func (q *Queue) round() (more bool) {
 	return true
 }
 
-// serve gives what is at hand to those who wait, in their order, and takes
-// them and all who left out of the queue. Called with mu.
+// serve gives the ids in hand to the waiting draws in their order. It removes these
+// draws and the abandoned ones. Called with mu.
 func (q *Queue) serve() {
 	left := q.waiting[:0]
 	for _, d := range q.waiting {
@@ -309,7 +306,7 @@ func (q *Queue) serve() {
 	q.waiting = left
 }
 
-// have returns how many ids are at hand. Called with mu.
+// have returns the number of ids in hand. Called with mu.
 func (q *Queue) have() (n int64) {
 	for _, r := range q.rest {
 		n += r.Count
@@ -317,7 +314,7 @@ func (q *Queue) have() (n int64) {
 	return n
 }
 
-// first removes up to n ids from the rest. Called with mu.
+// first removes up to n ids from rest. Called with mu.
 func (q *Queue) first(n int64) generator.Range {
 	r := q.rest[0]
 	if r.Count <= n {
@@ -341,7 +338,7 @@ func (q *Queue) finish(d *draw, runs []generator.Range, err error) {
 	close(d.ready)
 }
 
-// renew asks what the rest is now. Called with mu and the token.
+// renew calls Renew for all runs in rest. Called with mu and the token.
 func (q *Queue) renew() {
 	for i, r := range q.rest {
 		q.rest[i] = q.source.Renew(r)
@@ -349,8 +346,8 @@ func (q *Queue) renew() {
 	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return r.Count == 0 })
 }
 
-// ask calls f while no other question to the source is under way, and for no longer than one
-// to it may take.
+// ask calls f while no request to the source is under way, with the timeout of a
+// request.
 func (q *Queue) ask(ctx context.Context, f func(context.Context) error) error {
 	if err := q.take(ctx); err != nil {
 		return err
@@ -370,9 +367,9 @@ func (q *Queue) ask(ctx context.Context, f func(context.Context) error) error {
 	return nil
 }
 
-// Raise makes the ids go on with what raise obtains, which lies above all
-// that the Queue holds; what it holds below floor is dropped. It runs while
-// no other question to the source is under way. A run without ids adds nothing.
+// Raise makes the ids continue with those that raise obtains, which are above all
+// ids in hand. Ids in hand below floor are dropped. No other request to the source
+// runs meanwhile. A run without ids adds nothing.
 func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
 	return q.ask(ctx, func(ctx context.Context) error {
 		r, err := raise(ctx)
@@ -395,8 +392,7 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 	})
 }
 
-// First returns the next id without giving it, and obtains one if there is
-// none at hand.
+// First returns the next id without issuing it. It obtains one if none is in hand.
 func (q *Queue) First(ctx context.Context) (int64, error) {
 	if err := q.take(ctx); err != nil {
 		return 0, err
@@ -421,7 +417,7 @@ func (q *Queue) First(ctx context.Context) (int64, error) {
 	return q.rest[0].First, nil
 }
 
-// above is the part of a run that lies at floor or above.
+// above returns the part of a run at or above floor.
 func above(r generator.Range, floor int64) generator.Range {
 	if r.First >= floor {
 		return r
@@ -432,9 +428,9 @@ func above(r generator.Range, floor int64) generator.Range {
 	return r
 }
 
-// Close implements generator.Closer. Draws that wait are still served, for as
-// long as ctx lasts: a question that was cut off may leave a gap. What was not
-// handed out goes back to the source.
+// Close implements generator.Closer. It still serves waiting draws until ctx ends,
+// because a request that is cut off may leave a gap. Unused ids go back to the
+// source.
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	if q.closed {
@@ -446,7 +442,7 @@ func (q *Queue) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, q.stop)()
 	q.runtime.Join(&q.work)
 	defer q.stop()
-	if err := q.take(ctx); err != nil { // a Raise that is on its way ends first
+	if err := q.take(ctx); err != nil { // a Raise under way ends first
 		return err
 	}
 	defer q.give()
@@ -461,7 +457,7 @@ func (q *Queue) Close(ctx context.Context) error {
 	return err
 }
 
-// Fill writes what the Queue knows into st: Issued, Buffered, Waits, Refills
+// Fill sets the fields of st that the Queue knows: Issued, Buffered, Waits, Refills
 // and RefillErrors.
 func (q *Queue) Fill(st *generator.Stats) {
 	q.mu.Lock()
@@ -477,7 +473,7 @@ func (q *Queue) errSlow() error {
 	}
 }
 
-// sourceError tells the client what an error of the source means for it.
+// sourceError turns an error of the source into the error of a draw.
 func (q *Queue) sourceError(err error) error {
 	if q.ctx.Err() != nil {
 		return generator.ClosedError(q.name)
@@ -490,7 +486,7 @@ func (q *Queue) sourceError(err error) error {
 		kind = generator.ErrRetry
 	}
 	if e, ok := errors.AsType[*generator.Error](err); ok && e.Name != "" {
-		return err // the source has worded it for this generator
+		return err // the source has made it for this generator
 	}
 	return &generator.Error{
 		Kind: kind, Reason: generator.ReasonStore, Name: q.name, Cause: err, Message: fmt.Sprintf("no number is granted to generator %q", q.name),

@@ -10,8 +10,8 @@ import (
 	"nextid/generator/worker"
 )
 
-// baidu has Baidu's ring (13 sequence bits, boost_power 3, padding_factor 50)
-// and may borrow as much as a benchmark needs.
+// baidu has the size of Baidu's ring (13 sequence bits, boost_power 3,
+// padding_factor 50). It may borrow as much as a benchmark needs.
 const baidu = `{"max_borrow":"24h"}`
 
 func benchGenerator(tb testing.TB, options string) *Generator {
@@ -48,8 +48,8 @@ func TestTryNextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What a service does with Baidu's generator: one id a call, whatever the
-// ring holds. Not one call is refused.
+// BenchmarkNext draws one id a call, as services do with Baidu's generator. No call
+// is refused.
 func BenchmarkNext(b *testing.B) {
 	g := benchGenerator(b, baidu)
 	for b.Loop() {
@@ -59,7 +59,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkNextParallel draws with a goroutine a processor: -cpu 2 for two.
+// BenchmarkNextParallel draws with one goroutine per processor (-cpu 2).
 func BenchmarkNextParallel(b *testing.B) {
 	g := benchGenerator(b, baidu)
 	b.RunParallel(func(pb *testing.PB) {
@@ -72,7 +72,7 @@ func BenchmarkNextParallel(b *testing.B) {
 	})
 }
 
-// More ids a second than Baidu's layout has in a day.
+// BenchmarkNextBatch draws more ids a second than Baidu's layout has in a day.
 func BenchmarkNextBatch(b *testing.B) {
 	g := benchGenerator(b, `{"bits":"time 31, worker 12, sequence 20","unit":"1s","epoch":"2026-01-01","max_borrow":"24h"}`)
 	ids := int64(0)

@@ -14,7 +14,8 @@ import (
 	"nextid/generator/worker"
 )
 
-// Generator issues the ids of one name.
+// Generator issues the ids of one name. A draw takes slots from ready by a
+// compare-and-swap of cursor. Adding to ready needs lock.
 type Generator struct {
 	snowflake.Grid
 	name    string
@@ -23,36 +24,36 @@ type Generator struct {
 	pool    *worker.Pool
 	clock   generator.Runtime
 
-	perTick   int64 // ids of a tick
+	perTick   int64 // ids in one tick
 	capacity  int64 // ids in a full ring
-	threshold int64 // padding is asked for when fewer are left
+	threshold int64 // a draw asks for a padding if fewer ids are left
 	borrow    time.Duration
 
-	ctx  context.Context // of the work in the background, ends with Close
+	ctx  context.Context // of the goroutines in the background; ends with Close
 	stop context.CancelFunc
 	work sync.WaitGroup
-	wake chan struct{} // asks for a padding
+	wake chan struct{} // wakes padOnThreshold
 
-	lock chan struct{} // holds one token: who has it may pad. It guards what follows
+	lock chan struct{} // a mutex with one token; guards the next three fields and ready's changes
 	next int64         // first tick that was never put into the ring
 	line reservation
-	last time.Duration // when the line was reserved last, by the monotonic clock
+	last time.Duration // time of the last reservation, by the monotonic clock
 
 	span    atomic.Int64 // length of the last reservation, ms
-	until   atomic.Int64 // its end, Unix ms
+	until   atomic.Int64 // its end on the time line, Unix ms
 	counts  [causes]atomic.Int64
 	puts    atomic.Int64 // paddings that found the ring full
 	takes   atomic.Int64 // draws that found the ring empty
 	waits   atomic.Int64
 	refills atomic.Int64 // reservations of time
-	failed  atomic.Int64 // and those that the store did not grant
+	failed  atomic.Int64 // reservations that failed
 	pace    atomic.Pointer[generator.Pace]
 
-	_      [64]byte // every draw writes the cursor
+	_      [64]byte // keeps the fields above out of the cache line of the cursor, which every draw writes
 	cursor snowflake.Cursor
 	_      [64]byte
 	ready  atomic.Pointer[ready]
-	asked  atomic.Bool // a padding is on its way
+	asked  atomic.Bool // a padding was requested
 }
 
 var (
@@ -65,19 +66,23 @@ var (
 	_ generator.WorkerIDHolder = (*Generator)(nil)
 )
 
-// ready is the slots that may be drawn, all of one worker id.
+// ready holds the slots that may be drawn, all of one worker id. It is replaced,
+// not changed.
 type ready struct {
 	base        int64 // worker bits of the ids
 	first, last int64
 }
 
-// reservation holds what is reserved of the name's time line, in Unix ms.
+// reservation is the reserved part of the time line of the name and a worker id, in
+// Unix ms.
 type reservation struct {
 	key    string
 	worker int64
 	lo, hi int64
 }
 
+// newGenerator returns a generator with an empty ring. first is the first tick that
+// its ids may have.
 func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, first int64) *Generator {
 	g := &Generator{
 		Grid: snowflake.NewGrid(l), name: name, options: o, layout: l, pool: pool, clock: pool.Runtime(),
@@ -100,7 +105,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	for n > 0 {
 		r, last := g.ready.Load(), g.cursor.Slot()
 		end := r.last
-		if !g.Small(n) && n > end-last-g.perTick { // the rest may be for small draws
+		if !g.Small(n) && n > end-last-g.perTick { // the rest may be reserved for small draws
 			end -= g.cursor.Left(&g.Grid, g.clock.Monotonic())
 		}
 		if last >= end {
@@ -137,7 +142,7 @@ func (g *Generator) found(n int64) bool {
 	return g.left() > least
 }
 
-// head returns the next slot to draw, and how many there are.
+// head returns the next slot to draw, and the number of slots left.
 func (g *Generator) head() (next, left int64) {
 	r, last := g.ready.Load(), g.cursor.Slot()
 	if last >= r.last {
@@ -192,10 +197,11 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 }
 
-// patience bounds the wait for time to go on.
+// patience is the longest time for which a draw waits until the next tick may be
+// borrowed.
 const patience = 5 * time.Second
 
-// Close implements generator.Closer: the unused time goes back.
+// Close implements generator.Closer. It gives the unused time back to the store.
 func (g *Generator) Close(ctx context.Context) error {
 	last := g.cursor.Finish()
 	if last == snowflake.Closed {
@@ -203,7 +209,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	}
 	g.stop()
 	g.clock.Join(&g.work)
-	err := g.clock.Receive(ctx, g.lock) // a draw may be padding
+	err := g.clock.Receive(ctx, g.lock) // a draw may be padding now
 	g.pool.Leave(0)
 	if err != nil {
 		return err
@@ -216,8 +222,8 @@ func (g *Generator) Close(ctx context.Context) error {
 	return g.pool.ReleaseLine(ctx, g.line.key, g.line.hi, to)
 }
 
-// Raise implements generator.Raiser. A v that is further ahead of the clock
-// than max_borrow cannot be reached and is ErrOption.
+// Raise implements generator.Raiser. A v more than max_borrow ahead of the clock is
+// ErrOption.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if !used && v > 0 {
 		v--
@@ -239,7 +245,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if g.endMicros(tick) > g.bound() {
 		return g.layout.FutureError(g.name, v)
 	}
-	if tick >= g.next { // it must outlast a crash
+	if tick >= g.next { // reserved, so that a crash does not undo it
 		if err := g.reserve(ctx, tick); err != nil {
 			return worker.StoreError(ctx, g.name, err)
 		}
@@ -261,12 +267,12 @@ func (g *Generator) Stats() generator.Stats {
 	return generator.Stats{
 		Issued: issued, Buffered: left, ReservedUntil: g.until.Load(), Step: g.span.Load(),
 		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(), Refills: g.refills.Load(), RefillErrors: g.failed.Load(),
-		Lasts: max(reserved, g.pace.Load().Lasts(left, issued, g.clock.Monotonic())), // ids in the ring carry times that are over
+		Lasts: max(reserved, g.pace.Load().Lasts(left, issued, g.clock.Monotonic())), // ids in the ring carry past times, which do not end
 		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
 	}
 }
 
-// Details implements generator.Detailed: nextid.rings.
+// Details implements generator.Detailed for the table nextid.rings.
 func (g *Generator) Details() generator.Details {
 	next, left := g.head()
 	borrowed := max(time.Duration(g.endMicros(g.Tick(next)-1)-g.pool.Now())*time.Microsecond, 0)
@@ -287,8 +293,8 @@ func (g *Generator) Details() generator.Details {
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
 }
 
-// bound returns how far (Unix µs) time may be borrowed now: by max_borrow, and
-// on a store that several servers use no further than Pool.Furthest.
+// bound returns the time (Unix µs) up to which ids may be borrowed now. It is
+// limited by max_borrow, and on a store of several servers by Pool.Furthest.
 func (g *Generator) bound() int64 {
 	bound := g.pool.Now() + g.borrow.Microseconds()
 	if far := g.pool.Furthest(); far < math.MaxInt64/1000 {

@@ -1,24 +1,23 @@
-// Package ring is Baidu's cached uid-generator: ids are made ahead of their
-// use. The ring is padded when the generator starts, when fewer than a
-// threshold of ids are left, and on a schedule. Under load the ring borrows:
-// its ids carry times that have not come.
+// Package ring is Baidu's cached uid-generator: it makes ids ahead of their use.
+// The ring is padded at the start, when fewer ids than a threshold are left, and on
+// a schedule. Under load the ring borrows: its ids carry future times.
 //
-// The ring holds 2^(sequence bits + boost_power) ids. A padding takes all ids
-// of a tick, as Baidu's does. So the ring is a range of slots of package
-// snowflake: nothing is written per id, and a draw is one compare-and-swap.
+// The ring holds 2^(sequence bits + boost_power) ids. A padding adds all ids of a
+// tick, as Baidu's does. So the ring is a range of slots of package snowflake (type
+// ready). Nothing is written per id, and a draw is one compare-and-swap. The times
+// are reserved in the store before their ids enter the ring. Each name and worker
+// id has a time line of its own. So two servers, or two starts, never have the same
+// time of one worker id.
 //
-// Differences from Baidu's generator:
+// Further differences from Baidu's generator:
 //
-//   - The times are reserved in the store before their ids enter the ring, on
-//     a time line of the name and the worker id. Two servers, or two starts,
-//     cannot have the same time of the same worker id.
-//   - Borrowing has an end (max_borrow), and can be seen (nextid.rings).
-//   - An empty ring makes a draw wait instead of failing (reject_take).
-//   - After a time without load the next padding replaces the ids that are
-//     left, whose times are old.
-//   - When the time bits have run out there is an error, not a negative id.
-//   - What does not fit into the ring stays for the next padding. Baidu's
-//     generator drops the rest of the second.
+//   - max_borrow limits the borrowed time, and nextid.rings shows it.
+//   - A draw waits if the ring is empty, instead of failing (reject_take).
+//   - After a time without load the next padding replaces the ids in the ring, whose
+//     times are old.
+//   - After the last tick of the time bits a draw fails. Baidu's returns negative ids.
+//   - Ids that do not fit into the ring stay for the next padding. Baidu's generator
+//     drops the rest of the second.
 package ring
 
 import (
@@ -38,18 +37,18 @@ import (
 // KindName is the name of the kind.
 const KindName = "ring"
 
-// Values of reject_take: what happens when a draw finds the ring empty and
-// nothing may be borrowed.
+// Values of reject_take, for a draw that finds the ring empty while nothing may be
+// borrowed.
 const (
-	Wait = "wait"  // until time has gone on
-	Fail = "error" // ErrRetry at once, as Baidu's RejectedTakeBufferHandler
+	Wait = "wait"  // until the next tick may be borrowed
+	Fail = "error" // ErrRetry at once, like Baidu's RejectedTakeBufferHandler
 )
 
-// Values of reject_put: what happens when a scheduled padding finds the ring
-// full. Both count it.
+// Values of reject_put, for a scheduled padding that finds the ring full. Both
+// count it.
 const (
 	Discard = "discard"
-	Log     = "log" // and write it to the log, as Baidu's RejectedPutBufferHandler
+	Log     = "log" // and write it to the log, like Baidu's RejectedPutBufferHandler
 )
 
 // Options are the options of the kind, as they are stored.
@@ -61,22 +60,22 @@ type Options struct {
 // settings are the options that may be altered. Baidu's boostPower,
 // paddingFactor and scheduleInterval (in seconds) are the first three.
 type settings struct {
-	BoostPower       int                `json:"boost_power"`       // the ring holds 2^(sequence bits + boost_power) ids
-	PaddingFactor    int                `json:"padding_factor"`    // percent of the ring below which it is padded
-	ScheduleInterval generator.Duration `json:"schedule_interval"` // between paddings by the clock; 0: none
-	MaxBorrow        generator.Duration `json:"max_borrow"`        // by which ids may be ahead of the clock
+	BoostPower       int                `json:"boost_power"`       // capacity: 2^(sequence bits + boost_power) ids
+	PaddingFactor    int                `json:"padding_factor"`    // percent of the capacity below which the ring is padded
+	ScheduleInterval generator.Duration `json:"schedule_interval"` // between scheduled paddings; 0: none
+	MaxBorrow        generator.Duration `json:"max_borrow"`        // greatest time by which ids may be ahead of the clock
 	RejectPut        string             `json:"reject_put"`
 	RejectTake       string             `json:"reject_take"`
 }
 
-// given holds what a user writes.
+// given holds the options as a user writes them.
 type given struct {
 	layout.Given
 	settings
 }
 
 // Defaults and bounds. The defaults are those of Baidu's CachedUidGenerator and
-// RingBuffer, where they have one.
+// RingBuffer, if they have one.
 const (
 	defaultLayout        = "ring"
 	defaultBoostPower    = 3
@@ -95,7 +94,7 @@ func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
 }
 
-// Kind returns the plug-in. pools are the process's worker ids.
+// Kind returns the kind. pools holds the worker ids of the process.
 func Kind(pools *worker.Pools) generator.Kind { return kind{pools: pools} }
 
 type kind struct {
@@ -148,11 +147,12 @@ func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return o.written(l)
 }
 
-// leastBorrow returns the time in two rings: one in use, one padded.
+// leastBorrow returns the time span of two full rings: one in use, one padded.
 func (o *Options) leastBorrow() generator.Duration {
 	return 2 * o.Unit << min(max(o.BoostPower, 0), maxBoostPower)
 }
 
+// written checks the options and returns their stored form.
 func (o *Options) written(l *layout.Layout) (json.RawMessage, error) {
 	switch {
 	case o.BoostPower < 0 || o.BoostPower > maxBoostPower:
@@ -177,7 +177,7 @@ func (o *Options) written(l *layout.Layout) (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-// read returns stored options.
+// read decodes stored options.
 func read(stored json.RawMessage) (Options, *layout.Layout, error) {
 	var o Options
 	err := json.Unmarshal(stored, &o)
@@ -212,9 +212,9 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	grid := snowflake.NewGrid(l)
 	first := grid.Tick(above) + 1
 	if pool.Exclusive() {
-		// Only this server uses the store: ids go on above those of its last
-		// start, unless a loop of crashes has borrowed too much. They are
-		// unique either way.
+		// Only this server uses the store. So ids continue above those of its last start.
+		// After a loop of crashes that borrowed too much they do not; they are unique
+		// either way.
 		end, err := k.pools.LinesEnd(ctx, d.Name)
 		if err != nil {
 			pool.Leave(0)
@@ -227,7 +227,7 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	g := newGenerator(d.Name, o, l, pool, first)
 	if err := g.pad(ctx, start, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
 		if _, late := asBorrowed(err); !late {
-			_ = g.Close(ctx) // the store does not answer: nothing to give back
+			_ = g.Close(ctx) // the store failed: nothing was reserved
 			return nil, err
 		}
 	}

@@ -11,23 +11,23 @@ import (
 	"nextid/generator/worker"
 )
 
-// cause describes why a ring is padded.
+// cause is the reason why a ring is padded.
 type cause int
 
 const (
 	start     cause = iota // the generator was opened
-	threshold              // fewer ids were left than padding_factor says
-	schedule               // schedule_interval was over
+	threshold              // fewer ids are left than padding_factor demands
+	schedule               // schedule_interval has passed
 	demand                 // a draw found the ring empty
 	causes
 )
 
-// causeNames are the column and the label of each cause.
+// causeNames are the column of nextid.rings and the metric label of each cause.
 var causeNames = [causes]struct{ field, label string }{
 	{"padded_at_start", "start"}, {"padded_on_threshold", "threshold"}, {"padded_on_schedule", "schedule"}, {"padded_on_demand", "demand"},
 }
 
-// borrowedError is returned when the next tick may not be borrowed before wait.
+// borrowedError is returned if the next tick may be borrowed only after wait.
 type borrowedError struct{ wait time.Duration }
 
 func (e borrowedError) Error() string { return fmt.Sprintf("the ring may borrow again in %v", e.wait) }
@@ -37,20 +37,22 @@ func asBorrowed(err error) (wait time.Duration, ok bool) {
 	return b.wait, ok
 }
 
+// retryFirst and retryMost bound the pauses of padOnThreshold after errors of the
+// store.
 const (
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 5 * time.Second
 )
 
-// padOnThreshold pads when a draw asks for it, again and again until enough
-// is there: what cannot be borrowed yet is waited for, and a store that fails
-// is asked again.
+// padOnThreshold runs in a goroutine of the Generator. When a draw asks for it, it
+// pads until the ring holds enough ids. It waits for ticks that cannot be borrowed
+// yet, and tries again if the store fails.
 func (g *Generator) padOnThreshold() {
 	for g.clock.Receive(g.ctx, g.wake) == nil {
 		for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 			err := g.pad(g.ctx, threshold, 0)
 			if errors.Is(err, generator.ErrExhausted) {
-				break // and no draw asks again
+				break // asked stays set, so that no draw asks again
 			}
 			g.asked.Store(false)
 			if g.left() >= g.threshold {
@@ -67,7 +69,8 @@ func (g *Generator) padOnThreshold() {
 	}
 }
 
-// padOnSchedule pads every schedule_interval.
+// padOnSchedule runs in a goroutine of the Generator and pads every
+// schedule_interval.
 func (g *Generator) padOnSchedule() {
 	for g.clock.Sleep(g.ctx, time.Duration(g.options.ScheduleInterval)) == nil {
 		if err := g.pad(g.ctx, schedule, 0); err != nil && g.ctx.Err() == nil {
@@ -76,8 +79,8 @@ func (g *Generator) padOnSchedule() {
 	}
 }
 
-// pad puts ids into the ring until it is full. n is the size of the draw that asks on
-// demand, else 0. The error is a borrowedError when time must go on first.
+// pad fills the ring. n is the size of the draw that asks on demand, else 0. The
+// error is a borrowedError if time must pass first.
 func (g *Generator) pad(ctx context.Context, why cause, n int64) error {
 	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return err
@@ -86,12 +89,12 @@ func (g *Generator) pad(ctx context.Context, why cause, n int64) error {
 	if n > 0 && g.found(n) {
 		return nil // another draw has padded it
 	}
-	if why == schedule { // ids that are not drawn would carry old times for ever, as Baidu's do
+	if why == schedule { // else ids that are not drawn would keep old times for ever, as in Baidu's generator
 		now := time.UnixMicro(g.pool.Now())
 		oldest := g.layout.TickOf(now.Add(-time.Duration(g.options.ScheduleInterval)))
 		if next, left := g.head(); left > 0 && g.Tick(next) < oldest {
 			if err := g.reserve(ctx, max(g.next, g.layout.TickOf(now))); err != nil {
-				return worker.StoreError(ctx, g.name, err) // old ids are better than none
+				return worker.StoreError(ctx, g.name, err) // the old ids stay usable
 			}
 			g.cursor.Skip(min(g.FirstSlot(oldest)-1, g.ready.Load().last))
 		}
@@ -114,9 +117,9 @@ func (g *Generator) pad(ctx context.Context, why cause, n int64) error {
 	return err
 }
 
-// put puts the ids of the next tick into the ring. Where time has gone on
-// since the tick before, or the worker id has changed, they replace what is
-// left there.
+// put adds the ids of the next tick to the ring. They replace the ids in it if time
+// has passed since the tick before, or if the worker id has changed. Called with
+// the lock.
 func (g *Generator) put(ctx context.Context) error {
 	if g.cursor.Slot() == snowflake.Closed {
 		return generator.ClosedError(g.name)
@@ -151,8 +154,8 @@ func (g *Generator) put(ctx context.Context) error {
 	return nil
 }
 
-// reserve makes sure that the line in hand reaches over a tick. A worker id
-// that has changed begins another line.
+// reserve extends the reservation to the end of a tick. A changed worker id begins
+// a reservation on another time line. Called with the lock.
 func (g *Generator) reserve(ctx context.Context, tick int64) error {
 	id := g.pool.Lease().Worker
 	from, until := g.layout.TimeOf(tick).UnixMilli(), g.EndMillis(tick)
@@ -160,15 +163,15 @@ func (g *Generator) reserve(ctx context.Context, tick int64) error {
 		return nil
 	}
 	now := g.clock.Monotonic()
-	least := min(time.Second, g.borrow/4).Milliseconds() // one question to the store is worth that
+	least := min(time.Second, g.borrow/4).Milliseconds() // else each round trip to the store would gain too little time
 	span := 2 * max(g.capacity/g.perTick*g.layout.Unit.Milliseconds(), least)
 	if g.line.key != "" && now-g.last < time.Second {
-		span = 2 * g.span.Load() // the last one did not last for a second
+		span = 2 * g.span.Load() // the last reservation lasted less than a second
 	}
 	g.last = now
 	span = max(min(span, g.bound()/1000-from), until-from)
 	g.span.Store(span)
-	pace := g.pace.Load().Marked(g.cursor.Issued(), now) // refused or not: while the store is away, draws ask again and again
+	pace := g.pace.Load().Marked(g.cursor.Issued(), now) // also after failures: while the store is down, draws call reserve again and again
 	g.pace.Store(&pace)
 	key := g.pool.Line(g.name, id, 0)
 	lo, hi, err := g.pool.ReserveLine(ctx, key, from, span)

@@ -24,14 +24,13 @@ import (
 
 var began = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
-// world is a store, a clock that the test holds, and the history of all that
-// was drawn.
+// world is a store, a clock that the test controls, and the history of all draws.
 type world struct {
 	t      *testing.T
 	clock  *generatortest.Clock
 	store  *generatortest.Faulty
 	log    history.Log
-	lines  bytes.Buffer // of the servers' log
+	lines  bytes.Buffer // log of the servers
 	logger *slog.Logger
 	pools  []*worker.Pools
 	opened []*Generator
@@ -42,7 +41,7 @@ func inWorld(t *testing.T, exclusive bool, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, clock: generatortest.NewClock(began)}
-		w.logger = slog.New(slog.NewTextHandler(&w.lines, nil)) // one for all servers: it has the lock
+		w.logger = slog.New(slog.NewTextHandler(&w.lines, nil)) // one for all servers, because it holds the lock of lines
 		w.store = generatortest.NewFaulty(memory.New(memory.Config{Exclusive: exclusive, Clock: w.clock}))
 		defer func() {
 			w.store.Clear()
@@ -90,7 +89,7 @@ func (w *world) open(k generator.Kind, options string) *Generator {
 	return g
 }
 
-// standing holds what nextid.rings shows of a generator.
+// standing is what nextid.rings shows of a generator.
 type standing struct {
 	Capacity, Buffered, Threshold    int64
 	Borrowed, MaxBorrow              time.Duration
@@ -153,7 +152,7 @@ func (w *world) draw(g *Generator, n int64) {
 	}
 }
 
-// small is a ring of 4 seconds of 8 ids.
+// small is a ring of 4 ticks of 1 s with 8 ids each.
 const small = `"bits":"time 31, worker 4, sequence 3","unit":"1s","epoch":"2026-01-01","boost_power":2`
 
 // many is small with more worker ids.
@@ -170,7 +169,7 @@ func TestTheRingIsFullAtTheStart(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		before := w.clock.Time()
-		r := w.next(g, 1<<20) // the ids of one second at a time
+		r := w.next(g, 1<<20) // the ids of one tick of 1 s at a time
 		if at := g.layout.TimeOf(r.First >> 32); r.Count != 8192 || at.After(before) || before.Sub(at) >= time.Second {
 			t.Errorf("%d ids of %v", r.Count, at)
 		}
@@ -181,8 +180,8 @@ func TestTheRingIsFullAtTheStart(t *testing.T) {
 	})
 }
 
-// A count that overflows would give ids of other ticks.
-func TestMoreIsAskedForThanThereIs(t *testing.T) {
+// A count that overflows must not give ids of other ticks.
+func TestDrawLargerThanTheRing(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{`+small+`}`)
 		for _, n := range []int64{3, 5, 8, 8, 8} {
@@ -245,8 +244,8 @@ func TestTheRingIsPaddedOnSchedule(t *testing.T) {
 	})
 }
 
-// Baidu's generator hands out times of three hours ago after three hours
-// without a draw (issue 89 there).
+// Baidu's generator returns times of three hours ago after three hours without a
+// draw (issue 89 there).
 func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{`+small+`,"schedule_interval":"1m"}`)
@@ -257,7 +256,7 @@ func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
 			t.Errorf("an id of %v ago", age)
 		}
 	})
-	inWorld(t, true, func(w *world) { // without a schedule the ids in the ring are as old until it is padded
+	inWorld(t, true, func(w *world) { // without a schedule the ids are as old until the next padding
 		g := w.open(w.server(), `{`+small+`}`)
 		time.Sleep(3 * time.Hour)
 		w.draw(g, 17)
@@ -272,7 +271,7 @@ func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
 func TestAnEmptyRingMakesDrawsWait(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{`+small+`,"max_borrow":"8s"}`)
-		for range 40 { // seconds of ids, with none refused
+		for range 40 { // seconds of ids, none of them refused
 			w.draw(g, 8)
 		}
 		if got := w.clock.Time().Sub(began); got < 31*time.Second || got > 33*time.Second {
@@ -285,8 +284,8 @@ func TestAnEmptyRingMakesDrawsWait(t *testing.T) {
 	})
 }
 
-// TestSmallDrawsDoNotWaitForLargeOnes: once a small draw has waited, large draws
-// leave it a share of each tick.
+// TestSmallDrawsDoNotWaitForLargeOnes checks that large draws leave a share of each
+// tick once a small draw has waited.
 func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
 	for _, power := range []int{0, 3} {
 		inWorld(t, true, func(w *world) {
@@ -331,7 +330,7 @@ func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
 	}
 }
 
-func TestAnEmptyRingRefusesDrawsWhereItShall(t *testing.T) {
+func TestAnEmptyRingRefusesDrawsWithRejectTakeError(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{`+small+`,"max_borrow":"8s","reject_take":"error"}`)
 		drawn := int64(0)
@@ -366,7 +365,7 @@ func TestTheEndOfTimeIsAnError(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	})
-	inWorld(t, true, func(w *world) { // Baidu's own epoch is over
+	inWorld(t, true, func(w *world) { // Baidu's own epoch has ended
 		g := w.open(w.server(), `{"layout":"baidu"}`)
 		if r, err := g.Next(w.t.Context(), 1); !errors.Is(err, generator.ErrExhausted) {
 			t.Fatalf("%v, %v", r, err)
@@ -380,7 +379,7 @@ func TestARestartRepeatsNothing(t *testing.T) {
 			inWorld(t, exclusive, func(w *world) {
 				for i := range 20 {
 					if how == "crash" || !exclusive {
-						w.client = i // the order is kept by a clean restart on a store of its own
+						w.client = i // after a clean restart on an exclusive store the ids continue in order
 					}
 					k := w.server()
 					gen, err := k.Open(w.t.Context(), define(t, k, `{`+many+`}`))
@@ -391,7 +390,7 @@ func TestARestartRepeatsNothing(t *testing.T) {
 					w.draw(g, 11)
 					g.stop() // a crash leaves its reservations as they are
 					if how == "close" {
-						<-g.lock // a padding may be on its way
+						<-g.lock // a padding may be running
 						hi := g.line.hi
 						g.lock <- struct{}{}
 						if err := g.Close(w.t.Context()); err != nil {
@@ -415,7 +414,7 @@ func TestARestartRepeatsNothing(t *testing.T) {
 	}
 }
 
-func TestServersOfOneStoreNeverMeet(t *testing.T) {
+func TestServersOfOneStoreIssueDifferentIDs(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		var rings []*Generator
 		for i := range 8 {
@@ -463,7 +462,7 @@ func TestRaise(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{`+small+`}`)
 		r := w.next(g, 1)
-		v := r.First + 2<<7 // two seconds on
+		v := r.First + 2<<7 // two seconds later
 		if err := g.Raise(w.t.Context(), v, true); err != nil {
 			t.Fatal(err)
 		}
@@ -486,7 +485,7 @@ func TestANameThatIsCreatedAgainGoesOnAbove(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := w.open(k, `{`+small+`,"padding_factor":30}`)
-		w.draw(again, 60) // the history checks that they grow
+		w.draw(again, 60) // the history checks that the ids grow
 	})
 }
 
@@ -566,9 +565,9 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// On a store that several servers use, a ring borrows no further than a
-// slice of time: what a failover forgets must be over when the servers have
-// waited for one.
+// On a store of several servers, a ring borrows at most one time slice. After a
+// failover the servers wait for one slice, and everything that was forgotten must
+// be over then.
 func TestARingBorrowsNoFurtherThanServersWait(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		inWorld(t, exclusive, func(w *world) {
@@ -593,8 +592,8 @@ func TestARingBorrowsNoFurtherThanServersWait(t *testing.T) {
 	}
 }
 
-// A ring without draws lasts although its times are over; one that is
-// drawn from lasts for what is in it.
+// The time that an idle ring lasts is that of its ids, also if their times are
+// past. With draws it is the time until the ring is empty.
 func TestIdleRingLasts(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{}`)
@@ -616,7 +615,7 @@ func TestIdleRingLasts(t *testing.T) {
 	})
 }
 
-// While the store is away an idle ring keeps its ids, which the schedule would replace.
+// Without the store an idle ring keeps its ids, which the schedule would replace.
 func TestScheduleKeepsIDsWithoutStore(t *testing.T) {
 	inWorld(t, true, func(w *world) {
 		g := w.open(w.server(), `{"schedule_interval": "1s"}`)

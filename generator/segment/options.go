@@ -255,7 +255,7 @@ func (o *Options) check() error {
 	case o.Max != nil && o.Start > *o.Max:
 		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
 	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
-		return optionError("start (%d) leaves no room", o.Start)
+		return optionError("start cannot be %d", o.Start)
 	}
 	if err := generator.CheckFeeds(o.Feeds); err != nil {
 		return err
