@@ -8,8 +8,8 @@ const (
 	base16  = "hex"
 	base32  = "base32" // Douglas Crockford's, without I, L, O and U
 	base36  = "base36"
-	base58  = "base58" // Bitcoin's, without 0, O, I and l: sorts as its numbers do
-	base62  = "base62" // 0-9 A-Z a-z: sorts as its numbers do, as KSUID has it
+	base58  = "base58" // Bitcoin's, without 0, O, I and l; sorts like its numbers
+	base62  = "base62" // 0-9 A-Z a-z, like KSUID; sorts like its numbers
 )
 
 const baseNames = decimal + ", " + base16 + ", " + base32 + ", " + base36 + ", " + base58 + ", " + base62 +
@@ -21,14 +21,14 @@ const (
 	lower = "lower"
 )
 
-// alphabet is the digits of a base.
+// alphabet holds the digits of a base.
 type alphabet struct {
 	digits string
-	check  string // the digits and, after them, signs that only a check digit can be
-	fold   bool   // letters mean the same in either case
-	upper  bool   // and are upper case where nothing else is asked for
+	check  string // the digits, then signs that only a check digit can be
+	fold   bool   // upper and lower case letters are equal
+	upper  bool   // letters are upper case by default
 
-	values, checkValues [256]int8 // of each byte, -1 for those that are no digit
+	values, checkValues [256]int8 // value of each byte, -1 if it is no digit
 }
 
 func (a *alphabet) base() int { return len(a.digits) }
@@ -46,7 +46,7 @@ var alphabets = map[string]*alphabet{
 	base64url: {}, sqidsText: {}, hashidsText: {}, // see foreign
 }
 
-// Digits returns the digits of a base, "" of a name that is none.
+// Digits returns the digits of a base, "" for an unknown one.
 func Digits(base string) string {
 	if a, ok := alphabets[base]; ok {
 		return a.digits
@@ -56,8 +56,8 @@ func Digits(base string) string {
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// withCase returns the alphabet with its letters in one case, and the tables
-// for reading it.
+// withCase returns the alphabet with its letters in one case, and with the tables
+// for parsing.
 func (a *alphabet) withCase(to func(string) string) *alphabet {
 	b := *a
 	if b.check == "" {
@@ -86,7 +86,7 @@ func (a *alphabet) table(digits string) (values [256]int8) {
 			put(strings.ToUpper(c)+strings.ToLower(c), i)
 		}
 	}
-	if strings.EqualFold(digits[:min(len(crockford), len(digits))], crockford) { // what is easily mistaken
+	if strings.EqualFold(digits[:min(len(crockford), len(digits))], crockford) { // letters that are easily mistaken for digits
 		put("oO", 0)
 		put("iIlL", 1)
 	}

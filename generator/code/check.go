@@ -4,21 +4,21 @@ import "slices"
 
 // Methods of check digits, in the option check.
 const (
-	// luhn is Luhn's algorithm in any even base ("mod N"; in base 10 that of
-	// payment cards). It notices every single wrong digit, and two neighbors
-	// exchanged except for the first and the last digit of the base.
+	// luhn is Luhn's algorithm in any even base ("mod N"; in base 10 that of payment
+	// cards). It detects each single wrong digit. It detects exchanged neighbors,
+	// except for the first and the last digit of the base.
 	luhn = "luhn"
-	// damm is Damm's quasigroup for decimal numbers. It notices every single
-	// wrong digit and every two neighbors exchanged.
+	// damm is Damm's quasigroup for decimal numbers. It detects each single wrong
+	// digit and all exchanged neighbors.
 	damm = "damm"
-	// mod37 is that of Crockford's base 32: the number modulo 37, which has
-	// five signs more than the base has digits. It notices every single wrong
-	// digit and every two digits exchanged.
+	// mod37 is the check of Crockford's base 32: the number modulo 37, with five more
+	// signs than the base has digits. It detects each single wrong digit and all
+	// exchanges of two digits.
 	mod37 = "mod37"
 )
 
-// checksum computes the value of a check digit from the digits of a number,
-// the last one first. method is one of the above.
+// checksum returns the value of the check digit for the digits of a number, the
+// last one first. method is one of the above.
 func checksum(method string, digits []byte, base byte) byte {
 	switch method {
 	case damm:
@@ -29,7 +29,7 @@ func checksum(method string, digits []byte, base byte) byte {
 	return luhnSum(digits, base)
 }
 
-// usualCheck is the method for check => true.
+// usualCheck returns the method for check => true.
 func usualCheck(base string) string {
 	switch base {
 	case decimal:
@@ -53,8 +53,8 @@ func luhnSum(digits []byte, base byte) byte {
 	return byte((n - sum%n) % n)
 }
 
-// dammTable is the quasigroup of order 10 in H. Michael Damm's thesis of 2004,
-// in which every digit checks itself to 0.
+// dammTable is the quasigroup of order 10 in H. Michael Damm's thesis of 2004. Each
+// digit checks itself to 0.
 var dammTable = [10]string{
 	"0317598642", "7092154863", "4206871359", "1750983426", "6123045978",
 	"3674209581", "5869720134", "8945362017", "9438617205", "2581436790",

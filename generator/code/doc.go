@@ -1,12 +1,16 @@
-// Package code gives generators of numbers two abilities that their kinds need
-// not know of: a text form, and scatter.
+// Package code adds two features to kinds whose ids are numbers: a text form and
+// scatter. The kinds do not know of them.
 //
-// A text form writes an id in a base, with a prefix, padding, a check digit
-// and separators, and reads it back; see Text. Scatter exchanges the ids of
-// 0 … 2^bits-1 among themselves by a secret key, so that ids tell neither how
-// many there are nor which came first, and stay unique; see permutation.
+// A text form writes an id in a base, with a prefix, padding, a check digit and
+// separators, and reads it back (type Text). Scatter permutes the ids 0 … 2^bits-1
+// by a secret key (type permutation). Scattered ids stay unique, and show neither
+// their number nor their order.
 //
-// WrapAll adds the options of both to kinds:
+// WrapAll adds the options of both to kinds. A Reader undoes both without a running
+// generator:
 //
 //	create_generator('orders', 'segment', '{"text":"base32","prefix":"ORD-","check":true,"scatter":{"bits":40}}')
+//
+// Stored text forms, keys and permutations never change: an id or a code would get
+// another meaning, and could appear twice.
 package code

@@ -11,21 +11,21 @@ import (
 	"github.com/sqids/sqids-go"
 )
 
-// Texts of other libraries, in the option text: they are no digits of a base.
+// Text forms of other libraries, in the option text. They are not digits of a base.
 const (
 	sqidsText   = "sqids"     // sqids.org
 	hashidsText = "hashids"   // hashids.org
-	base64url   = "base64url" // the eight bytes of a number, the highest first, in RFC 4648's alphabet for URLs
+	base64url   = "base64url" // the eight bytes of a number, big-endian, in RFC 4648's URL alphabet
 )
 
-// foreign is a text form that another library defines. encode takes numbers
-// from 0 on; decode answers false for what encode would not write.
+// foreign is a text form that another library defines. encode takes numbers from 0
+// up. decode reports false for texts that encode would not write.
 type foreign interface {
 	encode(id int64) (string, error)
 	decode(code string) (int64, bool)
 }
 
-// newForeign returns the form of t, nil where t is digits of a base.
+// newForeign returns the form of t, nil if the code is digits of a base.
 func newForeign(t *Text) (foreign, error) {
 	for i := range len(t.Alphabet) {
 		if c := t.Alphabet[i]; c <= ' ' || c > '~' {
@@ -48,7 +48,7 @@ func newForeign(t *Text) (foreign, error) {
 	case base64url:
 		return base64Form{}, nil
 	}
-	return nil, nil //nolint:nilnil // no other library's is no error
+	return nil, nil // digits of a base are no error
 }
 
 type hashidsForm struct{ h *hashids.HashID }
@@ -63,11 +63,11 @@ func (f hashidsForm) decode(code string) (int64, bool) {
 	return numbers[0], true
 }
 
-// sqidsForm writes with the usual list of words that no code may hold. It reads
-// codes of programs with a list of their own, too.
+// sqidsForm encodes with the default blocklist of sqids. It also decodes codes of
+// programs with another blocklist.
 type sqidsForm struct {
 	library func() (*sqids.Sqids, error)
-	wide    int // length of the greatest id's code: shorter ones hold no greater number
+	wide    int // length of the greatest id's code; shorter codes hold no greater number
 }
 
 func newSqids(t *Text) (foreign, error) {
@@ -81,7 +81,8 @@ func newSqids(t *Text) (foreign, error) {
 		return nil, err
 	}
 	o.MinLength, o.Blocklist = uint8(t.Pad), sqids.Blocklist()
-	// To prepare the list takes a millisecond, and options are read more often than codes are made.
+	// Preparing the list takes a millisecond, and options are read more often than
+	// codes are made.
 	return sqidsForm{sync.OnceValues(func() (*sqids.Sqids, error) { return sqids.New(o) }), len(greatest)}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"nextid/generator"
 )
 
-// WrapAll wraps several kinds.
+// WrapAll calls Wrap for several kinds.
 func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind {
 	for i, k := range kinds {
 		kinds[i] = Wrap(k, store)
@@ -19,13 +19,12 @@ func WrapAll(store generator.Reserver, kinds ...generator.Kind) []generator.Kind
 	return kinds
 }
 
-// Wrap adds text forms and scatter to a kind whose ids are numbers. Without
-// their options the kind is as it was: generators and stored options are
-// unchanged.
+// Wrap adds text forms and scatter to a kind whose ids are numbers. Without their
+// options it changes neither generators nor stored options.
 func Wrap(k generator.Kind, store generator.Reserver) generator.Kind { return wrapped{k, store} }
 
-// wrapped is a Kind with the options of this package. What it does not implement
-// is that of the Kind inside, see generator.KindAs.
+// wrapped is a Kind with the options of this package. Other optional interfaces are
+// those of the Kind inside; see generator.KindAs.
 type wrapped struct {
 	generator.Kind
 	store generator.Reserver
@@ -47,7 +46,7 @@ func (w wrapped) Earlier(raw json.RawMessage) (json.RawMessage, error) {
 	return w.Normalize(raw)
 }
 
-// normalize reads our options, and the others with inner.
+// normalize parses the options of this package, and the rest with inner.
 func (w wrapped) normalize(raw json.RawMessage, inner func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	own, rest, err := split(raw)
 	if err != nil {
@@ -74,9 +73,9 @@ func (w wrapped) normalize(raw json.RawMessage, inner func(json.RawMessage) (jso
 	return join(kind, o)
 }
 
-// Alter implements generator.Kind. It can give a generator a text form, and leaves our options as they are
-// otherwise: another text form or permutation could make a code or an id
-// appear again.
+// Alter implements generator.Kind. It can add a text form. It changes no other
+// option of this package: another text form or permutation could make a code or an
+// id appear again.
 func (w wrapped) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	own, rest, err := split(change)
 	if err != nil {
@@ -110,7 +109,7 @@ func (w wrapped) Alter(stored, change json.RawMessage) (json.RawMessage, error) 
 	return join(kind, o)
 }
 
-// Complete implements generator.Completer. It makes the key of scatter => true.
+// Complete implements generator.Completer. It makes the key for scatter => true.
 func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.RawMessage, error) {
 	o, inner, err := w.definition(d)
 	if err != nil {
@@ -134,8 +133,8 @@ func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.Raw
 	return join(inner.Options, o)
 }
 
-// unused refuses to scatter the numbers of a name that had a generator before:
-// going on above its numbers does not help, since scattered ones have no order.
+// unused refuses scatter for a name that had a generator before. Continuing above
+// its numbers would not help, since scattered numbers have no order.
 func (w wrapped) unused(ctx context.Context, name string) error {
 	key := generator.NameKey(name)
 	m, _, err := w.store.Mark(ctx, key)
@@ -155,7 +154,7 @@ func (w wrapped) Public(stored json.RawMessage) json.RawMessage {
 	if err == nil && (o.Text != nil || o.Scatter != nil) {
 		_, kind, err = split(stored)
 	}
-	if err != nil {
+	if err != nil { // shows no key in any case
 		return json.RawMessage("{}") // rather than a key
 	}
 	if p, ok := generator.KindAs[generator.Publisher](w.Kind); ok {
@@ -188,7 +187,7 @@ func (w wrapped) Coder(stored json.RawMessage) (generator.Coder, error) {
 	if c, ok := generator.KindAs[generator.CoderKind](w.Kind); ok {
 		return c.Coder(stored)
 	}
-	return nil, nil //nolint:nilnil // no text form is no error
+	return nil, nil // having no text form is no error
 }
 
 // Open implements generator.Kind.
@@ -214,7 +213,7 @@ func (s *scatter) permutation() *permutation {
 	return newPermutation(s.Key, s.Bits)
 }
 
-// definition takes our options out of a definition.
+// definition splits the options of this package off a definition.
 func (w wrapped) definition(d generator.Definition) (options, generator.Definition, error) {
 	o, err := read(d.Options)
 	if err != nil {
@@ -224,8 +223,8 @@ func (w wrapped) definition(d generator.Definition) (options, generator.Definiti
 	return o, d, err
 }
 
-// Retire implements generator.Retirer. It moves the name above every id that scatter may have made of its
-// numbers, if there were any.
+// Retire implements generator.Retirer. If numbers were issued, it moves the name
+// above every id that scatter may have made of them.
 func (w wrapped) Retire(ctx context.Context, d generator.Definition) error {
 	o, inner, err := w.definition(d)
 	if err != nil {
@@ -249,12 +248,12 @@ func (w wrapped) Retire(ctx context.Context, d generator.Definition) error {
 	return err
 }
 
-// scattered is a generator whose ids are exchanged by a permutation. They
-// have no order, so that it cannot be raised and has no bounds in time.
+// scattered is a generator whose ids a permutation replaces. They have no order. So
+// it cannot be raised, and has no bounds for times.
 type scattered struct {
 	gen       generator.Generator
-	try       generator.TryGenerator // gen, or nil
-	explainer generator.Explainer    // gen, or nil
+	try       generator.TryGenerator // gen if it implements the interface, else nil
+	explainer generator.Explainer    // likewise
 	name      string
 	kind      string
 	p         *permutation
@@ -339,7 +338,8 @@ func (s *scattered) Explain(id int64) (generator.Parts, error) {
 	return generator.Parts{Kind: s.kind, Sequence: &number}, nil
 }
 
-// Place implements generator.Placer: the place of the number that was exchanged.
+// Place implements generator.Placer. It returns the place of the number before
+// scatter.
 func (s *scattered) Place(id int64) generator.Place {
 	if p, ok := s.gen.(generator.Placer); ok && s.p.Holds(id) {
 		return p.Place(s.p.Unscatter(id))
@@ -376,6 +376,5 @@ func (s *scattered) Close(ctx context.Context) error {
 	return nil
 }
 
-// Unwrap returns the generator whose ids are exchanged, for what it alone can
-// say.
+// Unwrap returns the generator before scatter.
 func (s *scattered) Unwrap() generator.Generator { return s.gen }

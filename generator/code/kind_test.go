@@ -86,8 +86,8 @@ func (w *world) stored(name string) string {
 	return string(d.Options)
 }
 
-// Kinds without our options store what they stored before, and run their own
-// generators.
+// Kinds without the options of this package store the same as before, and run their
+// own generators.
 func TestKindsWithoutOptionsOfCodesAreAsTheyWere(t *testing.T) {
 	w := mustWorld(t)
 	e := w.create("a", "segment", `{"step":10}`)
@@ -261,8 +261,8 @@ func TestKeysAreMadeOnceAndNeverShown(t *testing.T) {
 		}
 	}
 
-	// Another server with the same configuration agrees, one with another
-	// key does not, and its message shows no key.
+	// Another server with the same configuration agrees. One with another key does
+	// not, and its error shows no key.
 	other, err := newWorld(t, store, declared...)
 	if err != nil {
 		t.Fatal(err)
@@ -408,8 +408,9 @@ func TestReadersUndoWithoutAServer(t *testing.T) {
 	}
 }
 
-// TestAMovedGeneratorAgreesWithItsConfiguration: setval and ALTER SEQUENCE store
-// where a generator goes on. A server that declares it without that still gives its ids.
+// TestAMovedGeneratorAgreesWithItsConfiguration checks a server that declares a
+// generator without its position. setval and ALTER SEQUENCE store the position, and
+// the server still issues ids.
 func TestAMovedGeneratorAgreesWithItsConfiguration(t *testing.T) {
 	for _, options := range []string{`{}`, `{"text":"base62","prefix":"inv-"}`, `{"start":5,"restart":100}`} {
 		store := memory.New(memory.Config{Exclusive: true})

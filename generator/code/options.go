@@ -15,25 +15,24 @@ func optionError(format string, args ...any) error {
 	return generator.OptionError(hint, format, args...)
 }
 
-// options are ours of a generator, as they are stored.
+// options are the stored options of this package.
 type options struct {
 	Text    *Text    `json:"text,omitempty"`
 	Scatter *scatter `json:"scatter,omitempty"`
 }
 
-// scatter is the option of that name. Key is empty where the server is to
-// make one.
+// scatter is the option of that name. An empty Key makes the server create one.
 type scatter struct {
 	Bits    int    `json:"bits"`
 	Key     string `json:"key,omitempty"`
-	Reverse bool   `json:"bit_reverse,omitempty"` // no key: newReversal
+	Reverse bool   `json:"bit_reverse,omitempty"` // without a key; see newReversal
 }
 
 // minKey is the least length of a key in bytes.
 const minKey = 16
 
-// given holds what a user writes; text may be the name of a base, or an object
-// with all of it, as it is stored.
+// given holds the options as a user writes them. text is the name of a base, or an
+// object with all options of the text form, as it is stored.
 type given struct {
 	Text      json.RawMessage `json:"text"`
 	Case      *string         `json:"case"`
@@ -49,8 +48,8 @@ type given struct {
 
 var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separator", "alphabet", "salt", "scatter"}
 
-// split separates our options from those of the kind, which stay in their
-// order. What is no JSON object goes to the kind, which says so.
+// split separates the options of this package from those of the kind, and keeps
+// their order. Invalid JSON objects go to the kind, which returns the error.
 func split(raw json.RawMessage) (own, rest json.RawMessage, err error) {
 	if !mentioned(raw) {
 		return nil, raw, nil
@@ -84,17 +83,17 @@ func split(raw json.RawMessage) (own, rest json.RawMessage, err error) {
 	return append(own, '}'), append(rest, '}'), nil
 }
 
-// mentioned reports whether a JSON text may have a member of ours. Most have
-// none, and are read often.
+// mentioned reports whether a JSON text may contain an option of this package. It
+// is fast, since most texts contain none and are read often.
 func mentioned(raw json.RawMessage) bool {
 	return bytes.IndexByte(raw, '\\') >= 0 || slices.ContainsFunc(ours, func(name string) bool {
 		return bytes.Contains(raw, []byte(`"`+name+`"`))
 	})
 }
 
-// member appends to a JSON object whose end is open.
+// member appends a member to a JSON object that is not closed yet.
 func member(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	quoted, _ := json.Marshal(name) // a text is always JSON
+	quoted, _ := json.Marshal(name) // cannot fail for a string
 	if object == nil {
 		object = append(object, '{')
 	} else {
@@ -103,7 +102,7 @@ func member(object json.RawMessage, name string, value json.RawMessage) json.Raw
 	return slices.Concat(object, quoted, []byte{':'}, value)
 }
 
-// join writes the stored form: the kind's options and, after them, ours.
+// join returns the stored form: the kind's options, then those of this package.
 func join(kind json.RawMessage, o options) (json.RawMessage, error) {
 	own, err := json.Marshal(o)
 	if err != nil {
@@ -119,8 +118,8 @@ func join(kind json.RawMessage, o options) (json.RawMessage, error) {
 	return slices.Concat(kind[:len(kind)-1], []byte{','}, own[1:]), nil
 }
 
-// parse reads our options as users write them; bits is how many the ids of
-// the kind have.
+// parse parses the options of this package as users write them. bits is the number
+// of bits of the kind's ids.
 func parse(own json.RawMessage, bits int) (options, error) {
 	var g given
 	var o options
@@ -140,14 +139,14 @@ func parse(own json.RawMessage, bits int) (options, error) {
 	return o, err
 }
 
-// text reads the options of the text form, nil where there are none.
+// text returns the text form, or nil without its options.
 func (g *given) text() (*Text, error) {
 	if absent(g.Text) {
 		if g.Case != nil || g.Prefix != nil || g.Pad != nil || !absent(g.Check) || g.Group != nil || g.Separator != nil ||
 			g.Alphabet != nil || g.Salt != nil {
 			g.Text = json.RawMessage(`"` + decimal + `"`)
 		} else {
-			return nil, nil //nolint:nilnil // no text form is no error
+			return nil, nil // having no text form is no error
 		}
 	}
 	t := &Text{}
@@ -209,14 +208,14 @@ func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "
 // bitReverse is the scatter without a key; see newReversal.
 const bitReverse = "bit_reverse"
 
-// parseScatter reads true, "bit_reverse", a key, or {"bits": …, "key": …}. No message shows
-// what was given: it may be a key.
+// parseScatter parses true, "bit_reverse", a key, or {"bits": …, "key": …}. Its
+// errors do not contain the input, which may be a key.
 func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 	s := &scatter{Bits: bits}
 	var yes bool
 	switch {
 	case absent(raw):
-		return nil, nil //nolint:nilnil // no scatter is no error
+		return nil, nil // having no scatter is no error
 	case json.Unmarshal(raw, &yes) == nil:
 		if !yes {
 			return nil, nil //nolint:nilnil // as above
@@ -245,7 +244,7 @@ func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 	return s, nil
 }
 
-// read returns our part of stored options.
+// read decodes the options of this package in stored options.
 func read(stored json.RawMessage) (options, error) {
 	own, _, err := split(stored)
 	if err == nil && own != nil {
@@ -255,20 +254,19 @@ func read(stored json.RawMessage) (options, error) {
 		}
 	}
 	if err != nil {
-		// Without the cause, which may show a key.
+		// The cause is left out, since it may show a key.
 		return options{}, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of codes cannot be used"}
 	}
 	return options{}, nil
 }
 
-// noBits says that the ids of the kind have more bits than scatter would
-// exchange.
+// noBits returns the error for scatter with fewer bits than the ids of the kind.
 func noBits(want, have int) error {
 	return optionError("the ids of this generator have %d bits, and scatter was given %d", want, have)
 }
 
-// Written for messages and logs, the key is left out.
+// String describes the scatter for messages and logs, without its key.
 func (s scatter) String() string { return fmt.Sprintf("scatter of %d bits", s.Bits) }
 
-// GoString is as String.
+// GoString returns String.
 func (s scatter) GoString() string { return s.String() }

@@ -22,11 +22,11 @@ func NewReader(stored json.RawMessage) (Reader, error) {
 	return r, err
 }
 
-// Plain reports whether there is nothing to undo.
+// Plain reports whether ids have neither text form nor scatter.
 func (r Reader) Plain() bool { return r.text == nil && r.scatter == nil }
 
-// Number is the number that the generator's kind made, of an id or a code.
-// What is neither is ErrOption.
+// Number returns the number that the generator's kind made for an id or a code. Any
+// other text is ErrOption.
 func (r Reader) Number(id string) (int64, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if r.text != nil {

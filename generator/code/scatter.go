@@ -6,36 +6,37 @@ import (
 	"math/bits"
 )
 
-// Limits of the width of a permutation. In fewer bits an observer could list
-// all of it.
+// Limits of the width of a permutation. With fewer bits an observer could list all
+// of it.
 const (
 	minBits = 16
 	maxBits = 63
 )
 
-// rounds of the Feistel network. Luby and Rackoff need four of a perfect
-// round function; narrow halves need more. NIST's FF1 has ten.
+// rounds is the number of rounds of the Feistel network. Luby and Rackoff's proof
+// needs four with a perfect round function; narrow halves need more. NIST's FF1 has
+// ten.
 const rounds = 10
 
-// permutation is a keyed bijection of the numbers 0 … 2^bits-1, and Unscatter
-// its inverse. It is a Feistel network over the bits, whose two halves differ
-// by one bit where their number is odd, so that it is exact without walking
-// cycles; the round function is SipHash-2-4 of one word.
+// permutation is a keyed bijection of the numbers 0 … 2^bits-1. Unscatter is its
+// inverse. It is a Feistel network over the bits. If their number is odd, the
+// halves differ by one bit, so that no cycle walking is needed. The round function
+// is SipHash-2-4 of one word.
 //
-// It hides the order and the number of ids from those who do not have the
-// key. It is not meant to keep other secrets.
+// It hides the order and the number of ids from observers without the key. It is
+// not meant for other secrets.
 type permutation struct {
 	key         [2]uint64
 	high, low   uint8 // bits of the halves
 	highM, lowM uint64
 	domainM     uint64
 	roundTweaks [rounds]uint64
-	reversed    uint8     // the width of one that turns the bits round, else 0
-	_           [0]func() // not comparable: the key must not end up in a map or a message
+	reversed    uint8     // width of a bit reversal, else 0
+	_           [0]func() // not comparable, so that the key does not become a map key
 }
 
-// newPermutation returns the permutation of a key over that many bits, from 2
-// to 63. Keys are texts; SHA-256 makes them 128 bits.
+// newPermutation returns the permutation of a key over width bits, from 2 to 63.
+// SHA-256 reduces the key to 128 bits.
 func newPermutation(key string, width int) *permutation {
 	sum := sha256.Sum256([]byte("nextid scatter 1\x00" + key))
 	p := &permutation{
@@ -49,10 +50,10 @@ func newPermutation(key string, width int) *permutation {
 	return p
 }
 
-// newReversal returns the permutation that turns round that many bits. It
-// undoes itself, has no key and hides nothing: it spreads numbers that follow
-// one another over a table that is cut by the ranges of its key, as Spanner's
-// bit-reversed sequences do with 63 bits.
+// newReversal returns the permutation that reverses the order of the bits. It is
+// its own inverse, has no key and hides nothing. It spreads consecutive numbers
+// over a table that is partitioned by key ranges, like Spanner's bit-reversed
+// sequences with 63 bits.
 func newReversal(width int) *permutation {
 	return &permutation{reversed: uint8(width), domainM: 1<<width - 1}
 }
@@ -61,10 +62,10 @@ func (p *permutation) reverse(id int64) int64 {
 	return int64(bits.Reverse64(uint64(id)) >> (64 - p.reversed))
 }
 
-// Holds reports whether id is one of the numbers that are permuted.
+// Holds reports whether id is in the domain of the permutation.
 func (p *permutation) Holds(id int64) bool { return uint64(id)&^p.domainM == 0 }
 
-// Scatter returns the image of a number that p Holds.
+// Scatter returns the image of a number in the domain.
 func (p *permutation) Scatter(id int64) int64 {
 	if p.reversed > 0 {
 		return p.reverse(id)
@@ -77,7 +78,7 @@ func (p *permutation) Scatter(id int64) int64 {
 	return int64(h<<p.low | l)
 }
 
-// Unscatter undoes Scatter.
+// Unscatter returns the inverse of Scatter.
 func (p *permutation) Unscatter(id int64) int64 {
 	if p.reversed > 0 {
 		return p.reverse(id)
@@ -90,9 +91,9 @@ func (p *permutation) Unscatter(id int64) int64 {
 	return int64(h<<p.low | l)
 }
 
-// round is SipHash-2-4 of one word, whose highest bytes say which round of
-// which width it is. All inputs have this one length, so that the block with
-// the length, which the general form appends, would say nothing.
+// round is SipHash-2-4 of one word, whose highest bytes hold the round and the
+// width. All inputs have this length. So the final block with the length, which the
+// general form appends, is left out.
 func (p *permutation) round(i int, half uint64) uint64 {
 	m := p.roundTweaks[i] | half
 	v0, v1 := p.key[0]^0x736f6d6570736575, p.key[1]^0x646f72616e646f6d

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every width up to 18 is a bijection, seen number by number, for several keys.
+// Every width up to 18 is checked number by number, for several keys.
 func TestPermutationsAreBijections(t *testing.T) {
 	for width := 2; width <= 18; width++ {
 		for _, key := range []string{"", "a key of a test", "another key"} {
@@ -42,8 +42,8 @@ func TestScatterReadsBack(t *testing.T) {
 	})
 }
 
-// The permutation of a key is part of the meaning of stored ids: it must never
-// change from version to version.
+// The permutation of a key is part of the meaning of stored ids. It must never
+// change.
 func TestScatterStaysTheSame(t *testing.T) {
 	for _, c := range []struct {
 		key      string
@@ -62,8 +62,8 @@ func TestScatterStaysTheSame(t *testing.T) {
 	}
 }
 
-// SipHash-2-4's round is checked by the test vector of its paper, appendix A:
-// the state after the first two rounds on the key 00 … 0f.
+// SipHash-2-4's round, by the test vector of its paper (appendix A): the state
+// after the first two rounds with the key 00 … 0f.
 func TestSipRound(t *testing.T) {
 	v0, v1, v2, v3 := uint64(0x7469686173716475), uint64(0x6b617f6d656e6665), uint64(0x6b7f62616d677361), uint64(0x7c6d6c6a717c6d7b)
 	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
@@ -73,7 +73,7 @@ func TestSipRound(t *testing.T) {
 	}
 }
 
-// Neighbors differ in about half of the bits, and their order says nothing.
+// Images of neighbors differ in about half of the bits, and their order is random.
 func TestScatteredNeighborsHaveNothingInCommon(t *testing.T) {
 	const n = 4096
 	for _, width := range []int{20, 40, 53, 63} {
@@ -95,7 +95,7 @@ func TestScatteredNeighborsHaveNothingInCommon(t *testing.T) {
 	}
 }
 
-// Every bit of the number changes every bit of its image about every other time.
+// Each bit of a number changes each bit of its image with probability ½.
 func TestScatterAvalanche(t *testing.T) {
 	const width, n = 63, 512
 	p := newPermutation("a key of a test", width)

@@ -11,24 +11,24 @@ import (
 	"nextid/generator"
 )
 
-// Text is a text form of numbers from 0 on. As JSON it is the stored form of
-// the options; check makes it ready for use.
+// Text is a text form of numbers from 0 up. Its JSON is the stored form of the
+// options. check must be called before use.
 type Text struct {
 	Base      string `json:"base"`
-	Case      string `json:"case,omitempty"` // of the letters, where the base leaves it open
+	Case      string `json:"case,omitempty"` // of letters, if the base permits both
 	Prefix    string `json:"prefix,omitempty"`
 	Pad       int    `json:"pad,omitempty"`       // least number of digits
 	Check     string `json:"check,omitempty"`     // method of the check digit
 	Group     int    `json:"group,omitempty"`     // digits between separators, counted from the end
 	Separator string `json:"separator,omitempty"` // between groups
-	Alphabet  string `json:"alphabet,omitempty"`  // of sqids and hashids
-	Salt      string `json:"salt,omitempty"`      // of hashids
+	Alphabet  string `json:"alphabet,omitempty"`  // for sqids and hashids
+	Salt      string `json:"salt,omitempty"`      // for hashids
 
 	alphabet *alphabet
-	foreign  foreign // nil: digits of a base
+	foreign  foreign // nil if the code is digits of a base
 }
 
-// Limits of text forms. A code with all of them has less than maxCode bytes.
+// Limits of text forms. A code that uses all of them is shorter than maxCode bytes.
 const (
 	maxPad    = 64
 	maxPrefix = 64
@@ -36,12 +36,12 @@ const (
 	maxCode   = 256
 )
 
-// separators are the texts that can stand between groups. No base has them.
+// separators are the characters permitted between groups. No base contains them.
 const separators = "-._ /:"
 
 var _ generator.Coder = (*Text)(nil)
 
-// check refuses what does not go together, and makes t ready.
+// check refuses invalid combinations of options, and prepares t for use.
 func (t *Text) check() error {
 	a, ok := alphabets[t.Base]
 	if !ok {
@@ -81,8 +81,8 @@ func (t *Text) check() error {
 	return nil
 }
 
-// checkForeign is check of what only the forms of other libraries have, and of
-// what they do not have.
+// checkForeign is the part of check for the forms of other libraries. It sets
+// foreign.
 func (t *Text) checkForeign(a *alphabet) (err error) {
 	switch {
 	case t.Alphabet != "" && t.Base != sqidsText && t.Base != hashidsText:
@@ -98,7 +98,7 @@ func (t *Text) checkForeign(a *alphabet) (err error) {
 	case t.Pad != 0 && t.Base == base64url:
 		return optionError("pad does not go with %s, whose codes have 11 characters", t.Base)
 	case t.Pad < 0 || t.Pad > maxPad:
-		return nil // check says it
+		return nil // check returns the error
 	}
 	t.foreign, err = newForeign(t)
 	return err
@@ -113,8 +113,8 @@ func (t *Text) AppendCode(b []byte, id int64) ([]byte, error) {
 		code, err := t.foreign.encode(id)
 		return append(append(b, t.Prefix...), code...), err
 	}
-	// Digit values, the last one first: at most 63 of base 2 or maxPad, and
-	// the check digit.
+	// Digit values, the last one first: at most 63 (base 2) or maxPad, and the check
+	// digit.
 	var digits [maxPad + 1]byte
 	n, base := 1, uint64(t.alphabet.base())
 	for v := uint64(id); v > 0 || n == 1; v /= base {
@@ -142,8 +142,7 @@ func (t *Text) AppendCode(b []byte, id int64) ([]byte, error) {
 }
 
 // ParseCode implements generator.Coder. Separators and leading zeros may be
-// left out, and letters may be of either case where the base does not tell
-// them apart.
+// missing. Letters may be of either case if the base does not distinguish them.
 func (t *Text) ParseCode(code string) (int64, error) {
 	if len(code) > maxCode {
 		return 0, t.wrong(code, "is too long")
@@ -215,6 +214,6 @@ func (t *Text) wrong(code, why string) error {
 	if len(code) > most {
 		code = code[:most] + "…"
 	}
-	example, _ := t.AppendCode(nil, 1234567) // not negative
+	example, _ := t.AppendCode(nil, 1234567) // cannot fail: the number is not negative
 	return generator.OptionError(fmt.Sprintf("A code of this generator looks like %s.", example), "%q %s", code, why)
 }

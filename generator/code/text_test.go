@@ -127,7 +127,7 @@ func TestParseCodeRefuses(t *testing.T) {
 		{`{"text":"hashids","salt":"this is my salt"}`, "NkK8", "no code"},
 		{`{"text":"hashids"}`, "", "no code"},
 		{`{"text":"hashids"}`, "o2fXhV", "no code"}, // 1, 2 and 3
-		{`{"text":"sqids"}`, "86Rf07", "no code"},   // likewise
+		{`{"text":"sqids"}`, "86Rf07", "no code"},   // also several numbers
 		{`{"text":"sqids"}`, "", "no code"},
 		{`{"text":"sqids"}`, "bMMMMMMMMMMMMM", "no code"},
 	} {
@@ -186,7 +186,7 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 	}
 }
 
-// forms draws a text form at random.
+// forms draws a random text form.
 func forms(t *rapid.T) *Text {
 	form := &Text{
 		Base:   rapid.SampledFrom([]string{decimal, base16, base32, base36, base58, base62, base64url, sqidsText, hashidsText}).Draw(t, "base"),
@@ -241,8 +241,8 @@ func TestCodesReadBack(t *testing.T) {
 	})
 }
 
-// Every check notices one wrong digit; damm and mod37 every exchange of two
-// neighbors, luhn all but that of the first and the last digit of the base.
+// Each method detects one wrong digit. damm and mod37 detect all exchanged
+// neighbors, luhn all but the first and the last digit of the base.
 func TestCheckDigitsNoticeMistakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := forms(t)

@@ -10,20 +10,20 @@ import (
 	"nextid/generator"
 )
 
-// table is one with an AUTO_INCREMENT column.
+// table is a table with an AUTO_INCREMENT column.
 type table struct {
 	*sql.Conn
-	schema, bare string // as they stand in information_schema; schema is SQL
-	prefix       string // of names in the schema; SQL
+	schema, bare string // as in information_schema; schema is an SQL expression
+	prefix       string // SQL before names in the schema
 	name         string // quoted
 	column       string // quoted
-	trigger      string // the fence; quoted
+	trigger      string // quoted name of the fence
 	triggerName  string
 }
 
-// readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT
-// column. CREATE TRIGGER waits for the transactions that use the table; after
-// it the table gives no number.
+// readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT column.
+// CREATE TRIGGER waits for the transactions that use the table. After it the table
+// issues no number.
 func readAutoIncrement(ctx context.Context, d *takenDatabase) (p position, err error) {
 	conn, err := d.sql.Conn(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func readAutoIncrement(ctx context.Context, d *takenDatabase) (p position, err e
 	return p, t.position(ctx, &p)
 }
 
-// findTable looks for the column.
+// findTable reads the name of the AUTO_INCREMENT column.
 func (d *takenDatabase) findTable(ctx context.Context, conn *sql.Conn) (*table, error) {
 	name, err := d.System.QuoteName(d.key)
 	if err != nil {
@@ -62,7 +62,7 @@ func (d *takenDatabase) findTable(ctx context.Context, conn *sql.Conn) (*table, 
 	}
 	t := &table{Conn: conn, name: name, schema: "DATABASE()", bare: d.key}
 	if s, bare, ok := strings.Cut(d.key, "."); ok {
-		t.schema, t.bare = "'"+s+"'", bare // letters, digits and _, as QuoteName has seen
+		t.schema, t.bare = "'"+s+"'", bare // letters, digits and _, as QuoteName has checked
 		t.prefix = "`" + s + "`."
 	}
 	t.triggerName = t.bare[:min(len(t.bare), 56)] + "_nextid"
@@ -77,9 +77,9 @@ func (d *takenDatabase) findTable(ctx context.Context, conn *sql.Conn) (*table, 
 	return t, err
 }
 
-// position is above the counter and above all rows.
+// position sets p.next above the counter and above all rows.
 func (t *table) position(ctx context.Context, p *position) error {
-	// MySQL 8 shows an old value of AUTO_INCREMENT for a day; others have no such setting.
+	// MySQL 8 caches AUTO_INCREMENT for a day; other versions do not have the setting.
 	_, _ = t.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
 	var next, greatest int64
 	if err := t.QueryRowContext(ctx, "SELECT COALESCE(AUTO_INCREMENT, 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+t.schema+
@@ -92,20 +92,20 @@ func (t *table) position(ctx context.Context, p *position) error {
 	if err := t.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment, @@GLOBAL.auto_increment_offset").Scan(&p.increment, &p.offset); err != nil {
 		return err
 	}
-	if err := t.noted(ctx, p); err != nil {
+	if err := t.shardSeries(ctx, p); err != nil {
 		return err
 	}
-	if p.offset > p.increment { // MySQL ignores it then
+	if p.offset > p.increment { // then MySQL ignores the offset
 		p.offset = 1
 	}
 	p.next = max(next, greatest+1)
 	return nil
 }
 
-// noted reads which numbers are those of a shard of package migrations/shards.
-// Its sessions may be the ones that set them, and the server's own settings say
-// that all numbers are drawn here.
-func (t *table) noted(ctx context.Context, p *position) error {
+// shardSeries reads the series of a shard that package migrations/shards made.
+// There the sessions may set the increment, while the server's own settings are
+// those of a single database.
+func (t *table) shardSeries(ctx context.Context, p *position) error {
 	var there bool
 	err := t.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+t.schema+
 		" AND TABLE_NAME = 'nextid_shard'").Scan(&there)
@@ -114,7 +114,7 @@ func (t *table) noted(ctx context.Context, p *position) error {
 	}
 	err = t.QueryRowContext(ctx, "SELECT increment, first_number FROM "+t.prefix+"nextid_shard").Scan(&p.increment, &p.offset)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // the schema of a shard alone
+		return nil // the tables of a shard exist, but no series
 	}
 	return err
 }

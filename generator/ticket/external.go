@@ -22,7 +22,7 @@ import (
 	"nextid/dsn"
 )
 
-// System holds what a Location points to.
+// System is a type of database.
 type System string
 
 // The values of System.
@@ -32,34 +32,33 @@ const (
 	Redis    System = "redis"
 )
 
-// schemes are those of the URLs.
+// schemes are the URL schemes of each system.
 var schemes = map[string]System{
 	"postgres": Postgres, "postgresql": Postgres, "mysql": MySQL, "mariadb": MySQL, "redis": Redis, "rediss": Redis,
 }
 
-// connectTimeout bounds the way to a database that does not answer.
+// connectTimeout bounds one attempt to connect.
 const connectTimeout = 2 * time.Second
 
-// Passwords reads the file of passwords, in the form of PostgreSQL's .pgpass:
-// lines of host:port:database:user:password, with * for any. nil stands for
-// no file.
+// Passwords reads the password file, in the format of PostgreSQL's .pgpass: lines
+// of host:port:database:user:password, with * for any value. nil means no file.
 type Passwords func() ([]byte, error)
 
-// Location is a database that belongs to somebody else, one that tickets are
-// drawn from or whose numbers are taken over, as a URL:
-// postgres://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/DATABASE or
-// redis://HOST:PORT/NUMBER. Where it holds no password, one is looked up in a
-// file of passwords.
+// Location is the URL of a database that does not belong to nextid: tickets are
+// drawn from it, or its numbers are taken over. Its forms are
+// postgres://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/DATABASE and
+// redis://HOST:PORT/NUMBER. A URL without a password gets that of the password
+// file.
 type Location struct {
 	System System
 	url    *url.URL
 }
 
-// ParseLocation reads a URL.
+// ParseLocation parses a URL.
 func ParseLocation(text string) (Location, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return Location{}, errors.New("not a URL") // the parser's message repeats it, password and all
+		return Location{}, errors.New("not a URL") // the error of url.Parse contains the URL with its password
 	}
 	l := Location{System: schemes[u.Scheme], url: u}
 	switch {
@@ -81,14 +80,14 @@ func (l Location) HasPassword() bool {
 	return ok || l.url.Query().Has("password")
 }
 
-// String is the URL for messages, without its password and parameters.
+// String returns the URL for messages, without its password and parameters.
 func (l Location) String() string {
 	shown := *l.url
 	shown.RawQuery = ""
 	return shown.Redacted()
 }
 
-// Place is the host and the database alone, "" of the zero Location.
+// Place returns the host and the database, "" for the zero Location.
 func (l Location) Place() string {
 	if l.url == nil {
 		return ""
@@ -105,7 +104,7 @@ func (l Location) port() string {
 	return map[System]string{Postgres: "5432", MySQL: "3306", Redis: "6379"}[l.System]
 }
 
-// password is that of the URL, else that of the file.
+// password returns the password of the URL, else that of the file.
 func (l Location) password(p Passwords) (string, error) {
 	if word, ok := l.url.User.Password(); ok || p == nil {
 		return word, nil
@@ -121,8 +120,8 @@ func (l Location) password(p Passwords) (string, error) {
 	return file.FindPassword(l.url.Hostname(), l.port(), l.database(), l.url.User.Username()), nil
 }
 
-// OpenSQL returns a pool of at most one connection, made when it is first
-// used. settings are set in every session of a MySQL.
+// OpenSQL returns a pool of at most one connection. Its first use connects.
+// settings are set in each session of a MySQL.
 func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, error) {
 	password, err := l.password(p)
 	if err != nil {
@@ -139,7 +138,7 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 			c.Password = password
 		}
 		c.ConnectTimeout = connectTimeout
-		// Unnamed statements: a pooler may hand every transaction to another session.
+		// Unnamed statements: a pooler may give each transaction another session.
 		c.DefaultQueryExecMode = pgx.QueryExecModeExec
 		db = stdlib.OpenDB(*c)
 	case MySQL:
@@ -165,9 +164,8 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 	return db, nil
 }
 
-// OpenRedis returns a client of a Redis, with at most one connection, made
-// when it is first used. Answers are waited for no longer than timeout, and
-// nothing is sent again.
+// OpenRedis returns a client of a Redis with at most one connection. Its first use
+// connects. timeout bounds each read and write. No command is repeated.
 func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, error) {
 	password, err := l.password(p)
 	if err != nil {
@@ -193,8 +191,8 @@ func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, 
 	return redis.NewClient(o), nil
 }
 
-// QuoteName quotes the name of a table, or schema.table, for a database's
-// SQL. Parts are letters, digits and _ only.
+// QuoteName quotes the name of a table, or schema.table, for SQL. The parts may
+// contain letters, digits and _ only.
 func (s System) QuoteName(name string) (string, error) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 2 || slices.ContainsFunc(parts, func(p string) bool { return !plain(p) }) {

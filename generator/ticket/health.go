@@ -7,28 +7,27 @@ import (
 	"nextid/generator"
 )
 
-// health describes how a database stands. It belongs to source.mu.
+// health is the state of a database, guarded by source.mu.
 type health struct {
 	up       bool
-	err      error     // why it is down, nil before the first attempt
+	err      error     // error of the last attempt; nil before the first
 	since    time.Time // of the last change of up
-	answered time.Time // when it was last connected to or asked with success
+	answered time.Time // time of the last answer or connection
 	draws    int64
 	errors   int64
 
-	logged   time.Time // when a change was told last
-	toldDown bool      // what the log says
-	changes  int       // since then
+	logged     time.Time // time of the last log line
+	loggedDown bool      // state in the last log line
+	changes    int       // of up since the last log line
 }
 
-// logEvery bounds how often the changes of one database are told: one that
-// comes and goes would fill the log.
+// logEvery is the shortest interval between log lines on one database, so that a
+// database that often changes does not fill the log.
 const logEvery = 10 * time.Second
 
 func (s *source) now() time.Time { return time.Unix(0, s.cfg.Runtime.Wall()) }
 
-// set notes that a database can be used, or why it cannot, and tells the
-// operator when that is news.
+// set stores that a database is up, or its error, and logs a change.
 func (s *source) set(d *database, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,17 +42,17 @@ func (s *source) set(d *database, err error) {
 	} else {
 		d.errors++
 	}
-	s.tellLocked(now)
+	s.logLocked(now)
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// tellLocked logs which databases went down or came back, unless that was
-// told a moment ago. What is not told now is told by a later call.
-func (s *source) tellLocked(now time.Time) {
+// logLocked logs the databases that went down or came up, at most every logEvery. A
+// later call logs what was left out.
+func (s *source) logLocked(now time.Time) {
 	for _, d := range s.databases {
 		down := !d.up && d.err != nil
-		if down == d.toldDown || !d.logged.IsZero() && now.Sub(d.logged).Abs() < logEvery {
+		if down == d.loggedDown || !d.logged.IsZero() && now.Sub(d.logged).Abs() < logEvery {
 			continue
 		}
 		log := s.cfg.Logger.With("generator", s.name, "database", d.location.String(), "not_logged", d.changes-1)
@@ -62,24 +61,24 @@ func (s *source) tellLocked(now time.Time) {
 		} else {
 			log.Warn("a ticket database is back")
 		}
-		d.logged, d.toldDown, d.changes = now, down, 0
+		d.logged, d.loggedDown, d.changes = now, down, 0
 	}
 }
 
-// answered counts an answer with numbers.
+// answered counts a draw that the database answered.
 func (s *source) answered(d *database) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d.draws++
 	d.answered = s.now()
-	s.tellLocked(d.answered)
+	s.logLocked(d.answered)
 }
 
-// details is Generator.Details.
+// details implements Generator.Details.
 func (s *source) details() generator.Details {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tellLocked(s.now())
+	s.logLocked(s.now())
 	all, down := generator.Details{Table: "databases", Label: "database"}, 0
 	for _, d := range s.databases {
 		var why any

@@ -11,9 +11,9 @@ import (
 	"nextid/generator/generatortest"
 )
 
-// A database that goes down is told once, not with every question; one that
-// comes and goes is told every 10 s. What the log says last is true.
-func TestChangesOfADatabaseAreTold(t *testing.T) {
+// A database that goes down is logged once, not at every draw. One that often
+// changes is logged every 10 s. The last line is true.
+func TestChangesOfADatabaseAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	clock := generatortest.NewClock(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
 	s := &source{

@@ -15,7 +15,7 @@ import (
 	"nextid/generator"
 )
 
-// series is the numbers of one database: offset, offset + increment, …
+// series is the set of numbers of one database: offset, offset + increment, …
 type series struct {
 	offset, increment int64
 }
@@ -23,7 +23,7 @@ type series struct {
 // holds reports whether a number is one of the series.
 func (s series) holds(v int64) bool { return v >= s.offset && (v-s.offset)%s.increment == 0 }
 
-// above is the least number of the series that is greater than v.
+// above returns the least number of the series that is greater than v.
 func (s series) above(v int64) int64 {
 	if v < s.offset {
 		return s.offset
@@ -31,20 +31,20 @@ func (s series) above(v int64) int64 {
 	return v - (v-s.offset)%s.increment + s.increment
 }
 
-// node draws tickets of a series from one database. Calls come one at a time.
+// node is the access to one database. Its methods are called one at a time.
 type node interface {
-	// prepare connects, and makes the table if it is missing.
+	// prepare connects, and creates the table if it is missing.
 	prepare(ctx context.Context) error
-	// draw takes up to n tickets. They rise; others may draw in between.
+	// draw takes up to n tickets. They rise, with gaps if others draw meanwhile.
 	draw(ctx context.Context, n int64) ([]generator.Range, error)
-	// raise makes all later tickets, of anybody, greater than v. It never
-	// makes them less.
+	// raise makes all later tickets, for every client, greater than v. It never makes
+	// them less.
 	raise(ctx context.Context, v int64) error
 	close()
 }
 
-// newNode returns the node of a database. table is the name of the table, the
-// sequence or the key.
+// newNode returns the node of a database. table names the table, the sequence or
+// the key.
 func newNode(l Location, table string, s series, p Passwords) (node, error) {
 	switch l.System {
 	case MySQL:
@@ -52,7 +52,7 @@ func newNode(l Location, table string, s series, p Passwords) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Every session has its own series, so that no setting of the server matters.
+		// Each session sets its own series, so that the server's settings do not matter.
 		db, err := l.OpenSQL(p, map[string]string{
 			"auto_increment_increment": strconv.FormatInt(s.increment, 10), "auto_increment_offset": strconv.FormatInt(s.offset, 10),
 			"sql_mode": "'STRICT_ALL_TABLES'",
@@ -71,8 +71,9 @@ func newNode(l Location, table string, s series, p Passwords) (node, error) {
 	return nil, fmt.Errorf("no tickets can be drawn from %s", l)
 }
 
-// session is one connection to an SQL database. It is not replaced by itself
-// when it breaks: the database may then not be what it was.
+// session is one connection to an SQL database. A broken connection is not replaced
+// automatically, since the database may have changed: source.connect must run
+// again.
 type session struct {
 	db   *sql.DB
 	conn *sql.Conn
@@ -94,7 +95,7 @@ func (s *session) close() {
 	s.db.Close()
 }
 
-// mysqlNode is Flickr's table: one row, which every ticket replaces.
+// mysqlNode is Flickr's table: one row, which each ticket replaces.
 type mysqlNode struct {
 	session
 	table string
@@ -120,7 +121,7 @@ id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL DE
 	return err
 }
 
-// Errors of MySQL that mean something here.
+// Error numbers of MySQL.
 const (
 	noSuchTable  = 1146
 	duplicateKey = 1062
@@ -129,11 +130,11 @@ const (
 
 func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
 	count = min(count, maxRows)
-	// A statement that names its rows gets its numbers in a row, in every
-	// innodb_autoinc_lock_mode; LAST_INSERT_ID() is the first of them.
+	// InnoDB gives consecutive numbers to the rows of one statement, in every
+	// innodb_autoinc_lock_mode. LAST_INSERT_ID() is the first of them.
 	text := "REPLACE INTO " + n.table + " (stub) VALUES ('a')" + strings.Repeat(",('a')", int(count-1))
 	var err error
-	for range 3 { // a deadlock with others that replace the row is undone as a whole
+	for range 3 { // a deadlock with others that replace the row rolls the statement back
 		var r sql.Result
 		if r, err = n.conn.ExecContext(ctx, text); err == nil {
 			first, err := r.LastInsertId()
@@ -146,17 +147,17 @@ func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 	return nil, err
 }
 
-// raise inserts a number, and takes the row out again: the table's counter
-// stays above it. That number is not issued.
+// raise inserts a number and deletes the row again. The table's counter stays above
+// that number, which is not issued.
 func (n *mysqlNode) raise(ctx context.Context, v int64) error {
-	if v < n.offset {
+	if v < n.offset { // a new table begins at the offset
 		return nil // a new table begins there
 	}
 	tx, err := n.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	var newest int64
 	if err := tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(id), 0) FROM "+n.table).Scan(&newest); err != nil {
 		return err
@@ -166,7 +167,7 @@ func (n *mysqlNode) raise(ctx context.Context, v int64) error {
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO "+n.table+" (id, stub) VALUES (?, 'r')", n.above(v))
 	if said, ok := errors.AsType[*mysqldriver.MySQLError](err); ok && said.Number == duplicateKey {
-		return nil // another server is there
+		return nil // another server has raised it to the same number
 	}
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func (n *mysqlNode) raise(ctx context.Context, v int64) error {
 	return tx.Commit()
 }
 
-// postgresNode is a sequence.
+// postgresNode draws from a sequence.
 type postgresNode struct {
 	session
 	sequence string
@@ -217,14 +218,14 @@ func (n *postgresNode) draw(ctx context.Context, count int64) (runs []generator.
 	return runs, rows.Err()
 }
 
-// raise holds a lock that keeps all others from the sequence: ALTER SEQUENCE
-// changes nothing, but it waits for them, and they for its end.
+// raise locks the sequence with an ALTER SEQUENCE that changes nothing. It waits
+// for other users of the sequence, and they wait for the end of the transaction.
 func (n *postgresNode) raise(ctx context.Context, v int64) error {
 	tx, err := n.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	var last int64
 	read := func() error {
 		return tx.QueryRowContext(ctx, "SELECT last_value FROM "+n.sequence).Scan(&last)
@@ -250,14 +251,14 @@ func (n *postgresNode) raise(ctx context.Context, v int64) error {
 	return tx.Commit()
 }
 
-// redisNode is a key that INCRBY moves.
+// redisNode draws from a key with INCRBY.
 type redisNode struct {
 	location  Location
 	passwords Passwords
 	key       string
 	series
 	client *redis.Client
-	conn   *redis.Conn // one connection, as that of a session
+	conn   *redis.Conn // the only connection, like that of a session
 }
 
 func (n *redisNode) prepare(ctx context.Context) error {
@@ -274,8 +275,8 @@ func (n *redisNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 	if n.conn == nil {
 		return nil, errors.New("not connected")
 	}
-	// Both commands in one step: a Redis that lost the key begins again at
-	// the series, and the caller sees that it went back.
+	// SETNX and INCRBY in one transaction. A Redis that lost the key begins its series
+	// again, and the caller detects that.
 	var last *redis.IntCmd
 	_, err := n.conn.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.SetNX(ctx, n.key, n.offset-n.increment, 0)
@@ -285,8 +286,7 @@ func (n *redisNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 	return []generator.Range{{First: last.Val() - (count-1)*n.increment, Step: n.increment, Count: count}}, err
 }
 
-// raise adds what is missing. Two servers that do it at once add too much,
-// which does no harm.
+// raise adds the difference. Two servers that do so at once skip some numbers.
 func (n *redisNode) raise(ctx context.Context, v int64) error {
 	target := n.above(v) - n.increment // the next ticket is above v
 	have, err := n.conn.Get(ctx, n.key).Int64()
@@ -308,6 +308,6 @@ func (n *redisNode) close() {
 	}
 }
 
-// nodeTimeout bounds one question to a database. A database that hangs is
-// left for the next one then.
+// nodeTimeout bounds one request to a database. After that the source uses the next
+// database.
 const nodeTimeout = 2 * time.Second

@@ -13,16 +13,17 @@ import (
 
 // Options are the options of the kind, as they are stored.
 type Options struct {
-	Databases   []string           `json:"databases"` // URLs; the place of each is its offset, from 1 on
-	Increment   int64              `json:"increment"` // of every series: room for as many databases
+	Databases   []string           `json:"databases"` // URLs; the first has offset 1, the next offset 2, …
+	Increment   int64              `json:"increment"` // of every series; the greatest number of databases
 	Table       string             `json:"table,omitempty"`
-	Start       int64              `json:"start"` // no number is less
-	Step        int64              `json:"step"`  // tickets drawn at a time, at least
+	Start       int64              `json:"start"` // no number is less than start
+	Step        int64              `json:"step"`  // least number of tickets drawn at a time
 	Deadline    generator.Duration `json:"deadline"`
 	Description string             `json:"description,omitempty"`
 }
 
-// given holds what a user writes: all optional but the databases.
+// given holds the options as a user writes them. All but the databases are
+// optional.
 type given struct {
 	Databases   []string            `json:"databases"`
 	Increment   *int64              `json:"increment"`
@@ -42,7 +43,7 @@ func optionError(format string, args ...any) error {
 // KindName is the name of the kind.
 const KindName = "ticket"
 
-// Kind returns the plug-in.
+// Kind returns the kind.
 func Kind(cfg Config) generator.Kind { return kind{cfg} }
 
 type kind struct{ cfg Config }
@@ -84,19 +85,19 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 	return err
 }
 
-// read returns stored options.
+// read decodes stored options.
 func read(stored json.RawMessage) (Options, error) {
 	return generator.StoredOptions(stored, "a ticket generator", (*Options).check)
 }
 
-// normalize reads the options of a new generator over the defaults.
+// normalize completes the options of a new generator with defaults.
 func normalize(raw json.RawMessage) (json.RawMessage, error) {
 	o := Options{Start: 1, Step: 1, Deadline: generator.Duration(counter.DefaultDeadline)}
 	return o.with(raw)
 }
 
-// alter merges a change into stored options. A database may take the place of
-// another, or come behind the last one; the series stay what they are.
+// alter applies a change to stored options. A database may be replaced, or added at
+// the end. The series stay.
 func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	before, err := read(stored)
 	if err != nil {
@@ -108,7 +109,7 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	case err != nil:
 		return nil, err
 	case after.Increment != before.Increment:
-		return nil, generator.OptionError("Create another generator with room for more databases.",
+		return nil, generator.OptionError("Create another generator with a greater increment.",
 			"increment (%d) cannot be changed: other servers go on with it", before.Increment)
 	case len(after.Databases) < len(before.Databases):
 		return nil, generator.OptionError("Leave it in the list: one that is down is passed over.",
@@ -119,7 +120,7 @@ func alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// with sets what is given, checks the options and returns their stored form.
+// with sets the given options, checks all and returns their stored form.
 func (o *Options) with(raw json.RawMessage) (json.RawMessage, error) {
 	var g given
 	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
@@ -186,8 +187,8 @@ func (o *Options) check() error {
 	return generator.CheckDescription(o.Description)
 }
 
-// table is the name of the table, the sequence or the key. Names that differ
-// in signs only share one, and get different numbers of it.
+// table returns the name of the table, the sequence or the key. Names that differ
+// only in punctuation use the same one, and draw different numbers from it.
 func (o *Options) table(name string) string {
 	if o.Table != "" {
 		return o.Table

@@ -14,17 +14,17 @@ import (
 	"nextid/generator"
 )
 
-// alloc is a table with a row for each name, of which servers take blocks.
+// alloc describes a table with one row per name, from which servers reserve blocks.
 type alloc struct {
-	table, key, max   string // columns
+	table, key, max   string // names of the table and of columns
 	step, description string // columns, "" for none
 	increment, offset string // columns, "" for none
 	width             int    // characters of the key
-	inclusive         bool   // max itself may have been given
+	inclusive         bool   // max itself may have been issued
 }
 
-// fenced is put behind the key of a row that was taken over: no server of the
-// other system finds it any more.
+// fenced is appended to the key of a row that was taken over, so that servers of
+// the other system do not find the row any more.
 const fenced = "@nextid"
 
 func allocSystem(a alloc, name string) system {
@@ -34,7 +34,7 @@ func allocSystem(a alloc, name string) system {
 	}
 }
 
-// read locks the row, so that no block is taken between the look and the fence.
+// read locks the row, so that no block is reserved between reading and fencing.
 func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err error) {
 	table := a.table
 	if d.table != "" {
@@ -51,7 +51,7 @@ func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err erro
 	if err != nil {
 		return p, err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	columns := strings.Join([]string{
 		a.key, a.max, cmp.Or(a.step, "NULL"), cmp.Or(a.description, "NULL"), cmp.Or(a.increment, "NULL"), cmp.Or(a.offset, "NULL"),
 	}, ", ")
@@ -64,7 +64,7 @@ func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err erro
 		return p, err
 	}
 	defer rows.Close()
-	var open, taken bool // there is a row that is not fenced, and one that is
+	var open, taken bool // a row that is not fenced, and one that is
 	for rows.Next() {
 		var key string
 		var newest int64
@@ -86,7 +86,7 @@ func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err erro
 	}
 	p.fenced = !open
 	if d.fence && open {
-		if taken { // the other system has made the row again, as CosId does at a start
+		if taken { // the other system has created the row again, as CosId does at its start
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE "+a.key+" = "+d.mark(1), away); err != nil {
 				return p, err
 			}
@@ -102,8 +102,7 @@ func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err erro
 	return p, tx.Commit()
 }
 
-// begin starts a transaction that waits for a lock of others no longer than
-// lockWait.
+// begin starts a transaction that waits at most lockWait for a lock.
 func (d *takenDatabase) begin(ctx context.Context) (*sql.Tx, error) {
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
@@ -117,7 +116,8 @@ func (d *takenDatabase) begin(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// shortWaits bound the waits for locks of a session, or of a transaction.
+// shortWaits are the statements that limit waits for locks, in a session or a
+// transaction.
 var shortWaits = map[System][]string{
 	Postgres: {fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())},
 	MySQL: {
@@ -126,7 +126,7 @@ var shortWaits = map[System][]string{
 	},
 }
 
-// mark is the n-th parameter of a statement.
+// mark returns the n-th parameter marker of a statement.
 func (d *takenDatabase) mark(n int) string {
 	if d.System == Postgres {
 		return "$" + strconv.Itoa(n)
@@ -134,9 +134,9 @@ func (d *takenDatabase) mark(n int) string {
 	return "?"
 }
 
-// readSequence takes over a sequence of PostgreSQL. ALTER SEQUENCE keeps
-// others from it until the end of the transaction; what sessions have cached
-// lies below its last value.
+// readSequence takes over a sequence of PostgreSQL. ALTER SEQUENCE locks out other
+// users until the end of the transaction. Numbers that sessions have cached are
+// below its last value.
 func readSequence(ctx context.Context, d *takenDatabase) (p position, err error) {
 	name, err := d.System.QuoteName(d.key)
 	if err != nil {
@@ -146,7 +146,7 @@ func readSequence(ctx context.Context, d *takenDatabase) (p position, err error)
 	if err != nil {
 		return p, err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	var minimum, maximum int64
 	err = tx.QueryRowContext(ctx, "SELECT seqincrement, seqmin, seqmax FROM pg_sequence WHERE seqrelid = $1::regclass", name).
 		Scan(&p.increment, &minimum, &maximum)
@@ -177,7 +177,8 @@ func readSequence(ctx context.Context, d *takenDatabase) (p position, err error)
 	if p.fenced {
 		return p, tx.Commit()
 	}
-	// Its last number becomes its maximum. A sequence has room for two.
+	// The fence makes the last value the maximum. PostgreSQL requires a maximum above
+	// the minimum, so at least two numbers are passed.
 	for d.fence && (!called || last <= minimum) {
 		if called {
 			last += p.increment
@@ -196,8 +197,8 @@ func readSequence(ctx context.Context, d *takenDatabase) (p position, err error)
 	return p, tx.Commit()
 }
 
-// readRedis takes over a key of INCR: a text takes its place, with the number
-// in it, so that INCR fails.
+// readRedis takes over a key of INCR. It replaces the number by a text that
+// contains the number, so that INCR fails.
 func readRedis(ctx context.Context, d *takenDatabase) (p position, err error) {
 	c, err := d.OpenRedis(d.passwords, timeout)
 	if err != nil {

@@ -2,22 +2,21 @@ package ticket
 
 import "nextid/generator"
 
-// residues is the numbers that agree with offset modulo increment:
-// AUTO_INCREMENT's under auto_increment_increment, Tinyid's under delta and
-// remainder.
+// residues is the set of numbers that equal offset modulo increment, as with
+// MySQL's auto_increment_increment, or Tinyid's delta and remainder.
 type residues struct{ offset, increment int64 }
 
-// first is the least number of the series at v or above.
+// first returns the least number of the series at or above v.
 func (s residues) first(v int64) int64 { return v + modulo(s.offset-v, s.increment) }
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
-// maxDelta bounds the increment of databases that share the numbers.
+// maxDelta is the greatest increment for which joinSeries looks for a wider series.
 const maxDelta = 1 << 16
 
-// joinSeries is the widest series of which every number belongs to one of the
-// databases: both of two make all numbers, one of two every second one. What
-// belongs to a database that is not taken over is left to it.
+// joinSeries returns the widest series whose numbers all belong to one of the
+// databases. Both of two make all numbers, one of two every second one. Numbers of
+// databases that are not taken over stay theirs.
 func joinSeries(found []position) (residues, error) {
 	delta := max(found[0].increment, 1)
 	own := make(map[int64]bool, len(found))
@@ -44,8 +43,8 @@ func joinSeries(found []position) (residues, error) {
 	return residues{modulo(found[0].offset, delta), delta}, nil
 }
 
-// all reports whether every number below delta that agrees with offset modulo
-// increment is there.
+// all reports whether own contains every number below delta that equals offset
+// modulo increment.
 func all(own map[int64]bool, offset, increment, delta int64) bool {
 	for v := offset; v < delta; v += increment {
 		if !own[v] {

@@ -13,57 +13,57 @@ import (
 	"nextid/generator"
 )
 
-// TakeoverRequest says what is taken over.
+// TakeoverRequest describes the id system to take over.
 type TakeoverRequest struct {
-	Name    string // of the generator; the default of Options.Key
+	Name    string // name of the generator; default of the option key
 	System  string // leaf, tinyid, sequence, …
 	DSN     string // URLs of the databases, with spaces between them
 	Options json.RawMessage
 
-	// Agree is asked when the position is known and nothing is fenced yet; an
-	// error ends Read with that error. nil: everything is agreed to.
+	// Agree is called once the position is known, before anything is fenced. Its error
+	// ends TakeOver. nil agrees to everything.
 	Agree func(Takeover) error
 }
 
-// Takeover holds what a generator that goes on must look like.
+// Takeover describes the generator that continues.
 type Takeover struct {
 	Kind      string
 	Options   json.RawMessage
-	Next      int64  // no number of the series at or above it was given, or will be
-	Increment int64  // of the series that is taken over, Next + k·Increment; 1: all numbers
-	Fenced    bool   // found so by Agree: somebody has taken it over before
-	Report    string // what was done, for the operator
+	Next      int64  // the other system issues no number of the series at or above it
+	Increment int64  // of the series: Next + k·Increment; 1 for all numbers
+	Fenced    bool   // the fence was there before this call
+	Report    string // text about what was done, for the operator
 }
 
-// options hold what a user can add.
+// options are the user's options.
 type options struct {
 	Kind  string `json:"kind"`  // segment or counter
-	Key   string `json:"key"`   // biz tag, sequence, table or key; "": the generator's name
-	Table string `json:"table"` // of the other system; "": its usual name
+	Key   string `json:"key"`   // biz tag, sequence, table or key; "": the name of the generator
+	Table string `json:"table"` // table of the other system; "": its usual name
 	Fence *bool  `json:"fence"`
 }
 
 const optionsHint = "Options: key (biz tag, sequence, table or key), table (of the other system), kind (segment or counter), fence (true or false)."
 
-// position describes how far a database has come.
+// position is the state of one database.
 type position struct {
-	next        int64 // not given
+	next        int64 // least number not issued
 	increment   int64 // 0: 1
-	offset      int64 // the numbers agree with it modulo increment
+	offset      int64 // the series is the numbers that equal offset modulo increment
 	step        int64 // 0: unknown
 	description string
-	fenced      bool // before this look
+	fenced      bool // before this call
 }
 
-// system is one kind of system.
+// system describes an id system that can be taken over.
 type system struct {
 	names []string
 	on    []System
 	read  func(ctx context.Context, d *takenDatabase) (position, error)
-	how   string // to fence it by hand
+	how   string // how an operator fences it by hand
 }
 
-// systems are those that can be taken over.
+// systems lists the id systems that can be taken over.
 var systems = []system{
 	allocSystem(alloc{table: "leaf_alloc", key: "biz_tag", max: "max_id", step: "step", description: "description", width: 128}, "leaf"),
 	allocSystem(alloc{
@@ -86,7 +86,7 @@ var systems = []system{
 	},
 }
 
-// TakeoverSystems lists the systems.
+// TakeoverSystems returns the names of all systems.
 func TakeoverSystems() []string {
 	var names []string
 	for _, s := range systems {
@@ -99,8 +99,8 @@ const (
 	// timeout bounds the work on one database.
 	timeout = 30 * time.Second
 
-	// lockWait bounds one wait for a lock: the statements of others that come
-	// later wait behind ours.
+	// lockWait bounds one wait for a lock, because later statements of others wait
+	// behind it.
 	lockWait  = time.Second
 	lockPause = 2 * time.Second
 )
@@ -115,14 +115,14 @@ type takenDatabase struct {
 	fence     bool
 }
 
-// TakeOver finds out how far another id system has come, and fences it unless
-// that was declined: from then on the system gives out no number, so that a
+// TakeOver reads the position of another id system, and fences it unless the
+// options decline that. The fenced system issues no more numbers, so that a
 // generator can go on above its last one.
 //
-// The fence is put up in the other system's own database, in the transaction
-// that reads the position, or before it is read. What servers of the other
-// system hold in memory lies below. Taking over a second time finds the fence
-// and the same position. Errors are ErrOption or ErrNotNow.
+// The fence is made in the other system's database, in the transaction that reads
+// the position or before it. Numbers that its servers hold in memory are below the
+// position. A second call finds the fence and returns the same position. Errors are
+// ErrOption or ErrNotNow.
 func TakeOver(ctx context.Context, r TakeoverRequest, passwords Passwords) (Takeover, error) {
 	var o options
 	if err := generator.DecodeOptions(r.Options, &o, optionsHint); err != nil {
@@ -169,7 +169,7 @@ func TakeOver(ctx context.Context, r TakeoverRequest, passwords Passwords) (Take
 	return t.visit(ctx, true)
 }
 
-// task is one Read.
+// task is one call of TakeOver.
 type task struct {
 	TakeoverRequest
 	options   options
@@ -180,8 +180,8 @@ type task struct {
 
 func (t *task) fences() bool { return t.options.Fence == nil || *t.options.Fence }
 
-// visit reads the positions of all databases, and fences them if it is told
-// to. Without that nothing is changed: what is wrong with one of them is known
+// visit reads the positions of all databases, and fences them if fence is set. A
+// first visit without fence changes nothing. So errors of any database are known
 // before another one is fenced.
 func (t *task) visit(ctx context.Context, fence bool) (Takeover, error) {
 	var found []position
@@ -215,7 +215,7 @@ func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 		if !lockBusy(err) {
 			return p, err
 		}
-		// Whoever came behind us gets a turn.
+		// Let those who wait behind us get the lock.
 		select {
 		case <-time.After(lockPause):
 		case <-ctx.Done():
@@ -224,8 +224,8 @@ func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 	}
 }
 
-// result joins what was found. Of several databases the greatest position
-// counts, and their series become one.
+// result combines the positions of all databases. The greatest position counts, and
+// their series are joined.
 func (t *task) result(found []position) (Takeover, error) {
 	all := position{next: math.MinInt64, fenced: true}
 	for _, p := range found {
@@ -271,7 +271,7 @@ func (t *task) result(found []position) (Takeover, error) {
 	return Takeover{Kind: t.options.Kind, Options: raw, Next: all.next, Increment: own.increment, Fenced: all.fenced, Report: report}, nil
 }
 
-// clean makes a description of another system one that we take.
+// clean makes a description of another system valid for nextid.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

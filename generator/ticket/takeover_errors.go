@@ -12,7 +12,7 @@ import (
 	"nextid/generator"
 )
 
-// reasons hold what errors of databases mean, by SQLSTATE of PostgreSQL and
+// reasons maps errors of databases to hints, by SQLSTATE of PostgreSQL and error
 // number of MySQL.
 var reasons = []struct {
 	states  []string
@@ -22,7 +22,7 @@ var reasons = []struct {
 	{
 		[]string{"55P03"},
 		[]uint16{1205},
-		"A transaction has used the table all the time. Others were let through, and nothing is changed: call it again when that one has ended.",
+		"A transaction has used the table all the time. Other statements got the lock in between, and nothing was changed. Call it again when that transaction has ended.",
 	},
 	{
 		[]string{"28P01", "28000"},
@@ -51,7 +51,7 @@ var reasons = []struct {
 	},
 }
 
-// lockBusy reports whether an error says that others held a lock.
+// lockBusy reports whether an error is a timeout while others held a lock.
 func lockBusy(err error) bool {
 	return err != nil && matches(err, reasons[0].states, reasons[0].numbers)
 }
@@ -64,7 +64,7 @@ func matches(err error, states []string, numbers []uint16) bool {
 	return ok && slices.Contains(numbers, e.Number)
 }
 
-// explain tells what an error of a database means.
+// explain adds a hint to an error of a database.
 func explain(l Location, s system, err error) error {
 	if e, ok := errors.AsType[*generator.Error](err); ok {
 		return e

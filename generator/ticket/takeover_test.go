@@ -46,8 +46,7 @@ func open(t *testing.T, url string, statements ...string) *sql.DB {
 	return db
 }
 
-// takes takes a system over, and checks position and options. Twice gives the
-// same.
+// takes takes a system over twice, and checks position and options.
 func takes(t *testing.T, r TakeoverRequest, next int64, want string) {
 	t.Helper()
 	for range 2 {
@@ -66,7 +65,7 @@ func refuses(t *testing.T, r TakeoverRequest, kind error, text string) {
 	}
 }
 
-// leafFetch does what a Leaf server does for a block: [max - step, max).
+// leafFetch reserves a block like a Leaf server: [max - step, max).
 func leafFetch(db *sql.DB, tag string) (lo, hi int64, err error) {
 	tx, err := db.Begin()
 	if err != nil {
@@ -150,7 +149,7 @@ func TestFromMySQL(t *testing.T) {
 		}
 	})
 	t.Run("a shard", func(t *testing.T) {
-		my := dbtest.MariaDB(t) // whose sessions all began behind the change
+		my := dbtest.MariaDB(t) // its sessions all began after the change
 		url, shard := my.MySQLURL("root", "mysql"), my.MySQLURL("root", "shard")
 		_ = open(t, url, "CREATE DATABASE shard", "CREATE TABLE shard.odd (id bigint AUTO_INCREMENT PRIMARY KEY, n int)").Close()
 		if err := shards.Up(t.Context(), []string{shard}, shards.Options{Increment: 16, Out: io.Discard}); err != nil {
@@ -173,8 +172,8 @@ func TestFromMySQL(t *testing.T) {
 	refuses(t, TakeoverRequest{Name: "x", System: "leaf", DSN: "mysql://nobody@" + my.Addr + "/nextid"}, generator.ErrNotNow, "mysql://nobody@")
 }
 
-// tinyids takes over databases of Tinyid that share the numbers by delta and
-// remainder. One that is not taken over keeps its own.
+// tinyids takes over databases of Tinyid whose series differ by delta and
+// remainder. A database that is not taken over keeps its series.
 func tinyids(t *testing.T, my *dbtest.Server, db *sql.DB) {
 	url, second := my.MySQLURL("root", "test"), my.MySQLURL("root", "second")
 	row := func(table, biz string, max, delta, remainder int) {
@@ -211,7 +210,7 @@ func tinyids(t *testing.T, my *dbtest.Server, db *sql.DB) {
 		t.Error("Tinyid got a block through the fence")
 	}
 
-	// A refusal of any database or of the caller leaves all of them as they were.
+	// An error of any database or of the caller leaves all of them unchanged.
 	row("tiny_id_info", "half", 1000, 2, 1)
 	refuses(t, TakeoverRequest{Name: "half", System: "tinyid", DSN: url + " " + second}, generator.ErrOption, "has no row")
 	row("second.tiny_id_info", "half", 1000, 3, 1)
@@ -229,8 +228,8 @@ func tinyids(t *testing.T, my *dbtest.Server, db *sql.DB) {
 	}
 }
 
-// A long transaction uses the table: others get their turns while the fence
-// waits, and it is put up when that one ends.
+// A long transaction uses the table. Others get the lock while the fence waits, and
+// the fence is made when the transaction ends.
 func fenceWaitsInTurns(t *testing.T, url string) {
 	db := open(t, url, "CREATE TABLE used (id bigint AUTO_INCREMENT PRIMARY KEY, n int)", "INSERT INTO used (n) VALUES (1)")
 	long, err := db.Begin()
@@ -245,7 +244,7 @@ func fenceWaitsInTurns(t *testing.T, url string) {
 		_, err := TakeOver(context.Background(), TakeoverRequest{Name: "used", System: "auto_increment", DSN: url}, nil)
 		read <- err
 	}()
-	// Two of the INSERTs come behind the waiting fence, and get their turn.
+	// Two INSERTs come while the fence waits, and get the lock.
 	late, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for turns := 0; turns < 2; <-time.After(10 * time.Millisecond) {
@@ -268,7 +267,7 @@ func fenceWaitsInTurns(t *testing.T, url string) {
 	}
 }
 
-// Hints fit what went wrong.
+// Hints fit the error.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	l := location(t, "mysql://ids@h/d")
@@ -278,7 +277,7 @@ func TestHints(t *testing.T) {
 	}{
 		{&mysql.MySQLError{Number: 1045}, "database_passwords"},
 		{&mysql.MySQLError{Number: 1419}, "log_bin_trust_function_creators"},
-		{&mysql.MySQLError{Number: 1205}, "nothing is changed"},
+		{&mysql.MySQLError{Number: 1205}, "nothing was changed"},
 		{&mysql.MySQLError{Number: 1142}, "needs the right"},
 		{&mysql.MySQLError{Number: 1146}, "key => "},
 		{&pgconn.PgError{Code: "42501"}, "needs the right"},
@@ -292,7 +291,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// Leaf servers take blocks while it is taken over: what they got lies below.
+// Leaf servers reserve blocks during the takeover: their numbers are below the
+// position.
 func leafUnderLoad(t *testing.T, url string, db *sql.DB) {
 	open(t, url, "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('busy', 1, 10)")
 	var newest, fetches atomic.Int64
@@ -336,7 +336,7 @@ func TestFromPostgres(t *testing.T) {
 		options string
 	}{
 		{"used", 42, `{"start":42}`},
-		{"fresh", 3, `{"start":3}`}, // a fenced sequence has room for two numbers
+		{"fresh", 3, `{"start":3}`}, // a fenced sequence passes at least two numbers
 		{"shard", 14, `{"increment":3,"start":14}`},
 		{"t_id_seq", 3, `{"start":3}`},
 		{"full_one", 4, `{"start":4}`},

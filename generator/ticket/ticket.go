@@ -1,19 +1,20 @@
-// Package ticket draws numbers from auto-increment tables of several
-// databases, after Flickr's ticket servers: each database has a series of its
-// own (1, 3, 5, … and 2, 4, 6, …), so that none is asked about another and one
-// of them may be down. Databases are MySQL or MariaDB (a table with one row
-// that is replaced), PostgreSQL (a sequence) and Redis (a key).
+// Package ticket draws numbers from auto-increment tables of several databases,
+// after Flickr's ticket servers. Each database has a series of its own (1, 3, 5, …
+// and 2, 4, 6, …). So the databases need not know each other, and one of them may
+// be down. They are MySQL or MariaDB (a table with one row that is replaced),
+// PostgreSQL (a sequence) and Redis (a key).
 //
-// Two things are added to what Flickr had:
+// A Generator is a counter.Queue over a source. The source draws from one database
+// at a time; node is its access to one. Two invariants go beyond Flickr's:
 //
-//   - Numbers rise on a server, also when it goes on to the next database: one
-//     that lags behind is raised first.
-//   - A database that forgets what it gave, as a standby that lagged or a
-//     backup, gives nothing twice. The store holds a ceiling above every
-//     number that was given, and each new connection raises its database above
-//     it before anything is drawn.
+//   - The numbers of a server rise, also when it changes to another database. A
+//     database that is behind is raised first.
+//   - A database that forgets numbers, such as a standby that was behind or a
+//     restored backup, never repeats one. The store holds a ceiling above every
+//     issued number. Each new connection raises its database above the ceiling
+//     before anything is drawn.
 //
-// TakeOver ends the work of another id system, from whose position a generator
+// TakeOver fences another id system and returns its position, from which a generator
 // goes on.
 package ticket
 
@@ -48,7 +49,7 @@ var (
 	_ generator.Detailed = (*Generator)(nil)
 )
 
-// Config holds what the kind is told.
+// Config holds the dependencies of the kind.
 type Config struct {
 	Store     generator.Reserver
 	Runtime   generator.Runtime
@@ -85,7 +86,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	return errors.Join(err, g.source.close(ctx))
 }
 
-// Raise implements generator.Raiser. It raises the databases that answer; the
+// Raise implements generator.Raiser. It raises the databases that are up. The
 // others are raised before they are used again.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if !used {
@@ -94,8 +95,9 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	return g.Queue.Raise(ctx, v+1, func(ctx context.Context) (generator.Range, error) { return generator.Range{}, g.source.raise(ctx, v) })
 }
 
-// Place implements generator.Placer: the place in the series of the database that the
-// number is from. A ceiling is above all numbers that may have been given.
+// Place implements generator.Placer. It returns the place in the series of the
+// database that issued the number. The ceiling is above all numbers that may have
+// been issued.
 func (g *Generator) Place(id int64) generator.Place {
 	o := g.source.options
 	p := generator.NewPlace(residues{id, o.Increment}.first(o.Start), o.Increment, id)
@@ -110,48 +112,48 @@ func (g *Generator) Stats() generator.Stats {
 	return st
 }
 
-// Details implements generator.Detailed: nextid.databases.
+// Details implements generator.Detailed for the table nextid.databases.
 func (g *Generator) Details() generator.Details { return g.source.details() }
 
-// source draws tickets from one database at a time.
+// source draws tickets from one database at a time. It implements counter.Source.
 type source struct {
 	cfg       Config
 	name      string
 	options   Options
 	databases []*database
-	home      int // of the database that is asked first
+	home      int // index of the database that is asked first
 
-	ctx  context.Context // ends with close; of the work in the background
+	ctx  context.Context // of the goroutines in the background; ends with close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	// Of the one call at a time that the Queue makes.
+	// Owned by the Queue, which makes one call at a time.
 	last    int64             // newest number that was drawn
-	pending []generator.Range // drawn, and not handed to the Queue
-	lo      int64             // of the last reservation
+	pending []generator.Range // drawn, and not yet returned to the Queue
+	lo      int64             // begin of the last reservation
 
 	closed  atomic.Bool
-	ceiling atomic.Int64 // numbers below it may be given; the store knows of it
+	ceiling atomic.Int64 // upper bound of the numbers that may be issued; the store has it
 
-	mu      sync.Mutex
-	changed chan struct{} // closed when a database came or failed
+	mu      sync.Mutex    // guards changed and the health of each database
+	changed chan struct{} // closed and replaced when the state of a database changes
 }
 
-// database is one of the places where tickets come from. While it is down, a
-// goroutine of its own works on it, and no other.
+// database is one of the databases from which tickets come. While it is down, only
+// the goroutine of revive uses its node.
 type database struct {
 	series
 	location Location
 	node     node
 
-	health // under source.mu
+	health // guarded by source.mu
 }
 
 var _ counter.Source = (*source)(nil)
 
 const (
-	// lead sets how far the ceiling is moved at a time, in numbers of a series.
-	lead = 10_000
+	// ceilingStep is how far the ceiling is moved at a time, in numbers of a series.
+	ceilingStep = 10_000
 
 	reviveFirst = 200 * time.Millisecond
 	reviveMost  = 5 * time.Second
@@ -178,11 +180,11 @@ func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 	return r, nil
 }
 
-// downError is an error of a database, for which the next one is asked.
+// downError is an error of a database. The source then draws from the next one.
 type downError struct{ error }
 
-// choose returns a database that is up: the server's own, or the next one.
-// While some have not been tried yet it waits for them.
+// choose returns a database that is up: the server's first one, or the next. If
+// none is up, it waits for those that have not been tried yet.
 func (s *source) choose(ctx context.Context) (*database, error) {
 	for {
 		s.mu.Lock()
@@ -206,8 +208,8 @@ func (s *source) choose(ctx context.Context) (*database, error) {
 	}
 }
 
-// from draws from one database. All numbers are of its series, greater than
-// what this server had before, and below the ceiling.
+// from draws from one database. It checks that all numbers are of its series, and
+// greater than all earlier ones of this server. It moves the ceiling above them.
 func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Range, error) {
 	const attempts = 3
 	for range attempts {
@@ -221,7 +223,7 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 				return nil, s.errSeries(d, r.First)
 			}
 		}
-		if runs[0].First <= s.last { // it lags behind another one
+		if runs[0].First <= s.last { // this database is behind another one
 			if err := s.lift(ctx, d, s.last); err != nil {
 				return nil, err
 			}
@@ -240,7 +242,7 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 	return nil, &downError{errors.New("gives numbers that it gave before")}
 }
 
-// ask bounds a question to a database, and makes its errors a downError.
+// ask bounds a request to a database, and turns its errors into downError.
 func (s *source) ask(ctx context.Context, f func(context.Context) ([]generator.Range, error)) ([]generator.Range, error) {
 	bounded, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
@@ -260,13 +262,13 @@ func (s *source) lift(ctx context.Context, d *database, v int64) error {
 	return err
 }
 
-// cover sees to it that the store's ceiling lies above a number.
+// cover moves the store's ceiling above v.
 func (s *source) cover(ctx context.Context, v int64) error {
 	if v < s.ceiling.Load() {
 		return nil
 	}
 	lo, hi, err := s.cfg.Store.Reserve(ctx, generator.Reservation{
-		Key: generator.NameKey(s.name), AtLeast: v + 1, N: lead * s.options.Increment, Limit: generator.NoLimit, Owner: s.cfg.Owner,
+		Key: generator.NameKey(s.name), AtLeast: v + 1, N: ceilingStep * s.options.Increment, Limit: generator.NoLimit, Owner: s.cfg.Owner,
 	})
 	if err != nil {
 		return err
@@ -276,8 +278,8 @@ func (s *source) cover(ctx context.Context, v int64) error {
 	return nil
 }
 
-// floor returns what a database must be above before it is used: everything that
-// was ever given.
+// floor returns the upper bound of all numbers ever issued. A database must be
+// above it before it is used.
 func (s *source) floor(ctx context.Context) (int64, error) {
 	key := generator.NameKey(s.name)
 	m, ok, err := s.cfg.Store.Mark(ctx, key)
@@ -291,13 +293,14 @@ func (s *source) floor(ctx context.Context) (int64, error) {
 	return floor, nil
 }
 
-// fail puts a database out of use until it answers again.
+// fail takes a database out of use and starts revive.
 func (s *source) fail(d *database, err error) {
 	s.set(d, err)
 	s.revive(d, reviveFirst)
 }
 
-// revive works on a database that is down until it can be used.
+// revive tries to connect to a database until it can be used. It runs in a
+// goroutine of the source.
 func (s *source) revive(d *database, pause time.Duration) {
 	s.cfg.Runtime.Go(&s.work, func() {
 		for {
@@ -317,21 +320,22 @@ func (s *source) revive(d *database, pause time.Duration) {
 	})
 }
 
-// connect makes a database ready: what it gives from now on was never given.
+// connect makes a database ready. All its later numbers are above those that were
+// ever issued.
 func (s *source) connect(d *database) error {
 	ctx, cancel := context.WithTimeout(s.ctx, 2*nodeTimeout)
 	defer cancel()
 	if err := d.node.prepare(ctx); err != nil {
 		return err
 	}
-	floor, err := s.floor(ctx) // asked for once the connection is there
+	floor, err := s.floor(ctx) // read once the connection is there
 	if err != nil {
 		return err
 	}
 	return d.node.raise(ctx, floor)
 }
 
-// raise makes later numbers greater than v.
+// raise makes all later numbers greater than v.
 func (s *source) raise(ctx context.Context, v int64) error {
 	if v <= s.last {
 		return nil
@@ -361,11 +365,10 @@ func (s *source) raise(ctx context.Context, v int64) error {
 // Renew implements counter.Source.
 func (s *source) Renew(r generator.Range) generator.Range { return r }
 
-// Return implements counter.Source. A database takes no number back.
+// Return implements counter.Source. Databases take no number back.
 func (s *source) Return(context.Context, generator.Range) error { return nil }
 
-// close ends the work in the background, and lowers the ceiling to what was
-// given.
+// close ends the goroutines and lowers the ceiling to the last issued number.
 func (s *source) close(ctx context.Context) error {
 	if s.closed.Swap(true) {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// world is a store and the history of all that was drawn.
+// world is a store and the history of all draws.
 type world struct {
 	t     *testing.T
 	store generator.Store
@@ -67,13 +67,13 @@ func (w *world) open(home int, databases []string, more string) *server {
 	return s
 }
 
-// awaitUp waits until a number of databases is in use.
+// awaitUp waits until want databases are up.
 func (s *server) awaitUp(want int) {
 	s.w.t.Helper()
 	dbtest.Await(s.w.t, fmt.Sprint(want, " databases in use"), func() bool { return s.up() == want })
 }
 
-// up returns how many databases are in use.
+// up returns the number of databases that are up.
 func (s *server) up() (n int) {
 	s.source.mu.Lock()
 	defer s.source.mu.Unlock()
@@ -125,7 +125,7 @@ func start(t *testing.T) *databases {
 	return d
 }
 
-// TestTickets shares its databases among its parts: each has a table of its own.
+// TestTickets uses the same databases in all its parts, with a table for each.
 func TestTickets(t *testing.T) {
 	d := start(t)
 	part := 0
@@ -200,7 +200,7 @@ func TestTickets(t *testing.T) {
 		if id := b.draw(1)[0]; id <= 1000 {
 			t.Errorf("%d on the other server", id)
 		}
-		if err := a.Raise(t.Context(), 10, true); err != nil { // passed
+		if err := a.Raise(t.Context(), 10, true); err != nil { // below already
 			t.Fatal(err)
 		}
 		a.draw(1)
@@ -227,7 +227,7 @@ func TestTickets(t *testing.T) {
 			s.Close(t.Context())
 		}
 	})
-	// With an application that sends Flickr's own statements to the same table.
+	// An application sends Flickr's own statements to the same table.
 	run("the table is shared with others", func(t *testing.T, table string) {
 		db := openSQL(t, d.urls[0])
 		for _, text := range []string{
@@ -281,8 +281,8 @@ func openSQL(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-// One database after the other goes down and comes back, with all that it had
-// written or without the newest of it; draws go on and nothing repeats.
+// One database after the other goes down and comes back, with all its writes or
+// without the newest ones. Draws go on, and nothing repeats.
 func TestOneDatabaseMayBeDown(t *testing.T) {
 	d := start(t)
 	w := newWorld(t)
@@ -316,7 +316,7 @@ func TestOneDatabaseMayBeDown(t *testing.T) {
 	s.draw(2)
 }
 
-// A database that hangs is left after a while, and used again when it answers.
+// A database that hangs is left after a timeout, and used again when it answers.
 func TestADatabaseThatHangs(t *testing.T) {
 	pg, re := dbtest.Postgres(t), dbtest.Redis(t)
 	w := newWorld(t)
@@ -339,7 +339,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	}
 }
 
-// A database that forgets what it gave: the ceiling in the store is above it.
+// A database that forgets its numbers is raised to the ceiling in the store.
 func TestADatabaseThatForgets(t *testing.T) {
 	re := dbtest.Redis(t, "appendonly", "no")
 	w := newWorld(t)
@@ -347,7 +347,7 @@ func TestADatabaseThatForgets(t *testing.T) {
 	s.draw(500)
 	other := w.open(0, []string{re.RedisURL()}, "")
 	other.draw(500)
-	re.Kill() // with everything in its memory
+	re.Kill() // loses everything in memory
 	re.Start()
 	for _, s := range []*server{s, other} {
 		for end := time.Now().Add(20 * time.Second); ; <-time.After(50 * time.Millisecond) {
@@ -366,7 +366,7 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]string{
 		`{}`: "databases must name 1 to 64",
-		`{"databases":["postgres://h/d"],"increment":0}`:             "", // as many as there are
+		`{"databases":["postgres://h/d"],"increment":0}`:             "", // the number of databases
 		`{"databases":["postgres://h/d","redis://h"],"increment":1}`: "increment must be between the number of databases (2)",
 		`{"databases":["mysql://u:p@h/d"]}`:                          "holds a password",
 		`{"databases":["ftp://h/d"]}`:                                `database 1: the URL begins with "ftp://"`,
@@ -409,7 +409,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// The databases of a generator have series of their own.
+// Each database of a generator has its own series.
 func TestPlaceInTheSeriesOfADatabase(t *testing.T) {
 	g := &Generator{source: &source{options: Options{Increment: 3, Start: 10}}}
 	g.source.ceiling.Store(20)
