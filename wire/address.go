@@ -7,8 +7,8 @@ import "net/netip"
 // netip.Prefix.Contains never matches an address with a zone.
 func ClientAddress(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// Network returns the network of an address. Connections are limited by network, too:
-// one host often has a whole /64 of IPv6. The network of an IPv4 address is the
+// Network returns the network of an address. Connections are limited by network,
+// too: one host often has a whole /64 of IPv6. The network of an IPv4 address is the
 // address itself.
 func Network(ip netip.Addr) netip.Prefix {
 	bits := ip.BitLen()

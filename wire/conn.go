@@ -46,8 +46,8 @@ const (
 	lingerBytes = 1 << 20
 )
 
-// workspace holds the buffers of a connection. A connection that waits for its client
-// has none.
+// workspace holds the buffers of a connection. A connection that waits for its
+// client has none.
 type workspace struct {
 	in  [readSize]byte
 	out []byte
@@ -96,8 +96,8 @@ type conn struct {
 	evicted atomic.Bool // see evict
 }
 
-// preLogin holds the context of a connection that has not logged in. The context ends
-// when the connection is evicted, see Places.
+// preLogin holds the context of a connection that has not logged in. The context
+// ends when the connection is evicted, see Places.
 type preLogin struct {
 	ctx    context.Context
 	giveUp context.CancelCauseFunc
@@ -556,8 +556,8 @@ func (c *conn) acquire() {
 	}
 }
 
-// release puts the buffers back into the pool. An answer buffer above keepOut is left
-// to the garbage collector.
+// release puts the buffers back into the pool. An answer buffer above keepOut is
+// left to the garbage collector.
 func (c *conn) release() {
 	if c.work == nil {
 		return

@@ -1,10 +1,10 @@
 // Package wire carries bytes between sockets and the protocols: listeners,
 // limits, buffers, TLS, the event loop, shutdown. It implements no protocol.
 //
-// A Server accepts connections and makes a Machine for each: the protocol, which gets
-// bytes and appends answers to an Out. Conn is the Machine's view of its connection.
-// Session is the common part of the Machines of pgwire and mysqlwire. Limits bounds
-// all memory and time that a client can make the server spend.
+// A Server accepts connections and makes a Machine for each: the protocol, which
+// gets bytes and appends answers to an Out. Conn is the Machine's view of its
+// connection. Session is the common part of the Machines of pgwire and mysqlwire.
+// Limits bounds all memory and time that a client can make the server spend.
 //
 // One goroutine at a time serves a connection: it owns the conn, the Machine and the
 // Out. Server.mu guards the lists of connections, and the moves between goroutines.
@@ -39,8 +39,8 @@
 // # Shutdown
 //
 // Shutdown sets draining and moves every read deadline into the past. Connections
-// that wait for their client wake up, send an error and close. Connections that run a
-// statement find the deadline afterwards. When the context of Shutdown ends, the
+// that wait for their client wake up, send an error and close. Connections that run
+// a statement find the deadline afterwards. When the context of Shutdown ends, the
 // contexts of all statements end with the cause ErrShutdown, and writes get cutGrace
 // more.
 //

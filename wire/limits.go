@@ -2,8 +2,8 @@ package wire
 
 import "time"
 
-// Limits bound the memory and the time that a client can make the server spend. A zero
-// field means its value in DefaultLimits. Sizes are in bytes.
+// Limits bound the memory and the time that a client can make the server spend. A
+// zero field means its value in DefaultLimits. Sizes are in bytes.
 type Limits struct {
 	// Connections bounds the connections that have logged in. ReservedForSocket of
 	// them are for Unix sockets only, so that an operator can still log in.

@@ -13,11 +13,11 @@ import (
 // staleWait bounds the attempt to connect to an existing socket file.
 const staleWait = time.Second
 
-// Listen opens an address: host:port, or the path of a Unix socket. A path begins with
-// / or ., or with @ for a name without a file (unix(7), abstract). If the path is a
-// directory, the socket is file in it, the name that the protocol's clients look for.
-// A socket file without a listener is replaced. Every user of the machine may connect,
-// as with PostgreSQL's default.
+// Listen opens an address: host:port, or the path of a Unix socket. A path begins
+// with / or ., or with @ for a name without a file (unix(7), abstract). If the path
+// is a directory, the socket is file in it, the name that the protocol's clients
+// look for. A socket file without a listener is replaced. Every user of the machine
+// may connect, as with PostgreSQL's default.
 func Listen(address, file string) (net.Listener, error) {
 	if !isPath(address) {
 		return net.Listen("tcp", address)
@@ -43,8 +43,8 @@ func isPath(address string) bool {
 	return strings.HasPrefix(address, "/") || strings.HasPrefix(address, ".") || strings.HasPrefix(address, "@")
 }
 
-// removeStale removes the socket file that a killed server left behind. It returns an
-// error for another file, and EADDRINUSE for a socket with a listener.
+// removeStale removes the socket file that a killed server left behind. It returns
+// an error for another file, and EADDRINUSE for a socket with a listener.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 // One goroutine at a time uses it; only Lost may be called by others.
 type Machine interface {
 	// Feed consumes the complete messages at the beginning of in and appends the
-	// answers to out. It returns the number of bytes consumed. The next call gets the
-	// rest again, with more behind it. in is valid during the call only. Conn.Skip
-	// announces a message that is consumed in pieces.
+	// answers to out. It returns the number of bytes consumed. The next call gets
+	// the rest again, with more behind it. in is valid during the call only.
+	// Conn.Skip announces a message that is consumed in pieces.
 	//
 	// A call that ends a login leaves the input behind the login for the next call.
 	// The event loop makes the next call, and it notices a client that hangs up. The
 	// first call, and the first after a TLS handshake, have an empty in: in some
 	// protocols the server sends first.
 	//
-	// An error ends the connection after out was sent, and is logged. io.EOF is an end
-	// that the client requested. ErrClosed is an end that the log has already. ctx
-	// ends with the cause ErrShutdown when Shutdown gives up.
+	// An error ends the connection after out was sent, and is logged. io.EOF is an
+	// end that the client requested. ErrClosed is an end that the log has already.
+	// ctx ends with the cause ErrShutdown when Shutdown gives up.
 	Feed(ctx context.Context, in []byte, out *Out) (consumed int, err error)
 
 	// Drop discards a message for which the account has no memory. held is its
@@ -74,8 +74,8 @@ const (
 	Silent                 // no byte within Limits.FirstByte
 )
 
-// ErrClosed is returned by Feed to end a connection. The client has the error already,
-// and the log has a line.
+// ErrClosed is returned by Feed to end a connection. The client has the error
+// already, and the log has a line.
 var ErrClosed = errors.New("connection ended")
 
 // Conn is a Machine's view of its connection.
@@ -95,7 +95,8 @@ type Conn struct {
 	// if TLS is not nil: claims of the client do not count.
 	TLS *Secured
 
-	// Served counts queries, executions and commands. The Machine adds to it in Feed.
+	// Served counts queries, executions and commands. The Machine adds to it in
+	// Feed.
 	Served int64
 
 	conn     *conn  // nil: a machine without a server
@@ -140,8 +141,8 @@ func (c *Conn) HangUp() {
 	}
 }
 
-// PeerUID returns the system's user at the other end of a Unix socket. ok is false over
-// TCP, and on systems other than Linux.
+// PeerUID returns the system's user at the other end of a Unix socket. ok is false
+// over TCP, and on systems other than Linux.
 func (c *Conn) PeerUID() (uid uint32, ok bool) { return c.peerUID, c.peerKnown }
 
 // Wait notes that the statement in Feed is about to block: another goroutine
@@ -152,8 +153,8 @@ func (c *Conn) Wait() {
 	}
 }
 
-// CanTLS reports whether StartTLS may be called: the server has a certificate, and the
-// connection is not inside TLS.
+// CanTLS reports whether StartTLS may be called: the server has a certificate, and
+// the connection is not inside TLS.
 func (c *Conn) CanTLS() bool { return c.canTLS && c.TLS == nil }
 
 // StartTLS begins a TLS handshake after this Feed. The answers so far are sent in

@@ -21,7 +21,8 @@ type flushFunc func(b []byte) error
 
 func (f flushFunc) flush(b []byte) error { return f(b) }
 
-// NewOut returns an Out that sends with flush. FlushFull flushes from limit bytes on.
+// NewOut returns an Out that sends with flush. FlushFull flushes from limit bytes
+// on.
 func NewOut(limit int, flush func(b []byte) error) *Out {
 	return &Out{to: flushFunc(flush), limit: limit}
 }
@@ -55,8 +56,8 @@ type Sender interface {
 	Sent(n int) error
 }
 
-// EndRow calls FlushFull, and then Sent if FlushFull has flushed. Each protocol calls
-// EndRow behind every row.
+// EndRow calls FlushFull, and then Sent if FlushFull has flushed. Each protocol
+// calls EndRow behind every row.
 func (o *Out) EndRow(s Sender) error {
 	n := len(o.B)
 	if err := o.FlushFull(); err != nil || len(o.B) > 0 {

@@ -13,9 +13,9 @@ func (c *conn) join(in []byte) bool {
 	return true
 }
 
-// grow makes the capacity of pending at least size bytes. It doubles up to the expected
-// size of the message, and adds a quarter where that is unknown. It returns false if
-// the account has no memory for it.
+// grow makes the capacity of pending at least size bytes. It doubles up to the
+// expected size of the message, and adds a quarter where that is unknown. It returns
+// false if the account has no memory for it.
 func (c *conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true

@@ -5,8 +5,9 @@ import "net/netip"
 // Places limits connections that any client can open, such as connections that have
 // not logged in. A new connection always gets a place. When all places are taken, it
 // evicts another connection: the oldest from the address with the most places in the
-// network with the most places. So a client that opens many connections evicts its own
-// first. Clients that never log in do not keep others out. Not safe for concurrent use.
+// network with the most places. So a client that opens many connections evicts its
+// own first. Clients that never log in do not keep others out. Not safe for
+// concurrent use.
 type Places[C comparable] struct {
 	size   int
 	held   map[C]place

@@ -20,9 +20,9 @@ const (
 	// machine need processors, too.
 	minPart, maxPart = 4, 32
 
-	// stuckAfter is the interval of the watchdog. A statement makes other connections
-	// wait no longer than twice that. After quietAfter intervals without traffic the
-	// watchdog sleeps.
+	// stuckAfter is the interval of the watchdog. A statement makes other
+	// connections wait no longer than twice that. After quietAfter intervals without
+	// traffic the watchdog sleeps.
 	stuckAfter = 4 * time.Millisecond
 	quietAfter = 250
 
@@ -38,9 +38,9 @@ const (
 // answers it at once. That saves the scheduler's work between two queries, about as
 // much as the query itself.
 //
-// Nothing may block the loop. Three kinds of statements keep their goroutine: one that
-// is about to wait (Conn.Wait, a full socket), one that has much to send, one that
-// takes longer than stuckAfter. Another goroutine then goes on with the loop.
+// Nothing may block the loop. Three kinds of statements keep their goroutine: one
+// that is about to wait (Conn.Wait, a full socket), one that has much to send, one
+// that takes longer than stuckAfter. Another goroutine then goes on with the loop.
 type poller struct {
 	epfd   int
 	wakeFD int // wake-up fd, an eventfd(2): ends the loop
@@ -68,13 +68,13 @@ const (
 	maxFD     = 1 << 20
 )
 
-// batch holds the events of one epoll_pwait, or a part of them. A goroutine waits for
-// the events of the main batch, and hands parts of a large one to helper batches. A
-// helper polls by itself, without waiting, as long as there are many events. Otherwise
-// it would be idle until the main batch is done.
+// batch holds the events of one epoll_pwait, or a part of them. A goroutine waits
+// for the events of the main batch, and hands parts of a large one to helper
+// batches. A helper polls by itself, without waiting, as long as there are many
+// events. Otherwise it would be idle until the main batch is done.
 //
-// The goroutine that works on a batch owns it. A goroutine that changes step from the
-// owner's value to 0 becomes the owner.
+// The goroutine that works on a batch owns it. A goroutine that changes step from
+// the owner's value to 0 becomes the owner.
 type batch struct {
 	events  [batchSize]syscall.EpollEvent
 	n, next int
@@ -175,10 +175,11 @@ func (p *poller) more(b *batch) bool {
 	return true
 }
 
-// begin marks that the owner of a batch works on its next event, and wakes the watchdog
-// if it sleeps. begin stores step and then loads asleep; sleep stores asleep and then
-// loads step. So at least one of them sees the other's store. If begin loaded first,
-// the watchdog could fall asleep in between and miss a blocked loop.
+// begin marks that the owner of a batch works on its next event, and wakes the
+// watchdog if it sleeps. begin stores step and then loads asleep; sleep stores
+// asleep and then loads step. So at least one of them sees the other's store. If
+// begin loaded first, the watchdog could fall asleep in between and miss a blocked
+// loop.
 func (p *poller) begin(b *batch) (serial uint64) {
 	serial = b.serial + 1
 	b.serial = serial
@@ -227,8 +228,8 @@ func (p *poller) poll(b *batch) {
 const forever = -1
 
 // pwait fills a batch with up to most events by epoll_pwait(2), and returns their
-// number: 0 after an error. timeout is 0 or forever. A call that may block tells the Go
-// scheduler (Syscall6); a call that polls need not (RawSyscall6).
+// number: 0 after an error. timeout is 0 or forever. A call that may block tells the
+// Go scheduler (Syscall6); a call that polls need not (RawSyscall6).
 func (p *poller) pwait(b *batch, most, timeout int) int {
 	var n uintptr
 	var errno syscall.Errno

@@ -20,9 +20,9 @@ const (
 	again          // claimed, and another event has arrived
 )
 
-// socket is a connection's socket in the event loop. It is a net.Conn, but at its read
-// deadline it runs the connection instead of ending a Read. The goroutine that has
-// claimed the socket owns the connection.
+// socket is a connection's socket in the event loop. It is a net.Conn, but at its
+// read deadline it runs the connection instead of ending a Read. The goroutine that
+// has claimed the socket owns the connection.
 type socket struct {
 	poller        *poller
 	conn          *conn
@@ -114,8 +114,8 @@ func (s *socket) lost() {
 	}
 }
 
-// release ends a claim. It returns false if another event has arrived: then the claim
-// goes on.
+// release ends a claim. It returns false if another event has arrived: then the
+// claim goes on.
 func (s *socket) release() bool {
 	if s.state.CompareAndSwap(working, waiting) {
 		return true
@@ -132,8 +132,8 @@ func (s *socket) call() {
 	}
 }
 
-// SetReadDeadline implements net.Conn. call runs at t, or at once if t has passed. The
-// zero time stops it.
+// SetReadDeadline implements net.Conn. call runs at t, or at once if t has passed.
+// The zero time stops it.
 func (s *socket) SetReadDeadline(t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,8 +154,8 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements net.Conn. Only cutOff calls it. It ignores its argument:
-// the running write and all later ones get cutGrace.
+// SetWriteDeadline implements net.Conn. Only cutOff calls it. It ignores its
+// argument: the running write and all later ones get cutGrace.
 func (s *socket) SetWriteDeadline(time.Time) error {
 	s.shortDeadline.Store(true)
 	s.wakeWriter()

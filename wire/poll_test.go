@@ -52,8 +52,8 @@ func TestLongStatementsDoNotBlockTheLoop(t *testing.T) {
 	}
 }
 
-// Each answer reaches the connection that sent the query, while connections begin and
-// end in any way, descriptors are reused and batches are split.
+// Each answer reaches the connection that sent the query, while connections begin
+// and end in any way, descriptors are reused and batches are split.
 func TestAnswersReachTheirConnection(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	s, _ := linesServer(Limits{})
@@ -97,8 +97,8 @@ func TestAnswersReachTheirConnection(t *testing.T) {
 	waitGone(t, s)
 }
 
-// In every interleaving of the loop and its watchdog, a watchdog that sleeps while an
-// event is being worked on has been woken.
+// In every interleaving of the loop and its watchdog, a watchdog that sleeps while
+// an event is being worked on has been woken.
 func TestWatchdogMissesNoWakeUp(t *testing.T) {
 	const rounds = 100_000
 	p := &poller{main: &batch{}, helpers: []*batch{{helper: true}}, wake: make(chan struct{}, 1)}

@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
-// SendRows sends the rows of a portal, at most limit if it is not 0. row appends one row
-// to B. The error is io.EOF after the last row, nil at the limit.
+// SendRows sends the rows of a portal, at most limit if it is not 0. row appends one
+// row to B. The error is io.EOF after the last row, nil at the limit.
 func (o *Out) SendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, row func([]datum.Value) error) (rows int64, err error) {
 	for limit == 0 || rows < limit {
 		values, err := p.Next(ctx)
@@ -31,8 +31,8 @@ func (o *Out) SendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, row
 // answers hold about two runs.
 const runLength = 1024
 
-// SendIDs sends the rows of a portal of ids, without making a datum.Value for a row. run
-// appends a row for each id of a run. For limit and the error see SendRows.
+// SendIDs sends the rows of a portal of ids, without making a datum.Value for a row.
+// run appends a row for each id of a run. For limit and the error see SendRows.
 func (o *Out) SendIDs(ctx context.Context, p *sqlfuncs.Portal, limit int64, run func(dst []byte, r generator.Range) []byte) (rows int64, err error) {
 	for limit == 0 || rows < limit {
 		n := int64(runLength)

@@ -24,9 +24,9 @@ type Server struct {
 	Limits Limits
 	Logger *slog.Logger // nil: slog.Default()
 
-	// TLS holds the certificates; nil for plaintext only. ALPN is the protocol's name
-	// for RFC 7301: a client that offers only other names is refused. "" does not
-	// negotiate.
+	// TLS holds the certificates; nil for plaintext only. ALPN is the protocol's
+	// name for RFC 7301: a client that offers only other names is refused. "" does
+	// not negotiate.
 	TLS  *TLS
 	ALPN string
 
@@ -70,8 +70,8 @@ const (
 	acceptPauseMin = 5 * time.Millisecond
 	acceptPauseMax = time.Second
 
-	// networkFactor times PerIP is the limit of a network: a /64 may be one host with
-	// many addresses, or a whole local network.
+	// networkFactor times PerIP is the limit of a network: a /64 may be one host
+	// with many addresses, or a whole local network.
 	networkFactor = 4
 
 	// cutGrace bounds the last write of a connection that is cut off.

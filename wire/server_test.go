@@ -49,8 +49,8 @@ func TestConnectionsBeforeTheLoginAreLimited(t *testing.T) {
 	})
 }
 
-// A client with many connections does not keep others out: neither clients from other
-// addresses, nor a client from the same address that logs in at once.
+// A client with many connections does not keep others out: neither clients from
+// other addresses, nor a client from the same address that logs in at once.
 func TestConnectionsBeforeTheLoginKeepNoUserOut(t *testing.T) {
 	s, _ := linesServer(Limits{PreAuth: 4})
 	l := listenTCP(t)
@@ -245,8 +245,8 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 	})
 }
 
-// When the server gives up, an answer that the client does not read gets cutGrace, not
-// the write limit.
+// When the server gives up, an answer that the client does not read gets cutGrace,
+// not the write limit.
 func TestCutOffAnswersAreNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := linesServer(Limits{FlushAt: 1 << 20})
@@ -320,8 +320,8 @@ func TestShutdownUnderAFlood(t *testing.T) {
 	})
 }
 
-// A shutdown waits for the end of a client's transaction. A client that has just logged
-// in gets the answer to its first statement.
+// A shutdown waits for the end of a client's transaction. A client that has just
+// logged in gets the answer to its first statement.
 func TestShutdownLetsTransactionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{})

@@ -11,9 +11,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Session is the part of a Machine that both protocols have in common: the SQL session
-// of the client, and the statement that it runs. The goroutine that serves the
-// connection owns it. Any goroutine may call Lost and Statement.Interrupt.
+// Session is the part of a Machine that both protocols have in common: the SQL
+// session of the client, and the statement that it runs. The goroutine that serves
+// the connection owns it. Any goroutine may call Lost and Statement.Interrupt.
 type Session struct {
 	SQL       *sqlfuncs.Session // nil before the login
 	Conn      *Conn
@@ -25,13 +25,13 @@ type Session struct {
 	idle time.Duration // result of IdleTimeout while ran is false
 }
 
-// Opened notes that SQL is a new session, or that its settings have changed without a
-// statement.
+// Opened notes that SQL is a new session, or that its settings have changed without
+// a statement.
 func (s *Session) Opened() { s.ran = true }
 
-// BeginText waits for a CPU slot before a long text is parsed. The wait and the parsing
-// end like a statement: by the statement timeout or by an interrupt. Without an error
-// the caller must call EndText.
+// BeginText waits for a CPU slot before a long text is parsed. The wait and the
+// parsing end like a statement: by the statement timeout or by an interrupt. Without
+// an error the caller must call EndText.
 func (s *Session) BeginText(ctx context.Context, text []byte) error {
 	if len(text) < sqlfuncs.LongText {
 		return nil
@@ -52,8 +52,8 @@ func (s *Session) EndText(text []byte) {
 	}
 }
 
-// BeginStatement returns the context of a statement that the slow path runs. The caller
-// must call Statement.End.
+// BeginStatement returns the context of a statement that the slow path runs. The
+// caller must call Statement.End.
 func (s *Session) BeginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
 	s.ran, s.Text = true, st.Text
 	if st.OwnTimeout() {
@@ -63,8 +63,8 @@ func (s *Session) BeginStatement(ctx context.Context, st *sqlfuncs.Statement) co
 	return s.Statement.Begin(ctx, timeout, overdue)
 }
 
-// LogInternal logs an error that is a bug of the server: it has no SQLSTATE, or that of
-// internal errors (XX000).
+// LogInternal logs an error that is a bug of the server: it has no SQLSTATE, or that
+// of internal errors (XX000).
 func (s *Session) LogInternal(log *slog.Logger, limits *Limits, err error) {
 	e, ok := errors.AsType[*sqlstate.Error](err)
 	if ok && e.Code != sqlstate.Internal {

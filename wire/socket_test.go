@@ -48,8 +48,8 @@ func waitGone(t *testing.T, s *Server) {
 	}
 }
 
-// A client may send its last statements together with the end of its input. It gets its
-// answers, and the server notices the end.
+// A client may send its last statements together with the end of its input. It gets
+// its answers, and the server notices the end.
 func TestHalfClosedClientGetsItsAnswers(t *testing.T) {
 	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		var clients sync.WaitGroup
@@ -128,7 +128,8 @@ func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
 	})
 }
 
-// The last answer arrives, although the client has sent more than the server has read.
+// The last answer arrives, although the client has sent more than the server has
+// read.
 func TestTheLastAnswerArrives(t *testing.T) {
 	sockets(t, waitLimit, func(t *testing.T, s *Server, dial func() *peer) {
 		for range 20 {
@@ -218,7 +219,8 @@ func allocatesNothing(t *testing.T, p *peer, others float64) {
 	}
 }
 
-// echo is a machine that sends its input back. After a first line "tls" it begins TLS.
+// echo is a machine that sends its input back. After a first line "tls" it begins
+// TLS.
 type echo struct {
 	lines
 	conn *Conn

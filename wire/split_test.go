@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// The durations of the loop's steps, about as measured on the machines of the reports.
-// The model adds them up for numbers of processors that those machines do not have.
+// The durations of the loop's steps, about as measured on the machines of the
+// reports. The model adds them up for numbers of processors that those machines do
+// not have.
 const (
 	modelPoll    = 300 * time.Nanosecond  // epoll_pwait,
 	modelEvent   = 30 * time.Nanosecond   // and for each socket that it reports
@@ -32,8 +33,8 @@ func (r *readiness) Pop() any {
 	return last
 }
 
-// model runs the poller's decisions in virtual time. Each client sends its next query
-// modelClient after an answer. model returns queries a second.
+// model runs the poller's decisions in virtual time. Each client sends its next
+// query modelClient after an answer. model returns queries a second.
 func model(procs, conns int) float64 {
 	const length = 100 * time.Millisecond
 	p := &poller{}

@@ -7,8 +7,8 @@ import (
 )
 
 // Statement makes the contexts of the statements of a connection. The next statement
-// uses the same context again, unless it was canceled. So most statements allocate no
-// context and no timer.
+// uses the same context again, unless it was canceled. So most statements allocate
+// no context and no timer.
 type Statement struct {
 	Took func(time.Duration) // called with the duration of each statement; may be nil
 

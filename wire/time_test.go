@@ -174,8 +174,8 @@ func TestSkippedMessageHasItsTime(t *testing.T) {
 	})
 }
 
-// The log has a line with the reason for every connection that the server ends. It has
-// none for the connections that a shutdown ends.
+// The log has a line with the reason for every connection that the server ends. It
+// has none for the connections that a shutdown ends.
 func TestEndsAreLogged(t *testing.T) {
 	for reason, end := range map[string]func(p *peer, s *Server){
 		"bad line": func(p *peer, _ *Server) { p.send("bad\n") },

@@ -73,8 +73,9 @@ func (t *TLS) Replace(p PEM) error {
 	return nil
 }
 
-// suites lists the cipher suites for TLS 1.2, without the CBC modes, which have known
-// padding attacks. crypto/tls does not let a program choose the suites of TLS 1.3.
+// suites lists the cipher suites for TLS 1.2, without the CBC modes, which have
+// known padding attacks. crypto/tls does not let a program choose the suites of TLS
+// 1.3.
 var suites = []uint16{
 	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -88,10 +89,10 @@ func (t *TLS) Config() *tls.Config { return t.current.Load().config }
 // Leaf returns the server's certificate.
 func (t *TLS) Leaf() *x509.Certificate { return t.current.Load().leaf }
 
-// endPoint returns the channel binding tls-server-end-point of RFC 5929, section 4.1:
-// the hash of the certificate. The hash function is that of the certificate's
-// signature, or SHA-256 in place of MD5 and SHA-1. endPoint returns nil where the RFC
-// defines none.
+// endPoint returns the channel binding tls-server-end-point of RFC 5929, section
+// 4.1: the hash of the certificate. The hash function is that of the certificate's
+// signature, or SHA-256 in place of MD5 and SHA-1. endPoint returns nil where the
+// RFC defines none.
 func endPoint(leaf *x509.Certificate) []byte {
 	var h crypto.Hash
 	switch leaf.SignatureAlgorithm {
@@ -128,8 +129,8 @@ type Encryption struct {
 	ClientDN, ClientSerial, IssuerDN string
 }
 
-// secure does the TLS handshake. The input that the Machine has left is its beginning.
-// It reports whether the connection goes on.
+// secure does the TLS handshake. The input that the Machine has left is its
+// beginning. It reports whether the connection goes on.
 func (c *conn) secure() bool {
 	c.upgrade, c.info.startTLS = false, false
 	identity := c.server.TLS.current.Load()
@@ -189,15 +190,16 @@ func distinguishedName(n pkix.Name) string {
 	return b.String()
 }
 
-// attributes maps object identifiers to the short names of RFC 4519, and that of e-mail
-// addresses (PKCS #9).
+// attributes maps object identifiers to the short names of RFC 4519, and that of
+// e-mail addresses (PKCS #9).
 var attributes = map[string]string{
 	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.10": "O", "2.5.4.11": "OU",
 	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
 // errNoInput is returned by tlsSocket.Read when the socket has no input. It is
-// temporary: after a temporary error crypto/tls keeps the part of a record that it has.
+// temporary: after a temporary error crypto/tls keeps the part of a record that it
+// has.
 var errNoInput net.Error = noInputError{}
 
 type noInputError struct{}
@@ -295,8 +297,8 @@ func (c *conn) drainTLS() bool {
 	}
 }
 
-// closeTLS sends close_notify. It waits for a client that does not read for cutGrace at
-// most.
+// closeTLS sends close_notify. It waits for a client that does not read for cutGrace
+// at most.
 func (c *conn) closeTLS() {
 	if c.tls == nil || c.out.Err() != nil {
 		return

@@ -180,8 +180,8 @@ func TestOneWriteForABatchInsideTLS(t *testing.T) {
 	}
 }
 
-// The server serves the messages that have arrived while the rest of a record is under
-// way, and then serves the rest.
+// The server serves the messages that have arrived while the rest of a record is
+// under way, and then serves the rest.
 func TestTLSRecordsInPieces(t *testing.T) {
 	_, l, authority := tlsServer(t, Limits{}, io.Discard)
 	p := dialTCP(t, l)
@@ -247,8 +247,8 @@ func (c *prefixConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Bytes that an attacker inserts between the request for TLS and the handshake are not
-// served as the client's (CVE-2021-23214).
+// Bytes that an attacker inserts between the request for TLS and the handshake are
+// not served as the client's (CVE-2021-23214).
 func TestPlaintextIsNeverTakenForTLS(t *testing.T) {
 	var log logBuffer
 	s, l, _ := tlsServer(t, Limits{}, &log)

@@ -28,8 +28,8 @@ const (
 	scramPrefix = "SCRAM-SHA-256$"
 )
 
-// SCRAM is a verifier for SCRAM-SHA-256 (RFC 5802, section 3). It checks a proof, and
-// cannot make one.
+// SCRAM is a verifier for SCRAM-SHA-256 (RFC 5802, section 3). It checks a proof,
+// and cannot make one.
 type SCRAM struct {
 	Iterations int
 	Salt       []byte

@@ -375,9 +375,9 @@ func quoteField(f string) string {
 	return f
 }
 
-// Edit returns the text of a users file with one user set, or removed if user is nil.
-// The number of users becomes the first line, and a file without a secret gets one.
-// Nothing else changes. found reports whether the name was there.
+// Edit returns the text of a users file with one user set, or removed if user is
+// nil. The number of users becomes the first line, and a file without a secret gets
+// one. Nothing else changes. found reports whether the name was there.
 func Edit(text, name string, user *User) (edited string, found bool, err error) {
 	var b strings.Builder
 	mocked, count := false, 0
@@ -421,8 +421,8 @@ const fileHead = `# Users of nextid: NAME VERIFIERâ€¦ [admin] [only=GENERATOR,â€
 # @mock makes the salts of names that do not exist. Keep it as secret as the rest of this file.
 `
 
-// eachLine calls f with the fields of every line that has any. A last line without an
-// end is an error: the file may have been read while it was written.
+// eachLine calls f with the fields of every line that has any. A last line without
+// an end is an error: the file may have been read while it was written.
 func eachLine(text string, f func(fields []string) error) error {
 	number := 0
 	for line := range strings.Lines(text) {

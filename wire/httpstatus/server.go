@@ -5,8 +5,8 @@
 //	/readyz   200 while clients should connect, else 503 and the reason (readiness)
 //	/metrics  metrics in Prometheus's text format
 //
-// Server answers on one listener, with the functions of its Config. It has a limit of
-// its own on connections.
+// Server answers on one listener, with the functions of its Config. It has a limit
+// of its own on connections.
 package httpstatus
 
 import (

@@ -34,7 +34,7 @@ type conn struct {
 
 	more    uint16 // statusMoreResults while another result follows
 	told    told
-	untold  bool     // the slow path has run since told.status
+	slowRan bool     // the slow path has run since told.status
 	skipped skipping // an over-long command
 
 	statements map[uint32]*statement // prepared
@@ -238,7 +238,7 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 
 // begin returns the context of a statement that the slow path runs.
 func (c *conn) begin(ctx context.Context, st *sqlfuncs.Statement) context.Context {
-	c.untold = true
+	c.slowRan = true
 	return c.BeginStatement(ctx, st)
 }
 

@@ -106,7 +106,7 @@ func (c *conn) ok(dst []byte, affected, insertID uint64) []byte {
 
 // tell notes the status flags that the last packet of an answer has told.
 func (c *conn) tell() {
-	c.told.status, c.untold = c.status()&^c.more, false
+	c.told.status, c.slowRan = c.status()&^c.more, false
 }
 
 // okPacket appends an OK packet with the header 0, or 0xfe in the place of an

@@ -17,7 +17,7 @@ import (
 // is a COM_QUERY that asks for an id, and copies of it that follow. It returns
 // how many, 0 for the slow path.
 func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served int) {
-	if c.untold || len(command) == 0 || command[0] != comQuery {
+	if c.slowRan || len(command) == 0 || command[0] != comQuery {
 		return 0
 	}
 	text := command[1:]
@@ -44,7 +44,7 @@ func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served 
 
 // drawExecution answers the execution of a prepared statement with c.args.
 func (c *conn) drawExecution(st *sqlfuncs.Statement, out *wire.Out) bool {
-	if c.untold {
+	if c.slowRan {
 		return false
 	}
 	ids, ok := c.SQL.Fast.Execute(st, c.args, 1)

@@ -354,7 +354,8 @@ func TestChangeUser(t *testing.T) {
 		c.wantOutcome(`more "\x03"`)
 		c.wantOutcome("OK")
 		for range 3 {
-			// An answer to the old nonce, which somebody may have heard, counts for nothing.
+			// An answer to the old nonce, which somebody may have heard, counts for
+			// nothing.
 			c.seq = 1
 			c.write(change("fast", scramble256("secret", first), "caching_sha2_password"))
 			c.wantOutcome("switch caching_sha2_password")

@@ -9,21 +9,21 @@ import (
 	"nextid/wire"
 )
 
-// Authenticator checks logins.
+// Authenticator checks logins. It must be safe for concurrent use.
 type Authenticator interface {
-	// Begin starts the login of a user. It must treat unknown users like known
-	// ones, so that a client cannot find out which users exist.
+	// Begin starts the login of a user. It must treat unknown users like known ones,
+	// so that a client cannot find out which users exist.
 	Begin(user, database string, c *wire.Conn) Exchange
 }
 
 // Exchange is the login of one client: Authentication messages and the client's
 // answers ("p": password, SASL).
 type Exchange interface {
-	// Next takes the client's last answer, nil at the beginning, and returns
-	// the next request: the body of an Authentication message, its code
-	// first; nil for none. done ends the login in success, after the request.
-	// An error ends the connection; an *sqlstate.Error is told to the client.
-	// Next may wait, but not beyond ctx.
+	// Next takes the client's last answer, nil at the beginning. It returns the next
+	// request, the body of an Authentication message with its code first, or nil for
+	// none. done ends the login with success, after the request. An error ends the
+	// connection; the client gets an *sqlstate.Error as it is. Next may wait, but
+	// not beyond ctx.
 	Next(ctx context.Context, answer []byte) (request []byte, done bool, err error)
 
 	// Authorize writes the rights of the user into the options of its session.
@@ -36,7 +36,8 @@ type login struct {
 	exchange Exchange // nil: no proof is needed
 }
 
-// proof serves the messages of a login. Nothing but answers is allowed.
+// proof serves a message of a login. Only answers ("p") are allowed:
+// PasswordMessage, SASLInitialResponse, SASLResponse.
 func (c *conn) proof(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if in[0] != 'p' {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "expected password response, got message type %d", in[0]))
@@ -55,8 +56,8 @@ func (c *conn) proof(ctx context.Context, in []byte, out *wire.Out) (n int, err 
 	return n, c.identify(ctx, in[headerSize:n:n], out)
 }
 
-// identify takes the next step of the login, and opens the session after the
-// last one.
+// identify gives an answer to the Exchange and sends its next request. After the
+// last step it opens the session.
 func (c *conn) identify(ctx context.Context, answer []byte, out *wire.Out) error {
 	c.state = identifying
 	if c.login.exchange != nil {

@@ -10,7 +10,7 @@ import (
 	"nextid/wire"
 )
 
-// errNoMemory is returned for an incomplete message that the account refuses.
+// errNoMemory is sent for an incomplete message that the account of memory refuses.
 var errNoMemory = sqlstate.New(sqlstate.OutOfMemory, "out of memory for a long message").
 	WithHint("Send shorter statements, or raise limits.memory in the configuration.")
 
@@ -30,15 +30,15 @@ type conn struct {
 	login    *login // while identifying
 
 	state              state
-	minor              uint8
-	askedSSL, askedGSS bool
-	direct             bool // TLS began without SSLRequest
-	skipToSync         bool // after an error in an extended query
-	untold             bool // the slow path has run since the last ReadyForQuery
-	status             byte // that the last ReadyForQuery told
+	minor              uint8 // of the protocol version
+	askedSSL, askedGSS bool  // SSLRequest, GSSENCRequest were sent: each only once
+	direct             bool  // TLS began without SSLRequest
+	skipToSync         bool  // after an error in an extended query
+	slowRan            bool  // the slow path has run since the last ReadyForQuery
+	status             byte  // transaction status in the last ReadyForQuery
 	secret             [secretSize]byte
 
-	skip int64 // bytes of an over-long message that are still to come
+	skip int64 // bytes of a discarded message that have not arrived
 
 	args    []sqlfuncs.Arg // of the Bind being read, storage reused
 	formats []int16
@@ -46,7 +46,8 @@ type conn struct {
 
 var _ wire.Machine = (*conn)(nil)
 
-// Feed implements wire.Machine.
+// Feed implements wire.Machine. It returns after a login, and before a TLS
+// handshake: the input behind them is for the next Feed.
 func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
 	served := int64(0)
 	for consumed < len(in) {
@@ -85,8 +86,10 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	return consumed, err
 }
 
-// message serves the first message of in, or more where the fast path answers
-// them together. It returns their bytes, and the number of statements executed.
+// message serves the first message of in, or several that the fast path answers
+// together. It returns the number of their bytes, and of statements executed. n is 0
+// while the message has not arrived whole, or if its bytes are to be skipped
+// (c.skip).
 func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	h, ok, err := readHeader(in, &c.protocol.limits)
 	n = headerSize + h.size
@@ -111,7 +114,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		}
 	}
 	if h.typ == 'Q' || h.typ == 'E' {
-		c.untold, commands = true, 1
+		c.slowRan, commands = true, 1
 	}
 	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
 }
@@ -132,9 +135,10 @@ func (c *conn) skipMessage(n int) {
 	c.Conn.Skip(true)
 }
 
-// ignores reports whether messages of a type are skipped: those between an error
-// and Sync, and the data of a COPY FROM STDIN that was refused, which PostgreSQL
-// ignores, too.
+// ignores reports whether messages of a type are skipped. After an error all
+// messages before Sync are. The data of a COPY FROM STDIN (CopyData, CopyDone,
+// CopyFail) always is: COPY FROM STDIN is refused, and PostgreSQL ignores such data,
+// too.
 func (c *conn) ignores(typ byte) bool {
 	switch typ {
 	case 'd', 'c', 'f':
@@ -184,14 +188,14 @@ func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Ou
 	return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected message of type %q", string(typ)))
 }
 
-// errMalformed returns the error of a message whose content does not fit its
-// length. The framing is intact: the connection goes on, as with PostgreSQL.
+// errMalformed returns the error for a message with a wrong content. Its length was
+// right, so the framing is intact and the connection goes on, as with PostgreSQL.
 func errMalformed(typ byte) error {
 	return sqlstate.New(sqlstate.ProtocolViolation, "invalid message format of type %q", string(typ))
 }
 
-// extended ends a message of the extended protocol: after an error
-// everything up to Sync is skipped.
+// extended ends a message of the extended protocol. After an error all messages
+// before Sync are skipped ("Extended Query").
 func (c *conn) extended(out *wire.Out, err error) error {
 	if err == nil {
 		return out.FlushFull()
@@ -200,11 +204,11 @@ func (c *conn) extended(out *wire.Out, err error) error {
 	return c.answerError(out, err)
 }
 
-// answerError sends the error of a statement. It ends the connection where the
-// shutdown or a lost client has ended the statement.
+// answerError sends the error of a statement. It ends the connection if the shutdown
+// or a lost client has ended the statement.
 func (c *conn) answerError(out *wire.Out, err error) error {
 	if broken := out.Err(); broken != nil {
-		return broken // the client does not read: the statement's error follows from that
+		return broken // the client does not read, which has caused the statement's error
 	}
 	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) {
 		return c.fatal(out, err)
@@ -229,20 +233,21 @@ func (c *conn) fatal(out *wire.Out, err error) error {
 	return err
 }
 
-// denied sends an error that ends the connection and that the log has already: of
-// a login, or of a limit on connections.
+// denied sends an error that ends the connection and is in the log already: of a
+// login, or of a limit on connections.
 func (c *conn) denied(out *wire.Out, err error) error {
 	_ = c.fatal(out, err)
 	return wire.ErrClosed
 }
 
-// tooLong answers a message over its limit, whose bytes are skipped.
+// tooLong sends the error for a message over its limit. The message is skipped.
 func (c *conn) tooLong(typ byte, out *wire.Out) error {
 	return c.refuseMessage(typ, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.limits.Statement).
 		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."), out)
 }
 
-// refuseMessage answers a message whose bytes are skipped.
+// refuseMessage sends the error for a message that is skipped. After Parse and Bind
+// it skips to Sync; after other messages it sends ReadyForQuery.
 func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 	if c.ignores(typ) {
 		return nil
@@ -271,12 +276,13 @@ func (c *conn) ready(out *wire.Out) {
 	}
 	c.status = c.SQL.Status()
 	out.B = appendReady(out.B, c.status)
-	c.untold, c.Text = false, "" // the text may be long
+	c.slowRan, c.Text = false, "" // the text may be long
 }
 
 var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
 
-// End implements sqlfuncs.Connection.
+// End implements sqlfuncs.Connection: pg_cancel_backend and pg_terminate_backend of
+// another session. Any goroutine may call it.
 func (c *conn) End(queryOnly bool) {
 	if queryOnly {
 		c.Statement.Interrupt(errCanceled)
@@ -316,8 +322,9 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 	_ = c.fatal(out, err) // the connection ends anyway
 }
 
-// mysqlError is an ERR packet of the MySQL protocol, number 1043, for a client
-// that waits for a greeting: PostgreSQL's clients send first.
+// mysqlError is an ERR packet of the MySQL protocol, number 1043, for a client that
+// sends nothing. PostgreSQL's clients send first; MySQL's clients wait for a
+// greeting.
 var mysqlError = func() []byte {
 	const text = "\xff\x13\x04This is the PostgreSQL port of nextid; MySQL clients use the port of --mysql, 3307 by default"
 	return append([]byte{byte(len(text)), 0, 0, 0}, text...)

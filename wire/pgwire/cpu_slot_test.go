@@ -14,8 +14,8 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// TestLongTextsTakeCPUSlots: a text that takes long to parse and plan waits for
-// a CPU slot as a long statement does, and can be stopped there.
+// A text that takes long to parse and plan waits for a CPU slot, as a long statement
+// does. statement_timeout ends the wait.
 func TestLongTextsTakeCPUSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	sql, l := wiretest.SQL(t), wiretest.Listen()
@@ -63,8 +63,8 @@ func TestLongTextsTakeCPUSlots(t *testing.T) {
 	<-rested
 }
 
-// TestLongTextsCanBeStopped: statement_timeout ends a text that is parsed and planned.
-func TestLongTextsCanBeStopped(t *testing.T) {
+// statement_timeout ends the parsing and planning of a text.
+func TestStatementTimeoutEndsLongTexts(t *testing.T) {
 	l := wiretest.Listen()
 	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}), l, wire.ErrServerClosed)
 	conn, err := l.Dial()
@@ -84,8 +84,8 @@ func TestLongTextsCanBeStopped(t *testing.T) {
 	}
 }
 
-// TestManyShortStatementsAreALongOne: statements that came together take a CPU slot
-// when they have worked long together.
+// Statements that arrive together wait for a CPU slot once they have worked long
+// together.
 func TestManyShortStatementsAreALongOne(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	sql := wiretest.SQL(t)

@@ -11,18 +11,23 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// begin appends a message header whose length end fills in.
+// begin appends a message header and returns the index of its length. end writes the
+// length when the body has been appended.
 func begin(dst []byte, typ byte) ([]byte, int) {
 	return append(dst, typ, 0, 0, 0, 0), len(dst) + 1
 }
 
+// end writes the length of a message at the index from begin. The length counts
+// itself, but not the type.
 func end(dst []byte, at int) []byte {
 	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at))
 	return dst
 }
 
+// appendCString appends s and a zero byte. It cuts s at its first zero byte: a
+// client would read the rest as the next field.
 func appendCString(dst []byte, s string) []byte {
-	for i := range len(s) { // a zero byte would end the string early
+	for i := range len(s) {
 		if s[i] == 0 {
 			s = s[:i]
 			break
@@ -35,7 +40,7 @@ func appendInt16(dst []byte, v int16) []byte { return binary.BigEndian.AppendUin
 
 func appendInt32(dst []byte, v int32) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v)) }
 
-// Messages without content.
+// Messages, and beginnings of messages, that are always the same.
 const (
 	parseComplete   = "1\x00\x00\x00\x04"
 	bindComplete    = "2\x00\x00\x00\x04"
@@ -82,7 +87,8 @@ func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i i
 func allText(int) bool   { return false }
 func allBinary(int) bool { return true }
 
-// appendRow appends a DataRow.
+// appendRow appends a DataRow. NULL has the length -1. After an error dst has no
+// part of the row.
 func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *datum.Env) ([]byte, error) {
 	dst, at := begin(dst, 'D')
 	dst = appendInt16(dst, int16(len(row)))
@@ -106,11 +112,14 @@ func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *da
 	return end(dst, at), nil
 }
 
+// appendTag appends CommandComplete.
 func appendTag(dst []byte, p *sqlfuncs.Portal, rows int64) []byte {
 	dst, at := begin(dst, 'C')
 	return end(append(p.AppendTag(dst, rows), 0), at)
 }
 
+// appendNotice appends a NoticeResponse. Clients expect S (localized severity) and V
+// (severity) in it, as in an ErrorResponse.
 func appendNotice(dst []byte, n sqlfuncs.Notice) []byte {
 	dst, at := begin(dst, 'N')
 	dst = appendField(dst, 'S', n.Severity)
@@ -120,8 +129,8 @@ func appendNotice(dst []byte, n sqlfuncs.Notice) []byte {
 	return end(append(dst, 0), at)
 }
 
-// appendField appends a field of an error, unless it is empty. Broken characters
-// that a message quotes from the client are replaced.
+// appendField appends a field of an error, unless it is empty. Bytes that are not
+// UTF-8, which a message may quote from the client, become question marks.
 func appendField(dst []byte, field byte, value string) []byte {
 	if value == "" {
 		return dst
@@ -129,8 +138,9 @@ func appendField(dst []byte, field byte, value string) []byte {
 	return appendCString(append(dst, field), strings.ToValidUTF8(value, "?"))
 }
 
-// appendError appends an ErrorResponse (protocol, "Error and Notice Message
-// Fields").
+// appendError appends an ErrorResponse ("Error and Notice Message Fields"). An error
+// that is no *sqlstate.Error becomes an internal error: its text is for the log
+// only.
 func appendError(dst []byte, severity string, err error) []byte {
 	var e *sqlstate.Error
 	if !errors.As(err, &e) {

@@ -9,7 +9,8 @@ import (
 	"nextid/wire"
 )
 
-// parse serves Parse: name, text, parameter types.
+// parse serves Parse: name, text, parameter types. Types that are 0 or left out are
+// inferred.
 func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	name, text := r.cstring(), r.cstring()
@@ -51,7 +52,7 @@ func tooMany(what string, n, limit int) error {
 	return sqlstate.New(sqlstate.LimitExceeded, "%d %s are more than the limit of %d", n, what, limit)
 }
 
-// bind serves Bind.
+// bind serves Bind. The portal keeps no part of the message.
 func (c *conn) bind(body []byte, out *wire.Out) error {
 	portal, name, err := c.readBind(body)
 	if err != nil {
@@ -70,8 +71,9 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 	return nil
 }
 
-// readBind reads a Bind: portal, statement, formats, values, result formats.
-// The values and the result formats are in c.args and c.formats.
+// readBind reads a Bind: portal, statement, formats, values, result formats. It
+// stores the values in c.args and the result formats in c.formats. The names and
+// values are parts of body.
 func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 	r := reader{b: body}
 	portal, name = r.cstring(), r.cstring()
@@ -127,8 +129,8 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 	return portal, name, nil
 }
 
-// argFormat reads the format code of the i-th value: none, one for all, or
-// one each.
+// argFormat returns the format of the i-th value. A Bind has no format code (text),
+// one for all values, or one for each.
 func argFormat(formats []byte, count, i int) (binary bool, err error) {
 	switch {
 	case count == 0:
@@ -146,7 +148,8 @@ func argFormat(formats []byte, count, i int) (binary bool, err error) {
 	}
 }
 
-// describe serves Describe of a statement or a portal.
+// describe serves Describe of a statement (ParameterDescription, then RowDescription
+// or NoData) or of a portal.
 func (c *conn) describe(body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	kind, name := r.byte(), r.cstring()
@@ -194,7 +197,8 @@ func (c *conn) describePortal(p *sqlfuncs.Portal, out *wire.Out) {
 	out.B = c.appendDescription(out.B, p)
 }
 
-// appendDescription appends the RowDescription of a portal.
+// appendDescription appends the RowDescription of a portal. It uses the encoded one
+// of the statement if the portal has the statement's columns, all in one format.
 func (c *conn) appendDescription(dst []byte, p *sqlfuncs.Portal) []byte {
 	columns, st := p.Columns(), p.Statement()
 	binary, uniform := p.Format()
@@ -204,7 +208,7 @@ func (c *conn) appendDescription(dst []byte, p *sqlfuncs.Portal) []byte {
 	return append(dst, c.description(st, binary)...)
 }
 
-// execute serves Execute: portal, row limit.
+// execute serves Execute: portal, row limit. A limit of 0 or less is none.
 func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	name, limit := r.cstring(), r.int32()
@@ -231,8 +235,9 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	return err
 }
 
-// checkFailedBlock refuses what returns rows while the transaction block has
-// failed: the statement may be older than the failure.
+// checkFailedBlock returns an error (25P02) for a statement with rows while the
+// transaction block has failed. Parse and Bind check that, too, but a statement or
+// portal may be older than the failure.
 func (c *conn) checkFailedBlock(rows bool) error {
 	if rows && c.SQL.Status() == 'E' {
 		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
@@ -240,8 +245,8 @@ func (c *conn) checkFailedBlock(rows bool) error {
 	return nil
 }
 
-// close serves Close of a statement or a portal. An unknown name is no
-// error.
+// close serves Close of a statement or a portal. An unknown name is no error
+// ("Message Flow").
 func (c *conn) close(body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	kind, name := r.byte(), r.cstring()

@@ -11,18 +11,19 @@ import (
 	"nextid/wire/idrun"
 )
 
-// The fast path: requests for one id that sqlfuncs.FastPath answers. Copies of
-// a request that follow it in the input are answered together. A request that
-// is not answered here, for whatever reason, takes the slow path.
+// The fast path answers requests for one id with sqlfuncs.FastPath. It answers a
+// request together with the copies of it that follow in the input. A request that it
+// does not answer takes the slow path, which finds the error if there is one.
 
-// draw answers the request at the beginning of in, whose first message has n
-// bytes, and copies of the request that follow. It returns their size and their
-// number, 0 for the slow path.
+// draw answers the request at the beginning of in, and the copies of it that follow.
+// n is the size of the first message. draw returns the size of all requests and
+// their number. 0 means the slow path; then draw has appended nothing.
 //
-// Nothing may have run since the last ReadyForQuery: a ParameterStatus or
-// another transaction status may have to be sent first.
+// draw requires that the slow path has not run since the last ReadyForQuery.
+// Otherwise a ParameterStatus or another transaction status may have to be sent
+// first.
 func (c *conn) draw(in []byte, n int, out *wire.Out) (size, executed int) {
-	if c.untold {
+	if c.slowRan {
 		return 0, 0
 	}
 	if in[0] == 'Q' {
@@ -31,7 +32,8 @@ func (c *conn) draw(in []byte, n int, out *wire.Out) (size, executed int) {
 	return c.drawExecutions(in, n, out)
 }
 
-// drawQueries answers simple queries.
+// drawQueries answers simple queries. Each answer is RowDescription, DataRow,
+// CommandComplete, ReadyForQuery.
 func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int) {
 	end := n - 1
 	if end < headerSize || in[end] != 0 {
@@ -61,9 +63,10 @@ const (
 )
 
 // drawExecutions answers executions of a prepared statement through the unnamed
-// portal: Bind, perhaps Describe, Execute, perhaps Sync.
+// portal: Bind, perhaps Describe, Execute, perhaps Sync. The result of a named
+// portal could be read again, so it takes the slow path.
 func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed int) {
-	if n <= headerSize || in[headerSize] != 0 { // malformed, or a named portal, which may be executed again
+	if n <= headerSize || in[headerSize] != 0 { // malformed, or a named portal
 		return 0, 0
 	}
 	name := in[headerSize+1 : n]
@@ -85,7 +88,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 	if len(rest) < len(executeUnnamed)+4 || string(rest[:len(executeUnnamed)]) != executeUnnamed {
 		return 0, 0
 	}
-	if binary.BigEndian.Uint32(rest[len(executeUnnamed):]) == 1 { // that there is no second row is not known yet
+	if binary.BigEndian.Uint32(rest[len(executeUnnamed):]) == 1 { // PostgreSQL, too, suspends at the limit before it looks for another row
 		a.end, endReady = portalSuspended, portalSuspended+readyBegin
 	}
 	rest = rest[len(executeUnnamed)+4:]
@@ -94,7 +97,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 		rest = rest[len(syncMessage):]
 	}
 	if _, _, err := c.readBind(in[headerSize:n:n]); err != nil || len(c.formats) > 1 {
-		return 0, 0 // the slow path tells the error
+		return 0, 0 // the slow path sends the error
 	}
 	size = len(in) - len(rest)
 	ids, ok := c.SQL.Fast.Execute(st, c.args, 1+idrun.Repeats(in, size))
@@ -118,8 +121,8 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 	return size * int(ids.Count), int(ids.Count)
 }
 
-// description returns the RowDescription of a statement, which is encoded once
-// for each format.
+// description returns the RowDescription of a statement. It is encoded once for each
+// format: Statement.Memo keeps it, for all sessions.
 func (c *conn) description(st *sqlfuncs.Statement, binary bool) []byte {
 	memo, is := &st.Memo[0], allText
 	if binary {
@@ -133,16 +136,16 @@ func (c *conn) description(st *sqlfuncs.Statement, binary bool) []byte {
 	return encoded
 }
 
-// answer is the whole answer to one request, around the row with its id.
+// answer holds the parts of an answer to one request, around the row with its id.
 type answer struct {
 	begin       string
-	description []byte // RowDescription, if it is asked for
+	description []byte // RowDescription; empty if it was not requested
 	binary      bool   // format of the id
-	end         string
-	ready       byte // status of the ReadyForQuery with which end ends, 0 without one
+	end         string // CommandComplete or PortalSuspended, and the ReadyForQuery up to its status
+	ready       byte   // status of that ReadyForQuery, 0 if end has none
 }
 
-// append appends one answer. It is a message of idrun.Append.
+// append appends one answer. It is the parameter message of idrun.Append.
 func (a *answer) append(dst []byte, i, id int64) (_ []byte, idEnd int) {
 	at := len(dst)
 	dst = append(append(dst, a.begin...), a.description...)
@@ -183,7 +186,8 @@ func appendIDText(dst []byte, _, id int64) (_ []byte, idEnd int) {
 	return dst, n
 }
 
-// appendIDBinary appends a DataRow with one bigint in binary.
+// appendIDBinary appends a DataRow with one bigint in binary. idEnd is -1: idrun
+// must not copy the message.
 func appendIDBinary(dst []byte, _, id int64) (_ []byte, idEnd int) {
 	dst = append(dst, 'D', 0, 0, 0, 18, 0, 1, 0, 0, 0, 8)
 	return binary.BigEndian.AppendUint64(dst, uint64(id)), -1

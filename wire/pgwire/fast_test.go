@@ -22,8 +22,8 @@ func machine(t testing.TB) (wire.Machine, *wire.Out) {
 	return m, out
 }
 
-// rested is a machine whose client is waited for after each input: otherwise
-// all statements together were one long one, which shares the processors.
+// rested is a machine that rests after each input. Otherwise all statements together
+// would count as one long statement, which must wait for a CPU slot.
 type rested struct{ wire.Machine }
 
 func (r rested) Feed(ctx context.Context, in []byte, out *wire.Out) (int, error) {
@@ -39,13 +39,13 @@ func feed(t testing.TB, m wire.Machine, out *wire.Out, in []byte) {
 	}
 }
 
-// fastPath asks for ids; answers is how often ReadyForQuery comes.
+// fastPath is a request for ids. answers is the number of its ReadyForQuery.
 type fastPath struct {
 	prepare, ask []byte
 	answers      int
 }
 
-// fastPaths are the ways to ask for an id that must cost nothing but the id.
+// fastPaths are the requests for an id that must not allocate.
 func fastPaths() map[string]fastPath {
 	prepared := parseMsg("s", "SELECT next_id('numbers')")
 	param := parseMsg("p", "SELECT next_id($1)")
@@ -92,7 +92,8 @@ func TestFastPathAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestStatementsAllocateLittle is about what the warm path does not serve.
+// TestStatementsAllocateLittle bounds the allocations of statements of the slow
+// path.
 func TestStatementsAllocateLittle(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector empties pools")
@@ -135,8 +136,8 @@ func BenchmarkFastPath(b *testing.B) {
 	}
 }
 
-// BenchmarkStatements asks for what the warm path does not serve, next to what
-// it does: each may cost little more than an id.
+// BenchmarkStatements measures statements of the slow path, and a request for an id
+// for comparison.
 func BenchmarkStatements(b *testing.B) {
 	for _, sql := range []string{
 		"SELECT next_id('numbers')",

@@ -10,8 +10,8 @@ import (
 // headerSize is a message's type byte and length.
 const headerSize = 5
 
-// maxMessage is the length from which on the framing is taken as lost:
-// PostgreSQL's own limit, 1 GB.
+// maxMessage bounds the length of a message: 1 GB, PostgreSQL's limit. A greater
+// length means that the framing is lost.
 const maxMessage = 1 << 30
 
 // header is the beginning of a message.
@@ -21,9 +21,9 @@ type header struct {
 	tooLong bool // over its limit: to be skipped and answered with an error
 }
 
-// readHeader reads the header of the first message of in. ok is false while it
-// has not arrived whole. The type is checked before the length, and the length
-// before the body has arrived. After an error the framing is lost.
+// readHeader reads the header of the first message of in. ok is false while the
+// header has not arrived whole. The type is checked before the length, and the
+// length before the body has arrived. After an error the framing is lost.
 func readHeader(in []byte, l *wire.Limits) (h header, ok bool, err error) {
 	if len(in) == 0 {
 		return h, false, nil
@@ -50,8 +50,8 @@ func readHeader(in []byte, l *wire.Limits) (h header, ok bool, err error) {
 }
 
 // messageLimit returns the limit of the body of a message, -1 for types that no
-// client sends. canSkip reports that a longer one is skipped instead of ending the
-// connection.
+// client sends. canSkip reports that a longer message is skipped; otherwise it ends
+// the connection.
 func messageLimit(typ byte, l *wire.Limits) (limit int, canSkip bool) {
 	switch typ {
 	case 'Q', 'P', 'B', 'F', 'd':

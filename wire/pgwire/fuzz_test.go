@@ -16,14 +16,13 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// fuzzMachine feeds input to a new connection in two parts and checks what
-// comes out: whole messages that an independent decoder understands, and
-// never an internal error.
+// fuzzMachine feeds input to a new connection in two parts and checks the answers:
+// whole messages that an independent decoder understands, and no internal error.
 func fuzzMachine(t *testing.T, sql *sqlfuncs.Server, loggedIn bool, in []byte, cut int) {
 	server := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()})
 	m := server.NewMachine(&wire.Conn{ID: 1})
 	defer m.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // pg_sleep and the like
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // ends pg_sleep and other waits
 	defer cancel()
 	const most = 4 << 20
 	sent := 0
@@ -58,8 +57,7 @@ func fuzzMachine(t *testing.T, sql *sqlfuncs.Server, loggedIn bool, in []byte, c
 	}
 }
 
-// checkAnswers decodes what the server sent: whole messages, and nothing
-// else.
+// checkAnswers decodes the server's answers. They must be whole messages.
 func checkAnswers(t *testing.T, b []byte) {
 	f := wiretest.NewDecoder(t, bytes.NewReader(b))
 	for rest := b; len(rest) > 0; {

@@ -25,8 +25,8 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		connect func() net.Conn
 	}{
 		// 1.7 kB of session, machine and socket, and no goroutine; the client's end
-		// lives in this process, too. Stacks that grow for a moment add up to 0.4 kB in
-		// one round of three.
+		// lives in this process, too. Stacks that grow for a moment add up to 0.4 kB
+		// in one round of three.
 		{"plain", 150, 2350, func() net.Conn { return dialRaw(t, plain) }},
 		// The client's end is about as large as the server's. One read buffer
 		// would be 32 kB more.
@@ -49,7 +49,7 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 				}
 			})
 			for range 10 {
-				conns = append(conns, useOnce(t, tc.connect())) // what is made once
+				conns = append(conns, useOnce(t, tc.connect())) // allocates what all connections have in common
 			}
 			got := int64(math.MaxInt64)
 			for range 3 {

@@ -53,14 +53,14 @@ func TestLengthsAreCheckedBeforeAnythingElse(t *testing.T) {
 	}
 }
 
-// TestBeginningsOfMessagesAreCounted: what clients have sent of messages that
-// they do not finish is in the account of bytes, from the first read on; who
-// finds no room is told so. An account is drawn on in grains of 64 KiB.
+// Bytes of incomplete messages are counted on the account of memory, from the first
+// read on. A client gets an error when the account has no memory left. An account
+// draws memory in grains of 64 KiB.
 func TestBeginningsOfMessagesAreCounted(t *testing.T) {
-	const grain, room = 64 << 10, 8
+	const grain, grains = 64 << 10, 8
 	_, registry := wiretest.SQLWith(t, "")
 	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{
-		Registry: registry, Version: "test", Memory: account.Limits{Server: 100 * grain, User: room * grain, Session: room * grain},
+		Registry: registry, Version: "test", Memory: account.Limits{Server: 100 * grain, User: grains * grain, Session: grains * grain},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -70,41 +70,41 @@ func TestBeginningsOfMessagesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
-	said := make(chan string, 7*room)
+	got := make(chan string, 7*grains)
 	begin := func(bytes int) {
 		c := login(t, l.Addr().String())
 		c.write(append([]byte{'Q', 0, 0, 0xf0, 0}, make([]byte, bytes)...)) // of 60 KiB
 		go func() {
 			answer := make([]byte, 1000)
 			n, _ := c.conn.Read(answer) // the end of the test closes it
-			said <- string(answer[:n])
+			got <- string(answer[:n])
 		}()
 	}
-	for range 5 * room {
-		begin(1000) // not worth counting
+	for range 5 * grains {
+		begin(1000) // too small to be counted
 	}
-	for range 2 * room {
+	for range 2 * grains {
 		begin(20_000)
 	}
-	for range room { // of the latter
+	for range grains { // half of the larger ones
 		select {
-		case s := <-said:
+		case s := <-got:
 			if !strings.Contains(s, "C53200") {
-				t.Errorf("who finds no room is told %q", s)
+				t.Errorf("without memory the answer is %q", s)
 			}
 		case <-time.After(waitLimit):
 			t.Fatal("too few of the beginnings are counted")
 		}
 	}
 	select {
-	case s := <-said:
-		t.Errorf("one who had room is told %q", s)
+	case s := <-got:
+		t.Errorf("with memory the answer is %q", s)
 	case <-time.After(100 * time.Millisecond):
 	}
 }
 
-// TestMessageWithoutMemoryIsSkipped: a message that the account of bytes has no room
-// for costs its statement, and not the connection.
+// A message for which the account has no memory gets an error, and the connection
+// goes on.
 func TestMessageWithoutMemoryIsSkipped(t *testing.T) {
 	_, registry := wiretest.SQLWith(t, "")
 	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Memory: account.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}})
@@ -165,7 +165,7 @@ func TestParametersAreCounted(t *testing.T) {
 func refusedAtConnect(t *testing.T, address string) string {
 	t.Helper()
 	c := dial(t, address)
-	c.write(startupPacket(3<<16, "user", "u")) // only then can the client be told
+	c.write(startupPacket(3<<16, "user", "u")) // the error follows it
 	return show(c.next())
 }
 
@@ -233,8 +233,8 @@ func TestSilentClientsAreClosedBeforeTheLogin(t *testing.T) {
 	<-closed
 }
 
-// TestASlowReaderCostsLittle asks for far more than is read. The server must
-// neither hold the answers nor wait for ever, and others must not notice.
+// A client requests far more than it reads. The server closes the connection after
+// Limits.Write, and serves others meanwhile.
 func TestASlowReaderCostsLittle(t *testing.T) {
 	address, server := startServer(t, wire.Limits{Write: 300 * time.Millisecond})
 	stuck := login(t, address)
@@ -321,7 +321,7 @@ func TestStatementTimeout(t *testing.T) {
 	}
 }
 
-// A session may bound its own silence, and not lengthen what the server bears.
+// A session may set a shorter idle timeout than the server's, and no longer one.
 func TestIdleSessionTimeout(t *testing.T) {
 	for _, tc := range []struct {
 		limit time.Duration

@@ -41,7 +41,7 @@ func TestClosedConnectionEndsItsStatement(t *testing.T) {
 		address, server := startServer(t, wire.Limits{})
 		wiretest.CloseWhileRunning(t, server.Connections, dial(t, address).conn, join(startupPacket(3<<16, "user", "u"), queryMsg(endless)))
 	})
-	t.Run("half", func(t *testing.T) { // who ends the input only gets the answers
+	t.Run("half", func(t *testing.T) { // a client that only half-closes gets the answers
 		address, _ := startServer(t, wire.Limits{})
 		c := login(t, address)
 		c.write(join(queryMsg("SELECT 1, pg_sleep(0.1)"), queryMsg("SELECT 2")))

@@ -24,8 +24,8 @@ func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 		"SET application_name = 'x'; SELECT next_id('numbers')", "SELECT next_id('numbers'); SELECT next_id('near')")
 }
 
-// Executions of prepared statements that arrive together are answered like the
-// same messages one by one, which never find what follows them.
+// Executions of prepared statements that arrive together get the same answers as the
+// same messages one by one.
 func TestExecutionsTogetherAreAnsweredLikeMessagesAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"numbers", "near", "down", "far", "few", "absent"}
@@ -81,7 +81,7 @@ func TestExecutionsTogetherAreAnsweredLikeMessagesAlone(t *testing.T) {
 		"SET LOCAL application_name = 'z'", "RESET application_name", "SELECT 1/0", "SELECT currval('far')")
 }
 
-// asker returns what feeds a machine and returns its answers.
+// asker returns a function that feeds a machine and returns its answers.
 func asker(t *testing.T, m wire.Machine) func(in []byte) []byte {
 	var sent []byte
 	out := wire.NewOut(1000, func(b []byte) error {
@@ -100,9 +100,9 @@ func asker(t *testing.T, m wire.Machine) func(in []byte) []byte {
 	}
 }
 
-// What a statement changed is told with the ReadyForQuery that ends its batch,
-// also where the batch goes on with a request for an id.
-func TestASettingIsToldBeforeTheReadyOfItsBatch(t *testing.T) {
+// ParameterStatus for a changed setting comes before the ReadyForQuery that ends the
+// batch, also if a request for an id follows in the batch.
+func TestParameterStatusComesBeforeReadyForQuery(t *testing.T) {
 	m, out := machine(t)
 	feed(t, m, out, join(parseMsg("id", "SELECT next_id('numbers')"), bindMsg("", "id", 0), executeMsg("", 0), syncMsg()))
 	for name, id := range map[string][]byte{
@@ -111,9 +111,9 @@ func TestASettingIsToldBeforeTheReadyOfItsBatch(t *testing.T) {
 	} {
 		out.B = out.B[:0]
 		feed(t, m, out, join(parseMsg("", "SET application_name = '"+name+"'"), bindMsg("", "", 0), executeMsg("", 0), id))
-		told, ready := bytes.Index(out.B, []byte("application_name\x00"+name)), bytes.IndexByte(out.B, 'Z')
-		if told < 0 || told > ready {
-			t.Errorf("%s: told at byte %d, ReadyForQuery at %d", name, told, ready)
+		status, ready := bytes.Index(out.B, []byte("application_name\x00"+name)), bytes.IndexByte(out.B, 'Z')
+		if status < 0 || status > ready {
+			t.Errorf("%s: ParameterStatus at byte %d, ReadyForQuery at %d", name, status, ready)
 		}
 	}
 }

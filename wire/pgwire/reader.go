@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// reader decodes one message. It keeps the first failure: callers read a whole
-// structure and call ok once. The byte slices that it returns are parts of the
-// message.
+// reader decodes one message. After a failure it returns zero values only, so that
+// callers read a whole structure and call ok once. The byte slices that it returns
+// are parts of the message. Integers are big-endian.
 type reader struct {
 	b   []byte
 	bad bool
@@ -39,7 +39,7 @@ func (r *reader) int32() int32 {
 	return 0
 }
 
-// bytes reads n bytes; n < 0 is a failure.
+// bytes reads n bytes. n < 0, which a message may hold as a length, is a failure.
 func (r *reader) bytes(n int) []byte {
 	if n < 0 || n > len(r.b) {
 		r.fail()
@@ -62,9 +62,9 @@ func (r *reader) cstring() []byte {
 	return v
 }
 
-// count reads an int16 that is a number of items of at least size bytes each. A
-// number that the rest of the message cannot hold is a failure: nothing is
-// allocated for it.
+// count reads the number of items that follow, an unsigned 16-bit integer. Each item
+// has at least size bytes. A number that the rest of the message cannot hold is a
+// failure, so that callers may allocate for the items.
 func (r *reader) count(size int) int {
 	n := int(uint16(r.int16()))
 	if n*size > len(r.b) {

@@ -24,16 +24,15 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// The corpus is what clients really sent, a file for each, and what
-// PostgreSQL 15 answered: one message a line, all connections of the client
-// one after the other. A server was recorded that had next_id, next_ids and
-// parse_id as functions, orders and orders_seq as sequences, and ids and
-// orders_id as views.
+// The corpus holds recorded messages of real clients, a file for each, and the
+// answers of PostgreSQL 15: one message a line, all connections of the client one
+// after the other. The recorded server had the functions next_id, next_ids and
+// parse_id, the sequences orders and orders_seq, and the views ids and orders_id.
 //
-// TestReplay sends the same to a machine and compares types of messages,
+// TestReplay sends the same messages to a machine. It compares types of messages,
 // column names, type OIDs, command tags, transaction status and SQLSTATE.
-// What differs stands in differences.txt with its reason; -update writes the
-// file anew, and what it cannot explain fails the test until somebody does.
+// Differences are in differences.txt with their reasons. -update writes the file
+// again. New differences get the reason unexplained, with which the test fails.
 
 var updateDifferences = flag.Bool("update", false, "rewrite testdata/corpus/differences.txt")
 
@@ -133,7 +132,7 @@ func (r *recorded) param(t *testing.T, i int, p *string) []byte {
 	return append(i32(len(value)), value...)
 }
 
-// step holds what goes from one ReadyForQuery to the next.
+// step holds the messages from one ReadyForQuery to the next.
 type step struct {
 	in        []byte
 	statement string   // the texts, or the first Bind's
@@ -340,7 +339,7 @@ func short(s string, most int) string {
 	return s
 }
 
-// replayServer has what the recorded server had.
+// replayServer returns a server with the objects of the recorded server.
 func replayServer(t *testing.T) *wire.Server {
 	t.Helper()
 	sql, registry := wiretest.SQLWith(t, "")
@@ -352,7 +351,7 @@ func replayServer(t *testing.T) *wire.Server {
 	return pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()})
 }
 
-// comparison replays one client and notes what differs.
+// comparison replays one client and notes differences.
 type comparison struct {
 	t        *testing.T
 	server   *wire.Server
@@ -425,14 +424,14 @@ func TestReplay(t *testing.T) {
 // difference3 is a statement, PostgreSQL's answer, and ours.
 type difference3 [3]string
 
-// differences are those that have a reason, in the order of the file.
+// differences holds the content of differences.txt, in the order of the file.
 type differences struct {
 	reasons []string
 	entries map[string][]difference3 // by reason
 	seen    map[difference3]bool
 }
 
-// unexplained is the reason of what -update found.
+// unexplained is the reason that -update writes for a new difference.
 const unexplained = "?"
 
 func differencesFile() string { return filepath.Join("testdata", "corpus", "differences.txt") }

@@ -12,8 +12,8 @@ import (
 	"nextid/wire/idrun"
 )
 
-// sendRows sends the rows of a portal and its end: CommandComplete, or
-// PortalSuspended after limit rows (0: all).
+// sendRows sends the rows of a portal, and CommandComplete, or PortalSuspended after
+// limit rows (0: all). It sends a row's notices before the row, as PostgreSQL does.
 func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, out *wire.Out) (rows int64, err error) {
 	switch {
 	case p.Copy() != nil:
@@ -39,7 +39,8 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, ou
 	return rows, nil
 }
 
-// sendCopy answers COPY … TO STDOUT: CopyOutResponse, CopyData, CopyDone.
+// sendCopy answers COPY … TO STDOUT: CopyOutResponse, CopyData, CopyDone ("COPY
+// Operations").
 func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (rows int64, err error) {
 	cp := p.Copy()
 	columns := p.Columns()

@@ -29,7 +29,7 @@ func New(cfg Config) *wire.Server {
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
 }
 
-// protocol has the state of all connections of a server.
+// protocol holds the common state of a server's connections.
 type protocol struct {
 	sql    *sqlfuncs.Server
 	auth   Authenticator
@@ -42,7 +42,9 @@ func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
 	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
-// cancelKeys maps process ids to connections, for CancelRequest.
+// cancelKeys maps process ids to connections, for CancelRequest. A CancelRequest
+// comes over a connection of its own, without a login ("Canceling Requests in
+// Progress").
 type cancelKeys struct {
 	mu    sync.Mutex
 	conns map[int32]*conn
@@ -59,6 +61,7 @@ func (c *conn) cancelSecret() []byte {
 	return c.secret[:4]
 }
 
+// add makes the secret of a connection and stores the connection.
 func (k *cancelKeys) add(c *conn) {
 	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
 	k.mu.Lock()
@@ -75,8 +78,8 @@ func (k *cancelKeys) remove(c *conn) {
 	delete(k.conns, c.Conn.ID)
 }
 
-// cancel interrupts the statement of a connection if the secret is right. The
-// client does not learn whether it was.
+// cancel serves a CancelRequest: process id, secret. It interrupts the statement of
+// the connection if the secret is right. The client does not learn whether it was.
 func (k *cancelKeys) cancel(body []byte) {
 	pid := int32(binary.BigEndian.Uint32(body))
 	k.mu.Lock()

@@ -18,7 +18,7 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// answers feeds a logged-in machine and returns what it answers, as text.
+// answers feeds a logged-in machine and returns its answers as text.
 func answers(t *testing.T, m wire.Machine, out *wire.Out, in []byte) []string {
 	t.Helper()
 	out.B = out.B[:0]
@@ -164,7 +164,7 @@ func TestReplicationIsRefused(t *testing.T) {
 	}
 }
 
-func TestFailedBlockAnswersNothingOlder(t *testing.T) {
+func TestFailedBlockRefusesOlderPortals(t *testing.T) {
 	m, out := machine(t)
 	feed(t, m, out, join(queryMsg("BEGIN"), parseMsg("s", "SELECT 1"), bindMsg("p", "s", 0), parseMsg("", "nonsense"), syncMsg()))
 	for name, in := range map[string][]byte{
@@ -257,7 +257,7 @@ func TestIdleSessionLimit(t *testing.T) {
 	})
 }
 
-func TestShutdownCutOffIsToldToTheClient(t *testing.T) {
+func TestShutdownCutOffSendsAnError(t *testing.T) {
 	for name, statement := range map[string][]byte{
 		"simple":   queryMsg("SELECT pg_sleep(3600)"),
 		"extended": join(parseMsg("", "SELECT pg_sleep(3600)"), bindMsg("", "", 0), executeMsg("", 0), syncMsg()),

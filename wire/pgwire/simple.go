@@ -8,7 +8,8 @@ import (
 	"nextid/wire"
 )
 
-// query serves a simple Query.
+// query serves Query: its statements, and ReadyForQuery, also after an error
+// ("Simple Query").
 func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	var err error
 	if n := bytes.IndexByte(body, 0); n >= 0 && n == len(body)-1 {
@@ -27,7 +28,8 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	return out.FlushFull()
 }
 
-// runQuery runs the statements of a simple query one after another.
+// runQuery runs the statements of a simple query one after another, up to the first
+// error. The whole text is parsed first: after a syntax error no statement runs.
 func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
@@ -60,7 +62,8 @@ func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	}
 }
 
-// runStatement runs one statement of a simple query.
+// runStatement runs one statement of a simple query and sends its result in text
+// format.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
 	p := c.SQL.Run(st)
 	defer p.Close()

@@ -33,8 +33,7 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 	return l.Addr().String(), server
 }
 
-// client is a raw connection whose answers are read by two
-// decoders.
+// client is a raw connection. Two decoders read the answers.
 type client struct {
 	t    testing.TB
 	conn net.Conn

@@ -10,8 +10,8 @@ import (
 const longestStart = 10_000
 
 // RefuseStarting answers the start-up packet of a client with an error while the
-// server has no SQL yet. The caller sets a deadline and closes the connection.
-// Requests for encryption are refused; nothing secret is sent.
+// server has no SQL yet. The caller sets a deadline and closes the connection. It
+// refuses encryption: neither side sends a secret.
 func RefuseStarting(client net.Conn, why error) {
 	var head [8]byte // length and code
 	for range 3 {    // one request for TLS and one for GSSAPI may come before

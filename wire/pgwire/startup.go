@@ -16,28 +16,30 @@ import (
 	"nextid/wire"
 )
 
-// Codes in the place of the version in the first packet.
+// Request codes, which are sent in the place of the protocol version ("Message
+// Formats": CancelRequest, SSLRequest, GSSENCRequest).
 const (
 	cancelRequest = 80877102
 	sslRequest    = 80877103
 	gssRequest    = 80877104
 )
 
-// Protocol versions.
+// Protocol versions. 3.1 does not exist. 3.2 has longer secrets for CancelRequest.
 const (
 	majorVersion = 3
 	newestMinor  = 2
 )
 
-// alpn is the protocol's name in TLS (PostgreSQL documentation, "SSL Session
-// Encryption"). tlsHandshake is the first byte of a TLS handshake; a start-up
-// packet of at most 10 000 bytes begins with a zero.
+// alpn is the protocol's name in TLS ("SSL Session Encryption"). tlsHandshake is the
+// first byte of a TLS handshake (RFC 8446, section 5.1). A start-up packet of at
+// most 10 000 bytes begins with a zero.
 const (
 	alpn         = "postgresql"
 	tlsHandshake = 0x16
 )
 
-// startup serves a packet before the login. n is 0 while it has not arrived whole.
+// startup serves a packet before the login. n is 0 while the packet has not arrived
+// whole. Wrong packets end the connection.
 func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if in[0] == tlsHandshake && !c.askedSSL && !c.askedGSS {
 		return 0, c.directTLS()
@@ -75,11 +77,11 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	return n, c.begin(ctx, int(code&0xffff), body, out)
 }
 
-// errStop ends a Feed after which a TLS handshake begins. It stays inside
-// this package.
+// errStop makes Feed return, without an error, before a TLS handshake.
 var errStop = errors.New("TLS begins")
 
-// encryption answers SSLRequest and GSSENCRequest. rest is the input behind it.
+// encryption answers SSLRequest and GSSENCRequest: S for TLS, N for plaintext. rest
+// is the input behind the request.
 func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) error {
 	asked := &c.askedSSL
 	if code == gssRequest {
@@ -105,7 +107,8 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 	return errStop
 }
 
-// directTLS begins TLS without SSLRequest (sslnegotiation=direct of libpq 17).
+// directTLS begins TLS without SSLRequest (sslnegotiation=direct of libpq 17). The
+// client must then use ALPN, which startup checks after the handshake.
 func (c *conn) directTLS() error {
 	if !c.Conn.CanTLS() {
 		return errNoTLS // the client would not understand an error
@@ -123,7 +126,8 @@ func (c *conn) startTLS() {
 	c.Conn.StartTLS()
 }
 
-// begin reads the start-up packet and begins the login.
+// begin reads the start-up packet and begins the login. A newer minor version and
+// unknown protocol options get NegotiateProtocolVersion.
 func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out) error {
 	params, unknown, err := c.startupParams(body)
 	if err != nil {
@@ -144,7 +148,8 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 	return c.identify(ctx, nil, out)
 }
 
-// open opens the session of a client that has logged in.
+// open opens the session of a client that has logged in, and sends the messages
+// before its first query ("Start-up").
 func (c *conn) open(out *wire.Out) error {
 	err := c.Conn.Admit()
 	if err == nil {
@@ -176,8 +181,8 @@ func (c *conn) open(out *wire.Out) error {
 // param is one name and value of the start-up packet.
 type param struct{ name, value string }
 
-// startupParams reads the names and values of the start-up packet. Unknown options
-// of the protocol itself (_pq_.…) are returned apart.
+// startupParams reads the names and values of the start-up packet. It returns
+// options of the protocol itself (_pq_.…) apart: this server knows none of them.
 func (c *conn) startupParams(body []byte) (params []param, unknown []string, err error) {
 	r := reader{b: body}
 	for {
@@ -212,11 +217,13 @@ func appendNegotiation(dst []byte, minor int, unknown []string) []byte {
 	return end(dst, at)
 }
 
-// idleInTransaction is the setting whose default is Limits.IdleInTransaction.
+// idleInTransaction is the setting that gets Limits.IdleInTransaction as its
+// default.
 const idleInTransaction = "idle_in_transaction_session_timeout"
 
-// sessionOptions returns the options of a session. As in PostgreSQL, a parameter
-// has precedence over the same setting in the parameter options.
+// sessionOptions returns the options of a session. As in PostgreSQL, a parameter has
+// precedence over the same setting in the parameter "options". The options grant
+// Admin; a login with an Exchange overwrites that (Authorize).
 func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote,
@@ -256,8 +263,8 @@ func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 // maxShown bounds a word of the client in a message, in bytes.
 const maxShown = 64
 
-// commandLine reads the parameter options: -c name=value and --name=value, with
-// blanks escaped by a backslash.
+// commandLine reads the parameter "options": -c name=value and --name=value. A
+// backslash escapes a blank.
 func commandLine(text string, into map[string]string) error {
 	words := splitOptions(text)
 	for i := 0; i < len(words); i++ {
@@ -281,7 +288,8 @@ func commandLine(text string, into map[string]string) error {
 	return nil
 }
 
-// splitOptions splits at blanks; a backslash takes the next byte as it is.
+// splitOptions splits a text at blanks. A byte behind a backslash is part of the
+// word.
 func splitOptions(text string) []string {
 	var words []string
 	var word bytes.Buffer

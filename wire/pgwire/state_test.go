@@ -14,8 +14,8 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// passwords is an Authenticator that asks for a clear-text password, which
-// is the user's name, and then for another one, its reverse.
+// passwords is an Authenticator that requests two clear-text passwords: the user's
+// name, and then its reverse.
 type passwords struct{}
 
 type passwordExchange struct {
@@ -66,7 +66,7 @@ func machineInState(t *testing.T, state string) (m wire.Machine, out *wire.Out) 
 	return m, out
 }
 
-// tags are the type bytes of the messages in b, without what stands inside.
+// tags returns the type bytes of the messages in b.
 func tags(b []byte) string {
 	var s strings.Builder
 	for len(b) >= 5 {
@@ -77,9 +77,8 @@ func tags(b []byte) string {
 	return s.String() + string(b)
 }
 
-// TestEveryMessageInEveryState is the table of what is legal where. An
-// answer is the types of the messages; "!" after it means that the
-// connection ends.
+// TestEveryMessageInEveryState checks a table of the answers to each message in each
+// state. An answer is the types of its messages. "!" means that the connection ends.
 func TestEveryMessageInEveryState(t *testing.T) {
 	messages := map[byte][]byte{
 		'Q': queryMsg("SELECT 1"),

@@ -14,8 +14,8 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// memoryServer serves on a network in memory, whose buffers are small, so
-// that it shows how far a server runs ahead of its reader.
+// memoryServer serves on a network in memory. Its buffers are small, so that a test
+// sees how far the server runs ahead of the reader.
 func memoryServer(t *testing.T) *wiretest.Listener {
 	t.Helper()
 	l := wiretest.Listen()
@@ -24,7 +24,7 @@ func memoryServer(t *testing.T) *wiretest.Listener {
 	return l
 }
 
-// messages reads messages without keeping them; visit says whether to go on.
+// messages reads messages without keeping them, while visit returns true.
 func messages(t *testing.T, r io.Reader, visit func(typ byte) bool) {
 	t.Helper()
 	var buf [4096]byte
@@ -54,8 +54,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// A million rows go out in constant memory, however slowly they are read:
-// ids are drawn for what the reader has taken, and a little more.
+// A million rows are sent in constant memory, however slowly they are read. The ids
+// are drawn only a little ahead of the reader.
 func TestAMillionRowsStream(t *testing.T) {
 	const (
 		total    = 1_000_000
@@ -113,9 +113,9 @@ func TestAMillionRowsStream(t *testing.T) {
 	}
 }
 
-// A long statement whose client does not read holds up no other one, over a
-// socket and over anything else.
-func TestDeafReadersHoldNoCPUSlot(t *testing.T) {
+// A statement that waits for its client to read has no CPU slot, so that another
+// long statement can run.
+func TestWritersThatWaitHoldNoCPUSlot(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	address, _ := startServer(t, wire.Limits{})
 	overMemory := memoryServer(t)

@@ -18,8 +18,8 @@ func checkName(name []byte) error {
 	return checkText(name)
 }
 
-// checkText refuses text that is not UTF-8, as PostgreSQL does. Later code relies
-// on it.
+// checkText returns an error (22021) for text that is not UTF-8, as PostgreSQL does.
+// Package sqlfuncs relies on it.
 func checkText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil

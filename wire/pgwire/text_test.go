@@ -58,7 +58,7 @@ func parseMsg(name, sql string, types ...int) []byte {
 	return msg('P', cstr(name), cstr(sql), i16(len(types)), i32(types...))
 }
 
-// bindMsg binds text values and asks for one result format.
+// bindMsg binds text values, with one result format for all columns.
 func bindMsg(portal, statement string, format int, values ...string) []byte {
 	b := append(cstr(portal), cstr(statement)...)
 	b = append(b, i16(0, len(values))...)
@@ -150,8 +150,8 @@ func showValue(v []byte) string {
 	return strconv.Quote(string(v))
 }
 
-// until reads messages up to one whose text begins with want and returns
-// all of them as text. It fails when the connection closes before.
+// until reads messages up to the first that begins with want as text. It returns all
+// of them as text, and fails if the connection closes before.
 func (c *client) until(want string) []string {
 	c.t.Helper()
 	var got []string

@@ -15,8 +15,8 @@ import (
 // A transcript is a text of cases:
 //
 //	case NAME [ours]          ours: a real PostgreSQL answers otherwise
-//	> Query SELECT 1          what the client sends, see sendLine
-//	< DataRow "1"             what must come back, see show
+//	> Query SELECT 1          a message of the client, see sendLine
+//	< DataRow "1"             the expected answer, see show
 //
 // All lines of a case after the login; the connection is new for each case.
 // A case ends with the messages that its last < line waits for.
@@ -86,7 +86,7 @@ func sendLine(t *testing.T, line string) []byte {
 	return nil
 }
 
-// play runs a case and returns what came back in the place of each < line.
+// play runs a case and returns the answers in the places of the < lines.
 func play(t *testing.T, c wiretest.Case, address string, drip bool) []string {
 	t.Helper()
 	var conn *client

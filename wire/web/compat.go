@@ -115,8 +115,8 @@ func (s *Server) leafPage(w http.ResponseWriter, r *http.Request, c caller, text
 	})
 }
 
-// The paths of Tinyid's HTTP server (didi/tinyid, tinyid-server). Tinyid's token gives
-// access to a bizType. Here it is the password of the user of that name, or
+// The paths of Tinyid's HTTP server (didi/tinyid, tinyid-server). Tinyid's token
+// gives access to a bizType. Here it is the password of the user of that name, or
 // USER:PASSWORD.
 
 // The codes of Tinyid's JSON answers, which come with status 200.

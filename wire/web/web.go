@@ -112,8 +112,8 @@ func New(cfg Config) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// pageHeaders forbids a browser to load anything from other sites, and other sites to
-// show the page in a frame.
+// pageHeaders forbids a browser to load anything from other sites, and other sites
+// to show the page in a frame.
 func pageHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Decoder reads the messages of a PostgreSQL server with two decoders: pgx's, and its
-// independent predecessor. Both must decode each message, and encode the result to the
-// bytes that were sent.
+// Decoder reads the messages of a PostgreSQL server with two decoders: pgx's, and
+// its independent predecessor. Both must decode each message, and encode the result
+// to the bytes that were sent.
 type Decoder struct {
 	t      testing.TB
 	from   io.Reader

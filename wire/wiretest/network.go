@@ -1,7 +1,7 @@
 // Package wiretest has helpers for tests of the protocols: a network in memory
 // (Listen), transcripts, an SQL layer on a memory store (SQL), certificates
-// (NewAuthority), a pair of decoders, and a check for goroutines that were left behind
-// (Main).
+// (NewAuthority), a pair of decoders, and a check for goroutines that were left
+// behind (Main).
 package wiretest
 
 import (
@@ -16,8 +16,8 @@ import (
 // send and receive buffers.
 const BufferBytes = 64 << 10
 
-// Listener accepts connections in memory. They have buffers, unlike those of net.Pipe.
-// All waits are on channels, for testing/synctest.
+// Listener accepts connections in memory. They have buffers, unlike those of
+// net.Pipe. All waits are on channels, for testing/synctest.
 type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
