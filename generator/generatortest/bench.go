@@ -8,8 +8,8 @@ import (
 	"nextid/generator"
 )
 
-// BenchStore measures reservations: one after the other, and 64 keys that wait at
-// the same time, which a store with group commit answers together.
+// BenchStore measures single reservations, and 64 keys that are reserved at the
+// same time, which a store with group commit combines.
 func BenchStore(b *testing.B, s generator.Store) {
 	for _, waiting := range []int{1, 64} {
 		b.Run(fmt.Sprint("waiting=", waiting), func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// CheckInBubbles is rapid.Check with a bubble of virtual time for each run:
-// rapid stops when a day has passed on the clock that it sees.
+// CheckInBubbles is rapid.Check with a bubble of virtual time for each run. In one
+// bubble for all, rapid would stop after a day of virtual time.
 func CheckInBubbles(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	rapid.Check(t, func(r *rapid.T) {
@@ -19,7 +19,7 @@ func CheckInBubbles(t *testing.T, property func(*rapid.T)) {
 			property(r)
 		})
 		if fmt.Sprintf("%T", failure) == "rapid.invalidData" {
-			panic(failure) // on a line of its own: rapid tells failures apart by their line
+			panic(failure) // on a separate line: rapid distinguishes failures by their line
 		}
 		if failure != nil {
 			panic(failure)

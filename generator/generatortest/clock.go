@@ -1,7 +1,7 @@
 // Package generatortest holds what the tests of generators and stores have in
-// common: a clock whose wall clock can be set, stopped and made to jump, as
-// real ones are by NTP and by hand (Clock), a store that fails on demand
-// (Faulty), and what every generator.Store must do as one suite (RunStore).
+// common. Clock is a clock whose wall clock can be set, stopped and moved, as NTP
+// and operators do. Faulty is a store that fails on demand. RunStore checks every
+// sentence of generator.Store. Load is a constant load on a store.
 package generatortest
 
 import (
@@ -11,17 +11,17 @@ import (
 	"nextid/generator"
 )
 
-// Clock is a generator.Runtime. Both its clocks go on with package time, so
-// that inside a testing/synctest bubble they follow the bubble's clock;
-// Advance moves them on by hand elsewhere. It is safe for concurrent use.
+// Clock is a generator.Runtime. Both its clocks follow package time, so in a
+// testing/synctest bubble they follow the bubble's clock. Elsewhere Advance moves
+// them. It may be used by several goroutines at once.
 type Clock struct {
 	generator.Goroutines
 
 	start time.Time
 
 	mu       sync.Mutex
-	advanced time.Duration // by hand, added to both clocks
-	wall     int64         // Unix ns at the monotonic reading since
+	advanced time.Duration // by Advance, added to both clocks
+	wall     int64         // Unix ns at the monotonic time since
 	since    time.Duration
 	frozen   bool
 }
@@ -47,7 +47,7 @@ func (c *Clock) Monotonic() time.Duration {
 	return c.monotonicLocked()
 }
 
-// Time is the wall clock as a time.Time in UTC.
+// Time returns the wall clock as a time.Time in UTC.
 func (c *Clock) Time() time.Time { return time.Unix(0, c.Wall()).UTC() }
 
 func (c *Clock) monotonicLocked() time.Duration { return time.Since(c.start) + c.advanced }
@@ -59,21 +59,21 @@ func (c *Clock) wallLocked() int64 {
 	return c.wall + int64(c.monotonicLocked()-c.since)
 }
 
-// Advance moves both clocks on by d ≥ 0.
+// Advance moves both clocks forward by d ≥ 0.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advanced += d
 }
 
-// Step makes the wall clock jump by d, back if d is negative.
+// Step moves the wall clock by d, backward if d is negative.
 func (c *Clock) Step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.setLocked(c.wallLocked() + int64(d))
 }
 
-// Set makes the wall clock jump to t.
+// Set sets the wall clock to t.
 func (c *Clock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,8 +82,8 @@ func (c *Clock) Set(t time.Time) {
 
 func (c *Clock) setLocked(wall int64) { c.wall, c.since = wall, c.monotonicLocked() }
 
-// Freeze stops the wall clock (true) or lets it go on (false). The
-// monotonic clock is not touched.
+// Freeze stops the wall clock (true) or starts it again (false). The monotonic
+// clock is not affected.
 func (c *Clock) Freeze(stop bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"nextid/generator"
 )
 
-// awkward is JSON whose bytes a store could be tempted to rewrite.
+// awkward is JSON that a store may not rewrite.
 const awkward = `{"z": 1,  "a":"é % _ ' \" \\ 😀 \u0000", "n":9223372036854775807, "f":1.50, "z2":null}`
 
 func definition(name, options string) generator.Definition {

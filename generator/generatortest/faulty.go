@@ -23,21 +23,21 @@ const (
 	Undefine    Op = "Undefine"
 )
 
-// Always as the number of calls of Faulty.Inject: until Clear.
+// Always is a number of calls for Faulty.Inject: all calls until Clear.
 const Always = -1
 
-// Fault stands in for one call: it decides whether and when to run call,
-// which does the work on the store below, and what the caller gets. An error
-// that it returns is the caller's answer, even when the work was done.
+// Fault replaces one call. It decides whether and when to run call, which does the
+// work on the store below. Its error is the result of the call, even if the work
+// was done.
 type Fault func(ctx context.Context, call func(context.Context) error) error
 
-// FailBefore does nothing and answers err; nil means ErrUnreachable.
+// FailBefore does nothing and returns err; nil means ErrUnreachable.
 func FailBefore(err error) Fault {
 	return func(context.Context, func(context.Context) error) error { return orUnreachable(err) }
 }
 
-// FailAfter does the work and answers err all the same: a lost answer. nil
-// means ErrUnreachable.
+// FailAfter does the work and returns err, like a lost answer. nil means
+// ErrUnreachable.
 func FailAfter(err error) Fault {
 	return func(ctx context.Context, call func(context.Context) error) error {
 		if cause := call(ctx); cause != nil {
@@ -55,7 +55,7 @@ func Hang() Fault {
 	}
 }
 
-// HangAfter does the work, then waits until the caller's context ends: an
+// HangAfter does the work, then waits until the caller's context ends, like an
 // answer that comes too late.
 func HangAfter() Fault {
 	return func(ctx context.Context, call func(context.Context) error) error {
@@ -67,9 +67,8 @@ func HangAfter() Fault {
 	}
 }
 
-// Wait does the work after it could receive from gate (close it to let every
-// call through); a slow store. A context that ends first ends the call
-// without the work.
+// Wait does the work once it has received from gate, like a slow store. Close gate
+// to let all calls through. If the context ends first, the work is not done.
 func Wait(gate <-chan struct{}) Fault {
 	return func(ctx context.Context, call func(context.Context) error) error {
 		select {
@@ -81,8 +80,8 @@ func Wait(gate <-chan struct{}) Fault {
 	}
 }
 
-// ErrUnreachable is the error of an injected failure when the test gives no
-// error of its own: an *Error of kind ErrNotNow.
+// ErrUnreachable is the default error of injected failures: an *Error of kind
+// ErrNotNow.
 var ErrUnreachable error = &generator.Error{Kind: generator.ErrNotNow, Message: "the store does not answer (injected)"}
 
 func orUnreachable(err error) error {
@@ -99,15 +98,15 @@ func outOfTime(ctx context.Context) error {
 	}
 }
 
-// Grant is a reservation whose answer reached the caller of a Faulty.
+// Grant is a reservation whose result reached the caller of a Faulty.
 type Grant struct {
 	Key    string
 	Lo, Hi int64
 }
 
-// Faulty is a Store that fails as the test says and otherwise passes every
-// call on. It is safe for concurrent use and holds no lock while a fault
-// waits, so it works inside a testing/synctest bubble.
+// Faulty is a Store that fails on demand and otherwise passes every call on. It may
+// be used by several goroutines at once. It holds no lock while a fault waits, so
+// it works in a testing/synctest bubble.
 type Faulty struct {
 	below generator.Store
 
@@ -124,42 +123,42 @@ type injection struct {
 
 var _ generator.Store = (*Faulty)(nil)
 
-// NewFaulty returns a Faulty above s, without any fault yet.
+// NewFaulty returns a Faulty above s, without faults.
 func NewFaulty(s generator.Store) *Faulty {
 	return &Faulty{below: s, faults: make(map[Op][]injection), calls: make(map[Op]int)}
 }
 
-// Inject lets the next calls of op suffer fault, after the faults of op that
-// were injected before. calls is their number, or Always.
+// Inject applies fault to the next calls of op, after the faults of op that were
+// injected before. calls is their number, or Always.
 func (f *Faulty) Inject(op Op, calls int, fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults[op] = append(f.faults[op], injection{fault: fault, left: calls})
 }
 
-// Clear takes back every fault. Calls that wait in one go on waiting.
+// Clear removes all faults. Calls that already wait in one go on waiting.
 func (f *Faulty) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.faults)
 }
 
-// Calls returns how many calls of op have begun.
+// Calls returns the number of calls of op so far.
 func (f *Faulty) Calls(op Op) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[op]
 }
 
-// Grants returns the reservations that were acknowledged through f, in the
-// order of their answers. Every id of an engine above f lies inside one.
+// Grants returns the reservations that were acknowledged through f, in the order of
+// their results. Every id of a generator above f is in one of them.
 func (f *Faulty) Grants() []Grant {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]Grant(nil), f.grants...)
 }
 
-// do runs one call of op under the fault that is due.
+// do runs one call of op under the next fault.
 func (f *Faulty) do(ctx context.Context, op Op, call func(context.Context) error) error {
 	fault := f.due(op)
 	if fault == nil {
@@ -207,7 +206,7 @@ func (f *Faulty) Release(ctx context.Context, key string, hi, to int64) error {
 	return f.do(ctx, Release, func(ctx context.Context) error { return f.below.Release(ctx, key, hi, to) })
 }
 
-// Mark implements generator.Reserver. It is a Reserved to Inject.
+// Mark implements generator.Reserver. For Inject it counts as Reserved.
 func (f *Faulty) Mark(ctx context.Context, key string) (m generator.Mark, ok bool, err error) {
 	m, err = answered(ctx, f, Reserved, func(ctx context.Context) (m generator.Mark, err error) {
 		m, ok, err = f.below.Mark(ctx, key)
@@ -268,7 +267,7 @@ func (f *Faulty) Exclusive() bool { return f.below.Exclusive() }
 // Close implements generator.Store.
 func (f *Faulty) Close() error { return f.below.Close() }
 
-// answered is Faulty.do for a call with one value; a failed call has none.
+// answered is Faulty.do for a call with one result; a failed call has none.
 func answered[V any](ctx context.Context, f *Faulty, op Op, call func(context.Context) (V, error)) (V, error) {
 	var v V
 	err := f.do(ctx, op, func(ctx context.Context) (err error) {

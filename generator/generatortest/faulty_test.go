@@ -17,7 +17,7 @@ func reservation(n int64) generator.Reservation {
 	return generator.Reservation{Key: "k", N: n, Limit: generator.NoLimit}
 }
 
-// end returns where key "k" of the store below stands.
+// end returns the end of key "k" in the store below.
 func end(t *testing.T, s generator.Store) int64 {
 	t.Helper()
 	marks, err := s.Reserved(t.Context(), "k")

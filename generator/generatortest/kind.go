@@ -7,8 +7,8 @@ import (
 	"nextid/generator"
 )
 
-// Kind is a generator.Kind of a test. A field that is nil is that of the Kind
-// inside; without one there are no options.
+// Kind is a generator.Kind for tests. Nil fields are those of the Kind inside.
+// Without a Kind inside there are no options.
 type Kind struct {
 	generator.Kind // may be nil
 

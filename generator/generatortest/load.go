@@ -12,10 +12,10 @@ import (
 	"nextid/generator/history"
 )
 
-// Load is a number of writers that reserve on stores of one database all the
-// time, whatever happens to it, and note what they were granted.
+// Load is a set of writers that reserve on stores of one database until Stop, and
+// record what they were granted. Errors do not end them.
 type Load struct {
-	last    atomic.Value // the latest refusal, as text
+	last    atomic.Value // last error, as text
 	t       testing.TB
 	log     history.Log
 	grants  atomic.Int64
@@ -24,10 +24,10 @@ type Load struct {
 	work    sync.WaitGroup
 }
 
-// loadKeys hold what the writers of a Load share.
+// loadKeys is the number of keys that the writers use.
 const loadKeys = 3
 
-// StartLoad begins with four writers on each store. End it with Stop.
+// StartLoad starts four writers on each store. Call Stop at the end.
 func StartLoad(t testing.TB, stores ...generator.Store) *Load {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -66,13 +66,13 @@ func (l *Load) write(ctx context.Context, s generator.Store, writer int) {
 	}
 }
 
-// Grants returns how many reservations were granted so far.
+// Grants returns the number of granted reservations so far.
 func (l *Load) Grants() int64 { return l.grants.Load() }
 
-// Refused returns how many ended with an error so far.
+// Refused returns the number of failed reservations so far.
 func (l *Load) Refused() int64 { return l.refused.Load() }
 
-// Await waits until there are n more grants. It fails the test after a while.
+// Await waits for n more grants. It fails the test after patience.
 func (l *Load) Await(n int64) {
 	l.t.Helper()
 	want := l.Grants() + n

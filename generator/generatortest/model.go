@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Model checks all schedules of a Spin model with flags of the preprocessor. A
-// rule that must fail shows that the model can find the fault.
+// Model checks all schedules of a Spin model with flags for the preprocessor. A
+// rule with holds unset must fail, which shows that the model can find the fault.
 func Model(t *testing.T, file string, holds bool, flags ...string) {
 	t.Helper()
 	for _, program := range []string{"spin", "gcc"} {

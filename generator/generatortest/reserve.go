@@ -90,7 +90,7 @@ func (s suite) reserve(t *testing.T) {
 	})
 }
 
-// wantTransient checks the kind of an error that time or another server cures.
+// wantTransient checks that an error may vanish with time or on another server.
 func wantTransient(t *testing.T, err error) {
 	t.Helper()
 	if errors.Is(err, generator.ErrRetry) {
@@ -145,8 +145,8 @@ func (s suite) extremes(t *testing.T) {
 	wantReserve(ctx, t, store, r, -5, highest-5)
 }
 
-// model compares random calls with the two lines of arithmetic that define
-// Reserve, with numbers near every place where they could overflow.
+// model compares random calls with the definition of Reserve, with numbers near all
+// overflows.
 func (s suite) model(t *testing.T) {
 	ctx, store := s.start(t)
 	round := 0
@@ -184,7 +184,7 @@ func (s suite) model(t *testing.T) {
 	})
 }
 
-// saturated is a+b, held at the ends of int64.
+// saturated returns a+b, limited to int64.
 func saturated(a, b int64) int64 {
 	switch sum := a + b; {
 	case b > 0 && sum < a:
@@ -216,7 +216,7 @@ func (s suite) release(t *testing.T) {
 	t.Run("a key is never raised", func(t *testing.T) {
 		ctx, store := s.start(t)
 		mustReserve(ctx, t, store, request("k", 0, 100))
-		// Whether such a call is an error is left to the store.
+		// The store may return an error or not.
 		_ = store.Release(ctx, "k", 100, 101)
 		_ = store.Release(ctx, "k", 50, 101)
 		mustRelease(ctx, t, store, "k", 100, 100)
@@ -349,7 +349,7 @@ func mustRelease(ctx context.Context, t *testing.T, s generator.Store, key strin
 func mustReserved(ctx context.Context, t *testing.T, s generator.Store, prefix string) []generator.Mark {
 	t.Helper()
 	marks := reservedOf(ctx, t, s, prefix)
-	for _, m := range marks { // a look at one says the same
+	for _, m := range marks { // Mark returns the same
 		one, ok, err := s.Mark(ctx, m.Key)
 		if err != nil || !ok || one.Key != m.Key || one.Hi < m.Hi {
 			t.Errorf("Mark(%q): %+v, %v, %v; listed %+v", m.Key, one, ok, err, m)

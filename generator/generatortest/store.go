@@ -9,18 +9,18 @@ import (
 	"nextid/generator"
 )
 
-// StoreCaps says what kind of store is under test.
+// StoreCaps describes the store under test.
 type StoreCaps struct {
-	// Exclusive holds what Store.Exclusive must answer.
+	// Exclusive is the expected result of Store.Exclusive.
 	Exclusive bool
 
-	// Reopen closes s and opens the same place again. nil: the store is not
-	// durable, and the tests of durability are left out.
+	// Reopen closes s and opens the same place again. nil: the store is not durable,
+	// and the tests of durability are left out.
 	Reopen func(t *testing.T, s generator.Store) generator.Store
 }
 
-// RunStore checks every sentence of generator.Store against the stores that
-// open returns. Each call of open must give an empty store; RunStore closes it.
+// RunStore checks every sentence of generator.Store against the stores that open
+// returns. Each call of open must return an empty store. RunStore closes it.
 func RunStore(t *testing.T, open func(t *testing.T) generator.Store, caps StoreCaps) {
 	s := suite{open: open, caps: caps}
 	t.Run("Reserve", s.reserve)
@@ -38,7 +38,7 @@ type suite struct {
 	caps StoreCaps
 }
 
-// patience bounds every single test; no store needs more than a fraction.
+// patience bounds each test; stores need much less.
 const patience = time.Minute
 
 // start opens an empty store for one test.
@@ -51,7 +51,7 @@ func (s suite) start(t *testing.T) (context.Context, generator.Store) {
 	return ctx, store
 }
 
-// request is a Reservation without a bound.
+// request returns a Reservation without a bound.
 func request(key string, atLeast, n int64) generator.Reservation {
 	return generator.Reservation{Key: key, AtLeast: atLeast, N: n, Limit: generator.NoLimit, Owner: "generatortest"}
 }
@@ -86,7 +86,7 @@ func wantKind(t *testing.T, err, kind error) {
 	}
 }
 
-// lifecycle covers Exclusive, Close and what must outlive a process.
+// lifecycle covers Exclusive, Close and reopening.
 func (s suite) lifecycle(t *testing.T) {
 	t.Run("Exclusive is as the kind of store says", func(t *testing.T) {
 		_, store := s.start(t)
@@ -139,7 +139,7 @@ func (s suite) reopened(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for range 2 { // twice: opening must not change anything either
+	for range 2 { // twice: opening must not change anything
 		store = s.caps.Reopen(t, store)
 		t.Cleanup(func() { store.Close() })
 		after, err := store.Reserved(ctx, "")

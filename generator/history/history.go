@@ -1,9 +1,9 @@
-// Package history checks what a test saw of a generator: no id twice, and
-// the ids of one client in order.
+// Package history checks the draws of a test: no id is issued twice, and the ids of
+// each client are in order.
 //
-// Every test that draws ids records them in a Log and ends in Log.Check.
-// The Log also reads what child processes printed (ReadLines), so that a
-// test that kills servers keeps one history over all of them.
+// A test records its draws in a Log and ends with Log.Check. ReadLines adds the
+// draws that child processes printed. So a test that kills servers has one history
+// of all of them.
 package history
 
 import (
@@ -18,14 +18,14 @@ import (
 	"nextid/generator"
 )
 
-// What Check finds; each error that it returns wraps one of these.
+// Errors of Check. Each error that it returns wraps one of them.
 var (
 	ErrDuplicate = errors.New("id given twice")
 	ErrOrder     = errors.New("ids out of order")
 	ErrMalformed = errors.New("malformed range")
 )
 
-// Event is one acknowledged draw: client got the ids of Range from the
+// Event is one acknowledged draw: client received the ids of Range from the
 // generator Name.
 type Event struct {
 	Name   string
@@ -33,7 +33,7 @@ type Event struct {
 	Range  generator.Range
 }
 
-// String writes the event the way the errors of this package name it.
+// String returns the event in the form of this package's errors.
 func (e Event) String() string {
 	return fmt.Sprintf("%s to client %d", formatRange(e.Range), e.Client)
 }
@@ -45,32 +45,32 @@ func formatRange(r generator.Range) string {
 	return fmt.Sprintf("[%d, step %d, %d ids]", r.First, r.Step, r.Count)
 }
 
-// Log is a history of draws. The zero value is empty and ready; it is safe
-// for concurrent use.
+// Log is a history of draws. The zero value is empty. It may be used by several
+// goroutines at once.
 //
-// A client is one thing that draws in order: a goroutine, a connection, a
-// child process. The order of its events is the order of its Add calls.
+// A client is something that draws one after the other: a goroutine, a connection,
+// a child process. The order of its events is the order of its Add calls.
 type Log struct {
 	mu      sync.RWMutex
 	clients map[int]*client
 }
 
-// client is the part of a Log that belongs to one client.
+// client holds the events of one client.
 type client struct {
 	mu        sync.Mutex
 	tracks    map[string]*track
-	malformed error // the first malformed event
+	malformed error // first malformed event
 }
 
-// track holds what one client drew of one name.
+// track holds the draws of one client from one name.
 type track struct {
 	ranges []generator.Range // in the order of Add
 	ids    int64
 	max    int64
 }
 
-// Add records an event. A malformed range (no ids, or ids outside int64) is
-// not recorded; Check reports it.
+// Add records an event. A malformed range (no ids, or ids outside int64) is not
+// recorded, but reported by Check.
 func (l *Log) Add(e Event) {
 	c := l.client(e.Client)
 	c.mu.Lock()
@@ -111,7 +111,7 @@ func (l *Log) client(id int) *client {
 	return c
 }
 
-// Len returns how many ids were recorded, over all names.
+// Len returns the number of ids recorded, over all names.
 func (l *Log) Len() int64 {
 	var n int64
 	for _, s := range l.snapshot() {
@@ -120,7 +120,7 @@ func (l *Log) Len() int64 {
 	return n
 }
 
-// Max returns the greatest id of name; ok is false when there is none.
+// Max returns the greatest id of name. ok is false if there is none.
 func (l *Log) Max(name string) (id int64, ok bool) {
 	for _, s := range l.snapshot() {
 		if s.name == name && (!ok || s.max > id) {
@@ -130,10 +130,10 @@ func (l *Log) Max(name string) (id int64, ok bool) {
 	return id, ok
 }
 
-// Check reports the first malformed range, the first range of a client that
-// does not lie strictly after the client's previous one of that name
-// (strictly before it for a descending range), and for each name one id that
-// was given twice. It returns nil for a history without any of these.
+// Check reports the first malformed range. For each client and name it reports the
+// first range that is not wholly after the one before (below it for a descending
+// range). For each name it reports one id that was issued twice. It returns nil if
+// there is none of these.
 func (l *Log) Check() error {
 	if err := l.malformed(); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (l *Log) malformed() error {
 	return nil
 }
 
-// frozen is a track as it was at one moment.
+// frozen is a copy of a track.
 type frozen struct {
 	track
 	name   string
@@ -180,7 +180,7 @@ func (s *frozen) event(i int) Event {
 	return Event{Name: s.name, Client: s.client, Range: s.ranges[i]}
 }
 
-// checkOrder compares neighbours only: "after" is transitive.
+// checkOrder compares neighbors only, since the order is transitive.
 func (s *frozen) checkOrder() error {
 	for i := 1; i < len(s.ranges); i++ {
 		prevLo, prevHi := bounds(s.ranges[i-1])
@@ -195,8 +195,8 @@ func (s *frozen) checkOrder() error {
 	return nil
 }
 
-// snapshot returns all tracks, ordered by name and client. The ranges are
-// shared with the Log, which only ever appends to them.
+// snapshot returns all tracks, ordered by name and client. Their ranges are those
+// of the Log, which only appends to them.
 func (l *Log) snapshot() []frozen {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -214,8 +214,8 @@ func (l *Log) snapshot() []frozen {
 	return all
 }
 
-// wellFormed reports whether r holds at least one id, no id twice, and all
-// of them fit into int64.
+// wellFormed reports whether r holds at least one id, no id twice, and only ids
+// that fit int64.
 func wellFormed(r generator.Range) bool {
 	switch {
 	case r.Count < 1:
@@ -237,7 +237,7 @@ func bounds(r generator.Range) (lo, hi int64) {
 	return min(r.First, last), max(r.First, last)
 }
 
-// stepSize is |Step|; it fits for every int64. A single id has step 1.
+// stepSize returns |Step|, which fits for every int64. A single id has step 1.
 func stepSize(r generator.Range) uint64 {
 	switch {
 	case r.Count == 1:
@@ -249,7 +249,7 @@ func stepSize(r generator.Range) uint64 {
 	}
 }
 
-// distance is hi-lo for lo ≤ hi; it fits for every pair of int64.
+// distance returns hi-lo for lo ≤ hi. It fits for every pair of int64.
 func distance(lo, hi int64) uint64 { return uint64(hi) - uint64(lo) }
 
 func addSaturated(a, b int64) int64 {

@@ -34,7 +34,7 @@ func TestCheckFindsEachFault(t *testing.T) {
 	cases := []struct {
 		name   string
 		events []history.Event
-		want   error    // nil: the history is clean
+		want   error    // nil: the history is correct
 		text   []string // what the message must name
 	}{
 		{name: "an empty history is clean"},
@@ -126,8 +126,8 @@ func TestCheckFindsEachFault(t *testing.T) {
 	}
 }
 
-// TestCheckAgreesWithBruteForce draws small crowded histories, so that about
-// half of them have a fault, and compares with expanding every id.
+// TestCheckAgreesWithBruteForce draws small dense histories, of which about half
+// have a fault, and compares with expanding every id.
 func TestCheckAgreesWithBruteForce(t *testing.T) {
 	var faulty, clean int
 	rapid.Check(t, func(t *rapid.T) {
@@ -196,8 +196,8 @@ func bruteForce(events []history.Event) (duplicate, disorder bool) {
 	return duplicate, disorder
 }
 
-// TestCheckFindsOneDuplicateAmongAMillion plants a single repeated id into
-// those that sixteen clients drew one by one at the same time.
+// TestCheckFindsOneDuplicateAmongAMillion adds one repeated id to ids that sixteen
+// clients drew one by one.
 func TestCheckFindsOneDuplicateAmongAMillion(t *testing.T) {
 	const ids = 1_000_000
 	l := singles(ids)
@@ -222,7 +222,7 @@ func BenchmarkCheckFiveMillionSingleIDs(b *testing.B) {
 	}
 }
 
-// singles is a clean history of the ids 0 to n-1, drawn by sixteen clients.
+// singles returns a correct history of the ids 0 to n-1, drawn by sixteen clients.
 func singles(n int64) *history.Log {
 	const clients = 16
 	l := new(history.Log)
@@ -238,7 +238,7 @@ func singles(n int64) *history.Log {
 	return l
 }
 
-// TestCheckDoesNotExpandRanges would never end if it did.
+// TestCheckDoesNotExpandRanges uses ranges that are too long to expand.
 func TestCheckDoesNotExpandRanges(t *testing.T) {
 	var l history.Log
 	for i := range int64(200) {

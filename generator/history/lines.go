@@ -11,9 +11,9 @@ import (
 	"nextid/generator"
 )
 
-// AppendLine appends the text form of a draw, for child processes that print
-// what was acknowledged to them: name, first, step and count, separated by
-// tabs and ended by a newline. Write a line with one call, so that a kill
+// AppendLine appends the text form of a draw: name, first, step and count,
+// separated by tabs, and a newline. Child processes print the draws that were
+// acknowledged to them. They must write each line with one call, so that a kill
 // cannot cut it.
 func AppendLine(b []byte, name string, r generator.Range) []byte {
 	b = append(b, name...)
@@ -24,9 +24,9 @@ func AppendLine(b []byte, name string, r generator.Range) []byte {
 	return append(b, '\n')
 }
 
-// ReadLines adds the lines of AppendLine as draws of client. A last line
-// without its newline is left out: its writer was killed in the middle of
-// it, and its count may be cut short. Any other bad line is an error.
+// ReadLines adds the lines of AppendLine as draws of client. It ignores a last line
+// without a newline, since a kill may have cut its count. Any other bad line is an
+// error.
 func (l *Log) ReadLines(r io.Reader, client int) error {
 	br := bufio.NewReader(r)
 	for n := 1; ; n++ {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// run is a range put in ascending form: lo, lo+step, …, hi.
+// run is a range in ascending form: lo, lo+step, …, hi.
 type run struct {
 	lo, hi int64
 	step   uint64
@@ -15,12 +15,12 @@ type run struct {
 	index  int32 // index into that track's ranges
 }
 
-// checkDisjoint looks for an id that two ranges of one name share. It never
-// expands a range: the cost grows with the number of ranges, not of ids.
+// checkDisjoint looks for an id in two ranges of one name. It does not expand
+// ranges: the cost depends on the number of ranges, not of ids.
 //
-// The runs are swept in the order of their least id. Of the runs that are
-// still open at that point, two with the same step and the same residue
-// would share ids, so each (step, residue) class has at most one open run.
+// It goes through the runs in the order of their least id. A run is open until its
+// greatest id has passed. Two open runs with the same step and residue would have
+// common ids. So each pair of step and residue has at most one open run.
 func checkDisjoint(tracks []frozen) error {
 	s := sweep{open: make(map[uint64]map[uint64]run)}
 	for _, r := range sortedRuns(tracks) {
@@ -48,13 +48,13 @@ func sortedRuns(tracks []frozen) []run {
 	return runs
 }
 
-// sweep holds the open runs: by step, then by residue.
+// sweep holds the open runs, by step and residue.
 type sweep struct {
 	open map[uint64]map[uint64]run
 }
 
-// add takes in the next run. If it shares an id with an open run, add
-// returns that run and the least such id.
+// add adds the next run. If an open run has an id of r, it returns that run and the
+// least such id.
 func (s *sweep) add(r run) (other run, id int64, found bool) {
 	for step, class := range s.open {
 		var o run
@@ -81,8 +81,8 @@ func (s *sweep) add(r run) (other run, id int64, found bool) {
 	return other, id, found
 }
 
-// lookup tests r's ids one by one against a class of runs with one step. If
-// r has that step too, its first id decides.
+// lookup tests r's ids one by one against a class of runs with one step. If r has
+// the same step, its first id decides.
 func lookup(class map[uint64]run, step uint64, r run, n uint64) (run, int64, bool) {
 	if step == r.step {
 		n = 1
@@ -110,7 +110,7 @@ func scan(class map[uint64]run, r run) (other run, id int64, found bool) {
 	return other, id, found
 }
 
-// meet returns the least id that o and r share, where o.lo ≤ r.lo.
+// meet returns the least id that is both in o and in r, where o.lo ≤ r.lo.
 //
 // With g = gcd of the steps, r.lo + k·r.step ≡ o.lo (mod o.step) has the
 // solutions k ≡ need/g · (r.step/g)⁻¹ (mod o.step/g), if g divides need.
@@ -129,11 +129,12 @@ func meet(o, r run) (int64, bool) {
 	return v, v <= o.hi
 }
 
-// count cannot overflow: a Range has less than 2^63 ids.
+// count returns the number of ids. It cannot overflow: a Range has less than 2^63
+// ids.
 func (r run) count() uint64 { return distance(r.lo, r.hi)/r.step + 1 }
 
-// residue is v mod step, the same for all ids of a run. It counts from the
-// least int64 so that negative ids need no special case.
+// residue returns v mod step, which is equal for all ids of a run. It counts from
+// the least int64, so that negative ids need no special case.
 func residue(v int64, step uint64) uint64 { return (uint64(v) ^ 1<<63) % step }
 
 // gcdInverse returns g = gcd(a, b) and the inverse of a/g modulo b/g, by
@@ -161,7 +162,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// mulMod is a·b mod m for a, b < m (or m = 1 with a = 0).
+// mulMod returns a·b mod m for a, b < m (or m = 1 with a = 0).
 func mulMod(a, b, m uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	_, rem := bits.Div64(hi, lo, m)

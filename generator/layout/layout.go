@@ -1,6 +1,8 @@
-// Package layout packs and parses the bit fields of time-based ids. A layout
-// is data: fields from high to low with their widths, an epoch and a unit of
-// time. New systems are new rows in presets.go, not new code.
+// Package layout packs and parses the bit fields of time-based ids. A Layout is
+// data: fields from high to low with their widths, an epoch and a unit of time.
+// Preset returns those of known systems (presets.go); another system is another row
+// there. Given parses a layout in options, and Pinned is its stored form. A stored
+// layout never changes, since the ids would get another meaning.
 package layout
 
 import (
@@ -16,7 +18,7 @@ import (
 	"nextid/generator"
 )
 
-// FieldKind holds what a bit field of an id holds.
+// FieldKind is the kind of a bit field.
 type FieldKind string
 
 // The kinds of fields.
@@ -24,16 +26,16 @@ const (
 	Time       FieldKind = "time"       // ticks of Unit since Epoch
 	Datacenter FieldKind = "datacenter" // high part of the worker id
 	Worker     FieldKind = "worker"     // low part of the worker id, or all of it
-	Rollback   FieldKind = "rollback"   // counts how often the clock was set back
-	Sequence   FieldKind = "sequence"   // counts ids within a tick
-	Own        FieldKind = "field"      // what the caller of next_id(name, field) says: a shard, a gene
+	Rollback   FieldKind = "rollback"   // number of times that the clock was set back
+	Sequence   FieldKind = "sequence"   // number of the id within its tick
+	Own        FieldKind = "field"      // set by the caller of next_id(name, field): a shard, a gene
 
-	// Reversed is the time with its bits in reverse order, which spreads ids
-	// that follow one another (CockroachDB's unordered_unique_rowid).
+	// Reversed is the time with its bits in reverse order, which spreads consecutive
+	// ids (CockroachDB's unordered_unique_rowid).
 	Reversed FieldKind = "reversed"
-	// Shard and Counter make an id without a time: a number that spreads rows
-	// over a sharded table, and one from the store (TiDB's AUTO_RANDOM). They
-	// are taken for the worker and the sequence.
+	// Shard and Counter form an id without a time: a number that spreads rows over a
+	// sharded table, and a number from the store (TiDB's AUTO_RANDOM). They use the
+	// places of worker and sequence.
 	Shard   FieldKind = "shard"
 	Counter FieldKind = "counter"
 )
@@ -44,39 +46,39 @@ type Field struct {
 	Bits uint8     `json:"bits"`
 }
 
-// Layout says where the parts of an id are. Use New or Preset, which check
-// it and compute the shifts; the fields must not be changed afterwards.
+// Layout describes the fields of an id. New and Preset check it and compute the
+// shifts. It must not be changed after that.
 type Layout struct {
 	Name   string
 	Fields []Field // from the highest bits to the lowest
 	Epoch  time.Time
 	Unit   time.Duration
 
-	// Start shows how the system begins the sequence of a tick, as the option
-	// sequence_start is written; "" is zero. Only presets have it.
+	// Start is the value of the option sequence_start that matches the system; ""
+	// means zero. Only presets have it.
 	Start string
-	// Note holds what else there is to know, for people. Only presets have it.
+	// Note is a remark for users. Only presets have it.
 	Note string
-	// Signed says that the system's own ids take the sign bit for the highest
-	// bit of the time when the others are used up. Ids that we make never do.
-	// Only presets have it.
+	// Signed is set if the system's own ids use the sign bit as the highest bit of the
+	// time once the others are used up. nextid never issues such ids. Only presets
+	// have it.
 	Signed bool
 
 	time, datacenter, worker, rollback, sequence, own place
 
-	reversed bool // the time field is Reversed: ids do not grow
+	reversed bool // the time field is Reversed: ids do not rise
 }
 
-// place describes where a field lies. A field that the layout does not have is the
-// zero place, which holds nothing but 0.
+// place is the position of a field. Fields that the layout does not have are the
+// zero place, which holds only 0.
 type place struct{ shift, bits uint8 }
 
-func (p place) mask() int64        { return 1<<(p.bits&63) - 1 } // & 63 spares the processor a comparison
+func (p place) mask() int64        { return 1<<(p.bits&63) - 1 } // & 63 avoids a comparison in the machine code
 func (p place) put(v int64) int64  { return v & p.mask() << (p.shift & 63) }
 func (p place) get(id int64) int64 { return id >> (p.shift & 63) & p.mask() }
 
-// Limits of a layout: what fits a positive bigint, and what the engines can
-// serve. A tick must not be long against a time slice (package worker).
+// Limits of a layout: a positive bigint, and values that the kinds can serve. A
+// tick must be short compared to a time slice (package worker).
 const (
 	maxBits     = 63
 	minTimeBits = 20
@@ -84,10 +86,10 @@ const (
 	maxUnit     = time.Minute
 )
 
-// New checks a layout and makes it ready for use. The time field comes
-// first, so that ids grow with time; after it every other kind of field may
-// stand at most once, in any order. Together they fit into 63 bits. A layout
-// of Shard and Counter has no time, and no use for an epoch and a unit.
+// New checks a layout and computes its places. The time field comes first, so that
+// ids rise with time. After it each other kind of field may appear at most once, in
+// any order. All of them together have at most 63 bits. A layout of Shard and
+// Counter has no time; its epoch and unit are not used.
 func New(name string, fields []Field, epoch time.Time, unit time.Duration) (*Layout, error) {
 	l := &Layout{Name: name, Fields: slices.Clone(fields), Epoch: epoch.UTC(), Unit: unit}
 	if err := l.arrange(); err != nil {
@@ -111,7 +113,7 @@ func New(name string, fields []Field, epoch time.Time, unit time.Duration) (*Lay
 	return l, nil
 }
 
-// arrange gives every field its place.
+// arrange sets the place of every field.
 func (l *Layout) arrange() error {
 	total := 0
 	for _, f := range l.Fields {
@@ -133,7 +135,7 @@ func (l *Layout) arrange() error {
 			return fmt.Errorf("field %s has no bits", f.Kind)
 		case p.bits != 0:
 			return fmt.Errorf("field %s appears twice", f.Kind)
-		case (i == 0) != f.Kind.leads():
+		case (i == 0) != f.Kind.isFirst():
 			return errors.New("the time field must come first: otherwise ids do not grow with time")
 		case (f.Kind == Counter) != (i > 0 && l.Fields[0].Kind == Shard):
 			return errors.New("a shard and a counter make a layout of their own, without other fields")
@@ -145,8 +147,8 @@ func (l *Layout) arrange() error {
 	return nil
 }
 
-// leads reports whether a layout begins with the field.
-func (k FieldKind) leads() bool { return k == Time || k == Reversed || k == Shard }
+// isFirst reports whether the field must be the first one.
+func (k FieldKind) isFirst() bool { return k == Time || k == Reversed || k == Shard }
 
 func (l *Layout) placeOf(k FieldKind) *place {
 	switch k {
@@ -166,44 +168,46 @@ func (l *Layout) placeOf(k FieldKind) *place {
 	return nil
 }
 
-// HasTime reports whether ids say when they were made.
+// HasTime reports whether ids contain a time.
 func (l *Layout) HasTime() bool { return l.time.bits > 0 }
 
-// Ordered reports whether ids grow with time.
+// Ordered reports whether ids rise with time.
 func (l *Layout) Ordered() bool { return l.HasTime() && !l.reversed }
 
-// RollbackBits is the width of the rollback field.
+// RollbackBits returns the width of the rollback field.
 func (l *Layout) RollbackBits() uint8 { return l.rollback.bits }
 
-// Own returns where the field lies that callers fill; see generator.Fielder.
+// Own returns the place of the field that callers set; see generator.Fielder.
 func (l *Layout) Own() (shift, bits uint8) { return l.own.shift, l.own.bits }
 
-// SequenceBits is the width of the sequence field.
+// SequenceBits returns the width of the sequence field.
 func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }
 
-// WorkerBits is the width of the worker id. It spans the datacenter and the
-// worker field: datacenter 1, worker 2 in 5+5 bits is worker id 1<<5 | 2.
+// WorkerBits returns the width of the worker id. It is that of the datacenter and
+// the worker field: datacenter 1, worker 2 in 5+5 bits is worker id 1<<5 | 2.
 func (l *Layout) WorkerBits() uint8 { return l.datacenter.bits + l.worker.bits }
 
-// DatacenterBits is the part of WorkerBits that is the datacenter's.
+// DatacenterBits returns the width of the datacenter field.
 func (l *Layout) DatacenterBits() uint8 { return l.datacenter.bits }
 
-// SplitWorker returns what the datacenter and the worker field of a worker id hold.
+// SplitWorker returns the values of the datacenter and the worker field of a worker
+// id.
 func (l *Layout) SplitWorker(id int64) (datacenter, worker int64) {
 	return id >> l.worker.bits, id & l.worker.mask()
 }
 
-// Workers is the number of worker ids.
+// Workers returns the number of worker ids.
 func (l *Layout) Workers() int64 { return 1 << l.WorkerBits() }
 
-// Capacity is the number of ids in all: 2 to the power of its bits.
+// Capacity returns the number of ids: 2 to the power of Bits.
 func (l *Layout) Capacity() uint64 { return uint64(l.maxID()) + 1 }
 
-// MaxTick is the last tick that fits the time field.
+// MaxTick returns the last tick of the time field.
 func (l *Layout) MaxTick() int64 { return l.time.mask() }
 
-// RatePerSecond returns how many ids one worker can make in a second without
-// running ahead of the clock. Without a time there is no such limit: 0.
+// RatePerSecond returns the number of ids that one worker can make in a second
+// without getting ahead of the clock. It returns 0 without a time, where no such
+// limit exists.
 func (l *Layout) RatePerSecond() int64 {
 	if !l.HasTime() {
 		return 0
@@ -211,7 +215,7 @@ func (l *Layout) RatePerSecond() int64 {
 	return int64(time.Second/time.Microsecond) << l.sequence.bits / l.Unit.Microseconds()
 }
 
-// Pack makes an id. What does not fit its field is cut off.
+// Pack returns an id. Values that do not fit their fields are truncated.
 func (l *Layout) Pack(tick, worker, rollback, sequence int64) int64 {
 	return l.putTick(tick) | l.Base(worker, rollback) | l.sequence.put(sequence)
 }
@@ -231,23 +235,24 @@ func (l *Layout) getTick(id int64) int64 {
 	return tick
 }
 
-// reverse turns round the bits of a tick. It undoes itself.
+// reverse reverses the bits of a tick. It is its own inverse.
 func (l *Layout) reverse(tick int64) int64 {
 	return int64(bits.Reverse64(uint64(tick)) >> (64 - l.time.bits))
 }
 
-// Base is the part of an id that stays the same from id to id.
+// Base returns the bits of worker and rollback, which are equal in all ids of a
+// worker.
 func (l *Layout) Base(worker, rollback int64) int64 {
 	return l.datacenter.put(worker>>l.worker.bits) | l.worker.put(worker) | l.rollback.put(rollback)
 }
 
-// Place puts a slot (tick<<SequenceBits | sequence) into the fields of an id.
+// Place returns the bits of a slot (tick<<SequenceBits | sequence).
 func (l *Layout) Place(slot int64) int64 {
 	return l.putTick(slot>>l.sequence.bits) | l.sequence.put(slot)
 }
 
-// SlotStep is the distance between the ids of two neighboring slots: of one
-// tick, or of any two when the layout is Seamless.
+// SlotStep returns the difference between the ids of two consecutive slots of one
+// tick. If the layout is Seamless, that holds for any two consecutive slots.
 func (l *Layout) SlotStep() int64 {
 	if l.sequence.bits == 0 {
 		return 1 << l.time.shift
@@ -255,8 +260,8 @@ func (l *Layout) SlotStep() int64 {
 	return 1 << l.sequence.shift
 }
 
-// Seamless reports whether the sequence lies right below the time, so that
-// ids go on with the same step from one tick into the next.
+// Seamless reports whether the sequence is directly below the time. Then the step
+// between ids is the same from one tick to the next.
 func (l *Layout) Seamless() bool {
 	if l.reversed {
 		return false
@@ -264,18 +269,18 @@ func (l *Layout) Seamless() bool {
 	return l.sequence.bits == 0 || l.time.shift == l.sequence.shift+l.sequence.bits
 }
 
-// Unpack takes the fields out of an id; it undoes Pack.
+// Unpack is the inverse of Pack.
 func (l *Layout) Unpack(id int64) (tick, worker, rollback, sequence int64) {
 	worker = l.datacenter.get(id)<<l.worker.bits | l.worker.get(id)
 	return l.getTick(id), worker, l.rollback.get(id), l.sequence.get(id)
 }
 
-// TimeOf is the instant at which a tick begins.
+// TimeOf returns the instant at which a tick begins.
 func (l *Layout) TimeOf(tick int64) time.Time {
 	return time.UnixMicro(l.Epoch.UnixMicro() + tick*l.Unit.Microseconds()).UTC()
 }
 
-// TickOf is the tick in which an instant lies; negative before the epoch.
+// TickOf returns the tick of an instant. It is negative before the epoch.
 func (l *Layout) TickOf(t time.Time) int64 {
 	micros, unit := t.UnixMicro()-l.Epoch.UnixMicro(), l.Unit.Microseconds()
 	tick := micros / unit
@@ -285,10 +290,10 @@ func (l *Layout) TickOf(t time.Time) int64 {
 	return tick
 }
 
-// Last is the beginning of the last tick: when the layout's time runs out.
+// Last returns the beginning of the last tick.
 func (l *Layout) Last() time.Time { return l.TimeOf(l.MaxTick()) }
 
-// Explain takes an id apart; see generator.Explainer. A number that has more
+// Explain returns the parts of an id; see generator.Explainer. A number with more
 // bits than the layout is ErrOption.
 func (l *Layout) Explain(id int64) (generator.Parts, error) {
 	beyond := id < 0 && l.Signed
@@ -299,7 +304,7 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name').",
 		}
 	}
-	said := &struct { // in one piece of memory
+	said := &struct { // one allocation
 		at    time.Time
 		parts [5]int64
 	}{}
@@ -326,7 +331,7 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 
 func (l *Layout) maxID() int64 { return 1<<l.Bits() - 1 }
 
-// Bits is the width of the ids, 63 at most.
+// Bits returns the width of the ids, at most 63.
 func (l *Layout) Bits() int {
 	total := 0
 	for _, f := range l.Fields {
@@ -335,7 +340,7 @@ func (l *Layout) Bits() int {
 	return total
 }
 
-// Floor is the least id of the tick in which t lies.
+// Floor returns the least id of the tick of t.
 func (l *Layout) Floor(t time.Time) (int64, error) {
 	tick, err := l.boundTick(t)
 	if err != nil {
@@ -344,7 +349,7 @@ func (l *Layout) Floor(t time.Time) (int64, error) {
 	return l.time.put(tick), nil
 }
 
-// Ceil is the greatest id of the tick in which t lies.
+// Ceil returns the greatest id of the tick of t.
 func (l *Layout) Ceil(t time.Time) (int64, error) {
 	tick, err := l.boundTick(t)
 	if err != nil {
@@ -372,7 +377,8 @@ func (l *Layout) boundTick(t time.Time) (int64, error) {
 	return tick, nil
 }
 
-// FieldList prints the fields: "time 41, datacenter 5, worker 5, sequence 12".
+// FieldList returns the fields as a text: "time 41, datacenter 5, worker 5,
+// sequence 12".
 func (l *Layout) FieldList() string {
 	parts := make([]string, len(l.Fields))
 	for i, f := range l.Fields {
@@ -381,8 +387,8 @@ func (l *Layout) FieldList() string {
 	return strings.Join(parts, ", ")
 }
 
-// BeforeEpochError is the generator.ErrNotNow of a server whose clock is
-// before the epoch.
+// BeforeEpochError returns the ErrNotNow of a server whose clock is before the
+// epoch.
 func (l *Layout) BeforeEpochError(name string) error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: name,
@@ -391,7 +397,7 @@ func (l *Layout) BeforeEpochError(name string) error {
 	}
 }
 
-// ExhaustedError is the generator.ErrExhausted of time bits that ran out.
+// ExhaustedError returns the ErrExhausted of time bits that are used up.
 func (l *Layout) ExhaustedError(name string) error {
 	return &generator.Error{
 		Kind: generator.ErrExhausted, Name: name,
@@ -400,7 +406,7 @@ func (l *Layout) ExhaustedError(name string) error {
 	}
 }
 
-// FutureError is the generator.ErrOption of a position v whose time has not come.
+// FutureError returns the ErrOption of a position v whose time is in the future.
 func (l *Layout) FutureError(name string, v int64) error {
 	tick, _, _, _ := l.Unpack(v)
 	return &generator.Error{

@@ -24,8 +24,8 @@ func mustPreset(t testing.TB, name string) *Layout {
 	return l
 }
 
-// packSlowly builds an id from a string of bits: the definition of a layout,
-// written without shifts.
+// packSlowly makes an id from a string of bits, without shifts. It is the
+// definition of a layout.
 func packSlowly(l *Layout, tick, worker, rollback, sequence int64) int64 {
 	var text strings.Builder
 	for _, f := range l.Fields {
@@ -72,7 +72,7 @@ func drawParts(t *rapid.T, l *Layout) (tick, worker, rollback, sequence int64) {
 		field("rollback", bitsOf(l, Rollback)), field("sequence", bitsOf(l, Sequence, Counter))
 }
 
-// drawLayout makes a valid layout with the fields after the time in any order.
+// drawLayout draws a valid layout with the fields after the time in any order.
 func drawLayout(t *rapid.T) *Layout {
 	left := maxBits
 	bits := rapid.IntRange(minTimeBits, 37).Draw(t, "time bits") // 37 bits of seconds end before the year 9999
@@ -162,8 +162,8 @@ func TestTicksAndInstantsAgree(t *testing.T) {
 	})
 }
 
-// Ids whose parts their own systems, or those who describe them, have
-// published, and for the others one of each field made by hand.
+// Ids whose parts are published by their systems or by descriptions of them. For
+// other systems there is a computed id.
 func TestKnownIDsExplainThemselves(t *testing.T) {
 	for _, c := range []struct {
 		layout     string
@@ -187,13 +187,13 @@ func TestKnownIDsExplainThemselves(t *testing.T) {
 		{"sonyflake", 100<<24 | 9<<16 | 7, "2025-01-01T00:00:01Z", -1, 7, 9},
 		{"sonyflake-v1", 100<<24 | 9<<16 | 7, "2014-09-01T00:00:01Z", -1, 7, 9},
 		{"rollback", 1<<22 | 7<<14 | 9, "2010-11-04T01:42:54.658Z", -1, 7, 9},
-		// CockroachDB's page on SERIAL, and the cases of its
-		// TestMapToUnorderedUniqueInt, which keep the node and turn the time round.
+		// CockroachDB's page on SERIAL, and the cases of its TestMapToUnorderedUniqueInt,
+		// which keep the node and reverse the time.
 		{"cockroach", 148656994422095873, "2016-06-09T01:48:34.41104Z", -1, 1, -1},
 		{"cockroach-unordered", 1<<62 | 1<<15 | 5, "2059-08-07T01:28:03.55329Z", -1, 5, -1},
 		{"cockroach-unordered", 13<<15 | 1, "2076-04-27T11:01:04.88576Z", -1, 1, -1},
-		// By pgEdge's masks and shifts since 2023-10-31; then the example of its page
-		// on the functions, which is older than they are.
+		// By pgEdge's masks and shifts since 2023-10-31, then the older example of its
+		// page on the functions.
 		{"pgedge", 515066803945230338, "2026-11-22T07:31:35.539Z", -1, 5, 2},
 		{"pgedge-2023", 136169504773242881, "2024-01-11T18:08:59.845Z", -1, 1, 0},
 		{"cosid", 1000<<22 | 7<<12 | 9, "2019-12-24T16:00:01Z", -1, 7, 9},
@@ -268,8 +268,8 @@ func TestScriptLayoutsStayBelowTwoToThe53(t *testing.T) {
 	}
 }
 
-// Baidu's bits can be split in any way: the starter of wujun234 has 30, 16
-// and 7 bits from 2019-02-20 on (UTC+8), and this id as its example.
+// Baidu's bits can be split in any way: the starter of wujun234 has 30, 16 and 7
+// bits from 2019-02-20 on (UTC+8), and this example.
 func TestAnySplitOfBaidusBits(t *testing.T) {
 	l, err := New("starter", []Field{{Time, 30}, {Worker, 16}, {Sequence, 7}}, time.UnixMilli(1550592000000), time.Second)
 	if err != nil {
@@ -295,8 +295,8 @@ func TestAnySplitOfBaidusBits(t *testing.T) {
 	}
 }
 
-// unordered_unique_rowid() maps the ids of unique_rowid() so; the numbers are
-// those of CockroachDB's TestMapToUnorderedUniqueInt.
+// unordered_unique_rowid() maps the ids of unique_rowid() in this way; the numbers
+// are those of CockroachDB's TestMapToUnorderedUniqueInt.
 func TestReversedTimesAreThoseOfCockroachDB(t *testing.T) {
 	ordered, unordered := mustPreset(t, "cockroach"), mustPreset(t, "cockroach-unordered")
 	for _, c := range []struct{ in, out int64 }{
@@ -452,7 +452,7 @@ func FuzzUnpackThenPackGivesTheID(f *testing.F) {
 			}
 			return
 		}
-		if id < 0 { // of a system that went on with the sign bit
+		if id < 0 { // of a system that uses the sign bit
 			return
 		}
 		tick, worker, rollback, sequence := l.Unpack(id)

@@ -69,7 +69,7 @@ func TestIDsOfTheLibrariesOfNpm(t *testing.T) {
 	}
 }
 
-// readers are of the text forms whose codes ids.mjs writes for numbers.
+// readers read the text forms in which ids.mjs writes numbers.
 var readers = map[string]code.Reader{
 	"sqids":     reader(`{"text": "sqids"}`),
 	"sqids-own": reader(`{"text": "sqids", "alphabet": "k3G7QAe51FCsPW92uEOyq4Bg6Sp8YzVTmnU0liwDdHXLajZrfxNhobJIRcMvKt", "pad": 12}`),
@@ -85,7 +85,7 @@ func reader(options string) code.Reader {
 	return r
 }
 
-// instant reads Unix milliseconds, or microseconds with us behind them.
+// instant parses Unix milliseconds, or microseconds with the suffix us.
 func instant(t *testing.T, s string) time.Time {
 	if micros, ok := strings.CutSuffix(s, "us"); ok {
 		return time.UnixMicro(number(t, micros))
@@ -107,8 +107,8 @@ func number(t *testing.T, s string) int64 {
 	return n
 }
 
-// explained takes an id apart: a number by the layout that its system's name
-// is, with datacenter and worker as one.
+// explained explains an id, a number by the layout with its system's name.
+// Datacenter and worker are one number.
 func explained(t *testing.T, name, id string) generator.Parts {
 	if r, ok := readers[name]; ok {
 		n, err := r.Number(id)

@@ -13,15 +13,15 @@ import (
 	"nextid/generator"
 )
 
-// Default is the layout of generators that name none.
+// Default is the layout of generators without the option.
 const Default = "twitter"
 
 // twitterEpoch is 2010-11-04 01:42:54.657 UTC, in Unix milliseconds
 // (twitter/snowflake, IdWorker.scala).
 const twitterEpoch = 1288834974657
 
-// preset is one row of the table of known systems. A row must never change:
-// ids that were issued with it would mean something else.
+// preset is one row of the table of known systems. A row must never change, since
+// ids issued with it would get another meaning.
 type preset struct {
 	name   string
 	epoch  int64 // Unix ms
@@ -31,7 +31,7 @@ type preset struct {
 	note   string // Layout.Note
 }
 
-// twitterFields are those of Twitter and of all who took them over.
+// twitterFields are the fields of Twitter and of systems that copied it.
 var twitterFields = []Field{{Time, 41}, {Datacenter, 5}, {Worker, 5}, {Sequence, 12}}
 
 var presets = index([]preset{
@@ -177,16 +177,16 @@ var presets = index([]preset{
 	},
 })
 
-// signed are the presets of systems that check no end of time and have no
-// bit to spare, see Layout.Signed: Baidu's ids are negative since 2024-11-20,
-// Instagram's will be from 2046 on, Discord's from 2084, TSIDs from 2089.
+// signed lists the presets of systems whose time has no end and uses all bits; see
+// Layout.Signed. Baidu's ids are negative since 2024-11-20, Instagram's from 2046
+// on, Discord's from 2084, TSIDs from 2089.
 var signed = []string{"baidu", "instagram", "discord", "tsid"}
 
-// renamed are presets that had the fields of another one in earlier versions:
-// a layout that is stored with those fields is the other one.
+// renamed maps presets to the name that their fields of earlier versions have now.
+// A layout that is stored with those fields is the other preset.
 var renamed = map[string]string{"pgedge": "pgedge-2023"}
 
-// nameOf is the name of a stored layout as this version calls it.
+// nameOf returns the present name of a stored layout.
 func (p Pinned) nameOf() string {
 	if now, ok := renamed[p.Layout]; ok && slices.Equal(p.Fields, presets[now].Fields) {
 		return now
@@ -194,8 +194,8 @@ func (p Pinned) nameOf() string {
 	return p.Layout
 }
 
-// Renamed says which preset stored options mean when they call it by a name
-// that is another one's now. ok is false when they do not.
+// Renamed returns the old and the present name of the preset in stored options. ok
+// is false if the name has not changed.
 func Renamed(stored json.RawMessage) (was, now string, ok bool) {
 	var p Pinned
 	if json.Unmarshal(stored, &p) != nil {
@@ -205,7 +205,7 @@ func Renamed(stored json.RawMessage) (was, now string, ok bool) {
 	return p.Layout, now, now != p.Layout
 }
 
-// Carry is the Start of a system whose sequence goes on from tick to tick.
+// Carry is the Start of a system whose sequence continues from tick to tick.
 const Carry = "carry"
 
 func index(rows []preset) map[string]*Layout {
@@ -221,11 +221,12 @@ func index(rows []preset) map[string]*Layout {
 	return m
 }
 
-// added holds the layouts of Add, by name.
+// added holds the layouts of Add by lower-case name. The map is replaced, not
+// changed.
 var added atomic.Pointer[map[string]*Layout]
 
-// Add makes a layout known to this process under its name in lower case. A name
-// keeps its layout: ids that were issued with it would mean something else.
+// Add adds a layout to this process under its name in lower case. A name keeps its
+// layout, since ids issued with it would get another meaning.
 func Add(l *Layout) error {
 	name := strings.ToLower(l.Name)
 	for {
@@ -243,12 +244,12 @@ func Add(l *Layout) error {
 	}
 }
 
-// same reports whether ids mean the same in both.
+// same reports whether ids have the same meaning in both.
 func (l *Layout) same(other *Layout) bool {
 	return slices.Equal(l.Fields, other.Fields) && l.Epoch.Equal(other.Epoch) && l.Unit == other.Unit && l.Start == other.Start
 }
 
-// known are all layouts by name.
+// known returns all layouts by name.
 func known() map[string]*Layout {
 	all := maps.Clone(presets)
 	if more := added.Load(); more != nil {
@@ -270,10 +271,10 @@ func Preset(name string) (*Layout, error) {
 	return nil, fmt.Errorf("unknown layout %q%s: known are %s", name, generator.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
-// Names lists the names of the known layouts.
+// Names returns the names of the known layouts.
 func Names() []string { return slices.Sorted(maps.Keys(known())) }
 
-// Presets lists the known layouts by name.
+// Presets returns the known layouts, sorted by name.
 func Presets() []*Layout {
 	return slices.SortedFunc(maps.Values(known()), func(a, b *Layout) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -11,9 +11,9 @@ import (
 	"nextid/generator"
 )
 
-// Given describes how the options of a generator name a layout: a preset, perhaps
-// with another epoch, or one field by field. It is meant to be embedded in the
-// options of a kind. Bits is another name of Fields.
+// Given is the part of a generator's options that names a layout: a preset,
+// possibly with another epoch, or a list of fields. The options of a kind embed it.
+// Bits is another name of Fields.
 type Given struct {
 	Layout *string             `json:"layout"`
 	Fields FieldList           `json:"fields"`
@@ -22,8 +22,8 @@ type Given struct {
 	Unit   *generator.Duration `json:"unit"`
 }
 
-// Pinned is a layout as it is stored with a generator: everything that gives
-// its ids their meaning is written out.
+// Pinned is a layout as it is stored with a generator. It holds everything that
+// gives the ids their meaning.
 type Pinned struct {
 	Layout string             `json:"layout"`
 	Fields []Field            `json:"fields"`
@@ -31,17 +31,17 @@ type Pinned struct {
 	Unit   generator.Duration `json:"unit"`
 }
 
-// customLayout is the name of a layout that was given field by field without
-// a name.
+// customLayout is the name of a layout that was given field by field without a
+// name.
 const customLayout = "custom"
 
-// Changes reports whether anything of a layout was given.
+// Changes reports whether a part of a layout was given.
 func (g Given) Changes() bool {
 	return g.Layout != nil || g.Fields != nil || g.Bits != nil || g.Epoch != nil || g.Unit != nil
 }
 
-// Pin finds the layout; preset is the name of the one that is used when none
-// is given. A stored form gives a name and fields and is left as it is.
+// Pin returns the layout; preset is the default. A stored form has a name and
+// fields, and is kept as it is.
 func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 	own := g.Fields
 	if own == nil {
@@ -84,7 +84,7 @@ func (g Given) Pin(preset string) (Pinned, *Layout, error) {
 	return p, l, nil
 }
 
-// Build makes the layout that was pinned.
+// Build returns the Layout.
 func (p Pinned) Build() (*Layout, error) {
 	l, err := New(p.nameOf(), p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
 	if err == nil {
@@ -94,19 +94,19 @@ func (p Pinned) Build() (*Layout, error) {
 	return l, err
 }
 
-// Pool bounds how many numbers a client may take from one id of a layout that
-// Pooled made: JPA's allocationSize where none is given. The field of poolBits
-// has room for them.
+// Pool is the number of ids that a client may derive from one id of a layout that
+// Pooled made: the default of JPA's allocationSize. The field of poolBits bits is
+// large enough for them.
 const (
 	Pool     = 50
 	poolBits = 6
-	pooled   = "-pooled" // the end of the layout's name
+	pooled   = "-pooled" // suffix of the layout's name
 )
 
-// Pooled is l for clients that count on from an id, as JPA's pooled ids do: the
-// low bits of its sequence are the caller's own, so that the ids of all servers
-// are further apart than Pool. ok is false when the sequence is not at the end
-// of l, or too short.
+// Pooled returns l for clients that count on from an id, like JPA's pooled
+// optimizer. The low bits of its sequence are left to the client, so that the ids
+// of all servers are more than Pool apart. ok is false if the sequence is not the
+// last field of l, or too short.
 func (l *Layout) Pooled() (p Pinned, ok bool) {
 	last := len(l.Fields) - 1
 	if f := l.Fields[last]; f.Kind != Sequence || f.Bits < poolBits+4 || l.own.bits > 0 {
@@ -117,8 +117,8 @@ func (l *Layout) Pooled() (p Pinned, ok bool) {
 	return Pinned{l.Name + pooled, fields, generator.Instant(l.Epoch), generator.Duration(l.Unit)}, true
 }
 
-// PoolOf returns how many numbers a client may take from one id of a generator with
-// these stored options: Pool where Pooled made the layout, otherwise 1.
+// PoolOf returns the number of ids that a client may derive from one id of a
+// generator with these stored options: Pool if Pooled made the layout, else 1.
 func PoolOf(stored json.RawMessage) int64 {
 	var p Pinned
 	if json.Unmarshal(stored, &p) != nil || !strings.HasSuffix(p.Layout, pooled) || p.Fields[len(p.Fields)-1] != (Field{Own, poolBits}) {
@@ -127,9 +127,9 @@ func PoolOf(stored json.RawMessage) int64 {
 	return Pool
 }
 
-// CheckNow refuses stored options whose layout can issue nothing at that
-// moment: its epoch lies ahead, or its time is over. It is for
-// generator.Kind's Complete.
+// CheckNow refuses stored options whose layout cannot issue ids at the time now:
+// its epoch is in the future, or its time bits are used up. It is for the method
+// Complete of kinds.
 func CheckNow(stored json.RawMessage, now time.Time) error {
 	var p Pinned
 	if err := json.Unmarshal(stored, &p); err != nil {
@@ -150,7 +150,7 @@ func CheckNow(stored json.RawMessage, now time.Time) error {
 	return nil
 }
 
-// Timed holds what kinds embed whose options pin a layout with a time.
+// Timed is embedded in kinds whose options pin a layout with a time.
 type Timed struct{}
 
 var (
@@ -159,8 +159,8 @@ var (
 	_ generator.Rater      = Timed{}
 )
 
-// Ends implements generator.Ender. It is the zero time if the options cannot be
-// read.
+// Ends implements generator.Ender. It returns the zero time if the options cannot
+// be read.
 func (Timed) Ends(stored json.RawMessage) time.Time {
 	l := pinned(stored)
 	if l == nil {
@@ -178,7 +178,7 @@ func (Timed) WorkerBits(stored json.RawMessage) int {
 	return int(l.WorkerBits())
 }
 
-// Rate implements generator.Rater. It is 0 if the options cannot be read.
+// Rate implements generator.Rater. It returns 0 if the options cannot be read.
 func (Timed) Rate(stored json.RawMessage) int64 {
 	l := pinned(stored)
 	if l == nil {
@@ -187,7 +187,7 @@ func (Timed) Rate(stored json.RawMessage) int64 {
 	return l.RatePerSecond()
 }
 
-// pinned is the layout in stored options, nil for none with a time.
+// pinned returns the layout in stored options, nil if it has no time.
 func pinned(stored json.RawMessage) *Layout {
 	var p Pinned
 	if json.Unmarshal(stored, &p) != nil {
@@ -200,7 +200,13 @@ func pinned(stored json.RawMessage) *Layout {
 	return l
 }
 
-// FieldList reads a list of fields, from high to low, in these forms:
+// FieldList is a list of fields, from high to low. In JSON it has one of these
+// forms:
+//
+//	"time 41, worker 10, sequence 12"
+//	"41, 10, 12"                                  time, worker and sequence; of four, the second is a datacenter
+//	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
+//	[{"kind": "time", "bits": 41}, …]             as it is stored
 //
 //	"time 41, worker 10, sequence 12"
 //	"41, 10, 12"                                  time, worker and sequence; of four, the second is a datacenter
@@ -208,7 +214,7 @@ func pinned(stored json.RawMessage) *Layout {
 //	[{"kind": "time", "bits": 41}, …]             as it is stored
 type FieldList []Field
 
-// usualOrder is the order of fields that are given without one.
+// usualOrder is the order of the fields of a JSON object.
 var usualOrder = []FieldKind{Time, Own, Datacenter, Worker, Rollback, Sequence}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -216,7 +222,7 @@ func (f *FieldList) UnmarshalJSON(b []byte) error {
 	var (
 		list  []Field
 		sizes map[FieldKind]uint8
-		bare  []uint16 // []uint8 would be a text in base 64
+		bare  []uint16 // []uint8 would be base 64
 		text  string
 	)
 	switch {
@@ -230,7 +236,7 @@ func (f *FieldList) UnmarshalJSON(b []byte) error {
 				delete(sizes, k)
 			}
 		}
-		for k, n := range sizes { // unknown: the layout says so
+		for k, n := range sizes { // unknown: New returns the error
 			*f = append(*f, Field{Kind: k, Bits: n})
 		}
 		return nil

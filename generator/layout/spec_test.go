@@ -35,7 +35,7 @@ func TestBitsAreReadInEveryForm(t *testing.T) {
 	}
 }
 
-// A layout whose preset had other bits in an earlier version stays what it is.
+// A layout whose preset had other bits in an earlier version keeps its bits.
 func TestAStoredLayoutKeepsItsBits(t *testing.T) {
 	const stored = `{"layout":"pgedge","fields":[{"kind":"time","bits":41},{"kind":"sequence","bits":12},{"kind":"worker","bits":10}],` +
 		`"epoch":"2023-01-01T00:00:00.000Z","unit":"1ms"}`
@@ -47,7 +47,7 @@ func TestAStoredLayoutKeepsItsBits(t *testing.T) {
 	if err != nil || l.Name != "pgedge-2023" || l.FieldList() != "time 41, sequence 12, worker 10" {
 		t.Fatalf("built %+v, %v", l, err)
 	}
-	var g Given // as the stored form is read again
+	var g Given // as the stored form is parsed again
 	if err := json.Unmarshal([]byte(stored), &g); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAStoredLayoutKeepsItsBits(t *testing.T) {
 	}
 }
 
-func TestPooledLeavesRoomBetweenIDs(t *testing.T) {
+func TestPooledIDsAreFurtherApartThanPool(t *testing.T) {
 	for _, preset := range Presets() {
 		pooled, ok := preset.Pooled()
 		if last := preset.Fields[len(preset.Fields)-1]; ok != (last.Kind == Sequence && last.Bits >= 10) {

@@ -1,5 +1,5 @@
-// The tests of this file compare ids of the libraries of other systems, made by
-// the libraries themselves, with what nextid says about them.
+// The tests of this file compare ids made by the libraries of other systems with
+// nextid's explanation of them.
 
 package layout_test
 
@@ -20,10 +20,10 @@ import (
 	"nextid/generator/uuid"
 )
 
-// each sets how many ids of a system are compared.
+// each is the number of ids compared per system.
 const each = 10_000
 
-// parts holds what a library says about an id; -1 where it says nothing.
+// parts is a library's explanation of an id; -1 for missing parts.
 type parts struct {
 	at               time.Time
 	worker, sequence int64
@@ -46,8 +46,8 @@ func (want parts) differs(got generator.Parts) string {
 	return ""
 }
 
-// numbers are libraries whose ids are numbers. draw returns the next id and
-// what the library's own decoder says about it.
+// numbers are libraries whose ids are numbers. draw returns the next id and the
+// explanation of the library's own decoder.
 var numbers = []struct {
 	name, layout string
 	draw         func(t *testing.T) func() (int64, parts)
@@ -126,8 +126,8 @@ var texts = []struct {
 		return id.String(), parts{id.Time(), -1, int64(id.Counter())}
 	}},
 
-	// Not its version 6, which has the 60 bits of time four bits too low, so that
-	// RFC 9562's version takes the place of a part of it.
+	// Not its version 6: its 60 bits of time are four bits too low, so that the
+	// version overwrites a part of them.
 	{"google/uuid v1.6.0, version 1", "uuidv1", func() (string, parts) { return googleUUID(google.NewUUID()) }},
 	{"google/uuid v1.6.0, version 2", "uuidv2", func() (string, parts) {
 		id, err := google.NewDCESecurity(google.Group, 4711)
@@ -174,7 +174,7 @@ func TestTextsOfTheRealLibraries(t *testing.T) {
 	}
 }
 
-// explain does what parse_id does with a text.
+// explain explains a text like parse_id.
 func explain(id string) (p generator.Parts, kind string) {
 	if u, ok := uuid.Parse(id); ok {
 		p = u.Explain()

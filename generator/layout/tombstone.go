@@ -10,9 +10,9 @@ import (
 	"nextid/generator"
 )
 
-// Above is the slot (tick<<SequenceBits | sequence) above which a generator
-// of the name starts: what a dropped generator of it, of any kind and layout,
-// left in the store. It is -1 if there was none.
+// Above returns the slot (tick<<SequenceBits | sequence) above which a generator of
+// the name starts. The store keeps it from a dropped generator of any kind and
+// layout. It is -1 if there was none.
 func (l *Layout) Above(ctx context.Context, store generator.Store, name string) (int64, error) {
 	key := generator.NameKey(name)
 	m, _, err := store.Mark(ctx, key)
@@ -35,14 +35,14 @@ func (l *Layout) Above(ctx context.Context, store generator.Store, name string) 
 	return (tick+1)<<l.SequenceBits() - 1, nil
 }
 
-// Bury leaves in the store that the name had ids of times up to end
-// (exclusive, Unix ms); see generator.Kind.Retire.
+// Bury stores that the name had ids with times up to end (exclusive, Unix ms); see
+// generator.Retirer.
 func (l *Layout) Bury(ctx context.Context, store generator.Store, name string, end int64) error {
 	last := min(l.TickOf(time.UnixMicro(min(max(end, 0), math.MaxInt64/1000)*1000-1)), l.MaxTick())
 	if last < 0 {
 		return nil // nothing was ever issued
 	}
-	greatest := int64(math.MaxInt64) // of ids that do not rise with time
+	greatest := int64(math.MaxInt64) // greatest id if ids do not rise with time
 	if l.Ordered() {
 		var err error
 		if greatest, err = l.Ceil(l.TimeOf(last)); err != nil {
@@ -53,7 +53,7 @@ func (l *Layout) Bury(ctx context.Context, store generator.Store, name string, e
 	greatest = min(greatest, math.MaxInt64-2)
 	_, _, err := store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
 	if r, ok := store.(generator.Recoverer); ok && errors.Is(err, generator.ErrRegressed) {
-		return r.Recover(ctx, key, greatest+1) // no id was ever beyond, whatever the store forgot
+		return r.Recover(ctx, key, greatest+1) // no id was ever above, whatever the store forgot
 	}
 	return err
 }

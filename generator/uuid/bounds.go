@@ -12,9 +12,9 @@ import (
 	"nextid/generator"
 )
 
-// Bounds returns the least and the greatest UUID of a version for the instant
-// of t: its millisecond for version 7, its microsecond for 6 and for the 8 that
-// V8 makes. The order of other versions is not that of time: ErrWrongKind.
+// Bounds returns the least and the greatest UUID of a version for the instant t.
+// Version 7 counts milliseconds; version 6, and version 8 as V8 makes it, count
+// microseconds here. Other versions do not sort by time: ErrWrongKind.
 func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
 	var first, last int64 // the bits above the random ones, without version and variant
 	switch micros := t.UnixMicro(); version {
@@ -52,8 +52,9 @@ func outside(t time.Time, what string) error {
 	}
 }
 
-// Bounds implements generator.CodeBounder: UUIDs as they are usually written, whatever
-// the form. The bytes of guid and swapped are not in the order of time.
+// Bounds implements generator.CodeBounder. It returns UUIDs in the standard form,
+// whatever the form of the generator. The bytes of guid and swapped do not sort by
+// time.
 func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
 	if form := g.options.Form; form == formGUID || form == formSwapped {
 		return "", "", &generator.Error{
@@ -65,8 +66,8 @@ func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
 	return lo.String(), hi.String(), err
 }
 
-// TextBounds is Bounds of a kind of ids that are texts: ulid, ksuid or xid. Others
-// have no order in time: ErrWrongKind.
+// TextBounds is Bounds for the kinds ulid, ksuid and xid. Other kinds do not sort
+// by time: ErrWrongKind.
 func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
 	ones := func(b []byte) []byte {
 		for i := range b {

@@ -9,13 +9,13 @@ import (
 	"nextid/generator"
 )
 
-// cuidOptions are those of CUID2s.
+// cuidOptions are the options of kind cuid2.
 type cuidOptions struct {
 	Size int `json:"size"`
 }
 
-// The length of a CUID2 (paralleldrive/cuid2, README), and its letters: the
-// first is none of the digits.
+// Length and letters of a CUID2 (paralleldrive/cuid2, README). The first letter is
+// not a digit.
 const (
 	cuidSize    = 24
 	cuidMaxSize = 32
@@ -40,8 +40,8 @@ func (o *cuidOptions) check() error {
 
 type cuidMaker struct{ o cuidOptions }
 
-// make draws all letters at random. The library hashes the time, a counter, a
-// fingerprint and random letters, since a browser may have no good ones.
+// make draws all letters at random. CUID2's library hashes the time, a counter, a
+// fingerprint and random letters, because a browser may lack good random numbers.
 func (m cuidMaker) make() (string, error) {
 	first, err := gonanoid.Generate(cuidFirst, 1)
 	if err != nil {
@@ -51,12 +51,12 @@ func (m cuidMaker) make() (string, error) {
 	return first + rest, err
 }
 
-// explain only says that it may be one: CUID2s hold nothing.
+// explain reports whether code can be a CUID2. A CUID2 contains no information.
 func (m cuidMaker) explain(code string) (generator.Parts, bool) {
 	return generator.Parts{}, len(code) == m.o.Size && isCUID2(code)
 }
 
-// isCUID2 reports whether a text has the letters of a CUID2.
+// isCUID2 reports whether a text consists of the letters of a CUID2.
 func isCUID2(code string) bool {
 	return code != "" && strings.Contains(cuidFirst, code[:1]) && strings.Trim(code, cuidLetters) == ""
 }

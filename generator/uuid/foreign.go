@@ -8,10 +8,10 @@ import (
 	"nextid/generator"
 )
 
-// Ids that others make and that nextid only reads.
+// Ids of other systems, which nextid reads but does not make.
 
-// explainObjectID takes MongoDB's ObjectId apart: 24 hexadecimal digits of
-// seconds (4 bytes), a random number of the process (5) and a counter (3).
+// explainObjectID explains MongoDB's ObjectId: 24 hexadecimal digits of seconds (4
+// bytes), a random number of the process (5) and a counter (3).
 func explainObjectID(code string) (p generator.Parts, ok bool) {
 	b, err := hex.DecodeString(code)
 	if err != nil || len(b) != 12 {
@@ -29,14 +29,14 @@ func explainObjectID(code string) (p generator.Parts, ok bool) {
 	return p, true
 }
 
-// tidDigits are those of Bluesky's TIDs, in the order of their values and of
-// ASCII, so that TIDs sort as texts.
+// tidDigits are the digits of Bluesky's TIDs. They are in ASCII order, so that TIDs
+// sort as texts.
 const tidDigits = "234567abcdefghijklmnopqrstuvwxyz"
 
-// explainTID takes a timestamp identifier of the AT Protocol apart: 13 digits of
-// base 32 for a zero bit, 53 bits of Unix microseconds and 10 of a clock id. A word
-// of 13 letters could be one of the year 2140, so others than those of this
-// century since the protocol began are not taken for one.
+// explainTID explains a timestamp identifier of the AT Protocol: 13 digits of base
+// 32 for a zero bit, 53 bits of Unix microseconds and 10 bits of a clock id. Words
+// of 13 letters would be TIDs, too, for example of the year 2140. So only the years
+// 2022 (when the protocol began) to 2099 are accepted.
 func explainTID(code string) (p generator.Parts, ok bool) {
 	if len(code) != 13 {
 		return p, false
@@ -57,8 +57,8 @@ func explainTID(code string) (p generator.Parts, ok bool) {
 	return p, true
 }
 
-// explainCUID2 recognises a CUID2 of the usual length: a letter, and 23 letters
-// and digits. It is a hash, and holds nothing else.
+// explainCUID2 recognizes a CUID2 of the default length: a letter, and 23 letters
+// and digits. A CUID2 contains no information.
 func explainCUID2(code string) (p generator.Parts, ok bool) {
 	return p, len(code) == cuidSize && isCUID2(code) && strings.ContainsAny(code, "0123456789") && strings.ContainsAny(code[1:], cuidFirst)
 }

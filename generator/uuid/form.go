@@ -12,20 +12,21 @@ import (
 	"nextid/generator/code"
 )
 
-// Form is a text form of UUIDs. Codes of a form have one length, and sort as their
-// UUIDs do.
+// Form is a text form of UUIDs. All codes of a form have the same length, and sort
+// like their UUIDs.
 type Form struct {
 	name   string
-	prefix string // of a TypeID, with the underscore
+	prefix string // prefix of a TypeID, with the underscore
 }
 
 // formTypeID is the form of generators of TypeIDs.
 const formTypeID = "typeid"
 
-// FormNames are the names that FormOf knows.
+// FormNames lists the names that FormOf accepts.
 const FormNames = formStandard + ", " + formHex + ", " + formULID + ", " + formBase58 + ", " + formBase62
 
-// FormOf returns the form of a name. A TypeID has a prefix, which its generator says.
+// FormOf returns the form of a name. It has no TypeIDs, whose prefix belongs to a
+// generator.
 func FormOf(name string) (Form, bool) {
 	switch name {
 	case formStandard, formHex, formULID, formBase58, formBase62:
@@ -34,14 +35,14 @@ func FormOf(name string) (Form, bool) {
 	return Form{}, false
 }
 
-// Digits of base 58 and 62: so many hold 128 bits, and a text of fewer than the least
-// is no UUID by any chance.
+// Numbers of digits in base 58 and 62. baseDigits digits hold 128 bits. A shorter
+// text than leastDigits is not taken for a UUID.
 const (
 	baseDigits  = 22
 	leastDigits = 16
 )
 
-// Code writes a UUID.
+// Code returns the text of a UUID.
 func (f Form) Code(u UUID) string {
 	switch f.name {
 	case formHex:
@@ -66,8 +67,8 @@ func (f Form) Code(u UUID) string {
 	return u.String()
 }
 
-// UUID reads a code. Leading zeros of base 58 and 62, which other programs do not
-// write, may be left out.
+// UUID parses a code. Leading zeros of base 58 and 62 may be missing, since other
+// programs do not write them.
 func (f Form) UUID(text string) (UUID, error) {
 	var u UUID
 	var ok bool
@@ -115,7 +116,7 @@ func parseBase(text, digits string) (u UUID, ok bool) {
 	return u, true
 }
 
-// ParseText reads a UUID in a form that the text itself tells: standard or hex, a
+// ParseText parses a UUID in a form that the text itself shows: standard or hex, a
 // ULID, or a TypeID with its prefix.
 func ParseText(text string) (UUID, error) {
 	if u, ok := Parse(text); ok {
@@ -131,8 +132,8 @@ func ParseText(text string) (UUID, error) {
 		"%q is no UUID, no TypeID with a prefix, and no ULID", clip(text))
 }
 
-// FormFor returns the form of a generator's codes; ok is false where they are no UUIDs.
-// The byte orders guid and swapped are written as usual.
+// FormFor returns the form of a generator's codes. ok is false if they are not
+// UUIDs. The byte orders guid and swapped are written in the standard form.
 func FormFor(g generator.Generator) (f Form, ok bool) {
 	switch g := g.(type) {
 	case *Generator:

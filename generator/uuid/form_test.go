@@ -112,7 +112,7 @@ func TestPublicUUIDs(t *testing.T) {
 			t.Fatal("both keys make the same of", u)
 		}
 	}
-	// Every v4 is the public form of one v7: the map is onto, not only one to one.
+	// Each version 4 is the public form of one version 7: the map is a bijection.
 	for range 10_000 {
 		u := source.V4()
 		p, err := a.Private(u)

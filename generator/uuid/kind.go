@@ -18,16 +18,16 @@ const KindName = "uuid"
 // Forms of the UUIDs of a generator.
 const (
 	formStandard = "standard" // the order of RFC 9562
-	formHex      = "hex"      // the same, written without dashes
+	formHex      = "hex"      // standard without dashes
 	formBase58   = "base58"   // 22 digits of Bitcoin's alphabet
 	formBase62   = "base62"   // 22 digits, 0-9 A-Z a-z
-	formULID     = "ulid"     // the text of a ULID of the same bytes; of no generator of the kind
-	formGUID     = "guid"     // the order of Microsoft's structure: see UUID.GUID
-	formSwapped  = "swapped"  // that of MySQL's UUID_TO_BIN(u, 1): see UUID.Swapped
+	formULID     = "ulid"     // the ULID of the same bytes; no generator of this kind has it
+	formGUID     = "guid"     // byte order of Microsoft's structure: see UUID.GUID
+	formSwapped  = "swapped"  // byte order of MySQL's UUID_TO_BIN(u, 1): see UUID.Swapped
 )
 
-// makers are the versions that need nothing but time and chance. Those of
-// names, 3 and 5, are SQL functions.
+// makers are the versions that need only the time and random bits. Versions 3 and
+// 5, which need names, are SQL functions.
 var makers = map[version]func(*Source) UUID{
 	"1": (*Source).V1, "1mc": (*Source).V1MC, "4": (*Source).V4, "6": (*Source).V6, "7": (*Source).V7, "8": (*Source).V8,
 }
@@ -39,19 +39,19 @@ type Options struct {
 	publicOption
 }
 
-// version is 7, "7" or "v7" in JSON.
+// version is written 7, "7" or "v7" in JSON.
 type version string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *version) UnmarshalJSON(b []byte) error {
 	text := string(b)
-	_ = json.Unmarshal(b, &text) // or it is a number
+	_ = json.Unmarshal(b, &text) // not a string: a number
 	*v = version(strings.TrimPrefix(strings.ToLower(text), "v"))
 	return nil
 }
 
-// Kind returns the plug-in: generators of UUIDs. All of them draw from one
-// Source, so that times rise over all names of the server.
+// Kind returns the kind of generators of UUIDs. All of them use one Source, so that
+// times rise over all names of the server.
 func Kind(clock generator.Clock) generator.Kind {
 	source := NewSource(clock)
 	return textKind[Options]{KindName, "UUIDs of RFC 9562, without the store", (*Options).check, func(name string, o Options) generator.Generator {
@@ -86,7 +86,7 @@ type Generator struct {
 
 var _ generator.CodeGenerator = (*Generator)(nil)
 
-// Next implements generator.Generator: UUIDs are no numbers of 64 bits.
+// Next implements generator.Generator. It fails: UUIDs do not fit 64 bits.
 func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
 	return generator.Range{}, &generator.Error{
 		Kind: generator.ErrWrongKind, Name: g.name, Message: "generator " + g.name + " makes UUIDs, which are no numbers",
@@ -142,8 +142,8 @@ func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
 
 func clip(s string) string { return s[:min(len(s), 64)] }
 
-// Parse reads a UUID of 32 hexadecimal digits, with dashes in the usual
-// places, or none, and perhaps in braces or after "urn:uuid:".
+// Parse parses a UUID of 32 hexadecimal digits. It may have dashes in the usual
+// places, and may be in braces or after "urn:uuid:".
 func Parse(s string) (UUID, bool) {
 	if len(s) > len("urn:uuid:") && strings.EqualFold(s[:len("urn:uuid:")], "urn:uuid:") {
 		s = s[len("urn:uuid:"):]
@@ -161,7 +161,7 @@ func Parse(s string) (UUID, bool) {
 	return u, err == nil
 }
 
-// Explain says what a UUID tells about itself.
+// Explain returns the parts of a UUID.
 func (u UUID) Explain() generator.Parts {
 	p := generator.Parts{Kind: KindName}
 	if !u.Standard() {
@@ -181,10 +181,10 @@ func (u UUID) Explain() generator.Parts {
 	return p
 }
 
-// explainDCE explains version 2, that of DCE 1.1: version 1 whose lowest 32
-// bits of time are the id of a user or a group (Field), and whose low eight bits
-// of the clock sequence say which of them (Datacenter: 0 person, 1 group, 2
-// organization). What is left of the time is a step of seven minutes.
+// explainDCE explains version 2 of DCE 1.1. It is version 1 with the id of a user
+// or a group (Field) in place of the lowest 32 bits of the time. The low eight bits
+// of the clock sequence are its domain (Datacenter: 0 person, 1 group, 2
+// organization). The remaining bits of the time count steps of seven minutes.
 func (u UUID) explainDCE(p *generator.Parts) {
 	t := u
 	copy(t[0:4], []byte{0, 0, 0, 0})
@@ -196,9 +196,9 @@ func (u UUID) explainDCE(p *generator.Parts) {
 	p.Time, p.Field, p.Datacenter, p.Sequence, p.Worker = &at, &local, &domain, &sequence, &node
 }
 
-// V8 is a UUID of version 8 as RFC 9562, appendix B.1, makes one: 60 bits of
-// Unix time in units of 10 ns, and 62 random bits. Each is greater than the one
-// before it on this server.
+// V8 returns a UUID of version 8 as in RFC 9562, appendix B.1: 60 bits of Unix time
+// in units of 10 ns, and 62 random bits. Each is greater than the one before on
+// this server.
 func (s *Source) V8() UUID {
 	var u UUID
 	fillRandom(u[8:])
@@ -207,7 +207,7 @@ func (s *Source) V8() UUID {
 	return u.mark(8)
 }
 
-// tick8 is the unit of that time in ns.
+// tick8 is the unit of V8's time in ns.
 const tick8 = 10
 
 func (s *Source) time8() int64 {
@@ -221,7 +221,7 @@ func (s *Source) time8() int64 {
 	}
 }
 
-// time8 undoes Source.V8.
+// time8 returns the time of a UUID that Source.V8 made.
 func (u UUID) time8() time.Time {
 	high := binary.BigEndian.Uint64(u[:])
 	t := int64(high>>4&^0x0fff&(1<<60-1) | high&0x0fff)

@@ -9,7 +9,7 @@ import (
 	"nextid/generator"
 )
 
-// nanoOptions are those of NanoIDs.
+// nanoOptions are the options of kind nanoid.
 type nanoOptions struct {
 	Size     int    `json:"size"`
 	Alphabet string `json:"alphabet"`
@@ -21,8 +21,8 @@ const (
 	nanoAlphabet = "_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// minRandom bounds how many random bits a NanoID must have at least. With 64,
-// two among 200 million are the same once in a thousand times.
+// minRandom is the least number of random bits of a NanoID. With 64 bits, two of
+// 200 million are equal with a probability of 1 in 1000.
 const minRandom = 64
 
 func (o *nanoOptions) check() error {
@@ -55,7 +55,7 @@ type nanoMaker struct{ o nanoOptions }
 
 func (m nanoMaker) make() (string, error) { return gonanoid.Generate(m.o.Alphabet, m.o.Size) }
 
-// explain only says that it may be one: NanoIDs hold nothing.
+// explain reports whether code can be a NanoID. A NanoID contains no information.
 func (m nanoMaker) explain(code string) (generator.Parts, bool) {
 	return generator.Parts{}, len(code) == m.o.Size && strings.Trim(code, m.o.Alphabet) == ""
 }

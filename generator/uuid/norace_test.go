@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector makes sync.Pool forget what was put there.
+// With the race detector, sync.Pool drops some of its content.
 
 package uuid
 

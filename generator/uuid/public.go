@@ -11,19 +11,20 @@ import (
 	"nextid/generator"
 )
 
-// publicOption is the option public of kinds whose UUIDs have version 7.
+// publicOption is the option public of kinds with UUIDs of version 7.
 type publicOption struct {
 	Public public `json:"public,omitzero"`
 }
 
-// public is the key that exchanges UUIDs of version 7 and public ones of version 4.
-// In JSON it is true, for a random key, or a text.
+// public is the key of a Cipher between private UUIDs (version 7) and public ones
+// (version 4). In JSON it is true, which means a random key, or a text.
 type public struct {
 	On  bool
 	Key string // "" until Complete
 }
 
-// Lengths of a key in bytes. Databases of applications have a column for it.
+// Bounds of a key's length in bytes. Databases of applications store it in a
+// column.
 const (
 	minKey = 16
 	maxKey = 256
@@ -37,8 +38,8 @@ func (p public) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p.Key)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Its errors do not show what was given:
-// it may be a key. True keeps a key that is there.
+// UnmarshalJSON implements json.Unmarshaler. Its errors do not contain the input,
+// which may be a key. true keeps a present key.
 func (p *public) UnmarshalJSON(b []byte) error {
 	var key string
 	switch {
@@ -55,7 +56,7 @@ func (p *public) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// complete makes the key where one is wanted and none is given.
+// complete creates the key if the option is on and has none.
 func (p *public) complete() {
 	if p.On && p.Key == "" {
 		var key [16]byte
@@ -66,7 +67,7 @@ func (p *public) complete() {
 
 func (o *publicOption) public() *public { return &o.Public }
 
-// keyOf returns the option public of options; others have none.
+// keyOf returns the option public of options, or an empty one.
 func keyOf(options any) *public {
 	if o, ok := options.(interface{ public() *public }); ok {
 		return o.public()
@@ -74,17 +75,17 @@ func keyOf(options any) *public {
 	return &public{}
 }
 
-// Cipher exchanges the UUIDs of version 7 and those of version 4, one for one. Both
-// have 122 bits of their own: 60 before the variant and 62 behind it, which are the
-// halves of a Feistel network. The round function is SHA-256, which PostgreSQL and
-// MariaDB have, too: migrations/foreign computes the same there.
+// Cipher maps UUIDs of version 7 to UUIDs of version 4, one to one. Both have 122
+// free bits: 60 before the variant and 62 after it. These are the halves of a
+// Feistel network. The round function is SHA-256, because PostgreSQL and MariaDB
+// have it: migrations/foreign computes the same there.
 //
-// It hides the time from those who do not have the key, and is not meant to keep
-// other secrets.
+// It hides the time from observers without the key. It is not meant for other
+// secrets.
 type Cipher struct{ key [sha256.Size]byte }
 
 const (
-	cipherRounds = 10 // as many as the scatter of numbers has
+	cipherRounds = 10 // like package code's scatter
 	highBits     = 1<<60 - 1
 	lowBits      = 1<<62 - 1
 )
@@ -94,7 +95,7 @@ func NewCipher(key string) Cipher {
 	return Cipher{sha256.Sum256([]byte("nextid public 1\x00" + key))}
 }
 
-// CipherFor returns the Cipher of a generator; ok is false where it has no key.
+// CipherFor returns the Cipher of a generator. ok is false if it has no key.
 func CipherFor(g generator.Generator) (c Cipher, ok bool) {
 	var p public
 	switch g := g.(type) {
@@ -108,7 +109,7 @@ func CipherFor(g generator.Generator) (c Cipher, ok bool) {
 	return NewCipher(p.Key), p.Key != ""
 }
 
-// Public returns the UUID of version 4 for one of version 7.
+// Public returns the UUID of version 4 for a UUID of version 7.
 func (c Cipher) Public(u UUID) (UUID, error) {
 	high, low, err := u.split(7)
 	for i := byte(0); i < cipherRounds; i += 2 {
@@ -118,7 +119,7 @@ func (c Cipher) Public(u UUID) (UUID, error) {
 	return joined(high, low).mark(4), err
 }
 
-// Private undoes Public.
+// Private returns the inverse of Public.
 func (c Cipher) Private(u UUID) (UUID, error) {
 	high, low, err := u.split(4)
 	for i := byte(cipherRounds); i > 0; i -= 2 {
@@ -128,8 +129,8 @@ func (c Cipher) Private(u UUID) (UUID, error) {
 	return joined(high, low).mark(7), err
 }
 
-// round is the first half of SHA-256 of the key, the number of the round, and the
-// other half of the UUID in 8 bytes.
+// round returns the first 8 bytes of the SHA-256 of the key, the round and the
+// other half of the UUID.
 func (c Cipher) round(i byte, half uint64) uint64 {
 	var block [sha256.Size + 9]byte
 	copy(block[:], c.key[:])
@@ -139,7 +140,7 @@ func (c Cipher) round(i byte, half uint64) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// split returns the bits of a UUID without version and variant.
+// split returns the bits of a UUID without version and variant, in two halves.
 func (u UUID) split(version int) (high, low uint64, err error) {
 	if !u.Standard() || u.Version() != version {
 		return 0, 0, generator.OptionError("public_uuid takes UUIDs of version 7, private_uuid what public_uuid gave.", "%s is not a UUID of version %d", u, version)

@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// Bytes of crypto/rand are fetched for many ids at once: an id needs some ten of
-// them, and a question to the kernel for each id costs more than the rest of the
-// id. Each processor has its own store of them, so that no draw waits for a lock.
+// Bytes of crypto/rand are read for many ids at once. An id needs about ten bytes,
+// and one system call per id would cost more than the rest of the id. sync.Pool
+// keeps a buffer per processor, so that no draw waits for a lock.
 
-// randomSize sets how many bytes are fetched at a time.
+// randomSize is the number of bytes read at a time.
 const randomSize = 1024
 
-// randomBytes is a store of random bytes for one user at a time. The zero value is
-// ready for use.
+// randomBytes is a buffer of random bytes for one goroutine at a time. The zero
+// value is ready for use.
 type randomBytes struct {
 	bytes [randomSize]byte
-	left  int // at the end of bytes
-	given int // by the latest Next, before those that are left
+	left  int // unused, at the end of bytes
+	given int // returned by the last Next, before the unused ones
 }
 
 // Next returns n random bytes, at most 64. They are valid until the next call,
-// which forgets them.
+// which clears them.
 func (f *randomBytes) Next(n int) []byte {
 	end := randomSize - f.left
 	clear(f.bytes[end-f.given : end])
@@ -35,7 +35,8 @@ func (f *randomBytes) Next(n int) []byte {
 
 var randomPool = sync.Pool{New: func() any { return new(randomBytes) }}
 
-// fillRandom fills b. It does not fail, and is safe for concurrent use.
+// fillRandom fills b with random bytes. It cannot fail. It may be called by several
+// goroutines at once.
 func fillRandom(b []byte) {
 	f := randomPool.Get().(*randomBytes)
 	for len(b) > 0 {

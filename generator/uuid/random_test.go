@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Nothing is handed out twice, by whatever pieces and goroutines.
+// No byte is returned twice, whatever the sizes and goroutines.
 func TestBytesAreHandedOutOnce(t *testing.T) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -34,7 +34,7 @@ func TestBytesAreHandedOutOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// What was handed out is forgotten with the next piece.
+// Returned bytes are cleared by the next call.
 func TestBuffersForget(t *testing.T) {
 	var f randomBytes
 	var last []byte

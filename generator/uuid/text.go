@@ -27,10 +27,10 @@ type maker interface {
 	explain(code string) (generator.Parts, bool)
 }
 
-// textKind is a kind whose options are an O.
+// textKind is a kind with options of type O.
 type textKind[O any] struct {
 	name, help string
-	check      func(*O) error // fills in defaults
+	check      func(*O) error // also sets defaults
 	open       func(name string, o O) generator.Generator
 }
 
@@ -49,7 +49,7 @@ func (k textKind[O]) Help() string { return k.help }
 // Texts implements generator.TextKind.
 func (textKind[O]) Texts() {}
 
-// with returns options with what is given in their place.
+// with applies the given options to o, checks them and returns their stored form.
 func (k textKind[O]) with(o O, given json.RawMessage) (json.RawMessage, error) {
 	if err := generator.DecodeOptions(given, &o, "The kind "+k.name+" makes "+k.help+"; docs/codes.md has its options."); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (k textKind[O]) with(o O, given json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(o)
 }
 
-// read returns stored options.
+// read decodes stored options.
 func (k textKind[O]) read(stored json.RawMessage) (O, error) {
 	return generator.StoredOptions(stored, "a generator of kind "+k.name, k.check)
 }
@@ -71,7 +71,7 @@ func (k textKind[O]) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	return k.with(o, raw)
 }
 
-// Alter implements generator.Kind. It makes the key of public => true.
+// Alter implements generator.Kind. It creates the key for public => true.
 func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	o, err := k.read(stored)
 	if err != nil {
@@ -109,7 +109,7 @@ func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
 		stored, err = json.Marshal(o)
 	}
 	if err != nil {
-		return json.RawMessage("{}") // rather than a key
+		return json.RawMessage("{}") // shows no key in any case
 	}
 	return stored
 }
@@ -123,7 +123,7 @@ func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.
 	return k.open(d.Name, o), nil
 }
 
-// empty is the check of kinds without options.
+// empty is the check for kinds without options.
 func empty(*struct{}) error { return nil }
 
 // TextGenerator makes the ids of one name.
@@ -134,7 +134,7 @@ type TextGenerator struct {
 
 var _ generator.CodeGenerator = (*TextGenerator)(nil)
 
-// Next implements generator.Generator: these ids are no numbers.
+// Next implements generator.Generator. It fails: these ids are texts.
 func (g *TextGenerator) Next(context.Context, int64) (generator.Range, error) {
 	return generator.Range{}, &generator.Error{
 		Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("generator %s is of kind %s, whose ids are no numbers", g.name, g.kind),
@@ -155,8 +155,8 @@ func (g *TextGenerator) ExplainCode(code string) (generator.Parts, error) {
 	return p, nil
 }
 
-// ExplainText takes apart a text that tells by its form what it is: a TypeID with
-// a prefix, a ULID, a KSUID, an XID, or an id of foreign.go.
+// ExplainText explains a text whose form shows its kind: a TypeID with a prefix, a
+// ULID, a KSUID, an XID, or an id of foreign.go.
 func ExplainText(code string) (generator.Parts, bool) {
 	for _, k := range []struct {
 		kind    string

@@ -38,9 +38,8 @@ func open(t testing.TB, kind, options string, clock generator.Clock) *TextGenera
 	return gen.(*TextGenerator)
 }
 
-// The examples that the formats' own documentation gives.
-// The examples of MongoDB's manual and of the AT Protocol's specification, and a
-// CUID2 of its README; and what is none of them.
+// The examples of MongoDB's manual, of the AT Protocol's specification and of
+// CUID2's README, and texts of no format.
 func TestIDsThatOthersMake(t *testing.T) {
 	for id, want := range map[string]string{
 		"507f1f77bcf86cd799439011": "objectid 2012-10-17T21:13:27Z 811621734297 4427793",
@@ -149,7 +148,7 @@ func TestTypeIDsOfTheSpecification(t *testing.T) {
 	}
 }
 
-// All kinds make different ids that say when they were made.
+// Ids of all kinds differ and show their time.
 func TestCodesAreDifferentAndTellTheirTime(t *testing.T) {
 	for _, c := range []struct {
 		kind, options string
@@ -226,7 +225,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// A millisecond ends after its greatest ULID, and so do they all rise.
+// After the greatest ULID of a millisecond the ULIDs still rise.
 func TestULIDsOfAFullMillisecond(t *testing.T) {
 	m := &ulidMaker{clock: &handClock{start.UnixNano()}}
 	last := ""
@@ -245,7 +244,7 @@ func TestULIDsOfAFullMillisecond(t *testing.T) {
 	}
 }
 
-// What the libraries write is what we read, and the other way round.
+// The libraries read what this package writes, and the other way round.
 func TestLibrariesAgree(t *testing.T) {
 	x := xid.New()
 	if p, ok := ExplainText(x.String()); !ok || *p.Sequence != int64(x.Counter()) || !p.Time.Equal(x.Time()) {
@@ -255,7 +254,7 @@ func TestLibrariesAgree(t *testing.T) {
 	if p, ok := ExplainText(k.String()); !ok || !p.Time.Equal(k.Time()) {
 		t.Errorf("%s: %+v", k, p)
 	}
-	// Two servers in containers of one image have the same machine and process.
+	// Two servers in containers of one image have equal machine and process ids.
 	clock := generator.SystemClock{}
 	if a, b := newXIDMaker(clock), newXIDMaker(clock); a.process == b.process {
 		t.Error("two servers make the same XIDs")

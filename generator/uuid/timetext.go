@@ -15,23 +15,23 @@ import (
 	"nextid/generator"
 )
 
-// ulidMaker makes ULIDs that rise, as the specification's section
-// "Monotonicity" has it: of one millisecond each is the one before it and a
-// random little more, and a clock that is set back does not take them back.
+// ulidMaker makes rising ULIDs, as in section "Monotonicity" of the specification.
+// Within a millisecond each ULID is the one before plus a small random number. A
+// clock that is set back does not set ULIDs back.
 type ulidMaker struct {
 	clock generator.Clock
 
 	mu        sync.Mutex
 	random    randomBytes
-	until     time.Duration // to which, on the monotonic clock, the latest reading of the wall clock holds
+	until     time.Duration // monotonic time up to which the last reading of the wall clock is valid
 	ms        uint64
-	high, low uint64 // the random 80 bits of the latest: 16 and 64
+	high, low uint64 // the 80 random bits of the last ULID: 16 and 64
 }
 
 func (m *ulidMaker) make() (string, error) {
 	m.mu.Lock()
 	ms := m.ms
-	// The wall clock is read once a millisecond: the other one is faster.
+	// The wall clock is read once a millisecond: the monotonic clock is faster.
 	if now := m.clock.Monotonic(); now >= m.until {
 		wall := m.clock.Wall()
 		ms = uint64(wall) / uint64(time.Millisecond)
@@ -43,7 +43,7 @@ func (m *ulidMaker) make() (string, error) {
 	} else {
 		var carry uint64
 		m.low, carry = bits.Add64(m.low, 1+uint64(binary.BigEndian.Uint32(m.random.Next(4))), 0)
-		if m.high += carry; m.high == 1<<16 { // past the greatest of the millisecond
+		if m.high += carry; m.high == 1<<16 { // above the greatest ULID of the millisecond
 			m.ms, m.high = m.ms+1, 0
 		}
 	}
@@ -61,7 +61,7 @@ func (m *ulidMaker) make() (string, error) {
 	return string(text[:]), err
 }
 
-// ULID is a ULID, greater than the one before it on this server.
+// ULID returns a ULID, greater than the one before on this server.
 func (s *Source) ULID() (string, error) { return s.ulids.make() }
 
 func (m *ulidMaker) explain(code string) (generator.Parts, bool) { return explainULID(code) }
@@ -76,7 +76,7 @@ func explainULID(code string) (p generator.Parts, ok bool) {
 	return p, true
 }
 
-// ksuidMaker makes KSUIDs. Those of one second are in no order.
+// ksuidMaker makes KSUIDs. KSUIDs of one second have no order.
 type ksuidMaker struct{ clock generator.Clock }
 
 func (m ksuidMaker) make() (string, error) {
@@ -89,7 +89,7 @@ func (m ksuidMaker) make() (string, error) {
 func (m ksuidMaker) explain(code string) (generator.Parts, bool) { return explainKSUID(code) }
 
 func explainKSUID(code string) (p generator.Parts, ok bool) {
-	for i := range len(code) { // the library takes other letters for digits
+	for i := range len(code) { // the library accepts other characters as digits
 		if c := code[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
 			return p, false
 		}
@@ -103,17 +103,17 @@ func explainKSUID(code string) (p generator.Parts, ok bool) {
 	return p, true
 }
 
-// xidMaker makes XIDs. The library takes 5 bytes from the machine's id and the
-// process's, which are the same in containers of one image; here they are
-// random, as in MongoDB's newer ObjectIds.
+// xidMaker makes XIDs. The library takes 5 bytes from the ids of machine and
+// process, which are equal in containers of one image. Here they are random, as in
+// MongoDB's newer ObjectIds.
 type xidMaker struct {
 	clock   generator.Clock
 	process [5]byte
-	until   atomic.Int64 // ns on the monotonic clock: the end of second
+	until   atomic.Int64 // end of the present second, ns on the monotonic clock
 	second  atomic.Uint32
 
-	_     [64]byte      // every id writes the next one: keep it off the line of what is only read
-	count atomic.Uint32 // of which 24 bits are used; it begins anywhere
+	_     [64]byte      // every id writes count: it has a cache line of its own
+	count atomic.Uint32 // 24 bits of it are used; its first value is random
 	_     [64]byte
 }
 
@@ -126,8 +126,8 @@ func newXIDMaker(clock generator.Clock) *xidMaker {
 	return m
 }
 
-// now is the Unix second. The wall clock is read once in it: the other one is
-// faster.
+// now returns the Unix second. It reads the wall clock once a second: the monotonic
+// clock is faster.
 func (m *xidMaker) now() uint32 {
 	mono := int64(m.clock.Monotonic())
 	if mono < m.until.Load() {
@@ -153,7 +153,7 @@ func (m *xidMaker) make() (string, error) {
 func (m *xidMaker) explain(code string) (generator.Parts, bool) { return explainXID(code) }
 
 func explainXID(code string) (p generator.Parts, ok bool) {
-	if len(code) != 20 || (strings.Trim(code, "0123456789") == "" && code != xid.NilID().String()) { // rather a number
+	if len(code) != 20 || (strings.Trim(code, "0123456789") == "" && code != xid.NilID().String()) { // digits alone are a number
 		return p, false
 	}
 	id, err := xid.FromString(code)

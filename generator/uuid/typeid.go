@@ -8,7 +8,7 @@ import (
 	"nextid/generator"
 )
 
-// typeOptions are those of TypeIDs.
+// typeOptions are the options of kind typeid.
 type typeOptions struct {
 	Prefix string `json:"prefix"`
 	publicOption
@@ -22,15 +22,15 @@ func (o *typeOptions) check() error {
 	return nil
 }
 
-// typePrefix reports whether a prefix is valid; it may be empty.
+// typePrefix reports whether a prefix is valid. "" is valid.
 func typePrefix(s string) bool {
 	return len(s) <= 63 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == "" &&
 		!strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_")
 }
 
-// typeMaker makes TypeIDs: the prefix, an underscore, and a UUID of version 7
-// in Crockford's base 32, which is a ULID's in small letters. TypeID's own
-// library would bring another UUID library for these lines.
+// typeMaker makes TypeIDs: the prefix, an underscore, and a UUID of version 7 as a
+// ULID in lower case (Crockford's base 32). TypeID's own library would add another
+// UUID library for these few lines.
 type typeMaker struct {
 	prefix string // with the underscore
 	source *Source
@@ -60,13 +60,13 @@ func (m typeMaker) explain(code string) (p generator.Parts, ok bool) {
 	return u.Explain(), ok
 }
 
-// explainType takes a TypeID with a prefix apart.
+// explainType explains a TypeID with a prefix.
 func explainType(code string) (p generator.Parts, ok bool) {
 	prefix, u, ok := parseType(code)
 	return u.Explain(), ok && prefix != ""
 }
 
-// parseType reads a TypeID.
+// parseType parses a TypeID.
 func parseType(code string) (prefix string, u UUID, ok bool) {
 	suffix := code
 	if i := strings.LastIndexByte(code, '_'); i >= 0 {

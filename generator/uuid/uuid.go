@@ -1,14 +1,15 @@
-// Package uuid makes and reads the UUIDs of RFC 9562, versions 1 and 3 to 8.
+// Package uuid makes and reads the UUIDs of RFC 9562, versions 1 and 3 to 8, and
+// ids that are texts: ULID, KSUID, XID, NanoID, CUID2 and TypeID. All of them are
+// kinds of generators without the store.
 //
-// A Source is one server's: its UUIDs of the versions 1, 6 and 7 carry a time
-// that only grows, whatever the wall clock does, so they are unique on the
-// server by their time alone. Between servers, and over a restart, their random
-// bits keep them apart, as in every UUID; nothing is asked of the store.
+// A Source makes the UUIDs of one server. The times of its versions 1, 6, 7 and 8
+// only rise, whatever the wall clock does. So they are unique on the server by
+// their time alone. Between servers, and over a restart, their random bits make
+// them unique.
 //
-// The ids that are texts are kinds here, too: ULID, KSUID, XID, NanoID and
-// TypeID. They come from their authors' Go libraries or, where there is little
-// to it, from UUIDs; here they get names, a clock that is given, an order where
-// their formats promise one, and a way to be taken apart.
+// The other formats come from their authors' Go libraries, or from UUIDs where that
+// is simple. This package adds names, an injected clock, the order that their
+// formats promise, and functions that explain an id.
 package uuid
 
 import (
@@ -25,7 +26,7 @@ import (
 	"nextid/generator"
 )
 
-// UUID is the 16 bytes of a UUID in the order of the network.
+// UUID is a UUID in network byte order.
 type UUID [16]byte
 
 // Namespaces of RFC 9562, section 6.6, and the UUIDs with all bits 0 and 1.
@@ -48,34 +49,34 @@ const (
 	gregorian = 0x01B21DD213814000
 	// tick is the unit of that time in ns.
 	tick = 100
-	// fraction is the step of the 12 bits below version 7's millisecond, in
-	// ns, rounded up (RFC 9562, section 6.2, method 3; PostgreSQL 18 does it
-	// the same way).
+	// fraction is the least distance between the times of two UUIDs of version 7: the
+	// step of the 12 bits below the millisecond, in ns, rounded up (RFC 9562, section
+	// 6.2, method 3; PostgreSQL 18 does the same).
 	fraction = int64(time.Millisecond)/(1<<12) + 1
 	// maxMillis is the largest time of version 7.
 	maxMillis = 1<<48 - 1
 )
 
-// ErrRange says that a shifted time does not fit a UUID of version 7, which
-// holds 1970 to about 10889.
+// ErrRange is returned if a time does not fit a UUID of version 7, which holds 1970
+// to about 10889.
 var ErrRange = errors.New("time is outside of 1970-01-01 to the year 10889")
 
-// Source makes UUIDs. It is safe for concurrent use.
+// Source makes UUIDs. It may be used by several goroutines at once.
 type Source struct {
-	clock generator.Clock
-	last7 atomic.Int64 // ns of the latest version 7
-	last8 atomic.Int64 // tick of the latest version 8
+	clock generator.Clock // time of the last version 7, ns
+	last7 atomic.Int64    // tick of the last version 8
+	last8 atomic.Int64    // tick of the latest version 8
 
-	mu    sync.Mutex
-	last1 int64  // tick of the latest version 1 or 6
-	seq   uint16 // clock sequence, random at each start
+	mu    sync.Mutex // guards last1
+	last1 int64      // tick of the last version 1 or 6
+	seq   uint16     // clock sequence, random at each start
 	node  [6]byte
 
 	ulids ulidMaker
 }
 
-// NewSource returns a Source with a random node, which is new at each start:
-// a network card's address would tell the world which machine it was.
+// NewSource returns a Source with a random node. The address of a network card
+// would reveal the machine.
 func NewSource(clock generator.Clock) *Source {
 	s := &Source{clock: clock, ulids: ulidMaker{clock: clock}}
 	var b [8]byte
@@ -86,7 +87,7 @@ func NewSource(clock generator.Clock) *Source {
 	return s
 }
 
-// time1 is the present in ticks, beyond every earlier answer.
+// time1 returns the present in ticks, greater than all earlier results.
 func (s *Source) time1() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,11 +95,11 @@ func (s *Source) time1() int64 {
 	return s.last1
 }
 
-// V1 is a UUID of time, clock sequence and node (RFC 9562, section 5.1).
+// V1 returns a UUID of time, clock sequence and node (RFC 9562, section 5.1).
 func (s *Source) V1() UUID { return s.v1(s.node) }
 
-// V1MC is V1 with a random multicast node for each UUID, as uuid-ossp's
-// uuid_generate_v1mc.
+// V1MC returns a UUID like V1, with a random multicast node for each one, like
+// uuid-ossp's uuid_generate_v1mc.
 func (s *Source) V1MC() UUID {
 	var node [6]byte
 	fillRandom(node[:])
@@ -117,7 +118,7 @@ func (s *Source) v1(node [6]byte) UUID {
 	return u.mark(1)
 }
 
-// V6 is V1 with its time in the order of its significance (section 5.6).
+// V6 returns a UUID like V1, with its time in order of significance (section 5.6).
 func (s *Source) V6() UUID {
 	var u UUID
 	t := uint64(s.time1())
@@ -127,22 +128,22 @@ func (s *Source) V6() UUID {
 	return u.mark(6)
 }
 
-// V4 is a random UUID (section 5.4).
+// V4 returns a random UUID (section 5.4).
 func (s *Source) V4() UUID {
 	var u UUID
 	fillRandom(u[:])
 	return u.mark(4)
 }
 
-// V7 is a UUID of Unix milliseconds, 12 bits of their fraction, and 62 random
-// bits (section 5.7). Each is greater than the one before it on this server.
+// V7 returns a UUID of Unix milliseconds, 12 bits of their fraction, and 62 random
+// bits (section 5.7). Each is greater than the one before on this server.
 func (s *Source) V7() UUID {
 	ns := s.time7()
 	return v7(ns/int64(time.Millisecond), ns%int64(time.Millisecond))
 }
 
-// V7At is a UUID of version 7 of another time; ErrRange. It is as random as
-// others, and has no order among those of its microsecond.
+// V7At returns a UUID of version 7 for another time, or ErrRange. Its random bits
+// are as usual. UUIDs of the same microsecond have no order.
 func V7At(t time.Time) (UUID, error) {
 	if t.UnixMilli() < 0 || t.UnixMilli() > maxMillis {
 		return Nil, ErrRange
@@ -150,7 +151,7 @@ func V7At(t time.Time) (UUID, error) {
 	return v7(t.UnixMilli(), int64(t.Nanosecond())%int64(time.Millisecond)), nil
 }
 
-// V7Shifted is V7 with a time moved by that many microseconds; ErrRange.
+// V7Shifted returns V7 with its time moved by micros microseconds, or ErrRange.
 func (s *Source) V7Shifted(micros int64) (UUID, error) {
 	ns := s.time7()
 	millis, rest := ns/int64(time.Millisecond)+micros/1000, ns%int64(time.Millisecond)+micros%1000*1000
@@ -166,8 +167,8 @@ func (s *Source) V7Shifted(micros int64) (UUID, error) {
 	return v7(millis, rest), nil
 }
 
-// time7 is the present in ns after 1970, at least a fraction beyond every
-// earlier answer.
+// time7 returns the present in Unix ns. It is at least one fraction greater than
+// all earlier results.
 func (s *Source) time7() int64 {
 	ns := s.clock.Wall()
 	for {
@@ -186,7 +187,7 @@ func v7(millis, rest int64) UUID {
 	return u.mark(7)
 }
 
-// V3 is the UUID of a name, by MD5 (section 5.3).
+// V3 returns the UUID of a name, by MD5 (section 5.3).
 func V3(space UUID, name string) UUID {
 	h := md5.New()
 	h.Write(space[:])
@@ -194,11 +195,11 @@ func V3(space UUID, name string) UUID {
 	return UUID(h.Sum(nil)).mark(3)
 }
 
-// V3Bytes is the UUID of bytes alone, by MD5, without a namespace: Java's
+// V3Bytes returns the UUID of bytes without a namespace, by MD5, like Java's
 // UUID.nameUUIDFromBytes.
 func V3Bytes(b string) UUID { return UUID(md5.Sum([]byte(b))).mark(3) }
 
-// V5 is the UUID of a name, by SHA-1 (section 5.5).
+// V5 returns the UUID of a name, by SHA-1 (section 5.5).
 func V5(space UUID, name string) UUID {
 	h := sha1.New()
 	h.Write(space[:])
@@ -206,8 +207,8 @@ func V5(space UUID, name string) UUID {
 	return UUID(h.Sum(nil)[:16]).mark(5)
 }
 
-// Own makes a UUID of version 8 out of 16 bytes that mean something to their owner: 122 of
-// their bits stay (section 5.8).
+// Own returns a UUID of version 8 from 16 bytes of the caller. 122 of their bits
+// are kept (section 5.8).
 func Own(b [16]byte) UUID { return UUID(b).mark(8) }
 
 // mark sets version and variant.
@@ -217,11 +218,11 @@ func (u UUID) mark(version byte) UUID {
 	return u
 }
 
-// Standard reports whether u has the variant of RFC 9562: only then do its
-// other fields mean what the RFC says.
+// Standard reports whether u has the variant of RFC 9562. Without it, the other
+// fields are undefined.
 func (u UUID) Standard() bool { return u[8]>>6 == 0b10 }
 
-// Version is the version of a standard UUID, 0 for others.
+// Version returns the version of a standard UUID, 0 for others.
 func (u UUID) Version() int {
 	if !u.Standard() {
 		return 0
@@ -229,9 +230,9 @@ func (u UUID) Version() int {
 	return int(u[6] >> 4)
 }
 
-// Time is when a UUID of version 1, 6 or 7 was made; ok is false for others.
-// Of version 7 it is the millisecond: whether the bits below are a fraction of
-// it, the UUID does not say.
+// Time returns the time of a UUID of version 1, 6 or 7. ok is false for others. For
+// version 7 it is the millisecond: a UUID does not show whether the bits below are
+// a fraction of it.
 func (u UUID) Time() (t time.Time, ok bool) {
 	high := int64(binary.BigEndian.Uint64(u[0:]))
 	switch u.Version() {
@@ -250,7 +251,8 @@ func ticks(t int64) time.Time {
 	return time.Unix(t/1e7, t%1e7*tick).UTC()
 }
 
-// Sequence and node of versions 1 and 6; ok is false for others.
+// Sequence returns the clock sequence and the node of versions 1 and 6. ok is false
+// for others.
 func (u UUID) Sequence() (sequence, node int64, ok bool) {
 	if v := u.Version(); v != 1 && v != 6 {
 		return 0, 0, false
@@ -259,9 +261,8 @@ func (u UUID) Sequence() (sequence, node int64, ok bool) {
 	return low >> 48 & 0x3fff, low & (1<<48 - 1), true
 }
 
-// Swapped exchanges the first and the third group, as MySQL's
-// UUID_TO_BIN(u, 1) does: then UUIDs of version 1 sort by their time. Unswapped
-// undoes it.
+// Swapped exchanges the first and the third group, like MySQL's UUID_TO_BIN(u, 1).
+// Then UUIDs of version 1 sort by time.
 func (u UUID) Swapped() UUID {
 	var s UUID
 	copy(s[0:2], u[6:8])
@@ -271,7 +272,7 @@ func (u UUID) Swapped() UUID {
 	return s
 }
 
-// Unswapped undoes Swapped.
+// Unswapped is the inverse of Swapped.
 func (u UUID) Unswapped() UUID {
 	var s UUID
 	copy(s[6:8], u[0:2])
@@ -281,8 +282,8 @@ func (u UUID) Unswapped() UUID {
 	return s
 }
 
-// GUID changes between the order of the network and that of Microsoft's GUID
-// structure, whose first three groups are little-endian. It is its own inverse.
+// GUID converts between network byte order and that of Microsoft's GUID structure,
+// whose first three groups are little-endian. It is its own inverse.
 func (u UUID) GUID() UUID {
 	u[0], u[1], u[2], u[3] = u[3], u[2], u[1], u[0]
 	u[4], u[5] = u[5], u[4]
@@ -290,7 +291,7 @@ func (u UUID) GUID() UUID {
 	return u
 }
 
-// String is the text form of section 4, in small letters.
+// String returns the text form of section 4, in lower case.
 func (u UUID) String() string {
 	var b [36]byte
 	hex.Encode(b[0:8], u[0:4])

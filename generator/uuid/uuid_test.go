@@ -71,8 +71,7 @@ func TestForeignVariantsSayNothing(t *testing.T) {
 	}
 }
 
-// What a Source makes says when it was made, and nothing repeats, whatever the
-// clock does.
+// UUIDs of a Source show their time, and none repeats, whatever the clock does.
 func TestUUIDsGrowWhateverTheClockDoes(t *testing.T) {
 	start := time.Date(2026, 11, 21, 12, 0, 0, 123_456_700, time.UTC)
 	clock := &handClock{start.UnixNano()}
@@ -188,7 +187,7 @@ func BenchmarkV7(b *testing.B) {
 	}
 }
 
-// handClock moves when the test says so.
+// handClock is a clock that the test moves.
 type handClock struct{ ns int64 }
 
 func (c *handClock) Wall() int64              { return c.ns }

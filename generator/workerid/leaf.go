@@ -21,30 +21,29 @@ import (
 	"nextid/generator/worker"
 )
 
-// leaf is Meituan's way (Leaf, SnowflakeZookeeperHolder): a persistent
-// sequential node /snowflake/NAME/forever/IP:PORT-0000000007 in ZooKeeper,
-// whose number is the worker id of that address for ever. The nodes are those
-// of a Leaf that runs or ran there.
+// leaf is Meituan's way (Leaf, class SnowflakeZookeeperHolder). A persistent
+// sequential node /snowflake/NAME/forever/IP:PORT-0000000007 in ZooKeeper holds the
+// worker id of that address for ever. Nodes of a Leaf server are used as they are.
 //
-// What is safe here and was not there: the number is only a wish. So a local
-// file that is used while ZooKeeper is away, an address that went to another
-// container, and an ensemble that was emptied cost a warning in the log and
-// not a repeated id. Numbers beyond the worker bits come round.
+// Here the number is only a wish, unlike in Leaf. So three faults of Leaf only log
+// a warning and repeat no id: a local file used while ZooKeeper is down, an address
+// that another container got, and an ensemble that was emptied. Numbers beyond the
+// worker bits wrap around.
 type leaf struct {
 	hosts []string
-	path  string // of the node forever
-	shown string
-	node  string // IP:PORT
-	file  string // "" for none
+	path  string // path of the node forever
+	shown string // for messages
+	node  string // IP:PORT of this server
+	file  string // cache of the number; "" for none
 	log   *slog.Logger
 }
 
 const (
 	leafFile    = "nextid.leaf"
-	leafTimeout = 10 * time.Second // that of Leaf's own connection
+	leafTimeout = 10 * time.Second // that of Leaf's connection
 )
 
-// parseLeaf reads zookeeper://HOST:PORT,HOST:PORT/snowflake/NAME?node=IP:PORT.
+// parseLeaf parses zookeeper://HOST:PORT,HOST:PORT/snowflake/NAME?node=IP:PORT.
 func parseLeaf(text string) (opener, error) {
 	rest, ok := strings.CutPrefix(text, "zookeeper://")
 	where, query, _ := strings.Cut(rest, "?")
@@ -96,7 +95,7 @@ func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	return worker.Wish{ID: n % w.IDs(), Note: "with Leaf's rule both servers would have issued the same ids"}, nil
 }
 
-// number asks ZooKeeper, and remembers the answer in the file.
+// number reads the number from ZooKeeper and writes it into the file.
 func (l leaf) number(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, leafTimeout)
 	defer cancel()
@@ -109,7 +108,7 @@ func (l leaf) number(ctx context.Context) (int64, error) {
 		err error
 	}
 	answered := make(chan answer, 1)
-	go func() { // the library's calls know no context: closing the connection ends them
+	go func() { // the library's calls take no context: closing the connection ends them
 		n, err := l.find(conn)
 		answered <- answer{n, err}
 	}()
@@ -128,7 +127,7 @@ func (l leaf) number(ctx context.Context) (int64, error) {
 	return a.n, a.err
 }
 
-// find is the number of our node, which is made if it does not exist.
+// find returns the number of this server's node. It creates a missing node.
 func (l leaf) find(conn *zk.Conn) (int64, error) {
 	for step := 0; ; step++ {
 		names, _, err := conn.Children(l.path)
@@ -148,8 +147,8 @@ func (l leaf) find(conn *zk.Conn) (int64, error) {
 		}
 		break
 	}
-	// Leaf's own code keeps 0 for the server that makes the parent, without a
-	// look at the number that it got; two that start together are both 0.
+	// Leaf's own code uses 0 for the server that creates the parent, and ignores the
+	// number that it got. So two servers that start together are both 0.
 	made, err := conn.Create(l.path+"/"+l.node+"-", l.content(), zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	if err != nil {
 		return 0, err
@@ -161,7 +160,7 @@ func (l leaf) find(conn *zk.Conn) (int64, error) {
 	return n, nil
 }
 
-// parse is the number in the name of our node.
+// parse returns the number in the name of this server's node.
 func (l leaf) parse(name string) (int64, bool) {
 	digits, ok := strings.CutPrefix(name, l.node+"-")
 	if !ok {
@@ -171,6 +170,7 @@ func (l leaf) parse(name string) (int64, bool) {
 	return int64(n), err == nil
 }
 
+// makeParents creates the nodes above the nodes of the servers.
 func (l leaf) makeParents(conn *zk.Conn) error {
 	for i, c := range l.path + "/" {
 		if i == 0 || c != '/' {
@@ -183,7 +183,7 @@ func (l leaf) makeParents(conn *zk.Conn) error {
 	return nil
 }
 
-// content returns what Leaf writes into the node (class Endpoint).
+// content returns the data that Leaf writes into the node (class Endpoint).
 func (l leaf) content() []byte {
 	host, port, err := net.SplitHostPort(l.node)
 	if err != nil {
@@ -196,23 +196,23 @@ func (l leaf) content() []byte {
 	}{host, port, time.Now().UnixMilli()})
 	if err != nil {
 		panic(err) // texts and a number always encode
-	}
+	} // strings and a number always encode
 	return b
 }
 
-// remembrance is the content of the file.
-type remembrance struct {
+// leafNumber is the content of the file.
+type leafNumber struct {
 	Path   string `json:"path"`
 	Node   string `json:"node"`
 	Number int64  `json:"number"`
 }
 
-// remember writes the file. Without it only a start without ZooKeeper fails.
+// remember writes the file. A failure matters only to a start without ZooKeeper.
 func (l leaf) remember(n int64) {
 	if l.file == "" {
 		return
 	}
-	b, err := json.Marshal(remembrance{l.path, l.node, n})
+	b, err := json.Marshal(leafNumber{l.path, l.node, n})
 	if err == nil {
 		err = replaceFile(l.file, b)
 	}
@@ -231,7 +231,7 @@ func replaceFile(name string, content []byte) error {
 	return os.Rename(name+".new", name)
 }
 
-// remembered is the number of an earlier start, for when ZooKeeper is away.
+// remembered returns the number of an earlier start, for a start without ZooKeeper.
 func (l leaf) remembered() (n int64, known bool) {
 	if l.file == "" {
 		return 0, false
@@ -240,12 +240,13 @@ func (l leaf) remembered() (n int64, known bool) {
 	if err != nil {
 		return 0, false
 	}
-	var m remembrance
+	var m leafNumber
 	if json.Unmarshal(b, &m) != nil || m.Path != l.path || m.Node != l.node || m.Number < 0 {
 		return 0, false // of another server, or damaged
 	}
 	return m.Number, true
 }
 
-// quiet is a logger of the ZooKeeper client: what it says comes as an error, too.
+// quiet returns a logger that drops the messages of the ZooKeeper client, which are
+// returned as errors, too.
 func quiet() zk.Logger { return log.New(io.Discard, "", 0) }

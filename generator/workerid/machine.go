@@ -10,10 +10,10 @@ import (
 	"nextid/generator/worker"
 )
 
-// hardware is MyBatis-Plus's way (class Sequence): the datacenter from the
-// network card's address, the worker from that and the process id. In
-// containers the process id is mostly 1, so that at most 32 pairs exist: of
-// six servers two have the same one with a probability of 39 %.
+// hardware is MyBatis-Plus's way (class Sequence). The datacenter comes from the
+// network card's address, the worker from the datacenter and the process id. In
+// containers the process id is mostly 1, so that at most 32 pairs exist. Then two
+// of six servers have the same pair with a probability of 39 %.
 type hardware struct {
 	mac net.HardwareAddr // nil: no network card; empty: one without an address
 	pid int
@@ -45,7 +45,7 @@ func (h hardware) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	}, nil
 }
 
-// datacenter is getDatacenterId.
+// datacenter computes MyBatis-Plus's getDatacenterId.
 func (h hardware) datacenter(ids int64) int64 {
 	switch n := len(h.mac); {
 	case h.mac == nil:
@@ -57,12 +57,12 @@ func (h hardware) datacenter(ids int64) int64 {
 	}
 }
 
-// worker is getMaxWorkerId.
+// worker computes MyBatis-Plus's getMaxWorkerId.
 func (h hardware) worker(datacenter, ids int64) int64 {
 	return int64(hashCode(strconv.FormatInt(datacenter, 10)+strconv.Itoa(h.pid))&0xffff) % ids
 }
 
-// hashCode is that of Java's String, for ASCII.
+// hashCode computes Java's String.hashCode for ASCII.
 func hashCode(s string) int32 {
 	var h int32
 	for i := range len(s) {
@@ -74,7 +74,7 @@ func hashCode(s string) int32 {
 // String implements worker.Source.
 func (hardware) String() string { return "mac" }
 
-// address is sonyflake's way: the low 16 bits of the private IPv4 address.
+// address is sonyflake's way: the low 16 bits of the host's IPv4 address.
 type address [4]byte
 
 func newAddress() (address, error) {
@@ -85,7 +85,7 @@ func newAddress() (address, error) {
 	return address(ip), nil
 }
 
-// ownAddress is the first IPv4 address of this host that is not the loopback.
+// ownAddress returns the first IPv4 address of this host except the loopback.
 func ownAddress() (net.IP, error) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {

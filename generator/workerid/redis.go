@@ -11,9 +11,9 @@ import (
 	"nextid/generator/worker"
 )
 
-// handOut is a counter in Redis that comes round. The usual script for it
-// gives a number again without looking whether its holder lives; here the
-// store knows, and the next number is taken.
+// handOut is a counter in Redis that wraps around. Scripts of this kind return a
+// number again even if its holder is alive. Here the store refuses it, and the next
+// number is taken.
 type handOut struct {
 	options *redis.Options
 	shown   string // without a password
@@ -21,8 +21,8 @@ type handOut struct {
 	log     *slog.Logger
 }
 
-// handOutScript is one step of the counter KEYS[1], which comes round after
-// ARGV[1] numbers.
+// handOutScript increments the counter KEYS[1], which wraps around after ARGV[1]
+// numbers.
 var handOutScript = redis.NewScript(`local n = redis.call('INCR', KEYS[1])
 if n > tonumber(ARGV[1]) then
   n = 1
@@ -35,7 +35,7 @@ const (
 	handOutTimeout    = 5 * time.Second
 )
 
-// parseRedis reads redis://…/NUMBER?key=NAME.
+// parseRedis parses redis://…/NUMBER?key=NAME.
 func parseRedis(text string) (opener, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -59,8 +59,8 @@ func parseRedis(text string) (opener, error) {
 	}, nil
 }
 
-// Wish implements worker.Source. Without Redis there is no wish: the store
-// alone finds a worker id.
+// Wish implements worker.Source. Without Redis it returns no wish: then any free
+// worker id is claimed.
 func (h handOut) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	n, err := h.next(ctx, w.IDs())
 	if err != nil {
@@ -74,7 +74,7 @@ func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, handOutTimeout)
 	defer cancel()
 	c := redis.NewClient(h.options)
-	defer func() { _ = c.Close() }() // it was asked all that it is asked
+	defer func() { _ = c.Close() }() // nothing is sent any more
 	return handOutScript.Eval(ctx, c, []string{h.key}, ids).Int64()
 }
 

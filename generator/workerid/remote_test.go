@@ -14,14 +14,14 @@ import (
 	"nextid/generator/worker"
 )
 
-// logged is a Logger and what it wrote.
+// logged returns a Logger and its output.
 func logged() (*slog.Logger, *strings.Builder) {
 	var b strings.Builder
 	return slog.New(slog.NewTextHandler(&b, nil)), &b
 }
 
-// TestRedisHandsOut: the counter comes round, and without Redis there is no
-// wish.
+// TestRedisHandsOut checks that the counter wraps around, and that there is no wish
+// without Redis.
 func TestRedisHandsOut(t *testing.T) {
 	t.Parallel()
 	server := dbtest.Redis(t)
@@ -41,8 +41,8 @@ func TestRedisHandsOut(t *testing.T) {
 	}
 }
 
-// TestLeafNodes: the nodes are Leaf's, the same server gets the same number
-// again, and when ZooKeeper is away the file has it.
+// TestLeafNodes checks that the nodes have Leaf's form, that a server gets its
+// number again, and that the file has the number while ZooKeeper is down.
 func TestLeafNodes(t *testing.T) {
 	t.Parallel()
 	server := dbtest.ZooKeeper(t, 1)[0]
@@ -74,7 +74,7 @@ func TestLeafNodes(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(data), `{"ip":"10.0.0.2","port":"8080","timestamp":17`) {
 		t.Errorf("the node holds %s, %v", data, err)
 	}
-	for range 3 { // other servers of Leaf
+	for range 3 { // other servers that run Leaf
 		if _, err := conn.Create("/snowflake/my-leaf/forever/10.0.0.9:1-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,10 @@
-// Package workerid reads --worker-id: the ways in which people number their servers.
+// Package workerid parses --worker-id: the ways to choose a server's worker id.
 //
-// Each only says which worker id a server would like to have. The server has it
-// when the store has reserved time on it (package worker). So no way can make two
-// servers issue the same id: not a copied configuration, a process id that all
-// containers share, a counter that came round, nor a local file of long ago.
+// Each way is a worker.Source, which only names the worker id that a server wishes
+// for. The server has the worker id once the store has reserved time on it (package
+// worker). So no way can make two servers issue the same id. That holds for copied
+// configurations, process ids that are equal in all containers, counters that
+// wrapped around, and outdated local files.
 package workerid
 
 import (
@@ -21,13 +22,13 @@ import (
 	"nextid/generator/worker"
 )
 
-// Config configures the sources.
+// Config holds what sources need.
 type Config struct {
 	Store generator.Store
-	// Port is that on which the server answers, which with the host's address
-	// names it for Leaf.
+	// Port is the port of the server. With the host's address it names the server for
+	// Leaf.
 	Port string
-	// Dir marks where files may be kept, "" for nowhere.
+	// Dir is the directory for files; "" means that none are written.
 	Dir    string
 	Logger *slog.Logger // nil: slog.Default()
 }
@@ -35,12 +36,11 @@ type Config struct {
 // Auto is the text of the source that takes any free worker id.
 const Auto = "auto"
 
-// maxWorkerID is the greatest worker id that any layout can hold; the layout of a
-// name may allow less, which shows when the name is first used.
+// maxWorkerID is the greatest worker id of any layout. The layout of a name may
+// allow less, which is checked at its first use.
 const maxWorkerID = 1<<31 - 1
 
-// Check reports whether text is one of the ways in which people number
-// their servers:
+// Check returns an error unless text is one of these forms:
 //
 //	auto               any free one
 //	7                  this one
@@ -57,8 +57,8 @@ func Check(text string) error {
 	return err
 }
 
-// Open returns the source of a text that Check takes. It fails where a variable of the
-// environment, or what else it can look up at once, is missing.
+// Open returns the source for a text that Check accepts. It fails if a variable of
+// the environment or a property of the host is missing.
 func Open(text string, cfg Config) (worker.Source, error) {
 	open, err := parse(text)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(text string, cfg Config) (worker.Source, error) {
 	return open(cfg)
 }
 
-// Redacted is a text without its password.
+// Redacted returns a text without its password.
 func Redacted(text string) string {
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		return u.Redacted()
@@ -78,10 +78,10 @@ func Redacted(text string) string {
 	return text
 }
 
-// opener makes a source.
+// opener creates a source.
 type opener func(Config) (worker.Source, error)
 
-// simple are the sources that are one word.
+// simple holds the sources that are written as one word.
 var simple = map[string]opener{
 	Auto:         func(Config) (worker.Source, error) { return worker.Any{}, nil },
 	"disposable": func(cfg Config) (worker.Source, error) { return disposable{cfg.Store}, nil },
@@ -128,7 +128,7 @@ func parse(text string) (opener, error) {
 	}, nil
 }
 
-// both is a planned pair of datacenter and worker.
+// both is a configured pair of datacenter and worker.
 type both struct {
 	text               string
 	datacenter, worker int64
@@ -150,8 +150,8 @@ func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 // String implements worker.Source.
 func (b both) String() string { return b.text }
 
-// number is a part of a planned worker id: from the configuration, the host's
-// name, or the environment.
+// number is a part of a configured worker id. It is in the configuration, in the
+// host's name, or in the environment.
 type number struct {
 	fixed    int64
 	ordinal  bool
@@ -179,7 +179,7 @@ func parseNumber(text string) (number, error) {
 	return number{fixed: n}, nil
 }
 
-// ordinals are the names of the pods of a StatefulSet.
+// ordinals matches the names of the pods of a StatefulSet.
 var ordinals = regexp.MustCompile(`-([0-9]{1,9})$`)
 
 func (n number) value() (int64, error) {
@@ -204,7 +204,7 @@ func (n number) value() (int64, error) {
 	return n.fixed, nil
 }
 
-// ordinalOf is the number at the end of the first label of a host's name.
+// ordinalOf returns the number at the end of the first label of a host's name.
 func ordinalOf(host string) (int64, error) {
 	label, _, _ := strings.Cut(host, ".")
 	m := ordinals.FindStringSubmatch(label)
@@ -214,9 +214,9 @@ func ordinalOf(host string) (int64, error) {
 	return strconv.ParseInt(m[1], 10, 64)
 }
 
-// disposable is Baidu's way: each start takes the next number. Theirs is the
-// key of a new row in WORKER_NODE, and a server does not start when they are
-// used up; here the count comes round to numbers whose time is over.
+// disposable is Baidu's way: each start takes the next number. Baidu's number is
+// the key of a new row in WORKER_NODE, and after the last number no server starts.
+// Here the count wraps around to numbers whose time is over.
 type disposable struct{ store generator.Reserver }
 
 // Wish implements worker.Source.
@@ -233,4 +233,4 @@ func (d disposable) Wish(ctx context.Context, w worker.Width) (worker.Wish, erro
 // String implements worker.Source.
 func (disposable) String() string { return "disposable" }
 
-var errNotAURL = errors.New("is not a URL") // the parser's message repeats it, password and all
+var errNotAURL = errors.New("is not a URL") // url.Parse's own error contains the URL with its password

@@ -74,8 +74,8 @@ func TestOrdinal(t *testing.T) {
 	}
 }
 
-// TestHardwareIsThatOfMyBatisPlus: values that its Java code gives (run with
-// jshell 17).
+// TestHardwareIsThatOfMyBatisPlus compares with the results of its Java code (run
+// with jshell 17).
 func TestHardwareIsThatOfMyBatisPlus(t *testing.T) {
 	mac := func(a, b byte) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, a, b} }
 	for _, c := range []struct {
@@ -111,7 +111,8 @@ func TestAddressIsThatOfSonyflake(t *testing.T) {
 	}
 }
 
-// TestDisposableIsNewAtEachStart, and comes round where Baidu's ends.
+// TestDisposableIsNewAtEachStart also checks that the count wraps around, where
+// Baidu's ends.
 func TestDisposableIsNewAtEachStart(t *testing.T) {
 	s := open(t, "disposable")
 	small := worker.Width{Worker: 2}
