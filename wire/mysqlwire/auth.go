@@ -10,25 +10,25 @@ import (
 	"nextid/wire"
 )
 
-// Authenticator checks logins.
+// Authenticator checks logins. It must be safe for concurrent use.
 type Authenticator interface {
-	// Method returns the method for the greeting, which is sent before anything
-	// is known of the client: CachingSHA2 or NativePassword.
+	// Method returns the method for the greeting, CachingSHA2 or NativePassword. The
+	// greeting is sent before the user is known.
 	Method() string
 
-	// Begin starts the login of a user. It must treat unknown users like known
-	// ones, so that a client cannot find out which users exist. nil logs the
-	// client in as an administrator, without a proof.
+	// Begin starts the login of a user. It must treat unknown users like known ones,
+	// so that a client cannot find out which users exist. nil logs the client in as
+	// an administrator, without a proof.
 	Begin(user, database string, c *wire.Conn) Exchange
 }
 
 // Exchange is the login of one client. This package does the messages, nonces and
-// encryption; the Exchange checks the proofs. It may wait, but not beyond its
-// context. Its errors deny access, all with the same text. An *sqlstate.Error that
-// is not about the password (28P01, 28000) is sent to the client instead.
+// encryption; the Exchange checks the proofs. Its methods may wait, but not beyond
+// their context. An error denies access. The client gets the same text for all
+// errors but an *sqlstate.Error other than 28P01 and 28000, which it gets as it is.
 type Exchange interface {
-	// Method returns the account's method, CachingSHA2 or NativePassword. A
-	// client that uses another one is asked to switch.
+	// Method returns the account's method, CachingSHA2 or NativePassword. A client
+	// that uses another one gets an AuthSwitchRequest.
 	Method() string
 
 	// Proof checks the client's answer to the nonce. An empty answer is an empty
@@ -43,8 +43,8 @@ type Exchange interface {
 	Authorize(o *sqlfuncs.SessionOptions)
 }
 
-// ErrPasswordNeeded is returned by Exchange.Proof if only the password itself can
-// be checked.
+// ErrPasswordNeeded is returned by Exchange.Proof if it can check only the password
+// itself: the server has no SHA256(SHA256(password)) yet.
 var ErrPasswordNeeded = errors.New("the password is needed")
 
 // step is the message that a login waits for.
@@ -65,14 +65,16 @@ type login struct {
 	again    bool // COM_CHANGE_USER
 }
 
-// AuthMoreData of CachingSHA2.
+// AuthMoreData of CachingSHA2 ("Caching_sha2_password information").
 const (
 	askForKey    = 2
 	fastSuccess  = 3
 	fullExchange = 4
 )
 
-// identify begins the login of a client.
+// identify begins the login of a client. It checks the answer in id if that is to
+// the nonce of the greeting and by the account's method. Otherwise it requests
+// another answer. again: the client has sent COM_CHANGE_USER.
 func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.Out) error {
 	c.login = &login{options: c.sessionOptions(id), again: again}
 	l := c.login
@@ -91,8 +93,8 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 			return c.fatal(out, errMethodUnknown)
 		}
 	case id.method != offered, l.method != offered, again && l.exchange != nil:
-		// The answer is to another nonce, by another method, or could be
-		// replayed.
+		// The answer is by another method, or to a nonce that was used before and
+		// could be replayed.
 		return c.switchMethod(out)
 	}
 	return c.proof(ctx, id.answer, out)
@@ -110,7 +112,7 @@ func (c *conn) switchMethod(out *wire.Out) error {
 	return nil
 }
 
-// answer serves a packet of a login.
+// answer serves a packet of a login after the handshake response.
 func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error {
 	switch l := c.login; l.step {
 	case wantPassword:
@@ -121,7 +123,7 @@ func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error 
 			return c.deny(out, true, errors.New("a password in plain text"))
 		}
 		l.step = wantEncrypted
-		c.Conn.Wait() // the key may have to be made
+		c.Conn.Wait() // making the key takes long
 		out.B = c.moreData(out.B, c.protocol.key.pem()...)
 		return nil
 	case wantEncrypted:
@@ -146,7 +148,7 @@ func (c *conn) moreData(dst []byte, data ...byte) []byte {
 func (c *conn) proof(ctx context.Context, answer []byte, out *wire.Out) error {
 	l := c.login
 	if len(answer) == 1 && answer[0] == 0 {
-		answer = nil // how some clients send an empty password
+		answer = nil // some clients send an empty password as a zero byte
 	}
 	if l.exchange != nil {
 		c.Conn.Wait()
@@ -167,7 +169,7 @@ func (c *conn) proof(ctx context.Context, answer []byte, out *wire.Out) error {
 	return c.open(out)
 }
 
-// password checks a password, which ends with a zero byte.
+// password checks a password. It ends with a zero byte.
 func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) error {
 	l := c.login
 	password, ok := bytes.CutSuffix(password, []byte{0})
@@ -182,7 +184,8 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 	return c.open(out)
 }
 
-// deny ends the connection after a failed proof.
+// deny ends the connection after a failed proof. See Exchange for the error that the
+// client gets.
 func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	var e *sqlstate.Error
 	if errors.As(cause, &e) && e.Code != sqlstate.InvalidPassword && e.Code != sqlstate.InvalidAuthorization {
@@ -192,5 +195,6 @@ func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	return c.denied(out, c.accessDenied(usesPassword))
 }
 
-// secure reports whether a password may be sent over the connection as it is.
+// secure reports whether the client may send a password unencrypted: inside TLS, or
+// over a Unix socket.
 func (c *conn) secure() bool { return c.Conn.Local || c.Conn.TLS != nil }

@@ -10,18 +10,18 @@ import (
 	"nextid/wire"
 )
 
-// bulkTypes is the flag of COM_STMT_BULK_EXECUTE that types follow.
+// bulkTypes is the flag of COM_STMT_BULK_EXECUTE for types before the values.
 const bulkTypes = 128
 
-// Indicators before each value.
+// Indicators before each value. Those for a default and for no change are refused.
 const (
 	bulkValue = 0
 	bulkNull  = 1
 )
 
-// bulkExecute serves MariaDB's COM_STMT_BULK_EXECUTE: a statement is executed once
-// for each set of values. All rows are one result. Statements without rows get one
-// OK packet.
+// bulkExecute serves MariaDB's COM_STMT_BULK_EXECUTE: it executes a statement once
+// for each set of values. All rows are one result. A statement without rows gets one
+// OK packet. The first error ends the command.
 func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	id, flags := r.uint32(), r.uint16()
@@ -90,7 +90,7 @@ func (c *conn) bulkRow(p *parameters) error {
 	return nil
 }
 
-// bulk is a bulk execution.
+// bulk is a bulk execution that is running.
 type bulk struct {
 	*conn
 	s     *statement
@@ -98,7 +98,7 @@ type bulk struct {
 	begun bool // the head of the result was sent
 }
 
-// run executes the statement for the values in args.
+// run executes the statement with the values in args, by the fast path if possible.
 func (b *bulk) run(ctx context.Context) error {
 	c, out := b.conn, b.out
 	c.asBytes(b.s.st)

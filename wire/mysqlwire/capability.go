@@ -1,7 +1,7 @@
 package mysqlwire
 
-// capability is a set of capability flags. The lower 32 are MySQL's; those
-// above are MariaDB's, which travel in bytes that MySQL leaves unused.
+// capability is a set of capability flags. The lower 32 are MySQL's. The upper ones
+// are MariaDB's, which are sent in bytes that MySQL does not use.
 type capability uint64
 
 // The flags ("Capabilities Flags" in MySQL's documentation).
@@ -30,13 +30,13 @@ const (
 	clientQueryAttributes capability = 1 << 27
 
 	mariadbBulk          capability = 1 << 34 // COM_STMT_BULK_EXECUTE
-	mariadbCacheMetadata capability = 1 << 36 // column definitions are left out where the client has them
+	mariadbCacheMetadata capability = 1 << 36 // the client caches the definitions from PREPARE
 )
 
-// offered has the capabilities of the server. CLIENT_COMPRESS, CLIENT_LOCAL_FILES
-// and CLIENT_OPTIONAL_RESULTSET_METADATA are left out on purpose. clientSSL is
-// added where TLS is configured. CLIENT_LONG_PASSWORD is not set, as in MariaDB:
-// only then do clients read MariaDB's flags.
+// offered is the set of capabilities of the server. conn.offered adds clientSSL
+// where TLS is configured. CLIENT_LONG_PASSWORD is not set, as in MariaDB: only then
+// do clients read MariaDB's flags. CLIENT_COMPRESS, CLIENT_LOCAL_FILES and
+// CLIENT_OPTIONAL_RESULTSET_METADATA are not implemented.
 const offered = clientFoundRows | clientLongFlag | clientConnectWithDB | clientODBC | clientIgnoreSpace |
 	clientProtocol41 | clientInteractive | clientIgnoreSigpipe | clientTransactions | clientReserved | clientSecureAuth |
 	clientMultiStatements | clientMultiResults | clientPSMultiResults | clientPluginAuth | clientConnectAttrs |
@@ -52,13 +52,13 @@ const (
 	statusMoreResults        = 1 << 3
 	statusCursorExists       = 1 << 6
 	statusLastRowSent        = 1 << 7
-	statusNoBackslashEscapes = 1 << 9 // clients escape by it: a client that is not told lets a value end its quotes
+	statusNoBackslashEscapes = 1 << 9 // clients escape values by it: without it a value could end its quotes
 	statusReadOnly           = 1 << 13
 	statusSessionChanged     = 1 << 14
 	statusANSIQuotes         = 1 << 15 // MariaDB's
 )
 
-// Commands (enum_server_command). Those that are not here are refused.
+// Commands (enum_server_command). Other commands are refused.
 const (
 	comQuit            = 0x01
 	comInitDB          = 0x02
@@ -83,6 +83,6 @@ const (
 // Character set ids (information_schema.collations). Texts are always sent
 // in utf8mb4.
 const (
-	charsetUTF8MB4 = 45 // utf8mb4_general_ci, which clients of any age know
+	charsetUTF8MB4 = 45 // utf8mb4_general_ci: old clients have it, too
 	charsetBinary  = 63
 )

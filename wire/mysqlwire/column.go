@@ -59,10 +59,10 @@ type shape struct {
 // text.
 const bytesPerRune = 4
 
-// anyDecimals says that a number has no fixed decimals.
+// anyDecimals is the value of decimals for a number without a fixed number of them.
 const anyDecimals = 31
 
-// describedLength is the length, in characters, of texts in the server's tables as
+// describedLength is the length, in characters, of texts in the server's tables.
 // DESCRIBE shows it: varchar(255).
 const describedLength = 255
 
@@ -72,7 +72,7 @@ const maxVarString = 65535
 // textShape is the shape of every type that MySQL does not have.
 var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: maxVarString / bytesPerRune * bytesPerRune}
 
-// shapeOf returns the shape of a type.
+// shapeOf returns the shape of a type, textShape for types that MySQL does not have.
 func shapeOf(t datum.OID) shape {
 	switch t {
 	case datum.Unknown: // of NULL alone
@@ -150,7 +150,8 @@ func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 	return c.appendShape(dst, column, s)
 }
 
-// appendShape appends a column definition with a shape.
+// appendShape appends a column definition with a shape. A column without an Origin,
+// an expression, has empty names of schema and table.
 func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte {
 	var origin sqlfuncs.Origin
 	if column.Origin != nil {
@@ -176,7 +177,8 @@ func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte 
 	return append(dst, s.decimals, 0, 0)
 }
 
-// varcharMod is the difference between a type modifier and the length.
+// varcharMod is the difference between a type modifier and the length (VARHDRSZ of
+// PostgreSQL).
 const varcharMod = 4
 
 // definitions appends the column definitions, one packet each.
@@ -190,13 +192,13 @@ func (c *conn) definitions(dst []byte, columns []sqlfuncs.Column) []byte {
 	return dst
 }
 
-// inDatabase reports whether definitions change with the default database.
+// inDatabase reports whether definitions depend on the default database.
 func inDatabase(columns []sqlfuncs.Column) bool {
 	return slices.ContainsFunc(columns, func(c sqlfuncs.Column) bool { return c.Origin != nil && c.Origin.InDefault })
 }
 
-// encodeDefinitions encodes the column definitions of a statement, and keeps
-// them.
+// encodeDefinitions encodes the column definitions of a statement and stores them in
+// its Memo, with sequence numbers from 0 on. See encodedDefinitions.
 func (c *conn) encodeDefinitions(st *sqlfuncs.Statement) []byte {
 	b := []byte{everyDatabase}
 	if inDatabase(st.Columns) {
@@ -212,8 +214,8 @@ func (c *conn) encodeDefinitions(st *sqlfuncs.Statement) []byte {
 }
 
 // head appends the beginning of a result: the number of columns, their definitions,
-// and for older clients an EOF packet. known leaves the definitions out for clients
-// that have kept them.
+// and an EOF packet for clients without CLIENT_DEPRECATE_EOF. known: the client has
+// the definitions from PREPARE. They are left out if it caches them.
 func (c *conn) head(dst []byte, st *sqlfuncs.Statement, columns []sqlfuncs.Column, known bool) []byte {
 	dst, at := begin(dst)
 	dst = appendLenenc(dst, uint64(len(columns)))

@@ -11,8 +11,7 @@ import (
 	"nextid/wire"
 )
 
-// command serves a command ("Command Phase"). Unknown ones are refused (error
-// 1047).
+// command serves a command ("Command Phase"). Unknown commands get error 1047.
 func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error {
 	if len(payload) == 0 {
 		return c.answerError(out, errMalformed)
@@ -83,8 +82,8 @@ func (c *conn) initDB(name []byte, out *wire.Out) error {
 	return nil
 }
 
-// fieldList serves COM_FIELD_LIST: the columns of a table whose names match a
-// pattern.
+// fieldList serves COM_FIELD_LIST: the columns of a table with names that match a
+// pattern. The mysql client sends it for tab completion.
 func (c *conn) fieldList(body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	table, pattern := r.cstring(), string(r.rest())
@@ -116,12 +115,12 @@ func (c *conn) fieldList(body []byte, out *wire.Out) error {
 	return nil
 }
 
-// like matches a name with a pattern of % and _, "" matching everything.
+// like reports whether a name matches a pattern of % and _, as LIKE. "" matches all.
 func like(name, pattern string) bool {
 	if pattern == "" {
 		return true
 	}
-	// It backtracks to the last % only: at worst n·m steps.
+	// Backtracking goes to the last % only: at worst n·m steps.
 	n, p, star, mark := 0, 0, -1, 0
 	for n < len(name) {
 		switch {
@@ -141,7 +140,8 @@ func like(name, pattern string) bool {
 	return strings.Trim(pattern[p:], "%") == ""
 }
 
-// statistics serves COM_STATISTICS, whose answer is a bare text.
+// statistics serves COM_STATISTICS (mysqladmin status). The answer is a text without
+// a header.
 func (c *conn) statistics(out *wire.Out) {
 	p := c.protocol
 	uptime := max(1, int64(time.Since(p.started)/time.Second))
@@ -184,8 +184,8 @@ func (c *conn) processKill(body []byte, out *wire.Out) error {
 	return nil
 }
 
-// resetConnection serves COM_RESET_CONNECTION: everything but the user, the
-// database and the character set is as after the login.
+// resetConnection serves COM_RESET_CONNECTION. It restores the state after the
+// login, but keeps the default database.
 func (c *conn) resetConnection(out *wire.Out) {
 	c.closeStatements()
 	c.SQL.Reset()

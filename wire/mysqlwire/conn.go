@@ -27,19 +27,19 @@ type conn struct {
 	protocol *protocol
 
 	state state
-	seq   byte // sequence number of the next packet, the client's or ours
-	caps  capability
+	seq   byte       // sequence number of the next packet, the client's or the server's
+	caps  capability // of both sides
 	nonce [nonceSize]byte
 	login *login // while identifying
 
-	more    uint16 // statusMoreResults while another result follows
-	told    told
-	slowRan bool     // the slow path has run since told.status
-	skipped skipping // an over-long command
+	more     uint16 // extra status flags: statusMoreResults, statusCursorExists, statusLastRowSent
+	reported reported
+	slowRan  bool     // the slow path has run since reported.status
+	skipped  skipping // a command that is being discarded
 
-	statements map[uint32]*statement // prepared
-	newest     uint32                // id given last
-	lastID     uint32                // id for lastPrepared
+	statements map[uint32]*statement // prepared, by id
+	newest     uint32                // id of the newest statement, also after it was closed
+	lastID     uint32                // id for lastPrepared; 0 after a failed PREPARE
 	cursors    int                   // open
 	longBytes  int                   // of the statements' long data
 	args       []sqlfuncs.Arg        // of the execution being read, storage reused
@@ -48,7 +48,9 @@ type conn struct {
 
 var _ wire.Machine = (*conn)(nil)
 
-// Feed implements wire.Machine.
+// Feed implements wire.Machine. The first call sends the greeting. Feed returns
+// after a login, and before a TLS handshake: the input behind them is for the next
+// Feed.
 func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
 	c.Out = out
 	if c.state == silent {
@@ -81,7 +83,8 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 }
 
 // feedOne serves the first message of in, and copies of it that the fast path
-// answers. n is 0 while it has not arrived whole.
+// answers. n is the size of all of them. It is 0 while the message has not arrived
+// whole, and when a message begins to be skipped.
 func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
 	if c.skipped.on {
 		n, err = c.skip(in)
@@ -138,17 +141,18 @@ func isPostgres(in []byte) bool {
 	return code>>16 == 3 || code == 80877103
 }
 
-// errPostgres is for the log: a PostgreSQL client cannot read the greeting.
+// errPostgres is for the log. A PostgreSQL client can read neither the greeting nor
+// this error.
 var errPostgres = sqlstate.New(sqlstate.ProtocolViolation, "this is the MySQL port of nextid; PostgreSQL clients use the port of --pg, 5433 by default").WithMySQL(1043, "08S01")
 
-// loginLimit returns the limit of a packet of a login.
+// loginLimit returns the limit of a packet of a login, whatever its first byte.
 func loginLimit(byte) int { return maxHandshake }
 
-// answerError sends the error of a command. It ends the connection where the
-// shutdown, KILL or a lost client has ended the statement.
+// answerError sends the error of a command. It ends the connection if the shutdown,
+// KILL or a lost client has ended the statement.
 func (c *conn) answerError(out *wire.Out, err error) error {
 	if broken := out.Err(); broken != nil {
-		return broken // the client does not read: the command's error follows from that
+		return broken // the client does not read, which has caused the command's error
 	}
 	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) || errors.Is(err, errKilled) {
 		return c.fatal(out, err)
@@ -158,7 +162,8 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 	return out.FlushFull()
 }
 
-// Drop implements wire.Machine.
+// Drop implements wire.Machine. It ends the connection if the command has no answer,
+// or if held ends between two packets.
 func (c *conn) Drop(held []byte, out *wire.Out) error {
 	f, _, err := readFrame(held, 0, c.commandLimit)
 	c.seq = f.next
@@ -177,14 +182,14 @@ func (c *conn) fatal(out *wire.Out, err error) error {
 	return err
 }
 
-// denied sends an error that ends the connection and that the log has already: of
-// a login, or of a limit on connections.
+// denied sends an error that ends the connection and is in the log already: of a
+// login, or of a limit on connections.
 func (c *conn) denied(out *wire.Out, err error) error {
 	_ = c.fatal(out, err)
 	return wire.ErrClosed
 }
 
-// host returns the client's address without the port, for messages.
+// host returns the client's address without the port, localhost over a Unix socket.
 func (c *conn) host() string {
 	host, _, err := net.SplitHostPort(c.Conn.Remote)
 	if err != nil {
@@ -193,8 +198,8 @@ func (c *conn) host() string {
 	return host
 }
 
-// told is the state of the session that the client was told last.
-type told struct {
+// reported is the state of the session that was last sent to the client.
+type reported struct {
 	database   string
 	autocommit bool
 	status     uint16 // flags of the last packet of an answer
@@ -206,8 +211,9 @@ const (
 	trackSchema   = 1
 )
 
-// changes encodes the changes of the session's state that the client was not told
-// yet. It is nil if there are none or the client does not track them.
+// changes encodes the changes of the session's state since the last call
+// ("OK_Packet", session state information). It returns nil if there are none or the
+// client does not track them (CLIENT_SESSION_TRACK).
 func (c *conn) changes() []byte {
 	if !c.caps.has(clientSessionTrack) {
 		return nil
@@ -216,18 +222,18 @@ func (c *conn) changes() []byte {
 	for _, p := range c.SQL.TakeParameters() {
 		b = appendChange(b, trackVariable, p.Name, p.Value)
 	}
-	if a := c.SQL.Autocommit(); a != c.told.autocommit {
-		c.told.autocommit = a
+	if a := c.SQL.Autocommit(); a != c.reported.autocommit {
+		c.reported.autocommit = a
 		b = appendChange(b, trackVariable, "autocommit", map[bool]string{true: "ON", false: "OFF"}[a])
 	}
-	if d := c.SQL.Database(); d != c.told.database {
-		c.told.database = d
+	if d := c.SQL.Database(); d != c.reported.database {
+		c.reported.database = d
 		b = appendChange(b, trackSchema, d)
 	}
 	return b
 }
 
-// appendChange appends one change of session state.
+// appendChange appends one change of session state: its kind and its strings.
 func appendChange(dst []byte, kind byte, words ...string) []byte {
 	var data []byte
 	for _, w := range words {
@@ -236,7 +242,8 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 	return appendString(append(dst, kind), data)
 }
 
-// begin returns the context of a statement that the slow path runs.
+// begin returns the context of a statement that the slow path runs. The fast path is
+// off until the next status flags (noteStatus).
 func (c *conn) begin(ctx context.Context, st *sqlfuncs.Statement) context.Context {
 	c.slowRan = true
 	return c.BeginStatement(ctx, st)

@@ -161,7 +161,7 @@ func (d *decoder) column(b []byte) column {
 	charset, length, typ, flags, decimals := f.int(2), f.int(4), byte(f.int(1)), f.int(2), f.int(1)
 	f.take(2)
 	line := name
-	if table+ofTable != "" { // as it is called, and what it is
+	if table+ofTable != "" { // the alias and the name
 		line = fmt.Sprintf("%s.%s.%s(%s.%s)", schema, table, name, ofTable, ofName)
 		if flags&1 != 0 {
 			line += "!"
@@ -261,11 +261,10 @@ func binaryValue(f *fields, typ byte) string {
 	panic(fmt.Errorf("type %d", typ))
 }
 
-// answer reads the answer to one command, one line a packet. kind is what the
-// command was: "text" (COM_QUERY), "binary" (COM_STMT_EXECUTE), "known" (the
-// same where the client has the columns already), "prepare", "fetch N" (of N
-// bigint columns), "fields" (COM_FIELD_LIST), "string" (COM_STATISTICS) or
-// "none".
+// answer reads the answer to one command and returns a line for each packet. kind is
+// the kind of command: "text" (COM_QUERY), "binary" (COM_STMT_EXECUTE), "known" (the
+// same without definitions), "prepare", "fetch N" (of N bigint columns), "fields"
+// (COM_FIELD_LIST), "string" (COM_STATISTICS) or "none".
 func (d *decoder) answer(kind string, known ...column) (lines []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -296,7 +295,7 @@ func (d *decoder) answer(kind string, known ...column) (lines []string, err erro
 	}
 }
 
-// result reads one result whose first payload is b.
+// result reads one result. b is its first payload.
 func (d *decoder) result(kind string, b []byte, lines []string, known []column) (_ []string, more bool, err error) {
 	f := &fields{b}
 	list := kind == "fields" || strings.HasPrefix(kind, "fetch")
@@ -450,7 +449,7 @@ type client struct {
 	greeting greeting
 }
 
-// greeting holds what a server says first.
+// greeting holds the fields of the server's greeting.
 type greeting struct {
 	version, method string
 	id              uint64
@@ -549,8 +548,8 @@ func (c *client) ask(kind string, b []byte) []string {
 	return c.read(kind)
 }
 
-// read returns the answer to a command that was sent; "closed" is what comes
-// when there is none.
+// read returns the answer to a command that was sent, "closed" if the connection
+// ends.
 func (c *client) read(kind string) []string {
 	c.t.Helper()
 	lines, err := c.answer(kind)

@@ -9,10 +9,11 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// begin appends a packet header that end fills in.
+// begin appends a packet header and returns its index. end fills it in.
 func begin(dst []byte) ([]byte, int) { return append(dst, 0, 0, 0, 0), len(dst) }
 
-// end finishes the packet that began at at and counts it.
+// end writes the header of the packet that begins at at, and counts the packet in
+// c.seq.
 func (c *conn) end(dst []byte, at int) []byte {
 	n := len(dst) - at - headerSize
 	if n >= maxPayload {
@@ -23,8 +24,8 @@ func (c *conn) end(dst []byte, at int) []byte {
 	return dst
 }
 
-// split cuts a payload that does not fit into one packet into several. The
-// last one is shorter than maxPayload, perhaps empty.
+// split cuts a payload that does not fit into one packet into several. The last
+// packet is shorter than maxPayload, perhaps empty: that ends the message.
 func (c *conn) split(dst []byte, at int) []byte {
 	rest := slices.Clone(dst[at+headerSize:])
 	dst = dst[:at]
@@ -62,8 +63,8 @@ func appendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	return append(appendLenenc(dst, uint64(len(s))), s...)
 }
 
-// prefixLength writes the length of the bytes behind dst[at], for which one byte
-// was left.
+// prefixLength writes the length of the bytes behind dst[at]. dst[at] is reserved
+// for it; a length of more than one byte moves the bytes.
 func prefixLength(dst []byte, at int) []byte {
 	n := len(dst) - at - 1
 	if n < 0xfb {
@@ -97,20 +98,21 @@ func (c *conn) status() uint16 {
 	return s | c.more
 }
 
-// ok appends an OK packet.
+// ok appends an OK packet that ends an answer.
 func (c *conn) ok(dst []byte, affected, insertID uint64) []byte {
 	dst = c.okPacket(dst, 0, affected, insertID)
-	c.tell()
+	c.noteStatus()
 	return dst
 }
 
-// tell notes the status flags that the last packet of an answer has told.
-func (c *conn) tell() {
-	c.told.status, c.slowRan = c.status()&^c.more, false
+// noteStatus notes the status flags in the last packet of an answer. The fast path
+// sends them again.
+func (c *conn) noteStatus() {
+	c.reported.status, c.slowRan = c.status()&^c.more, false
 }
 
-// okPacket appends an OK packet with the header 0, or 0xfe in the place of an
-// EOF packet.
+// okPacket appends an OK packet, with the header 0, or 0xfe in the place of an EOF
+// packet.
 func (c *conn) okPacket(dst []byte, header byte, affected, insertID uint64) []byte {
 	changes := c.changes()
 	status := c.status()
@@ -130,7 +132,8 @@ func (c *conn) okPacket(dst []byte, header byte, affected, insertID uint64) []by
 	return c.end(dst, at)
 }
 
-// eof appends the end of a list: an EOF packet, or an OK packet in its place.
+// eof appends the end of a list with extra status flags: an OK packet in the place
+// of an EOF packet for clients with CLIENT_DEPRECATE_EOF, else an EOF packet.
 func (c *conn) eof(dst []byte, flags uint16) []byte {
 	c.more |= flags
 	if c.caps.has(clientDeprecateEOF) {
@@ -138,7 +141,7 @@ func (c *conn) eof(dst []byte, flags uint16) []byte {
 	} else {
 		dst = c.eofPacket(dst)
 	}
-	c.tell()
+	c.noteStatus()
 	c.more &^= flags
 	return dst
 }
@@ -152,7 +155,8 @@ func (c *conn) eofPacket(dst []byte) []byte {
 	return c.end(dst, at)
 }
 
-// endDefinitions appends the EOF packet behind definitions, for older clients.
+// endDefinitions appends the EOF packet behind definitions, for clients without
+// CLIENT_DEPRECATE_EOF.
 func (c *conn) endDefinitions(dst []byte) []byte {
 	if c.caps.has(clientDeprecateEOF) {
 		return dst
@@ -165,8 +169,8 @@ func (c *conn) warnings() uint16 { return uint16(min(c.SQL.Warnings(), 1<<16-1))
 // maxMessageBytes bounds an error message (MYSQL_ERRMSG_SIZE).
 const maxMessageBytes = 512
 
-// appendError appends an ERR packet. Before the client has said that it
-// speaks protocol 4.1 there is no SQLSTATE in it.
+// appendError appends an ERR packet and counts the error. The packet has no SQLSTATE
+// before the client has sent its capabilities.
 func (c *conn) appendError(dst []byte, err error) []byte {
 	c.Conn.Answered(err)
 	number, text := describe(err)
@@ -178,8 +182,8 @@ func (c *conn) appendError(dst []byte, err error) []byte {
 	return c.end(append(dst, cutText(strings.ToValidUTF8(text, "?"), maxMessageBytes)...), at)
 }
 
-// describe returns the number and the text of an error. The hint is behind the
-// message.
+// describe returns the number and the text of an error: message, detail and hint in
+// one text. An error that is no *sqlstate.Error becomes an internal error.
 func describe(err error) (number sqlstate.MySQLNumber, text string) {
 	var e *sqlstate.Error
 	if !errors.As(err, &e) {

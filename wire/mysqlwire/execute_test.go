@@ -22,10 +22,9 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// FuzzExecute fuzzes the life of prepared statements: their parameters in
-// pieces, their executions with any header and any values, cursors. in is a
-// list of commands, each with its length before it. Every command but those
-// without an answer gets exactly one.
+// FuzzExecute fuzzes prepared statements: long data, executions with any header and
+// any values, cursors. in is a list of commands, each with its length before it.
+// Every command gets one answer, or none if it is a command without an answer.
 func FuzzExecute(f *testing.F) {
 	piece := func(packet []byte) []byte {
 		body := packet[4:]
@@ -91,7 +90,7 @@ func FuzzExecute(f *testing.F) {
 	})
 }
 
-// FuzzChangeUser fuzzes COM_CHANGE_USER and what is answered to its switches.
+// FuzzChangeUser fuzzes COM_CHANGE_USER and the answers to AuthSwitchRequest.
 func FuzzChangeUser(f *testing.F) {
 	change := func(user, answer, method string) []byte {
 		return join(cstr(user), append([]byte{byte(len(answer))}, answer...), cstr("shop"), u16(45), cstr(method), []byte{0})
@@ -171,9 +170,9 @@ func TestDroppedLongDataIsNotCharged(t *testing.T) {
 	}
 }
 
-// TestAnyParametersAreRead executes statements with random numbers of
-// parameters of random types, lengths and NULLs: what is read is what was sent,
-// in one packet or some values in pieces before it.
+// TestAnyParametersAreRead executes statements with random numbers of parameters of
+// random types, lengths and NULLs. The statement gets the values that were sent, in
+// the packet or before it as long data.
 func TestAnyParametersAreRead(t *testing.T) {
 	const rounds = 2000
 	m, out := machine(t, plain)
@@ -247,8 +246,8 @@ func randomParam(random *rand.Rand) (param, string) {
 	return param{typ: []int{253, 254, 15}[random.IntN(3)], value: lenstr(s)}, s
 }
 
-// TestChangeUserGuessesAreLimited: who has logged in and then guesses at others
-// waits as long as who guesses at the login.
+// A client that guesses passwords by COM_CHANGE_USER waits as long as a client that
+// guesses at the login.
 func TestChangeUserGuessesAreLimited(t *testing.T) {
 	sql := wiretest.SQL(t)
 	synctest.Test(t, func(t *testing.T) {

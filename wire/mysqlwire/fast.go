@@ -9,19 +9,20 @@ import (
 	"nextid/wire/idrun"
 )
 
-// The fast path: requests for one id that sqlfuncs.FastPath answers. Copies of
-// a COM_QUERY that follow it in the input are answered together. A request that
-// is not answered here, for whatever reason, takes the slow path.
+// The fast path answers requests for one id with sqlfuncs.FastPath. It answers a
+// COM_QUERY together with the copies of it that follow in the input. A request that
+// it does not answer takes the slow path, which finds the error if there is one.
 
-// drawQueries answers the command at the beginning of in, of size bytes, if it
-// is a COM_QUERY that asks for an id, and copies of it that follow. It returns
-// how many, 0 for the slow path.
+// drawQueries answers a COM_QUERY for an id, and the copies of it that follow.
+// command is the first message of in, and size its bytes with headers. drawQueries
+// returns the number of commands answered. 0 means the slow path; then it has
+// appended nothing.
 func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served int) {
 	if c.slowRan || len(command) == 0 || command[0] != comQuery {
 		return 0
 	}
 	text := command[1:]
-	if c.caps&clientQueryAttributes != 0 { // no attributes, in one set
+	if c.caps&clientQueryAttributes != 0 { // the text follows 0 attributes in 1 set
 		if len(text) < 2 || text[0] != 0 || text[1] != 1 {
 			return 0
 		}
@@ -42,7 +43,8 @@ func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served 
 	return int(ids.Count)
 }
 
-// drawExecution answers the execution of a prepared statement with c.args.
+// drawExecution answers the execution of a prepared statement with c.args. It
+// returns false for the slow path.
 func (c *conn) drawExecution(st *sqlfuncs.Statement, out *wire.Out) bool {
 	if c.slowRan {
 		return false
@@ -54,9 +56,9 @@ func (c *conn) drawExecution(st *sqlfuncs.Statement, out *wire.Out) bool {
 	return ok
 }
 
-// appendAnswer appends a result set with one id. binary is the format of the
-// answer to COM_STMT_EXECUTE; the client has its definitions from PREPARE.
-// idEnd is the index in the answer at which the digits of the id end.
+// appendAnswer appends a result set with one id. binary is the format of the answer
+// to COM_STMT_EXECUTE: the client has the definitions from PREPARE and may cache
+// them. idEnd is the index in the answer at which the digits of the id end.
 func (c *conn) appendAnswer(dst []byte, st *sqlfuncs.Statement, binary bool, id int64) (_ []byte, idEnd int) {
 	start := len(dst)
 	cached := c.caps&mariadbCacheMetadata != 0
@@ -87,10 +89,10 @@ func (c *conn) appendAnswer(dst []byte, st *sqlfuncs.Statement, binary bool, id 
 	return c.appendEnd(dst), idEnd
 }
 
-// appendEnd appends the packet that ends a result in which nothing has changed
-// since the client was told the status: no warnings, no session state.
+// appendEnd appends the packet that ends a result of the fast path: no warnings, no
+// changes of session state, and the status flags that were sent last.
 func (c *conn) appendEnd(dst []byte) []byte {
-	status, seq := c.told.status, c.seq
+	status, seq := c.reported.status, c.seq
 	c.seq++
 	if c.caps&clientDeprecateEOF == 0 {
 		return append(dst, 5, 0, 0, seq, 0xfe, 0, 0, byte(status), byte(status>>8))
@@ -98,7 +100,8 @@ func (c *conn) appendEnd(dst []byte) []byte {
 	return append(dst, 7, 0, 0, seq, 0xfe, 0, 0, byte(status), byte(status>>8), 0, 0)
 }
 
-// statementDefinitions appends the column definitions of a statement.
+// statementDefinitions appends the column definitions of a statement, from its Memo
+// if that fits the default database.
 func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
 	encoded := c.encodedDefinitions(st)
 	if encoded == nil {
@@ -114,12 +117,14 @@ func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
 	return dst
 }
 
-// everyDatabase begins encoded definitions that are the same in every default
-// database. Others begin with the name of their database, behind its length.
+// everyDatabase is the first byte of encoded definitions that do not depend on the
+// default database. Other definitions begin with the length and the name of their
+// database.
 const everyDatabase = 0xff
 
-// encodedDefinitions returns the column definitions of a statement, which are
-// encoded once; nil when that was for another default database.
+// encodedDefinitions returns the column definitions of a statement. They are encoded
+// once, for all sessions. It returns nil if they were encoded for another default
+// database.
 func (c *conn) encodedDefinitions(st *sqlfuncs.Statement) []byte {
 	memo := st.Memo[0].Load()
 	if memo == nil {
@@ -135,7 +140,8 @@ func (c *conn) encodedDefinitions(st *sqlfuncs.Statement) []byte {
 	return nil
 }
 
-// appendRun appends a row for each id of a run.
+// appendRun appends a row for each id of a run. Byte 3 of each packet is its
+// sequence number.
 func (c *conn) appendRun(dst []byte, r generator.Range, f format) []byte {
 	row, seq, number := appendIDText, c.seq, 3
 	if f == asBinary {
@@ -155,7 +161,8 @@ func appendIDText(dst []byte, seq byte, id int64) (_ []byte, idEnd int) {
 	return dst, n
 }
 
-// appendIDBinary appends a row with one bigint in binary.
+// appendIDBinary appends a row with one bigint in binary. idEnd is -1: idrun must
+// not copy the message.
 func appendIDBinary(dst []byte, seq byte, id int64) (_ []byte, idEnd int) {
 	dst = append(dst, 10, 0, 0, seq, 0, 0)
 	return binary.LittleEndian.AppendUint64(dst, uint64(id)), -1

@@ -10,8 +10,8 @@ const (
 	// packet of this length.
 	maxPayload = 1<<24 - 1
 
-	// maxHandshake bounds the client's packets before the login, and those of
-	// COM_CHANGE_USER; maxAttributes the connection attributes in them.
+	// maxHandshake bounds a client's packet before the login, and COM_CHANGE_USER.
+	// maxAttributes bounds the connection attributes in it. Both are in bytes.
 	maxHandshake  = 16 << 10
 	maxAttributes = 8 << 10
 )
@@ -23,22 +23,22 @@ var errOutOfOrder = sqlstate.New(sqlstate.ProtocolViolation, "Got packets out of
 // errTooLong is returned for a message over its limit.
 var errTooLong = sqlstate.New(sqlstate.ProtocolViolation, "Got a packet bigger than limits.statement_bytes of the server's configuration allows").WithMySQL(1153, "08S01")
 
-// errMalformed is returned for a packet whose content does not fit its length. The
-// framing is intact: after the login the connection goes on.
+// errMalformed is returned for a message with a wrong content. Its length was right,
+// so the framing is intact, and after the login the connection goes on.
 var errMalformed = sqlstate.New(sqlstate.ProtocolViolation, "Malformed communication packet").WithMySQL(1835, "HY000")
 
 // frame is the first message of the input.
 type frame struct {
-	payload []byte // borrowed, unless it came in several packets
+	payload []byte // a part of the input, unless it came in several packets
 	size    int    // bytes of input
 	tooLong bool   // over its limit: size is the part seen so far, payload is nil
 	more    bool   // tooLong: the last packet of size bytes is continued
 	next    byte   // sequence number after its packets
 }
 
-// readFrame returns the first message of in, whose first packet must have the
-// sequence number seq. limit is called with the first byte of the payload, before
-// the rest has arrived. ok is false while the message has not arrived whole.
+// readFrame returns the first message of in. Its first packet must have the sequence
+// number seq. limit is called with the first byte of the payload, before the rest
+// has arrived. ok is false while the message has not arrived whole.
 func readFrame(in []byte, seq byte, limit func(first byte) int) (f frame, ok bool, err error) {
 	most, total := 0, 0
 	for {
@@ -75,7 +75,8 @@ func readFrame(in []byte, seq byte, limit func(first byte) int) (f frame, ok boo
 	}
 }
 
-// payload joins the payloads of the packets in b.
+// payload joins the payloads of the packets in b, total bytes. A single packet is
+// not copied.
 func payload(b []byte, total int) []byte {
 	if len(b) == headerSize+total {
 		return b[headerSize:len(b):len(b)]
@@ -100,19 +101,19 @@ func (c *conn) commandLimit(command byte) int {
 	return c.protocol.limits.Small
 }
 
-// hasAnswer reports whether a command has an answer. The client would take an error
-// for one without as the answer to the next command.
+// hasAnswer reports whether a command has an answer. An error in answer to another
+// command would be taken by the client for the answer to its next command.
 func hasAnswer(command byte) bool { return command != comStmtLongData && command != comStmtClose }
 
-// skipping is the rest of a message that is too long.
+// skipping is the rest of a message that is discarded.
 type skipping struct {
-	left int // bytes of the packet
-	more bool
-	on   bool
+	left int   // bytes of the packet
+	more bool  // another packet of the message follows
+	on   bool  // false: no message is being discarded
 	why  error // for the client, at the end of the message
 }
 
-// skipMessage discards a message, of which gone bytes are consumed already.
+// skipMessage discards a message. gone of its bytes have been consumed.
 func (c *conn) skipMessage(f frame, gone int, why error) {
 	c.skipped = skipping{left: f.size - gone, more: f.more, on: true, why: why}
 	c.Conn.Skip(true)

@@ -13,7 +13,7 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// fuzzed is a machine whose answers are bounded and kept.
+// fuzzed is a machine and its answers, up to a bound.
 type fuzzed struct {
 	m       wire.Machine
 	out     *wire.Out
@@ -25,7 +25,7 @@ type fuzzed struct {
 func newFuzzed(t *testing.T, server *wire.Server) *fuzzed {
 	f := &fuzzed{m: server.NewMachine(&wire.Conn{ID: 1})}
 	t.Cleanup(f.m.Close)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // sleep and the like
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // ends sleep and other waits
 	t.Cleanup(cancel)
 	f.ctx = ctx
 	f.out = wire.NewOut(1<<16, func(b []byte) error {
@@ -63,8 +63,8 @@ func (f *fuzzed) feed(t *testing.T, in []byte, cut int) {
 	_ = f.out.Flush() // the reader may have enough
 }
 
-// whole checks that the answers are whole packets, and that none of them
-// tells of a bug or asks for a file.
+// whole checks that the answers are whole packets, without internal errors and
+// requests for a file.
 func (f *fuzzed) whole(t *testing.T) {
 	if f.much {
 		return
@@ -164,10 +164,10 @@ func FuzzCommand(f *testing.F) {
 		case !ok:
 			k = "text"
 		case k == "":
-			return // its answer depends on what came before
+			return // its answer depends on earlier commands
 		}
 		r := bytes.NewReader(z.answers)
-		// What the server does not offer is not in effect, whatever the client says.
+		// Capabilities that the server does not offer are not in effect.
 		d := &decoder{r: r, caps: caps & (sessionTrack | deprecateEOF | cacheMetadata)}
 		if caps&longPassword != 0 {
 			d.caps &^= cacheMetadata

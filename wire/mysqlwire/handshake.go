@@ -12,11 +12,12 @@ import (
 	"nextid/wire"
 )
 
-// nonceSize is the length of the random bytes that a client's proof answers.
+// nonceSize is the length of a nonce (auth-plugin-data), from which the client
+// computes its proof.
 const nonceSize = 20
 
-// newNonce returns a nonce without zero bytes, which end a string, and without $,
-// as MySQL does.
+// newNonce returns a nonce of 7-bit characters without zero bytes, which end a
+// string, and without $, as MySQL does.
 func newNonce() (nonce [nonceSize]byte) {
 	_, _ = rand.Read(nonce[:]) // never fails (crypto/rand)
 	for i, b := range nonce {
@@ -28,7 +29,7 @@ func newNonce() (nonce [nonceSize]byte) {
 	return nonce
 }
 
-// versionPrefix precedes the version in the greeting only, as in MariaDB 10: old
+// versionPrefix precedes the version in the greeting only, as in MariaDB 10. Old
 // clients refuse a version above 5.
 const versionPrefix = "5.5.5-"
 
@@ -62,14 +63,13 @@ func (c *conn) offered() capability {
 	return offered
 }
 
-// errStop ends a Feed after which a TLS handshake begins. It stays inside
-// this package.
+// errStop makes Feed return, without an error, before a TLS handshake.
 var errStop = errors.New("TLS begins")
 
-// introduce serves the handshake response, or the request for TLS before it.
-// Nothing that the client sent in plaintext is kept: it repeats the response after
-// the TLS handshake. The input behind the request is the TLS handshake, never a
-// packet.
+// introduce serves the handshake response, or the request for TLS before it
+// ("Protocol::SSLRequest"). Nothing that the client sent in plaintext is kept: it
+// sends the whole response after the TLS handshake. The input behind the request is
+// the TLS handshake, never a packet.
 func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) error {
 	flags := reader{b: payload}
 	if len(payload) == sslRequestSize && capability(flags.uint32()).has(clientSSL) {
@@ -86,24 +86,26 @@ func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) err
 	return c.identify(ctx, id, false, out)
 }
 
-// identity has the fields of a handshake response or of COM_CHANGE_USER.
+// identity holds the fields of a handshake response or of COM_CHANGE_USER.
 type identity struct {
 	user, database string
 	method         string // "": the client does not know methods
-	answer         []byte // to the nonce, borrowed
-	program        string
-	collation      int // its number, 0: none said
+	answer         []byte // to the nonce; a part of the message
+	program        string // connection attribute program_name
+	collation      int    // number of the collation, 0: none
 }
 
-// sslRequestSize is the length of a handshake response that stops before
-// the user: the request for TLS.
+// sslRequestSize is the length of the request for TLS: a handshake response that
+// ends before the user.
 const sslRequestSize = 32
 
-// handshakeResponse reads "Protocol::HandshakeResponse41".
+// handshakeResponse reads "Protocol::HandshakeResponse41" and sets c.caps. MariaDB's
+// clients do not set CLIENT_LONG_PASSWORD and send their own capabilities in the
+// last four bytes of the filler.
 func (c *conn) handshakeResponse(payload []byte) (id identity, err error) {
 	r := reader{b: payload}
 	flags := capability(r.uint32())
-	r.bytes(4) // the longest packet the client takes
+	r.bytes(4) // max_packet_size: the longest packet that the client accepts
 	id.collation = int(r.byte())
 	filler := r.bytes(23)
 	if r.bad || !flags.has(clientProtocol41) {
@@ -145,7 +147,7 @@ func (c *conn) endOfIdentity(r *reader, id *identity) error {
 			return err
 		}
 	}
-	if r.bad { // bytes behind the last field are left alone, as MySQL does
+	if r.bad { // bytes behind the last field are ignored, as in MySQL
 		return errBadHandshake
 	}
 	for _, text := range []string{id.user, id.database, id.program} {
@@ -173,7 +175,7 @@ func programName(attributes []byte) (name string, err error) {
 	return name, nil
 }
 
-// changeUser reads COM_CHANGE_USER.
+// changeUser reads COM_CHANGE_USER. Fields from the collation on may be missing.
 func (c *conn) changeUser(body []byte) (id identity, err error) {
 	r := reader{b: body}
 	id.user = string(r.cstring())
@@ -195,7 +197,8 @@ func (c *conn) changeUser(body []byte) (id identity, err error) {
 // maxProgramBytes bounds program_name.
 const maxProgramBytes = 64
 
-// sessionOptions returns the options of a session.
+// sessionOptions returns the options of a session. The options grant Admin; a login
+// with an Exchange overwrites that (Authorize).
 func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
@@ -214,7 +217,8 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	return o
 }
 
-// open opens the session of a client that has logged in.
+// open opens the session of a client that has logged in. After COM_CHANGE_USER it
+// closes the session before, so that no state of the other user is left.
 func (c *conn) open(out *wire.Out) error {
 	options := c.login.options
 	if c.SQL == nil {
@@ -234,7 +238,7 @@ func (c *conn) open(out *wire.Out) error {
 	c.protocol.log.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
 		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
 	c.login = nil
-	c.told = told{autocommit: true}
+	c.reported = reported{autocommit: true}
 	c.state = ready
 	out.B = c.ok(out.B, 0, 0)
 	return nil
@@ -249,7 +253,7 @@ func (c *conn) closeSession() {
 // errMethodUnknown is returned to a client that is too old for the account's method.
 var errMethodUnknown = sqlstate.New(sqlstate.ProtocolViolation, "Client does not support authentication protocol requested by server; consider upgrading MySQL client").WithMySQL(1251, "08004")
 
-// accessDenied returns the error of every failed login.
+// accessDenied returns the error of every failed login. The client learns no reason.
 func (c *conn) accessDenied(usesPassword bool) error {
 	using := "NO"
 	if usesPassword {

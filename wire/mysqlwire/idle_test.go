@@ -24,7 +24,7 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		clients = append(clients, c)
 	}
 	for range 10 {
-		connect() // what is made once
+		connect() // allocates what all connections have in common
 	}
 	before := wiretest.MemoryInUse()
 	for range count {

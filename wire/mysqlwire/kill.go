@@ -9,7 +9,9 @@ var (
 	errKilled      = sqlstate.New(sqlstate.ProtocolViolation, "Connection was killed").WithMySQL(1927, "70100")
 )
 
-// Kill implements sqlfuncs.Killer.
+// Kill implements sqlfuncs.Killer: the statement KILL of this session. If it names
+// its own connection, Kill returns the statement's error; errKilled ends the
+// connection.
 func (c *conn) Kill(id int64, queryOnly bool) error {
 	switch {
 	case id != int64(c.Conn.ID):
@@ -23,7 +25,8 @@ func (c *conn) Kill(id int64, queryOnly bool) error {
 	return errKilled
 }
 
-// End implements sqlfuncs.Connection.
+// End implements sqlfuncs.Connection: KILL by another session. Any goroutine may
+// call it.
 func (c *conn) End(queryOnly bool) {
 	if queryOnly {
 		c.Statement.Interrupt(errInterrupted)

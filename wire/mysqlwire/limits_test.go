@@ -116,8 +116,8 @@ func TestLongCommands(t *testing.T) {
 	}
 }
 
-// TestCommandWithoutMemoryIsSkipped: a command that the account of bytes has no room
-// for costs its statement, and not the connection.
+// A command for which the account has no memory gets an error, and the connection
+// goes on.
 func TestCommandWithoutMemoryIsSkipped(t *testing.T) {
 	_, registry := wiretest.SQLWith(t, "")
 	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Memory: memory.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}})
@@ -151,8 +151,8 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// stages brings a connection into every state that a client can reach, and
-// says with which sequence number its next packet comes.
+// stages brings a connection into every state that a client can reach. It returns
+// the sequence number of the client's next packet.
 var stages = map[string]func(t *testing.T, address string) (c *client, seq byte){
 	"greeted": func(t *testing.T, address string) (*client, byte) {
 		return dial(t, address).greet(), 1
@@ -434,7 +434,7 @@ func TestConnectionsAreCounted(t *testing.T) {
 	c.wantOutcome("closed")
 }
 
-// A session may bound its own silence, and not lengthen what the server bears.
+// A session may set a shorter idle timeout than the server's, and no longer one.
 func TestWaitTimeout(t *testing.T) {
 	for _, tc := range []struct {
 		limit time.Duration

@@ -167,7 +167,7 @@ func (c *client) wantOutcome(want string) {
 	}
 }
 
-func TestEverybodyMayLogIn(t *testing.T) {
+func TestLoginWithoutUsers(t *testing.T) {
 	address, _ := startServer(t, mysqlwire.Config{})
 	for name, run := range map[string]func(c *client){
 		"native, no password": func(c *client) {
@@ -411,8 +411,8 @@ func TestDriverLogsIn(t *testing.T) {
 	}
 }
 
-// What a client says in plaintext before TLS is not believed.
-func TestPlaintextBeforeTLSCountsForNothing(t *testing.T) {
+// Nothing that was sent in plaintext before TLS counts for the login.
+func TestPlaintextBeforeTLSIsIgnored(t *testing.T) {
 	address, authority := startTLSServer(t, people)
 	c := dial(t, address).greet()
 	c.caps = plain | ssl
@@ -420,8 +420,8 @@ func TestPlaintextBeforeTLSCountsForNothing(t *testing.T) {
 		t.Fatal("TLS is not offered")
 	}
 	request := response(plain|ssl, "fast", "", "", "")[:32]
-	// A whole login behind the request: it is the beginning of the TLS
-	// handshake, and not a good one.
+	// A whole login behind the request is served as the beginning of the TLS
+	// handshake, which fails.
 	c.write(join(packet(1, request), packet(2, response(plain|ssl, "fast", scramble256("secret", c.greeting.nonce), "", "caching_sha2_password"))))
 	b := make([]byte, 7)
 	n, _ := c.conn.Read(b)
@@ -439,7 +439,7 @@ func TestPlaintextBeforeTLSCountsForNothing(t *testing.T) {
 	c.conn, c.r, c.seq = secure, secure, 2
 	c.send(response(plain|ssl, "slow", scramble256("secret", c.greeting.nonce), "", "caching_sha2_password"))
 	c.wantOutcome(`more "\x04"`)
-	c.send(cstr("secret")) // nobody can read it
+	c.send(cstr("secret")) // inside TLS
 	c.wantOutcome("OK")
 	if got := c.ask("text", query("SELECT next_id('numbers')")); len(got) != 4 {
 		t.Error(got)
@@ -465,7 +465,7 @@ func TestTLSIsRefusedWhereThereIsNone(t *testing.T) {
 }
 
 // An error that is not about the password reaches the client.
-func TestOtherErrorsOfALoginAreTold(t *testing.T) {
+func TestOtherErrorsOfALoginReachTheClient(t *testing.T) {
 	address, _ := startServer(t, mysqlwire.Config{Auth: refusing{}})
 	c := dial(t, address).greet()
 	c.caps = plain

@@ -26,13 +26,13 @@ const (
 	mariadbBulk     = 1 << 34
 	cacheMetadata   = 1 << 36
 
-	// plain holds what any client since MySQL 5.5 sends.
+	// plain holds the capabilities of any client since MySQL 5.5.
 	plain = longPassword | connectWithDB | protocol41 | transactions | secureAuth | multiStatements | multiResults | pluginAuth | connectAttrs | lenencAuth
 
-	// modern holds what MySQL 8's clients add.
+	// modern adds capabilities of MySQL 8's clients.
 	modern = plain | sessionTrack | deprecateEOF
 
-	// maria holds what MariaDB's newest connectors send.
+	// maria holds the capabilities of MariaDB's newest connectors.
 	maria = modern&^longPassword | mariadbBulk | cacheMetadata
 )
 

@@ -10,20 +10,20 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// paramType is the type of a parameter: enum_field_types, and in the high
-// byte whether it is unsigned.
+// paramType is the type of a parameter: an enum_field_types in the low byte, and the
+// flag paramUnsigned.
 type paramType uint16
 
 const paramUnsigned paramType = 0x8000
 
-// parameters reads the values of a message: a bitmap of NULLs, the types if they
-// have changed, the values ("COM_STMT_EXECUTE", "COM_QUERY").
+// parameters reads the values of a message ("COM_STMT_EXECUTE", "COM_QUERY"): a
+// bitmap of NULLs, a flag for new types, the types if the flag is 1, the values.
 type parameters struct {
 	reader
 	count int
-	named bool // query attributes: names follow the types
-	nulls []byte
-	types []paramType // those of the last execution, or new ones
+	named bool        // with query attributes: a name follows each type
+	nulls []byte      // bitmap; a part of the message
+	types []paramType // of the last execution, or new ones
 	fresh bool        // types are new
 }
 
@@ -56,8 +56,9 @@ func (p *parameters) readTypes() {
 	}
 }
 
-// keeps reads the header if its types are those of the last execution, which most
-// clients repeat each time. It returns false, having read nothing, if they are not.
+// keeps reads the header if it has the types of the last execution. Most clients
+// repeat them each time; so the message needs no allocation. Otherwise keeps returns
+// false and reads nothing.
 func (p *parameters) keeps(types []paramType) bool {
 	bitmap := (p.count + 7) / 8
 	if p.named || len(types) != p.count || len(p.b) < bitmap+1+2*p.count || p.b[bitmap] != 1 {
@@ -78,7 +79,7 @@ func (p *parameters) keeps(types []paramType) bool {
 // isNull reports whether the i-th value is NULL.
 func (p *parameters) isNull(i int) bool { return p.nulls[i/8]&(1<<(i%8)) != 0 }
 
-// parameter reads the i-th value. Numbers and times become texts in c.scratch; other
+// parameter reads the i-th value. Numbers and times become texts in c.scratch. Other
 // values are parts of the message.
 func (c *conn) parameter(p *parameters, i int) (sqlfuncs.Arg, error) {
 	if p.bad || len(p.types) <= i || len(p.nulls) <= i/8 {
@@ -94,7 +95,8 @@ func (c *conn) parameter(p *parameters, i int) (sqlfuncs.Arg, error) {
 	return arg, err
 }
 
-// nullOf returns NULL of a type.
+// nullOf returns NULL with the SQL type of a parameter type. The statement is
+// planned for the types of its arguments.
 func nullOf(t paramType) sqlfuncs.Arg {
 	arg := sqlfuncs.Arg{Null: true}
 	switch byte(t) {
@@ -114,7 +116,8 @@ func nullOf(t paramType) sqlfuncs.Arg {
 	return arg
 }
 
-// value reads a value of a type ("Binary Protocol Value").
+// value reads a value of a type ("Binary Protocol Value"). The caller checks the
+// reader.
 func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 	unsigned := t&paramUnsigned != 0
 	switch byte(t) {
@@ -149,7 +152,7 @@ func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 	return sqlfuncs.Arg{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: unknown parameter type %d", byte(t))
 }
 
-// textOrBytes returns a text, or bytes where they are not UTF-8. Clients bind both
+// textOrBytes returns a text if b is UTF-8, and bytes otherwise. Clients bind both
 // with the same types.
 func textOrBytes(b []byte) sqlfuncs.Arg {
 	if utf8.Valid(b) {
@@ -163,6 +166,7 @@ func (c *conn) keep(at int, t datum.OID) sqlfuncs.Arg {
 	return sqlfuncs.Arg{Type: t, Data: c.scratch[at:len(c.scratch):len(c.scratch)]}
 }
 
+// integer returns a bigint, or a numeric for an unsigned value above its range.
 func (c *conn) integer(u uint64, s int64, unsigned bool) sqlfuncs.Arg {
 	at := len(c.scratch)
 	switch {
@@ -177,6 +181,7 @@ func (c *conn) integer(u uint64, s int64, unsigned bool) sqlfuncs.Arg {
 	return c.keep(at, datum.Int8)
 }
 
+// float returns a double with the shortest text that identifies it.
 func (c *conn) float(f float64, bits int) sqlfuncs.Arg {
 	at := len(c.scratch)
 	c.scratch = strconv.AppendFloat(c.scratch, f, 'g', -1, bits)
@@ -186,7 +191,8 @@ func (c *conn) float(f float64, bits int) sqlfuncs.Arg {
 // errBadTime is returned for a date or time that does not exist.
 var errBadTime = sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value in a parameter")
 
-// datetime reads a date, perhaps with a time.
+// datetime reads a date, perhaps with a time. Its length is 0, 4 (date), 7 (seconds)
+// or 11 (microseconds).
 func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
 	m := moment{dateOnly: dateOnly}
 	n := r.byte()
@@ -218,7 +224,8 @@ func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
 // maxDays bounds the days of MySQL's TIME, which ends at 838:59:59.
 const maxDays = 34
 
-// clock reads a time. One that is negative or longer than a day becomes a text.
+// clock reads a time. Its length is 0, 8 or 12 (microseconds). A negative time, and
+// one of a day or more, becomes a text: SQL's type time has neither.
 func (c *conn) clock(r *reader) (sqlfuncs.Arg, error) {
 	n := r.byte()
 	negative, days, micros := false, 0, int64(0)

@@ -25,7 +25,7 @@ func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 	}
 }
 
-// asker returns what feeds a machine and returns its answers.
+// asker returns a function that feeds a machine and returns its answers.
 func asker(t *testing.T, m wire.Machine) func(in []byte) []byte {
 	var sent []byte
 	out := wire.NewOut(1000, func(b []byte) error {

@@ -35,8 +35,8 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 	return err
 }
 
-// skipAttributes reads the query attributes before the text, for their length only:
-// no statement uses them.
+// skipAttributes reads the query attributes before the text, and returns the text.
+// No statement uses the attributes.
 func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
 	r := reader{b: body}
 	n := r.lenenc()
@@ -64,7 +64,7 @@ func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
 // errEmpty is returned for a query without a statement.
 var errEmpty = sqlstate.New(sqlstate.SyntaxError, "Query was empty").WithMySQL(1065, "42000")
 
-// runBatch runs the statements of a query one after another.
+// runBatch runs the statements of a query one after another, up to the first error.
 func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Out) error {
 	st, err := batch.Next()
 	switch {
@@ -91,7 +91,7 @@ func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Ou
 	return nil
 }
 
-// runStatement runs one statement of a query.
+// runStatement runs one statement of a query and sends its result in text format.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
 	p := c.SQL.Run(st)
 	defer p.Close()

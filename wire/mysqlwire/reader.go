@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// reader decodes one message. The first failure sticks: callers read a whole
-// structure and ask once, with ok, whether it was all there. What it returns
-// is borrowed from the message.
+// reader decodes one message. After a failure it returns zero values only, so that
+// callers read a whole structure and call ok once. The byte slices that it returns
+// are parts of the message. Integers are little-endian.
 type reader struct {
 	b   []byte
 	bad bool
@@ -46,7 +46,7 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
-// bytes reads n bytes, nil after a failure.
+// bytes reads n bytes. It returns nil after a failure.
 func (r *reader) bytes(n int) []byte {
 	if n < 0 || n > len(r.b) || r.bad {
 		r.fail()
@@ -72,7 +72,8 @@ func (r *reader) cstring() []byte {
 	return v
 }
 
-// cstringOrRest is for last fields, whose zero byte some clients leave out.
+// cstringOrRest reads up to a zero byte, or all if there is none: some clients leave
+// out the zero byte of the last field.
 func (r *reader) cstringOrRest() []byte {
 	if bytes.IndexByte(r.b, 0) < 0 {
 		return r.rest()
@@ -80,8 +81,8 @@ func (r *reader) cstringOrRest() []byte {
 	return r.cstring()
 }
 
-// lenenc reads a length-encoded integer. NULL (0xFB) and the reserved 0xFF
-// are failures.
+// lenenc reads a length-encoded integer ("Integer Types"). NULL (0xFB) and the
+// reserved 0xFF are failures.
 func (r *reader) lenenc() uint64 {
 	switch b := r.byte(); b {
 	case 0xfc:
@@ -101,8 +102,8 @@ func (r *reader) lenenc() uint64 {
 	}
 }
 
-// lenencBytes reads a length-encoded string. The length is compared with
-// what is there before it is used.
+// lenencBytes reads a length-encoded string. A length beyond the end of the message
+// is a failure.
 func (r *reader) lenencBytes() []byte {
 	n := r.lenenc()
 	if n > uint64(len(r.b)) {

@@ -19,8 +19,8 @@ const (
 	asBinary               // COM_STMT_EXECUTE
 )
 
-// sendResult runs a portal to its end and sends its result: a result set, or
-// an OK packet.
+// sendResult runs a portal to its end and sends its result: a result set, or an OK
+// packet. For known see head.
 func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, known bool, out *wire.Out) error {
 	if p.Columns() == nil {
 		if err := c.finish(ctx, p); err != nil {
@@ -41,7 +41,7 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, f format, kno
 // affected returns the number of rows for an OK packet.
 func (c *conn) affected() uint64 { return uint64(max(0, c.SQL.AffectedRows())) }
 
-// finish runs a portal that returns no rows.
+// finish runs the portal of a statement without columns.
 func (c *conn) finish(ctx context.Context, p *sqlfuncs.Portal) error {
 	_, err := p.Next(ctx)
 	if errors.Is(err, io.EOF) {
@@ -50,8 +50,8 @@ func (c *conn) finish(ctx context.Context, p *sqlfuncs.Portal) error {
 	return err
 }
 
-// sendRows sends the rows of a portal, at most limit if it is not 0. The
-// error is io.EOF after the last row, nil at the limit.
+// sendRows sends the rows of a portal, at most limit if it is not 0. The error is
+// io.EOF after the last row, nil at the limit.
 func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, f format, limit int64, out *wire.Out) (rows int64, err error) {
 	if p.IDs() {
 		return out.SendIDs(ctx, p, limit, func(dst []byte, r generator.Range) []byte { return c.appendRun(dst, r, f) })

@@ -27,7 +27,7 @@ func New(cfg Config) *wire.Server {
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
 }
 
-// protocol has the state of all connections of a server.
+// protocol holds the common state of a server's connections.
 type protocol struct {
 	sql     *sqlfuncs.Server
 	auth    Authenticator
@@ -43,8 +43,8 @@ func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
 	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
-// method returns the authentication method of the greeting. Where no proof is
-// needed, it is the one that all clients know.
+// method returns the authentication method of the greeting. If no proof is needed,
+// it is NativePassword, which all clients have.
 func (p *protocol) method() string {
 	if p.auth == nil {
 		return NativePassword

@@ -3,7 +3,7 @@ package mysqlwire
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1" // what the protocol prescribes
+	"crypto/sha1" // the protocol prescribes it
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/x509"
@@ -14,25 +14,24 @@ import (
 
 // Authentication methods.
 const (
-	// CachingSHA2 is MySQL 8's default: proofs of SHA256(SHA256(password)), or
-	// the password itself over a connection that others cannot read.
+	// CachingSHA2 is the default of MySQL 8: a proof against
+	// SHA256(SHA256(password)), or the password itself, encrypted.
 	CachingSHA2 = "caching_sha2_password"
 
-	// NativePassword is the method of older servers and of MariaDB: proofs of
+	// NativePassword is the method of older servers and of MariaDB: a proof against
 	// SHA1(SHA1(password)).
 	NativePassword = "mysql_native_password"
 )
 
-// CachingSHA2Digest returns SHA256(SHA256(password)), which a server must keep
-// to check proofs of CachingSHA2.
+// CachingSHA2Digest returns SHA256(SHA256(password)). A server needs it to check
+// proofs of CachingSHA2.
 func CachingSHA2Digest(password string) [sha256.Size]byte {
 	once := sha256.Sum256([]byte(password))
 	return sha256.Sum256(once[:])
 }
 
-// CheckCachingSHA2 reports whether an answer to a nonce proves the knowledge
-// of the password behind a digest:
-// answer = SHA256(password) XOR SHA256(digest + nonce).
+// CheckCachingSHA2 reports whether an answer to a nonce proves the knowledge of the
+// password with a digest: answer = SHA256(password) XOR SHA256(digest + nonce).
 func CheckCachingSHA2(digest [sha256.Size]byte, nonce, answer []byte) bool {
 	if len(answer) != sha256.Size {
 		return false
@@ -46,16 +45,15 @@ func CheckCachingSHA2(digest [sha256.Size]byte, nonce, answer []byte) bool {
 	return subtle.ConstantTimeCompare(twice[:], digest[:]) == 1
 }
 
-// NativePasswordDigest returns SHA1(SHA1(password)), which a server must keep
-// to check proofs of NativePassword.
+// NativePasswordDigest returns SHA1(SHA1(password)). A server needs it to check
+// proofs of NativePassword.
 func NativePasswordDigest(password string) [sha1.Size]byte {
 	once := sha1.Sum([]byte(password))
 	return sha1.Sum(once[:])
 }
 
-// CheckNativePassword reports whether an answer to a nonce proves the
-// knowledge of the password behind a digest:
-// answer = SHA1(password) XOR SHA1(nonce + digest).
+// CheckNativePassword reports whether an answer to a nonce proves the knowledge of
+// the password with a digest: answer = SHA1(password) XOR SHA1(nonce + digest).
 func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
 	if len(answer) != sha1.Size {
 		return false
@@ -73,12 +71,12 @@ func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
 const rsaBits = 2048
 
 // passwordKey is the server's RSA key for passwords that are sent without TLS. It is
-// made when the first client asks for it, and kept until the process ends.
+// made for the first client that requests it, and never stored.
 type passwordKey struct {
 	once    sync.Once
 	private *rsa.PrivateKey
-	public  []byte // PEM
-	busy    chan struct{}
+	public  []byte        // PEM
+	busy    chan struct{} // bounds the decryptions that run at once
 }
 
 func (k *passwordKey) init() {
@@ -102,9 +100,9 @@ func (k *passwordKey) pem() []byte {
 	return k.public
 }
 
-// decrypt returns the password, with its zero byte, that a client XORed with
-// the nonce and encrypted; ok is false for anything else. At most one
-// decryption a CPU runs at a time.
+// decrypt decrypts a password that the client has XORed with the nonce and
+// encrypted. It returns the password with its zero byte; ok is false for other
+// input. At most one decryption a CPU runs at a time.
 func (k *passwordKey) decrypt(nonce, encrypted []byte) (password []byte, ok bool) {
 	k.init()
 	if k.private == nil || len(encrypted) != k.private.Size() {

@@ -60,8 +60,8 @@ func machine(t testing.TB, caps uint64) (wire.Machine, *wire.Out) {
 	return m, out
 }
 
-// flushed has what each machine's Out sent before the end of a Feed, because
-// a statement waited.
+// flushed holds, for each Out, the bytes that were sent before the end of a Feed
+// because a statement waited.
 var flushed sync.Map
 
 // feed gives a machine input that it must consume whole.
@@ -72,8 +72,8 @@ func feed(t testing.TB, m wire.Machine, out *wire.Out, in []byte) {
 	}
 }
 
-// answers feeds a machine and returns what it answers as text: one line a
-// packet. kinds says what the commands in in are, see decoder.answer.
+// answers feeds a machine and returns its answers as text, a line a packet. kinds
+// are the kinds of the commands in in, see decoder.answer.
 func answers(t testing.TB, m wire.Machine, out *wire.Out, caps uint64, in []byte, kinds ...string) []string {
 	t.Helper()
 	v, _ := flushed.Load(out)

@@ -15,34 +15,34 @@ import (
 // statement is a prepared statement of a connection.
 type statement struct {
 	id     uint32
-	name   string // in the session
+	name   string // in the SQL session
 	st     *sqlfuncs.Statement
-	types  []paramType      // bound last
-	long   []longValue      // from COM_STMT_SEND_LONG_DATA
-	failed error            // what went wrong there, which has no answer
-	cursor *sqlfuncs.Portal // open
+	types  []paramType      // of the last execution that sent types
+	long   []longValue      // from COM_STMT_SEND_LONG_DATA, by parameter
+	failed error            // of COM_STMT_SEND_LONG_DATA; the next execution returns it
+	cursor *sqlfuncs.Portal // nil: none is open
 }
 
-// longValue is a value that was sent in pieces.
+// longValue is a value that was sent in pieces by COM_STMT_SEND_LONG_DATA.
 type longValue struct {
 	sent bool
 	data []byte
 }
 
-// lastPrepared is the id of the newest statement: MariaDB's clients send PREPARE and
-// EXECUTE together, before they know its id.
+// lastPrepared stands for the id of the newest statement. MariaDB's clients send it
+// when they send PREPARE and EXECUTE together, before they know the id.
 const lastPrepared = 1<<32 - 1
 
 // maxCursors bounds the open cursors of a connection.
 const maxCursors = 64
 
-// Flags of COM_STMT_EXECUTE.
+// Flags of COM_STMT_EXECUTE (enum_cursor_type).
 const (
 	cursorReadOnly = 1
 	parameterCount = 8 // PARAMETER_COUNT_AVAILABLE
 )
 
-// find returns a prepared statement.
+// find returns the prepared statement with an id, or lastPrepared.
 func (c *conn) find(id uint32) (*statement, error) {
 	if id == lastPrepared {
 		id = c.lastID
@@ -53,7 +53,8 @@ func (c *conn) find(id uint32) (*statement, error) {
 	return nil, sqlstate.New(sqlstate.InvalidStatementName, "Unknown prepared statement handler (%d)", id)
 }
 
-// prepare serves COM_STMT_PREPARE.
+// prepare serves COM_STMT_PREPARE. The statement has a name of its own in the SQL
+// session, which counts it on the account of memory.
 func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	id := max(1, c.newestID()+1)
 	c.lastID = 0 // an EXECUTE that follows a failure must not find an older one
@@ -92,7 +93,8 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	return nil
 }
 
-// newestID returns the id given last. Ids are reused when all have been used.
+// newestID returns the id of the newest statement. After the greatest id it begins
+// again at 1.
 func (c *conn) newestID() uint32 {
 	if c.newest == lastPrepared-1 {
 		return 0
@@ -100,14 +102,15 @@ func (c *conn) newestID() uint32 {
 	return c.newest
 }
 
-// parameterColumn and parameterShape describe a parameter. Its type is not known
-// before a value is bound.
+// parameterColumn and parameterShape are the definition of every parameter. The type
+// of a parameter is not known before a value is bound.
 var (
 	parameterColumn = sqlfuncs.Column{Name: "?"}
 	parameterShape  = shape{typ: typeNull, charset: charsetBinary, flags: flagBinary}
 )
 
-// prepared answers COM_STMT_PREPARE ("COM_STMT_PREPARE_OK").
+// prepared answers COM_STMT_PREPARE ("COM_STMT_PREPARE_OK"): the numbers and the
+// definitions of parameters and columns.
 func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
 	var at int
 	out.B, at = begin(out.B)
@@ -130,7 +133,8 @@ func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
 	}
 }
 
-// execute serves COM_STMT_EXECUTE.
+// execute serves COM_STMT_EXECUTE. It sends all rows, or opens a cursor if the
+// client requests one and the statement has columns.
 func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	id, flags := r.uint32(), r.byte()
@@ -168,14 +172,15 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	return err
 }
 
-// known reports whether PREPARE described the columns as they are now.
+// known reports whether the client has the definitions of the portal's columns from
+// PREPARE. The plan may have changed since, for other types of parameters.
 func (c *conn) known(s *statement, p *sqlfuncs.Portal) bool {
 	now, then := p.Columns(), s.st.Columns
 	return len(now) > 0 && len(now) == len(then) && &now[0] == &then[0]
 }
 
-// bind reads the values of an execution into c.args. Those beyond the
-// statement's parameters are query attributes.
+// bind reads the values of an execution into c.args. Values behind those of the
+// statement's parameters are query attributes; bind reads them and drops them.
 func (c *conn) bind(s *statement, r reader, flags byte) error {
 	if s.failed != nil {
 		return s.failed
@@ -192,7 +197,7 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 	}
 	c.args, c.scratch = c.args[:0], c.scratch[:0]
 	if p.count == 0 {
-		p.rest() // MariaDB's Node.js connector says that new types follow, of none
+		p.rest() // MariaDB's Node.js connector sends the flag for new types without parameters
 	}
 	if p.count > 0 && !p.keeps(s.types) {
 		p.types = s.types
@@ -226,7 +231,8 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 	return nil
 }
 
-// asBytes makes texts bytes where the parameter is bytes.
+// asBytes turns the texts of c.args into bytes where the statement's parameter is
+// bytes. Clients bind texts and bytes with the same types, see textOrBytes.
 func (c *conn) asBytes(st *sqlfuncs.Statement) {
 	for i, t := range st.Params {
 		if a := &c.args[i]; t == datum.Bytea && a.Type == datum.Text {
@@ -235,8 +241,8 @@ func (c *conn) asBytes(st *sqlfuncs.Statement) {
 	}
 }
 
-// longData serves COM_STMT_SEND_LONG_DATA, which has no answer: the next execution
-// returns its error.
+// longData serves COM_STMT_SEND_LONG_DATA, which appends to a parameter's value. The
+// command has no answer: the next execution returns its error.
 func (c *conn) longData(body []byte) {
 	r := reader{b: body}
 	id, n := r.uint32(), int(r.uint16())
@@ -268,10 +274,12 @@ func (c *conn) longData(body []byte) {
 	s.long[n].data = append(s.long[n].data, r.rest()...)
 }
 
-// longFactor times its size bounds the memory of long data, whose slice grows.
+// longFactor times the size of long data is counted on the account: append may
+// allocate twice the size.
 const longFactor = 2
 
-// forgetLongData drops the long data of a statement.
+// forgetLongData drops the long data of a statement and its error, and returns the
+// memory to the account.
 func (c *conn) forgetLongData(s *statement) {
 	for _, v := range s.long {
 		c.longBytes -= len(v.data)
@@ -280,7 +288,8 @@ func (c *conn) forgetLongData(s *statement) {
 	s.long, s.failed = nil, nil
 }
 
-// openCursor keeps the portal of an execution for COM_STMT_FETCH.
+// openCursor keeps the portal of an execution for COM_STMT_FETCH, and sends the
+// definitions of its columns.
 func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error {
 	if c.cursors >= maxCursors {
 		p.Close()
@@ -289,7 +298,7 @@ func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error
 	}
 	s.cursor = p
 	c.cursors++
-	c.more = statusCursorExists // told by the EOF packet behind the definitions, or in its place
+	c.more = statusCursorExists // for the EOF packet behind the definitions, or the OK packet in its place
 	out.B = c.head(out.B, p.Statement(), p.Columns(), c.known(s, p))
 	if c.caps.has(clientDeprecateEOF) {
 		out.B = c.eof(out.B, 0)
@@ -298,7 +307,8 @@ func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error
 	return nil
 }
 
-// fetch serves COM_STMT_FETCH.
+// fetch serves COM_STMT_FETCH: the next rows of a cursor. The last row closes the
+// cursor, and so does an error.
 func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	id, rows := r.uint32(), r.uint32()
@@ -358,7 +368,8 @@ func (c *conn) drop(s *statement) {
 	delete(c.statements, s.id)
 }
 
-// closeStatements closes all prepared statements.
+// closeStatements closes all prepared statements. It does not change newest, so that
+// their ids are not reused soon.
 func (c *conn) closeStatements() {
 	for _, s := range c.statements {
 		c.drop(s)
@@ -366,7 +377,8 @@ func (c *conn) closeStatements() {
 	c.lastID = 0
 }
 
-// resetStatement serves COM_STMT_RESET: long data and cursor go.
+// resetStatement serves COM_STMT_RESET: it drops the statement's long data and
+// closes its cursor.
 func (c *conn) resetStatement(body []byte, out *wire.Out) error {
 	r := reader{b: body}
 	id := r.uint32()

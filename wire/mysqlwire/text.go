@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// checkText refuses text that is not UTF-8, as MySQL does for utf8mb4. Later code
-// relies on it.
+// checkText returns an error for text that is not UTF-8, as MySQL does for utf8mb4.
+// Package sqlfuncs relies on it.
 func checkText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil
@@ -24,7 +24,7 @@ func checkText(b []byte) error {
 	return nil
 }
 
-// brokenBytes shows the bytes that are not a character.
+// brokenBytes returns the first bytes of a broken text in the form of MySQL's error.
 func brokenBytes(b []byte) string {
 	var s strings.Builder
 	for _, c := range b[:min(6, len(b))] {
@@ -37,7 +37,8 @@ func brokenBytes(b []byte) string {
 	return s.String()
 }
 
-// cutText shortens a text to most bytes.
+// cutText shortens a text to most bytes, with … at its end. It cuts no character in
+// two.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s

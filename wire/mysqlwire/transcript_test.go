@@ -16,16 +16,16 @@ import (
 // A transcript is a text of cases:
 //
 //	case NAME [ours]          ours: a real MariaDB answers otherwise
-//	> query SELECT 1          what the client sends, see sendLine
-//	< Row "1"                 what must come back, see show
+//	> query SELECT 1          a command of the client, see sendLine
+//	< Row "1"                 the expected answer, see show
 //
-// All lines of a case come after the login; the connection is new for each
-// case. Several > lines in a row are sent together. The same cases are played
-// by clients of all ages: what they differ in is left out by show.
+// All lines of a case come after the login; the connection is new for each case.
+// Several > lines in a row are sent together. Clients with different capabilities
+// play the same cases; show leaves out the differences.
 
-// sendLine encodes a > line and says how its answer is to be read. Statements
-// are numbered in the order in which they were prepared; ids has the server's
-// numbers.
+// sendLine encodes a > line and returns the kind of its answer (decoder.answer).
+// Statements are numbered in the order in which they were prepared; ids holds the
+// server's numbers.
 func sendLine(t *testing.T, caps uint64, line string, ids []int) (b []byte, kind string) {
 	t.Helper()
 	verb, rest, _ := strings.Cut(line, " ")
@@ -100,8 +100,8 @@ func sendLine(t *testing.T, caps uint64, line string, ids []int) (b []byte, kind
 	return nil, ""
 }
 
-// readParam reads a value: NULL, a number, a number with a point, type:hex,
-// else a text.
+// readParam reads a value: NULL, a number, a number with a point, type:hex, or a
+// text.
 func readParam(t *testing.T, s string) param {
 	t.Helper()
 	if s == "NULL" {
@@ -133,10 +133,10 @@ var (
 	okPattern     = regexp.MustCompile(`^OK affected=(\d+) insert=(\d+) status=0x([0-9a-f]+) warnings=(\d+).*$`)
 )
 
-// status keeps the flags of a status that are compared: transaction,
-// autocommit, more results, cursor, last row, no backslash escapes, read-only,
-// ANSI quotes. Left out is what MariaDB says of its indexes, and that the
-// session's state changed.
+// status keeps the flags of a status that are compared: transaction, autocommit,
+// more results, cursor, last row, no backslash escapes, read-only, ANSI quotes. It
+// leaves out MariaDB's flags about indexes, and that the session's state has
+// changed.
 func status(hex string) string {
 	n, err := strconv.ParseUint(hex, 16, 16)
 	if err != nil {
@@ -145,8 +145,9 @@ func status(hex string) string {
 	return fmt.Sprintf("0x%x", n&0xa2cb)
 }
 
-// show prints the lines of an answer as they stand in a transcript: without
-// what depends on the client's age, ids as ID, errors without their text.
+// show prints the lines of an answer in the form of a transcript: without the parts
+// that depend on the client's capabilities, with ID for ids, without the texts of
+// errors.
 func show(kind string, lines []string) (out []string) {
 	columns := false
 	for _, line := range lines {
@@ -178,7 +179,7 @@ func show(kind string, lines []string) (out []string) {
 	return out
 }
 
-// play runs a case and returns what came back in the place of each < line.
+// play runs a case and returns the answers in the places of the < lines.
 func play(t *testing.T, c wiretest.Case, address string, caps uint64, drip bool) []string {
 	t.Helper()
 	conn := login(t, address, caps)

@@ -29,7 +29,7 @@ func appendTextRow(dst []byte, row []datum.Value, columns []sqlfuncs.Column, env
 	return dst
 }
 
-// appendText appends the text form of a value as MySQL has it.
+// appendText appends the text form of a value in MySQL's format.
 func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 	switch v.Type {
 	case datum.Bool:
@@ -48,8 +48,8 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 	return datum.AppendText(dst, v, env)
 }
 
-// cutFraction cuts the six decimals of a time to those of its column. A column
-// without a number of decimals shows them if they are not zero.
+// cutFraction cuts the six decimals of a time to the digits of its column. A column
+// without a fixed number of digits (digits < 0) shows six if one is not zero.
 func cutFraction(dst []byte, t datum.OID, digits int32) []byte {
 	switch t {
 	case datum.Timestamp, datum.TimestampTZ, datum.Time:
@@ -65,8 +65,8 @@ func cutFraction(dst []byte, t datum.OID, digits int32) []byte {
 	return dst
 }
 
-// appendFloat appends a number with the fewest digits that identify it, between
-// 1e-15 and 1e15 without an exponent, as MySQL does.
+// appendFloat appends a number with the fewest digits that identify it. It has an
+// exponent only below 1e-15 and from 1e15 on, as in MySQL.
 func appendFloat(dst []byte, f float64, bits int) []byte {
 	if abs := math.Abs(f); abs == 0 || abs >= 1e-15 && abs < 1e15 {
 		return strconv.AppendFloat(dst, f, 'f', -1, bits)
@@ -90,11 +90,13 @@ type moment struct {
 	dateOnly             bool
 }
 
-// farFuture stands for infinity, and the zero moment for -infinity: MySQL has
-// neither.
+// farFuture stands for infinity, and the zero moment for -infinity. MySQL has
+// neither infinity.
 var farFuture = moment{year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, micro: 999999}
 
-// momentOf returns a date or timestamp. MySQL's end with the year 9999.
+// momentOf returns a date or timestamp, a timestamptz in the session's time zone. A
+// year after 9999, MySQL's last, becomes farFuture. A year before 0 becomes the zero
+// moment.
 func momentOf(v datum.Value, env *datum.Env) moment {
 	t := v.GoTime()
 	var m moment
@@ -117,6 +119,7 @@ func momentOf(v datum.Value, env *datum.Env) moment {
 	return m
 }
 
+// appendText appends YYYY-MM-DD, or YYYY-MM-DD hh:mm:ss.ffffff.
 func (m moment) appendText(dst []byte) []byte {
 	dst = append(appendDigits(dst, m.year, 4), '-')
 	dst = append(appendDigits(dst, m.month, 2), '-')
@@ -130,8 +133,8 @@ func (m moment) appendText(dst []byte) []byte {
 	return appendDigits(dst, m.micro, 6)
 }
 
-// appendBinary appends the binary form: a length, and as many fields as are
-// not zero.
+// appendBinary appends the binary form: a length, and the fields up to the last that
+// is not zero (date; seconds; microseconds).
 func (m moment) appendBinary(dst []byte) []byte {
 	n := byte(11)
 	switch {
@@ -153,7 +156,7 @@ func (m moment) appendBinary(dst []byte) []byte {
 	return dst
 }
 
-// appendDigits appends n as exactly so many digits.
+// appendDigits appends the last digits of n, with zeros in front.
 func appendDigits(dst []byte, n, digits int) []byte {
 	at := len(dst)
 	for range digits {
@@ -171,7 +174,8 @@ const (
 	microsPerHour   = 3600 * microsPerSecond
 )
 
-// appendClock appends a time of day, given in microseconds, with six decimals.
+// appendClock appends a time as hh:mm:ss.ffffff: a time of day in microseconds,
+// after a number of days.
 func appendClock(dst []byte, days int, micros int64) []byte {
 	dst = append(appendDigits(dst, days*24+int(micros/microsPerHour), 2), ':')
 	dst = append(appendDigits(dst, int(micros/(60*microsPerSecond)%60), 2), ':')
@@ -179,8 +183,8 @@ func appendClock(dst []byte, days int, micros int64) []byte {
 	return appendDigits(dst, int(micros%microsPerSecond), 6)
 }
 
-// appendBinaryRow appends a row of binary values ("Binary Protocol Resultset
-// Row") to the packet that has begun.
+// appendBinaryRow appends a row of binary values ("Binary Protocol Resultset Row")
+// to the packet that has begun. The bitmap of NULLs has an offset of two bits.
 func appendBinaryRow(dst []byte, row []datum.Value, columns []sqlfuncs.Column, env *datum.Env) []byte {
 	dst = append(dst, 0)
 	nulls := len(dst)
@@ -197,8 +201,8 @@ func appendBinaryRow(dst []byte, row []datum.Value, columns []sqlfuncs.Column, e
 	return dst
 }
 
-// appendBinary appends the binary form of a value in a column of type t. The
-// column's definition has told the client how to read it.
+// appendBinary appends the binary form of a value in a column of type t. The client
+// has the type from the column's definition (shapeOf).
 func appendBinary(dst []byte, v datum.Value, t datum.OID, env *datum.Env) []byte {
 	switch shapeOf(t).typ {
 	case typeTiny:
@@ -223,7 +227,8 @@ func appendBinary(dst []byte, v datum.Value, t datum.OID, env *datum.Env) []byte
 	return prefixLength(dst, at)
 }
 
-// appendBinaryClock appends the binary form of a time of day.
+// appendBinaryClock appends the binary form of a time of day: a length, the sign,
+// the days, and the fields up to the last that is not zero.
 func appendBinaryClock(dst []byte, micros int64) []byte {
 	if micros == 0 {
 		return append(dst, 0)

@@ -19,8 +19,8 @@ var expressions = []string{
 	"x'00ff10'", "CAST('abc' AS BINARY)", "12.35",
 }
 
-// values asks for all expressions in text and prepared, and returns a line
-// for each: the value in both forms.
+// values executes a SELECT of an expression as text and prepared. It returns the
+// definition and the value in both forms.
 func values(t *testing.T, c *client, sql string) []string {
 	t.Helper()
 	text := c.ask("text", query("SELECT "+sql+" AS v"))
@@ -32,8 +32,8 @@ func values(t *testing.T, c *client, sql string) []string {
 	return lines
 }
 
-// TestValuesAgainstMariaDB holds the two forms of every type to the real
-// thing. What columns are called may differ in length and flags.
+// TestValuesAgainstMariaDB compares the two forms of every type with MariaDB's.
+// Lengths and flags of the definitions may differ.
 func TestValuesAgainstMariaDB(t *testing.T) {
 	theirs, _ := dbtest.QuickMariaDB(t)
 	ours, _ := startServer(t, mysqlwire.Config{})
@@ -60,8 +60,8 @@ func TestValuesAgainstMariaDB(t *testing.T) {
 	}
 }
 
-// TestLengthsAreThoseOfMariaDB: how long the texts of a column can be, and what
-// is said of parameters. Clients size columns and buffers by it.
+// TestLengthsAreThoseOfMariaDB compares the lengths in definitions of text columns,
+// and the definitions of parameters. Clients size columns and buffers by them.
 func TestLengthsAreThoseOfMariaDB(t *testing.T) {
 	theirs, _ := dbtest.QuickMariaDB(t)
 	ours, _ := startServer(t, mysqlwire.Config{})
@@ -180,7 +180,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestQueryAttributes sends values that no statement asks for.
+// TestQueryAttributes sends attributes, which no statement uses.
 func TestQueryAttributes(t *testing.T) {
 	const caps = modern | queryAttributes
 	m, out := machine(t, caps)
@@ -244,7 +244,7 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// TestSessionTracking follows what an OK packet tells of the session.
+// TestSessionTracking reads the session state in OK packets.
 func TestSessionTracking(t *testing.T) {
 	m, out := machine(t, modern)
 	for _, step := range []struct{ sql, want string }{
@@ -277,8 +277,8 @@ func TestKnownColumns(t *testing.T) {
 	}
 }
 
-// TestAnswersTellOfTheirOwnStatement: warnings and insert ids do not linger.
-func TestAnswersTellOfTheirOwnStatement(t *testing.T) {
+// Warnings and insert ids are those of the statement, not of an earlier one.
+func TestWarningsAndInsertIDsAreOfTheStatement(t *testing.T) {
 	m, out := machine(t, plain)
 	for _, step := range []struct{ sql, want string }{
 		{"SELECT CAST('abc' AS SIGNED) AS a", "EOF status=0x2 warnings=1"},
