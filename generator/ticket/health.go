@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"nextid/dsn"
 	"nextid/generator"
 )
 
@@ -36,6 +37,9 @@ func (s *source) set(d *database, err error) {
 	if d.since.IsZero() || d.up != up {
 		d.since = now
 		d.changes++
+	}
+	if !up {
+		err = dsn.Plain(err)
 	}
 	if d.up, d.err = up, err; up {
 		d.answered = now

@@ -27,7 +27,7 @@ func TestChangesOfADatabaseAreLogged(t *testing.T) {
 		}
 		s.databases = append(s.databases, &database{location: l})
 	}
-	down := errors.New("connection refused")
+	down := errors.New("connection refused\n\tconnection refused") // pgx has a line for each address
 	a, b := s.databases[0], s.databases[1]
 	expect := func(what string, lines ...string) {
 		t.Helper()
@@ -56,6 +56,9 @@ func TestChangesOfADatabaseAreLogged(t *testing.T) {
 	}
 	expect("it stays down")
 	since := s.details().Rows[1].Value("since").(time.Time)
+	if got := s.details().Rows[1].Value("error"); got != "connection refused" {
+		t.Errorf("the error is %q", got)
+	}
 	for range 7 { // it comes and goes
 		clock.Advance(time.Second)
 		s.set(b, nil)
