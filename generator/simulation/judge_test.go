@@ -11,7 +11,7 @@ import (
 type judge struct {
 	world     *world
 	seen      map[*name]map[int64]*server
-	greatest  map[*name]int64 // position; on an embedded store
+	greatest  map[*name]int64 // greatest position; for an embedded store
 	count     int
 	tolerated int
 	faults    int
@@ -33,12 +33,12 @@ func (j *judge) fail(format string, args ...any) {
 	}
 }
 
-// take judges what a connection was given.
+// take checks the ids that a connection received.
 func (j *judge) take(s *server, client int, n *name, r generator.Range) {
 	at := track{client, n}
 	before, follows := s.last[at]
 	s.last[at] = n.position(r.Last())
-	if s.repeating { // judged already
+	if s.repeating { // it was checked in the original
 		return
 	}
 	if j.world.log != nil {
@@ -63,7 +63,8 @@ func (j *judge) take(s *server, client int, n *name, r generator.Range) {
 	}
 }
 
-// position returns where an id lies among those of its name: positions rise.
+// position returns the rank of an id among those of its name: later ids have
+// greater positions.
 func (n *name) position(id int64) int64 {
 	if n.falling {
 		return -id
@@ -71,18 +72,18 @@ func (n *name) position(id int64) int64 {
 	return id
 }
 
-// stretch returns what must be reserved for an id: positions, or Unix ms.
-func (n *name) stretch(id int64) stretch {
+// interval returns what must be reserved for an id: positions, or Unix ms.
+func (n *name) interval(id int64) interval {
 	if !n.flake {
 		p := n.position(id)
-		return stretch{p, p + 1}
+		return interval{p, p + 1}
 	}
 	tick, _, _, _ := n.layout.Unpack(id)
 	from := n.layout.Epoch.UnixMicro() + tick*n.layout.Unit.Microseconds()
-	return stretch{from / 1000, (from + n.layout.Unit.Microseconds() + 999) / 1000}
+	return interval{from / 1000, (from + n.layout.Unit.Microseconds() + 999) / 1000}
 }
 
-// key is under what the stretch of an id is reserved.
+// key returns the key under which an id is reserved.
 func (n *name) key(id int64) string {
 	if !n.flake {
 		return generator.NameKey(n.Name)
@@ -91,9 +92,9 @@ func (n *name) key(id int64) string {
 	return generator.WorkerKeyPrefix + strconv.Itoa(int(n.layout.WorkerBits())) + "/" + strconv.FormatInt(worker, 10)
 }
 
-// twice is an id that was given before. What a server held when it was cloned
-// is held twice then: until it is used up, both may give it out, or one gives
-// it back and a third one gets it. A strict generator holds nothing.
+// twice handles an id that was issued before. That is tolerated for ids that a
+// server held when it was cloned. Both copies may issue them, or one gives them
+// back and a third server gets them. A strict generator holds none.
 func (j *judge) twice(s, other *server, n *name, id int64) {
 	if !n.strict && (s.heldTwice(n, id) || other.heldTwice(n, id)) {
 		j.tolerated++
@@ -104,17 +105,17 @@ func (j *judge) twice(s, other *server, n *name, id int64) {
 
 func (s *server) heldTwice(n *name, id int64) bool {
 	for c := s.born; c != nil; c = c.parent {
-		if hi, ok := c.held[n.key(id)]; ok && n.stretch(id).hi <= hi {
+		if hi, ok := c.held[n.key(id)]; ok && n.interval(id).hi <= hi {
 			return true
 		}
 	}
 	return false
 }
 
-// covered: an id is sent only after it lies inside a reservation of which
-// the server was told.
+// covered checks that an id is inside a reservation whose answer had reached the
+// server.
 func (j *judge) covered(s *server, n *name, id int64) {
-	need := n.stretch(id)
+	need := n.interval(id)
 	for _, g := range s.granted[n.key(id)] {
 		if g.lo <= need.lo && need.lo < g.hi {
 			need.lo = g.hi

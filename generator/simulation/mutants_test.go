@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// change replaces a text that a file of package generator/… has once.
+// change replaces a text that occurs once in a file of package generator/….
 type change struct{ file, old, new string }
 
-// mutants are bugs that id servers had or could have. Each is brought into
-// the code that ships, for one build of this package's test.
+// mutants are bugs that id servers had or could have. Each is added to the code
+// that ships, for one build of this package's test.
 var mutants = []struct {
 	name    string // the bug
-	from    string // who had it, "" if no case is known
+	from    string // system that had it, "" if none is known
 	changes []change
 }{
 	{
@@ -235,7 +235,7 @@ func mutate(t *testing.T, changes []change) string {
 		t.Fatal(err)
 	}
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-trimpath", "-ldflags=-s -w", "-overlay", file, "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does, so that little is compiled again
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in make build, so that little is compiled again
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the mutant: %v\n%s", err, out)
 	}

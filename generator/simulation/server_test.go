@@ -16,45 +16,45 @@ import (
 	"nextid/generator/worker"
 )
 
-// slice is the time that servers reserve: short, so that much happens in few
+// slice is the length of time slices. It is short, so that much happens in a few
 // virtual seconds. The rest of shared.Config.Wait is for clocks that differ.
 const (
 	slice = 2 * time.Second
 	await = slice + 3*time.Second
-	skew  = 500 * time.Millisecond // greatest difference of sane clocks from the true time; clock_limit
+	skew  = 500 * time.Millisecond // greatest error of a correct clock; clock_limit
 )
 
-// clients sets how many connections draw from a server.
+// clients is the number of connections that draw from a server.
 const clients = 2
 
-// server is one process: its clocks, its tasks, its memory.
+// server is one simulated process: its clocks, tasks and memory.
 type server struct {
 	world *world
 	id    int
-	seat  int    // configuration: which of the servers it is, over restarts and clones
-	born  *clone // the cloning that it or an ancestor came out of, or nil
+	seat  int    // number of the configured server, kept over restarts and clones
+	born  *clone // the cloning from which it or an ancestor came, or nil
 
 	tasks     []*task
 	living    []*task
 	running   *task
 	groups    map[*sync.WaitGroup]int
 	deadlines map[context.Context]time.Duration
-	group     sync.WaitGroup // of the tasks that are not the servers' own
+	group     sync.WaitGroup // of the tasks that belong to the simulator
 
 	dead, stopped bool
-	later         []func() // what happens when it stands still no more
-	cut           bool     // from the network
-	mute          bool     // the store hears it, and its connections break before they answer
+	later         []func() // events postponed until the server runs again
+	cut           bool     // off the network
+	mute          bool     // its requests reach the store, but their answers are lost
 
 	offset int64         // of the wall clock, ns
-	lag    time.Duration // how long both clocks stood still
-	frozen int64         // Unix ns at which the wall clock stands, 0 if it goes
+	lag    time.Duration // time for which both clocks stood still
+	frozen int64         // Unix ns at which the wall clock is stopped; 0 if it runs
 
-	past      []happening // everything that it was told, to make clones
-	inputs    []int64     // and what it read
-	repeating bool        // it is being made from another server's past
+	past      []happening // all its steps, for making clones
+	inputs    []int64     // all values that it read from outside
+	repeating bool        // it is being made from the past of another server
 	moment    time.Duration
-	read      int // inputs that were repeated
+	read      int // number of inputs that were repeated
 
 	store   generator.Store
 	pools   *worker.Pools
@@ -62,15 +62,15 @@ type server struct {
 	open    map[string]generator.Generator
 	opening bool
 	leaving bool
-	waiting [clients]bool        // for an answer to a draw
-	gone    [clients]bool        // they waited when the server was cloned: their connections are not the clone's
-	granted map[string][]stretch // what the store answered to it
-	last    map[track]int64      // the last id of a connection, to see their order
+	waiting [clients]bool         // a draw is waiting for its answer
+	gone    [clients]bool         // draws that waited when the server was cloned: the clone does not have their connections
+	granted map[string][]interval // reservations whose answers arrived
+	last    map[track]int64       // last position of each connection and name, for the order
 }
 
-type stretch struct{ lo, hi int64 }
+type interval struct{ lo, hi int64 }
 
-// track holds what one connection draws of one name.
+// track is one connection's draws from one name.
 type track struct {
 	client int
 	name   *name
@@ -79,9 +79,9 @@ type track struct {
 // happening is one step of a server's past.
 type happening struct {
 	at     time.Duration
-	launch func(*server) // a task from outside begins, or
-	task   int           // this one goes on
-	what   told
+	launch func(*server) // a new task from outside
+	task   int           // or the number of the task that resumes
+	what   outcome
 }
 
 var discard = slog.New(slog.DiscardHandler)
@@ -91,11 +91,11 @@ func (w *world) newServer(seat int) *server {
 	return &server{
 		world: w, id: w.servers, seat: seat,
 		groups: map[*sync.WaitGroup]int{}, deadlines: map[context.Context]time.Duration{},
-		open: map[string]generator.Generator{}, granted: map[string][]stretch{}, last: map[track]int64{},
+		open: map[string]generator.Generator{}, granted: map[string][]interval{}, last: map[track]int64{},
 	}
 }
 
-// now is virtual time, also while the past is repeated.
+// now returns the virtual time, also while the past is repeated.
 func (s *server) now() time.Duration {
 	if s.repeating {
 		return s.moment
@@ -103,14 +103,14 @@ func (s *server) now() time.Duration {
 	return s.world.now
 }
 
-// input is something that the server learns from outside in passing.
+// input returns a value that the server reads from outside, and records it.
 func (s *server) input(read func() int64) int64 {
 	if s.repeating {
 		s.read++
 		return s.inputs[s.read-1]
 	}
 	v := read()
-	if s.world.plan.clones && s.running != nil { // nil: the simulator itself looks
+	if s.world.plan.clones && s.running != nil { // nil: the simulator itself reads it
 		s.inputs = append(s.inputs, v)
 	}
 	return v
@@ -131,7 +131,7 @@ func (s *server) Monotonic() time.Duration {
 	return time.Duration(s.input(func() int64 { return int64(s.world.now - s.lag) }))
 }
 
-// launch begins a task of the server from outside.
+// launch starts a task of the server from outside.
 func (s *server) launch(f func(*server)) {
 	if !s.repeating {
 		s.past = append(s.past, happening{at: s.world.now, launch: f})
@@ -139,7 +139,7 @@ func (s *server) launch(f func(*server)) {
 	s.start(&s.group, func() { f(s) })
 }
 
-// kill ends the server as kill -9 does.
+// kill ends the server like kill -9.
 func (s *server) kill() {
 	s.dead = true
 	for _, t := range s.tasks {
@@ -149,8 +149,7 @@ func (s *server) kill() {
 	}
 }
 
-// boot opens the store, waiting for it as a real server does, and lets the
-// clients in.
+// boot opens the store, retrying like a real server, and starts the clients.
 func (s *server) boot() {
 	ctx := context.Background()
 	for s.store == nil {
@@ -188,7 +187,7 @@ func (s *server) openStore(ctx context.Context) (generator.Store, error) {
 	})
 }
 
-// client draws for ever, as one connection.
+// client draws as one connection until the server leaves.
 func (s *server) client(client int) {
 	ctx := context.Background()
 	for !s.leaving {
@@ -209,7 +208,7 @@ func (s *server) client(client int) {
 		}
 		most := 3 * time.Second
 		if s.world.plan.lostClaim {
-			most = 500 * time.Millisecond // the times in question are short
+			most = 500 * time.Millisecond // the interesting times are short
 		}
 		pause := s.input(func() int64 { return int64(s.world.between(time.Millisecond, most)) })
 		if s.Sleep(ctx, time.Duration(pause)) != nil {
@@ -218,7 +217,7 @@ func (s *server) client(client int) {
 	}
 }
 
-// refused does what the operator does about a name that has stopped.
+// refused recovers a name that has stopped, as an operator does.
 func (s *server) refused(ctx context.Context, name *name, err error) {
 	if !s.repeating {
 		s.world.note("server %d: %s: %v", s.id, name.Name, err)
@@ -264,7 +263,7 @@ func (s *server) generator(ctx context.Context, name *name) (generator.Generator
 	return g, nil
 }
 
-// leave ends the server in order: what is unused goes back to the store.
+// leave ends the server cleanly: unused numbers and time go back to the store.
 func (s *server) leave() {
 	ctx := context.Background()
 	s.leaving = true
@@ -293,10 +292,10 @@ func (s *server) leave() {
 	}
 }
 
-// clone is a copy of a server that both go on with.
+// clone is one cloning of a server. Original and copy both have it.
 type clone struct {
 	parent *clone
-	held   map[string]int64 // by key: what both may give out lies below
+	held   map[string]int64 // ends of what both may issue, by key
 }
 
 // copied makes a server with the same past.
@@ -317,7 +316,7 @@ func (s *server) copied() *server {
 	for _, t := range c.tasks {
 		if !t.ended && t.wait != nil {
 			if t.wait.until == 0 && t.wait.ready == nil && t.wait.ctx == nil {
-				c.goOn(t, told{}) // it had not begun
+				c.goOn(t, outcome{}) // the task had not begun
 			} else if t.wait.until > 0 {
 				c.alarm(t)
 			}

@@ -19,12 +19,12 @@ var (
 	schedules = flag.Int("schedules", 0, "how many schedules to run; 0: as many as fit a test run")
 )
 
-// enough schedules to find every known bug, in about a minute of two
-// processors.
+// enough is a number of schedules that finds every known bug, in about a minute on
+// two processors.
 const enough = 100_000
 
-// TestSchedules runs many schedules, the same ones each time unless -first
-// says otherwise. A failure names the seed that repeats it.
+// TestSchedules runs many schedules, always the same ones unless -first is set. A
+// failure names the seed that repeats it.
 func TestSchedules(t *testing.T) {
 	if *oneSeed != 0 {
 		var log io.Writer
@@ -85,7 +85,7 @@ func runMany(first uint64, n int) (total Result, failed uint64, err error) {
 	return total, failed, err
 }
 
-// run is Run with a panic as a failure.
+// run calls Run and turns a panic into a failure.
 func run(seed uint64) (r Result) {
 	defer func() {
 		if cause := recover(); cause != nil {

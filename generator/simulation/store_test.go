@@ -11,17 +11,16 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// database holds what the servers share: the rows, and the name of the epoch of
-// the server that holds them.
+// database is the database of all servers: its rows, and the name of the epoch.
 type database struct {
 	state
 	down   bool
 	offset time.Duration    // of its clock
-	ever   map[string]int64 // greatest end of each key that any branch of history granted
-	disk   *memory.Store    // of the embedded store
+	ever   map[string]int64 // greatest end of each key that was ever granted, also in lost commits
+	disk   *memory.Store    // content of an embedded store
 }
 
-// state holds what a replica or a backup has.
+// state is the content of the database, of a replica or of a backup.
 type state struct {
 	epoch string
 	rows  map[string]shared.Row
@@ -37,18 +36,18 @@ var (
 	errRefused  error = &generator.Error{Kind: generator.ErrNotNow, Message: "the store refuses the connection"}
 )
 
-// storeTimeout sets how long a server waits for an answer.
+// storeTimeout is the time for which a server waits for an answer.
 const storeTimeout = 2 * time.Second
 
-// call asks the database to do something, over a network on which questions
-// and answers may be lost, late and repeated.
+// call sends a request to the database, over a network on which requests and
+// answers may be lost, late or repeated.
 func (s *server) call(do func(*database) (any, error)) (any, error) {
 	w, t := s.world, s.running
 	answer := &wait{until: s.now() + storeTimeout, end: errNoAnswer}
 	if !s.repeating {
 		w.send(s, do, func(v any, err error) {
 			if t.wait == answer && !t.due && !s.dead {
-				s.goOn(t, told{value: v, err: err})
+				s.goOn(t, outcome{value: v, err: err})
 			}
 		})
 	}
@@ -56,7 +55,7 @@ func (s *server) call(do func(*database) (any, error)) (any, error) {
 	return got.value, got.err
 }
 
-// send carries a question to the database and its answer back.
+// send carries a request to the database and its answer back.
 func (w *world) send(s *server, do func(*database) (any, error), reply func(any, error)) {
 	if w.plan.embedded {
 		w.write(s, do, reply)
@@ -78,7 +77,7 @@ func (w *world) send(s *server, do func(*database) (any, error), reply func(any,
 		if w.plan.network && w.chance(2) {
 			w.after(w.latency(), func() {
 				if !w.database.down {
-					_, _ = do(&w.database) // the same question again, its answer goes nowhere
+					_, _ = do(&w.database) // the request is repeated, and the second answer is dropped
 				}
 			})
 		}
@@ -97,8 +96,8 @@ func (w *world) send(s *server, do func(*database) (any, error), reply func(any,
 	})
 }
 
-// write is a send to the embedded store: a system call may fail, before or
-// after the work, and ends with its process.
+// write is send for the embedded store. A system call may fail before or after the
+// work. It ends with its process.
 func (w *world) write(s *server, do func(*database) (any, error), reply func(any, error)) {
 	fate := w.rand.IntN(20)
 	w.after(w.between(0, 20*time.Millisecond), func() {
@@ -116,7 +115,8 @@ func (w *world) write(s *server, do func(*database) (any, error), reply func(any
 
 func (w *world) lost() bool { return w.plan.network && w.chance(4) }
 
-// latency of one way: mostly short, sometimes longer than anybody waits.
+// latency returns the time of one way: mostly short, sometimes longer than
+// storeTimeout.
 func (w *world) latency() time.Duration {
 	if w.plan.network && w.chance(6) {
 		return w.between(0, 2500*time.Millisecond)
@@ -124,7 +124,7 @@ func (w *world) latency() time.Duration {
 	return w.between(100*time.Microsecond, 20*time.Millisecond)
 }
 
-// engine is the database as one server reaches it.
+// engine is the shared.Engine through which one server reaches the database.
 type engine struct{ server *server }
 
 var (
@@ -132,7 +132,7 @@ var (
 	_ shared.Timekeeper = engine{}
 )
 
-// answer converts what call returned.
+// answer converts a result of call.
 func answer[V any](v any, err error) (V, error) {
 	if err != nil {
 		var none V
@@ -185,9 +185,9 @@ func (d *database) advance(a *shared.Ask) shared.Answer {
 	return answer
 }
 
-// grant notes what the server was told it may use.
+// grant records a reservation whose answer reached the server.
 func (s *server) grant(key string, lo, hi int64) {
-	s.granted[key] = append(s.granted[key], stretch{lo, hi})
+	s.granted[key] = append(s.granted[key], interval{lo, hi})
 }
 
 // Lower implements shared.Engine.
@@ -262,7 +262,7 @@ func (e engine) PutName(_ context.Context, entry shared.Entry, _ *shared.Entry) 
 // Close implements shared.Engine.
 func (engine) Close() error { return nil }
 
-// embedded is the store of a server that has its disk for itself.
+// embedded is the generator.Store of a server with its own disk.
 type embedded struct{ server *server }
 
 var _ generator.Reserver = embedded{}
@@ -275,9 +275,9 @@ func (embedded) Close() error { return nil }
 
 // Reserve implements generator.Reserver.
 func (e embedded) Reserve(_ context.Context, r generator.Reservation) (lo, hi int64, err error) {
-	got, err := answer[stretch](e.server.call(func(d *database) (any, error) {
+	got, err := answer[interval](e.server.call(func(d *database) (any, error) {
 		lo, hi, err := d.disk.Reserve(context.Background(), r)
-		return stretch{lo, hi}, err
+		return interval{lo, hi}, err
 	}))
 	if err == nil {
 		e.server.grant(r.Key, got.lo, got.hi)

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// event is something that happens at a moment. Those of one moment come in
-// random order.
+// event happens at one moment. Events of the same moment have a random order.
 type event struct {
 	at  time.Duration
 	tie uint64
@@ -32,7 +31,7 @@ func (q *queue) Pop() any {
 	return last
 }
 
-// loop is the virtual time and what is going to happen in it.
+// loop holds the virtual time and the events to come.
 type loop struct {
 	rand   *rand.Rand
 	now    time.Duration
@@ -43,7 +42,7 @@ func (l *loop) after(d time.Duration, do func()) {
 	heap.Push(&l.events, event{at: l.now + max(d, 0), tie: l.rand.Uint64(), do: do})
 }
 
-// runUntil lets everything happen that happens before end, while goOn.
+// runUntil runs all events before end, as long as goOn returns true.
 func (l *loop) runUntil(end time.Duration, goOn func() bool) {
 	for len(l.events) > 0 && goOn() {
 		e := heap.Pop(&l.events).(event)
@@ -55,16 +54,16 @@ func (l *loop) runUntil(end time.Duration, goOn func() bool) {
 	}
 }
 
-// between is a random duration from lo to hi, mostly nearer to lo.
+// between returns a random duration from lo to hi, mostly nearer to lo.
 func (l *loop) between(lo, hi time.Duration) time.Duration {
 	f := l.rand.Float64()
 	return lo + time.Duration(f*f*float64(hi-lo))
 }
 
-// chance is true in p of 100 cases.
+// chance returns true in p of 100 cases.
 func (l *loop) chance(p int) bool { return l.rand.IntN(100) < p }
 
-// thread is a coroutine that carries out one job after the other.
+// thread is a coroutine that runs one job after the other.
 type thread struct {
 	job    func()
 	resume func() (struct{}, bool)
@@ -97,8 +96,7 @@ func (w *world) thread() *thread {
 	return th
 }
 
-// task is a goroutine of a server: the loop runs it from one wait to the
-// next.
+// task is a goroutine of a server. The loop runs it from one wait to the next.
 type task struct {
 	server *server
 	id     int
@@ -106,26 +104,26 @@ type task struct {
 	thread *thread
 
 	wait  *wait
-	due   bool // an event to go on is in the queue
+	due   bool // an event that resumes it is in the queue
 	ended bool
 }
 
-// wait holds what a task waits for.
+// wait describes the end of a task's wait.
 type wait struct {
-	ready func() bool   // the task may go on; nil for never
-	until time.Duration // it goes on then at the latest; 0 for never
-	end   error         // what it is told then
-	ctx   context.Context
-	told  told
+	ready   func() bool   // reports whether the task may resume; nil for never
+	until   time.Duration // the task resumes at the latest then; 0 for never
+	end     error         // error of the wait after until
+	ctx     context.Context
+	outcome outcome
 }
 
-// told is with what a task goes on.
-type told struct {
+// outcome is the result of a wait.
+type outcome struct {
 	value any
 	err   error
 }
 
-// killed ends a task whose server was killed.
+// killed is the panic that ends the tasks of a killed server.
 type killed struct{}
 
 // start makes a task, which begins a moment later.
@@ -140,12 +138,12 @@ func (s *server) start(group *sync.WaitGroup, f func()) {
 		s.groups[group]--
 	}
 	if !s.repeating {
-		s.goOn(t, told{})
+		s.goOn(t, outcome{})
 	}
 }
 
-// pause suspends the task that runs now and returns what it is told.
-func (s *server) pause(w *wait) told {
+// pause suspends the running task and returns the outcome of its wait.
+func (s *server) pause(w *wait) outcome {
 	t := s.running
 	t.wait = w
 	if w.until > 0 && !s.repeating {
@@ -154,22 +152,21 @@ func (s *server) pause(w *wait) told {
 	if !t.thread.yield(struct{}{}) {
 		panic(killed{})
 	}
-	return w.told
+	return w.outcome
 }
 
-// alarm ends the wait of a task when its time has come.
+// alarm resumes a task when its wait times out.
 func (s *server) alarm(t *task) {
 	w := t.wait
 	s.world.after(w.until-s.world.now, func() {
 		if t.wait == w && !t.due {
-			s.goOn(t, told{err: w.end})
+			s.goOn(t, outcome{err: w.end})
 		}
 	})
 }
 
-// goOn lets a task go on a moment later, when its server does not stand
-// still.
-func (s *server) goOn(t *task, what told) {
+// goOn resumes a task a moment later, or once its server runs again.
+func (s *server) goOn(t *task, what outcome) {
 	t.due = true
 	w := t.wait
 	s.world.after(time.Duration(s.world.rand.IntN(200))*time.Microsecond, func() {
@@ -184,12 +181,12 @@ func (s *server) goOn(t *task, what told) {
 	})
 }
 
-// step runs a task until it waits again.
-func (s *server) step(t *task, what told) {
+// step runs a task until its next wait.
+func (s *server) step(t *task, what outcome) {
 	if !s.repeating {
 		s.past = append(s.past, happening{at: s.world.now, task: t.id, what: what})
 	}
-	t.wait.told, t.due = what, false
+	t.wait.outcome, t.due = what, false
 	t.wait = nil
 	before := s.running
 	s.running = t
@@ -200,7 +197,7 @@ func (s *server) step(t *task, what told) {
 	}
 }
 
-// poll lets those tasks go on that can.
+// poll resumes the tasks that are ready.
 func (s *server) poll() {
 	living := s.living[:0]
 	for _, t := range s.living {
@@ -213,9 +210,9 @@ func (s *server) poll() {
 		}
 		switch {
 		case t.wait.ready != nil && t.wait.ready():
-			s.goOn(t, told{})
+			s.goOn(t, outcome{})
 		case t.wait.ctx != nil && t.wait.ctx.Err() != nil:
-			s.goOn(t, told{err: t.wait.ctx.Err()})
+			s.goOn(t, outcome{err: t.wait.ctx.Err()})
 		}
 	}
 	clear(s.living[len(living):])
@@ -232,8 +229,8 @@ func (s *server) Join(group *sync.WaitGroup) {
 	}
 }
 
-// Receive implements generator.Scheduler. Deadlines of contexts are those of
-// real time; the first wait of a context counts from then in virtual time.
+// Receive implements generator.Scheduler. Deadlines of contexts are in real time.
+// The first wait with a context converts its remaining time to virtual time.
 func (s *server) Receive(ctx context.Context, ch <-chan struct{}) error {
 	until := time.Duration(0)
 	if deadline, ok := ctx.Deadline(); ok {
@@ -255,8 +252,8 @@ func (s *server) Receive(ctx context.Context, ch <-chan struct{}) error {
 	}
 }
 
-// holds reports whether a receive from ch would not wait. Buffered channels
-// are never closed here, and on others nothing is ever sent.
+// holds reports whether a receive from ch would not block. In the simulation
+// buffered channels are never closed, and unbuffered ones are only closed.
 func holds(ch <-chan struct{}) bool {
 	if cap(ch) > 0 {
 		return len(ch) > 0

@@ -18,23 +18,23 @@ import (
 	"nextid/generator/worker"
 )
 
-// beginning marks where true time starts, in Unix ns.
+// beginning is the true time at the start, in Unix ns.
 var beginning = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano()
 
-// length sets how long a schedule lasts in virtual time.
+// length is the length of a schedule in virtual time.
 const length = 12 * time.Second
 
-// name is a generator that the servers share.
+// name is a generator that the servers have in common.
 type name struct {
 	generator.Definition
-	flake   bool // of time and worker id; else a number
+	flake   bool // ids have a time and a worker id; else they are numbers
 	strict  bool
 	falling bool
 	layout  *layout.Layout
 }
 
-// kinds of names. Ticks are long and sequences short, so that ids collide
-// soon when they can.
+// names are the generators to choose from. Their ticks are long and their sequences
+// short, so that ids soon collide if they can.
 var names = []*name{
 	newName("flakes", true, `{"bits":"time 41, worker 2, sequence 2","sequence_start":"zero"}`),
 	newName("coarse", true, `{"bits":"time 35, worker 2, sequence 2","unit":"100ms","sequence_start":"zero","epoch":"2024-01-01"}`),
@@ -72,24 +72,23 @@ func newName(called string, flake bool, options string) *name {
 	return n
 }
 
-// plan holds what a schedule may contain. Where the promise rests on something,
-// the plan keeps to it: while failovers lose commits, either the clocks of the
-// servers may be wrong or that of the database, but a server does not start
-// with a clock that is ahead.
+// plan selects the faults of a schedule. It keeps to the assumptions of each
+// guarantee. While failovers lose commits, either the clocks of the servers may be
+// wrong or that of the database. But no server starts with a clock that is ahead.
 type plan struct {
-	embedded  bool // one server with a disk of its own, else several on a database
-	network   bool // messages are lost, late, repeated
-	clocks    bool // those of servers step, stop and differ at will
+	embedded  bool // one server with its own disk, else several on a database
+	network   bool // messages are lost, late or repeated
+	clocks    bool // the clocks of servers step, stop and differ freely
 	wrongDB   bool // the database's clock steps, and differs after each failover
 	lossy     bool // failovers lose the newest commits
 	clones    bool // running servers are copied
-	restores  bool // by the runbook
-	static    bool // two servers are given the same worker id
-	wishes    bool // all servers would like to have the same
+	restores  bool // a backup is restored, following the runbook
+	static    bool // two servers are configured with the same worker id
+	wishes    bool // all servers wish for the same worker id
 	borrow    bool // servers take worker ids whose holders seem to have crashed
-	numbers   bool // no names with times: then clocks may be wrong also where the store forgets
+	numbers   bool // only names without times; then clocks may be wrong also if the store forgets
 	lostClaim bool // a failover loses the claim of a server that still uses it, while one clock is wrong
-	silence   bool // one server gets no answers for long, and dies after a failover that loses what it was granted
+	silence   bool // one server gets no answers for long, and dies after a failover that loses its grants
 	failover  shared.Failover
 }
 
@@ -132,8 +131,8 @@ type world struct {
 	loop
 	plan      plan
 	database  database
-	backups   []state // what failovers and restores may bring back
-	failed    bool    // the database has been failed over
+	backups   []state // states that failovers and restores may bring back
+	failed    bool    // a failover has happened
 	restoring bool
 	seats     []*server
 	clones    []*server
@@ -144,15 +143,15 @@ type world struct {
 	idle      []*thread
 }
 
-// Result holds what one schedule came to.
+// Result is the outcome of one schedule.
 type Result struct {
 	IDs    int
-	Clones int   // ids that a live clone repeated, which is a documented limit
-	Faults int   // things that went wrong on purpose
-	Err    error // what was promised and not kept
+	Clones int   // ids that a clone repeated, which is a documented limit
+	Faults int   // number of injected faults
+	Err    error // the first violated guarantee
 }
 
-// Run runs the schedule of a seed. Its events are written to log, if not nil.
+// Run runs the schedule of a seed. It writes the events to log unless that is nil.
 func Run(seed uint64, log io.Writer) (result Result) {
 	w := &world{loop: loop{rand: rand.New(rand.NewPCG(seed, 0x6e657874))}, log: log}
 	w.plan = newPlan(w.rand)
@@ -208,7 +207,7 @@ func Run(seed uint64, log io.Writer) (result Result) {
 	return
 }
 
-// silence is the course of a plan with it. The seats 0 and 1 have the same
+// silence schedules the faults of a plan with silence. Seats 0 and 1 have the same
 // worker id.
 func (w *world) silence() {
 	const begins = 3 * time.Second
@@ -221,7 +220,7 @@ func (w *world) silence() {
 			w.after(lasts, func() { s.mute = false })
 		}
 	})
-	var lost *state // a replica that lags behind until then
+	var lost *state // state of a replica that is behind until then
 	w.after(begins, func() { s := w.database.state.copy(); lost = &s })
 	w.after(begins+lasts+w.between(200*time.Millisecond, 1500*time.Millisecond), func() {
 		w.backups = append(w.backups, *lost)
@@ -233,8 +232,9 @@ func (w *world) silence() {
 	})
 }
 
-// lostClaim is the course of a plan with it. Seat 0 claims a worker id, and the
-// failover forgets it. Seat 1 meets the failover, seat 2 starts after it.
+// lostClaim schedules the faults of a plan with lostClaim. Seat 0 claims a worker
+// id, and the failover forgets it. Seat 1 runs during the failover, seat 2 starts
+// after it.
 func (w *world) lostClaim() {
 	w.judge.faults++
 	w.seats = make([]*server, 3)
@@ -295,7 +295,7 @@ func (w *world) lostClaim() {
 	w.after(failed+w.between(0, length), w.fault)
 }
 
-// pick is n names.
+// pick returns n names that fit the plan.
 func (w *world) pick(n int) []*name {
 	var picked []*name
 	for _, i := range w.rand.Perm(len(names)) {
@@ -312,7 +312,7 @@ func (w *world) note(format string, args ...any) {
 	}
 }
 
-// source returns where a seat's worker id comes from.
+// source returns the source of a seat's worker id.
 func (w *world) source(seat int) worker.Source {
 	switch {
 	case w.plan.static && seat < 2:
@@ -323,7 +323,7 @@ func (w *world) source(seat int) worker.Source {
 	return nil
 }
 
-// wish is a Source of servers that all would like to have the same worker id.
+// wish is the Source of servers that all wish for the same worker id.
 type wish struct{}
 
 // Wish implements worker.Source.
@@ -347,14 +347,14 @@ func (w *world) seat(seat int) {
 	if w.plan.clocks && w.chance(20) {
 		s.offset = w.rand.Int64N(int64(time.Hour)) - int64(30*time.Minute)
 		if w.plan.lossy && !w.plan.numbers {
-			s.offset = -int64(w.between(0, time.Hour)) // clock_limit keeps one that is ahead from starting
+			s.offset = -int64(w.between(0, time.Hour)) // clock_limit prevents the start of a server that is ahead
 		}
 	}
 	w.note("server %d starts at seat %d, clock %v", s.id, seat, time.Duration(s.offset))
 	s.launch((*server).boot)
 }
 
-// ended takes a server away that ended in order.
+// ended replaces a server that has left.
 func (w *world) ended(s *server) {
 	w.after(0, func() { w.remove(s, w.between(0, 3*time.Second)) })
 }
@@ -371,9 +371,9 @@ func (w *world) remove(s *server, pause time.Duration) {
 	}
 }
 
-// replicate takes what a failover will bring back: the newest commits are
-// missing in it. That a store loses everything in its first moments, its
-// first epoch included, cannot be told from a new store, and is left out.
+// replicate records a state for later failovers, which lack the newest commits. A
+// store that loses everything in its first moments, with its first epoch, looks
+// like a new store. That case is left out.
 func (w *world) replicate() {
 	w.after(w.between(100*time.Millisecond, 2*time.Second), func() {
 		if len(w.database.rows) > 0 {
@@ -390,7 +390,7 @@ func (w *world) failOver() {
 			return
 		}
 		if w.plan.failover == shared.Skip && w.failed && !w.hasSkips(w.backups[n-1]) {
-			return // a second one that loses what the first has passed over is not covered
+			return // a second failover that loses the skips of the first one is not covered
 		}
 		w.failed = true
 		w.database.state = w.backups[n-1].copy()
@@ -416,7 +416,7 @@ func (w *world) moveDatabaseClock() {
 	w.note("the clock of the database is wrong by %v", by)
 }
 
-// hasSkips reports whether all that was passed over is in a state.
+// hasSkips reports whether a state contains all skips of earlier failovers.
 func (w *world) hasSkips(s state) bool {
 	for _, n := range w.names {
 		key := generator.NameKey(n.Name)
@@ -427,8 +427,8 @@ func (w *world) hasSkips(s state) bool {
 	return true
 }
 
-// restore puts a backup back as the runbook says: all servers are stopped,
-// and every name is recovered above what was ever given out.
+// restore restores a backup as the runbook says: all servers are stopped, and every
+// name is recovered above everything that was ever issued.
 func (w *world) restore() {
 	if len(w.backups) == 0 || w.restoring {
 		return
@@ -441,7 +441,7 @@ func (w *world) restore() {
 		}
 	}
 	backup := w.backups[w.rand.IntN(len(w.backups))].copy()
-	w.after(3*time.Second, func() { // what was on its way has arrived
+	w.after(3*time.Second, func() { // all messages under way have arrived
 		w.note("restored")
 		w.database.state = backup
 		for _, n := range w.names {
@@ -457,8 +457,8 @@ func (w *world) restore() {
 	})
 }
 
-// held is up to where a server may give out what it has, by key: positions,
-// or Unix ms.
+// held returns the ends of what a server may still issue, by key: positions, or
+// Unix ms.
 func (s *server) held() map[string]int64 {
 	m := map[string]int64{}
 	for key, granted := range s.granted {
@@ -471,8 +471,8 @@ func (s *server) held() map[string]int64 {
 	return m
 }
 
-// clone copies a running server, as the snapshot of a virtual machine does.
-// The copy has no connections and clocks that were right a moment ago.
+// clone copies a running server, like a snapshot of a virtual machine. The copy has
+// no connections, and its clocks were right a moment ago.
 func (w *world) clone(s *server) {
 	if s.stopped || len(w.clones) > 1 {
 		return
@@ -484,7 +484,7 @@ func (w *world) clone(s *server) {
 	w.note("server %d is a clone of server %d: %v", c.id, s.id, s.born.held)
 }
 
-// fault is one thing that goes wrong.
+// fault injects one random fault.
 func (w *world) fault() {
 	w.judge.faults++
 	all := append(append([]*server(nil), w.seats...), w.clones...)
@@ -525,7 +525,7 @@ func (w *world) moveClock(s *server) {
 		by = w.between(0, time.Hour)
 		s.offset += int64(by)
 		w.note("the clock of server %d steps by %v", s.id, by)
-	case 2: // and comes back
+	case 2: // it comes back later
 		by = w.between(-20*time.Second, 20*time.Second)
 		s.offset += int64(by)
 		w.note("the clock of server %d steps by %v", s.id, by)
@@ -572,15 +572,15 @@ func (w *world) serverFault(s *server) {
 	}
 }
 
-// halt stops a process, whose clocks go on, or suspends a machine, whose
-// clocks stand still too.
+// halt stops a process, whose clocks go on, or suspends a machine, whose clocks
+// stand still, too.
 func (w *world) halt(s *server, machine bool) {
 	if s.stopped {
 		return
 	}
 	pause := w.between(0, 7*time.Second)
 	if (w.plan.wrongDB || w.plan.restores) && !w.plan.numbers {
-		machine = false // sane clocks
+		machine = false // clocks stay correct
 	}
 	w.note("server %d stands still for %v, its clocks too: %v", s.id, pause, machine)
 	s.stopped = true
