@@ -16,15 +16,16 @@ import (
 	"nextid/wire/auth"
 )
 
-// Values of the setting users. UsersAuto uses the file UsersName in the data
-// directory if it exists. UsersOff turns password checks off.
+// Values of the setting users; any other value is a path. UsersAuto reads the file
+// UsersName in the data directory if that file exists. UsersOff turns password
+// checks off.
 const (
 	UsersAuto = "auto"
 	UsersOff  = "off"
 	UsersName = "users"
 )
 
-// usersFile is the path of the users file, "" for none.
+// usersFile returns the path of the users file, or "" without one.
 func (c *Config) usersFile() string {
 	switch c.Users {
 	case UsersOff:
@@ -34,13 +35,14 @@ func (c *Config) usersFile() string {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return ""
 		}
-		return path // what else is wrong with it shows when it is read
+		return path // readUsers reports other errors
 	}
 	return c.Users
 }
 
-// exposed returns what an address that other machines can reach lacks, "" when
-// nothing does.
+// exposed names the protection (users, a TLS certificate) that an address lacks
+// which other machines can reach. It returns "" if nothing is missing, and for a
+// local address.
 func (c *Config) exposed(a Address) string {
 	users, certificate := c.usersFile() != "", c.TLSCert != ""
 	switch {
@@ -54,8 +56,8 @@ func (c *Config) exposed(a Address) string {
 	return "neither users (nextid passwd USER) nor a TLS certificate (tls_cert, tls_key)"
 }
 
-// access describes who may connect: the certificate and the policy, and how to read
-// both again.
+// access holds the certificate and the login policy that are in force. reload
+// replaces the contents of both.
 type access struct {
 	config Config
 	log    *slog.Logger
@@ -83,9 +85,9 @@ func openAccess(c Config, log *slog.Logger) (*access, error) {
 // usersKey is in a store whose servers have had users.
 const usersKey = "users"
 
-// remember notes in the store that there are users, and refuses to let
-// everybody in where there were some: with users: auto a file that got lost,
-// or a data directory that was not mounted, would open the server.
+// remember records in the store that its servers have users. If the store has that
+// record, a server with users: auto must find its users file. Otherwise a file that
+// got lost, or a data directory that is not mounted, would let anyone in.
 func (a *access) remember(ctx context.Context, store generator.Store) error {
 	if a.config.Users == UsersOff || !a.policy.RequiresLogin() && a.config.Users != UsersAuto {
 		return nil
@@ -99,14 +101,14 @@ func (a *access) remember(ctx context.Context, store generator.Store) error {
 		return err
 	case !a.policy.RequiresLogin() && had:
 		return &Error{
-			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: everybody would be let in", filepath.Join(a.config.Data, UsersName)),
-			Hint:    "Put the file back, or name it with --users FILE. If everybody shall be let in from now on, start with --users off.",
+			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: anyone could log in", filepath.Join(a.config.Data, UsersName)),
+			Hint:    "Put the file back, or name it with --users FILE. To accept every login from now on, start with --users off.",
 		}
 	}
 	return nil
 }
 
-// announce logs what is in force when the server starts.
+// announce logs the users, the rules and the certificate that are in force.
 func (a *access) announce() {
 	if a.policy.RequiresLogin() {
 		users, rules := a.policy.Size()
@@ -118,7 +120,8 @@ func (a *access) announce() {
 	}
 }
 
-// reload reads everything again. What cannot be read stays as it was.
+// reload reads users, rules and certificate again. A file that cannot be read
+// leaves what is in force.
 func (a *access) reload() {
 	users, rules, err := a.readUsers()
 	switch {
@@ -145,7 +148,8 @@ func (a *access) reload() {
 	a.checkExpiry()
 }
 
-// readUsers reads the users and the rules; nil users: no login needs a proof.
+// readUsers reads the users and the rules. Without a users file it returns nil: no
+// login is checked.
 func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 	file := a.config.usersFile()
 	if file == "" {
@@ -182,7 +186,8 @@ func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
 	return users, rules, nil
 }
 
-// ParseFailure names the line that cannot be understood.
+// ParseFailure returns an error that names the file and, for an auth.LineError, the
+// line.
 func ParseFailure(file string, err error) error {
 	what := fmt.Sprintf("%s: %v", file, err)
 	if at, ok := errors.AsType[*auth.LineError](err); ok {
@@ -191,6 +196,8 @@ func ParseFailure(file string, err error) error {
 	return &Error{Message: what, Cause: err, Hint: "See docs/security.md on the form of this file."}
 }
 
+// readTLS reads the certificate, its key and the client CA, and puts them into
+// force.
 func (a *access) readTLS() error {
 	var pem wire.PEM
 	var err error
@@ -221,10 +228,11 @@ func (a *access) readTLS() error {
 	return nil
 }
 
-// expiresSoon is when an operator is warned of a certificate's end.
+// expiresSoon is the time left of a certificate below which checkExpiry warns.
 const expiresSoon = 7 * 24 * time.Hour
 
-// checkExpiry warns of certificates that clients refuse, or soon will.
+// checkExpiry warns of a certificate that clients refuse now or will soon. It runs
+// at the start and on reload only.
 func (a *access) checkExpiry() {
 	leaf := a.tls.Leaf()
 	switch left := time.Until(leaf.NotAfter); {

@@ -15,17 +15,17 @@ import (
 // addressOff is the text of the zero Address.
 const addressOff = "off"
 
-// Address describes where a protocol is served. The zero Address is nowhere.
+// Address is an address on which a protocol is served. The zero Address is off.
 type Address struct {
 	Network string // "tcp", "unix", or "" for off
 	Address string // host:port, or the path of a socket
 }
 
-// Off reports whether nothing is to be served.
+// Off reports whether the address is off.
 func (a Address) Off() bool { return a.Network == "" }
 
-// parseAddress reads HOST:PORT, a path, or "off". A path has a slash in it;
-// @NAME is a socket of Linux without a file.
+// parseAddress reads HOST:PORT, the path of a Unix socket, or "off". A path begins
+// with a dot or contains a slash. @NAME is an abstract socket of Linux (unix(7)).
 func parseAddress(s string) (Address, error) {
 	switch {
 	case s == addressOff:
@@ -52,8 +52,8 @@ func (a Address) String() string {
 	return a.Address
 }
 
-// Local reports whether only this machine can reach the address. A host name
-// other than localhost counts as not local, whatever it resolves to now.
+// Local reports whether only this machine can reach the address. Of host names only
+// localhost is local: another may resolve to another address later.
 func (a Address) Local() bool {
 	if a.Network != "tcp" {
 		return true
@@ -66,8 +66,8 @@ func (a Address) Local() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// listen opens the address. file is the name of a socket in a directory, flag
-// what the address was given with.
+// listen opens the address. In a directory the socket gets the name file. flag is
+// the flag of the address, for the hint of an error.
 func (a Address) listen(file, flag string) (net.Listener, error) {
 	l, err := wire.Listen(a.Address, file)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a Address) listen(file, flag string) (net.Listener, error) {
 	return l, nil
 }
 
-// listenFailure says in one line why an address cannot be opened.
+// listenFailure returns a one-line error with a hint for its cause.
 func listenFailure(a Address, flag string, err error) error {
 	f := &Error{
 		Message: fmt.Sprintf("listen on %s: %s", a, RootCause(err)), Cause: err,
@@ -93,8 +93,8 @@ func listenFailure(a Address, flag string, err error) error {
 	return f
 }
 
-// RootCause is the innermost error: "address already in use" without the
-// names of the system calls around it.
+// RootCause returns the innermost error, such as "address already in use" without
+// the system calls around it.
 func RootCause(err error) error {
 	for {
 		inner := errors.Unwrap(err)

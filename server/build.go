@@ -23,24 +23,24 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// Build holds what a server is built of besides the embedded stores and the SQL of
-// nextid itself. Options fill it.
+// Build lists the parts of a server: kinds, shared stores and SQL functions. The
+// embedded stores and the SQL of nextid are always there. Options fill a Build.
 type Build struct {
 	kinds     []func(Parts) generator.Kind
 	stores    []shared.Driver
 	functions []sql.Function
-	logger    *slog.Logger // nil: one that writes to output, as the configuration says
-	output    io.Writer    // the ready line and the log
-	err       error        // of an option
+	logger    *slog.Logger // nil: the server logs to output, as log_format and log_level say
+	output    io.Writer    // gets the ready line and the log
+	err       error        // of the last option that failed; New returns it
 }
 
-// Option adds to a Build.
+// Option adds parts to a Build.
 type Option func(*Build)
 
-// NewBuild applies options.
+// NewBuild returns a Build with the options applied.
 func NewBuild(options ...Option) *Build { return (&Build{output: os.Stderr}).with(options) }
 
-// with returns a Build with more options; nil is an empty one.
+// with returns a copy of b with more options applied. A nil b is empty.
 func (b *Build) with(options []Option) *Build {
 	more := &Build{output: os.Stderr}
 	if b != nil {
@@ -52,42 +52,43 @@ func (b *Build) with(options []Option) *Build {
 	return more
 }
 
-// Config returns the configuration of a server that was told nothing.
+// Config returns the default configuration of a server with this Build.
 func (b *Build) Config() Config {
 	c := DefaultConfig()
 	c.build = b
 	return c
 }
 
-// Parts hold what a server offers to kinds of generators.
+// Parts holds what a server passes to its kinds of generators.
 type Parts struct {
-	// Store has everything that was reserved.
+	// Store holds all reservations.
 	Store generator.Store
-	// Keep is Store for kinds that keep some of what they reserve. On a store
-	// that servers share it looks, before any of it is used, whether another
-	// server has changed or dropped the name.
+	// Keep is Store for kinds that draw from a reservation over time. On a shared
+	// store Keep is a generator.Guard. It refuses a reservation for a name that
+	// another server has changed or dropped.
 	Keep generator.Reserver
 
-	Pools     *worker.Pools // worker ids and their time
+	Pools     *worker.Pools // worker ids and their time slices
 	Clock     generator.SystemClock
-	Owner     string // of reservations, as operators see it
-	Layout    string // of generators that name none
+	Owner     string // names this process in the store, for operators
+	Layout    string // the layout of snowflakes without one of their own
 	Passwords ticket.Passwords
 	Logger    *slog.Logger
 }
 
-// WithKind adds kinds of generators. Each is made once to check options, with
-// no Parts but the Layout, and once for a store that is open.
+// WithKind adds kinds of generators. Each function is called with only the Layout
+// set, to check options, and with all Parts once the store is open.
 func WithKind(kinds ...func(Parts) generator.Kind) Option {
 	return func(b *Build) { b.kinds = slices.Concat(b.kinds, kinds) }
 }
 
-// WithStore adds stores that servers share.
+// WithStore adds drivers of shared stores.
 func WithStore(drivers ...shared.Driver) Option {
 	return func(b *Build) { b.stores = slices.Concat(b.stores, drivers) }
 }
 
-// WithLayout adds layouts of ids to those that this process knows.
+// WithLayout adds layouts to those of this process. New returns an error if a
+// layout cannot be added.
 func WithLayout(layouts ...*layout.Layout) Option {
 	return func(b *Build) {
 		for _, l := range layouts {
@@ -98,7 +99,8 @@ func WithLayout(layouts ...*layout.Layout) Option {
 	}
 }
 
-// WithFunction adds SQL functions. One without a schema is in the schema nextid.
+// WithFunction adds SQL functions. A function without a schema gets the schema
+// nextid.
 func WithFunction(functions ...sql.Function) Option {
 	return func(b *Build) {
 		b.functions = slices.Concat(b.functions, functions)
@@ -108,18 +110,20 @@ func WithFunction(functions ...sql.Function) Option {
 	}
 }
 
-// WithLogger makes the server log to l, whatever log_format and log_level say.
+// WithLogger makes the server log to l. log_format and log_level have no effect
+// then.
 func WithLogger(l *slog.Logger) Option { return func(b *Build) { b.logger = l } }
 
-// WithOutput makes the server write its ready line and its log to w; without it
-// they go to standard error.
+// WithOutput makes the server write its ready line and its log to w. The default is
+// standard error.
 func WithOutput(w io.Writer) Option { return func(b *Build) { b.output = w } }
 
-// Kinds returns the kinds as they check options; they open nothing.
+// Kinds returns kinds that only check options. They have no store.
 func (b *Build) Kinds(defaultLayout string) []generator.Kind {
 	return b.makeKinds(Parts{Layout: defaultLayout})
 }
 
+// makeKinds calls the functions of WithKind.
 func (b *Build) makeKinds(p Parts) []generator.Kind {
 	kinds := make([]generator.Kind, len(b.kinds))
 	for i, newKind := range b.kinds {
@@ -128,7 +132,7 @@ func (b *Build) makeKinds(p Parts) []generator.Kind {
 	return kinds
 }
 
-// Store returns the driver of a URL's scheme, nil if there is none.
+// Store returns the driver for the scheme of a URL, or nil.
 func (b *Build) Store(scheme string) *shared.Driver {
 	for i := range b.stores {
 		if slices.Contains(b.stores[i].Schemes, scheme) {
@@ -138,7 +142,7 @@ func (b *Build) Store(scheme string) *shared.Driver {
 	return nil
 }
 
-// Schemes lists the shared stores, one scheme each, as in a message.
+// Schemes lists the shared stores for messages, one scheme each: "postgres://…".
 func (b *Build) Schemes() []string {
 	all := make([]string, len(b.stores))
 	for i, s := range b.stores {
@@ -147,7 +151,7 @@ func (b *Build) Schemes() []string {
 	return all
 }
 
-// takeover does what import_generator does.
+// takeover implements import_generator with package ticket.
 func (c *Config) takeover(
 	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(ids.Position) error,
 ) (ids.Position, error) {
@@ -158,8 +162,9 @@ func (c *Config) takeover(
 	return ids.Position(r), err
 }
 
-// databasePasswords reads the file of passwords when one is needed, so that it
-// can be changed while the server runs.
+// databasePasswords returns a function that reads the file database_passwords, or
+// nil without one. Each use reads the file again, so it can be changed while the
+// server runs.
 func (c *Config) databasePasswords() ticket.Passwords {
 	if c.DatabasePasswords == "" {
 		return nil
@@ -167,7 +172,7 @@ func (c *Config) databasePasswords() ticket.Passwords {
 	return func() ([]byte, error) { return ReadPrivate("file of passwords", c.DatabasePasswords) }
 }
 
-// OpenStore opens the configured store.
+// OpenStore opens the configured store. The caller closes it.
 func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (generator.Store, error) {
 	if c.Store.Shared() {
 		return openShared(ctx, c, log)
@@ -182,7 +187,7 @@ func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (generator.Stor
 	return sqlite.Open(ctx, embedded)
 }
 
-// owner names this process in the store, for operators.
+// owner returns the name of this process that operators see in the store.
 func owner() string {
 	host, err := os.Hostname()
 	if err != nil {

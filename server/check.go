@@ -14,9 +14,9 @@ import (
 	"nextid/wire"
 )
 
-// Check reads the files that a server reads when it starts, and reports why one
-// would not. It adds a worker id that the layout has no bits for, and the
-// mistakes that were found before.
+// Check reads the files that the configuration names, as a starting server does,
+// and compares worker_id with the layout. It returns the mistakes found together
+// with those found before, in the order of the configuration file.
 func (c *Config) Check(before Mistakes) Mistakes {
 	var found Mistakes
 	check := func(key string, err error) {
@@ -52,7 +52,7 @@ func (c *Config) Check(before Mistakes) Mistakes {
 	return found
 }
 
-// isDirectory says why files cannot be made in a directory.
+// isDirectory returns an error unless dir is an existing directory.
 func isDirectory(dir string) error {
 	info, err := os.Stat(dir)
 	switch {

@@ -25,16 +25,16 @@ import (
 	"nextid/wire/auth"
 )
 
-// The ports are one beside PostgreSQL's and MySQL's own, so that all fit on
-// one machine.
+// The default ports are next to those of PostgreSQL and MySQL, so that all of them
+// fit on one machine.
 const (
 	defaultPGPort    = 5433
 	defaultMySQLPort = 3307
 )
 
-// Config is everything that can be set. The packages below cmd/nextid get
-// plain values out of it and know neither files nor flags. Every scalar in it
-// has a row in settings.
+// Config holds all settings. The packages that a server is built of get plain
+// values from it: they read no file, flag or variable. Each scalar has a row in
+// settings.
 type Config struct {
 	Data        string
 	PG          Address
@@ -47,8 +47,8 @@ type Config struct {
 	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
 	AutoCreateTables   bool
 
-	WorkerID       string        // where it comes from, see workerid.Check
-	WorkerSlice    time.Duration // 0: as the store deserves
+	WorkerID       string        // a source of worker ids, see workerid.Check
+	WorkerSlice    time.Duration // 0: the store's default
 	WorkerBorrow   bool
 	ClockLimit     time.Duration // 0: none
 	ClockJump      time.Duration // 0: any
@@ -63,61 +63,62 @@ type Config struct {
 
 	NativePassword bool // of MySQL's protocol
 
-	DatabasePasswords string // a file in the form of .pgpass, "" for none
+	DatabasePasswords string // a file in the format of .pgpass, "" for none
 
 	LogLevel     slog.Level
 	LogFormat    string
 	DrainDelay   time.Duration
 	DrainTimeout time.Duration
 
-	// Layout is that of snowflakes which name none, and of the numbers that
-	// parse_id gets without a name. Epoch is that of snowflakes which are
-	// created by their first use; "" is the layout's own.
+	// Layout is the layout of snowflakes without one of their own, and of the numbers
+	// that parse_id gets without a name. Epoch is the epoch of snowflakes that first
+	// use creates; "" stands for the layout's own.
 	Layout string
 	Epoch  string
 
-	Audit audit.Config // without a File there is no trail
+	Audit audit.Config // no audit trail without a File
 
 	SQL      sqlfuncs.Limits
 	Memory   account.Limits
 	Wire     wire.Limits
 	MaxNames int
 
-	// Generators are the names that the file declares, in its order.
+	// Generators are those that the file declares, in its order.
 	Generators []generator.Definition
-	// OpenAtStart are those of them that are opened before the server listens.
+	// OpenAtStart names those of them that are opened before the server is ready.
 	OpenAtStart []string
-	// Quotas are those of the file, in its order.
+	// Quotas are the quotas of the file, in its order.
 	Quotas []quota.Rule
 
-	// Once holds what this start accepts.
+	// Once holds what only this start accepts.
 	Once Once
 
-	Origin map[string]place // where keys got their values; nil: all are defaults
+	Origin map[string]place // where each key got its value; nil: all are defaults
 
-	build  *Build                 // what the server is built of; nil before it is loaded, or New
-	reread func() (Config, error) // reads it again; nil: it stays
+	build  *Build                 // nil before Load or New
+	reread func() (Config, error) // reads the configuration again; nil: Reload does not
 }
 
-// autoCreateOff is the --auto-create that refuses unknown names.
+// autoCreateOff is the value of auto_create that refuses unknown names.
 const autoCreateOff = "off"
 
-// What auto_create_sequence can be besides a kind: what auto_create makes, but
-// with room between the ids, and the very same.
+// Values of auto_create_sequence besides kinds. autoCreatePools stands for the kind
+// of auto_create with ids at least 50 apart, autoCreateSame for exactly what
+// auto_create makes.
 const (
 	autoCreatePools = "pools"
 	autoCreateSame  = "same"
 )
 
-// pooledSegment are the options of a sequence for clients that take 50 numbers
-// from one call. From 51 on no client takes one of them for 0 or less, whether
-// it counts up or down from what it gets.
+// pooledSegment holds the options of a sequence for clients that take 50 numbers
+// from one call. Some count up from the number they get, others down. With a start
+// of 51 neither takes a number below 1.
 const pooledSegment = `{"increment": 50, "start": 51}`
 
-// LogJSON is the log_format of one JSON object a line.
+// LogJSON is the log_format that writes one JSON object a line.
 const LogJSON = "json"
 
-// DefaultConfig is the configuration of a server that was told nothing.
+// DefaultConfig returns the configuration of a server without any setting.
 func DefaultConfig() Config {
 	return Config{
 		Data:        "./nextid-data",
@@ -143,7 +144,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// place describes where a value was given.
+// place names the source of a value, for messages.
 type place struct {
 	source string // file name, "--pg" or "NEXTID_PG"; "" for a default
 	line   int    // in a file, 0 elsewhere
@@ -156,10 +157,10 @@ func (p place) String() string {
 	return p.source + ":" + strconv.Itoa(p.line)
 }
 
-// Mistake is one thing that is wrong with the configuration.
+// Mistake describes one error in the configuration.
 type Mistake struct {
 	Place place
-	Key   string // YAML key, "" where none is concerned
+	Key   string // YAML key, "" for none
 	Text  string
 }
 
@@ -174,12 +175,13 @@ func (m Mistake) String() string {
 	return strings.Join(append(parts, m.Text), ": ")
 }
 
-// compare orders the mistakes of the file first, by its lines.
+// compare orders the mistakes of the file first, by line. The conversion to uint
+// puts line 0 (flags and variables) last.
 func (m Mistake) compare(o Mistake) int {
 	return cmp.Compare(uint(m.Place.line-1), uint(o.Place.line-1))
 }
 
-// Mistakes are all mistakes of a configuration, as one error.
+// Mistakes holds all mistakes of a configuration as one error.
 type Mistakes []Mistake
 
 func (m Mistakes) Error() string {
@@ -190,8 +192,8 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Validate reports everything that is wrong with values that were read
-// without complaint one by one.
+// Validate checks the settings against each other and against the kinds of the
+// Build. Each setting was checked alone when it was read.
 func (c *Config) Validate() Mistakes {
 	var found Mistakes
 	add := func(key, format string, args ...any) {
@@ -243,14 +245,14 @@ func (c *Config) Validate() Mistakes {
 	return found
 }
 
-// listening is an address of the configuration.
+// listening is an address with the setting that it comes from.
 type listening struct {
 	Address
 	key  string // of the setting
 	port int    // of the default
 }
 
-// addresses are all addresses that are listened on, unless they are off.
+// addresses returns the addresses of all protocols, including those that are off.
 func (c *Config) addresses() []listening {
 	var all []listening
 	for _, p := range protocols {
@@ -259,7 +261,8 @@ func (c *Config) addresses() []listening {
 	return append(all, listening{c.HTTP, "http", statusPort})
 }
 
-// port is the one that is this server's name for others.
+// port returns the TCP port by which sources of worker ids tell servers on one host
+// apart, or "0".
 func (c *Config) port() string {
 	for _, a := range []Address{c.PG, c.MySQL} {
 		if _, port, err := net.SplitHostPort(a.Address); err == nil && a.Network == "tcp" {
@@ -269,7 +272,7 @@ func (c *Config) port() string {
 	return "0"
 }
 
-// validateAccess reports settings of users and TLS that need each other.
+// validateAccess reports settings of users and TLS that lack another setting.
 func (c *Config) validateAccess(add func(key, format string, args ...any)) {
 	if c.TLSCert == "" {
 		for key, given := range map[string]bool{"tls_key": c.TLSKey != "", "tls_client_ca": c.TLSClientCA != "", "require_tls": c.RequireTLS} {
@@ -283,7 +286,7 @@ func (c *Config) validateAccess(add func(key, format string, args ...any)) {
 	}
 }
 
-// validateLimits reports limits that leave no room for each other.
+// validateLimits reports limits that contradict each other.
 func (c *Config) validateLimits(add func(key, format string, args ...any)) {
 	if c.Wire.ReservedForSocket >= c.Wire.Connections {
 		add("limits.connections_for_socket", "%d of %d connections leave none for TCP", c.Wire.ReservedForSocket, c.Wire.Connections)
@@ -303,8 +306,8 @@ func (c *Config) validateLimits(add func(key, format string, args ...any)) {
 	}
 }
 
-// sequence returns what nextval makes of a new name; without a kind it is what
-// next_id makes.
+// sequence returns the kind and the options with which nextval creates a name. The
+// zero Auto stands for those of next_id.
 func (c *Config) sequence() ids.Auto {
 	switch {
 	case c.AutoCreateSequence == autoCreateSame:
@@ -314,7 +317,7 @@ func (c *Config) sequence() ids.Auto {
 	}
 	l, err := layout.Preset(c.Layout)
 	if err != nil {
-		return ids.Auto{} // Validate has said so
+		return ids.Auto{} // Validate reports it
 	}
 	pooled, ok := l.Pooled()
 	if !ok {
@@ -331,8 +334,8 @@ func (c *Config) sequence() ids.Auto {
 	return ids.Auto{Kind: snowflake.KindName, Options: encoded}
 }
 
-// autoKind returns the kind that auto_create names, or autoCreateOff. A kind
-// that needs options cannot be created by the first use of a name.
+// autoKind checks a value of auto_create and returns the kind, or autoCreateOff. A
+// kind that needs options is refused: the first use of a name gives none.
 func (c *Config) autoKind(word string) (string, error) {
 	var names []string
 	for _, k := range c.build.Kinds(layout.Default) {
@@ -346,7 +349,7 @@ func (c *Config) autoKind(word string) (string, error) {
 	return word, err
 }
 
-// autoOptions are the options of auto-created generators, by kind.
+// autoOptions returns the options of auto-created generators, by kind.
 func (c *Config) autoOptions() map[string]json.RawMessage {
 	if c.Epoch == "" {
 		return nil
@@ -358,6 +361,7 @@ func (c *Config) autoOptions() map[string]json.RawMessage {
 	return map[string]json.RawMessage{snowflake.KindName: encoded}
 }
 
+// normalize checks options and returns them as the kind stores them.
 func normalize(kinds []generator.Kind, kind string, options json.RawMessage) (json.RawMessage, error) {
 	names := make([]string, 0, len(kinds))
 	for _, k := range kinds {

@@ -16,21 +16,21 @@ import (
 	"nextid/generator/worker"
 )
 
-// Keys of a copy: copiedKey is in the embedded store that was copied, with the
-// place of the copy as its owner; copyKey in the shared store, with the
-// embedded store's number as its owner, and copyDone as its end when all of it
-// is there.
+// Keys that record a copy. copiedKey is in the embedded store; its owner is the
+// target of the copy. copyKey is in the shared store; its owner is the id of the
+// embedded store. The end of copyKey is copyDone once the copy is complete.
 const (
 	copiedKey = "copy/to"
 	copyKey   = "copy/from"
 	copyDone  = 2
 )
 
-// copiesAtOnce sets how many keys are written at a time.
+// copiesAtOnce is the number of keys that are written in parallel.
 const copiesAtOnce = 16
 
-// CopyStore copies the embedded store of config to the shared store of target,
-// which is empty, and ends the embedded one. It reports to w.
+// CopyStore copies the embedded store of config to the empty shared store of
+// target. Afterwards the embedded store issues no ids. A copy that was interrupted
+// goes on with the next call. CopyStore reports the result to w.
 func CopyStore(ctx context.Context, config, target Config, w io.Writer) (err error) {
 	quiet := slog.New(slog.DiscardHandler)
 	from, err := config.OpenStore(ctx, quiet)
@@ -43,7 +43,7 @@ func CopyStore(ctx context.Context, config, target Config, w io.Writer) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	c := storeCopy{from: from, to: to, place: target.Store.String(), report: w}
+	c := storeCopy{from: from, to: to, target: target.Store.String(), report: w}
 	if s, ok := from.(generator.Seeder); ok {
 		c.id = fmt.Sprintf("store %016x", s.Seed())
 	}
@@ -54,13 +54,14 @@ func CopyStore(ctx context.Context, config, target Config, w io.Writer) (err err
 type storeCopy struct {
 	from, to generator.Store
 	id       string // of from
-	place    string // of to
+	target   string // of to, without secrets
 	report   io.Writer
 
 	marks []generator.Mark
 	names []generator.Definition
 }
 
+// run copies the store, reads the copy back, and moves the right to issue ids.
 func (c *storeCopy) run(ctx context.Context) error {
 	var err error
 	if c.names, err = c.from.ListDefined(ctx); err != nil {
@@ -76,24 +77,24 @@ func (c *storeCopy) run(ctx context.Context) error {
 		return err
 	}
 	if err := c.copy(ctx); err != nil {
-		return fmt.Errorf("the copy in %s is half done, and no server starts on it: %w", c.place, err)
+		return fmt.Errorf("the copy in %s is incomplete, and no server starts on it: %w", c.target, err)
 	}
 	if err := c.prove(ctx); err != nil {
 		return err
 	}
-	// The embedded store ends before the other one begins.
-	if err := mark(ctx, c.from, copiedKey, c.place, 1); err != nil {
+	// End the embedded store first, so that at no time both stores issue ids.
+	if err := mark(ctx, c.from, copiedKey, c.target, 1); err != nil {
 		return err
 	}
 	if err := mark(ctx, c.to, copyKey, c.id, copyDone); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.report, "%d generators and %d reservations are in %s; each was read back and ends there at or above where it ended here: "+
-		"no id comes again\nthe embedded store gives no ids any more. Start servers with --store %s\n", len(c.names), len(c.marks), c.place, c.place)
+		"no id is repeated\nthe embedded store issues no more ids. Start servers with --store %s\n", len(c.names), len(c.marks), c.target, c.target)
 	return err
 }
 
-// mark raises a key to an end. One that stands there stays.
+// mark raises the end of a key to hi. It leaves an end at or above hi.
 func mark(ctx context.Context, store generator.Store, key, owner string, hi int64) error {
 	m, ok, err := store.Mark(ctx, key)
 	if err != nil || ok && m.Hi >= hi {
@@ -103,23 +104,24 @@ func mark(ctx context.Context, store generator.Store, key, owner string, hi int6
 	return err
 }
 
-// begin refuses a target that has anything of others, and marks it as half done.
+// begin checks that the target is empty or holds an unfinished copy of this store,
+// and marks it as unfinished.
 func (c *storeCopy) begin(ctx context.Context) error {
 	if m, ok, err := c.from.Mark(ctx, copiedKey); err != nil {
 		return err
-	} else if ok && m.Owner != c.place {
-		return &Error{Message: "this store was copied to " + m.Owner + " already", Hint: "A store goes on in one place."}
+	} else if ok && m.Owner != c.target {
+		return &Error{Message: "this store was copied to " + m.Owner + " already", Hint: "An embedded store can be copied to one shared store only."}
 	}
 	begun, ok, err := c.to.Mark(ctx, copyKey)
 	switch {
 	case err != nil:
 		return err
 	case ok && begun.Owner != c.id:
-		return &Error{Message: c.place + " has the copy of another store", Hint: "Take an empty place: another database, or namespace."}
+		return &Error{Message: c.target + " has the copy of another store", Hint: "Choose an empty one: another database, or namespace."}
 	case ok && begun.Hi >= copyDone:
-		return &Error{Message: "the copy in " + c.place + " is complete", Hint: "Start servers with --store " + c.place + "."}
+		return &Error{Message: "the copy in " + c.target + " is complete", Hint: "Start servers with --store " + c.target + "."}
 	case ok:
-		return nil // it goes on
+		return nil // continue that copy
 	}
 	names, err := c.to.ListDefined(ctx)
 	if err != nil {
@@ -131,16 +133,16 @@ func (c *storeCopy) begin(ctx context.Context) error {
 	}
 	if len(names)+len(used) > 0 {
 		return &Error{
-			Message: fmt.Sprintf("%s is in use: it has %d generators and %d reservations", c.place, len(names), len(used)),
-			Hint:    "Take an empty place: another database, or namespace. Two id spaces cannot become one.",
+			Message: fmt.Sprintf("%s is in use: it has %d generators and %d reservations", c.target, len(names), len(used)),
+			Hint:    "Choose an empty one: another database, or namespace. Two id spaces cannot become one.",
 		}
 	}
 	return mark(ctx, c.to, copyKey, c.id, 1)
 }
 
-// copy writes all keys, then all names. Worker ids that nextid repair gave up
-// come among the names as they came here: a name that was made before has ids
-// of their time, one that was made behind them has none.
+// copy writes all keys, then all names. Records of worker ids that nextid repair
+// gave up are written among the names, ordered by their times here. Such a record
+// counts only for names that were created before it.
 func (c *storeCopy) copy(ctx context.Context) error {
 	var last []step
 	var plain []generator.Mark
@@ -150,13 +152,13 @@ func (c *storeCopy) copy(ctx context.Context) error {
 			continue
 		}
 		last = append(last, step{m.Updated, func() error {
-			if err := rest(ctx, storeTick); err != nil {
+			if err := sleep(ctx, storeTick); err != nil {
 				return err
 			}
 			if err := mark(ctx, c.to, m.Key, m.Owner, m.Hi); err != nil {
 				return err
 			}
-			return rest(ctx, storeTick)
+			return sleep(ctx, storeTick)
 		}})
 	}
 	if err := each(plain, func(m generator.Mark) error { return mark(ctx, c.to, m.Key, m.Owner, m.Hi) }); err != nil {
@@ -174,11 +176,12 @@ func (c *storeCopy) copy(ctx context.Context) error {
 	return nil
 }
 
-// storeTick is more than the unit of a store's times, so that what is written
-// behind it has a later one.
+// storeTick is longer than the unit of a store's times. A pause of storeTick
+// between two writes gives the second a later time.
 const storeTick = 2 * time.Millisecond
 
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -187,13 +190,13 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// step holds what was done at a time, and is done again.
+// step is one write of the copy, with the time of the original.
 type step struct {
 	at time.Time
 	do func() error
 }
 
-// each calls f for all, several at a time, until one fails.
+// each calls f for all items, copiesAtOnce in parallel, until one call fails.
 func each[T any](all []T, f func(T) error) error {
 	var working sync.WaitGroup
 	next, failed := make(chan T), make(chan error, copiesAtOnce)
@@ -221,10 +224,10 @@ func each[T any](all []T, f func(T) error) error {
 	return errors.Join(err, <-failed)
 }
 
-// prove reads the copy back.
+// prove reads the copy back and compares it with the original.
 func (c *storeCopy) prove(ctx context.Context) error {
 	wrong := func(format string, args ...any) error {
-		return &Error{Message: "the copy is not right: " + fmt.Sprintf(format, args...), Hint: "Nothing was changed here. Empty " + c.place + " (nextid migrate store down, up) and copy again."}
+		return &Error{Message: "the copy differs: " + fmt.Sprintf(format, args...), Hint: "Nothing was changed here. Empty " + c.target + " (nextid migrate store down, up) and copy again."}
 	}
 	there, err := c.to.Reserved(ctx, "")
 	if err != nil {
@@ -247,20 +250,20 @@ func (c *storeCopy) prove(ctx context.Context) error {
 		return a.Name == b.Name && a.Kind == b.Kind && string(a.Options) == string(b.Options)
 	}
 	if !slices.EqualFunc(names, c.names, same) {
-		return wrong("the generators there are others than here")
+		return wrong("the generators there are not those here")
 	}
 	return nil
 }
 
-// checkCopied refuses a store that was copied elsewhere, or one whose copy has
-// not ended.
+// checkCopied returns an error for a store that was copied elsewhere, or that holds
+// an unfinished copy.
 func checkCopied(ctx context.Context, store generator.Store) error {
 	m, copied, err := store.Mark(ctx, copiedKey)
 	switch {
 	case err != nil:
 		return err
 	case copied:
-		return &Error{Message: "this store was copied to " + m.Owner + " and gives no ids any more", Hint: "Start with --store " + m.Owner + "."}
+		return &Error{Message: "this store was copied to " + m.Owner + " and issues no more ids", Hint: "Start with --store " + m.Owner + "."}
 	}
 	m, begun, err := store.Mark(ctx, copyKey)
 	if err == nil && begun && m.Hi < copyDone {

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// failing is a store that fails when so many calls that change it were made.
+// failing is a store whose changes fail after left of them.
 type failing struct {
 	generator.Store
 	left  *atomic.Int64
-	after bool // the call was carried out all the same
+	after bool // the failing call is carried out all the same
 }
 
 var errBroken = errors.New("broken")
@@ -43,8 +43,8 @@ func (f failing) Define(ctx context.Context, d generator.Definition) (stored gen
 	return stored, created, err
 }
 
-// A copy that is interrupted anywhere leaves no store on which a server starts
-// beside the old one, and goes on when the command runs again.
+// An interrupted copy leaves at most one store on which a server starts. The next
+// run completes the copy.
 func TestACopyIsInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	const keys, names = 20, 5
@@ -68,7 +68,7 @@ func TestACopyIsInterruptedAnywhere(t *testing.T) {
 			left := &atomic.Int64{}
 			left.Store(calls)
 			copying := func(to generator.Store, from generator.Store) error {
-				return (&storeCopy{from: from, to: to, id: "a", place: "there", report: io.Discard}).run(t.Context())
+				return (&storeCopy{from: from, to: to, id: "a", target: "there", report: io.Discard}).run(t.Context())
 			}
 			err := copying(failing{to, left, after}, failing{from, left, after})
 			usable := 0

@@ -1,12 +1,23 @@
-// Package server is nextid's server: it reads the configuration, builds the
-// store, the generators, the SQL layer and the protocols, and ties them
-// together.
+// Package server runs a nextid server: it reads the configuration, opens the
+// store, and serves ids over the wire protocols and HTTP.
 //
-//	serve.go                Main: build, serve, drain
-//	access.go, private.go   users, rules and certificates; files that only their owner may read
-//	wiring.go               which stores and generator kinds this build has
-//	config.go, setting.go   what can be configured; one table for all sources
-//	load.go, file.go        defaults < file < environment < flags; quota.go: the list of quotas
-//	reload.go               reading the configuration again
-//	status.go, metrics.go   what the server says about itself over HTTP
+// A Build lists the parts of a server: kinds of generators, shared stores and SQL
+// functions. Flags and LoadFile read a Config for a Build. New checks the Config
+// and returns a Server. Server.Run serves until its context ends.
+//
+// Run opens the HTTP status, the listeners and the engine, and closes them in the
+// reverse order. The engine holds the store and everything that uses it. Only the
+// goroutine of Run changes the configuration, on a reload.
+//
+//	serve.go                 Server, Run and the engine: open, serve, drain, close
+//	build.go                 Build and its options
+//	config.go, setting.go    what can be configured; one table for all sources
+//	load.go, file.go         defaults < file < environment < flags
+//	flags.go, value.go       the flags, and how a text becomes a value
+//	access.go, private.go    users, rules and certificates; files with secrets
+//	reload.go                reading the configuration again
+//	endpoint.go, starting.go the wire protocols, before and after there is a store
+//	status.go, metrics*.go   health checks, the page and /metrics
+//	forecast.go, feeder.go   background work: what runs out; sequences in databases
+//	copy.go                  copying an embedded store to a shared one
 package server

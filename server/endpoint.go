@@ -19,49 +19,49 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// protocol is one way in which clients are served.
+// protocol describes one of the wire protocols.
 type protocol struct {
-	key     string // of the setting with its address
+	key     string // the setting with its address
 	name    string
 	port    int    // of the default address
-	socket  string // file name of a socket in a directory
+	socket  string // name of the socket in a directory
 	address func(c *Config) *Address
 	serve   func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server
 
-	turnAway func(conn net.Conn, why error)        // of a client that comes before there is an engine
-	paste    func(at net.Addr, user string) string // the command of a first id
+	refuse func(conn net.Conn, why error)        // answers a client that connects before there is an engine
+	paste  func(at net.Addr, user string) string // returns a command that draws a first id
 }
 
-// protocols are the protocols of this build, in the order of the ready line.
+// protocols lists the protocols of this build, in the order of the ready line.
 var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
-		address: func(c *Config) *Address { return &c.PG }, turnAway: pgwire.RefuseStarting, paste: pastePostgres,
+		address: func(c *Config) *Address { return &c.PG }, refuse: pgwire.RefuseStarting, paste: pastePostgres,
 		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
 			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
-		address: func(c *Config) *Address { return &c.MySQL }, turnAway: mysqlwire.RefuseStarting, paste: pasteMySQL,
+		address: func(c *Config) *Address { return &c.MySQL }, refuse: mysqlwire.RefuseStarting, paste: pasteMySQL,
 		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
 			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
 		},
 	},
 }
 
-// endpoint is a protocol that is being served.
+// endpoint is a protocol that is served on a listener.
 type endpoint struct {
 	protocol *protocol
 	listener net.Listener
 	server   *wire.Server
-	took     *prometheus.HistogramVec // by statements
+	took     *prometheus.HistogramVec // durations of statements
 }
 
 type endpoints []endpoint
 
-// listen opens every address. After an error those that are open already are
-// returned as well.
+// listen opens every address. With an error it also returns the endpoints that are
+// open already.
 func (m *Server) listen() (endpoints, error) {
 	var open endpoints
 	for i := range protocols {
@@ -79,15 +79,15 @@ func (m *Server) listen() (endpoints, error) {
 	return open, nil
 }
 
-// close stops listening.
+// close closes the listeners. A second call does no harm.
 func (e endpoints) close() {
 	for _, p := range e {
 		_ = p.listener.Close() // nothing is lost
 	}
 }
 
-// shutdown drains all protocols at once. ctx may have ended; its values are
-// used.
+// shutdown drains all protocols in parallel, for at most timeout. ctx may have
+// ended: only its values are used.
 func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
@@ -100,9 +100,10 @@ func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// firstID holds what the commands to paste ask.
+// firstID is the statement in the commands to paste.
 const firstID = "SELECT next_id('orders')"
 
+// pastePostgres returns the psql command that draws a first id.
 func pastePostgres(at net.Addr, user string) string {
 	host, port, ok := reachable(at)
 	if !ok {
@@ -112,6 +113,7 @@ func pastePostgres(at net.Addr, user string) string {
 	return fmt.Sprintf(`psql postgres://%s@%s/nextid -c "%s"`, user, net.JoinHostPort(host, port), firstID)
 }
 
+// pasteMySQL returns the mysql command that draws a first id.
 func pasteMySQL(at net.Addr, user string) string {
 	host, port, ok := reachable(at)
 	where := fmt.Sprintf("-h %s -P %s", host, port)
@@ -124,8 +126,8 @@ func pasteMySQL(at net.Addr, user string) string {
 	return fmt.Sprintf(`mysql %s -u %s -e "%s"`, where, user, firstID)
 }
 
-// reachable is an address as a client on this machine uses it; ok is false
-// for a Unix socket.
+// reachable returns host and port of a listener as a client on this machine uses
+// them. ok is false for a Unix socket.
 func reachable(at net.Addr) (host, port string, ok bool) {
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"nextid/generator"
 )
 
-// Error is an error for the person who runs the server: what went wrong in
-// one line, and what to do about it.
+// Error is an error for the person who runs the server. Message says in one line
+// what went wrong, Hint what to do about it.
 type Error struct {
 	Message string
 	Hint    string
@@ -18,7 +18,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HintOf returns the advice of an error, "" for none.
+// HintOf returns the hint of an Error or a generator.Error, or "".
 func HintOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Hint
@@ -29,7 +29,7 @@ func HintOf(err error) string {
 	return ""
 }
 
-// OneLine replaces line breaks, so that one message is not mistaken for several.
+// OneLine joins the lines of s, so that one message is not mistaken for several.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

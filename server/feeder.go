@@ -18,34 +18,35 @@ import (
 )
 
 const (
-	// feedEvery sets how often a server looks at the sequences that it feeds, and
-	// feedList how often at the list of them in the store.
+	// feedEvery is the interval at which a server reads the sequences that it feeds.
+	// feedList is the interval at which it reads the list of them from the store.
 	feedEvery = 10 * time.Second
 	feedList  = time.Minute
-	// feedTimeout bounds one look at one database.
+	// feedTimeout bounds one round over the sequences of one database.
 	feedTimeout = time.Minute
-	// feedLogEvery sets how often the log repeats the trouble of one sequence.
+	// feedLogEvery is the interval at which the same error of a sequence is logged
+	// again.
 	feedLogEvery = time.Hour
 )
 
-// feeder moves the sequences of applications' databases from block to block, as
-// the option feeds of the generators says. All servers on a store do so. A lock
-// in each database lets one of them at a sequence at a time.
+// feeder moves the sequences of applications' databases from block to block, as the
+// option feeds of the generators says. Every server on a store runs a feeder. A
+// lock in each database admits one server to a sequence at a time.
 type feeder struct {
 	registry  *generator.Registry
 	passwords ticket.Passwords
 	log       *slog.Logger
 
 	mu    sync.Mutex
-	seen  map[feedKey]*generator.Feed
-	works map[string]*feedWork // by URL
+	seen  map[feedKey]*generator.Feed // the state of each sequence
+	works map[string]*feedWork        // by URL
 
-	asked chan struct{} // somebody reads nextid.feeds: the list may have changed
+	asked chan struct{} // has an entry after a read of nextid.feeds: the list may have changed
 }
 
 type feedKey struct{ name, url, column string }
 
-// feedWork is the goroutine that looks at one database.
+// feedWork is the goroutine of one database.
 type feedWork struct {
 	wanted map[feedKey]generator.FeedOption
 	stop   context.CancelFunc
@@ -55,12 +56,13 @@ func newFeeder(r *generator.Registry, p ticket.Passwords, log *slog.Logger) *fee
 	return &feeder{registry: r, passwords: p, log: log, seen: map[feedKey]*generator.Feed{}, works: map[string]*feedWork{}, asked: make(chan struct{}, 1)}
 }
 
-// run feeds until ctx ends.
+// run starts and stops the goroutines of the databases. It returns when ctx has
+// ended and they have, too.
 func (f *feeder) run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	for {
-		if wanted, err := f.wanted(ctx); err == nil { // else the list stays as it was
+		if wanted, err := f.wanted(ctx); err == nil { // else keep the list
 			f.follow(ctx, &work, wanted)
 		}
 		select {
@@ -72,7 +74,7 @@ func (f *feeder) run(ctx context.Context) {
 	}
 }
 
-// wanted reads from the store what is to be fed, by the URL of the database.
+// wanted reads from the store the sequences to feed, by the URL of their database.
 func (f *feeder) wanted(ctx context.Context) (map[string]map[feedKey]generator.FeedOption, error) {
 	definitions, err := f.registry.Definitions(ctx)
 	wanted := map[string]map[feedKey]generator.FeedOption{}
@@ -94,7 +96,8 @@ func (f *feeder) wanted(ctx context.Context) (map[string]map[feedKey]generator.F
 	return wanted, err
 }
 
-// follow starts the work on databases that are new, and stops that on others.
+// follow starts goroutines for databases that are new or whose sequences have
+// changed. It stops the goroutines of all others.
 func (f *feeder) follow(ctx context.Context, work *sync.WaitGroup, wanted map[string]map[feedKey]generator.FeedOption) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,7 +124,8 @@ func (f *feeder) follow(ctx context.Context, work *sync.WaitGroup, wanted map[st
 	}
 }
 
-// serve feeds the sequences of one database until ctx ends.
+// serve feeds the sequences of one database until ctx ends. It tries again after an
+// error.
 func (f *feeder) serve(ctx context.Context, url string, columns map[feedKey]generator.FeedOption) {
 	var d *feed.Database
 	var feeds map[feedKey]*feed.Feed
@@ -153,7 +157,7 @@ func (f *feeder) serve(ctx context.Context, url string, columns map[feedKey]gene
 	}
 }
 
-// open finds the sequences of a database.
+// open connects to a database and finds the sequences of its columns.
 func (f *feeder) open(ctx context.Context, url string, columns map[feedKey]generator.FeedOption) (*feed.Database, map[feedKey]*feed.Feed, error) {
 	l, err := ticket.ParseLocation(url)
 	if err != nil {
@@ -189,7 +193,7 @@ func (f *feeder) draw(ctx context.Context, name string, n int64) (int64, error) 
 	return r.First, err
 }
 
-// note keeps what a look at a sequence found.
+// note records the result of one round for a sequence, and logs moves and errors.
 func (f *feeder) note(ctx context.Context, k feedKey, s feed.State, moved bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -218,6 +222,7 @@ func (f *feeder) note(ctx context.Context, k feedKey, s feed.State, moved bool, 
 	one.Error = text
 }
 
+// feedHint returns the hint of an error of package feed, or that of HintOf.
 func feedHint(err error) string {
 	if e, ok := errors.AsType[*feed.Error](err); ok {
 		return e.Hint
@@ -225,8 +230,8 @@ func feedHint(err error) string {
 	return HintOf(err)
 }
 
-// answer is list for nextid.feeds. It has the list of what is to be fed read
-// again, so that nextid migrate feed up does not wait for feedList.
+// answer returns the list for nextid.feeds. It also makes run read the wanted
+// sequences again. Otherwise nextid migrate feed up would wait for feedList.
 func (f *feeder) answer() []generator.Feed {
 	select {
 	case f.asked <- struct{}{}:
@@ -235,7 +240,7 @@ func (f *feeder) answer() []generator.Feed {
 	return f.list()
 }
 
-// list returns what this server has seen.
+// list returns the sequences of this server, in order.
 func (f *feeder) list() []generator.Feed {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,15 +16,14 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxConfigBytes bounds the configuration file. It is far above any that a
-// person or a program would write, and far below what would hurt.
+// maxConfigBytes bounds the size of the configuration file.
 const maxConfigBytes = 4 << 20
 
 // generatorsKey is the section of the file that declares generators.
 const generatorsKey = "generators"
 
-// file applies the configuration file. The error is about the file as a
-// whole; what is wrong inside it is added to the mistakes.
+// file applies the configuration file. It returns an error if the file cannot be
+// read, and adds what is wrong inside it to the mistakes.
 func (l *loader) file(path string) error {
 	content, err := readConfigFile(path)
 	if err != nil {
@@ -37,6 +36,7 @@ func (l *loader) file(path string) error {
 	return nil
 }
 
+// readConfigFile reads a file of at most maxConfigBytes.
 func readConfigFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func (l *loader) document(path string, content []byte) {
 		return
 	}
 	d := &document{loader: l, path: path, seen: map[string]bool{}}
-	var bodies []ast.Node // empty documents, such as one of comments, have none
+	var bodies []ast.Node // a document of comments only has no body
 	for _, one := range parsed.Docs {
 		if one.Body != nil {
 			bodies = append(bodies, one.Body)
@@ -74,6 +74,7 @@ func (l *loader) document(path string, content []byte) {
 	d.section("", bodies[0])
 }
 
+// syntaxMistake adds an error of the YAML parser to the mistakes.
 func (l *loader) syntaxMistake(path string, err error) {
 	at, message := place{source: path}, err.Error()
 	if y, ok := errors.AsType[yaml.Error](err); ok {
@@ -85,14 +86,14 @@ func (l *loader) syntaxMistake(path string, err error) {
 	l.mistake(at, "", "%s", OneLine(message))
 }
 
-// document is one configuration file being applied.
+// document is the configuration file that is being applied.
 type document struct {
 	*loader
 	path string
-	seen map[string]bool
+	seen map[string]bool // keys so far
 }
 
-// line says where a node is.
+// line returns the file and the line of a node.
 func (d *document) line(n ast.Node) place {
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
 		return place{source: d.path}
@@ -100,8 +101,8 @@ func (d *document) line(n ast.Node) place {
 	return place{source: d.path, line: n.GetToken().Position.Line}
 }
 
-// refuseReferences refuses anchors, aliases, merge keys and tags: a key says
-// here what it is, so that a line of a message is the line to change.
+// refuseReferences reports the first anchor, alias, merge key or tag as a mistake.
+// Without them each value is on the line that a message names.
 func (d *document) refuseReferences(root ast.Node) bool {
 	v := &referenceFinder{}
 	ast.Walk(v, root)
@@ -112,6 +113,7 @@ func (d *document) refuseReferences(root ast.Node) bool {
 	return true
 }
 
+// referenceFinder finds the first node whose type is in references.
 type referenceFinder struct{ found ast.Node }
 
 var references = []ast.NodeType{ast.AnchorType, ast.AliasType, ast.MergeKeyType, ast.TagType}
@@ -127,7 +129,7 @@ func (f *referenceFinder) Visit(n ast.Node) ast.Visitor {
 	return f
 }
 
-// section applies the keys of one mapping; prefix is "" or ends in a dot.
+// section applies the keys of one mapping. prefix is "" or ends in a dot.
 func (d *document) section(prefix string, n ast.Node) {
 	pairs, ok := mapping(n)
 	if !ok {
@@ -145,6 +147,7 @@ func (d *document) section(prefix string, n ast.Node) {
 	}
 }
 
+// pair applies one key with its value.
 func (d *document) pair(key string, p *ast.MappingValueNode) {
 	s := d.config.setting(key)
 	switch {
@@ -166,7 +169,7 @@ func (d *document) pair(key string, p *ast.MappingValueNode) {
 	}
 }
 
-// generators reads the map from names to kind and options.
+// generators reads the section generators: a map from names to kind and options.
 func (d *document) generators(n ast.Node) {
 	pairs, ok := mapping(n)
 	if !ok {
@@ -190,8 +193,8 @@ func (d *document) generators(n ast.Node) {
 	}
 }
 
-// declaredGenerator makes a definition of one name: kind and open are keys of
-// their own, everything else goes to the kind as its options.
+// declaredGenerator reads the definition of one name. The keys kind and open are
+// not options; all others go to the kind.
 func declaredGenerator(name string, n ast.Node) (d generator.Definition, open bool, err error) {
 	if _, ok := mapping(n); !ok {
 		return d, false, errors.New(`expected kind and options, such as {kind: segment, step: 1000}`)
@@ -222,7 +225,7 @@ func declaredGenerator(name string, n ast.Node) (d generator.Definition, open bo
 	return generator.Definition{Name: name, Kind: kind, Options: encoded}, open, nil
 }
 
-// mapping returns the pairs of a mapping. goccy has two node types for it.
+// mapping returns the pairs of a mapping. goccy has two node types for mappings.
 func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -233,6 +236,7 @@ func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	return nil, false
 }
 
+// keyText returns a key as it was written.
 func keyText(k ast.MapKeyNode) string {
 	if text, ok := scalarText(k); ok {
 		return text
@@ -240,8 +244,8 @@ func keyText(k ast.MapKeyNode) string {
 	return strings.TrimSpace(k.String())
 }
 
-// scalarText is the text of a plain or quoted value as it was written: the
-// settings read numbers and switches themselves.
+// scalarText returns a plain or quoted value as it was written. The settings parse
+// numbers and booleans themselves.
 func scalarText(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -252,6 +256,7 @@ func scalarText(n ast.Node) (string, bool) {
 	return "", false
 }
 
+// fileKeys lists the keys of the file, for suggestions.
 func fileKeys() []string {
 	keys := append([]string{generatorsKey, quotasKey}, sections...)
 	for _, s := range new(Config).settings() {

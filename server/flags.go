@@ -6,20 +6,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags are the flags that come from settings. They record what was given and
-// Load reads it, so that one run reports the mistakes of the flags, the file
-// and the environment together.
+// Flags holds the flags that come from settings. They only record their texts. Load
+// reads them, so that one run reports the mistakes of flags, file and environment
+// together.
 type Flags struct {
 	build  *Build
 	config string
 	given  []givenFlag
 }
 
-// Flags returns flags that configure a server that is built of b.
+// Flags returns the flags of a server with this Build.
 func (b *Build) Flags() *Flags { return &Flags{build: b} }
 
-// Register adds --config and the flags of the named settings, of all if none
-// is named.
+// Register adds --config and the flags of the named settings, or of all settings if
+// none is named.
 func (f *Flags) Register(set *pflag.FlagSet, keys ...string) {
 	set.SortFlags = false
 	set.StringVar(&f.config, "config", "", "configuration `FILE` in YAML")
@@ -36,9 +36,9 @@ func (f *Flags) Register(set *pflag.FlagSet, keys ...string) {
 	}
 }
 
-// Load reads the configuration file (--config, or NEXTID_CONFIG), the
-// environment and the flags. Its error is Mistakes where values are wrong. A
-// server with this Config reads them again on Reload.
+// Load reads the configuration file (--config, or NEXTID_CONFIG), the environment
+// and the flags. The error is Mistakes if values are wrong. Reload of a server with
+// this Config reads them again.
 func (f *Flags) Load(environ []string) (Config, error) {
 	file := f.config
 	if file == "" {
@@ -49,10 +49,10 @@ func (f *Flags) Load(environ []string) (Config, error) {
 	return c, err
 }
 
-// LoadFile reads a configuration file alone.
+// LoadFile reads a configuration file without environment and flags.
 func (b *Build) LoadFile(file string) (Config, error) { return b.load(file, nil, nil) }
 
-// flagRecorder is the pflag.Value of one setting.
+// flagRecorder is the pflag.Value of one setting. It records the text for Load.
 type flagRecorder struct {
 	flags   *Flags
 	setting *setting
@@ -64,12 +64,11 @@ func (r *flagRecorder) Set(text string) error {
 	return nil
 }
 
-// String implements pflag.Value. pflag compares it with "" to see whether
-// there is a default worth printing.
+// String implements pflag.Value. The default is in DefValue.
 func (r *flagRecorder) String() string { return "" }
 
-// Type implements pflag.Value; it is what the help text shows for the value,
-// where "bool" stands for none.
+// Type implements pflag.Value. The help text shows it for the value; "bool" stands
+// for none.
 func (r *flagRecorder) Type() string {
 	if r.setting.arg == "" {
 		return "bool"

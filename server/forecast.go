@@ -14,38 +14,40 @@ import (
 )
 
 const (
-	// forecastEvery is the interval between two looks at what ends.
+	// forecastEvery is the interval of forecasts.
 	forecastEvery = 10 * time.Minute
-	// forecastClaims bounds how soon a new worker id of this server leads to a look.
+	// forecastClaims is the interval at which run looks for new worker ids of this
+	// server. A new one leads to a forecast.
 	forecastClaims = 5 * time.Second
-	// forecastLogEvery is the interval between two log lines on one thing.
+	// forecastLogEvery is the interval at which the same warning is logged again.
 	forecastLogEvery = 24 * time.Hour
-	// forecastWindow is the least time over which ids are counted for a rate.
+	// forecastWindow is the shortest time over which ids are counted for a rate.
 	forecastWindow = time.Minute
-	// endsVerySoon is the time before an end from which /readyz tells of it.
+	// endsVerySoon is the time left below which /readyz shows a note.
 	endsVerySoon = 30 * 24 * time.Hour
 )
 
-// forecast knows what ends: the time of layouts, numbers below a maximum,
-// worker ids.
+// forecast predicts what runs out: the time bits of layouts, numbers below a
+// maximum, worker ids. Only run uses seen and logged; latest is for other
+// goroutines.
 type forecast struct {
 	registry *generator.Registry
 	held     func() int // counts the worker ids of this server
 	alone    bool       // no other server uses the store
 	log      *slog.Logger
 
-	seen   map[string]issuedBy  // by name, at the look before
-	logged map[string]time.Time // by what ends
+	seen   map[string]issuedBy  // by name, at the forecast before
+	logged map[string]time.Time // when each warning was logged
 	latest atomic.Pointer[outlook]
 }
 
-// issuedBy counts the ids that were issued by a time.
+// issuedBy holds the number of ids issued up to a time.
 type issuedBy struct {
 	ids int64
 	at  time.Time
 }
 
-// outlook is the result of a look.
+// outlook is the result of a forecast.
 type outlook struct {
 	notes []string               // for /readyz
 	free  map[int]generator.Left // worker ids that no server holds, by width
@@ -57,8 +59,8 @@ func newForecast(r *generator.Registry, held func() int, alone bool, log *slog.L
 	return f
 }
 
-// run looks every forecastEvery, and soon after this server has claimed a worker id,
-// until ctx ends. It warns once of layouts that were renamed.
+// run makes a forecast every forecastEvery, and soon after this server has claimed
+// a worker id, until ctx ends. It warns once of renamed layouts.
 func (f *forecast) run(ctx context.Context) {
 	t := time.NewTicker(forecastClaims)
 	defer t.Stop()
@@ -77,8 +79,8 @@ func (f *forecast) run(ctx context.Context) {
 	}
 }
 
-// look finds what ends, and logs each once a day. It leaves the result as it was when
-// the store does not answer.
+// look makes one forecast and logs each warning once a day. If the store does not
+// answer, latest stays as it was.
 func (f *forecast) look(ctx context.Context, now time.Time) {
 	maps.DeleteFunc(f.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= forecastLogEvery })
 	o := &outlook{}
@@ -89,8 +91,9 @@ func (f *forecast) look(ctx context.Context, now time.Time) {
 	f.latest.Store(o)
 }
 
-// say reports whether what was not logged within forecastLogEvery, and notes it.
-func (f *forecast) say(what string, now time.Time) bool {
+// due reports whether a warning was not logged within forecastLogEvery, and records
+// it as logged.
+func (f *forecast) due(what string, now time.Time) bool {
 	if _, said := f.logged[what]; said {
 		return false
 	}
@@ -98,7 +101,7 @@ func (f *forecast) say(what string, now time.Time) bool {
 	return true
 }
 
-// layouts looks at all names of the store for those whose time bits run out.
+// layouts finds the names in the store whose time bits run out soon.
 func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error {
 	definitions, err := f.registry.Definitions(ctx)
 	for _, d := range definitions {
@@ -111,7 +114,7 @@ func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error
 			o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, ends.UTC().Format(time.RFC3339)))
 		}
 		switch {
-		case !f.say("time of "+d.Name, now):
+		case !f.due("time of "+d.Name, now):
 		case left <= 0:
 			f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
 		default:
@@ -121,8 +124,8 @@ func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error
 	return err
 }
 
-// numbers looks for generators that reach their maximum at the rate at which this
-// server issued since the look before.
+// numbers finds generators that reach their maximum soon, at the rate since the
+// forecast before. The rate is that of this server alone.
 func (f *forecast) numbers(now time.Time, o *outlook) {
 	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
 		r, ok := g.(generator.Reporter)
@@ -147,7 +150,7 @@ func (f *forecast) numbers(now time.Time, o *outlook) {
 		if left <= endsVerySoon {
 			o.notes = append(o.notes, fmt.Sprintf("the numbers of generator %q end in %d days at the present rate", d.Name, wholeDays(left)))
 		}
-		if f.say("numbers of "+d.Name, now) {
+		if f.due("numbers of "+d.Name, now) {
 			f.log.Warn("the numbers of a generator run out at the present rate: raise its maximum, or create its successor", "generator", d.Name,
 				"ids_left", s.Left, "days_left", wholeDays(left))
 		}
@@ -155,8 +158,8 @@ func (f *forecast) numbers(now time.Time, o *outlook) {
 	})
 }
 
-// workers counts the free worker ids of the widths in use. On a store of this server
-// alone no other server needs one.
+// workers counts the free worker ids of the widths in use. It warns only on a
+// shared store, where other servers need them.
 func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err error) {
 	o.free, err = f.registry.FreeWorkers(ctx, now)
 	if f.alone {
@@ -168,7 +171,7 @@ func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err 
 			continue
 		}
 		o.notes = append(o.notes, fmt.Sprintf("%d of the %d worker ids of %d bits are free", w.Left, w.All, bits))
-		if f.say(fmt.Sprintf("workers of %d bits", bits), now) {
+		if f.due(fmt.Sprintf("workers of %d bits", bits), now) {
 			f.log.Warn("worker ids run out: a server that finds none gives no ids of that width", "bits", bits, "free", w.Left, "all", w.All)
 		}
 	}
@@ -177,16 +180,16 @@ func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err 
 
 func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }
 
-// warnOfRenamed warns of generators whose layout had other bits when they were
-// created. They keep those bits.
+// warnOfRenamed warns of generators whose layout has other bits now than when they
+// were created. They keep the old bits.
 func warnOfRenamed(ctx context.Context, r *generator.Registry, log *slog.Logger) {
 	definitions, err := r.Definitions(ctx)
 	if err != nil {
-		return // the store is watched elsewhere
+		return // the outage of a store is reported elsewhere
 	}
 	for _, d := range definitions {
 		if was, now, ok := layout.Renamed(d.Options); ok {
-			log.Warn("a generator keeps bits that its layout has no more: beside servers of the system itself its ids can come twice; "+
+			log.Warn("the layout of a generator has other bits now: its ids can collide with those of the system that the layout is named after; "+
 				"create a successor", "generator", d.Name, "layout", was, "bits_of", now)
 		}
 	}

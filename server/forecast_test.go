@@ -18,7 +18,7 @@ import (
 	"nextid/generator/store/memory"
 )
 
-// stored puts a snowflake into the store as an earlier day did.
+// stored defines a snowflake in the store.
 func stored(t *testing.T, store generator.Store, name, options string) {
 	t.Helper()
 	kinds := testBuild.Kinds(DefaultConfig().Layout)
@@ -32,7 +32,7 @@ func stored(t *testing.T, store generator.Store, name, options string) {
 	}
 }
 
-func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
+func TestLogWarnsOfTimeThatRunsOut(t *testing.T) {
 	store := memory.New(memory.Config{})
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
 	if err != nil {
@@ -58,9 +58,9 @@ func TestTheLogTellsOfTimeThatRunsOut(t *testing.T) {
 	}
 }
 
-// A name that was made when the layout pgedge had its count above the node
-// keeps its bits; parse_id and the log call them by their name.
-func TestTheLogTellsOfRenamedLayouts(t *testing.T) {
+// A name that was created when the layout pgedge had its count above the node keeps
+// its bits. parse_id and the log name those bits.
+func TestLogWarnsOfRenamedLayouts(t *testing.T) {
 	store := memory.New(memory.Config{})
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
 	if err != nil {
@@ -80,9 +80,9 @@ func TestTheLogTellsOfRenamedLayouts(t *testing.T) {
 	}
 }
 
-// Numbers that end at the present rate and worker ids that are scarce are told
-// of in the log and on /readyz.
-func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
+// The log and /readyz warn of numbers that end at the present rate, and of scarce
+// worker ids.
+func TestLogWarnsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 	store := memory.New(memory.Config{Exclusive: true})
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: []generator.Kind{segment.Kind(store, generator.SystemClock{}, "test")}})
 	if err != nil {
@@ -147,8 +147,8 @@ func TestTheLogTellsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 	}
 }
 
-// What ends is logged when it is found, however short ago something else was.
-// On a store of this server alone no worker ids run out.
+// A warning is logged as soon as it is due, even right after another one. On an
+// embedded store no worker ids run out.
 func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 	store := memory.New(memory.Config{Exclusive: true})
 	kinds := slices.DeleteFunc(testBuild.Kinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name() == segment.KindName })

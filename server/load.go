@@ -9,13 +9,12 @@ import (
 	"nextid/generator"
 )
 
-// ConfigEnv names the configuration file in the environment. --config has no
-// key in the file that it names.
+// ConfigEnv is the variable with the path of the configuration file. The path has
+// no key in the file itself.
 const ConfigEnv = EnvPrefix + "CONFIG"
 
-// Variables that hold the passwords of other commands than serve. Passwords
-// have no flags, since everybody on a machine can read the arguments of a
-// process.
+// Variables with the passwords of commands other than serve. A password has no
+// flag: every user of a machine can read the arguments of its processes.
 const (
 	ForeignPasswordEnv    = EnvPrefix + "FOREIGN_PASSWORD"     // migrate foreign
 	ShardsPasswordEnv     = EnvPrefix + "SHARDS_PASSWORD"      // migrate shards
@@ -25,9 +24,9 @@ const (
 
 var commandEnvs = []string{ForeignPasswordEnv, ShardsPasswordEnv, FeedPasswordEnv, FeedServerPasswordEnv}
 
-// loader puts the configuration together: defaults, then the file, then the
-// environment, then the flags, each over the one before. It goes on after a
-// mistake, so that one start shows all of them.
+// loader builds a Config from defaults, file, environment and flags. Each source
+// overrides those before it. Loading goes on after a mistake, so that one start
+// reports all of them.
 type loader struct {
 	config   Config
 	origin   map[string]place // where a key got its value, for messages
@@ -40,6 +39,7 @@ func (l *loader) mistake(at place, key, format string, args ...any) {
 	l.mistakes = append(l.mistakes, Mistake{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
+// set reads text into the setting of a key and records where it came from.
 func (l *loader) set(key, text string, at place) {
 	s := l.config.setting(key)
 	if err := s.Set(text); err != nil {
@@ -66,9 +66,9 @@ func (l *loader) environment(environ []string) {
 	}
 }
 
-// serviceLink matches the variables that Kubernetes puts into every pod for
-// a Service whose name begins with "nextid" (NEXTID_PORT_5433_TCP_ADDR, …).
-// They are not meant for this program.
+// serviceLink matches the variables that Kubernetes sets in every pod for a Service
+// whose name begins with "nextid" (NEXTID_PORT_5433_TCP_ADDR, …). They are not
+// meant for this program and are ignored.
 var serviceLink = regexp.MustCompile(
 	`^NEXTID(_.+)?_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
@@ -79,13 +79,13 @@ func (l *loader) flags(given []givenFlag) {
 	}
 }
 
-// givenFlag is one flag of the command line.
+// givenFlag is one flag of the command line, with its text.
 type givenFlag struct {
 	*setting
 	text string
 }
 
-// finish validates the result and returns it, or all mistakes as one error.
+// finish validates the configuration. With Mistakes it also returns the Config.
 func (l *loader) finish() (Config, error) {
 	for _, m := range l.config.Validate() {
 		m.Place = l.origin[m.Key]
@@ -94,13 +94,13 @@ func (l *loader) finish() (Config, error) {
 	slices.SortStableFunc(l.mistakes, Mistake.compare)
 	l.config.Origin = l.origin
 	if len(l.mistakes) > 0 {
-		return l.config, l.mistakes // Check can still read the files, and the log has the form that was asked for
+		return l.config, l.mistakes // for Check, and for the format of the log
 	}
 	return l.config, nil
 }
 
-// load reads the file (none if file is ""), the environment and the
-// flags, and returns the configuration or its Mistakes.
+// load reads the file (none if file is ""), the environment and the flags. It
+// returns the configuration, or its Mistakes.
 func (b *Build) load(file string, environ []string, given []givenFlag) (Config, error) {
 	l := newLoader(b)
 	if file != "" {
@@ -113,7 +113,7 @@ func (b *Build) load(file string, environ []string, given []givenFlag) (Config, 
 	return l.finish()
 }
 
-// LookupEnv finds a variable in environ.
+// LookupEnv returns the value of a variable in environ, or "".
 func LookupEnv(environ []string, name string) string {
 	for _, pair := range environ {
 		if text, ok := strings.CutPrefix(pair, name+"="); ok {
@@ -123,7 +123,7 @@ func LookupEnv(environ []string, name string) string {
 	return ""
 }
 
-// EnvNames returns the names of all environment variables that serve reads.
+// EnvNames returns the names of all variables that serve reads.
 func EnvNames() []string {
 	names := []string{ConfigEnv}
 	for _, s := range new(Config).settings() {

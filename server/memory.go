@@ -12,11 +12,13 @@ import (
 	"nextid/sqlfuncs/account"
 )
 
-// limitMemory fills in what sessions may hold: a quarter of the memory that
-// the process may have. Go's collector is told to keep the whole process within
-// half of it (GOMEMLIMIT says otherwise): what is counted, as much again that
-// has not been collected yet, and what the server itself needs. Within that, a
-// pass waits for collectAt (unless GOGC says otherwise).
+// limitMemory fills in the limits of what sessions may hold: by default a quarter
+// of the memory that the process may use.
+//
+// It also sets the memory limit of Go's collector to half of that memory, unless
+// GOMEMLIMIT is set. The half covers the sessions' quarter, as much garbage, and
+// the server's own needs. A limits.memory above the quarter raises it. Below the
+// limit a collection starts at collectAt, unless GOGC is set.
 func limitMemory(l account.Limits, log *slog.Logger) account.Limits {
 	available, why := availableMemory()
 	if l.Server == 0 && available > 0 {
@@ -34,24 +36,25 @@ func limitMemory(l account.Limits, log *slog.Logger) account.Limits {
 	return l
 }
 
-// collectAt sets how much garbage there is, in percent of what is used, when Go's
-// collector makes a pass. A pass takes the processors that large statements
-// leave to others (see engine.CPUSlots). Go's own 100 makes four times as many.
+// collectAt is the garbage, in percent of the memory in use, at which Go's
+// collector runs. A collection takes processors that large statements leave to
+// others (see engine.CPUSlots). Go's default of 100 would run it four times as
+// often.
 const collectAt = 400
 
-// A server is quiet when it allocates less than quietBelow between two looks,
-// which are lookEvery apart. A pass is worth it for what was allocated since the last.
+// giveBack measures every measureEvery. An idle server allocates less than
+// idleBelow in that time. A collection is worth its cost after freeAfter bytes.
 const (
-	lookEvery  = 5 * time.Second
-	quietBelow = 1 << 20 // bytes
-	worthIt    = 8 << 20 // bytes
+	measureEvery = 5 * time.Second
+	idleBelow    = 1 << 20 // bytes
+	freeAfter    = 8 << 20 // bytes
 )
 
-// giveBack makes a pass when the server has become quiet, and returns what is
-// free to the system. Go itself would wait for two minutes with what logins and
-// large statements have left behind.
+// giveBack collects garbage once the server is idle, and returns free memory to the
+// system. Go itself would keep for two minutes what logins and large statements
+// have left.
 func giveBack(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(measureEvery)
 	defer ticker.Stop()
 	for last, passed := allocated(), uint64(0); ; {
 		select {
@@ -60,7 +63,7 @@ func giveBack(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now := allocated()
-		if now-last < quietBelow && now-passed >= worthIt {
+		if now-last < idleBelow && now-passed >= freeAfter {
 			debug.FreeOSMemory()
 			passed = now
 		}
@@ -68,19 +71,22 @@ func giveBack(ctx context.Context) {
 	}
 }
 
-// allocated returns how many bytes the process has ever allocated.
+// allocated returns the bytes that the process has allocated since its start,
+// including freed ones.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample) // does not stop the process, unlike runtime.ReadMemStats
 	return sample[0].Value.Uint64()
 }
 
-// least keeps the smallest of several bounds on memory, 0 for none.
+// least holds the smallest of several bounds on memory. 0 bytes stand for no bound.
 type least struct {
 	bytes int64
 	why   string
 }
 
+// bound lowers l to a smaller bound. 0, and more than an int64 holds, are no
+// bounds.
 func (l *least) bound(bytes uint64, why string) {
 	if bytes > 0 && bytes <= math.MaxInt64 && (l.bytes == 0 || int64(bytes) < l.bytes) {
 		l.bytes, l.why = int64(bytes), why

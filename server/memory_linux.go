@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// availableMemory returns how much memory the process may have, 0 if the system does not tell:
-// the machine's, or less by the limits of its cgroups (cgroups(7)) or of the
-// process (getrlimit(2)).
+// availableMemory returns the bytes that the process may use, and what bounds them:
+// the machine, a cgroup (cgroups(7)) or a limit of the process (getrlimit(2)). It
+// returns 0 if the system reports none of them.
 func availableMemory() (bytes int64, why string) {
 	var l least
 	var machine unix.Sysinfo_t
@@ -27,14 +27,14 @@ func availableMemory() (bytes int64, why string) {
 			l.bound(limit.Cur, r.name)
 		}
 	}
-	groups, _ := os.ReadFile("/proc/self/cgroup") // without it there are none
+	groups, _ := os.ReadFile("/proc/self/cgroup") // without it there are no groups
 	boundByGroups(&l, string(groups), os.ReadFile)
 	return l.bytes, l.why
 }
 
-// boundByGroups reads the limits of the cgroups that /proc/self/cgroup names,
-// and of those around them. In a container the names may be those of the
-// machine; its own group is then at the root.
+// boundByGroups applies the limits of the cgroups that /proc/self/cgroup names, and
+// of those above them. In a container the names may be those of the host. The
+// container's own group is at the root then.
 func boundByGroups(l *least, groups string, read func(string) ([]byte, error)) {
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -50,7 +50,7 @@ func boundByGroups(l *least, groups string, read func(string) ([]byte, error)) {
 		}
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 			if text, err := read(path.Join(root, dir, file)); err == nil {
-				if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil { // else it says max
+				if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil { // else it is "max"
 					l.bound(n, "cgroup "+dir)
 				}
 			}

@@ -2,5 +2,5 @@
 
 package server
 
-// availableMemory is not known here.
+// availableMemory returns 0: the limit is not known on this system.
 func availableMemory() (bytes int64, why string) { return 0, "" }

@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-// TestAQuietServerGivesMemoryBack: what was in use at the last pass of the
-// collector, and is garbage now, goes back to the system when the server has
-// been quiet, once.
-func TestAQuietServerGivesMemoryBack(t *testing.T) {
+// An idle server collects garbage and returns memory to the system, once.
+func TestIdleServerReturnsMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no pass but ours
 	kept := make([]byte, 64<<20)
 	for i := 0; i < len(kept); i += 4096 {
@@ -26,12 +24,12 @@ func TestAQuietServerGivesMemoryBack(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go giveBack(ctx)
-		time.Sleep(lookEvery - time.Second) //nolint:forbidigo // the bubble's clock
+		time.Sleep(measureEvery - time.Second) //nolint:forbidigo // the bubble's clock
 		runtime.ReadMemStats(&soon)
 		time.Sleep(2 * time.Second) //nolint:forbidigo // the bubble's clock
 		synctest.Wait()
 		runtime.ReadMemStats(&after)
-		time.Sleep(10 * lookEvery) //nolint:forbidigo // the bubble's clock
+		time.Sleep(10 * measureEvery) //nolint:forbidigo // the bubble's clock
 		synctest.Wait()
 		runtime.ReadMemStats(&later)
 	})

@@ -19,24 +19,24 @@ import (
 	"nextid/wire"
 )
 
-// measuredNames bounds the generators that /metrics shows one by one: those
-// that issued most. The totals are of all.
+// measuredNames bounds the generators that /metrics shows one by one: those that
+// issued most. The totals count all.
 const measuredNames = 1000
 
-// metrics answers /metrics: what this server counts, and go_* and process_* as
-// other programs in Go have them.
+// metrics returns the handler of /metrics: the counters of this server, and the
+// usual go_* and process_* of Go programs.
 func (s *status) metrics() http.Handler {
 	r := prometheus.NewRegistry()
 	r.MustRegister(
 		s, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{
-		ErrorHandling: promhttp.ContinueOnError, // the other metrics are worth having
+		ErrorHandling: promhttp.ContinueOnError, // an error does not hide the other metrics
 		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	})
 }
 
-// family is a metric with all its samples.
+// family is a metric with its labels; each combination of their values is a sample.
 type family struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -52,7 +52,7 @@ func newGauge(name, help string, labels ...string) family {
 	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
 }
 
-// sample sends a value, with those of the family's labels in their order.
+// sample sends one value. labels are the values of the family's labels, in order.
 func (f family) sample(to chan<- prometheus.Metric, value float64, labels ...string) {
 	for i, l := range labels {
 		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
@@ -64,7 +64,7 @@ func (f family) sample(to chan<- prometheus.Metric, value float64, labels ...str
 	to <- m
 }
 
-// number is a bool as metrics have it.
+// number returns 1 for true and 0 for false.
 func number(b bool) float64 {
 	if b {
 		return 1
@@ -72,7 +72,7 @@ func number(b bool) float64 {
 	return 0
 }
 
-// timestamp is a time as Prometheus wants it, 0 for none.
+// timestamp returns t in Unix seconds, or 0 for the zero time.
 func timestamp(t time.Time) float64 {
 	if t.IsZero() {
 		return 0
@@ -80,7 +80,8 @@ func timestamp(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1000
 }
 
-// Describe implements prometheus.Collector: what there is depends on what runs.
+// Describe implements prometheus.Collector. It sends nothing, since the metrics
+// depend on the kinds that run.
 func (*status) Describe(chan<- *prometheus.Desc) {}
 
 var (
@@ -90,10 +91,10 @@ var (
 	readyNow = newGauge("nextid_ready", "1 while /readyz answers 200.")
 )
 
-// Collect implements prometheus.Collector. It reads counters in memory and
-// asks no store. Names follow Prometheus's conventions: base units, and _total for
-// counters. A counter never falls, also when a generator is changed. docs/metrics.md
-// lists the metrics.
+// Collect implements prometheus.Collector. It reads counters in memory and never
+// asks the store. Names follow Prometheus's conventions: base units, and _total for
+// counters. A counter never falls, not even when a generator is altered.
+// docs/metrics.md lists the metrics.
 func (s *status) Collect(to chan<- prometheus.Metric) {
 	buildInfo.sample(to, 1, Version(), Commit(), runtime.Version())
 	readyNow.sample(to, number(s.ready() == nil))
@@ -123,7 +124,8 @@ var (
 	storeDown = newGauge("nextid_store_down_seconds", "Time since the store stopped answering; 0 while it answers.")
 )
 
-// probe returns what the store says of itself; nil in memory.
+// probe returns the error of a store that does not answer. Stores that are no
+// Prober always answer.
 func (e *engine) probe() error {
 	if p, ok := e.store.(generator.Prober); ok {
 		return p.Probe()
@@ -131,6 +133,7 @@ func (e *engine) probe() error {
 	return nil
 }
 
+// collectStore sends whether the store answers, and the measurements of its calls.
 func collectStore(to chan<- prometheus.Metric, e *engine) {
 	err := e.probe()
 	storeUp.sample(to, number(err == nil))
@@ -149,7 +152,7 @@ var (
 	errorsSent         = newCounter("nextid_errors_total", "Errors sent to clients, by SQLSTATE.", "protocol", "sqlstate")
 )
 
-// measure is a family and how its value is read from T.
+// measure is a family with the function that reads its value from a T.
 type measure[T any] struct {
 	family
 	value func(T) float64
@@ -162,7 +165,7 @@ func sampleAll[T any](to chan<- prometheus.Metric, all []measure[T], of T, label
 	}
 }
 
-// wireMetrics are the numbers of one protocol.
+// wireMetrics are the counters of one protocol.
 var wireMetrics = []measure[wire.Traffic]{
 	{newCounter("nextid_connections_accepted_total", "Accepted connections.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Accepted) }},
 	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Received) }},
@@ -170,7 +173,7 @@ var wireMetrics = []measure[wire.Traffic]{
 	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t wire.Traffic) float64 { return float64(t.Commands) }},
 }
 
-// observer returns what counts how long statements take.
+// observer returns the function that records the duration of a statement of p.
 func (p *endpoint) observer() func(time.Duration) {
 	p.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "nextid_statement_duration_seconds",
@@ -181,6 +184,7 @@ func (p *endpoint) observer() func(time.Duration) {
 	return func(d time.Duration) { observer.Observe(d.Seconds()) }
 }
 
+// collectWire sends the counters of all protocols.
 func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
 	for _, p := range endpoints {
 		protocol, traffic := p.protocol.key, p.server.Traffic()
@@ -207,6 +211,8 @@ var (
 	clockLead      = newGauge("nextid_clock_lead_seconds", "Time in ids minus the wall clock.")
 )
 
+// collectWorkers sends the worker ids that this server holds, the free ones, and
+// the state of its clock.
 func collectWorkers(to chan<- prometheus.Metric, e *engine) {
 	for _, h := range e.pools.Held() {
 		bits := strconv.Itoa(int(h.Bits))
@@ -239,8 +245,8 @@ var (
 	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time.", "generator", "kind")
 )
 
-// generatorCounters hold what the generators of one name did, over all changes
-// of it.
+// generatorCounters count for a name what all its generators did, across changes of
+// its definition.
 var generatorCounters = []measure[generator.Counts]{
 	{newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Issued) }},
 	{newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Waits) }},
@@ -248,13 +254,14 @@ var generatorCounters = []measure[generator.Counts]{
 	{newCounter("nextid_generator_refill_errors_total", "Reservations that were not granted.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.RefillErrors) }},
 }
 
-// generatorGauges show how a running generator stands.
+// generatorGauges show the state of a running generator.
 var generatorGauges = []measure[generator.Stats]{
 	{newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"), func(s generator.Stats) float64 { return float64(s.Buffered) }},
 	{newGauge("nextid_generator_lasts_seconds", "How long ids last without the store, at the present rate.", "generator", "kind"), func(s generator.Stats) float64 { return s.Lasts.Seconds() }},
 }
 
-// collectGenerators returns those that are shown one by one.
+// collectGenerators sends the totals, and the metrics of the generators that are
+// shown one by one. It returns those.
 func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Counted {
 	var all []generator.Counted
 	var total generator.Counts
@@ -303,8 +310,8 @@ var agentIDs = newCounter("nextid_agent_ids_total", "Ids drawn with get_id, by a
 
 var agentsRefused = newCounter("nextid_agent_refused_total", "Calls of get_id with an invalid agent.")
 
-// collectAgents shows at most sqlfuncs's bound of agents; what others drew is
-// counted for all of them together.
+// collectAgents sends the ids drawn by each agent. sqlfuncs bounds the number of
+// agents; it counts further ones together.
 func collectAgents(to chan<- prometheus.Metric, e *engine) {
 	agents, refused := e.sql.Agents()
 	for _, a := range agents {

@@ -9,7 +9,7 @@ import (
 	"nextid/generator/audit"
 )
 
-// collectDetails shows the fields of generator.Details that have a Metric.
+// collectDetails sends the fields of generator.Details that have a Metric.
 func collectDetails(to chan<- prometheus.Metric, all []generator.Counted) {
 	for i := range all {
 		d, _ := all[i].Details()
@@ -34,7 +34,7 @@ func collectDetails(to chan<- prometheus.Metric, all []generator.Counted) {
 	}
 }
 
-// numberOf is the value of a generator.Field.
+// numberOf returns the value of a generator.Field as a number.
 func numberOf(value any) float64 {
 	switch v := value.(type) {
 	case int64:
@@ -49,7 +49,7 @@ func numberOf(value any) float64 {
 	return 0
 }
 
-// feedMetrics are the numbers of the sequences that this server feeds.
+// feedMetrics are the metrics of the sequences that this server feeds.
 var feedMetrics = []struct {
 	family
 	value func(*generator.Feed) float64
@@ -82,10 +82,12 @@ var feedMetrics = []struct {
 
 var feedLastLook = newGauge("nextid_feed_last_look_timestamp_seconds", "Unix time at which this server last read the sequence.", "generator", "database", "column")
 
-// feedShown is for how long a position is shown that the server cannot read any more.
+// feedShown bounds how long gauges of a sequence are sent after the server has last
+// read it.
 const feedShown = 5 * time.Minute
 
-// collectFeeds sends the state of the sequences.
+// collectFeeds sends the state of the sequences. Counters and the time of the last
+// read are sent even if a sequence cannot be read any more.
 func collectFeeds(to chan<- prometheus.Metric, feeds []generator.Feed) {
 	for i := range feeds {
 		f := &feeds[i]
@@ -97,7 +99,7 @@ func collectFeeds(to chan<- prometheus.Metric, feeds []generator.Feed) {
 	}
 }
 
-// trailMetrics are the numbers of the audit trail.
+// trailMetrics are the metrics of the audit trail.
 var trailMetrics = []measure[audit.Stats]{
 	{newCounter("nextid_audit_lines_total", "Audit lines written."), func(s audit.Stats) float64 { return float64(s.Written) }},
 	{newCounter("nextid_audit_bytes_total", "Bytes of the audit trail that were written."), func(s audit.Stats) float64 { return float64(s.Bytes) }},

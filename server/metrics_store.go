@@ -11,36 +11,35 @@ import (
 	"nextid/generator"
 )
 
-// storeCalls are the sorts of questions to a store. Those of Reserve are told
-// apart by what they are for.
+// storeCalls lists the kinds of store calls. Reserve has three, by the kind of key.
 var storeCalls = []string{
 	callReserveNumbers, callReserveTime, callReserveNode, callRelease, callList, callDefine,
 }
 
 const (
-	callReserveNumbers = "reserve_numbers" // refills: of segments, counters, dated numbers, tickets' ceilings
-	callReserveTime    = "reserve_time"    // slices of worker ids, lines of rings and of rollback bits
+	callReserveNumbers = "reserve_numbers" // refills of segments, counters and dated numbers; ceilings of tickets
+	callReserveTime    = "reserve_time"    // time slices of worker ids; time lines of rings and of rollback bits
 	callReserveNode    = "reserve_node"    // this server's row in nextid.nodes
 	callRelease        = "release"
-	callList           = "list"   // keys, or definitions
-	callDefine         = "define" // a definition: read, written or removed
+	callList           = "list"   // list keys or definitions
+	callDefine         = "define" // read, write or remove a definition
 )
 
-// storeFailures are the ways in which a call fails, by the error that the store
-// answers with; the last is of all others.
+// storeFailures names the reason of a failed call by the error that the store
+// returned. The first match counts; the last entry matches all other errors.
 var storeFailures = []struct {
 	is     error
 	reason string
 }{
-	{generator.ErrNotNow, "unavailable"},  // away, read-only, or waiting after a failover
+	{generator.ErrNotNow, "unavailable"},  // no answer, read-only, or waiting after a failover
 	{generator.ErrRetry, "late"},          // no answer in time
 	{generator.ErrRegressed, "regressed"}, // content is missing or damaged
 	{generator.ErrPinned, "refused"},      // the store's settings are not safe
 	{nil, "other"},
 }
 
-// storeMeter counts what a store is asked: how long each sort of call takes,
-// and which errors come back. It asks nothing itself.
+// storeMeter measures the calls of a store: how long each kind takes, and which
+// errors it returns.
 type storeMeter struct {
 	durations *prometheus.HistogramVec
 	errors    *prometheus.CounterVec
@@ -56,7 +55,7 @@ func newStoreMeter() *storeMeter {
 			Name: "nextid_store_errors_total", Help: "Failed calls of the store, by reason.",
 		}, []string{"call", "reason"}),
 	}
-	for _, call := range storeCalls { // they show as 0
+	for _, call := range storeCalls { // Prometheus shows them as 0 before the first call
 		m.durations.WithLabelValues(call)
 		for _, f := range storeFailures {
 			m.errors.WithLabelValues(call, f.reason)
@@ -65,9 +64,9 @@ func newStoreMeter() *storeMeter {
 	return m
 }
 
-// done measures a call that began at start. Answers such as "there is no such
-// name" and "no numbers are left" are no failures of the store; a caller that
-// left before the answer says nothing about it.
+// done measures a call that began at start. Answers such as ErrUnknown and
+// ErrExhausted are no failures of the store. Neither is a call that its caller has
+// cancelled.
 func (m *storeMeter) done(ctx context.Context, call string, start time.Time, err *error) {
 	m.durations.WithLabelValues(call).Observe(time.Since(start).Seconds())
 	if *err == nil || errors.Is(ctx.Err(), context.Canceled) ||
@@ -82,7 +81,7 @@ func (m *storeMeter) done(ctx context.Context, call string, start time.Time, err
 	}
 }
 
-// meter returns a store that measures the calls of s. It is a Prober and a
+// meter returns a store that measures the calls of s. The result is a Prober and a
 // Recoverer if s is.
 func meter(s generator.Store) (generator.Store, *storeMeter) {
 	m := newStoreMeter()
@@ -110,7 +109,7 @@ func meter(s generator.Store) (generator.Store, *storeMeter) {
 	return w, m
 }
 
-// meteredStore is the wrapper; Exclusive and Close are those of the Store inside.
+// meteredStore is the wrapper. Exclusive and Close are not measured.
 type meteredStore struct {
 	generator.Store
 	meter *storeMeter

@@ -20,8 +20,8 @@ func TestMeteredStoreIsAStore(t *testing.T) {
 	}, generatortest.StoreCaps{})
 }
 
-// What goes wrong is counted by the call and by what it means for the
-// operator; what a caller did wrong is not.
+// Failures are counted by call and by reason. Mistakes of the caller are not
+// counted.
 func TestFailuresOfTheStoreAreCounted(t *testing.T) {
 	faulty := generatortest.NewFaulty(memory.New(memory.Config{}))
 	s, m := meter(faulty)
@@ -47,7 +47,7 @@ func TestFailuresOfTheStoreAreCounted(t *testing.T) {
 	}
 	ctx := t.Context()
 	reserve := func(ctx context.Context, key string) {
-		_, _, _ = s.Reserve(ctx, generator.Reservation{Key: key, N: 1, Limit: 1}) // the outcome is in the counts
+		_, _, _ = s.Reserve(ctx, generator.Reservation{Key: key, N: 1, Limit: 1}) // the counts show the outcome
 	}
 	reserve(ctx, generator.NameKey("orders"))
 	reserve(ctx, generator.NameKey("orders")) // exhausted

@@ -9,18 +9,18 @@ import (
 	"path/filepath"
 )
 
-// maxSecretFile bounds files with users, rules, certificates and keys.
+// maxSecretFile bounds what is read of files with users, passwords or keys.
 const maxSecretFile = 64 << 20
 
-// ReadPrivate reads a file that only its owner may read: verifiers of
-// passwords, private keys. As with PostgreSQL's keys, a file of root's may be
-// read by its group.
+// ReadPrivate reads a file that only its owner may read, such as a users file or a
+// private key. As with PostgreSQL's keys, the group may read a file of root. what
+// names the file in errors.
 func ReadPrivate(what, path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, readFailure(what, path, err)
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // errors of Close do not matter after reading
 	info, err := f.Stat()
 	if err != nil {
 		return nil, readFailure(what, path, err)
@@ -41,9 +41,10 @@ func ReadPrivate(what, path string) ([]byte, error) {
 	return content, nil
 }
 
-// CheckReplaceable refuses a file that any user of the machine can change or
-// replace: it, or a directory above it or its target, is writable by all and
-// has no sticky bit. sshd does so with authorized_keys (StrictModes).
+// CheckReplaceable returns an error for a file that any user of the machine can
+// change or replace. That is so if the file, its target or a directory above one of
+// them is writable by all without the sticky bit. sshd checks authorized_keys in
+// this way (StrictModes).
 func CheckReplaceable(what, path string) error {
 	start, err := filepath.Abs(path)
 	if err != nil {
@@ -51,7 +52,7 @@ func CheckReplaceable(what, path string) error {
 	}
 	target, err := filepath.EvalSymlinks(start)
 	if err != nil {
-		target = start // it does not exist, and its directories may
+		target = start // the file may be missing; its directories are checked
 	}
 	for _, at := range []string{start, target} {
 		for up := ""; ; at = up {
@@ -70,12 +71,13 @@ func CheckReplaceable(what, path string) error {
 	return nil
 }
 
-// isPrivate reports whether a file's mode keeps it secret.
+// isPrivate reports whether the mode of a file keeps its content secret.
 func isPrivate(info fs.FileInfo) bool {
 	mode := info.Mode().Perm()
 	return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedByRoot(info)
 }
 
+// readFailure returns an error of reading a file, with a hint for its cause.
 func readFailure(what, path string, err error) error {
 	f := &Error{Message: fmt.Sprintf("the %s %s: %s", what, path, RootCause(err)), Cause: err}
 	switch {
@@ -87,8 +89,8 @@ func readFailure(what, path string, err error) error {
 	return f
 }
 
-// EditPrivate runs edit while no other EditPrivate on the file's directory runs. It
-// makes the directory if it is missing.
+// EditPrivate calls edit while it holds a lock on the directory of the file. Calls
+// from other processes wait. It makes the directory if it is missing.
 func EditPrivate(path string, edit func() error) error {
 	dir := filepath.Dir(path)
 	err := os.MkdirAll(dir, 0o700)
@@ -97,7 +99,7 @@ func EditPrivate(path string, edit func() error) error {
 		d, err = os.Open(dir)
 	}
 	if err == nil {
-		defer d.Close() // ends the lock
+		defer d.Close() // releases the lock
 		err = lockFile(d)
 	}
 	if err != nil {
@@ -106,11 +108,11 @@ func EditPrivate(path string, edit func() error) error {
 	return edit()
 }
 
-// WritePrivate replaces a file as a whole, for its owner only: a reader sees
-// the old content or the new one.
+// WritePrivate replaces a file in one step, for its owner only: a reader gets the
+// old content or the new.
 func WritePrivate(path string, content []byte) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // do not put a file into the place of a link
+		path = target // replace the target, not the link
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

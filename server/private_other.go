@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// modeless says that a file's mode does not tell who may read it.
+// modeless is true where the mode of a file does not say who may read it.
 const modeless = true
 
 func ownedByRoot(fs.FileInfo) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// modeless says that a file's mode does not tell who may read it.
+// modeless is true where the mode of a file does not say who may read it.
 const modeless = false
 
 func ownedByRoot(info fs.FileInfo) bool {
@@ -16,15 +16,16 @@ func ownedByRoot(info fs.FileInfo) bool {
 	return ok && stat.Uid == 0
 }
 
-// ownedByOther reports whether a file belongs to neither this process's user
-// nor root.
+// ownedByOther reports whether a file belongs to neither this process's user nor
+// root.
 func ownedByOther(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid()
 }
 
-// giveLike gives a new file to the owner of the old one, or of the directory:
-// when root adds a user, the server must still be able to read the file.
+// giveLike gives a new file the owner of like, the old file or its directory. When
+// root adds a user, the server must still be able to read the file. Only root can
+// change the owner; for other users giveLike does nothing.
 func giveLike(f *os.File, like fs.FileInfo) error {
 	stat, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {
@@ -39,5 +40,5 @@ func giveLike(f *os.File, like fs.FileInfo) error {
 	return nil
 }
 
-// lockFile waits for the lock of an open file, which ends when the file is closed.
+// lockFile waits for an exclusive lock on f (flock(2)). Closing f releases it.
 func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }

@@ -15,13 +15,13 @@ import (
 	"nextid/generator"
 )
 
-// quotasKey is the list of quotas in the file.
+// quotasKey is the key of the list of quotas in the file.
 const quotasKey = "quotas"
 
-// maxQuotas bounds the list: every draw looks at all of it.
+// maxQuotas bounds the list, since every draw checks all of it.
 const maxQuotas = 1000
 
-// quotas reads the list.
+// quotas reads the list of quotas. Each mistake names the line of its quota.
 func (d *document) quotas(n ast.Node) {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
@@ -49,7 +49,7 @@ func (d *document) quotas(n ast.Node) {
 	}
 }
 
-// parseQuota reads the keys of one quota.
+// parseQuota reads one quota. Without per its period is a second.
 func parseQuota(n ast.Node) (quota.Rule, error) {
 	rule := quota.Rule{Per: time.Second}
 	pairs, ok := mapping(n)
@@ -77,7 +77,7 @@ func parseQuota(n ast.Node) (quota.Rule, error) {
 	return rule, nil
 }
 
-// quotasText prints the quotas in one line, as nextid.settings shows them.
+// quotasText returns the quotas in one line, for nextid.settings.
 func quotasText(rules []quota.Rule) string {
 	lines := make([]string, len(rules))
 	for i, r := range rules {

@@ -10,8 +10,9 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// reload reads the configuration, the users, the rules and the certificates
-// again. What cannot be read, or needs a restart, stays as it was.
+// reload reads the configuration, the users, the rules and the certificate again. A
+// source that cannot be read, or a setting that needs a restart, stays as it was.
+// Sessions end whose users were removed or have another password.
 func (m *Server) reload(log *slog.Logger, access *access, e *engine) {
 	m.reconfigure(log, e)
 	access.reload()
@@ -20,7 +21,7 @@ func (m *Server) reload(log *slog.Logger, access *access, e *engine) {
 	}
 }
 
-// reconfigure puts what is new in the configuration into force.
+// reconfigure applies the settings that may change while the server runs.
 func (m *Server) reconfigure(log *slog.Logger, e *engine) {
 	if m.config.reread == nil {
 		return
@@ -39,7 +40,7 @@ func (m *Server) reconfigure(log *slog.Logger, e *engine) {
 	}
 	for i, s := range next.settings() {
 		if s.is&live != 0 {
-			_ = m.config.settings()[i].Set(s.String()) // what a setting prints it reads
+			_ = m.config.settings()[i].Set(s.String()) // Set reads what String prints
 		}
 	}
 	m.config.Quotas = next.Quotas
@@ -48,12 +49,12 @@ func (m *Server) reconfigure(log *slog.Logger, e *engine) {
 		m.config.Origin[key] = next.Origin[key]
 	}
 	m.level.Set(m.config.LogLevel)
-	e.inForce(m.config)
+	e.apply(m.config)
 	log.Info("reload: the configuration was read", "in_force", strings.Join(inForce, " "))
 }
 
-// changedKeys lists the keys in which two configurations differ: those that a
-// server takes over while it runs, and those that need a restart.
+// changedKeys returns the keys in which two configurations differ: those that a
+// reload applies, and those that need a restart.
 func changedKeys(was, is *Config) (inForce, restart []string) {
 	before := was.settings()
 	for i, s := range is.settings() {
@@ -77,14 +78,15 @@ func changedKeys(was, is *Config) (inForce, restart []string) {
 	return inForce, restart
 }
 
-// inForce puts the part of a configuration into force that can change while the
-// server runs.
-func (e *engine) inForce(c Config) {
+// apply puts the settings of the engine into force that may change while the server
+// runs.
+func (e *engine) apply(c Config) {
 	e.config.Store(&c)
 	e.sql.SetQuotas(c.Quotas)
 }
 
-// settings returns what nextid.settings shows. Generators are in nextid.generators.
+// settings returns the rows of nextid.settings. Generators are in
+// nextid.generators.
 func (e *engine) settings() []ids.Setting {
 	c, all := e.config.Load(), []ids.Setting(nil)
 	standard := DefaultConfig()

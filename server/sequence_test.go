@@ -6,9 +6,9 @@ import (
 	"nextid/generator/layout"
 )
 
-// TestWhatNextvalMakes: the options that the configuration gives to names that
-// nextval meets first are those of a kind, whatever the layout.
-func TestWhatNextvalMakes(t *testing.T) {
+// The options that the configuration gives to names created by nextval are valid
+// for their kind, whatever the layout.
+func TestOptionsOfNextvalAreValid(t *testing.T) {
 	c := DefaultConfig()
 	for _, l := range layout.Presets() {
 		if !l.HasTime() {

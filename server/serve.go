@@ -24,32 +24,34 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// Server is one nextid server. New makes it, Run runs it.
+// Server is one nextid server. New makes it, and Run serves until its context ends.
+// The fields served, status and engine are set before ready is closed and do not
+// change afterwards.
 type Server struct {
 	config Config
 	level  slog.LevelVar // of the log
 
-	reloads chan struct{} // asks to read the configuration, users, rules and certificates again
-	ready   chan struct{} // closed when clients are served
-	served  endpoints     // with the engine below, from then on
+	reloads chan struct{} // asks Run for a reload
+	ready   chan struct{} // closed once clients are served
+	served  endpoints     // the protocols, see ready
 	status  *status
 	engine  *engine
 
 	stop    context.CancelFunc
-	stopped context.Context // by Close
+	stopped context.Context // ended by Close
 	ended   chan struct{}   // closed when Run has returned
 	result  error           // of Run
 	started atomic.Bool
 }
 
-// Once holds what a start accepts that the next one shall not.
+// Once holds what one start accepts and the next one must not.
 type Once struct {
 	Adopt bool // a store that was copied, moved or restored
 	Clock bool // a clock that is far ahead of the embedded store
 }
 
-// New returns a server that Run starts, built of the options and of those that
-// the Config was loaded with. The error of a wrong Config is Mistakes.
+// New returns a server for Run. It is built of the options and of those that the
+// Config was loaded with. The error of a wrong Config is Mistakes.
 func New(config Config, options ...Option) (*Server, error) {
 	config.build = config.build.with(options)
 	if err := config.build.err; err != nil {
@@ -64,19 +66,20 @@ func New(config Config, options ...Option) (*Server, error) {
 }
 
 // Reload makes a running server read its configuration, users, rules and
-// certificates again. What cannot be read stays as it was.
+// certificates again. It does not wait for that. What cannot be read stays as it
+// was.
 func (m *Server) Reload() {
 	select {
 	case m.reloads <- struct{}{}:
-	default: // one that has not begun yet does as well
+	default: // a reload that has not begun yet reads the same
 	}
 }
 
-// Ready is closed when clients are served.
+// Ready returns a channel that is closed once clients are served.
 func (m *Server) Ready() <-chan struct{} { return m.ready }
 
-// Addr returns the address on which a server that is Ready serves a protocol:
-// pg, mysql or http. nil: it is off.
+// Addr returns the address on which a server that is Ready serves a protocol: pg,
+// mysql or http. It returns nil if the protocol is off.
 func (m *Server) Addr(protocol string) net.Addr {
 	for _, p := range m.served {
 		if p.protocol.key == protocol {
@@ -89,10 +92,12 @@ func (m *Server) Addr(protocol string) net.Addr {
 	return nil
 }
 
-// SQL returns what answers the statements of a server that is Ready.
+// SQL returns the SQL layer of a server that is Ready, for sessions in this
+// process.
 func (m *Server) SQL() *sqlfuncs.Server { return m.engine.sql }
 
-// Close ends Run as the end of its context does, and waits for it.
+// Close ends Run as the end of its context does, waits for it, and returns its
+// error.
 func (m *Server) Close() error {
 	m.stop()
 	if m.started.Load() {
@@ -101,13 +106,12 @@ func (m *Server) Close() error {
 	return m.result
 }
 
-// releaseTimeout bounds giving back reservations to the store, after the
-// last statement ended.
+// releaseTimeout bounds how long closing gives reservations back to the store.
 const releaseTimeout = 5 * time.Second
 
-// Run opens everything, says that it is ready, and serves until ctx ends or
-// Close is called. Then it drains: running statements finish and reservations
-// go back. It returns nil after a clean drain. It may be called once.
+// Run opens everything, prints the ready line, and serves until ctx ends or Close
+// is called. Then it drains: running statements finish, and unused reservations go
+// back to the store. It returns nil after a clean drain. It may be called once.
 func (m *Server) Run(ctx context.Context) error {
 	if m.started.Swap(true) {
 		return errors.New("a server runs once")
@@ -120,6 +124,9 @@ func (m *Server) Run(ctx context.Context) error {
 	return m.result
 }
 
+// run opens everything and serves. The listeners open before the store, so that a
+// wrong address is reported at once and clients get an error while the store is
+// awaited.
 func (m *Server) run(ctx context.Context) error {
 	log := m.logger()
 	access, err := openAccess(m.config, log)
@@ -132,7 +139,7 @@ func (m *Server) run(ctx context.Context) error {
 	}
 	defer status.close()
 	endpoints, err := m.listen()
-	defer endpoints.close() // a second time after serving, which is harmless
+	defer endpoints.close() // does nothing after serving, which closes them
 	if err != nil {
 		return err
 	}
@@ -151,9 +158,10 @@ func (m *Server) run(ctx context.Context) error {
 }
 
 // serve answers on the endpoints until ctx ends and everything has drained.
+// It also runs the reloads.
 func (m *Server) serve(ctx context.Context, log *slog.Logger, endpoints endpoints, access *access, status *status, e *engine) error {
 	if m.config.Store.Scheme == StoreMemory {
-		log.Warn("the store forgets everything when the server stops: ids will repeat after a restart", "store", m.config.Store.String())
+		log.Warn("the store is lost when the server stops: ids will repeat after a restart", "store", m.config.Store.String())
 	}
 	access.announce()
 	for _, a := range m.config.addresses() {
@@ -185,7 +193,7 @@ func (m *Server) serve(ctx context.Context, log *slog.Logger, endpoints endpoint
 	}
 	status.draining.Store(true)
 	log.Info("draining", "drain_delay", m.config.DrainDelay, "drain_timeout", m.config.DrainTimeout)
-	select { // load balancers hear of it, while all is served
+	select { // load balancers see /readyz fail while clients are still served
 	case err := <-served:
 		return errors.Join(err, endpoints.shutdown(ctx, 0))
 	case <-time.After(m.config.DrainDelay):
@@ -199,7 +207,8 @@ func (m *Server) serve(ctx context.Context, log *slog.Logger, endpoints endpoint
 	return nil
 }
 
-// warnOfExposure says what plaintext lets others do.
+// warnOfExposure warns of an address that other machines reach without users or
+// TLS.
 func (m *Server) warnOfExposure(log *slog.Logger, a listening) {
 	if a.Local() || !m.config.AllowPlaintext {
 		return
@@ -211,8 +220,8 @@ func (m *Server) warnOfExposure(log *slog.Logger, a listening) {
 	}
 }
 
-// announce says that clients may come: a line with every address that is
-// served and, for people, what to paste.
+// announce prints the ready line with every address, and commands to paste. In a
+// log of JSON, or of WithLogger, it logs the line alone.
 func (m *Server) announce(log *slog.Logger, endpoints endpoints, status *status) {
 	served := make([]string, len(endpoints))
 	var paste []string
@@ -232,11 +241,11 @@ func (m *Server) announce(log *slog.Logger, endpoints endpoints, status *status)
 	}
 }
 
-// openUser is any name, on a server without users.
+// openUser is the user in printed commands of a server without users. Any name
+// works there.
 const openUser = "nextid"
 
-// userToPaste returns the user name in printed commands. Any name works while no
-// users are defined.
+// userToPaste returns the user in printed commands.
 func (m *Server) userToPaste() string {
 	if m.config.usersFile() == "" {
 		return openUser
@@ -244,6 +253,8 @@ func (m *Server) userToPaste() string {
 	return "USER"
 }
 
+// logger returns the logger of WithLogger, or one with the configured form and
+// level.
 func (m *Server) logger() *slog.Logger {
 	if m.config.build.logger != nil {
 		return m.config.build.logger
@@ -256,27 +267,28 @@ func (m *Server) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(m.config.build.output, options))
 }
 
-// engine holds what lies below the protocols.
+// engine holds what is below the protocols. Run opens and closes it.
 type engine struct {
 	store    generator.Store
-	meter    *storeMeter      // of store
+	meter    *storeMeter      // measures store
 	clock    *node.ClockWatch // nil: the store has no clock of its own
 	pools    *worker.Pools
 	registry *generator.Registry
 	nodes    *node.Nodes
-	layout   string // of snowflakes that name none
+	layout   string // of snowflakes without one of their own
 	sql      *sqlfuncs.Server
-	trail    *audit.Trail // nil: none
-	config   atomic.Pointer[Config]
+	trail    *audit.Trail           // nil: none
+	config   atomic.Pointer[Config] // in force
 	forecast *forecast
 	feeder   *feeder
 
 	data io.Closer // the lock of the data directory
 
-	stop context.CancelFunc // of work
-	work sync.WaitGroup     // beside the protocols
+	stop context.CancelFunc // ends work
+	work sync.WaitGroup     // background goroutines
 }
 
+// openEngine locks the data directory and opens what is below the protocols.
 func (m *Server) openEngine(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
 	data, err := lockData(m.config)
 	if err != nil {
@@ -290,6 +302,8 @@ func (m *Server) openEngine(ctx context.Context, log *slog.Logger, endpoints end
 	return e, nil
 }
 
+// openStoreAndAll opens the store and all that uses it. It starts the background
+// goroutines last. On an error it closes what it has opened.
 func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoints endpoints) (*engine, error) {
 	store, err := awaitStore(ctx, m.config, endpoints, log)
 	if err != nil {
@@ -305,7 +319,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	keeper, _ := store.(generator.Timekeeper) // nil: this machine's clock is the only one
+	keeper, _ := store.(generator.Timekeeper) // nil: the store has no clock of its own
 	grants, _ := store.(generator.TimeGranter)
 	store = e.store
 	clock := node.ClockConfig{Store: keeper, Limit: m.config.ClockLimit, Logger: log}
@@ -318,7 +332,7 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 	if err != nil {
 		return nil, errors.Join(&Error{Message: err.Error(), Hint: "See docs/stores.md on --worker-id, or use auto.", Cause: err}, store.Close())
 	}
-	var guard *generator.Guard // of a store that other servers use, too
+	var guard *generator.Guard // on a shared store
 	reserve := store
 	if !store.Exclusive() {
 		guard = generator.NewGuard(store)
@@ -350,8 +364,8 @@ func (m *Server) openStoreAndAll(ctx context.Context, log *slog.Logger, endpoint
 	return e, nil
 }
 
-// firstWorker returns where worker ids begin in a store of this server alone, and
-// tells so when the store is new.
+// firstWorker returns the seed of an embedded store, which determines its first
+// worker id. It logs that id if the store is new.
 func firstWorker(ctx context.Context, store generator.Store, layoutName string, log *slog.Logger) (seed uint64, err error) {
 	s, ok := store.(generator.Seeder)
 	if !ok {
@@ -360,15 +374,14 @@ func firstWorker(ctx context.Context, store generator.Store, layoutName string, 
 	seed = s.Seed()
 	used, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
 	if l, known := layout.Preset(layoutName); known == nil && err == nil && len(used) == 0 {
-		log.Info("a new store: its worker ids begin at a random one. Servers with stores of their own do not know of each other: one id space is one store",
+		log.Info("a new store: its first worker id is random. Servers with stores of their own can issue the same ids: an id space needs one store",
 			"bits", l.WorkerBits(), "worker", seed%(1<<l.WorkerBits()))
 	}
 	return seed, err
 }
 
-// checkClock refuses to start with a clock that is far from the store's: the
-// ids of this server would carry wrong times, and one that is ahead would
-// reserve times that have not come.
+// checkClock returns an error if this machine's clock is far from the store's. Ids
+// would carry wrong times, and a clock that is ahead would reserve future time.
 func checkClock(ctx context.Context, c node.ClockConfig) error {
 	err := node.CheckClock(ctx, c)
 	if err == nil {
@@ -381,7 +394,7 @@ func checkClock(ctx context.Context, c node.ClockConfig) error {
 	}
 }
 
-// openTrail opens the audit trail, where one is wanted.
+// openTrail opens the audit trail if there is one.
 func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
 	if c.File == "" {
 		return nil
@@ -394,7 +407,7 @@ func (e *engine) openTrail(c audit.Config, log *slog.Logger) error {
 	return nil
 }
 
-// parts returns what kinds are made of.
+// parts returns the Parts for the kinds of this server.
 func (e *engine) parts(c Config, guard *generator.Guard, log *slog.Logger) Parts {
 	p := Parts{Store: e.store, Keep: e.store, Pools: e.pools, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log}
 	if guard != nil {
@@ -403,6 +416,7 @@ func (e *engine) parts(c Config, guard *generator.Guard, log *slog.Logger) Parts
 	return p
 }
 
+// build makes the registry and the SQL layer.
 func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard *generator.Guard, log *slog.Logger) (err error) {
 	autoCreate := c.AutoCreate
 	if autoCreate == autoCreateOff {
@@ -418,7 +432,7 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 	if err := e.registry.Declare(ctx); err != nil {
 		return err
 	}
-	var trail ids.Trail // nil, not a nil *audit.Trail
+	var trail ids.Trail // a nil interface, not one with a nil *audit.Trail in it
 	if e.trail != nil {
 		trail = e.trail
 	}
@@ -446,17 +460,16 @@ func (e *engine) build(ctx context.Context, c Config, endpoints endpoints, guard
 		},
 	})
 	if err == nil {
-		e.inForce(c)
+		e.apply(c)
 	}
 	return err
 }
 
-// openTimeout bounds how long generators that are to be opened at the start
-// keep the server from listening.
+// openTimeout bounds how long openAtStart delays the ready line.
 const openTimeout = 5 * time.Second
 
-// openAtStart makes generators ready, so that their first draw is as fast as the
-// next. One that cannot be opened now is opened by its first draw.
+// openAtStart opens generators, so that their first draw is as fast as the next.
+// Generators that cannot be opened are opened by their first draw.
 func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -465,7 +478,7 @@ func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logg
 		if err == nil {
 			var gen generator.Generator
 			if gen, err = entry.Generator(ctx); err == nil {
-				if p, ok := gen.(generator.Peeker); ok { // which reserves
+				if p, ok := gen.(generator.Peeker); ok { // Peek reserves
 					_, err = p.Peek(ctx)
 				}
 			}
@@ -476,8 +489,8 @@ func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logg
 	}
 }
 
-// close gives reservations back and releases the store: generators first,
-// since they tell the worker pools what they used.
+// close gives unused reservations back and closes the store. The generators close
+// before the worker pools, since they report to the pools what they used.
 func (e *engine) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	defer cancel()
@@ -505,13 +518,13 @@ func (e *engine) close() error {
 	return errors.Join(errs...)
 }
 
-// describe is this server as nextid.nodes shows it on all of them.
+// describe returns this server's row of nextid.nodes.
 func (e *engine) describe(endpoints endpoints, status *status) generator.Node {
 	n := generator.Node{PID: os.Getpid(), Version: Version(), Ready: status.ready() == nil, Started: status.started}
 	if o := e.clock.Offset(); o.Known {
 		n.StoreAhead = &o.Ahead
 	}
-	n.Host, _ = os.Hostname() // "" is as good as a made up name
+	n.Host, _ = os.Hostname() // "" if it is not known
 	if len(endpoints) > 0 {
 		n.Address = endpoints[0].listener.Addr().String()
 	}

@@ -11,17 +11,18 @@ import (
 // EnvPrefix begins the name of every environment variable of nextid.
 const EnvPrefix = "NEXTID_"
 
-// setting is one row of the configuration. The key in the file, the variable
-// in the environment, the flag of serve and the line in docs/config.md all
-// come from it, so they cannot drift apart.
+// setting is one row of the table of settings. The key in the file, the variable in
+// the environment, the flag of serve and the line in docs/config.md all come from
+// it.
 type setting struct {
-	key  string // in the YAML file; a dot leads into a section
-	arg  string // what stands for the value in help texts, "" for a switch
+	key  string // in the YAML file; the part before a dot is a section
+	arg  string // placeholder of the value in help texts, "" for a switch
 	is   traits
 	help string // one sentence without a period
 	value
 }
 
+// traits is a set of bits.
 type traits int
 
 const (
@@ -29,29 +30,29 @@ const (
 	live                       // SIGHUP puts a change into force
 )
 
-// flagName is the setting's flag without the dashes.
+// flagName returns the setting's flag without the dashes.
 func (s *setting) flagName() string { return strings.ReplaceAll(s.key, "_", "-") }
 
-// envName is the setting's environment variable.
+// envName returns the setting's environment variable.
 func (s *setting) envName() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
 }
 
-// passwordKey is the setting that is printed nowhere.
+// passwordKey is the setting whose value is never printed.
 const passwordKey = "store_password"
 
-// sections are those of the file: limits bounds memory, audit is the trail.
+// sections lists the sections of the file.
 var sections = []string{"limits", "audit"}
 
-// settings are all values of c that can be set by one text. Generators and
-// quotas, which are lists, exist in the file only.
+// settings returns a row for each value of c that one text can set. Generators and
+// quotas are lists and exist in the file only.
 func (c *Config) settings() []setting {
 	return []setting{
 		{"data", "DIR", flagged, "directory of the embedded store, created if missing", text(&c.Data)},
 		{"pg", "ADDR", flagged, "PostgreSQL protocol: HOST:PORT, a path for a Unix socket, or off", address(&c.PG)},
 		{"mysql", "ADDR", flagged, "MySQL protocol: likewise", address(&c.MySQL)},
 		{"http", "ADDR", flagged, "the page, the JSON API, Leaf's and Tinyid's paths, /healthz, /readyz and /metrics over HTTP; likewise", address(&c.HTTP)},
-		{"store", "URL", flagged, "sqlite:FILE; postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…, which several servers share; or memory:, which forgets everything (for tests)", storeURL(c)},
+		{"store", "URL", flagged, "sqlite:FILE; postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…, which several servers share; or memory:, which keeps nothing (for tests)", storeURL(c)},
 		{"store_failover", "POLICY", flagged, "what segment generators do after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on (lossless); auto is skip on Redis and stop elsewhere", choice(&c.SharedStore.Failover, failoverAuto, string(shared.Stop), string(shared.Skip), string(shared.Lossless))},
 		{"store_skip", "N", 0, "numbers that store_failover skip passes over: more than all servers can reserve of a name while a standby lags", count(&c.SharedStore.Skip, 1, 1<<53)},
 		{"store_unsafe", "LIST", flagged, "unsafe settings of the shared store to accept, by name, such as fsync; ids can be lost with them", words(&c.SharedStore.Unsafe)},
@@ -65,7 +66,7 @@ func (c *Config) settings() []setting {
 		{"worker_borrow", "", flagged, "when no worker id is free, take one whose holder missed a renewal: ids go on at once, with times up to worker_slice ahead of the clock", boolean(&c.WorkerBorrow)},
 		{"clock_limit", "DURATION", flagged, "greatest difference between the clocks of this machine and of the shared store: with more a server does not start, and a running one raises an alarm; 0s for any difference", durationOrZero(&c.ClockLimit, 100*time.Millisecond, 24*time.Hour)},
 		{"clock_jump", "DURATION", flagged, "how far the clock may be ahead of the last use of the embedded store: with more the server does not start without --accept-clock; 0s for any time", durationOrZero(&c.ClockJump, time.Minute, 10*365*24*time.Hour)},
-		{"users", "FILE", flagged, "file of users and verifiers (see nextid passwd); auto for users in the data directory, if it is there; off to let everybody in", text(&c.Users)},
+		{"users", "FILE", flagged, "file of users and verifiers (see nextid passwd); auto for users in the data directory, if it is there; off to accept every login", text(&c.Users)},
 		{"host_rules", "FILE", flagged, "who may log in from where, and how, after PostgreSQL's pg_hba.conf", text(&c.HostRules)},
 		{"tls_cert", "FILE", flagged, "the server's certificate in PEM form, followed by those between it and the root", text(&c.TLSCert)},
 		{"tls_key", "FILE", flagged, "the private key of tls_cert; without it the key is looked for in tls_cert", text(&c.TLSKey)},
@@ -119,7 +120,7 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// setting finds the setting of a YAML key, written with _ or -.
+// setting returns the setting of a YAML key, written with _ or -, or nil.
 func (c *Config) setting(key string) *setting {
 	key = strings.ReplaceAll(key, "-", "_")
 	for _, s := range c.settings() {

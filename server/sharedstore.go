@@ -14,20 +14,23 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// StoreSettings are the settings of a shared store besides its URL.
+// StoreSettings holds the settings of a shared store besides its URL.
 type StoreSettings struct {
-	Password string // for the URL, where that has none
+	Password string // used if the URL has none
 	Failover string // a shared.Failover, or failoverAuto
 	Skip     int64
 	Unsafe   []string
 }
 
-// failoverAuto leaves the policy to the kind of store.
+// failoverAuto stands for the default policy of the kind of store.
 const failoverAuto = "auto"
 
-// highWaterFile is in the data directory, see package shared.
+// highWaterFile is the file of high-water marks in the data directory, see package
+// shared.
 const highWaterFile = "nextid.witness"
 
+// openShared opens a shared store. Without a data directory it keeps no high-water
+// marks.
 func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Store, error) {
 	kind := c.build.Store(c.Store.Scheme)
 	failover := shared.Failover(c.SharedStore.Failover)
@@ -52,8 +55,8 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 	return store, nil
 }
 
-// lockData locks the data directory of a server on a shared store. Its highWater
-// is that of one server: two would each take the other for a store that went
+// lockData locks the data directory of a server on a shared store. Its high-water
+// marks belong to one server: two would each take the other for a store that went
 // back. An embedded store locks its directory itself.
 func lockData(c Config) (io.Closer, error) {
 	if !c.Store.Shared() || c.Data == "" {
@@ -62,10 +65,9 @@ func lockData(c Config) (io.Closer, error) {
 	return sqlite.Lock(c.Data)
 }
 
-// awaitStore opens the configured store. One on a server that does not answer
-// is tried again until it does: after a power failure everything starts at
-// the same time. Clients are turned away meanwhile. It ends with an error of
-// another sort, or with ctx.
+// awaitStore opens the configured store. While a shared store does not answer,
+// awaitStore tries again and refuses clients: after a power failure everything
+// starts at the same time. It returns other errors at once, and ends with ctx.
 func awaitStore(ctx context.Context, c Config, endpoints endpoints, log *slog.Logger) (generator.Store, error) {
 	const most = 5 * time.Second
 	waiting := false
@@ -76,7 +78,7 @@ func awaitStore(ctx context.Context, c Config, endpoints endpoints, log *slog.Lo
 		}
 		if !waiting {
 			waiting = true
-			defer endpoints.turnAway()()
+			defer endpoints.refuse()()
 		}
 		log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
 		select {

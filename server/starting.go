@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// turnAwayTimeout bounds the talk with a client that is turned away.
-	turnAwayTimeout = time.Second
-	// turnAwayAtOnce sets how many are talked to at a time; others wait.
-	turnAwayAtOnce = 64
+	// refuseTimeout bounds the exchange with a client that is refused.
+	refuseTimeout = time.Second
+	// refuseAtOnce bounds the clients that are answered at a time; others wait.
+	refuseAtOnce = 64
 )
 
-// errNoStoreYet is the answer to clients that come before there is a store.
+// errNoStoreYet is sent to clients that connect before there is a store.
 var errNoStoreYet = sqlstate.New(sqlstate.CannotConnectNow, "%s", errStarting).
 	WithHint("Connect to another nextid server, or try again.")
 
-// deadliner is a listener whose Accept can be ended.
+// deadliner is a listener whose Accept can be interrupted.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
-// turnAway tells clients to try another server, until stop is called. Nobody
-// would answer them otherwise, since the listeners are open already.
-func (e endpoints) turnAway() (stop func()) {
+// refuse answers clients with errNoStoreYet until stop is called. The listeners are
+// open already, so clients would wait without an answer.
+func (e endpoints) refuse() (stop func()) {
 	var accepting, talking sync.WaitGroup
-	turns := make(chan struct{}, turnAwayAtOnce)
+	slots := make(chan struct{}, refuseAtOnce)
 	for _, p := range e {
 		if _, ok := p.listener.(deadliner); !ok {
 			continue // nothing would end Accept
@@ -36,12 +36,12 @@ func (e endpoints) turnAway() (stop func()) {
 				if err != nil {
 					return // stopped; after any other error clients wait until the server is ready
 				}
-				turns <- struct{}{}
+				slots <- struct{}{}
 				talking.Go(func() {
-					defer func() { <-turns }()
+					defer func() { <-slots }()
 					defer conn.Close()
-					if conn.SetDeadline(time.Now().Add(turnAwayTimeout)) == nil {
-						p.protocol.turnAway(conn, errNoStoreYet)
+					if conn.SetDeadline(time.Now().Add(refuseTimeout)) == nil {
+						p.protocol.refuse(conn, errNoStoreYet)
 					}
 				})
 			}
@@ -55,7 +55,7 @@ func (e endpoints) turnAway() (stop func()) {
 	}
 }
 
-// setDeadline ends calls of Accept at t; the zero time lets them wait.
+// setDeadline interrupts calls of Accept at t. The zero time lets them wait.
 func (e endpoints) setDeadline(t time.Time) {
 	for _, p := range e {
 		if l, ok := p.listener.(deadliner); ok {

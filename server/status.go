@@ -22,12 +22,12 @@ import (
 	"nextid/wire/web"
 )
 
-// statusPort is that of the default address of --http.
+// statusPort is the default port of --http.
 const statusPort = 8433
 
-// status holds what the server says about itself over HTTP, the page and the
-// JSON API. It answers before the store does, and until everything has
-// drained.
+// status serves health checks, metrics, the page and the JSON API over HTTP. It
+// answers before the store is open, and until everything has drained. running is
+// nil before clients are served.
 type status struct {
 	config   *Config
 	log      *slog.Logger
@@ -44,7 +44,7 @@ type status struct {
 	draining atomic.Bool
 }
 
-// running is a server that answers clients.
+// running holds what a server has once clients are served.
 type running struct {
 	engine    *engine
 	endpoints endpoints
@@ -55,7 +55,7 @@ var (
 	errDraining = errors.New("the server is stopping")
 )
 
-// openStatus listens and answers. Without an address it does nothing.
+// openStatus listens and serves. If the address is off, status does nothing.
 func (m *Server) openStatus(log *slog.Logger, access *access) (*status, error) {
 	s := &status{config: &m.config, log: log, access: access, started: time.Now()}
 	a := m.config.HTTP
@@ -64,8 +64,8 @@ func (m *Server) openStatus(log *slog.Logger, access *access) (*status, error) {
 	}
 	l, err := a.listen("http.sock", "--http")
 	if err != nil {
-		// Nobody asked for the default address. Two servers on one machine
-		// are started with other ports for SQL, and this one forgotten.
+		// The user did not choose the default address. A second server on a machine often
+		// gets other ports for SQL only.
 		if a == DefaultConfig().HTTP && errors.Is(err, syscall.EADDRINUSE) {
 			log.Warn("no health checks and metrics: the default address of --http is taken", "http", a.String())
 			return s, nil
@@ -91,7 +91,7 @@ func (m *Server) openStatus(log *slog.Logger, access *access) (*status, error) {
 	return s, nil
 }
 
-// close ends it.
+// close ends the history and the HTTP server.
 func (s *status) close() {
 	if s.server == nil {
 		return
@@ -105,7 +105,7 @@ func (s *status) close() {
 	}
 }
 
-// ready implements /readyz.
+// ready implements /readyz. nil means that clients should come.
 func (s *status) ready() error {
 	r := s.running.Load()
 	switch {
@@ -120,8 +120,8 @@ func (s *status) ready() error {
 	return node.Ready(r.engine.store, r.engine.registry, node.ReadyMargin(r.engine.pools.Slice()), time.Now())
 }
 
-// layoutEnded is the error of a server whose new names would have no ids: the
-// time that it stamps with is beyond the end of the layout that they get.
+// layoutEnded returns an error if new names would get no ids: the time of ids is
+// beyond the end of the default layout.
 func (s *status) layoutEnded(r *running) error {
 	l, err := layout.Preset(r.engine.layout)
 	now := r.engine.pools.Now()
@@ -131,7 +131,8 @@ func (s *status) layoutEnded(r *running) error {
 	return fmt.Errorf("the time of ids is %s, and layout %s ends before: set the clock right, and see nextid repair", now.UTC().Format(time.RFC3339), l.Name)
 }
 
-// notes returns what /readyz tells besides. It names no host: everybody may ask.
+// notes returns the notes of /readyz. They name no host, since any client may read
+// them.
 func (s *status) notes() []string {
 	r := s.running.Load()
 	if r == nil {
@@ -139,7 +140,7 @@ func (s *status) notes() []string {
 	}
 	var notes []string
 	outage := node.OutageOf(r.engine.store, r.engine.registry)
-	if outage != nil && s.ready() == nil { // else the reason tells it
+	if outage != nil && s.ready() == nil { // otherwise ready returns the outage
 		note := fmt.Sprintf("%v; ids go on until what is reserved is used up", outage.Err)
 		if name, lasts := outage.Shortest(); name != "" {
 			note += fmt.Sprintf(", first those of generator %q in %s", name, lasts.Round(time.Second))
@@ -165,12 +166,12 @@ func (s *status) notes() []string {
 	return notes
 }
 
-// authorize decides who may read /metrics from another machine.
+// authorize checks a reader of /metrics on another machine.
 func (s *status) authorize(ctx context.Context, remote net.Addr, secure bool, name, password string) error {
 	return s.login(ctx, remote, secure, name, password, &sqlfuncs.SessionOptions{})
 }
 
-// login decides about a user of HTTP.
+// login checks the user of an HTTP request. remote is nil on a Unix socket.
 func (s *status) login(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error {
 	c := &wire.Conn{Local: remote == nil}
 	if remote != nil {
@@ -185,7 +186,7 @@ func (s *status) login(ctx context.Context, remote net.Addr, secure bool, name, 
 	return s.access.policy.CheckPassword(ctx, name, password, c, o)
 }
 
-// sql returns what answers the statements of HTTP; nil before there is an engine.
+// sql returns the SQL layer, or nil before there is an engine.
 func (s *status) sql() *sqlfuncs.Server {
 	if r := s.running.Load(); r != nil {
 		return r.engine.sql
@@ -193,7 +194,7 @@ func (s *status) sql() *sqlfuncs.Server {
 	return nil
 }
 
-// state is the first line of the page.
+// state returns the state that the page shows.
 func (s *status) state() web.Status {
 	state := web.Status{
 		Version: Version(), Store: s.config.Store.In(s.config.Data).String(), Started: s.started.UTC(), Ready: true, Notes: s.notes(),
@@ -230,7 +231,7 @@ func (s *status) outage() *web.Outage {
 	return out
 }
 
-// issued tells how many ids were given under each name.
+// issued yields the number of ids that this server issued under each name.
 func (s *status) issued(yield func(name string, ids int64) bool) {
 	r := s.running.Load()
 	if r == nil {
@@ -239,7 +240,7 @@ func (s *status) issued(yield func(name string, ids int64) bool) {
 	r.engine.registry.Counted(func(c generator.Counted) bool { return yield(c.Name, c.Counts.Issued) })
 }
 
-// where is the part of the ready line.
+// where returns the HTTP address for the ready line.
 func (s *status) where() string {
 	if s.listener == nil {
 		return ""
@@ -247,7 +248,7 @@ func (s *status) where() string {
 	return fmt.Sprintf(", HTTP on %s", s.listener.Addr())
 }
 
-// paste is the page's address, as the other protocols' commands to paste.
+// paste returns the URL of the page, for the lines below the ready line.
 func (s *status) paste() []string {
 	if s.listener == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"nextid/generator/store/sqlite"
 )
 
-// The stores of this build that are not on a server, as the part of --store
-// before the colon. The others come with WithStore.
+// The stores that are always built in, as the part of --store before the colon.
+// WithStore adds others.
 const (
 	storeSQLite = "sqlite"
 	StoreMemory = "memory"
@@ -27,8 +27,7 @@ type StoreURL struct {
 	URL    string // of a shared store; it may hold a password
 }
 
-// StoreURL reads sqlite:FILE, memory:, or the URL of a store that the server is
-// built with.
+// StoreURL parses sqlite:FILE, memory:, or the URL of a shared store of this Build.
 func (b *Build) StoreURL(s string) (StoreURL, error) {
 	scheme, rest, _ := strings.Cut(s, ":")
 	switch kind := b.Store(scheme); {
@@ -43,7 +42,7 @@ func (b *Build) StoreURL(s string) (StoreURL, error) {
 			strings.Join(b.Schemes(), ", "), scheme)
 	default:
 		if _, err := readURL(s); err != nil {
-			return StoreURL{}, fmt.Errorf("is not a URL such as %s", kind.Example) // which has no password in it
+			return StoreURL{}, fmt.Errorf("is not a URL such as %s", kind.Example) // the error may repeat a password
 		}
 		return StoreURL{Scheme: scheme, URL: s}, nil
 	}
@@ -61,10 +60,10 @@ func (u StoreURL) String() string {
 	return u.Scheme + ":" + u.File
 }
 
-// Shared reports whether the store is on a server that others use, too.
+// Shared reports whether several servers can use the store.
 func (u StoreURL) Shared() bool { return u.URL != "" }
 
-// withPassword is the URL with a password in it, unless it has one.
+// WithPassword returns the URL with the password, unless the URL has one.
 func (u StoreURL) WithPassword(password string) string {
 	parsed, err := readURL(u.URL)
 	if err != nil || password == "" {
@@ -88,7 +87,7 @@ func readURL(text string) (hostsURL, error) {
 	return hostsURL{u, hosts}, err
 }
 
-// text is the URL with all its hosts.
+// text returns the URL with all its hosts.
 func (u hostsURL) text() string {
 	const stand = "hosts.invalid"
 	one := *u.URL
@@ -96,10 +95,10 @@ func (u hostsURL) text() string {
 	return strings.Replace(one.String(), stand, strings.Join(u.hosts, ","), 1)
 }
 
-// secretParameters are the parameters of a URL whose values are secret.
+// secretParameters lists the URL parameters with secret values.
 var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "token"}
 
-// redacted is a URL without its secrets.
+// redacted returns a URL for messages: its secrets are replaced by xxxxx.
 func redacted(text string) string {
 	u, err := readURL(text)
 	if err != nil {
@@ -118,7 +117,8 @@ func redacted(text string) string {
 	return u.text()
 }
 
-// in fills in the file of the zero StoreURL.
+// In returns u with the file of the embedded store filled in. data is the data
+// directory.
 func (u StoreURL) In(data string) StoreURL {
 	if u.Scheme == "" {
 		return StoreURL{Scheme: storeSQLite, File: joinDir(data, sqlite.DefaultFile)}

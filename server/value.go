@@ -11,14 +11,15 @@ import (
 	"nextid/generator/workerid"
 )
 
-// value reads one setting from its text, and prints it back. The same text
-// means the same in the file, in the environment and as a flag.
+// value reads one setting from its text, and prints it back. A text means the same
+// in the file, in the environment and as a flag.
 type value struct {
 	Set    func(text string) error
 	String func() string
 }
 
-// valueOf is a value that stays as it was when its text cannot be read.
+// valueOf returns a value that reads into *p. A text that cannot be read leaves *p
+// as it was.
 func valueOf[T any](p *T, read func(string) (T, error), show func(T) string) value {
 	return value{
 		func(s string) error {
@@ -34,7 +35,7 @@ func valueOf[T any](p *T, read func(string) (T, error), show func(T) string) val
 
 func same(s string) string { return s }
 
-// text is any text but the empty one.
+// text returns a value for any text but the empty one.
 func text(p *string) value {
 	return valueOf(p, func(s string) (string, error) {
 		if s == "" {
@@ -44,12 +45,12 @@ func text(p *string) value {
 	}, same)
 }
 
-// secret is a text that is never printed.
+// secret returns a value for a text that is never printed.
 func secret(p *string) value {
 	return valueOf(p, func(s string) (string, error) { return s, nil }, func(s string) string { return "xxxxx"[:5*min(len(s), 1)] })
 }
 
-// words is a list of words with commas between.
+// words returns a value for a list of words with commas between.
 func words(p *[]string) value {
 	return valueOf(p, func(s string) (all []string, _ error) {
 		for word := range strings.SplitSeq(s, ",") {
@@ -61,7 +62,7 @@ func words(p *[]string) value {
 	}, func(all []string) string { return strings.Join(all, ",") })
 }
 
-// choice is one word of a list.
+// choice returns a value for one of words, in upper or lower case.
 func choice(p *string, words ...string) value {
 	return valueOf(p, func(s string) (string, error) {
 		for _, w := range words {
@@ -73,6 +74,7 @@ func choice(p *string, words ...string) value {
 	}, same)
 }
 
+// boolean returns a value for true or false, on or off, yes or no, 1 or 0.
 func boolean(p *bool) value {
 	return valueOf(p, func(s string) (bool, error) {
 		switch strings.ToLower(s) {
@@ -85,7 +87,7 @@ func boolean(p *bool) value {
 	}, strconv.FormatBool)
 }
 
-// count is a whole number between two bounds.
+// count returns a value for a whole number from lowest to highest.
 func count[T int | int64](p *T, lowest, highest T) value {
 	return valueOf(p, func(s string) (T, error) {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -101,7 +103,8 @@ var byteUnits = []struct {
 	factor int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-// bytesOf is a size in bytes, written plainly or with KiB, MiB or GiB.
+// bytesOf returns a value for a size in bytes, written plainly or with KiB, MiB or
+// GiB.
 func bytesOf[T int | int64](p *T, lowest, highest T) value {
 	return valueOf(p, func(s string) (T, error) {
 		digits, factor := s, int64(1)
@@ -120,6 +123,7 @@ func bytesOf[T int | int64](p *T, lowest, highest T) value {
 	}, func(n T) string { return formatBytes(int64(n)) })
 }
 
+// formatBytes prints n in the largest unit that needs no fraction.
 func formatBytes(n int64) string {
 	for _, u := range byteUnits {
 		if n >= u.factor && n%u.factor == 0 && u.factor > 1 {
@@ -129,7 +133,7 @@ func formatBytes(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// duration is a span of time such as 500ms, 30s or 1m30s.
+// duration returns a value for a time such as 500ms, 30s or 1m30s.
 func duration(p *time.Duration, lowest, highest time.Duration) value {
 	return valueOf(p, func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -140,7 +144,8 @@ func duration(p *time.Duration, lowest, highest time.Duration) value {
 	}, formatDuration)
 }
 
-// durationOrZero is a duration that may also be 0, which means something else.
+// durationOrZero is duration, but accepts 0 as well, which has a meaning of its
+// own.
 func durationOrZero(p *time.Duration, lowest, highest time.Duration) value {
 	v := duration(p, lowest, highest)
 	bounded := v.Set
@@ -154,7 +159,7 @@ func durationOrZero(p *time.Duration, lowest, highest time.Duration) value {
 	return v
 }
 
-// formatDuration drops the zero minutes and seconds that time.Duration prints.
+// formatDuration prints d without trailing zero minutes and seconds.
 func formatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -166,7 +171,7 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// level is a log level.
+// level returns a value for a log level.
 func level(p *slog.Level) value {
 	return valueOf(p, func(s string) (l slog.Level, _ error) {
 		if strings.ContainsAny(s, "+-") || l.UnmarshalText([]byte(s)) != nil {
@@ -176,7 +181,7 @@ func level(p *slog.Level) value {
 	}, func(l slog.Level) string { return strings.ToLower(l.String()) })
 }
 
-// workerSource returns where the worker id comes from.
+// workerSource returns a value for a source of worker ids, see workerid.Check.
 func workerSource(p *string) value {
 	return valueOf(p, func(s string) (string, error) {
 		if strings.EqualFold(s, workerid.Auto) {
@@ -186,13 +191,13 @@ func workerSource(p *string) value {
 	}, workerid.Redacted)
 }
 
-// address returns where a protocol is served.
+// address returns a value for an Address.
 func address(p *Address) value { return valueOf(p, parseAddress, Address.String) }
 
-// storeURL is the URL of a store that c's server is built with.
+// storeURL returns a value for the URL of a store that c's server is built with.
 func storeURL(c *Config) value {
 	return valueOf(&c.Store, func(s string) (StoreURL, error) { return c.build.StoreURL(s) }, StoreURL.String)
 }
 
-// autoCreate is a kind that needs no options, or autoCreateOff.
+// autoCreate returns a value for a kind that needs no options, or autoCreateOff.
 func autoCreate(c *Config) value { return valueOf(&c.AutoCreate, c.autoKind, same) }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// mysqlVariables are the system variables of MySQL that say how this server is
-// configured: SHOW VARIABLES must not promise what it does not do.
+// mysqlVariables returns MySQL's system variables that depend on the configuration,
+// so that SHOW VARIABLES is true of this server.
 func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
 	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 	idle := c.Wire.Idle
@@ -48,8 +48,8 @@ func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
 	return v
 }
 
-// postgresParameters are the settings of PostgreSQL that say how this server is
-// configured: SHOW must not promise what it does not do.
+// postgresParameters returns PostgreSQL's settings that depend on the
+// configuration, so that SHOW is true of this server.
 func postgresParameters(c *Config, endpoints endpoints) map[string]string {
 	p := map[string]string{
 		"max_connections":                strconv.Itoa(c.Wire.Connections),
@@ -69,8 +69,8 @@ func postgresParameters(c *Config, endpoints endpoints) map[string]string {
 	return p
 }
 
-// postgresTime is a duration as SHOW prints it: in the largest unit that needs
-// no fraction.
+// postgresTime returns d as SHOW prints it: in the largest unit that needs no
+// fraction.
 func postgresTime(d time.Duration) string {
 	for _, u := range []struct {
 		of   time.Duration
@@ -86,8 +86,8 @@ func postgresTime(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 }
 
-// mysqlCounters are the values of SHOW STATUS that MySQL's connections count.
-// Only sessions of theirs ask, which begin when their server is there.
+// mysqlCounters returns the values of SHOW STATUS that MySQL's connections count.
+// Only MySQL sessions ask for them, so e.server is set.
 func mysqlCounters(endpoints endpoints) map[string]string {
 	v := map[string]string{}
 	for _, e := range endpoints {
@@ -109,5 +109,6 @@ func mysqlCounters(endpoints endpoints) map[string]string {
 	return v
 }
 
-// neverIdle holds what MySQL's wait_timeout says of no limit: its greatest value.
+// neverIdle is the greatest value of MySQL's wait_timeout, which stands for no
+// limit.
 const neverIdle = 365 * 24 * time.Hour

@@ -8,12 +8,12 @@ import (
 // version is set by release builds: -ldflags "-X nextid/server.version=1.2.3".
 var version string
 
-// commit is set by make build, for builds in which Go does not look for the
-// commit itself (-buildvcs=false).
+// commit is set by make build, where Go does not read the commit itself
+// (-buildvcs=false).
 var commit string
 
-// Version is the version of this build: that of the release, else the
-// module's, else "devel".
+// Version returns the version of the release, else that of the module, else
+// "devel".
 func Version() string {
 	if version != "" {
 		return version
@@ -24,8 +24,8 @@ func Version() string {
 	return "devel"
 }
 
-// Commit is the commit of this build, with "+changes" when the tree had
-// some, or "unknown".
+// Commit returns the commit of this build, or "unknown". "+changes" marks a tree
+// with uncommitted changes.
 func Commit() string {
 	revision, changes := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

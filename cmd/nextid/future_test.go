@@ -36,7 +36,7 @@ func TestClockOfTheFuture(t *testing.T) {
 	}
 	clock.set(t, 0, 0)
 	s := spawn(t, serve(), nil)
-	s.waitLine("its worker ids begin at a random one")
+	s.waitLine("its first worker id is random")
 	s.isReady(s.waitLine("nextid ready:"))
 	take(s, "before", "both")
 	s.kill9()

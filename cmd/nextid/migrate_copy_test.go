@@ -50,7 +50,7 @@ func TestMigrateStoreCopy(t *testing.T) {
 			}
 			s.kill9() // what it had reserved must not come again
 			r := runProgram(t, nil, "migrate", "store", "copy", "--data", data, "--to", place.url)
-			if r.code != exitOK || !strings.Contains(r.stdout, "4 generators and ") || !strings.Contains(r.stdout, "no id comes again") {
+			if r.code != exitOK || !strings.Contains(r.stdout, "4 generators and ") || !strings.Contains(r.stdout, "no id is repeated") {
 				t.Fatalf("%d %s%s", r.code, r.stdout, r.stderr)
 			}
 			if r := runProgram(t, nil, "migrate", "store", "copy", "--data", data, "--to", place.url); r.code != exitFailed || !strings.Contains(r.stderr, "complete") {

@@ -1,4 +1,7 @@
-// Package servertest runs nextid inside the tests of Go programs.
+// Package servertest runs a nextid server inside the tests of a Go program. Start
+// returns a server that is ready; the end of the test ends it. Its store is in
+// memory and its ports are free ones of loopback, so that tests can run in
+// parallel.
 package servertest
 
 import (
@@ -9,7 +12,7 @@ import (
 	"nextid/server/standard"
 )
 
-// Server is a server of a test.
+// Server is a running server with the addresses for usual drivers.
 type Server struct {
 	*server.Server
 
@@ -17,8 +20,8 @@ type Server struct {
 	MySQL    string // the DSN for go-sql-driver/mysql
 }
 
-// Start runs a server in this process and in memory, on free ports of the
-// loopback, and waits until it is ready. The end of the test ends it.
+// Start runs a server with all kinds and stores, and waits until it is ready.
+// options add to it. It fails the test if the server does not start.
 func Start(t testing.TB, options ...server.Option) *Server {
 	t.Helper()
 	c := server.NewBuild(standard.Options()...).Config()

@@ -41,7 +41,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A server is closed once and for all, before it runs as well as while it does.
+// Close ends a server and may be called again. A closed server does not run again.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)

@@ -1,5 +1,7 @@
-// Package standard lists the kinds of generators and the stores that nextid
-// comes with, for programs that build a server.
+// Package standard lists the kinds of generators and the stores of the nextid
+// program. A program that builds its own server passes Options to server.NewBuild
+// or cmd.Main, and adds options of its own. It is a package so that a server can be
+// built without them.
 package standard
 
 import (
@@ -21,7 +23,7 @@ import (
 	"nextid/server"
 )
 
-// Options are all kinds and stores. Kinds of numbers get text forms and scatter
+// Options returns all kinds and stores. Kinds of numbers get text forms and scatter
 // from package code.
 func Options() []server.Option {
 	return []server.Option{
@@ -44,10 +46,12 @@ func Options() []server.Option {
 	}
 }
 
+// numbers adds text forms and scatter to a kind whose ids are numbers.
 func numbers(newKind func(server.Parts) generator.Kind) func(server.Parts) generator.Kind {
 	return func(p server.Parts) generator.Kind { return code.Wrap(newKind(p), p.Store) }
 }
 
+// texts returns the kinds whose ids are texts.
 func texts() []func(server.Parts) generator.Kind {
 	var all []func(server.Parts) generator.Kind
 	for _, k := range uuid.TextKinds(generator.SystemClock{}) {
