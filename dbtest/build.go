@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Build builds programs of this module into a directory, with the flags of
-// make build: so all tests and the build together compile nextid once. args
-// are packages, and flags before them. make test has built them before.
+// Build builds programs of this module into dir. args are flags and, after them,
+// packages. The flags of make build are added, so nextid is compiled once for all
+// tests. Programs that make test has built ($DBTEST_PROGRAMS) are linked instead.
 func Build(dir string, args ...string) error {
 	if built := os.Getenv("DBTEST_PROGRAMS"); built != "" && !strings.HasPrefix(args[0], "-") {
 		for _, pkg := range args {

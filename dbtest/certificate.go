@@ -17,17 +17,18 @@ import (
 	"time"
 )
 
-// Password is that of users who need one. It has characters that URLs escape.
+// Password is the password of users that need one. It has characters that URLs
+// escape.
 const Password = "pass word/@:"
 
-// Secured is a database that asks for a password and speaks TLS.
+// Secured is a database with TLS, and in most cases with a password.
 type Secured struct {
 	*Server
 	CA string // PEM file
 }
 
-// PostgresTLS starts a PostgreSQL that lets nobody in without TLS, and nobody
-// but postgres without a password.
+// PostgresTLS starts a PostgreSQL that requires TLS, and a password from all users
+// but postgres.
 func PostgresTLS(t testing.TB) *Secured {
 	t.Helper()
 	s := newPostgres(t).initdb()
@@ -36,13 +37,13 @@ func PostgresTLS(t testing.TB) *Secured {
 	return &Secured{s.with(slices.Concat(smallPostgres, []string{"ssl=on", "password_encryption=scram-sha-256", "ssl_cert_file=" + cert, "ssl_key_file=" + key, "hba_file=" + hba})...).Begin(), cert}
 }
 
-// PostgresURL is the URL of the database postgres for a user.
+// PostgresURL returns the URL of the database postgres for a user.
 func (s *Secured) PostgresURL(user string) string {
 	return "postgres://" + url.UserPassword(user, Password).String() + "@" + s.Addr +
 		"/postgres?sslmode=verify-full&sslrootcert=" + url.QueryEscape(s.CA)
 }
 
-// MariaDBTLS starts a MariaDB that speaks TLS. Its root needs no password.
+// MariaDBTLS starts a MariaDB that requires TLS. Its root needs no password.
 func MariaDBTLS(t testing.TB) *Secured {
 	t.Helper()
 	s := newMariaDB(t)
@@ -50,7 +51,7 @@ func MariaDBTLS(t testing.TB) *Secured {
 	return &Secured{s.withSettings(slices.Concat(smallMariaDB, []string{"ssl-cert=" + cert, "ssl-key=" + key, "require-secure-transport=ON"})...).Begin(), cert}
 }
 
-// MySQLURL is the URL of a database for a user.
+// MySQLURL returns the URL of a database for a user.
 func (s *Secured) MySQLURL(user, database string) string {
 	userinfo := url.User(user)
 	if user != "root" {
@@ -59,7 +60,7 @@ func (s *Secured) MySQLURL(user, database string) string {
 	return "mysql://" + userinfo.String() + "@" + s.Addr + "/" + database + "?ca=" + url.QueryEscape(s.CA)
 }
 
-// certificate makes a certificate that the server may read.
+// certificate writes a certificate and a key that the server may read.
 func (s *Server) certificate() (cert, key string) {
 	s.t.Helper()
 	cert, key, _ = Certificate(s.t, s.Dir)
@@ -67,8 +68,9 @@ func (s *Server) certificate() (cert, key string) {
 	return cert, key
 }
 
-// Certificate makes a certificate for 127.0.0.1 that is its own authority. libpq
-// before 15 reads the address from the common name.
+// Certificate writes a self-signed certificate for 127.0.0.1 and its key to dir, and
+// returns a pool that trusts it. libpq before 15 reads the address from the common
+// name.
 func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -95,7 +97,7 @@ func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(certFile, 0o644); err != nil { // for clients of other users
+	if err := os.Chmod(certFile, 0o644); err != nil { // clients may run as other users
 		t.Fatal(err)
 	}
 	pool = x509.NewCertPool()

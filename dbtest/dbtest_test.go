@@ -32,17 +32,17 @@ func TestAServerIsKilledAndStartsAgain(t *testing.T) {
 	}
 }
 
-// TestNothingListensAfterAKill kills a PostgreSQL that is about to fork: a
+// TestNothingListensAfterAKill kills a PostgreSQL while it forks backends. A new
 // child holds the listening socket until it runs.
 func TestNothingListensAfterAKill(t *testing.T) {
 	t.Parallel()
 	s := Postgres(t, "fsync=off")
 	for range 5 {
 		for range 20 {
-			_ = listens(s.Addr) // for each of which a backend is forked
+			_ = listens(s.Addr) // the server forks a backend for each connection
 		}
 		if s.Kill(); listens(s.Addr) == nil {
-			t.Fatal("a process of it still listens")
+			t.Fatal("a process of the server still listens")
 		}
 		s.Start()
 	}
@@ -64,7 +64,8 @@ func TestTheSharedServerOutlivesTheTestThatStartedIt(t *testing.T) {
 	}
 }
 
-// TestARigReportsWhatFails: a program without tests gets errors.
+// TestARigReportsWhatFails checks that a Rig returns an error where a test would be
+// skipped.
 func TestARigReportsWhatFails(t *testing.T) {
 	t.Parallel()
 	r := NewRig()
@@ -75,14 +76,12 @@ func TestARigReportsWhatFails(t *testing.T) {
 	}
 }
 
-// interrupted names the file in which a test program that is to be interrupted
-// lists what it has started.
 const (
-	interrupted = "DBTEST_INTERRUPTED"
-	all         = "all" // the end of its name where a server of each kind is started
+	interrupted = "DBTEST_INTERRUPTED" // variable: the file in which TestThatIsInterrupted lists its processes
+	all         = "all"                // name of that file if a server of each kind is started
 )
 
-// TestThatIsInterrupted starts servers and waits for its end.
+// TestThatIsInterrupted starts servers and blocks until it is killed.
 func TestThatIsInterrupted(t *testing.T) {
 	list := os.Getenv(interrupted)
 	if list == "" {
@@ -105,8 +104,8 @@ func TestThatIsInterrupted(t *testing.T) {
 	select {}
 }
 
-// TestInterruptedTestsLeaveNothing ends a test program in the ways in which
-// people and CI do.
+// TestInterruptedTestsLeaveNothing ends a test program by the signals that a
+// terminal and a CI system send. No process and no directory may be left.
 func TestInterruptedTestsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	program(t, "etcd-server", "etcd")
@@ -124,7 +123,7 @@ func TestInterruptedTestsLeaveNothing(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		argv  []string
-		group bool // the signal goes to all, as that of a terminal does
+		group bool // the signal goes to the process group, as that of a terminal does
 		sig   syscall.Signal
 		list  string
 	}{
@@ -168,7 +167,7 @@ func TestInterruptedTestsLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestProxy holds and lets pass what goes through a proxy, in both ways.
+// TestProxy holds requests and answers, and lets them pass again.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
@@ -195,7 +194,7 @@ func TestProxy(t *testing.T) {
 		flow     Flow
 		arrives  bool
 		answered bool
-	}{{Open, true, true}, {Deaf, true, false}, {Silent, false, false}} {
+	}{{Open, true, true}, {HoldAnswers, true, false}, {HoldAll, false, false}} {
 		p.Set(step.flow)
 		if _, err := c.Write([]byte("a")); err != nil {
 			t.Fatal(err)

@@ -27,8 +27,8 @@ func Etcd(t testing.TB, n int) []*Server {
 	return members
 }
 
-// newEtcd makes a member of a cluster. peer becomes its part of the list of
-// members.
+// newEtcd makes a member of a cluster. It sets peer to the member's entry of
+// --initial-cluster.
 func newEtcd(t testing.TB, name string, peer *string) *Server {
 	t.Helper()
 	s := newServer(t, named("etcd", program(t, "etcd-server", "etcd"), "--version"), "", syscall.SIGTERM)
@@ -38,7 +38,7 @@ func newEtcd(t testing.TB, name string, peer *string) *Server {
 	return s
 }
 
-// etcd is the command of a member that serves clients over HTTP or HTTPS.
+// etcd sets the command of a member that serves clients over HTTP or HTTPS.
 func (s *Server) etcd(scheme string, cluster func() string, args ...string) {
 	server := program(s.t, "etcd-server", "etcd")
 	s.argv = func(s *Server) []string {
@@ -49,17 +49,17 @@ func (s *Server) etcd(scheme string, cluster func() string, args ...string) {
 			"--initial-advertise-peer-urls", peer, "--initial-cluster", cluster(), "--log-level", "warn",
 		}, args...)
 	}
-	s.ready = func(s *Server) error { // it answers through a leader
+	s.ready = func(s *Server) error { // a linearizable read needs a leader
 		_, err := callEtcd(&http.Client{Timeout: time.Second}, "http://"+s.Addr, "kv/range", "", map[string]string{"key": "AA=="})
 		return err
 	}
 }
 
-// EtcdURL is the URL of a cluster.
+// EtcdURL returns the URL of a cluster.
 func EtcdURL(members []*Server) string { return "etcd://" + addresses(members) }
 
-// SecuredEtcd is an etcd of one member that speaks TLS and knows users: root
-// with the password root, and nextid with the password "pass word".
+// SecuredEtcd is an etcd of one member with TLS and two users: root with the password
+// root, and nextid with the password "pass word".
 type SecuredEtcd struct {
 	*Server
 	CA     string // PEM file
@@ -79,7 +79,7 @@ func EtcdTLS(t testing.TB) *SecuredEtcd {
 	s.ready = func(*Server) error {
 		_, err := e.call("kv/range", "", map[string]string{"key": "AA=="})
 		if err != nil && strings.Contains(err.Error(), "user name is empty") {
-			return nil // it answers, and knows users
+			return nil // it answers, and authentication is on
 		}
 		return err
 	}
@@ -105,23 +105,23 @@ func EtcdTLS(t testing.TB) *SecuredEtcd {
 	return e
 }
 
-// Auth turns users on ("enable") or off ("disable").
+// Auth turns authentication on ("enable") or off ("disable").
 func (e *SecuredEtcd) Auth(what string) {
 	e.t.Helper()
 	token := ""
 	if what == "disable" {
-		said, err := e.call("auth/authenticate", "", map[string]string{"name": "root", "password": "root"})
+		answer, err := e.call("auth/authenticate", "", map[string]string{"name": "root", "password": "root"})
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		token, _ = said["token"].(string)
+		token, _ = answer["token"].(string)
 	}
 	if _, err := e.call("auth/"+what, token, struct{}{}); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
-// URL is the URL for a user, as name:password.
+// URL returns the URL for a user, given as name:password.
 func (e *SecuredEtcd) URL(user string) string {
 	name, password, _ := strings.Cut(user, ":")
 	return fmt.Sprintf("etcds://%s@%s", url.UserPassword(name, password), e.Addr)
@@ -131,6 +131,8 @@ func (e *SecuredEtcd) call(method, token string, request any) (map[string]any, e
 	return callEtcd(e.client, "https://"+e.Addr, method, token, request)
 }
 
+// callEtcd calls a method of etcd's gRPC gateway, for example "kv/range", and returns
+// the decoded answer.
 func callEtcd(client *http.Client, at, method, token string, request any) (map[string]any, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -143,18 +145,18 @@ func callEtcd(client *http.Client, at, method, token string, request any) (map[s
 	if token != "" {
 		r.Header.Set("Authorization", token)
 	}
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", answer.Status, text)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, text)
 	}
-	said := map[string]any{}
+	answer := map[string]any{}
 	if err == nil {
-		err = json.Unmarshal(text, &said)
+		err = json.Unmarshal(text, &answer)
 	}
-	return said, err
+	return answer, err
 }

@@ -8,29 +8,26 @@ import (
 	"testing"
 )
 
-// Settings that keep a MariaDB small, and of one whose data nobody needs after
-// the test: it syncs nothing.
 var (
 	smallMariaDB = []string{
 		"innodb-log-file-size=8M", "innodb-buffer-pool-size=16M", "performance-schema=off", "skip-name-resolve", "max-connections=60",
 	}
+	// quickMariaDB turns off durability, for data that is not needed after the test.
 	quickMariaDB = []string{
 		"innodb-flush-log-at-trx-commit=0", "innodb-doublewrite=0", "sync-binlog=0", "key-buffer-size=64K",
 		"default-time-zone=+00:00", "character-set-server=utf8mb4", "max-connections=151", "skip-name-resolve=0",
 	}
 )
 
-// MariaDB starts a small MariaDB with the settings that make it durable, and an
-// empty database test. settings are server settings, such as
-// "innodb_flush_log_at_trx_commit=0".
+// MariaDB starts a small MariaDB with an empty database test. The defaults make it
+// durable. settings are server settings, such as "innodb_flush_log_at_trx_commit=0".
 func MariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	return newMariaDB(t).withSettings(slices.Concat(smallMariaDB, settings)...).Begin()
 }
 
-// QuickMariaDB starts a MariaDB whose data nobody needs after the test, and
-// returns its address and its Unix socket. The account root has all rights, no
-// password, and may come over both.
+// QuickMariaDB starts a MariaDB without durability, and returns its address and its
+// Unix socket. The account root has all rights and no password, and may use both.
 func QuickMariaDB(t testing.TB, settings ...string) (addr, socket string) {
 	t.Helper()
 	s := MariaDB(t, slices.Concat(quickMariaDB, settings)...)
@@ -53,6 +50,7 @@ func newMariaDB(t testing.TB) *Server {
 	return s
 }
 
+// withSettings sets the command of a MariaDB with settings.
 func (s *Server) withSettings(settings ...string) *Server {
 	server := program(s.t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd")
 	s.argv = func(s *Server) []string {
@@ -68,11 +66,10 @@ func (s *Server) withSettings(settings ...string) *Server {
 	return s
 }
 
-// Socket is the Unix socket of a MariaDB.
+// Socket returns the path of a MariaDB's Unix socket.
 func (s *Server) Socket() string { return s.file("s") }
 
-// MySQLURL is the URL of a database on the server, for a user without
-// password.
+// MySQLURL returns the URL of a database for a user without password.
 func (s *Server) MySQLURL(user, database string) string {
 	return fmt.Sprintf("mysql://%s@%s/%s", user, s.Addr, database)
 }

@@ -12,8 +12,8 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Opener opens the engine under test. unsafe names the settings of the
-// database that may be as they are.
+// Opener opens the engine under test. unsafe names settings of the database that the
+// engine accepts although they can lose data.
 type Opener func(ctx context.Context, url string, unsafe []string) (shared.Engine, error)
 
 // Try opens a store.
@@ -25,8 +25,8 @@ func (o Opener) Try(ctx context.Context, url string, cfg shared.Config, unsafe .
 	return shared.New(ctx, e, cfg)
 }
 
-// Start opens a store until the end of the test. It waits for a database that
-// is slow to answer.
+// Start opens a store that is closed when the test ends. It retries for up to
+// Patience while the database does not answer in time.
 func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...string) *shared.Store {
 	t.Helper()
 	s, err := o.Try(t.Context(), url, cfg, unsafe...)
@@ -41,8 +41,8 @@ func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...str
 	return s
 }
 
-// Conformance runs generatortest.RunStore. place prepares an empty store and returns
-// its URL.
+// Conformance runs generatortest.RunStore, and tests the time of engines that tell
+// it. place prepares an empty store and returns its URL.
 func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 	where := map[generator.Store]string{}
 	open := func(t *testing.T, url string) generator.Store {
@@ -50,7 +50,7 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 		where[s] = url
 		return s
 	}
-	t.Run("Time", func(t *testing.T) { o.tellsTheTime(t, place(t)) })
+	t.Run("Time", func(t *testing.T) { o.checkTime(t, place(t)) })
 	generatortest.RunStore(t, func(t *testing.T) generator.Store { return open(t, place(t)) },
 		generatortest.StoreCaps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
 			if err := old.Close(); err != nil {
@@ -60,10 +60,11 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 		}})
 }
 
-// tellsTheTime checks generator.Timekeeper: the database runs on this machine.
-func (o Opener) tellsTheTime(t *testing.T, url string) {
+// checkTime compares the time of a generator.Timekeeper with this machine's clock:
+// the database runs on this machine.
+func (o Opener) checkTime(t *testing.T, url string) {
 	s := o.Start(t, url, shared.Config{})
-	const precision = 50 * time.Millisecond // of clocks that Linux reads in different ways
+	const precision = 50 * time.Millisecond // Linux has coarse and precise clocks
 	for range 3 {
 		before := time.Now().Add(-precision)
 		earliest, latest, err := s.Time(t.Context())
@@ -75,7 +76,7 @@ func (o Opener) tellsTheTime(t *testing.T, url string) {
 			t.Fatal(err)
 		}
 		if latest.Before(before) || earliest.After(after) || latest.Before(earliest) || latest.Sub(earliest) > time.Second {
-			t.Errorf("asked between %v and %v: the time is between %v and %v", before, after, earliest, latest)
+			t.Errorf("asked between %v and %v, got the interval from %v to %v", before, after, earliest, latest)
 		}
 	}
 	s.Close()
@@ -84,10 +85,9 @@ func (o Opener) tellsTheTime(t *testing.T, url string) {
 	}
 }
 
-// CutAnywhere draws from the store at url while connections to its server at
-// addr end at any byte of an answer, stride bytes further each time (row 43 of
-// docs/faults.md). What is not answered is not used, and nothing is
-// looked up again.
+// CutAnywhere draws from the store at url while connections to its server at addr
+// are cut within an answer, stride bytes later each time (row 43 of
+// docs/faults.md). No number may be granted twice.
 func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 	const cuts = 60
 	cut := Cut(t, addr)
@@ -95,7 +95,7 @@ func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 		o.Start(t, strings.Replace(url, addr, cut.Addr, 1), shared.Config{}), o.Start(t, url, shared.Config{}))
 	for i := range int64(cuts) {
 		before := load.Refused()
-		cut.After(1 + stride*i) // from the start of a connection to some way into the answers
+		cut.After(1 + stride*i)
 		for end := time.Now().Add(20 * time.Second); load.Refused() == before && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
@@ -108,8 +108,9 @@ func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 	}
 }
 
-// Crash kills the server under load, three times, and starts it again. What
-// was acknowledged outlives that (rows 1 and 44).
+// Crash kills the server under load and starts it again, three times. Acknowledged
+// reservations outlive that (rows 1 and 44 of docs/faults.md). Each round awaits
+// grants further grants.
 func (o Opener) Crash(t *testing.T, url string, cfg shared.Config, s *Server, grants int64) {
 	load := generatortest.StartLoad(t, o.Start(t, url, cfg), o.Start(t, url, cfg))
 	for range 3 {
@@ -121,9 +122,9 @@ func (o Opener) Crash(t *testing.T, url string, cfg shared.Config, s *Server, gr
 	load.Stop()
 }
 
-// Hang checks a store whose server takes requests and does not answer, from
-// stop to goOn (row 42): callers wait no longer than they want to, and what
-// was granted before is not granted again. The deadline of the store itself
+// Hang checks a store whose server takes requests and does not answer, from stop to
+// goOn (row 42 of docs/faults.md). Callers wait no longer than their contexts allow.
+// Numbers that were granted before are not granted again. The store's own deadline
 // must be the default, 5 s.
 func Hang(t *testing.T, s generator.Store, stop, goOn func()) {
 	t.Helper()
@@ -151,15 +152,16 @@ func Hang(t *testing.T, s generator.Store, stop, goOn func()) {
 	}
 }
 
-// Schema holds what a store without tables needs to be prepared.
+// Schema prepares a store without SQL tables.
 type Schema interface {
 	Up(ctx context.Context) error
-	Down(ctx context.Context) error
+	Down(ctx context.Context) error // deletes the keys
 	Status(ctx context.Context) (text string, complete bool, err error)
 }
 
-// Emptied deletes everything while a store at url is used, as on another,
-// empty cluster: nothing starts from zero. Prepared again, it is another store.
+// Emptied deletes all keys while the store at url is used. The store then refuses
+// reservations instead of starting from zero, also after schema has prepared it
+// again.
 func (o Opener) Emptied(t *testing.T, url string, schema Schema) {
 	t.Helper()
 	store := o.Start(t, url, shared.Config{})
@@ -179,7 +181,7 @@ func (o Opener) Emptied(t *testing.T, url string, schema Schema) {
 	WantError(t, err, generator.ErrRegressed, "gone back")
 }
 
-// Order is a reservation of n numbers for the generator "orders".
+// Order returns a reservation of n numbers for the generator "orders".
 func Order(n int64) generator.Reservation {
 	return generator.Reservation{Key: generator.NameKey("orders"), AtLeast: 1, N: n, Limit: generator.NoLimit}
 }

@@ -8,22 +8,22 @@ import (
 	"testing"
 )
 
-// PgBouncer holds what to start: one database, "pool", with two connections to
-// the server and no login for clients.
+// PgBouncer configures a PgBouncer with one database, "pool". It has two connections
+// to the server, and clients need no password.
 type PgBouncer struct {
 	Mode     string   // session, transaction or statement
-	Server   string   // HOST:PORT of the server behind it
-	Database string   // there
-	User     string   // there, whoever the client says it is
-	Connect  string   // statement that each new connection begins with
-	Settings []string // further lines, "server_check_delay = 0"
+	Server   string   // HOST:PORT of the server
+	Database string   // database on the server
+	User     string   // user on the server, for all clients
+	Connect  string   // first statement of each new connection to the server
+	Settings []string // further lines, such as "server_check_delay = 0"
 }
 
-// Start runs a PgBouncer until the test ends and returns its address.
+// Start runs the PgBouncer until the test ends, and returns its address.
 func (p PgBouncer) Start(t testing.TB) (address string) {
 	t.Helper()
 	bouncer := pgbouncer(t)
-	s := newServer(t, "PgBouncer", "postgres", syscall.SIGQUIT) // it refuses to be root
+	s := newServer(t, "PgBouncer", "postgres", syscall.SIGQUIT) // PgBouncer refuses to run as root
 	ini := s.write("pgbouncer.ini", p.ini(s.Addr))
 	s.argv = func(*Server) []string { return []string{bouncer, ini} }
 	return s.Begin().Addr
@@ -34,7 +34,7 @@ func pgbouncer(t testing.TB) string {
 	return program(t, "pgbouncer", "pgbouncer", "/usr/sbin/pgbouncer")
 }
 
-// PgBouncerVersion is PgBouncer's minor version: 18 for 1.18.0.
+// PgBouncerVersion returns PgBouncer's minor version: 18 for 1.18.0.
 func PgBouncerVersion(t testing.TB) int {
 	t.Helper()
 	out, err := exec.Command(pgbouncer(t), "--version").Output()

@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// Pgpool runs a Pgpool-II before one server (HOST:PORT) until the test ends
-// and returns its address. It pools connections and caches the results of
-// queries.
+// Pgpool runs a Pgpool-II in front of one server (HOST:PORT) until the test ends, and
+// returns its address. The Pgpool-II pools connections and caches results.
 func Pgpool(t testing.TB, before string) (address string) {
 	t.Helper()
 	pgpool := program(t, "pgpool2", "pgpool", "/usr/sbin/pgpool")
-	s := newServer(t, "Pgpool-II", "postgres", syscall.SIGINT) // it refuses to be root
+	s := newServer(t, "Pgpool-II", "postgres", syscall.SIGINT) // pgpool refuses to run as root
 	host, behind, _ := strings.Cut(before, ":")
 	conf := fmt.Sprintf(`
 backend_clustering_mode = 'raw'
@@ -45,6 +44,6 @@ memqcache_oiddir = '%[3]s'
 	argv := []string{pgpool, "-n", "-f", s.write("pgpool.conf", conf), "-a", s.write("pool_hba.conf", ""), "-F", s.write("pcp.conf", "")}
 	s.argv = func(*Server) []string { return argv }
 	s.Begin()
-	t.Cleanup(s.Stop) // it keeps shared memory when it is killed
+	t.Cleanup(s.Stop) // a killed pgpool leaves its shared memory
 	return s.Addr
 }

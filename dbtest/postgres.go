@@ -2,7 +2,6 @@ package dbtest
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -12,39 +11,36 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Settings that keep a PostgreSQL small, and of one whose data nobody needs
-// after the test: it syncs nothing.
 var (
 	smallPostgres = []string{"shared_buffers=16MB", "max_wal_senders=4", "max_connections=60"}
+	// quickPostgres turns off durability, for data that is not needed after the test.
 	quickPostgres = []string{
 		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "timezone=UTC", "log_timezone=UTC", "max_connections=100",
 	}
 )
 
-// Postgres starts a small PostgreSQL with fsync and everything else that makes
-// it durable. settings are server settings, such as "fsync=off".
+// Postgres starts a small PostgreSQL with fsync and the other defaults that make it
+// durable. settings are server settings, such as "fsync=off".
 func Postgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	return newPostgres(t).initdb().with(slices.Concat(smallPostgres, settings)...).Begin()
 }
 
-// QuickPostgres starts a PostgreSQL for tests that compare with it or use it
-// as an application's database, and returns the URL of its database postgres,
-// for a superuser without password.
+// QuickPostgres starts a PostgreSQL without durability. Tests compare nextid with it,
+// or use it as an application's database. QuickPostgres returns the URL of the
+// database postgres for a superuser without password.
 func QuickPostgres(t testing.TB, settings ...string) (dsn string) {
 	t.Helper()
 	return Postgres(t, slices.Concat(quickPostgres, settings)...).URL
 }
 
-// SharedPostgres is QuickPostgres for tests that do not mind others on the same
-// server: all calls in one test program return the same one, with
-// max_connections 300. The program's TestMain must end with StopShared.
+// SharedPostgres returns the URL of a server as QuickPostgres does. All calls in one
+// test program share the server, whose max_connections is 300. The program's
+// TestMain must end with StopShared.
 func SharedPostgres(t testing.TB) (dsn string) {
 	t.Helper()
 	common.Lock()
@@ -54,7 +50,7 @@ func SharedPostgres(t testing.TB) (dsn string) {
 		err := rig.Do(func(inner testing.TB) { common.dsn = QuickPostgres(inner, "max_connections=300") })
 		if err != nil {
 			_ = rig.Close()
-			postgresProgram(t) // or skips
+			postgresProgram(t) // skips the test if the program is missing
 			t.Fatal(err)
 		}
 		common.rig = rig
@@ -62,21 +58,21 @@ func SharedPostgres(t testing.TB) (dsn string) {
 	return common.dsn
 }
 
-// StopShared ends the server of SharedPostgres, if a test has started it.
+// StopShared stops the server of SharedPostgres, if a test has started it.
 func StopShared() {
 	common.Lock()
 	defer common.Unlock()
 	if common.rig != nil {
-		_ = common.rig.Close() // the tests are over
+		_ = common.rig.Close() // the tests have ended: an error has no reader
 	}
 	common.rig = nil
 }
 
-// common is the PostgreSQL of a test program, once a test has asked for it.
+// common holds the server of SharedPostgres.
 var common struct {
 	sync.Mutex
 	dsn string
-	rig *Rig
+	rig *Rig // nil before the first call
 }
 
 func newPostgres(t testing.TB) *Server {
@@ -84,16 +80,11 @@ func newPostgres(t testing.TB) *Server {
 	server := postgresProgram(t)
 	s := newServer(t, named("PostgreSQL", server, "--version"), "postgres", syscall.SIGINT)
 	s.ready = func(s *Server) error {
-		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-		defer cancel()
-		conn, err := pgx.Connect(ctx, s.PostgresURL("postgres"))
+		err := answersPostgres(s)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "57P03" {
-			return nil // it refuses this login, and does not start up or stop
+			return nil // it refuses this login: it neither starts up nor shuts down (57P03, cannot_connect_now)
 		}
-		if err != nil {
-			return err
-		}
-		return conn.Close(ctx)
+		return err
 	}
 	s.urls = func(s *Server) {
 		s.URL = s.PostgresURL("postgres")
@@ -108,11 +99,8 @@ func (s *Server) initdb() *Server {
 	return s
 }
 
-// readyTimeout bounds one question whether a PostgreSQL is ready.
-const readyTimeout = 5 * time.Second
-
-// postgresProgram is Debian's, or the one that the environment names
-// (make test-versions).
+// postgresProgram returns the path of Debian's server program, or that of
+// $DBTEST_POSTGRES (make test-versions).
 func postgresProgram(t testing.TB) string {
 	t.Helper()
 	return program(t, "postgresql", cmp.Or(os.Getenv("DBTEST_POSTGRES"), "/usr/lib/postgresql/*/bin/postgres"))
@@ -125,6 +113,7 @@ func PostgresProgram(t testing.TB, name string) string {
 	return program(t, "postgresql", filepath.Join(filepath.Dir(postgresProgram(t)), name))
 }
 
+// with sets the command of a PostgreSQL with settings.
 func (s *Server) with(settings ...string) *Server {
 	s.argv = func(s *Server) []string {
 		argv := []string{PostgresProgram(s.t, "postgres"), "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}
@@ -136,8 +125,8 @@ func (s *Server) with(settings ...string) *Server {
 	return s
 }
 
-// PostgresStandby makes an asynchronous standby of a running PostgreSQL and
-// starts it. The primary is frozen while its data is copied.
+// PostgresStandby starts an asynchronous standby of a running PostgreSQL. The primary
+// is frozen while its data is copied.
 func (s *Server) PostgresStandby() *Server {
 	s.t.Helper()
 	s.Freeze()
@@ -150,8 +139,8 @@ func (s *Server) PostgresStandby() *Server {
 	return c.standby()
 }
 
-// LateStandby starts a PostgreSQL on a copy of the data of one that has ended:
-// a standby that gets nothing any more.
+// LateStandby starts a standby on a copy of the data of a PostgreSQL that has ended.
+// The standby receives no changes after that.
 func (s *Server) LateStandby() *Server {
 	s.t.Helper()
 	return s.Copy().standby()
@@ -171,8 +160,7 @@ func (s *Server) Promote() {
 	}
 }
 
-// PostgresURL is the URL of a database on the server, for a user without
-// password.
+// PostgresURL returns the URL of the database postgres for a user without password.
 func (s *Server) PostgresURL(user string) string {
 	return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", user, s.Addr)
 }

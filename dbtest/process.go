@@ -33,7 +33,7 @@ func Each(pid int, f func(proc string, threads []string)) {
 	}
 }
 
-// Descendants are the processes that a process and its children have started.
+// Descendants returns the ids of the children of a process, and of theirs.
 func Descendants(pid int) (pids []int) {
 	Each(pid, func(proc string, _ []string) {
 		if child, err := strconv.Atoi(filepath.Base(proc)); err == nil && child != pid {
@@ -43,8 +43,8 @@ func Descendants(pid int) (pids []int) {
 	return pids
 }
 
-// AwaitStopped waits until SIGSTOP has stopped all threads of a process: the
-// signal is sent before that.
+// AwaitStopped waits until all threads of a process have stopped. The caller has sent
+// SIGSTOP.
 func AwaitStopped(t testing.TB, pid int) {
 	t.Helper()
 	if !stopped(pid) {
@@ -52,7 +52,8 @@ func AwaitStopped(t testing.TB, pid int) {
 	}
 }
 
-// stopped waits until all threads of a process have stopped or ended.
+// stopped waits up to 10 s until all threads of a process have stopped or ended, and
+// reports whether they have.
 func stopped(pid int) bool {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)) // none without /proc
@@ -69,18 +70,19 @@ func stopped(pid int) bool {
 	return false
 }
 
-// gone reports whether a process has ended: its parent may not have waited yet.
+// gone reports whether a process has ended. Its parent may not have waited for it.
 func gone(pid int) bool {
 	s := state(fmt.Sprint("/proc/", pid))
 	return s == "" || s == "Z"
 }
 
-// state is the third field of /proc/PID/stat, "" when the process has ended.
+// state returns the third field of /proc/PID/stat (proc(5)), "" if the process has
+// ended.
 func state(proc string) string {
 	stat, err := os.ReadFile(proc + "/stat")
 	if err != nil {
 		return ""
 	}
-	name := strings.LastIndex(string(stat), ") ") // which may hold spaces
+	name := strings.LastIndex(string(stat), ") ") // the name may hold spaces and parentheses
 	return string(stat[name+2 : name+3])
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Redis starts a Redis that writes everything to disk at once. settings are
+// Redis starts a Redis that syncs its append-only file at each write. settings are
 // pairs, such as "appendfsync", "everysec".
 func Redis(t testing.TB, settings ...string) *Server {
 	t.Helper()
@@ -36,24 +36,24 @@ func newRedis(t testing.TB, settings ...string) *Server {
 	return s
 }
 
-// pong asks a Redis whether it is there.
+// pong returns an error unless a Redis answers PING.
 func pong(s *Server) error {
-	said, err := ask(s.Addr, "PING\r\n")
-	if err == nil && said != "+PONG\r\n" {
-		err = errors.New(said)
+	answer, err := ask(s.Addr, "PING\r\n")
+	if err == nil && answer != "+PONG\r\n" {
+		err = errors.New(answer)
 	}
 	return err
 }
 
-// RedisURL is the URL of the server.
+// RedisURL returns the URL of the server.
 func (s *Server) RedisURL() string { return "redis://" + s.Addr }
 
-// MasterName holds what RedisSentinels' sentinels call their master.
+// MasterName is the name of the master that the sentinels of RedisSentinels watch.
 const MasterName = "ids"
 
-// RedisSentinels starts a master with two replicas, and three sentinels that
-// put a replica in its place when it has not answered for a second. Nobody
-// may write to a master that no replica follows.
+// RedisSentinels starts a master with two replicas, and three sentinels. The
+// sentinels promote a replica once the master has not answered for a second. A
+// master refuses writes while it has no replica (min-replicas-to-write).
 func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 	t.Helper()
 	safe := []string{"min-replicas-to-write", "1", "min-replicas-max-lag", "5"}
@@ -65,7 +65,8 @@ func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 	for range 3 {
 		s := newRedis(t)
 		s.Name = "Redis Sentinel"
-		file := s.write("sentinel.conf", fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+ // which it writes to
+		// A sentinel rewrites its configuration file.
+		file := s.write("sentinel.conf", fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+
 			"sentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 1000\n",
 			s.port(), s.Dir, MasterName, strings.Replace(master.Addr, ":", " ", 1)))
 		argv := []string{s.argv(s)[0], file, "--sentinel"}
@@ -74,8 +75,8 @@ func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 	}
 	Await(t, "sentinels that know each other and the replicas", func() bool {
 		for _, s := range sentinels {
-			said, err := ask(s.Addr, "INFO sentinel\r\n")
-			if err != nil || !strings.Contains(said, "slaves=2,sentinels=3") {
+			answer, err := ask(s.Addr, "INFO sentinel\r\n")
+			if err != nil || !strings.Contains(answer, "slaves=2,sentinels=3") {
 				return false
 			}
 		}
@@ -84,14 +85,14 @@ func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 	return nodes, sentinels
 }
 
-// SentinelURL is the URL of the master that sentinels name.
+// SentinelURL returns the URL of the master that sentinels watch.
 func SentinelURL(sentinels []*Server) string {
 	return "redis+sentinel://" + addresses(sentinels) + "/" + MasterName
 }
 
-// RedisCluster starts a Redis Cluster of three masters, and as many replicas
-// of each. A replica takes the place of a master that has been silent for a
-// second.
+// RedisCluster starts a Redis Cluster of three masters with one replica each. A
+// replica is promoted once its master has not answered for a second. The masters come
+// first in the result.
 func RedisCluster(t testing.TB) []*Server {
 	t.Helper()
 	const masters, slots = 3, 16384
@@ -99,7 +100,7 @@ func RedisCluster(t testing.TB) []*Server {
 	for range 2 * masters {
 		nodes = append(nodes, Redis(t, "cluster-enabled", "yes", "cluster-node-timeout", "1000", "cluster-replica-validity-factor", "0"))
 	}
-	said := func(s *Server, line string) string {
+	must := func(s *Server, line string) string {
 		answer, err := ask(s.Addr, line+"\r\n")
 		if err != nil || strings.HasPrefix(answer, "-") {
 			t.Fatalf("%s: %s %v", line, answer, err)
@@ -108,21 +109,21 @@ func RedisCluster(t testing.TB) []*Server {
 	}
 	for i, s := range nodes {
 		if i < masters {
-			said(s, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*slots/masters, (i+1)*slots/masters-1))
-			said(s, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
+			must(s, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*slots/masters, (i+1)*slots/masters-1))
+			must(s, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
 		}
-		said(s, "CLUSTER MEET "+strings.Replace(nodes[0].Addr, ":", " ", 1))
+		must(s, "CLUSTER MEET "+strings.Replace(nodes[0].Addr, ":", " ", 1))
 	}
 	Await(t, "nodes that know each other", func() bool {
 		for _, s := range nodes {
-			if !strings.Contains(said(s, "CLUSTER INFO"), fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
+			if !strings.Contains(must(s, "CLUSTER INFO"), fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
 				return false
 			}
 		}
 		return true
 	})
 	for i, s := range nodes[masters:] {
-		id := strings.Fields(said(nodes[i], "CLUSTER MYID"))[1]
+		id := strings.Fields(must(nodes[i], "CLUSTER MYID"))[1]
 		Await(t, "a replica", func() bool {
 			answer, err := ask(s.Addr, "CLUSTER REPLICATE "+id+"\r\n")
 			return err == nil && answer == "+OK\r\n"
@@ -130,9 +131,9 @@ func RedisCluster(t testing.TB) []*Server {
 	}
 	Await(t, "a cluster with replicas", func() bool {
 		for i, s := range nodes {
-			info := said(s, "INFO replication")
+			info := must(s, "INFO replication")
 			if i < masters && !strings.Contains(info, "state=online") || i >= masters && !strings.Contains(info, "master_link_status:up") ||
-				!strings.Contains(said(s, "CLUSTER INFO"), "cluster_state:ok") {
+				!strings.Contains(must(s, "CLUSTER INFO"), "cluster_state:ok") {
 				return false
 			}
 		}
@@ -141,28 +142,28 @@ func RedisCluster(t testing.TB) []*Server {
 	return nodes
 }
 
-// ClusterURL is the URL of a Redis Cluster.
+// ClusterURL returns the URL of a Redis Cluster.
 func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(nodes) }
 
-// RedisRole returns what a Redis says that it is: master or slave.
+// RedisRole returns the role that a Redis reports, master or slave, and "" without an
+// answer.
 func (s *Server) RedisRole() string {
-	said, err := ask(s.Addr, "INFO replication\r\n")
+	answer, err := ask(s.Addr, "INFO replication\r\n")
 	if err != nil {
 		return ""
 	}
-	_, role, _ := strings.Cut(said, "role:")
+	_, role, _ := strings.Cut(answer, "role:")
 	role, _, _ = strings.Cut(role, "\r")
 	return role
 }
 
-// RedisFollows reports whether a Redis is a replica that has all that its
-// master has.
+// RedisFollows reports whether a Redis is a replica that is connected to its master.
 func (s *Server) RedisFollows() bool {
-	said, err := ask(s.Addr, "INFO replication\r\n")
-	return err == nil && strings.Contains(said, "role:slave") && strings.Contains(said, "master_link_status:up")
+	answer, err := ask(s.Addr, "INFO replication\r\n")
+	return err == nil && strings.Contains(answer, "role:slave") && strings.Contains(answer, "master_link_status:up")
 }
 
-// RedisTLS starts a Redis that speaks TLS. plain is the same one without TLS.
+// RedisTLS starts a Redis with a TLS port. plain is the same server without TLS.
 func RedisTLS(t testing.TB) (s *Secured, plain *Server) {
 	t.Helper()
 	files := newServer(t, "certificates", "", syscall.SIGTERM)

@@ -8,40 +8,40 @@ import (
 	"testing"
 )
 
-// Proxy is a relay between clients and a server. It can cut or hold what passes,
-// and counts the bytes.
+// Proxy relays connections to a server. It can cut connections, hold requests and
+// answers, and counts the bytes of answers.
 type Proxy struct {
 	Addr string
 
 	to     atomic.Pointer[string]
-	limit  atomic.Int64 // bytes of answers after which a connection is cut; 0: never
+	limit  atomic.Int64 // bytes of answers after which a connection is cut; 0: no limit
 	passed atomic.Int64 // bytes of answers
 
 	mu      sync.Mutex
-	changed *sync.Cond
+	changed *sync.Cond // signals a new flow, or ended
 	flow    Flow
-	conns   map[net.Conn]bool
+	conns   map[net.Conn]bool // open connections, to clients and to the server
 	ended   bool
 }
 
-// Flow holds what a Proxy lets through.
+// Flow says which bytes a Proxy holds. Held bytes are not lost: they pass later, as
+// TCP sends them again after an interruption of the network.
 type Flow int
 
-// The flows. Held bytes are not lost: they pass later, as those of a network
-// that is interrupted are sent again.
+// The flows.
 const (
-	Open   Flow = iota // all
-	Deaf               // requests, and no answers
-	Silent             // nothing
+	Open        Flow = iota // holds nothing
+	HoldAnswers             // holds answers
+	HoldAll                 // holds requests and answers
 )
 
-// Cut starts a Proxy before the server at an address.
+// Cut starts a Proxy in front of the server at an address. It ends with the test.
 func Cut(t testing.TB, to string) *Proxy {
 	t.Helper()
 	return CutOn(t, to, "127.0.0.1")
 }
 
-// CutOn is Cut for a Proxy that listens on an address of its own.
+// CutOn starts a Proxy as Cut does, which listens on the address host.
 func CutOn(t testing.TB, to, host string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp4", net.JoinHostPort(host, "0"))
@@ -75,26 +75,26 @@ func CutOn(t testing.TB, to, host string) *Proxy {
 	return p
 }
 
-// To leads connections that begin now to another address.
+// To sets the address of the server for new connections.
 func (p *Proxy) To(addr string) { p.to.Store(&addr) }
 
-// After cuts every connection, those that there are too, when n bytes of
-// answers have passed from now on; 0 cuts none.
+// After cuts each connection, old or new, once n more bytes of answers have passed
+// on it. With n = 0 no connection is cut.
 func (p *Proxy) After(n int64) { p.limit.Store(n) }
 
-// Passed returns how many bytes of answers have passed.
+// Passed returns the number of bytes of answers that have passed.
 func (p *Proxy) Passed() int64 { return p.passed.Load() }
 
-// Hang holds all answers back, or lets them pass.
+// Hang holds answers, or lets them pass.
 func (p *Proxy) Hang(hang bool) {
 	if hang {
-		p.Set(Deaf)
+		p.Set(HoldAnswers)
 	} else {
 		p.Set(Open)
 	}
 }
 
-// Set changes what passes.
+// Set sets the flow.
 func (p *Proxy) Set(f Flow) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,8 @@ func (p *Proxy) Set(f Flow) {
 	p.changed.Broadcast()
 }
 
-// keep keeps a connection to be closed at the end, until it is let go.
+// keep registers a connection that is closed when the Proxy ends. It returns false if
+// the Proxy has ended.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,6 +111,7 @@ func (p *Proxy) keep(c net.Conn) bool {
 	return !p.ended
 }
 
+// end closes a connection and removes it from conns.
 func (p *Proxy) end(c net.Conn) {
 	c.Close()
 	p.mu.Lock()
@@ -127,18 +129,19 @@ func (p *Proxy) serve(client net.Conn) {
 	if !p.keep(client) || !p.keep(server) {
 		return
 	}
-	var asked sync.WaitGroup
-	defer asked.Wait()
-	asked.Go(func() {
-		p.pass(client, server, Silent)
+	var requests sync.WaitGroup
+	defer requests.Wait()
+	requests.Go(func() {
+		p.pass(client, server, HoldAll)
 		server.Close()
 	})
 	defer client.Close()
-	p.pass(server, client, Deaf)
+	p.pass(server, client, HoldAnswers)
 }
 
-// pass copies until one side ends, or the limit of answers is reached. Bytes
-// wait while the flow is held or more.
+// pass copies bytes until one side ends, or the limit of answers is reached. It holds
+// bytes while the flow is held or greater: HoldAnswers for answers, HoldAll for
+// requests.
 func (p *Proxy) pass(from io.Reader, to io.Writer, held Flow) {
 	buffer := make([]byte, 16<<10)
 	passed, limit := int64(0), p.limit.Load()
@@ -152,12 +155,12 @@ func (p *Proxy) pass(from io.Reader, to io.Writer, held Flow) {
 		if now := p.limit.Load(); now != limit {
 			passed, limit = 0, now
 		}
-		if limit > 0 && held == Deaf && passed+int64(n) > limit {
+		if limit > 0 && held == HoldAnswers && passed+int64(n) > limit {
 			_, _ = to.Write(buffer[:max(0, limit-passed)])
 			return
 		}
 		passed += int64(n)
-		if held == Deaf {
+		if held == HoldAnswers {
 			p.passed.Add(int64(n))
 		}
 		if _, werr := to.Write(buffer[:n]); err != nil || werr != nil {

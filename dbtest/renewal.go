@@ -13,12 +13,11 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Renewal checks that what an idle server asks for all the time
-// does not cost more in a store with many names: the renewal of its time
-// slice, the looks at the marks of changes and of servers, and with lists the
-// list of the worker ids before one is claimed. It counts the bytes of the
-// answers of the server at addr. NEXTID_TEST_NAMES sets the number of names,
-// 2000 without.
+// Renewal checks that the periodic requests of an idle server do not cost more in a
+// store with many names. These requests renew the time slice and read the marks of
+// changes and of servers. With lists, a worker id's claim is included, which lists
+// all worker ids. The cost is the number of bytes in answers of the server at addr.
+// NEXTID_TEST_NAMES sets the number of names; the default is 2000.
 func (o Opener) Renewal(t *testing.T, url, addr string, lists bool) {
 	t.Helper()
 	names := 2000

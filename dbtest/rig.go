@@ -16,21 +16,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Rig starts servers for a program that is no test, and until its Close.
+// Rig starts servers for a program that is no test. They run until Close. A Rig
+// replaces the testing.TB of a test.
 type Rig struct {
-	testing.TB // panics where a method is not below
+	testing.TB // nil: methods that are not implemented below panic
 	mu         sync.Mutex
 	ends       []func()
 }
 
-// NewRig makes a rig without servers.
+// NewRig returns a rig without servers.
 func NewRig() *Rig { return &Rig{} }
 
-// failed holds what a Rig panics with where a test would end.
+// failed is the value of the panic that ends a function called by Do.
 type failed struct{ error }
 
-// Do calls f with a Rig as its test. What would fail or skip a test is the
-// error.
+// Do calls f with the rig as its test. If f calls Fatal, Fatalf or Skipf, it ends
+// there, and Do returns their text as an error.
 func (r *Rig) Do(f func(t testing.TB)) (err error) {
 	defer func() {
 		if end := recover(); end != nil {
@@ -45,7 +46,7 @@ func (r *Rig) Do(f func(t testing.TB)) (err error) {
 	return nil
 }
 
-// Close ends all servers and removes their data.
+// Close stops all servers and removes their data.
 func (r *Rig) Close() error {
 	return r.Do(func(testing.TB) {
 		r.mu.Lock()
@@ -58,12 +59,11 @@ func (r *Rig) Close() error {
 	})
 }
 
-// The methods of testing.TB that servers use.
-
 // Helper implements testing.TB.
 func (*Rig) Helper() {}
 
-// Failed implements testing.TB: the log of a server is in its error.
+// Failed implements testing.TB. The result suppresses the log of a server, which is
+// in the error already.
 func (*Rig) Failed() bool { return false }
 
 // Cleanup implements testing.TB.
@@ -87,23 +87,24 @@ func (*Rig) Fatalf(format string, args ...any) { panic(failed{fmt.Errorf(format,
 // Skipf implements testing.TB.
 func (*Rig) Skipf(format string, args ...any) { panic(failed{fmt.Errorf(format, args...)}) }
 
-// Errorf implements testing.TB: a server that does not end in time is killed.
+// Errorf implements testing.TB. It ignores the one error that is reported so: a
+// server that did not end in time and was killed.
 func (*Rig) Errorf(string, ...any) {}
 
-// Kind starts a server for a benchmark.
+// Kind starts a server of one kind for a benchmark.
 type Kind func(t testing.TB) *Server
 
-// Start starts a server, unless its program is missing.
+// Start starts a server. It returns an error if the program is missing.
 func (r *Rig) Start(kind Kind) (s *Server, err error) {
 	err = r.Do(func(t testing.TB) { s = kind(t) })
 	return s, err
 }
 
-// connections sets how many clients servers of benchmarks admit.
+// connections is the connection limit of the servers of benchmarks.
 const connections = "1200"
 
-// The kinds of servers that benchmarks compare. They have the settings of
-// their packages, so PostgreSQL and MariaDB are durable.
+// The kinds of servers that benchmarks compare have the default settings, with which
+// PostgreSQL and MariaDB are durable.
 var (
 	AsPostgres Kind = func(t testing.TB) *Server {
 		return newPostgres(t).initdb().with("max_connections=" + connections).Begin()
@@ -114,17 +115,17 @@ var (
 	AsRedis Kind = func(t testing.TB) *Server { return newRedis(t).Begin() }
 )
 
-// Nextid is a nextid that a benchmark starts.
+// Nextid describes a nextid server.
 type Nextid struct {
 	Binary  string
 	Args    []string
 	Env     []string
-	Sockets bool // it listens on Unix sockets only, and URL is SocketURL
+	Sockets bool // the SQL protocols use Unix sockets only; URL equals SocketURL
 }
 
-// Start is the Kind of the server.
+// Start starts the server. It is a Kind.
 func (n Nextid) Start(t testing.TB) *Server {
-	version, _ := exec.Command(n.Binary, "version").Output() // a program that is none fails below
+	version, _ := exec.Command(n.Binary, "version").Output() // a missing binary fails below
 	_, number, _ := strings.Cut(strings.TrimSpace(string(version)), " ")
 	s := newServer(t, "nextid "+number, "", syscall.SIGTERM)
 	s.env = n.Env
@@ -148,7 +149,7 @@ func (n Nextid) Start(t testing.TB) *Server {
 	return s.Begin()
 }
 
-// answersPostgres logs in.
+// answersPostgres returns an error unless a client can log in at s.URL.
 func answersPostgres(s *Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -159,8 +160,8 @@ func answersPostgres(s *Server) error {
 	return conn.Close(ctx)
 }
 
-// AsFloor is the command floor of nextid-bench: it answers every query with the
-// same bytes, with so many threads; 0: as many as there are processors.
+// AsFloor returns the Kind of `nextid-bench floor`, which answers every query with the
+// same bytes. threads sets its GOMAXPROCS; 0 keeps the default.
 func AsFloor(binary string, mysql bool, threads int) Kind {
 	return func(t testing.TB) *Server {
 		s := newServer(t, "floor", "", syscall.SIGKILL)

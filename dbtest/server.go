@@ -1,13 +1,16 @@
-// Package dbtest starts the databases, poolers and servers that tests and
-// benchmarks need, each in a process and a directory of its own. The programs
-// are those of Debian's packages; a test that needs one that is missing is
-// skipped and names the package. A Rig starts the same servers for a program.
+// Package dbtest starts the databases, poolers and servers that tests and benchmarks
+// need. Each has a process and a directory of its own.
 //
-// No server outlives the process that started it, however that process ends:
-// see supervise.go.
+// The programs are those of Debian's packages. If one is missing, the test is skipped
+// and names the package. A Rig starts the same servers for a program that is no test.
 //
-// An Opener holds what the tests of the engines of shared.Store have in
-// common: the conformance suite, and the faults that happen to all of them.
+// A Server belongs to the test that started it, and ends with that test. Its methods
+// are called by one goroutine at a time. No server outlives its test program, even
+// if that is killed: see supervise.go.
+//
+// An Opener runs the tests that all engines of shared.Store have in common: the
+// conformance suite, and faults. A Proxy between a client and a server holds or cuts
+// connections.
 package dbtest
 
 import (
@@ -32,33 +35,34 @@ import (
 // Patience bounds how long a server may take to start or stop.
 const Patience = 90 * time.Second
 
-// Server is one running server. Its methods take what differs between a server
-// and a Copy of it from the fields, so that both can run.
+// Server is a server that may run. A Copy has its own address and directory. So the
+// function fields get the Server as an argument, instead of capturing it.
 type Server struct {
-	Name      string // with the version where it is known: "PostgreSQL 15.20"
+	Name      string // with the version, if known: "PostgreSQL 15.20"
 	Addr      string // HOST:PORT
-	URL       string // of its first user, over TCP
-	SocketURL string // the same over the Unix socket; "" without one
-	MySQL     string // the URL of nextid's MySQL protocol
-	HTTP      string // the address of nextid's page
-	Dir       string // everything that it keeps
-	PID       int    // 0 when it does not run, or not on this machine
+	URL       string // for the first user, over TCP
+	SocketURL string // for the first user, over the Unix socket; "" without one
+	MySQL     string // URL of nextid's MySQL protocol
+	HTTP      string // address of nextid's page
+	Dir       string // holds data, configuration and log
+	PID       int    // 0 while the server does not run, or if another machine runs it
 
 	t     testing.TB
-	owner string // the user that it runs as when we are root; "": root
+	owner string // user of the process if this one runs as root; "": root
 	cred  *syscall.Credential
 	env   []string
 	argv  func(s *Server) []string
 	urls  func(s *Server)       // sets the URLs
-	ready func(s *Server) error // nil: once it accepts connections
-	quit  syscall.Signal        // ends it in order
+	ready func(s *Server) error // nil: the server is ready once it accepts connections
+	quit  syscall.Signal        // asks for an orderly stop
 
 	cmd    *exec.Cmd
-	exited chan struct{}
-	frozen []int // children that Freeze has stopped
+	exited chan struct{} // closed when the process has ended
+	frozen []int         // children that Freeze has stopped
 }
 
-// program finds an executable, or skips the test.
+// program returns the path of the first executable of names, which may be patterns.
+// If there is none, it skips the test and names the Debian package.
 func program(t testing.TB, pkg string, names ...string) string {
 	t.Helper()
 	if testing.Testing() && testing.Short() {
@@ -76,17 +80,16 @@ func program(t testing.TB, pkg string, names ...string) string {
 	return ""
 }
 
-// versionPattern finds the version in what a program says of itself.
 var versionPattern = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// named adds the version to the name of a server.
+// named appends the version that program prints with flag to the name of a server.
 func named(name, program, flag string) string {
-	said, _ := exec.Command(program, flag).Output() // without a version the name will do
-	return strings.TrimSpace(name + " " + string(versionPattern.Find(said)))
+	output, _ := exec.Command(program, flag).Output() // on an error the name has no version
+	return strings.TrimSpace(name + " " + string(versionPattern.Find(output)))
 }
 
-// newServer makes the directory and the address of a server. A server with an
-// owner runs as that user, if we are root.
+// newServer makes the directory and chooses the address of a server. A server with an
+// owner runs as that user if this process runs as root.
 func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	t.Helper()
 	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}}
@@ -94,16 +97,15 @@ func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	return s
 }
 
-// Command is a server that is none of the kinds of this package.
+// Command describes a server of another kind. SIGTERM must stop it in order.
 type Command struct {
 	Name  string
 	Argv  func() []string
-	Env   func() []string // beside ours
+	Env   func() []string // added to this process's environment
 	Ready func() error
 }
 
-// New makes a Server of it, which does not run before Begin. SIGTERM ends it in
-// order.
+// New makes a Server of the command. Begin starts it.
 func (c Command) New(t testing.TB) *Server {
 	t.Helper()
 	s := newServer(t, c.Name, "", syscall.SIGTERM)
@@ -112,8 +114,8 @@ func (c Command) New(t testing.TB) *Server {
 	return s
 }
 
-// makeDir makes a directory that the owner may use. That of t.TempDir has a
-// path too long for a Unix socket, and a parent that belongs to us.
+// makeDir makes a directory that the owner may use. Paths of t.TempDir are too long
+// for a Unix socket, and the owner may not enter their parents.
 func (s *Server) makeDir() {
 	s.t.Helper()
 	dir, err := os.MkdirTemp("", "db")
@@ -136,7 +138,7 @@ func (s *Server) makeDir() {
 	s.own(dir)
 }
 
-// own gives files to the user of the server.
+// own makes the user of the server the owner of files.
 func (s *Server) own(files ...string) {
 	s.t.Helper()
 	for _, file := range files {
@@ -149,7 +151,7 @@ func (s *Server) own(files ...string) {
 	}
 }
 
-// write writes a file of the server's directory.
+// write writes a file in the server's directory.
 func (s *Server) write(name, text string) (path string) {
 	s.t.Helper()
 	path = s.file(name)
@@ -163,10 +165,10 @@ func (s *Server) file(name string) string { return filepath.Join(s.Dir, name) }
 func (s *Server) data() string            { return s.file("data") }
 func (s *Server) port() string            { return port(s.Addr) }
 
-// FreeAddr returns a loopback address that nobody listens on. Its port, and the
-// one 10,000 above for the bus of a Redis Cluster, are below those that the
-// kernel gives to connections and to port 0: one of these can be taken while a
-// server is killed and starts again.
+// FreeAddr returns a loopback address on which nothing listens, and never the same
+// one twice. Its port is not one that the kernel gives to connections and to port 0:
+// such a port could be taken while a server is restarted. The same holds for the port
+// 10,000 above, the bus of a Redis Cluster.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	const first, last = 10_000, 19_999 // ip_local_port_range begins at 32768
@@ -184,7 +186,7 @@ func FreeAddr(t testing.TB) string {
 	return ""
 }
 
-// addrs are the addresses that FreeAddr has returned in this process.
+// addrs holds the addresses that FreeAddr has returned in this process.
 var addrs sync.Map
 
 func port(addr string) string {
@@ -201,11 +203,11 @@ func addresses(servers []*Server) string {
 	return strings.Join(all, ",")
 }
 
-// environ is ours, with a home that the server's user may read: libpq looks
-// for certificates there.
+// environ returns this process's environment, with a home directory that the server's
+// user may read: libpq looks for certificates there.
 func (s *Server) environ() []string { return append(append(os.Environ(), "HOME="+s.Dir), s.env...) }
 
-// run runs a program of the server to its end.
+// run runs a program as the server's user, and waits for its end.
 func (s *Server) run(argv ...string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = s.Dir, s.environ()
@@ -216,8 +218,8 @@ func (s *Server) run(argv ...string) error {
 	return nil
 }
 
-// fill fills the data directory: the first of its kind in this process by the
-// program, the others by copying that one, which is faster.
+// fill makes the data directory by a program. If the same command has run in this
+// process before, fill copies its result, which is faster.
 func (s *Server) fill(argv ...string) {
 	s.t.Helper()
 	templates.Lock()
@@ -240,16 +242,15 @@ func (s *Server) fill(argv ...string) {
 	s.copyData(from, s.data())
 }
 
-// templates are data directories that no server has used, by the command that
-// made them.
+// templates holds unused data directories, by the command that made them.
 var templates = struct {
 	sync.Mutex
 	dirs map[string]string
 }{dirs: map[string]string{}}
 
-// LoseWhile runs f, kills the server with kill -9, and starts it from its data as it was
-// before f. The data of a server that appends to its files, as Redis does, can be copied
-// while it runs.
+// LoseWhile runs f, kills the server, and starts it with its data of the time before
+// f. The data is copied while the server runs. So the server must only append to its
+// files, as Redis does.
 func (s *Server) LoseWhile(f func()) {
 	s.t.Helper()
 	older := filepath.Join(s.Dir, "older")
@@ -269,8 +270,8 @@ func (s *Server) copyData(from, to string) {
 	}
 }
 
-// Copy makes a server of a copy of the data of one that has ended. It does not
-// run before Begin.
+// Copy makes a server with a copy of the data of s, which does not run or is frozen.
+// Begin starts the copy.
 func (s *Server) Copy() *Server {
 	s.t.Helper()
 	c := *s
@@ -280,7 +281,7 @@ func (s *Server) Copy() *Server {
 	return &c
 }
 
-// Begin starts a new server for the first time and sees to its end.
+// Begin starts a new server for the first time, and stops it when the test ends.
 func (s *Server) Begin() *Server {
 	s.t.Helper()
 	s.prepare()
@@ -288,7 +289,7 @@ func (s *Server) Begin() *Server {
 	return s
 }
 
-// beginAll starts servers that answer once all of them run.
+// beginAll starts servers that do not answer before all of them run.
 func beginAll(all []*Server) {
 	for _, s := range all {
 		s.t.Helper()
@@ -302,6 +303,8 @@ func beginAll(all []*Server) {
 	}
 }
 
+// prepare sets the URLs, and kills the server when the test ends. If the test failed,
+// it logs the end of the server's log.
 func (s *Server) prepare() {
 	s.urls(s)
 	s.t.Cleanup(func() {
@@ -313,10 +316,10 @@ func (s *Server) prepare() {
 	})
 }
 
-// Start starts the server, which does not run, and waits until it answers.
+// Start starts a server that does not run, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	// What was killed may hold its port or memory for a moment longer.
+	// A killed process may hold its port or shared memory for a moment.
 	for try := 1; ; try++ {
 		s.launch()
 		err := s.await()
@@ -346,7 +349,7 @@ func (s *Server) launch() {
 	}
 	s.cmd, s.PID, s.exited = cmd, cmd.Process.Pid, make(chan struct{})
 	go func(done chan struct{}) {
-		_ = cmd.Wait() // how it ended does not matter
+		_ = cmd.Wait() // most servers are killed, which is an error here
 		close(done)
 	}(s.exited)
 }
@@ -372,10 +375,10 @@ func (s *Server) await() error {
 	return errors.Join(errors.New("does not answer"), last)
 }
 
-// Log returns what the server has said so far.
+// Log returns the output of the server so far.
 func (s *Server) Log() string {
-	said, _ := os.ReadFile(s.file("log")) // nothing yet
-	return string(bytes.TrimSpace(said))
+	output, _ := os.ReadFile(s.file("log")) // there is none before the first start
+	return string(bytes.TrimSpace(output))
 }
 
 // Running reports whether the server was started and has not ended.
@@ -391,7 +394,7 @@ func (s *Server) Running() bool {
 	}
 }
 
-// Stop ends the server in order.
+// Stop stops the server in order.
 func (s *Server) Stop() { s.end(s.quit) }
 
 // Kill ends the server and all its processes at once, as a power cut does.
@@ -405,9 +408,9 @@ func (s *Server) end(sig syscall.Signal) {
 	pid := s.cmd.Process.Pid
 	var others []int
 	if s.Running() && sig == syscall.SIGKILL {
-		// A process that was just forked still holds the server's socket. It may
-		// have a group of its own, as PostgreSQL's backends do.
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // nothing is forked any more
+		// A process that was just forked holds the server's socket. It may have
+		// a process group of its own, as PostgreSQL's backends do.
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // so that it forks no more
 		stopped(pid)
 		others = Descendants(pid)
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
@@ -417,7 +420,7 @@ func (s *Server) end(sig syscall.Signal) {
 	} else if s.Running() {
 		_ = syscall.Kill(pid, sig)
 	}
-	s.thawChildren() // which end with the server
+	s.thawChildren() // a stopped child does not end
 	select {
 	case <-s.exited:
 	case <-time.After(Patience):
@@ -434,13 +437,13 @@ func (s *Server) end(sig syscall.Signal) {
 	s.cmd, s.PID = nil, 0
 }
 
-// Freeze stops all processes of the server without ending them: those of its
-// group, and PostgreSQL's backends, each of which has a session of its own.
+// Freeze suspends all processes of the server: those of its group, and PostgreSQL's
+// backends, which have sessions of their own. Thaw resumes them.
 func (s *Server) Freeze() {
 	s.t.Helper()
 	s.signal(syscall.SIGSTOP)
 	AwaitStopped(s.t, s.PID)
-	s.frozen = Descendants(s.PID) // none is added any more
+	s.frozen = Descendants(s.PID) // the stopped parent adds none
 	for _, child := range s.frozen {
 		supervise("process", strconv.Itoa(child))
 		_ = syscall.Kill(child, syscall.SIGSTOP) // it may have ended
@@ -448,7 +451,7 @@ func (s *Server) Freeze() {
 	}
 }
 
-// Thaw lets a frozen server go on.
+// Thaw resumes a frozen server.
 func (s *Server) Thaw() {
 	s.t.Helper()
 	s.thawChildren()
@@ -470,7 +473,7 @@ func (s *Server) signal(sig syscall.Signal) {
 	}
 }
 
-// listens reports whether something accepts connections at addr.
+// listens returns an error unless something accepts connections at addr.
 func listens(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -479,7 +482,7 @@ func listens(addr string) error {
 	return c.Close()
 }
 
-// ask sends a line to a server and reads the beginning of what it says.
+// ask sends a line to a server, and returns the first 4 KiB of the answer at most.
 func ask(addr, line string) (string, error) {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -497,7 +500,8 @@ func ask(addr, line string) (string, error) {
 	return string(answer[:n]), err
 }
 
-// Await waits until done.
+// Await waits until done returns true, at most Patience. what names the condition in
+// the error.
 func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(Patience); !done(); time.Sleep(50 * time.Millisecond) {

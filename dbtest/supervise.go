@@ -13,22 +13,23 @@ import (
 	"time"
 )
 
-// supervisor kills what this process has started, once this process is gone:
-// it reads a pipe whose other end only this process holds. PR_SET_PDEATHSIG
-// would be shorter, and is lost when a thread ends or a program changes its
-// user.
+// supervisor is a shell script that kills the processes that this process has
+// started, once this process has ended. It reads a pipe to which only this process
+// writes, until the end of file. PR_SET_PDEATHSIG would not do (prctl(2)): it acts
+// when the parent's thread ends, and is cleared when a program changes its user.
 //
 //go:embed supervise.sh
 var supervisor string
 
-var lifeline = sync.OnceValue(func() *os.File {
+// supervisorPipe starts the supervisor at the first call, and returns its pipe.
+var supervisorPipe = sync.OnceValue(func() *os.File {
 	r, w, err := os.Pipe()
 	if err != nil {
 		panic(err)
 	}
 	cmd := exec.Command("/bin/sh", "-c", supervisor)
 	cmd.Stdin = r
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C must not end it
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
@@ -39,24 +40,24 @@ var lifeline = sync.OnceValue(func() *os.File {
 	return w
 })
 
-// supervise tells the supervisor what to clean up.
+// supervise sends a line to the supervisor: "process PID", "ended PID" or "dir PATH".
 func supervise(what, which string) {
-	fmt.Fprintln(lifeline(), what, which) // a line is written at once (pipe(7))
+	fmt.Fprintln(supervisorPipe(), what, which) // a short write to a pipe is atomic (pipe(7))
 }
 
-// Supervised is a command that ends with this process. It has a process group
-// of its own. The process names itself to the supervisor before it becomes the
-// program, so that no moment is left in which nobody knows of it.
+// Supervised returns a command that ends with this process. It has a process group of
+// its own. A shell registers its process with the supervisor and then becomes the
+// program. So the program never runs unregistered.
 func Supervised(argv ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `echo process $$ >&3; exec "$@" 3>&-`, "sh"}, argv...)...)
-	cmd.ExtraFiles = []*os.File{lifeline()}
+	cmd.ExtraFiles = []*os.File{supervisorPipe()}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// endWithGo ends a test when the go command that has started it is gone: SIGTERM
-// ends go test and leaves its tests running. A timer asks, not a goroutine: those
-// that are left at the end of a test are a failure.
+// endWithGo ends a test program when the go command that has started it has ended:
+// SIGTERM ends go test and leaves its test programs running. A timer polls, because
+// tests fail if a goroutine is left at their end.
 func endWithGo() {
 	parent := os.Getppid()
 	name, _ := os.ReadFile("/proc/" + strconv.Itoa(parent) + "/comm")

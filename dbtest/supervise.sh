@@ -1,5 +1,6 @@
 # Reads lines from a test program: "process PID", "ended PID", "dir DIRECTORY".
-# At the end of input, which is the end of the program, all is cleaned up.
+# When the program has ended, and with it the input, kills the processes that have
+# not ended and removes the directories.
 trap '' HUP INT TERM
 processes=' ' dirs=
 while read -r what which; do
@@ -9,8 +10,8 @@ while read -r what which; do
 	dir*) dirs="$dirs $which" ;;
 	esac
 done
-# PostgreSQL frees its shared memory when it is told to quit. A frozen process
-# obeys once it goes on.
+# PostgreSQL frees its shared memory on SIGQUIT. A stopped process handles signals
+# after SIGCONT.
 for process in $processes; do
 	kill -s QUIT "$process"
 	kill -s CONT "$process"

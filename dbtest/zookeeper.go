@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// classPath is ZooKeeper's and, for TLS, what its package forgets of Netty.
+// classPath holds ZooKeeper's jar, and jars of Netty. TLS needs the latter, and
+// Debian's package does not name them.
 const classPath = "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:" +
 	"/usr/share/java/netty-transport-native-unix-common.jar"
 
@@ -21,7 +22,7 @@ func ZooKeeper(t testing.TB, n int) []*Server {
 	return zooKeeper(t, n, "")
 }
 
-// zooKeeper adds settings to the configuration of each member.
+// zooKeeper starts an ensemble with additional lines in each member's zoo.cfg.
 func zooKeeper(t testing.TB, n int, settings string) []*Server {
 	t.Helper()
 	jar := program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
@@ -48,9 +49,9 @@ func zooKeeper(t testing.TB, n int, settings string) []*Server {
 			}
 		}
 		s.ready = func(s *Server) error {
-			said, err := ask(s.Addr, "srvr")
-			if err == nil && !strings.Contains(said, "Mode: ") && !strings.HasPrefix(said, "Zookeeper version") {
-				err = errors.New(said)
+			answer, err := ask(s.Addr, "srvr")
+			if err == nil && !strings.Contains(answer, "Mode: ") && !strings.HasPrefix(answer, "Zookeeper version") {
+				err = errors.New(answer)
 			}
 			return err
 		}
@@ -60,10 +61,10 @@ func zooKeeper(t testing.TB, n int, settings string) []*Server {
 	return members
 }
 
-// ZooKeeperURL is the URL of an ensemble.
+// ZooKeeperURL returns the URL of an ensemble.
 func ZooKeeperURL(members []*Server) string { return "zookeeper://" + addresses(members) }
 
-// ZooKeeperTLS starts a ZooKeeper of one member that speaks TLS at Addr.
+// ZooKeeperTLS starts a ZooKeeper of one member. It speaks TLS at Addr.
 func ZooKeeperTLS(t testing.TB) *Secured {
 	t.Helper()
 	files := newServer(t, "certificates", "", syscall.SIGTERM)

@@ -36,13 +36,13 @@ var faults = []*fault{
 		return n.do(func() { n.Freeze(); rest(ctx, last); n.Thaw() })
 	}},
 	{name: "server cut off from the store, silently", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.set(dbtest.Silent)
+		n.set(dbtest.HoldAll)
 		rest(ctx, last)
 		n.set(dbtest.Open)
 		return nil
 	}},
 	{name: "store's answers to a server held back", can: linked, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
-		n.set(dbtest.Deaf)
+		n.set(dbtest.HoldAnswers)
 		rest(ctx, last)
 		n.set(dbtest.Open)
 		return nil
@@ -118,7 +118,7 @@ var faults = []*fault{
 	}},
 	{name: "store cut off from all servers", why: noWay, do: func(ctx context.Context, p *place, _ *node, last time.Duration) error {
 		for _, n := range p.nodes {
-			n.set(dbtest.Silent)
+			n.set(dbtest.HoldAll)
 		}
 		rest(ctx, last)
 		for _, n := range p.nodes {
