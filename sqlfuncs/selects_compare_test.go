@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +39,7 @@ var selectDifferences = []struct {
 	{true, "", "error 1146", "MariaDB does not find a WITH item in some subqueries"},
 	{true, "", "error 1235", "MariaDB knows no LIMIT below IN, ANY and ALL"},
 	{false, "error 53200", "", "nextid sorts in memory, of which a session has a bound, PostgreSQL on disk"},
+	{true, "error 1041", "", "nextid sorts in memory, of which a session has a bound, MariaDB on disk"},
 	{false, "error 57014", "", "nextid takes too long: it asks a subquery for each row"},
 	{true, "error 1969", "", "nextid takes too long: it asks a subquery for each row"},
 	{false, "", "error 57014", "PostgreSQL takes too long"},
@@ -124,6 +126,18 @@ func normal(answer string, ordered bool) string {
 	return answer
 }
 
+// digits are those of a number from the third behind the point on.
+var digits = regexp.MustCompile(`-?\d+\.\d{3,}`)
+
+// rounded is an answer with two digits behind the point. MariaDB keeps nine digits of
+// avg inside an expression, nextid those that it shows, and PostgreSQL sixteen.
+func rounded(answer string, ordered bool) string {
+	return normal(digits.ReplaceAllStringFunc(answer, func(number string) string {
+		f, _ := strconv.ParseFloat(number, 64) // the expression matched
+		return strings.Replace(fmt.Sprintf("%.2f", f), "-0.00", "0.00", 1)
+	}), ordered)
+}
+
 // check asks one SELECT. It returns the difference, "" where there is none.
 func (c *comparison) check(t *testing.T, seed uint64) string {
 	sql, ordered := newSelects(seed, c.mysql).statement()
@@ -139,8 +153,9 @@ func (c *comparison) check(t *testing.T, seed uint64) string {
 		}
 	}
 	if c.third != nil && !strings.HasPrefix(ours, sqltest.ErrorPrefix) {
-		third := normal(c.third(t, sql), ordered)
-		if !strings.HasPrefix(third, sqltest.ErrorPrefix) && rowsOf(third) == rowsOf(ours) {
+		ours := rounded(ours, ordered)
+		third := c.third(t, sql)
+		if ours == rounded(theirs, ordered) || !strings.HasPrefix(third, sqltest.ErrorPrefix) && rowsOf(rounded(third, ordered)) == rowsOf(ours) {
 			c.written++
 			return ""
 		}
