@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,7 +31,7 @@ func Floor(l net.Listener, mysql bool, threads int) error {
 			return err
 		}
 	}
-	if err := watch(polls[0], listening); err != nil {
+	if err := watch(polls[0], listening, unix.EPOLLIN); err != nil {
 		return err
 	}
 	failed := make(chan error)
@@ -83,32 +84,54 @@ func (t *floorThread) run() error {
 				}
 				continue
 			}
-			n, err := unix.Read(fd, buffer)
-			if errors.Is(err, unix.EAGAIN) {
-				continue
-			}
-			if err != nil || n == 0 {
-				delete(t.conns, fd)
-				_ = unix.Close(fd) // the client has left
-				continue
-			}
-			out = t.conn(fd).answer(buffer[:n], out[:0])
-			for sent := 0; sent < len(out); {
-				n, err := unix.Write(fd, out[sent:])
-				if err != nil && !errors.Is(err, unix.EAGAIN) {
-					break // the next read tells
-				}
-				sent += max(n, 0)
-			}
+			out = t.serve(fd, buffer, out)
 		}
 	}
+}
+
+// serve answers what has arrived. It reads until a read is short, since epoll tells of
+// input once (EPOLLET).
+func (t *floorThread) serve(fd int, buffer, out []byte) []byte {
+	for {
+		n, errno := transfer(unix.SYS_READ, fd, buffer)
+		if errno == unix.EAGAIN {
+			return out
+		}
+		if errno != 0 || n == 0 {
+			delete(t.conns, fd)
+			_ = unix.Close(fd) // the client has left
+			return out
+		}
+		out = t.conn(fd).answer(buffer[:n], out[:0])
+		for sent := 0; sent < len(out); {
+			n, errno := transfer(unix.SYS_WRITE, fd, out[sent:])
+			if errno != 0 && errno != unix.EAGAIN {
+				break // the next read fails
+			}
+			sent += n
+		}
+		if n < len(buffer) {
+			return out
+		}
+	}
+}
+
+// transfer is read(2) or write(2) on a socket that does not block. Like nextid, it
+// does not tell Go's scheduler, which would cost more than the floor's own work.
+func transfer(call uintptr, fd int, b []byte) (int, unix.Errno) {
+	n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
 }
 
 // wait waits for events.
 func (t *floorThread) wait(events []unix.EpollEvent) (int, error) {
 	for begin := time.Now(); t.pollTime > 0 && time.Since(begin) < t.pollTime; {
-		if n, err := unix.EpollWait(t.poll, events, 0); n != 0 {
-			return n, err
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(t.poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
+		if errno == 0 && n > 0 {
+			return int(n), nil
 		}
 	}
 	return unix.EpollWait(t.poll, events, -1)
@@ -143,9 +166,9 @@ func (t *floorThread) conn(fd int) *floorConn {
 // welcome makes a client's socket as cheap as nextid does.
 func welcome(poll, client int) error {
 	_ = unix.SetsockoptString(client, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") // best effort
-	return errors.Join(unix.SetsockoptInt(client, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), watch(poll, client))
+	return errors.Join(unix.SetsockoptInt(client, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), watch(poll, client, unix.EPOLLIN|unix.EPOLLET))
 }
 
-func watch(poll, fd int) error {
-	return unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+func watch(poll, fd int, events uint32) error {
+	return unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
