@@ -70,6 +70,7 @@ func (a *alphabet) withCase(to func(string) string) *alphabet {
 	return &b
 }
 
+// table returns the value of each byte for a list of digits.
 func (a *alphabet) table(digits string) (values [256]int8) {
 	for i := range values {
 		values[i] = -1

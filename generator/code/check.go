@@ -40,6 +40,8 @@ func usualCheck(base string) string {
 	return luhn
 }
 
+// luhnSum doubles every second digit from the right; a result of two digits counts
+// as their sum.
 func luhnSum(digits []byte, base byte) byte {
 	sum, n := 0, int(base)
 	for i, d := range digits {
@@ -60,6 +62,7 @@ var dammTable = [10]string{
 	"3674209581", "5869720134", "8945362017", "9438617205", "2581436790",
 }
 
+// dammSum walks through the quasigroup from the first digit to the last.
 func dammSum(digits []byte) byte {
 	var state byte
 	for _, d := range slices.Backward(digits) {
@@ -68,6 +71,7 @@ func dammSum(digits []byte) byte {
 	return state
 }
 
+// mod37Sum returns the number modulo 37.
 func mod37Sum(digits []byte, base byte) byte {
 	rest := 0
 	for _, d := range slices.Backward(digits) {

@@ -1,10 +1,10 @@
 // Package code adds two features to kinds whose ids are numbers: a text form and
 // scatter. The kinds do not know of them.
 //
-// A text form writes an id in a base, with a prefix, padding, a check digit and
-// separators, and reads it back (type Text). Scatter permutes the ids 0 … 2^bits-1
-// by a secret key (type permutation). Scattered ids stay unique, and show neither
-// their number nor their order.
+// A text form (type Text) writes an id in a base and reads it back. It may have a
+// prefix, padding, a check digit and separators. Scatter permutes the ids 0 …
+// 2^bits-1 by a secret key (type permutation). Scattered ids stay unique, and show
+// neither their number nor their order.
 //
 // WrapAll adds the options of both to kinds. A Reader undoes both without a running
 // generator:

@@ -70,6 +70,7 @@ type sqidsForm struct {
 	wide    int // length of the greatest id's code; shorter codes hold no greater number
 }
 
+// newSqids checks the options of sqids with an empty blocklist, which is fast.
 func newSqids(t *Text) (foreign, error) {
 	o := sqids.Options{Alphabet: t.Alphabet}
 	bare, err := sqids.New(o)
@@ -98,6 +99,7 @@ func (f sqidsForm) encode(id int64) (string, error) {
 	return code, err
 }
 
+// decode encodes the number of a long code again, since it may have overflowed.
 func (f sqidsForm) decode(code string) (int64, bool) {
 	library, err := f.library()
 	if err != nil {

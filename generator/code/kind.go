@@ -206,6 +206,7 @@ func (w wrapped) Open(ctx context.Context, d generator.Definition) (generator.Ge
 	return s, nil
 }
 
+// permutation returns the permutation of the option.
 func (s *scatter) permutation() *permutation {
 	if s.Reverse {
 		return newReversal(s.Bits)
@@ -295,6 +296,8 @@ func (s *scattered) Next(ctx context.Context, n int64) (generator.Range, error) 
 	return r, nil
 }
 
+// errFull returns the error of a generator whose numbers have more bits than its
+// scatter.
 func (s *scattered) errFull() error {
 	return &generator.Error{
 		Kind: generator.ErrExhausted, Name: s.name, Message: "generator " + s.name + " has used up the bits of its scatter",
@@ -347,6 +350,7 @@ func (s *scattered) Place(id int64) generator.Place {
 	return generator.Place{}
 }
 
+// unordered returns the error for bounds in time.
 func (s *scattered) unordered() error {
 	return &generator.Error{
 		Kind: generator.ErrWrongKind, Name: s.name, Message: "the ids of generator " + s.name + " are scattered and do not follow time",

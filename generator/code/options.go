@@ -171,6 +171,7 @@ func (g *given) text() (*Text, error) {
 	return t, g.into(t)
 }
 
+// into sets the given options in t.
 func (g *given) into(t *Text) error {
 	set(&t.Case, g.Case)
 	set(&t.Prefix, g.Prefix)

@@ -58,6 +58,7 @@ func newReversal(width int) *permutation {
 	return &permutation{reversed: uint8(width), domainM: 1<<width - 1}
 }
 
+// reverse reverses the low bits of id.
 func (p *permutation) reverse(id int64) int64 {
 	return int64(bits.Reverse64(uint64(id)) >> (64 - p.reversed))
 }

@@ -202,6 +202,7 @@ func (t *Text) unlikeNumbers() bool {
 	return t.Prefix != "" && !strings.Contains(decimalDigits+"-", t.Prefix[:1])
 }
 
+// cutPrefix removes the prefix. It ignores case if the base does.
 func (t *Text) cutPrefix(code string) (string, bool) {
 	if t.alphabet.fold && len(code) >= len(t.Prefix) && strings.EqualFold(code[:len(t.Prefix)], t.Prefix) {
 		return code[len(t.Prefix):], true
@@ -209,6 +210,7 @@ func (t *Text) cutPrefix(code string) (string, bool) {
 	return strings.CutPrefix(code, t.Prefix)
 }
 
+// wrong returns the error for a bad code, with an example of a good one.
 func (t *Text) wrong(code, why string) error {
 	const most = 64
 	if len(code) > most {

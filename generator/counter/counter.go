@@ -139,6 +139,8 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Load(), r.First)
 }
 
+// reserve reserves up to n numbers at or above atLeast. If atLeast is out of the
+// bounds, it reserves the rest below the bound.
 func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
 	if atLeast >= s.limit { // reserve everything below
 		atLeast = s.limit - 1
@@ -173,6 +175,7 @@ func (s *source) align(v int64) (int64, bool) {
 	return v + gap, v <= math.MaxInt64-gap
 }
 
+// modulo returns a mod m, which is not negative.
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
 // floor returns the least number that may be issued after setval(v).

@@ -131,6 +131,7 @@ func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve
 	}
 }
 
+// reserve makes a reservation for the name and stores its end.
 func (s *datedSource) reserve(ctx context.Context, r generator.Reservation, reserve reserveFunc) (lo, hi int64, err error) {
 	r.Key, r.Owner = generator.NameKey(s.name), s.owner
 	if lo, hi, err = reserve(ctx, r); err == nil {
@@ -230,6 +231,7 @@ func (s *datedSource) Return(ctx context.Context, r generator.Range) error {
 	return err
 }
 
+// errFull returns the error of a period whose numbers are used up.
 func (s *datedSource) errFull(date int64) error {
 	next := "When the next one begins, it goes on."
 	if t, ok := s.ends(date); ok {
@@ -242,6 +244,7 @@ func (s *datedSource) errFull(date int64) error {
 	}
 }
 
+// errAhead returns the error of a server whose clock is too far behind date.
 func (s *datedSource) errAhead(date int64, now time.Time) error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: s.name,
@@ -404,6 +407,7 @@ func (s *scheme) Floor(t time.Time) (int64, error) { return s.bound(t, 0) }
 // Ceil implements generator.Explainer.
 func (s *scheme) Ceil(t time.Time) (int64, error) { return s.bound(t, s.modulus-1) }
 
+// bound returns the id of the number n on the date of t.
 func (s *scheme) bound(t time.Time, n int64) (int64, error) {
 	d := partsOf(t.In(s.zone)).number(s.pattern.finest)
 	if !s.fits(d) {

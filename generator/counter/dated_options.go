@@ -20,7 +20,7 @@ type DatedOptions struct {
 	Period      string             `json:"period"` // the number starts again with each; see periods
 	Start       int64              `json:"start"`  // first number of a period
 	TimeZone    string             `json:"time_zone"`
-	MaxAhead    generator.Duration `json:"max_ahead"` // greatest lead of the generator's date over this server's clock
+	MaxAhead    generator.Duration `json:"max_ahead"` // greatest time by which the date may be ahead of the clock
 	Deadline    generator.Duration `json:"deadline"`  // longest time for which a draw waits for the store
 	Description string             `json:"description,omitempty"`
 }

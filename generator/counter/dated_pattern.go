@@ -88,6 +88,7 @@ func literal(c byte) bool { return c < 0x80 && strings.IndexByte("-_./: ,", c) >
 // calendar is a date: its year, month, day and hour.
 type calendar [fields]int
 
+// partsOf returns the date of t in its zone.
 func partsOf(t time.Time) calendar { return calendar{t.Year(), int(t.Month()), t.Day(), t.Hour()} }
 
 // parts splits the digits of a date whose finest field is to.

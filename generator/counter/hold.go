@@ -57,6 +57,7 @@ type hold struct {
 	version int64
 }
 
+// free reports whether a slot may take another hold.
 func (h hold) free() bool { return h.state == "" || h.state == slotFree }
 
 // heldBy reports whether h is a hold by by.
@@ -72,6 +73,7 @@ func (h hold) String() string {
 	return fmt.Sprintf("%s %d %d %s", h.state, h.number, h.until, h.by)
 }
 
+// parseHold parses the text of hold.String.
 func parseHold(text string, version int64) (h hold, ok bool) {
 	words := strings.SplitN(text, " ", 4)
 	if len(words) < 4 {
@@ -147,6 +149,8 @@ func (g *Generator) Void(ctx context.Context, n int64, why, user string, by gene
 	})
 }
 
+// checkWord checks a text of a user. It must fit the owner of a row. Control
+// characters are refused: a line feed marks sessions, and separates user and reason.
 func checkWord(what, text string, most int) error {
 	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		return generator.OptionError("Keep the long form in your own tables.", "%s must have at most %d bytes, without control characters", what, most)
@@ -203,6 +207,7 @@ func (s *source) hold(ctx context.Context, state string, d time.Duration, by gen
 	return 0, s.contended()
 }
 
+// contended returns the error after too many attempts against other servers.
 func (s *source) contended() error {
 	return &generator.Error{Kind: generator.ErrRetry, Name: s.name, Message: fmt.Sprintf("other servers hold numbers of generator %q at the same time", s.name), Hint: "Try again."}
 }
@@ -426,6 +431,7 @@ func (s *source) change(ctx context.Context, n int64, to func(hold) (hold, error
 	return s.contended()
 }
 
+// find returns the slot of a held number in the cache.
 func (s *source) find(n int64) (slot string, ok bool) {
 	for slot, h := range s.holds.slots {
 		if !h.free() && h.number == n {

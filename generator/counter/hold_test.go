@@ -102,8 +102,8 @@ type heldNumber struct {
 	by     generator.HeldBy
 }
 
-// fail makes one call of the store fail, before or after it did its work, and
-// replaces a server as if it had been killed then.
+// fail makes one call of the store fail, before or after it did its work. It
+// replaces the server, as if it had been killed then.
 func (w *holdWorld) fail(store *generatortest.Faulty, oneIn int) {
 	store.Clear()
 	if w.random.IntN(oneIn) > 0 {

@@ -169,6 +169,7 @@ func (q *Queue) GiveBack(runs []generator.Range) {
 	}
 }
 
+// join appends a draw to the queue, and starts send if it does not run.
 func (q *Queue) join(d *draw) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -222,6 +223,7 @@ func (q *Queue) take(ctx context.Context) error {
 	}
 }
 
+// give returns the token.
 func (q *Queue) give() { q.free <- struct{}{} }
 
 // fail answers all waiting draws with an error.
@@ -465,6 +467,7 @@ func (q *Queue) Fill(st *generator.Stats) {
 	st.Issued, st.Waits, st.Refills, st.RefillErrors, st.Buffered = q.issued, q.waits, q.refills, q.failed, q.have()
 }
 
+// errSlow returns the error of a draw whose deadline has passed.
 func (q *Queue) errSlow() error {
 	return &generator.Error{
 		Kind: generator.ErrRetry, Name: q.name,

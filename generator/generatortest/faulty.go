@@ -167,6 +167,7 @@ func (f *Faulty) do(ctx context.Context, op Op, call func(context.Context) error
 	return fault(ctx, call)
 }
 
+// due returns the next fault for op, and counts the call.
 func (f *Faulty) due(op Op) Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -346,6 +346,7 @@ func mustRelease(ctx context.Context, t *testing.T, s generator.Store, key strin
 	}
 }
 
+// mustReserved also checks that Mark agrees with Reserved.
 func mustReserved(ctx context.Context, t *testing.T, s generator.Store, prefix string) []generator.Mark {
 	t.Helper()
 	marks := reservedOf(ctx, t, s, prefix)

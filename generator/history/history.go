@@ -92,6 +92,7 @@ func (l *Log) Add(e Event) {
 	t.max = max(t.max, hi)
 }
 
+// client returns the events of a client, and adds the client if it is new.
 func (l *Log) client(id int) *client {
 	l.mu.RLock()
 	c := l.clients[id]
@@ -131,9 +132,9 @@ func (l *Log) Max(name string) (id int64, ok bool) {
 }
 
 // Check reports the first malformed range. For each client and name it reports the
-// first range that is not wholly after the one before (below it for a descending
-// range). For each name it reports one id that was issued twice. It returns nil if
-// there is none of these.
+// first range out of order: not wholly above the one before, or below for
+// descending ranges. For each name it reports one id that was issued twice. It
+// returns nil if there is none of these.
 func (l *Log) Check() error {
 	if err := l.malformed(); err != nil {
 		return err
@@ -154,6 +155,7 @@ func (l *Log) Check() error {
 	return errors.Join(errs...)
 }
 
+// malformed returns the first malformed event of the client with the least number.
 func (l *Log) malformed() error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

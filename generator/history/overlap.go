@@ -32,6 +32,8 @@ func checkDisjoint(tracks []frozen) error {
 	return nil
 }
 
+// sortedRuns returns the ranges of all tracks as runs, in the order of their least
+// id.
 func sortedRuns(tracks []frozen) []run {
 	n := 0
 	for _, t := range tracks {
@@ -137,8 +139,8 @@ func (r run) count() uint64 { return distance(r.lo, r.hi)/r.step + 1 }
 // the least int64, so that negative ids need no special case.
 func residue(v int64, step uint64) uint64 { return (uint64(v) ^ 1<<63) % step }
 
-// gcdInverse returns g = gcd(a, b) and the inverse of a/g modulo b/g, by
-// Euclid's extended algorithm with the coefficients kept modulo b.
+// gcdInverse returns g = gcd(a, b) and the inverse of a/g modulo b/g. It uses
+// Euclid's extended algorithm, with coefficients modulo b/g.
 func gcdInverse(a, b uint64) (g, inverse uint64) {
 	g = gcd(a, b)
 	m := b / g

@@ -59,9 +59,8 @@ type Layout struct {
 	Start string
 	// Note is a remark for users. Only presets have it.
 	Note string
-	// Signed is set if the system's own ids use the sign bit as the highest bit of the
-	// time once the others are used up. nextid never issues such ids. Only presets
-	// have it.
+	// Signed is set if the system's own ids use the sign bit for the time, too, once
+	// its other bits are used up. nextid never issues such ids. Only presets have it.
 	Signed bool
 
 	time, datacenter, worker, rollback, sequence, own place
@@ -358,6 +357,8 @@ func (l *Layout) Ceil(t time.Time) (int64, error) {
 	return l.time.put(tick) | (1<<l.time.shift - 1), nil
 }
 
+// boundTick returns the tick of t for Floor and Ceil. It fails if ids do not rise
+// with time.
 func (l *Layout) boundTick(t time.Time) (int64, error) {
 	if !l.Ordered() {
 		return 0, &generator.Error{

@@ -208,6 +208,7 @@ func Renamed(stored json.RawMessage) (was, now string, ok bool) {
 // Carry is the Start of a system whose sequence continues from tick to tick.
 const Carry = "carry"
 
+// index returns the presets by name. It panics on a mistake in the table.
 func index(rows []preset) map[string]*Layout {
 	m := make(map[string]*Layout, len(rows))
 	for _, r := range rows {

@@ -104,9 +104,9 @@ const (
 )
 
 // Pooled returns l for clients that count on from an id, like JPA's pooled
-// optimizer. The low bits of its sequence are left to the client, so that the ids
-// of all servers are more than Pool apart. ok is false if the sequence is not the
-// last field of l, or too short.
+// optimizer. The low bits of its sequence are left to the client. So the ids of all
+// servers are more than Pool apart. ok is false if the sequence is not the last
+// field of l, or too short.
 func (l *Layout) Pooled() (p Pinned, ok bool) {
 	last := len(l.Fields) - 1
 	if f := l.Fields[last]; f.Kind != Sequence || f.Bits < poolBits+4 || l.own.bits > 0 {
@@ -248,6 +248,7 @@ func (f *FieldList) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("bits are written %q, not %s", "time 41, worker 10, sequence 12", b)
 }
 
+// parse parses a list of fields with or without names.
 func (f *FieldList) parse(text string) error {
 	parts := strings.Split(text, ",")
 	names := map[int][]FieldKind{3: {Time, Worker, Sequence}, 4: {Time, Datacenter, Worker, Sequence}}[len(parts)]

@@ -152,6 +152,7 @@ func (g *Generator) head() (next, left int64) {
 	return next, r.last - next + 1
 }
 
+// left returns the number of ids in the ring.
 func (g *Generator) left() int64 {
 	_, left := g.head()
 	return left

@@ -32,6 +32,7 @@ type borrowedError struct{ wait time.Duration }
 
 func (e borrowedError) Error() string { return fmt.Sprintf("the ring may borrow again in %v", e.wait) }
 
+// asBorrowed returns the wait of a borrowedError in err.
 func asBorrowed(err error) (wait time.Duration, ok bool) {
 	b, ok := errors.AsType[borrowedError](err)
 	return b.wait, ok

@@ -205,6 +205,7 @@ func (s System) QuoteName(name string) (string, error) {
 	return quote + strings.Join(parts, quote+"."+quote) + quote, nil
 }
 
+// plain reports whether a name needs no escaping in any of the databases.
 func plain(name string) bool {
 	if name == "" || len(name) > 63 {
 		return false

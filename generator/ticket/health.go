@@ -22,8 +22,8 @@ type health struct {
 	changes    int       // of up since the last log line
 }
 
-// logEvery is the shortest interval between log lines on one database, so that a
-// database that often changes does not fill the log.
+// logEvery is the shortest interval between log lines on one database, so that
+// frequent changes do not fill the log.
 const logEvery = 10 * time.Second
 
 func (s *source) now() time.Time { return time.Unix(0, s.cfg.Runtime.Wall()) }

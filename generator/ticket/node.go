@@ -105,6 +105,8 @@ type mysqlNode struct {
 // maxRows bounds the rows of one REPLACE.
 const maxRows = 1000
 
+// prepare creates the table if it is missing. Otherwise no right to create tables is
+// needed.
 func (n *mysqlNode) prepare(ctx context.Context) error {
 	if err := n.connect(ctx); err != nil {
 		return err
@@ -128,6 +130,7 @@ const (
 	deadlock     = 1213
 )
 
+// draw replaces the row up to maxRows times with one statement.
 func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
 	count = min(count, maxRows)
 	// InnoDB gives consecutive numbers to the rows of one statement, in every
@@ -185,6 +188,7 @@ type postgresNode struct {
 	series
 }
 
+// prepare creates the sequence if it is missing.
 func (n *postgresNode) prepare(ctx context.Context) error {
 	if err := n.connect(ctx); err != nil {
 		return err
@@ -198,6 +202,7 @@ func (n *postgresNode) prepare(ctx context.Context) error {
 	return err
 }
 
+// draw returns one Range per gapless run: other clients may draw in between.
 func (n *postgresNode) draw(ctx context.Context, count int64) (runs []generator.Range, err error) {
 	rows, err := n.conn.QueryContext(ctx, "SELECT nextval($1::regclass) FROM generate_series(1, $2::bigint)", n.sequence, count)
 	if err != nil {
@@ -261,6 +266,7 @@ type redisNode struct {
 	conn   *redis.Conn // the only connection, like that of a session
 }
 
+// prepare makes a new client, since the connection may be broken.
 func (n *redisNode) prepare(ctx context.Context) error {
 	n.close()
 	client, err := n.location.OpenRedis(n.passwords, nodeTimeout)
@@ -271,6 +277,7 @@ func (n *redisNode) prepare(ctx context.Context) error {
 	return n.conn.Ping(ctx).Err()
 }
 
+// draw adds to the key. The key holds the last ticket.
 func (n *redisNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
 	if n.conn == nil {
 		return nil, errors.New("not connected")

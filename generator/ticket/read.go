@@ -23,10 +23,11 @@ type alloc struct {
 	inclusive         bool   // max itself may have been issued
 }
 
-// fenced is appended to the key of a row that was taken over, so that servers of
-// the other system do not find the row any more.
+// fenced is appended to the key of a row that was taken over. Then servers of the
+// other system do not find the row any more.
 const fenced = "@nextid"
 
+// allocSystem returns the system of an allocation table.
 func allocSystem(a alloc, name string) system {
 	return system{
 		names: []string{name}, on: []System{MySQL, Postgres}, read: a.read,

@@ -199,6 +199,8 @@ func (t *task) visit(ctx context.Context, fence bool) (Takeover, error) {
 	return t.result(found)
 }
 
+// read reads the position of one database. It tries again while others hold locks,
+// until timeout.
 func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -58,6 +58,8 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
+// newGenerator returns a generator and starts to connect to all its databases. Each
+// server starts with a random one, so that servers spread their draws.
 func newGenerator(name string, o Options, cfg Config) (*Generator, error) {
 	s := &source{cfg: cfg, name: name, options: o, last: o.Start - 1, changed: make(chan struct{})}
 	s.home = rand.IntN(len(o.Databases))
@@ -386,6 +388,8 @@ func (s *source) close(ctx context.Context) error {
 	return s.cfg.Store.Release(ctx, generator.NameKey(s.name), hi, to)
 }
 
+// errAllDownLocked returns the error for draws while no database is up. Called with
+// mu.
 func (s *source) errAllDownLocked() error {
 	var causes []error
 	var names []string
@@ -400,6 +404,7 @@ func (s *source) errAllDownLocked() error {
 	}
 }
 
+// errSeries returns the error for a database that uses another series.
 func (s *source) errSeries(d *database, v int64) error {
 	return &generator.Error{
 		Kind: generator.ErrRegressed, Name: s.name,

@@ -45,6 +45,7 @@ func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
 	return put(first, 0), put(last, 1<<64-1), nil
 }
 
+// outside returns the error for a time that ids cannot have.
 func outside(t time.Time, what string) error {
 	return &generator.Error{
 		Kind: generator.ErrOption, Message: fmt.Sprintf("%s is outside the time of %s", t.UTC().Format(time.RFC3339), what),

@@ -95,6 +95,8 @@ func (f Form) UUID(text string) (UUID, error) {
 	return u, generator.OptionError("Such a text looks like "+f.Code(URL.mark(7))+".", "%q is not %s", clip(text), what)
 }
 
+// parseBase parses digits of a base of at most 64. It reports false for numbers
+// above 128 bits.
 func parseBase(text, digits string) (u UUID, ok bool) {
 	if len(text) < leastDigits || len(text) > baseDigits {
 		return u, false

@@ -112,6 +112,8 @@ func (g *Generator) NextCode(ctx context.Context) (string, error) {
 	return g.form().Code(b), err
 }
 
+// form returns the text form. The byte orders guid and swapped have the standard
+// one.
 func (g *Generator) form() Form {
 	f, ok := FormOf(g.options.Form)
 	if !ok {
@@ -181,8 +183,8 @@ func (u UUID) Explain() generator.Parts {
 	return p
 }
 
-// explainDCE explains version 2 of DCE 1.1. It is version 1 with the id of a user
-// or a group (Field) in place of the lowest 32 bits of the time. The low eight bits
+// explainDCE explains version 2 of DCE 1.1. It is version 1 with the lowest 32 bits
+// of the time replaced by the id of a user or a group (Field). The low eight bits
 // of the clock sequence are its domain (Datacenter: 0 person, 1 group, 2
 // organization). The remaining bits of the time count steps of seven minutes.
 func (u UUID) explainDCE(p *generator.Parts) {
@@ -210,6 +212,7 @@ func (s *Source) V8() UUID {
 // tick8 is the unit of V8's time in ns.
 const tick8 = 10
 
+// time8 returns the present in units of tick8, greater than all earlier results.
 func (s *Source) time8() int64 {
 	now := s.clock.Wall() / tick8
 	for {

@@ -149,6 +149,7 @@ func (u UUID) split(version int) (high, low uint64, err error) {
 	return high>>4&^0xfff | high&0xfff, binary.BigEndian.Uint64(u[8:]) & lowBits, nil
 }
 
+// joined is the inverse of split. It leaves version and variant to mark.
 func joined(high, low uint64) (u UUID) {
 	binary.BigEndian.PutUint64(u[:8], high<<4&^0xffff|high&0xfff)
 	binary.BigEndian.PutUint64(u[8:], low)

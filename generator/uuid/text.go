@@ -34,6 +34,7 @@ type textKind[O any] struct {
 	open       func(name string, o O) generator.Generator
 }
 
+// textOf returns the kind whose texts a maker makes.
 func textOf[O any](kind, help string, check func(*O) error, made func(O) maker) generator.Kind {
 	return textKind[O]{kind, help, check, func(name string, o O) generator.Generator {
 		return &TextGenerator{name: name, kind: kind, maker: made(o)}

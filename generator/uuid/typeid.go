@@ -47,6 +47,7 @@ func newTypeMaker(o typeOptions, clock generator.Clock) typeMaker {
 
 func (m typeMaker) make() (string, error) { return typeID(m.prefix, m.source.V7()), nil }
 
+// typeID returns the TypeID of a prefix, which includes its underscore.
 func typeID(prefix string, u UUID) string {
 	return prefix + strings.ToLower(ulid.ULID(u).String())
 }
@@ -78,6 +79,7 @@ func parseType(code string) (prefix string, u UUID, ok bool) {
 	return prefix, u, ok && typePrefix(prefix)
 }
 
+// typeSuffix parses the part after the prefix. Upper case is invalid.
 func typeSuffix(s string) (u UUID, ok bool) {
 	if strings.ToLower(s) != s {
 		return u, false

@@ -44,8 +44,8 @@ func namespace(low byte) UUID {
 }
 
 const (
-	// gregorian is the number of ticks from 1582-10-15, where the time of
-	// versions 1 and 6 begins, to 1970-01-01 (RFC 9562, section 5.1).
+	// gregorian is the number of ticks from 1582-10-15 to 1970-01-01. The time of
+	// versions 1 and 6 begins in 1582 (RFC 9562, section 5.1).
 	gregorian = 0x01B21DD213814000
 	// tick is the unit of that time in ns.
 	tick = 100
@@ -107,6 +107,7 @@ func (s *Source) V1MC() UUID {
 	return s.v1(node)
 }
 
+// v1 returns a UUID of version 1 with a node.
 func (s *Source) v1(node [6]byte) UUID {
 	var u UUID
 	t := uint64(s.time1())
@@ -180,6 +181,8 @@ func (s *Source) time7() int64 {
 	}
 }
 
+// v7 returns a UUID of version 7. rest is the part of the time below the
+// millisecond, in ns.
 func v7(millis, rest int64) UUID {
 	var u UUID
 	fillRandom(u[8:])
@@ -246,6 +249,7 @@ func (u UUID) Time() (t time.Time, ok bool) {
 	return time.Time{}, false
 }
 
+// ticks returns the time of a number of ticks since 1582-10-15.
 func ticks(t int64) time.Time {
 	t -= gregorian
 	return time.Unix(t/1e7, t%1e7*tick).UTC()

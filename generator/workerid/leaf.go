@@ -221,6 +221,7 @@ func (l leaf) remember(n int64) {
 	}
 }
 
+// replaceFile replaces a file atomically, but does not sync it.
 func replaceFile(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

@@ -19,6 +19,7 @@ type hardware struct {
 	pid int
 }
 
+// newHardware uses the first network card that is up and not the loopback.
 func newHardware(pid int) (hardware, error) {
 	cards, err := net.Interfaces()
 	if err != nil {

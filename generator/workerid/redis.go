@@ -70,6 +70,7 @@ func (h handOut) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) 
 	return worker.Wish{ID: n, Again: true, Note: "the counter in Redis has come round to an id in use"}, nil
 }
 
+// next increments the counter on a new connection.
 func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, handOutTimeout)
 	defer cancel()

@@ -41,8 +41,8 @@ func TestRedisHandsOut(t *testing.T) {
 	}
 }
 
-// TestLeafNodes checks that the nodes have Leaf's form, that a server gets its
-// number again, and that the file has the number while ZooKeeper is down.
+// TestLeafNodes checks that the nodes have Leaf's form, and that a server gets its
+// number again. While ZooKeeper is down, the file has it.
 func TestLeafNodes(t *testing.T) {
 	t.Parallel()
 	server := dbtest.ZooKeeper(t, 1)[0]

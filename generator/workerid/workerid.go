@@ -89,6 +89,7 @@ var simple = map[string]opener{
 	"ip":         func(Config) (worker.Source, error) { return newAddress() },
 }
 
+// parse returns the opener of a source, or an error if text has no known form.
 func parse(text string) (opener, error) {
 	if open := simple[text]; open != nil {
 		return open, nil
@@ -162,6 +163,7 @@ const forms = "auto, a number, ordinal, env:VARIABLE, DATACENTER/WORKER, disposa
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// parseNumber parses a number, ordinal or env:VARIABLE.
 func parseNumber(text string) (number, error) {
 	if text == "ordinal" {
 		return number{ordinal: true}, nil
@@ -182,6 +184,8 @@ func parseNumber(text string) (number, error) {
 // ordinals matches the names of the pods of a StatefulSet.
 var ordinals = regexp.MustCompile(`-([0-9]{1,9})$`)
 
+// value returns the number. It reads the host's name or the environment at each
+// call.
 func (n number) value() (int64, error) {
 	switch {
 	case n.ordinal:

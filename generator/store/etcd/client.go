@@ -88,6 +88,7 @@ const (
 	maxAnswer   = 64 << 20 // bytes; a catalogue of 100 000 names is smaller
 )
 
+// newClient returns a client for the endpoints of a URL. It does not connect.
 func newClient(u *url.URL, hosts []string) (*client, error) {
 	c := &client{what: dsn.Redacted(u, hosts), user: u.User.Username()}
 	c.password, _ = u.User.Password()
@@ -117,6 +118,7 @@ func newClient(u *url.URL, hosts []string) (*client, error) {
 	return c, nil
 }
 
+// get reads the key, or all keys from key to end (exclusive) if end is given.
 func (c *client) get(ctx context.Context, key, end string) (found rangeResponse, err error) {
 	err = c.call(ctx, "kv/range", rangeRequest{Key: []byte(key), RangeEnd: []byte(end)}, &found)
 	return found, err
@@ -129,6 +131,7 @@ func (c *client) count(ctx context.Context, key, end string) (int, error) {
 	return found.Count, err
 }
 
+// txn runs a transaction.
 func (c *client) txn(ctx context.Context, t txnRequest) (did txnResponse, err error) {
 	err = c.call(ctx, "kv/txn", t, &did)
 	return did, err
@@ -216,6 +219,8 @@ func (c *client) forgetToken() {
 	c.token = ""
 }
 
+// send sends one request to an endpoint and decodes the answer into response. An
+// answer that is an error becomes a refusal.
 func (c *client) send(ctx context.Context, to string, body []byte, response any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {

@@ -55,6 +55,7 @@ func (e *Engine) marker() string           { return e.prefix + "format" }
 func (e *Engine) rowKey(key string) string { return e.prefix + "reservations/" + key }
 func (e *Engine) nameKey(n string) string  { return e.prefix + "generators/" + n }
 
+// unprepared returns the error for a cluster without a marker.
 func (e *Engine) unprepared() error { return shared.NoSchema(e.c.what, "etcd://…", nil) }
 
 func (e *Engine) failure(ctx context.Context, err error) error {
@@ -220,6 +221,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
+// value returns the value of a key. Its Version is the mod_revision, at least 1.
 func (kv *keyValue) value() (shared.Value, error) {
 	version, err := strconv.ParseInt(kv.ModRevision, 10, 64)
 	if err != nil || version < 1 {

@@ -106,6 +106,7 @@ func (e *Engine) checkSettings(flush, double, binlog, sync string) error {
 	return nil
 }
 
+// off reports whether a variable is off. MySQL shows 0 or OFF.
 func off(s string) bool { return s == "0" || s == "OFF" }
 
 // check reads the product and the settings of a new connection, and stores the

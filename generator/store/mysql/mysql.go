@@ -91,6 +91,7 @@ const (
 	errReadOnlyAll = 1836
 )
 
+// number returns the number of an error of MySQL, 0 for others.
 func number(err error) uint16 {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return e.Number
@@ -129,6 +130,8 @@ func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, db *flavour) error)
 	}
 }
 
+// once runs f on a connection. It closes the connection if f returns an error of
+// the database.
 func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, db *flavour) error) error {
 	c, err := e.db.Conn(ctx)
 	if err != nil {
@@ -286,6 +289,7 @@ func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) 
 	return e.rows(ctx, "`key` >= ? AND `key` < ?", prefix, shared.PrefixEnd(prefix))
 }
 
+// rows reads the rows that where selects.
 func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
 		all = nil

@@ -103,8 +103,8 @@ type variant struct{ create, alone, usual bool }
 // durably returns the additional columns of writing statements: the settings that
 // checkServer checks, and synchronous_commit. The statement turns that on for its
 // transaction alone. So turning it off for the role or the server cannot undo
-// confirmed reservations, and the next client of a pooler gets its own setting. For
-// a single ask these columns cost less than another statement; a batch of asks has
+// confirmed reservations. The next client of a pooler gets its own setting. For a
+// single ask these columns cost less than another statement; a batch of asks has
 // one such statement before it.
 func durably(unsafe []string) string {
 	commit := `replace(current_setting('synchronous_commit'), 'off', 'on')`
@@ -114,6 +114,8 @@ func durably(unsafe []string) string {
 	return `current_setting('fsync'), current_setting('full_page_writes'), set_config('synchronous_commit', ` + commit + `, true)`
 }
 
+// newDialect builds the statements for an expression of the epoch. settings are the
+// additional columns of writing statements; see durably.
 func newDialect(epoch, settings string, durable bool) *dialect {
 	d := &dialect{
 		durable:  durable,
@@ -155,6 +157,8 @@ RETURNING lo, hi, seq` + returned
 	return d
 }
 
+// newDialects returns the dialects by the part of version() that identifies them.
+// "" is PostgreSQL.
 func newDialects(unsafe []string) map[string]*dialect {
 	const consensus = `'on', 'on', ''`
 	return map[string]*dialect{
@@ -411,6 +415,7 @@ func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) 
 	return e.rows(ctx, `key COLLATE "C" >= $1::text AND key COLLATE "C" < $2::text`, prefix, shared.PrefixEnd(prefix))
 }
 
+// rows reads the rows that where selects.
 func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
 		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE `+where, args...)
@@ -425,6 +430,7 @@ func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []sha
 
 const entryColumns = `name, kind, options, version, created_at, dropped`
 
+// scanEntry reads entryColumns.
 func scanEntry(row pgx.CollectableRow) (e shared.Entry, err error) {
 	var options string
 	var created int64

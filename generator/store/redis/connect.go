@@ -38,6 +38,7 @@ const (
 	defaultSentinelPort = "26379"
 )
 
+// parse parses the URL of Config.
 func parse(text string) (location, error) {
 	u, hosts, err := dsn.Parse(text)
 	if err != nil {

@@ -277,6 +277,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	return answers, nil
 }
 
+// flag returns a bool as the scripts expect it.
 func flag(b bool) int {
 	if b {
 		return 1

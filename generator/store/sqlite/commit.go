@@ -54,8 +54,8 @@ func ask[V any](ctx context.Context, s *embedded, reserves bool,
 }
 
 // serve runs operations until the store is closed. All operations that wait at the
-// same moment share one transaction, because the fsyncs of a commit cost the same
-// for one or many.
+// same moment share one transaction. The fsyncs of a commit cost the same for one
+// or many.
 func (s *embedded) serve() error {
 	idle := time.NewTicker(seenEvery)
 	defer idle.Stop()

@@ -37,9 +37,10 @@
 // # Copies
 //
 // Two copies of a store would issue the same ids. So a store is bound to properties
-// that a copy does not have. A restart, a reboot, a bind mount, a new container on
-// the same volume, and renaming or moving the directory on its disk keep them. Each
-// property is compared with the stored one if the system reports it:
+// that a copy does not have. They stay after a restart, a reboot or a bind mount,
+// and in a new container on the same volume. They also stay if the directory is
+// renamed or moved on its disk. Each property is compared with the stored one if
+// the system reports it:
 //
 //   - the birth time of the file, in nanoseconds. No program can set it (statx(2)).
 //     On ext4 with 128-byte inodes, which have no birth time, it is the file's random

@@ -36,6 +36,7 @@ type preparer interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
+// prepare prepares all statements. They are closed with their connection.
 func (d *dialect) prepare(ctx context.Context, on preparer) (*statements, error) {
 	s := new(statements)
 	for _, p := range []struct {

@@ -95,9 +95,9 @@ func (d *directory) Close() error {
 	return nil
 }
 
-// makeDirectory creates a directory and its missing parents durably. If they
-// vanished in a power failure, a new store would take the place of the old one and
-// issue its ids again.
+// makeDirectory creates a directory and its missing parents durably. If a power
+// failure removed them, the next start would make a new store, which would issue
+// the same ids again.
 func makeDirectory(abs string) error {
 	var parents []string // of the directories that are missing
 	for p := abs; p != filepath.Dir(p); p = filepath.Dir(p) {
@@ -120,6 +120,8 @@ func makeDirectory(abs string) error {
 // sync makes the entries of the directory durable.
 func (d *directory) sync() error { return syncOpened(d.root.Open(".")) }
 
+// syncOpened syncs an opened directory and closes it. It takes the results of an
+// Open call.
 func syncOpened(dir *os.File, err error) error {
 	if err != nil {
 		return err

@@ -80,8 +80,8 @@ func TestLastingDiskErrorGrantsNothing(t *testing.T) {
 	}
 }
 
-// underFaults runs children that make some attempts to reserve, each under
-// the n-th of several faults, and checks that nothing is granted twice.
+// underFaults runs one child under each of several faults. Each child makes some
+// attempts to reserve. No number may be granted twice.
 func underFaults(t *testing.T, dir string, attempts int, fault string, faults int,
 	each func(n, granted int, said string),
 ) {

@@ -47,14 +47,18 @@ func (s *statements) runRelease(ctx context.Context, key string, hi, to, now int
 	return err
 }
 
+// runReserved returns the marks of all keys with a prefix, in the order of the
+// keys.
 func (s *statements) runReserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
 	return collect(s.reserved, scanMark, ctx, prefix, prefixEnd(prefix))
 }
 
+// runMark returns the mark of a key, or none.
 func (s *statements) runMark(ctx context.Context, key string) ([]generator.Mark, error) {
 	return collect(s.mark, scanMark, ctx, key)
 }
 
+// scanMark reads key, hi, owner, updated and intact. A damaged row is an error.
 func scanMark(rows *sql.Rows) (m generator.Mark, err error) {
 	var updated int64
 	var intact bool
@@ -109,6 +113,7 @@ func (s *statements) runUndefine(ctx context.Context, name string) error {
 	return generator.ChangedError(name)
 }
 
+// runDefined returns the definition of a name. Dropped names are ErrUnknown.
 func (s *statements) runDefined(ctx context.Context, name string) (generator.Definition, error) {
 	d, dropped, err := scanDefinition(s.defined.QueryRowContext(ctx, name))
 	if dropped || errors.Is(err, sql.ErrNoRows) {
@@ -120,6 +125,8 @@ func (s *statements) runDefined(ctx context.Context, name string) (generator.Def
 	return d, err
 }
 
+// runList returns all definitions in the order of their names, without dropped
+// ones.
 func (s *statements) runList(ctx context.Context) ([]generator.Definition, error) {
 	return collect(s.list, func(rows *sql.Rows) (generator.Definition, error) {
 		d, _, err := scanDefinition(rows)

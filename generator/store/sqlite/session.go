@@ -65,6 +65,7 @@ func (s *session) open(ctx context.Context, d *directory) (meta, error) {
 	return m, s.prepare(ctx)
 }
 
+// prepare prepares all statements of the session.
 func (s *session) prepare(ctx context.Context) (err error) {
 	if s.statements, err = sqliteDialect.prepare(ctx, s.db); err != nil {
 		return err

@@ -13,7 +13,7 @@ const (
 // looked up afterwards.
 //
 // Reserve needs no check for overflow. SQLite turns a sum that does not fit into a
-// floating-point number, which is greater than every bound, so min returns the
+// floating-point number. That is greater than every bound, so min returns the
 // bound.
 var sqliteDialect = dialect{
 	reserve: `

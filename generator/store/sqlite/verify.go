@@ -123,6 +123,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
+// userVersion returns the format of the file.
 func userVersion(ctx context.Context, db *sql.DB) (v int64, err error) {
 	return v, db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 }

@@ -17,6 +17,7 @@ type session struct {
 	stop chan struct{}
 }
 
+// connect returns a new session. It connects and authenticates in the background.
 func (e *Engine) connect() (*session, error) {
 	conn, _, err := zk.Connect(e.hosts, sessionTimeout, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(func(zk.Event) {}),
 		zk.WithDialer(dialer(e.secure)))

@@ -145,6 +145,7 @@ func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err erro
 	return time.UnixMilli(stat.Mtime), time.UnixMilli(stat.Mtime + 1), nil
 }
 
+// unprepared returns the error for an ensemble without a marker.
 func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "zookeeper://…", nil) }
 
 // ask waits for f until ctx ends. The library's calls take no context. A call that
