@@ -375,7 +375,7 @@ func TestNextOfAScatteredGeneratorRefusesABadCount(t *testing.T) {
 	}
 }
 
-func TestReadersUndoWithoutAServer(t *testing.T) {
+func TestReadersNeedNoServer(t *testing.T) {
 	w := mustWorld(t)
 	for name, options := range map[string]string{
 		"plain": `{}`, "hex": `{"text":"hex","prefix":"x"}`, "shy": `{"scatter":true}`, "both": `{"text":"base32","check":true,"scatter":{"bits":40}}`,

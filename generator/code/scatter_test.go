@@ -74,7 +74,7 @@ func TestSipRound(t *testing.T) {
 }
 
 // Images of neighbors differ in about half of the bits, and their order is random.
-func TestScatteredNeighborsHaveNothingInCommon(t *testing.T) {
+func TestImagesOfNeighborsAreUnrelated(t *testing.T) {
 	const n = 4096
 	for _, width := range []int{20, 40, 53, 63} {
 		p := newPermutation("a key of a test", width)

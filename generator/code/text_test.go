@@ -85,7 +85,7 @@ func TestLuhnInAnotherBase(t *testing.T) {
 	}
 }
 
-func TestParseCodeIsKindToReaders(t *testing.T) {
+func TestParseCodeIgnoresCaseAndSeparators(t *testing.T) {
 	for _, c := range []struct {
 		options, code string
 		want          int64

@@ -11,7 +11,7 @@ import (
 	"nextid/generator/history"
 )
 
-func TestReadLinesTakesWhatAppendLineWrote(t *testing.T) {
+func TestReadLinesReadsAppendLine(t *testing.T) {
 	var text []byte
 	text = history.AppendLine(text, "orders", run(1, 1, 100))
 	text = history.AppendLine(text, "a.b:c-d", run(-5, -3, 7))

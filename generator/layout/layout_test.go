@@ -322,7 +322,7 @@ func TestReversedTimesAreThoseOfCockroachDB(t *testing.T) {
 	}
 }
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidLayouts(t *testing.T) {
 	epoch := time.UnixMilli(twitterEpoch)
 	usual := []Field{{Time, 41}, {Worker, 10}, {Sequence, 12}}
 	for _, c := range []struct {
@@ -407,7 +407,7 @@ func TestBoundsOfInstantsOutsideTheLayoutAreRefused(t *testing.T) {
 	}
 }
 
-func TestLayoutsSayWhatTheyHold(t *testing.T) {
+func TestFieldsWorkersAndRatesOfLayouts(t *testing.T) {
 	for _, c := range []struct {
 		name, fields  string
 		workers, rate int64

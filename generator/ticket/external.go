@@ -158,7 +158,7 @@ func (l Location) OpenSQL(p Passwords, settings map[string]string) (*sql.DB, err
 		}
 		db = sql.OpenDB(connector)
 	case Redis:
-		return nil, errors.New("a Redis understands no SQL")
+		return nil, errors.New("Redis has no SQL")
 	}
 	db.SetMaxOpenConns(1)
 	return db, nil
@@ -174,7 +174,7 @@ func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, 
 	number := 0
 	if d := l.database(); d != "" {
 		if number, err = strconv.Atoi(d); err != nil {
-			return nil, fmt.Errorf("%q is no number of a Redis database", d)
+			return nil, fmt.Errorf("%q is not the number of a Redis database", d)
 		}
 	}
 	o := &redis.Options{

@@ -231,5 +231,5 @@ func readRedis(ctx context.Context, d *takenDatabase) (p position, err error) {
 			return p, err
 		}
 	}
-	return p, fmt.Errorf("others change the key %q all the time", d.key)
+	return p, fmt.Errorf("other clients change the key %q too often", d.key)
 }

@@ -22,7 +22,7 @@ var reasons = []struct {
 	{
 		[]string{"55P03"},
 		[]uint16{1205},
-		"A transaction has used the table all the time. Other statements got the lock in between, and nothing was changed. Call it again when that transaction has ended.",
+		"A transaction used the table during the whole wait. Other statements got the lock in between, and nothing was changed. Call it again when that transaction has ended.",
 	},
 	{
 		[]string{"28P01", "28000"},

@@ -241,7 +241,7 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 		s.last = newest
 		return runs, nil
 	}
-	return nil, &downError{errors.New("gives numbers that it gave before")}
+	return nil, &downError{errors.New("the database repeats numbers")}
 }
 
 // ask bounds a request to a database, and turns its errors into downError.
@@ -286,7 +286,7 @@ func (s *source) floor(ctx context.Context) (int64, error) {
 	key := generator.NameKey(s.name)
 	m, ok, err := s.cfg.Store.Mark(ctx, key)
 	if err != nil {
-		return 0, fmt.Errorf("the store does not say what was given: %w", err)
+		return 0, fmt.Errorf("cannot read the ceiling in the store: %w", err)
 	}
 	floor := s.options.Start - 1
 	if ok {
@@ -400,7 +400,7 @@ func (s *source) errAllDownLocked() error {
 	return &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: s.name, Cause: errors.Join(causes...),
 		Message: fmt.Sprintf("no database of generator %q answers (%s)", s.name, strings.Join(names, ", ")),
-		Hint:    "They are tried again all the time. Passwords come from the file of the setting database_passwords.",
+		Hint:    "They are retried every few seconds. Passwords come from the file of the setting database_passwords.",
 	}
 }
 

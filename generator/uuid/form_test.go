@@ -75,7 +75,7 @@ func TestFormsOfUUIDs(t *testing.T) {
 }
 
 // The specification of TypeID has this pair.
-func TestTextsThatTellTheirForm(t *testing.T) {
+func TestTextsThatShowTheirForm(t *testing.T) {
 	t.Parallel()
 	want := parse(t, "01890a5d-ac96-774b-bcce-b302099a8057")
 	for _, text := range []string{

@@ -35,7 +35,7 @@ func TestBytesAreHandedOutOnce(t *testing.T) {
 }
 
 // Returned bytes are cleared by the next call.
-func TestBuffersForget(t *testing.T) {
+func TestNextClearsEarlierBytes(t *testing.T) {
 	var f randomBytes
 	var last []byte
 	for i := range 500 {

@@ -149,7 +149,7 @@ func TestTypeIDsOfTheSpecification(t *testing.T) {
 }
 
 // Ids of all kinds differ and show their time.
-func TestCodesAreDifferentAndTellTheirTime(t *testing.T) {
+func TestCodesDifferAndShowTheirTime(t *testing.T) {
 	for _, c := range []struct {
 		kind, options string
 		length        int

@@ -63,7 +63,7 @@ func TestExamplesOfTheRFC(t *testing.T) {
 	}
 }
 
-func TestForeignVariantsSayNothing(t *testing.T) {
+func TestForeignVariantsHaveNoParts(t *testing.T) {
 	for _, u := range []UUID{Nil, Max, parse(t, "00000000-0000-7000-c000-000000000000")} {
 		if _, ok := u.Time(); ok || u.Version() != 0 || u.Standard() {
 			t.Errorf("%s: version %d", u, u.Version())

@@ -20,9 +20,9 @@ func logged() (*slog.Logger, *strings.Builder) {
 	return slog.New(slog.NewTextHandler(&b, nil)), &b
 }
 
-// TestRedisHandsOut checks that the counter wraps around, and that there is no wish
+// TestRedisCounterWrapsAround checks that the counter wraps around, and that there is no wish
 // without Redis.
-func TestRedisHandsOut(t *testing.T) {
+func TestRedisCounterWrapsAround(t *testing.T) {
 	t.Parallel()
 	server := dbtest.Redis(t)
 	log, text := logged()

@@ -75,16 +75,16 @@ func parse(text string) (location, error) {
 	case "sentinel":
 		port = defaultSentinelPort
 		if l.master, path, _ = strings.Cut(path, "/"); l.master == "" {
-			return l, errors.New("the URL does not say what the sentinels call the master: redis+sentinel://HOST:26379/MASTER")
+			return l, errors.New("the URL lacks the name of the master: redis+sentinel://HOST:26379/MASTER")
 		}
 	default:
 		if len(hosts) > 1 {
-			return l, errors.New("several hosts are those of sentinels (redis+sentinel://) or of a cluster (redis+cluster://)")
+			return l, errors.New("several hosts need redis+sentinel:// or redis+cluster://")
 		}
 	}
 	if path != "" {
 		if l.number, err = strconv.Atoi(path); err != nil {
-			return l, fmt.Errorf("%q is no number of a Redis database", path)
+			return l, fmt.Errorf("%q is not the number of a Redis database", path)
 		}
 	}
 	for i, host := range hosts {

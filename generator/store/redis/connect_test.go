@@ -27,10 +27,10 @@ func TestAnErrorIsNoSetting(t *testing.T) {
 func TestURLs(t *testing.T) {
 	for text, bad := range map[string]string{
 		"redis://h": "", "rediss://u:p@h:1/2?namespace=x&wait=1": "", "redis+cluster://a,b:1/0": "", "redis+sentinel://a,b/ids/3": "",
-		"redis://a,b":               "several hosts are those of sentinels (redis+sentinel://) or of a cluster (redis+cluster://)",
+		"redis://a,b":               "several hosts need redis+sentinel:// or redis+cluster://",
 		"redis+cluster://a/1":       "a Redis Cluster has no numbered databases",
-		"redis+sentinel://a":        "the URL does not say what the sentinels call the master: redis+sentinel://HOST:26379/MASTER",
-		"redis+sentinel://a/ids/x":  `"x" is no number of a Redis database`,
+		"redis+sentinel://a":        "the URL lacks the name of the master: redis+sentinel://HOST:26379/MASTER",
+		"redis+sentinel://a/ids/x":  `"x" is not the number of a Redis database`,
 		"redis://h?wait=many":       "wait=many is not a number of replicas",
 		"rediss://h?ca=/none/there": "open /none/there: no such file or directory",
 		"h":                         "not a URL",

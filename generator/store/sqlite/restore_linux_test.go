@@ -84,9 +84,9 @@ func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
 	}
 }
 
-// TestCareOfFilesIsNoRestore changes the files as packages, administrators and
+// TestFileMaintenanceIsNoRestore changes the files as packages, administrators and
 // backups do that restore nothing.
-func TestCareOfFilesIsNoRestore(t *testing.T) {
+func TestFileMaintenanceIsNoRestore(t *testing.T) {
 	for _, command := range []string{
 		"chmod -R u+rw,g-w $DIR",
 		"chown -R $(id -u):$(id -g) $DIR",

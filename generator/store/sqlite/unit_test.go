@@ -174,7 +174,7 @@ func TestPrefixEnd(t *testing.T) {
 	})
 }
 
-func TestStoreErrorNamesWhatTheSystemSaid(t *testing.T) {
+func TestStoreErrorsByCause(t *testing.T) {
 	own := &generator.Error{Kind: generator.ErrUnknown, Message: "mine"}
 	for _, c := range []struct {
 		err  error
