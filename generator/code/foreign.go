@@ -48,7 +48,7 @@ func newForeign(t *Text) (foreign, error) {
 	case base64url:
 		return base64Form{}, nil
 	}
-	return nil, nil // digits of a base are no error
+	return nil, nil //nolint:nilnil // digits of a base are no error
 }
 
 type hashidsForm struct{ h *hashids.HashID }

@@ -154,8 +154,8 @@ func (w wrapped) Public(stored json.RawMessage) json.RawMessage {
 	if err == nil && (o.Text != nil || o.Scatter != nil) {
 		_, kind, err = split(stored)
 	}
-	if err != nil { // shows no key in any case
-		return json.RawMessage("{}") // rather than a key
+	if err != nil {
+		return json.RawMessage("{}") // shows no key in any case
 	}
 	if p, ok := generator.KindAs[generator.Publisher](w.Kind); ok {
 		kind = p.Public(kind)
@@ -187,7 +187,7 @@ func (w wrapped) Coder(stored json.RawMessage) (generator.Coder, error) {
 	if c, ok := generator.KindAs[generator.CoderKind](w.Kind); ok {
 		return c.Coder(stored)
 	}
-	return nil, nil // having no text form is no error
+	return nil, nil //nolint:nilnil // having no text form is no error
 }
 
 // Open implements generator.Kind.

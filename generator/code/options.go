@@ -146,7 +146,7 @@ func (g *given) text() (*Text, error) {
 			g.Alphabet != nil || g.Salt != nil {
 			g.Text = json.RawMessage(`"` + decimal + `"`)
 		} else {
-			return nil, nil // having no text form is no error
+			return nil, nil //nolint:nilnil // having no text form is no error
 		}
 	}
 	t := &Text{}
@@ -216,7 +216,7 @@ func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 	var yes bool
 	switch {
 	case absent(raw):
-		return nil, nil // having no scatter is no error
+		return nil, nil //nolint:nilnil // having no scatter is no error
 	case json.Unmarshal(raw, &yes) == nil:
 		if !yes {
 			return nil, nil //nolint:nilnil // as above

@@ -133,8 +133,8 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 		}
 		return err
 	}
-	if r.Last() < s.end.Load()-s.options.Increment { // another reservation was made after it
-		return nil // not the newest: another reservation came after it
+	if r.Last() < s.end.Load()-s.options.Increment {
+		return nil // another reservation was made after it
 	}
 	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Load(), r.First)
 }

@@ -389,7 +389,7 @@ func TestRaise(t *testing.T) {
 		raise(31, true)
 		w.wants(other, 1, generator.Range{First: 41, Step: 5, Count: 1}) // 36 is in hand at g
 		w.wants(g, 1, generator.Range{First: 36, Step: 5, Count: 1})
-		raise(7, true) // below already: no number is left out
+		raise(7, true) // 7 is below: no number is left out
 		w.wants(g, 1, generator.Range{First: 46, Step: 5, Count: 1})
 		raise(48, true)
 		raise(100, false)

@@ -83,7 +83,7 @@ type datedSource struct {
 
 	mu   sync.Mutex // guards end
 	end  int64      // end of the last reservation, a position
-	date int64      // newest date that was issued or seen, as digits; owned by the Queue's requests
+	date int64      // newest date that was issued or seen, as digits; used only in requests of the Queue
 }
 
 var _ AllSource = (*datedSource)(nil)
@@ -258,10 +258,6 @@ func (s *datedSource) errAhead(date int64, now time.Time) error {
 //	position   the store's number: the period's last date, then the number
 //	id         the date, from the year down as the pattern has it, then the number
 //	code       prefix, date in the form of the pattern, separator, number, suffix
-//
-//	position   what the store counts: the period's last date, then the number
-//	id         the date, as the pattern has it from the year down, then the number
-//	code       prefix, the date as the pattern writes it, separator, number, suffix
 type scheme struct {
 	DatedOptions
 	pattern pattern

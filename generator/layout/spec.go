@@ -207,11 +207,6 @@ func pinned(stored json.RawMessage) *Layout {
 //	"41, 10, 12"                                  time, worker and sequence; of four, the second is a datacenter
 //	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
 //	[{"kind": "time", "bits": 41}, …]             as it is stored
-//
-//	"time 41, worker 10, sequence 12"
-//	"41, 10, 12"                                  time, worker and sequence; of four, the second is a datacenter
-//	{"time": 41, "worker": 10, "sequence": 12}    in the usual order
-//	[{"kind": "time", "bits": 41}, …]             as it is stored
 type FieldList []Field
 
 // usualOrder is the order of the fields of a JSON object.

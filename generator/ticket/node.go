@@ -153,8 +153,8 @@ func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 // raise inserts a number and deletes the row again. The table's counter stays above
 // that number, which is not issued.
 func (n *mysqlNode) raise(ctx context.Context, v int64) error {
-	if v < n.offset { // a new table begins at the offset
-		return nil // a new table begins there
+	if v < n.offset {
+		return nil // a new table begins at the offset
 	}
 	tx, err := n.conn.BeginTx(ctx, nil)
 	if err != nil {

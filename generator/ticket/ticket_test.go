@@ -200,7 +200,7 @@ func TestTickets(t *testing.T) {
 		if id := b.draw(1)[0]; id <= 1000 {
 			t.Errorf("%d on the other server", id)
 		}
-		if err := a.Raise(t.Context(), 10, true); err != nil { // below already
+		if err := a.Raise(t.Context(), 10, true); err != nil { // 10 is below
 			t.Fatal(err)
 		}
 		a.draw(1)

@@ -63,9 +63,9 @@ var ErrRange = errors.New("time is outside of 1970-01-01 to the year 10889")
 
 // Source makes UUIDs. It may be used by several goroutines at once.
 type Source struct {
-	clock generator.Clock // time of the last version 7, ns
-	last7 atomic.Int64    // tick of the last version 8
-	last8 atomic.Int64    // tick of the latest version 8
+	clock generator.Clock
+	last7 atomic.Int64 // time of the last version 7, ns
+	last8 atomic.Int64 // tick of the last version 8
 
 	mu    sync.Mutex // guards last1
 	last1 int64      // tick of the last version 1 or 6

@@ -195,8 +195,8 @@ func (l leaf) content() []byte {
 		Timestamp int64  `json:"timestamp"`
 	}{host, port, time.Now().UnixMilli()})
 	if err != nil {
-		panic(err) // texts and a number always encode
-	} // strings and a number always encode
+		panic(err) // strings and a number always encode
+	}
 	return b
 }
 

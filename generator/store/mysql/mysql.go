@@ -104,7 +104,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	switch number(err) {
 	case errNoTable, errNoDatabase:
 		return shared.NoSchema(e.what, "mysql://…", err)
-	case errNoRight, errNoRightToDB: // also of a table that is not there
+	case errNoRight, errNoRightToDB: // also for a missing table
 		return shared.NoRights(e.what, "mysql://…", err)
 	case errReadOnly, errReadOnlyTx, errReadOnlyAll:
 		return shared.ReadOnly(e.what, err)
@@ -243,7 +243,7 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 		found[r.Key] = &r
 		granted[r.Key] = bytes.Equal(token, tokens[r.Key])
 	}
-	// Without the result after COMMIT nothing above was committed for certain.
+	// Without the result after COMMIT, the commit is not certain.
 	if !rows.NextResultSet() || !rows.Next() {
 		return nil, errors.Join(errors.New("no answer to the commit"), rows.Err())
 	}

@@ -359,7 +359,7 @@ const listAtOnce = 1000
 func (e *Engine) Rows(ctx context.Context, prefix string) (all []shared.Row, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		for from := "[" + prefix; ; {
-			keys, err := c.ZRangeByLex( //nolint:staticcheck // what stands for it is new in Redis 6.2
+			keys, err := c.ZRangeByLex( //nolint:staticcheck // its replacement is new in Redis 6.2
 				ctx, e.index, &redis.ZRangeBy{Min: from, Max: "[" + prefix + "\xff", Count: listAtOnce}).Result()
 			if err != nil || len(keys) == 0 {
 				return err

@@ -22,7 +22,7 @@ type embedded struct {
 
 	queue   chan *operation
 	closing chan struct{}
-	closed  func() error                        // waits for serve to end
+	closed  func() error                        // stops serve and waits for its end
 	trouble atomic.Pointer[generator.StoreDown] // first error since the last transaction that succeeded, or nil
 
 	// Owned by serve.
