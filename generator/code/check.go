@@ -40,8 +40,8 @@ func usualCheck(base string) string {
 	return luhn
 }
 
-// luhnSum doubles every second digit from the right; a result of two digits counts
-// as their sum.
+// luhnSum doubles every second digit, beginning with the last. A result of two
+// digits counts as their sum.
 func luhnSum(digits []byte, base byte) byte {
 	sum, n := 0, int(base)
 	for i, d := range digits {

@@ -217,7 +217,7 @@ func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 		if !lockBusy(err) {
 			return p, err
 		}
-		// Let those who wait behind us get the lock.
+		// The pause lets waiting statements of others get the lock.
 		select {
 		case <-time.After(lockPause):
 		case <-ctx.Done():

@@ -13,8 +13,8 @@ import (
 )
 
 // Bounds returns the least and the greatest UUID of a version for the instant t.
-// Version 7 counts milliseconds; version 6, and version 8 as V8 makes it, count
-// microseconds here. Other versions do not sort by time: ErrWrongKind.
+// They cover the millisecond of t for version 7, and its microsecond for version 6
+// and the version 8 of V8. Other versions do not sort by time: ErrWrongKind.
 func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
 	var first, last int64 // the bits above the random ones, without version and variant
 	switch micros := t.UnixMicro(); version {

@@ -2,10 +2,10 @@
 // speak their protocol and SQL: TiDB and Vitess. Engine implements shared.Engine;
 // Driver describes it to the server.
 //
-// A round of reservations is one text of several statements, from START TRANSACTION
-// to COMMIT and one SELECT. So it takes one round trip and one commit. The result
-// of the last SELECT proves that the commit was done. A row keeps the random token
-// of its last reservation; the token shows which asks were granted.
+// A round of reservations is one text of several statements: START TRANSACTION to
+// COMMIT, and a last SELECT. So it takes one round trip and one commit. The result
+// of that SELECT proves that the commit was done. A row keeps the random token of
+// its last reservation; the token shows which asks were granted.
 //
 // The epoch is MySQL's server_uuid, and on MariaDB server_id and gtid_domain_id.
 // TiDB and Vitess do not identify a server; there the epoch is constant.
