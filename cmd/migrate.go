@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // migrateCommand is the parent of the commands that change a database's
@@ -17,6 +19,17 @@ func (p *program) migrateCommand() *cobra.Command {
 // parentCommand returns a command that only shows the commands below it.
 func parentCommand(use, short, long string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+}
+
+// progressLine returns a function that shows a line on the terminal in the place of
+// the one before, nil where standard error is no terminal.
+func (p *program) progressLine() func(line string) {
+	terminal, ok := p.stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(terminal.Fd())) {
+		return nil
+	}
+	const erase = "\r\x1b[K" // ECMA-48, EL
+	return func(line string) { fmt.Fprint(terminal, erase+line) }
 }
 
 // printEach prints what a status has found, a line each.

@@ -53,7 +53,7 @@ func (p *program) withPassword(url, variable string) string {
 // shardsOptions reads the flags.
 func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Options, error) {
 	o := f.Options
-	o.Out = p.stdout
+	o.Out, o.Progress = p.stdout, p.progressLine()
 	if len(f.dsn) == 0 {
 		return o, usageFailure(cmd, "--dsn URL of a shard is missing")
 	}

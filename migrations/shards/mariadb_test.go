@@ -146,7 +146,15 @@ func (f *fleet) setting(i int) string {
 
 // testThreeShards is for both kinds of database.
 func testThreeShards(t *testing.T, f *fleet) {
-	f.up(3)
+	var lines []string
+	o := f.options()
+	o.Progress = func(line string) { lines = append(lines, line) }
+	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(lines); n == 0 || lines[n-1] != "" || !slices.ContainsFunc(lines, func(line string) bool { return strings.HasSuffix(line, " goes above all shards, 1 of 1") }) {
+		t.Errorf("the terminal shows %q", lines)
+	}
 	for i := range 3 {
 		if id := f.ids(i, 1)[0]; id%3 != int64(i+1)%3 || id > 6 {
 			t.Errorf("the first id of shard %d is %d", i+1, id)

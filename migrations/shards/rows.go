@@ -77,11 +77,12 @@ func (s *set) rows(ctx context.Context, r *Report) error {
 	}
 	done := map[string]bool{}
 	for _, one := range s.shards {
-		for _, l := range one.state.Lines {
+		for i, l := range one.state.Lines {
 			if done[l.Name] || l.column == "" || l.trouble != "" || l.empty {
 				continue
 			}
 			done[l.Name] = true
+			s.progress("rows of %s, %d of %d", l.Name, i+1, len(one.state.Lines))
 			if err := s.rowsOf(ctx, l.Name, r); err != nil {
 				return err
 			}

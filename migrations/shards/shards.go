@@ -23,6 +23,9 @@ type Options struct {
 	Exclude   []string      // schemas, tables, columns or sequences that are left alone
 	Rows      Rows          // whether Status looks at rows
 	Out       io.Writer     // what is done, a line each
+	// Progress shows how far a command is, in a line that replaces the one before.
+	// "" removes it. nil: there is no terminal.
+	Progress func(line string)
 
 	dry io.Writer
 }
@@ -82,6 +85,7 @@ func (s *set) lock(ctx context.Context) error {
 }
 
 func (s *set) close() error {
+	s.progress("")
 	var all error
 	for _, one := range s.shards {
 		all = errors.Join(all, one.Close())
@@ -139,7 +143,14 @@ func (s *set) warn(format string, args ...any) {
 	if s.dry != nil {
 		prefix = "-- "
 	}
+	s.progress("")
 	fmt.Fprintf(s.Out, prefix+format+"\n", args...)
+}
+
+func (s *set) progress(format string, args ...any) {
+	if s.Progress != nil {
+		s.Progress(fmt.Sprintf(format, args...))
+	}
 }
 
 // Up makes databases a set of shards, number i of N with the progression i,
@@ -390,6 +401,7 @@ func (s *set) give(ctx context.Context, one *shard, m Member) error {
 		one.planned = &m
 	}
 	s.say(one, "shard %d of %d draws %s", m.Number, m.Of, m.Has)
+	s.progress("%s: %d columns get their progression", one.name, len(one.state.Lines))
 	return one.assign(ctx, one.state.Lines, m.Has)
 }
 
@@ -446,10 +458,11 @@ func whoAre(sessions []session) string {
 // full names those whose type has no numbers left.
 func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
 	return full, one.together(ctx, func() error {
-		for _, l := range one.state.Lines {
+		for i, l := range one.state.Lines {
 			if l.Started && !again || l.trouble != "" {
 				continue
 			}
+			s.progress("%s: %s goes above all shards, %d of %d", one.name, l.Name, i+1, len(one.state.Lines))
 			err := one.start(ctx, l, has, s.drawn(l.Name))
 			switch {
 			case errors.Is(err, errUsedUp):
