@@ -387,7 +387,7 @@ func (e *Entry) openNow(ctx context.Context) (*live, error) {
 	for {
 		f := e.found.Swap(nil)
 		if f == nil {
-			read, err := e.registry.load(ctx, e.name)
+			read, _, err := e.registry.load(ctx, e.name)
 			if err != nil {
 				return nil, err
 			}

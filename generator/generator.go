@@ -10,8 +10,12 @@
 // name never changes.
 //
 // Locks: an Entry's lock is held while its generator is opened, altered or dropped,
-// so possibly for long; its waiters stop with their context. Registry.opening is
-// taken last and never held while the store is asked. The fast path takes no lock.
+// so possibly for long; its waiters stop with their context. Registry.changing is
+// taken under it, when an opening reserves time, and above it, when closeChanged
+// closes generators. That is no deadlock: closeChanged waits only for the lock of a
+// live generator, whose holder closes the generator before it reserves, and goes on
+// when the generator is closed. Registry.opening is taken last and never held while
+// the store is asked. The fast path takes no lock.
 //
 // The package knows no SQL and no wire protocol. Kinds (snowflake, segment, …) and
 // stores (sqlite, memory, …) are packages below this one; only package server and

@@ -138,17 +138,24 @@ func (r *Registry) Lookup(name []byte) *Entry { return r.names.find(name) }
 // Get returns the entry of name. It looks up a new name in the store, and creates
 // it if Config.AutoCreate is set. Names that do not exist take no memory.
 func (r *Registry) Get(ctx context.Context, name string) (*Entry, error) {
+	e, _, err := r.GetOrCreate(ctx, name)
+	return e, err
+}
+
+// GetOrCreate is Get that reports whether it has created the name.
+func (r *Registry) GetOrCreate(ctx context.Context, name string) (e *Entry, created bool, err error) {
 	if err := CheckName(name); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if e := r.Lookup([]byte(name)); e != nil {
-		return e, nil
+		return e, false, nil
 	}
-	f, err := r.load(ctx, name)
+	f, created, err := r.load(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return r.entry(f)
+	e, err = r.entry(f)
+	return e, created, err
 }
 
 // GetAs is Get with another kind and options for auto-created names. A matching
@@ -332,34 +339,33 @@ func (r *Registry) Close(ctx context.Context) error {
 
 // load finds the definition of name. It creates the name if the configuration asks
 // for it.
-func (r *Registry) load(ctx context.Context, name string) (found, error) {
+func (r *Registry) load(ctx context.Context, name string) (f found, created bool, err error) {
 	if r.closed.Load() {
-		return found{}, ShutdownError(name)
+		return f, false, ShutdownError(name)
 	}
-	f, err := r.find(ctx, name)
-	if !errors.Is(err, ErrUnknown) {
-		return f, err
+	if f, err = r.find(ctx, name); !errors.Is(err, ErrUnknown) {
+		return f, false, err
 	}
 	d, known := r.declared[name] // a declared name that was dropped since the start
 	if !known {
 		if d, known, err = r.template(ctx, name); err != nil {
-			return f, err
+			return f, false, err
 		}
 	}
 	switch {
 	case known:
 	case r.cfg.AutoCreate == "":
-		return f, &Error{
+		return f, false, &Error{
 			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
 			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create.",
 		}
 	default:
 		if d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate]); err != nil {
-			return f, err
+			return f, false, err
 		}
 	}
-	f.Definition, _, err = r.define(ctx, d)
-	return f, err
+	f.Definition, created, err = r.define(ctx, d)
+	return f, created, err
 }
 
 // define writes a normalized definition to the store unless its name exists.

@@ -27,11 +27,8 @@ func entry(x *engine.Exec, name string) (*generator.Entry, error) {
 	if e := x.Host.Registry().Lookup([]byte(name)); e != nil {
 		return e, nil
 	}
-	e, err := Registry(x).Existing(x.Ctx, name)
-	if !Missing(err) {
-		return e, err
-	}
-	if e, err = Registry(x).Get(x.Ctx, name); err == nil {
+	e, created, err := Registry(x).GetOrCreate(x.Ctx, name)
+	if created && err == nil {
 		noteOfResembling(x, name)
 	}
 	return e, err
