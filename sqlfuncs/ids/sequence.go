@@ -75,30 +75,26 @@ func nextval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 // sequenceFor makes the generator of a name that a client asks for as a
 // sequence and that does not exist: what the configuration gives to sequences,
 // or what next_id would make. A client that counts on from what it gets (JPA's
-// allocationSize, hi/lo) needs room between the ids, or two of them take the
-// same: it is told how much there is.
+// allocationSize) needs room between the ids, or two of them take the same. hi/lo
+// multiplies what it gets, which overflows with ids of time. The notice says both.
 func sequenceFor(x *engine.Exec, name string) error {
 	registry := x.Host.Registry()
 	if err := x.Host.Client().May(name); err != nil || registry.Lookup([]byte(name)) != nil || x.Host.Client().NoCreate {
 		return err
 	}
-	_, err := Registry(x).Existing(x.Ctx, name)
+	e, err := Registry(x).Existing(x.Ctx, name)
 	if !Missing(err) {
 		return err
 	}
 	if auto := serverOf(x).Sequence; auto.Kind != "" {
-		_, err = registry.GetAs(x.Ctx, name, auto.Kind, auto.Options)
+		e, err = registry.GetAs(x.Ctx, name, auto.Kind, auto.Options)
 	} else {
-		_, err = registry.Get(x.Ctx, name)
+		e, err = registry.Get(x.Ctx, name)
 	}
 	if err != nil {
 		return err
 	}
 	noteOfResembling(x, name)
-	e, err := registry.Existing(x.Ctx, name)
-	if err != nil {
-		return err
-	}
 	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return err
@@ -106,6 +102,9 @@ func sequenceFor(x *engine.Exec, name string) error {
 	room := "1 apart: a client that takes several numbers from one call would take those of others"
 	if n := Increment(d); n != 1 {
 		room = fmt.Sprintf("%d or more apart, for clients that take so many numbers from one call", n)
+	}
+	if _, counts := SeriesOf(d); !counts {
+		room += ", and too large for hi/lo, which multiplies them"
 	}
 	x.Host.Notice(fmt.Sprintf("sequence %q did not exist: a generator of kind %s was made, whose ids are %s; "+
 		"CREATE SEQUENCE … INCREMENT BY makes others, and auto_create_sequence says what is made", name, d.Kind, room))
