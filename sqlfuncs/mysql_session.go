@@ -32,11 +32,11 @@ func (s *Session) Warnings() int { return len(s.mysql.Warnings) }
 // Database returns the default database, "" if none was chosen.
 func (s *Session) Database() string { return s.mysql.Database }
 
-// OwnDatabase is the name of nextid's database when no default was chosen.
+// OwnDatabase names nextid's database for sessions that chose no default.
 const OwnDatabase = engine.NextidSchema
 
-// UseDatabase makes name the default database. Every valid name means the one
-// database. An invalid name is an error (3D000).
+// UseDatabase makes name the default database. A server has one database, for which
+// every valid name stands. An invalid name is an error (3D000).
 func (s *Session) UseDatabase(name string) error {
 	if name == "" || len(name) > mysql.MaxDatabaseBytes {
 		return sqlstate.New(sqlstate.InvalidCatalog, "Unknown database '%s'", sqlstate.Cut(name, mysql.MaxDatabaseBytes))
@@ -65,7 +65,8 @@ func (s *Session) Reset() {
 // handshake.
 func (s *Server) MySQLVersion() string { return mysql.Version(s.version) }
 
-// initMySQL sets up a new session in the MySQL dialect.
+// initMySQL sets up a new session in the MySQL dialect. The connection's settings
+// take precedence over those of the client's collation.
 func (s *Session) initMySQL() error {
 	s.mysql = mysql.State{Autocommit: true, Database: s.options.Database}
 	own := mysql.SettingsOf(s.options.Collation)
@@ -107,8 +108,8 @@ func (s *Session) parseDialect(text string) ([]syntax.Parsed, error) {
 // AffectedRows returns the OK packet's row count for the last statement.
 func (s *Session) AffectedRows() int64 { return s.mysql.Affected }
 
-// beginStatement clears the warnings and the insert id of the last statement. SHOW
-// WARNINGS keeps them.
+// beginStatement clears the warnings, the insert id and the row count of the last
+// statement. SHOW WARNINGS keeps the warnings.
 func (s *Session) beginStatement(st *Statement) {
 	m := &s.mysql
 	if !st.keepsWarnings && len(m.Warnings) > 0 {
@@ -142,24 +143,25 @@ var errMaxStatementTime = sqlstate.New(sqlstate.QueryCanceled, "Query execution 
 // maxStatementTime returns MariaDB's max_statement_time or MySQL's
 // max_execution_time; 0: no limit.
 func (s *Session) maxStatementTime() time.Duration {
-	if d := s.seconds("max_statement_time"); d > 0 {
+	if d := s.timeLimit("max_statement_time", time.Second); d > 0 {
 		return d
 	}
-	return s.seconds("max_execution_time") / 1000
+	return s.timeLimit("max_execution_time", time.Millisecond)
 }
 
-// seconds returns a variable whose unit is seconds.
-func (s *Session) seconds(key string) time.Duration {
+// timeLimit returns a variable that counts units, at most maxTimeLimit. 0 means that
+// there is no limit.
+func (s *Session) timeLimit(key string, unit time.Duration) time.Duration {
 	text, _ := s.vars.Get(key)
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f <= 0 {
 		return 0
 	}
-	return time.Duration(min(f, maxSeconds) * float64(time.Second))
+	return time.Duration(min(f*float64(unit), float64(maxTimeLimit)))
 }
 
-// maxSeconds limits a timeout to about a year.
-const maxSeconds = 366 * 86_400
+// maxTimeLimit is about a year, the largest max_statement_time.
+const maxTimeLimit = 366 * 24 * time.Hour
 
 // selectLimit returns sql_select_limit for a statement, -1 for none. A LIMIT in the
 // statement takes precedence.

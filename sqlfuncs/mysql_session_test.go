@@ -2,6 +2,7 @@ package sqlfuncs_test
 
 import (
 	"testing"
+	"time"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -111,6 +112,19 @@ func TestMySQLLimitsOfRowsAndTime(t *testing.T) {
 	}
 	if number, state := s.MySQLError(t, "SELECT SLEEP(100)"); number != 1969 || state != "70100" {
 		t.Errorf("SLEEP beyond max_statement_time: %d %s", number, state)
+	}
+}
+
+func TestMaxExecutionTimeCountsMilliseconds(t *testing.T) {
+	s := sqltest.NewServer(t).MySQLSession(t)
+	for sql, want := range map[string]time.Duration{
+		"SET max_statement_time = 0, max_execution_time = 1500":     1500 * time.Millisecond,
+		"SET max_statement_time = 0, max_execution_time = 86400000": 24 * time.Hour,
+	} {
+		s.Must(t, sql)
+		if d, _ := s.StatementTimeout(); d != want {
+			t.Errorf("%s: statements may take %v, want %v", sql, d, want)
+		}
 	}
 }
 

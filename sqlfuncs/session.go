@@ -223,7 +223,7 @@ func (s *Session) noteTimeouts() {
 	s.idle, s.timeout = 0, s.maxStatementTime()
 	now, _ := s.vars.Get("wait_timeout")
 	if begins, _ := s.vars.Begins("wait_timeout"); now != begins {
-		s.idle = s.seconds("wait_timeout")
+		s.idle = s.timeLimit("wait_timeout", time.Second)
 	}
 }
 
@@ -295,7 +295,7 @@ func (s *Session) IdleTimeout() time.Duration { return s.idle }
 // limit.
 func (s *Session) IdleInTransactionTimeout() time.Duration {
 	if s.dialect == syntax.MySQL {
-		return s.seconds("idle_transaction_timeout")
+		return s.timeLimit("idle_transaction_timeout", time.Second)
 	}
 	return s.vars.Duration("idle_in_transaction_session_timeout")
 }
