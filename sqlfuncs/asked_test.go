@@ -10,15 +10,15 @@ import (
 	"nextid/sqlfuncs/pgcatalog"
 )
 
-// askers name who may ask beside the clients of wire/clienttest. Those with true
-// say why, behind a colon.
+// askers lists the sources that a line of asked.tsv may name besides the clients of
+// wire/clienttest. true: the line must give a reason after a colon.
 var askers = map[string]bool{
 	"the contract": false, "recorded clients": false, "recorded tools": false, "shapes of tools": false, "psql's backslash commands": false,
 	"administrators": true, "docs": true, "existing tables": true, "language": true, "operators": true, "product": true, "tests": true,
 }
 
-// TestEverythingIsAskedFor: what no client, no tool and no line of the
-// contract asks for is not in nextid. asked.tsv names who does.
+// TestEverythingIsAskedFor checks that each function, table and statement has a line
+// in asked.tsv, which names the clients that use it, and that no line is outdated.
 func TestEverythingIsAskedFor(t *testing.T) {
 	asked := readAsked(t)
 	has := map[string]bool{}
@@ -57,7 +57,7 @@ func TestEverythingIsAskedFor(t *testing.T) {
 	}
 }
 
-// readAsked reads asked.tsv, whose lines name clients and sources that exist.
+// readAsked reads asked.tsv and checks its lines. It returns the sources by name.
 func readAsked(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("asked.tsv")
@@ -80,7 +80,7 @@ func readAsked(t *testing.T) map[string]string {
 		name, who, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		who, tier, _ := strings.Cut(who, "\t")
 		if who == "" || asked[name] != "" {
-			t.Errorf("%q: once, with who asks for it", line)
+			t.Errorf("%q: a name needs one line with the clients that use it", line)
 		}
 		asked[name] = who
 		sources, reason, _ := strings.Cut(who, ":")
@@ -98,7 +98,7 @@ func readAsked(t *testing.T) map[string]string {
 	return asked
 }
 
-// tierOf returns the tier of those who ask, see asked.tsv.
+// tierOf returns the tier of a source, see asked.tsv.
 func tierOf(source string) rune {
 	switch source {
 	case "the contract", "product", "docs", "existing tables", "language":

@@ -21,13 +21,15 @@ const (
 	doorkeeperWays = 4
 )
 
-// doorkeeper keeps the hashes of recent texts, to tell texts that come again.
+// doorkeeper keeps the hashes of recent texts. It keeps texts that occur once out of
+// the cache. The term is that of TinyLFU's admission filter.
 type doorkeeper struct {
 	hashes [doorkeeperSets][doorkeeperWays]atomic.Uint64
-	next   atomic.Uint32 // number of overwritten hashes; selects the place in a set
+	next   atomic.Uint32 // number of overwritten hashes; selects the way to overwrite
 }
 
-// saw reports whether a hash was seen recently. The hash is not 0.
+// saw reports whether a hash was seen recently, and keeps the hash. It must not be
+// 0, which stands for an empty way.
 func (d *doorkeeper) saw(hash uint64) bool {
 	set := &d.hashes[hash/2%doorkeeperSets] // the last bit is always set
 	for i := range set {
@@ -41,19 +43,19 @@ func (d *doorkeeper) saw(hash uint64) bool {
 
 // statementCache maps statement texts and their declared parameter types to
 // analysed statements. Readers take no lock, since the map is copied on write. A
-// text is stored when it appears for the second time, so that clients that write
-// literals into their statements do not cause constant copying.
+// text is stored when it appears for the second time. So clients that write literals
+// into their statements do not cause constant copying.
 type statementCache struct {
 	entries atomic.Pointer[map[string]*Statement]
-	near    [nearPlaces]atomic.Pointer[Statement] // newest entries; a look-up in entries would hash the whole text
+	near    [nearSlots]atomic.Pointer[Statement] // newest entries; a look-up in entries would hash the whole text
 	seen    doorkeeper
 	seed    maphash.Seed
-	max     int
-	mu      sync.Mutex
+	max     int        // largest number of entries; 0 stores none
+	mu      sync.Mutex // held by writers of entries and near
 }
 
-// cache returns the statements of the session's dialect and lexical mode. One
-// text can mean different things in two of them.
+// cache returns the cache of the session's dialect and lexical mode. One text can
+// have different meanings in two of them.
 func (s *Session) cache() *statementCache { return &s.server.caches[s.cacheIndex] }
 
 // Indexes of the server's caches, one for each way to read a text. Sessions that
@@ -61,12 +63,13 @@ func (s *Session) cache() *statementCache { return &s.server.caches[s.cacheIndex
 const (
 	cachePostgreSQL = iota
 	cacheMySQL
-	cacheExact
-	cacheANSIQuotes
-	cacheNone
-	caches
+	cacheExact      // MySQL with a binary collation
+	cacheANSIQuotes // MySQL with the SQL mode ANSI_QUOTES
+	cacheNone       // always empty
+	caches          // number of caches
 )
 
+// init makes an empty cache of at most max entries.
 func (c *statementCache) init(max int) {
 	c.max = max
 	c.seed = maphash.MakeSeed()
@@ -89,29 +92,32 @@ func cacheKey(text string, params []datum.OID) string {
 	return key.String()
 }
 
-// nearPlaces is the size of statementCache.near.
-const nearPlaces = 1024
+// nearSlots is the size of statementCache.near.
+const nearSlots = 1024
 
-// nearPlace returns the place of a text in near. It hashes the end of the text,
-// where statements for ids of several names differ.
-func nearPlace[T string | []byte](text T) uint64 {
-	const words = 16 // bytes of two
-	if len(text) < words {
+// nearSlot returns the index of a text in near. It hashes the end of the text, where
+// statements for ids of several names differ.
+func nearSlot[T string | []byte](text T) uint64 {
+	const hashed = 16 // bytes
+	if len(text) < hashed {
 		return 0
 	}
-	end := []byte(text[len(text)-words:])
+	end := []byte(text[len(text)-hashed:])
 	const spread, otherSpread = 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f // Knuth's multiplicative hashing
 	hash := binary.LittleEndian.Uint64(end)*spread ^ binary.LittleEndian.Uint64(end[8:])*otherSpread
-	return hash >> 32 % nearPlaces
+	return hash >> 32 % nearSlots
 }
 
+// get returns the statement of a text without declared parameter types, or nil. It
+// does not allocate.
 func (c *statementCache) get(text []byte) *Statement {
-	if st := c.near[nearPlace(text)].Load(); st != nil && st.Text == string(text) {
+	if st := c.near[nearSlot(text)].Load(); st != nil && st.Text == string(text) {
 		return st
 	}
 	return (*c.entries.Load())[string(text)]
 }
 
+// getString returns the statement of a cacheKey, or nil.
 func (c *statementCache) getString(key string) *Statement {
 	return (*c.entries.Load())[key]
 }
@@ -135,12 +141,12 @@ func (c *statementCache) offer(key string, st *Statement) {
 				break
 			}
 			delete(next, k)
-			c.near[nearPlace(k)].CompareAndSwap(dropped, nil)
+			c.near[nearSlot(k)].CompareAndSwap(dropped, nil)
 		}
 	}
 	next[key] = st
 	if key == st.Text {
-		c.near[nearPlace(key)].Store(st)
+		c.near[nearSlot(key)].Store(st)
 	}
 	c.entries.Store(&next)
 }

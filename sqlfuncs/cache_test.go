@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Texts whose hashes meet come in turns, as from the sessions of a pool.
-func TestTextsThatMeetAreCachedAllTheSame(t *testing.T) {
+// TestTextsOfOneDoorkeeperSetAreCached sends texts of one set in turns, as the
+// sessions of a pool do.
+func TestTextsOfOneDoorkeeperSetAreCached(t *testing.T) {
 	var c statementCache
 	c.init(100)
 	set := func(text string) uint64 { return (maphash.String(c.seed, text) | 1) / 2 % doorkeeperSets }
@@ -32,7 +33,7 @@ func TestTextsThatMeetAreCachedAllTheSame(t *testing.T) {
 	}
 }
 
-// Two texts with one ending have one place between them, and are both found.
+// TestTextsWithOneEndingAreBothFound has two texts with the same slot in near.
 func TestTextsWithOneEndingAreBothFound(t *testing.T) {
 	var c statementCache
 	c.init(3)
@@ -44,8 +45,8 @@ func TestTextsWithOneEndingAreBothFound(t *testing.T) {
 	}
 	first, second := "SELECT 1 AS a_long_enough_ending", "SELECT 2 AS a_long_enough_ending"
 	one, two := offer(first), offer(second)
-	if c.near[nearPlace(first)].Load() != two {
-		t.Error("the newest entry is not in its place")
+	if c.near[nearSlot(first)].Load() != two {
+		t.Error("the newest entry is not in its slot")
 	}
 	if c.get([]byte(first)) != one || c.get([]byte(second)) != two {
 		t.Error("one of them is not found")

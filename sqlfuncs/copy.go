@@ -13,12 +13,13 @@ import (
 type CopyOut struct {
 	csv       bool // else text
 	delimiter byte
-	null      string
-	header    bool
+	null      string // text of NULL
+	header    bool   // begin with a line of column names
 	columns   []engine.Column
 }
 
-// planCopy plans COPY (query) TO STDOUT.
+// planCopy plans COPY (query) TO STDOUT. It clears st.fast: the fast path answers
+// with DataRow, not with CopyData.
 func planCopy(p *engine.Planner, st *Statement, t *syntax.Copy) error {
 	if err := selectStatement(p, st, t.Query); err != nil {
 		return err
@@ -31,8 +32,8 @@ func planCopy(p *engine.Planner, st *Statement, t *syntax.Copy) error {
 	return nil
 }
 
-// Plain reports whether a row with a number is sent as its digits and a newline
-// (text format).
+// Plain reports whether a row of one number is its digits and a newline. That is so
+// in the text format.
 func (c *CopyOut) Plain() bool { return !c.csv }
 
 // AppendHeader appends the line of column names before the first row, if the format
@@ -66,8 +67,9 @@ func (c *CopyOut) AppendRow(dst []byte, row []datum.Value, env *datum.Env) []byt
 	return append(dst, '\n')
 }
 
-// appendField appends a value. Text format gets backslashes, CSV gets quotes where
-// needed. only reports that the value is the whole row.
+// appendField appends a value. The text format escapes with backslashes, CSV quotes
+// where needed. only reports that the value is the whole row: CSV then quotes \.
+// too, the end-of-data marker.
 func (c *CopyOut) appendField(dst, text []byte, only bool) []byte {
 	if !c.csv {
 		return appendEscaped(dst, text)
@@ -83,6 +85,7 @@ func (c *CopyOut) appendField(dst, text []byte, only bool) []byte {
 // escapes maps control characters to their letters in the text format.
 var escapes = [256]byte{'\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v', '\\': '\\'}
 
+// appendEscaped appends a value in the text format.
 func appendEscaped(dst, text []byte) []byte {
 	for _, b := range text {
 		if letter := escapes[b]; letter != 0 {

@@ -8,9 +8,8 @@ import (
 	"nextid/sqlfuncs/sqltest"
 )
 
-// TestLongStatementsKeepTheirCPUSlotWhileTheySend: what a statement does between
-// its rows, which is to encode and to send them, belongs to its CPU slot, until
-// the connection waits for its client.
+// TestLongStatementsKeepTheirCPUSlotWhileTheySend checks that encoding and sending
+// rows belongs to the CPU slot, until the connection waits for its client.
 func TestLongStatementsKeepTheirCPUSlotWhileTheySend(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	for name, work := range map[string]struct {

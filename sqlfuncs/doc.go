@@ -1,10 +1,10 @@
-// Package sqlfuncs runs SQL statements. It parses a text, plans it over the functions
-// and virtual tables of nextid, and runs the plan for a session. It contains no wire
-// protocol; the packages under wire call it.
+// Package sqlfuncs runs SQL statements. It parses a text, plans it over the
+// functions and virtual tables of nextid, and runs the plan for a session. It
+// contains no wire protocol; the packages under wire call it.
 //
-// All sessions share the Server; any goroutine may use it. A Session, its Portals and
-// its FastPath belong to one connection and are used by one goroutine at a time. A
-// Statement does not change and may be shared by sessions.
+// All sessions share the Server; any goroutine may use it. A Session, its Portals
+// and its FastPath belong to one connection and are used by one goroutine at a time.
+// A Statement does not change and may be shared by sessions.
 //
 // # Layers
 //
@@ -26,9 +26,9 @@
 //	sqlstate ← syntax, datum ← setting ← engine ← pgfunc, ids ← sqlfuncs ← wire
 //	                                                   ids ← pgcatalog, mysql ← sqlfuncs
 //
-// The engine imports no package above it. NewServer joins the functions and tables of
-// those packages in a Catalog. Each package declares what it calls on a session as its
-// interface Session; session_host.go implements them all.
+// The engine imports no package above it. NewServer joins the functions and tables
+// of those packages in a Catalog. Each package declares what it calls on a session
+// as its interface Session; session_host.go implements them all.
 //
 // # Path of a statement
 //
@@ -57,8 +57,8 @@
 //
 // # Data files
 //
-// They hold facts (names, types, numbers, flags) read from the named database, and no
-// text of another project:
+// The data files hold facts (names, types, numbers, flags) that were read from the
+// named database, and no text of another project:
 //
 //	pgcatalog/catalog/*.tsv        PostgreSQL 15's catalogs; written and checked against one by a test
 //	setting/*.tsv                  names, types, bounds and defaults of settings and system variables

@@ -10,10 +10,11 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// FastPath draws the id of a statement that is only SELECT next_id(name). The name
-// is a literal or the only parameter. FastPath takes no lock, allocates nothing and
-// does not wait. If ok is false, nothing was drawn. The statement must then run
-// through a Portal, which may wait, create the generator or return an error.
+// FastPath draws the id of a statement that is only SELECT next_id(name) or a
+// sequence's nextval, see fastStatement. FastPath allocates nothing and does not
+// wait. It takes no lock, except for the buckets of quotas that concern the user. If
+// ok is false, nothing was drawn. The statement must then run through a Portal,
+// which may wait, create the generator or return an error.
 //
 // A FastPath belongs to one Session. Only the session's goroutine uses it.
 type FastPath struct {
@@ -26,8 +27,8 @@ type FastPath struct {
 
 // fastID is the part of a Statement that FastPath reads.
 type fastID struct {
-	name  string // the literal, "" for the parameter
-	entry atomic.Pointer[generator.Entry]
+	name  string                          // the literal, "" for the parameter
+	entry atomic.Pointer[generator.Entry] // of name, nil before the first draw
 }
 
 // Cached returns the cached statement of a simple query, nil if there is none.
@@ -66,8 +67,9 @@ func (f *FastPath) Prepared(name []byte) *Statement {
 	return st
 }
 
-// Execute draws up to n ids for n executions of a statement with the same
-// arguments.
+// Execute draws up to n ids for n executions of a statement with the same arguments.
+// The first drawn.Count executions are answered. It leaves all statements of users
+// who may use only some generators to the slow path, which checks the names.
 func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Range, ok bool) {
 	s, fast := f.session, st.fast
 	if fast == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(args) != len(st.Params) ||
@@ -167,8 +169,8 @@ func (f *FastPath) isLimited() bool {
 	return f.limited
 }
 
-// charge counts n ids of a name against the quotas. It returns an error if they are
-// exceeded.
+// charge counts n ids of a name against the quotas. If one is exceeded, it counts
+// nothing and returns a *quota.Exceeded.
 func (s *Session) charge(name string, n int64) error {
 	if !s.Fast.isLimited() {
 		return nil
@@ -176,7 +178,7 @@ func (s *Session) charge(name string, n int64) error {
 	return s.Fast.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
 }
 
-// refund returns the charge for ids that were not drawn.
+// refund returns the charge for n ids that were not drawn.
 func (s *Session) refund(name string, n int64) {
 	if s.Fast.limited {
 		s.Fast.quotas.Give(s.options.User, name, n)

@@ -10,9 +10,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// clientError makes the error that the client gets. It gives errors of generators
-// and of the context an SQLSTATE. Any other error becomes an internal error
-// (XX000).
+// clientError makes the error that the client gets, an *sqlstate.Error. It gives
+// errors of generators, of quotas and of the context an SQLSTATE. Any other error
+// becomes an internal error (XX000), whose Cause only the log shows.
 func clientError(ctx context.Context, err error) error {
 	var se *sqlstate.Error
 	if errors.As(err, &se) {

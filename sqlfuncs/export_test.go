@@ -5,7 +5,7 @@ import (
 	"nextid/sqlfuncs/mysql"
 )
 
-// AllFunctions are the functions of each dialect, by name.
+// AllFunctions returns the functions of each dialect, by name.
 func AllFunctions() (postgres, ofMySQL map[string][]*engine.Function) {
 	return newCatalog().Functions, mysql.NewDialect().OwnFunctions()
 }

@@ -27,8 +27,8 @@ const (
 	fuzzRows = 1000
 )
 
-// FuzzQuery runs any text in both ways that a protocol runs it: no panic, no
-// internal error, and an end.
+// FuzzQuery runs any text as a simple query and as a prepared statement. It checks
+// that there is no panic and no internal error, and that the statement ends.
 func FuzzQuery(f *testing.F) {
 	for _, folder := range []string{"engine", "pgfunc", "ids"} {
 		for _, file := range sqltest.Files(f, folder+"/testdata/*.slt") {
@@ -116,7 +116,7 @@ func fuzzPortal(ctx context.Context, t *testing.T, s *sqltest.Session, p *sqlfun
 		for i, v := range row {
 			if v.Valid {
 				datum.AppendText(nil, v, s.Env())
-				if c := columns[i].Type; v.Type != c && !(v.Type == datum.Unknown && c == datum.Text) { // an untyped literal is sent as it is
+				if c := columns[i].Type; v.Type != c && !(v.Type == datum.Unknown && c == datum.Text) { // an untyped literal is sent as text
 					t.Fatalf("column %d: a value of type %d in a column of type %d", i, v.Type, c)
 				}
 			}

@@ -52,7 +52,8 @@ func TestStatementsPerQueryAreBounded(t *testing.T) {
 	}
 }
 
-// What currval remembers is counted, too: the names of a session may be many.
+// TestNamesOfASessionAreCounted: currval keeps an id for each name that the session
+// draws from.
 func TestNamesOfASessionAreCounted(t *testing.T) {
 	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 130_000}})
 	s := server.Session(t)
@@ -159,8 +160,8 @@ func TestDeepStatementsAreRefused(t *testing.T) {
 	}
 }
 
-// TestNestingDoesNotMultiplyPlanning has expressions whose operand PostgreSQL
-// reads once; planning an operand twice a level would never end here.
+// TestNestingDoesNotMultiplyPlanning plans nested expressions. If a level planned an
+// operand twice, the test would not end.
 func TestNestingDoesNotMultiplyPlanning(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	nest := func(open, inner, end string, n int) string {
@@ -247,7 +248,8 @@ func TestStatementCacheIsBoundedAndSurvivesOneOffTexts(t *testing.T) {
 	}
 }
 
-// The limit holds for what all open portals and cursors keep together.
+// TestBoundValuesOfAllPortalsAreBounded checks the limit of all open portals and
+// cursors together.
 func TestBoundValuesOfAllPortalsAreBounded(t *testing.T) {
 	s := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{PreparedBytes: 10_000}}).Session(t)
 	s.Must(t, "BEGIN")
@@ -297,7 +299,8 @@ func TestBoundValuesOfAllPortalsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLongListsNeedNoDeepStack: MySQL's IN made the stack as deep as its list is long.
+// TestLongListsNeedNoDeepStack has long lists of IN, which must not recurse for each
+// element.
 func TestLongListsNeedNoDeepStack(t *testing.T) {
 	mysql := sqltest.NewServer(t).SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Dialect: syntax.MySQL})
 	var before, after runtime.MemStats
@@ -309,7 +312,8 @@ func TestLongListsNeedNoDeepStack(t *testing.T) {
 	}
 }
 
-// TestLiteralsAreCounted: what a literal holds when it is read counts for the plan.
+// TestLiteralsAreCounted checks that the values of literals count as memory of the
+// plan.
 func TestLiteralsAreCounted(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	const elements = 100_000
@@ -325,8 +329,8 @@ func TestLiteralsAreCounted(t *testing.T) {
 	few.Fails(t, sql, sqlstate.OutOfMemory)
 }
 
-// TestReadingCanBeStopped: a long text that is parsed or planned ends with its
-// context, which is not that of the text behind it.
+// TestReadingCanBeStopped checks that the parsing and planning of a long text end
+// with the text's context. The context does not affect the next text.
 func TestReadingCanBeStopped(t *testing.T) {
 	server := sqltest.NewServer(t)
 	long := "SELECT true OR 1 IN (0" + strings.Repeat(", 0", 10_000) + ")"

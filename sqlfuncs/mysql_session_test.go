@@ -128,7 +128,7 @@ func TestMaxExecutionTimeCountsMilliseconds(t *testing.T) {
 	}
 }
 
-func TestPlansDoNotWanderToSessionsOfAnotherDatabase(t *testing.T) {
+func TestPlansAreNotSharedBetweenDatabases(t *testing.T) {
 	server := sqltest.NewServer(t)
 	a, b := server.MySQLSession(t), server.MySQLSession(t)
 	if err := a.UseDatabase("information_schema"); err != nil {

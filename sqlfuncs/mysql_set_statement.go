@@ -73,7 +73,8 @@ func (st *Statement) OwnTimeout() bool {
 	return st.setsDuration
 }
 
-// within calls run with the values set and with the context of their time limit.
+// within calls run with the values set and with the context of their time limit. It
+// restores the session's settings before it returns.
 func (s *setStatementPlan) within(x *engine.Exec, run func(deadline time.Time) error) error {
 	session, outer := sessionOf(x), x.Ctx
 	saved := session.vars.Save()
@@ -113,7 +114,8 @@ func (s *setStatementPlan) run(x *engine.Exec) (rows engine.Rows, err error) {
 	return rows, err
 }
 
-// open opens a query.
+// open opens the inner query. Its rows are buffered, unless s.streams: they must be
+// computed while the values are set.
 func (s *setStatementPlan) open(x *engine.Exec) (rows engine.Rows, err error) {
 	err = s.within(x, func(deadline time.Time) error {
 		most := sessionOf(x).selectLimit(s.inner)
@@ -148,6 +150,8 @@ type boundedRows struct {
 	stop       context.CancelFunc
 }
 
+// Next implements engine.Rows. Two calls may have different contexts: each
+// COM_STMT_FETCH has its own.
 func (r *boundedRows) Next(x *engine.Exec) ([]datum.Value, error) {
 	if r.left == 0 {
 		return nil, io.EOF
@@ -172,12 +176,14 @@ func (r *boundedRows) Next(x *engine.Exec) ([]datum.Value, error) {
 	return row, err
 }
 
+// release frees the timer of r.ctx.
 func (r *boundedRows) release() {
 	if r.stop != nil {
 		r.stop()
 	}
 }
 
+// Close implements engine.Rows.
 func (r *boundedRows) Close() {
 	r.release()
 	r.rows.Close()

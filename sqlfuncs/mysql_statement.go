@@ -16,7 +16,7 @@ import (
 )
 
 // statementMySQL plans statements that only the MySQL dialect has or that differ
-// there. It reports whether t is one.
+// there. It reports whether tree is one of them.
 func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bool, error) {
 	switch t := tree.(type) {
 	case *syntax.Select:
@@ -56,7 +56,8 @@ func statementMySQL(p *engine.Planner, st *Statement, tree syntax.Statement) (bo
 	return false, nil
 }
 
-// syntaxErrorMySQL gives a parser's error the text of MySQL's.
+// syntaxErrorMySQL gives a parser's error the message of MySQL's error 1064: the
+// next 80 bytes at most, and the line.
 func syntaxErrorMySQL(text string, err error) error {
 	var e *sqlstate.Error
 	if !errors.As(err, &e) || e.Code != sqlstate.SyntaxError || e.Position == 0 {
@@ -73,11 +74,12 @@ func syntaxErrorMySQL(text string, err error) error {
 	}
 	c := *e
 	c.Message = "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version for the right syntax to use near '" +
-		near + "' at line " + strings.TrimSpace(strconv.Itoa(1+strings.Count(text[:from], "\n")))
+		near + "' at line " + strconv.Itoa(1+strings.Count(text[:from], "\n"))
 	return &c
 }
 
-// selectInto plans SELECT … INTO @a, @b, which takes at most one row.
+// selectInto plans SELECT … INTO @a, @b, which takes at most one row. Without a row
+// the variables keep their values.
 func selectInto(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	q, err := p.Query(t, nil)
 	if err != nil {
@@ -191,6 +193,7 @@ func explainMySQL(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	return nil
 }
 
+// explainRow plans the row that EXPLAIN shows for a statement.
 func explainRow(t syntax.Statement) *engine.QueryPlan {
 	table, access, extra := datum.Null(datum.Text), datum.Null(datum.Text), "No tables used"
 	rows := datum.Null(datum.Int8)
@@ -246,7 +249,7 @@ func transactionMySQL(st *Statement, t *syntax.Transaction) error {
 	return nil
 }
 
-// beginMySQL opens a transaction. With autocommit off, the first drawn id calls it.
+// beginMySQL opens a transaction. With autocommit off, the first drawn id opens one.
 func (s *Session) beginMySQL(readOnly bool) {
 	def, _ := s.vars.Get("tx_read_only")
 	s.tx = transaction{state: txOpen, began: s.server.now(), savepoints: s.tx.savepoints[:0], readOnly: readOnly || def == "ON"}
@@ -261,6 +264,8 @@ func readOnly(modes []syntax.SetItem) bool {
 	})
 }
 
+// endMySQL runs COMMIT and ROLLBACK. With chain (AND CHAIN) it opens the next
+// transaction.
 func (s *Session) endMySQL(chain bool) {
 	if s.tx.state != txIdle {
 		s.leaveBlock(true)
@@ -270,8 +275,8 @@ func (s *Session) endMySQL(chain bool) {
 	}
 }
 
-// savepointMySQL sets a savepoint and removes an older one of the same name.
-// Outside a transaction it does nothing.
+// savepointMySQL sets a savepoint and removes an older one of the same name. Outside
+// a transaction it does nothing; with autocommit off, it opens one.
 func (s *Session) savepointMySQL(name string) error {
 	if s.tx.state == txIdle && s.mysql.Autocommit {
 		return nil
@@ -285,6 +290,8 @@ func (s *Session) savepointMySQL(name string) error {
 	return s.savepoint(name)
 }
 
+// savepointIndex returns the index of the newest savepoint of that name, or -1. Case
+// does not matter.
 func (s *Session) savepointIndex(name string) int {
 	for i, v := range slices.Backward(s.tx.savepoints) {
 		if strings.EqualFold(v.name, name) {
@@ -294,6 +301,8 @@ func (s *Session) savepointIndex(name string) int {
 	return -1
 }
 
+// toSavepointMySQL removes the savepoints after the named one. keep is 1 to keep the
+// named one (ROLLBACK TO), otherwise 0 (RELEASE).
 func (s *Session) toSavepointMySQL(name string, keep int) error {
 	i := -1
 	if s.tx.state != txIdle {

@@ -43,8 +43,8 @@ var planTexts = map[string]struct {
 	"MySQL's calls":     {sql: "SELECT 1 IN (0" + strings.Repeat(", concat('a')", 10_000) + ")", most: 52, mysql: true},
 }
 
-// TestPlansAreSmall: a text makes a plan of so many times its size at most, and
-// neither the plan nor what making it takes is ever larger than the account says.
+// TestPlansAreSmall bounds the size of a plan by that of its text. Neither the plan
+// nor the memory for making it may exceed the count of the session's account.
 func TestPlansAreSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector makes values larger")
@@ -72,7 +72,7 @@ func TestPlansAreSmall(t *testing.T) {
 	}
 }
 
-// noise holds what else is allocated in the meantime.
+// noise bounds what the runtime allocates besides.
 const noise = 64 << 10
 
 func planSession(t testing.TB, s *sqltest.Server, mysql bool) *sqltest.Session {
@@ -83,7 +83,7 @@ func planSession(t testing.TB, s *sqltest.Server, mysql bool) *sqltest.Session {
 	return s.SessionWith(t, o)
 }
 
-// heap returns how much is held.
+// heap returns the live bytes.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -91,7 +91,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// livePeak returns how much the collector found to be held at most while f ran.
+// livePeak returns the largest number of live bytes that the garbage collector found
+// while f ran.
 func livePeak(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}

@@ -9,7 +9,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// planStatement plans the statement of a tree into st.
+// planStatement plans the statement of a tree into st. A plan that depends on the
+// session (p.Private) is not shared.
 func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) error {
 	st.exits = exitsTransaction(tree)
 	var err error
@@ -72,6 +73,7 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 	return err
 }
 
+// selectStatement plans a query.
 func selectStatement(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	q, err := p.Query(t, nil)
 	if err != nil {
@@ -83,8 +85,9 @@ func selectStatement(p *engine.Planner, st *Statement, t *syntax.Select) error {
 	return nil
 }
 
-// fastStatement recognises exactly SELECT next_id(name) and SELECT nextval(name),
-// with a literal or $1, and SELECT NEXT VALUE FOR name.
+// fastStatement recognises the statements of the fast path: SELECT next_id('name'),
+// SELECT next_id($1), SELECT nextval('name'), MySQL's SELECT nextval(name), and
+// SELECT NEXT VALUE FOR name. For any other statement it returns nil.
 func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 	core, ok := t.Body.(*syntax.SelectCore)
 	if !ok || len(t.With) > 0 || t.OrderBy != nil || t.Limit != nil || t.Offset != nil || len(core.Targets) != 1 ||
@@ -130,6 +133,8 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 	return nil
 }
 
+// fastName returns the fastID of a name. An invalid name is left to the slow path,
+// which has its error.
 func fastName(name string) *fastID {
 	if generator.CheckName(name) != nil {
 		return nil

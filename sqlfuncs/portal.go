@@ -18,8 +18,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Portal executes a statement. It is the protocol's portal and SQL's cursor. It
-// belongs to one Session and to the session's goroutine.
+// Portal executes a statement. The protocol's portals and SQL's cursors are Portals.
+// A Portal belongs to one Session and to the session's goroutine.
 type Portal struct {
 	session *Session
 	name    string
@@ -28,13 +28,13 @@ type Portal struct {
 	formats []int16
 	params  []datum.Value
 
-	x        *engine.Exec
-	rows     engine.Rows
+	x        *engine.Exec // nil before start
+	rows     engine.Rows  // nil if ids yields the rows
 	ids      engine.NumberRun
 	tag      string
-	buffered [][]datum.Value
-	rowLimit int64 // most rows, -1: no limit; known when started
-	position int   // rows read so far, in the cursor's own order
+	buffered [][]datum.Value // rows read so far, if buffer is set
+	rowLimit int64           // largest number of rows, -1: no limit; known when started
+	position int             // number of the current row; 0 before the first
 
 	opened int64 // value of Session.opened at its creation, for ROLLBACK TO
 	bytes  int   // size of the bound values, part of Session.bytes
@@ -139,6 +139,8 @@ func (s *Session) sparePortal(st *Statement, params []datum.Value) *Portal {
 	return p
 }
 
+// init prepares p for an execution of st. Of the earlier execution only the name
+// stays.
 func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	name := p.name
 	s.opened++
@@ -156,7 +158,8 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	}
 }
 
-// bindArgs decodes the arguments. size is their share of Limits.PreparedBytes.
+// bindArgs decodes the arguments. size is the number of their bytes, which count
+// towards Limits.PreparedBytes.
 func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, size int, err error) {
 	if len(args) == 0 {
 		return nil, 0, nil
@@ -205,6 +208,7 @@ func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
 	return nil
 }
 
+// textArg decodes an argument in text form.
 func (s *Session) textArg(t datum.OID, data []byte) (datum.Value, error) {
 	if bytes.IndexByte(data, 0) >= 0 { // invalid in every type
 		return datum.Value{}, sqlstate.BrokenText(string(data))
@@ -221,7 +225,8 @@ func (s *Session) unnamedPortal() *Portal {
 	return s.unnamedPo
 }
 
-// newPortal adds a portal to the session. It replaces an open unnamed portal.
+// newPortal adds a portal to the session. It replaces an open unnamed portal. A
+// named portal that exists is an error (42P03).
 func (s *Session) newPortal(name string) (*Portal, error) {
 	if name == "" {
 		if s.hasPortal {
@@ -276,6 +281,7 @@ func (s *Session) ClosePortal(name []byte) {
 	}
 }
 
+// dropPortal closes a portal and removes it from the session.
 func (s *Session) dropPortal(p *Portal) {
 	p.Close()
 	if p == s.unnamedPo {
@@ -285,6 +291,7 @@ func (s *Session) dropPortal(p *Portal) {
 	delete(s.portals, p.name)
 }
 
+// closePortals drops the portals for which which returns true.
 func (s *Session) closePortals(which func(*Portal) bool) {
 	if s.hasPortal && which(s.unnamedPo) {
 		s.dropPortal(s.unnamedPo)
@@ -297,7 +304,7 @@ func (s *Session) closePortals(which func(*Portal) bool) {
 }
 
 // EndBatch handles Sync and the end of a simple query. Outside a transaction block
-// it closes the portals.
+// it closes the portals, except WITH HOLD cursors, and ends SET LOCAL.
 func (s *Session) EndBatch() {
 	s.vars.Settle()
 	if s.tx.state != txIdle {
@@ -343,7 +350,8 @@ func (p *Portal) Format() (binary, uniform bool) {
 	return p.Binary(0), true
 }
 
-// start begins execution. Utility statements run here.
+// start begins execution. Utility statements run here. p.x is set even if start
+// fails: failed needs its context.
 func (p *Portal) start(ctx context.Context) error {
 	p.started, p.rowLimit = true, p.session.selectLimit(p.st)
 	rights := p.session.renew()
@@ -397,7 +405,7 @@ func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
 	return row, err
 }
 
-// pull gets a row from the plan.
+// pull reads a row from the plan. It starts the execution at the first call.
 func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
 	if p.done {
 		return nil, io.EOF
@@ -439,6 +447,8 @@ func (p *Portal) failed(err error) error {
 	return err
 }
 
+// finish ends the execution: it releases the CPU slot and closes the query. Buffered
+// rows stay, and their memory stays counted.
 func (p *Portal) finish() {
 	p.session.cpu.Release()
 	if p.x != nil {
@@ -507,7 +517,8 @@ func (p *Portal) AppendTag(dst []byte, rows int64) []byte {
 // Copy returns the encoder for COPY … TO STDOUT, nil for other statements.
 func (p *Portal) Copy() *CopyOut { return p.st.copy }
 
-// closeRows ends the query.
+// closeRows closes the query. Ids that were not read go back to the generator where
+// possible.
 func (p *Portal) closeRows() {
 	if p.rows != nil {
 		p.rows.Close()
@@ -519,7 +530,8 @@ func (p *Portal) closeRows() {
 	}
 }
 
-// Close ends the portal.
+// Close ends the portal and returns its memory to the session's account. The session
+// still lists the portal; see dropPortal.
 func (p *Portal) Close() {
 	p.closeRows()
 	p.done = true
@@ -543,8 +555,8 @@ func (p *Portal) Close() {
 }
 
 // recycle frees the execution of a closed portal for reuse. A statement such as
-// COMMIT may close its own portal while it still runs, so recycle is called when it
-// has ended.
+// COMMIT may close its own portal while it still runs. So recycle is called only
+// when the statement has ended.
 func (p *Portal) recycle() {
 	if p.x != nil {
 		p.x.Recycle()

@@ -135,8 +135,8 @@ func TestPoolersCleanUpStatementsAreAccepted(t *testing.T) {
 	s.Must(t, "CLOSE ALL; UNLISTEN *; RESET ALL; SET SESSION AUTHORIZATION DEFAULT")
 }
 
-// TestDeclaredTypesHitTheCache: a text that is prepared again with the same types
-// of its parameters, as JDBC's drivers and HTTP do, is neither read nor planned.
+// TestDeclaredTypesHitTheCache checks that a text is neither parsed nor planned when
+// it is prepared again with the same parameter types. JDBC's drivers and HTTP do so.
 func TestDeclaredTypesHitTheCache(t *testing.T) {
 	server := sqltest.NewServer(t)
 	const text = "SELECT $1"
@@ -167,7 +167,8 @@ func TestDeclaredTypesHitTheCache(t *testing.T) {
 	}
 }
 
-// pg_prepared_statements has what the session prepared, by a message or by PREPARE.
+// TestPreparedStatementsAreListed checks pg_prepared_statements, for Parse messages
+// and for PREPARE.
 func TestPreparedStatementsAreListed(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s, other := server.Session(t), server.Session(t)
@@ -182,7 +183,7 @@ func TestPreparedStatementsAreListed(t *testing.T) {
 	s.Want(t, "SELECT count(*) FROM pg_prepared_statements", "1")
 }
 
-// TRIM is refused by the name that was written, not by that of PostgreSQL's function.
+// TestTrimIsNamedAsWritten: errors name trim, not btrim, the function behind TRIM.
 func TestTrimIsNamedAsWritten(t *testing.T) {
 	server := sqltest.NewServer(t)
 	if e := server.Session(t).Fails(t, "SELECT trim(5)", sqlstate.UndefinedFunction); e.Message != "function trim(integer) does not exist" {

@@ -12,8 +12,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Every statement that draws is counted, for as many ids as it asks for, and
-// one that is refused has cost none.
+// TestQuotas checks that each statement that draws is counted with its number of
+// ids, and that a refused statement is not counted.
 func TestQuotas(t *testing.T) {
 	server := sqltest.NewServer(t)
 	server.Segment(t, "s")
@@ -72,7 +72,7 @@ func TestQuotas(t *testing.T) {
 }
 
 func TestQuotasOnTheFastPath(t *testing.T) {
-	s, st := warm(t, "SELECT next_id('a')")
+	s, st := fastSession(t, "SELECT next_id('a')")
 	try := func(when string, want bool) {
 		t.Helper()
 		ids, ok := s.Fast.Execute(st, nil, 1)

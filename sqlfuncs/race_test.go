@@ -2,5 +2,6 @@
 
 package sqlfuncs_test
 
-// raceEnabled: the race detector makes everything slow.
+// raceEnabled reports whether the race detector is on. Tests that measure time or
+// memory skip then.
 const raceEnabled = true

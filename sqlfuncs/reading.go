@@ -12,11 +12,11 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// How a text is parsed depends on settings: which marks are quotes, whether a
+// How a text is parsed depends on settings: which characters are quotes, whether a
 // backslash escapes, where a character ends. A client that writes values into its
-// texts escapes them for the settings it assumes. If the server parsed differently,
-// a value could end its own quotes (SQL injection). Each of these settings is
-// therefore obeyed and reported to the client, or refused. TestReading checks them
+// texts escapes them for the settings that it assumes. If the server parsed
+// differently, a value could end its own quotes (SQL injection). So each of these
+// settings is obeyed and reported to the client, or refused. TestReading checks them
 // all.
 
 // ReadingMode returns the part of sql_mode that affects parsing. The status flags
@@ -44,7 +44,8 @@ func (s *Session) followReading() {
 }
 
 // followVariables copies MySQL's variables into fields. It returns the index of the
-// cache for statements with the same meaning.
+// cache for statements with the same meaning. SET autocommit = 1 commits an open
+// transaction.
 func (s *Session) followVariables() (cacheIndex int) {
 	m := &s.mysql
 	sqlMode, _ := s.vars.Get("sql_mode")
@@ -88,10 +89,9 @@ func modeOf(sqlMode string) syntax.Mode {
 	return m
 }
 
-// wideCharsets and wideEncodings list multi-byte encodings other than UTF-8. Such a
-// client may take two bytes for one character although the second is a quote or a
-// backslash here. Only ASCII texts are the same in all encodings, so others are
-// refused.
+// wideCharsets and wideEncodings list multi-byte encodings other than UTF-8. In such
+// an encoding, the second byte of a character may be a quote or a backslash of
+// ASCII. Only ASCII texts are the same in all encodings, so other texts are refused.
 var (
 	wideCharsets  = []string{"big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis"}
 	wideEncodings = []string{"EUC_CN", "EUC_JIS_2004", "EUC_JP", "EUC_KR", "EUC_TW", "MULE_INTERNAL"}
@@ -112,7 +112,8 @@ func (s *Session) readable(text string) error {
 		WithHint("Connect with the character set %s, or SET NAMES '%s'.", utf8Name, utf8Name)
 }
 
-// script starts a simple query in the MySQL dialect.
+// script starts a simple query in the MySQL dialect. readScript parses its
+// statements one by one.
 func (s *Session) script(source string) (Batch, error) {
 	if err := s.readable(source); err != nil {
 		s.reading = nil

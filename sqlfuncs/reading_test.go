@@ -11,8 +11,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// TestReading goes through the settings that change how a text is read: each
-// is obeyed, and told by ReadingMode, or refused and then without effect.
+// TestReading checks the settings that change how a text is parsed. Each is obeyed
+// and reported by ReadingMode, or refused without effect.
 func TestReading(t *testing.T) {
 	server := sqltest.NewServer(t)
 	for _, c := range []struct {
@@ -81,9 +81,8 @@ func TestReading(t *testing.T) {
 	sqltest.WantCode(t, "a start-up packet", err, sqlstate.FeatureNotSupported)
 }
 
-// TestReadingInEncodingsOfSeveralBytes: a client that escapes in GBK takes the
-// last byte of 中 and a backslash behind it for one character, and leaves the
-// backslash alone.
+// TestReadingInEncodingsOfSeveralBytes: in GBK the last byte of 中 and a backslash
+// after it are one character. A client that escapes in GBK leaves that backslash.
 func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
 	server := sqltest.NewServer(t)
 	const split = `SELECT '中\' OR 1=1 -- '`
@@ -102,7 +101,7 @@ func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
 			t.Errorf("%s, SET NAMES utf8mb4: %q", charset, got)
 		}
 	}
-	for _, id := range []int{8, 33, 45, 63, 7, 999} { // single bytes, UTF-8, nobody's
+	for _, id := range []int{8, 33, 45, 63, 7, 999} { // single-byte, UTF-8, unknown
 		s := server.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, Collation: id})
 		s.Must(t, "SELECT '中'")
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// selects makes SELECTs of the forms that nextid knows, with the same rows
-// whoever answers: LIMIT stands behind an ORDER BY of all columns, and nothing
-// divides, overflows or depends on a collation.
+// selects makes SELECTs of the forms that nextid knows. Their rows do not depend on
+// the server: LIMIT has an ORDER BY of all columns, and nothing divides, overflows
+// or depends on a collation.
 type selects struct {
 	*rand.Rand
 	mysql  bool
 	names  int
 	depth  int // of queries
 	scopes [][]selectColumn
-	inner  []selectColumn // what aggregates may read in a grouped query, nil elsewhere
+	inner  []selectColumn // columns that aggregates may read in a grouped query, nil elsewhere
 	ctes   []selectTable
 
 	numbered bool // row_number() was used
@@ -44,14 +44,14 @@ type selectTable struct {
 	types []selectType
 }
 
-// newSelects begins with a seed.
+// newSelects returns a generator of SELECTs with a seed.
 func newSelects(seed uint64, mysql bool) *selects {
 	return &selects{Rand: rand.New(rand.NewPCG(seed, 1)), mysql: mysql}
 }
 
 func (g *selects) chance(percent int) bool { return g.IntN(100) < percent }
 
-// pick is one of several texts.
+// pick returns one of several texts.
 func (g *selects) pick(of ...string) string { return of[g.IntN(len(of))] }
 
 // either calls one of several functions.
@@ -78,7 +78,7 @@ func (g *selects) typ() selectType {
 	return t
 }
 
-// statement makes a whole statement. ordered says that its rows have an order.
+// statement makes a whole statement. ordered reports whether its rows have an order.
 func (g *selects) statement() (text string, ordered bool) {
 	types := g.types()
 	with := ""
@@ -95,7 +95,7 @@ func (g *selects) statement() (text string, ordered bool) {
 	return with + g.query(types), false
 }
 
-// with makes the items of a WITH, which the queries behind it read.
+// with makes the items of a WITH, which the queries after it read.
 func (g *selects) with() string {
 	recursive := g.chance(50)
 	var items []string
@@ -115,7 +115,7 @@ func (g *selects) with() string {
 	return map[bool]string{true: "WITH RECURSIVE ", false: "WITH "}[recursive] + strings.Join(items, ", ") + " "
 }
 
-// columnNames are the columns of a table.
+// columnNames returns a list of n column names.
 func columnNames(n int) string { return strings.Join([]string{"a", "b", "c", "d"}[:n], ", ") }
 
 // recursion makes an item that reads itself. Its first column counts.
@@ -157,7 +157,7 @@ func columnsOf(table string, types []selectType) []selectColumn {
 	return columns
 }
 
-// cast makes the type of a column certain.
+// cast casts an expression to a type, so that all servers agree on the type.
 func (g *selects) cast(e string, t selectType) string {
 	if g.mysql {
 		return [...]string{"CAST(" + e + " AS SIGNED)", "(0.5 + " + e + ")", "CONCAT(" + e + ", '')"}[t]
@@ -165,7 +165,7 @@ func (g *selects) cast(e string, t selectType) string {
 	return "CAST(" + e + " AS " + [...]string{"integer", "numeric", "text", "boolean"}[t] + ")"
 }
 
-// list is a select list without names. Where it is certain, the types are.
+// list makes a select list without names. If certain, it casts each expression.
 func (g *selects) list(types []selectType, certain bool) string {
 	list := make([]string, len(types))
 	for i, t := range types {
@@ -197,7 +197,7 @@ func (g *selects) query(types []selectType) string {
 	return g.core(types)
 }
 
-// operand is one side of a UNION.
+// operand makes one side of a UNION.
 func (g *selects) operand(types []selectType) string {
 	if g.chance(20) {
 		return "(" + g.core(types) + g.orderAll(len(types)) + g.limit(100) + ")"
@@ -220,8 +220,8 @@ func (g *selects) orderAll(n int) string {
 	return " ORDER BY " + strings.Join(keys, ", ")
 }
 
-// key is one of ORDER BY. Where NULLs stand in the MySQL dialect, a comment says in
-// the words of PostgreSQL.
+// key makes a sort key of ORDER BY. In the MySQL dialect a comment holds
+// PostgreSQL's words for the order of NULLs; asPostgreSQL uncomments it.
 func (g *selects) key(column string, directions ...string) string {
 	column += g.pick(directions...)
 	switch {
@@ -279,7 +279,7 @@ func (g *selects) core(types []selectType) string {
 	return "SELECT " + distinct + strings.Join(list, ", ") + text
 }
 
-// grouping makes GROUP BY and HAVING. From here on the query sees its groups.
+// grouping makes GROUP BY and HAVING. What is made after it reads groups.
 func (g *selects) grouping(here int) string {
 	g.inner = g.scopes[here]
 	if g.inner == nil {
@@ -310,8 +310,8 @@ func (g *selects) grouping(here int) string {
 	return text
 }
 
-// window is a window function whose rows are ordered by all that can be told. Equal rows
-// are numbered in any order: two row_number() need not agree on one.
+// window makes a window function whose rows are ordered by all columns. Equal rows
+// are numbered in any order: two calls of row_number() need not agree.
 func (g *selects) window(columns []selectColumn) string {
 	f := g.pick("row_number()", "rank()")
 	if g.numbered {
@@ -374,7 +374,7 @@ func (g *selects) from() string {
 	return text
 }
 
-// table makes an item of FROM that reads none of the others.
+// table makes an item of FROM that reads no other item.
 func (g *selects) table() (text string, columns []selectColumn) {
 	if len(g.ctes) > 0 && g.chance(40) {
 		t := g.ctes[g.IntN(len(g.ctes))]
@@ -390,7 +390,7 @@ func (g *selects) table() (text string, columns []selectColumn) {
 		return "unnest(ARRAY['a', NULL, 'b']) WITH ORDINALITY AS " + alias + " (a, b)", columnsOf(alias, []selectType{letters, number})
 	}
 	if g.chance(15) && g.depth < 3 {
-		if g.mysql { // where a subquery in FROM reads nothing of the queries around it
+		if g.mysql { // a subquery in FROM must not read outer queries
 			outer := g.scopes
 			g.scopes = nil
 			defer func() { g.scopes = outer }()
@@ -431,7 +431,7 @@ func (g *selects) derived(lateral string) (text string, columns []selectColumn) 
 	return lateral + "(" + text + ") AS " + alias, columnsOf(alias, types)
 }
 
-// constant is a value or NULL.
+// constant makes a value or NULL.
 func (g *selects) constant(t selectType) string {
 	if g.chance(15) {
 		if g.mysql {
@@ -450,7 +450,7 @@ func (g *selects) constant(t selectType) string {
 	return g.pick("true", "false")
 }
 
-// column is a column of the type, or a constant where there is none.
+// column returns a column of the type, or a constant if there is none.
 func (g *selects) column(t selectType) string {
 	var found []string
 	for i, scope := range g.scopes {
@@ -485,7 +485,7 @@ func (g *selects) subquery(t selectType, limit bool) string {
 	return "(" + q + ")"
 }
 
-// expr makes an expression of at most so many levels.
+// expr makes an expression of at most the given number of levels.
 func (g *selects) expr(t selectType, levels int) string {
 	if g.inner != nil && g.chance(50) {
 		return g.aggregate(t)
@@ -551,7 +551,7 @@ func (g *selects) operation(t selectType, levels int) string {
 func (g *selects) aggregate(t selectType) string {
 	scopes, inner := g.scopes, g.inner
 	g.scopes, g.inner = [][]selectColumn{inner}, nil
-	if g.chance(5) { // also columns of the queries around
+	if g.chance(5) { // also columns of outer queries
 		g.scopes = append(scopes[:len(scopes)-1:len(scopes)-1], inner)
 	}
 	defer func() { g.scopes, g.inner = scopes, inner }()
@@ -591,7 +591,7 @@ func (g *selects) aggregate(t selectType) string {
 	return text
 }
 
-// condition makes a truth.
+// condition makes an expression of type boolean.
 func (g *selects) condition(levels int) string {
 	t := g.typ()
 	x := func() string { return g.expr(t, max(levels-1, 0)) }

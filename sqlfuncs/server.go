@@ -45,7 +45,7 @@ type Config struct {
 
 	// Sequence configures how nextval creates a name that does not exist.
 	Sequence ids.Auto
-	// NoTableCreate is ids.Server's.
+	// NoTableCreate is copied to ids.Server.
 	NoTableCreate bool
 
 	// Parameters holds the PostgreSQL settings that the configuration determines,
@@ -69,8 +69,8 @@ type Config struct {
 	Takeover ids.Takeover
 }
 
-// Limits limits what one session can make the server hold (invariant 6). Zero
-// fields take the values of DefaultLimits.
+// Limits limits what one session can make the server hold. Zero fields take the
+// values of DefaultLimits, except StatementTime.
 type Limits struct {
 	IDsPerCall         int64 // next_ids, next_range and id_batch in one call
 	Statements         int   // prepared statements of a session
@@ -84,8 +84,7 @@ type Limits struct {
 	StatementTime time.Duration
 }
 
-// DefaultLimits holds the limits of an unconfigured server. A StatementTime of 0
-// stays 0.
+// DefaultLimits holds the limits of a server without a configuration.
 var DefaultLimits = Limits{
 	IDsPerCall:         1_000_000,
 	Statements:         256,
@@ -96,6 +95,8 @@ var DefaultLimits = Limits{
 	StatementTime:      30 * time.Second,
 }
 
+// withDefaults returns l with DefaultLimits in place of zero fields. A StatementTime
+// of 0 means no limit and stays.
 func (l Limits) withDefaults() Limits {
 	or := func(v *int, d int) {
 		if *v == 0 {
@@ -122,7 +123,7 @@ type Server struct {
 	quotas     atomic.Pointer[quota.Set] // nil: none
 	catalog    *engine.Catalog
 	ids        *ids.Server
-	system     *pgcatalog.System
+	system     *pgcatalog.System // names and oids of pg_catalog
 	mysql      *mysql.Dialect
 	version    string
 	limits     Limits
@@ -186,14 +187,15 @@ func (s *Server) SetQuotas(rules []quota.Rule) { s.quotas.Store(quota.New(rules,
 // Quotas returns the quotas with their counts.
 func (s *Server) Quotas() []quota.State { return s.quotas.Load().States() }
 
+// now returns the time of the server's clock, in UTC.
 func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }
 
 // Agents returns the agents of get_id by name, and the number of calls refused for
 // an invalid agent.
 func (s *Server) Agents() (all []ids.AgentCount, refused int64) { return s.ids.Agents.Counts() }
 
-// newCatalog joins the functions and tables of all packages with additional
-// functions.
+// newCatalog joins the functions and tables of all packages, and the functions of
+// Config.Functions.
 func newCatalog(more ...engine.Function) *engine.Catalog {
 	return engine.NewCatalog(
 		[][]engine.Function{

@@ -18,10 +18,10 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// SessionOptions holds what a connection knows when its session begins.
+// SessionOptions describes the client's connection when its session begins.
 type SessionOptions = engine.Client
 
-// TLS holds what a session shows of its connection's encryption.
+// TLS describes the encryption of a session's connection.
 type TLS = engine.TLS
 
 // Session is the SQL state of one connection: settings, transaction block, prepared
@@ -67,8 +67,9 @@ type Session struct {
 	mysql      mysql.State
 	cacheIndex int // index into Server.caches
 
-	appName atomic.Pointer[string] // application_name, which other sessions read; nil: ""
-	asleep  atomic.Pointer[string] // text of the statement in pg_sleep, also for other sessions
+	// Other sessions read the fields below.
+	appName atomic.Pointer[string] // application_name; nil: ""
+	asleep  atomic.Pointer[string] // text of a statement in pg_sleep; nil: none
 }
 
 // maxStartupSettings limits the settings in a start-up packet.
@@ -84,6 +85,8 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	return session, nil
 }
 
+// begin fills in a new session. PostgreSQL's clients that name no database mean the
+// one with the user's name (PostgreSQL documentation, StartupMessage).
 func (s *Server) begin(session *Session, o SessionOptions) error {
 	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
 		o.Database = o.User
@@ -128,7 +131,7 @@ func (s *Server) postgresParameters(configured map[string]string) map[string]str
 	return parameters
 }
 
-// Close ends the session.
+// Close ends the session. It closes the portals and returns the session's memory.
 func (s *Session) Close() {
 	s.Rest()
 	s.closePortals(func(*Portal) bool { return true })
@@ -148,6 +151,7 @@ type Notice struct {
 // maxNotices limits the notices kept between two calls of TakeNotices.
 const maxNotices = 100
 
+// warn adds a warning for the client.
 func (s *Session) warn(code sqlstate.Code, message string) {
 	if s.dialect == syntax.MySQL {
 		s.mysql.Warn("Warning", sqlstate.New(code, "%s", message))
@@ -158,6 +162,8 @@ func (s *Session) warn(code sqlstate.Code, message string) {
 	}
 }
 
+// notice adds a notice for the client. In the MySQL dialect SHOW WARNINGS lists it
+// as a note.
 func (s *Session) notice(message string) {
 	if s.dialect == syntax.MySQL {
 		s.mysql.Warn("Note", sqlstate.New(sqlstate.Warning, "%s", message))
@@ -212,9 +218,9 @@ func (s *Session) settingsChanged() {
 	s.followReading()
 }
 
-// noteTimeouts copies the timeouts, which each message and statement needs, from
-// the settings. MySQL's wait_timeout counts only once the client has set it; the
-// protocol itself applies the configured one.
+// noteTimeouts copies the timeouts from the settings, since each message and
+// statement needs them. MySQL's wait_timeout counts only once the client has set it;
+// the protocol itself applies the configured timeout.
 func (s *Session) noteTimeouts() {
 	if s.dialect == syntax.PostgreSQL {
 		s.idle, s.timeout = s.vars.Duration("idle_session_timeout"), s.vars.Duration("statement_timeout")
@@ -227,6 +233,7 @@ func (s *Session) noteTimeouts() {
 	}
 }
 
+// noteAppName publishes application_name to other sessions.
 func (s *Session) noteAppName() {
 	if name, _ := s.vars.Get("application_name"); name != "" {
 		s.appName.Store(&name)
@@ -259,6 +266,7 @@ func (s *Session) Env() *datum.Env {
 	return &s.env
 }
 
+// parseSmallInt parses a setting's value as SQL does. It returns 0 for other texts.
 func parseSmallInt(s string) int {
 	v, err := datum.ParseText(datum.Int4, s, nil)
 	if err != nil {
@@ -328,8 +336,8 @@ func (s *Session) Serve(c Connection) {
 	s.connection = c
 }
 
-// Rest releases the CPU slot of a long statement. The protocol calls it before it
-// waits for its client.
+// Rest releases the CPU slot of a long statement and resets the count of work. The
+// protocol calls it before it waits for its client.
 func (s *Session) Rest() {
 	s.cpu.Release()
 	s.done = engine.Effort{}
@@ -366,8 +374,8 @@ func (s *Session) AcquireCPU(ctx context.Context) error {
 	return nil
 }
 
-// waits has the connection send the answers so far, before something that may take
-// long.
+// waits releases the CPU slot and lets the connection send the answers so far. It is
+// called before something that may take long.
 func (s *Session) waits() {
 	s.cpu.Release()
 	if s.connection != nil {
@@ -412,7 +420,7 @@ func (b *Batch) Next() (*Statement, error) {
 		b.single = nil
 		return st, s.checkTransaction(st.exits)
 	}
-	if b.text == "" { // also after a cached statement
+	if b.text == "" { // an empty text, or a cached statement, which Next has returned
 		return nil, nil
 	}
 	defer func() { s.reading = nil }()
@@ -438,7 +446,7 @@ func (b *Batch) Next() (*Statement, error) {
 // More reports whether Next has another statement.
 func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) || b.script.More() }
 
-// read parses the next statement.
+// read returns the next statement's tree. In the MySQL dialect it parses it now.
 func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
 	if b.session.dialect == syntax.MySQL {
 		p, found, err = b.readScript()
@@ -506,8 +514,8 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 // prepared is a named prepared statement.
 type prepared struct {
 	*Statement
-	at  time.Time
-	sql string // text of the PREPARE, "" for a Parse message
+	at  time.Time // when it was prepared, for pg_prepared_statements
+	sql string    // text of the PREPARE, "" for a Parse message
 }
 
 // keep stores a named prepared statement within the session's limits.
@@ -577,6 +585,7 @@ func (s *Session) Unprepare(name []byte) {
 	}
 }
 
+// unprepareAll drops all prepared statements, the unnamed one included.
 func (s *Session) unprepareAll() {
 	for name := range s.prepared {
 		s.Unprepare([]byte(name))

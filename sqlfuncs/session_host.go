@@ -54,7 +54,7 @@ func (h host) Notice(message string)                     { h.s.notice(message) }
 func (h host) Warn(code sqlstate.Code, message string)   { h.s.warn(code, message) }
 func (h host) Sessions(x *engine.Exec) []engine.Activity { return h.s.server.sessions.list(h.s, x) }
 
-// For the functions of ids.
+// Methods of ids.Session.
 
 func (h host) IDServer() *ids.Server             { return h.s.server.ids }
 func (h host) Drawn() *ids.Drawn                 { return &h.s.Fast.drawn }
@@ -62,7 +62,7 @@ func (h host) Charge(name string, n int64) error { return h.s.charge(name, n) }
 func (h host) Refund(name string, n int64)       { h.s.refund(name, n) }
 func (h host) Drew(e *generator.Entry, id int64) { h.s.drew(e, id) }
 
-// For the catalogs of PostgreSQL.
+// Methods of pgcatalog.Session.
 
 func (h host) System() *pgcatalog.System { return h.s.server.system }
 func (h host) PreparedStatements() (list []pgcatalog.PreparedStatement) {
@@ -77,6 +77,7 @@ func (h host) Assign(def *setting.Definition, value string, local bool) error {
 	return h.s.assign(def, value, local)
 }
 
+// Snapshot implements pgcatalog.Session. nil means that no snapshot is needed.
 func (h host) Snapshot() *any {
 	if h.s.snapshot() {
 		return &h.s.tx.seen
@@ -84,13 +85,15 @@ func (h host) Snapshot() *any {
 	return nil
 }
 
-// For MySQL's dialect.
+// Methods of mysql.Session.
 
 func (h host) MySQL() *mysql.State         { return &h.s.mysql }
 func (h host) InTransaction() bool         { return h.s.tx.state != txIdle }
 func (h host) PreparedCount() int          { return len(h.s.prepared) }
 func (h host) Counters() map[string]string { return h.s.server.counters() }
 
+// Table implements engine.Host. In the PostgreSQL dialect a generator's name is a
+// table, too: that of its sequence.
 func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
 	if isMySQL(p) {
 		return mysql.Table(p, name)
@@ -103,8 +106,8 @@ func (h host) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) 
 	return t, err
 }
 
-// Aside implements engine.Host. A session that holds a CPU slot has done this
-// before.
+// Aside implements engine.Host. A session that holds a CPU slot has handed over the
+// event loop before, in Long.
 func (h host) Aside() {
 	if !h.s.cpu.Held() {
 		h.s.waits()
@@ -121,6 +124,7 @@ func (h host) Long(ctx context.Context) error {
 	return h.s.cpu.Acquire(ctx)
 }
 
+// TransactionTime implements engine.Host.
 func (h host) TransactionTime(x *engine.Exec) time.Time {
 	if h.s.tx.state != txIdle {
 		return h.s.tx.began
@@ -128,6 +132,7 @@ func (h host) TransactionTime(x *engine.Exec) time.Time {
 	return x.Started
 }
 
+// Sleep implements engine.Host. Other sessions see the statement while it sleeps.
 func (h host) Sleep(x *engine.Exec, d time.Duration) error {
 	h.s.waits()
 	if p := portalOf(x); p != nil {

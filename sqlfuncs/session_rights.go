@@ -6,7 +6,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// isSuperuser is the setting that shows PostgreSQL's clients an administrator.
+// isSuperuser names the setting that tells PostgreSQL's clients whether the user is
+// an administrator.
 const isSuperuser = "is_superuser"
 
 func onOff(on bool) string {
@@ -19,8 +20,9 @@ func onOff(on bool) string {
 var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
 	WithDetail("The user was removed, or has another password.")
 
-// renew updates the session's rights if rights may have changed. An error ends the
-// session.
+// renew updates the session's rights if rights may have changed. Each statement
+// calls it before it runs. An error ends the session: the user was removed, or has
+// another password.
 func (s *Session) renew() error {
 	if s.upToDate() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// rights are those of a test.
+// rights implements engine.Rights for tests.
 type rights struct {
 	generation uint64
 	admin      bool
@@ -24,8 +24,8 @@ func (r *rights) options() sqlfuncs.SessionOptions {
 	return sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: r.admin, Generators: r.generators, Rights: r}
 }
 
-// TestRightsReachTheNextStatement: what a session has prepared, bound or drawn from
-// before counts for nothing, in both dialects.
+// TestRightsReachTheNextStatement checks that a change of rights affects the next
+// statement in both dialects, even if the session has prepared or bound it before.
 func TestRightsReachTheNextStatement(t *testing.T) {
 	for _, dialect := range []syntax.Dialect{syntax.PostgreSQL, syntax.MySQL} {
 		server := sqltest.NewServer(t)
@@ -79,8 +79,8 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 	}
 }
 
-// TestIsSuperuserIsReported to PostgreSQL's clients when it changes, and no ROLLBACK
-// brings it back.
+// TestIsSuperuserIsReported checks that PostgreSQL's clients are told when
+// is_superuser changes, and that a ROLLBACK does not restore it.
 func TestIsSuperuserIsReported(t *testing.T) {
 	server := sqltest.NewServer(t)
 	r := &rights{generation: 1, admin: true}

@@ -6,7 +6,8 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// sessionSet holds the sessions of a server, for nextid.sessions.
+// sessionSet holds the sessions of a server, for nextid.sessions. mu also protects
+// Session.connection and Session.options.Admin, which other sessions read.
 type sessionSet struct {
 	mu  sync.Mutex
 	all map[*Session]struct{}
@@ -34,7 +35,8 @@ func (set *sessionSet) users() map[string]bool {
 	return users
 }
 
-// list returns the sessions as the session own, which runs x, may see them.
+// list returns all sessions, for own, the session that runs x. Only own and sessions
+// that sleep show the text of their statement.
 func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -54,9 +56,9 @@ func (set *sessionSet) list(own *Session, x *engine.Exec) []engine.Activity {
 	return list
 }
 
-// EndOther closes the connection pid of either protocol, or cancels only its
-// statement. Administrators may end all connections, users their own. found is
-// false if there is none, or if the user may not see it.
+// EndOther closes the connection with the number pid, of either protocol, or cancels
+// only its statement. Administrators may end all connections, users their own. found
+// is false if there is none that the user may end.
 func (s *Session) EndOther(pid int64, queryOnly bool) (found bool) {
 	set := &s.server.sessions
 	set.mu.Lock()

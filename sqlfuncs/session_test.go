@@ -253,9 +253,9 @@ func TestStatementTimeoutEndsAStatement(t *testing.T) {
 	}
 }
 
-// TestWhatNobodyAsksForIsRefusedByItsName: SQL that an id server has no use for ends
-// in an error that names it and says what to do instead; the session goes on.
-func TestWhatNobodyAsksForIsRefusedByItsName(t *testing.T) {
+// TestUnsupportedSQLIsNamedInItsError checks that SQL which an id server does not
+// need gets an error that names it, with a hint. The session stays usable.
+func TestUnsupportedSQLIsNamedInItsError(t *testing.T) {
 	const inYourOwn = "compute the rest in your own database"
 	server := sqltest.NewServer(t)
 	postgres, mysql := server.Session(t), server.MySQLSession(t)

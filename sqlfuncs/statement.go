@@ -13,7 +13,7 @@ import (
 )
 
 // Statement is an analysed statement with known parameter and result types.
-// Sessions may share it. Only Memo and variants change.
+// Sessions may share it. Only its atomic fields change.
 type Statement struct {
 	Text    string
 	Params  []datum.OID
@@ -29,7 +29,7 @@ type Statement struct {
 	tag     string            // command tag; "SELECT" gets the row count
 	copy    *CopyOut          // COPY … TO STDOUT
 	fast    *fastID           // SELECT next_id(name)
-	openIDs []int             // numbers of parameters that may be any id
+	openIDs []int             // numbers of parameters that may be text if they are no numbers, see engine's Argument.AnyID
 	exits   bool              // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared  bool              // does not depend on the session that planned it
 	cost    int64             // upper bound of the bytes that its tree and plan hold
@@ -73,18 +73,19 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 }
 
 // tokenBytes bounds what a statement's tree and plan hold for each token of its
-// text; see targetBytes for what is counted besides. Most statements hold a quarter
-// of it. TestPlansAreSmall has the largest ones.
+// text. The engine counts columns besides, see engine's targetBytes. Most statements
+// hold a quarter of tokenBytes. TestPlansAreSmall has the largest statements.
 const tokenBytes = 384
 
-// forgetPlan resets the count of the last text before a text is parsed. A statement
-// that is kept is counted by its keeper.
+// forgetPlan resets the count of the last text before a text is parsed. Portals and
+// prepared statements count the plans that they keep, see Statement.cost.
 func (s *Session) forgetPlan() {
 	s.memory.Return(s.planning)
 	s.planning = 0
 }
 
-// countTokens counts, during parsing, the memory that a text's plan will hold.
+// countTokens counts n tokens while a text is parsed: the memory that the tree and
+// the plan of the text will hold for them.
 func (s *Session) countTokens(n int) *sqlstate.Error {
 	err := s.mayRead()
 	if err == nil {
@@ -94,7 +95,7 @@ func (s *Session) countTokens(n int) *sqlstate.Error {
 	return why
 }
 
-// planned counts memory of the text being planned beyond its tokens.
+// planned counts n bytes that the tree or the plan of the last text will hold.
 func (s *Session) planned(n int) error {
 	if err := s.memory.Draw(int64(n)); err != nil {
 		return err
@@ -117,7 +118,9 @@ func (s *Session) planner(source string) *engine.Planner {
 	return engine.NewPlanner(host{s}, s.expressions(), source)
 }
 
-// plan analyses one parsed statement.
+// plan analyses one parsed statement. source is the whole text, to which positions
+// in errors refer; text is the statement's part of it. params are the declared
+// types.
 func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID) (*Statement, error) {
 	p := s.planner(source)
 	p.Declared = params
@@ -146,6 +149,8 @@ func newStatement(text string, tree syntax.Statement) *Statement {
 	return st
 }
 
+// plan plans a statement. Only statements with parameters of the MySQL dialect keep
+// their tree, see forTypes.
 func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, error) {
 	st := newStatement(text, tree)
 	st.shared = true
@@ -157,7 +162,7 @@ func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, er
 		st.tree = tree
 	}
 	for _, n := range p.OpenIDs {
-		if p.Uses[n-1] == 1 { // no other use makes it a number
+		if p.Uses[n-1] == 1 { // another use could need a number
 			st.openIDs = append(st.openIDs, n)
 		}
 	}

@@ -23,11 +23,11 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// stopsWithin bounds how long a statement may go on after it was stopped.
+// stopsWithin bounds how long a statement may run on after it was cancelled.
 const stopsWithin = 100 * time.Millisecond
 
-// largeValues are expressions of the largest values of each type, and of those
-// that take the longest.
+// largeValues holds expressions of the largest values of each type, and of the
+// values that take the longest.
 var largeValues = map[datum.OID][]string{
 	datum.Text: {
 		"repeat('a', 1048576)", "repeat('1,', 524288)", "concat('[', repeat('1,', 500000), '1]')",
@@ -50,8 +50,8 @@ var largeValues = map[datum.OID][]string{
 	datum.AnyArray:    {"concat('{', repeat('1,', 131000), '1}')::text[]", "concat('{', repeat('1,', 131000), '1}')::int[]"},
 }
 
-// largeCalls are calls of a function with the same kind of large value for all
-// of its arguments, and with each in the first place alone.
+// largeCalls makes calls of a function: with a large value of the same kind for all
+// arguments, and with a large value for the first argument alone.
 func largeCalls(f *engine.Function, mysql bool) []string {
 	n := len(f.Args)
 	if f.Variadic {
@@ -86,9 +86,9 @@ func largeCalls(f *engine.Function, mysql bool) []string {
 	return calls
 }
 
-// TestEveryStatementCanBeStopped calls every function of both dialects, every
-// cast and every operator with large values, stops the statement, and looks how
-// long it went on.
+// TestEveryStatementCanBeStopped calls every function of both dialects, every cast
+// and every operator with large values. It cancels the statement and measures how
+// long the statement runs on.
 func TestEveryStatementCanBeStopped(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("about time")
@@ -170,9 +170,9 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 	run(t, server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL}), mysql, 2*time.Millisecond)
 }
 
-// run stops each statement after a while. What counts is the processor's time
-// of its thread from when the context ends, which a busy machine tells late: so
-// other processes do not matter.
+// run cancels each statement after a while. It measures the processor time of the
+// statement's thread from the end of the context, so that other processes do not
+// affect the result.
 func run(t *testing.T, s *sqltest.Session, statements []string, stopAfter time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -181,7 +181,7 @@ func run(t *testing.T, s *sqltest.Session, statements []string, stopAfter time.D
 	var worst time.Duration
 	for _, sql := range statements {
 		var late time.Duration
-		for range 3 { // the collector may have made it help
+		for range 3 { // the garbage collector may have used the thread
 			ctx, cancel := context.WithTimeout(t.Context(), stopAfter)
 			var ended atomic.Int64
 			context.AfterFunc(ctx, func() { ended.Store(int64(threadTime(clock))) })
@@ -207,8 +207,8 @@ func run(t *testing.T, s *sqltest.Session, statements []string, stopAfter time.D
 	t.Logf("%d statements, %d of them stopped on their way, after %v at most; others: %v", len(statements), stopped, worst, codes)
 }
 
-// TestLongTextsTakeTimeByTheirLength has texts of which each part was looked at again
-// for each that stands before it.
+// TestLongTextsTakeTimeByTheirLength has texts whose parsing or planning once took
+// time quadratic in their length.
 func TestLongTextsTakeTimeByTheirLength(t *testing.T) {
 	server := sqltest.NewServer(t)
 	postgres := server.Session(t)
@@ -231,9 +231,9 @@ func TestLongTextsTakeTimeByTheirLength(t *testing.T) {
 	}
 }
 
-// threadClock is the clock of the processor time of the calling thread, for all
-// threads to read (clock_getcpuclockid(3): the kernel's number of such a clock is
-// made of the thread's).
+// threadClock returns the id of the clock of the calling thread's processor time.
+// All threads can read it. See clock_getcpuclockid(3): the id is made of the
+// thread's id.
 func threadClock() int32 {
 	const ofThread, scheduled = 4, 2
 	return int32(^unix.Gettid())<<3 | ofThread | scheduled

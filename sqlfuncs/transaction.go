@@ -11,7 +11,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// txState is the state of a session's transaction block.
+// txState is the state of a session's transaction block. Status depends on the order
+// of its values.
 type txState uint8
 
 const (
@@ -25,18 +26,19 @@ const (
 // up to a Sync, form an implicit transaction.
 type transaction struct {
 	state      txState
-	readOnly   bool // MySQL's, for ReadOnlyTransaction
+	readOnly   bool // of the MySQL dialect, see ReadOnlyTransaction
 	began      time.Time
-	saved      setting.Saved
-	savepoints []savepoint
+	saved      setting.Saved // settings to restore by ROLLBACK
+	savepoints []savepoint   // oldest first
 
 	seen any // the catalogs in the snapshot, see snapshot
 }
 
+// savepoint holds what ROLLBACK TO restores.
 type savepoint struct {
 	name    string
 	saved   setting.Saved
-	portals int64 // Session.opened at that time
+	portals int64 // Session.opened when it was set
 }
 
 // maxSavepoints limits the savepoints of a transaction.
@@ -45,8 +47,8 @@ const maxSavepoints = 1024
 // Status returns the transaction status of ReadyForQuery: 'I', 'T' or 'E'.
 func (s *Session) Status() byte { return "ITE"[s.tx.state] }
 
-// Fail marks an open transaction block as failed. In the MySQL dialect it does
-// nothing.
+// Fail marks an open transaction block as failed. Outside a block it rolls back the
+// implicit transaction. In the MySQL dialect it does nothing.
 func (s *Session) Fail() {
 	if s.tx.state == txIdle && s.dialect == syntax.PostgreSQL {
 		s.rollbackImplicit()
@@ -115,6 +117,8 @@ func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err er
 	}
 }
 
+// begin runs BEGIN. In an open block it warns and applies the modes, as PostgreSQL
+// does.
 func (s *Session) begin(x *engine.Exec, t *syntax.Transaction) error {
 	if s.tx.state != txIdle {
 		s.warn(sqlstate.ActiveTransaction, "there is already a transaction in progress")
@@ -137,6 +141,8 @@ func (s *Session) setModes(x *engine.Exec, modes []syntax.SetItem) error {
 	return nil
 }
 
+// endBlock runs COMMIT or ROLLBACK. COMMIT of a failed block rolls back. AND CHAIN
+// begins the next block with the same modes.
 func (s *Session) endBlock(x *engine.Exec, t *syntax.Transaction, commit bool) error {
 	state := s.tx.state
 	if state == txIdle {
@@ -194,6 +200,7 @@ func (s *Session) leaveBlock(commit bool) {
 	}
 }
 
+// savepoint runs SAVEPOINT.
 func (s *Session) savepoint(name string) error {
 	if s.tx.state == txIdle {
 		return sqlstate.New(sqlstate.NoActiveTransaction, "SAVEPOINT can only be used in transaction blocks")
@@ -218,6 +225,8 @@ func (s *Session) findSavepoint(what, name string) (int, error) {
 	return 0, sqlstate.New(sqlstate.InvalidSavepoint, "savepoint %q does not exist", sqlstate.Cut(name, 64))
 }
 
+// release runs RELEASE SAVEPOINT. It also removes the savepoints after the named
+// one.
 func (s *Session) release(name string) error {
 	i, err := s.findSavepoint("RELEASE SAVEPOINT", name)
 	if err != nil {
@@ -227,6 +236,8 @@ func (s *Session) release(name string) error {
 	return nil
 }
 
+// rollbackTo runs ROLLBACK TO SAVEPOINT. It restores the settings and closes the
+// portals that were opened since, and a failed block is open again.
 func (s *Session) rollbackTo(x *engine.Exec, name string) error {
 	i, err := s.findSavepoint("ROLLBACK TO SAVEPOINT", name)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestFailedBlockRefusesStatementsUntilItEnds(t *testing.T) {
 	}
 }
 
-func TestFailedBlockRefusesTheWarmPath(t *testing.T) {
+func TestFailedBlockRefusesTheFastPath(t *testing.T) {
 	server := sqltest.NewServer(t)
 	server.Segment(t, "a")
 	s := server.Session(t)
@@ -277,7 +277,7 @@ func TestTwoPhaseCommitIsRefused(t *testing.T) {
 	s.Fails(t, "COMMIT PREPARED 'x'", sqlstate.FeatureNotSupported)
 }
 
-func TestNowStandsStillInABlock(t *testing.T) {
+func TestNowIsConstantInABlock(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "BEGIN")
 	a := s.Must(t, "SELECT now()").String()

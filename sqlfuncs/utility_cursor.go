@@ -52,6 +52,7 @@ func declare(p *engine.Planner, st *Statement, t *syntax.Declare) error {
 	return nil
 }
 
+// closeCursorPlan plans CLOSE name and CLOSE ALL.
 func closeCursorPlan(st *Statement, t *syntax.CloseCursor) {
 	st.tag = "CLOSE CURSOR"
 	if t.Name == "" {
@@ -72,6 +73,7 @@ func closeCursorPlan(st *Statement, t *syntax.CloseCursor) {
 	})
 }
 
+// cursorNamed returns an open cursor. The protocol's named portals are cursors, too.
 func (s *Session) cursorNamed(name string) (*Portal, error) {
 	if c, ok := s.portals[name]; ok {
 		return c, nil
@@ -82,6 +84,7 @@ func (s *Session) cursorNamed(name string) (*Portal, error) {
 // fetchPlan runs FETCH and MOVE.
 type fetchPlan struct{ t *syntax.Fetch }
 
+// fetch plans FETCH and MOVE. Their columns depend on the session's cursors.
 func fetch(p *engine.Planner, st *Statement, t *syntax.Fetch) {
 	p.Private = true
 	st.tag = "FETCH"
@@ -102,6 +105,7 @@ func (f *fetchPlan) columns(s *Session) []engine.Column {
 	return c.columns
 }
 
+// run implements utility.
 func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 	c, err := sessionOf(x).cursorNamed(f.t.Cursor)
 	if err != nil {
@@ -115,7 +119,8 @@ func (f *fetchPlan) run(x *engine.Exec) (engine.Rows, error) {
 	return c.fetch(f.t.Count)
 }
 
-// fetch yields the rows of one FETCH: n forward, or -n backward.
+// fetch yields the rows of one FETCH: n forward, -n backward, or the current row if
+// n is 0.
 func (p *Portal) fetch(n int64) (engine.Rows, error) {
 	if n == 0 {
 		return p.again()
@@ -169,7 +174,7 @@ func (p *Portal) backward(n int64) (engine.Rows, error) {
 	}), nil
 }
 
-// move skips rows without sending them.
+// move skips rows without sending them. It returns their number.
 func (p *Portal) move(x *engine.Exec, count int64) (int64, error) {
 	it, err := p.fetch(count)
 	if err != nil {
@@ -187,7 +192,8 @@ func (p *Portal) move(x *engine.Exec, count int64) (int64, error) {
 	}
 }
 
-// nextBuffered reads a cursor that keeps its rows.
+// nextBuffered returns the next row of a cursor that keeps its rows: one that was
+// read before, or one from the plan.
 func (p *Portal) nextBuffered(ctx context.Context) ([]datum.Value, error) {
 	if p.position < len(p.buffered) {
 		p.position++

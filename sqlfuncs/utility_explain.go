@@ -10,7 +10,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// planExplain plans EXPLAIN. The query is analysed and never run.
+// planExplain plans EXPLAIN. The statement is analysed and never run, so that no id
+// is drawn.
 func planExplain(p *engine.Planner, st *Statement, t *syntax.Explain) error {
 	if t.Analyze {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN ANALYZE is not supported by nextid").

@@ -41,6 +41,7 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 	return nil
 }
 
+// deallocatePlan plans DEALLOCATE name and DEALLOCATE ALL.
 func deallocatePlan(st *Statement, t *syntax.Deallocate) {
 	st.tag = "DEALLOCATE"
 	if t.Name == "" {
@@ -125,6 +126,8 @@ func (e *executePlan) columns(s *Session) []engine.Column {
 	return nil
 }
 
+// run implements utility. It yields the rows of a query. Other statements have run
+// when it returns.
 func (e *executePlan) run(x *engine.Exec) (engine.Rows, error) {
 	st, err := sessionOf(x).Prepared([]byte(e.name))
 	if err != nil {
@@ -154,7 +157,7 @@ func (e *executePlan) run(x *engine.Exec) (engine.Rows, error) {
 	return &portalRows{inner}, nil
 }
 
-// portalRows reads a portal inside another statement.
+// portalRows yields the rows of a portal inside another statement.
 type portalRows struct{ p *Portal }
 
 func (r *portalRows) Next(x *engine.Exec) ([]datum.Value, error) { return r.p.Next(x.Ctx) }
@@ -186,6 +189,7 @@ func (s *Session) parseOne(text string) (syntax.Statement, error) {
 	return parsed[0].Statement, nil
 }
 
+// alreadyPrepared returns the error for a name that is in use (42P05).
 func alreadyPrepared(name string) error {
 	return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
 }

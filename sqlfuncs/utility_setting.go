@@ -12,7 +12,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// assign sets a setting for the session or the transaction.
+// assign sets a setting for the session, or for the transaction if local. A session
+// cannot take the rights of another user.
 func (s *Session) assign(def *setting.Definition, value string, local bool) error {
 	key := strings.ToLower(def.Name)
 	switch key {
@@ -42,7 +43,7 @@ func (s *Session) assign(def *setting.Definition, value string, local bool) erro
 // maxSessionSettings limits the settings that a session may change.
 const maxSessionSettings = 512
 
-// set plans SET and RESET.
+// set plans SET and RESET. Unknown names are errors before the first item is set.
 func set(p *engine.Planner, st *Statement, t *syntax.Set) error {
 	st.tag = t.Tag
 	for _, item := range t.Items {
@@ -120,13 +121,15 @@ func settingText(x *engine.Exec, def *setting.Definition, values []syntax.Expr) 
 	return strings.Join(parts, ", "), nil
 }
 
+// resetAll runs RESET ALL.
 func resetAll(x *engine.Exec) error {
 	sessionOf(x).vars.ResetAll()
 	sessionOf(x).settingsChanged()
 	return nil
 }
 
-// show plans SHOW name and SHOW ALL.
+// show plans SHOW name and SHOW ALL. It hides settings that only administrators may
+// read.
 func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	st.tag = "SHOW"
 	if strings.EqualFold(t.Name, "all") {
@@ -166,7 +169,7 @@ func show(p *engine.Planner, st *Statement, t *syntax.Show) error {
 	return nil
 }
 
-// discardPlan plans DISCARD.
+// discardPlan plans DISCARD. PLANS and TEMP have nothing to discard.
 func discardPlan(st *Statement, t *syntax.Discard) error {
 	st.tag = "DISCARD " + t.What
 	st.utility = utilityFunc(func(x *engine.Exec) error {

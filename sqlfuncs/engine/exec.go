@@ -114,11 +114,11 @@ func (x *Exec) Frame(i, n int) []datum.Value {
 // of a millisecond.
 const lookAfter = 1 << 14
 
-// Effort counts the work of a statement and of those before it that the client sent
-// in one go. Many short statements together count like one long statement.
+// Effort counts the work of a session since the server last waited for the client.
+// So many short statements that are sent together count like one long statement.
 type Effort struct {
 	worked int // since the last check of the context
-	before int // until then
+	before int // until that check, at most long
 }
 
 // Work counts work, in bytes read or in steps that take as long. It returns an

@@ -33,8 +33,8 @@ type Host interface {
 	Aside()
 	// Long acquires the CPU slot that a long statement needs, see CPUSlots.
 	Long(ctx context.Context) error
-	// Planned counts bytes that the plan being made will hold. It returns an error
-	// when they exceed the session's memory.
+	// Planned counts n bytes that the statement's plan will hold. It returns an
+	// error (53200) when a memory limit would be exceeded.
 	Planned(n int) error
 	// MayPlan returns an error once planning has been cancelled.
 	MayPlan() error

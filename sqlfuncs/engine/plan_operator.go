@@ -246,8 +246,9 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 	return pair[0], pair[1], nil
 }
 
-// sharedString returns the string type to which "char" and another string type
-// convert implicitly, or 0. "char" has a type category of its own.
+// sharedString returns text if one type is "char" and the other one is a string
+// type, otherwise 0. CommonType does not cover them: "char" has a type category of
+// its own.
 func sharedString(a, b datum.OID) datum.OID {
 	if (a == datum.Char || b == datum.Char) && IsString(a) && IsString(b) {
 		return datum.Text
@@ -264,7 +265,9 @@ func isReg(t datum.OID) bool {
 	return false
 }
 
-// oidLike returns the type in which an oid, a reg type and an integer are compared.
+// oidLike returns the type in which a reg type (regclass, …) is compared with
+// another operand: an untyped literal takes the reg type; integers, oids and other
+// reg types are compared as oid.
 func oidLike(a, b datum.OID) (datum.OID, error) {
 	like := func(t datum.OID) bool { return isReg(t) || IsInteger(t) || t == datum.Unknown }
 	switch {

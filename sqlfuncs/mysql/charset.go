@@ -108,10 +108,11 @@ var wideCollations = map[int]string{
 // its padding twin.
 const noPad = 1024
 
-// SettingsOf returns the settings of a session whose client names a collation by
-// its number. Since all texts are UTF-8, single-byte character sets and unknown
-// numbers change nothing. One of wideCharsets is recorded, since it restricts which
-// texts are accepted.
+// SettingsOf returns the settings that follow from the collation number in a
+// client's handshake. A collation of UTF-8 sets the character sets and
+// collation_connection. A multi-byte character set other than UTF-8 sets
+// character_set_client, so that the session accepts only ASCII. Since all texts are
+// UTF-8, single-byte character sets and unknown numbers change nothing.
 func SettingsOf(id int) (own []setting.Own) {
 	if charset, wide := wideCollations[id%noPad]; wide {
 		return []setting.Own{{Key: "character_set_client", Value: charset}}

@@ -14,8 +14,8 @@ import (
 	"nextid/sqlfuncs"
 )
 
-// warm returns a session and a statement whose generator is running.
-func warm(t testing.TB, sql string) (*sqltest.Session, *sqlfuncs.Statement) {
+// fastSession returns a session and a statement whose generator is running.
+func fastSession(t testing.TB, sql string) (*sqltest.Session, *sqlfuncs.Statement) {
 	t.Helper()
 	server := sqltest.NewServer(t)
 	if err := server.Registry.Create(t.Context(), "a", "segment", []byte(`{"step": 10000000}`)); err != nil {
@@ -35,7 +35,7 @@ func TestDrawAllocatesNothing(t *testing.T) {
 		sql  string
 		args []sqlfuncs.Arg
 	}{{"SELECT next_id('a')", nil}, {"SELECT nextval('a')", nil}, {"SELECT next_id($1)", []sqlfuncs.Arg{{Data: []byte("a")}}}} {
-		s, st := warm(t, c.sql)
+		s, st := fastSession(t, c.sql)
 		allocs := testing.AllocsPerRun(1000, func() {
 			ids, ok := s.Fast.Execute(st, c.args, 1)
 			if !ok {
@@ -55,7 +55,7 @@ func TestAnsweredPortalsAllocateNothing(t *testing.T) {
 		sql  string
 		args []sqlfuncs.Arg
 	}{{"SELECT next_id('a')", nil}, {"SELECT next_id($1)", []sqlfuncs.Arg{{Data: []byte("a")}}}} {
-		s, st := warm(t, c.sql)
+		s, st := fastSession(t, c.sql)
 		formats := []int16{1}
 		allocs := testing.AllocsPerRun(1000, func() {
 			ids, ok := s.Fast.Execute(st, c.args, 1)
@@ -84,7 +84,7 @@ func TestAnsweredPortalsAllocateNothing(t *testing.T) {
 }
 
 func TestCachedSimpleQueryAllocatesNothing(t *testing.T) {
-	s, _ := warm(t, "SELECT next_id('a')")
+	s, _ := fastSession(t, "SELECT next_id('a')")
 	text := []byte("SELECT next_id('a')")
 	for range 3 {
 		s.ID(t, "a", string(text))
@@ -163,18 +163,18 @@ func TestTheFastPathFollowsSequenceNames(t *testing.T) {
 }
 
 func BenchmarkDraw(b *testing.B) {
-	s, st := warm(b, "SELECT next_id('a')")
+	s, st := fastSession(b, "SELECT next_id('a')")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, ok := s.Fast.Execute(st, nil, 1); !ok {
-			b.StopTimer() // a block of ids ended
+			b.StopTimer() // a reservation ended
 			s.Must(b, "SELECT next_id('a')")
 			b.StartTimer()
 		}
 	}
 }
 
-// BenchmarkDrawOfNames draws from names in no order, by sessions in turns.
+// BenchmarkDrawOfNames draws from names in random order, by sessions in turns.
 func BenchmarkDrawOfNames(b *testing.B) {
 	for _, n := range []int{64, 20_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -197,7 +197,7 @@ func BenchmarkDrawOfNames(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, ok := sessions[i%len(sessions)].Fast.Execute(statements[i%len(sessions)], names[i%len(names)], 1); !ok {
-					missed++ // a tick or a slice was used up
+					missed++ // a tick or a reservation was used up
 				}
 				i++
 			}
@@ -209,7 +209,7 @@ func BenchmarkDrawOfNames(b *testing.B) {
 }
 
 func BenchmarkSimpleMiss(b *testing.B) {
-	s, _ := warm(b, "SELECT 1")
+	s, _ := fastSession(b, "SELECT 1")
 	texts := make([]string, 4096)
 	for i := range texts {
 		texts[i] = "SELECT next_id('a'), " + strconv.Itoa(i)
@@ -224,8 +224,8 @@ func BenchmarkSimpleMiss(b *testing.B) {
 	}
 }
 
-// What is asked of a generator that runs here costs no way to the store, which
-// may be far: a draw does not ask it either.
+// TestARunningGeneratorIsNotLookedUpInTheStore checks that functions of a generator
+// that runs on this server send no request to the store. Draws do not either.
 func TestARunningGeneratorIsNotLookedUpInTheStore(t *testing.T) {
 	var lookups atomic.Int64
 	s := sqltest.NewServer(t, sqltest.Config{Lookups: &lookups}).Session(t)
