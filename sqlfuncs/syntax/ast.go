@@ -3,15 +3,15 @@ package syntax
 // Dialect is the SQL dialect of a text.
 type Dialect uint8
 
-// The dialects. They share one grammar; the lexer differs in quotes,
-// comments, parameters and operators.
+// The dialects. They have one parser; their lexers differ in quotes, comments,
+// parameters and operators.
 const (
 	PostgreSQL Dialect = iota
 	MySQL
 )
 
-// Pos is a byte offset into the statement text, -1 when unknown. Embedded in
-// an expression it makes an Expr of it.
+// Pos is a byte offset into the text, -1 when unknown. Expressions embed it to
+// implement Expr.
 type Pos int32
 
 // Position implements Expr.
@@ -40,7 +40,8 @@ type (
 		Locking       bool     // FOR UPDATE and the like, ignored
 		Into          []string // user variables of MySQL's SELECT … INTO @a, @b, without the @
 	}
-	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a query is the same.
+	// Explain is EXPLAIN [ANALYZE] [(options)] statement. MySQL's DESCRIBE of a
+	// query is the same.
 	Explain struct {
 		Analyze   bool
 		NoCosts   bool
@@ -74,11 +75,12 @@ type (
 		What  string
 		From  Name   // FROM / IN table
 		In    string // FROM / IN database
-		User  string // of GRANTS FOR, "" for who asks
+		User  string // of GRANTS FOR; "": the session's user
 		Like  string
 		Where Expr
 	}
-	// Transaction is BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK, ABORT, SAVEPOINT, …
+	// Transaction is BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK, ABORT,
+	// SAVEPOINT, …
 	Transaction struct {
 		Kind      TransactionKind
 		Savepoint string
@@ -147,8 +149,9 @@ type (
 		Names    []Name
 		IfExists bool
 	}
-	// SequenceNote is a statement on sequences about what nextid keeps nothing of:
-	// ALTER SEQUENCE or TABLE … OWNER TO, COMMENT ON SEQUENCE, GRANT and REVOKE … ON SEQUENCE.
+	// SequenceNote sets owners, comments or grants of sequences, which nextid does
+	// not store: ALTER SEQUENCE or TABLE … OWNER TO, COMMENT ON SEQUENCE, GRANT and
+	// REVOKE … ON SEQUENCE.
 	SequenceNote struct {
 		Pos      Pos // of the first name
 		Tag      string
@@ -178,18 +181,19 @@ type (
 		Pos  Pos
 		Name Name
 	}
-	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH: nobody else writes what
-	// they are about.
+	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH. They have no effect, since no
+	// session writes rows.
 	Lock struct{ Tag string }
 	// Unsupported is a statement that is recognised and refused: INSERT,
-	// CREATE TABLE, DO $$…$$, … What is what the message names, e.g. "CREATE TABLE".
+	// CREATE TABLE, DO $$…$$, … What names the statement in the error, such as
+	// "CREATE TABLE".
 	Unsupported struct {
 		Pos  Pos
 		What string
 	}
 )
 
-// TransactionKind holds what a Transaction statement does.
+// TransactionKind tells the transaction statements apart.
 type TransactionKind uint8
 
 // The transaction statements, by command tag.
@@ -218,7 +222,7 @@ type SequenceOptions struct {
 	RestartWith                                 *int64
 	As                                          *TypeName
 	OwnedBy                                     bool    // OWNED BY anything: accepted and ignored
-	Comment                                     *string // MariaDB's, as is ENGINE, which is read over
+	Comment                                     *string // MariaDB's; its ENGINE is skipped
 }
 
 // ---- queries ----
@@ -315,7 +319,7 @@ type (
 // JoinKind is the kind of a join.
 type JoinKind uint8
 
-// The joins.
+// The joins. MySQL's joins without a condition are CrossJoin.
 const (
 	InnerJoin JoinKind = iota
 	LeftJoin
@@ -325,7 +329,7 @@ const (
 
 // ---- expressions ----
 
-// Expr is an expression.
+// Expr is an expression. Position is where errors about the expression point.
 type Expr interface{ Position() Pos }
 
 // TypeName is a type as written. CHAR without quotes is "character", since
@@ -409,9 +413,10 @@ type (
 		Op string
 		X  Expr
 	}
-	// Binary is an infix operator, upper case for words ("AND", "OR"); Pos
-	// is the operator's. OPERATOR(pg_catalog.~) comes as the plain "~".
-	// MySQL's synonyms are mapped to PostgreSQL's ("&&" to "AND", "<=>" stays, "DIV", "MOD", "XOR" stay).
+	// Binary is an infix operator, upper case for words ("AND", "OR"); Pos is the
+	// operator's. OPERATOR(pg_catalog.~) comes as the plain "~". MySQL's synonyms
+	// are mapped to PostgreSQL's ("&&" to "AND", "<=>" stays, "DIV", "MOD", "XOR"
+	// stay).
 	Binary struct {
 		Pos
 		Op   string
@@ -514,7 +519,8 @@ type (
 		Pos
 		Name Name
 	}
-	// NextValues is Vitess's NEXT n VALUES in SELECT NEXT n VALUES FROM t: the only target of its SelectCore.
+	// NextValues is Vitess's NEXT n VALUES in SELECT NEXT n VALUES FROM t: the only
+	// target of its SelectCore.
 	NextValues struct {
 		Pos
 		Count Expr // nil: NEXT VALUE

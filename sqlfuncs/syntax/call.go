@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// pgCall makes a call of a pg_catalog function, as PostgreSQL's grammar does
-// for the functions with a syntax of their own.
+// pgCall makes a call of a pg_catalog function. PostgreSQL's grammar does so for
+// functions with a syntax of their own.
 func pgCall(pos Pos, name string, args ...Expr) *FuncCall {
 	x := &FuncCall{Pos: pos, Name: Name{"pg_catalog", name}}
 	for _, a := range args {
@@ -16,8 +16,8 @@ func pgCall(pos Pos, name string, args ...Expr) *FuncCall {
 	return x
 }
 
-// callOrConstant reads the arguments of a call; a string behind it makes it a
-// constant of a type with modifiers.
+// callOrConstant reads the arguments of a call. A string after the call makes it a
+// constant of a type with modifiers, such as numeric(4, 2) '1'.
 func (p *parser) callOrConstant(pos Pos, name Name) Expr {
 	x := p.call(pos, name)
 	if p.tok.kind != tokString || p.mysql || x.Args == nil || x.Distinct {
@@ -129,11 +129,13 @@ func (p *parser) special(t token) Expr {
 	return p.specialCall(t)
 }
 
+// bareFunctions lists PostgreSQL's functions that are called without parentheses.
 var bareFunctions = []string{
 	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
 	"current_user", "current_role", "session_user", "user", "current_catalog", "current_schema",
 }
 
+// bareFunctionsMySQL lists MySQL's functions that may be called without parentheses.
 var bareFunctionsMySQL = []string{
 	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
 	"utc_date", "utc_time", "utc_timestamp", "current_user", "current_role",
@@ -193,7 +195,8 @@ func (p *parser) specialCall(t token) Expr {
 	return nil
 }
 
-// plainCall reads a call of expressions only, at least one.
+// plainCall reads a call with at least one argument, without DISTINCT, names of
+// arguments or ORDER BY. NULLIF takes two.
 func (p *parser) plainCall(pos Pos, name string) Expr {
 	defer p.leave(p.enter())
 	x := &FuncCall{Pos: pos, Name: Name{name}}
@@ -248,7 +251,7 @@ func (p *parser) substring(pos Pos) Expr {
 	return pgCall(pos, "substring", args...)
 }
 
-// finishCall reads the rest of a plain call behind its first argument.
+// finishCall reads the rest of a plain call after its first argument.
 func (p *parser) finishCall(pos Pos, name string, first Arg) Expr {
 	x := &FuncCall{Pos: pos, Name: Name{name}, Args: []Arg{first}}
 	for p.acceptPunct(",") {
@@ -279,8 +282,8 @@ func (p *parser) trim(pos Pos) Expr {
 	return pgCall(pos, name, args...)
 }
 
-// Word is the keyword of the special syntax that e was written in, if its
-// function has another name; "" for other calls.
+// Word returns the keyword of the special syntax that e was written in, if the name
+// of its function is another one; "" for other calls.
 func (e *FuncCall) Word() string {
 	if len(e.Name) == 2 && e.Name[0] == "pg_catalog" && strings.HasSuffix(e.Name[1], "trim") {
 		return "trim"

@@ -2,8 +2,8 @@ package syntax
 
 import "strings"
 
-// copy reads COPY … TO STDOUT, as text or CSV. What else COPY can do is refused
-// by its name.
+// copy reads COPY … TO STDOUT, as text or CSV. Other forms of COPY are refused by
+// name.
 func (p *parser) copy() Statement {
 	c := &Copy{}
 	p.advance()
@@ -58,7 +58,8 @@ func (p *parser) copySource(c *Copy) (from bool) {
 	return false
 }
 
-// copyTarget reads the other end and says what nextid does not support of it.
+// copyTarget reads the target of COPY. refused names a target, or a direction, that
+// nextid does not support.
 func (p *parser) copyTarget(from bool) (refused string) {
 	switch {
 	case from:
@@ -72,8 +73,8 @@ func (p *parser) copyTarget(from bool) (refused string) {
 	return ""
 }
 
-// copyOption reads FORMAT text or csv, in its older form CSV, or HEADER, which
-// can be off in the list of options in parentheses.
+// copyOption reads one option: FORMAT text or csv, CSV (the older form), or HEADER.
+// list reports whether the options are in parentheses, where HEADER takes a value.
 func (p *parser) copyOption(c *Copy, list bool) bool {
 	switch pos, name := p.pos(), p.label(); {
 	case name == "csv" && !list:

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// corpus returns the statements of a file in testdata, which real clients
-// sent in their usual work.
+// corpus returns the statements of a file in testdata, which real clients sent.
 func corpus(t testing.TB, d Dialect) []string {
 	t.Helper()
 	file := map[Dialect]string{PostgreSQL: "postgresql.sql", MySQL: "mysql.sql"}[d]

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestDamagedTextsParseOrFailCleanly changes a few tokens of known statements,
-// which reaches more of the grammar than changing bytes, and checks what
-// comes out as the fuzz targets do.
+// TestDamagedTextsParseOrFailCleanly changes a few tokens of known statements and
+// checks the result as the fuzz targets do. Changed tokens reach more of the grammar
+// than changed bytes.
 func TestDamagedTextsParseOrFailCleanly(t *testing.T) {
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {

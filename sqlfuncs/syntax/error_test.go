@@ -9,8 +9,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// wrong are texts that PostgreSQL 15 refuses with these words at this
-// character; TestWrongTextsAgainstPostgreSQL asks a real one.
+// wrong holds texts that PostgreSQL 15 refuses, with its message and position.
+// TestWrongTextsAgainstPostgreSQL compares them with a real server.
 var wrong = []struct {
 	sql, message string
 	position     int

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The precedence levels of both dialects, loosest first (PostgreSQL's gram.y;
-// MySQL manual, "Operator Precedence"). PostgreSQL knows no XOR level and
-// treats the MySQL bit operators as any other operator.
+// The precedence levels of both dialects, loosest first (PostgreSQL manual,
+// "Operator Precedence"; MySQL manual, "Operator Precedence"). PostgreSQL has no
+// level for XOR and for bit operators.
 const (
 	precLowest = iota
 	precOr
@@ -30,14 +30,15 @@ const (
 	precCollateMySQL
 )
 
-// exprMode says what an expression may hold besides the common operators.
+// exprMode restricts the operators of an expression.
 type exprMode uint8
 
 const (
-	// restricted is PostgreSQL's b_expr: without AND, OR, NOT, IS NULL, IN,
-	// LIKE, BETWEEN, which would be ambiguous where it stands.
+	// restricted is PostgreSQL's b_expr: an expression without AND, OR, NOT, IS
+	// NULL, IN, LIKE and BETWEEN, which would be ambiguous, such as in BETWEEN x AND
+	// y.
 	restricted exprMode = 1 << iota
-	// target is an expression that a label without AS may follow.
+	// target marks an expression that a label without AS may follow.
 	target
 )
 
@@ -80,7 +81,7 @@ var mysqlWordPrecedence = map[string]int{
 	"div": precMultiply, "mod": precMultiply, "collate": precCollateMySQL,
 }
 
-// mysqlSynonyms are MySQL's operators that have another name in PostgreSQL.
+// mysqlSynonyms maps MySQL's operators to their names in trees.
 var mysqlSynonyms = map[string]string{"||": "OR", "&&": "AND"}
 
 // expr reads an expression.
@@ -92,9 +93,11 @@ func (p *parser) binary(min int, mode exprMode) Expr {
 	return p.climb(p.prefix(mode), min, mode)
 }
 
-// climb goes on with the operators behind left (precedence climbing).
+// climb reads the operators after left that bind at least as tightly as min
+// (precedence climbing). In PostgreSQL comparisons do not associate: a < b < c is a
+// syntax error.
 func (p *parser) climb(left Expr, min int, mode exprMode) Expr {
-	barred := -1 // level that does not associate and has just been used
+	barred := -1 // non-associative level that was just used
 	for {
 		op, ok := p.operator(mode)
 		if !ok || op.prec < min {
@@ -140,6 +143,7 @@ func (p *parser) operator(mode exprMode) (operator, bool) {
 	return operator{}, false
 }
 
+// wordPrecedence returns the levels of the dialect's operators that are words.
 func (p *parser) wordPrecedence() map[string]int {
 	if p.mysql {
 		return mysqlWordPrecedence
@@ -147,8 +151,8 @@ func (p *parser) wordPrecedence() map[string]int {
 	return pgWordPrecedence
 }
 
-// wordOperates reports whether the word at the current token, which is an
-// operator's, is one here: it may also be a label.
+// wordOperates reports whether the operator word at the current token is an operator
+// here. It may also be a label, or end a restricted expression.
 func (p *parser) wordOperates(mode exprMode) bool {
 	next := p.peek(1)
 	switch p.tok.text {
@@ -197,8 +201,8 @@ func endsTarget(t *token) bool {
 	return false
 }
 
-// infix reads what follows left: the operator and its other operands. open
-// says that the last operand may be followed by another operator.
+// infix reads the operator after left and its other operands. open reports whether
+// another operator may follow the last operand.
 func (p *parser) infix(left Expr, op operator, mode exprMode) (x Expr, open bool) {
 	pos := p.pos()
 	if op.word {
@@ -232,7 +236,7 @@ func (p *parser) quantified(left Expr, op string, pos Pos) Expr {
 	return x
 }
 
-// wordOperator reads an operator that is a word.
+// wordOperator reads an operator that begins with a word.
 func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool) {
 	pos := p.pos()
 	p.advance()
@@ -269,7 +273,7 @@ func (p *parser) collation() Name {
 	return p.qualifiedName()
 }
 
-// qualifiedOperator reads (schema.op) behind OPERATOR and returns op.
+// qualifiedOperator reads (schema.op) after OPERATOR and returns op.
 func (p *parser) qualifiedOperator() string {
 	p.expectPunct("(")
 	for p.tok.isName() {
@@ -281,7 +285,7 @@ func (p *parser) qualifiedOperator() string {
 	return op
 }
 
-// isTest reads what follows IS.
+// isTest reads the rest of an IS expression.
 func (p *parser) isTest(left Expr, pos Pos, prec int, mode exprMode) (Expr, bool) {
 	not := p.accept("not")
 	if p.accept("distinct") {
@@ -298,7 +302,7 @@ func (p *parser) isTest(left Expr, pos Pos, prec int, mode exprMode) (Expr, bool
 	return &Is{Pos: pos, Not: not, What: strings.ToUpper(what), X: left}, false
 }
 
-// predicate reads what follows [NOT] IN, BETWEEN, LIKE and the like.
+// predicate reads the rest of [NOT] IN, BETWEEN, LIKE and the like.
 func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprMode) (Expr, bool) {
 	switch name {
 	case "in":
@@ -335,7 +339,7 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 	return x, true
 }
 
-// in reads the list or subquery of IN.
+// in reads the parentheses of IN: a list or a subquery.
 func (p *parser) in(left Expr, pos Pos, not bool) Expr {
 	x := &In{Pos: pos, Not: not, X: left}
 	p.expectPunct("(")
@@ -384,23 +388,24 @@ func (p *parser) casts(x Expr) Expr {
 func (p *parser) exprList() []Expr {
 	list := []Expr{p.expr()}
 	for p.acceptPunct(",") {
-		list = append(roomy(list), p.expr())
+		list = append(grown(list), p.expr())
 	}
 	return list
 }
 
-// roomy makes room for one more: append would copy a long list more often.
-func roomy[T any](list []T) []T {
+// grown doubles the capacity of a full list: append would copy a long list more
+// often.
+func grown[T any](list []T) []T {
 	if len(list) == cap(list) {
 		return slices.Grow(list, len(list))
 	}
 	return list
 }
 
-// parenthesised reads what follows an opening parenthesis, and the closing
-// one: a query, or an expression, or where several are allowed a list. Whether "((SELECT 1)" is one or the other
-// shows only behind it, so the inner parenthesis is read first and then
-// continued as what it turns out to be.
+// parenthesised reads a query, an expression, or if several a list of expressions,
+// and the closing parenthesis. The token after "((SELECT 1)" tells whether the outer
+// parenthesis holds a query or an expression. So the inner parenthesis is read
+// first.
 func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 	defer p.leave(p.enter())
 	var list []Expr
@@ -423,7 +428,7 @@ func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 		list = []Expr{p.expr()}
 	}
 	for several && p.acceptPunct(",") {
-		list = append(roomy(list), p.expr())
+		list = append(grown(list), p.expr())
 	}
 	p.expectPunct(")")
 	return nil, list
@@ -442,5 +447,5 @@ func (p *parser) group(pos Pos, query *Select, list []Expr) Expr {
 	return p.bad()
 }
 
-// rowExpression is (a, b) or ROW(…).
+// rowExpression begins the error for (a, b) and ROW(…).
 const rowExpression = "a row expression is"

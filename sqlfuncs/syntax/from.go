@@ -1,6 +1,6 @@
 package syntax
 
-// fromList reads the list of FROM. MySQL's FROM DUAL is none.
+// fromList reads the list of FROM. It returns nil for MySQL's FROM DUAL.
 func (p *parser) fromList() []TableRef {
 	if p.mysql && p.accept("dual") {
 		return nil
@@ -24,7 +24,7 @@ func (p *parser) atJoin() bool {
 		p.mysql && p.isWord("straight_join")
 }
 
-// joins reads the joins behind left.
+// joins reads the joins after left.
 func (p *parser) joins(left TableRef) TableRef {
 	for p.atJoin() {
 		left = p.join(left)
@@ -33,8 +33,8 @@ func (p *parser) joins(left TableRef) TableRef {
 	return left
 }
 
-// join reads one join. Its right side takes the joins that come before its
-// own ON or USING: a JOIN b JOIN c ON … ON ….
+// join reads one join. The joins before its ON or USING belong to its right side:
+// a JOIN b JOIN c ON … ON ….
 func (p *parser) join(left TableRef) TableRef {
 	defer p.leave(p.enter())
 	j := &Join{Pos: p.pos(), Left: left}
@@ -65,8 +65,8 @@ func (p *parser) join(left TableRef) TableRef {
 	return j
 }
 
-// rotate turns a JOIN (b JOIN c ON …), read from MySQL's a JOIN b JOIN c ON …,
-// into (a JOIN b) JOIN c ON …. first is b, the leftmost table of right.
+// rotate turns a JOIN (b JOIN c ON …) into (a JOIN b) JOIN c ON …, which is what
+// MySQL's a JOIN b JOIN c ON … means. first is b, the leftmost table of right.
 func rotate(cross *Join, right, first TableRef) TableRef {
 	leftmost := right.(*Join)
 	for leftmost.Left != first {
@@ -77,7 +77,8 @@ func rotate(cross *Join, right, first TableRef) TableRef {
 	return right
 }
 
-// joinCondition reads ON or USING. MySQL's inner and cross joins are the same.
+// joinCondition reads ON or USING. MySQL's inner and cross joins may have a
+// condition or none; the condition decides which one they are.
 func (p *parser) joinCondition(j *Join) {
 	symmetric := p.mysql && (j.Kind == InnerJoin || j.Kind == CrossJoin)
 	switch {
@@ -146,7 +147,8 @@ func (p *parser) tablePrimary() TableRef {
 	return t
 }
 
-// missingArguments fails behind the name of a function without arguments.
+// missingArguments skips the name of a function without arguments and fails: the
+// error points to the token after the name.
 func (p *parser) missingArguments() {
 	if p.tok.isName() {
 		p.qualifiedName()
@@ -173,13 +175,13 @@ func (p *parser) relation() *Table {
 	return t
 }
 
-// tableInParens reads a subquery or a join behind its parenthesis.
+// tableInParens reads a subquery or a join after its parenthesis.
 func (p *parser) tableInParens(pos Pos, lateral bool) TableRef {
 	query, ref := p.queryOrTable()
 	return p.closedTable(pos, lateral, query, ref)
 }
 
-// closedTable reads the alias of what stood in parentheses.
+// closedTable reads the alias of the query or join in parentheses.
 func (p *parser) closedTable(pos Pos, lateral bool, query *Select, ref TableRef) TableRef {
 	if query != nil {
 		d := &Derived{Pos: pos, Query: query, Lateral: lateral}
@@ -195,9 +197,9 @@ func (p *parser) closedTable(pos Pos, lateral bool, query *Select, ref TableRef)
 	return ref
 }
 
-// queryOrTable reads what follows an opening parenthesis in FROM, and the
-// closing one. A query in further parentheses may turn out to be the first
-// table of a join; see parenthesised.
+// queryOrTable reads the query or table in parentheses in FROM, and the closing
+// parenthesis. A query in further parentheses may be the first table of a join; see
+// parenthesised.
 func (p *parser) queryOrTable() (*Select, TableRef) {
 	defer p.leave(p.enter())
 	if p.atQuery() {
@@ -231,7 +233,7 @@ func (p *parser) alias() (name string, columns []string) {
 	switch {
 	case p.accept("as"):
 		name = p.name()
-	case p.tok.isName() && !p.isWords("full", "join") && !p.isWords("full", "outer"): // to MySQL full is a name
+	case p.tok.isName() && !p.isWords("full", "join") && !p.isWords("full", "outer"): // FULL is no keyword in MySQL
 		name = p.name()
 	default:
 		return "", nil

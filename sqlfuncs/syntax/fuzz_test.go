@@ -17,8 +17,8 @@ func seed(f *testing.F, d Dialect) {
 	}
 }
 
-// grammar returns the lines of the grammar file, one statement each, which
-// between them use every construct of the dialect that has a tree.
+// grammar returns the lines of the grammar file, one statement each. Together they
+// use every construct of the dialect that has a tree.
 func grammar(t testing.TB, d Dialect) []string {
 	t.Helper()
 	file := map[Dialect]string{PostgreSQL: "grammar.sql", MySQL: "grammar_mysql.sql"}[d]
@@ -29,8 +29,8 @@ func grammar(t testing.TB, d Dialect) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// FuzzLex checks that tokens follow one another, that nothing but blanks and
-// comments lies between them, and that the lexer ends.
+// FuzzLex checks that tokens are in order, that only blanks and comments are between
+// them, and that the lexer ends.
 func FuzzLex(f *testing.F) {
 	for d := range Dialect(2) {
 		for _, sql := range append(corpus(f, d), grammar(f, d)...) {
@@ -70,7 +70,7 @@ func FuzzLex(f *testing.F) {
 func checkGap(t *testing.T, gap string, d Dialect) {
 	t.Helper()
 	if d == MySQL && (strings.Contains(gap, "/*") || strings.Contains(gap, "*/")) {
-		return // the edges of /*! … */ are blanks only as a pair
+		return // the begin and end of /*! … */ are blanks only as a pair
 	}
 	l := lexer{src: gap, dialect: d}
 	if tok := l.next(); tok.kind != tokEOF {
@@ -88,8 +88,9 @@ func FuzzParseMySQL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sql string) { checkParse(t, sql, MySQL) })
 }
 
-// checkParse checks that a text is refused with a position inside it or has
-// trees that survive printing, with ranges and positions inside the text.
+// checkParse checks that a text is refused with a position inside it, or that it has
+// trees with ranges and positions inside the text. Printed trees must parse to equal
+// trees.
 func checkParse(t *testing.T, sql string, d Dialect) {
 	parsed, err := Parse(sql, d)
 	if err != nil {

@@ -2,8 +2,8 @@ package syntax
 
 import "strings"
 
-// SplitIdentifier splits a dotted name with PostgreSQL's quoting. Unquoted
-// parts are not folded: generator names keep their case.
+// SplitIdentifier splits a dotted name with PostgreSQL's quoting. Unquoted parts are
+// not folded: generator names keep their case. It returns nil if a quote is missing.
 func SplitIdentifier(text string) []string {
 	var parts []string
 	var b strings.Builder

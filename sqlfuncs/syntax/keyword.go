@@ -2,7 +2,8 @@ package syntax
 
 import "strings"
 
-// class says where a word may stand without quotes.
+// class tells where a word may be used without quotes (PostgreSQL manual, "SQL Key
+// Words").
 type class uint8
 
 const (
@@ -12,14 +13,15 @@ const (
 	reserved                // only as a label
 )
 
+// keyword describes a keyword of a dialect.
 type keyword struct {
 	class   class
-	needsAs bool
+	needsAs bool // it is a column label only after AS
 }
 
-// The keywords of PostgreSQL 15 (pg_get_keywords()) by class; words marked
-// with * are no labels without AS. Unreserved keywords that need no AS are
-// left out: they behave as other words.
+// The keywords of PostgreSQL 15 (pg_get_keywords()) by class. Words marked with *
+// are labels only after AS. Unreserved keywords that need no AS are left out: they
+// behave as other words.
 const (
 	pgUnreserved = `day* filter* hour* minute* month* over* second* varying* within* without* year*`
 
@@ -43,8 +45,8 @@ const (
 		window* with*`
 )
 
-// mysqlReserved are the reserved words of MySQL 5.7, with those that later
-// versions and MariaDB need to tell the clauses of a query apart.
+// mysqlReserved lists the reserved words of MySQL 5.7, and those of later versions
+// and MariaDB that separate the clauses of a query.
 const mysqlReserved = `accessible add all alter analyze and as asc asensitive before between bigint
 	binary blob both by call cascade case change char character check collate column condition
 	constraint continue convert create cross current_date current_time current_timestamp
@@ -67,19 +69,20 @@ const mysqlReserved = `accessible add all alter analyze and as asc asensitive be
 	utc_timestamp values varbinary varchar varcharacter varying virtual when where while with
 	write xor year_month zerofill`
 
+// keywords maps the lower-case keywords of each dialect.
 var keywords = [...]map[string]keyword{
 	PostgreSQL: keywordTable(false, pgUnreserved, pgColName, pgTypeFunc, pgReserved),
 	MySQL:      keywordTable(true, "", "", "", mysqlReserved),
 }
 
-// IsKeyword reports whether a lower-case word is a key word of PostgreSQL that
-// must be quoted to be the name of just anything, as quote_ident does.
+// IsKeyword reports whether a lower-case word is a keyword of PostgreSQL that
+// quote_ident quotes.
 func IsKeyword(word string) bool {
 	return keywords[PostgreSQL][word].class != unreserved
 }
 
-// keywordTable builds the table of a dialect from its words by class.
-// needAs marks all of them.
+// keywordTable builds the table of a dialect from its words by class. needAs marks
+// all words as labels only after AS.
 func keywordTable(needAs bool, byClass ...string) map[string]keyword {
 	table := make(map[string]keyword)
 	for c, words := range byClass {

@@ -13,6 +13,7 @@ const mysqlVersion = 80099
 // mysqlOperators are the operators of more than one character, longest first.
 var mysqlOperators = []string{"->>", "<=>", "->", "<=", ">=", "<>", "!=", "&&", "||", "<<", ">>"}
 
+// nextMySQL returns the token at start.
 func (l *lexer) nextMySQL(start int) token {
 	c := l.src[start]
 	switch {
@@ -31,7 +32,7 @@ func (l *lexer) nextMySQL(start int) token {
 	case c == '@':
 		return l.variable(start)
 	case c == '?':
-		// ?1 is our own spelling of a parameter that is out of order.
+		// The printer of the tests writes parameters that are out of order as ?1.
 		l.pos = start + 1
 		l.digits()
 		return l.token(tokParam, start, l.src[start+1:l.pos])
@@ -52,7 +53,8 @@ func (l *lexer) nextMySQL(start int) token {
 	return l.punctuation(start)
 }
 
-// skipCommentMySQL passes /* … */, or only the beginning of /*! and /*M!.
+// skipCommentMySQL skips /* … */. Of /*! and /*M! it skips only the beginning, if
+// the version is not above mysqlVersion: the text in them is read.
 func (l *lexer) skipCommentMySQL() bool {
 	start := l.pos
 	text := strings.TrimPrefix(l.src[start+2:], "M")
@@ -104,7 +106,7 @@ func (l *lexer) numberMySQL(start int) token {
 	return l.token(kind, start, l.src[start:l.pos])
 }
 
-// bytesToken packs hexadecimal digits, with a zero before them if need be.
+// bytesToken decodes hexadecimal digits, with a zero before an odd number of them.
 func (l *lexer) bytesToken(start int, digits string) token {
 	if len(digits)%2 != 0 {
 		digits = "0" + digits
@@ -116,8 +118,8 @@ func (l *lexer) bytesToken(start int, digits string) token {
 	return l.token(tokBytes, start, string(text))
 }
 
-// wordMySQL reads a word or the string whose prefix it is: N'…', x'1F' and
-// character sets (_utf8mb4'…'), which are passed over.
+// wordMySQL reads a word, or a string with a prefix: N'…', x'1F' and _utf8mb4'…'.
+// Introducers of character sets are skipped.
 func (l *lexer) wordMySQL(start int) token {
 	l.pos = start
 	if l.at(start+1) == '\'' {
@@ -163,7 +165,8 @@ func (l *lexer) startsString(i int) bool {
 	return false
 }
 
-// characterSets are the introducers of a string in a character set.
+// characterSets holds the introducers of strings (MySQL manual, "Character Set
+// Introducers") that are skipped.
 var characterSets = map[string]bool{
 	"_utf8mb4": true, "_utf8mb3": true, "_utf8": true, "_latin1": true, "_ascii": true, "_binary": true,
 }
@@ -178,7 +181,7 @@ func (l *lexer) stringMySQL(start, quote int) token {
 	return l.token(tokString, start, text)
 }
 
-// backslash returns what reads an escape, nil where \ is no escape.
+// backslash returns the function that reads an escape, nil where \ is no escape.
 func (l *lexer) backslash() func(dst []byte) []byte {
 	if l.mode.NoBackslashEscapes {
 		return nil

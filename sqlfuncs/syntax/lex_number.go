@@ -19,13 +19,14 @@ func (l *lexer) number(start int) token {
 	return l.token(kind, start, l.src[start:l.pos])
 }
 
+// digits skips decimal digits.
 func (l *lexer) digits() {
 	for l.more() && isDigit(l.src[l.pos]) {
 		l.pos++
 	}
 }
 
-// exponent passes e10, E+10, e-10.
+// exponent skips e10, E+10 or e-10. It reports whether there was an exponent.
 func (l *lexer) exponent() bool {
 	if l.at(l.pos)|0x20 != 'e' {
 		return false
@@ -42,6 +43,7 @@ func (l *lexer) exponent() bool {
 	return true
 }
 
+// isRadixDigit reports whether c is a digit to the base 2, 8 or 16.
 func isRadixDigit(c byte, base int) bool {
 	switch base {
 	case 16:

@@ -8,17 +8,17 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// escapeFunc reads the escape sequence whose backslash has just been passed
-// and appends what it stands for. On a bad sequence it sets the lexer's err.
+// escapeFunc reads an escape sequence after its backslash and appends the characters
+// that it means. A bad sequence sets the lexer's err.
 type escapeFunc func(dst []byte) []byte
 
-// quoted reads the text in the quotes that open at the current position;
-// a doubled quote stands for one. It is false at a missing end and when
-// escape, which may be nil, found a mistake.
+// quoted reads the text in the quotes that open at the current position. A doubled
+// quote means one. It returns false if the closing quote is missing, or if escape,
+// which may be nil, found an error.
 func (l *lexer) quoted(escape escapeFunc) (string, bool) {
 	quote := l.src[l.pos]
 	l.pos++
-	plain := l.pos // the text from here on stands for itself
+	plain := l.pos // start of the text that is not copied to dst yet
 	var dst []byte
 	for l.more() && l.err == nil {
 		switch c := l.src[l.pos]; {
@@ -45,8 +45,8 @@ func (l *lexer) quoted(escape escapeFunc) (string, bool) {
 	return "", false
 }
 
-// literal reads a quoted string and those that continue it. what names it in
-// the error of a missing end.
+// literal reads a quoted string and the strings that continue it. what names it in
+// the error for a missing quote.
 func (l *lexer) literal(start int, escape escapeFunc, what string) (string, bool) {
 	text, ok := l.quoted(escape)
 	if ok && l.continued() {
@@ -63,8 +63,8 @@ func (l *lexer) literal(start int, escape escapeFunc, what string) (string, bool
 	return text, ok
 }
 
-// continued passes the blanks between two parts of one string constant:
-// PostgreSQL joins them across a line break, MySQL always.
+// continued skips the blanks between two parts of one string constant. PostgreSQL
+// joins strings across a line break, MySQL always.
 func (l *lexer) continued() bool {
 	from := l.pos
 	if l.dialect == MySQL {
@@ -133,6 +133,7 @@ func (l *lexer) prefixedString(start int) (token, bool) {
 	return token{}, false
 }
 
+// escapeString reads E'…', whose quote is at the current position.
 func (l *lexer) escapeString(start int) token {
 	text, ok := l.literal(start, l.escape, "quoted string")
 	if !ok {
@@ -191,8 +192,8 @@ func (l *lexer) radixValue(base, most int) (v rune, n int) {
 	return v, n
 }
 
-// unicodeEscape reads the rest of \uXXXX or \UXXXXXXXX, and the second one of
-// a surrogate pair.
+// unicodeEscape reads the rest of \uXXXX or \UXXXXXXXX, and the second escape of a
+// surrogate pair.
 func (l *lexer) unicodeEscape(dst []byte) []byte {
 	start := l.pos - 2
 	high := l.unicodeValue(start)
@@ -238,8 +239,8 @@ func (l *lexer) quotedIdentifier(start int) token {
 	return l.token(tokIdent, start, truncateIdentifier(text))
 }
 
-// bitString reads B'0101' or X'1F', whose quote is at the current position,
-// into binary digits; bits is the number of them for one digit.
+// bitString reads B'0101' or X'1F', whose quote is at the current position. It
+// converts each digit to bits binary digits.
 func (l *lexer) bitString(start int, what, digit string, bits int) token {
 	text, ok := l.literal(start, nil, what+" string literal")
 	if !ok {

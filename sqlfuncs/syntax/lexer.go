@@ -7,16 +7,16 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// lexer cuts a text into tokens. The rules are those of PostgreSQL's scan.l
-// and of MySQL's sql_lex.cc. It works on valid UTF-8 without NUL bytes; Parse
-// refuses other texts.
+// lexer splits a text into tokens. The rules are those of the manuals: PostgreSQL's
+// chapter "Lexical Structure", MySQL's "Language Structure". The text is valid UTF-8
+// without NUL bytes; Parse refuses other texts.
 type lexer struct {
 	src       string
 	pos       int
 	dialect   Dialect
 	mode      Mode            // MySQL's
 	inVersion bool            // inside MySQL's /*! … */
-	rested    int             // pos when whatever else could run had the processor, see more
+	yielded   int             // pos when the lexer last yielded, see more
 	err       *sqlstate.Error // set with tokError
 }
 
@@ -38,24 +38,26 @@ func (l *lexer) next() token {
 	return l.nextPostgreSQL(start)
 }
 
-// yieldBytes is after how many bytes of one token, or between two, whatever else
-// could run has the processor.
+// yieldBytes is the number of bytes after which the lexer yields, inside a token or
+// between two tokens.
 const yieldBytes = 16 << 10
 
-// more reports whether text is left. Loops that may read much of it ask it on each
-// turn.
+// more reports whether text is left. Loops that may read much text call more in each
+// iteration, so that the lexer yields.
 func (l *lexer) more() bool {
-	if l.pos-l.rested > yieldBytes {
-		l.rest()
+	if l.pos-l.yielded > yieldBytes {
+		l.yield()
 	}
 	return l.pos < len(l.src)
 }
 
-func (l *lexer) rest() {
-	l.rested = l.pos
+// yield lets other goroutines run.
+func (l *lexer) yield() {
+	l.yielded = l.pos
 	Yield()
 }
 
+// nextPostgreSQL returns the token at start.
 func (l *lexer) nextPostgreSQL(start int) token {
 	c := l.src[start]
 	switch {
@@ -80,7 +82,7 @@ func (l *lexer) token(kind tokenKind, start int, text string) token {
 	return token{kind: kind, start: start, end: l.pos, text: text}
 }
 
-// at returns the byte at offset i, 0 behind the end.
+// at returns the byte at offset i, 0 after the end.
 func (l *lexer) at(i int) byte {
 	if i < len(l.src) {
 		return l.src[i]
@@ -99,13 +101,13 @@ func (l *lexer) failCode(start int, code sqlstate.Code, format string, args ...a
 	return l.token(tokError, start, "")
 }
 
-// character turns a byte offset into the 1-based character position that clients are told.
+// character converts a byte offset to the position in errors: characters, from 1.
 func (l *lexer) character(offset int) int {
 	return utf8.RuneCountInString(l.src[:offset]) + 1
 }
 
-// skipBlanks passes blanks and comments and returns where the next token
-// begins. It fails on a comment without an end, returning its start.
+// skipBlanks skips blanks and comments and returns the start of the next token. For
+// a comment without an end it fails and returns the start of the comment.
 func (l *lexer) skipBlanks() (start int, ok bool) {
 	for l.more() {
 		c := l.src[l.pos]
@@ -130,7 +132,7 @@ func (l *lexer) skipBlanks() (start int, ok bool) {
 	return l.pos, true
 }
 
-// startsLineComment reports whether "--" begins here; MySQL wants a blank after it.
+// startsLineComment reports whether "--" is here. MySQL needs a blank after it.
 func (l *lexer) startsLineComment() bool {
 	if l.at(l.pos+1) != '-' {
 		return false
@@ -138,6 +140,7 @@ func (l *lexer) startsLineComment() bool {
 	return l.dialect == PostgreSQL || l.pos+2 >= len(l.src) || l.src[l.pos+2] <= ' '
 }
 
+// skipLine skips the rest of the line.
 func (l *lexer) skipLine() {
 	n := strings.IndexAny(l.src[l.pos:], "\r\n")
 	if l.dialect == MySQL {
@@ -149,8 +152,8 @@ func (l *lexer) skipLine() {
 	l.pos += n
 }
 
-// skipComment passes the /* comment at the current position. PostgreSQL's
-// nest; MySQL's do not, and its /*! comments are read as text.
+// skipComment skips the comment /* … */ at the current position. PostgreSQL's
+// comments nest.
 func (l *lexer) skipComment() bool {
 	start := l.pos
 	if l.dialect == MySQL {
@@ -176,7 +179,7 @@ func (l *lexer) skipComment() bool {
 	return true
 }
 
-// word reads an identifier or keyword, or the string whose prefix it is.
+// word reads an identifier, a keyword, or a string with a prefix.
 func (l *lexer) word(start int) token {
 	if t, ok := l.prefixedString(start); ok {
 		return t
@@ -186,7 +189,7 @@ func (l *lexer) word(start int) token {
 	return l.wordToken(start)
 }
 
-// identifier passes the characters of an unquoted identifier.
+// identifier skips the characters of an unquoted identifier.
 func (l *lexer) identifier() {
 	for l.more() && isIdentPart(l.src[l.pos]) {
 		l.pos++
@@ -208,7 +211,8 @@ func foldCase(s string) string { return shiftCase(s, 'A', 'a') }
 // upperCase is the opposite of foldCase.
 func upperCase(s string) string { return shiftCase(s, 'a', 'A') }
 
-// shiftCase turns the 26 letters from on into those from to on.
+// shiftCase replaces the 26 letters that begin with from by those that begin with
+// to.
 func shiftCase(s string, from, to byte) string {
 	for i := range len(s) {
 		if s[i]-from < 26 {
@@ -236,7 +240,7 @@ func truncateIdentifier(s string) string {
 	return s[:n]
 }
 
-// dollar reads $1, a dollar-quoted string, or a lone $, which no grammar takes.
+// dollar reads $1, a dollar-quoted string, or a lone $, which is no SQL.
 func (l *lexer) dollar(start int) token {
 	l.pos = start + 1
 	if isDigit(l.at(l.pos)) {
@@ -267,17 +271,17 @@ func (l *lexer) dollar(start int) token {
 	return l.token(tokString, start, body)
 }
 
-// junk fails on a number that runs into an identifier.
+// junk fails at a number with an identifier right after it.
 func (l *lexer) junk(start int, what string) token {
 	l.identifier()
 	return l.fail(start, what)
 }
 
-// operator reads a PostgreSQL operator: the longest run of operator
-// characters up to a comment. A run of several may end in + or - only when it
-// has a character that no SQL operator has (manual, "Lexical Structure"). No
-// operator has more than maxIdentifier characters: a run of signs is not read to
-// its end for each of them.
+// operator reads a PostgreSQL operator: the longest run of operator characters up to
+// a comment. A run of several may end in + or - only if it has a character that no
+// operator of standard SQL has (manual, "Lexical Structure"). An operator has at
+// most maxIdentifier characters. So a long run is not read to its end for each
+// token.
 func (l *lexer) operator(start int) token {
 	end, special := start, false
 	for ; isOperatorChar(l.at(end)) && end-start <= maxIdentifier; end++ {
@@ -305,7 +309,7 @@ func (l *lexer) operator(start int) token {
 	}
 }
 
-// punctuation reads a mark, or one character that no grammar takes.
+// punctuation reads a punctuation mark, or one character that is no SQL.
 func (l *lexer) punctuation(start int) token {
 	switch l.src[start:min(start+2, len(l.src))] {
 	case "::", ":=", "..":

@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// statementMySQL reads the statements that MySQL has or spells otherwise, or
-// returns nil.
+// statementMySQL reads the statements that only MySQL has, or that have another
+// syntax there. For other statements it returns nil.
 func (p *parser) statementMySQL() Statement {
 	switch p.tok.text {
 	case "use":
@@ -51,7 +51,8 @@ func (p *parser) callProcedure() Statement {
 	return c
 }
 
-// flush reads FLUSH TABLES and the like, which dumps send; others are refused.
+// flush reads FLUSH TABLES and FLUSH STATUS, which mysqldump and others send. It
+// returns nil for other forms.
 func (p *parser) flush() Statement {
 	what := p.peek(1)
 	if what.isWord("local") || what.isWord("no_write_to_binlog") {
@@ -64,7 +65,8 @@ func (p *parser) flush() Statement {
 	return &Lock{Tag: "FLUSH " + upperCase(what.text)}
 }
 
-// executeImmediate is EXECUTE IMMEDIATE 'text': that statement.
+// executeImmediate reads EXECUTE IMMEDIATE 'text' and returns the statement in the
+// text.
 func (p *parser) executeImmediate() Statement {
 	s := &Prepare{}
 	p.expect("execute", "immediate")
@@ -87,7 +89,8 @@ func (p *parser) kill() Statement {
 	return k
 }
 
-// describe reads DESCRIBE table [column] or EXPLAIN; either word may begin both.
+// describe reads DESCRIBE table [column] or EXPLAIN. In MySQL the words are
+// synonyms.
 func (p *parser) describe() Statement {
 	next := p.peek(1)
 	option := next.isWord("format") || next.isWord("extended") || next.isWord("partitions")
@@ -126,7 +129,7 @@ func (p *parser) prepareFrom(s *Prepare) {
 	p.prepareText(s)
 }
 
-// prepareText reads the statement in a text.
+// prepareText parses the statement in a string constant.
 func (p *parser) prepareText(s *Prepare) {
 	pos := p.pos()
 	s.Text = p.stringLiteral()
@@ -148,8 +151,8 @@ func (p *parser) prepareText(s *Prepare) {
 	}
 }
 
-// definitionOptions passes the DEFINER, ALGORITHM and SQL SECURITY of
-// CREATE and ALTER, up to the kind of object.
+// definitionOptions skips DEFINER, ALGORITHM and SQL SECURITY of CREATE and ALTER,
+// up to the kind of object.
 func (p *parser) definitionOptions() {
 	p.acceptAny("fulltext", "spatial", "online", "offline", "ignore", "aggregate")
 	if !p.isAnyWord("definer", "algorithm", "sql") {
@@ -188,7 +191,8 @@ func (p *parser) setMySQL() Statement {
 	}
 }
 
-// assignments reads one item of SET.
+// assignments reads one item of SET. NAMES … COLLATE and TRANSACTION set several
+// variables.
 func (p *parser) assignments() []SetItem {
 	item := SetItem{Pos: p.pos()}
 	scope := ""
@@ -238,7 +242,7 @@ func (p *parser) wordValue(item *SetItem) {
 	item.Values = []Expr{x}
 }
 
-// assignment reads name = value; item has what stood before it.
+// assignment reads name = value. item holds the scope that was read before it.
 func (p *parser) assignment(item SetItem) SetItem {
 	item.Pos = p.pos()
 	user := false
@@ -295,7 +299,7 @@ func (p *parser) showMySQL() Statement {
 		words = append(words, upperCase(p.tok.text))
 		p.advance()
 		if len(words) == 2 && words[0] == "CREATE" {
-			if words[1] != "USER" { // whose name has a host: see below
+			if words[1] != "USER" { // its name has a host, see below
 				p.acceptWords("if", "not", "exists")
 				s.From = p.qualifiedName()
 			}
@@ -369,7 +373,8 @@ func (p *parser) selectOptionsMySQL(s *SelectCore) {
 	}
 }
 
-// into reads INTO @a, @b, and the rest of the query that may follow it.
+// into reads INTO @a, @b. If it came before FROM, into reads the rest of the query,
+// too.
 func (p *parser) into(q *Select) {
 	if !p.isWord("into") || q.Into != nil {
 		return
@@ -387,7 +392,7 @@ func (p *parser) into(q *Select) {
 	}
 }
 
-// indexHints passes USE, FORCE and IGNORE INDEX.
+// indexHints skips USE, FORCE and IGNORE INDEX.
 func (p *parser) indexHints() {
 	for p.isAnyWord("use", "force", "ignore") && (p.peek(1).isWord("index") || p.peek(1).isWord("key")) {
 		p.advance()
@@ -406,8 +411,8 @@ func (p *parser) indexHints() {
 
 // ---- expressions and types ----
 
-// specialMySQL reads MySQL's expressions with a syntax of their own, or
-// returns nil.
+// specialMySQL reads the expressions that have their own syntax in MySQL. For others
+// it returns nil.
 func (p *parser) specialMySQL(t token) Expr {
 	pos := Pos(t.start)
 	switch t.text {

@@ -1,5 +1,8 @@
 package syntax
 
+// The methods below mark the types that implement Statement, Query and TableRef.
+// TestEverythingIsAskedFor in package sqlfuncs reads the list of statements here.
+
 func (*Select) statement()         {}
 func (*Explain) statement()        {}
 func (*Set) statement()            {}

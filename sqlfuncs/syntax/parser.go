@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep a text may nest, and with it the parser's stack.
+	// maxDepth limits the nesting of a text, and so the parser's stack.
 	maxDepth = 1000
-	// maxHeight bounds the height of the tree, which a + b + c + … builds
-	// without nesting, and with it the stack of whoever walks the tree.
+	// maxHeight limits the height of the tree, and so the stack of functions that
+	// walk the tree. a + b + c + … makes a high tree without nesting.
 	maxHeight = 5000
-	// maxParams is the number of parameters a statement may have; the
-	// protocols count them in 16 bits.
+	// maxParams limits the parameters of a statement. The protocols count them in
+	// 16 bits.
 	maxParams = 65535
 )
 
@@ -25,18 +25,18 @@ type Parsed struct {
 	Params     int // greatest $n or number of ?; 0 for PREPARE, whose parameters are its own
 }
 
-// Parse returns the statements of a text. Empty ones are left out. Pos values
-// are offsets into the whole text. Errors are *sqlstate.Error, worded and
-// placed as PostgreSQL's parser does: 42601 for what is no SQL, 0A000 for
-// what is recognised but has no tree, 54001 for too deep nesting, 22021 for a
-// text that is not UTF-8.
+// Parse returns the statements of a text. Empty statements are left out. Pos values
+// are offsets into the whole text. Errors are *sqlstate.Error with the message and
+// the position of PostgreSQL's parser: 42601 for syntax errors, 0A000 for syntax
+// that nextid recognises and does not support, 54001 for too deep nesting, 22021 for
+// a text that is not UTF-8.
 func Parse(sql string, d Dialect) ([]Parsed, error) { return ParseAs(sql, d, Mode{}, nil) }
 
-// Count is told that so many tokens more of a text were read, every now and then and
-// at its end. Its error ends the reading.
+// Count is called with the number of tokens read since the last call: every
+// yieldEvery tokens, and at the end of the text. An error ends the parsing.
 type Count func(tokens int) *sqlstate.Error
 
-// Mode is the part of MySQL's sql_mode that changes how a text is read.
+// Mode is the part of MySQL's sql_mode that affects parsing.
 type Mode struct {
 	ANSIQuotes         bool // "x" is an identifier
 	PipesAsConcat      bool // || joins texts
@@ -54,36 +54,37 @@ func ParseAs(sql string, d Dialect, m Mode, count Count) ([]Parsed, error) {
 	for p.skipSemicolons(); p.tok.kind != tokEOF; p.skipSemicolons() {
 		all = append(all, p.parsed())
 	}
-	if p.told(p.tokens % yieldEvery); p.err != nil {
+	if p.report(p.tokens % yieldEvery); p.err != nil {
 		return nil, p.err
 	}
 	return all, nil
 }
 
+// skipSemicolons skips empty statements.
 func (p *parser) skipSemicolons() {
 	for p.acceptPunct(";") {
 	}
 }
 
-// parser is a recursive-descent parser. The first error sticks: it turns the
-// current token into the end of the text, so that every loop ends, and what
-// the parse functions return from then on is not used.
+// parser is a recursive-descent parser. It keeps the first error. After an error the
+// current token is the end of the text, so that every loop ends. The results of the
+// functions are not used then.
 type parser struct {
 	tokens  int // consumed so far
 	count   Count
 	lex     lexer
 	mysql   bool
 	tok     token    // current
-	ahead   [4]token // tokens behind it, as far as they have been looked at
+	ahead   [4]token // tokens after tok that peek has read
 	nAhead  int
-	end     int // where the last consumed token ends
-	params  int
-	depth   int
+	end     int    // end of the last consumed token
+	params  int    // Parsed.Params so far
+	depth   int    // levels of nesting, see enter
 	height  int    // of the trees built so far at this depth
-	refused string // what makes the statement an Unsupported one
+	refused string // Unsupported.What; "" for statements with a tree
 	err     *sqlstate.Error
 
-	// Large texts are full of such.
+	// Large texts have many of these nodes.
 	literals    nodes[Literal]
 	columnRefs  nodes[Column]
 	operators   nodes[Binary]
@@ -93,14 +94,15 @@ type parser struct {
 	names       nodes[string]
 }
 
-// nodes makes parts of a tree, several in one piece of memory. The tree is dropped
-// as a whole.
+// nodes allocates nodes of a tree in pieces of several. The garbage collector frees
+// the tree as a whole.
 type nodes[T any] struct {
 	free  []T
 	piece int
 }
 
-// mostNodes bounds how many are made at once, at most: a small tree has few.
+// mostNodes is the largest piece. Pieces begin with one node and double, since most
+// trees are small.
 const mostNodes = 64
 
 // one returns a slice of x alone.
@@ -115,9 +117,10 @@ func (n *nodes[T]) one(x T) []T {
 	return s
 }
 
+// add returns a pointer to a copy of x.
 func (n *nodes[T]) add(x T) *T { return &n.one(x)[0] }
 
-// parsed reads one statement.
+// parsed reads one statement, up to its semicolon.
 func (p *parser) parsed() Parsed {
 	out := Parsed{Start: p.tok.start}
 	p.params, p.refused, p.height = 0, "", 0
@@ -135,6 +138,7 @@ func (p *parser) parsed() Parsed {
 
 // ---- tokens ----
 
+// setToken makes t the current token, and fails if it is an error of the lexer.
 func (p *parser) setToken(t token) {
 	p.tok = t
 	if t.kind == tokError {
@@ -142,10 +146,10 @@ func (p *parser) setToken(t token) {
 	}
 }
 
-// yieldEvery counts the tokens after which the parser yields the processor.
+// yieldEvery is the number of tokens after which the parser yields and calls Count.
 const yieldEvery = 1 << 10
 
-// advance consumes the current token.
+// advance consumes the current token. At the end of the text it does nothing.
 func (p *parser) advance() {
 	if p.tok.kind == tokEOF {
 		return
@@ -153,7 +157,7 @@ func (p *parser) advance() {
 	p.end = p.tok.end
 	if p.tokens++; p.tokens%yieldEvery == 0 {
 		Yield()
-		p.told(yieldEvery)
+		p.report(yieldEvery)
 	}
 	if p.nAhead == 0 {
 		p.setToken(p.lex.next())
@@ -165,8 +169,8 @@ func (p *parser) advance() {
 	p.setToken(t)
 }
 
-// told tells that n tokens more were read.
-func (p *parser) told(n int) {
+// report passes the number of tokens read to Count. Its error ends the parsing.
+func (p *parser) report(n int) {
 	if p.count == nil {
 		return
 	}
@@ -175,7 +179,7 @@ func (p *parser) told(n int) {
 	}
 }
 
-// peek returns the i-th token behind the current one, i from 1 to 4.
+// peek returns the i-th token after the current one, i from 1 to 4.
 func (p *parser) peek(i int) *token {
 	for p.nAhead < i {
 		if last := p.last(); last.kind == tokEOF || last.kind == tokError {
@@ -195,12 +199,13 @@ func (p *parser) last() *token {
 	return &p.tok
 }
 
+// pos returns the position of the current token.
 func (p *parser) pos() Pos { return Pos(p.tok.start) }
 
 func (p *parser) isWord(w string) bool  { return p.tok.isWord(w) }
 func (p *parser) isPunct(s string) bool { return p.tok.isPunct(s) }
 
-// isWords reports whether the text goes on with these words.
+// isWords reports whether these words follow, from the current token on.
 func (p *parser) isWords(words ...string) bool {
 	for i, w := range words {
 		if i == 0 && !p.tok.isWord(w) || i > 0 && !p.peek(i).isWord(w) {
@@ -215,6 +220,7 @@ func (p *parser) isAnyWord(words ...string) bool {
 	return slices.ContainsFunc(words, p.tok.isWord)
 }
 
+// accept consumes the word if it is the current token.
 func (p *parser) accept(word string) bool {
 	if p.tok.isWord(word) {
 		p.advance()
@@ -244,6 +250,7 @@ func (p *parser) acceptWords(words ...string) bool {
 	return true
 }
 
+// acceptPunct consumes the punctuation mark if it is the current token.
 func (p *parser) acceptPunct(s string) bool {
 	if p.tok.isPunct(s) {
 		p.advance()
@@ -252,6 +259,7 @@ func (p *parser) acceptPunct(s string) bool {
 	return false
 }
 
+// acceptOp consumes the operator if it is the current token.
 func (p *parser) acceptOp(s string) bool {
 	if p.tok.isOp(s) {
 		p.advance()
@@ -270,6 +278,7 @@ func (p *parser) expect(words ...string) {
 	}
 }
 
+// expectPunct consumes the punctuation mark or fails.
 func (p *parser) expectPunct(s string) {
 	if !p.acceptPunct(s) {
 		p.syntaxError()
@@ -308,7 +317,8 @@ func (p *parser) syntaxError() {
 	p.failAt(p.pos(), sqlstate.SyntaxError, `syntax error at or near "%s"`, p.lex.src[p.tok.start:p.tok.end])
 }
 
-// notSupported fails with 0A000.
+// notSupported fails with 0A000. what is the subject of the message with its verb,
+// such as "FULL JOIN is".
 func (p *parser) notSupported(pos Pos, what string) {
 	if p.refused == "" && p.err == nil {
 		p.fail(sqlstate.New(sqlstate.FeatureNotSupported, "%s not supported", what).At(p.lex.character(int(pos))).
@@ -316,7 +326,7 @@ func (p *parser) notSupported(pos Pos, what string) {
 	}
 }
 
-// refuse makes the statement an Unsupported one and passes the rest of it.
+// refuse makes the statement an Unsupported one and skips the rest of it.
 func (p *parser) refuse(what string) {
 	p.skipStatement()
 	if p.err == nil && p.refused == "" {
@@ -324,7 +334,7 @@ func (p *parser) refuse(what string) {
 	}
 }
 
-// skipStatement passes everything up to the end of the statement.
+// skipStatement skips the rest of the statement.
 func (p *parser) skipStatement() {
 	for !p.atEnd() {
 		p.advance()
@@ -333,7 +343,8 @@ func (p *parser) skipStatement() {
 
 // ---- depth ----
 
-// enter begins a level of nesting; leave ends it, with what enter returned.
+// enter begins a level of nesting and returns the height of the level around it.
+// leave ends the level.
 func (p *parser) enter() (outer int) {
 	p.depth++
 	if p.depth > maxDepth {
@@ -343,12 +354,13 @@ func (p *parser) enter() (outer int) {
 	return outer
 }
 
+// leave ends a level of nesting. outer is the result of enter.
 func (p *parser) leave(outer int) {
 	p.depth--
 	p.height = max(outer, p.height+1)
 }
 
-// grow counts a node put on top of the trees built at this depth.
+// grow counts a node on top of the trees built at this depth.
 func (p *parser) grow() {
 	p.height++
 	if p.height > maxHeight {
@@ -356,6 +368,7 @@ func (p *parser) grow() {
 	}
 }
 
+// tooComplex fails with 54001.
 func (p *parser) tooComplex() {
 	if p.err == nil {
 		p.fail(sqlstate.New(sqlstate.TooComplex, "statement is too complex").
@@ -396,7 +409,7 @@ func (p *parser) qualifiedName() Name {
 	return name
 }
 
-// nameList reads (name, …) behind its parenthesis.
+// nameList reads (name, …) after its parenthesis.
 func (p *parser) nameList() []string {
 	names := []string{p.name()}
 	for p.acceptPunct(",") {

@@ -138,9 +138,8 @@ func TestLongTextsThatDoNotNestParse(t *testing.T) {
 	}
 }
 
-// TestParseAllocatesInProportionToTheText guards against quadratic parsing
-// without measuring time: ten times the text may take little more than ten
-// times the memory.
+// TestParseAllocatesInProportionToTheText finds quadratic parsing without measuring
+// time: ten times the text may take little more than ten times the memory.
 func TestParseAllocatesInProportionToTheText(t *testing.T) {
 	allocated := func(n int) uint64 {
 		sql := "select a.b + f('x''y', $1)" + strings.Repeat(", case when a between 1 and 2 then (select 1 from t where b in (1, 2)) end", n)

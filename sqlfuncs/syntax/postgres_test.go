@@ -15,8 +15,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// connectPostgreSQL connects to the PostgreSQL 15 that the environment names;
-// the comparisons are skipped without one.
+// connectPostgreSQL connects to the PostgreSQL 15 that the environment names.
+// Without one, it skips the test.
 func connectPostgreSQL(t *testing.T) *pgconn.PgConn {
 	t.Helper()
 	url := os.Getenv("NEXTID_TEST_POSTGRES")
@@ -35,7 +35,7 @@ func connectPostgreSQL(t *testing.T) *pgconn.PgConn {
 	return conn
 }
 
-// serverError prepares a text, which runs nothing, and returns what PostgreSQL says of it.
+// serverError prepares a text, which runs nothing, and returns PostgreSQL's error.
 func serverError(t *testing.T, conn *pgconn.PgConn, sql string) *pgconn.PgError {
 	t.Helper()
 	_, err := conn.Prepare(t.Context(), "", sql, nil)
@@ -64,14 +64,14 @@ func TestGrammarAgainstPostgreSQL(t *testing.T) {
 	}
 }
 
-// isSyntaxError tells the parser's errors from those of the analysis behind
-// it, which has the same code for some, and of several statements in one text.
+// isSyntaxError reports whether an error is that of PostgreSQL's parser. Its
+// analysis after the parser has errors of the same code.
 func isSyntaxError(code, message string) bool {
 	return code == "42601" && (strings.Contains(message, " at or near ") || strings.HasSuffix(message, "end of input"))
 }
 
-// TestDamagedTextsAgainstPostgreSQL takes a word out of, puts one into or
-// repeats one in known statements and compares what both make of the result.
+// TestDamagedTextsAgainstPostgreSQL removes, adds or repeats a word in known
+// statements and compares the answers of both parsers.
 func TestDamagedTextsAgainstPostgreSQL(t *testing.T) {
 	conn := connectPostgreSQL(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -89,16 +89,16 @@ func TestDamagedTextsAgainstPostgreSQL(t *testing.T) {
 			different++
 		}
 	}
-	// What is left are words that the grammar takes in one place only
-	// (NULLS FIRST, SET TIME ZONE word) and misplaced ones in DROP and CREATE.
+	// The known differences are words that the grammar takes in one place only
+	// (NULLS FIRST, SET TIME ZONE word) and misplaced words in DROP and CREATE.
 	if t.Logf("%d of %d texts differ", different, compared); different > compared/200 {
 		t.Errorf("%d of %d texts differ", different, compared)
 	}
 }
 
-// compare reports whether both parsers take a text, or refuse it with the
-// same words at the same place. It is not ok for texts that say nothing:
-// statements that nextid does not parse to the end.
+// compare reports whether both parsers accept a text, or refuse it with the same
+// message and position. ok is false for texts that cannot be compared: statements
+// that nextid does not parse to the end.
 func compare(t *testing.T, conn *pgconn.PgConn, sql string) (same, ok bool) {
 	theirs := serverError(t, conn, sql)
 	parsed, err := Parse(sql, PostgreSQL)

@@ -33,11 +33,11 @@ func (p *parser) prepare() Statement {
 	return s
 }
 
-// textFrom is the text from start to the end of the last consumed token.
+// textFrom returns the text from start to the end of the last consumed token.
 func (p *parser) textFrom(start int) string { return p.lex.src[start:max(start, p.end)] }
 
-// optimizable reads a query; the data-modifying statements that may stand in
-// its place make the whole statement an Unsupported one.
+// optimizable reads a query. Data-modifying statements in its place make the whole
+// statement an Unsupported one.
 func (p *parser) optimizable() Statement {
 	if p.isAnyWord("insert", "update", "delete", "merge") {
 		p.refuseStatement()
@@ -76,7 +76,7 @@ func (p *parser) deallocate() Statement {
 	return &Deallocate{Name: p.name()}
 }
 
-// explain reads EXPLAIN.
+// explain reads EXPLAIN and its options. VERBOSE is ignored.
 func (p *parser) explain() Statement {
 	x := &Explain{}
 	p.advance()
@@ -204,8 +204,8 @@ func (p *parser) declare() Statement {
 	}
 }
 
-// fetch reads FETCH and MOVE, on or back; what takes the number of a row is
-// refused by its name.
+// fetch reads FETCH and MOVE, forward or backward by a number of rows. FIRST, LAST,
+// ABSOLUTE and RELATIVE are refused by name.
 func (p *parser) fetch() Statement {
 	s := &Fetch{Move: p.isWord("move"), Count: 1}
 	verb := strings.ToUpper(p.tok.text)

@@ -37,12 +37,13 @@ func (p *parser) primary() Expr {
 	return p.bad()
 }
 
-// bad fails and returns something to stand for the missing expression.
+// bad fails and returns an empty literal in place of the missing expression.
 func (p *parser) bad() Expr {
 	p.syntaxError()
 	return &Literal{}
 }
 
+// constant makes a Literal of the current token.
 func (p *parser) constant(kind LiteralKind) Expr {
 	x := p.literals.add(Literal{Pos: p.pos(), Kind: kind, Text: p.tok.text})
 	p.advance()
@@ -186,6 +187,7 @@ func (p *parser) nextValueFor() Expr {
 	return x
 }
 
+// isLockStrength reports whether the word after FOR begins a locking clause.
 func isLockStrength(word string) bool {
 	return word == "update" || word == "share" || word == "no" || word == "key"
 }
@@ -219,12 +221,14 @@ func (p *parser) reference() Expr {
 	return p.indirection(p.columnRefs.add(Column{Pos: pos, Name: name}))
 }
 
-// isCallMySQL reports whether the word at the current token, though reserved,
-// is a function: DATABASE(), LEFT(…), IF(…).
+// isCallMySQL reports whether the reserved word at the current token is a function
+// here: DATABASE(), LEFT(…), IF(…).
 func (p *parser) isCallMySQL() bool {
 	return p.tok.kind == tokWord && p.peek(1).isPunct("(") && !notFunctionsMySQL[p.tok.text]
 }
 
+// notFunctionsMySQL holds reserved words that may be followed by a parenthesis and
+// are no functions.
 var notFunctionsMySQL = map[string]bool{
 	"select": true, "from": true, "where": true, "group": true, "order": true, "by": true, "having": true,
 	"limit": true, "union": true, "in": true, "and": true, "or": true, "not": true, "as": true, "on": true,
@@ -242,7 +246,7 @@ func (p *parser) typedConstant(pos Pos, t TypeName) Expr {
 	return p.conversions.add(Cast{Pos: pos, X: p.constant(StringLiteral), Type: t})
 }
 
-// indirection reads the [i], .name and .* behind an expression.
+// indirection reads the [i], .name and .* after an expression.
 func (p *parser) indirection(x Expr) Expr {
 	for {
 		pos := p.pos()

@@ -126,8 +126,8 @@ func (p *printer) operand(x Expr) {
 	p.put(")")
 }
 
-// unary appends a prefix operator. Operators on operators need no
-// parentheses, which keeps a long row of them from nesting.
+// unary appends a prefix operator. Operators on operators get no parentheses, since
+// many of them would exceed the parser's maxDepth.
 func (p *printer) unary(x *Unary) {
 	if !p.mysql && x.Op != "NOT" && x.Op != "+" && x.Op != "-" && pgPrecedence[x.Op] != 0 {
 		p.put("OPERATOR(pg_catalog.", x.Op, ")")
@@ -143,8 +143,8 @@ func (p *printer) unary(x *Unary) {
 	p.operand(x.X)
 }
 
-// binary appends an infix operator. A left operand with the same operator
-// stands without parentheses where the operator associates.
+// binary appends an infix operator. A left operand with the same operator gets no
+// parentheses if the operator associates.
 func (p *printer) binary(x *Binary) {
 	left, ok := x.L.(*Binary)
 	if ok && left.Op == x.Op && (pgPrecedence[x.Op] != precComparison && x.Op != "<=>") {
@@ -248,7 +248,7 @@ func (p *printer) caseExpr(x *Case) {
 	p.put(" END")
 }
 
-// base appends what a subscript or field is taken of.
+// base appends the expression before a subscript or field.
 func (p *printer) base(x Expr, dotted bool) {
 	switch x := x.(type) {
 	case *Subscript:
@@ -278,7 +278,7 @@ func (p *printer) subscript(x *Subscript) {
 	p.put("]")
 }
 
-// field appends (x).name; last says that nothing is taken of it in turn.
+// field appends (x).name. last reports that no subscript or field follows.
 func (p *printer) field(x *Field, last bool) {
 	p.base(x.X, true)
 	p.put(".")
@@ -299,8 +299,8 @@ func (p *printer) nextValues(x *NextValues) {
 	p.put(" VALUES")
 }
 
-// keywordFunctions are the functions whose names are keywords and which are
-// printed as such when nothing but expressions is given to them.
+// keywordFunctions lists the functions whose names are keywords. They are printed so
+// if all arguments are plain expressions.
 var keywordFunctions = []string{"coalesce", "greatest", "least", "nullif", "substring"}
 
 // call appends a function call.
@@ -391,7 +391,7 @@ func (p *printer) window(w *Window) {
 	p.put(")")
 }
 
-// orderBy appends the list behind its introduction if there is one.
+// orderBy appends intro and the list, if the list is not empty.
 func (p *printer) orderBy(intro string, list []OrderItem) {
 	for i, item := range list {
 		if i == 0 {

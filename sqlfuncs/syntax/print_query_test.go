@@ -64,8 +64,8 @@ func (p *printer) values(v *Values) {
 	}
 }
 
-// setOp appends a set operation. A left operand of the same kind stands
-// without parentheses, which keeps a long row of them from nesting.
+// setOp appends a set operation. A left operand of the same kind gets no
+// parentheses, since many of them would exceed the parser's maxDepth.
 func (p *printer) setOp(s *SetOp) {
 	left, ok := s.Left.Body.(*SetOp)
 	if ok && isBare(s.Left) {
@@ -86,7 +86,7 @@ func (p *printer) setOperand(q *Select) {
 	p.query(q)
 }
 
-// isBare reports whether q is nothing but its body.
+// isBare reports whether q has only a body.
 func isBare(q *Select) bool {
 	return q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil && !q.Locking && q.Into == nil
 }

@@ -2,8 +2,8 @@ package syntax
 
 import "strings"
 
-// String returns the statement in PostgreSQL's syntax. Parsing it gives the
-// same tree again, positions and source texts apart.
+// String returns the statement in PostgreSQL's syntax. Parsing it gives an equal
+// tree, except positions and source texts.
 func String(s Statement) string { return string(Append(nil, s, PostgreSQL)) }
 
 // Append appends the statement in the syntax of the dialect that it was
@@ -58,7 +58,7 @@ func (p *printer) statement(s Statement) {
 	}
 }
 
-// unsupported appends a statement that is refused for the same thing.
+// unsupported appends a statement that is refused under the same name.
 func (p *printer) unsupported(what string) {
 	switch {
 	case what == "COPY FROM":
@@ -82,7 +82,7 @@ func (p *printer) unsupported(what string) {
 	}
 }
 
-// otherStatement appends sequences and what only MySQL has.
+// otherStatement appends statements on sequences and those that only MySQL has.
 func (p *printer) otherStatement(s Statement) {
 	switch s := s.(type) {
 	case *CreateSequence:

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// AppendExpr appends an expression in the syntax of the dialect that it was
-// parsed in. Parsing it gives the same tree again, positions and source texts
-// apart.
+// AppendExpr appends an expression in the syntax of the dialect that it was parsed
+// in. Parsing it gives an equal tree, except positions and source texts.
 func AppendExpr(dst []byte, x Expr, d Dialect) []byte {
 	p := printer{out: dst, dialect: d, mysql: d == MySQL}
 	p.expr(x)
@@ -37,8 +36,8 @@ func (p *printer) putIf(on bool, s string) {
 
 func (p *printer) int(n int64) { p.out = strconv.AppendInt(p.out, n, 10) }
 
-// quotedWords are no keywords of the table, but begin something in the
-// places where a name may stand.
+// quotedWords holds words that are not in the table of keywords and are quoted all
+// the same: where a name may be, they begin other syntax.
 var quotedWords = map[string]bool{
 	"next": true, "operator": true, "over": true, "filter": true, "within": true, "rollup": true, "cube": true,
 	"partition": true, "rows": true, "range": true, "groups": true, "nulls": true, "at": true, "double": true,
@@ -79,7 +78,7 @@ func (p *printer) name(n Name) {
 			continue
 		}
 		p.put(".")
-		p.label(part) // behind a dot every word is a name
+		p.label(part) // after a dot every word is a name
 	}
 }
 
@@ -126,8 +125,8 @@ func (p *printer) literal(x *Literal) {
 	}
 }
 
-// typeWords are the types that are written as keywords, and whether they
-// take modifiers.
+// typeWords maps the types that are written as keywords to whether they take
+// modifiers.
 var typeWords = map[string]bool{
 	"int": false, "integer": false, "smallint": false, "bigint": false, "real": false, "boolean": false,
 	"double precision": false, "float": true, "decimal": true, "dec": true, "numeric": true, "varchar": true,

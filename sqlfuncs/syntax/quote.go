@@ -2,7 +2,8 @@ package syntax
 
 import "strings"
 
-// QuoteIdent quotes a name where it would not be read back as it is.
+// QuoteIdent quotes a name, as quote_ident does, if PostgreSQL would not read it
+// back unchanged.
 func QuoteIdent(s string) string {
 	safe := s != "" && (s[0] < '0' || s[0] > '9') && !IsKeyword(s)
 	for i := range len(s) {
@@ -15,8 +16,8 @@ func QuoteIdent(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// QuoteLiteral writes a text constant of PostgreSQL, an escape string where
-// it holds a backslash.
+// QuoteLiteral writes a text constant of PostgreSQL. A text with a backslash becomes
+// an escape string E'…'.
 func QuoteLiteral(s string) string {
 	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	if strings.Contains(s, `\`) {

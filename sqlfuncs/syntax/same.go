@@ -2,18 +2,18 @@ package syntax
 
 import "reflect"
 
-// Same reports whether two expressions are written alike: where they stand
-// in the text and the text itself do not matter. Two
-// NEXT n VALUES are never the same, each draws ids.
+// Same reports whether two expressions are equal trees. Positions and source texts
+// do not matter. Two NEXT n VALUES are never the same, since each draws ids.
 func Same(a, b Expr) bool { return SameBy(a, b, nil) }
 
-// SameBy is Same for expressions whose columns may be written in two ways, one
-// of them qualified: columns says whether two are the same. In subqueries,
-// where a name may be another table's, they must be written alike.
+// SameBy is Same with a function that compares columns: a column may be written with
+// its table or without. Columns in subqueries must be written alike, since a name
+// may be that of another table there.
 func SameBy(a, b Expr, columns func(a, b *Column) bool) bool {
 	return sameness{columns}.values(reflect.ValueOf(a), reflect.ValueOf(b))
 }
 
+// sameness compares trees by reflection. columns is nil in subqueries.
 type sameness struct{ columns func(a, b *Column) bool }
 
 var (
@@ -46,7 +46,8 @@ func (s sameness) values(a, b reflect.Value) bool {
 	return a.Equal(b)
 }
 
-// inside returns what an interface or a pointer holds; the zero Value for nil.
+// inside returns the value that an interface or a pointer holds, the zero Value for
+// nil.
 func inside(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {
 		v = v.Elem()

@@ -17,8 +17,8 @@ func (p *parser) atQuery() bool {
 	return p.isAnyWord("select", "with", "table")
 }
 
-// continuesQuery reports whether a query in parentheses goes on as a query
-// behind them, or ends in a further parenthesis.
+// continuesQuery reports whether the token after a query in parentheses continues
+// the query, or closes a further parenthesis.
 func (p *parser) continuesQuery() bool {
 	return p.isPunct(")") || p.atSetOperator() || p.isAnyWord("order", "limit", "offset", "fetch", "for")
 }
@@ -44,14 +44,14 @@ func (p *parser) query() *Select {
 	return q
 }
 
-// queryFrom goes on with a query whose first operand has been read.
+// queryFrom reads the rest of a query after its first operand.
 func (p *parser) queryFrom(first *Select) *Select {
 	q := p.setOperation(first)
 	p.queryTail(q)
 	return q
 }
 
-// setOperation goes on with UNION.
+// setOperation reads the UNIONs after left.
 func (p *parser) setOperation(left *Select) *Select {
 	for p.atSetOperator() {
 		op := &SetOp{Pos: p.pos(), Left: left}
@@ -140,7 +140,7 @@ func (p *parser) queryTail(q *Select) {
 	}
 }
 
-// once fails when a query in parentheses and the text behind them both have a clause.
+// once fails when a clause is both inside and after the parentheses of a query.
 func (p *parser) once(clause string, before, now Expr) {
 	if before != nil && now != nil {
 		p.failAt(now.Position(), sqlstate.SyntaxError, "multiple %s clauses not allowed", clause)
@@ -287,7 +287,7 @@ func (p *parser) selectCore() Query {
 		p.refuse("SELECT INTO")
 	}
 	if p.mysql && p.isWord("into") {
-		return s // read by queryOperand; nothing but a clause of the query follows
+		return s // queryOperand reads INTO and the clauses after it
 	}
 	p.fromClauses(s)
 	return s
@@ -313,7 +313,7 @@ func (p *parser) fromClauses(s *SelectCore) {
 	}
 }
 
-// selectOptions reads what stands between SELECT and the targets.
+// selectOptions reads the words between SELECT and the targets.
 func (p *parser) selectOptions(s *SelectCore) {
 	if p.mysql {
 		p.selectOptionsMySQL(s)
@@ -336,6 +336,7 @@ func (p *parser) startsTargets() bool {
 		!p.isAnyWord("from", "into", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for")
 }
 
+// targets reads a select list.
 func (p *parser) targets() []Target {
 	if x := p.nextValues(); x != nil {
 		return []Target{{Expr: x, Text: p.textFrom(int(x.Position()))}}

@@ -6,7 +6,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// createSequence reads CREATE SEQUENCE behind its modifiers.
+// createSequence reads CREATE SEQUENCE after its modifiers.
 func (p *parser) createSequence(orReplace bool) Statement {
 	s := &CreateSequence{Pos: p.pos(), OrReplace: orReplace}
 	p.advance()
@@ -49,8 +49,8 @@ func (p *parser) ownerOf(tag string, pos Pos, name Name, ifExists bool) Statemen
 	return &SequenceNote{Pos: pos, Tag: tag, What: "owners", Names: []Name{name}, IfExists: ifExists}
 }
 
-// alterTable reads ALTER TABLE … OWNER TO, which pg_dump writes for sequences
-// as well, and refuses all else.
+// alterTable reads ALTER TABLE … OWNER TO, which pg_dump writes for sequences, too.
+// It refuses other forms.
 func (p *parser) alterTable() Statement {
 	p.advance()
 	ifExists := p.ifExists()
@@ -102,7 +102,7 @@ func (p *parser) grant() Statement {
 	return s
 }
 
-// refusal returns what a refused statement is read as.
+// refusal refuses the statement and returns an Unsupported for it.
 func (p *parser) refusal(what string) Statement {
 	p.refuse(what)
 	return &Unsupported{What: what}
@@ -128,6 +128,7 @@ func (p *parser) dropSequence() Statement {
 	return s
 }
 
+// ifExists reads IF EXISTS if it is there.
 func (p *parser) ifExists() bool {
 	return p.acceptWords("if", "exists")
 }
@@ -141,6 +142,7 @@ func (p *parser) sequenceOptions() SequenceOptions {
 	return o
 }
 
+// sequenceOption reads one option.
 func (p *parser) sequenceOption(o *SequenceOptions) {
 	pos := p.pos()
 	switch {
@@ -243,6 +245,7 @@ func (p *parser) setOption(pos Pos, option **int64) {
 	*option = &n
 }
 
+// redundant fails if an option was given before.
 func (p *parser) redundant(pos Pos, given bool) {
 	if given {
 		p.failAt(pos, sqlstate.SyntaxError, "conflicting or redundant options")

@@ -26,7 +26,7 @@ func (p *parser) isAssigned() bool {
 	return next.isOp("=") || next.isWord("to") || next.isPunct(".")
 }
 
-// setItems reads what follows SET [LOCAL|SESSION].
+// setItems reads the rest of a SET after [LOCAL|SESSION].
 func (p *parser) setItems() []SetItem {
 	pos := p.pos()
 	if p.tok.kind != tokWord || p.isAssigned() {
@@ -129,7 +129,8 @@ func (p *parser) stringSetting(pos Pos, name string) SetItem {
 	return p.wordSetting(pos, name)
 }
 
-// wordSetting reads the word, string or DEFAULT of a setting with a syntax of its own.
+// wordSetting reads the word, string or DEFAULT of a setting with a syntax of its
+// own.
 func (p *parser) wordSetting(pos Pos, name string) SetItem {
 	item := SetItem{Pos: pos, Name: name}
 	if p.accept("default") {

@@ -44,8 +44,8 @@ func (p *parser) statement() Statement {
 	return nil
 }
 
-// statementPostgreSQL reads the statements that only PostgreSQL has or that
-// MySQL spells otherwise, or returns nil.
+// statementPostgreSQL reads the statements that only PostgreSQL has, or that have
+// another syntax in MySQL. For other statements it returns nil.
 func (p *parser) statementPostgreSQL() Statement {
 	switch p.tok.text {
 	case "set":
@@ -109,8 +109,8 @@ func (p *parser) discard() Statement {
 
 // ---- statements that are recognised and refused ----
 
-// refusedWords begin statements that nextid refuses; the value is what the
-// message calls them where that is not the word itself.
+// refusedWords holds the words that begin statements which nextid refuses. The value
+// is the statement's name in the error; "" means the word itself.
 var refusedWords = map[string]string{
 	"insert": "", "update": "", "delete": "", "merge": "", "call": "", "do": "", "vacuum": "", "analyze": "", "truncate": "TRUNCATE TABLE",
 	"analyse": "ANALYZE", "cluster": "", "reindex": "", "comment": "", "grant": "", "revoke": "", "load": "",
@@ -118,7 +118,7 @@ var refusedWords = map[string]string{
 	"refresh": "REFRESH MATERIALIZED VIEW", "import": "IMPORT FOREIGN SCHEMA",
 }
 
-// refusedWordsMySQL are those that only MySQL has.
+// refusedWordsMySQL holds the refused words that only MySQL has.
 var refusedWordsMySQL = map[string]string{
 	"replace": "", "handler": "", "rename": "RENAME TABLE", "optimize": "OPTIMIZE TABLE", "check": "CHECK TABLE",
 	"checksum": "CHECKSUM TABLE", "repair": "REPAIR TABLE", "flush": "", "purge": "", "change": "", "install": "",
@@ -126,7 +126,8 @@ var refusedWordsMySQL = map[string]string{
 	"shutdown": "", "stop": "", "get": "GET DIAGNOSTICS", "backup": "", "restart": "", "reset": "", "load": "LOAD DATA",
 }
 
-// statementName is the command that the current word begins, "" when there is none.
+// statementName returns the name of the refused statement that the current word
+// begins, or "".
 func (p *parser) statementName() string {
 	name, ok := refusedWords[p.tok.text]
 	if special, found := refusedWordsMySQL[p.tok.text]; found && p.mysql {
@@ -138,7 +139,8 @@ func (p *parser) statementName() string {
 	return name
 }
 
-// refuseStatement passes a statement that nextid knows and does not do.
+// refuseStatement refuses the statement if its first word is known, and fails
+// otherwise.
 func (p *parser) refuseStatement() {
 	if name := p.statementName(); name != "" {
 		p.refuse(name)
@@ -147,7 +149,7 @@ func (p *parser) refuseStatement() {
 	p.syntaxError()
 }
 
-// definable are the objects of CREATE, ALTER and DROP, longest names first.
+// definable lists the objects of CREATE, ALTER and DROP, longest names first.
 var definable = strings.Split(`text search configuration,text search dictionary,text search parser,`+
 	`text search template,foreign data wrapper,access method,default privileges,event trigger,foreign table,`+
 	`large object,materialized view,operator class,operator family,user mapping,owned by,aggregate,cast,`+
@@ -157,7 +159,7 @@ var definable = strings.Split(`text search configuration,text search dictionary,
 
 var definableMySQL = strings.Split(`logfile group,resource group,event,instance,package`, ",")
 
-// define reads CREATE, ALTER or DROP; nextid does so for sequences only.
+// define reads CREATE, ALTER or DROP. Only statements on sequences have a tree.
 func (p *parser) define() Statement {
 	verb := p.tok.text
 	p.advance()
@@ -212,8 +214,8 @@ func (p *parser) definedObject() string {
 	return ""
 }
 
-// skipBody passes a definition whose body may hold semicolons: from BEGIN on
-// it is the rest of the text, none of which can run anyway.
+// skipBody skips a definition whose body may hold semicolons. From BEGIN on it skips
+// the rest of the text, since the text does not tell where the body ends.
 func (p *parser) skipBody() {
 	for !p.atEnd() {
 		if p.isWord("begin") {

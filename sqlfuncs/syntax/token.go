@@ -5,7 +5,7 @@ type tokenKind uint8
 
 const (
 	tokEOF      tokenKind = iota
-	tokError              // the lexer's err says what is wrong
+	tokError              // see the lexer's err
 	tokWord               // unquoted identifier or keyword, text folded to lower case
 	tokIdent              // quoted identifier
 	tokString             // character string, text decoded
@@ -42,7 +42,8 @@ func (t *token) isName() bool {
 	return t.kind == tokIdent || t.kind == tokWord && t.class <= colName
 }
 
-// isFunctionName reports whether t may name a function or a type (PostgreSQL's type_function_name).
+// isFunctionName reports whether t may name a function or a type (PostgreSQL's
+// type_function_name).
 func (t *token) isFunctionName() bool {
 	return t.kind == tokIdent || t.kind == tokWord && (t.class == unreserved || t.class == typeFunc)
 }

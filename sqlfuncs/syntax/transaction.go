@@ -39,13 +39,14 @@ func (p *parser) transaction() Statement {
 	return t
 }
 
-// acceptSavepoint passes the noise word SAVEPOINT, unless it is the name.
+// acceptSavepoint skips the optional word SAVEPOINT, unless it is the name.
 func (p *parser) acceptSavepoint() {
 	if p.isWord("savepoint") && p.peek(1).isName() {
 		p.advance()
 	}
 }
 
+// rollback reads ROLLBACK and ABORT.
 func (p *parser) rollback(t *Transaction, word string) {
 	t.Kind = Rollback
 	if word == "rollback" && p.accept("prepared") {
@@ -83,8 +84,8 @@ func (p *parser) optionalModes() []SetItem {
 	return p.modes("transaction_")
 }
 
-// modes reads transaction modes, with or without commas between them, as
-// settings with the prefix.
+// modes reads transaction modes, with or without commas. It returns them as settings
+// whose names begin with prefix.
 func (p *parser) modes(prefix string) []SetItem {
 	var list []SetItem
 	for {

@@ -56,8 +56,7 @@ func checkFixedPoint(t testing.TB, parsed []Parsed, d Dialect) {
 	}
 }
 
-// strip clears what depends on the text and not on its meaning: positions and
-// source texts.
+// strip clears positions and source texts, which depend on how a text is written.
 func strip(x any) { stripValue(reflect.ValueOf(x)) }
 
 func stripValue(v reflect.Value) {
@@ -89,8 +88,8 @@ func stripStruct(v reflect.Value) {
 	}
 }
 
-// parenthesise returns the expression with the parentheses that show how it
-// was understood, a + b + c included.
+// parenthesise returns the expression with parentheses around each operation, which
+// show the structure of the tree.
 func parenthesise(x Expr, d Dialect) string {
 	switch x := x.(type) {
 	case *Binary:

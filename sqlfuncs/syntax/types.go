@@ -92,7 +92,7 @@ func (p *parser) typeMods() []int64 {
 	return mods
 }
 
-// typeMod returns the number that x is.
+// typeMod returns the value of x, which must be an integer constant.
 func (p *parser) typeMod(x Expr) int64 {
 	n, ok := integerValue(x)
 	if !ok {
@@ -163,7 +163,7 @@ func (p *parser) plainInterval() {
 	}
 }
 
-// typeKeywords are the words with a grammar of their own that begin a type.
+// typeKeywords holds the words that begin a type with its own grammar.
 var typeKeywords = map[string]bool{
 	"int": true, "integer": true, "smallint": true, "bigint": true, "real": true, "boolean": true,
 	"double": true, "float": true, "decimal": true, "dec": true, "numeric": true, "varchar": true,
@@ -171,8 +171,8 @@ var typeKeywords = map[string]bool{
 	"timestamp": true, "time": true, "interval": true,
 }
 
-// startsTypeKeyword reports whether the current token begins a constant such
-// as int '1', timestamp(3) with time zone '…'; alone these words are columns.
+// startsTypeKeyword reports whether the current token begins a constant such as
+// int '1' or timestamp(3) with time zone '…'. Alone these words are columns.
 func (p *parser) startsTypeKeyword() bool {
 	if !typeKeywords[p.tok.text] {
 		return false
@@ -224,6 +224,7 @@ func (p *parser) intervalConstant(pos Pos) Expr {
 	return value
 }
 
+// intervalValue reads the string of an interval constant.
 func (p *parser) intervalValue(pos Pos) Expr {
 	if p.tok.kind != tokString {
 		return p.bad()

@@ -1,6 +1,6 @@
 package syntax
 
-// window reads the definition behind OVER.
+// window reads the definition after OVER.
 func (p *parser) window() *Window {
 	w := &Window{Pos: p.pos()}
 	if !p.acceptPunct("(") {
@@ -22,6 +22,7 @@ func (p *parser) window() *Window {
 	return w
 }
 
+// atFrame reports whether a frame clause follows.
 func (p *parser) atFrame() bool {
 	next := p.peek(1)
 	return p.isAnyWord("rows", "range", "groups") && next.kind != tokPunct && !next.isWord("partition") && !next.isWord("order")

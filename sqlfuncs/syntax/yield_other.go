@@ -4,6 +4,5 @@ package syntax
 
 import "runtime"
 
-// Yield lets other goroutines and threads run before work that takes long has the
-// processor first.
+// Yield lets other goroutines run before long work goes on.
 func Yield() { runtime.Gosched() }

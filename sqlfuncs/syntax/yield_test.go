@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestLongTokensGiveWay: while one token, or what stands between two, is read for
-// long, whatever else could run has its turn.
-func TestLongTokensGiveWay(t *testing.T) {
+// TestLongTokensYield checks that other goroutines run while a long token, or a long
+// comment between two tokens, is read.
+func TestLongTokensYield(t *testing.T) {
 	const size = 4 << 20
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	for _, c := range []struct {
