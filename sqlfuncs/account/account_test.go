@@ -48,8 +48,8 @@ func TestWhoIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever sessions do, what they hold together is within what the server has
-// counted, that within the limit, and nothing stays behind.
+// TestNothingIsLost draws and returns at random. The sum of the sessions must not
+// exceed the server's count, nor that the limit. At the end the count is 0.
 func TestNothingIsLost(t *testing.T) {
 	server := NewServer(Limits{Server: 4 << 20})
 	var work sync.WaitGroup

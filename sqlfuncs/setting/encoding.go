@@ -6,9 +6,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// encodings are the client encodings by PostgreSQL's names: those that a
-// database can have, since postgres_fdw asks for its database's. All of our
-// text is ASCII or what the client sent, and all of them contain ASCII.
+// encodings maps names of client encodings to PostgreSQL's names. It has all
+// encodings that a database can have, since postgres_fdw sets that of its database.
+// All of them contain ASCII, and texts of nextid are ASCII or come from the client.
 var encodings = func() map[string]string {
 	byKey := map[string]string{
 		"unicode": "UTF8", "iso88591": "LATIN1", "iso88592": "LATIN2", "iso885915": "LATIN9",
@@ -22,11 +22,13 @@ var encodings = func() map[string]string {
 	return byKey
 }()
 
-// encodingKey returns a name in the form in which PostgreSQL compares names.
+// encodingKey returns a name in the form in which PostgreSQL compares names of
+// encodings.
 func encodingKey(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
+// normalizeEncoding checks a value of client_encoding. An empty value means UTF8.
 func normalizeEncoding(s *Definition, value string) (string, error) {
 	key := encodingKey(strings.Trim(value, "'\""))
 	if key == "" {
@@ -38,8 +40,8 @@ func normalizeEncoding(s *Definition, value string) (string, error) {
 	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Use UTF8.")
 }
 
-// normalizeDateStyle reads a style, which can be ISO only, and the order of day,
-// month and year, which ISO does not ask for.
+// normalizeDateStyle checks a value of DateStyle: a style, which can only be ISO,
+// and the order of day, month and year, which has no effect with ISO.
 func normalizeDateStyle(s *Definition, value string) (string, error) {
 	order := "MDY"
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' }) {

@@ -11,17 +11,18 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// mysqlTable lists MariaDB's system variables that a client may ask
-// for or set: name, default, type, context, min, max, allowed values. The
-// context is "user" where a session has its own value, "global" where only
-// the server has one, "internal" where it cannot be set.
+// mysqlTable lists MariaDB's system variables that a client may show or set: name,
+// default, type, context, min, max, allowed values. The context is "user" if each
+// session has its own value, "global" if only the server has one, "internal" if the
+// variable cannot be set.
 //
 //go:embed mysql.tsv
 var mysqlTable string
 
-// MySQL maps the name of a system variable to its description.
+// MySQL maps the name of a system variable to its Definition.
 var MySQL = parseMySQL(mysqlTable)
 
+// parseMySQL reads mysqlTable.
 func parseMySQL(table string) map[string]*Definition {
 	m := map[string]*Definition{}
 	for line := range strings.Lines(table) {
@@ -39,8 +40,8 @@ func parseMySQL(table string) map[string]*Definition {
 	return m
 }
 
-// settingAliases are the names under which the parser or another release
-// knows a variable.
+// settingAliases maps names of variables in the parser's trees, and in other
+// releases, to those of mysqlTable.
 var settingAliases = map[string]string{
 	"transaction_isolation":         "tx_isolation",
 	"default_transaction_isolation": "tx_isolation",
@@ -49,7 +50,7 @@ var settingAliases = map[string]string{
 	"storage_engine":                "default_storage_engine",
 }
 
-// LookupMySQL finds a system variable.
+// LookupMySQL returns a system variable. An unknown name is an error (MySQL's 1193).
 func LookupMySQL(name string) (*Definition, error) {
 	key := strings.ToLower(name)
 	if alias, ok := settingAliases[key]; ok {

@@ -11,34 +11,36 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// postgresqlTable lists PostgreSQL 15's parameters that a client may ask for:
-// name, default, vartype, context, unit, min, max, allowed values.
+// postgresqlTable lists PostgreSQL's parameters that a client may show or set: name,
+// default, vartype, context, unit, min, max, allowed values.
 //
 //go:embed postgresql.tsv
 var postgresqlTable string
 
-// Definition describes one parameter.
+// Definition describes one setting.
 type Definition struct {
-	Name    string // as PostgreSQL spells it
-	Default string // default, as SHOW prints it
+	Name    string // in the database's spelling, such as TimeZone
+	Default string // as SHOW prints it
 	Type    string // bool, integer, real, enum, string
-	Context string // "internal" and "postmaster" ones cannot be set
-	Unit    string
+	Context string // internal, postmaster and sighup: sessions cannot set it; MySQL: see mysqlTable
+	Unit    string // of a number: a key of timeUnits or memoryUnits, or ""
 	Min     float64
 	Max     float64
-	Allowed []string
+	Allowed []string // values of an enum
 }
 
-// PostgreSQL maps the lower-case name to its description.
+// PostgreSQL maps the lower-case name of a parameter to its Definition.
 var PostgreSQL = parsePostgreSQL(postgresqlTable)
 
-// Reported are the parameters a client is told of, in PostgreSQL's order.
+// Reported lists the parameters that ParameterStatus reports (PostgreSQL manual,
+// "Asynchronous Operations"), in PostgreSQL's order.
 var Reported = []string{
 	"in_hot_standby", "integer_datetimes", "TimeZone", "IntervalStyle", "is_superuser",
 	"application_name", "default_transaction_read_only", "DateStyle", "standard_conforming_strings",
 	"session_authorization", "client_encoding", "server_version", "server_encoding",
 }
 
+// parsePostgreSQL reads postgresqlTable.
 func parsePostgreSQL(table string) map[string]*Definition {
 	m := map[string]*Definition{}
 	for line := range strings.Lines(table) {
@@ -56,7 +58,8 @@ func parsePostgreSQL(table string) map[string]*Definition {
 	return m
 }
 
-// Lookup finds a parameter; custom ones need a dot in the name.
+// Lookup returns a parameter of PostgreSQL. A name with a dot is a custom parameter
+// of type string. Other unknown names are an error (42704).
 func Lookup(name string) (*Definition, error) {
 	key := strings.ToLower(name)
 	if s := PostgreSQL[key]; s != nil {
@@ -73,8 +76,8 @@ func Unknown(name string) error {
 	return sqlstate.New(sqlstate.UndefinedObject, "unrecognized configuration parameter %q", sqlstate.Cut(name, 64))
 }
 
-// MayExamine refuses the parameters that only administrators may read; name is
-// in lower case.
+// MayExamine returns an error (42501) if only administrators may read a parameter.
+// name is in lower case.
 func MayExamine(name string, admin bool) error {
 	if admin || name != "data_directory" {
 		return nil
@@ -82,8 +85,9 @@ func MayExamine(name string, admin bool) error {
 	return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied to examine %q", name).WithHint("Connect as a user with the role admin.")
 }
 
-// Normalize checks a value for a setting and returns the form that
-// SHOW prints.
+// Normalize checks a value for a parameter of PostgreSQL and returns the form that
+// SHOW prints. Errors are 55P02 for a parameter that sessions cannot set, 22023 for
+// a bad value, and 0A000 for a value that nextid does not support.
 func (s *Definition) Normalize(value string) (string, error) {
 	switch s.Context {
 	case "internal":
@@ -108,8 +112,8 @@ func (s *Definition) Normalize(value string) (string, error) {
 	return normalizeByType(s, value)
 }
 
-// onlyReading are the values of settings that change how a text is read, as
-// far as nextid reads it so.
+// onlyReading lists the settings that affect the parsing of texts, with the values
+// that nextid obeys. See reading.go in package sqlfuncs.
 var onlyReading = map[string][]string{
 	"standard_conforming_strings": {"on"},
 	"backslash_quote":             {"safe_encoding", "on"},
@@ -127,6 +131,7 @@ func normalizeReading(s *Definition, value string, only []string) (string, error
 	return v, err
 }
 
+// normalizeByType checks a value by the type of its setting.
 func normalizeByType(s *Definition, value string) (string, error) {
 	switch s.Type {
 	case "bool":
@@ -143,13 +148,15 @@ func normalizeByType(s *Definition, value string) (string, error) {
 	return value, nil
 }
 
-// MaxSettingBytes bounds what a session keeps for one setting.
+// MaxSettingBytes limits the value of a setting.
 const MaxSettingBytes = 4096
 
+// invalidSetting returns the error for a bad value (22023).
 func invalidSetting(s *Definition, value string) *sqlstate.Error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "invalid value for parameter %q: %q", s.Name, value)
 }
 
+// normalizeEnum returns the allowed value that equals value, whatever its case.
 func normalizeEnum(s *Definition, value string) (string, error) {
 	for _, a := range s.Allowed {
 		if strings.EqualFold(a, value) {
@@ -164,14 +171,14 @@ func normalizeEnum(s *Definition, value string) (string, error) {
 	return "", invalidSetting(s, sqlstate.Cut(value, 64)).WithHint("Available values: %s.", strings.Join(s.Allowed, ", "))
 }
 
-// timeUnits and memoryUnits are the suffixes of numeric settings, in
-// milliseconds and bytes; 8kB is the unit of settings that count pages.
+// timeUnits and memoryUnits map the suffixes of numeric settings to milliseconds and
+// bytes. 8kB is the unit of settings that count pages.
 var (
 	timeUnits   = map[string]float64{"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 	memoryUnits = map[string]float64{"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 )
 
-// suffixesOf are the suffixes that a setting with a unit takes.
+// suffixesOf returns the suffixes that a setting with a unit accepts.
 func suffixesOf(unit string) map[string]float64 {
 	if memoryUnits[unit] > 0 {
 		return memoryUnits
@@ -179,6 +186,8 @@ func suffixesOf(unit string) map[string]float64 {
 	return timeUnits
 }
 
+// normalizeNumber reads a number with an optional suffix, checks its bounds and
+// prints it in the setting's unit.
 func normalizeNumber(s *Definition, value string) (string, error) {
 	text := strings.TrimSpace(value)
 	end := len(text)
@@ -229,7 +238,8 @@ func showWithUnit(s *Definition, n int64) string {
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// Plain is a value as pg_settings shows it: in the setting's unit, without it.
+// Plain returns a value as pg_settings shows it: the number in the setting's unit,
+// without a suffix.
 func (s *Definition) Plain(value string) string {
 	if s.Unit == "" {
 		return value

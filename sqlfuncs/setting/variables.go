@@ -8,38 +8,40 @@ import (
 	"time"
 )
 
-// modeDefaults maps the modes of a transaction to the settings with their defaults.
+// modeDefaults maps the modes of a transaction to the settings that hold their
+// defaults.
 var modeDefaults = map[string]string{
 	"transaction_isolation":  "default_transaction_isolation",
 	"transaction_read_only":  "default_transaction_read_only",
 	"transaction_deferrable": "default_transaction_deferrable",
 }
 
-// Variables are the settings of one session: what differs from the defaults,
-// and what ROLLBACK and the end of the transaction must restore.
+// Variables holds the settings of one session: the values that differ from the
+// defaults, and the values that ROLLBACK and the end of the transaction restore. All
+// keys are names in lower case. It belongs to the session's goroutine.
 type Variables struct {
 	defs    map[string]*Definition
 	server  map[string]string // defaults of all sessions, which share the map
 	own     []Own             // defaults of this session
 	set     map[string]string // SET in this session
 	local   map[string]string // SET LOCAL in this transaction
-	changed []string          // reported settings changed since the client was told, lower case
+	changed []string          // reported settings that changed since TakeChanged
 
-	undo    Saved // how it was when the implicit transaction began
-	touched bool  // there was a change since, so that undo is valid
+	undo    Saved // state at the start of the implicit transaction, if touched
+	touched bool  // the implicit transaction has changed a setting
 }
 
-// Own holds what a setting, by its lower-case name, is when a session begins.
+// Own is the value of a setting at the start of a session. Key is in lower case.
 type Own struct{ Key, Value string }
 
-// NewVariables are the settings of a session that begins, as the server has
-// them and as the client asked for. Of several own values the last counts.
+// NewVariables returns the settings of a new session: defs with the server's values
+// and the client's own. If own has a key twice, the last value counts.
 func NewVariables(defs map[string]*Definition, server map[string]string, own []Own) Variables {
 	return Variables{defs: defs, server: server, own: slices.Clip(own)}
 }
 
-// Begins returns what a setting was when the session began, and whether that
-// is another value than the default.
+// Begins returns the value of a setting at the start of the session. given reports
+// whether the server or the client set it.
 func (v *Variables) Begins(key string) (value string, given bool) {
 	for _, o := range slices.Backward(v.own) {
 		if o.Key == key {
@@ -55,7 +57,8 @@ func (v *Variables) Begins(key string) (value string, given bool) {
 	return "", false
 }
 
-// Begin changes what a setting was when the session began, for one that SQL cannot set.
+// Begin changes the value that a setting had at the start of the session. It is for
+// settings that SQL cannot set, such as is_superuser.
 func (v *Variables) Begin(o Own) {
 	v.own = slices.DeleteFunc(v.own, func(before Own) bool { return before.Key == o.Key })
 	v.own = append(v.own, o)
@@ -88,8 +91,8 @@ func (v *Variables) Rollback() (changed bool) {
 	return changed
 }
 
-// Before is the state to which a block that begins now goes back: it takes in
-// the changes of the implicit transaction.
+// Before returns the state that a ROLLBACK of a new block restores. The block
+// includes the changes of the implicit transaction before it.
 func (v *Variables) Before() Saved {
 	if v.touched {
 		return v.undo
@@ -97,7 +100,7 @@ func (v *Variables) Before() Saved {
 	return v.Save()
 }
 
-// Chain gives the transaction that follows the modes of the one that is over.
+// Chain sets the modes of the transaction that over was saved in, for AND CHAIN.
 func (v *Variables) Chain(over Saved) {
 	for name := range modeDefaults {
 		if mode, ok := over.local[name]; ok {
@@ -106,8 +109,9 @@ func (v *Variables) Chain(over Saved) {
 	}
 }
 
-// KeepMode notes, for a setting that gives the next transactions a mode,
-// that this one keeps the mode that it has.
+// KeepMode keeps the mode of the current transaction before a change of its default.
+// Such a default applies to the next transactions. For other settings KeepMode does
+// nothing.
 func (v *Variables) KeepMode(key string) {
 	if mode, ok := strings.CutPrefix(key, "default_"); ok && modeDefaults[mode] == key {
 		now, _ := v.Get(mode)
@@ -123,15 +127,15 @@ func (v *Variables) Save() Saved {
 	return Saved{maps.Clone(v.set), maps.Clone(v.local)}
 }
 
-// touch must come before every change: what is set outside a transaction
-// block is undone when the implicit transaction fails, too.
+// touch must be called before each change. It saves the state for Rollback of the
+// implicit transaction.
 func (v *Variables) touch() {
 	if !v.touched {
 		v.undo, v.touched = v.Save(), true
 	}
 }
 
-// Restore goes back to a state.
+// Restore goes back to a saved state.
 func (v *Variables) Restore(s Saved) {
 	v.touched = false
 	before := v.reportedValues()
@@ -139,7 +143,7 @@ func (v *Variables) Restore(s Saved) {
 	v.noteChanges(before)
 }
 
-// EndTransaction drops what SET LOCAL changed.
+// EndTransaction drops the values of SET LOCAL.
 func (v *Variables) EndTransaction() {
 	if len(v.local) == 0 {
 		return
@@ -149,6 +153,7 @@ func (v *Variables) EndTransaction() {
 	v.noteChanges(before)
 }
 
+// reportedValues returns the values of Reported.
 func (v *Variables) reportedValues() []string {
 	values := make([]string, len(Reported))
 	for i, name := range Reported {
@@ -157,6 +162,8 @@ func (v *Variables) reportedValues() []string {
 	return values
 }
 
+// noteChanges notes the reported settings that differ from before, a result of
+// reportedValues.
 func (v *Variables) noteChanges(before []string) {
 	for i, name := range Reported {
 		key := strings.ToLower(name)
@@ -166,6 +173,7 @@ func (v *Variables) noteChanges(before []string) {
 	}
 }
 
+// noteChange notes a change for TakeChanged, if the setting is reported.
 func (v *Variables) noteChange(key string) {
 	isReported := slices.ContainsFunc(Reported, func(r string) bool { return strings.EqualFold(r, key) })
 	if isReported && !slices.Contains(v.changed, key) {
@@ -173,8 +181,8 @@ func (v *Variables) noteChange(key string) {
 	}
 }
 
-// Get returns the value of a setting by its lower-case name. A mode of the
-// current transaction that nothing has set is the session's default for it.
+// Get returns the value of a setting by its lower-case name. A mode that was not set
+// for the current transaction has the session's default.
 func (v *Variables) Get(key string) (string, bool) {
 	if value, ok := v.local[key]; ok {
 		return value, true
@@ -189,7 +197,8 @@ func (v *Variables) Get(key string) (string, bool) {
 	return value, given || v.defs[key] != nil
 }
 
-// Assign sets a setting. value has passed normalize.
+// Assign sets a setting for the session, or for the transaction if local. value is a
+// result of Normalize.
 func (v *Variables) Assign(key, value string, local bool) {
 	v.touch()
 	old, known := v.Get(key)
@@ -210,13 +219,13 @@ func (v *Variables) Assign(key, value string, local bool) {
 	}
 }
 
-// Reset returns a setting to the session's default.
+// Reset sets a setting to its value at the start of the session.
 func (v *Variables) Reset(key string, local bool) {
 	def, _ := v.Begins(key)
 	v.Assign(key, def, local)
 }
 
-// ResetAll resets all settings except role and authorization.
+// ResetAll resets all settings.
 func (v *Variables) ResetAll() {
 	v.touch()
 	before := v.reportedValues()
@@ -224,7 +233,9 @@ func (v *Variables) ResetAll() {
 	v.noteChanges(before)
 }
 
-// Duration reads a time setting as normalize left it.
+// Duration returns the value of a setting with a time unit: a number in
+// milliseconds, or one with a suffix as Normalize prints it. It returns 0 for values
+// that are not positive.
 func (v *Variables) Duration(key string) time.Duration {
 	value, _ := v.Get(key)
 	end := len(value)

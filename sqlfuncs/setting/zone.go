@@ -10,6 +10,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
+// normalizeTimeZone checks a value of TimeZone.
 func normalizeTimeZone(s *Definition, value string) (string, error) {
 	switch strings.ToLower(value) {
 	case "default", "local":
@@ -32,13 +33,13 @@ func LoadLocation(value string) (*time.Location, error) {
 	return time.LoadLocation(value)
 }
 
-// posixZone is a POSIX time zone without daylight saving: a name that says
-// nothing, and an offset that counts west of Greenwich ("GMT-02:00",
-// "<+02>-02", "+02:00").
+// posixZone matches a POSIX time zone without daylight saving: a name, which has no
+// meaning, and an offset west of Greenwich ("GMT-02:00", "<+02>-02", "+02:00").
 var posixZone = regexp.MustCompile(`^(<[^<>]+>|[A-Za-z]{3,8})?([+-]?)(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?$`)
 
-// parseOffset returns the seconds east of Greenwich of a zone that is given
-// by an offset: a plain number is hours east, anything else is POSIX.
+// parseOffset returns the seconds east of Greenwich of a zone that is given by an
+// offset. A plain number means hours east; other forms are POSIX zones. ok is false
+// if value is no offset.
 func parseOffset(value string) (seconds int, ok bool) {
 	if hours, err := strconv.ParseFloat(value, 64); err == nil {
 		return int(hours * 3600), math.Abs(hours) <= maxZoneHours
@@ -55,11 +56,11 @@ func parseOffset(value string) (seconds int, ok bool) {
 	return -west, number(m[3]) <= maxZoneHours && number(m[4]) < 60 && number(m[5]) < 60
 }
 
-// maxZoneHours bounds an offset, as PostgreSQL does.
+// maxZoneHours limits an offset, as PostgreSQL does.
 const maxZoneHours = 167
 
-// EastZone writes an interval east of Greenwich, as SET TIME ZONE INTERVAL
-// gives it, as a POSIX zone: 02:00:00 becomes <+02>-02.
+// EastZone converts the interval east of Greenwich of SET TIME ZONE INTERVAL to a
+// POSIX zone: 02:00:00 becomes <+02>-02.
 func EastZone(interval string) string {
 	sign, back := "+", "-"
 	if strings.HasPrefix(interval, "-") {

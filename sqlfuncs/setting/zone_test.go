@@ -2,7 +2,8 @@ package setting
 
 import "testing"
 
-// The expected values are what PostgreSQL 15 makes of SET timezone = '…'.
+// TestZonesGivenByAnOffset has the offsets that PostgreSQL 15 uses after
+// SET timezone = '…'.
 func TestZonesGivenByAnOffset(t *testing.T) {
 	for value, east := range map[string]int{
 		"2": 7200, "-7.5": -27000, "+02:00": -7200, "GMT-02:00": 7200, "GMT+5": -18000,
