@@ -1,14 +1,14 @@
 package sqlstate
 
-// MySQLNumber holds what MySQL's protocol calls an error: a number and an
-// SQLSTATE of its own.
+// MySQLNumber identifies an error in MySQL's protocol (ERR_Packet): a number and an
+// SQLSTATE, which often differs from PostgreSQL's.
 type MySQLNumber struct {
 	Number uint16
 	State  string // five characters
 }
 
-// mysqlNumbers has the number for each code, by MariaDB's list of error
-// codes. A number that fits better than the code's can be set with WithMySQL.
+// mysqlNumbers maps each code to the number of MariaDB's list of error codes. An
+// error with a more precise number sets it by WithMySQL.
 var mysqlNumbers = map[Code]MySQLNumber{
 	Warning:                {1105, "HY000"},
 	ActiveTransaction:      {1568, "25001"},
@@ -80,7 +80,8 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	Internal:               {1105, "HY000"},
 }
 
-// MySQL returns the error's number and state in MySQL's protocol.
+// MySQL returns the error's number and state in MySQL's protocol. It is 1105
+// (ER_UNKNOWN_ERROR) for codes without a number.
 func (e *Error) MySQL() MySQLNumber {
 	if e.mysql.Number != 0 {
 		return e.mysql
@@ -91,7 +92,8 @@ func (e *Error) MySQL() MySQLNumber {
 	return MySQLNumber{1105, "HY000"}
 }
 
-// WithMySQL returns e with a number and state of its own; see WithHint.
+// WithMySQL sets the number and state in MySQL's protocol and returns e; see
+// WithHint.
 func (e *Error) WithMySQL(number uint16, state string) *Error {
 	e.mysql = MySQLNumber{number, state}
 	return e

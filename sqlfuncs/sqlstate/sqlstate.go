@@ -1,6 +1,10 @@
-// Package sqlstate is the one error type that reaches a client, with the
-// SQLSTATE codes of PostgreSQL's appendix A that nextid uses and the MySQL
-// error number beside each.
+// Package sqlstate defines Error, the type of all errors that clients get. It has
+// the codes of PostgreSQL's appendix A ("PostgreSQL Error Codes") that nextid uses,
+// and the error number of MySQL for each.
+//
+// New makes an Error; WithHint, WithDetail, At and WithMySQL add to it. A message
+// tells what happened, with the value; a hint tells what to do. An Error that is
+// returned to a caller must not change, since package variables hold some.
 package sqlstate
 
 import (
@@ -11,7 +15,7 @@ import (
 // Code is a five-character SQLSTATE.
 type Code string
 
-// The codes in use. The comment is PostgreSQL's condition name.
+// The codes in use. The comments are PostgreSQL's condition names.
 const (
 	Warning                Code = "01000" // warning
 	ActiveTransaction      Code = "25001" // active_sql_transaction
@@ -73,11 +77,11 @@ const (
 	TooManyConnections     Code = "53300" // too_many_connections
 	OutOfMemory            Code = "53200" // out_of_memory
 	CannotChangeNow        Code = "55P02" // cant_change_runtime_param
-	LockNotAvailable       Code = "55P03" // lock_not_available: try again here
+	LockNotAvailable       Code = "55P03" // lock_not_available: the statement may be repeated on this server
 	NotPrerequisite        Code = "55000" // object_not_in_prerequisite_state
 	QueryCanceled          Code = "57014" // query_canceled
 	AdminShutdown          Code = "57P01" // admin_shutdown
-	CannotConnectNow       Code = "57P03" // cannot_connect_now: another server may
+	CannotConnectNow       Code = "57P03" // cannot_connect_now: another server may answer
 	IdleSession            Code = "57P05" // idle_session_timeout
 	SystemError            Code = "58000" // system_error: the store is inconsistent
 	InvalidPassword        Code = "28P01" // invalid_password
@@ -85,20 +89,20 @@ const (
 	Internal               Code = "XX000" // internal_error
 )
 
-// Error holds what a client gets: a code, a sentence a DBA understands, and
-// what to do about it.
+// Error is an error as clients get it. Only HTTP sends Retry. Cause is never sent.
 type Error struct {
 	Code     Code
 	Message  string
 	Detail   string
 	Hint     string
-	Position int           // 1-based character (not byte) offset into the statement, 0: none
-	Retry    time.Duration // after which it may work, 0: not known
-	Cause    error         // for the log, never sent
+	Position int           // character (not byte) of the statement, from 1; 0: none
+	Retry    time.Duration // time after which the statement may succeed, 0: not known
+	Cause    error         // for the log
 
 	mysql MySQLNumber // see WithMySQL
 }
 
+// Error returns the message with the SQLSTATE.
 func (e *Error) Error() string { return e.Message + " (SQLSTATE " + string(e.Code) + ")" }
 
 // Unwrap returns the cause.
@@ -109,19 +113,20 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithHint returns e with a hint. It changes e and is meant for chaining on New.
+// WithHint sets the hint and returns e. It changes e, so call it only on the result
+// of New.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// WithDetail returns e with a detail line; see WithHint.
+// WithDetail sets the detail and returns e; see WithHint.
 func (e *Error) WithDetail(format string, args ...any) *Error {
 	e.Detail = fmt.Sprintf(format, args...)
 	return e
 }
 
-// At returns e with a position; see WithHint.
+// At sets the position and returns e; see WithHint.
 func (e *Error) At(position int) *Error {
 	e.Position = position
 	return e

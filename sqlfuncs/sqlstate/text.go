@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut shortens a client's text for a message.
+// Cut shortens a client's text to at most n bytes for a message, and marks it with
+// an ellipsis.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -14,8 +15,9 @@ func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// BrokenText is the error of a text that PostgreSQL refuses in a UTF8 database: it has
-// a sequence of bytes that is no character, or the zero byte (22021). It is nil for others.
+// BrokenText returns an error (22021) for a text that PostgreSQL refuses in a UTF8
+// database: one with bytes that are no character, or with a zero byte. For other
+// texts it returns nil.
 func BrokenText(s string) *Error {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return nil
@@ -28,7 +30,7 @@ func BrokenText(s string) *Error {
 		}
 		at += n
 	}
-	size := 1 // of the character that should have been there
+	size := 1 // bytes of a character that begins with s[at]
 	switch {
 	case s[at]&0xf8 == 0xf0:
 		size = 4

@@ -14,11 +14,10 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// In the files of the MySQL dialect types are named by what a client makes of
-// them (integer, decimal, double, text, binary, date, time, datetime), errors by
-// their number.
+// In the files of the MySQL dialect, types have the names of client types (integer,
+// decimal, double, text, binary, date, time, datetime), and errors their number.
 
-// mysqlKind names the kind of a type that MariaDB's driver reports.
+// mysqlKind returns the client type of a type that MariaDB's driver reports.
 func mysqlKind(name string) string {
 	name = strings.TrimPrefix(name, "UNSIGNED ")
 	switch name {
@@ -40,7 +39,7 @@ func mysqlKind(name string) string {
 	return "text"
 }
 
-// DatumKind names the kind of one of our types.
+// DatumKind returns the client type of a type of package datum.
 func DatumKind(t datum.OID) string {
 	switch t {
 	case datum.Int2, datum.Int4, datum.Int8:
@@ -73,7 +72,7 @@ func RunMySQLFiles(t *testing.T) {
 	})
 }
 
-// CompareMariaDBFiles compares them with a real MariaDB.
+// CompareMariaDBFiles compares the files with a real MariaDB.
 func CompareMariaDBFiles(t *testing.T, addr string) {
 	CompareFiles(t, func(t *testing.T) func(t *testing.T, sql string) string {
 		conn := DialMariaDB(t, addr)
@@ -97,7 +96,7 @@ func DialMariaDB(t testing.TB, addr string) *sql.Conn {
 	return conn
 }
 
-// OursMySQL returns what a session of ours in the MySQL dialect answers.
+// OursMySQL returns the answer of a session of nextid in the MySQL dialect.
 func OursMySQL(t *testing.T, s *Session, query string) string {
 	r, err := s.Query(t, query)
 	if err != nil {
@@ -114,7 +113,7 @@ func OursMySQL(t *testing.T, s *Session, query string) string {
 	return FormatAnswer(names, kinds, r.Rows)
 }
 
-// MariaDB returns what a real MariaDB answers.
+// MariaDB returns the answer of a real MariaDB.
 func MariaDB(t *testing.T, conn *sql.Conn, query string) string {
 	rows, err := conn.QueryContext(t.Context(), query)
 	var e *mysql.MySQLError

@@ -1,8 +1,10 @@
-// Package sqltest drives sessions in tests of the packages under sqlfuncs: a Server over
-// the real engines and a store in memory, a Session as the protocols drive it, and
-// the statements in testdata/*.slt, which are also given to the real servers.
+// Package sqltest runs sessions in tests of the packages under sqlfuncs. A Server
+// has the real kinds of generators and a store in memory. A Session calls package
+// sqlfuncs as the protocols do. RunFiles runs the statements in testdata/*.slt;
+// CompareFiles sends them to a real PostgreSQL or MariaDB.
 //
-// Every id that a test reads is noted; at the end of the test none came twice.
+// A Server keeps the ids that tests note (NoteID, ID). At the end of the test it
+// checks that none was issued twice.
 package sqltest
 
 import (
@@ -29,25 +31,25 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Server is the SQL layer over the real engines and a store in memory.
+// Server is an SQL server with the real kinds of generators and a store in memory.
 type Server struct {
 	*sqlfuncs.Server
 	Registry *generator.Registry
-	Drawn    history.Log // every id that a test read
-	sessions int
+	Drawn    history.Log // ids that the test noted
+	sessions int         // number of sessions so far
 }
 
-// Config holds what tests vary.
+// Config holds the options of a Server.
 type Config struct {
 	Limits       sqlfuncs.Limits
 	Memory       account.Limits
 	NoAutoCreate bool
 	Sequence     ids.Auto
-	NoTables     bool // NoTableCreate
+	NoTables     bool // sqlfuncs.Config.NoTableCreate
 	Trail        ids.Trail
 	Audited      func(name string) bool
 	Store        *memory.Store // nil: one of this server alone
-	Lookups      *atomic.Int64 // counts how often the store is asked for a definition
+	Lookups      *atomic.Int64 // counts the look-ups of definitions in the store
 }
 
 // countedStore counts look-ups of definitions.
@@ -61,7 +63,7 @@ func (s countedStore) Defined(ctx context.Context, name string) (generator.Defin
 	return s.Store.Defined(ctx, name)
 }
 
-// NewServer begins a server, which ends with the test.
+// NewServer starts a server, which is closed at the end of the test.
 func NewServer(t testing.TB, configs ...Config) *Server {
 	t.Helper()
 	var cfg Config
@@ -117,13 +119,13 @@ func (s *Server) Segment(t testing.TB, name string) {
 	}
 }
 
-// Session begins a session of an admin.
+// Session starts a session of an administrator.
 func (s *Server) Session(t testing.TB) *Session {
 	t.Helper()
 	return s.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true})
 }
 
-// SessionWith begins a session with options.
+// SessionWith starts a session with options.
 func (s *Server) SessionWith(t testing.TB, o sqlfuncs.SessionOptions) *Session {
 	t.Helper()
 	session, err := s.NewSession(o)
@@ -135,7 +137,7 @@ func (s *Server) SessionWith(t testing.TB, o sqlfuncs.SessionOptions) *Session {
 	return &Session{Session: session, Server: s, client: s.sessions}
 }
 
-// MySQLSession begins a session in the MySQL dialect.
+// MySQLSession starts a session in the MySQL dialect.
 func (s *Server) MySQLSession(t testing.TB) *Session {
 	session := s.SessionWith(t, sqlfuncs.SessionOptions{Dialect: syntax.MySQL, User: "root", Database: "test", PID: 7, Admin: true, RemoteAddr: "127.0.0.1:4711"})
 	session.form = mysqlForm

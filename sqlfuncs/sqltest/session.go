@@ -16,7 +16,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// Session is a session, driven the way the protocol drives it.
+// Session is a session that runs statements as the protocols do.
 type Session struct {
 	*sqlfuncs.Session
 	Server *Server
@@ -25,12 +25,12 @@ type Session struct {
 	form   func(datum.Value, sqlfuncs.Column) string // text form of a value, nil: PostgreSQL's
 }
 
-// NoteID puts an id into the history of the server.
+// NoteID adds an id to the history of the server.
 func (s *Session) NoteID(name string, id int64) {
 	s.Server.Drawn.Add(history.Event{Name: name, Client: s.client, Range: generator.Range{First: id, Step: 1, Count: 1}})
 }
 
-// NoteIDs does so for a column of ids.
+// NoteIDs adds a column of ids to the history.
 func (s *Session) NoteIDs(t testing.TB, name string, ids ...string) {
 	t.Helper()
 	for _, text := range ids {
@@ -42,10 +42,10 @@ func (s *Session) NoteIDs(t testing.TB, name string, ids ...string) {
 	}
 }
 
-// Null sets how tests write NULL.
+// Null is the text of NULL in results.
 const Null = "NULL"
 
-// Result holds what one statement answered.
+// Result is the answer to one statement.
 type Result struct {
 	Columns []sqlfuncs.Column
 	Rows    [][]string
@@ -97,7 +97,7 @@ func (s *Session) Pull(ctx context.Context, p *sqlfuncs.Portal, max int) (Result
 	return r, nil
 }
 
-// QueryAll runs every statement of a simple query, as the protocol does.
+// QueryAll runs all statements of a simple query, as the protocol does.
 func (s *Session) QueryAll(ctx context.Context, sql string) ([]Result, error) {
 	results, err := s.batch(ctx, sql)
 	if err != nil {
@@ -206,8 +206,8 @@ func (s *Session) ID(t testing.TB, name, sql string) int64 {
 	return id
 }
 
-// BindTexts prepares and binds a statement in the unnamed ones; arguments are
-// texts, nil for NULL.
+// BindTexts prepares the unnamed statement and binds the unnamed portal. Arguments
+// are sent as texts; nil means NULL.
 func (s *Session) BindTexts(sql string, args ...any) (*sqlfuncs.Portal, error) {
 	st, err := s.Prepare("", sql, nil)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Session) Execute(t testing.TB, sql string, args ...any) (Result, error)
 	return r, err
 }
 
-// NoticeCodes returns the notices since the last call, severity and code.
+// NoticeCodes returns severity and code of the notices since the last call.
 func (s *Session) NoticeCodes() []string {
 	var out []string
 	for _, n := range s.TakeNotices() {
@@ -266,7 +266,7 @@ func (s *Session) Value(t *testing.T, sql string) string {
 	return r.Rows[0][0]
 }
 
-// MySQLError runs a query that must fail and returns what the client is told.
+// MySQLError runs a query that must fail and returns the error's number and state.
 func (s *Session) MySQLError(t *testing.T, sql string) (number uint16, state string) {
 	t.Helper()
 	_, err := s.Query(t, sql)
@@ -277,7 +277,7 @@ func (s *Session) MySQLError(t *testing.T, sql string) (number uint16, state str
 	return e.MySQL().Number, e.MySQL().State
 }
 
-// mysqlForm is a value as MySQL's protocol writes it.
+// mysqlForm writes a value as MySQL's protocol does.
 func mysqlForm(v datum.Value, c sqlfuncs.Column) string {
 	switch v.Type {
 	case datum.Bytea:
@@ -297,7 +297,8 @@ func mysqlForm(v datum.Value, c sqlfuncs.Column) string {
 	return string(datum.AppendText(nil, v, nil))
 }
 
-// Last notes an id of a, and checks without allocating that it is larger than the one before.
+// Last checks that an id of the generator a is greater than the one before. It does
+// not allocate, and panics otherwise.
 func (s *Session) Last(id int64) {
 	if id <= s.newest {
 		panic("id " + strconv.FormatInt(id, 10) + " does not follow " + strconv.FormatInt(s.newest, 10))
@@ -305,7 +306,7 @@ func (s *Session) Last(id int64) {
 	s.newest = id
 }
 
-// NoteLast puts the newest id into the history.
+// NoteLast adds the newest id of Last to the history.
 func (s *Session) NoteLast(t testing.TB) {
 	t.Helper()
 	s.NoteID("a", s.newest)
@@ -313,7 +314,7 @@ func (s *Session) NoteLast(t testing.TB) {
 	s.Want(t, "SELECT currval('a')", strconv.FormatInt(s.newest, 10))
 }
 
-// Drawing is statements that draw ids of a when they run.
+// Drawing lists statements that draw ids of the generator a.
 var Drawing = []string{
 	"SELECT next_id('a')", "SELECT nextval('a')", "SELECT * FROM next_ids('a', 10)", "SELECT next_ids('a', 10)",
 	"SELECT * FROM next_range('a', 10)", "SELECT * FROM ids WHERE name = 'a'", "SELECT * FROM a_id",

@@ -18,8 +18,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// The files testdata/*.slt of a package hold statements and what they answer, in
-// the manner of sqllogictest. A file is a list of cases with blank lines between:
+// The files testdata/*.slt of a package hold statements and their answers, similar
+// to sqllogictest. A file is a list of cases with blank lines between:
 //
 //	query                 or: error 42703 8
 //	SELECT 1 AS a, 'x' AS b
@@ -27,24 +27,24 @@ import (
 //	a:integer|b:text
 //	1|x
 //
-// The line after ---- is the columns with their types. An error has its
-// SQLSTATE and its position in characters, 0 for none. A word "ours" in
-// front marks what the real server does not know or answers differently; all
-// other cases must be answered by it in just that way.
+// The line after ---- holds the columns with their types. An error has its SQLSTATE
+// and its position in characters, 0 for none. The word "ours" before a case means
+// that the real server answers differently. All other cases must have the same
+// answer from the real server.
 
-// update writes what the real server answers into the files.
+// update makes CompareFiles write the answers of the real server into the files.
 var update = flag.Bool("update", false, "write the answers of the real server into testdata/*.slt")
 
 // Case is one case of a file.
 type Case struct {
 	SQL     string
 	want    string // an answer, see FormatAnswer
-	ours    bool
-	comment string // lines with # before it
-	line    int
+	ours    bool   // not compared with a real server
+	comment string // lines with # before the case
+	line    int    // of the case in its file
 }
 
-// ErrorPrefix begins the answers that are errors.
+// ErrorPrefix begins answers that are errors.
 const ErrorPrefix = "error "
 
 // ReadCases reads a file.
@@ -80,6 +80,7 @@ func ReadCases(t testing.TB, path string) []Case {
 	return cases
 }
 
+// writeCases writes a file that ReadCases reads.
 func writeCases(t *testing.T, path string, cases []Case) {
 	t.Helper()
 	var b strings.Builder
@@ -102,7 +103,7 @@ func writeCases(t *testing.T, path string, cases []Case) {
 	}
 }
 
-// FormatAnswer writes an answer as the files do, with a type behind each name.
+// FormatAnswer writes an answer as the files do, with a type after each name.
 func FormatAnswer(names, types []string, rows [][]string) string {
 	head := make([]string, len(names))
 	for i, name := range names {
@@ -115,7 +116,8 @@ func FormatAnswer(names, types []string, rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Files lists the files of the package whose test runs, or those that pattern finds.
+// Files lists the files that pattern matches; "" means testdata/*.slt of the package
+// under test.
 func Files(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(cmp.Or(pattern, "testdata/*.slt"))
@@ -125,7 +127,8 @@ func Files(t testing.TB, pattern string) []string {
 	return files
 }
 
-// RunFiles gives the cases of each file to a new answer.
+// RunFiles checks the cases of each file. begin starts a server for one file and
+// returns a function that answers statements.
 func RunFiles(t *testing.T, begin func(t *testing.T) (answer func(t *testing.T, sql string) string)) {
 	for _, file := range Files(t, "") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -139,8 +142,8 @@ func RunFiles(t *testing.T, begin func(t *testing.T) (answer func(t *testing.T, 
 	}
 }
 
-// CompareFiles gives what is not ours to a real server, or with -update writes down
-// what that answers.
+// CompareFiles sends the cases without "ours" to a real server. With -update it
+// writes the answers into the files.
 func CompareFiles(t *testing.T, begin func(t *testing.T) (answer func(t *testing.T, sql string) string)) {
 	for _, file := range Files(t, "") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -171,7 +174,7 @@ func RunPostgreSQLFiles(t *testing.T) {
 	})
 }
 
-// ComparePostgreSQLFiles compares them with a real PostgreSQL.
+// ComparePostgreSQLFiles compares the files with a real PostgreSQL.
 func ComparePostgreSQLFiles(t *testing.T, dsn string) {
 	CompareFiles(t, func(t *testing.T) func(t *testing.T, sql string) string {
 		conn, err := pgconn.Connect(t.Context(), dsn)
@@ -183,7 +186,7 @@ func ComparePostgreSQLFiles(t *testing.T, dsn string) {
 	})
 }
 
-// Ours returns what a session of ours answers.
+// Ours returns the answer of a session of nextid.
 func Ours(t *testing.T, s *Session, sql string) string {
 	r, err := s.Query(t, sql)
 	if err != nil {
@@ -200,11 +203,12 @@ func Ours(t *testing.T, s *Session, sql string) string {
 	return FormatAnswer(names, types, r.Rows)
 }
 
+// formatError writes an error as the files do.
 func formatError(code string, position int) string {
 	return fmt.Sprintf("%s%s %d", ErrorPrefix, code, position)
 }
 
-// PostgreSQL returns what a real PostgreSQL answers.
+// PostgreSQL returns the answer of a real PostgreSQL.
 func PostgreSQL(t *testing.T, conn *pgconn.PgConn, sql string) string {
 	var names, types []string
 	var rows [][]string
