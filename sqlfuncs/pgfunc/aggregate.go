@@ -33,7 +33,7 @@ func (c *count) Add(_ *engine.Exec, a []datum.Value) error {
 
 func (c *count) Result() (datum.Value, error) { return datum.MakeInt8(c.n), nil }
 
-// fold combines the values one by one; NULLs are left out.
+// fold combines the values one by one. It leaves out NULLs.
 type fold struct {
 	value datum.Value
 	step  func(so, v datum.Value) (datum.Value, error)
@@ -64,7 +64,7 @@ var orderedTypes = []datum.OID{
 	datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ, datum.Interval, datum.AnyArray,
 }
 
-// extremes are min (sign -1) and max (sign 1).
+// extremes makes min (sign -1) or max (sign 1) for all orderedTypes.
 func extremes(name, help string, sign int) []engine.Function {
 	var out []engine.Function
 	for _, t := range orderedTypes {
@@ -76,14 +76,15 @@ func extremes(name, help string, sign int) []engine.Function {
 	return out
 }
 
-// extremeAgg keeps the greatest value, or with sign -1 the least.
+// extremeAgg keeps the largest value, or with sign -1 the smallest.
 type extremeAgg struct {
 	value datum.Value
 	sign  int
 	fold  engine.TextFold
-	held  int // bytes, of the largest value so far
+	held  int // bytes counted: the size of the largest value so far
 }
 
+// FoldedBy sets how texts are folded before they are compared.
 func (e *extremeAgg) FoldedBy(f engine.TextFold) { e.fold = f }
 
 func (e *extremeAgg) Add(x *engine.Exec, a []datum.Value) error {
@@ -126,11 +127,11 @@ func (s *stringAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
 	}
-	if err := x.Hold(2 * (len(a[0].Str) + len(a[1].Str))); err != nil { // twice: it grows
+	if err := x.Hold(2 * (len(a[0].Str) + len(a[1].Str))); err != nil { // twice: append doubles the capacity
 		return err
 	}
 	if s.valid {
-		s.text = append(s.text, a[1].Str...) // of a NULL separator: nothing
+		s.text = append(s.text, a[1].Str...) // a NULL separator has no text
 	}
 	s.valid = true
 	if s.text = append(s.text, a[0].Str...); len(s.text) > engine.MaxTextBytes {

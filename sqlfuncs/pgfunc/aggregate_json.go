@@ -20,7 +20,7 @@ var jsonAggregates = []engine.Function{
 	},
 }
 
-// jsonbAgg is jsonAgg with a jsonb as its result.
+// jsonbAgg is jsonAgg with a result of type jsonb.
 type jsonbAgg struct{ jsonAgg }
 
 // Result implements engine.Aggregate.
@@ -49,7 +49,7 @@ func (g *jsonObjectAgg) Add(x *engine.Exec, a []datum.Value) (err error) {
 	if g.text = datum.AppendJSON(append(g.text, " : "...), a[1], x.Env()); len(g.text) > engine.MaxTextBytes {
 		return engine.ErrTextTooLong
 	}
-	return x.Hold(2 * (len(g.text) - before)) // twice: it grows
+	return x.Hold(2 * (len(g.text) - before)) // twice: append doubles the capacity
 }
 
 // Result implements engine.Aggregate.
@@ -63,7 +63,7 @@ func (g *jsonObjectAgg) Result() (datum.Value, error) {
 // jsonAgg collects values as the text of an array.
 type jsonAgg struct {
 	text   []byte
-	fields []engine.FromColumn // of the rows that are collected
+	fields []engine.FromColumn // columns of the collected rows, nil for other values
 }
 
 // OfRows implements engine.RowAggregate.
@@ -83,7 +83,7 @@ func (g *jsonAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if g.text = appendJSON(g.text, a[0], g.fields, x.Env()); len(g.text) > engine.MaxTextBytes {
 		return engine.ErrTextTooLong
 	}
-	return x.Hold(2 * (len(g.text) - before)) // twice: it grows
+	return x.Hold(2 * (len(g.text) - before)) // twice: append doubles the capacity
 }
 
 // Result implements engine.Aggregate.

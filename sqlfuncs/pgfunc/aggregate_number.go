@@ -20,7 +20,7 @@ var sumAggregates = []engine.Function{
 
 func add(a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) }
 
-// integerSum adds integers without overflow on the way.
+// integerSum adds integers. Only the result may overflow, not a partial sum.
 type integerSum struct {
 	typ   datum.OID
 	sum   big.Int

@@ -23,6 +23,7 @@ var arrayFunctions = []engine.Function{
 	},
 }
 
+// checkArraySize returns an error for an array of too many elements.
 func checkArraySize(n int) error {
 	if n > datum.MaxArrayElements {
 		return datum.ErrArrayTooLong
@@ -44,6 +45,8 @@ func valueRows(values []datum.Value) engine.Rows {
 	})
 }
 
+// arrayBound makes array_lower and array_upper. Arrays have one dimension; others
+// give NULL.
 func arrayBound(f func(length int) int) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		if a[1].Int != 1 || len(a[0].Elems) == 0 {
@@ -53,8 +56,8 @@ func arrayBound(f func(length int) int) engine.Eval {
 	}
 }
 
-// arrayElementCall types a call with an array and an element, which get a common
-// type. result is AnyArray where the call has the array's type.
+// arrayElementCall plans a call with an array and an element, which it converts to a
+// common type. result is AnyArray if the call has the array's type.
 func arrayElementCall(name string, result datum.OID, op func(array, element datum.Value) (datum.Value, error)) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		array, element, err := matchElement(p, name, args[0], args[1])
@@ -79,8 +82,8 @@ func arrayElementCall(name string, result datum.OID, op func(array, element datu
 	}
 }
 
-// matchElement converts an array and a value to a common element type, for the
-// function of that name.
+// matchElement converts an array and a value to a common element type. name is the
+// function's, for the error.
 func matchElement(p *engine.Planner, name string, array, e *engine.Expr) (*engine.Expr, *engine.Expr, error) {
 	info, _ := datum.TypeInfo(array.Type)
 	elem := info.Elem
@@ -110,6 +113,7 @@ func sameElement(a, b datum.Value) (bool, error) {
 	return c == 0, err
 }
 
+// positionOf implements array_position.
 func positionOf(array, element datum.Value) (datum.Value, error) {
 	for i, e := range array.Elems {
 		if same, err := sameElement(e, element); err != nil || same {
@@ -119,6 +123,7 @@ func positionOf(array, element datum.Value) (datum.Value, error) {
 	return datum.Null(datum.Int4), nil
 }
 
+// removeElement implements array_remove.
 func removeElement(array, element datum.Value) (datum.Value, error) {
 	var out []datum.Value
 	for _, e := range array.Elems {
@@ -137,7 +142,8 @@ func unnest(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	return valueRows(a[0].Elems), nil
 }
 
-// firstIndex is 0 for the vectors of the system catalogues, else 1.
+// firstIndex returns the index of the first element: 0 for int2vector and oidvector,
+// otherwise 1.
 func firstIndex(array datum.Value) int64 {
 	if array.Type == datum.Int2Vector || array.Type == datum.OidVector {
 		return 0
@@ -154,7 +160,7 @@ func generateSubscripts(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	return &s, nil
 }
 
-// expandArray counts from 1, also in vectors.
+// expandArray implements _pg_expandarray. It counts from 1, also in vectors.
 func expandArray(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	elems := a[0].Elems
 	row := make([]datum.Value, 2)
@@ -169,6 +175,7 @@ func expandArray(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	}), nil
 }
 
+// arrayToString implements array_to_string.
 func arrayToString(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid || !a[1].Valid {
 		return datum.Null(datum.Text), nil

@@ -6,7 +6,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// castFunctions are types called as functions: int8('5') is '5'::int8.
+// castFunctions lists the types that are called as functions: int8('5') is
+// '5'::int8.
 var castFunctions = append(castsTo(
 	datum.Bool, datum.Int2, datum.Int4, datum.Int8, datum.Float4, datum.Float8, datum.Numeric, datum.Oid,
 	datum.Text, datum.Varchar, datum.BPChar, datum.Name, datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ,
@@ -23,6 +24,7 @@ func typeOf(_ *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	}, args[0]), nil
 }
 
+// castsTo makes a function for each type.
 func castsTo(types ...datum.OID) []engine.Function {
 	out := make([]engine.Function, len(types))
 	for i, t := range types {
@@ -35,6 +37,8 @@ func castsTo(types ...datum.OID) []engine.Function {
 	return out
 }
 
+// castCall plans a call of a type. It accepts the arguments that an explicit cast
+// does.
 func castCall(name string, t datum.OID) func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		from := args[0].Type

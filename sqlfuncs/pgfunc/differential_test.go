@@ -14,8 +14,8 @@ import (
 	"nextid/dbtest"
 )
 
-// differentialSeed is fixed, so that a change is judged by itself; another one
-// looks further.
+// differentialSeed is fixed, so that each run has the same calls. Other seeds make
+// other calls.
 var differentialSeed = flag.Uint64("seed", 1, "seed of the random expressions, 0: a new one")
 
 // generated makes random calls of functions. Each returns one expression.

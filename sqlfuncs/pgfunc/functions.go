@@ -1,21 +1,23 @@
-// Package pgfunc has the functions and aggregates of PostgreSQL that clients
-// and tools ask for: what they compute, PostgreSQL 15 computes, and a test
-// compares the two on random calls (sqlfuncs/func_differential_test.go). What
-// the engine knows by itself (COALESCE, window functions), the catalogs, and
-// nextid's own functions are elsewhere.
+// Package pgfunc has the functions and aggregates of PostgreSQL that clients and
+// tools use. They compute the same results as PostgreSQL 15;
+// TestFunctionsAnswerAsPostgreSQL compares both on random calls. COALESCE and window
+// functions are in package engine, functions on the catalogs in pgcatalog, nextid's
+// own functions in ids.
 //
-//	text.go, quote.go, split.go, regexp.go   9.4, 9.7: text
-//	bytes.go                                 9.5: bytea, encode and decode
-//	number.go, cast.go                       9.3: numbers; types called as functions
-//	time*.go                                 9.9: clocks, fields of times, time zones, pg_sleep
-//	json.go, aggregate_json.go               9.16: JSON made of values
-//	array.go, set.go                         9.19, 9.25: arrays, series
-//	aggregate*.go                            9.21
+// The files, with the sections of PostgreSQL's manual:
 //
-// A function is one row of its family's table, an engine.Function: its
-// arguments, its result, what it computes. The arguments are never NULL unless
-// the row says Nullable. A text it makes passes boundedText. A new one also
-// needs a line in sqlfuncs/asked.tsv that says who asks for it.
+//	text.go, quote.go            9.4: text
+//	cast.go                      types called as functions, pg_typeof
+//	time.go                      9.9: clocks, pg_sleep
+//	json.go, aggregate_json.go   9.16: JSON made of values
+//	array.go, set.go             9.19, 9.25: arrays, series
+//	aggregate*.go                9.21: aggregates
+//
+// A function is one row of its family's table, an engine.Function: arguments,
+// result, and the Go function that computes the result. Arguments are never NULL,
+// unless the row has Nullable. A text result must pass boundedText, which limits its
+// length. A new function also needs a line in sqlfuncs/asked.tsv that names the
+// clients which use it.
 package pgfunc
 
 import "slices"

@@ -10,8 +10,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// FuzzPattern: every pattern compiles or is refused with a code that says so,
-// and what compiles can be used.
+// FuzzPattern checks that each pattern compiles, or is refused with an SQLSTATE, and
+// that a compiled pattern can be used.
 func FuzzPattern(f *testing.F) {
 	for _, s := range []string{`a|b`, `(?i)a`, `***=x`, `[[:alpha:]_-]`, `\m\w+\M`, `a{2,3}?`, `[^]a]`, `(?x) a # b`, `\u00e9`, `(`, `[`, `\`, `(?=a)`, `{`, `a{,3}`, `[[.a.]]`} {
 		f.Add(s, "aab")
@@ -32,7 +32,7 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-// host is a session with the settings that all begin with.
+// host is a session with default settings.
 type host struct{ engine.Host }
 
 func (host) Env() *datum.Env { return &datum.Env{} }

@@ -14,8 +14,8 @@ var jsonBuildFunctions = []engine.Function{
 	{Name: "row_to_json", Args: engine.Args(datum.Record), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a row as a JSON object"},
 }
 
-// appendJSON appends a value as JSON. fields names the columns of a record,
-// where they are known.
+// appendJSON appends a value as JSON. fields names the columns of a record; without
+// them the columns are f1, f2, ….
 func appendJSON(dst []byte, v datum.Value, fields []engine.FromColumn, env *datum.Env) []byte {
 	if !v.Valid || v.Type != datum.Record || len(fields) != len(v.Elems) {
 		return datum.AppendJSON(dst, v, env)
@@ -31,8 +31,8 @@ func appendJSON(dst []byte, v datum.Value, fields []engine.FromColumn, env *datu
 	return append(dst, '}')
 }
 
-// toJSON builds to_json and row_to_json, which need to know the names of a
-// row's columns.
+// toJSON plans to_json and row_to_json. The names of a row's columns are known only
+// to the planner.
 func toJSON(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	if args[0].Type == datum.Unknown && args[0].Literal != nil && args[0].Literal.Valid {
 		return nil, engine.ErrUnknownPolymorphic
@@ -50,7 +50,7 @@ func toJSON(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	}, arg), nil
 }
 
-// asJSONB turns a function that returns json into the one that returns jsonb.
+// asJSONB makes a function that returns jsonb from one that returns json.
 func asJSONB(does engine.Typed) engine.Typed {
 	return func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 		e, err := does(p, args)
@@ -61,7 +61,7 @@ func asJSONB(does engine.Typed) engine.Typed {
 	}
 }
 
-// buildObject builds json_build_object.
+// buildObject plans json_build_object.
 func buildObject(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	for i := range args {
 		var err error
@@ -82,6 +82,7 @@ func buildObject(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	}, args...), nil
 }
 
+// objectOf returns the JSON object of keys and values in turn.
 func objectOf(env *datum.Env, values []datum.Value, args []*engine.Expr) ([]byte, error) {
 	if len(values)%2 != 0 {
 		return nil, jsonError("argument list must have even number of elements")

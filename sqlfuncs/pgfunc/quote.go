@@ -19,12 +19,13 @@ var quoteFunctions = []engine.Function{
 	{Name: "concat", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.Text, Nullable: true, Volatile: engine.Stable, Does: engine.Eval(concatAll), Help: "all arguments as one text, without NULLs"},
 }
 
-// outputText returns a value's text form as the client would get it.
+// outputText returns a value's text form as clients get it.
 func outputText(x *engine.Exec, v datum.Value) string {
 	return string(datum.AppendText(nil, v, x.Env()))
 }
 
-// quoteAny casts to text first: true, not t.
+// quoteAny implements quote_literal for values of any type. It casts to text, so
+// that a boolean is true and not t.
 func quoteAny(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	v, err := datum.Cast(a[0], datum.Text, x.Env())
 	if err != nil {
@@ -60,8 +61,8 @@ var (
 	errFormatArguments = sqlstate.New(sqlstate.InvalidParameterValue, "too few arguments for format()")
 )
 
-// formatText is format: %s, %I and %L, with the number of the argument in
-// between or not (%2$s). Widths are not supported.
+// formatText implements format() with %s, %I and %L, also with the number of an
+// argument (%2$s). Widths are not supported.
 func formatText(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Null(datum.Text), nil
@@ -103,6 +104,7 @@ func formatText(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return boundedText(out.String())
 }
 
+// formatValue formats an argument for %s, %I or %L.
 func formatValue(x *engine.Exec, kind string, v datum.Value) (string, error) {
 	switch {
 	case kind == "s":

@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// setFunctions are series and arrays.
+// setFunctions lists the functions on series and arrays.
 var setFunctions = slices.Concat(seriesFunctions, arrayFunctions)
 
 var seriesFunctions = []engine.Function{
@@ -19,8 +19,8 @@ var seriesFunctions = []engine.Function{
 
 var errZeroStep = sqlstate.New(sqlstate.InvalidParameterValue, "step size cannot equal zero")
 
-// integerSeries yields integers in constant memory and without allocating:
-// SELECT next_id('orders') FROM generate_series(1, n) is on the way of ids.
+// integerSeries yields integers in constant memory and without allocations: clients
+// draw ids with SELECT next_id('orders') FROM generate_series(1, n).
 type integerSeries struct {
 	row        []datum.Value // holds the next number
 	stop, step int64
@@ -28,6 +28,7 @@ type integerSeries struct {
 	done       bool
 }
 
+// Next implements engine.Rows.
 func (s *integerSeries) Next(x *engine.Exec) ([]datum.Value, error) {
 	now := &s.row[0].Int
 	if s.started && !s.done {
@@ -43,8 +44,10 @@ func (s *integerSeries) Next(x *engine.Exec) ([]datum.Value, error) {
 	return s.row, x.Tick()
 }
 
+// Close implements engine.Rows.
 func (s *integerSeries) Close() {}
 
+// countUp implements generate_series. A step of 0 is an error (22023).
 func countUp(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	s := &integerSeries{row: []datum.Value{a[0]}, stop: a[1].Int, step: 1}
 	if len(a) > 2 {

@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// textFunctions are PostgreSQL's functions on text and bytea (9.4, 9.5, 9.7).
+// textFunctions lists PostgreSQL's functions on text (9.4).
 var textFunctions = slices.Concat(stringFunctions, quoteFunctions)
 
 var stringFunctions = []engine.Function{
@@ -22,7 +22,7 @@ var stringFunctions = []engine.Function{
 	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position, of a length"},
 	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position"},
 	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position, of a length"},
-	{Name: "strpos", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Eval(positionText), Help: "where the second text begins in the first, 0 if nowhere"},
+	{Name: "strpos", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Eval(positionText), Help: "position of the second text in the first, 0 if it is not there"},
 	{Name: "split_part", Args: engine.Args(datum.Text, datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(splitPart), Help: "the n-th field of a text, from the end if n is negative"},
 	{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(replaceText), Help: "replaces all occurrences of a text"},
 	{Name: "btrim", Args: engine.Optional(1, datum.Text, datum.Text), Result: datum.Text, Does: trimText(true, true), Help: "removes characters (spaces) from both ends"},
@@ -39,22 +39,24 @@ func boundedText(s string) (datum.Value, error) {
 	return datum.MakeText(s), nil
 }
 
+// mapText makes a function from text to text.
 func mapText(f func(string) string) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return boundedText(f(a[0].Str)) }
 }
 
+// measure makes a function from text to integer.
 func measure(f func(string) int) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeInt4(int64(f(a[0].Str))), nil
 	}
 }
 
-// upperCase maps characters one to one, as towupper does; strings.ToUpper
-// knows some that become two.
+// upperCase maps each character to one character, as towupper(3) does.
+// strings.ToUpper maps some characters to two.
 func upperCase(s string) string { return strings.Map(unicode.ToUpper, s) }
 
-// span1 turns SQL's 1-based start and optional length (a[0], a[1]) into a
-// range within n characters or bytes.
+// span1 converts a start, from 1, and an optional length (a[0], a[1]) to a range
+// within n characters. A negative length is an error (22011).
 func span1(n int, a []datum.Value) (from, to int, err error) {
 	start, end := a[0].Int, int64(n)+1
 	if len(a) > 1 {
@@ -76,6 +78,7 @@ func substringText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(string(runes[from:to])), nil
 }
 
+// positionText implements strpos.
 func positionText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	at := strings.Index(a[0].Str, a[1].Str)
 	if at < 0 {
@@ -84,6 +87,7 @@ func positionText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeInt4(int64(utf8.RuneCountInString(a[0].Str[:at])) + 1), nil
 }
 
+// splitPart implements split_part.
 func splitPart(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, separator, n := a[0].Str, a[1].Str, int(a[2].Int)
 	if n == 0 {
@@ -113,6 +117,7 @@ func replaceText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(strings.ReplaceAll(s, old, with)), nil
 }
 
+// trimText makes btrim, ltrim and rtrim.
 func trimText(left, right bool) engine.Eval {
 	return func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, set := a[0].Str, " "

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// clockFunctions are PostgreSQL's functions on dates and times (9.9).
+// clockFunctions lists PostgreSQL's functions on dates and times (9.9).
 var clockFunctions = []engine.Function{
 	{Name: "now", Result: datum.TimestampTZ, Volatile: engine.Stable, Does: engine.Eval(transactionTime), Help: "start of the transaction"},
 	{Name: "clock_timestamp", Result: datum.TimestampTZ, Volatile: engine.Volatile, Does: engine.Eval(clockTime), Help: "now, also in the middle of a statement"},
@@ -27,7 +27,8 @@ func clockTime(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 	return datum.TimestampTZFromTime(x.Host.Now()), nil
 }
 
-// currentTime returns now as another type, with a[0] digits of the second.
+// currentTime makes a function that returns the start of the transaction as type t,
+// with a[0] decimals of the second.
 func currentTime(t datum.OID) engine.Eval {
 	return func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		v, err := datum.Cast(datum.TimestampTZFromTime(x.Host.TransactionTime(x)), t, x.Env())
@@ -42,7 +43,7 @@ func currentTime(t datum.OID) engine.Eval {
 	}
 }
 
-// maxTimePrecision is the number of digits of the second that are kept.
+// maxTimePrecision is the largest number of decimals of the second.
 const maxTimePrecision = 6
 
 // void is the value that pg_sleep returns.
