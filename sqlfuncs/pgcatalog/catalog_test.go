@@ -21,8 +21,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// catalogSession is a session as the catalogs see it best: of the owner, in
-// our own database, with a few generators.
+// catalogSession starts a session of the owner in nextid's own database, with a few
+// generators.
 func catalogSession(t testing.TB) *sqltest.Session {
 	t.Helper()
 	server := sqltest.NewServer(t)
@@ -48,17 +48,18 @@ func TestEveryCatalogCanBeRead(t *testing.T) {
 	}
 }
 
-// The files testdata/*.sql hold what clients ask the catalogs, with
-// a blank line between queries and a comment in front of each that says who
-// asks: psql.sql, recorded.sql and tools.sql are recorded, without the comments in them, from programs of
-// Debian and npm while they read a PostgreSQL, shapes.sql is ours. {ids} stands for the OID of the table ids. TestCatalogsAnswerAsPostgreSQL
-// gives them to nextid and to a PostgreSQL with the same functions, views and
-// sequences, and compares columns, types and rows. A comment
+// The files testdata/*.sql hold queries on the catalogs, with a blank line between
+// queries. A comment before each names the client. psql.sql, recorded.sql and
+// tools.sql were recorded from programs of Debian and npm that read a PostgreSQL;
+// shapes.sql has our own queries. {ids} means the OID of the table ids.
+// TestCatalogsAnswerAsPostgreSQL sends the queries to nextid and to a PostgreSQL
+// with the same functions, views and sequences. It compares columns, types and rows.
+// A comment
 //
 //	-- differs: REASON
 //
-// marks a query whose rows differ for a reason; columns and types are still
-// compared, and rows that come to agree fail the test.
+// marks a query whose rows differ for a reason. Its columns and types are still
+// compared. If its rows are equal, the test fails.
 
 type catalogQuery struct {
 	line     int
@@ -98,13 +99,13 @@ func readCatalogQueries(t *testing.T, path string) []catalogQuery {
 	return out
 }
 
-// twin is a PostgreSQL that has what nextid has.
+// twin is a PostgreSQL with the same functions, views and sequences as nextid.
 type twin struct {
 	*pgconn.PgConn
 }
 
-// newTwin starts a PostgreSQL and gives it our functions (without bodies),
-// views and sequences, as our own catalogs describe them.
+// newTwin starts a PostgreSQL and creates nextid's functions (without bodies), views
+// and sequences there, as nextid's catalogs describe them.
 func newTwin(t *testing.T, s *sqltest.Session) *twin {
 	t.Helper()
 	ctx := t.Context()
@@ -177,7 +178,7 @@ func newTwin(t *testing.T, s *sqltest.Session) *twin {
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// placeholder is {ids} or {next_id(text)}.
+// placeholder matches {ids} and {next_id(text)}.
 var placeholder = regexp.MustCompile(`\{[a-z_]+(\([a-z, ]*\))?\}`)
 
 // fill replaces the placeholders of a query by the OIDs that run finds.
@@ -224,11 +225,11 @@ func TestCatalogsAnswerAsPostgreSQL(t *testing.T) {
 	}
 }
 
-// oidLike matches the OIDs that two databases may give differently.
+// ownOID matches the OIDs that differ between databases.
 var ownOID = regexp.MustCompile(`^1[3-9]\d{3}$|^[2-9]\d{4,}$|^\d{6,10}$`)
 
-// normal makes an answer comparable: OIDs of own objects become #, rows that
-// are in no order are sorted.
+// normal makes an answer comparable. OIDs of own objects become #, and rows without
+// an order are sorted.
 func (q *catalogQuery) normal(answer string) string {
 	lines := strings.Split(answer, "\n")
 	columns := strings.Split(lines[0], "|")
@@ -361,8 +362,9 @@ func TestRelationsAreFoundByTheirNames(t *testing.T) {
 	limited.Want(t, "SELECT view_definition FROM information_schema.views WHERE table_name = 'ids'", sqltest.Null)
 }
 
-// pg_dump reads the catalogs in many statements of one snapshot.
-func TestCatalogsStandStillInASnapshot(t *testing.T) {
+// TestCatalogsDoNotChangeInASnapshot: pg_dump reads the catalogs in many statements
+// of one snapshot.
+func TestCatalogsDoNotChangeInASnapshot(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s := server.Session(t)
 	const look = "SELECT relname FROM pg_class WHERE relname = 'late'"

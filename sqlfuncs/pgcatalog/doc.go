@@ -1,16 +1,20 @@
-// Package pgcatalog has PostgreSQL's pg_catalog and information_schema as far
-// as clients read them, and the functions that tell a client where it is.
+// Package pgcatalog has the parts of PostgreSQL's pg_catalog and information_schema
+// that clients read, and the functions about the session and the server.
 //
-// Every table and view of PostgreSQL 15 is there with its columns, so that every
-// join can be asked. Where its rows come from says System.sources, or
-// relationViews for those with rows about each relation; else they are those of
-// a file in catalog/, or there are none.
+// Every table and view of PostgreSQL 15 exists with its columns, so that every join
+// is valid. Its rows come from one of three: relationViews (rows about each
+// relation), System.sources (other rows about nextid), or a file in catalog/. Other
+// tables are empty.
+//
+// A server has one System, which all sessions share; any goroutine may use it. It
+// keeps the rows that never change, and the relations of the generators until a
+// generator changes. A generator appears as the sequence NAME and the view NAME_id.
 //
 // # Where to find things
 //
-//	System, what it asks of a session      system.go
+//	System, interface Session              system.go
 //	tables in general, rows of the files   tables.go
-//	pg_class and what hangs on it, the relations of the generators   relation.go
+//	pg_class and tables about relations, relations of the generators   relation.go
 //	pg_proc                                proc.go
 //	settings, sessions, roles, databases   session_tables.go
 //	information_schema                     information_schema.go

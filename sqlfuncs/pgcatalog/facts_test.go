@@ -20,18 +20,19 @@ import (
 
 var updateFacts = flag.Bool("update-facts", false, "write the files in catalog/ again")
 
-// catalogMajor is the PostgreSQL whose catalogs the files in catalog/ are.
+// catalogMajor is the version of PostgreSQL that the files in catalog/ describe.
 const catalogMajor = "15"
 
-// The files in catalog/ hold facts of a fresh PostgreSQL 15: names, OIDs,
-// types, flags. Of functions, operators and casts only those are there that
-// nextid has or that a type names. What is the same in all rows is left out
-// (see constants), and so is what only PostgreSQL's executor needs.
+// TestCatalogFilesAreWhatPostgreSQLSays compares the files in catalog/ with a fresh
+// PostgreSQL 15. The files hold names, OIDs, types and flags. They list only the
+// functions, operators and casts that nextid has or that a type names. They leave
+// out values that are the same in all rows (see constants), and columns that only
+// PostgreSQL's executor needs.
 //
 //	go test -run TestCatalogFilesAreWhatPostgreSQLSays -update-facts ./sqlfuncs/pgcatalog
 //
-// writes the files again. Run it after adding functions or types: until then
-// pg_proc has those that PostgreSQL knows under OIDs of ours.
+// writes the files. Run it after adding functions or types: until then, functions
+// that PostgreSQL has, too, are listed with OIDs of nextid's own.
 func TestCatalogFilesAreWhatPostgreSQLSays(t *testing.T) {
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dbtest.QuickPostgres(t))
@@ -75,7 +76,7 @@ func TestCatalogFilesAreWhatPostgreSQLSays(t *testing.T) {
 	}
 }
 
-// prepareDump makes tables of the OIDs of what goes into the files.
+// prepareDump makes tables of the OIDs of the objects that go into the files.
 func prepareDump(ctx context.Context, conn *pgx.Conn) error {
 	var types []uint32
 	for _, info := range datum.Types() {
@@ -116,8 +117,8 @@ func prepareDump(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// catalogDumps says what a file holds: the rows of a query, with the names of
-// its columns on the first line; the lines of relations.tsv are its format.
+// catalogDumps maps each file to the query whose rows it holds. The first line of a
+// file has the names of the columns; relations.tsv has none.
 var catalogDumps = map[string]string{
 	"relations.tsv": `SELECT concat_ws(E'\t', n.nspname, c.relname, c.oid, c.relkind,
 			string_agg(concat(a.attname, ':', t.typname, CASE WHEN a.attnotnull THEN '!' END), ' ' ORDER BY attnum))

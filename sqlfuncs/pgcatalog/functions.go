@@ -11,24 +11,24 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Functions returns what clients call on the system catalogue.
+// Functions returns the functions on the system catalogs that clients call.
 func Functions() []engine.Function {
 	return slices.Concat(sessionFunctions, typeFunctions, regFunctions, visibilityFunctions, definitionFunctions, descriptionFunctions,
 		privilegeFunctions, aclFunctions, sizeFunctions, encodingFunctions, schemaFunctions)
 }
 
-// function makes a function of the catalogue: stable, NULL for NULL.
+// function makes a function on the catalogs: stable, and NULL for NULL arguments.
 func function(name string, result datum.OID, types []datum.OID, eval func(x *engine.Exec, a []datum.Value) (datum.Value, error)) engine.Function {
 	return engine.Function{Name: name, Args: engine.Args(types...), Result: result, Volatile: engine.Stable, Does: engine.Eval(eval)}
 }
 
-// nothing makes the functions about objects that there are none of: their
-// answer is NULL whatever the arguments.
+// nothing makes a function about objects that nextid does not have. It returns NULL
+// for all arguments.
 func nothing(name string, result datum.OID, types ...datum.OID) engine.Function {
 	return function(name, result, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(result), nil })
 }
 
-// always makes a function with one value for all arguments.
+// always makes a function that returns the same value for all arguments.
 func always(name string, v datum.Value, types ...datum.OID) engine.Function {
 	return function(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
 }
@@ -99,8 +99,8 @@ func toReg(name string, t datum.OID) engine.Function {
 	})
 }
 
-// relationByName finds a table, a view or a sequence that exists; nil when
-// there is none of that name.
+// relationByName returns a table, a view or a sequence, nil if there is none of that
+// name.
 func relationByName(x *engine.Exec, name string) (*relation, error) {
 	parts := syntax.SplitIdentifier(name)
 	if len(parts) == 0 {
@@ -132,12 +132,13 @@ func relationByOID(x *engine.Exec, oid uint32) (*relation, error) {
 	return dynamic.byOID[oid], nil
 }
 
-// schemaOIDs are PostgreSQL's own for its schemas; ours follows the tables.
+// schemaOIDs maps the schemas to their OIDs: PostgreSQL's for its schemas, and the
+// one before nextid's tables.
 var schemaOIDs = map[string]uint32{engine.PGCatalog: 11, "public": 2200, "information_schema": 13207, engine.NextidSchema: 16383}
 
-// ObjectOID implements datum.Names. A name that is no table but could be a
-// generator is a sequence: nextval('orders'::regclass) works for names that
-// do not exist yet.
+// ObjectOID implements datum.Names. A regclass that is no table and a valid name of
+// a generator is a sequence. So nextval('orders'::regclass) also works for a
+// generator that does not exist yet.
 func (s *System) ObjectOID(t datum.OID, name string) (uint32, bool) {
 	parts := syntax.SplitIdentifier(name)
 	if len(parts) == 0 {
@@ -230,6 +231,7 @@ func (s *System) ObjectName(t datum.OID, oid uint32) (string, bool) {
 	return strconv.FormatUint(uint64(oid), 10), false
 }
 
+// typeNames returns the names of types.
 func typeNames(types []datum.OID) []string {
 	out := make([]string, len(types))
 	for i, t := range types {
@@ -238,7 +240,7 @@ func typeNames(types []datum.OID) []string {
 	return out
 }
 
-// rowNamed finds a row of a catalog file by its name.
+// rowNamed returns the OID of the row with a name in a catalog file.
 func (s *System) rowNamed(catalog, column, name string) (uint32, bool) {
 	t := s.table(catalog)
 	at := t.Column(column)
@@ -250,6 +252,7 @@ func (s *System) rowNamed(catalog, column, name string) (uint32, bool) {
 	return 0, false
 }
 
+// nameOfRow returns the quoted name of the row with an OID in a catalog file.
 func (s *System) nameOfRow(catalog, column string, oid uint32) (string, bool) {
 	t := s.table(catalog)
 	for _, row := range s.staticRows(t).rows {
@@ -260,7 +263,8 @@ func (s *System) nameOfRow(catalog, column string, oid uint32) (string, bool) {
 	return "", false
 }
 
-// operatorOID finds an operator by its name, =, or with its operands, =(bigint,bigint).
+// operatorOID finds an operator by its name (=), or by its name and its operands
+// (=(bigint,bigint)). A name that several operators have finds none.
 func (s *System) operatorOID(text string) (uint32, bool) {
 	name, operands, _ := strings.Cut(strings.TrimPrefix(text, engine.PGCatalog+"."), "(")
 	t := s.table("pg_operator")
@@ -278,6 +282,7 @@ func (s *System) operatorOID(text string) (uint32, bool) {
 	return oid, found == 1
 }
 
+// operatorName returns an operator as regoper or regoperator prints it.
 func (s *System) operatorName(as datum.OID, oid uint32) (string, bool) {
 	t := s.table("pg_operator")
 	for _, row := range s.staticRows(t).rows {

@@ -10,11 +10,12 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// The tables of information_schema that clients read, and the views of
-// pg_catalog on relations and roles. What the columns hold is in PostgreSQL's
-// manual, chapters "The Information Schema" and "System Views".
+// This file has the tables of information_schema that clients read, and the views of
+// pg_catalog on relations and roles. For their columns see PostgreSQL's manual,
+// chapters "The Information Schema" and "System Views".
 
-// relationViews are the tables with rows about each relation that the session may see.
+// relationViews maps the tables with rows about each relation that the session may
+// see to the functions that make the rows of one relation.
 var relationViews = map[string]func(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error){
 	"information_schema.tables":    schemaTable,
 	"information_schema.columns":   schemaColumns,
@@ -25,8 +26,8 @@ var relationViews = map[string]func(x *engine.Exec, t *engine.Table, r *relation
 	"pg_catalog.pg_sequences":      sequenceView,
 }
 
-// scanRelations reads a table of relationViews: the relations of which the
-// conditions leave the schema and the name.
+// scanRelations reads a table of relationViews. It makes only the rows of relations
+// whose schema and name the statement's conditions allow.
 func scanRelations(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	rows := relationViews[t.Schema+"."+t.Name]
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
@@ -36,14 +37,15 @@ func scanRelations(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engi
 		}
 		return &relationRows{list: list, rows: func(x *engine.Exec, r *relation) ([][]datum.Value, error) {
 			if r.generator != nil && x.Host.Client().May(r.generator.Name) != nil {
-				return nil, nil //nolint:nilerr // it is not for this user's eyes
+				return nil, nil //nolint:nilerr // the user may not see the generator
 			}
 			return rows(x, t, r)
 		}}, nil
 	}
 }
 
-// relationsWith lists the relations with one of the values in each key column.
+// relationsWith lists the relations that have, in each key column, one of its
+// values.
 func relationsWith(x *engine.Exec, t *engine.Table, keys []engine.KeyValues) ([]*relation, error) {
 	names, schemas := engine.KeyValues{}, engine.KeyValues{}
 	for i, k := range keys {
@@ -90,6 +92,7 @@ func relationsWith(x *engine.Exec, t *engine.Table, keys []engine.KeyValues) ([]
 	return list, nil
 }
 
+// holdsName reports whether a name is one of the values.
 func holdsName(values []datum.Value, name string) bool {
 	return slices.ContainsFunc(values, func(v datum.Value) bool { return v.Str == name })
 }
@@ -102,6 +105,7 @@ type relationRows struct {
 	rows func(x *engine.Exec, r *relation) ([][]datum.Value, error)
 }
 
+// Next implements engine.Rows.
 func (c *relationRows) Next(x *engine.Exec) ([]datum.Value, error) {
 	for c.I >= len(c.SliceRows.Rows) && len(c.list) > 0 {
 		more, err := c.rows(x, c.list[0])
@@ -135,7 +139,7 @@ func schemaTable(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value,
 // database returns the catalog name in information_schema.
 func database(x *engine.Exec) string { return x.Host.Client().Database }
 
-// owns reports whether the session may see what only owners see.
+// owns reports whether the session may see what PostgreSQL shows only to owners.
 func owns(x *engine.Exec) bool { return x.Host.Client().Admin }
 
 func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
@@ -153,7 +157,7 @@ func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Valu
 	return rows, nil
 }
 
-// typeColumns returns the columns of information_schema.columns that describe the
+// typeColumns returns the columns of information_schema.columns that describe a
 // type.
 func typeColumns(x *engine.Exec, oid datum.OID) []any {
 	declared := pgTypes().byOID[oid]
@@ -179,7 +183,8 @@ func typeColumns(x *engine.Exec, oid datum.OID) []any {
 	return append(pairs, "numeric_precision", bits, "numeric_precision_radix", radix, "numeric_scale", scale)
 }
 
-// typeNameColumns are the columns data_type and udt_… of a type that is no domain.
+// typeNameColumns returns the columns data_type and udt_… of a type that is no
+// domain.
 func typeNameColumns(x *engine.Exec, t pgType) []any {
 	name := "USER-DEFINED"
 	switch {
@@ -286,7 +291,7 @@ func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// hiddenPassword stands where PostgreSQL hides one.
+// hiddenPassword is shown in place of passwords, as in PostgreSQL.
 const hiddenPassword = "********"
 
 func roleViewRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
@@ -314,7 +319,8 @@ func userRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	})
 }
 
-// roleRowsAs makes rows of those of pg_authid; nil leaves one out.
+// roleRowsAs makes a row from each row of pg_authid. pairs returns its columns, or
+// nil to leave it out.
 func roleRowsAs(x *engine.Exec, t *engine.Table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
 	from := systemOf(x).table("pg_authid")
 	set, err := rowsOf(x, from)

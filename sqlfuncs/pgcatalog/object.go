@@ -11,8 +11,9 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// visible makes a function that says whether an object is found without its
-// schema: NULL when there is no such object.
+// visible makes a function that reports whether an object is found by its name
+// without a schema. It returns NULL if there is no such object. schema returns the
+// OID of the object's schema, 0 for none.
 func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error)) engine.Function {
 	return function(name, datum.Bool, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		s, err := schema(x, uint32(a[0].Int))
@@ -23,7 +24,8 @@ func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error
 	})
 }
 
-// inCatalog makes a function that returns the schema of objects that exist only in
+// inCatalog makes a function for visible that returns pg_catalog for the rows of a
+// catalog, whose objects are all there.
 func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
 	return func(x *engine.Exec, oid uint32) (uint32, error) {
 		rows, err := rowsWith(x, systemOf(x).table(catalog), 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
@@ -70,7 +72,7 @@ var visibilityFunctions = []engine.Function{
 	visible("pg_ts_template_is_visible", inCatalog("pg_ts_template")),
 }
 
-// viewDef is pg_get_viewdef, NULL of what is no view.
+// viewDef makes pg_get_viewdef. It returns NULL for a relation that is no view.
 func viewDef(t datum.OID, more ...datum.OID) engine.Function {
 	return function("pg_get_viewdef", datum.Text, append([]datum.OID{t}, more...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		var r *relation
@@ -142,15 +144,15 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	always("pg_relation_is_publishable", datum.MakeBool(false), datum.RegClass),
 )
 
-// getExpr prints a stored expression. The only ones are the defaults of
-// functions' arguments.
+// getExpr makes pg_get_expr. The only stored expressions are the defaults of
+// functions' arguments, which are stored as text.
 func getExpr(types ...datum.OID) engine.Function {
 	return function("pg_get_expr", datum.Text, types, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeText(a[0].Str), nil
 	})
 }
 
-// ruleDef is pg_get_ruledef: every view has the one rule that makes it one.
+// ruleDef makes pg_get_ruledef. Each view has one rule, _RETURN.
 func ruleDef(types ...datum.OID) engine.Function {
 	return function("pg_get_ruledef", datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		r, err := relationByOID(x, uint32(a[0].Int)&^ruleOIDs)
@@ -162,6 +164,7 @@ func ruleDef(types ...datum.OID) engine.Function {
 	})
 }
 
+// optionsToTable implements pg_options_to_table.
 func optionsToTable(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	var rows [][]datum.Value
 	for _, v := range a[0].Elems {
@@ -192,8 +195,9 @@ func keywordRows() [][]datum.Value {
 	return rows
 }
 
-// describe makes obj_description and its like: the text in a catalog of
-// descriptions for class, object and column.
+// describe makes obj_description and similar functions. They return the text in a
+// catalog of descriptions for a class (the name of a catalog, "": any), an object
+// and a column.
 func describe(name, catalog string, types []datum.OID, key func(a []datum.Value) (class string, oid, column int64)) engine.Function {
 	return function(name, datum.Text, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		t := systemOf(x).table(catalog)

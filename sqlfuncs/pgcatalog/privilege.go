@@ -11,14 +11,15 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// What sessions may do: everybody reads all tables and calls all functions,
-// an administrator also what changes generators. Superusers may do anything,
-// as in PostgreSQL.
+// This file has the privileges of sessions. All users may read all tables and call
+// all functions, except those that change generators. Administrators are shown as
+// superusers, who have all privileges.
 
-// readPrivileges are those that everybody has.
+// readPrivileges lists the privileges that all users have.
 var readPrivileges = []string{"SELECT", "USAGE", "EXECUTE", "CONNECT", "TEMP", "TEMPORARY"}
 
-// hasPrivilege is one of the has_…_privilege functions.
+// hasPrivilege makes a has_…_privilege function. user is the type of its first
+// argument, 0 for the form without a user.
 func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine.Function {
 	types := append([]datum.OID{object}, more...)
 	if user != 0 {
@@ -55,7 +56,8 @@ func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine
 	})
 }
 
-// roleArg is a role given by name or OID.
+// roleArg returns the role that an argument names, or whose OID it is. An unknown
+// name is an error (42704).
 func roleArg(x *engine.Exec, v datum.Value) (role, error) {
 	for _, r := range systemOf(x).roles() {
 		if v.Type == datum.Name && r.name == v.Str || v.Type == datum.Oid && int64(r.oid) == v.Int {
@@ -71,8 +73,9 @@ func roleArg(x *engine.Exec, v datum.Value) (role, error) {
 	return role{name: "public"}, nil
 }
 
-// privilegeObject finds the object of a has_…_privilege function, where it is
-// a relation: an unknown name is an error, an unknown OID gives NULL.
+// privilegeObject finds the object of a has_…_privilege function. r is nil for
+// objects that are no relations. An unknown name is an error. For an unknown OID
+// known is false; the function then returns NULL.
 func privilegeObject(x *engine.Exec, function string, v datum.Value) (r *relation, known bool, err error) {
 	byName := v.Type == datum.Text
 	switch function {
@@ -93,6 +96,7 @@ func privilegeObject(x *engine.Exec, function string, v datum.Value) (r *relatio
 	return nil, true, nil
 }
 
+// privilegeFamily makes all forms of a has_…_privilege function.
 func privilegeFamily(name string, more ...datum.OID) []engine.Function {
 	var out []engine.Function
 	for _, object := range []datum.OID{datum.Text, datum.Oid} {
@@ -111,7 +115,8 @@ var privilegeFunctions = slices.Concat(
 	roleMembership(datum.Name), roleMembership(datum.Oid),
 )
 
-// roleMembership is pg_has_role: a superuser is a member of every role, anybody of his own.
+// roleMembership makes pg_has_role. A superuser is a member of all roles, other
+// users of their own role only.
 func roleMembership(object datum.OID) []engine.Function {
 	var out []engine.Function
 	for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
@@ -135,13 +140,14 @@ func roleMembership(object datum.OID) []engine.Function {
 	return out
 }
 
-// defaultACL holds what acldefault grants by kind of object: to everybody, to the owner.
+// defaultACL maps the kinds of objects to the privileges that acldefault grants: to
+// PUBLIC, and to the owner.
 var defaultACL = map[string][2]string{
 	"r": {"", "arwdDxt"}, "s": {"", "rwU"}, "d": {"Tc", "CTc"}, "f": {"X", "X"}, "l": {"U", "U"}, "L": {"", "rw"},
 	"n": {"", "UC"}, "p": {"", "sA"}, "t": {"", "C"}, "F": {"", "U"}, "S": {"", "U"}, "T": {"U", "U"}, "c": {"", ""},
 }
 
-// privilegeNames are the letters of an aclitem.
+// privilegeNames maps the letters of an aclitem to privileges.
 var privilegeNames = map[byte]string{
 	'a': "INSERT", 'r': "SELECT", 'w': "UPDATE", 'd': "DELETE", 'D': "TRUNCATE", 'x': "REFERENCES", 't': "TRIGGER", 'X': "EXECUTE",
 	'U': "USAGE", 'C': "CREATE", 'T': "TEMPORARY", 'c': "CONNECT", 's': "SET", 'A': "ALTER SYSTEM",
@@ -173,7 +179,7 @@ var aclFunctions = []engine.Function{
 	},
 }
 
-// aclExplode reads items like user=arwd*/owner.
+// aclExplode implements aclexplode. It parses items such as user=arwd*/owner.
 func aclExplode(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	var rows [][]datum.Value
 	roleOf := func(name string) datum.Value {

@@ -10,19 +10,19 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// proc is a function as pg_proc and information_schema.routines tell of it.
+// proc describes a function for pg_proc.
 type proc struct {
 	oid, schema uint32
 	name        string
 	in          []datum.OID
 	all         []datum.OID // with OUT arguments
 	modes       string      // i, o, b, v, t for each of all
-	names       []string    // of all; none where they have no names
-	defaults    int         // how many of the last in may be left out
+	names       []string    // of all; nil if they have no names
+	defaults    int         // number of arguments at the end of in that are optional
 	result      datum.OID
-	variadic    datum.OID // the type of the repeated argument, or 0
+	variadic    datum.OID // type of the repeated argument, or 0
 	set         bool
-	rows        int // that a set is estimated to have
+	rows        int // estimated number of rows of a set
 	kind        byte
 	volatile    byte
 	parallel    byte
@@ -30,18 +30,19 @@ type proc struct {
 	help        string
 }
 
-// procIndex is the functions of pg_proc, by OID and by name.
+// procIndex holds the functions of pg_proc, also by OID and by name.
 type procIndex struct {
 	list   []*proc
 	byOID  map[uint32]*proc
 	byName map[string][]*proc
 }
 
-// firstProcOID marks where the OIDs of our own functions begin.
+// firstProcOID is the first OID of the functions that PostgreSQL does not have.
 const firstProcOID = 20000
 
-// readProcs lists the functions that can be called, and those that rows of pg_type
-// and pg_cast name. One that PostgreSQL has, too, is listed with PostgreSQL's OIDs and types.
+// readProcs lists the functions that can be called, and the functions that rows of
+// pg_type and pg_cast name. Functions that PostgreSQL has, too, get PostgreSQL's
+// OIDs and types.
 func (s *System) readProcs() procIndex {
 	x := procIndex{byOID: map[uint32]*proc{}, byName: map[string][]*proc{}}
 	add := func(p *proc) {
@@ -64,7 +65,7 @@ func (s *System) readProcs() procIndex {
 	}
 	for i, f := range s.known.AllFunctions() {
 		if _, isType := datum.TypeByName(f.Name); f.Schema == engine.PGCatalog && (isType || syntax.IsKeyword(f.Name) || x.byName[f.Name] != nil) {
-			continue // COALESCE and CURRENT_USER are no functions, casts are in pg_cast
+			continue // COALESCE and CURRENT_USER are syntax, casts are in pg_cast
 		}
 		p := ownProc(f)
 		p.oid = uint32(firstProcOID + i)
@@ -73,7 +74,7 @@ func (s *System) readProcs() procIndex {
 	return x
 }
 
-// callable reports whether the planner plans a call with arguments of p's types.
+// callable reports whether nextid can plan a call with arguments of p's types.
 func (s *System) callable(p *proc) bool {
 	types := slices.Clone(p.in)
 	if p.variadic != 0 {
@@ -170,7 +171,7 @@ func ownProc(f *engine.Function) *proc {
 		strict: !f.Nullable, help: f.Help,
 	}
 	if f.Schema == engine.NextidSchema {
-		p.schema = schemaOIDs["public"] // where those of an extension would be
+		p.schema = schemaOIDs["public"] // as if an extension had made it
 	}
 	if f.IsAggregate() {
 		p.kind = 'a'
@@ -185,7 +186,7 @@ func ownProc(f *engine.Function) *proc {
 	}
 	for i, a := range f.Args {
 		typ, mode := a.Type, byte('i')
-		if f.Variadic && i == len(f.Args)-1 { // it takes an array
+		if f.Variadic && i == len(f.Args)-1 { // pg_proc has an array for the repeated argument
 			mode, p.variadic = 'v', typ
 			info, _ := datum.TypeInfo(typ)
 			if info.Array != 0 {
@@ -225,7 +226,7 @@ func procRows(s *System, t *engine.Table) [][]datum.Value {
 	return rows
 }
 
-// row is a row of pg_proc.
+// row returns the row of pg_proc.
 func (p *proc) row(t *engine.Table) []datum.Value {
 	pairs := []any{
 		"oid", p.oid, "proname", p.name, "pronamespace", p.schema, "proowner", ownerOID, "prolang", internalLanguage, "procost", 1,
@@ -257,6 +258,7 @@ func (p *proc) row(t *engine.Table) []datum.Value {
 	return t.Row(pairs...)
 }
 
+// oidArray makes an array of OIDs.
 func oidArray(t datum.OID, oids []datum.OID) datum.Value {
 	elems := make([]datum.Value, len(oids))
 	for i, oid := range oids {
@@ -267,7 +269,8 @@ func oidArray(t datum.OID, oids []datum.OID) datum.Value {
 
 func procByOID(x *engine.Exec, oid uint32) *proc { return systemOf(x).procs().byOID[oid] }
 
-// procsNamed finds functions by a name with or without schema.
+// procsNamed returns the functions of a name, with or without a schema. The schemas
+// nextid and public are the same for functions.
 func (s *System) procsNamed(parts []string) []*proc {
 	found := s.procs().byName[parts[len(parts)-1]]
 	if len(parts) == 1 {

@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// procedureOID finds a function by its signature: next_id(text).
+// procedureOID finds a function by its signature, such as next_id(text).
 func (s *System) procedureOID(signature string) (uint32, bool) {
 	name, list, ok := strings.Cut(signature, "(")
 	types, known := parseTypes(strings.TrimSuffix(strings.TrimSpace(list), ")"))
@@ -27,7 +27,8 @@ func (s *System) procedureOID(signature string) (uint32, bool) {
 	return 0, false
 }
 
-// arguments returns what pg_get_function_arguments prints.
+// arguments returns the result of pg_get_function_arguments, or without defaults
+// that of pg_get_function_identity_arguments.
 func (p *proc) arguments(defaults bool) string {
 	var list []string
 	in := 0
@@ -51,7 +52,7 @@ func (p *proc) arguments(defaults bool) string {
 	return strings.Join(list, ", ")
 }
 
-// returns returns what pg_get_function_result prints.
+// returns returns the result of pg_get_function_result.
 func (p *proc) returns() string {
 	var columns []string
 	for i, t := range p.all {
@@ -68,7 +69,7 @@ func (p *proc) returns() string {
 	return formatType(p.result, -1)
 }
 
-// definition returns what pg_get_functiondef prints.
+// definition returns the result of pg_get_functiondef.
 func (p *proc) definition() (string, error) {
 	if p.kind == 'a' {
 		return "", sqlstate.New(sqlstate.WrongObjectType, "%q is an aggregate function", p.name)
@@ -97,14 +98,14 @@ func (p *proc) definition() (string, error) {
 	return text + "AS $function$" + p.name + "$function$\n", nil
 }
 
-// procText makes a function that tells something about a function.
-func procText(name string, tell func(p *proc) (string, error)) engine.Function {
+// procText makes a function that returns a text about a function.
+func procText(name string, describe func(p *proc) (string, error)) engine.Function {
 	return function(name, datum.Text, []datum.OID{datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		p := procByOID(x, uint32(a[0].Int))
 		if p == nil {
 			return datum.Null(datum.Text), nil
 		}
-		text, err := tell(p)
+		text, err := describe(p)
 		return datum.MakeText(text), err
 	})
 }

@@ -10,8 +10,9 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// The functions that a type or a cast names are not called: PostgreSQL calls them
-// itself, most with arguments that SQL cannot write.
+// TestEveryFunctionOfPgProcCanBeCalled does not call the functions that a type or a
+// cast names: PostgreSQL calls them itself, most with arguments that SQL cannot
+// write.
 func TestEveryFunctionOfPgProcCanBeCalled(t *testing.T) {
 	s := catalogSession(t)
 	const all = `SELECT quote_ident(nspname) || '.' || quote_ident(proname), prokind, proretset, format_type(prorettype, NULL),

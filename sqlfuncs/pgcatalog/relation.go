@@ -16,7 +16,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// OIDs that clients write as numbers, because PostgreSQL has fixed them.
+// OIDs that are fixed in PostgreSQL, so that clients write them as numbers.
 const (
 	ownerOID          = 10      // the bootstrap superuser
 	pgCatalogOID      = 11      // pg_namespace: pg_catalog
@@ -26,34 +26,34 @@ const (
 	databaseCollation = 100     // pg_collation: default
 	procCatalog       = 1255    // pg_proc
 	schemaCatalog     = 2615    // pg_namespace
-	rowTypeOIDs       = 1 << 30 // added to a relation's OID gives that of its row type
-	rowArrayOIDs      = 1 << 27 // added to that gives that of the arrays of it
-	ruleOIDs          = 1 << 31 // added to a view's OID gives that of its rule
+	rowTypeOIDs       = 1 << 30 // relation's OID | rowTypeOIDs: its row type
+	rowArrayOIDs      = 1 << 27 // row type's OID | rowArrayOIDs: its array type
+	ruleOIDs          = 1 << 31 // view's OID | ruleOIDs: its rule
 )
 
 // relation is a row of pg_class.
 type relation struct {
 	*engine.Table
-	generator *generator.Definition // a sequence's, or NAME_id's; nil for our other tables
+	generator *generator.Definition // of a sequence or of NAME_id; nil for other tables
 }
 
 // maxIdentifier is the length of PostgreSQL's names, in bytes.
 const maxIdentifier = 63
 
-// relationSet is the relations of the generators: NAME_id, and the name itself
-// as a sequence.
+// relationSet holds the relations of the generators: the sequence NAME and the view
+// NAME_id of each. It does not change.
 type relationSet struct {
-	definitions []generator.Definition // that it is made of
+	definitions []generator.Definition // the generators that it was made from
 	list        []relation
 	byOID       map[uint32]*relation
 	byName      map[string]*relation
 }
 
-// relationsOfStatement describes where exec.memo has the relationSet of a statement.
+// relationsOfStatement is the key in engine.Exec.Memo of a statement's relationSet.
 type relationsOfStatement struct{}
 
-// dynamicRelations are the relations of the generators as they stand for this
-// statement.
+// dynamicRelations returns the relations of the generators. It reads the generators
+// once for a statement, or once for a transaction with a snapshot.
 func dynamicRelations(x *engine.Exec) (*relationSet, error) {
 	if set, ok := x.Memo[relationsOfStatement{}].(*relationSet); ok {
 		return set, nil
@@ -74,7 +74,8 @@ func dynamicRelations(x *engine.Exec) (*relationSet, error) {
 	return set, nil
 }
 
-// relationSet keeps the set for as long as the generators stay the same.
+// relationSet returns the relations of the generators. It keeps the last set and
+// makes a new one only if the definitions differ.
 func (s *System) relationSet(definitions []generator.Definition) *relationSet {
 	same := func(a, b generator.Definition) bool { return a.Name == b.Name && a.Version == b.Version }
 	if set := s.relations.Load(); set != nil && slices.EqualFunc(set.definitions, definitions, same) {
@@ -104,8 +105,8 @@ func (s *System) relationSet(definitions []generator.Definition) *relationSet {
 	return set
 }
 
-// about lists the relations that the rows with one of the values in a key
-// column are about.
+// about lists the relations that rows with one of these values in a key column
+// belong to: OIDs or names of relations, or of their types and rules.
 func (s *relationSet) about(values []datum.Value) []*relation {
 	var out []*relation
 	add := func(r *relation) {
@@ -116,7 +117,7 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 	for _, v := range values {
 		if engine.IsString(v.Type) {
 			add(s.byName[v.Str])
-			add(s.byName[strings.TrimPrefix(v.Str, "_")]) // the type of arrays of its rows
+			add(s.byName[strings.TrimPrefix(v.Str, "_")]) // the array type of its rows
 		} else {
 			add(s.byOID[uint32(v.Int)&^(ruleOIDs|rowTypeOIDs|rowArrayOIDs)])
 		}
@@ -124,18 +125,17 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 	return out
 }
 
-// source says where the rows of a catalog come from.
+// source makes the rows of a catalog.
 type source struct {
-	fixed    func(s *System, t *engine.Table) [][]datum.Value                        // those that are always there; nil: of the file
-	relation func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)  // those about a relation of a generator
-	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // all of them, made anew for each statement
+	fixed    func(s *System, t *engine.Table) [][]datum.Value                        // rows that never change; nil: those of the file
+	relation func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)  // rows about a relation of a generator
+	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // if set: all rows, made for each statement
 }
 
-// source says where the rows of a table come from; nil for one that has nothing of
-// ours.
+// source returns the source of a table, nil if all rows are those of the file.
 func (s *System) source(t *engine.Table) *source { return s.sources[t.Schema+"."+t.Name] }
 
-// sources are the catalogs that are about nextid, by name.
+// sources maps the catalogs that have rows about nextid.
 func sources() map[string]*source {
 	return map[string]*source{
 		"pg_catalog.pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
@@ -159,7 +159,7 @@ func sources() map[string]*source {
 	}
 }
 
-// Sources are the catalogs that have rows here, as schema.name.
+// Sources returns the catalogs that have rows, as schema.name.
 func Sources() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(sources())), maps.Keys(relationViews))
 	for i := range relationFile() {
@@ -170,14 +170,14 @@ func Sources() []string {
 	return names
 }
 
-// fixedRowsOf makes the rows of the relations that are always there.
+// fixedRowsOf makes the rows about the relations that do not belong to a generator.
 func fixedRowsOf(rows func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)) func(s *System, t *engine.Table) [][]datum.Value {
 	return func(s *System, t *engine.Table) [][]datum.Value {
 		var all [][]datum.Value
 		for _, r := range s.known.AllTables() {
 			some, err := rows(s, t, &relation{Table: r})
 			if err != nil {
-				panic(err) // our own tables
+				panic(err) // only relations of generators have errors
 			}
 			all = append(all, some...)
 		}
@@ -185,7 +185,7 @@ func fixedRowsOf(rows func(s *System, t *engine.Table, r *relation) ([][]datum.V
 	}
 }
 
-// oneRowOf is for catalogs with one row a relation, or none.
+// oneRowOf makes a relation's rows from a function that returns one row, or nil.
 func oneRowOf(row func(s *System, t *engine.Table, r *relation) []datum.Value) func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	return func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 		if v := row(s, t, r); v != nil {
@@ -231,7 +231,8 @@ func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, e
 	return rows, nil
 }
 
-// typeRows are the types, and the row types of relations with their arrays.
+// typeRows makes the rows of pg_type: the types of the file, and the row types of
+// relations with their array types.
 func typeRows(s *System, t *engine.Table) [][]datum.Value {
 	return append(fileRows(t), fixedRowsOf(rowTypeRows)(s, t)...)
 }
@@ -265,7 +266,7 @@ func rowTypeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, err
 	}, nil
 }
 
-// rowTypeName is the name of a row type or of the arrays of it.
+// rowTypeName returns the name of a row type or of its array type.
 func (s *System) rowTypeName(oid uint32) (string, bool) {
 	if oid&rowTypeOIDs == 0 {
 		return "", false
@@ -277,7 +278,7 @@ func (s *System) rowTypeName(oid uint32) (string, bool) {
 	return name, ok
 }
 
-// segmentOptions hold what pg_sequence shows of a generator.
+// segmentOptions holds the options of a generator that pg_sequence shows.
 type segmentOptions struct {
 	Start     int64  `json:"start"`
 	Increment int64  `json:"increment"`
@@ -286,12 +287,14 @@ type segmentOptions struct {
 	Step      int64  `json:"step"`
 }
 
-// sequenceBounds are the options of a sequence, with its lowest and highest value.
+// sequenceBounds holds the options of a sequence, with its lowest and highest value.
 type sequenceBounds struct {
 	segmentOptions
 	lowest, highest int64
 }
 
+// sequenceBounds reads the options of the relation's generator. Kinds that do not
+// count have the bounds of PostgreSQL's default sequence.
 func (r *relation) sequenceBounds() (sequenceBounds, error) {
 	b := sequenceBounds{segmentOptions: segmentOptions{Start: 1, Increment: layout.PoolOf(r.generator.Options), Step: 1}, lowest: 1, highest: math.MaxInt64}
 	if err := json.Unmarshal(r.generator.Options, &b.segmentOptions); err != nil {
@@ -318,7 +321,7 @@ func sequenceRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, err
 		"seqmin", b.lowest, "seqmax", b.highest, "seqcache", b.Step)}, err
 }
 
-// rewriteRow is the rule that makes a relation a view.
+// rewriteRow makes the row of pg_rewrite for a view's rule _RETURN.
 func rewriteRow(s *System, t *engine.Table, r *relation) []datum.Value {
 	if r.Kind != 'v' {
 		return nil
@@ -327,9 +330,11 @@ func rewriteRow(s *System, t *engine.Table, r *relation) []datum.Value {
 		"ev_qual", "<>", "ev_action", "<>")
 }
 
+// descriptionRows makes the rows of pg_description: the help of tables, schemas and
+// functions.
 func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
 	rows := fixedRowsOf(helpRows)(s, t)
-	for schema, help := range map[string]string{"public": "what applications read and call", engine.NextidSchema: "what an operator asks"} {
+	for schema, help := range map[string]string{"public": "tables and functions for applications", engine.NextidSchema: "tables for operators"} {
 		rows = append(rows, t.Row("objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
 	}
 	for _, p := range s.procs().list {
@@ -340,7 +345,7 @@ func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
 	return rows
 }
 
-// helpRows returns what there is to say about a relation.
+// helpRows makes the row of pg_description for a relation with a help text.
 func helpRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Help == "" {
 		return nil, nil
@@ -348,9 +353,8 @@ func helpRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) 
 	return [][]datum.Value{t.Row("objoid", r.OID, "classoid", classCatalog, "description", r.Help)}, nil
 }
 
-// viewDefinition is the query of a view. Where no query says what a table of
-// ours does, it is what pg_dump writes for a view that it must declare first:
-// the columns.
+// viewDefinition returns the query of a view. For a table without a query it returns
+// the columns, as pg_dump writes for a view that it must declare before its query.
 func viewDefinition(t *engine.Table) string {
 	if t.Definition != "" {
 		return t.Definition

@@ -8,7 +8,7 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// encodingNames are the numbers of PostgreSQL's server encodings that are of use here.
+// encodingNames maps numbers of PostgreSQL's server encodings to their names.
 var encodingNames = map[int64]string{0: "SQL_ASCII", encodingUTF8: "UTF8", 8: "LATIN1"}
 
 var encodingFunctions = []engine.Function{
@@ -33,7 +33,7 @@ var encodingFunctions = []engine.Function{
 	}),
 }
 
-// roleName is the name behind a role's OID.
+// roleName returns the name of the role with an OID.
 func (s *System) roleName(oid uint32) (string, bool) {
 	for _, r := range s.roles() {
 		if r.oid == oid {
@@ -43,8 +43,8 @@ func (s *System) roleName(oid uint32) (string, bool) {
 	return s.nameOfRow("pg_authid", "rolname", oid)
 }
 
-// size makes a function about the size of something on disk. Our tables have
-// none: their rows are made when they are read.
+// size makes a function about the size of an object on disk. It is 0: the rows of
+// nextid's tables are made when they are read.
 func size(name string, types ...datum.OID) engine.Function {
 	return always(name, datum.MakeInt8(0), types...)
 }
@@ -64,8 +64,8 @@ var sizeFunctions = []engine.Function{
 	}),
 }
 
-// sizePretty prints a size as PostgreSQL's pg_size_pretty: a larger unit from
-// 10 times its size on, rounded half up.
+// sizePretty prints a size as pg_size_pretty does. It uses a larger unit from 10
+// times its size on, and rounds half up.
 func sizePretty(n int64) string {
 	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
 	sign := int64(1)
@@ -81,7 +81,7 @@ func sizePretty(n int64) string {
 	return fmt.Sprintf("%d %s", sign*(n+half), units[u])
 }
 
-// schemaFunctions are about schemas.
+// schemaFunctions lists the functions on schemas.
 var schemaFunctions = []engine.Function{
 	always("pg_is_other_temp_schema", datum.MakeBool(false), datum.Oid),
 	always("pg_my_temp_schema", datum.Value{Type: datum.Oid, Valid: true}),

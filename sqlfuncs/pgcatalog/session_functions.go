@@ -10,13 +10,15 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
+// textFunc makes a function without arguments that returns a text.
 func textFunc(name string, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
-		Name: name, Result: datum.Text, Volatile: engine.Stable, Help: "",
+		Name: name, Result: datum.Text, Volatile: engine.Stable,
 		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }),
 	}
 }
 
+// nameFunc makes a function without arguments that returns a name.
 func nameFunc(name string, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.Name, Volatile: engine.Stable,
@@ -26,7 +28,7 @@ func nameFunc(name string, f func(x *engine.Exec) string) engine.Function {
 	}
 }
 
-// endFunc is a function that ends another connection, or its statement.
+// endFunc makes a function that ends another connection, or cancels its statement.
 func endFunc(name string, queryOnly bool, help string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Int4), Result: datum.Bool, Volatile: engine.Volatile, Help: help,
@@ -41,7 +43,8 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 	}
 }
 
-// unlock reports that the lock is not held, since nextid has no locks.
+// unlock makes pg_advisory_unlock. It reports that the lock is not held, since
+// nextid has no advisory locks.
 func unlock(types ...datum.OID) engine.Function {
 	return engine.Function{
 		Name: "pg_advisory_unlock", Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
@@ -52,7 +55,7 @@ func unlock(types ...datum.OID) engine.Function {
 	}
 }
 
-// sessionFunctions tell a client where it is.
+// sessionFunctions lists the functions about the session and the server.
 var sessionFunctions = []engine.Function{
 	textFunc("version", func(x *engine.Exec) string {
 		return "PostgreSQL " + setting.PostgreSQL["server_version"].Default + " (nextid " + x.Host.Version() + ")"
@@ -126,6 +129,7 @@ var sessionFunctions = []engine.Function{
 	},
 }
 
+// currentSetting implements current_setting.
 func currentSetting(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	key := strings.ToLower(a[0].Str)
 	if err := setting.MayExamine(key, x.Host.Client().Admin); err != nil {
@@ -140,6 +144,7 @@ func currentSetting(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.Value{}, setting.Unknown(a[0].Str)
 }
 
+// setConfig implements set_config. A NULL value resets the setting.
 func setConfig(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !a[0].Valid {
 		return datum.Value{}, sqlstate.New(sqlstate.NullNotAllowed, "SET requires parameter name")

@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/setting"
 )
 
-// roleOwner is the role that owns everything.
+// roleOwner is the role that owns all objects.
 const roleOwner = "nextid"
 
 // role is a row of pg_authid.
@@ -21,8 +21,8 @@ type role struct {
 	admin bool
 }
 
-// roles are the owner and whoever is connected: nextid keeps no other list
-// that this layer could see.
+// roles lists the owner and the users with a session. The list of all users belongs
+// to the server, which this package does not know.
 func (s *System) roles() []role {
 	users := s.users()
 	users[roleOwner] = true
@@ -33,7 +33,7 @@ func (s *System) roles() []role {
 	return out
 }
 
-// roleOID makes up a stable OID for a role.
+// roleOID returns the OID of a role, a hash of its name.
 func roleOID(name string) uint32 {
 	if name == roleOwner {
 		return ownerOID
@@ -54,10 +54,10 @@ func roleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// schemaNames are the schemas, in order.
+// schemaNames returns the schemas, sorted.
 func schemaNames() []string { return slices.Sorted(maps.Keys(schemaOIDs)) }
 
-// schemaName is the schema with an OID.
+// schemaName returns the schema with an OID, or "".
 func schemaName(oid uint32) string {
 	for name, o := range schemaOIDs {
 		if o == oid {
@@ -75,11 +75,11 @@ func namespaceRows(_ *System, t *engine.Table) [][]datum.Value {
 	return rows
 }
 
-// ownDatabase is the database's own name; a client may use any other.
+// ownDatabase names nextid's database. A client may use any other name for it.
 const ownDatabase = "nextid"
 
-// databaseOID is the OID of a database. The one that a session is in is the
-// only one that it sees beside our own.
+// databaseOID returns the OID of a database. A session sees at most two: ownDatabase
+// and the one under whose name it connected.
 func databaseOID(name string) uint32 {
 	if name == ownDatabase {
 		return engine.FirstTableOID - 2
@@ -90,7 +90,7 @@ func databaseOID(name string) uint32 {
 // encodingUTF8 is pg_database.encoding of UTF8.
 const encodingUTF8 = 6
 
-// databaseNames are the databases that the session sees.
+// databaseNames returns the databases that the session sees, sorted.
 func databaseNames(x *engine.Exec) []string {
 	names := []string{ownDatabase, x.Host.Client().Database}
 	slices.Sort(names)
@@ -107,10 +107,11 @@ func databaseRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// unlistedSettings can be shown, but are not listed (GUC_NO_SHOW_ALL).
+// unlistedSettings lists the settings that SHOW shows and pg_settings does not list
+// (GUC_NO_SHOW_ALL).
 var unlistedSettings = []string{"is_superuser", "session_authorization", "role", "seed", "random_seed", "ssl_renegotiation_limit"}
 
-// settingCategories sort the settings by who may change them.
+// settingCategories maps contexts of settings to categories.
 var settingCategories = map[string]string{
 	"user": "Session", "superuser": "Session", "backend": "Connection", "superuser-backend": "Connection",
 	"sighup": "Server", "postmaster": "Server", "internal": "Fixed", "": "Session",
@@ -170,8 +171,9 @@ func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// activityRows are the connections. As in PostgreSQL, where those of other users come
-// from, since when and what they do only administrators learn.
+// activityRows makes the rows of pg_stat_activity. As in PostgreSQL, only
+// administrators see the address, the start and the statement of other users'
+// connections.
 func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, s := range x.Host.Sessions(x) {
@@ -195,7 +197,7 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		case s.Own:
 			pairs = append(pairs, "state", "active", "query_start", datum.TimestampTZFromTime(x.Started),
 				"state_change", datum.TimestampTZFromTime(x.Started), "query", s.Text)
-		case s.Text != "": // of other statements, only those that wait long tell
+		case s.Text != "": // other sessions show only a statement that sleeps
 			pairs = append(pairs, "state", "active", "wait_event_type", "Timeout", "wait_event", "PgSleep", "query", s.Text)
 		}
 		rows = append(rows, t.Row(pairs...))
@@ -205,8 +207,8 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// tlsRows are the connections with what is known of their TLS; who is no
-// administrator learns of his own only.
+// tlsRows makes the rows of pg_stat_ssl. Users who are no administrators see the TLS
+// of their own connection only.
 func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, s := range x.Host.Sessions(x) {

@@ -12,41 +12,43 @@ import (
 	"nextid/sqlfuncs/setting"
 )
 
-// System is the system catalogs of one server. It resolves the names and OIDs
-// of objects (datum.Names).
+// System holds the system catalogs of one server. It implements datum.Names: the
+// names and OIDs of objects. All sessions share it.
 type System struct {
 	known     *engine.Catalog
-	users     func() map[string]bool      // that are connected, and whether they are administrators
-	relations atomic.Pointer[relationSet] // the latest
+	users     func() map[string]bool      // users with a session, and whether each is an administrator
+	relations atomic.Pointer[relationSet] // newest set
 	static    sync.Map                    // rows that never change, by table
-	procs     func() procIndex
+	procs     func() procIndex            // made at the first call
 	sources   map[string]*source
 }
 
-// NewSystem makes the system catalogs of a server. known has their tables, see Tables.
+// NewSystem returns the system catalogs of a server. known has their tables, see
+// Tables.
 func NewSystem(known *engine.Catalog, users func() map[string]bool) *System {
 	s := &System{known: known, users: users, sources: sources()}
 	s.procs = sync.OnceValue(s.readProcs)
 	return s
 }
 
-// table is one of the tables of pg_catalog.
+// table returns a table of pg_catalog.
 func (s *System) table(name string) *engine.Table { return s.known.Tables[engine.PGCatalog+"."+name] }
 
-// Session holds what the catalogs ask of a session.
+// Session declares what the catalogs call on a session. session_host.go in package
+// sqlfuncs implements it.
 type Session interface {
 	engine.Host
-	// System has the catalogs of the server.
+	// System returns the catalogs of the server.
 	System() *System
-	// Snapshot returns where what a transaction sees is kept until its end, nil where
-	// each statement looks anew.
+	// Snapshot returns the variable that keeps the relations of the generators until
+	// the end of the transaction. It returns nil if each statement reads them.
 	Snapshot() *any
-	// PreparedStatements lists the session's own, in no order.
+	// PreparedStatements lists the session's prepared statements, in no order.
 	PreparedStatements() []PreparedStatement
-	// EndOther ends another connection, or only its statement; found is false
-	// where there is none that the session may end.
+	// EndOther ends another connection, or cancels only its statement. found is
+	// false if there is none that the session may end.
 	EndOther(pid int64, queryOnly bool) (found bool)
-	// Assign sets a setting for the session or the transaction.
+	// Assign sets a setting for the session, or for the transaction if local.
 	Assign(def *setting.Definition, value string, local bool) error
 }
 
@@ -58,14 +60,14 @@ type PreparedStatement struct {
 	SQL        bool // made by PREPARE, not by a message of the protocol
 }
 
-// sessionOf is the session for which a statement runs.
+// sessionOf returns the session for which a statement runs.
 func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
 
-// systemOf has the catalogs that a statement sees.
+// systemOf returns the catalogs of a statement's server.
 func systemOf(x *engine.Exec) *System { return sessionOf(x).System() }
 
-// schemas are the schemas of the setting search_path that exist, with
-// pg_catalog in front unless it is named.
+// schemas returns the schemas of search_path that exist, with pg_catalog first
+// unless search_path names it.
 func schemas(x *engine.Exec) []string {
 	var out []string
 	for _, name := range searchPath(x) {
@@ -82,6 +84,7 @@ func schemas(x *engine.Exec) []string {
 // namesCatalog reports whether the setting search_path names pg_catalog.
 func namesCatalog(x *engine.Exec) bool { return slices.Contains(searchPath(x), engine.PGCatalog) }
 
+// searchPath returns the names in the setting search_path.
 func searchPath(x *engine.Exec) []string {
 	path, _ := x.Host.Settings().Get("search_path")
 	var out []string

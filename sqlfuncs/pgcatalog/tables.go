@@ -14,28 +14,27 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// files are facts about PostgreSQL 15's system catalogs: names, OIDs,
-// types and flags, no text and no code of PostgreSQL. Its own catalogs say
-// them; TestCatalogFilesAreWhatPostgreSQLSays writes the files and checks them.
+// files holds facts about PostgreSQL 15's system catalogs: names, OIDs, types and
+// flags, and no text or code of PostgreSQL. TestCatalogFilesAreWhatPostgreSQLSays
+// reads them from a PostgreSQL, writes the files, and checks them.
 //
 //	relations.tsv       every table and view of pg_catalog and information_schema with its columns
-//	pg_type.tsv         the types
-//	pg_proc.tsv         the functions that nextid has under a name of PostgreSQL's, and those that pg_type names
-//	pg_operator.tsv     the operators on types that nextid has
-//	pg_cast.tsv         the casts between them
-//	pg_range.tsv        what the range types range over
+//	pg_type.tsv         types
+//	pg_proc.tsv         functions that nextid has under a name of PostgreSQL's, and those that pg_type names
+//	pg_operator.tsv     operators on types that nextid has
+//	pg_cast.tsv         casts between them
+//	pg_range.tsv        range types with their subtypes
 //	pg_am.tsv, pg_authid.tsv, pg_collation.tsv, pg_language.tsv, pg_tablespace.tsv
-//	                    what is in every database
-//	pg_get_keywords.tsv the key words and their categories
+//	                    rows of every database
+//	pg_get_keywords.tsv keywords and their categories
 //
 //go:embed catalog
 var files embed.FS
 
-// Tables are the tables and views of pg_catalog and
-// information_schema: all of them with PostgreSQL's columns, so that every join
-// can be asked. Their rows come from sources, or are a file's. Where
-// there is neither, the table is about something that nextid does not have or
-// that no client reads: it is empty.
+// Tables returns the tables and views of pg_catalog and information_schema, all of
+// them with PostgreSQL's columns. Their rows come from relationViews, sources or a
+// file. A table without any of these is empty: nextid has no such objects, or no
+// client reads the table.
 func Tables() []engine.Table {
 	list := slices.Clone(relationFile())
 	for i := range list {
@@ -48,7 +47,7 @@ func Tables() []engine.Table {
 	return list
 }
 
-// relationFile holds what relations.tsv says.
+// relationFile returns the tables of relations.tsv. The caller must not change them.
 var relationFile = sync.OnceValue(readRelations)
 
 // textOf returns the text of a file in catalog/, "" when there is none.
@@ -60,6 +59,7 @@ func textOf(name string) string {
 	return string(text)
 }
 
+// readRelations parses relations.tsv.
 func readRelations() []engine.Table {
 	var out []engine.Table
 	for line := range strings.Lines(textOf("relations.tsv")) {
@@ -83,7 +83,8 @@ func readRelations() []engine.Table {
 	return out
 }
 
-// typeOfColumn is a type of pg_type.tsv.
+// typeOfColumn returns a type of pg_type.tsv by its name. base is the type of the
+// values, declared the type that the catalogs show.
 func typeOfColumn(name string) (base, declared datum.OID, ok bool) {
 	t, ok := pgTypes().byName[name]
 	if base = t.base; name == "inet" { // its values are texts here, as PostgreSQL prints them
@@ -92,7 +93,7 @@ func typeOfColumn(name string) (base, declared datum.OID, ok bool) {
 	return base, t.oid, ok
 }
 
-// Domains are the domains of information_schema and what is under them.
+// Domains maps the domains of information_schema to their base types.
 func Domains() map[string]datum.OID {
 	m := map[string]datum.OID{}
 	for name, t := range pgTypes().byName {
@@ -103,8 +104,8 @@ func Domains() map[string]datum.OID {
 	return m
 }
 
-// isCatalogKey says by which columns the rows of a catalog are looked up: the
-// OIDs of the objects that they are or belong to, or their names.
+// isCatalogKey reports whether the rows of a catalog are looked up by a column: it
+// holds the OID or the name of the object that a row is, or belongs to.
 func isCatalogKey(column string) bool {
 	switch column {
 	case "oid", "attrelid", "adrelid", "objoid", "conrelid", "confrelid", "indrelid", "indexrelid", "seqrelid", "inhrelid", "refobjid",
@@ -118,26 +119,27 @@ func isCatalogKey(column string) bool {
 // pgType is a line of catalog/pg_type.tsv.
 type pgType struct {
 	oid  datum.OID
-	base datum.OID // of a domain, else the type itself
+	base datum.OID // base type of a domain, otherwise oid
 	name string
 	elem datum.OID
 	ns   uint32
 
 	length         int
-	mod            int // of a domain, else -1
+	mod            int // type modifier of a domain, otherwise -1
 	byValue        bool
 	align, storage byte
 	collation      uint32
 }
 
+// pgTypeIndex holds the types of pg_type.tsv.
 type pgTypeIndex struct {
 	byName map[string]pgType
 	byOID  map[datum.OID]pgType
-	procs  map[uint32]bool // the functions that the types name
+	procs  map[uint32]bool // OIDs of the functions that the types name
 }
 
-// pgTypes are the types of the catalogs: those of datum, and the others that
-// PostgreSQL has.
+// pgTypes returns the types of the catalogs: all types of PostgreSQL, which include
+// those of package datum.
 var pgTypes = sync.OnceValue(func() pgTypeIndex {
 	x := pgTypeIndex{byName: map[string]pgType{}, byOID: map[datum.OID]pgType{}, procs: map[uint32]bool{}}
 	head, rows := readTSV("pg_type.tsv")
@@ -180,7 +182,7 @@ var pgTypes = sync.OnceValue(func() pgTypeIndex {
 	return x
 })
 
-// parseOID reads an OID in one of our files.
+// parseOID parses an OID of a file in catalog/. It panics if the file is wrong.
 func parseOID(text string) datum.OID {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
@@ -189,7 +191,8 @@ func parseOID(text string) datum.OID {
 	return datum.OID(n)
 }
 
-// readTSV reads a file: fields between tabs, the column names first.
+// readTSV reads a file in catalog/: fields separated by tabs, the names of the
+// columns in the first line.
 func readTSV(file string) (head []string, rows [][]string) {
 	for line := range strings.Lines(textOf(file)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -202,8 +205,8 @@ func readTSV(file string) (head []string, rows [][]string) {
 	return head, rows
 }
 
-// constants are the values of columns that the lines of a file leave
-// empty, by table. The zero value needs no mention.
+// constants holds, by table, the values of columns that the lines of a file leave
+// empty. Other columns have the zero value.
 var constants = map[string][]any{
 	"pg_type":       {"typnamespace", pgCatalogOID, "typowner", ownerOID, "typisdefined", true, "typdelim", ",", "typtypmod", -1},
 	"pg_operator":   {"oprnamespace", pgCatalogOID, "oprowner", ownerOID, "oprkind", "b"},
@@ -240,11 +243,11 @@ func fileRows(t *engine.Table) [][]datum.Value {
 	return rows
 }
 
-// rowSet is rows of a catalog, with indexes by its key columns.
+// rowSet holds rows of a catalog, with indexes by its key columns.
 type rowSet struct {
 	rows  [][]datum.Value
 	mu    sync.Mutex
-	index map[int]map[string][]int // by column, made when it is asked for
+	index map[int]map[string][]int // by column, made at the first look-up; under mu
 }
 
 // find returns the rows whose column has one of the values.
@@ -261,6 +264,7 @@ func (s *rowSet) find(column int, values []datum.Value) [][]datum.Value {
 	return out
 }
 
+// byColumn returns the index of a column: from key to row numbers.
 func (s *rowSet) byColumn(column int) map[string][]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,7 +285,8 @@ func (s *rowSet) byColumn(column int) map[string][]int {
 	return m
 }
 
-// scan reads a catalog.
+// scan reads a catalog. If the statement's conditions fix a key column, it looks up
+// the rows.
 func scan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 		for i, k := range keys {
@@ -305,14 +310,16 @@ func scan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, 
 	}
 }
 
-// iterator yields rows that are there, then those about relations, which
-// it makes one relation at a time: there may be very many generators.
+// iterator yields the rows of SliceRows, then those about the relations of
+// generators. It makes the rows of one relation at a time, since there may be very
+// many generators.
 type iterator struct {
 	engine.SliceRows
 	t         *engine.Table
 	relations []relation
 }
 
+// Next implements engine.Rows.
 func (c *iterator) Next(x *engine.Exec) ([]datum.Value, error) {
 	for {
 		row, err := c.SliceRows.Next(x)
@@ -337,7 +344,7 @@ func rowsWith(x *engine.Exec, t *engine.Table, column int, values []datum.Value)
 	s := systemOf(x).source(t)
 	builtIn := func(v datum.Value) bool { return !engine.IsString(v.Type) && v.Int < engine.FirstSequenceOID }
 	if s == nil || s.relation == nil || !slices.ContainsFunc(values, func(v datum.Value) bool { return !builtIn(v) }) {
-		return rows, nil // no need to ask the store for the generators
+		return rows, nil // without reading the generators from the store
 	}
 	relations, err := dynamicRelations(x)
 	if err != nil {
@@ -358,7 +365,7 @@ func rowsWith(x *engine.Exec, t *engine.Table, column int, values []datum.Value)
 	return rows, nil
 }
 
-// catalog returns the rows of a catalog that are not about generators.
+// rowsOf returns the rows of a catalog that are not about generators.
 func rowsOf(x *engine.Exec, t *engine.Table) (*rowSet, error) {
 	s := systemOf(x).source(t)
 	if s == nil || s.rows == nil {
@@ -381,7 +388,7 @@ func rowsOf(x *engine.Exec, t *engine.Table) (*rowSet, error) {
 	return set, nil
 }
 
-// staticRows is the rows of a catalog that never change.
+// staticRows returns the rows of a catalog that never change.
 func (s *System) staticRows(t *engine.Table) *rowSet {
 	if set, ok := s.static.Load(t); ok {
 		return set.(*rowSet)
