@@ -76,4 +76,4 @@ var refusalHints = map[string]string{
 	" with OVER":  "With OVER there are row_number and rank. Aggregate in a statement of its own, or in a subquery with GROUP BY.",
 }
 
-const usersFile = "Users and what they may do stand in the users file: see nextid passwd."
+const usersFile = "Users and their rights are in the users file: see nextid passwd."

@@ -33,7 +33,7 @@ func (d *Dialect) Functions(p *engine.Planner, name string) []*engine.Function {
 	return out
 }
 
-// call analyses a call of a function.
+// call plans a call of a function.
 func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	call := *e
 	name := strings.ToLower(e.Name.Last())
@@ -75,7 +75,8 @@ func bounded(e *engine.Expr) *engine.Expr {
 	})
 }
 
-// aggregate plans an aggregate. avg is sum / count: it has the digits of a division.
+// aggregate plans an aggregate. It computes avg as sum / count, so that the result
+// has the scale of a division.
 func aggregate(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if e.Name[0] != "avg" {
 		return p.Aggregate(s, e)
@@ -93,6 +94,7 @@ func aggregate(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.
 	return arithmetic(p, "/", total, n)
 }
 
+// parameterCount returns the error for a wrong number of arguments.
 func parameterCount(name string) error {
 	return sqlstate.New(sqlstate.UndefinedFunction, "Incorrect parameter count in the call to native function '%s'", sqlstate.Cut(name, 64)).
 		WithMySQL(1582, "42000")
@@ -164,8 +166,8 @@ func (d *Dialect) Choose(p *engine.Planner, e *syntax.FuncCall, name string, giv
 	return best, args, nil
 }
 
-// nearness rates an argument of type have for a parameter of type want; -1 if it
-// cannot be converted.
+// nearness rates an argument of type have for a parameter of type want: 100 for the
+// same type, less for conversions, -1 if it cannot be converted.
 func nearness(have, want datum.OID) int {
 	info, _ := datum.TypeInfo(want)
 	haveInfo, _ := datum.TypeInfo(have)
@@ -203,6 +205,7 @@ func databaseName(m *State) string {
 	return engine.NextidSchema
 }
 
+// noFunction returns the error for an unknown function.
 func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 	database := databaseName(plannedState(p))
 	if len(e.Name) > 1 {
@@ -216,8 +219,8 @@ func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 	return err
 }
 
-// specialCall plans a call whose arguments are not plain expressions. It
-// returns nil, nil for the ordinary way.
+// specialCall plans a call whose arguments are not plain expressions. It returns
+// nil, nil if the call is planned like other calls.
 type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error)
 
 // specialCalls maps the functions with a syntax of their own.
@@ -227,7 +230,8 @@ func specialCalls() map[string]specialCall {
 	}
 }
 
-// sequenceCall is NEXTVAL(orders): MariaDB's sequences are named as tables are.
+// sequenceCall plans NEXTVAL(orders). MariaDB names sequences as it names tables, so
+// the argument is a column reference.
 func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) == 0 {
 		return nil, nil
@@ -250,7 +254,7 @@ var castTypes = map[string]datum.OID{
 	"date": datum.Date, "datetime": datum.Timestamp, "timestamp": datum.Timestamp,
 }
 
-// castExpr is CAST(x AS type), CONVERT(x, type) and BINARY x.
+// castExpr plans CAST(x AS type), CONVERT(x, type) and BINARY x.
 func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr, error) {
 	name := c.Type.Name.Last()
 	t, ok := castTypes[name]
@@ -315,7 +319,7 @@ func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	}, e), nil
 }
 
-// CallProcedure refuses CALL: there are functions only.
+// CallProcedure returns the error for CALL: nextid has no procedures.
 func CallProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
 	database, name := databaseName(plannedState(p)), sqlstate.Cut(t.Name.Last(), 64)
 	if len(t.Name) > 1 {

@@ -15,6 +15,7 @@ type charset struct {
 	bytes                 int    // of the longest character
 }
 
+// charsets lists the character sets, by name.
 var charsets = []charset{
 	{"ascii", "US ASCII", "ascii_general_ci", 1},
 	{"binary", "Binary pseudo charset", "binary", 1},
@@ -23,13 +24,14 @@ var charsets = []charset{
 	{"utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4},
 }
 
-// namedCollation is one of the collations, with MariaDB's number.
+// namedCollation is a collation with MariaDB's number.
 type namedCollation struct {
 	name    string
 	charset string
 	id      int
 }
 
+// collations lists the collations that clients may name.
 var collations = []namedCollation{
 	{"ascii_bin", "ascii", 65},
 	{"ascii_general_ci", "ascii", 11},
@@ -75,6 +77,7 @@ func charsetOf(name string) string {
 	return ""
 }
 
+// notOfCharset returns the error for a collation of another character set.
 func notOfCharset(name, charset string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "COLLATION '%s' is not valid for CHARACTER SET '%s'", sqlstate.Cut(name, 64), charset).
 		WithMySQL(1253, "42000")
@@ -88,6 +91,7 @@ func unknownCharset(name string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1115, "42000")
 }
 
+// defaultCollation returns the default collation of a character set.
 func defaultCollation(charset string) string {
 	for _, c := range charsets {
 		if c.name == charset {
@@ -97,8 +101,8 @@ func defaultCollation(charset string) string {
 	return ""
 }
 
-// wideCollations are the numbers of the collations of wideCharsets that a
-// client may begin with.
+// wideCollations maps the numbers of collations that a client may name in its
+// handshake to their multi-byte character sets.
 var wideCollations = map[int]string{
 	1: "big5", 84: "big5", 12: "ujis", 91: "ujis", 13: "sjis", 88: "sjis", 19: "euckr", 85: "euckr", 24: "gb2312", 86: "gb2312",
 	28: "gbk", 87: "gbk", 95: "cp932", 96: "cp932", 97: "eucjpms", 98: "eucjpms", 248: "gb18030", 249: "gb18030", 250: "gb18030",

@@ -18,10 +18,10 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// testdata/corpus.jsonl has what the MySQL clients of docs/clients.md
-// sent to a MariaDB 10.11 in their usual work, connection by connection, and
-// the shape of its answers. corpus_differences.tsv lists the statements whose
-// answer differs here: the statement, what differs, and why.
+// testdata/corpus.jsonl holds the statements that the MySQL clients of
+// docs/clients.md sent to a MariaDB 10.11, connection by connection, and the shape
+// of its answers. corpus_differences.tsv lists the statements whose answer differs
+// here: the statement, the difference and the reason.
 
 // sent is one line of the corpus.
 type sent struct {
@@ -97,7 +97,7 @@ func readDifferences(t *testing.T) map[string]*knownDifference {
 	return m
 }
 
-// replyOf makes the shape of what a portal answers.
+// replyOf returns the shape of a portal's answer.
 func replyOf(t *testing.T, s *sqltest.Session, p *sqlfuncs.Portal) reply {
 	var r reply
 	for {
@@ -183,7 +183,7 @@ func replay(t *testing.T, s *sqltest.Session, c sent) []reply {
 // recordedName marks where the recorder cut the names of columns.
 const recordedName = 200
 
-// differs says in one word how answers differ, "" if they do not.
+// differs returns a word for the difference between answers, "" for none.
 func differs(got, want []reply) string {
 	if len(got) != len(want) {
 		return "results"
@@ -205,7 +205,7 @@ func differs(got, want []reply) string {
 			switch {
 			case g.Columns[j][0] != c[0] && len(c[0]) < recordedName:
 				return "names"
-			case g.Columns[j][1] == "null" && c[1] == "text": // the recording tells no more of NULL
+			case g.Columns[j][1] == "null" && c[1] == "text": // the recording has no other type for NULL
 			case g.Columns[j][1] != c[1]:
 				return "types"
 			}

@@ -49,8 +49,8 @@ func dialectOf(x *engine.Exec) *Dialect { return x.Dialect.(*Dialect) }
 // dialectPlanned returns the dialect of a planner.
 func dialectPlanned(p *engine.Planner) *Dialect { return p.Dialect.(*Dialect) }
 
-// Traits implements engine.Dialect. The bound of recursions is cte_max_recursion_depth
-// and MariaDB's max_recursive_iterations by default.
+// Traits implements engine.Dialect. The limit of recursions is the default of
+// cte_max_recursion_depth and of MariaDB's max_recursive_iterations.
 func (*Dialect) Traits() engine.Traits {
 	return engine.Traits{IgnoreCase: true, Collations: true, NullsFirst: true, Origins: true, Lenient: true, Recursions: 1000}
 }

@@ -1,8 +1,8 @@
 // Package mysql implements the dialect of MySQL and MariaDB: expressions, the
 // functions and variables that only this dialect has, SHOW and information_schema.
 // The engine and nextid's functions (package ids) are shared with PostgreSQL's
-// dialect. Package sqlfuncs runs the statements. A server has one Dialect, which does
-// not change; each session has a State, which only its goroutine uses.
+// dialect. Package sqlfuncs runs the statements. A server has one Dialect, which
+// does not change; each session has a State, which only its goroutine uses.
 //
 // # Where to find things
 //

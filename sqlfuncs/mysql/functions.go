@@ -10,7 +10,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// sessionFunctions describe the session and the server (manual, 12.16).
+// sessionFunctions lists the functions about the session and the server (manual,
+// 12.16).
 var sessionFunctions = slices.Concat(
 	[]engine.Function{
 		sessionText("version", 64, func(x *engine.Exec) string { return Version(x.Host.Version()) }),
@@ -35,6 +36,7 @@ var sessionFunctions = slices.Concat(
 // accountLength is the length of USER() in MariaDB, in characters.
 const accountLength = 384
 
+// sessionText makes a function without arguments that returns a text.
 func sessionText(name string, length int32, f func(x *engine.Exec) string) engine.Function {
 	return engine.Function{
 		Name: name, Result: datum.Text, Volatile: engine.Stable, Length: fixedLength(length), Letters: true,
@@ -42,6 +44,7 @@ func sessionText(name string, length int32, f func(x *engine.Exec) string) engin
 	}
 }
 
+// lastInsertID implements LAST_INSERT_ID() and LAST_INSERT_ID(n), which sets it.
 func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	m := stateOf(x)
 	if len(a) > 0 {
@@ -54,6 +57,7 @@ func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 // maxSleep limits SLEEP; max_statement_time may end it earlier.
 const maxSleep = 24 * time.Hour
 
+// sleep implements SLEEP. It returns 0, or an error if the statement is cancelled.
 func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if a[0].Float < 0 {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to sleep")
@@ -64,7 +68,8 @@ func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // ---- conditions ----
 
-// conditionalFunctions compute no more arguments than they need.
+// conditionalFunctions lists the functions that compute only the arguments that they
+// need.
 var conditionalFunctions = []engine.Function{
 	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(ifThen)},
 	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
@@ -72,6 +77,7 @@ var conditionalFunctions = []engine.Function{
 	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(least)},
 }
 
+// ifThen implements IF.
 func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	cond, err := dialectPlanned(p).Truth(p, es[0], "IF")
 	if err != nil {
@@ -94,7 +100,8 @@ func ifThen(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, cond, branches[0], branches[1]), nil
 }
 
-// nullIf returns its first argument unchanged. Only the comparison ignores case.
+// nullIf implements NULLIF. It returns the first argument unchanged: only the
+// comparison ignores case.
 func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	x, finish := engine.Once(es[0])
 	same, err := comparison(p, "nullif", engine.Comparisons["="], x, es[1])
@@ -113,7 +120,7 @@ func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, x, same)), nil
 }
 
-// least is LEAST, which is NULL when an argument is.
+// least implements LEAST. The result is NULL if an argument is NULL.
 func least(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	t, err := p.CommonArgs("LEAST", es)
 	if err != nil {
@@ -141,7 +148,7 @@ func least(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, es...), nil
 }
 
-// idFunctions make and convert UUIDs (manual, 12.24), and take ids apart.
+// idFunctions lists the functions that make and convert UUIDs (manual, 12.24).
 var idFunctions = []engine.Function{
 	{
 		Name: "uuid", Result: datum.Text, Length: fixedLength(36), Volatile: engine.Volatile, Help: "a UUID of version 1",
@@ -161,18 +168,20 @@ func uuidError(text, function string) error {
 	return sqlstate.New(sqlstate.InvalidText, "Incorrect string value: '%s' for function %s", sqlstate.Cut(text, 64), function).WithMySQL(1411, "HY000")
 }
 
+// uuidToBin implements UUID_TO_BIN.
 func uuidToBin(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	v, err := datum.ParseText(datum.UUID, a[0].Str, nil)
 	if err != nil {
 		return v, uuidError(a[0].Str, "uuid_to_bin")
 	}
 	u := ids.UUIDOf(v)
-	if len(a) > 1 && a[1].Int != 0 { // the time's high bits first, so that rows of one time are neighbours
+	if len(a) > 1 && a[1].Int != 0 { // high bits of the time first, so that the values sort by time
 		u = u.Swapped()
 	}
 	return datum.MakeString(datum.Bytea, string(u[:])), nil
 }
 
+// binToUUID implements BIN_TO_UUID.
 func binToUUID(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a[0].Str) != 16 {
 		return datum.Value{}, uuidError(a[0].Str, "bin_to_uuid")

@@ -16,14 +16,14 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// schemaFile lists the columns of MariaDB's information_schema: table,
-// column, type, whether it may be NULL.
+// schemaFile lists the columns of MariaDB's information_schema: table, column, type,
+// and YES if the column may be NULL.
 //
 //go:embed information_schema.tsv
 var schemaFile string
 
-// schemaTables makes the tables of information_schema by lower-case name. Those
-// without rows in schemaRows are empty.
+// schemaTables makes the tables of information_schema by lower-case name. Tables
+// that are not in schemaRows are empty.
 func schemaTables() map[string]*engine.Table {
 	tables := map[string]*engine.Table{}
 	for line := range strings.Lines(schemaFile) {
@@ -43,6 +43,7 @@ func schemaTables() map[string]*engine.Table {
 	return tables
 }
 
+// schemaType returns the type of a column in schemaFile.
 func schemaType(text string) datum.OID {
 	name, _, _ := strings.Cut(text, "(")
 	switch name {
@@ -60,11 +61,11 @@ func schemaType(text string) datum.OID {
 	return datum.Text
 }
 
-// longText is the length of MariaDB's longtext in information_schema: as many
-// characters as the server's greatest packet may hold.
+// longText is the length of MariaDB's longtext columns in information_schema, in
+// characters.
 const longText = 196605
 
-// textLength returns how many characters the texts of a type have at most.
+// textLength returns the largest number of characters of a type, 0: not known.
 func textLength(text string) int32 {
 	if text == "longtext" {
 		return longText
@@ -77,7 +78,7 @@ func textLength(text string) int32 {
 	return int32(n)
 }
 
-// record is the pairs of column name and value of a row, see engine.Table.Row.
+// record holds a row as pairs of column name and value, see engine.Table.Row.
 type record []any
 
 // schemaScan makes the rows of a table of information_schema.
@@ -102,11 +103,11 @@ func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.
 	}
 }
 
-// databaseColumns are the columns that name the database of a row.
+// databaseColumns lists the columns that name the database of a row.
 var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", "SPECIFIC_SCHEMA"}
 
-// rowMaker makes the rows of a table for some databases: their number, and
-// one by one when they are read.
+// rowMaker makes the rows of a table for some databases. It returns their number,
+// and a function that makes row i when it is read.
 type rowMaker func(x *engine.Exec, databases []string) (n int, at func(i int) record, err error)
 
 // few makes a rowMaker from a function that makes all rows at once.
@@ -117,7 +118,7 @@ func few(rows func(x *engine.Exec, databases []string) ([]record, error)) rowMak
 	}
 }
 
-// schemaRows make the rows of the tables that have some.
+// schemaRows maps the tables that have rows to their rowMakers.
 func schemaRows() map[string]rowMaker {
 	return map[string]rowMaker{
 		"schemata": few(schemataRows), "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
@@ -129,7 +130,7 @@ func schemaRows() map[string]rowMaker {
 	}
 }
 
-// accountOf is the user as MySQL writes it.
+// accountOf returns the user as MySQL writes it: user@host.
 func accountOf(c *engine.Client) string {
 	host, _, ok := c.Address()
 	if !ok {
@@ -138,8 +139,8 @@ func accountOf(c *engine.Client) string {
 	return sqlstate.Cut(c.User, 64) + "@" + host
 }
 
-// databases returns the databases that a statement concerns: those named in its
-// WHERE, else those of SHOW DATABASES. Every database has the same tables.
+// databases returns the databases whose rows a statement needs: those named in its
+// WHERE, otherwise those of SHOW DATABASES. Every database has the same tables.
 func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 	names := []string{engine.InformationSchema, engine.NextidSchema}
 	if len(keys) > 0 && keys[0].Fixed {
@@ -181,7 +182,8 @@ type listedTable struct {
 	def      *engine.Table
 }
 
-// idTablesOf lists our tables, NAME_id of each generator included.
+// idTablesOf lists nextid's tables, the sequence and the table NAME_id of each
+// generator included.
 func idTablesOf(x *engine.Exec) ([]*engine.Table, error) {
 	known := x.Host.Catalog()
 	var out []*engine.Table
@@ -206,7 +208,7 @@ func idTablesOf(x *engine.Exec) ([]*engine.Table, error) {
 	return out, x.Hold(len(out) * listedBytes)
 }
 
-// listedBytes is the memory of a table that was made for a list.
+// listedBytes is the memory that counts for a table in a list.
 const listedBytes = 1 << 10
 
 // tablesOf lists the tables of one database.
@@ -223,12 +225,13 @@ func tablesOf(x *engine.Exec, database string) ([]*engine.Table, error) {
 		return nil, nil
 	}
 	ts, err := idTablesOf(x)
-	if !strings.EqualFold(database, engine.NextidSchema) { // the operator's tables are shown in their own database
+	if !strings.EqualFold(database, engine.NextidSchema) { // operators' tables are listed only in the database nextid
 		ts = slices.DeleteFunc(ts, func(t *engine.Table) bool { return t.Schema == engine.NextidSchema })
 	}
 	return ts, err
 }
 
+// listTables lists the tables of some databases.
 func listTables(x *engine.Exec, databases []string) ([]listedTable, error) {
 	var out []listedTable
 	for _, database := range databases {
@@ -243,7 +246,7 @@ func listTables(x *engine.Exec, databases []string) ([]listedTable, error) {
 	return out, x.Hold(len(out) * listedBytes)
 }
 
-// tableType is TABLE_TYPE.
+// tableType returns TABLE_TYPE.
 func tableType(t *engine.Table) string {
 	switch {
 	case t.Schema == engine.InformationSchema:
@@ -278,6 +281,7 @@ type columnType struct {
 	datetimePrecision int    // -1: none
 }
 
+// typeOf returns the type of a column of nextid's tables.
 func typeOf(c engine.TableColumn) columnType {
 	switch c.Type {
 	case datum.Int8:
@@ -315,7 +319,7 @@ func columnsRows(x *engine.Exec, databases []string) (int, func(int) record, err
 	}, err
 }
 
-// columnRecord is the row of COLUMNS for the i-th column of a table.
+// columnRecord returns the row of COLUMNS for column i of a table.
 func columnRecord(t listedTable, i int) record {
 	c := t.def.Columns[i]
 	m := typeOf(c)
@@ -372,7 +376,7 @@ func viewQuery(t *engine.Table) string {
 	return "select " + strings.Join(names, ",") + " from DUAL where 0"
 }
 
-// routines lists our functions as stored functions, once each name.
+// routines lists nextid's functions as stored functions, one for each name.
 func routines(known *engine.Catalog) []*engine.Function {
 	var out []*engine.Function
 	for _, name := range slices.Sorted(maps.Keys(known.Functions)) {
@@ -488,8 +492,8 @@ func variablesRows(global bool) rowMaker {
 	})
 }
 
-// statusRows are the counters that monitoring reads. Those that mean nothing
-// here are left out.
+// statusRows makes the rows of SHOW STATUS that monitoring programs read. Counters
+// without a meaning here are left out.
 func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	connected := len(x.Host.Sessions(x))
 	uptime := int(x.Host.Now().Sub(x.Host.Started()).Seconds())
@@ -508,6 +512,8 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 	return out, nil
 }
 
+// processlistRows makes the rows of PROCESSLIST. Only administrators see other
+// sessions.
 func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 	var out []record
 	now, sessions := x.Host.Now(), x.Host.Sessions(x)

@@ -10,7 +10,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// binary analyses the operators that PostgreSQL does not have.
+// binary plans the operators that only MySQL has. It returns nil, nil for others.
 func binary(p *engine.Planner, s *engine.Scope, e *syntax.Binary) (*engine.Expr, error) {
 	switch e.Op {
 	case "||": // PIPES_AS_CONCAT
@@ -23,13 +23,15 @@ func binary(p *engine.Planner, s *engine.Scope, e *syntax.Binary) (*engine.Expr,
 	return nil, nil
 }
 
-// intervalCast finds INTERVAL x unit, which the parser leaves as a cast.
+// intervalCast reports whether e is INTERVAL x unit, which the parser returns as a
+// cast.
 func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
 	c, ok := e.(*syntax.Cast)
 	return c, ok && strings.HasPrefix(c.Type.Name.Last(), "interval ")
 }
 
-// moveTime is time ± INTERVAL n unit, a DATETIME: id_floor('orders', NOW() - INTERVAL 1 HOUR).
+// moveTime plans time ± INTERVAL n unit, a DATETIME, as in
+// id_floor('orders', NOW() - INTERVAL 1 HOUR).
 func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Cast) (*engine.Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.L, c.X})
 	if err != nil {
@@ -68,8 +70,8 @@ func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engi
 	return nil, sqlstate.New(sqlstate.FeatureNotSupported, "the operator %s is not supported by nextid", op)
 }
 
-// arithmetic computes with integers, decimals or doubles, by the wider
-// operand. / makes decimals of integers; division by zero is NULL.
+// arithmetic plans an operation on integers, decimals or doubles: the wider type of
+// the operands. / divides integers as decimals. Division by zero is NULL.
 func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
 	k := max(kindOf(l.Type), kindOf(r.Type))
 	if l.Type == datum.Unknown || r.Type == datum.Unknown {
@@ -122,20 +124,21 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 	}), nil
 }
 
-// divPrecisionIncrement is MySQL's div_precision_increment: the digits that
-// a division adds to the scale of its left operand.
+// divPrecisionIncrement is the default of MySQL's div_precision_increment: the
+// number of digits that a division adds to the scale of its left operand.
 const divPrecisionIncrement = 4
 
-// maxScale is the greatest scale of a DECIMAL.
+// maxScale is the largest scale of a DECIMAL.
 const maxScale = 38
 
-// divideDecimal is a/b; b is not zero.
+// divideDecimal returns a/b. b is not zero.
 func divideDecimal(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 	x := decimalOf(a.Str)
 	q := x.Quo(decimalOf(b.Str), min(x.Scale+divPrecisionIncrement, maxScale))
 	return datum.MakeString(datum.Numeric, q.String()), nil
 }
 
+// unary plans the prefix operators.
 func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, error) {
 	switch e.Op {
 	case "-", "+":
@@ -167,7 +170,7 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 			}
 			return n, err
 		}, x), nil
-	case "NOT", "!":
+	case "NOT": // also !
 		x, err := p.Boolean(s, e.X, "NOT")
 		if err != nil {
 			return nil, err
@@ -177,7 +180,8 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 	return nil, engine.Unsupported(e.Pos, "the operator "+e.Op)
 }
 
-// like is LIKE, which looks at case only where an operand is binary.
+// like plans LIKE. It ignores case, unless an operand is binary or the collation
+// compares bytes.
 func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, error) {
 	if e.Op != "LIKE" {
 		return nil, engine.Unsupported(e.Pos, e.Op)
@@ -205,7 +209,7 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 	return engine.Strict2(datum.Bool, es[0], es[1], func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		p, err := engine.Pattern("MySQL LIKE"+flags+escape, b.Str, func() (string, bool, error) {
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
-				b.Str += escape // an escape at the end stands for itself
+				b.Str += escape // an escape character at the end matches itself
 			}
 			body, err := engine.LikeToRegexp(b.Str, escape)
 			return flags + body, false, err

@@ -11,8 +11,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Analyse implements engine.Dialect: it analyses the expressions that mean something else in MySQL.
-// It returns nil, nil for the others.
+// Analyse implements engine.Dialect. It plans the expressions that have another
+// meaning in MySQL, and returns nil, nil for the others.
 func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*engine.Expr, error) {
 	switch e := e.(type) {
 	case *syntax.Literal:
@@ -43,7 +43,8 @@ func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*eng
 	return nil, nil
 }
 
-// literal: strings are texts, numbers with an exponent doubles.
+// literal plans strings as texts and numbers with an exponent as doubles. It returns
+// nil, nil for other literals.
 func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 	switch {
 	case l.Kind == syntax.StringLiteral:
@@ -56,7 +57,7 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", sqlstate.Cut(l.Text, 64)).WithMySQL(1367, "22007")
 		}
 		return engine.Constant(v), engine.At(l.Pos, err)
-	case l.Kind == syntax.NumericLiteral: // a DECIMAL of just these digits
+	case l.Kind == syntax.NumericLiteral: // a DECIMAL with the precision and scale of the digits
 		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 		e := engine.Constant(v)
 		whole, part, _ := strings.Cut(v.Str, ".")
@@ -66,7 +67,7 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 	return nil, nil
 }
 
-// Truth implements engine.Dialect: any value is a condition.
+// Truth implements engine.Dialect. Any value can be a condition.
 func (*Dialect) Truth(p *engine.Planner, e *engine.Expr, _ string) (*engine.Expr, error) {
 	switch {
 	case e.Type == datum.Bool:
@@ -77,7 +78,8 @@ func (*Dialect) Truth(p *engine.Planner, e *engine.Expr, _ string) (*engine.Expr
 	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
 }
 
-// Coerce implements engine.Dialect. It converts where PostgreSQL would refuse; see cast.
+// Coerce implements engine.Dialect. It also converts between types for which
+// PostgreSQL has no cast; see cast.
 func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx datum.CastContext) (*engine.Expr, error) {
 	if e.Type == t || t == datum.Unknown {
 		return e, nil
@@ -104,7 +106,7 @@ func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx dat
 	if isTemporal(e.Type) && isNumber(t) {
 		return nil, cannotConvert(e.Type, t)
 	}
-	if engine.IsInteger(e.Type) { // others are rounded and written in other ways
+	if engine.IsInteger(e.Type) { // MySQL rounds and prints other types differently
 		if c := p.CastNumber(e, t); c != nil {
 			return c, nil
 		}
@@ -119,8 +121,8 @@ func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx dat
 	return c.Named(e), nil
 }
 
-// Common implements engine.Dialect: the type of CASE, IF, COALESCE and UNION
-// (manual, "Flow Control Functions").
+// Common implements engine.Dialect. It returns the type of CASE, IF, COALESCE and
+// UNION (manual, "Flow Control Functions").
 func (*Dialect) Common(types []datum.OID) (datum.OID, error) {
 	result, long := datum.Unknown, slices.Contains(types, datum.Int8)
 	for _, t := range types {
@@ -169,13 +171,15 @@ func (*Dialect) Comparable(p *engine.Planner, _ string, l, r *engine.Expr) (left
 	return left, right, err
 }
 
-// compared describes how two expressions are compared: as values of a type. Texts are
-// folded, so that equal ones are the same.
+// compared describes how two expressions are compared: as values of a type. Texts
+// are folded, so that texts which the collation calls equal are the same.
 type compared struct {
 	as            datum.OID
 	fold, letters bool
 }
 
+// comparedAs returns how l and r are compared. Texts are not folded if one side is
+// binary.
 func comparedAs(l, r *engine.Expr) compared {
 	t := comparisonType(l.Type, r.Type)
 	return compared{t, t == datum.Text && l.Type != datum.Bytea && r.Type != datum.Bytea, l.Letters || r.Letters}
@@ -189,6 +193,8 @@ func (c compared) convert(p *engine.Planner, e *engine.Expr) (*engine.Expr, erro
 	return e, err
 }
 
+// comparisonType returns the type in which two types are compared (manual, "Type
+// Conversion in Expression Evaluation").
 func comparisonType(a, b datum.OID) datum.OID {
 	text := func(t datum.OID) bool {
 		return engine.IsString(t) || t == datum.UUID || t == datum.JSON || t == datum.JSONB
@@ -216,7 +222,8 @@ func comparisonType(a, b datum.OID) datum.OID {
 	case isTemporal(a) && text(b), isTemporal(b) && text(a):
 		return datum.Timestamp
 	case text(a) || text(b):
-		// MySQL compares doubles, and loses digits of ids; decimals do not.
+		// MySQL compares a text and a number as doubles, which lose digits of ids.
+		// Decimals keep them.
 		if kindOf(a) == kindDouble && kindOf(b) == kindDouble && !(text(a) && text(b)) {
 			return datum.Float8
 		}
@@ -225,8 +232,8 @@ func comparisonType(a, b datum.OID) datum.OID {
 	return kindTypes[max(kindOf(a), kindOf(b))]
 }
 
-// comparison is l op r. A condition on a plain column keeps what it says
-// about the column for the tables that want to know.
+// comparison plans l op r. If it is column = value, the expression keeps the value
+// as a key, by which tables look up their rows.
 func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.Expr) (*engine.Expr, error) {
 	left, right, err := p.Dialect.Comparable(p, op, l, r)
 	if err != nil {
@@ -238,7 +245,7 @@ func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.
 	})
 	if op == "=" {
 		for _, pair := range [][2]*engine.Expr{{l, r}, {r, l}} {
-			// A join that looks rows up by their texts would tell case apart.
+			// A join that looks up rows by texts would distinguish case.
 			if column := pair[0]; column.Column && (!engine.IsString(column.Type) || len(pair[1].Refs) == 0) {
 				value, err := p.Coerce(pair[1], column.Type, datum.ImplicitCast)
 				if err != nil {
@@ -251,7 +258,7 @@ func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.
 	return e, nil
 }
 
-// inList is [NOT] IN (list).
+// inList plans [NOT] IN (list). It returns nil, nil for a subquery.
 func inList(p *engine.Planner, s *engine.Scope, e *syntax.In) (*engine.Expr, error) {
 	if e.Query != nil {
 		return nil, nil

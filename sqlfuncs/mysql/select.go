@@ -8,8 +8,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// Output implements engine.Dialect. It gives result columns types that MySQL has: truth is an
-// integer, times are those of the session's time zone.
+// Output implements engine.Dialect. It converts result columns to types that MySQL
+// has: booleans to integers, times to the session's time zone.
 func (*Dialect) Output(p *engine.Planner, out *engine.Output) error {
 	for i, e := range out.Exprs {
 		t := e.Type
@@ -36,8 +36,8 @@ func (*Dialect) Output(p *engine.Planner, out *engine.Output) error {
 	return nil
 }
 
-// Label implements engine.Dialect: a column has its own name, a string its value,
-// everything else is named as it was typed.
+// Label implements engine.Dialect. A column has its own name, a string its value.
+// Any other expression has its source text as the name.
 func (d *Dialect) Label(t syntax.Target, x *engine.Expr) string {
 	if t.Text == "" {
 		return engine.PostgreSQL{}.Label(t, x)

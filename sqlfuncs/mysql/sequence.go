@@ -12,25 +12,26 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// mariaDBSequence is a generator as one of MariaDB's sequences: what a dump
-// carries over to a MariaDB, which then goes on where the generator stands.
+// mariaDBSequence describes a generator as a sequence of MariaDB. A dump restores it
+// in a MariaDB, which then continues after the ids of the generator.
 type mariaDBSequence struct {
 	start, min, max, increment, cache int64
 
-	next    int64 // beyond every id that any server has reserved; beyond the bounds: there is none
+	next    int64 // after all ids that any server has reserved; out of bounds: exhausted
 	comment string
 }
 
-// MariaDB's sequences keep off the ends of an int64: they stand for "run out".
+// Bounds of MariaDB's sequences. The ends of int64 mean that a sequence is
+// exhausted.
 const (
 	mariaDBLast  = math.MaxInt64 - 1
 	mariaDBFirst = math.MinInt64 + 1
 )
 
-// mariaDBSequence reads where a generator stands; it draws nothing. Kinds that
-// do not count along a line are shown as a sequence from beyond their newest
-// id, or, where their ids have no order, as one that has run out: whatever a
-// restored MariaDB gave could be an id already.
+// mariaDBSequenceOf reads the state of a generator; it draws no id. A kind that does
+// not count is shown as a sequence that begins after its newest id. If its ids have
+// no order, the sequence is exhausted: any number that a restored MariaDB issued
+// could be an id already.
 func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	if err := x.Host.Client().May(name); err != nil {
 		return mariaDBSequence{}, err
@@ -67,13 +68,13 @@ func mariaDBSequenceOf(x *engine.Exec, name string) (mariaDBSequence, error) {
 	return q, err
 }
 
-// row returns what SELECT * FROM the sequence returns.
+// row returns the row of SELECT * FROM the sequence.
 func (q *mariaDBSequence) row() []datum.Value {
 	n := datum.MakeInt8
 	return []datum.Value{n(q.next), n(q.min), n(q.max), n(q.start), n(q.increment), n(q.cache), n(0), n(0)}
 }
 
-// statement is the CREATE SEQUENCE that makes it.
+// statement returns the CREATE SEQUENCE statement of the sequence.
 func (q *mariaDBSequence) statement(name string) string {
 	text := fmt.Sprintf("CREATE SEQUENCE `%s` start with %d minvalue %d maxvalue %d increment by %d cache %d nocycle ENGINE=InnoDB",
 		name, q.start, q.min, q.max, q.increment, q.cache)
@@ -83,11 +84,11 @@ func (q *mariaDBSequence) statement(name string) string {
 	return text
 }
 
-// mariaDBSequenceColumns are those of MariaDB's sequences.
+// mariaDBSequenceColumns lists the columns of MariaDB's sequences.
 var mariaDBSequenceColumns = engine.ColumnList(`next_not_cached_value:int8! minimum_value:int8! maximum_value:int8! start_value:int8!
 	increment:int8! cache_size:int8! cycle_option:int8! cycle_count:int8!`)
 
-// mariaDBSequenceTable is the table of a generator in the MySQL dialect.
+// mariaDBSequenceTable returns the table of a generator in the MySQL dialect.
 func mariaDBSequenceTable(name string) *engine.Table {
 	return &engine.Table{Schema: "public", Name: name, Kind: 'S', Columns: mariaDBSequenceColumns, Scan: func(x *engine.Exec, _ []engine.KeyValues) (engine.Rows, error) {
 		q, err := mariaDBSequenceOf(x, name)
@@ -95,8 +96,8 @@ func mariaDBSequenceTable(name string) *engine.Table {
 	}}
 }
 
-// lastValueCall is LASTVAL(orders) and PREVIOUS VALUE FOR orders: the newest
-// id of the generator that this session drew, NULL when it drew none.
+// lastValueCall plans LASTVAL(orders) and PREVIOUS VALUE FOR orders: the newest id
+// of the generator that this session drew, NULL if it drew none.
 func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine.Expr, error) {
 	name, err := p.Expr(s, arg)
 	if err == nil {

@@ -19,7 +19,7 @@ func Version(nextid string) string { return MariaDBVersion + "-MariaDB-nextid-" 
 // MaxDatabaseBytes is MySQL's limit for an identifier, 64 characters.
 const MaxDatabaseBytes = 64
 
-// Session is what the dialect calls on a session. session_host.go in package
+// Session declares what the dialect calls on a session. session_host.go in package
 // sqlfuncs implements it.
 type Session interface {
 	engine.Host
@@ -42,15 +42,15 @@ func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
 // State is the part of a session that only the MySQL dialect has. Only the
 // session's goroutine uses it.
 type State struct {
-	Autocommit               bool   // @@autocommit, kept here since every answer tells it
+	Autocommit               bool   // @@autocommit, kept here since each answer reports it
 	Database                 string // of USE, "": none
-	InsertID                 uint64 // drawn, or set by LAST_INSERT_ID(n), in this statement
-	LastInsert               uint64 // what LAST_INSERT_ID() returns
+	InsertID                 uint64 // newest id that the statement drew or set; 0: none
+	LastInsert               uint64 // result of LAST_INSERT_ID()
 	Warnings                 []Warning
 	LastWarnings, LastErrors int                    // of the statement before: @@warning_count
 	Users                    map[string]datum.Value // @variables, by lower-case name
-	userBytes                int
-	Affected                 int64
+	userBytes                int                    // size of Users
+	Affected                 int64                  // row count of the OK packet
 	Reading                  Reading
 	RowsAtMost               int64 // sql_select_limit, -1: none
 }
@@ -69,7 +69,7 @@ type Warning struct {
 	message string
 }
 
-// MaxWarnings bounds the warnings of a statement (@@max_error_count).
+// MaxWarnings limits the warnings of a statement (@@max_error_count).
 const MaxWarnings = 64
 
 // Warn adds a line to SHOW WARNINGS. level is Note, Warning or Error.
@@ -93,13 +93,14 @@ func (m *State) CountWarnings(errors bool) int {
 	return n
 }
 
-// Bounds of what a session keeps in @variables.
+// Limits of the @variables of a session.
 const (
 	maxUserVariables     = 512
 	maxUserVariableBytes = 1 << 20
 )
 
-// SetUserVariable keeps a value. Truth values become integers.
+// SetUserVariable sets @name. Booleans become integers. A value beyond the session's
+// limits is an error (54000).
 func (m *State) SetUserVariable(name string, v datum.Value) error {
 	switch v.Type {
 	case datum.Bool, datum.Int4, datum.Int2:

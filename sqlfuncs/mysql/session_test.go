@@ -237,8 +237,8 @@ func TestMySQLGrants(t *testing.T) {
 	}
 }
 
-// TestShowsOfAnyForm goes over the words of SHOW with whatever may stand
-// behind them: a form that nobody thought of is an error, not a panic.
+// TestShowsOfAnyForm combines the words of SHOW with words that may follow. An
+// unexpected form must be an error, not a panic.
 func TestShowsOfAnyForm(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s := server.MySQLSession(t)
@@ -267,8 +267,9 @@ func TestShowsOfAnyForm(t *testing.T) {
 	}
 }
 
-// TestFunctionsThatNobodyAsksFor are errors that name them; the session goes on.
-func TestFunctionsThatNobodyAsksFor(t *testing.T) {
+// TestUnsupportedFunctionsAreNamed checks that MySQL's other functions are errors
+// that name the function, and that the session stays usable.
+func TestUnsupportedFunctionsAreNamed(t *testing.T) {
 	s := sqltest.NewServer(t).MySQLSession(t)
 	for call := range strings.FieldsSeq(`SOUNDEX('a') ABS(-1) ROUND(1.5) RAND() MD5('a') SHA2('a',256) DATE_FORMAT(NOW(),'%Y') YEAR(NOW())
 		STR_TO_DATE('1','%d') FROM_UNIXTIME(1) DAYNAME(NOW()) JSON_OBJECT('a',1) JSON_LENGTH('[]') GET_LOCK('a',0) BENCHMARK(1,1) LPAD('a',2,'b')

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	_ "embed"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,21 +12,23 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
+// wrongValue returns the error for a value that a variable does not take.
 func wrongValue(s *setting.Definition, value string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Variable '%s' can't be set to the value of '%s'", s.Name, sqlstate.Cut(value, 64)).
 		WithMySQL(1231, "42000")
 }
 
+// wrongType returns the error for a value of a type that a variable does not take.
 func wrongType(s *setting.Definition) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect argument type to variable '%s'", s.Name).WithMySQL(1232, "42000")
 }
 
-// localePattern holds what the name of a locale looks like: de_DE. Messages are
-// English in every one.
+// localePattern matches names of locales, such as de_DE. Messages are English in all
+// of them.
 var localePattern = regexp.MustCompile(`^[A-Za-z]{2}_[A-Za-z]{2}$`)
 
-// normalize checks the value of SET and returns what SHOW VARIABLES
-// prints. A number out of bounds is moved to the bound, with a warning.
+// normalize checks a value of SET and returns the form that SHOW VARIABLES prints. A
+// number out of bounds becomes the bound, with a warning.
 func normalize(x *engine.Exec, s *setting.Definition, v datum.Value) (string, error) {
 	text := TextOf(x, v)
 	if !v.Valid && s.Name != "character_set_results" {
@@ -101,6 +102,7 @@ func normalize(x *engine.Exec, s *setting.Definition, v datum.Value) (string, er
 	return text, nil
 }
 
+// normalizeInteger checks a value of an integer variable.
 func normalizeInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text string) (string, error) {
 	if v.Type != datum.Bool && !engine.IsInteger(v.Type) && v.Type != datum.Numeric || strings.Contains(text, ".") {
 		return "", wrongType(s)
@@ -116,7 +118,7 @@ func normalizeInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text
 	return text, nil
 }
 
-// sqlModes are the modes that set others, as MariaDB expands them.
+// sqlModes maps the modes that set other modes to these, as MariaDB does.
 var sqlModes = map[string][]string{
 	"ANSI": {"REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE"},
 	"TRADITIONAL": {
@@ -125,11 +127,12 @@ var sqlModes = map[string][]string{
 	},
 }
 
-// refusedModes change how a text is read in ways that nextid does not follow.
+// refusedModes lists the modes that would change the parsing or the meaning of
+// texts, and that nextid does not support.
 var refusedModes = []string{"ORACLE", "DB2", "MAXDB", "MSSQL", "POSTGRESQL", "MYSQL323", "MYSQL40", "HIGH_NOT_PRECEDENCE", "EMPTY_STRING_IS_NULL"}
 
-// normalizeSQLMode checks a list of modes and puts it into the server's
-// order. Modes of other releases are dropped with no word.
+// normalizeSQLMode checks a list of modes and returns it in the server's order. Of
+// MySQL's own modes it ignores TIME_TRUNCATE_FRACTIONAL.
 func normalizeSQLMode(s *setting.Definition, v datum.Value, text string) (string, error) {
 	var names []string
 	if engine.IsInteger(v.Type) {
@@ -164,6 +167,7 @@ func normalizeSQLMode(s *setting.Definition, v datum.Value, text string) (string
 	return strings.Join(out, ","), nil
 }
 
+// normalizeZone checks a value of time_zone.
 func normalizeZone(s *setting.Definition, value string) (string, error) {
 	if _, err := setting.MySQLZone(value); err != nil {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", sqlstate.Cut(value, 64)).WithMySQL(1298, "HY000")
@@ -174,7 +178,8 @@ func normalizeZone(s *setting.Definition, value string) (string, error) {
 	return value, nil
 }
 
-// systemVariable returns the value of a system variable. Some follow the session.
+// systemVariable returns the value of a system variable. Some values come from the
+// state of the session.
 func systemVariable(x *engine.Exec, def *setting.Definition) string {
 	m := stateOf(x)
 	switch def.Name {

@@ -12,19 +12,20 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// shown holds what a SHOW statement answers: columns, and rows that LIKE and
-// WHERE choose from.
+// shown describes the answer to a SHOW statement: its columns, and its rows before
+// LIKE and WHERE filter them.
 type shown struct {
 	columns []engine.TableColumn
-	like    int // the column that LIKE looks at
-	// heading completes the name of the first column where it tells the database,
-	// the user or the pattern; nil elsewhere.
+	like    int // index of the column that LIKE filters
+	// heading returns the end of the first column's name: a database, a user or a
+	// pattern. nil: the name is complete.
 	heading func(p *engine.Planner, t *syntax.ShowMySQL) string
-	// keepsWarnings is set for what shows them: it does not clear them.
+	// keepsWarnings reports that the statement does not clear the warnings.
 	keepsWarnings bool
 	rows          func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
 }
 
+// texts returns columns of type text.
 func texts(names ...string) []engine.TableColumn { return typed(datum.Text, names...) }
 
 func typed(t datum.OID, names ...string) []engine.TableColumn {
@@ -35,7 +36,7 @@ func typed(t datum.OID, names ...string) []engine.TableColumn {
 	return out
 }
 
-// patternHeading is the pattern of LIKE.
+// patternHeading returns the pattern of LIKE in parentheses.
 func patternHeading(_ *engine.Planner, t *syntax.ShowMySQL) string {
 	if t.Like == "" {
 		return ""
@@ -43,7 +44,7 @@ func patternHeading(_ *engine.Planner, t *syntax.ShowMySQL) string {
 	return " (" + t.Like + ")"
 }
 
-// tablesHeading is the database, and the pattern.
+// tablesHeading returns the database and the pattern.
 func tablesHeading(p *engine.Planner, t *syntax.ShowMySQL) string {
 	p.Private = true
 	database := t.In
@@ -53,14 +54,14 @@ func tablesHeading(p *engine.Planner, t *syntax.ShowMySQL) string {
 	return database + patternHeading(p, t)
 }
 
-// userHeading is the user of the session.
+// userHeading returns the user of the session.
 func userHeading(p *engine.Planner, _ *syntax.ShowMySQL) string {
 	p.Private = true
 	return accountOf(p.Host.Client())
 }
 
-// fromSchema answers SHOW from a table of information_schema: pairs of a
-// column's name and where it comes from.
+// fromSchema answers SHOW from a table of information_schema. pairs are a name of a
+// column in SHOW and the name of its column in the table.
 func fromSchema(def *engine.Table, pairs ...string) shown {
 	s := shown{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -175,8 +176,9 @@ var showSynonyms = map[string]string{
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
 
-// unansweredShows lists the SHOW statements that MariaDB has and nextid lacks. SHOW CREATE
-// of anything else says that it does not exist; all others are syntax errors.
+// unansweredShows lists the SHOW statements of MariaDB that nextid does not support.
+// SHOW CREATE of any other object returns an error that it does not exist. All other
+// forms are syntax errors.
 var unansweredShows = map[string]bool{
 	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
 	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
@@ -184,8 +186,8 @@ var unansweredShows = map[string]bool{
 	"FUNCTION CODE": true, "PROCEDURE CODE": true, "PACKAGE CODE": true, "QUERY_RESPONSE_TIME": true, "PLUGINS SONAME": true,
 }
 
-// Show plans SHOW and DESCRIBE table. keepsWarnings says that it does not clear
-// what SHOW WARNINGS shows.
+// Show plans SHOW and DESCRIBE table. keepsWarnings reports that the statement does
+// not clear the rows of SHOW WARNINGS.
 func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keepsWarnings bool, err error) {
 	what := t.What
 	global := what == "GLOBAL VARIABLES"
@@ -202,7 +204,7 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
 	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != p.Host.Client().User:
 		return nil, false, sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
-			WithHint("Users and what they may do stand in the users file: see nextid passwd.").WithMySQL(1141, "42000")
+			WithHint("Users and their rights are in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case what == "CREATE TRIGGER":
 		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
 	case what == "CREATE EVENT":
@@ -271,7 +273,7 @@ func showFilter(p *engine.Planner, t *syntax.ShowMySQL, columns []engine.TableCo
 	return x, s.Frame, err
 }
 
-// planner returns a planner that finds tables while a statement runs.
+// planner returns a planner for look-ups of tables while a statement runs.
 func planner(x *engine.Exec) *engine.Planner {
 	return engine.NewPlanner(x.Host, x.Dialect, "")
 }
@@ -288,6 +290,7 @@ func shownTable(x *engine.Exec, t *syntax.ShowMySQL) (*engine.Table, error) {
 	return x.Host.Table(planner(x), name)
 }
 
+// shownDatabase returns the database that a SHOW names, or the default one.
 func shownDatabase(x *engine.Exec, t *syntax.ShowMySQL) string {
 	if t.In != "" {
 		return t.In
@@ -295,6 +298,7 @@ func shownDatabase(x *engine.Exec, t *syntax.ShowMySQL) string {
 	return databaseName(stateOf(x))
 }
 
+// textRow returns a row of texts.
 func textRow(values ...string) []datum.Value {
 	row := make([]datum.Value, len(values))
 	for i, v := range values {
@@ -303,6 +307,7 @@ func textRow(values ...string) []datum.Value {
 	return row
 }
 
+// showTables makes the rows of SHOW [FULL] TABLES.
 func showTables(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		ts, err := tablesOf(x, shownDatabase(x, t))
@@ -325,8 +330,9 @@ var tableStatusColumns = engine.ColumnList(`
 	Collation:text Checksum:int8 Create_options:text Comment:text Max_index_length:int8
 	Temporary:text`)
 
-// showTableStatus returns what FederatedX and SPIDER look a table up with. A table
-// of a generator that does not exist yet is there as soon as it is asked for.
+// showTableStatus makes the rows of SHOW TABLE STATUS, by which FederatedX and
+// SPIDER look up a table. If LIKE names the table of a generator that does not exist
+// yet, the table has a row, too.
 func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	ts, err := tablesOf(x, shownDatabase(x, t))
 	if err != nil {
@@ -350,8 +356,8 @@ func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, erro
 	return rows, nil
 }
 
-// unescapeLike returns the text that a pattern without wild cards stands for,
-// "" for other patterns. An underscore counts as itself.
+// unescapeLike returns the text that a pattern without wild cards matches, "" for
+// other patterns. An underscore counts as a plain character.
 func unescapeLike(pattern string) string {
 	if strings.Contains(strings.ReplaceAll(pattern, `\%`, ""), "%") {
 		return ""
@@ -359,6 +365,7 @@ func unescapeLike(pattern string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(pattern, `\_`, "_"), `\%`, "%")
 }
 
+// showColumns makes the rows of SHOW [FULL] COLUMNS.
 func showColumns(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 		def, err := shownTable(x, t)
@@ -387,8 +394,8 @@ func showColumns(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Val
 	}
 }
 
-// showCreateView shows our tables as the views they are; those of
-// information_schema are tables.
+// showCreateView makes the row of SHOW CREATE TABLE. nextid's tables are views,
+// those of information_schema are tables, and generators are sequences.
 func showCreateView(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	def, err := shownTable(x, t)
 	if err != nil {
@@ -412,7 +419,7 @@ func showCreateView(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error
 	return [][]datum.Value{textRow(def.Name, text, "utf8mb4", "utf8mb4_general_ci")}, nil
 }
 
-// showCreateFunction shows one of our functions as a stored one.
+// showCreateFunction shows a function of nextid as a stored function.
 func showCreateFunction(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
 	for _, f := range routines(x.Host.Catalog()) {
 		if !strings.EqualFold(f.Name, t.From.Last()) {
@@ -434,6 +441,7 @@ func showCreateDatabase(_ *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, e
 	return [][]datum.Value{textRow(name, "CREATE DATABASE `"+name+"` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */")}, nil
 }
 
+// showGrants shows the session's rights as grants on the database nextid.
 func showGrants(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
 	to := " TO `" + user + "`@`" + host + "`"
@@ -457,6 +465,7 @@ func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	}, nil
 }
 
+// showWarnings makes the rows of SHOW WARNINGS or SHOW ERRORS.
 func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		var rows [][]datum.Value

@@ -12,8 +12,8 @@ import (
 // systemSchemas lists MySQL's own databases. nextid has none of their tables.
 var systemSchemas = map[string]bool{"mysql": true, "performance_schema": true, "sys": true}
 
-// Table finds a table by name. Our tables are in every
-// database but information_schema.
+// Table returns the table that a statement names. nextid's tables are in every
+// database, except information_schema and MySQL's own databases.
 func Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
 	last, database := strings.ToLower(name.Last()), plannedState(p).Database
 	if len(name) > 1 {

@@ -9,8 +9,7 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// textFunctions are MySQL's string functions (manual, 12.8) that clients
-// ask for.
+// textFunctions lists MySQL's string functions (manual, 12.8) that clients use.
 var textFunctions = slices.Concat(
 	alias(textFn("upper", strings.ToUpper), "ucase"),
 	alias(textFn("lower", strings.ToLower), "lcase"), // tdbc::mysql
@@ -36,7 +35,7 @@ var textFunctions = slices.Concat(
 	alias(engine.Function{Name: "substring", Length: lengthOfFirst, Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Does: engine.Eval(substring)}, "substr"),
 )
 
-// alias lists a function under other names, too.
+// alias returns a function under its name and under other names.
 func alias(f engine.Function, names ...string) []engine.Function {
 	out := []engine.Function{f}
 	for _, n := range names {
@@ -46,6 +45,7 @@ func alias(f engine.Function, names ...string) []engine.Function {
 	return out
 }
 
+// textFn makes a function from a function of Go that keeps the number of characters.
 func textFn(name string, f func(string) string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Text), Result: datum.Text, Length: lengthOfFirst,
@@ -53,7 +53,7 @@ func textFn(name string, f func(string) string) engine.Function {
 	}
 }
 
-// concat joins its arguments; bytes where one is binary.
+// concat implements CONCAT. The result is binary if an argument is.
 func concat(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	t := datum.Text
 	for _, e := range es {
@@ -81,6 +81,7 @@ func concat(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, es...), nil
 }
 
+// repeat implements REPEAT.
 func repeat(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, n := a[0].Str, max(a[1].Int, 0)
 	if s != "" && n > engine.MaxTextBytes/int64(len(s)) {
@@ -89,6 +90,7 @@ func repeat(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(strings.Repeat(s, int(n))), nil
 }
 
+// replace implements REPLACE.
 func replace(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	s, what, by := a[0].Str, a[1].Str, a[2].Str
 	switch {
@@ -100,8 +102,8 @@ func replace(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(strings.ReplaceAll(s, what, by)), nil
 }
 
-// substring is SUBSTRING: a negative position counts from the end, position 0 gives
-// "".
+// substring implements SUBSTRING. A negative position counts from the end. Position
+// 0 gives "".
 func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	r := []rune(a[0].Str)
 	from, n := a[1].Int, int64(len(r))
@@ -125,7 +127,7 @@ func substringIndex(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if delimiter == "" {
 		return datum.MakeText(""), nil
 	}
-	from, to := 0, len(s) // of what is between the delimiters that were passed
+	from, to := 0, len(s) // the text between the delimiters found so far
 	for ; n != 0; n += min(max(-n, -1), 1) {
 		if err := x.Work(len(delimiter)); err != nil {
 			return a[0], err
@@ -159,7 +161,8 @@ func locate(s, what string, exact bool) int64 {
 	return 1 + int64(utf8.RuneCountInString(s[:i]))
 }
 
-// lengthOf returns the most characters of a value's text form; 0: not known.
+// lengthOf returns the largest number of characters of a value's text form; 0: not
+// known.
 func lengthOf(e *engine.Expr) int32 {
 	switch e.Type {
 	case datum.Text, datum.Varchar:
@@ -171,6 +174,8 @@ func lengthOf(e *engine.Expr) int32 {
 	}
 	return 0
 }
+
+// The functions below return the length of a result for engine.Function.Length.
 
 func fixedLength(n int32) func([]*engine.Expr) int32 {
 	return func([]*engine.Expr) int32 { return n }

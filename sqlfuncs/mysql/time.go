@@ -10,8 +10,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// timeFunctions are MySQL's date and time functions (manual, 12.7) that clients
-// ask for.
+// timeFunctions lists MySQL's date and time functions (manual, 12.7) that clients
+// use.
 var timeFunctions = slices.Concat(
 	alias(engine.Function{Name: "now", Args: []engine.Argument{{Type: datum.Int8, Optional: true}}, Result: datum.Timestamp, Volatile: engine.Stable, Does: engine.Typed(now)},
 		"current_timestamp"),
@@ -23,7 +23,7 @@ var timeFunctions = slices.Concat(
 	},
 )
 
-// now is NOW and its synonyms, with a precision of 0 to 6 digits.
+// now implements NOW and its synonyms, with a precision of 0 to 6 digits.
 func now(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	digits, unit := int64(0), time.Second
 	if len(es) > 0 {
@@ -41,6 +41,7 @@ func now(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	return e, nil
 }
 
+// convertTZ implements CONVERT_TZ. An unknown time zone gives NULL.
 func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	from, err1 := setting.MySQLZone(a[1].Str)
 	to, err2 := setting.MySQLZone(a[2].Str)
@@ -50,25 +51,26 @@ func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datetimeOf(asUTC(inZone(civilTime(a[0]), from).In(to))), nil
 }
 
-// localNow is the time of the statement in the session's time zone, as if it
-// were UTC.
+// localNow returns the start of the statement as shown in the session's time zone,
+// as a time in UTC.
 func localNow(x *engine.Exec) time.Time { return asUTC(x.Started.In(x.Env().Location)) }
 
-// asUTC returns the clock time that t shows, as a time in UTC.
+// asUTC returns the date and clock time of t as a time in UTC.
 func asUTC(t time.Time) time.Time { return inZone(t, time.UTC) }
 
+// inZone returns the date and clock time of t as a time in a zone.
 func inZone(t time.Time, zone *time.Location) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
 }
 
-// datetimeOf makes a DATETIME of a local time kept as UTC.
+// datetimeOf makes a DATETIME of a time in UTC.
 func datetimeOf(t time.Time) datum.Value {
 	v := datum.TimestampTZFromTime(t)
 	v.Type = datum.Timestamp
 	return v
 }
 
-// civilTime is a DATETIME as a Go time in UTC.
+// civilTime returns a DATETIME as a time in UTC.
 func civilTime(v datum.Value) time.Time {
 	v.Type = datum.TimestampTZ
 	return v.GoTime().UTC()

@@ -11,10 +11,10 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// MySQL's implicit conversions (manual, "Type Conversion in Expression
-// Evaluation"): every value has a text, a number and a truth value. What does not
-// fit is truncated with a warning. Unlike in MySQL, dates and times have no number
-// here.
+// This file has MySQL's implicit conversions (manual, "Type Conversion in Expression
+// Evaluation"). Each value has a text, a number and a truth value. A value that does
+// not fit is truncated with a warning. Unlike in MySQL, dates and times have no
+// number.
 
 // numberKind orders the types in which MySQL computes.
 type numberKind uint8
@@ -36,6 +36,7 @@ func kindOf(t datum.OID) numberKind {
 	return kindDouble
 }
 
+// kindTypes holds the type of each kind of number.
 var kindTypes = [...]datum.OID{kindInt: datum.Int8, kindDecimal: datum.Numeric, kindDouble: datum.Float8}
 
 func isTemporal(t datum.OID) bool {
@@ -51,11 +52,13 @@ func isNumber(t datum.OID) bool {
 	return t == datum.Bool || engine.IsInteger(t) || engine.IsNumber(t)
 }
 
+// truncated returns the warning for a text with more than a number in it.
 func truncated(what, text string) *sqlstate.Error {
 	return sqlstate.New(sqlstate.InvalidText, "Truncated incorrect %s value: '%s'", what, sqlstate.Cut(text, 64))
 }
 
-// cast converts a value to type t.
+// cast converts a value to type t. An integer that does not fit into int4 becomes an
+// int8.
 func cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	if !v.Valid || v.Type == t {
 		return datum.Value{Type: t, Valid: v.Valid, Int: v.Int, Float: v.Float, Str: v.Str, Elems: v.Elems}, nil
@@ -97,7 +100,7 @@ func cannotConvert(from, to datum.OID) error {
 	return sqlstate.New(sqlstate.FeatureNotSupported, "a conversion of %s to %s is not supported by nextid", datum.FormatType(from, -1), datum.FormatType(to, -1))
 }
 
-// TextOf is the text form of a value.
+// TextOf returns the text form of a value.
 func TextOf(x *engine.Exec, v datum.Value) string {
 	switch v.Type {
 	case datum.Bool:
@@ -117,7 +120,8 @@ func TextOf(x *engine.Exec, v datum.Value) string {
 	return string(datum.AppendText(nil, v, x.Env()))
 }
 
-// floatText prints a double: plain up to 15 digits, else 1e20.
+// floatText prints a double: without an exponent up to 15 digits, otherwise like
+// 1e20.
 func floatText(f float64) string {
 	if f == 0 {
 		return "0"
@@ -130,7 +134,7 @@ func floatText(f float64) string {
 	return mantissa + "e" + strconv.Itoa(n)
 }
 
-// leadingNumber is the number that a text begins with.
+// leadingNumber matches the number at the start of a text.
 var leadingNumber = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`)
 
 // numberIn returns the number at the start of a value's text. It warns if more text
@@ -148,6 +152,7 @@ func numberIn(x *engine.Exec, v datum.Value, kind string) string {
 	return number
 }
 
+// floatOf returns a value as a double.
 func floatOf(x *engine.Exec, v datum.Value) float64 {
 	number := v.Str
 	switch {
@@ -162,7 +167,7 @@ func floatOf(x *engine.Exec, v datum.Value) float64 {
 	return f
 }
 
-// decimalTextOf is a value as the text of a DECIMAL.
+// decimalTextOf returns a value as the text of a DECIMAL.
 func decimalTextOf(x *engine.Exec, v datum.Value) string {
 	switch {
 	case v.Type == datum.Numeric:
@@ -180,11 +185,12 @@ func decimalTextOf(x *engine.Exec, v datum.Value) string {
 	return decimalOf(number).String()
 }
 
+// floatDecimal returns a double as the text of a DECIMAL.
 func floatDecimal(f float64) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "0"
 	}
-	if math.Abs(f) >= 1e65 { // MySQL's greatest DECIMAL has 65 digits
+	if math.Abs(f) >= 1e65 { // MySQL's largest DECIMAL has 65 digits
 		f = math.Copysign(math.Nextafter(1e65, 0), f)
 	}
 	return decimalOf(strconv.FormatFloat(f, 'f', -1, 64)).String()
@@ -199,11 +205,13 @@ func decimalOf(text string) datum.Decimal {
 	return n
 }
 
+// outOfRange returns the error for a result beyond int64.
 func outOfRange(text string) error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%s'", sqlstate.Cut(text, 64))
 }
 
-// intOf rounds numbers half away from zero and cuts texts.
+// intOf returns a value as an integer. It rounds numbers half away from zero, and
+// cuts off the fraction of a number in a text.
 func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 	switch {
 	case v.Type == datum.Bool || engine.IsInteger(v.Type):
@@ -236,7 +244,7 @@ func truth(x *engine.Exec, v datum.Value) bool {
 	return floatOf(x, v) != 0
 }
 
-// datePrefix holds what the text of a date or time begins with.
+// datePrefix matches the start of a date or datetime.
 var datePrefix = regexp.MustCompile(`^\s*\d{4}-\d`)
 
 // timeOf parses a date or datetime. An invalid one becomes NULL with a warning.

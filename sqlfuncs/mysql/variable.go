@@ -11,7 +11,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// variable analyses @@name and @name.
+// variable plans @@name and @name.
 func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 	if !e.System {
 		return userVariable(p, e.Name), nil
@@ -51,11 +51,11 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 	return x, nil
 }
 
-// nullVariables are NULL when they have no value.
+// nullVariables lists the variables that are NULL if they have no value.
 var nullVariables = map[string]bool{"character_set_results": true, "secure_file_priv": true, "external_user": true, "proxy_user": true}
 
-// userVariable reads @name. Its type is that of its value now, so that the
-// plan belongs to this session.
+// userVariable plans @name. Its type is that of its present value, so the plan is
+// Private.
 func userVariable(p *engine.Planner, name string) *engine.Expr {
 	p.Private = true
 	now, ok := plannedState(p).Users[name]
@@ -74,7 +74,7 @@ func userVariable(p *engine.Planner, name string) *engine.Expr {
 	return x
 }
 
-// assignVariable is @a := value.
+// assignVariable plans @a := value.
 func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engine.Expr, error) {
 	value, err := p.Expr(s, e.Value)
 	if err == nil {
@@ -109,7 +109,7 @@ func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error
 	var plan []Assignment
 	for i := range items {
 		item := &items[i]
-		if item.Local { // SET TRANSACTION: nothing here depends on it
+		if item.Local { // SET TRANSACTION, which has no effect here
 			continue
 		}
 		a := Assignment{name: item.Name, global: item.Global}
@@ -120,7 +120,7 @@ func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error
 			if err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
-			if a.Def, err = def, settable(def, item.Global, p.Host.Client().Admin); err != nil {
+			if a.Def, err = def, settable(def, item.Global); err != nil {
 				return nil, engine.At(item.Pos, err)
 			}
 		}
@@ -143,7 +143,7 @@ func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error
 }
 
 // settable returns an error for a variable that a session cannot set.
-func settable(def *setting.Definition, global, _ bool) error {
+func settable(def *setting.Definition, global bool) error {
 	switch {
 	case def.Context == "internal":
 		return sqlstate.New(sqlstate.CannotChangeNow, "Variable '%s' is a read only variable", def.Name).WithMySQL(1238, "HY000")
@@ -156,7 +156,8 @@ func settable(def *setting.Definition, global, _ bool) error {
 	return nil
 }
 
-// AssignAll runs SET.
+// AssignAll runs SET. It computes and checks all values before it sets the first
+// one.
 func AssignAll(x *engine.Exec, plan []Assignment) error {
 	type ready struct {
 		Assignment
@@ -210,16 +211,17 @@ func AssignAll(x *engine.Exec, plan []Assignment) error {
 	return nil
 }
 
-// fitsCharset refuses SET NAMES charset COLLATE a collation of another one.
+// fitsCharset returns an error for SET NAMES with a collation of another character
+// set.
 func fitsCharset(x *engine.Exec, name, charset datum.Value) error {
 	has, want := charsetOf(TextOf(x, name)), charsetNamed(TextOf(x, charset))
 	if has == "" || want == "" || has == want {
-		return nil // the assignment says what is wrong
+		return nil // the assignment returns the error for an unknown name
 	}
 	return notOfCharset(TextOf(x, name), want)
 }
 
-// setNames is SET NAMES and SET CHARACTER SET.
+// setNames runs SET NAMES and SET CHARACTER SET.
 func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 	name := "utf8mb4"
 	if !reset {
@@ -243,7 +245,7 @@ func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
 		stateOf(x).LastInsert = n
 		return nil
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
-		return nil // accepted: they are for replaying a binary log
+		return nil // accepted without effect: programs that replay a binary log set them
 	case "character_set_connection":
 		x.Host.Settings().Assign("collation_connection", defaultCollation(value), false)
 	case "collation_connection":
