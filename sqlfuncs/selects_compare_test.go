@@ -23,7 +23,7 @@ var (
 	selectsSeed  = flag.Uint64("seed", 1, "the seed of the first one")
 )
 
-// selectDifferences are the answers that may differ, and why.
+// selectDifferences lists the answers that may differ, with the reason.
 var selectDifferences = []struct {
 	mysql        bool
 	ours, theirs string // how the answers begin
@@ -34,27 +34,27 @@ var selectDifferences = []struct {
 	{true, "error 1235", "", "nextid says that it does not know the form"},
 	{true, "error 1054", "", "MariaDB lets a subquery in ON read the tables before a comma"},
 	{true, "", "error 1406", "MariaDB cuts the texts of a recursion to the length of the first ones"},
-	{true, "", "error 1055", "MariaDB takes a column of a query around for one that is not grouped"},
-	{true, "", "error 1054", "MariaDB lets a subquery in a UNION read fewer of the queries around it"},
+	{true, "", "error 1055", "MariaDB takes a column of an outer query for one that is not grouped"},
+	{true, "", "error 1054", "MariaDB lets a subquery in a UNION read fewer of the outer queries"},
 	{true, "", "error 1146", "MariaDB does not find a WITH item in some subqueries"},
 	{true, "", "error 1235", "MariaDB knows no LIMIT below IN, ANY and ALL"},
-	{false, "error 53200", "", "nextid sorts in memory, of which a session has a bound, PostgreSQL on disk"},
-	{true, "error 1041", "", "nextid sorts in memory, of which a session has a bound, MariaDB on disk"},
-	{false, "error 57014", "", "nextid takes too long: it asks a subquery for each row"},
-	{true, "error 1969", "", "nextid takes too long: it asks a subquery for each row"},
+	{false, "error 53200", "", "nextid sorts in memory, which is limited, PostgreSQL on disk"},
+	{true, "error 1041", "", "nextid sorts in memory, which is limited, MariaDB on disk"},
+	{false, "error 57014", "", "nextid takes too long: it runs a subquery for each row"},
+	{true, "error 1969", "", "nextid takes too long: it runs a subquery for each row"},
 	{false, "", "error 57014", "PostgreSQL takes too long"},
 	{true, "", "error 1969", "MariaDB takes too long"},
 }
 
-// comparison asks two servers the same.
+// comparison sends the same SELECTs to nextid and to a real server.
 type comparison struct {
 	mysql        bool
 	ours, theirs func(t *testing.T, sql string) string
 	third        func(t *testing.T, sql string) string // PostgreSQL's answer to a SELECT of MySQL's dialect
-	written      int                                   // differences that are written down
+	written      int                                   // differences found that are known or explained by third
 }
 
-// comparisons begins one for each dialect.
+// comparisons returns one comparison for each dialect.
 func comparisons(t testing.TB) []*comparison {
 	t.Helper()
 	server := sqltest.NewServer(t, sqltest.Config{Memory: account.Limits{Session: 64 << 20}})
@@ -85,9 +85,10 @@ func comparisons(t testing.TB) []*comparison {
 	}
 }
 
-// Where MariaDB answers otherwise than nextid and PostgreSQL, its optimizer is
-// wrong: its bugs with ANY, with DISTINCT of a constant and others are known.
-// asMySQL and asPostgreSQL let PostgreSQL answer what is written in MySQL's dialect.
+// asMySQL defines functions of MySQL in PostgreSQL. With asPostgreSQL they let
+// PostgreSQL answer SELECTs in MySQL's dialect. A difference from MariaDB is accepted
+// if PostgreSQL agrees with nextid: MariaDB's optimizer has known bugs, such as with
+// ANY and with DISTINCT of a constant.
 const asMySQL = `CREATE FUNCTION my_concat(text, text) RETURNS text STRICT IMMUTABLE LANGUAGE sql AS 'SELECT $1 || $2';
 CREATE FUNCTION my_if(boolean, bigint, bigint) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END'`
 
@@ -100,17 +101,17 @@ func asPostgreSQL(sql string) string {
 	return mysqlIf.ReplaceAllString(mysqlWords.Replace(sql), "my_if(")
 }
 
-// rowsOf is an answer without its columns.
+// rowsOf returns an answer without its columns.
 func rowsOf(answer string) string {
 	_, rows, _ := strings.Cut(answer, "\n")
 	return rows
 }
 
-// zeros are those at the end of a fraction: which of equal values a group or a
-// UNION shows is open.
+// zeros matches zeros at the end of a fraction. Of values such as 1.0 and 1.00, which
+// are equal, a group or a UNION may show either.
 var zeros = regexp.MustCompile(`(?m)(^|\|)(-?\d+)(?:\.0+|(\.\d*[1-9])0+)($|\|)`)
 
-// normal is an answer without what is open.
+// normal removes from an answer what may differ between servers.
 func normal(answer string, ordered bool) string {
 	if code, ok := strings.CutPrefix(answer, sqltest.ErrorPrefix); ok {
 		code, _, _ = strings.Cut(code, " ")
@@ -126,11 +127,12 @@ func normal(answer string, ordered bool) string {
 	return answer
 }
 
-// digits are those of a number from the third behind the point on.
+// digits matches numbers with three decimals or more.
 var digits = regexp.MustCompile(`-?\d+\.\d{3,}`)
 
-// rounded is an answer with two digits behind the point. MariaDB keeps nine digits of
-// avg inside an expression, nextid those that it shows, and PostgreSQL sixteen.
+// rounded returns an answer whose numbers have at most two decimals. Inside an
+// expression MariaDB keeps nine digits of avg, nextid those that it shows, and
+// PostgreSQL sixteen.
 func rounded(answer string, ordered bool) string {
 	return normal(digits.ReplaceAllStringFunc(answer, func(number string) string {
 		f, _ := strconv.ParseFloat(number, 64) // the expression matched
@@ -138,7 +140,7 @@ func rounded(answer string, ordered bool) string {
 	}), ordered)
 }
 
-// check asks one SELECT. It returns the difference, "" where there is none.
+// check compares the answers to one SELECT. It returns the difference, or "".
 func (c *comparison) check(t *testing.T, seed uint64) string {
 	sql, ordered := newSelects(seed, c.mysql).statement()
 	theirs := normal(c.theirs(t, sql), ordered)
@@ -163,7 +165,7 @@ func (c *comparison) check(t *testing.T, seed uint64) string {
 	return fmt.Sprintf("%s\nnextid (seed %d) answers\n%s\nthe real server\n%s", sql, seed, ours, theirs)
 }
 
-// TestSelects asks a few SELECTs, always the same.
+// TestSelects compares a few SELECTs, always the same.
 func TestSelects(t *testing.T) {
 	for _, c := range comparisons(t) {
 		var found []string
@@ -180,7 +182,7 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// FuzzSelects asks others.
+// FuzzSelects compares SELECTs of other seeds.
 func FuzzSelects(f *testing.F) {
 	both := comparisons(f)
 	f.Add(uint64(1))
