@@ -137,6 +137,7 @@ func (s *Session) noteError(err error) {
 	}
 }
 
+// errMaxStatementTime is the cause of a context that ended at max_statement_time.
 var errMaxStatementTime = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted (max_statement_time exceeded)").
 	WithMySQL(1969, "70100")
 

@@ -293,6 +293,7 @@ func (s *Session) StatementContext(ctx context.Context) (context.Context, contex
 	return context.WithCancel(ctx)
 }
 
+// errStatementTimeout is the cause of a context that ended at statement_timeout.
 var errStatementTimeout = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout")
 
 // IdleTimeout returns how long the client may be idle outside a transaction:

@@ -17,6 +17,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
+// errEnded is returned to a session whose user lost access (57P01).
 var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
 	WithDetail("The user was removed, or has another password.")
 

@@ -16,9 +16,9 @@ import (
 type txState uint8
 
 const (
-	txIdle txState = iota
-	txOpen
-	txFailed
+	txIdle   txState = iota // no block
+	txOpen                  // in a block
+	txFailed                // in a block with an error: only COMMIT and ROLLBACK are allowed
 )
 
 // transaction is the transaction block of a session. A rollback restores settings;

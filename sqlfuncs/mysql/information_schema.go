@@ -161,6 +161,7 @@ func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 	return slices.Compact(names)
 }
 
+// schemataRows makes the rows of SCHEMATA.
 func schemataRows(x *engine.Exec, databases []string) ([]record, error) {
 	var out []record
 	for _, name := range databases {
@@ -257,6 +258,8 @@ func tableType(t *engine.Table) string {
 	return "VIEW"
 }
 
+// tablesRows makes the rows of TABLES. All of nextid's tables are views there,
+// except the sequences.
 func tablesRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
 	return len(list), func(i int) record {
@@ -304,6 +307,8 @@ func typeOf(c engine.TableColumn) columnType {
 	return columnType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
 }
 
+// columnsRows makes the rows of COLUMNS, one by one: with many generators there are
+// very many.
 func columnsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
 	n := 0
@@ -353,6 +358,7 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
+// viewsRows makes the rows of VIEWS, which mysqldump reads.
 func viewsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
 	list, err := listTables(x, databases)
 	list = slices.DeleteFunc(list, func(t listedTable) bool { return tableType(t.def) != "VIEW" })
@@ -390,6 +396,7 @@ func routines(known *engine.Catalog) []*engine.Function {
 	return out
 }
 
+// routinesRows makes the rows of ROUTINES. Each database has all functions.
 func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 	var out []record
 	for _, database := range databases {
@@ -413,6 +420,7 @@ func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 	return out, nil
 }
 
+// parametersRows makes the rows of PARAMETERS. Position 0 is the result.
 func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 	var out []record
 	for _, database := range databases {
@@ -447,6 +455,7 @@ func enginesRows(*engine.Exec, []string) ([]record, error) {
 	return []record{{"ENGINE", engine.NextidSchema, "SUPPORT", "DEFAULT", "COMMENT", "Ids from generators", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"}}, nil
 }
 
+// pluginsRows makes the rows of PLUGINS: the authentication methods of the protocol.
 func pluginsRows(*engine.Exec, []string) ([]record, error) {
 	var out []record
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
@@ -478,6 +487,8 @@ func charsetsRows(*engine.Exec, []string) ([]record, error) {
 	return out, nil
 }
 
+// variablesRows makes the rows of GLOBAL_VARIABLES or SESSION_VARIABLES. The global
+// values are those at the start of the session.
 func variablesRows(global bool) rowMaker {
 	return few(func(x *engine.Exec, _ []string) ([]record, error) {
 		var out []record

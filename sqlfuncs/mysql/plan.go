@@ -185,6 +185,7 @@ func comparedAs(l, r *engine.Expr) compared {
 	return compared{t, t == datum.Text && l.Type != datum.Bytea && r.Type != datum.Bytea, l.Letters || r.Letters}
 }
 
+// convert converts one side of a comparison.
 func (c compared) convert(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 	e, err := p.Coerce(e, c.as, datum.ImplicitCast)
 	if err == nil && c.fold {

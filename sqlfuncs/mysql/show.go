@@ -28,6 +28,7 @@ type shown struct {
 // texts returns columns of type text.
 func texts(names ...string) []engine.TableColumn { return typed(datum.Text, names...) }
 
+// typed returns nullable columns of a type.
 func typed(t datum.OID, names ...string) []engine.TableColumn {
 	out := make([]engine.TableColumn, len(names))
 	for i, n := range names {
@@ -452,6 +453,7 @@ func showGrants(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+// showCreateUser shows the session's user without the password.
 func showCreateUser(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
 	return [][]datum.Value{textRow("CREATE USER `" + user + "`@`" + host + "`")}, nil

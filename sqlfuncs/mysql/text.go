@@ -183,6 +183,7 @@ func fixedLength(n int32) func([]*engine.Expr) int32 {
 
 func lengthOfFirst(es []*engine.Expr) int32 { return lengthOf(es[0]) }
 
+// longest returns the largest length of the arguments, 0 if one is not known.
 func longest(es []*engine.Expr) (n int32) {
 	for _, e := range es {
 		length := lengthOf(e)
@@ -194,6 +195,7 @@ func longest(es []*engine.Expr) (n int32) {
 	return n
 }
 
+// sumOfLengths returns the sum of the lengths, 0 if one is not known.
 func sumOfLengths(es []*engine.Expr) (n int32) {
 	for _, e := range es {
 		length := lengthOf(e)

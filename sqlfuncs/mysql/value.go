@@ -39,6 +39,7 @@ func kindOf(t datum.OID) numberKind {
 // kindTypes holds the type of each kind of number.
 var kindTypes = [...]datum.OID{kindInt: datum.Int8, kindDecimal: datum.Numeric, kindDouble: datum.Float8}
 
+// isTemporal reports whether t is a date or a time.
 func isTemporal(t datum.OID) bool {
 	switch t {
 	case datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ:
@@ -96,6 +97,7 @@ func cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, error) {
 	return v, cannotConvert(v.Type, t)
 }
 
+// cannotConvert returns the error for a conversion that nextid lacks.
 func cannotConvert(from, to datum.OID) error {
 	return sqlstate.New(sqlstate.FeatureNotSupported, "a conversion of %s to %s is not supported by nextid", datum.FormatType(from, -1), datum.FormatType(to, -1))
 }

@@ -33,6 +33,7 @@ func always(name string, v datum.Value, types ...datum.OID) engine.Function {
 	return function(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
 }
 
+// typeFunctions holds format_type.
 var typeFunctions = []engine.Function{
 	{
 		Name: "format_type", Args: engine.Args(datum.Oid, datum.Int4), Result: datum.Text, Volatile: engine.Stable, Nullable: true,
@@ -79,6 +80,7 @@ func formatType(oid datum.OID, mod int32) string {
 	return syntax.QuoteIdent(t.name)
 }
 
+// regFunctions lists the functions that find an object by its name.
 var regFunctions = []engine.Function{
 	toReg("to_regclass", datum.RegClass), toReg("to_regtype", datum.RegType), toReg("to_regproc", datum.RegProc),
 	toReg("to_regprocedure", datum.RegProcedure), toReg("to_regnamespace", datum.RegNamespace), toReg("to_regrole", datum.RegRole),

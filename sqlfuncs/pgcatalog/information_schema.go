@@ -124,6 +124,7 @@ func yesOrNo(b bool) string {
 	return "NO"
 }
 
+// schemaTable makes the row of information_schema.tables.
 func schemaTable(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind == 'S' {
 		return nil, nil
@@ -142,6 +143,7 @@ func database(x *engine.Exec) string { return x.Host.Client().Database }
 // owns reports whether the session may see what PostgreSQL shows only to owners.
 func owns(x *engine.Exec) bool { return x.Host.Client().Admin }
 
+// schemaColumns makes the rows of information_schema.columns.
 func schemaColumns(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind == 'S' {
 		return nil, nil
@@ -226,6 +228,8 @@ func datetimePrecision(t datum.OID, mod int) (decimals int64, ok bool) {
 	return 0, false
 }
 
+// schemaView makes the row of information_schema.views. Only administrators see the
+// definition, as only owners do in PostgreSQL.
 func schemaView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'v' {
 		return nil, nil
@@ -240,6 +244,7 @@ func schemaView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, 
 	return [][]datum.Value{t.Row(pairs...)}, nil
 }
 
+// schemaSequence makes the row of information_schema.sequences.
 func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'S' {
 		return nil, nil
@@ -254,6 +259,7 @@ func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Val
 		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.Increment, 10), "cycle_option", "NO")}, nil
 }
 
+// tableView makes the row of pg_tables.
 func tableView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'r' {
 		return nil, nil
@@ -262,6 +268,7 @@ func tableView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, e
 		"hasindexes", false, "hasrules", false, "hastriggers", false, "rowsecurity", false)}, nil
 }
 
+// viewView makes the row of pg_views.
 func viewView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'v' {
 		return nil, nil
@@ -269,6 +276,8 @@ func viewView(_ *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, er
 	return [][]datum.Value{t.Row("schemaname", r.Schema, "viewname", r.Name, "viewowner", roleOwner, "definition", viewDefinition(r.Table))}, nil
 }
 
+// sequenceView makes the row of pg_sequences. It reads the state of the generator
+// from the store.
 func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'S' {
 		return nil, nil
@@ -283,6 +292,7 @@ func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value
 		"max_value", b.highest, "increment_by", b.Increment, "cycle", false, "cache_size", b.Step, "last_value", last)}, err
 }
 
+// listSchemata makes the rows of information_schema.schemata.
 func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range schemaNames() {
@@ -294,6 +304,7 @@ func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // hiddenPassword is shown in place of passwords, as in PostgreSQL.
 const hiddenPassword = "********"
 
+// roleViewRows makes the rows of pg_roles.
 func roleViewRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return roleRowsAs(x, t, func(authid func(column string) datum.Value) []any {
 		pairs := []any{"rolpassword", hiddenPassword}
@@ -307,6 +318,7 @@ func roleViewRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	})
 }
 
+// userRows makes the rows of pg_user: the roles that can log in.
 func userRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return roleRowsAs(x, t, func(authid func(column string) datum.Value) []any {
 		if authid("rolcanlogin").Int == 0 {

@@ -36,6 +36,8 @@ func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
 	}
 }
 
+// visibilityFunctions lists the functions pg_…_is_visible, which psql calls for each
+// object that it lists.
 var visibilityFunctions = []engine.Function{
 	visible("pg_table_is_visible", func(x *engine.Exec, oid uint32) (uint32, error) {
 		r, err := relationByOID(x, oid)
@@ -92,6 +94,8 @@ func viewDef(t datum.OID, more ...datum.OID) engine.Function {
 	})
 }
 
+// definitionFunctions lists the functions that print the definition of an object,
+// and others about objects. pg_dump and psql call them.
 var definitionFunctions = append(slices.Clone(procFunctions),
 	viewDef(datum.Oid), viewDef(datum.Text), viewDef(datum.Oid, datum.Bool), viewDef(datum.Text, datum.Bool), viewDef(datum.Oid, datum.Int4),
 	getExpr(datum.PgNodeTree, datum.Oid), getExpr(datum.PgNodeTree, datum.Oid, datum.Bool),
@@ -225,6 +229,7 @@ func describe(name, catalog string, types []datum.OID, key func(a []datum.Value)
 	})
 }
 
+// descriptionFunctions lists the functions that return a comment on an object.
 var descriptionFunctions = []engine.Function{
 	describe("obj_description", "pg_description", []datum.OID{datum.Oid, datum.Name},
 		func(a []datum.Value) (string, int64, int64) { return a[1].Str, a[0].Int, 0 }),

@@ -107,6 +107,7 @@ func privilegeFamily(name string, more ...datum.OID) []engine.Function {
 	return out
 }
 
+// privilegeFunctions lists the functions on privileges and roles (9.26).
 var privilegeFunctions = slices.Concat(
 	privilegeFamily("has_table_privilege"), privilegeFamily("has_any_column_privilege"),
 	privilegeFamily("has_column_privilege", datum.Text), privilegeFamily("has_column_privilege", datum.Int2),
@@ -153,6 +154,7 @@ var privilegeNames = map[byte]string{
 	'U': "USAGE", 'C': "CREATE", 'T': "TEMPORARY", 'c': "CONNECT", 's': "SET", 'A': "ALTER SYSTEM",
 }
 
+// aclFunctions lists the functions on aclitem.
 var aclFunctions = []engine.Function{
 	function("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		granted, ok := defaultACL[a[0].Str]

@@ -267,6 +267,7 @@ func oidArray(t datum.OID, oids []datum.OID) datum.Value {
 	return datum.MakeArray(t, elems)
 }
 
+// procByOID returns the function with an OID, or nil.
 func procByOID(x *engine.Exec, oid uint32) *proc { return systemOf(x).procs().byOID[oid] }
 
 // procsNamed returns the functions of a name, with or without a schema. The schemas

@@ -199,6 +199,7 @@ func fixedRowOf(row func(s *System, t *engine.Table, r *relation) []datum.Value)
 	return fixedRowsOf(oneRowOf(row))
 }
 
+// classRow makes the row of pg_class.
 func classRow(s *System, t *engine.Table, r *relation) []datum.Value {
 	am := 0
 	if r.Kind == 'r' {
@@ -216,6 +217,7 @@ func classRow(s *System, t *engine.Table, r *relation) []datum.Value {
 		"relispopulated", true, "relreplident", "n")
 }
 
+// attributeRows makes the rows of pg_attribute.
 func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for i, c := range of.Columns {
@@ -237,6 +239,8 @@ func typeRows(s *System, t *engine.Table) [][]datum.Value {
 	return append(fileRows(t), fixedRowsOf(rowTypeRows)(s, t)...)
 }
 
+// rowTypeRows makes the rows of pg_type for a relation's row type and its array
+// type. Sequences have none.
 func rowTypeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, error) {
 	if of.Kind == 'S' {
 		return nil, nil
@@ -312,6 +316,7 @@ func (r *relation) sequenceBounds() (sequenceBounds, error) {
 	return b, nil
 }
 
+// sequenceRows makes the row of pg_sequence.
 func sequenceRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'S' {
 		return nil, nil

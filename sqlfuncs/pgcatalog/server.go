@@ -11,6 +11,7 @@ import (
 // encodingNames maps numbers of PostgreSQL's server encodings to their names.
 var encodingNames = map[int64]string{0: "SQL_ASCII", encodingUTF8: "UTF8", 8: "LATIN1"}
 
+// encodingFunctions lists the functions on encodings, and pg_get_userbyid.
 var encodingFunctions = []engine.Function{
 	function("pg_encoding_to_char", datum.Name, []datum.OID{datum.Int4}, func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.MakeString(datum.Name, encodingNames[a[0].Int]), nil
@@ -49,6 +50,7 @@ func size(name string, types ...datum.OID) engine.Function {
 	return always(name, datum.MakeInt8(0), types...)
 }
 
+// sizeFunctions lists the functions on sizes on disk.
 var sizeFunctions = []engine.Function{
 	size("pg_relation_size", datum.RegClass), size("pg_relation_size", datum.RegClass, datum.Text),
 	size("pg_total_relation_size", datum.RegClass), size("pg_table_size", datum.RegClass),

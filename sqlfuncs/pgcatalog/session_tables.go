@@ -45,6 +45,7 @@ func roleOID(name string) uint32 {
 	return 1<<29 | h>>4
 }
 
+// roleRows makes the rows of pg_authid: PostgreSQL's predefined roles, and roles.
 func roleRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	rows := slices.Clone(systemOf(x).staticRows(t).rows) // the predefined ones
 	for _, r := range systemOf(x).roles() {
@@ -97,6 +98,7 @@ func databaseNames(x *engine.Exec) []string {
 	return slices.Compact(names)
 }
 
+// databaseRows makes the rows of pg_database.
 func databaseRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, name := range databaseNames(x) {
@@ -117,6 +119,7 @@ var settingCategories = map[string]string{
 	"sighup": "Server", "postmaster": "Server", "internal": "Fixed", "": "Session",
 }
 
+// settingRows makes the rows of pg_settings.
 func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, key := range slices.Sorted(maps.Keys(setting.PostgreSQL)) {
@@ -158,6 +161,7 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+// preparedRows makes the rows of pg_prepared_statements.
 func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, st := range sessionOf(x).PreparedStatements() {

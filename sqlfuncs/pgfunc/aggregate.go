@@ -39,6 +39,7 @@ type fold struct {
 	step  func(so, v datum.Value) (datum.Value, error)
 }
 
+// newFold makes an aggregate that combines values with step.
 func newFold(step func(so, v datum.Value) (datum.Value, error)) engine.NewAggregate {
 	return func(t datum.OID) engine.Aggregate { return &fold{value: datum.Null(t), step: step} }
 }
@@ -123,6 +124,7 @@ type stringAgg struct {
 
 func newStringAgg(datum.OID) engine.Aggregate { return new(stringAgg) }
 
+// Add implements engine.Aggregate. It counts the memory of the text before it grows.
 func (s *stringAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
 		return nil
@@ -159,6 +161,8 @@ func newArrayAgg(t datum.OID) engine.Aggregate {
 	return &arrayAgg{array: info.Array}
 }
 
+// Add implements engine.Aggregate. The values may be arrays, which have no array
+// type: that is an error.
 func (g *arrayAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if g.array == 0 {
 		return datum.SeveralDimensions()

@@ -9,6 +9,8 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
+// sumAggregates lists sum. As in PostgreSQL, the sum of int4 is int8 and that of
+// int8 is numeric.
 var sumAggregates = []engine.Function{
 	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
 	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
@@ -53,6 +55,7 @@ func (s *integerSum) Result() (datum.Value, error) {
 	return datum.MakeInt8(s.sum.Int64()), nil
 }
 
+// averageAggregates lists avg of integers and of numeric.
 var averageAggregates = []engine.Function{
 	{Name: "avg", Args: engine.Args(datum.Int2), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
 	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},

@@ -151,6 +151,8 @@ func firstIndex(array datum.Value) int64 {
 	return 1
 }
 
+// generateSubscripts implements generate_subscripts. A dimension other than 1 has no
+// rows.
 func generateSubscripts(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if a[1].Int != 1 {
 		return &engine.SliceRows{}, nil

@@ -69,6 +69,7 @@ func span1(n int, a []datum.Value) (from, to int, err error) {
 	return int(start - 1), int(max(end, start) - 1), nil
 }
 
+// substringText implements substring and substr, which count characters.
 func substringText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	runes := []rune(a[0].Str)
 	from, to, err := span1(len(runes), a[1:])

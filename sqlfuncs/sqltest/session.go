@@ -107,6 +107,7 @@ func (s *Session) QueryAll(ctx context.Context, sql string) ([]Result, error) {
 	return results, err
 }
 
+// batch runs the statements up to the first error.
 func (s *Session) batch(ctx context.Context, sql string) (results []Result, err error) {
 	b, err := s.Simple([]byte(sql))
 	if err != nil {

@@ -49,6 +49,7 @@ type operator struct {
 	word bool // parsed by its first word, not as a plain infix operator
 }
 
+// pgPrecedence holds PostgreSQL's operators that have a level of their own.
 var pgPrecedence = map[string]int{
 	"=": precComparison, "<": precComparison, ">": precComparison,
 	"<=": precComparison, ">=": precComparison, "<>": precComparison,
@@ -57,6 +58,7 @@ var pgPrecedence = map[string]int{
 	"^": precPower,
 }
 
+// mysqlPrecedence holds all of MySQL's operators that are no words.
 var mysqlPrecedence = map[string]int{
 	"||": precOr, "&&": precAnd, "<=>": precComparison,
 	"=": precComparison, "<": precComparison, ">": precComparison,
@@ -67,6 +69,7 @@ var mysqlPrecedence = map[string]int{
 	"^": precPower, "->": precCollateMySQL, "->>": precCollateMySQL,
 }
 
+// pgWordPrecedence holds the words that continue an expression in PostgreSQL.
 var pgWordPrecedence = map[string]int{
 	"or": precOr, "and": precAnd, "is": precIs, "isnull": precIs, "notnull": precIs,
 	"not": precPredicate, "in": precPredicate, "like": precPredicate, "ilike": precPredicate,
@@ -74,6 +77,7 @@ var pgWordPrecedence = map[string]int{
 	"operator": precOther, "at": precAtTimeZone, "collate": precCollate,
 }
 
+// mysqlWordPrecedence holds the words that continue an expression in MySQL.
 var mysqlWordPrecedence = map[string]int{
 	"or": precOr, "xor": precXor, "and": precAnd, "is": precComparison,
 	"not": precPredicate, "in": precPredicate, "like": precPredicate,

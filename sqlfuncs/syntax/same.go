@@ -55,6 +55,8 @@ func inside(v reflect.Value) reflect.Value {
 	return v
 }
 
+// structs compares two structs. It skips positions and source texts; the Text of a
+// Literal is its value.
 func (s sameness) structs(a, b reflect.Value) bool {
 	t := a.Type()
 	switch {
