@@ -100,7 +100,8 @@ func (v *Variables) Before() Saved {
 	return v.Save()
 }
 
-// Chain sets the modes of the transaction that over was saved in, for AND CHAIN.
+// Chain gives a new transaction the modes of the one before it, for AND CHAIN. over
+// was saved in that one.
 func (v *Variables) Chain(over Saved) {
 	for name := range modeDefaults {
 		if mode, ok := over.local[name]; ok {
