@@ -16,7 +16,7 @@ func (p *program) checkConfigCommand() *cobra.Command {
 		Short: "Check a configuration file",
 		Long: "Check a configuration file and the files that it names (users, host rules, certificates,\n" +
 			"passwords), and print everything that is wrong with them, one mistake a line, or ok. Run it\n" +
-			"as the user that runs the server. Neither the environment nor the store is looked at.",
+			"as the user that runs the server. It reads neither the environment nor the store.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {

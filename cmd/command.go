@@ -1,3 +1,10 @@
+// Package cmd implements the command line of nextid. Main runs it. A program that
+// extends nextid calls Main with options of its own.
+//
+// Each file holds one command. A program holds everything that a command may touch:
+// arguments, environment, streams. Commands return errors; run prints them with a
+// hint (failure.go) and returns the exit code. The flags of settings come from
+// package server.
 package cmd
 
 import (
@@ -17,8 +24,8 @@ import (
 	"nextid/server"
 )
 
-// Main runs the command line of this process with a server that is built of the
-// options, and returns the exit code.
+// Main runs the command line of this process and returns the exit code. The options
+// are the parts of the server.
 func Main(options ...server.Option) int {
 	p := &program{
 		build: server.NewBuild(options...),
@@ -27,8 +34,8 @@ func Main(options ...server.Option) int {
 	return p.run(stopContext())
 }
 
-// stopContext ends with the first SIGTERM or SIGINT, which asks for a drain.
-// The second one ends the process at once.
+// stopContext returns a context that ends with the first SIGTERM or SIGINT, which
+// starts a drain. The second signal ends the process at once.
 func stopContext() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -42,7 +49,7 @@ func stopContext() context.Context {
 	return ctx
 }
 
-// program is one run of the command line, with everything it may touch.
+// program is one run of the command line, with everything that it may touch.
 type program struct {
 	build   *server.Build
 	args    []string
@@ -51,11 +58,11 @@ type program struct {
 	stdout  io.Writer
 	stderr  io.Writer
 
-	logFormat string // of a server whose configuration was read
+	logFormat string // of a server, once its configuration has been read
 }
 
-// logsJSON reports whether errors are to be lines of JSON: a collector of logs
-// reads them, those of a command line that cannot be understood as well.
+// logsJSON reports whether errors are printed as lines of JSON, for collectors of
+// logs. If the flags of serve cannot be parsed, their --log-format still counts.
 func (p *program) logsJSON() bool {
 	if p.logFormat != "" {
 		return p.logFormat == server.LogJSON
@@ -71,7 +78,7 @@ func (p *program) logsJSON() bool {
 	return len(p.args) > 0 && p.args[0] == "serve" && strings.EqualFold(format, server.LogJSON)
 }
 
-// run executes the command and returns the exit code.
+// run executes the command, prints its error and returns the exit code.
 func (p *program) run(ctx context.Context) int {
 	root := p.rootCommand()
 	root.SetArgs(p.args)
@@ -136,13 +143,13 @@ func (p *program) serveCommand() *cobra.Command {
 		},
 	}
 	flags.Register(cmd.Flags())
-	// Not settings: what is accepted once must not be accepted forever.
+	// These are not settings: what is accepted once must not be accepted forever.
 	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/stores.md")
 	cmd.Flags().BoolVar(&once.Clock, "accept-clock", false, "accept, this once, a clock that is further ahead of the embedded store than clock_jump")
 	return cmd
 }
 
-// serve runs a server until ctx ends. SIGHUP makes it read its configuration
+// serve runs a server until ctx ends. On SIGHUP the server reads its configuration
 // again.
 func (p *program) serve(ctx context.Context, c server.Config) error {
 	s, err := server.New(c)
@@ -165,6 +172,7 @@ func (p *program) serve(ctx context.Context, c server.Config) error {
 	return s.Run(ctx)
 }
 
+// noArgs refuses arguments. It suggests a command instead of an unknown one.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -179,7 +187,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[0]))
 }
 
-// usageFailure is a command line that cannot be understood.
+// usageFailure returns the error of a command line that cannot be parsed.
 func usageFailure(cmd *cobra.Command, what string) error {
 	return &usageError{what, fmt.Sprintf("See %s -h.", cmd.CommandPath())}
 }

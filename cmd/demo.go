@@ -21,7 +21,7 @@ import (
 	"nextid/sqlfuncs"
 )
 
-// demoStatements are drawn from in turn, each about so often a second.
+// demoStatements are executed perSecond times a second on average.
 var demoStatements = []struct {
 	text      string
 	perSecond float64
@@ -35,10 +35,10 @@ func (p *program) demoCommand() *cobra.Command {
 	quiet := false
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run a server that forgets everything, with a little traffic, and open its page",
+		Short: "Run a server in memory, with a little traffic, and open its page",
 		Long: "Run a server in memory with three generators, draw from them a few times a second, and open the\n" +
-			"page. It takes the default addresses, or others where those are in use. Ctrl-C ends it, and with\n" +
-			"it all it knew: its ids are for looking at.",
+			"page. It takes the default addresses, or others where those are in use. Ctrl-C ends it. It stores\n" +
+			"nothing: a later demo can issue the same ids.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := demoConfig(p.build)
@@ -69,7 +69,7 @@ func (p *program) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demoConfig is the configuration of a demo. Nothing of it touches the disk.
+// demoConfig returns the configuration of a demo. It writes nothing to disk.
 func demoConfig(b *server.Build) (server.Config, error) {
 	c := b.Config()
 	c.Store, c.Users = server.StoreURL{Scheme: server.StoreMemory}, server.UsersOff
@@ -88,7 +88,8 @@ func demoConfig(b *server.Build) (server.Config, error) {
 	return c, nil
 }
 
-// freeAddress is an address, or the same with another port if it is taken.
+// freeAddress returns address, or the same host with a free port if the port is
+// taken.
 func freeAddress(address string) (string, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -106,8 +107,8 @@ func freeAddress(address string) (string, error) {
 
 func pageURL(a server.Address) string { return "http://" + a.Address + "/" }
 
-// openPage opens a page where there is a screen; elsewhere its address stands
-// in the ready message.
+// openPage opens a page where there is a display. Elsewhere the user finds its
+// address below the ready line.
 func openPage(ctx context.Context, url string) {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {
@@ -120,10 +121,10 @@ func openPage(ctx context.Context, url string) {
 			return
 		}
 	}
-	_ = exec.CommandContext(ctx, name, args...).Run() // without a browser the server is still there
+	_ = exec.CommandContext(ctx, name, args...).Run() // the server runs without a browser, too
 }
 
-// drawForDemo draws until its context ends.
+// drawForDemo draws ids until ctx ends or the server stops.
 func drawForDemo(ctx context.Context, sql *sqlfuncs.Server) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -137,7 +138,7 @@ func drawForDemo(ctx context.Context, sql *sqlfuncs.Server) {
 			for _, s := range demoStatements {
 				for range int(passed*s.perSecond + rand.Float64()) {
 					if err := demoDraw(ctx, sql, s.text); err != nil {
-						return // it stops, and this is no client who would be told
+						return // the server stops
 					}
 				}
 			}
@@ -145,6 +146,7 @@ func drawForDemo(ctx context.Context, sql *sqlfuncs.Server) {
 	}
 }
 
+// demoDraw executes one statement in a session of its own.
 func demoDraw(ctx context.Context, sql *sqlfuncs.Server, text string) error {
 	session, err := sql.NewSession(sqlfuncs.SessionOptions{User: "demo", Database: "nextid", Admin: true})
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 // Exit codes of the program.
 const (
 	exitOK     = 0
-	exitFailed = 1 // it was understood and did not work
-	exitUsage  = 2 // the command line was not understood
+	exitFailed = 1 // the command failed
+	exitUsage  = 2 // the command line could not be parsed
 )
 
-// usageError is a command line that cannot be understood.
+// usageError is the error of a command line that cannot be parsed.
 type usageError struct{ what, hint string }
 
 func (e *usageError) Error() string { return e.what }
 
-// printFailure writes err to w and returns the exit code. Mistakes in the
-// configuration come one a line, without a prefix that would repeat.
+// printFailure writes err to w and returns the exit code. Each mistake in the
+// configuration gets a line of its own.
 func printFailure(w io.Writer, err error) int {
 	if err == nil {
 		return exitOK
@@ -42,7 +42,7 @@ func printFailure(w io.Writer, err error) int {
 	return code
 }
 
-// logFailure is printFailure in the form of a log of JSON.
+// logFailure is printFailure for a log of JSON.
 func logFailure(w io.Writer, err error) int {
 	log := slog.New(slog.NewJSONHandler(w, nil))
 	if mistakes, ok := errors.AsType[server.Mistakes](err); ok {
@@ -56,7 +56,7 @@ func logFailure(w io.Writer, err error) int {
 	return code
 }
 
-// advice returns what to do about an error, and the exit code it stands for.
+// advice returns the hint of an error, and its exit code.
 func advice(err error) (hint string, code int) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return u.hint, exitUsage

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// migrateCommand is the parent of the commands that change a database's
-// schema: one below it for each purpose.
+// migrateCommand returns the parent of the commands that change a database's
+// schema. There is one for each purpose.
 func (p *program) migrateCommand() *cobra.Command {
 	cmd := parentCommand("migrate", "Create, upgrade or remove what nextid needs in a database", "")
 	cmd.AddCommand(p.migrateStoreCommand(), p.migrateForeignCommand(), p.migrateShardsCommand(), p.migrateFeedCommand())
@@ -21,8 +21,8 @@ func parentCommand(use, short, long string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 }
 
-// progressLine returns a function that shows a line on the terminal in the place of
-// the one before, nil where standard error is no terminal.
+// progressLine returns a function that replaces the last line of the terminal, or nil
+// if standard error is no terminal.
 func (p *program) progressLine() func(line string) {
 	terminal, ok := p.stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(terminal.Fd())) {
@@ -32,7 +32,7 @@ func (p *program) progressLine() func(line string) {
 	return func(line string) { fmt.Fprint(terminal, erase+line) }
 }
 
-// printEach prints what a status has found, a line each.
+// printEach prints a line for each finding of a status command.
 func (p *program) printEach(kind string, found []string) {
 	for _, text := range found {
 		fmt.Fprintf(p.stdout, "%s: %s\n", kind, text)

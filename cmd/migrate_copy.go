@@ -13,9 +13,9 @@ func (p *program) storeCopyCommand() *cobra.Command {
 		Use:   "copy [--data DIR | --store sqlite:FILE] --to URL",
 		Short: "Copy the embedded store of a stopped server to a shared one, and go on there",
 		Long: "Copy the names and reservations of an embedded store, whose server has been stopped, to a\n" +
-			"shared store that is empty (after nextid migrate store up). No id is repeated: everything goes\n" +
-			"on in the shared store where it ended, which is read back, and the embedded store gives no\n" +
-			"ids any more. A copy that was interrupted is no store for anybody until the command has run\n" +
+			"shared store that is empty (after nextid migrate store up). No id is repeated: each generator\n" +
+			"goes on in the shared store where it ended, and the embedded store issues no more ids. The copy\n" +
+			"is read back and compared. No server starts on a copy that was interrupted: run the command\n" +
 			"again. The password of the shared store comes from the URL or from " + storePasswordEnv + ".",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,7 +33,7 @@ func (p *program) storeCopyCommand() *cobra.Command {
 			if !target.Store.Shared() || config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
 				return usageFailure(cmd, "an embedded store is copied to a shared one: --data DIR --to "+p.build.Schemes()[0])
 			}
-			target.Data = "" // no high-water marks: this is no server
+			target.Data = "" // only a server keeps high-water marks
 			return server.CopyStore(cmd.Context(), config, target, p.stdout)
 		},
 	}

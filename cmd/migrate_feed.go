@@ -12,7 +12,7 @@ import (
 	"nextid/server"
 )
 
-// feedFlags are the flags of migrate feed.
+// feedFlags holds the flags of migrate feed.
 type feedFlags struct {
 	dsn, column, name []string
 	server            string
@@ -60,13 +60,14 @@ func (p *program) migrateFeedCommand() *cobra.Command {
 	return cmd
 }
 
+// register adds the flags that all commands of migrate feed have.
 func (f *feedFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.dsn, "dsn", nil, "a database, as `URL`: postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE; once for each")
 	cmd.Flags().StringArrayVar(&f.column, "column", nil, "`TABLE.COLUMN` or SCHEMA.TABLE.COLUMN, or the name of a sequence; may be repeated")
 	cmd.Flags().StringArrayVar(&f.name, "name", nil, "`GENERATOR` that feeds it; once for each --column, in their order")
 }
 
-// withFeed runs a command with what its flags say.
+// withFeed checks the flags and calls run with their options.
 func (p *program) withFeed(cmd *cobra.Command, f *feedFlags, run func(context.Context, feed.Options) error) error {
 	switch {
 	case len(f.dsn) == 0:
@@ -96,7 +97,8 @@ func (p *program) withFeed(cmd *cobra.Command, f *feedFlags, run func(context.Co
 	return run(cmd.Context(), o)
 }
 
-// feedStatus prints where the sequences stand.
+// feedStatus prints block and position of each sequence. It returns an error if
+// sequences may collide or end.
 func (p *program) feedStatus(ctx context.Context, o feed.Options) error {
 	r, err := feed.Status(ctx, o)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"nextid/server"
 )
 
-// foreignFlags are the flags of migrate foreign.
+// foreignFlags holds the flags of migrate foreign.
 type foreignFlags struct {
 	dsn     []string
 	server  string
@@ -25,9 +25,10 @@ type foreignFlags struct {
 	fill    []string
 	layout  []string
 	unasked bool
-	only    bool // functions that ask no server
+	only    bool // install only functions that ask no server
 }
 
+// registerServer adds the flags of the commands up and print.
 func (f *foreignFlags) registerServer(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.server, "server", "",
 		"`URL` of the nextid server as the database reaches it (default: as installed, else postgres://nextid@127.0.0.1:5433/nextid); HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
@@ -38,7 +39,7 @@ func (f *foreignFlags) registerServer(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.fill, "fill", nil, "MySQL: make a trigger that fills `TABLE.COLUMN=GENERATOR`; may be repeated")
 }
 
-// config reads what up installs.
+// config returns what up installs.
 func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
 	c := foreign.Config{
 		Password: server.LookupEnv(environ, server.ForeignPasswordEnv), Grant: f.grant, Unasked: f.unasked,
@@ -71,8 +72,8 @@ func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
 	return c, err
 }
 
-// readLayout reads the layout in the options of a generator. ok is false where
-// its numbers do not hold a time as they are.
+// readLayout reads the layout in the options of a generator. ok is false if its
+// numbers do not contain the time in plain form.
 func readLayout(generator string, options []byte) (found foreign.Layout, ok bool) {
 	var o struct {
 		layout.Pinned
@@ -88,7 +89,7 @@ func readLayout(generator string, options []byte) (found foreign.Layout, ok bool
 	return foreignLayout(generator, l), true
 }
 
-// foreignLayout describes a layout to package foreign.
+// foreignLayout converts a layout for package foreign.
 func foreignLayout(name string, l *layout.Layout) foreign.Layout {
 	f := foreign.Layout{For: name, Name: l.Name, Epoch: l.Epoch, Unit: l.Unit, Signed: l.Signed}
 	for _, field := range l.Fields {
@@ -106,7 +107,7 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n"+
 			"The password for the server comes from "+server.ForeignPasswordEnv+"; that for the database from the URL,\n"+
 			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md.")
-	// one is a command that gets its flags.
+	// one adds a command with its flags.
 	one := func(use, short string, run func(cmd *cobra.Command, f *foreignFlags) error) (*cobra.Command, *foreignFlags) {
 		f := &foreignFlags{}
 		sub := &cobra.Command{Use: use + " --dsn URL", Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
@@ -147,6 +148,7 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 	return cmd
 }
 
+// foreignUp installs in each database, and prints whether the server answers.
 func (p *program) foreignUp(cmd *cobra.Command, f *foreignFlags) error {
 	config, err := f.config(p.environ)
 	if err != nil {
@@ -189,8 +191,8 @@ func (p *program) foreignPrint(_ *cobra.Command, f *foreignFlags) error {
 	return nil
 }
 
-// each opens one database after the other. A failure names its database and
-// does not keep the others from their turn.
+// each calls do for one database after the other. An error names its database and
+// does not stop the others.
 func (f *foreignFlags) each(cmd *cobra.Command, do func(ctx context.Context, dsn string, db foreign.Database) error) error {
 	var failures []error
 	for _, dsn := range f.dsn {
@@ -214,6 +216,7 @@ func (f *foreignFlags) one(ctx context.Context, dsn string, do func(context.Cont
 	return errors.Join(do(ctx, dsn, db), db.Close())
 }
 
+// foreignHint returns the hint of an error of package foreign.
 func foreignHint(err error) string {
 	if e, ok := errors.AsType[*foreign.Error](err); ok {
 		return e.Hint
@@ -221,7 +224,7 @@ func foreignHint(err error) string {
 	return ""
 }
 
-// foreignAnswer says whether the server answered the database.
+// foreignAnswer returns whether the server answered the database, as text.
 func foreignAnswer(s foreign.Status) string {
 	if s.Asked != nil {
 		return "no: " + server.OneLine(s.Asked.Error())
@@ -229,6 +232,8 @@ func foreignAnswer(s foreign.Status) string {
 	return fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
 }
 
+// printForeignStatus prints the state of a database. It returns an error unless
+// everything is installed and the server answers.
 func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
 	switch {

@@ -13,15 +13,15 @@ import (
 	"nextid/server"
 )
 
-// shardsFlags are the flags of migrate shards.
+// shardsFlags holds the flags of migrate shards.
 type shardsFlags struct {
-	dsn             []string
-	add             string
-	dry, rows, some bool // some: rows was given
+	dsn                  []string
+	add                  string
+	dry, rows, rowsGiven bool
 	shards.Options
 }
 
-// registerChange adds the flags of commands that make a database a shard.
+// registerChange adds the flags of commands that turn a database into a shard.
 func (f *shardsFlags) registerChange(set *pflag.FlagSet) {
 	set.DurationVar(&f.Wait, "wait", time.Minute, "how long to wait for sessions that are older than the change, and for locks")
 	set.BoolVar(&f.Kill, "kill", false, "end the older sessions that are left then")
@@ -29,14 +29,15 @@ func (f *shardsFlags) registerChange(set *pflag.FlagSet) {
 
 func (f *shardsFlags) registerIncrement(set *pflag.FlagSet) {
 	f.registerChange(set)
-	set.Int64Var(&f.Increment, "increment", 0, "`N` of all shards (default: as many as there are); a greater one leaves room for more")
+	set.Int64Var(&f.Increment, "increment", 0, "`N` of all shards (default: as many as there are); a greater one allows more shards later")
 }
 
 func (f *shardsFlags) registerDry(set *pflag.FlagSet) {
 	set.BoolVar(&f.dry, "dry-run", false, "print what would be run and where, and change nothing")
 }
 
-// urls are the given URLs with the password from the environment.
+// urls returns the URLs with the password from the environment, where they have
+// none.
 func (p *program) urls(given ...string) []string {
 	var urls []string
 	for _, url := range given {
@@ -45,12 +46,12 @@ func (p *program) urls(given ...string) []string {
 	return urls
 }
 
-// withPassword is a URL with the password of a variable, where it has none.
+// withPassword returns the URL with the password in a variable, unless it has one.
 func (p *program) withPassword(url, variable string) string {
 	return server.StoreURL{URL: url}.WithPassword(server.LookupEnv(p.environ, variable))
 }
 
-// shardsOptions reads the flags.
+// shardsOptions returns the options that the flags give.
 func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Options, error) {
 	o := f.Options
 	o.Out, o.Progress = p.stdout, p.progressLine()
@@ -60,7 +61,7 @@ func (p *program) shardsOptions(cmd *cobra.Command, f *shardsFlags) (shards.Opti
 	switch {
 	case f.rows:
 		o.Rows = shards.RowsAll
-	case f.some:
+	case f.rowsGiven:
 		o.Rows = shards.RowsNone
 	}
 	if f.dry {
@@ -77,11 +78,11 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 			"  nextid migrate shards status  --dsn … --dsn … --dsn …\n"+
 			"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n"+
 			"Passwords come from the URLs or from "+server.ShardsPasswordEnv+". See docs/shards.md.")
-	// one is a command that gets the URLs of its shards and the options.
+	// one adds a command with its flags. run gets the URLs of the shards.
 	one := func(use, short string, run func(cmd *cobra.Command, f *shardsFlags, urls []string, o shards.Options) error, register ...func(*shardsFlags, *pflag.FlagSet)) *cobra.Command {
 		f := &shardsFlags{}
 		sub := &cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			f.some = cmd.Flags().Changed("rows")
+			f.rowsGiven = cmd.Flags().Changed("rows")
 			o, err := p.shardsOptions(cmd, f)
 			if err != nil {
 				return err
@@ -131,6 +132,8 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 	return cmd
 }
 
+// printShards prints a report. It returns an error if there are problems, or if
+// something was not checked.
 func (p *program) printShards(r shards.Report, o shards.Options) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "shard\tdatabase\tserver\tcolumn\toffset\tincrement\tnext id")

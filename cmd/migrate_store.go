@@ -15,11 +15,11 @@ import (
 	"nextid/server"
 )
 
-// storePasswordEnv holds the password for a shared store. It has no flag: the
-// arguments of a process can be read by everybody on its machine.
+// storePasswordEnv holds the password of a shared store. It has no flag: every user
+// of a machine can read the arguments of its processes.
 const storePasswordEnv = server.EnvPrefix + "STORE_PASSWORD"
 
-// migrateTimeout bounds one command.
+// migrateTimeout bounds one command on one database.
 const migrateTimeout = time.Minute
 
 func (p *program) migrateStoreCommand() *cobra.Command {
@@ -38,6 +38,7 @@ func (p *program) migrateStoreCommand() *cobra.Command {
 	return cmd
 }
 
+// storeSchemaCommand returns a command that calls run for each --dsn.
 func (p *program) storeSchemaCommand(use, short string, run func(context.Context, server.StoreURL, shared.Schema) error) *cobra.Command {
 	var dsns []string
 	cmd := &cobra.Command{
@@ -58,7 +59,7 @@ func (p *program) storeSchemaCommand(use, short string, run func(context.Context
 	return cmd
 }
 
-// withSchema runs one command on one database.
+// withSchema calls run with the schema of one database.
 func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Context, server.StoreURL, shared.Schema) error) error {
 	u, err := p.build.StoreURL(url)
 	if err != nil {
@@ -84,7 +85,7 @@ func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Co
 	return fmt.Errorf("%s: %w", u, dsn.Plain(err))
 }
 
-// unreachable is the error of a database to which no connection can be made.
+// unreachable returns the error for a database to which no connection can be made.
 func unreachable(name string, err error) error {
 	if e, ok := errors.AsType[*generator.Error](err); ok {
 		err = e.Cause
@@ -95,7 +96,7 @@ func unreachable(name string, err error) error {
 	}
 }
 
-// storeUpCommand is that of the others, with --grant.
+// storeUpCommand returns the command up, which also has the flag --grant.
 func (p *program) storeUpCommand() *cobra.Command {
 	var users []string
 	cmd := p.storeSchemaCommand("up", "Install or upgrade what servers need", func(ctx context.Context, u server.StoreURL, s shared.Schema) error {

@@ -24,10 +24,10 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// isoMillis prints times as parse_id does: ISO 8601, UTC, milliseconds.
+// isoMillis is the format of times in parse_id: ISO 8601, UTC, milliseconds.
 const isoMillis = "2006-01-02T15:04:05.000Z"
 
-// parseFlags are the flags of the parse command.
+// parseFlags holds the flags of the parse command.
 type parseFlags struct {
 	settings *server.Flags
 	layout   string
@@ -35,11 +35,11 @@ type parseFlags struct {
 	json     bool
 }
 
-// check accepts exactly one id, and one way to name its layout.
+// check accepts one id, and at most one of --layout and --name.
 func (f *parseFlags) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usageFailure(cmd, "which id?")
+		return usageFailure(cmd, "ID is missing")
 	case len(args) > 1:
 		return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[1]))
 	case f.layout != "" && f.name != "":
@@ -53,10 +53,10 @@ func (p *program) parseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "parse ID",
 		Short: "Take an id apart",
-		Long: "Take an id apart: when, by which worker and as which one in its tick it was made. No server is\n" +
-			"asked. The layout is --layout, or that of a generator (--name), which is read from the store\n" +
-			"while no server uses it; its text form and scatter are undone. UUIDs, ULIDs, KSUIDs, XIDs and\n" +
-			"TypeIDs say what they are. --json prints what parse_id returns.",
+		Long: "Take an id apart: its time, its worker id and its sequence number. No server is asked. The\n" +
+			"layout is --layout, or that of a generator (--name), which is read from the store while no\n" +
+			"server uses it; its text form and scatter are undone. UUIDs, ULIDs, KSUIDs, XIDs and TypeIDs\n" +
+			"need no layout. --json prints what parse_id returns.",
 		Args: flags.check,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			parts, err := p.explain(cmd.Context(), flags, args[0])
@@ -74,8 +74,8 @@ func (p *program) parseCommand() *cobra.Command {
 	return cmd
 }
 
-// explain takes apart an id of the generator, or else of the layout, that the
-// command line names. Without either, a text may say what it is.
+// explain takes an id apart by the generator or the layout that the flags name.
+// Without these flags the form of a text determines its kind.
 func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (generator.Parts, error) {
 	if flags.name != "" {
 		cfg, err := flags.settings.Load(p.environ)
@@ -92,7 +92,7 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 	if u, ok := uuid.Parse(id); ok {
 		return u.Explain(), nil
 	}
-	if parts, ok := uuid.ExplainText(id); ok && (err != nil || len(id) > 19) { // as parse_id has it
+	if parts, ok := uuid.ExplainText(id); ok && (err != nil || len(id) > 19) { // parse_id takes up to 19 digits for a number, too
 		return parts, nil //nolint:nilerr // it is no number
 	}
 	if err != nil {
@@ -108,12 +108,12 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 	return l.Explain(n)
 }
 
-// explainDefined takes apart an id of a generator that does not run.
+// explainDefined takes an id of a generator apart, without a running generator.
 func (p *program) explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
 	kinds := p.build.Kinds(layout.Default)
 	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == d.Kind }); i >= 0 {
 		if k, ok := generator.KindAs[generator.TextKind](kinds[i]); ok {
-			gen, err := k.Open(ctx, d) // these need no store
+			gen, err := k.Open(ctx, d) // kinds of texts need no store
 			if err != nil {
 				return generator.Parts{}, err
 			}
@@ -147,8 +147,8 @@ func (p *program) explainDefined(ctx context.Context, d generator.Definition, id
 	return generator.Parts{}, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
 }
 
-// storedDefinition reads a generator's definition from the store. The embedded
-// store can be read by one process at a time only.
+// storedDefinition reads a generator's definition from the store. An embedded store
+// can be opened by one process at a time.
 func storedDefinition(ctx context.Context, cfg server.Config, name string) (generator.Definition, error) {
 	url := cfg.Store.In(cfg.Data)
 	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,7 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 		}
 	}
 	if url.Shared() {
-		cfg.Data = "" // it is only read: no high-water marks are kept
+		cfg.Data = "" // only a server keeps high-water marks
 	}
 	store, err := cfg.OpenStore(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -171,6 +171,7 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 	return store.Defined(ctx, name)
 }
 
+// printParts prints the parts of an id as a table, or as parse_id does.
 func (p *program) printParts(id string, parts generator.Parts, asJSON bool) error {
 	if asJSON {
 		_, err := fmt.Fprintln(p.stdout, ids.PartsJSON(parts))

@@ -18,7 +18,7 @@ import (
 	"nextid/wire/auth"
 )
 
-// passwdOptions are the flags of passwd.
+// passwdOptions holds the flags of passwd.
 type passwdOptions struct {
 	settings           *server.Flags
 	admin, noAdmin     bool
@@ -38,7 +38,7 @@ func (p *program) passwdCommand() *cobra.Command {
 			"A running server reads the file again on SIGHUP.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageFailure(cmd, "which user? Give one name")
+				return usageFailure(cmd, "give one USER")
 			}
 			return nil
 		},
@@ -54,7 +54,7 @@ func (p *program) passwdCommand() *cobra.Command {
 	return cmd
 }
 
-// passwd is the command.
+// passwd implements the command. It asks for the password before it locks the file.
 func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) error {
 	if err := auth.CheckUserName(name); err != nil {
 		return usageFailure(cmd, err.Error())
@@ -82,11 +82,11 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 			return err
 		}
 	}
-	// Another passwd may have changed the file while the password was typed.
+	// Another passwd may have changed the file meanwhile: edit reads it again.
 	return server.EditPrivate(file, func() error { return p.edit(file, name, password, config.NativePassword, o) })
 }
 
-// edit changes, adds or removes the user.
+// edit adds, changes or removes the user. Its caller holds the lock of the file.
 func (p *program) edit(file, name, password string, native bool, o *passwdOptions) error {
 	text, users, err := readUsersFile(file)
 	if err != nil {
@@ -108,17 +108,17 @@ func (p *program) edit(file, name, password string, native bool, o *passwdOption
 	case o.remove && users.Len() == 1:
 		return &server.Error{
 			Message: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
-			Hint:    "Add another user first. To let everybody in, start the server with --users off.",
+			Hint:    "Add another user first. To accept every login, start the server with --users off.",
 		}
 	}
 	if err := server.WritePrivate(file, []byte(edited)); err != nil {
 		return &server.Error{Message: fmt.Sprintf("write %s: %s", file, server.RootCause(err)), Cause: err}
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", whatWasDone(name, user, found), file)
+	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", describeChange(name, user, found), file)
 	return err
 }
 
-func whatWasDone(name string, user *auth.User, found bool) string {
+func describeChange(name string, user *auth.User, found bool) string {
 	switch {
 	case user == nil:
 		return fmt.Sprintf("removed user %q", name)
@@ -139,8 +139,7 @@ func kindOfUser(u *auth.User) string {
 	return kind
 }
 
-// readUsersFile reads the file that is to be edited; one that is missing is
-// empty.
+// readUsersFile reads the users file. A missing file is empty.
 func readUsersFile(file string) (text string, users *auth.Users, err error) {
 	content, err := server.ReadPrivate("users file", file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +153,8 @@ func readUsersFile(file string) (text string, users *auth.Users, err error) {
 	return string(content), users, nil
 }
 
-// changedUser is the user as the flags and the new password make it.
+// changedUser returns the user that the flags and the new password describe. old is
+// nil for a new user.
 func changedUser(old *auth.User, name, password string, native bool, o *passwdOptions) (*auth.User, error) {
 	user := &auth.User{Name: name}
 	if old != nil {
@@ -180,8 +180,8 @@ func changedUser(old *auth.User, name, password string, native bool, o *passwdOp
 	return user, nil
 }
 
-// readPassword asks for a password twice on a terminal, without showing it,
-// or takes the first line of standard input.
+// readPassword asks for a password twice on a terminal, without echo. From other
+// standard inputs it takes the first line.
 func (p *program) readPassword(ctx context.Context, name string) (string, error) {
 	terminal, ok := p.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(terminal.Fd())) {
@@ -206,7 +206,7 @@ func (p *program) readPassword(ctx context.Context, name string) (string, error)
 	return first, nil
 }
 
-// ask reads one line of a terminal without showing it.
+// ask reads one line of a terminal without echo.
 func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (string, error) {
 	fd := int(terminal.Fd())
 	before, err := term.GetState(fd)
@@ -220,7 +220,7 @@ func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (st
 		err  error
 	}
 	answered := make(chan answer, 1)
-	go func() { // outlives this function only on Ctrl-C, when the process ends
+	go func() { // on Ctrl-C it goes on until the process ends
 		text, err := term.ReadPassword(fd)
 		answered <- answer{text, err}
 	}()
@@ -231,7 +231,7 @@ func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (st
 		}
 		return string(a.text), nil
 	case <-ctx.Done():
-		_ = term.Restore(fd, before) // show what is typed again
+		_ = term.Restore(fd, before) // turn the echo on again
 		return "", &server.Error{Message: "interrupted", Hint: "Nothing was changed."}
 	}
 }

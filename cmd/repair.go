@@ -13,36 +13,37 @@ import (
 	"nextid/server"
 )
 
-// aheadTolerance bounds how far the time of ids may be ahead of the clock without
-// a repair: crashes and slices account for seconds.
+// aheadTolerance bounds how far the time of ids may be ahead of the clock without a
+// repair. Crashes and time slices account for seconds.
 const aheadTolerance = time.Minute
 
 func (p *program) repairCommand() *cobra.Command {
-	flags, look := p.build.Flags(), false
+	flags, dryRun := p.build.Flags(), false
 	cmd := &cobra.Command{
 		Use:   "repair [--data DIR | --store sqlite:FILE]",
 		Short: "Make an embedded store usable again that a wrong clock has led into the future",
 		Long: "Make an embedded store usable again after its server ran with a clock that was far ahead.\n" +
 			"Stop the server and set the clock right first.\n\n" +
-			"Ids never go back in time, so snowflakes would carry that time from then on, or there are\n" +
-			"none left. repair gives up the worker ids that have reached it: the time that is left of\n" +
-			"them is reserved to its end, for nobody. Servers go on with worker ids on which nothing was\n" +
-			"ever reserved, at the present time. An id holds its worker id, so none comes again.",
+			"Ids never go back in time. Without a repair snowflakes would carry that future time, or none\n" +
+			"would be left. repair gives up the worker ids that have reached it: no server will use the\n" +
+			"rest of their time. Servers go on at the present time with worker ids that were never used.\n" +
+			"No id is repeated, since an id contains its worker id.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := flags.Load(p.environ)
 			if err != nil {
 				return err
 			}
-			return p.repair(cmd.Context(), config, look)
+			return p.repair(cmd.Context(), config, dryRun)
 		},
 	}
 	flags.Register(cmd.Flags(), "data", "store")
-	cmd.Flags().BoolVar(&look, "dry-run", false, "only say what would be done")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
 	return cmd
 }
 
-func (p *program) repair(ctx context.Context, config server.Config, look bool) error {
+// repair gives up the worker ids that are ahead. In a dry run it only prints them.
+func (p *program) repair(ctx context.Context, config server.Config, dryRun bool) error {
 	if config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
 		return &server.Error{
 			Message: "only an embedded store is repaired: " + config.Store.String() + " is none",
@@ -63,21 +64,22 @@ func (p *program) repair(ctx context.Context, config server.Config, look bool) e
 		_, err := fmt.Fprintf(p.stdout, "nothing to repair: no worker id is ahead of %s\n", time.Now().UTC().Format(time.RFC3339))
 		return err
 	}
-	if !look {
+	if !dryRun {
 		if err := worker.Repair(ctx, store, ahead); err != nil {
 			return err
 		}
 	}
 	for _, a := range ahead {
 		fmt.Fprintf(p.stdout, "worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339),
-			map[bool]string{true: "It would be given up", false: "It is given up: the rest of its time is reserved for nobody"}[look])
+			map[bool]string{true: "It would be given up", false: "It is given up: no server will use the rest of its time"}[dryRun])
 	}
-	return p.proveRepaired(ctx, store, ahead, look)
+	return p.proveRepaired(ctx, store, ahead, dryRun)
 }
 
-// proveRepaired reads back what the store says now.
-func (p *program) proveRepaired(ctx context.Context, store generator.Store, ahead []worker.Ahead, look bool) error {
-	if look {
+// proveRepaired checks that no worker id is ahead any more, and prints how ids go
+// on.
+func (p *program) proveRepaired(ctx context.Context, store generator.Store, ahead []worker.Ahead, dryRun bool) error {
+	if dryRun {
 		return nil
 	}
 	left, err := worker.FindAhead(ctx, store, time.Now(), aheadTolerance)
@@ -91,7 +93,7 @@ func (p *program) proveRepaired(ctx context.Context, store generator.Store, ahea
 	for _, a := range ahead {
 		if !widths[a.Bits] {
 			widths[a.Bits] = true
-			fmt.Fprintf(p.stdout, "%d bits: ids go on at the present time with one of %d worker ids on which nothing was ever reserved: no id comes again\n", a.Bits, a.Left)
+			fmt.Fprintf(p.stdout, "%d bits: ids go on at the present time with one of %d worker ids that were never used: no id is repeated\n", a.Bits, a.Left)
 		}
 	}
 	_, err = fmt.Fprintln(p.stdout, "ids from now on are smaller than those that were given while the clock was wrong")

@@ -1,6 +1,8 @@
-// Package dsn reads the URLs under which databases are named: those with
-// several hosts, the parameters of TLS, and mysql://, which the driver of MySQL
-// does not know.
+// Package dsn reads the URLs of databases: with several hosts, with the parameters
+// of TLS, and mysql://, which MySQL's driver does not know. It also makes the
+// errors of drivers readable.
+//
+// URLs may hold passwords: the errors of Parse and MySQL do not repeat them.
 package dsn
 
 import (
@@ -16,10 +18,10 @@ import (
 	"strings"
 )
 
-// Parse reads a URL that may name several hosts, HOST:PORT,HOST:PORT. In
-// the URL that it returns the first one stands for all.
+// Parse reads a URL that may name several hosts, HOST:PORT,HOST:PORT. The URL that
+// it returns has the first of them.
 func Parse(text string) (u *url.URL, hosts []string, err error) {
-	bad := errors.New("not a URL") // url.Parse's message repeats it, password and all
+	bad := errors.New("not a URL") // url.Parse's message repeats the text, with the password
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
 		return nil, nil, bad
@@ -40,12 +42,12 @@ func Parse(text string) (u *url.URL, hosts []string, err error) {
 	return u, hosts, nil
 }
 
-// reasons matches what pgx writes before the reason of each attempt to connect, and
-// goose before that of its first statement.
+// reasons matches the text before a reason: of pgx for each attempt to connect, and
+// of goose for its first statement.
 var reasons = regexp.MustCompile("(failed to initialize: )?failed to connect to `[^`]*`:|(\\S+ \\([^)]*\\): )?(dial|server|tls) error: |^failed to initialize: ")
 
-// Plain returns a driver's error with a text of one line. pgx repeats a reason for
-// each way in which it tries to connect.
+// Plain returns a driver's error with a text of one line. Repeated reasons appear
+// once: pgx gives one for each way in which it tries to connect.
 func Plain(err error) error { return plain{err} }
 
 type plain struct{ error }
@@ -71,16 +73,17 @@ func Unreachable(err error) bool {
 	return network || lookup
 }
 
-// Redacted is a URL with several hosts for messages: without the password.
+// Redacted returns a URL with several hosts for messages, without password and
+// parameters.
 func Redacted(u *url.URL, hosts []string) string {
 	shown := *u
 	shown.Host, shown.RawQuery = "HOSTS", ""
 	return strings.Replace(shown.Redacted(), "HOSTS", strings.Join(hosts, ","), 1)
 }
 
-// TLS reads the parameters ca, cert and key of a URL, names of PEM files: the
-// authority that has signed for the servers, if it is not one of the
-// system's, and what this client shows.
+// TLS reads the parameters ca, cert and key of a URL, the names of PEM files. ca
+// has the authority of the servers, if it is not one of the system's. cert and key
+// belong to this client.
 func TLS(query url.Values) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if file := query.Get("ca"); file != "" {

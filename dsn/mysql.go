@@ -11,16 +11,16 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// connectTimeout bounds the way to a MySQL whose URL has no timeout.
+// connectTimeout bounds connecting to a MySQL whose URL has no timeout.
 const connectTimeout = 5 * time.Second
 
-// MySQL reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?… for the driver, whose
-// parameters are the URL's. Parameters of nextid are socket, the path of a Unix
-// socket, and ca, cert and key: see TLS.
+// MySQL reads mysql://USER:PASSWORD@HOST:PORT/DATABASE?…. The parameters are those
+// of the driver. nextid adds socket, the path of a Unix socket, and the parameters
+// of TLS.
 func MySQL(text string) (*mysql.Config, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("not a URL") // the parser's message repeats it, password and all
+		return nil, errors.New("not a URL") // the parser's message repeats the text, with the password
 	}
 	query := u.Query()
 	address := "tcp(" + net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306")) + ")"
@@ -46,6 +46,6 @@ func MySQL(text string) (*mysql.Config, error) {
 	c.User = u.User.Username()
 	c.Passwd, _ = u.User.Password()
 	c.Timeout = cmp.Or(c.Timeout, connectTimeout)
-	c.Logger = &mysql.NopLogger{} // what it says comes as an error, too
+	c.Logger = &mysql.NopLogger{} // the driver also returns what it would log
 	return c, nil
 }

@@ -38,7 +38,7 @@ func localCommand() *cobra.Command {
 	})
 }
 
-// local runs the benchmarks of benchmarks/local.
+// local runs the benchmarks of benchmarks/local and reports them.
 func local(ctx context.Context, rounds int) (*report.Report, error) {
 	root, err := sourceTree()
 	if err != nil {
@@ -62,9 +62,10 @@ func local(ctx context.Context, rounds int) (*report.Report, error) {
 	return r, nil
 }
 
-// sourceTree finds the module: the working directory or the program lies in it.
+// sourceTree returns the directory of the module. The working directory or the
+// program must be inside.
 func sourceTree() (string, error) {
-	self, _ := os.Executable() // then the working directory has to do
+	self, _ := os.Executable() // without it the working directory counts
 	work, _ := os.Getwd()
 	for _, dir := range []string{work, filepath.Dir(self)} {
 		for ; dir != "." && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -76,11 +77,12 @@ func sourceTree() (string, error) {
 	return "", errors.New("run it in the source tree of nextid: the benchmarks are not here")
 }
 
-// benchmarkLine is a line of go test -bench: kind and name of a generator, the
-// number of processors unless it is 1, the time of an id.
+// benchmarkLine matches a line of go test -bench. Its groups are kind and name of a
+// generator, "-2" for two processors, and the time of an id.
 var benchmarkLine = regexp.MustCompile(`^BenchmarkGenerators/([^/\s]+)/(\S+?)(-2)?\s.*?([0-9.]+) ns/id`)
 
-// localSections are the kinds of generators, in the order of the benchmarks.
+// localSections returns a section for each kind of generator, in the order of the
+// benchmarks.
 func localSections(out []byte) (sections []report.Section) {
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		m := benchmarkLine.FindStringSubmatch(lines.Text())
@@ -106,7 +108,7 @@ func localSections(out []byte) (sections []report.Section) {
 		}
 		goroutines := len(m[3]) / 2
 		cells := s.Table.Rows[k].Cells[2*goroutines:]
-		ns, _ := strconv.ParseFloat(m[4], 64) // the pattern says that it is one
+		ns, _ := strconv.ParseFloat(m[4], 64) // the pattern matches numbers only
 		samples := append(cells[1].Samples, ns)
 		cells[0], cells[1] = report.Number(slices.Min(samples)), report.Number(samples...)
 		s.Charts[0].Panels[goroutines].Bars[k].Value = cells[0].Value

@@ -1,7 +1,7 @@
-// Command nextid-bench measures servers that hand out ids, and proves what
-// nextid promises. It is a program of its own, so that the server links
-// neither the libraries that it is compared with nor code that starts
-// databases. What its commands do is in benchmarks/.
+// Command nextid-bench measures servers that issue ids, and checks what nextid
+// promises. It is a separate binary: the server links neither the libraries that it
+// is compared with nor code that starts databases. The commands are here; what they
+// measure is in benchmarks/.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	context.AfterFunc(ctx, stop) // the run reports what it has; a second signal kills
+	context.AfterFunc(ctx, stop) // the command reports what it has; a second signal kills it
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "nextid-bench:", err)
 		os.Exit(1)
@@ -42,8 +42,8 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-// server returns the path of the server to measure: of file, or of the nextid
-// that lies beside this program, else of the one in the PATH.
+// server returns the path of the server to measure. That is file, else nextid
+// beside this program, else nextid in the PATH.
 func server(file string) (string, error) {
 	if file != "" {
 		return executable(file)
@@ -60,6 +60,7 @@ func server(file string) (string, error) {
 	return executable(name)
 }
 
+// executable returns the absolute path of a program.
 func executable(file string) (string, error) {
 	found, err := exec.LookPath(file)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// measured makes a command that starts servers. run gets the programs of nextid
-// and of nextid-bench itself.
+// measured completes a command that starts servers. run gets the paths of nextid
+// and of nextid-bench.
 func measured(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error)) *cobra.Command {
 	file := ""
 	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
@@ -32,8 +32,8 @@ func measured(cmd *cobra.Command, run func(ctx context.Context, progress *report
 	})
 }
 
-// reported makes a command that prints a report, and writes its files. After Ctrl-C
-// it reports what there is.
+// reported completes a command that prints a report and writes its files. After
+// Ctrl-C it reports what has been measured.
 func reported(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error)) *cobra.Command {
 	quick, out := false, ""
 	cmd.Flags().SortFlags = false
@@ -58,7 +58,7 @@ func reported(cmd *cobra.Command, run func(ctx context.Context, progress *report
 	return cmd
 }
 
-// write writes the files of a report and says where they are.
+// write writes the files of a report and prints their paths.
 func write(cmd *cobra.Command, r *report.Report, dir, name string) error {
 	paths, err := r.Write(dir, name)
 	if err == nil {
@@ -67,12 +67,13 @@ func write(cmd *cobra.Command, r *report.Report, dir, name string) error {
 	return err
 }
 
-// The passwords of URLs: before the host, and in parameters.
+// Patterns of passwords in URLs: before the host, and in parameters.
 var (
 	userPassword = regexp.MustCompile(`(://[^/\s@:]*:)\S+@`)
 	parameter    = regexp.MustCompile(`(?i)([?&](ssl)?password=)[^&\s]+`)
 )
 
+// withoutPasswords hides the passwords in a command line.
 func withoutPasswords(command string) string {
 	return parameter.ReplaceAllString(userPassword.ReplaceAllString(command, "${1}xxxxx@"), "${1}xxxxx")
 }

@@ -21,7 +21,7 @@ import (
 	"nextid/benchmarks/wire"
 )
 
-// serverCommands are those that start servers.
+// serverCommands returns the commands that start servers.
 func serverCommands() []*cobra.Command {
 	return []*cobra.Command{compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand()}
 }
@@ -70,7 +70,7 @@ func sqlCommand() *cobra.Command {
 		if !floors {
 			return wire.Run(ctx, c)
 		}
-		if beside != "" { // it starts in a directory of its own
+		if beside != "" { // nextid starts in a directory of its own
 			if beside, err = filepath.Abs(beside); err != nil {
 				return nil, err
 			}
@@ -85,8 +85,8 @@ func sqlCommand() *cobra.Command {
 	return cmd
 }
 
-// floorCommand is a part of nextid-bench sql: a server that is as fast as one
-// can be. It is a command so that it has a process of its own.
+// floorCommand returns the command of a server that sends fixed bytes. nextid-bench
+// sql starts it in a process of its own, as the lower bound of any server's time.
 func floorCommand() *cobra.Command {
 	mysql := false
 	cmd := &cobra.Command{
@@ -185,7 +185,7 @@ func attackCommand() *cobra.Command {
 	cmd.Flags().StringVar(&be, "be", "", "")
 	cmd.Flags().StringVar(&at, "at", "", "")
 	cmd.Flags().StringVar(&overHTTP, "http", "", "")
-	for _, name := range []string{"be", "at", "http"} { // for itself
+	for _, name := range []string{"be", "at", "http"} { // nextid-bench starts itself with them
 		_ = cmd.Flags().MarkHidden(name)
 	}
 	return cmd

@@ -4,5 +4,5 @@ package main
 
 import "github.com/spf13/cobra"
 
-// serverCommands start and measure servers in ways that only Linux has.
+// serverCommands returns none: the measurements need Linux.
 func serverCommands() []*cobra.Command { return nil }

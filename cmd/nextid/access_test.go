@@ -81,12 +81,12 @@ func loginError(t *testing.T, dsn string) error {
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
 	if err == nil {
-		_ = conn.Close(ctx) // it has served its purpose
+		_ = conn.Close(ctx) // only the error matters
 	}
 	return err
 }
 
-// sqlState is the code of an error, "" for success.
+// sqlState returns the SQLSTATE of an error, "" for success.
 func sqlState(t *testing.T, err error) string {
 	t.Helper()
 	var answer *pgconn.PgError
@@ -207,9 +207,9 @@ func TestUsersFileThatOthersMayRead(t *testing.T) {
 	}
 }
 
-// TestFilesThatOthersMayReplace: a directory that all may write to, above the
-// users file or above what a link leads to, is refused, and so are host rules
-// that all may change.
+// TestFilesThatOthersMayReplace: a users file is refused if all users may write to
+// a directory above it, or above the target of a link. Host rules that all may
+// change are refused, too.
 func TestFilesThatOthersMayReplace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -243,8 +243,8 @@ func TestFilesThatOthersMayReplace(t *testing.T) {
 	startServer(t, nil, "--users", kept)
 }
 
-// TestUsersThatAreGone: a server whose users file got lost lets nobody in.
-func TestUsersThatAreGone(t *testing.T) {
+// TestUsersFileIsGone: a server whose users file got lost accepts no login.
+func TestUsersFileIsGone(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	file := filepath.Join(data, "users")
@@ -326,8 +326,7 @@ func TestAccessThatCannotBeUnderstood(t *testing.T) {
 	}
 }
 
-// An address that other machines can reach needs users and TLS, or a word
-// that nobody needs them.
+// An address that other machines can reach needs users and TLS, or allow_plaintext.
 func TestDefaultDeny(t *testing.T) {
 	t.Parallel()
 	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
@@ -374,7 +373,7 @@ func TestReload(t *testing.T) {
 	}
 	logged := connect(t, dsn("alice", "pencil", firstCA))
 
-	// What is wrong changes nothing.
+	// A key that cannot be read changes nothing.
 	if err := os.WriteFile(key, []byte("half a ke"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -411,14 +410,14 @@ func TestReload(t *testing.T) {
 	s.signal(syscall.SIGHUP)
 	s.waitLine("reload: the users and rules stay as they were")
 	if err := loginError(t, dsn("mallory", "x", secondCA)); sqlState(t, err) != "28P01" {
-		t.Errorf("without the file everybody gets in: %v", err)
+		t.Errorf("without the file anyone can log in: %v", err)
 	}
 }
 
-// TestPartsOfAUsersFile feeds a running server the first bytes of a new users
-// file, as it reads them while the file is written in place: no session ends,
-// and nobody may do what the whole file does not let them do. A file with a
-// number of users is refused in every part, at the start of a server, too.
+// TestPartsOfAUsersFile lets a running server read the first bytes of a new users
+// file, as if it read while the file is written in place. No session ends, and no
+// user gets rights that the whole file does not give. A file that begins with its
+// number of users is refused in every part, also at the start of a server.
 func TestPartsOfAUsersFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -476,7 +475,7 @@ func TestPartsOfAUsersFile(t *testing.T) {
 			for n := 0; n < len(content); n += 1 + n/4 {
 				put(content[:n])
 				if content[:n] != "" && name == "by hand" && strings.HasSuffix(content[:n], "\n") {
-					continue // nothing tells that it is not whole
+					continue // no number shows that the file is incomplete
 				}
 				r := runProgram(t, nil, "serve", "--pg", "127.0.0.1:0", "--users", users)
 				if r.code != exitFailed || !isOneClearFailure(r.stderr) {
@@ -487,9 +486,9 @@ func TestPartsOfAUsersFile(t *testing.T) {
 	}
 }
 
-// TestChangedUsers: rights that change reach the next statement of open sessions, and
-// another password ends them; the same password again does not. Of PostgreSQL's
-// protocol, MySQL's and the page's logins.
+// TestChangedUsers: changed rights reach the next statement of open sessions.
+// Another password ends them; the same password again does not. The sessions are
+// those of PostgreSQL's protocol, MySQL's and the page.
 func TestChangedUsers(t *testing.T) {
 	t.Parallel()
 	users := filepath.Join(t.TempDir(), "users")
@@ -537,8 +536,8 @@ func TestChangedUsers(t *testing.T) {
 	if _, err := pg.Prepare(t.Context(), "setval", "SELECT setval('counter', 5)"); err != nil {
 		t.Fatal(err)
 	}
-	// check tries, in every open session, a draw from orders, a draw from others and
-	// what only administrators may.
+	// check tries three calls in every open session: a draw from orders, a draw from
+	// others, and a call that needs an administrator.
 	check := func(when string, orders, others, admin bool) {
 		t.Helper()
 		for name, want := range map[string]bool{"orders": orders, "others": others} {
@@ -593,8 +592,8 @@ func TestChangedUsers(t *testing.T) {
 	s.waitLine("sessions ended whose users were removed or have another password")
 }
 
-// An administrator ends connections and statements of others, over both
-// protocols; everybody those of their own.
+// Over both protocols, administrators end connections and statements of other
+// users. Other users end their own.
 func TestAdministratorsEndConnections(t *testing.T) {
 	t.Parallel()
 	users := filepath.Join(t.TempDir(), "users")
@@ -649,7 +648,8 @@ func TestAdministratorsEndConnections(t *testing.T) {
 	}
 }
 
-// The first user closes a running server.
+// A running server checks logins after a reload that finds a first user. It goes on
+// checking them when the file is lost.
 func TestReloadFindsTheFirstUser(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

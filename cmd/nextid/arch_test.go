@@ -15,21 +15,21 @@ import (
 	"testing"
 )
 
-// never holds what production code of a folder may not import, beside the layers
+// never lists what production code of a folder may not import, besides the layers
 // above it.
 var never = map[string][]string{
 	"dsn":        layers,
 	"migrations": layers,
-	"sqlfuncs":   {"generator/store", "generator/snowflake", "generator/segment"}, // the registry has them
-	"wire":       {"generator/store", "generator/snowflake", "generator/segment"}, // SQL has them
+	"sqlfuncs":   {"generator/store", "generator/snowflake", "generator/segment"}, // the registry imports them
+	"wire":       {"generator/store", "generator/snowflake", "generator/segment"}, // package sqlfuncs imports them
 }
 
-// layers are the top folders from the bottom up. Test files may reach
-// sideways and down (a wire test runs on real engines), never up.
+// layers lists the top folders from the bottom up. Test files may import sideways
+// and down (a wire test runs on real engines), never up.
 var layers = []string{"generator", "sqlfuncs", "wire", "server", "cmd"}
 
-// testOnly are the packages that exist for tests and benchmarks, and the
-// libraries of these: nothing that is linked into the binary imports them.
+// testOnly lists the packages and libraries for tests and benchmarks. The binary
+// links none of them.
 var testOnly = []string{
 	module + "/generator/generatortest", module + "/dbtest", module + "/server/servertest", module + "/sqlfuncs/sqltest",
 	module + "/wire/wiretest", module + "/wire/clienttest", module + "/benchmarks",
@@ -96,12 +96,12 @@ func moduleRoot(t *testing.T) string {
 	return root
 }
 
-// within reports whether a package lies in one of some folders.
+// within reports whether a package is in one of the folders.
 func within(path string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// TestImportsGoDown: each layer knows those below it.
+// TestImportsGoDown: a layer imports only layers below it.
 func TestImportsGoDown(t *testing.T) {
 	t.Parallel()
 	for _, p := range goList(t, "./...") {
@@ -125,8 +125,8 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestBinaryHoldsNoTestCode keeps test libraries, and what benchmarks link, out
-// of what users run.
+// TestBinaryHoldsNoTestCode keeps the libraries of tests and benchmarks out of the
+// binary.
 func TestBinaryHoldsNoTestCode(t *testing.T) {
 	t.Parallel()
 	for _, p := range goList(t, "-deps", "./cmd/nextid") {
@@ -138,8 +138,8 @@ func TestBinaryHoldsNoTestCode(t *testing.T) {
 	}
 }
 
-// TestLinkedModules compares the modules in the binary with modules.txt, so
-// that no dependency comes in without somebody writing down why.
+// TestLinkedModules compares the modules in the binary with modules.txt, which
+// gives a reason for each.
 func TestLinkedModules(t *testing.T) {
 	t.Parallel()
 	listed := readReasons(t, "modules.txt")
@@ -164,9 +164,9 @@ func TestLinkedModules(t *testing.T) {
 	}
 }
 
-// TestReplaceOfLibc keeps the version of modernc.org/libc that is linked the one
-// which SQLite was translated against, and go.mod's replace no longer than
-// another module asks for a later one.
+// TestReplaceOfLibc: the linked modernc.org/libc is the version for which SQLite
+// was translated. go.mod replaces it only while another module asks for a later
+// one.
 func TestReplaceOfLibc(t *testing.T) {
 	t.Parallel()
 	goCommand := func(args ...string) string {
@@ -202,7 +202,7 @@ func TestReplaceOfLibc(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("nobody asks for another %s than %s does: take the replace out of go.mod", libc, sqlite)
+	t.Errorf("no module requires another %s than %s does: take the replace out of go.mod", libc, sqlite)
 }
 
 // readReasons reads lines of "module reason…"; # begins a comment.

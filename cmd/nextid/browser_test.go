@@ -23,7 +23,7 @@ type browser struct {
 	url string // of the session
 }
 
-// openBrowser starts one for a test, or skips it.
+// openBrowser starts a browser for a test, or skips the test.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	driver, err := exec.LookPath("chromedriver")
@@ -36,7 +36,7 @@ func openBrowser(t *testing.T) *browser {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	cmd := exec.Command(driver, fmt.Sprint("--port=", port)) // it outlives the test's context, to end its browser
+	cmd := exec.Command(driver, fmt.Sprint("--port=", port)) // outlives the test's context, to end its browser
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// call sends a command and reads the value of its answer.
+// call sends a command and decodes the value of the response.
 func (b *browser) call(method, path string, body, value any) {
 	b.t.Helper()
 	var text []byte
@@ -111,7 +111,7 @@ func (b *browser) open(url string) {
 	b.call(http.MethodPost, "/url", map[string]string{"url": url}, nil)
 }
 
-// run runs a function's body in the page and returns what it gives, as text.
+// run runs the body of a function in the page and returns its result as text.
 func (b *browser) run(script string) string {
 	b.t.Helper()
 	var value any
@@ -139,7 +139,7 @@ func (b *browser) until(what, expression string) {
 	}
 }
 
-// look emulates a window, and a colour scheme.
+// look emulates a window width and a colour scheme.
 func (b *browser) look(width int, scheme string) {
 	b.cdp("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 1400, "deviceScaleFactor": 1, "mobile": width < 600})
 	b.cdp("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]string{"name": "prefers-color-scheme", "value": scheme}}})
@@ -150,7 +150,7 @@ func (b *browser) cdp(command string, params map[string]any) {
 	b.call(http.MethodPost, "/goog/cdp/execute", map[string]any{"cmd": command, "params": params}, nil)
 }
 
-// screenshot keeps a picture; go test -artifacts keeps it for people.
+// screenshot takes a picture; go test -artifacts keeps it.
 func (b *browser) screenshot(name string) {
 	var picture string
 	b.call(http.MethodGet, "/screenshot", nil, &picture)
@@ -163,7 +163,8 @@ func (b *browser) screenshot(name string) {
 	}
 }
 
-// errors returns what the console shows, but for requests that the server refused.
+// errors returns the errors in the console, without requests that the server
+// refused.
 func (b *browser) errors() (found []string) {
 	var lines []struct{ Level, Message string }
 	b.call(http.MethodPost, "/se/log", map[string]string{"type": "browser"}, &lines)

@@ -14,9 +14,9 @@ import (
 	"nextid/dbtest"
 )
 
-// TestAClockThatDiffersFromTheStores: a server does not start with it, unless
-// it shall; one whose clock goes wrong later says so everywhere, goes on
-// issuing ids, and does not follow a clock that is ahead.
+// TestAClockThatDiffersFromTheStores: a server does not start with such a clock,
+// unless clock_limit allows it. A server whose clock goes wrong later reports it
+// everywhere and goes on issuing ids. It does not follow a clock that is ahead.
 func TestAClockThatDiffersFromTheStores(t *testing.T) {
 	t.Parallel()
 	tool := buildSkewclock(t)

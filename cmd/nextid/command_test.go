@@ -58,7 +58,7 @@ func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 		"serve --data":                    "flag needs an argument: --data",
 		"version -x":                      "unknown shorthand flag: 'x'",
 		"check-config":                    "--config FILE is missing",
-		"parse":                           "which id?",
+		"parse":                           "ID is missing",
 		"parse 1 2":                       `unexpected argument "2"`,
 		"parse 1 --layout a --name b":     "--layout and --name exclude each other",
 		"--nonsense":                      "unknown flag: --nonsense",
@@ -69,8 +69,8 @@ func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 		"migrate foreign up":              "--dsn URL of the application's database is missing",
 		"migrate foreign print":           "--dsn URL of the application's database is missing",
 		"migrate foreign sideways":        `unknown command "sideways"`,
-		"passwd":                          "which user?",
-		"passwd a b":                      "which user?",
+		"passwd":                          "give one USER",
+		"passwd a b":                      "give one USER",
 		"passwd a --admin --no-admin":     "exclude each other",
 		"passwd a --delete --admin":       "exclude each other",
 		"passwd a --only a,,b":            "such as orders,invoice_*",
@@ -108,7 +108,7 @@ func TestServeRefusesABadConfiguration(t *testing.T) {
 func TestCheckConfig(t *testing.T) {
 	t.Parallel()
 	good := writeFile(t, "good.yaml", "data: /var/lib/nextid\ngenerators:\n  orders: {kind: segment, step: 100}\n")
-	// The environment is not the server's, and not looked at.
+	// The environment is not the server's, and not read.
 	r := runProgram(t, []string{"NEXTID_PG=nonsense"}, "check-config", "--config", good)
 	if r.code != exitOK || r.stdout != "ok\n" || r.stderr != "" {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
@@ -127,8 +127,8 @@ func TestCheckConfig(t *testing.T) {
 	}
 }
 
-// check-config finds what would keep serve from starting, in the files that the
-// configuration names, too.
+// check-config finds what would keep serve from starting, also in the files that
+// the configuration names.
 func TestCheckConfigReadsTheFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -191,7 +191,7 @@ func TestParseTakesIDsApart(t *testing.T) {
 		t.Errorf("%+v", parts)
 	}
 	r = runProgram(t, nil, "parse", "--json", "--layout", "baidu", "--", "-7050965758787919863")
-	if !strings.Contains(r.stdout, `"workerId": "7", "timestamp": "2026-11-22 08:00:00"`) { // as parse_id has it
+	if !strings.Contains(r.stdout, `"workerId": "7", "timestamp": "2026-11-22 08:00:00"`) { // as in parse_id
 		t.Errorf("%s%s", r.stdout, r.stderr)
 	}
 }
@@ -210,8 +210,8 @@ func TestParseTakesTextsApart(t *testing.T) {
 	}
 }
 
-// Codes and scattered ids mean the same after a restart, none comes again, and
-// nextid parse undoes them without the server.
+// Codes and scattered ids mean the same after a restart, and none is repeated.
+// nextid parse decodes them without the server.
 func TestCodesOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -26,9 +26,9 @@ func answerTo(t *testing.T, s *process, query string) string {
 	return answer
 }
 
-// TestComingFromLeafAndFlickr takes a tag of Leaf over, and draws from
-// Flickr's table, with a password from the file.
-func TestComingFromLeafAndFlickr(t *testing.T) {
+// TestTakeoverFromLeafAndFlickr takes a tag of Leaf over, and draws from Flickr's
+// table, with a password from the file.
+func TestTakeoverFromLeafAndFlickr(t *testing.T) {
 	t.Parallel()
 	my := dbtest.MariaDB(t)
 	db, err := sql.Open("mysql", "root@tcp("+my.Addr+")/test")
@@ -80,8 +80,9 @@ func TestComingFromLeafAndFlickr(t *testing.T) {
 	}
 }
 
-// refusals: a name under which greater numbers were reserved, and one that
-// draws numbers of another database. The other system goes on undisturbed.
+// refusals tries imports that are refused: names under which greater numbers were
+// reserved, and a name that shares its numbers with other databases. The other
+// system goes on undisturbed.
 func refusals(t *testing.T, s *process, db *sql.DB, url string) {
 	for _, statement := range []string{
 		"CREATE TABLE tiny_id_info (biz_type varchar(63) PRIMARY KEY, max_id bigint, step int, delta int, remainder int)",
@@ -112,9 +113,9 @@ func refusals(t *testing.T, s *process, db *sql.DB, url string) {
 	}
 }
 
-// TestAnImportBesideOtherServers: a server that has reserved numbers of the
-// name gives them up when it looks at the store, and the answer says so. What it
-// reserves later lies above.
+// TestAnImportBesideOtherServers: a server that has reserved numbers of the name
+// gives them up when it reads the store, and the answer says so. Its next
+// reservation is above.
 func TestAnImportBesideOtherServers(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "mysql")
@@ -160,7 +161,7 @@ func TestAnImportBesideOtherServers(t *testing.T) {
 		if id > 2001 {
 			above++
 		} else {
-			time.Sleep(200 * time.Millisecond) //nolint:forbidigo // the server looks every 5 s; 30 numbers until then
+			time.Sleep(200 * time.Millisecond) // the server reads the store every 5 s; 30 numbers until then
 		}
 	}
 }
@@ -198,7 +199,7 @@ func TestCounterHasNoGaps(t *testing.T) {
 	s.wait()
 	s = startServer(t, nil, "--data", data)
 	run(s, 4)
-	s.kill9() // nothing is being drawn
+	s.kill9() // no draw is running
 	s = startServer(t, nil, "--data", data)
 	run(s, 1)
 	slices.Sort(all)

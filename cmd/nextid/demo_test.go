@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// TestDemo: a demo draws from its generators, also while the default
-// addresses are in use, and leaves nothing on the disk.
+// TestDemo: a demo draws from its generators, even if the default addresses are in
+// use, and writes nothing to disk.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	if l, err := net.Listen("tcp", server.DefaultConfig().HTTP.Address); err == nil {
-		defer l.Close() // else somebody else has it, which is as good
+		defer l.Close() // otherwise another process has the address
 	}
 	cmd := exec.Command(binary, "demo", "--no-page")
 	cmd.Dir = t.TempDir()
@@ -58,7 +58,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestCommandsToPaste: what the ready message tells to paste works as it is.
+// TestCommandsToPaste: the commands below the ready line work as they are.
 func TestCommandsToPaste(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, nil, "--mysql", "127.0.0.1:0", "--http", "127.0.0.1:0")

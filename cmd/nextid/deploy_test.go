@@ -27,7 +27,7 @@ func readDeploy(t *testing.T, name string) string {
 	return string(text)
 }
 
-// kubernetesObject holds what the tests need of an object.
+// kubernetesObject holds the fields that the tests need.
 type kubernetesObject struct {
 	Kind string            `yaml:"kind"`
 	Data map[string]string `yaml:"data"`
@@ -51,8 +51,7 @@ type kubernetesObject struct {
 	} `yaml:"spec"`
 }
 
-// The files in docs/deploy/ have settings that exist, and ports and paths that fit
-// together.
+// The settings in docs/deploy/ exist, and its ports and paths fit together.
 func TestKubernetesFileFitsTheSettings(t *testing.T) {
 	t.Parallel()
 	objects := map[string]kubernetesObject{}
@@ -112,7 +111,7 @@ func TestServiceOfSystemd(t *testing.T) {
 		t.Skip("systemd-analyze is missing: install systemd")
 	}
 	unit := strings.ReplaceAll(readDeploy(t, "nextid.service"), "/usr/local/bin/nextid", "/bin/true")
-	// The best exposure is 0. Of its 10, what is left here is the network.
+	// The best exposure is 0. What remains of its 10 is the network.
 	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20",
 		writeFile(t, "nextid.service", unit)).CombinedOutput()
 	if err != nil {
@@ -124,7 +123,7 @@ func TestServiceOfSystemd(t *testing.T) {
 	}
 }
 
-// TestKubernetesPortsAndLabels: what names a port or selects pods names those of
+// TestKubernetesPortsAndLabels: names of ports and selectors of pods are those of
 // the Deployment, and the image has a tag.
 func TestKubernetesPortsAndLabels(t *testing.T) {
 	t.Parallel()
@@ -181,7 +180,7 @@ func TestKubernetesPortsAndLabels(t *testing.T) {
 	}
 }
 
-// TestSBOM: the list of a package has every module that is linked in.
+// TestSBOM: the list of a package has every linked module.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	version, err := exec.CommandContext(t.Context(), "go", "version", "-m", binary).Output()

@@ -12,8 +12,8 @@ import (
 	"nextid/dsn"
 )
 
-// TestMigrateStoreSeesDroppedTables: what the table of versions says is not
-// what there is.
+// TestMigrateStoreSeesDroppedTables: status and up look for the tables, not only at
+// the recorded version.
 func TestMigrateStoreSeesDroppedTables(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"postgres", "mysql"} {

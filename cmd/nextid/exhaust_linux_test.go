@@ -18,13 +18,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// dataLimit holds what the process may have (RLIMIT_DATA); without an account of
-// bytes each of the attacks below takes more.
+// dataLimit is the memory that the process may have (RLIMIT_DATA). Without an
+// account of bytes each of the attacks below takes more.
 const dataLimit = 1 << 30
 
-// TestClientsCannotExhaustMemory runs what takes memory on a server that has
-// 1 GiB, many at the same time. What is too much is refused, and the server
-// goes on.
+// TestClientsCannotExhaustMemory runs many statements that need much memory at the
+// same time, on a server with 1 GiB. Statements beyond the limits are refused, and
+// the server goes on.
 func TestClientsCannotExhaustMemory(t *testing.T) {
 	s := startLimited(t)
 	text := func(part string, n int) string { return strings.Repeat(part, n) }
@@ -91,7 +91,7 @@ func TestClientsCannotExhaustMemory(t *testing.T) {
 	})
 }
 
-// startLimited starts a server that may have dataLimit.
+// startLimited starts a server with dataLimit.
 func startLimited(t *testing.T, flags ...string) *process {
 	t.Helper()
 	prlimit, err := exec.LookPath("prlimit")
@@ -102,7 +102,7 @@ func startLimited(t *testing.T, flags ...string) *process {
 	return launch(t, exec.Command(prlimit, args...), nil)
 }
 
-// together does something on many connections at once and says how it ended.
+// together runs do on many connections at once and returns how the calls ended.
 func (s *process) together(t *testing.T, connections int, do func(context.Context, *pgconn.PgConn) error) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -133,14 +133,13 @@ func (s *process) together(t *testing.T, connections int, do func(context.Contex
 	return fmt.Sprintf("%d done, %d refused, %d cut off; %v", done.Load(), refused.Load(), late.Load(), example.Load())
 }
 
-// alive checks that the server answers another user at once, and says what it
-// has. The user who attacked may wait: what is his may still be held by the
-// statements that were cut off.
+// alive checks that the server answers another user at once. The attacker may have
+// to wait: cut off statements may still hold memory.
 func (s *process) alive(t *testing.T, outcome string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, "postgres://witness@"+s.address+"/nextid?sslmode=disable")
+	conn, err := pgx.Connect(ctx, "postgres://other@"+s.address+"/nextid?sslmode=disable")
 	if err != nil {
 		s.drainOutput()
 		t.Fatalf("the server does not answer: %v (%s)\n%.2000s", err, outcome, strings.Join(s.lines, "\n"))
@@ -151,12 +150,12 @@ func (s *process) alive(t *testing.T, outcome string) {
 		t.Fatal(err)
 	}
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	var outcomeSb152 strings.Builder
+	var memory strings.Builder
 	for line := range strings.Lines(string(status)) {
 		if strings.HasPrefix(line, "VmData") || strings.HasPrefix(line, "VmHWM") {
-			outcomeSb152.WriteString("; " + strings.Join(strings.Fields(line), " "))
+			memory.WriteString("; " + strings.Join(strings.Fields(line), " "))
 		}
 	}
-	outcome += outcomeSb152.String()
+	outcome += memory.String()
 	t.Log(outcome)
 }

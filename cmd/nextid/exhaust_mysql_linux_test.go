@@ -87,7 +87,7 @@ func TestMySQLClientsCannotExhaustMemory(t *testing.T) {
 				size := len(packet) - 4
 				packet[0], packet[1], packet[2] = byte(size), byte(size>>8), byte(size>>16)
 				if _, err := raw.Write(packet); err != nil {
-					return ctx.Err() // the server had enough
+					return ctx.Err() // the server closed the connection
 				}
 			}
 			<-ctx.Done()
@@ -106,8 +106,7 @@ func manyVariables(n int) string {
 	return strings.Join(all, ", ")
 }
 
-// togetherMySQL is together in the MySQL protocol. What it does may use the
-// socket itself.
+// togetherMySQL is together for the MySQL protocol. do may also use the socket.
 func (s *process) togetherMySQL(t *testing.T, connections int, do func(context.Context, *sql.Conn, net.Conn) error) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -142,8 +141,8 @@ func (s *process) togetherMySQL(t *testing.T, connections int, do func(context.C
 	return fmt.Sprintf("%d done, %d refused, %d cut off; %.100v", done.Load(), refused.Load(), late.Load(), example.Load())
 }
 
-// connectMySQL opens a connection in the MySQL protocol, and returns its socket
-// beside it.
+// connectMySQL opens a connection in the MySQL protocol. It also returns the
+// socket.
 func (s *process) connectMySQL(t *testing.T) (*sql.Conn, net.Conn) {
 	t.Helper()
 	cfg := mysql.NewConfig()

@@ -11,8 +11,8 @@ import (
 	"nextid/generator/history"
 )
 
-// extended copies the module in example/ out of the tree, tests it there, and
-// builds it.
+// extended copies the module in example/ out of the tree, tests and builds it
+// there.
 func extended(t *testing.T) (program string) {
 	t.Helper()
 	root, dir := moduleRoot(t), t.TempDir()
@@ -42,8 +42,7 @@ func extended(t *testing.T) (program string) {
 	return program
 }
 
-// TestExtendingPageHasTheExample: what docs/extending.md tells to write is what
-// example/main.go has.
+// TestExtendingPageHasTheExample: docs/extending.md quotes example/main.go.
 func TestExtendingPageHasTheExample(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "extending.md"))

@@ -20,10 +20,10 @@ import (
 	"nextid/generator/history"
 )
 
-// lossyStore is a database that can be failed over to an older state.
+// lossyStore is a database that can fail over to an older state.
 type lossyStore struct {
 	url      string
-	snapshot func() // what is written from here on is lost
+	snapshot func() // writes from here on are lost
 	failOver func()
 }
 
@@ -53,10 +53,10 @@ func lossyPostgres(t *testing.T) lossyStore {
 	}
 }
 
-// TestAFailoverAndOneWrongClock loses the claim of a server that was stopped
-// for some seconds. A third server, whose wall clock was moved while it ran,
-// meets the failover first. A second one starts then. No id comes twice, and
-// ids come again after the wait.
+// TestAFailoverAndOneWrongClock loses the claim of a server that was stopped for
+// some seconds. A third server, whose wall clock was moved while it ran, notices
+// the failover first. Then a second one starts. No id is repeated, and ids are
+// issued again after the wait.
 func TestAFailoverAndOneWrongClock(t *testing.T) {
 	t.Parallel()
 	tool := buildSkewclock(t)
@@ -99,7 +99,7 @@ func failOverWithAWrongClock(t *testing.T, tool string, store lossyStore, by tim
 	store.failOver()
 	met := wrong.connect()
 	dbtest.Await(t, "the server with the wrong clock meets the failover", func() bool {
-		// A name that it defined before is stopped.
+		// Each try takes a new name: a name from before the failover is stopped.
 		name := fmt.Sprint("met", time.Since(failed).Nanoseconds())
 		_, _ = met.Exec(ctx, "SELECT create_generator($1, 'segment')", name)
 		_, err := drawOnce(ctx, met, name)
@@ -133,7 +133,7 @@ func failOverWithAWrongClock(t *testing.T, tool string, store lossyStore, by tim
 	case <-time.After(wait + patience):
 		t.Errorf("no ids %v after the failover", time.Since(failed))
 	}
-	time.Sleep(slice / 2) // both give ids beside each other
+	time.Sleep(slice / 2) // both issue ids at the same time
 	cancel()
 	drawn()
 	more()

@@ -21,15 +21,15 @@ import (
 	"nextid/generator/history"
 )
 
-// These tests run real servers through real faults and let the history
-// checker judge every id that a client saw.
+// These tests run real servers through real faults. The history checker checks
+// every id that a client got.
 
-// faultRounds sets how often the crash test kills the server.
+// faultRounds is how often the crash test kills the server.
 const faultRounds = 200
 
-// crowd draws ids from a server on several connections until it dies or the
-// context ends. Each connection's ids go to the log in the order in which
-// they arrived.
+// crowd draws ids from a server on several connections until the server dies or the
+// context ends. The log has the ids of each connection in the order in which they
+// arrived.
 type crowd struct {
 	log     *history.Log
 	clients int // of earlier rounds: every connection is a client of its own
@@ -46,8 +46,8 @@ func (c *crowd) drawFrom(ctx context.Context, address string, n int) (wait func(
 	return wg.Wait
 }
 
-// client draws by every road: snowflake and segment ids, one at a time and
-// in rows. It ends with its connection.
+// client draws snowflake and segment ids, one at a time and in rows. It ends with
+// its connection.
 func (c *crowd) client(ctx context.Context, address string, id int) {
 	conn, err := pgx.Connect(ctx, "postgres://anybody@"+address+"/nextid?sslmode=disable&connect_timeout=10")
 	if err != nil {
@@ -77,8 +77,8 @@ func (c *crowd) client(ctx context.Context, address string, id int) {
 	}
 }
 
-// judge fails the test when an id was given twice or out of order, or when
-// nothing was drawn at all.
+// judge fails the test if an id was issued twice or out of order, or if no id was
+// drawn.
 func (c *crowd) judge(t *testing.T) {
 	t.Helper()
 	if c.log.Len() == 0 {
@@ -97,10 +97,9 @@ func createNumbers(t *testing.T, s *process) {
 	}
 }
 
-// TestNoDuplicateOverCrashes kills the server 200 times under load: at
-// random moments, and, where strace is installed, inside the system calls
-// of the store, one after another. After each restart ids must be above all
-// that were seen before.
+// TestNoDuplicateOverCrashes kills the server 200 times under load: at random
+// moments and, where strace is installed, inside each system call of the store.
+// After each restart ids must be above all that were drawn before.
 func TestNoDuplicateOverCrashes(t *testing.T) {
 	t.Parallel()
 	rounds := faultRounds
@@ -156,12 +155,11 @@ func TestNoDuplicateOverCrashes(t *testing.T) {
 	}
 }
 
-// storeCalls are the system calls by which the embedded store becomes
-// durable.
+// storeCalls lists the system calls that make the embedded store durable.
 var storeCalls = []string{"pwrite64", "fsync"}
 
-// crashInStoreCall runs the server under strace, which kills it in the n-th
-// such call of a thread, and reports whether it was serving then.
+// crashInStoreCall runs the server under strace, which kills it in the n-th such
+// call of a thread. It reports whether the server was serving then.
 func (c *crowd) crashInStoreCall(t *testing.T, data, call string, n int) bool {
 	t.Helper()
 	nth := strconv.Itoa(n)
@@ -170,7 +168,7 @@ func (c *crowd) crashInStoreCall(t *testing.T, data, call string, n int) bool {
 		binary, "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
 	s, ready := tryLaunch(t, cmd)
 	if !ready {
-		return false // it died before it was ready: that, too, is a crash
+		return false // a death before it was ready counts as a crash, too
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the call may never come
 	defer cancel()
@@ -231,10 +229,9 @@ func buildSkewclock(t *testing.T) string {
 	return tool
 }
 
-// TestNoDuplicateWhenTheClockMoves steps the wall clock of a running server
-// an hour forth and back, strobes and freezes it, and restarts the server
-// with the clock set back: ids stay unique and keep growing, and nobody
-// waits.
+// TestNoDuplicateWhenTheClockMoves steps the wall clock of a running server by an
+// hour in both directions, strobes and freezes it. It also restarts the server with
+// the clock set back. Ids stay unique and keep growing, and no client waits.
 func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
 	t.Parallel()
 	tool := buildSkewclock(t)
@@ -292,9 +289,9 @@ func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
 	c.judge(t)
 }
 
-// TestStoppedServerKeepsItsPromise stops the process for longer than its
-// time slice lasts; what it answers afterwards is still unique.
-func TestStoppedServerKeepsItsPromise(t *testing.T) {
+// TestStoppedServerRepeatsNoID stops the process for longer than its time slice.
+// Ids that it issues afterwards are unique.
+func TestStoppedServerRepeatsNoID(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, nil, "--data", t.TempDir())
 	createNumbers(t, s)

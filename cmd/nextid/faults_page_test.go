@@ -11,18 +11,18 @@ import (
 	"testing"
 )
 
-// faultTable holds what goes wrong with id servers: number, what goes wrong, what
-// holds then, the tests that cause it (package:Test), what they do not cause. A
-// line that begins with # and a tab is a heading.
+// faultTable lists the faults of id servers: number, fault, what holds then, the
+// tests that cause it (package:Test), what they do not cause. A line that begins
+// with # and a tab is a heading.
 //
 //go:embed testdata/faults.tsv
 var faultTable string
 
-// mustSurvive bounds how many faults the tests cause at least.
+// mustSurvive is the least number of faults that the tests cause.
 const mustSurvive = 70
 
-// TestFaultsPage: every test that the table names exists, and docs/faults.md says
-// what the table says.
+// TestFaultsPage: every test in the table exists, and docs/faults.md has the same
+// faults.
 func TestFaultsPage(t *testing.T) {
 	root := moduleRoot(t)
 	exists := func(test string) bool {

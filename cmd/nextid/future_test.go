@@ -13,8 +13,8 @@ import (
 	"nextid/generator/history"
 )
 
-// TestClockOfTheFuture: a server is started with a clock that is 60 years
-// ahead, against its advice, and its store is repaired afterwards.
+// TestClockOfTheFuture starts a server with a clock that is 60 years ahead, with
+// --accept-clock, and repairs its store afterwards.
 func TestClockOfTheFuture(t *testing.T) {
 	t.Parallel()
 	const years = 60 * 365 * 24 * time.Hour
@@ -70,7 +70,7 @@ func TestClockOfTheFuture(t *testing.T) {
 	s.kill9()
 
 	for _, want := range []struct{ flag, says string }{
-		{"--dry-run", "It would be given up"}, {"--dry-run=false", "no id comes again"}, {"--dry-run=false", "nothing to repair"},
+		{"--dry-run", "It would be given up"}, {"--dry-run=false", "no id is repeated"}, {"--dry-run=false", "nothing to repair"},
 	} {
 		if r := runProgram(t, nil, "repair", "--data", data, want.flag); r.code != exitOK || !strings.Contains(r.stdout, want.says) {
 			t.Errorf("repair %s: exit code %d\n%s%s", want.flag, r.code, r.stdout, r.stderr)
@@ -87,8 +87,8 @@ func TestClockOfTheFuture(t *testing.T) {
 	}
 }
 
-// TestServersWithStoresOfTheirOwn begin with worker ids that differ. Two may
-// have the same by chance, six may not.
+// TestServersWithStoresOfTheirOwn: new stores begin with different worker ids. Two
+// may have the same by chance, six may not.
 func TestServersWithStoresOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	var workers []int64

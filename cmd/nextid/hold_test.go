@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// holders hold, confirm and void numbers, and note what became of each.
+// holders hold, confirm and void numbers, and record the outcome of each.
 type holders struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -44,7 +44,7 @@ func (h *holders) number(ctx context.Context, conn *pgx.Conn, i int) {
 	}
 	by, last, end := "client "+holder, "200 milliseconds", rand.IntN(10)
 	if end == 0 {
-		last = "10 seconds" // no other can have the number when it is voided
+		last = "10 seconds" // long enough that no other client has the number when it is voided
 	}
 	var n int64
 	if err := conn.QueryRow(ctx, "SELECT hold_id('bills', $1::interval, $2)", last, holder).Scan(&n); err != nil {
@@ -96,7 +96,7 @@ func (h *holders) await(n int) {
 	h.t.Fatal("clients hold no numbers")
 }
 
-// judge uses what came back, and looks for numbers that are missing.
+// judge draws the numbers that came back, and looks for missing ones.
 func (h *holders) judge(conn *pgx.Conn) {
 	time.Sleep(10 * time.Second) //nolint:forbidigo // all holds end
 	late := 0

@@ -17,10 +17,10 @@ import (
 	"github.com/sony/sonyflake/v2"
 )
 
-// These tests run the recipes of docs/systems.md: processes lease worker ids out of a
-// pool of two, and issue ids with the libraries of others.
+// These tests run the recipes of docs/systems.md: processes lease worker ids from a
+// pool of two, and issue ids with other projects' libraries.
 
-// libraryVariable makes the test binary one of those processes.
+// libraryVariable makes the test binary one of these processes.
 const libraryVariable = "NEXTID_TEST_LIBRARY"
 
 // libraries have one bit of worker ids here.
@@ -94,8 +94,8 @@ func issueLeased(ctx context.Context, conn *pgx.Conn, library string) error {
 	}
 }
 
-// checkLibrary runs two processes at a time, kills them, and looks for ids that came
-// twice.
+// checkLibrary runs two processes at a time, kills them, and looks for repeated
+// ids.
 func checkLibrary(t *testing.T, s *process, command func() *exec.Cmd) {
 	var mu sync.Mutex
 	seen, counts := map[string]int{}, map[int]int{}

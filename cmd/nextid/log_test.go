@@ -16,12 +16,12 @@ import (
 	"testing"
 )
 
-// levelMethods are the methods of slog.Logger that write a line, and its level.
+// levelMethods maps the methods of slog.Logger that write a line to its level.
 var levelMethods = map[string]string{"Debug": "debug", "Info": "info", "Warn": "warn", "Error": "error"}
 
-// loggedIn finds the messages of a source file, and their levels. A logger is
-// what is called log or Logger; its messages are constants, but where a
-// function note passes them on.
+// loggedIn finds the messages of a source file, and their levels. A logger is a
+// variable or field named log or Logger. Its messages are constants, except where a
+// function named note passes them on.
 func loggedIn(t *testing.T, file string, found map[string]string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -66,7 +66,7 @@ func isLogger(e ast.Expr) bool {
 	return slices.Contains([]string{"log", "Logger", "logger"}, name)
 }
 
-// constant is the text of a string literal, or of several with + between.
+// constant returns the text of a string literal, or of several joined by +.
 func constant(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -80,7 +80,7 @@ func constant(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// TestEveryLogLineIsInTheRunbook holds the catalogue of docs/runbook.md to the
+// TestEveryLogLineIsInTheRunbook compares the table in docs/runbook.md with the
 // code.
 func TestEveryLogLineIsInTheRunbook(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
-// Command nextid hands out unique ids in SQL over the PostgreSQL and the MySQL
-// wire protocol.
+// Command nextid issues unique ids in SQL, over the wire protocols of PostgreSQL
+// and MySQL. Package cmd holds its commands.
 package main
 
 import (

@@ -14,8 +14,8 @@ import (
 	"nextid/server/standard"
 )
 
-// startMain runs the server in this process, where the race detector sees
-// it. stop ends it and returns what Run returned.
+// startMain runs the server in this process, for the race detector. stop ends it
+// and returns the error of Run.
 func startMain(t *testing.T, c server.Config) (address string, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func startMain(t *testing.T, c server.Config) (address string, stop func() error
 		cancel()
 		return <-ended
 	})
-	t.Cleanup(func() { _ = stop() }) // the test looked at the error if it wanted to
+	t.Cleanup(func() { _ = stop() }) // a test that wants the error has called stop itself
 	address, ok := <-ready
 	if !ok {
 		t.Fatalf("the server ended before it was ready: %v", stop())
@@ -81,7 +81,7 @@ func TestMainServesManyClientsAndDrains(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Errorf("drain: %v", err)
 	}
-	// Everything was released: the next server can have it all.
+	// Everything was released: the next server can open it.
 	address, stop = startMain(t, c)
 	if id := draw(t, connect(t, "postgres://anybody@"+address+"/nextid?sslmode=disable"), "orders"); log.Len() > 0 {
 		if highest, _ := log.Max("orders"); id <= highest {
@@ -93,7 +93,7 @@ func TestMainServesManyClientsAndDrains(t *testing.T) {
 	}
 }
 
-func TestMainThatIsStoppedBeforeItIsReadyEndsInPeace(t *testing.T) {
+func TestMainStopsBeforeItIsReady(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

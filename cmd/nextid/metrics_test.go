@@ -75,7 +75,7 @@ func scrape(t *testing.T, text string) map[string]*scraped {
 
 const metricsPage = "../../docs/metrics.md"
 
-// part is the text of the page between two lines.
+// part returns the text of the page between two lines.
 func part(t *testing.T, page, begin, end string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, begin+"\n")
@@ -86,10 +86,9 @@ func part(t *testing.T, page, begin, end string) string {
 	return inside
 }
 
-// TestEveryMetricIsDocumented starts a server that has something of everything
-// and compares what it measures with the table in docs/metrics.md, which
-// -update writes again. The alert rules there name metrics and labels that
-// exist.
+// TestEveryMetricIsDocumented starts a server that sends every metric, and compares
+// them with the table in docs/metrics.md. -update writes the table. Metrics and
+// labels in the alert rules must exist.
 func TestEveryMetricIsDocumented(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
@@ -244,8 +243,8 @@ var (
 	byInExpr     = regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)`)
 )
 
-// checkExpr checks that an expression names metrics and labels that exist, and
-// returns how many metrics.
+// checkExpr checks that the metrics and labels of an expression exist. It returns
+// the number of metrics.
 func checkExpr(t *testing.T, what, expr string, families map[string]*scraped) (checked int) {
 	t.Helper()
 	if strings.Count(expr, "(") != strings.Count(expr, ")") {

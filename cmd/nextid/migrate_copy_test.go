@@ -13,8 +13,8 @@ import (
 	"nextid/generator/history"
 )
 
-// An embedded store goes on in a shared one: no id comes again, and nobody can
-// use the old one, or half a copy.
+// An embedded store goes on in a shared one, and no id is repeated. Neither the old
+// store nor an unfinished copy can be used.
 func TestMigrateStoreCopy(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"postgres", "redis"} {
@@ -48,7 +48,7 @@ func TestMigrateStoreCopy(t *testing.T) {
 			if r := runProgram(t, nil, "migrate", "store", "copy", "--data", data, "--to", place.url); r.code != exitFailed || !strings.Contains(r.stderr, "in use") {
 				t.Errorf("the store of a running server: %d %s%s", r.code, r.stdout, r.stderr)
 			}
-			s.kill9() // what it had reserved must not come again
+			s.kill9() // its reservation must not be issued again
 			r := runProgram(t, nil, "migrate", "store", "copy", "--data", data, "--to", place.url)
 			if r.code != exitOK || !strings.Contains(r.stdout, "4 generators and ") || !strings.Contains(r.stdout, "no id is repeated") {
 				t.Fatalf("%d %s%s", r.code, r.stdout, r.stderr)
@@ -78,8 +78,8 @@ func TestMigrateStoreCopy(t *testing.T) {
 	}
 }
 
-// A server whose user may not write the tables stops and says what to run,
-// and that is enough.
+// A server whose user may not write the tables stops and prints the command that
+// grants it. That command is enough.
 func TestMigrateStoreGrant(t *testing.T) {
 	t.Parallel()
 	pg := dbtest.Postgres(t)
@@ -116,7 +116,7 @@ func TestMigrateStoreGrant(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if run(c.create); strings.HasPrefix(c.admin, "mysql") { // everybody has all rights to the database test
+		if run(c.create); strings.HasPrefix(c.admin, "mysql") { // every user has all rights to the database test
 			run("CREATE DATABASE nextid")
 		}
 		if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", c.admin); r.code != exitOK {

@@ -7,8 +7,8 @@ import (
 	"nextid/dbtest"
 )
 
-// TestMigrateForeign walks through the commands. What they install is tested
-// in migrations/foreign.
+// TestMigrateForeign runs all commands. What they install is tested in
+// migrations/foreign.
 func TestMigrateForeign(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.QuickPostgres(t)
@@ -54,7 +54,7 @@ func TestMigrateForeign(t *testing.T) {
 	has(run(exitFailed, "up", "--dsn", dsn, "--server", server), "as before: could not connect", "--unasked")
 	has(run(exitOK, "up", "--dsn", dsn, "--unasked"), s.address+" answers: no: could not connect") // the server is kept
 	has(run(exitFailed, "status", "--dsn", dsn), "no: could not connect", "does not answer")
-	// One database that fails does not keep the others from their turn.
+	// A database that fails does not stop the others.
 	other := strings.Replace(dsn, "postgres@", "postgres:secret@", 1)
 	has(run(exitFailed, "down", "--dsn", strings.Replace(other, "/postgres?", "/none?", 1), "--dsn", other), `database "none" does not exist`, "/postgres?sslmode=disable: removed")
 	has(run(exitFailed, "up", "--dsn", other, "--server", "postgres://app:secret@ids/x"), "NEXTID_FOREIGN_PASSWORD")

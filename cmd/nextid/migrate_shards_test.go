@@ -7,8 +7,7 @@ import (
 	"nextid/dbtest"
 )
 
-// TestMigrateShards walks through the commands. What they do is tested in
-// migrations/shards.
+// TestMigrateShards runs all commands. What they do is tested in migrations/shards.
 func TestMigrateShards(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.QuickPostgres(t)

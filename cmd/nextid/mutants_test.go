@@ -15,8 +15,8 @@ import (
 
 var tryMutants = flag.Bool("mutants", false, "run TestMutants: minutes")
 
-// mutants are deliberate mistakes, and the tests that must find each. The
-// mistakes in generators are those of generator/simulation's TestMutants.
+// mutants lists deliberate mistakes, and the tests that must find each. Mistakes in
+// generators are in generator/simulation's TestMutants.
 var mutants = []struct{ name, file, old, new, pkg, run string }{
 	// stores
 	{
@@ -114,7 +114,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 }
 
-// TestMutantsAreOfTheCode: the code that a mistake changes is there.
+// TestMutantsAreOfTheCode: the code that a mistake changes exists.
 func TestMutantsAreOfTheCode(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutants {
@@ -127,8 +127,7 @@ func TestMutantsAreOfTheCode(t *testing.T) {
 	}
 }
 
-// TestMutants brings each mistake into the code, for one build of the tests
-// that must find it.
+// TestMutants builds the named tests with each mistake, and expects them to fail.
 func TestMutants(t *testing.T) {
 	if !*tryMutants {
 		t.Skip("minutes: make mutants")
@@ -157,13 +156,13 @@ func TestMutants(t *testing.T) {
 				t.Fatalf("build the mutant: %v\n%s", err, out)
 			}
 			began := time.Now()
-			short := !strings.HasPrefix(m.pkg, "generator/store/") // whose tests start databases, if not in short
+			short := !strings.HasPrefix(m.pkg, "generator/store/") // in short mode they start no databases
 			run := exec.CommandContext(t.Context(), program, fmt.Sprintf("-test.short=%t", short), "-test.run", m.run, "-test.timeout", "60s")
 			run.Dir = filepath.Join(root, filepath.FromSlash(m.pkg))
 			run.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // for tests that build the program
 			out, err := run.CombinedOutput()
 			if err == nil {
-				t.Fatalf("nobody found it:\n%s", out)
+				t.Fatalf("no test found it:\n%s", out)
 			}
 			found := "?"
 			for line := range strings.Lines(string(out)) {

@@ -10,8 +10,8 @@ import (
 	"nextid/dbtest"
 )
 
-// TestPage uses the page as a person does: logs in, draws, takes an id apart,
-// makes a generator, on a phone and a desktop, by day and by night.
+// TestPage uses the page as a person does: logs in, draws, takes an id apart and
+// makes a generator, with the widths and colours of phones and desktops.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t)

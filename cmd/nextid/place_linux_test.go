@@ -77,7 +77,7 @@ func shell(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
-// serves starts a server with a data directory, draws an id and stops it.
+// serves checks that a server with a data directory starts and issues an id.
 func serves(t *testing.T, data string) {
 	t.Helper()
 	s := startServer(t, nil, "--data", data)
@@ -88,12 +88,12 @@ func serves(t *testing.T, data string) {
 	}
 }
 
-// refused checks that no server starts with a data directory, and that it
-// says why.
+// refused checks that no server starts with a data directory, and that the error
+// contains why.
 func refused(t *testing.T, data, why string) {
 	t.Helper()
 	s := spawn(t, serveCommand("--data", data), nil)
-	line := s.waitLine("nextid") // of a refusal, or of a server that is ready
+	line := s.waitLine("nextid") // of a refusal, or the ready line
 	if strings.Contains(line, "nextid ready") {
 		t.Errorf("a server started with %s", data)
 		s.kill9()
@@ -104,8 +104,8 @@ func refused(t *testing.T, data, why string) {
 	}
 }
 
-// TestCopiesOnFileSystemsOfTheirOwn: the machine is the same, and so is the
-// number of the inode, as on a fresh file system.
+// TestCopiesOnFileSystemsOfTheirOwn: a copy on another file system is refused, even
+// on the same machine and with the same inode number.
 func TestCopiesOnFileSystemsOfTheirOwn(t *testing.T) {
 	for _, kind := range []string{"ext4", "xfs", "btrfs"} {
 		t.Run(kind, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestCopiesOnFileSystemsOfTheirOwn(t *testing.T) {
 			}
 			refused(t, filepath.Join(second.path, "data"), "is a copy")
 
-			// What happens to a store that stays where it is.
+			// The store itself starts, also after a remount or a rename.
 			first.unmount()
 			first.mount()
 			data = filepath.Join(first.path, "data")
@@ -136,8 +136,8 @@ func TestCopiesOnFileSystemsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestCopyOfADiskWithAnIdOfItsOwn: whoever makes a second disk of an image
-// gives its file system a new id, because no machine could mount both.
+// TestCopyOfADiskWithAnIdOfItsOwn copies a disk image and gives the copy's file
+// system a new id, as administrators do: one machine cannot mount both otherwise.
 func TestCopyOfADiskWithAnIdOfItsOwn(t *testing.T) {
 	for kind, renew := range map[string][]string{
 		"ext4": {"tune2fs", "-f", "-U", "random"}, "xfs": {"xfs_admin", "-U", "generate"}, "btrfs": {"btrfstune", "-f", "-u"},
@@ -146,7 +146,7 @@ func TestCopyOfADiskWithAnIdOfItsOwn(t *testing.T) {
 			d := newDisk(t, kind)
 			serves(t, filepath.Join(d.path, "data"))
 			d.unmount()
-			if kind == "ext4" { // tune2fs wants it checked; 1 says that something was mended
+			if kind == "ext4" { // tune2fs requires a check; exit code 1 stands for a repair
 				shell(t, "sh", "-c", `e2fsck -fy "$0" || [ $? = 1 ]`, d.image)
 			}
 			shell(t, renew[0], append(renew[1:], d.image)...)
@@ -166,8 +166,8 @@ func TestSnapshotOfBtrfs(t *testing.T) {
 	serves(t, filepath.Join(live, "data"))
 }
 
-// TestStoreInTheImageOfContainers: each container begins with the same files,
-// and gets its own when it writes.
+// TestStoreInTheImageOfContainers: a store in an image is refused in its containers.
+// Each of them would go on from the same reservations.
 func TestStoreInTheImageOfContainers(t *testing.T) {
 	d := newDisk(t, "ext4")
 	in := func(name string) string { return filepath.Join(d.path, name) }
@@ -186,7 +186,7 @@ func TestStoreInTheImageOfContainers(t *testing.T) {
 	for _, n := range []string{"1", "2"} {
 		refused(t, container(n), "is a copy")
 	}
-	// A store that a container makes lives as long as its layer.
+	// A store that a container makes exists as long as its layer.
 	own := filepath.Join(in("root1"), "own")
 	serves(t, own)
 	if err := syscall.Unmount(in("root1"), 0); err != nil {

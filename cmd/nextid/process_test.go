@@ -53,8 +53,8 @@ const (
 	exitUsage  = 2
 )
 
-// patience bounds every wait of these tests. It is generous: a loaded
-// machine is not a failure.
+// patience bounds every wait of these tests. It is long, because a loaded machine
+// is not a failure.
 const patience = 30 * time.Second
 
 // result is a run of the program that ended.
@@ -72,7 +72,7 @@ func runProgram(t *testing.T, environ []string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = t.TempDir()
-	// The default addresses may be another test's; a warning would say so.
+	// Another test may use the default addresses. A server would warn of that.
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "NEXTID_HTTP=off", "NEXTID_MYSQL=off"}, environ...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -101,8 +101,8 @@ type process struct {
 
 var readyPattern = regexp.MustCompile(`^nextid ready: PostgreSQL on ([^ ,]+)(?:, MySQL on ([^ ,]+))?(?:, HTTP on (\S+))? \(store (.+), worker id (.+)\)$`)
 
-// startServer starts the server and waits for its ready line. args come
-// after a free port and a data directory, and so can replace both.
+// startServer starts the server and waits for its ready line. args follow a free
+// port and a data directory, and can replace both.
 func startServer(t *testing.T, environ []string, args ...string) *process {
 	t.Helper()
 	return launch(t, serveCommand(args...), environ)
@@ -113,8 +113,8 @@ func serveCommand(args ...string) *exec.Cmd {
 	return exec.Command(binary, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off"}, args...)...)
 }
 
-// launch starts a command that ends up as a server, directly or under
-// another program, and waits for its ready line.
+// launch starts a command that runs a server, directly or under another program,
+// and waits for its ready line.
 func launch(t *testing.T, cmd *exec.Cmd, environ []string) *process {
 	t.Helper()
 	s := spawn(t, cmd, environ)
@@ -236,7 +236,7 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-// draw is one SELECT next_id(name).
+// draw returns the result of SELECT next_id(name).
 func draw(t *testing.T, conn *pgx.Conn, name string) int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -17,9 +17,9 @@ import (
 	"nextid/dbtest"
 )
 
-// TestPrometheus lets a real Prometheus scrape a server while a generator is
-// altered, dropped and created again, also as another kind: its counters say
-// what was drawn, and never fall.
+// TestPrometheus runs a real Prometheus on a server while a generator is altered,
+// dropped and created again, also with another kind. Its counters count all draws,
+// and never fall.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("prometheus"); err != nil {
@@ -90,7 +90,8 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("promtool %v: %v\n%s", args, err, out)
 		}
 	}
-	// The queries of the dashboard, as rules: promtool says which it cannot read.
+	// The queries of the dashboard as rules: promtool reports those that it cannot
+	// parse.
 	board, err := os.ReadFile("../../docs/deploy/grafana.json")
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +106,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// startPrometheus scrapes a server until the end of the test, and returns what
-// asks it for one number; 0 where it has none.
+// startPrometheus scrapes a server until the end of the test. query returns the
+// value of an expression, or 0 without one.
 func startPrometheus(t *testing.T, target string) (query func(string) float64) {
 	t.Helper()
 	config := writeFile(t, "prometheus.yaml", fmt.Sprintf(
@@ -134,7 +135,7 @@ func startPrometheus(t *testing.T, target string) (query func(string) float64) {
 		}
 		r, err := http.Get("http://" + address + "/api/v1/query?query=" + url.QueryEscape(text))
 		if err != nil {
-			return 0 // it is starting
+			return 0 // Prometheus is starting
 		}
 		defer r.Body.Close()
 		if r.StatusCode == http.StatusServiceUnavailable {

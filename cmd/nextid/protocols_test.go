@@ -10,8 +10,8 @@ import (
 	"nextid/generator/history"
 )
 
-// TestSixtyFourConnectionsOverBothProtocols draws from one generator over
-// both protocols at once: no id twice, and they rise on every connection.
+// TestSixtyFourConnectionsOverBothProtocols draws from one generator over both
+// protocols at once. No id is repeated, and ids grow on every connection.
 func TestSixtyFourConnectionsOverBothProtocols(t *testing.T) {
 	t.Parallel()
 	const connections, rounds, run = 64, 60, 50
@@ -59,8 +59,7 @@ func TestSixtyFourConnectionsOverBothProtocols(t *testing.T) {
 // drawing asks one connection for n ids.
 type drawing func(ctx context.Context, n int) ([]int64, error)
 
-// overPostgreSQL draws in the ways of that protocol: in text, and prepared
-// with a binary result.
+// overPostgreSQL draws in text, and prepared with a binary result.
 func (s *process) overPostgreSQL() drawing {
 	conn := s.connect()
 	return func(ctx context.Context, n int) (ids []int64, err error) {
@@ -84,7 +83,7 @@ func (s *process) overPostgreSQL() drawing {
 	}
 }
 
-// overMySQL likewise: some connections prepare, the others do not.
+// overMySQL draws on one connection. Some clients prepare their statement.
 func overMySQL(t *testing.T, db *sql.DB, client int) drawing {
 	t.Helper()
 	conn, err := db.Conn(t.Context())

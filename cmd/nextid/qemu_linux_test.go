@@ -20,9 +20,9 @@ import (
 	"nextid/generator/history"
 )
 
-// A nextid in a virtual machine of its own. QEMU emulates its processor, so
-// that neither KVM nor root is needed; it starts in a quarter of a minute on an
-// idle machine, in minutes on a busy one. "make test-qemu" runs these tests.
+// These tests run nextid in a virtual machine. QEMU emulates the processor, so
+// neither KVM nor root is needed. The machine starts in 15 s on an idle machine, in
+// minutes on a busy one. "make test-qemu" runs these tests.
 
 // bootPatience bounds how long a machine may take until its server answers.
 const bootPatience = 10 * time.Minute
@@ -38,8 +38,8 @@ type machine struct {
 	ended   chan struct{}
 }
 
-// initScript is the machine's init; the server's arguments come where %s is.
-// The machine's network is that of QEMU's user mode: 10.0.2.2 is this machine.
+// initScript is the machine's init, with %s for the server's arguments. The network
+// is that of QEMU's user mode: 10.0.2.2 is the host.
 const initScript = `#!/bin/busybox sh
 b=/bin/busybox
 $b mount -t proc proc /proc
@@ -70,7 +70,7 @@ func qemu(t *testing.T) (kernel string) {
 	return slices.Max(kernels)
 }
 
-// newMachine makes a machine with an empty disk, which is off.
+// newMachine makes a machine with an empty disk. The machine is off.
 func newMachine(t *testing.T, serveFlags string) *machine {
 	t.Helper()
 	m := &machine{t: t, dir: t.TempDir(), kernel: qemu(t)}
@@ -101,7 +101,7 @@ func (m *machine) buildInitrd(serveFlags string) {
 	}
 	shell(m.t, "cp", "/bin/busybox", filepath.Join(root, "bin"))
 	for i, file := range m.drivers() {
-		shell(m.t, "cp", file, filepath.Join(root, "mod", fmt.Sprintf("%02d-%s", i, filepath.Base(file)))) // in the order in which they are loaded
+		shell(m.t, "cp", file, filepath.Join(root, "mod", fmt.Sprintf("%02d-%s", i, filepath.Base(file)))) // in the order of loading
 	}
 	if err := os.WriteFile(filepath.Join(root, "init"), fmt.Appendf(nil, initScript, serveFlags), 0o755); err != nil {
 		m.t.Fatal(err)
@@ -109,8 +109,8 @@ func (m *machine) buildInitrd(serveFlags string) {
 	shell(m.t, "sh", "-c", fmt.Sprintf("cd %s && find . | /bin/busybox cpio -o -H newc >%s", root, filepath.Join(m.dir, "initrd")))
 }
 
-// drivers are the modules of disk, network and file system with what they need,
-// which comes first. What is built into the kernel is left out.
+// drivers returns the kernel modules for disk, network and file system, each after
+// those that it needs. Drivers that are built into the kernel have no file.
 func (m *machine) drivers() (files []string) {
 	m.t.Helper()
 	modules := "/lib/modules/" + strings.TrimPrefix(filepath.Base(m.kernel), "vmlinuz-")
@@ -158,7 +158,7 @@ func (m *machine) on() {
 	}
 	m.ended = make(chan struct{})
 	go func() {
-		_ = m.cmd.Wait() // it is killed
+		_ = m.cmd.Wait() // the process was killed
 		close(m.ended)
 	}()
 	m.answers()
@@ -191,9 +191,9 @@ func (m *machine) answers() *pgx.Conn {
 	return nil
 }
 
-// off pulls the plug: what the machine's kernel had not written is gone, and
-// what QEMU had not written of the image: where new parts of the disk are, which
-// it keeps in memory until the machine flushes the disk.
+// off cuts the power. All that the machine's kernel has not written is lost. Lost
+// is also what QEMU keeps in memory until the machine flushes the disk: the
+// allocation of new parts of the image.
 func (m *machine) off() {
 	if m.cmd != nil {
 		_ = m.cmd.Process.Kill() // it may have ended
@@ -201,7 +201,7 @@ func (m *machine) off() {
 	}
 }
 
-// monitor gives QEMU a command and waits until it is done.
+// monitor sends QEMU a command and waits until it is done.
 func (m *machine) monitor(command string) {
 	m.t.Helper()
 	conn, err := net.Dial("unix", filepath.Join(m.dir, "monitor"))
@@ -250,8 +250,8 @@ func (m *machine) drawFor(c *crowd, d time.Duration) (stop func()) {
 	}
 }
 
-// TestMachineIsSwitchedOff: the power fails while ids are drawn from a store on
-// the machine's disk.
+// TestMachineIsSwitchedOff cuts the power while ids are drawn from a store on the
+// machine's disk.
 func TestMachineIsSwitchedOff(t *testing.T) {
 	m := newMachine(t, "")
 	c := &crowd{log: &history.Log{}}
@@ -274,10 +274,9 @@ func TestMachineIsSwitchedOff(t *testing.T) {
 	c.judge(t)
 }
 
-// TestMachineIsSetBack: a machine goes back to a snapshot of its memory and
-// disk, and with it the server to what it had reserved then. Strict generators
-// on a store that is elsewhere repeat nothing; what others do, and what to do
-// then, is said in docs/failover.md.
+// TestMachineIsSetBack: a machine goes back to a snapshot of its memory and disk,
+// and so the server goes back to its reservations. Strict generators on a store
+// elsewhere repeat no id. docs/failover.md describes the other generators.
 func TestMachineIsSetBack(t *testing.T) {
 	qemu(t)
 	store := strings.Replace(prepared(t, "postgres").url, "127.0.0.1", "10.0.2.2", 1)

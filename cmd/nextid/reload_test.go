@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// rewrite replaces the content of a file, and has the server read it.
+// rewrite replaces the content of a file, and makes the server reload.
 func (s *process) rewrite(file, content string) {
 	s.t.Helper()
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -24,8 +24,8 @@ func (s *process) rewrite(file, content string) {
 	s.signal(syscall.SIGHUP)
 }
 
-// A quota of the file bounds SQL over both protocols and HTTP alike, and
-// SIGHUP changes it.
+// A quota of the file limits SQL over both protocols and HTTP alike, and SIGHUP
+// changes it.
 func TestQuotasOfTheFile(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "nextid.yaml", "quotas:\n  - {user: app, ids: 3, per: 1h}\n  - {generator: inv_*, ids: 1, per: 1h, burst: 2}\n")
@@ -75,8 +75,8 @@ func TestQuotasOfTheFile(t *testing.T) {
 	}
 }
 
-// SIGHUP takes over what a running server can, names what needs a restart, and
-// leaves all as it is when the file is wrong.
+// SIGHUP applies the settings that can change while the server runs, and names
+// those that need a restart. A wrong file changes nothing.
 func TestReloadOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "nextid.yaml", "log_level: warn\n")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestRollingRestart restarts three servers, one after the other, under clients
-// that know all of them (libpq's list of hosts). No statement fails.
+// TestRollingRestart restarts three servers one after the other while clients use
+// them by libpq's list of hosts. No statement fails.
 func TestRollingRestart(t *testing.T) {
 	psql, err := exec.LookPath("psql")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestRollingRestart(t *testing.T) {
 		}
 		s.signal(syscall.SIGTERM)
 		s.waitLine("draining")
-		if i == 0 { // still served, but no longer recommended
+		if i == 0 { // still served, but /readyz fails
 			if code, body := s.ask("/readyz"); code != 503 {
 				t.Errorf("/readyz of a server that drains: %d %s", code, body)
 			}

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestPoolsOfAServer: two programs that take 50 numbers from each nextval of a
-// name that nobody created have no number in common.
+// TestPoolsOfAServer: two programs that take 50 numbers from each nextval of a new
+// name have no number in common.
 func TestPoolsOfAServer(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, nil)

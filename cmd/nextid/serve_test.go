@@ -21,7 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// goTrace matches what a Go program prints when it crashes.
+// goTrace is part of the trace of a Go program that crashes.
 const goTrace = "goroutine "
 
 func TestServerAnswersOnTheAddressOfItsReadyLine(t *testing.T) {
@@ -133,8 +133,8 @@ func TestSecondServerOnTheSameDirectoryRefuses(t *testing.T) {
 	}
 }
 
-// isOneClearFailure reports whether standard error is one line that says
-// what is wrong and one that says what to do.
+// isOneClearFailure reports whether standard error is one line with the error and
+// one line with the hint.
 func isOneClearFailure(stderr string) bool {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
 	return len(lines) == 2 && strings.HasPrefix(lines[0], "nextid: ") &&
@@ -287,7 +287,7 @@ func TestSignalsDrainTheServer(t *testing.T) {
 			if errors.As(err, &answer) && answer.Code != "57P01" || err == nil {
 				t.Errorf("an idle client sees %v, want 57P01 or a closed connection", err)
 			}
-			// What was reserved and not used was given back.
+			// Unused reservations were given back.
 			next := draw(t, startServer(t, nil, "--data", data, "--auto-create", "segment").connect(), "orders")
 			if next != id+1 {
 				t.Errorf("%d after %d and a clean stop: %d numbers were lost", next, id, next-id-1)
@@ -296,8 +296,8 @@ func TestSignalsDrainTheServer(t *testing.T) {
 	}
 }
 
-// stuckClient makes the server answer more than the client and the kernel
-// take, so that the statement cannot end.
+// stuckClient makes the server send more than the client and the kernel take, so
+// that the statement cannot end.
 func stuckClient(t *testing.T, s *process) {
 	t.Helper()
 	conn := s.connect()
@@ -307,7 +307,7 @@ func stuckClient(t *testing.T, s *process) {
 	if err := frontend.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	// The first bytes show that the statement runs.
+	// The first bytes show that the statement is running.
 	if _, err := raw.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -22,15 +22,15 @@ import (
 	"nextid/generator/history"
 )
 
-// sharedPlace is a database that servers can share, and what a test does to it.
+// sharedPlace is a database for a shared store, and what a test does to it.
 type sharedPlace struct {
 	url     string
-	restart func() // kill -9 and start again; the leader where there are several
+	restart func() // kill -9 and start again; the leader of several
 	kill    func()
 	start   func()
 }
 
-// sharedPlaces start the databases of all shared stores.
+// sharedPlaces starts the databases of all shared stores.
 var sharedPlaces = map[string]func(t *testing.T) sharedPlace{
 	"postgres": func(t *testing.T) sharedPlace {
 		s := dbtest.Postgres(t)
@@ -58,7 +58,7 @@ func placeOn(url string, s *dbtest.Server) sharedPlace {
 	return sharedPlace{url: url, kill: s.Kill, start: s.Start, restart: func() { s.Kill(); s.Start() }}
 }
 
-// prepared starts a database and lets the program prepare it.
+// prepared starts a database and runs nextid migrate store up on it.
 func prepared(t *testing.T, kind string) sharedPlace {
 	t.Helper()
 	place := sharedPlaces[kind](t)
@@ -66,7 +66,7 @@ func prepared(t *testing.T, kind string) sharedPlace {
 	if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "migrate store up") {
 		t.Fatalf("status of an empty database: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	for range 2 { // a second time does no harm
+	for range 2 { // a second run does no harm
 		if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.url); r.code != exitOK {
 			t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 		}
@@ -110,8 +110,8 @@ func TestMigrateStore(t *testing.T) {
 	}
 }
 
-// TestServersShareAStore runs three servers and 64 clients on each store, and
-// kills one of the servers and starts it again while they draw.
+// TestServersShareAStore runs three servers and 64 clients on each store. Meanwhile
+// it kills one of the servers and starts it again.
 func TestServersShareAStore(t *testing.T) {
 	t.Parallel()
 	for kind := range sharedPlaces {
@@ -153,8 +153,9 @@ func TestServersShareAStore(t *testing.T) {
 	}
 }
 
-// TestThePastOverCrashes draws ids of the past, and one of the present beside each,
-// from two servers of which one is killed again and again. TEST_PAST is how many.
+// TestThePastOverCrashes draws ids of past times, each beside one of the present,
+// from two servers of which one is killed again and again. TEST_PAST sets the
+// number of draws.
 func TestThePastOverCrashes(t *testing.T) {
 	t.Parallel()
 	count := 100_000
@@ -201,11 +202,11 @@ func TestThePastOverCrashes(t *testing.T) {
 	}
 }
 
-// TestServersKnowEachOther: nextid.nodes and nextid.workers show the same on
-// every server, also of one that crashed and of one that stopped.
+// TestServersKnowEachOther: every server shows the same nextid.nodes and
+// nextid.workers, including a server that crashed and one that stopped.
 func TestServersKnowEachOther(t *testing.T) {
 	t.Parallel()
-	place := prepared(t, "mysql") // whose rows are the shortest
+	place := prepared(t, "mysql") // its rows are the shortest
 	servers := make([]*process, 3)
 	for i := range servers {
 		servers[i] = startServer(t, nil, "--store", place.url)
@@ -249,7 +250,7 @@ func TestServersKnowEachOther(t *testing.T) {
 	await(servers[0], map[string]string{a: "this", b: "stopped", c: "up"})
 	await(servers[0], map[string]string{a: "this", b: "stopped", c: "lost"})
 	again := startServer(t, nil, "--store", place.url)
-	await(again, map[string]string{a: "up", again.address: "this", c: "lost"}) // in the place of b
+	await(again, map[string]string{a: "up", again.address: "this", c: "lost"}) // this server has taken the row of b
 	var held int
 	if err := again.connect().QueryRow(t.Context(), "SELECT count(*) FROM nextid.workers WHERE owner LIKE 'process %'").Scan(&held); err != nil || held != 3 {
 		t.Errorf("%d worker ids, %v", held, err)
@@ -274,9 +275,9 @@ func pause(t *testing.T, d time.Duration) {
 	}
 }
 
-// TestServersOutliveTheirStore: ids go on while the store is down, until what
-// is reserved is used up; then clients are told to go elsewhere, and when the
-// store is back ids come again without a restart.
+// TestServersOutliveTheirStore: while the store is down, ids are issued from
+// reservations. When these are used up, clients get an error that sends them
+// elsewhere. When the store is back, ids are issued again without a restart.
 func TestServersOutliveTheirStore(t *testing.T) {
 	t.Parallel()
 	for kind := range sharedPlaces {
@@ -302,13 +303,13 @@ func TestServersOutliveTheirStore(t *testing.T) {
 				}
 			}
 			place.kill()
-			for range 30 { // out of what is reserved
+			for range 30 { // uses up the reservation
 				if err := errors.Join(take("numbers"), take("flakes")); err != nil {
 					t.Fatalf("while the store is down: %v", err)
 				}
 			}
 			var err error
-			// PostgreSQL's children outlive their parent for a moment.
+			// PostgreSQL's children live on for a moment after their parent.
 			for end := time.Now().Add(patience); err == nil && time.Now().Before(end); {
 				err = take("numbers")
 			}
@@ -338,9 +339,9 @@ func TestServersOutliveTheirStore(t *testing.T) {
 	}
 }
 
-// TestSlowStore: a store that takes more than a second for each answer is not
-// noticed, since the next block is asked for early. One that hangs is, with
-// 55P03, when nothing is left and the deadline is over.
+// TestSlowStore: clients do not notice a store that takes more than a second for
+// each answer, since reservations are renewed early. With a store that hangs they
+// get 55P03 after the deadline, once nothing is left.
 func TestSlowStore(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
@@ -412,8 +413,8 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// TestServersWaitForTheirStore: after a power failure everything starts at
-// the same time.
+// TestServersWaitForTheirStore: servers start before their store, as after a power
+// failure.
 func TestServersWaitForTheirStore(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "postgres")
@@ -431,8 +432,8 @@ func TestServersWaitForTheirStore(t *testing.T) {
 	}
 }
 
-// TestRecoverGeneratorOverSQL: the name stops with 58000, and an operator
-// starts it again.
+// TestRecoverGeneratorOverSQL: after a failover the name stops with 58000, and
+// recover_generator starts it again.
 func TestRecoverGeneratorOverSQL(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "postgres")

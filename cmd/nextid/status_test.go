@@ -22,7 +22,7 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// ask is one HTTP request to the server.
+// ask sends one HTTP request to the server.
 func (s *process) ask(path string) (code int, body string) {
 	s.t.Helper()
 	code, body, err := askHTTP(s.t.Context(), "http://"+s.http+path)
@@ -69,19 +69,19 @@ func TestStatusOverHTTP(t *testing.T) {
 			t.Errorf("/metrics does not have %s:\n%s", line, metrics)
 		}
 	}
-	if !regexp.MustCompile(`(?m)^nextid_worker_id\{bits="10",strict="false"\} \d+$`).MatchString(metrics) { // a new store begins anywhere
+	if !regexp.MustCompile(`(?m)^nextid_worker_id\{bits="10",strict="false"\} \d+$`).MatchString(metrics) { // the first worker id of a new store is random
 		t.Errorf("/metrics does not have the worker id:\n%s", metrics)
 	}
 }
 
-// TestTwoServersOnOneMachine: the default address of HTTP is one that nobody
-// asked for, and no reason to refuse to start.
+// TestTwoServersOnOneMachine: a second server starts although the default address
+// of HTTP is taken, since the user did not choose it.
 func TestTwoServersOnOneMachine(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", server.DefaultConfig().HTTP.Address)
 	if err == nil {
 		defer l.Close()
-	} // else another program has it, which does as well
+	} // else another program has the address
 	s := startServer(t, []string{"NEXTID_HTTP=" + server.DefaultConfig().HTTP.Address}, "--http", server.DefaultConfig().HTTP.Address)
 	draw(t, s.connect(), "orders")
 	if s.http != "" || !strings.Contains(strings.Join(s.lines, "\n"), "no health checks and metrics") {
@@ -103,8 +103,9 @@ func TestTwoServersOnOneMachine(t *testing.T) {
 	}
 }
 
-// turnedAway checks that clients of a server that waits for its store are told so.
-func turnedAway(t *testing.T, postgres, my string) {
+// refusedWhileStarting checks the errors that clients get while the server waits
+// for its store.
+func refusedWhileStarting(t *testing.T, postgres, my string) {
 	t.Helper()
 	for _, mode := range []string{"disable", "prefer"} {
 		_, err := pgx.Connect(t.Context(), "postgres://app@"+postgres+"/?sslmode="+mode)
@@ -123,9 +124,10 @@ func turnedAway(t *testing.T, postgres, my string) {
 	}
 }
 
-// TestReadinessOfAStoreThatIsAway: the server is alive but not ready while it
-// waits for its store at the start. Later it issues what is reserved, becomes
-// not ready before that ends, answers 57P03 after it, and comes back.
+// TestReadinessOfAStoreThatIsAway: the server is alive but not ready while it waits
+// for its store at the start. In an outage later it issues reserved ids, becomes
+// not ready before they end, and answers 57P03 afterwards. It recovers with the
+// store.
 func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
@@ -144,7 +146,7 @@ func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	postgres, my := dbtest.FreeAddr(t), dbtest.FreeAddr(t)
 	s := spawn(t, serveCommand("--store", url, "--http", address, "--worker-slice", slice.String(), "--pg", postgres, "--mysql", my), nil)
 	s.waitLine("waiting for the store")
-	turnedAway(t, postgres, my)
+	refusedWhileStarting(t, postgres, my)
 	s.http = address
 	if code, body := s.ask("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "starting") {
 		t.Errorf("/readyz before the store answers: %d %q", code, body)
@@ -207,8 +209,8 @@ func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	}
 }
 
-// lastingAddress is an IPv4 address of this machine besides the loopback. Other
-// tests make interfaces in 198.18.0.0/15 (RFC 2544), and remove them.
+// lastingAddress returns an IPv4 address of this machine besides the loopback. It
+// avoids 198.18.0.0/15 (RFC 2544), where other tests add and remove interfaces.
 func lastingAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -233,7 +235,7 @@ func TestStatusForOtherMachines(t *testing.T) {
 	addUser(t, "secret", "monitor", "--data", data)
 	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	s := startServer(t, nil, "--data", data, "--http", own+":0", "--tls-cert", cert, "--tls-key", key)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // its name is not the matter here
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // the test does not check the name
 	ask := func(path, password string) int {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.http+path, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// stubborn are statements that work for many seconds without a row, by what
-// they do. MySQL's dialect has no patterns.
+// stubborn lists statements that run for many seconds without a row, by what they
+// do. MySQL's dialect has no patterns.
 var stubborn = map[string]string{
 	"pattern":   "SELECT repeat('a', 1000000) ~ '(a{1,200}){1,4}c'",
 	"LIKE":      "SELECT repeat('a', 1000000) LIKE concat('%', repeat('_a', 500), 'b%')",
@@ -23,12 +23,12 @@ var stubborn = map[string]string{
 	"join":      "SELECT count(*) FROM generate_series(1, 100000) a JOIN generate_series(1, 100000) b ON a < b",
 }
 
-// endsWithin bounds how soon a real server must have ended a statement. The promise
-// is 100 ms, of its own time: TestEveryStatementCanBeStopped in sqlfuncs.
+// endsWithin bounds the time until a real server has ended a statement.
+// TestEveryStatementCanBeStopped in sqlfuncs checks the promise of 100 ms.
 const endsWithin = 2 * time.Second
 
-// TestStatementsEndWhenTheyAreStopped stops statements of both protocols in
-// every way that there is.
+// TestStatementsEndWhenTheyAreStopped stops statements of both protocols in all
+// ways.
 func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
 	const after = 300 * time.Millisecond
@@ -49,7 +49,7 @@ func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 		})
 		err := run()
 		close(ended)
-		work.Wait() // else the last request could meet the next statement
+		work.Wait() // else the last request could stop the next statement
 		return err
 	}
 	check := func(t *testing.T, how string, start time.Time, err error) {
@@ -98,8 +98,8 @@ func TestStatementsEndWhenTheyAreStopped(t *testing.T) {
 	}
 }
 
-// TestDrainTimeoutHoldsWhateverRuns ends a server while each kind of stubborn
-// statement runs in both protocols.
+// TestDrainTimeoutHoldsWhateverRuns ends a server while stubborn statements of each
+// kind run in both protocols.
 func TestDrainTimeoutHoldsWhateverRuns(t *testing.T) {
 	const drain = 500 * time.Millisecond
 	s := startServer(t, []string{"NEXTID_DRAIN_TIMEOUT=" + drain.String()}, "--mysql", "127.0.0.1:0")
@@ -112,7 +112,7 @@ func TestDrainTimeoutHoldsWhateverRuns(t *testing.T) {
 			go func() { _, _ = conn.ExecContext(ctx, sql) }()
 		}
 	}
-	time.Sleep(300 * time.Millisecond) //nolint:forbidigo // they run, and nothing tells it
+	time.Sleep(300 * time.Millisecond) // time for them to begin
 	start := time.Now()
 	s.signal(syscall.SIGTERM)
 	s.wait()

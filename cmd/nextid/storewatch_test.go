@@ -9,9 +9,9 @@ import (
 	"nextid/dbtest"
 )
 
-// /readyz and the metrics tell of a store that hangs within two seconds, on a
-// server that asks it for nothing, and clients may still come.
-func TestReadyzTellsOfAnOutageInTwoSeconds(t *testing.T) {
+// /readyz and the metrics report a store that hangs within two seconds, even if the
+// server asks the store for nothing. The server stays ready.
+func TestReadyzReportsAnOutageInTwoSeconds(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
@@ -35,7 +35,7 @@ func TestReadyzTellsOfAnOutageInTwoSeconds(t *testing.T) {
 		proxy.Hang(hang)
 		start := time.Now()
 		for told() != hang {
-			if passed := time.Since(start); passed > 2500*time.Millisecond { // and what a busy machine takes
+			if passed := time.Since(start); passed > 2500*time.Millisecond { // plus the delays of a busy machine
 				t.Fatalf("after %v nothing has changed (hangs: %v)", passed, hang)
 			}
 			pause(t, 20*time.Millisecond)

@@ -38,8 +38,9 @@ func TestTimeZoneOfTheServerDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestFewDescriptors gives a server few descriptors. It does not spin when they
-// run out, connections go on, and new ones get in when there is room.
+// TestFewDescriptors gives a server few descriptors. When they run out, the server
+// uses no processor time, open connections go on, and new ones wait for a free
+// descriptor.
 func TestFewDescriptors(t *testing.T) {
 	prlimit, err := exec.LookPath("prlimit")
 	if err != nil {
@@ -70,7 +71,7 @@ func TestFewDescriptors(t *testing.T) {
 	draw(t, s.connect(), "orders")
 }
 
-// processorTime returns what a process has used.
+// processorTime returns the processor time that a process has used.
 func processorTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -85,11 +86,11 @@ func processorTime(t *testing.T, pid int) time.Duration {
 	return time.Duration(user+system) * time.Second / 100 // USER_HZ
 }
 
-// hostileText would begin a line of its own, or tell a terminal something.
+// hostileText would forge a log line, or send control codes to a terminal.
 const hostileText = "x\nlevel=ERROR msg=forged\r\x1b[2J\x1b]0;title\a"
 
-// TestLinesOfTheLogStayLines sends what would forge lines of the log, in every
-// place that the log has texts from.
+// TestLinesOfTheLogStayLines sends hostileText in every place from which the log
+// has texts.
 func TestLinesOfTheLogStayLines(t *testing.T) {
 	users := writeUsers(t, "pencil")
 	for _, format := range []string{"json", "text"} {
@@ -136,7 +137,7 @@ func TestLinesOfTheLogStayLines(t *testing.T) {
 	}
 }
 
-// jsonMessage is the message of a line of the log.
+// jsonMessage returns the message of a line of the log.
 func jsonMessage(t *testing.T, line string) string {
 	t.Helper()
 	var parsed struct{ Msg string }
@@ -154,9 +155,9 @@ func writeUsers(t *testing.T, password string) string {
 	return file
 }
 
-// TestSecretsAreNotTold uses a password and a store's password, and looks for
-// them wherever the server tells something.
-func TestSecretsAreNotTold(t *testing.T) {
+// TestSecretsAreNotPrinted uses the password of a user and that of a store, and
+// looks for them in all output of the server.
+func TestSecretsAreNotPrinted(t *testing.T) {
 	const secret = "canary-8c1f0d"
 	users := writeUsers(t, secret)
 	s := startServer(t, nil, "--http", "127.0.0.1:0", "--log-level", "debug", "--users", users)
@@ -199,7 +200,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// startedWith returns what a server says that cannot reach its store.
+// startedWith returns the output of a server that cannot reach its store.
 func startedWith(ctx context.Context, store string) string {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()

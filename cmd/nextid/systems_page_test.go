@@ -34,9 +34,9 @@ func systemsPage(t *testing.T) string {
 	return string(page)
 }
 
-// TestSystemsPageCommands runs what docs/systems.md tells its readers to type:
-// the statements that stand alone, those in the text that call our functions,
-// and every set of options as a generator of its own.
+// TestSystemsPageCommands runs the commands of docs/systems.md: statements in
+// blocks, statements in the text that call nextid's functions, and every set of
+// options as a generator.
 func TestSystemsPageCommands(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, nil)
@@ -80,8 +80,8 @@ func TestSystemsPageCommands(t *testing.T) {
 	}
 }
 
-// TestSystemsPageTakesOver runs the import_generator of docs/systems.md on a
-// Leaf in the place of the one that it names: the answer is the page's.
+// TestSystemsPageTakesOver runs the import_generator of docs/systems.md on a Leaf
+// of the test. The answer is the one on the page.
 func TestSystemsPageTakesOver(t *testing.T) {
 	t.Parallel()
 	page := systemsPage(t)

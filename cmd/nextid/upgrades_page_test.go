@@ -19,8 +19,8 @@ import (
 	"nextid/generator/history"
 )
 
-// systemctl stands in for systemd's: it starts and stops one server with the
-// environment file of the page. Whenever one has started, it draws.
+// systemctl replaces systemd's: it starts and stops one server with the environment
+// file of the page. After each start it draws.
 const systemctl = `#!/bin/bash
 set -eu
 stop() { [ ! -e PID ] || { kill "$(cat PID)"; while [ -e /proc/"$(cat PID)" ]; do sleep 0.05; done; rm PID; }; }
@@ -36,8 +36,8 @@ start() {
 case $1 in start) start ;; stop) stop ;; restart) stop; start ;; esac
 `
 
-// TestUpgradesPage runs the commands of docs/upgrades.md, in their order. No id
-// comes twice, over all of them.
+// TestUpgradesPage runs the commands of docs/upgrades.md in their order. No id is
+// repeated.
 func TestUpgradesPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/upgrades.md")
@@ -91,7 +91,7 @@ func TestUpgradesPage(t *testing.T) {
 		cmd := exec.CommandContext(ctx, "bash", "-euc", "set -m\n"+places.Replace(text))
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "PATH="+in("bin")+":"+os.Getenv("PATH"), "PGUSER=x", "PGDATABASE=nextid")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			log, _ := os.ReadFile(in("log")) // it says why, if anything does
+			log, _ := os.ReadFile(in("log")) // may say why
 			t.Fatalf("%s\n%v\n%s\n%s", text, err, out, log)
 		}
 	}
@@ -107,7 +107,8 @@ func TestUpgradesPage(t *testing.T) {
 	})
 	moved := false
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	// The page moves to a shared store in its last block; the backup of one comes before it there.
+	// The last block of the page moves to a shared store. The block with the backup of
+	// a shared store comes before it on the page, and runs after it.
 	var first, last []string
 	for _, b := range blocks {
 		if strings.Contains(b[1], "pg_dump") || strings.Contains(b[1], "pg_restore") {
@@ -123,9 +124,9 @@ func TestUpgradesPage(t *testing.T) {
 	for i, text := range append(first, last...) {
 		run(text)
 		if strings.Contains(text, "pg_dump") {
-			run("systemctl restart nextid") // draws what the backup does not have
+			run("systemctl restart nextid") // draws ids that the backup does not have
 		}
-		if i == len(first)+len(last)-1 { // behind the wait for what the backup does not know
+		if i == len(first)+len(last)-1 { // after the wait for the draws that the backup does not have
 			run("until psql -h 127.0.0.1 -p 5433 -c \"SELECT next_id('orders')\"; do sleep 0.2; done; systemctl restart nextid")
 		}
 	}
@@ -152,8 +153,8 @@ func TestUpgradesPage(t *testing.T) {
 	}
 }
 
-// TestVersionsBesideEachOther: a name that a newer version has made in the store
-// is refused by itself.
+// TestVersionsBesideEachOther: an older server refuses a name that a newer version
+// has made in the store, and only that name.
 func TestVersionsBesideEachOther(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "postgres")

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestVariablesSayWhatIsConfigured: SHOW VARIABLES promises nothing that the
-// server does not do.
+// TestVariablesSayWhatIsConfigured: SHOW VARIABLES is true of the server.
 func TestVariablesSayWhatIsConfigured(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, nil, "--mysql", "127.0.0.1:0")
@@ -33,7 +32,7 @@ func TestVariablesSayWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// TestParametersSayWhatIsConfigured: likewise SHOW and pg_settings.
+// TestParametersSayWhatIsConfigured: so are SHOW and pg_settings.
 func TestParametersSayWhatIsConfigured(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, []string{"NEXTID_LIMITS_CONNECTIONS=77", "NEXTID_LIMITS_LOGIN_TIMEOUT=2m", "NEXTID_LIMITS_IDLE_TIMEOUT=90s"})

@@ -15,8 +15,8 @@ import (
 	"nextid/generator/history"
 )
 
-// TestWorkerIDSources: planned ids are those that the server gets, and of two
-// servers with the same wish the second gets another.
+// TestWorkerIDSources: a server gets the worker id that its source plans. The
+// second of two servers with the same plan gets another one.
 func TestWorkerIDSources(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
@@ -76,8 +76,8 @@ func TestTwoServersWithOneWorkerID(t *testing.T) {
 	first := startServer(t, nil, "--store", url, "--worker-id", "7", "--worker-slice", "8s")
 	draw(t, first.connect(), "orders")
 	second := startServer(t, nil, "--store", url, "--worker-id", "7", "--worker-slice", "8s")
-	// All clients are told after 15 s, not one after the other: the slice of the
-	// first ends, and is renewed, while they wait.
+	// All clients get their error after 15 s, not one after the other. Meanwhile the
+	// slice of the first server ends and is renewed.
 	began := time.Now()
 	var clients sync.WaitGroup
 	for range 4 {
@@ -98,11 +98,11 @@ func TestTwoServersWithOneWorkerID(t *testing.T) {
 	if first.signal(15); first.wait() != exitOK {
 		t.Errorf("exit code %d", first.cmd.ProcessState.ExitCode())
 	}
-	draw(t, second.connect(), "orders") // at once: the first has given its id back
+	draw(t, second.connect(), "orders") // the first server has given its id back
 }
 
-// TestTwoServersWithOneDataDirectory: the second is refused on a shared store,
-// too, until the first has ended, however it did.
+// TestTwoServersWithOneDataDirectory: also on a shared store, the second server is
+// refused until the first has stopped or crashed.
 func TestTwoServersWithOneDataDirectory(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Redis(t).RedisURL()
@@ -121,8 +121,8 @@ func TestTwoServersWithOneDataDirectory(t *testing.T) {
 	draw(t, startServer(t, nil, "--store", url, "--data", data).connect(), "orders")
 }
 
-// TestCrashesOfOneServer: kill -9 again and again. No worker id is taken for
-// longer than a slice after the crash, and no id comes twice.
+// TestCrashesOfOneServer kills a server again and again. A crash blocks no worker
+// id for longer than a slice, and no id is repeated.
 func TestCrashesOfOneServer(t *testing.T) {
 	t.Parallel()
 	const crashes = 12
@@ -158,8 +158,8 @@ func TestCrashesOfOneServer(t *testing.T) {
 	}
 }
 
-// TestStrictGenerators: two servers, ids of a strict snowflake and of another,
-// on a store that restarts meanwhile.
+// TestStrictGenerators draws from a strict snowflake and from another one, on two
+// servers, while their store restarts.
 func TestStrictGenerators(t *testing.T) {
 	t.Parallel()
 	place := prepared(t, "postgres")
@@ -168,7 +168,7 @@ func TestStrictGenerators(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Every worker id is claimed before the restart: a claim whose answer is lost
-	// in it costs one.
+	// costs a worker id.
 	for _, server := range servers {
 		conn := server.connect()
 		draw(t, conn, "careful")
