@@ -70,7 +70,7 @@ func (o Opener) checkTime(t *testing.T, url string) {
 		earliest, latest, err := s.Time(t.Context())
 		after := time.Now().Add(precision)
 		if errors.Is(err, generator.ErrWrongKind) {
-			t.Skip("the engine is no shared.Timekeeper")
+			t.Skip("the engine is no generator.Timekeeper")
 		}
 		if err != nil {
 			t.Fatal(err)

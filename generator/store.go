@@ -94,7 +94,8 @@ type Seeder interface {
 	Seed() uint64
 }
 
-// Timekeeper is a Store whose database has a clock that can be read.
+// Timekeeper is a Store, or an engine of package shared, whose database has a clock
+// that can be read.
 type Timekeeper interface {
 	// Time returns bounds for the time of the database's clock at the moment of its
 	// answer. A store without a readable clock returns ErrWrongKind.

@@ -128,8 +128,8 @@ func (w *world) latency() time.Duration {
 type engine struct{ server *server }
 
 var (
-	_ shared.Engine     = engine{}
-	_ shared.Timekeeper = engine{}
+	_ shared.Engine        = engine{}
+	_ generator.Timekeeper = engine{}
 )
 
 // answer converts a result of call.
@@ -146,7 +146,7 @@ func (e engine) Epoch(context.Context) (string, error) {
 	return answer[string](e.server.call(func(d *database) (any, error) { return d.epoch, nil }))
 }
 
-// Time implements shared.Timekeeper.
+// Time implements generator.Timekeeper.
 func (e engine) Time(context.Context) (earliest, latest time.Time, err error) {
 	w := e.server.world
 	now, err := answer[time.Time](e.server.call(func(d *database) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nextid/dsn"
+	"nextid/generator"
 	"nextid/generator/store/shared"
 )
 
@@ -26,8 +27,8 @@ type Engine struct {
 }
 
 var (
-	_ shared.Engine     = (*Engine)(nil)
-	_ shared.Timekeeper = (*Engine)(nil)
+	_ shared.Engine        = (*Engine)(nil)
+	_ generator.Timekeeper = (*Engine)(nil)
 )
 
 // Open returns an Engine. The first call connects.
@@ -77,7 +78,7 @@ func (s swapper) Epoch(ctx context.Context) (string, error) {
 	return found.Header.ClusterID + "/" + found.KVs[0].CreateRevision, nil
 }
 
-// Time implements shared.Timekeeper. etcd has no request for the time, but each
+// Time implements generator.Timekeeper. etcd has no request for the time, but each
 // HTTP response has a Date, in whole seconds.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	found, err := e.c.get(ctx, e.marker(), "")

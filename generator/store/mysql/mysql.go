@@ -40,8 +40,8 @@ type Engine struct {
 }
 
 var (
-	_ shared.Engine     = (*Engine)(nil)
-	_ shared.Timekeeper = (*Engine)(nil)
+	_ shared.Engine        = (*Engine)(nil)
+	_ generator.Timekeeper = (*Engine)(nil)
 )
 
 // Open returns an Engine. The first call connects. Every new connection checks how
@@ -154,7 +154,7 @@ func (e *Engine) Epoch(ctx context.Context) (found string, err error) {
 	return found, err
 }
 
-// Time implements shared.Timekeeper.
+// Time implements generator.Timekeeper.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	var micros int64
 	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {

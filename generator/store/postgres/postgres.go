@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"nextid/generator"
 	"nextid/generator/store/shared"
 )
 
@@ -37,8 +38,8 @@ type Engine struct {
 }
 
 var (
-	_ shared.Engine     = (*Engine)(nil)
-	_ shared.Timekeeper = (*Engine)(nil)
+	_ shared.Engine        = (*Engine)(nil)
+	_ generator.Timekeeper = (*Engine)(nil)
 )
 
 // Open returns an Engine. The first call connects. Every new connection checks how
@@ -285,7 +286,7 @@ func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 	return epoch, err
 }
 
-// Time implements shared.Timekeeper.
+// Time implements generator.Timekeeper.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	var micros int64
 	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {

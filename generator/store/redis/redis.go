@@ -59,8 +59,8 @@ type Engine struct {
 }
 
 var (
-	_ shared.Engine     = (*Engine)(nil)
-	_ shared.Timekeeper = (*Engine)(nil)
+	_ shared.Engine        = (*Engine)(nil)
+	_ generator.Timekeeper = (*Engine)(nil)
 )
 
 // Open returns an Engine. The first call connects.
@@ -177,7 +177,7 @@ func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 	return epoch, err
 }
 
-// Time implements shared.Timekeeper.
+// Time implements generator.Timekeeper.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	err = e.on(ctx, func(c *redis.Client) error {
 		earliest, err = c.Time(ctx).Result()

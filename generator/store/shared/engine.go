@@ -2,7 +2,6 @@ package shared
 
 import (
 	"context"
-	"time"
 
 	"nextid/generator"
 )
@@ -48,12 +47,6 @@ type Engine interface {
 // PrefixEnd returns the end of the range of keys that begin with prefix. Keys are
 // UTF-8.
 func PrefixEnd(prefix string) string { return prefix + "\U0010ffff" }
-
-// Timekeeper is an Engine whose database has a clock; see
-// generator.Timekeeper.
-type Timekeeper interface {
-	Time(ctx context.Context) (earliest, latest time.Time, err error)
-}
 
 // Ask is one reservation. It may be granted only if
 //

@@ -347,7 +347,7 @@ func (s *Store) earliest(ctx context.Context, l *epoch, now int64) (int64, error
 // storeTime returns the store's clock in Unix ms. known is false for a store
 // without a clock.
 func (s *Store) storeTime(ctx context.Context) (ms int64, known bool, err error) {
-	k, ok := s.engine.(Timekeeper)
+	k, ok := s.engine.(generator.Timekeeper)
 	if !ok {
 		return 0, false, nil
 	}

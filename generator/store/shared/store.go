@@ -122,7 +122,7 @@ func (s *Store) Probe() error { return s.health.probe() }
 
 // Time implements generator.Timekeeper.
 func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error) {
-	k, ok := s.engine.(Timekeeper)
+	k, ok := s.engine.(generator.Timekeeper)
 	if !ok {
 		return earliest, latest, &generator.Error{Kind: generator.ErrWrongKind, Message: "the store has no clock"}
 	}

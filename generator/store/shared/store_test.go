@@ -190,7 +190,7 @@ func (e *engine) PutName(_ context.Context, n Entry, was *Entry) (bool, error) {
 	return true, nil
 }
 
-// Time implements Timekeeper.
+// Time implements generator.Timekeeper.
 func (e *engine) Time(context.Context) (earliest, latest time.Time, err error) {
 	if e.clock == nil {
 		return earliest, latest, generator.ErrWrongKind

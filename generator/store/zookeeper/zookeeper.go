@@ -42,8 +42,8 @@ type Engine struct {
 }
 
 var (
-	_ shared.Engine     = (*Engine)(nil)
-	_ shared.Timekeeper = (*Engine)(nil)
+	_ shared.Engine        = (*Engine)(nil)
+	_ generator.Timekeeper = (*Engine)(nil)
 )
 
 const (
@@ -126,7 +126,7 @@ func (e *Engine) namePath(n string) string  { return e.names() + "/" + url.PathE
 // clock returns the path of the node that is written to read the time.
 func (e *Engine) clock() string { return e.root + "/clock" }
 
-// Time implements shared.Timekeeper. ZooKeeper has no request for the time, but
+// Time implements generator.Timekeeper. ZooKeeper has no request for the time, but
 // keeps with each node when the leader wrote it.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
 	stat, err := ask(ctx, e, func() (*zk.Stat, error) {
