@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// maxSecretFile bounds what is read of files with users, passwords or keys.
+// maxSecretFile bounds the size of files with users, passwords or keys, in bytes.
 const maxSecretFile = 64 << 20
 
 // ReadPrivate reads a file that only its owner may read, such as a users file or a
@@ -34,9 +34,12 @@ func ReadPrivate(what, path string) ([]byte, error) {
 	if err := CheckReplaceable(what, path); err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
+	content, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
 	if err != nil {
 		return nil, readFailure(what, path, err)
+	}
+	if len(content) > maxSecretFile {
+		return nil, &Error{Message: fmt.Sprintf("the %s %s is larger than %s", what, path, formatBytes(maxSecretFile))}
 	}
 	return content, nil
 }
