@@ -168,7 +168,7 @@ func (r *run) fedSection() report.Section {
 	}
 	return report.Section{
 		Title: "Fed sequences",
-		Text: fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT asks nobody. "+
+		Text: fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT waits for no other server. "+
 			"Rows, latency and sizes are those of the sections above; MariaDB's indexes hold the rows, too. While blocks move: at the same rate, each sequence moves "+
 			"every few seconds, by nextid migrate feed once. One more shard: servers to change, and how long that took. "+
 			"For the outage %d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+

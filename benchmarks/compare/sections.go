@@ -346,7 +346,7 @@ func (r *run) shardSection() report.Section {
 	return report.Section{
 		Title: "One more shard",
 		Text: fmt.Sprintf("From one shard less to all of them, while %d clients on each write a row a millisecond, on connections that last %s. "+
-			"By hand: the greatest number of all is looked for, and each shard goes on above it with the new step, one after the other, and nobody is stopped; "+
+			"By hand: the greatest number of all is looked for, and each shard goes on above it with the new step, one after the other, and no client is stopped; "+
 			"MariaDB's connections keep the old step until they end, and rows that are written between the look and the change have numbers of others. "+
 			"Whoever does it by hand must keep everybody from writing for that time. nextid migrate shards reshard lets one shard give half of its "+
 			"numbers away, and waits for its older connections before the new shard begins. nextid migrate feed up gives the new shard a block, and moves "+

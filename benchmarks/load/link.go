@@ -86,7 +86,7 @@ func dialRedis(ctx context.Context, dsn string) (*Link, error) {
 	return l, err
 }
 
-// connect opens a connection on which nobody has logged in.
+// connect opens a connection without a login.
 func connect(ctx context.Context, network, address string, p protocol) (*Link, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {

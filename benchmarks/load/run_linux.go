@@ -375,7 +375,7 @@ func (l *loop) event(e unix.EpollEvent) error {
 	w := l.byLink[int(e.Fd)]
 	link := w.link
 	if link == nil || link.fd != int(e.Fd) {
-		return fmt.Errorf("a server closed a connection that nobody waited for: %w", io.ErrUnexpectedEOF)
+		return fmt.Errorf("a server closed a connection on which no answer was due: %w", io.ErrUnexpectedEOF)
 	}
 	if len(link.out) > 0 {
 		if err := link.flush(); err != nil {

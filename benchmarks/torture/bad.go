@@ -76,7 +76,7 @@ var badClients = []bad{
 		return v.bare(ctx, query("SELECT repeat('x', 1000) FROM generate_series(1, 10000000)"), 2*time.Second)
 	}},
 	{"HTTP: a million ids a request", 16, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1_000_000, 0) }},
-	{"HTTP: a million ids that nobody reads", 60, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1_000_000, 2*time.Second) }},
+	{"HTTP: a million ids that are not read", 60, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1_000_000, 2*time.Second) }},
 	{"HTTP: one id a request", 32, 0, func(ctx context.Context, v *victim) error { return v.post(ctx, 1, 0) }},
 
 	{name: "half a login, then silence", do: func(ctx context.Context, v *victim) error {
@@ -117,7 +117,7 @@ var badClients = []bad{
 		}
 		return err
 	}},
-	{name: "statements that are wrong, and prepared ones that nobody closes", do: func(ctx context.Context, v *victim) error {
+	{name: "statements that are wrong, and prepared ones that are not closed", do: func(ctx context.Context, v *victim) error {
 		return v.polite(ctx, func(ctx context.Context, conn *pgx.Conn) {
 			for i := range 50 {
 				_, _ = conn.Exec(ctx, "SELECT 1/0")

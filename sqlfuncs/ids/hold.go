@@ -46,7 +46,7 @@ func holdFunction(t datum.OID) engine.Function {
 	return engine.Function{
 		Name: "hold_id", Result: datum.Int8, Volatile: engine.Volatile, Does: engine.Eval(holdID),
 		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "for", Type: t}, {Name: "holder", Type: datum.Text, Optional: true}},
-		Help: "the next number of a counter, for nobody else until it is confirmed, voided, or the time is over",
+		Help: "the next number of a counter, held for the caller until it is confirmed, voided, or the time is over",
 	}
 }
 

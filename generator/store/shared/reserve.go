@@ -182,7 +182,7 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 	why := fmt.Sprintf("the store has gone back: it grants from %d on (change %d) after it had granted up to %d (change %d)",
 		a.Lo, a.Seq, w.hi, w.seq)
 	s.cfg.Logger.Error("the store has gone back", "key", key,
-		"granted_from", a.Lo, "granted_change", a.Seq, "witness_end", w.hi, "witness_change", w.seq)
+		"granted_from", a.Lo, "granted_change", a.Seq, "high_water_end", w.hi, "high_water_change", w.seq)
 	if name := nameOf(key); name != "" {
 		// If this fails, the high-water mark stops this server again the next time.
 		_, _ = s.rounds.do(ctx, Ask{
