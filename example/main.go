@@ -1,4 +1,4 @@
-// Command ids is nextid with a kind, a store, a layout and an SQL function more.
+// Command ids is nextid with an additional kind, store, layout and SQL function.
 package main
 
 import (

@@ -1,9 +1,9 @@
-// Package checked is a kind of generator in one file, to begin one's own with.
-// See docs/extending.md.
+// Package checked is an example of a generator kind in one file. See
+// docs/extending.md.
 //
-// It makes numbers whose last digit is a check digit, by Luhn's method: 18, 26,
-// 34, 42, 59, … A number with one wrong digit, or two neighbours exchanged, is
-// none of them.
+// It makes numbers whose last digit is a check digit by Luhn's method: 18, 26, 34,
+// 42, 59, … A number with one wrong digit, or with two exchanged neighbours, has a
+// wrong check digit.
 package checked
 
 import (
@@ -16,14 +16,15 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// Options are the options of the kind, as they are stored.
+// Options holds the options of the kind, as they are stored.
 type Options struct {
 	Step int64 `json:"step"` // numbers in a reservation
 }
 
 const hint = "Options: step (1 to 1000000)."
 
-// Kind returns the plug-in. owner is shown to operators.
+// Kind returns the kind. owner is the name of this server that operators see in the
+// store.
 func Kind(store generator.Reserver, owner string) generator.Kind { return kind{store, owner} }
 
 type kind struct {
@@ -37,7 +38,7 @@ func (kind) Name() string { return "checked" }
 // Help implements generator.Kind.
 func (kind) Help() string { return "numbers with a check digit" }
 
-// with returns options with what is given in their place.
+// with returns the options after the given ones have replaced some.
 func (o Options) with(given json.RawMessage) (json.RawMessage, error) {
 	err := generator.DecodeOptions(given, &o, hint)
 	if err == nil && (o.Step < 1 || o.Step > 1_000_000) {
@@ -72,8 +73,8 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 	return &Generator{key: generator.NameKey(d.Name), step: o.Step, store: k.store, owner: k.owner}, nil
 }
 
-// Recover implements generator.Recoverable. A Retirer is not needed: what is
-// reserved are the ids themselves, so the key is above all of them already.
+// Recover implements generator.Recoverable. The kind needs no Retirer: the key of a
+// name counts the ids themselves, so it is above all of them.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	key := generator.NameKey(d.Name)
 	if r, ok := k.store.(generator.Recoverer); ok {
@@ -93,9 +94,9 @@ type Generator struct {
 	owner string
 
 	mu     sync.Mutex
-	next   int64 // without the check digit
+	next   int64 // next to issue, without the check digit
 	end    int64 // exclusive, likewise
-	hi     int64 // of the reservation
+	hi     int64 // end of the reservation, for Release
 	closed bool
 }
 
@@ -104,8 +105,8 @@ var (
 	_ generator.Closer    = (*Generator)(nil)
 )
 
-// Next implements generator.Generator. Numbers with check digits are no
-// arithmetic run, so it returns one of them: callers ask again.
+// Next implements generator.Generator. Numbers with check digits have no constant
+// step, so it returns one number. Callers ask again.
 func (g *Generator) Next(ctx context.Context, _ int64) (generator.Range, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,14 +114,15 @@ func (g *Generator) Next(ctx context.Context, _ int64) (generator.Range, error) 
 		return generator.Range{}, &generator.Error{Kind: generator.ErrNotNow, Message: "the generator is closed"}
 	}
 	for g.next >= g.end {
-		// The store knows nothing of check digits: a number is one of ten.
+		// The store knows nothing of check digits: it reserves ten of its numbers for
+		// each of ours.
 		lo, hi, err := g.store.Reserve(ctx, generator.Reservation{
 			Key: g.key, AtLeast: 10, N: 10 * g.step, Limit: generator.NoLimit, Owner: g.owner,
 		})
 		if err != nil {
 			return generator.Range{}, err
 		}
-		// Only whole tens: the ends may belong to somebody else.
+		// Use whole tens only: other servers may own the numbers before and after.
 		g.next, g.end, g.hi = (lo-1)/10+1, hi/10, hi
 	}
 	id := 10*g.next + CheckDigit(g.next)
@@ -128,7 +130,7 @@ func (g *Generator) Next(ctx context.Context, _ int64) (generator.Range, error) 
 	return generator.Range{First: id, Step: 1, Count: 1}, nil
 }
 
-// Close implements generator.Closer: what was not used is given back.
+// Close implements generator.Closer. It gives unused numbers back.
 func (g *Generator) Close(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -140,8 +142,9 @@ func (g *Generator) Close(ctx context.Context) error {
 	return g.store.Release(ctx, g.key, g.hi, 10*g.next)
 }
 
-// CheckDigit is Luhn's for a number: every second digit from the right is
-// doubled, and the digits of all that and the check digit add up to tens.
+// CheckDigit returns the check digit of n by Luhn's method: every second digit from
+// the right is doubled. The check digit completes the sum of all digits to a
+// multiple of ten.
 func CheckDigit(n int64) int64 {
 	sum := int64(0)
 	for double := true; n > 0; n, double = n/10, !double {

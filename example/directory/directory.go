@@ -1,7 +1,10 @@
 //go:build unix
 
-// Package directory is a store in one file, to begin one's own with: a directory
-// that servers on one machine share. See docs/extending.md.
+// Package directory is an example of a shared store in one file: a directory that
+// servers on one machine share. See docs/extending.md.
+//
+// The whole state is one file. A change locks the directory, reads the file, writes
+// a new one and renames it.
 package directory
 
 import (
@@ -21,8 +24,7 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Driver returns the plug-in of a store: a directory, dir:///PATH, that
-// servers on one machine share. The whole state is one file.
+// Driver returns the driver for URLs of the form dir:///PATH.
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"dir"}, Example: "dir:///var/lib/ids", Failover: shared.Stop,
@@ -40,14 +42,14 @@ func Driver() shared.Driver {
 	}
 }
 
-// state holds what the file holds.
+// state is the content of the file.
 type state struct {
-	Epoch string            // of this directory, so that another one is noticed
+	Epoch string            // distinguishes this directory from another one in its place
 	Rows  map[string]string // as shared.EncodeRow writes them
-	Names map[string]string // as shared.EncodeEntry does
+	Names map[string]string // as shared.EncodeEntry writes them
 }
 
-// store is a shared.Engine.
+// store implements shared.Engine.
 type store struct{ path string }
 
 func openDirectory(url string) (*store, error) {
@@ -60,7 +62,7 @@ func openDirectory(url string) (*store, error) {
 
 func (d *store) file(name string) string { return filepath.Join(d.path, name) }
 
-// load reads the state.
+// load reads the state. The error is shared.NoSchema if there is none.
 func (d *store) load(ctx context.Context) (s state, err error) {
 	text, err := os.ReadFile(d.file("state"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +74,7 @@ func (d *store) load(ctx context.Context) (s state, err error) {
 	return s, shared.Unreachable(ctx, d.path, err)
 }
 
-// save replaces the state. The new one is on disk when it returns.
+// save replaces the state. The new state is on disk when save returns.
 func (d *store) save(s state) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -102,7 +104,7 @@ func (d *store) locked(ctx context.Context, f func() error) error {
 	if err != nil {
 		return shared.Unreachable(ctx, d.path, err)
 	}
-	defer lock.Close() // which unlocks it
+	defer lock.Close() // releases the lock
 	for {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -119,7 +121,7 @@ func (d *store) locked(ctx context.Context, f func() error) error {
 	}
 }
 
-// change saves what f makes of the state, unless f says no.
+// change saves the state after f has changed it, unless f returns false.
 func (d *store) change(ctx context.Context, f func(s *state) (change bool, err error)) error {
 	return d.locked(ctx, func() error {
 		s, err := d.load(ctx)
@@ -140,7 +142,7 @@ func (d *store) Epoch(ctx context.Context) (string, error) {
 	return s.Epoch, err
 }
 
-// Advance implements shared.Engine: one write for all asks.
+// Advance implements shared.Engine. It writes once for all asks.
 func (d *store) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
 	err = d.change(ctx, func(s *state) (bool, error) {
 		answers = make([]shared.Answer, len(asks))
@@ -161,7 +163,7 @@ func (d *store) Advance(ctx context.Context, asks []shared.Ask) (answers []share
 	return answers, err
 }
 
-// row is a key's, nil if there is none.
+// row returns the row of a key, or nil.
 func (s *state) row(key string) (*shared.Row, error) {
 	text, ok := s.Rows[key]
 	if !ok {
@@ -257,19 +259,20 @@ func (d *store) PutName(ctx context.Context, e shared.Entry, was *shared.Entry) 
 // Close implements shared.Engine.
 func (d *store) Close() error { return nil }
 
-// schema is a shared.Schema.
+// schema implements shared.Schema.
 type schema struct{ *store }
 
 // Up implements shared.Schema.
 func (s schema) Up(ctx context.Context) error {
-	if _, err := s.Epoch(ctx); err == nil {
-		return nil // it is there
-	}
 	if err := os.MkdirAll(s.path, 0o700); err != nil {
 		return err
 	}
 	return s.locked(ctx, func() error {
-		return s.save(state{Epoch: rand.Text(), Rows: map[string]string{}, Names: map[string]string{}})
+		_, err := s.load(ctx)
+		if errors.Is(err, fs.ErrNotExist) { // a state that cannot be read must stay
+			err = s.save(state{Epoch: rand.Text(), Rows: map[string]string{}, Names: map[string]string{}})
+		}
+		return err
 	})
 }
 

@@ -3,6 +3,7 @@
 package directory_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 	"example.com/ids/directory"
 )
 
-// TestStoreConformance tests what a store has to pass.
+// TestStoreConformance runs the tests that every store must pass.
 func TestStoreConformance(t *testing.T) {
 	t.Parallel()
 	driver := directory.Driver()
@@ -35,4 +36,24 @@ func TestStoreConformance(t *testing.T) {
 		}
 		return url
 	})
+}
+
+// Up leaves a state that it cannot read as it is.
+func TestUpKeepsADamagedState(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(state, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := directory.Driver().Schema("dir://" + filepath.ToSlash(filepath.Dir(state)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer schema.Close()
+	if err := schema.Up(t.Context()); err == nil {
+		t.Error("up succeeds")
+	}
+	if text, err := os.ReadFile(state); string(text) != "{" {
+		t.Errorf("the state is %q, %v", text, err)
+	}
 }
