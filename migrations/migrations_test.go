@@ -15,8 +15,8 @@ import (
 	"nextid/migrations"
 )
 
-// The store's own connection has the function of the checksums. What it
-// answers does not matter here.
+// The migrations call the checksum function, which package sqlite registers on its
+// connections. Its result does not matter here.
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("nextid_crc32c", -1,
 		func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { return int64(0), nil })
@@ -35,7 +35,7 @@ func provider(t *testing.T, db *sql.DB) *goose.Provider {
 	return p
 }
 
-// schema lists what the database holds, apart from goose's own table.
+// schema lists the tables and indexes of the database, apart from goose's own table.
 func schema(t *testing.T, db *sql.DB) (tables []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), `SELECT sql FROM sqlite_schema
@@ -93,7 +93,8 @@ func TestSQLiteSchemaGoesUpAndDownAndUp(t *testing.T) {
 	if down := schema(t, db); len(down) != 0 {
 		t.Errorf("after all downs there is still %q", down)
 	}
-	// Without its mark the file is refused: nothing starts again from zero.
+	// Without its application_id a server refuses the file, so ids do not begin
+	// anew.
 	if id := pragma(t, db, "application_id"); id != 0 {
 		t.Errorf("after all downs application_id is %#x", id)
 	}
@@ -105,7 +106,7 @@ func TestSQLiteSchemaGoesUpAndDownAndUp(t *testing.T) {
 	}
 }
 
-func TestSQLiteSchemaRefusesNonsense(t *testing.T) {
+func TestSQLiteSchemaRefusesInvalidRows(t *testing.T) {
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "test.db"))
 	if err != nil {
 		t.Fatal(err)

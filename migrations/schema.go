@@ -11,7 +11,7 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Schema is a folder of migrations and the database that they are for.
+// Schema is a folder of migrations and the database of a shared store.
 type Schema struct {
 	dialect  goose.Dialect
 	db       *sql.DB
@@ -20,7 +20,7 @@ type Schema struct {
 }
 
 // Open opens the migrations of a folder, for example "store/postgres", for a
-// database, which Close closes.
+// database. The Schema owns the database: Close closes it.
 func Open(path string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
 	folder, err := Folder(path)
 	if err != nil {
@@ -33,8 +33,8 @@ func Open(path string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
 	return &Schema{dialect: dialect, db: db, folder: folder, provider: provider}, nil
 }
 
-// Up applies what is missing. It does not make tables again that were dropped:
-// an empty table knows nothing of the ids that were given.
+// Up applies the missing migrations. It returns an error if a table was dropped, and
+// does not make the table again: an empty table would let ids begin anew.
 func (s *Schema) Up(ctx context.Context) error {
 	if _, err := s.provider.Up(ctx); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Schema) Up(ctx context.Context) error {
 	return err
 }
 
-// dropped are tables of the store that are not there.
+// dropped returns the names of the store's tables that do not exist.
 func (s *Schema) dropped(ctx context.Context) (names []string, err error) {
 	exists := `SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '`
 	if s.dialect == goose.DialectPostgres {
@@ -69,7 +69,7 @@ func (s *Schema) dropped(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// Down takes everything away.
+// Down drops all tables of the store.
 func (s *Schema) Down(ctx context.Context) error {
 	if _, err := s.provider.DownTo(ctx, 0); err != nil {
 		return err
@@ -78,11 +78,11 @@ func (s *Schema) Down(ctx context.Context) error {
 	return err
 }
 
-// storeTables hold what a server on a shared store reads and writes.
+// storeTables lists the tables that a server on a shared store uses.
 var storeTables = []string{"nextid_reservations", "nextid_generators"}
 
-// Grant lets a user read and write the tables of a store, and no more. In MySQL
-// it may be NAME@HOST; NAME alone is from any host.
+// Grant gives a user the rights to read and write the tables of a store. In MySQL
+// the user may be NAME@HOST; NAME alone stands for any host.
 func (s *Schema) Grant(ctx context.Context, user string) error {
 	role := `"` + strings.ReplaceAll(user, `"`, `""`) + `"`
 	if s.dialect == goose.DialectMySQL {
@@ -101,7 +101,8 @@ func (s *Schema) Grant(ctx context.Context, user string) error {
 	return nil
 }
 
-// Status says which migrations are applied, and whether that is all.
+// Status lists the migrations and whether each is applied. complete reports that all
+// are applied and no table was dropped.
 func (s *Schema) Status(ctx context.Context) (text string, complete bool, err error) {
 	steps, err := s.provider.Status(ctx)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 	return strings.Join(lines, "; "), complete, nil
 }
 
-// Print returns the SQL of Up.
+// Print returns the SQL of all migrations, which Up would run on an empty database.
 func (s *Schema) Print() (string, error) {
 	var out strings.Builder
 	err := fs.WalkDir(s.folder, ".", func(path string, d fs.DirEntry, err error) error {
@@ -148,5 +149,5 @@ func (s *Schema) Print() (string, error) {
 	return out.String(), err
 }
 
-// Close ends the connections.
+// Close closes the database.
 func (s *Schema) Close() error { return s.db.Close() }

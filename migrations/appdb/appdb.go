@@ -1,5 +1,7 @@
-// Package appdb reaches the databases of applications, which the commands
-// below package migrations change.
+// Package appdb opens the databases of applications, which the commands below
+// package migrations change. It also holds what these commands have in common: an
+// Error with a hint for the user, the Hints for errors of databases, and helpers for
+// queries and quoting. Each caller owns, and closes, the pools that it opens.
 package appdb
 
 import (
@@ -8,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,21 +24,22 @@ import (
 	"nextid/dsn"
 )
 
-// Error is a failure that the person at the terminal can do something about.
+// Error is an error that the user can correct.
 type Error struct {
-	What string // in one line
-	Hint string
-	Err  error // the cause, may be nil
+	What string // one line: what happened
+	Hint string // what to do; may be empty
+	Err  error  // the cause, may be nil
 }
 
 func (e *Error) Error() string { return e.What }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hints say what to do about the errors of databases, by SQLSTATE or by the number
-// of MySQL.
+// Hints maps SQLSTATEs of PostgreSQL and error numbers of MySQL to the hint of an
+// Error.
 type Hints map[string]string
 
-// Explain turns an answer of a database into one line with a hint.
+// Explain converts an error of a database to an Error, and returns other errors
+// unchanged. PostgreSQL's own hint is used where h has none.
 func (h Hints) Explain(err error) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
@@ -53,7 +57,7 @@ func (h Hints) Explain(err error) error {
 	return err
 }
 
-// At explains an error, and adds the name of the database.
+// At explains an error as Explain does, and prefixes the name of the database.
 func (h Hints) At(name string, err error) error {
 	if err = h.Explain(err); err == nil {
 		return nil
@@ -65,15 +69,15 @@ func (h Hints) At(name string, err error) error {
 	return what
 }
 
-// IsMySQL reports whether a URL names a MySQL or MariaDB; ok is false for a URL
-// of neither those nor PostgreSQL.
+// IsMySQL reports whether a URL names a MySQL or MariaDB. ok is false unless the URL
+// names one of these or a PostgreSQL.
 func IsMySQL(url string) (is, ok bool) {
 	scheme, _, isURL := strings.Cut(url, "://")
 	is = isURL && (scheme == "mysql" || scheme == "mariadb")
 	return is, is || isURL && (scheme == "postgres" || scheme == "postgresql")
 }
 
-// NameOf shows a URL in messages: without user, password and options.
+// NameOf returns a URL without user, password and options, for messages.
 func NameOf(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -82,12 +86,35 @@ func NameOf(dsn string) string {
 	return u.Host + u.Path
 }
 
-// OpenPostgres returns a pool for an application's PostgreSQL. A statement may
-// hold several. Rows are never hidden by row security: a statement that would
-// see only some fails.
+// WithoutPassword returns a URL without its password.
+func WithoutPassword(dsn string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", err
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	q := u.Query()
+	q.Del("password")
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// Plus returns n+by, at most the greatest int64. by must not be negative.
+func Plus(n, by int64) int64 {
+	if n > math.MaxInt64-by {
+		return math.MaxInt64
+	}
+	return n + by
+}
+
+// OpenPostgres returns a pool for an application's PostgreSQL. One call may hold
+// several statements (simple protocol). Row security never hides rows: a statement
+// fails if a policy would filter its result (row_security = off).
 func OpenPostgres(text string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(text)
-	if err != nil { // pgx takes the password out
+	if err != nil { // pgx removes the password from its error
 		return nil, &Error{What: err.Error(), Hint: "Write --dsn postgres://USER@HOST:5432/DATABASE.", Err: err}
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
@@ -98,8 +125,8 @@ func OpenPostgres(text string) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-// OpenMySQL returns a pool for an application's MySQL or MariaDB. A statement
-// may hold several.
+// OpenMySQL returns a pool for an application's MySQL or MariaDB. One call may hold
+// several statements. The URL must name a database.
 func OpenMySQL(text string) (*sql.DB, error) {
 	c, err := dsn.MySQL(text)
 	if err == nil && c.DBName == "" {
@@ -108,7 +135,7 @@ func OpenMySQL(text string) (*sql.DB, error) {
 	if err != nil {
 		return nil, &Error{What: err.Error(), Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE.", Err: err}
 	}
-	c.ParseTime = true // of goose's table
+	c.ParseTime = true // goose scans a time from its table
 	c.MultiStatements = true
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
@@ -117,7 +144,7 @@ func OpenMySQL(text string) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// Querier is a pool or a connection.
+// Querier is implemented by *sql.DB, *sql.Conn and *sql.Tx.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -134,7 +161,7 @@ func Each(ctx context.Context, db Querier, scan func(*sql.Rows) error, query str
 	return cmp.Or(err, rows.Err(), rows.Close())
 }
 
-// Texts returns the rows of a query with one column.
+// Texts returns the values of a query with one text column.
 func Texts(ctx context.Context, db Querier, query string, args ...any) (all []string, err error) {
 	err = Each(ctx, db, func(rows *sql.Rows) error {
 		all = append(all, "")
@@ -143,21 +170,21 @@ func Texts(ctx context.Context, db Querier, query string, args ...any) (all []st
 	return all, err
 }
 
-// Literal quotes a text for PostgreSQL.
+// Literal returns a string constant of PostgreSQL.
 func Literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// LiteralMySQL quotes a text for MySQL.
+// LiteralMySQL returns a string constant of MySQL.
 func LiteralMySQL(s string) string {
-	if strings.ContainsRune(s, '\\') { // which not every sql_mode reads as an escape
+	if strings.ContainsRune(s, '\\') { // an escape character, except in sql_mode NO_BACKSLASH_ESCAPES
 		return fmt.Sprintf("X'%x'", s)
 	}
 	return Literal(s)
 }
 
-// QuoteMySQL quotes a name for MySQL.
+// QuoteMySQL returns a quoted identifier of MySQL.
 func QuoteMySQL(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// PostgresSays reports whether an error is one of these SQLSTATEs.
+// PostgresSays reports whether an error has one of these SQLSTATEs.
 func PostgresSays(err error, states ...string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && slices.Contains(states, e.Code)

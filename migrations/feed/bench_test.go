@@ -11,8 +11,8 @@ import (
 
 // BenchmarkInsert compares a fed column with a plain one: 100,000 rows in one
 // INSERT, single rows of 8 clients, and these while the sequence moves to another
-// block ten times a second. Each iteration measures both, one after the other, and the
-// metrics are medians of the iterations: run it with -benchtime 15x.
+// block ten times a second. Each iteration measures both, one after the other, and
+// the metrics are medians of the iterations: run it with -benchtime 15x.
 func BenchmarkInsert(b *testing.B) {
 	for i, e := range engines {
 		b.Run(e.name, func(b *testing.B) {
@@ -65,8 +65,8 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// singleRows inserts rows from 8 clients for a second. Meanwhile it calls move ten times
-// a second, if that is not nil.
+// singleRows inserts rows from 8 clients for a second. Meanwhile it calls move ten
+// times per second, if move is not nil.
 func (f *fleet) singleRows(table string, move func()) (all *load.Latency, seconds float64) {
 	all = &load.Latency{}
 	start := time.Now()

@@ -16,31 +16,32 @@ import (
 // Column is a column and the generator that feeds it.
 type Column struct{ Column, Generator string }
 
-// Options are the options of the commands.
+// Options are the options of the commands. Each command feeds all Columns in all
+// databases.
 type Options struct {
 	DSNs    []string
 	Columns []Column
-	Server  *Server
-	Cron    bool          // Once feeds, run by cron: the servers do not
+	Server  *Server       // Up needs it; Status does not
+	Cron    bool          // cron runs Once, and the servers do not feed
 	Ahead   time.Duration // 0: DefaultAhead
 	Block   int64         // see Feed
-	Out     io.Writer     // what is done, a line each
+	Out     io.Writer     // gets a line for each change
 	Dry     bool          // print the SQL, and change nothing
 }
 
-// set is the feeds that a command was given.
+// set holds the databases and feeds of a command. The command closes it.
 type set struct {
 	Options
 	databases []*Database
 	feeds     []*target
 }
 
-// target is a Feed with what a command has found.
+// target is a Feed with the state that a command has read.
 type target struct {
 	*Feed
 	dsn      string
 	state    State
-	greatest int64 // in the column
+	greatest int64 // greatest number in the column
 }
 
 // open connects to all databases and finds the sequences.
@@ -53,7 +54,7 @@ func open(ctx context.Context, o Options) (*set, error) {
 	}
 	for _, dsn := range o.DSNs {
 		mysql, ok := appdb.IsMySQL(dsn)
-		if !ok { // without the URL, which may hold a password
+		if !ok { // the error does not quote the URL, which may hold a password
 			return nil, errors.Join(&Error{What: "a database is given as a postgres:// or mysql:// URL", Hint: "Write --dsn postgres://USER@HOST:5432/DATABASE."}, s.close())
 		}
 		pool := appdb.OpenPostgres
@@ -92,15 +93,16 @@ func (s *set) say(t *target, format string, args ...any) {
 	fmt.Fprintf(s.Out, "%s: %s: %s\n", t.Database, t.Column, fmt.Sprintf(format, args...))
 }
 
-// at adds database and column to an error.
+// at prefixes an error with database and column.
 func (t *target) at(err error) error { return hints.At(t.Database+": "+t.Column, err) }
 
-// of are the targets of one generator.
+// of returns the targets of one generator.
 func (s *set) of(generator string) []*target {
 	return slices.DeleteFunc(slices.Clone(s.feeds), func(t *target) bool { return t.Generator != generator })
 }
 
-// generators are the names, each once, in the order in which they were given.
+// generators returns the names of the generators without repetitions, in the order
+// of s.Columns.
 func (s *set) generators() (names []string) {
 	for _, c := range s.Columns {
 		if !slices.Contains(names, c.Generator) {
@@ -110,7 +112,7 @@ func (s *set) generators() (names []string) {
 	return names
 }
 
-// each runs f on all targets. What fails with one does not stop the others.
+// each runs f on all targets and joins the errors.
 func (s *set) each(f func(*target) error) error {
 	var all error
 	for _, t := range s.feeds {
@@ -119,7 +121,7 @@ func (s *set) each(f func(*target) error) error {
 	return all
 }
 
-// read asks where all sequences stand.
+// read reads the states of all sequences.
 func (s *set) read(ctx context.Context) error {
 	return s.each(func(t *target) (err error) {
 		if t.state, err = t.Read(ctx); err != nil {
@@ -138,14 +140,14 @@ func with(ctx context.Context, o Options, run func(*set) error) error {
 	return errors.Join(run(s), s.close())
 }
 
-// Up gives each sequence a block of its own, above all that any of the databases
-// has drawn, and has the servers feed it. A second Up moves all of them again,
-// which mends what others have changed.
+// Up moves each sequence to a block of its own, above all numbers that any of the
+// databases has drawn. Then it registers the sequences with the servers, which feed
+// them. A second Up moves all sequences again. So it repairs those that were
+// changed.
 //
-//  1. The generator is moved above all that the databases have drawn, and some
-//     more.
-//  2. Sequences that are not fed yet get a MAXVALUE below that.
-//  3. The servers are told, so that they finish what fails from here on.
+//  1. The generator moves above all drawn numbers, plus a reserve.
+//  2. Sequences that are not fed yet get a MAXVALUE at the end of the reserve.
+//  3. The sequences are registered. From here on the servers complete a failed Up.
 //  4. Each sequence moves.
 func Up(ctx context.Context, o Options) error {
 	return with(ctx, o, func(s *set) error {
@@ -167,6 +169,7 @@ func Up(ctx context.Context, o Options) error {
 // headroom bounds the numbers that a sequence may draw before its first move.
 const headroom = 1_000_000
 
+// up runs Up for the targets of one generator.
 func (s *set) up(ctx context.Context, name string) error {
 	feeds := s.of(name)
 	drawn, most := int64(0), int64(math.MaxInt64)
@@ -179,7 +182,7 @@ func (s *set) up(ctx context.Context, name string) error {
 		}
 		most = min(most, t.state.Most)
 	}
-	begin := plus(drawn, min(headroom, max(most-drawn, 0)/8))
+	begin := appdb.Plus(drawn, min(headroom, max(most-drawn, 0)/8))
 	for _, t := range feeds {
 		if n := t.size(t.state); (t.state.Most-begin)/t.state.Increment < 2*n {
 			return t.at(&Error{
@@ -222,6 +225,7 @@ func (s *set) up(ctx context.Context, name string) error {
 	return s.fedByServers(ctx, feeds)
 }
 
+// print writes the statements of Up for one generator.
 func (s *set) print(feeds []*target, name string, begin int64) error {
 	fmt.Fprintf(s.Out, "-- the generator %s goes on above %d; the first blocks would be:\n", name, begin)
 	first := begin + 1
@@ -245,7 +249,7 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 	return nil
 }
 
-// patiently runs statements that wait for a sequence's lock.
+// patiently runs statements, and repeats them while the sequence is in use.
 func (t *target) patiently(ctx context.Context, statements ...string) (err error) {
 	for range attempts {
 		if err = t.engine.exec(ctx, lastWait, statements); !errors.Is(err, errBusy) {
@@ -260,7 +264,7 @@ func (t *target) patiently(ctx context.Context, statements ...string) (err error
 	return &Error{What: "a transaction has drawn from its sequence and is still open", Hint: "Run it again when that has ended.", Err: err}
 }
 
-// register has the servers feed the targets.
+// register makes the servers feed the targets.
 func (s *set) register(ctx context.Context, name string, feeds []*target) error {
 	settings := map[string]*Setting{}
 	for _, t := range feeds {
@@ -273,8 +277,8 @@ func (s *set) register(ctx context.Context, name string, feeds []*target) error 
 	return s.Server.register(ctx, name, settings)
 }
 
-// fedByServers waits until a server has looked at each target, and tells what
-// keeps one from it.
+// fedByServers waits until a server has read each target. It returns an error if a
+// server cannot.
 func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 	deadline := time.Now().Add(feederPatience)
 	for _, t := range feeds {
@@ -290,16 +294,16 @@ func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 		}
 		if says != "ok" {
 			return t.at(&Error{
-				What: "in a block of its own, but the nextid server does not feed it: " + cmp.Or(says, "it has not looked yet"),
-				Hint: "Can that server reach the database under the same URL? Its password belongs into the file of database_passwords. nextid.feeds shows the present error. " +
-					"Where no server can reach the database, add --cron and let cron run nextid migrate feed once.",
+				What: "in a block of its own, but the nextid server does not feed it: " + cmp.Or(says, "it has not read the sequence yet"),
+				Hint: "Can that server reach the database under the same URL? The password must be in the file of database_passwords. nextid.feeds shows the present error. " +
+					"If no server can reach the database, add --cron and let cron run nextid migrate feed once.",
 			})
 		}
 	}
 	return nil
 }
 
-// Once moves the sequences that are due, as a server does.
+// Once moves the sequences that are due (Feed.Due), as a server does.
 func Once(ctx context.Context, o Options) error {
 	return with(ctx, o, func(s *set) error {
 		return s.each(func(t *target) error {
@@ -319,7 +323,8 @@ func Once(ctx context.Context, o Options) error {
 	})
 }
 
-// Down takes the bounds away. The sequences go on where they are.
+// Down removes the sequences from the servers' feeds, and their bounds. Their
+// positions do not change.
 func Down(ctx context.Context, o Options) error {
 	return with(ctx, o, func(s *set) error {
 		if err := s.read(ctx); err != nil {
@@ -338,14 +343,14 @@ func Down(ctx context.Context, o Options) error {
 			if err := t.patiently(ctx, t.engine.plain(t.Sequence, t.state.Note)...); err != nil {
 				return err
 			}
-			s.say(t, "a plain sequence again, at %d. Its next %d numbers, to %d, are its own; those after them other databases have, too",
+			s.say(t, "a plain sequence again, at %d. Its next %d numbers, to %d, are its own; other databases may draw the numbers after them, too",
 				t.state.Next, t.state.Left(), t.state.Last)
 			return nil
 		})
 	})
 }
 
-// forget takes the targets out of what the servers feed.
+// forget removes the targets from the generator's option feeds.
 func (s *set) forget(ctx context.Context, name string) error {
 	if s.Server == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Error is a failure that the person at the terminal can do something about.
+// Error is an error that the user can correct.
 type Error = appdb.Error
 
 // Defaults of a Feed.
@@ -20,31 +20,31 @@ const (
 	DefaultBlock = 1_000_000
 )
 
-// Draw reserves n consecutive numbers of a generator and returns the first.
-// The numbers of an error are never used.
+// Draw reserves n consecutive numbers of a generator and returns the first. After an
+// error, no number is used.
 type Draw func(ctx context.Context, generator string, n int64) (first int64, err error)
 
-// Feed keeps a sequence in blocks of a generator. Its methods are called by
-// one goroutine.
+// Feed moves a sequence from block to block of a generator. Its methods are called
+// by one goroutine at a time.
 type Feed struct {
 	*Sequence
 	Generator string
-	Ahead     time.Duration // for how long a new block lasts at the rate since the last move
-	Block     int64         // numbers in a block at least; 0: DefaultBlock, or less for a small column
+	Ahead     time.Duration // time that a new block should last, at the rate since the last move
+	Block     int64         // least number of values in a block; 0: DefaultBlock, or less for a small column
 	Draw      Draw
 
-	above int64 // no block begins up to it
-	hand  block // drawn, and refused by the database for certain; the zero block: none
+	above int64 // blocks must begin above it
+	hand  block // a drawn block that is certainly unused; the zero block: none
 }
 
-// block is a run of numbers that a sequence can move to.
+// block is a range of numbers to which a sequence can move.
 type block struct {
 	first, count int64
 	note         Note
 }
 
-// Attempts of one step, and how long each waits for the sequence's lock: the
-// fuller the block, the longer.
+// Limits of one step. Inserts queue behind a move that waits for the sequence's
+// lock. So it waits longer only when few numbers are left.
 const (
 	attempts  = 20
 	pause     = 150 * time.Millisecond
@@ -53,7 +53,7 @@ const (
 	lastWait  = time.Second
 )
 
-// wait is for how long a move may wait for the lock: inserts queue behind it.
+// wait returns how long a move may wait for the lock.
 func wait(s State) time.Duration {
 	switch left, size := s.Left(), s.size(); {
 	case left < size/10:
@@ -64,20 +64,20 @@ func wait(s State) time.Duration {
 	return shortWait
 }
 
-// Due reports whether the sequence is to be moved: half of its block is used,
-// or it is not in the block of its note.
+// Due reports whether the sequence must move: half of its block is used, or it is
+// not in the block of its note.
 func (f *Feed) Due(s State) bool { return !s.FedBy(f.Generator) || s.Left() <= s.size()/2 }
 
 // Step moves the sequence to a new block if that is due, or if fresh is set. It
-// returns where the sequence stands then. The error is for a person: the
-// sequence stays in the block that it had, or is in a new one.
+// returns the state after that. After an error, the sequence is in its old block or
+// in the new one. The error is for the user.
 func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err error) {
 	if s, err = f.engine.read(ctx, nil, f.Sequence); err != nil || !fresh && !f.Due(s) {
 		return s, false, hints.Explain(err)
 	}
 	for range attempts {
 		err = f.engine.move(ctx, f.Sequence, wait(s), func(now State) (block, error) {
-			if s = now; !fresh && !f.Due(now) { // another feeder was here
+			if s = now; !fresh && !f.Due(now) { // another feeder has moved the sequence
 				return block{}, nil
 			}
 			moved = true
@@ -96,10 +96,10 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 	if errors.Is(err, errBusy) {
 		return s, false, &Error{
 			What: "the sequence could not be moved: a transaction has drawn from it and is still open",
-			Hint: "It is tried again. Until then the sequence goes on in the block that it has.", Err: err,
+			Hint: "The feeder tries again. Until then the sequence draws from its present block.", Err: err,
 		}
 	}
-	if moved { // or perhaps: an error may come back after the statement was carried out
+	if moved { // or perhaps moved: after an error the statement may have been executed
 		f.hand = block{}
 	}
 	if err != nil {
@@ -111,12 +111,12 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 	return s, moved, hints.Explain(err)
 }
 
-// next is the block in hand, or a new one.
+// next returns the block in hand, or draws a new one.
 func (f *Feed) next(ctx context.Context, s State) (block, error) {
 	if err := s.check(); err != nil {
 		return block{}, err
 	}
-	if f.hand.first <= s.First { // none, or another feeder was here: ids of a database rise
+	if f.hand.first <= s.First { // none, or below the present block: the ids of a sequence must grow
 		n := f.size(s)
 		first, err := f.Draw(ctx, f.Generator, n*s.Increment)
 		if err != nil {
@@ -130,19 +130,20 @@ func (f *Feed) next(ctx context.Context, s State) (block, error) {
 		f.hand = block{}
 		return block{}, &Error{
 			What: fmt.Sprintf("the next block, %d to %d, does not lie between %d and %d, where the column ends", b.first, last, f.above, s.Most),
-			Hint: "Make the column and its sequence bigint, or feed it under another name.",
+			Hint: "Make the column and its sequence bigint, or give the column a generator of its own.",
 		}
 	}
-	// A sequence that counts in steps stands for the numbers up to the next
-	// one, or for those since the one before.
+	// With an increment, each number of the sequence stands for that many ids: those
+	// up to the next number, or those since the previous one. Both must be in the
+	// block.
 	b.note = Note{Generator: f.Generator, First: b.first + s.Increment - 1, Last: last - s.Increment + 1, Moved: s.Now, rest: s.Note.rest}
 	return b, nil
 }
 
-// size returns how many numbers the next block gets: what lasts for Ahead at the rate
-// since the last move, at least Block, and at least half of the last one. Where the
-// column has 32 bits or fewer, it grows to four times the last one at most: one bulk
-// load would otherwise take a sixteenth of all numbers.
+// size returns how many numbers the next block gets. It should last for Ahead at the
+// rate since the last move. It has at least Block numbers, and at least half of the
+// last block. In a column of at most 32 bits, it is at most four times the last
+// block. Otherwise one bulk load would take a sixteenth of all numbers.
 func (f *Feed) size(s State) int64 {
 	left := max(s.Most-max(s.Next, 0), 0) / s.Increment
 	least := f.Block
@@ -163,14 +164,7 @@ func (f *Feed) size(s State) int64 {
 	return max(n, 4*s.Cache, 4)
 }
 
-func plus(n, by int64) int64 {
-	if n > math.MaxInt64-by {
-		return math.MaxInt64
-	}
-	return n + by
-}
-
-// hints are for errors of PostgreSQL and MariaDB.
+// hints explains errors of PostgreSQL and MariaDB.
 var hints = appdb.Hints{
 	"42501": "Log in as the owner of the sequence.",
 	"1044":  "The account needs SELECT, ALTER and LOCK TABLES on the sequence's database.",

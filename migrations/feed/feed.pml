@@ -1,13 +1,13 @@
 /* N feeders move the sequences of D databases to blocks of K numbers. No lock
  * keeps the feeders apart. A number that is drawn twice violates the assertion.
  *
- * A statement is refused for certain, or carried out and answered, or its answer
- * is lost: then it is carried out later, or never. A feeder may be killed at any
+ * A statement is refused for certain, or executed and answered, or its answer
+ * is lost: then it is executed later, or never. A feeder may be killed at any
  * moment, and the answer of the generator may be lost.
  *
- * RETRY      After a lost answer the block is tried again.
- * ADOPT      After a lost answer the feeder looks whether the sequence is in the
- *            block, and tries the block again if it is not.
+ * RETRY      After a lost answer the feeder uses the block again.
+ * ADOPT      After a lost answer the feeder reads whether the sequence is in the
+ *            block, and uses the block again if it is not.
  * TWOSTEPS   One statement moves the sequence, and a second one sets its bounds.
  * otherwise  The rule of package feed: after a lost answer the block is lost. */
 #ifndef N

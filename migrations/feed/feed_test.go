@@ -16,8 +16,8 @@ import (
 	"nextid/migrations/feed"
 )
 
-// Each database gets a block above what all have drawn, moves when half of it is
-// used, and is plain again after down.
+// TestUpOnceDown: each database gets a block above all drawn ids. It moves when half
+// of the block is used. After down, the sequence has no bounds.
 func TestUpOnceDown(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -63,7 +63,8 @@ func TestUpOnceDown(t *testing.T) {
 	})
 }
 
-// A sequence ends with the database's own error at the end of its block.
+// TestBlockEnds: at the end of its block, a sequence fails with the database's own
+// error.
 func TestBlockEnds(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -75,8 +76,9 @@ func TestBlockEnds(t *testing.T) {
 	})
 }
 
-// A new database joins with more rows than the others: all go on above it.
-func TestOneMore(t *testing.T) {
+// TestUpWithOneMoreDatabase: a new database has more rows than the others. All
+// blocks are above its rows.
+func TestUpWithOneMoreDatabase(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
 		f.up()
@@ -92,7 +94,8 @@ func TestOneMore(t *testing.T) {
 	})
 }
 
-// Status sees what others have done to a sequence, and up mends it.
+// TestStatusSeesChanges: status reports a sequence that was changed, and up repairs
+// it.
 func TestStatusSeesChanges(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -101,14 +104,14 @@ func TestStatusSeesChanges(t *testing.T) {
 		first := f.status().Feeds[1].State
 		f.exec(0, "ALTER SEQUENCE "+sequence+" MAXVALUE 2000000000")
 		r := f.status()
-		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "somebody has changed its sequence") {
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "its sequence was changed") {
 			t.Errorf("after ALTER SEQUENCE: %q", r.Problems)
 		}
 		if err := feed.Once(t.Context(), f.options()); err != nil {
 			t.Fatal(err)
 		}
 		f.sound()
-		// As a copy of the other database has it.
+		// The state in a copy of the other database.
 		copied := first.Note.String()
 		f.exec(0, "ALTER SEQUENCE "+sequence+fmt.Sprintf(" MINVALUE %d MAXVALUE %d START WITH %d RESTART %d", first.First, first.Last, first.First, first.First))
 		f.exec(0, map[bool]string{false: "COMMENT ON SEQUENCE " + sequence + " IS '" + copied + "'", true: "ALTER TABLE " + sequence + " COMMENT = '" + copied + "'"}[f.mysql])
@@ -120,8 +123,8 @@ func TestStatusSeesChanges(t *testing.T) {
 	})
 }
 
-// While a transaction that has drawn is open, the sequence stays, others go on
-// without long waits, and the block is kept for the next attempt.
+// TestOpenTransaction: while a transaction that has drawn is open, the sequence does
+// not move, and inserts do not wait long. The next attempt uses the same block.
 func TestOpenTransaction(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -172,8 +175,8 @@ func TestOpenTransaction(t *testing.T) {
 	})
 }
 
-// Connections of feeders end at any byte of an answer, and others feed at the
-// same time: no id comes twice, and each sequence is always in a block.
+// TestCutAnywhere cuts connections of feeders within answers, while other feeders
+// work. No id is drawn twice, and each sequence is always in a block.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -181,7 +184,7 @@ func TestCutAnywhere(t *testing.T) {
 		f.up()
 		stop := f.load(0, 1)
 		cut := dbtest.Cut(t, f.address)
-		var feeds []*feed.Feed // which keep their blocks
+		var feeds []*feed.Feed // a Feed keeps its block between attempts
 		for _, dsn := range f.dsns {
 			feeds = append(feeds, f.feed(strings.Replace(dsn, f.address, cut.Addr, 1), f.server.Draw))
 		}
@@ -208,7 +211,7 @@ func TestCutAnywhere(t *testing.T) {
 	})
 }
 
-// Several feeders move the same sequences under load.
+// TestFeedersTogether: several feeders move the same sequences under load.
 func TestFeedersTogether(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -242,8 +245,8 @@ func TestFeedersTogether(t *testing.T) {
 	})
 }
 
-// What cannot be fed is refused with what to do, and nothing is changed.
-func TestRefused(t *testing.T) {
+// TestColumnsThatCannotBeFed get an error with a hint. Nothing is changed.
+func TestColumnsThatCannotBeFed(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
 		script := `CREATE TABLE bare (id int); CREATE TABLE words (id varchar(9) PRIMARY KEY); CREATE SEQUENCE falls INCREMENT -1; CREATE SEQUENCE turns MAXVALUE 99 CYCLE;`
@@ -285,8 +288,9 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// Capitals, quotes, other schemas, partitions, identities, sequences of
-// Hibernate that count in steps, and a column near the end of its type.
+// TestPostgresColumns feeds columns with unusual names, in other schemas, of
+// partitions, with identities, with Hibernate's increments, and near the end of
+// their type.
 func TestPostgresColumns(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -331,7 +335,7 @@ func TestPostgresColumns(t *testing.T) {
 	})
 }
 
-// A dry run changes nothing, and says what would be run.
+// TestPrint: a dry run prints the statements, and changes nothing.
 func TestPrint(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -350,8 +354,8 @@ func TestPrint(t *testing.T) {
 	})
 }
 
-// Blocks follow the rate: a block that is used fast is followed by a longer one,
-// which ends before the column does.
+// TestSizeFollowsTheRate: after a block that is used fast, the next one is longer.
+// It stays within the column's type.
 func TestSizeFollowsTheRate(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {

@@ -69,13 +69,13 @@ func (s *nextid) start() {
 }
 
 func (s *nextid) kill() {
-	_ = s.cmd.Process.Kill() // it may be gone
+	_ = s.cmd.Process.Kill() // it may have ended
 	_ = s.cmd.Wait()
 }
 
-// TestKills feeds databases of both kinds under one name from servers on one
-// store, while servers and databases are killed, another server starts, and for
-// a while there is none. No number comes twice, and no sequence ends.
+// TestKills feeds databases of both kinds from one generator, by servers on one
+// store. Servers and databases are killed, another server starts, and for a while
+// none runs. No number is drawn twice, and no sequence runs out.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	binary := program(t)
@@ -142,7 +142,7 @@ func TestKills(t *testing.T) {
 		time.Sleep(time.Second + rand.N(3*time.Second)) //nolint:forbidigo // between kills
 		switch n := rand.N(4); {
 		case kills == 2:
-			serve() // one more
+			serve() // a further server
 		case !away && time.Since(start) > (*killsFor-*awayFor)/2: // no client notices
 			away = true
 			for _, s := range servers {

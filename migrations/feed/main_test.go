@@ -20,22 +20,22 @@ import (
 	"nextid/server/servertest"
 )
 
-// TestMain ends what the tests have started.
+// TestMain stops the servers that the tests have started.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	dbtest.StopShared()
 	if rig := shared.rig; rig != nil {
-		_ = rig.Close() // the tests are over
+		_ = rig.Close() // the tests have ended: an error has no reader
 	}
 	os.Exit(code)
 }
 
-// engines are the kinds of databases that can be fed.
+// engines holds the kinds of databases that can be fed.
 var engines = []struct {
 	name  string
 	mysql bool
 	start func(t testing.TB) (address string)
-	table string // orders, with the rows of an application
+	table string // makes the table orders, with some rows
 }{
 	{
 		name: "PostgreSQL",
@@ -51,7 +51,7 @@ var engines = []struct {
 	},
 }
 
-// shared is the MariaDB of all tests, once one has asked for it.
+// shared holds the MariaDB of all tests, which the first of them starts.
 var shared struct {
 	sync.Mutex
 	rig     *dbtest.Rig
@@ -66,7 +66,7 @@ func mariaDB(t testing.TB) string {
 		rig := dbtest.NewRig()
 		if err := rig.Do(func(inner testing.TB) { shared.address, _ = dbtest.QuickMariaDB(inner) }); err != nil {
 			_ = rig.Close()
-			dbtest.QuickMariaDB(t) // skips, and names the package
+			dbtest.QuickMariaDB(t) // skips the test, and names the package
 			t.Fatal(err)
 		}
 		shared.rig = rig
@@ -74,7 +74,7 @@ func mariaDB(t testing.TB) string {
 	return shared.address
 }
 
-// fleet is some databases and a nextid server that feeds them.
+// fleet is a set of databases and a nextid server that feeds them.
 type fleet struct {
 	t       testing.TB
 	mysql   bool
@@ -190,7 +190,7 @@ func (f *fleet) draw(ctx context.Context, i, n int) (ids []int64, err error) {
 	return ids, rows.Err()
 }
 
-// record notes ids that no database may draw again.
+// record records ids that no database may draw again.
 func (f *fleet) record(client int64, ids []int64) {
 	for _, id := range ids {
 		f.log.Add(history.Event{Name: "orders", Client: int(client), Range: generator.Range{First: id, Count: 1, Step: 1}})
@@ -225,7 +225,7 @@ func (f *fleet) load(databases ...int) (stop func() (failed int64)) {
 	}
 }
 
-// options are those of the tests, for all databases.
+// options returns the options of the tests, for all databases.
 func (f *fleet) options() feed.Options {
 	return feed.Options{DSNs: f.dsns, Columns: []feed.Column{{Column: "orders.id", Generator: "orders"}}, Server: f.server, Cron: true, Block: f.block, Out: &f.out}
 }
@@ -246,7 +246,7 @@ func (f *fleet) status() feed.Report {
 	return r
 }
 
-// sound sees that status finds nothing.
+// sound checks that status finds no problem.
 func (f *fleet) sound() {
 	f.t.Helper()
 	if r := f.status(); len(r.Problems) > 0 {
@@ -273,7 +273,7 @@ func (f *fleet) feed(dsn string, draw feed.Draw) *feed.Feed {
 	return &feed.Feed{Sequence: d.Sequences[0], Generator: "orders", Ahead: feed.DefaultAhead, Block: f.block, Draw: draw}
 }
 
-// unique sees that no id was drawn twice.
+// unique checks that no id was drawn twice.
 func (f *fleet) unique(least int64) {
 	f.t.Helper()
 	if err := f.log.Check(); err != nil {

@@ -13,12 +13,9 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// errors of MariaDB.
-const (
-	erLockWaitTimeout = 1205
-)
+const erLockWaitTimeout = 1205
 
-// readWait bounds the wait of a read for others that move the sequence, in
+// readWait bounds how long a read waits for a feeder that moves the sequence, in
 // seconds.
 const readWait = 5
 
@@ -26,7 +23,7 @@ type mariadb struct{ *sql.DB }
 
 func (m *mariadb) close() error { return m.DB.Close() }
 
-// drawsFrom matches the sequence in a DEFAULT of MariaDB.
+// drawsFrom matches nextval(…) in a DEFAULT.
 var drawsFrom = regexp.MustCompile("(?i)nextval\\(`([^`]+)`\\.`([^`]+)`\\)")
 
 // find implements engine: the sequence is in the column's DEFAULT.
@@ -87,7 +84,7 @@ func (m *mariadb) find(ctx context.Context, s *Sequence, parts []string) error {
 	return nil
 }
 
-// read implements engine. What the server has cached counts as drawn.
+// read implements engine. Numbers in the server's cache count as drawn.
 func (m *mariadb) read(ctx context.Context, q querier, s *Sequence) (st State, err error) {
 	if q == nil {
 		q = m
@@ -103,7 +100,7 @@ func (m *mariadb) read(ctx context.Context, q querier, s *Sequence) (st State, e
 		return st, err
 	}
 	st.Note = readNote(comment)
-	if st.Increment == 0 { // it follows the server's auto_increment_increment
+	if st.Increment == 0 { // INCREMENT BY 0: the server's auto_increment_increment applies
 		st.Increment = 1
 	}
 	st.Now = time.Unix(now, 0)
@@ -114,9 +111,9 @@ func unquote(name string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(name, "`"), "`"), "``", "`")
 }
 
-// move implements engine. The sequence changes last: a lock timeout of any
-// statement means that it did not. A move that ends after the comment is made
-// again.
+// move implements engine. The last statement moves the sequence. So after a lock
+// timeout the sequence has not moved. If a move ends between the comment and the
+// sequence, the two differ, and the next step moves again.
 func (m *mariadb) move(ctx context.Context, s *Sequence, wait time.Duration, change func(State) (block, error)) error {
 	conn, err := m.Conn(ctx)
 	if err != nil {
@@ -143,12 +140,12 @@ func (m *mariadb) move(ctx context.Context, s *Sequence, wait time.Duration, cha
 	return run(ctx, conn, wait, m.blockSQL(s, b))
 }
 
-// lockTable is the statement that waits, first of all: the two that follow
-// need no other lock.
+// lockTable is the first statement of a change. Only it waits: those after it need
+// no other lock.
 func lockTable(s *Sequence) string { return "LOCK TABLES " + s.name + " WRITE" }
 
-// run carries out statements. A lock_wait_timeout of 0 does not queue: nobody
-// waits behind it.
+// run executes statements with a lock_wait_timeout of wait, in whole seconds. With 0
+// a statement does not queue for the lock, so inserts do not wait behind it.
 func run(ctx context.Context, conn *sql.Conn, wait time.Duration, statements []string) error {
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int(wait.Seconds()))); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 
 var models = flag.Bool("models", false, "check the larger models, too")
 
-// TestModelOfTheFeed checks the model of moves: no number comes twice by the
-// rule, and by none of the simpler ones.
+// TestModelOfTheFeed checks the model of moves. With the rules of package feed no
+// number is drawn twice. With each simpler rule one is.
 func TestModelOfTheFeed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

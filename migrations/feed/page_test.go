@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestThePagesCommands runs the commands of docs/feed.md, in their order, on
-// databases and a server in the place of those that it names.
-func TestThePagesCommands(t *testing.T) {
+// TestCommandsOfThePage runs the commands of docs/feed.md in their order. Addresses
+// of the page are replaced by those of databases and a server of this test.
+func TestCommandsOfThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/feed.md")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// lockSpace is the first key of the advisory lock of a feeder: "nxid". The
-// second is the sequence's OID.
+// lockSpace is the first key of a feeder's advisory lock: "nxid". The second key is
+// the sequence's OID.
 const lockSpace = 0x6e786964
 
 const pgLockNotAvailable = "55P03"
@@ -20,8 +20,8 @@ type postgres struct{ *sql.DB }
 
 func (p *postgres) close() error { return p.DB.Close() }
 
-// find implements engine. The sequence may belong to the column, as of serial
-// and identity, or be in its DEFAULT.
+// find implements engine. The sequence is owned by the column (serial, identity), or
+// is in its DEFAULT.
 func (p *postgres) find(ctx context.Context, s *Sequence, parts []string) error {
 	var kind, schema, name string
 	if len(parts) < 3 {
@@ -76,8 +76,8 @@ func (p *postgres) read(ctx context.Context, q querier, s *Sequence) (st State, 
 	var last int64
 	var called bool
 	var comment string
-	// ALTER SEQUENCE gives the sequence a new file, and its commit empties the old
-	// one: a query that has opened the old file finds no row.
+	// ALTER SEQUENCE writes a new file, and its commit truncates the old file. A
+	// query that has opened the old file finds no row.
 	for range 3 {
 		err = q.QueryRowContext(ctx, `SELECT v.last_value, v.is_called, q.seqmin, q.seqmax, q.seqincrement, q.seqcycle, q.seqcache, coalesce(obj_description(q.seqrelid, 'pg_class'), ''),
 				least(`+s.most+`, CASE q.seqtypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE 9223372036854775807 END), clock_timestamp()
@@ -88,14 +88,14 @@ func (p *postgres) read(ctx context.Context, q querier, s *Sequence) (st State, 
 		}
 	}
 	if st.Next = last; called {
-		st.Next = plus(last, st.Increment)
+		st.Next = appdb.Plus(last, st.Increment)
 	}
 	st.Note = readNote(comment)
 	return st, err
 }
 
-// move implements engine. The lock is the transaction's, so that a pooler of
-// transactions may stand between.
+// move implements engine. The lock belongs to the transaction, so that it works
+// through a pooler in transaction mode.
 func (p *postgres) move(ctx context.Context, s *Sequence, wait time.Duration, change func(State) (block, error)) error {
 	tx, err := p.BeginTx(ctx, nil)
 	if err != nil {
@@ -123,8 +123,9 @@ func (p *postgres) move(ctx context.Context, s *Sequence, wait time.Duration, ch
 	return tx.Commit()
 }
 
-// alter runs statements in a transaction that waits for a lock no longer than
-// wait: the sequence's other users queue behind a statement that waits.
+// alter runs statements in a transaction. A statement waits for a lock no longer
+// than wait: other users of the sequence queue behind it. If that ends, the result
+// is errBusy.
 func alter(ctx context.Context, tx *sql.Tx, wait time.Duration, statements []string) error {
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", wait.Milliseconds())); err != nil {
 		return err

@@ -12,45 +12,45 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Sequence is the sequence behind a column of an application's database.
+// Sequence is the sequence of a column of an application's database.
 type Sequence struct {
 	Database string // for messages
-	Column   string // as it was given
+	Column   string // as the user wrote it
 
 	engine engine
 	name   string // quoted, with its schema
-	used   string // SQL: the greatest number in the column
-	most   string // the greatest number that the column holds
+	used   string // SQL expression: the greatest number in the column
+	most   string // greatest number that the column's type holds
 }
 
 // State holds the position and the bounds of a sequence.
 type State struct {
-	First, Last int64 // its bounds
-	Next        int64 // the number that it draws next
+	First, Last int64 // bounds: MINVALUE and MAXVALUE
+	Next        int64 // the next number
 	Increment   int64
 	Cycle       bool
-	Cache       int64 // numbers that a session or the server takes at once
-	Most        int64 // the greatest number that column and sequence hold
-	Note        Note  // of the last move; the zero Note where there is none
-	Now         time.Time
+	Cache       int64     // numbers that a session, or the server, takes at once
+	Most        int64     // greatest number that the types of column and sequence hold
+	Note        Note      // of the last move; the zero Note if there was none
+	Now         time.Time // the database's clock
 }
 
-// Note holds the comment on a fed sequence.
+// Note is the content of the comment on a fed sequence.
 type Note struct {
 	Generator   string
 	First, Last int64
 	Moved       time.Time
-	rest        string // what the comment was before
+	rest        string // the comment before the first move
 }
 
 const notePrefix = "nextid feed "
 
-// String writes the comment.
+// String returns the comment.
 func (n Note) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s%s %d %d %s %s", notePrefix, n.Generator, n.First, n.Last, n.Moved.UTC().Format(time.RFC3339), n.rest))
 }
 
-// readNote reads a comment.
+// readNote parses a comment. Other text than a Note is kept as rest.
 func readNote(comment string) Note {
 	text, ok := strings.CutPrefix(comment, notePrefix)
 	parts := strings.SplitN(text, " ", 5)
@@ -71,13 +71,13 @@ func readNote(comment string) Note {
 	return n
 }
 
-// FedBy reports whether a sequence is in the block that its note names, of
+// FedBy reports whether a sequence is in the block of its note, and the block is of
 // that generator.
 func (s State) FedBy(generator string) bool {
 	return s.Note.Generator == generator && s.Note.First == s.First && s.Note.Last == s.Last && !s.Cycle
 }
 
-// Left counts the numbers that the sequence has still to draw.
+// Left returns the number of values that the sequence can still draw.
 func (s State) Left() int64 {
 	if s.Next > s.Last || s.Next < s.First {
 		return 0
@@ -85,23 +85,23 @@ func (s State) Left() int64 {
 	return (s.Last-s.Next)/s.Increment + 1
 }
 
-// size counts the numbers of the block.
+// size returns the number of values in the block.
 func (s State) size() int64 { return (s.Last-s.First)/s.Increment + 1 }
 
-// rate returns the numbers drawn a second since the last move.
+// rate returns the numbers drawn per second since the last move.
 func (s State) rate() float64 {
 	elapsed := max(s.Now.Sub(s.Note.Moved), time.Second)
 	return float64(s.size()-s.Left()) / elapsed.Seconds()
 }
 
-// Lasts is for how long the rest of the block is enough at the rate since the
-// last move.
+// Lasts returns how long the rest of the block lasts at the rate since the last
+// move.
 func (s State) Lasts() time.Duration {
-	lasts := float64(s.Left()) / s.rate() * float64(time.Second) // +Inf where nothing was drawn
+	lasts := float64(s.Left()) / s.rate() * float64(time.Second) // +Inf if nothing was drawn
 	return time.Duration(min(lasts, math.MaxInt64/2))
 }
 
-// check refuses sequences that cannot be fed.
+// check returns an error if the sequence cannot be fed.
 func (s State) check() error {
 	switch {
 	case s.Increment < 1:
@@ -114,39 +114,42 @@ func (s State) check() error {
 	return nil
 }
 
-// engine is the SQL of one kind of database.
+// engine implements the queries and statements for one kind of database.
 type engine interface {
-	// find fills in what stands behind a column: its names and types.
+	// find sets the unexported fields of the Sequence, given its column.
 	find(ctx context.Context, s *Sequence, parts []string) error
+	// read returns the state of a sequence. q is nil for the pool.
 	read(ctx context.Context, q querier, s *Sequence) (State, error)
-	// move runs change while no other feeder is at work on the sequence, and
-	// returns errBusy where one is. It carries out the statements of change
-	// and waits no longer than wait for a lock.
+	// move locks the sequence against other feeders, calls change with its state,
+	// and moves it to the block that change returns; the zero block does not move.
+	// If another feeder has the lock, or the wait for the sequence exceeds wait, it
+	// returns errBusy.
 	move(ctx context.Context, s *Sequence, wait time.Duration, change func(State) (block, error)) error
-	// bound is the statement that sets a new MAXVALUE and nothing else.
+	// bound returns the statement that only sets a new MAXVALUE.
 	bound(s *Sequence, last int64) string
-	// plain are the statements that take the bounds and the note away.
+	// plain returns the statements that remove the bounds and the note.
 	plain(s *Sequence, n Note) []string
-	// blockSQL are the statements of a move.
+	// blockSQL returns the statements of a move.
 	blockSQL(s *Sequence, b block) []string
 	// greatest reads the greatest number in the column.
 	greatest(ctx context.Context, s *Sequence, n *int64) error
+	// exec runs statements. It returns errBusy if one waits longer than wait.
 	exec(ctx context.Context, wait time.Duration, statements []string) error
 	close() error
 }
 
-// querier is a pool, a connection or a transaction.
+// querier is implemented by *sql.DB, *sql.Conn and *sql.Tx.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// errBusy is returned where the sequence cannot be locked now: a transaction
-// has drawn from it, or another feeder is at work. Nothing was changed.
+// errBusy is returned when the sequence cannot be locked now. A transaction has
+// drawn from it, or another feeder has its lock. The sequence was not changed.
 var errBusy = errors.New("the sequence is in use")
 
-// Open finds the sequences of columns in a database. mysql tells a MariaDB from
-// a PostgreSQL. It takes over db.
+// Open finds the sequences of columns in a database, a MariaDB if mysql is set, else
+// a PostgreSQL. The Database owns db; after an error, db is closed.
 func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns []string) (*Database, error) {
 	d := &Database{Name: database, engine: &postgres{db}}
 	if mysql {
@@ -166,24 +169,24 @@ func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns 
 	return d, nil
 }
 
-// Database is an application's database with the sequences that are fed.
+// Database is an application's database with the sequences to feed.
 type Database struct {
 	Name      string
 	Sequences []*Sequence
 	engine    engine
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (d *Database) Close() error { return d.engine.close() }
 
-// Read asks where the sequence stands.
+// Read returns the state of the sequence.
 func (s *Sequence) Read(ctx context.Context) (State, error) {
 	st, err := s.engine.read(ctx, nil, s)
 	return st, hints.Explain(err)
 }
 
-// identifiers splits a column's name at its dots. Parts may stand in " or `;
-// others are folded to lower case where the database does that.
+// identifiers splits a column's name at its dots. Parts may be quoted with " or `.
+// With fold, other parts are converted to lower case, as PostgreSQL does.
 func identifiers(text string, fold bool) (parts []string, err error) {
 	bad := &Error{What: "not a column: " + text, Hint: `Write TABLE.COLUMN, SCHEMA.TABLE.COLUMN or the name of a sequence; names with capitals as "Orders".id.`}
 	for rest := text; ; {
@@ -216,5 +219,5 @@ func identifiers(text string, fold bool) (parts []string, err error) {
 	}
 }
 
-// quoted joins names for PostgreSQL.
+// quoted returns a qualified, quoted name for PostgreSQL.
 func quoted(parts ...string) string { return pgx.Identifier(parts).Sanitize() }

@@ -6,18 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
 	"nextid/migrations/appdb"
 )
 
-// Server is the nextid server that blocks are drawn from, over PostgreSQL's
-// protocol.
+// Server is the nextid server whose generators blocks are drawn from. It is reached
+// over PostgreSQL's protocol.
 type Server struct{ db *sql.DB }
 
-// OpenServer returns a Server. It connects when it is first asked.
+// OpenServer returns a Server. It connects at the first query.
 func OpenServer(url string) (*Server, error) {
 	if mysql, ok := appdb.IsMySQL(url); mysql || !ok {
 		return nil, &Error{What: "--server is not a postgres:// URL", Hint: "Write --server postgres://USER@HOST:5433/nextid."}
@@ -29,7 +28,7 @@ func OpenServer(url string) (*Server, error) {
 	return &Server{db}, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (s *Server) Close() error { return s.db.Close() }
 
 // Draw implements Draw.
@@ -38,7 +37,7 @@ func (s *Server) Draw(ctx context.Context, generator string, n int64) (first int
 	return first, ofServer(err)
 }
 
-// ofServer adds to an error where it comes from.
+// ofServer explains an error of the server, with the prefix "nextid".
 func ofServer(err error) error { return hints.At("nextid", err) }
 
 // generator holds the options of a generator that feeds need.
@@ -48,7 +47,8 @@ type generator struct {
 	Scatter          json.RawMessage
 }
 
-// find asks for a generator; there is false where it does not exist.
+// find reads a generator. there is false if the generator does not exist. It returns
+// an error if sequences cannot be fed from the generator.
 func (s *Server) find(ctx context.Context, name string) (g generator, there bool, err error) {
 	var kind, options string
 	err = s.db.QueryRowContext(ctx, "SELECT kind, options FROM nextid.generators WHERE name = $1", name).Scan(&kind, &options)
@@ -67,11 +67,11 @@ func (s *Server) find(ctx context.Context, name string) (g generator, there bool
 	return g, true, ofServer(err)
 }
 
-// pgIsBeyond is the SQLSTATE of a setval that would go back.
+// pgIsBeyond is the SQLSTATE of a setval to a lower number.
 const pgIsBeyond = "55000"
 
-// above makes the generator draw no number up to last; it creates one that is
-// missing.
+// above moves the generator to numbers greater than last. It creates a missing
+// generator.
 func (s *Server) above(ctx context.Context, name string, last int64) error {
 	_, there, err := s.find(ctx, name)
 	if err != nil {
@@ -87,14 +87,15 @@ func (s *Server) above(ctx context.Context, name string, last int64) error {
 	return ofServer(err)
 }
 
-// Setting describes how the servers feed one column: an entry of the option feeds of
-// the generator.
+// Setting is an entry of the generator's option feeds: how the servers feed one
+// column.
 type Setting struct {
 	Ahead string `json:"ahead"`
 	Block int64  `json:"block,omitempty"`
 }
 
-// register writes how the servers feed columns; nil settings take them out.
+// register sets entries of the generator's option feeds, by Key. A nil setting
+// removes its entry.
 func (s *Server) register(ctx context.Context, name string, feeds map[string]*Setting) error {
 	options, err := json.Marshal(map[string]any{"feeds": feeds})
 	if err != nil {
@@ -104,20 +105,14 @@ func (s *Server) register(ctx context.Context, name string, feeds map[string]*Se
 	return ofServer(err)
 }
 
-// Key names a column of a database in the option feeds: the URL without its
-// password, a space, the column.
+// Key returns the key of a column in the option feeds: the URL without its password,
+// a space, and the column.
 func Key(dsn, column string) (string, error) {
-	u, err := url.Parse(dsn)
+	text, err := appdb.WithoutPassword(dsn)
 	if err != nil {
 		return "", &Error{What: "--dsn is not a URL"}
 	}
-	if u.User != nil {
-		u.User = url.User(u.User.Username())
-	}
-	q := u.Query()
-	q.Del("password")
-	u.RawQuery = q.Encode()
-	return u.String() + " " + column, nil
+	return text + " " + column, nil
 }
 
 // ParseKey splits a Key.
@@ -126,8 +121,8 @@ func ParseKey(key string) (url, column string) {
 	return url, column
 }
 
-// FeedersSay returns what the server's feeder says of a column: "" while it
-// has not looked, "ok", or its last error.
+// feederSays returns the state of a column in nextid.feeds: "ok", or the feeder's
+// last error, or "" before its first read.
 func (s *Server) feederSays(ctx context.Context, name, database, column string) (says string, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(last_error, 'ok') FROM nextid.feeds WHERE name = $1 AND database = $2 AND column_name = $3
 		AND (looked_at IS NOT NULL OR last_error IS NOT NULL)`, name, database, column).Scan(&says)
@@ -137,5 +132,5 @@ func (s *Server) feederSays(ctx context.Context, name, database, column string) 
 	return says, err
 }
 
-// feederPatience is for how long up waits for the servers' feeders.
+// feederPatience bounds how long up waits for the servers' feeders.
 const feederPatience = 20 * time.Second

@@ -8,7 +8,7 @@ import (
 // Report holds the result of Status.
 type Report struct {
 	Feeds    []Line
-	Problems []string // why ids can collide or end, a line each
+	Problems []string // a line each: why ids can collide, or run out
 }
 
 // Line is one sequence in a Report.
@@ -18,7 +18,7 @@ type Line struct {
 	State            State
 }
 
-// Status asks where the sequences stand, and changes nothing.
+// Status reads the states of the sequences. It changes nothing.
 func Status(ctx context.Context, o Options) (r Report, err error) {
 	err = with(ctx, o, func(s *set) error {
 		if err := s.read(ctx); err != nil {
@@ -42,7 +42,8 @@ func Status(ctx context.Context, o Options) (r Report, err error) {
 	return r, err
 }
 
-// problem says why a sequence can collide or end, "" for nothing.
+// problem returns why the sequence can collide with another one, or run out; "" for
+// no problem.
 func (t *target) problem() string {
 	s := t.state
 	switch n := s.Note; {
@@ -51,7 +52,7 @@ func (t *target) problem() string {
 	case n.Generator != t.Generator:
 		return "is fed by the generator " + n.Generator
 	case !s.FedBy(t.Generator):
-		return fmt.Sprintf("somebody has changed its sequence, which was given %d to %d: run nextid migrate feed up again", n.First, n.Last)
+		return fmt.Sprintf("its sequence was changed, and is outside of its block %d to %d: run nextid migrate feed up again", n.First, n.Last)
 	case s.Left() < s.size()/8:
 		return fmt.Sprintf("has %d of %d numbers left: no feeder moves it", s.Left(), s.size())
 	}

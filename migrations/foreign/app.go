@@ -14,29 +14,29 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// versionTable is in the schema that it tells the version of.
+// versionTable is the table in which goose records the migrations of schema nextid.
 const versionTable = "nextid.schema_version"
 
-// app holds what the databases of applications have in common: the schema
-// nextid in them, which goose migrates.
+// app migrates the schema nextid in an application's database. The fields hold what
+// differs between databases.
 type app struct {
 	db         *sql.DB
 	dialect    goose.Dialect
 	migrations fs.FS
 
-	versioned string   // a query: does versionTable exist?
-	users     string   // a query: the objects that use ours, by name
-	free      string   // what to do about them
-	drop      []string // what is left when all migrations are undone
-	server    func(ctx context.Context) (string, error)
-	ask       string // a query that nextid answers, without drawing an id
-	functions string // a query: are the functions there that ask no server? "" where there are none
+	versioned string                                    // query: does versionTable exist?
+	users     string                                    // query: names of objects of others that use nextid's
+	free      string                                    // hint for users
+	drop      []string                                  // statements that drop the rest after all migrations are undone
+	server    func(ctx context.Context) (string, error) // returns the address of the configured server
+	ask       string                                    // query that nextid answers without drawing an id
+	functions string                                    // query: do the functions exist that need no server? "": there are none
 
-	adopt    func(ctx context.Context) error             // makes an installation of what a dump without rows brought
-	problems func(ctx context.Context) ([]string, error) // what is wrong with triggers, may be nil
+	adopt    func(ctx context.Context) error             // makes a restored dump without rows usable
+	problems func(ctx context.Context) ([]string, error) // returns Status.Problems; may be nil
 }
 
-// filled is the text of some SQL files with their {{words}} replaced.
+// filled returns the text of SQL files, with words replaced.
 func filled(files fs.FS, dir string, names []string, words *strings.Replacer) (string, error) {
 	var all strings.Builder
 	for _, name := range names {
@@ -52,14 +52,14 @@ func filled(files fs.FS, dir string, names []string, words *strings.Replacer) (s
 // Close implements Database.
 func (a *app) Close() error { return a.db.Close() }
 
-// provider is goose on this database.
+// provider returns goose's provider for this database.
 func (a *app) provider() (*goose.Provider, error) {
 	return goose.NewProvider(a.dialect, a.db, a.migrations,
 		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
 }
 
-// dumped reports whether the schema came with a dump that holds no rows, so
-// that no version is noted.
+// dumped reports whether the schema was restored from a dump without rows, so that
+// no version is recorded.
 func (a *app) dumped(ctx context.Context) (bool, error) {
 	var there bool
 	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
@@ -70,7 +70,7 @@ func (a *app) dumped(ctx context.Context) (bool, error) {
 	return versions == 0, err
 }
 
-// migrate applies the migrations that are missing.
+// migrate applies the missing migrations.
 func (a *app) migrate(ctx context.Context) error {
 	if err := a.adoptDumped(ctx); err != nil {
 		return err
@@ -83,6 +83,7 @@ func (a *app) migrate(ctx context.Context) error {
 	return err
 }
 
+// adoptDumped calls adopt if the schema was restored from a dump without rows.
 func (a *app) adoptDumped(ctx context.Context) error {
 	dumped, err := a.dumped(ctx)
 	if err != nil || !dumped {
@@ -91,7 +92,7 @@ func (a *app) adoptDumped(ctx context.Context) error {
 	return a.adopt(ctx)
 }
 
-// uninstall removes what Up installed. It refuses while an object uses it.
+// uninstall implements Down, under the lock.
 func (a *app) uninstall(ctx context.Context) error {
 	version, err := a.version(ctx)
 	if err != nil || version < 0 {
@@ -118,7 +119,7 @@ func (a *app) uninstall(ctx context.Context) error {
 	return nil
 }
 
-// unused refuses when other objects need ours, and names them.
+// unused returns an error that names the objects of others that use nextid's.
 func (a *app) unused(ctx context.Context) error {
 	users, err := appdb.Texts(ctx, a.db, a.users)
 	if err != nil || len(users) == 0 {
@@ -132,8 +133,7 @@ func (a *app) unused(ctx context.Context) error {
 	return &Error{What: "in use by " + strings.Join(users, ", ") + more, Hint: a.free}
 }
 
-// version is the newest migration applied, -1 when there is not even a place
-// to note it.
+// version returns the newest applied migration; -1 if versionTable does not exist.
 func (a *app) version(ctx context.Context) (int64, error) {
 	var there bool
 	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
@@ -186,14 +186,15 @@ func (a *app) status(ctx context.Context) (s Status, err error) {
 }
 
 // migrationNames lists the migrations, oldest first. They are numbered from 1
-// without holes, which a test checks.
+// without gaps.
 func migrationNames(folder fs.FS) ([]string, error) {
 	names, err := fs.Glob(folder, "*.sql")
 	slices.Sort(names)
 	return names, err
 }
 
-// migrationsText is the text of the migrations of a folder.
+// migrationsText returns the statements of the Up parts of all migrations of a
+// folder.
 func migrationsText(folder fs.FS) (string, error) {
 	names, err := migrationNames(folder)
 	if err != nil {
@@ -216,7 +217,7 @@ func migrationsText(folder fs.FS) (string, error) {
 	return all.String(), nil
 }
 
-// hints say what to do about errors that come up when servers ask each other.
+// hints explains errors of databases that connect to nextid.
 var hints = appdb.Hints{
 	"2F003": "PostgreSQL lets a role that is no superuser connect only with a password that the server asks for: nextid needs users (nextid passwd), and NEXTID_FOREIGN_PASSWORD the password of the one in --server. Or run up as a superuser.",
 
@@ -226,5 +227,6 @@ var hints = appdb.Hints{
 	"1434": noAnswer,
 }
 
-// noAnswer is for the errors that FederatedX and SPIDER turn all others into.
+// noAnswer is the hint of the errors by which FederatedX and SPIDER replace all
+// others.
 const noAnswer = "The engine does not say why. Is nextid running where --server says, may the database's machine reach it, are user and password right, and does nextid ask for TLS? Its log tells."

@@ -1,16 +1,22 @@
-// Package foreign installs nextid in the databases of applications: after
-// Up, an application's own table can say
+// Package foreign installs functions in the databases of applications that draw ids
+// from a nextid server. After Up, a table can be declared with
 //
 //	id bigint PRIMARY KEY DEFAULT nextid.next_id('orders')
 //
-// In MySQL and MariaDB, where a DEFAULT may not call a function, a trigger
-// fills the column.
+// In MySQL and MariaDB a DEFAULT may not call a function of the user. There a
+// trigger sets the column (Fill).
 //
-// The objects are goose migrations, one folder a database (postgres,
-// postgres_mysql for mysql_fdw, mysql). What
-// is configuration (the server's address, the login, who may call the
-// functions) is a template beside them, which every Up applies again.
+// Open returns a Database by the scheme of its URL: postgres or mysqlApp. Both embed
+// app, which runs what they have in common. A Config says what Up installs. Status
+// describes what is installed. A Server is the nextid server, as the application's
+// database reaches it.
 //
-// Open chooses the database by the scheme of its URL. A further one is one
-// more implementation of Database, one more folder, and one row of drivers.
+// The objects are goose migrations: folder postgres for postgres_fdw, postgres_mysql
+// for mysql_fdw, and mysql. The configuration is not part of a migration: the
+// server's address, the login, and the grants. Templates in connect/ hold it, and
+// every Up applies them again.
+//
+// Up and Down run under an advisory lock in the database, so two of them never
+// interleave. All objects are in a schema of their own, nextid; Down drops it. In
+// PostgreSQL only the role that ran Up can log in at the server.
 package foreign

@@ -12,7 +12,7 @@ import (
 	"nextid/generator/history"
 )
 
-// variants are the ways to draw an id of a name as a DEFAULT.
+// variants lists the expressions that draw an id in a DEFAULT.
 var variants = []struct{ name, call string }{
 	{"single", "nextid.next_id('%s')"},
 	{"batch", "nextid.next_id('%s', 70)"},
@@ -76,7 +76,7 @@ func TestDefaults(t *testing.T) {
 				s.exec("COMMIT")
 			}
 
-			// Ids of rows that were rolled back do not come again.
+			// Ids of rows that were rolled back are not drawn again.
 			s.exec("BEGIN")
 			s.draws(5, name, "INSERT INTO orders (note) SELECT 'gone' FROM generate_series(1, 5) RETURNING id")
 			s.exec("ROLLBACK")
@@ -93,8 +93,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestCallersCollation: a condition with a collation of its own would not be
-// sent to the server, and the read would draw an id of every generator.
+// TestCallersCollation: postgres_fdw does not send a condition with a collation of
+// its own, and the read would draw from every generator.
 func TestCallersCollation(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -120,8 +120,8 @@ func (s *server) genes() {
 	s.connect().exec(`SELECT create_generator('gene', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
 }
 
-// TestCallersBits: where the server takes a second argument for the caller's bits, a
-// batch is refused, and a function of its own sets them.
+// TestCallersBits: next_id_for sets the caller's bits. A batch, which the server
+// would take for them, is refused.
 func TestCallersBits(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -181,15 +181,15 @@ func TestOneHundredThousandRows(t *testing.T) {
 	check(t, &log)
 }
 
-// TestBatchesUseWhatTheyDrew: an id of a batch is lost only when there is a
-// reason to, so a segment's numbers are without holes.
+// TestBatchesUseWhatTheyDrew: without rollbacks no id of a batch is lost, so the
+// numbers of a segment have no gaps.
 func TestBatchesUseWhatTheyDrew(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	server.connect().exec("SELECT create_generator('a', 'segment'), create_generator('b', 'segment')")
 	var log history.Log
 	s := connect(t, sharedCluster(t).install(t, server), &log)
-	for i := range 250 { // two names in turn do not disturb each other
+	for i := range 250 { // two names in turn
 		for _, name := range []string{"a", "b"} {
 			if id := s.draws(1, name, "SELECT nextid.next_id('"+name+"', 100)")[0]; id != int64(i+1) {
 				t.Fatalf("draw %d of %s is %d", i+1, name, id)
@@ -199,8 +199,8 @@ func TestBatchesUseWhatTheyDrew(t *testing.T) {
 	check(t, &log)
 }
 
-// TestRandomSessions draws in batches while transactions, savepoints and
-// resets come and go, in two sessions at once.
+// TestRandomSessions draws in batches between random transactions, savepoints and
+// resets, in two sessions at once.
 func TestRandomSessions(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -238,9 +238,9 @@ func randomSession(s *session, random *rand.Rand) {
 		switch n := random.IntN(20); {
 		case n < 9:
 			name, count, batch := name(), 1+random.IntN(30), 1+random.IntN(20)
-			// All of the answer before the error is an id that somebody saw.
+			// The client has seen the ids before the error.
 			ids := s.someNumbers(fmt.Sprintf("SELECT nextid.next_id(%s, %d) FROM generate_series(1, %d)", quote(name), batch, count))
-			s.unordered(name, ids) // single ids come between
+			s.unordered(name, ids) // other draws come in between
 		case n < 10:
 			name := name()
 			s.unordered(name, s.someNumbers("SELECT nextid.next_id("+quote(name)+")"))
@@ -268,7 +268,7 @@ func randomSession(s *session, random *rand.Rand) {
 	}
 }
 
-// someNumbers is numbers without a failure: in a failed transaction there are none.
+// someNumbers returns the rows before an error, with which a transaction may end.
 func (s *session) someNumbers(sql string) (all []int64) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
@@ -286,8 +286,8 @@ func (s *session) someNumbers(sql string) (all []int64) {
 	return all
 }
 
-// TestCopiedSettings: runs live in settings of the session. A pooler that
-// copies them to another session does not copy ids.
+// TestCopiedSettings: runs are in settings of the session. If a pooler copies these
+// to another session, no id is drawn twice.
 func TestCopiedSettings(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -311,17 +311,17 @@ func TestCopiedSettings(t *testing.T) {
 	}
 	draw(first)
 	draw(second)
-	copySettings(first, second) // whose places come after
+	copySettings(first, second) // the places of second come later
 	draw(second)
 	draw(first)
-	copySettings(second, first) // whose places come before
+	copySettings(second, first) // the places of first are earlier
 	draw(first)
 	draw(second)
 }
 
-// TestRunsFromBefore: a session that lives through down and up goes on with
-// new ids.
-func TestRunsFromBefore(t *testing.T) {
+// TestSessionAcrossDownAndUp: a session does not use its runs from before a down and
+// up.
+func TestSessionAcrossDownAndUp(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	dsn := sharedCluster(t).install(t, server)
@@ -338,8 +338,8 @@ func TestRunsFromBefore(t *testing.T) {
 	check(t, &log)
 }
 
-// TestImportForeignSchema: PostgreSQL can read the server's catalogs instead
-// of being told the tables, estimate and analyze.
+// TestImportForeignSchema: PostgreSQL can import the tables from the server's
+// catalogs, and run EXPLAIN and ANALYZE on them.
 func TestImportForeignSchema(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -354,7 +354,7 @@ func TestImportForeignSchema(t *testing.T) {
 	s.exec("EXPLAIN VERBOSE SELECT id FROM nextid.ids WHERE name = 'orders'")
 	check(t, &log)
 
-	// What up made is what the server has.
+	// The tables that up made have the columns of the server's tables.
 	const columns = `SELECT string_agg(c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod), E'\n' ORDER BY c.relname, a.attnum)
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 WHERE c.relkind = 'f' AND c.relnamespace = '%s'::regnamespace
 		AND c.relname IN ('ids', 'id_batch', 'id_ranges', 'id_parts')`

@@ -11,16 +11,16 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Fill is a column whose values a trigger draws.
+// Fill names a column whose values a trigger draws from a generator.
 type Fill struct {
-	Database, Table, Column string // Database "" is that of the URL
+	Database, Table, Column string // Database "" stands for that of the URL
 	Generator               string
 }
 
 // generatorName matches names of generators that need no quoting in SQL.
 var generatorName = regexp.MustCompile(`^[!-&(-\[\]-~]{1,128}$`)
 
-// ParseFill reads [DATABASE.]TABLE.COLUMN=GENERATOR.
+// ParseFill parses [DATABASE.]TABLE.COLUMN=GENERATOR.
 func ParseFill(text string) (Fill, error) {
 	column, generator, ok := strings.Cut(text, "=")
 	parts := strings.Split(column, ".")
@@ -33,7 +33,7 @@ func ParseFill(text string) (Fill, error) {
 	return Fill{parts[0], parts[1], parts[2], generator}, nil
 }
 
-// fills are the columns with their databases.
+// fills returns c.Fill with database in place of an empty one.
 func (c Config) fills(database string) ([]Fill, error) {
 	fills := make([]Fill, 0, len(c.Fill))
 	for _, f := range c.Fill {
@@ -48,17 +48,17 @@ func (c Config) fills(database string) ([]Fill, error) {
 	return fills, nil
 }
 
-// name is the table's name in SQL.
+// name returns the table's quoted name.
 func (f Fill) name() string { return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(f.Table) }
 
-// trigger is the name of the trigger, without its database.
+// trigger returns the name of the trigger, without its database.
 func (f Fill) trigger() string {
 	name := "nextid_" + f.Table + "_" + f.Column
 	return name[:min(len(name), 64)]
 }
 
-// sql makes the trigger. A value that the application gives stays. It comes
-// before the trigger of that name, "" for none.
+// sql returns the statements that make the trigger. It runs before the trigger named
+// before, "" for none. A value that the application sets is kept.
 func (f Fill) sql(before string) string {
 	column, trigger := "NEW."+appdb.QuoteMySQL(f.Column), appdb.QuoteMySQL(f.Database)+"."+appdb.QuoteMySQL(f.trigger())
 	precedes := ""
@@ -72,7 +72,9 @@ CREATE TRIGGER %[1]s BEFORE INSERT ON %[2]s FOR EACH ROW%[5]s
     END IF`, trigger, f.name(), column, f.Generator, precedes)
 }
 
-// fill makes the trigger of a column, and notes it.
+// fill makes the trigger of a column, and records it in nextid.fills. It returns an
+// error if the column cannot hold ids, or if MySQL would refuse rows before triggers
+// run.
 func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	var extra, nullable, kind string
 	var digits, scale sql.NullInt64
@@ -97,7 +99,8 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
 	}
-	// The fence of import_generator refuses rows that have no id yet.
+	// The trigger of import_generator, *_nextid, refuses rows without an id, so
+	// this one must run first.
 	var fence sql.NullString
 	if err := m.db.QueryRowContext(ctx, `SELECT MIN(trigger_name) FROM information_schema.triggers
 		WHERE event_object_schema = ? AND event_object_table = ? AND trigger_name LIKE '%\\_nextid'`, f.Database, f.Table).Scan(&fence); err != nil {
@@ -112,13 +115,13 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	return err
 }
 
-// holdsIDs reports whether a column's type holds a positive number of 63 bits.
+// holdsIDs reports whether a column's type holds all positive numbers of 63 bits.
 func holdsIDs(kind string, digits, scale int64) bool {
 	return kind == "bigint" || kind == "decimal" && digits-scale >= 19
 }
 
-// fillProblems looks at the triggers that are noted. One whose table is gone
-// is not missed.
+// fillProblems checks the triggers that nextid.fills lists. It skips columns that no
+// longer exist.
 func (m *mysqlApp) fillProblems(ctx context.Context) (problems []string, err error) {
 	err = appdb.Each(ctx, m.db, func(rows *sql.Rows) error {
 		var f Fill
@@ -132,7 +135,7 @@ func (m *mysqlApp) fillProblems(ctx context.Context) (problems []string, err err
 		case !trigger.Valid:
 			what = "has no trigger any more"
 		case !strings.Contains(text.String, "nextid.next_id('"+f.Generator+"')"):
-			what = "has a trigger that somebody has changed"
+			what = "has a trigger that was changed"
 		case fence.Valid && fence.Int64 < order.Int64:
 			what = "has its trigger behind the one of import_generator, which refuses the rows"
 		default:

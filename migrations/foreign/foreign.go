@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"context"
-	"net/url"
 	"time"
 
 	"nextid/migrations/appdb"
@@ -10,25 +9,25 @@ import (
 
 // Config says what Up installs.
 type Config struct {
-	Server       Server   // without options: the one that is installed, else that of this machine
+	Server       Server   // without options: the installed server, else the default of this machine
 	Password     string   // of Server.User; "" for none
-	KeepPassword bool     // take the one that is installed for the same user instead
-	Unasked      bool     // apply it although the server does not answer
+	KeepPassword bool     // use the installed password if the user is the same
+	Unasked      bool     // apply the configuration although the server does not answer
 	Grant        []string // roles that may call the functions; "PUBLIC" for all
 	Fill         []Fill   // columns that get a trigger: MySQL and MariaDB
 
-	// The layouts whose arithmetic PostgreSQL gets. Generators are added to
-	// those that the server names, which ReadLayout reads.
-	Layouts       []Layout // by their names, in lower case
-	Generators    []Layout // by the names of generators
-	DefaultLayout string   // where the server does not name one
+	// The layouts for the functions that compute on ids in PostgreSQL. Generators
+	// are added to those that the server lists. ReadLayout decodes their options.
+	Layouts       []Layout // For is the layout's name in lower case
+	Generators    []Layout // For is the generator's name
+	DefaultLayout string   // used unless the server names its default
 	ReadLayout    func(generator string, options []byte) (l Layout, ok bool)
-	FunctionsOnly bool                 // only the arithmetic, and no postgres_fdw
-	Note          func(problem string) // is told why the server's generators are not known
+	FunctionsOnly bool                 // install only these functions, without postgres_fdw
+	Note          func(problem string) // called if the server does not list its generators; may be nil
 }
 
-// keep fills in what is not given: from what is installed, was and password,
-// or else with the server of this machine.
+// keep completes the configuration: with the installed server was and its password,
+// or with the default server of this machine.
 func (c Config) keep(was Server, password, protocol string) Config {
 	if len(c.Server.Options) == 0 {
 		if c.Server = was; len(was.Options) == 0 {
@@ -45,18 +44,18 @@ func (c Config) keep(was Server, password, protocol string) Config {
 
 // Status describes what is installed in an application's database.
 type Status struct {
-	Version int64         // the newest migration that was applied, 0: none
-	Newest  int64         // the newest that this program has
-	Server  string        // where the functions ask, as the database has it
-	Asked   error         // why the server did not answer the database, nil if it did
-	Took    time.Duration // until it answered
+	Version int64         // newest applied migration, 0: none
+	Newest  int64         // newest migration of this program
+	Server  string        // address of the server in the database's configuration
+	Asked   error         // error of a query to the server, nil if it answered
+	Took    time.Duration // duration of that query
 
-	Dumped    bool     // the schema came with a dump without rows: it is there, and its version is not known
-	Functions bool     // the functions that ask no server are installed
-	Problems  []string // of the columns that Up made triggers for, a line each
+	Dumped    bool     // the schema was restored from a dump without rows, so its version is unknown
+	Functions bool     // the functions that need no server are installed
+	Problems  []string // a line for each column of Fill whose trigger is missing or wrong
 }
 
-// FunctionsOnly reports whether nothing was installed that asks a server.
+// FunctionsOnly reports whether only functions are installed that need no server.
 func (s Status) FunctionsOnly() bool { return s.Version == 0 && s.Functions }
 
 // Current reports whether everything is installed and the server answers.
@@ -66,22 +65,22 @@ func (s Status) Current() bool {
 
 // Database is one application's database.
 type Database interface {
-	// Up installs what is missing and applies the configuration. A second Up
-	// with the same configuration changes nothing.
+	// Up installs missing objects and applies the configuration. A second Up with
+	// the same configuration changes nothing.
 	Up(ctx context.Context, c Config) error
 
-	// Down removes everything that Up installed. It refuses, and changes
-	// nothing, while something in the database uses it.
+	// Down removes everything that Up installed. If another object in the database
+	// depends on it, Down returns an error and changes nothing.
 	Down(ctx context.Context) error
 
-	// Status asks the database, and through it the server. It draws no id.
+	// Status queries the database, and through it the server. It draws no id.
 	Status(ctx context.Context) (Status, error)
 
-	// Close ends the connections.
+	// Close closes the connections.
 	Close() error
 }
 
-// Error is a failure that the person at the terminal can do something about.
+// Error is an error that the user can correct.
 type Error = appdb.Error
 
 // Open connects to an application's database, postgres://… or mysql://….
@@ -95,7 +94,7 @@ func Open(ctx context.Context, dsn string) (Database, error) {
 	return nil, errNotAURL
 }
 
-// SQL returns what Up runs on such a database, without connecting to it.
+// SQL returns the statements that Up runs on a new database. It does not connect.
 func SQL(dsn string, c Config) (string, error) {
 	switch mysql, known := appdb.IsMySQL(dsn); {
 	case mysql:
@@ -106,23 +105,17 @@ func SQL(dsn string, c Config) (string, error) {
 	return "", errNotAURL
 }
 
-// errNotAURL does not repeat the URL, which may hold a password.
+// errNotAURL does not quote the URL, which may hold a password.
 var errNotAURL = &Error{
 	What: "the application's database is neither a postgres:// nor a mysql:// URL",
 	Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE or --dsn mysql://USER@HOST:PORT/DATABASE.",
 }
 
-// Redact is dsn without its password.
+// Redact returns dsn without its password.
 func Redact(dsn string) string {
-	u, err := url.Parse(dsn)
+	text, err := appdb.WithoutPassword(dsn)
 	if err != nil {
 		return "the database"
 	}
-	q := u.Query()
-	q.Del("password")
-	u.RawQuery = q.Encode()
-	if u.User != nil {
-		u.User = url.User(u.User.Username())
-	}
-	return u.String()
+	return text
 }

@@ -15,33 +15,33 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// Layout says where the parts of an id are.
+// Layout describes the bit fields of an id.
 type Layout struct {
-	For    string  // the generator or the name that it is found by
+	For    string  // name under which layout_of finds it: of a generator or of a layout
 	Name   string  // of the layout
 	Fields []Field // from the highest bits to the lowest
 	Epoch  time.Time
-	Unit   time.Duration
-	Signed bool // an id below 0 has the sign for the highest bit of its time
+	Unit   time.Duration // one tick of the time field
+	Signed bool          // the sign of an id is the highest bit of its time
 }
 
-// Field is one bit field of a Layout. A kind that PostgreSQL's function field
-// has under another name is in partOf.
+// Field is one bit field of a Layout. partOf maps kinds to the names that
+// PostgreSQL's function field uses.
 type Field struct {
 	Kind string
 	Bits uint8
 }
 
-// parts are the parts of an id, in the order of layout_of's places.
+// parts lists the parts of an id, in the order of layout_of's places.
 var parts = []string{"time", "datacenter", "worker", "rollback", "sequence", "field"}
 
-// reversedTime is a time with its bits in reverse order.
+// reversedTime is the kind of a time field with its bits in reverse order.
 const reversedTime = "reversed"
 
-// partOf names the part that a kind of field is.
+// partOf maps a kind of field to its part, where the names differ.
 var partOf = map[string]string{reversedTime: "time", "shard": "worker", "counter": "sequence"}
 
-// row writes a Layout as a row of layout_of.
+// row returns a row of the table in function layout_of.
 func (l Layout) row(generator bool) string {
 	total, reversed := 0, false
 	places := map[string][2]int{}
@@ -59,7 +59,7 @@ func (l Layout) row(generator bool) string {
 		l.Signed, reversed, l.Epoch.UnixMicro(), l.Unit.Microseconds(), strings.Join(numbers, ","))
 }
 
-// layoutsSQL is the SQL of the functions that ask no server.
+// layoutsSQL returns the SQL of the functions that need no server.
 func layoutsSQL(c Config) (string, error) {
 	var rows []string
 	for _, l := range c.Generators {
@@ -68,20 +68,20 @@ func layoutsSQL(c Config) (string, error) {
 	for _, l := range c.Layouts {
 		rows = append(rows, l.row(false))
 	}
-	if len(rows) == 0 { // VALUES needs one
+	if len(rows) == 0 { // VALUES needs at least one row
 		rows = []string{Layout{}.row(false)}
 	}
 	return filled(postgresFiles, connectDir, []string{"layouts"}, strings.NewReplacer(
 		"{{default}}", literal(c.DefaultLayout), "{{layouts}}", "            "+strings.Join(rows, ",\n            ")))
 }
 
-// dropLayouts undoes layoutsSQL.
+// dropLayouts drops the functions that layoutsSQL makes.
 const dropLayouts = `DROP FUNCTION IF EXISTS nextid.layout_of(text), nextid.field(bigint, text, text), nextid.id_time(bigint, text),
 	nextid.id_bound(text, timestamptz, boolean), nextid.id_floor(text, timestamptz), nextid.id_ceil(text, timestamptz),
 	nextid.partition_ddl(regclass, text, text, timestamptz, timestamptz)`
 
-// generators asks the server, from here, for the layouts of its generators and
-// for its default layout.
+// generators queries the server, from this machine, for the layouts of its
+// generators and for its default layout.
 func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -105,7 +105,7 @@ func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout 
 	return all, layout, err
 }
 
-// open returns a pool for the server as it is reached from here.
+// open returns a pool of connections from this machine to the server.
 func (s Server) open(password string) (*sql.DB, error) {
 	if s.Protocol == protocolMySQL {
 		config := mysqldriver.NewConfig()
@@ -118,7 +118,7 @@ func (s Server) open(password string) (*sql.DB, error) {
 		}
 		return sql.OpenDB(connector), nil
 	}
-	// Not all of what postgres_fdw knows is for pgx.
+	// pgx does not accept all options of postgres_fdw.
 	var words []string
 	for _, o := range slices.Concat(s.Options, s.UserOptions, []Option{{"user", s.User}, {"password", password}}) {
 		switch o.Name {

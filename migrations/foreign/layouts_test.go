@@ -26,7 +26,7 @@ func nextidProgram(t *testing.T, arguments ...string) string {
 	return string(out)
 }
 
-// answer returns a query's value as a text, or its error.
+// answer returns the value of a query, or its error, as a text.
 func (s *session) answer(sql string) string {
 	s.t.Helper()
 	rows, err := s.Conn.Query(s.t.Context(), sql)
@@ -45,9 +45,9 @@ func (s *session) answer(sql string) string {
 	return "NULL"
 }
 
-// TestTheFunctionsAreThoseOfTheServer compares the arithmetic in PostgreSQL with
-// the server's, over random ids and instants of all layouts and of generators.
-func TestTheFunctionsAreThoseOfTheServer(t *testing.T) {
+// TestFunctionsEqualThoseOfTheServer compares the functions in PostgreSQL with the
+// server's, with random ids and times of all layouts and of generators.
+func TestFunctionsEqualThoseOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	asked := s.connect()
@@ -99,7 +99,7 @@ func TestTheFunctionsAreThoseOfTheServer(t *testing.T) {
 	} {
 		same(sql)
 	}
-	// What holds no time, and what is not known, is an error and no number.
+	// A layout without a time, and an unknown name, are errors.
 	for _, name := range []string{"plain", "hidden", "nothing"} {
 		twin.fails("22023", "SELECT nextid.id_floor('"+name+"', now())")
 	}
@@ -136,7 +136,7 @@ func TestPartitionsByID(t *testing.T) {
 	db := connect(t, dsn, nil)
 	db.exec(`CREATE SCHEMA "Shop One"; CREATE TABLE "Shop One"."Events" (id bigint PRIMARY KEY, note text) PARTITION BY RANGE (id)`)
 	const ddl = `SELECT nextid.partition_ddl('"Shop One"."Events"', 'orders', 'month', '2026-01-15', '2026-06-01Z')`
-	for range 2 { // again makes none
+	for range 2 { // the second time makes none
 		statements := db.lines(ddl)
 		if len(statements) != 5 {
 			t.Fatalf("%d statements: %q", len(statements), statements)
@@ -152,7 +152,7 @@ func TestPartitionsByID(t *testing.T) {
 		`"Shop One"."Events_2026_01" "Shop One"."Events_2026_02" "Shop One"."Events_2026_05"` {
 		t.Errorf("the rows are in %s", got)
 	}
-	// An ordinary role, too: the functions ask nobody.
+	// An ordinary role may call the functions.
 	db.exec(`CREATE ROLE reader; GRANT USAGE ON SCHEMA "Shop One" TO reader; GRANT SELECT ON "Shop One"."Events" TO reader; SET ROLE reader`)
 	plan := strings.Join(db.lines(`EXPLAIN SELECT * FROM "Shop One"."Events" WHERE id >= nextid.id_floor('orders', '2026-04-01Z')`), "\n")
 	for month, wanted := range map[string]bool{"01": false, "02": false, "03": false, "04": true, "05": true} {

@@ -25,7 +25,7 @@ import (
 	"nextid/migrations/foreign"
 )
 
-// binary is the nextid that the tests start.
+// binary is the path of the nextid that the tests start.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -48,8 +48,7 @@ func TestMain(m *testing.M) {
 // patience bounds every wait.
 const patience = 30 * time.Second
 
-// server is a running nextid serve, which can be killed and started again at
-// the same address.
+// server is a nextid serve that can be killed and started again at the same address.
 type server struct {
 	t       *testing.T
 	data    string
@@ -94,7 +93,7 @@ func (s *server) start() {
 
 // kill ends the server as a crash does.
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // it may be gone
+	_ = s.cmd.Process.Kill() // it may have ended
 	_ = s.cmd.Wait()
 }
 
@@ -128,13 +127,13 @@ func (s *server) connect() *session { return connect(s.t, s.url()+"?sslmode=disa
 // cluster is a PostgreSQL that holds the databases of the tests.
 type cluster struct{ dsn string }
 
-// startCluster starts one for a test that makes roles, or needs settings.
+// startCluster starts a cluster for a test that makes roles, or needs settings.
 func startCluster(t *testing.T, settings ...string) cluster {
 	t.Helper()
 	return cluster{dbtest.QuickPostgres(t, settings...)}
 }
 
-// sharedCluster is one for all tests that only make databases.
+// sharedCluster returns a cluster for all tests that only make databases.
 func sharedCluster(t *testing.T) cluster {
 	t.Helper()
 	return cluster{dbtest.SharedPostgres(t)}
@@ -152,7 +151,7 @@ func (c cluster) database(t *testing.T) string {
 	return strings.Replace(c.dsn, "/postgres?", "/"+name+"?", 1)
 }
 
-// install runs up in a new database, for everybody.
+// install runs up in a new database, with grants to PUBLIC.
 func (c cluster) install(t *testing.T, s *server) (dsn string) {
 	t.Helper()
 	dsn = c.database(t)
@@ -195,8 +194,8 @@ func status(t *testing.T, dsn string) foreign.Status {
 	return s
 }
 
-// session is one connection to an application's database. What it draws goes
-// into a history, under its own client number.
+// session is one connection to an application's database. It records the ids that it
+// draws in a history, under its own client number.
 type session struct {
 	*pgx.Conn
 	t      *testing.T
@@ -212,13 +211,13 @@ func connect(t *testing.T, dsn string, log *history.Log) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One statement, one message, as psql sends them.
+	// The simple protocol sends a statement in one message, as psql does.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) }) // the test is over
+	t.Cleanup(func() { _ = conn.Close(context.Background()) }) // the test's context has ended
 	return &session{Conn: conn, t: t, log: log, client: int(conn.PgConn().PID())}
 }
 
@@ -247,7 +246,7 @@ func (s *session) fails(code, sql string) *pgconn.PgError {
 	return pg
 }
 
-// version is PostgreSQL's server_version_num.
+// version returns PostgreSQL's server_version_num.
 func (s *session) version() int64 {
 	s.t.Helper()
 	return s.numbers("SELECT current_setting('server_version_num')::bigint")[0]
@@ -269,8 +268,8 @@ func (s *session) numbers(sql string) []int64 {
 	return all
 }
 
-// unordered records each id as if somebody else had drawn it: for draws of
-// one session whose ids need not rise.
+// unordered records each id under a client number of its own: for draws of one
+// session whose ids need not rise.
 func (s *session) unordered(name string, ids []int64) {
 	for _, id := range ids {
 		s.log.Add(history.Event{Name: name, Client: -int(others.Add(1)), Range: generator.Range{First: id, Count: 1, Step: 1}})
@@ -279,7 +278,7 @@ func (s *session) unordered(name string, ids []int64) {
 
 var others atomic.Int64
 
-// draws records the ids that a query returns, and wants n of them.
+// draws records the ids that a query returns, which must be n.
 func (s *session) draws(n int, name, sql string) []int64 {
 	s.t.Helper()
 	ids := s.numbers(sql)

@@ -100,7 +100,7 @@ func TestTwoUpsAtOnce(t *testing.T) {
 	}
 }
 
-// TestUpgrade starts from each older version.
+// TestUpgrade runs up on each older version.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), sharedCluster(t)
@@ -153,8 +153,8 @@ func TestDownRefusesWhatIsUsed(t *testing.T) {
 	}
 }
 
-// TestExtensionsOfOthers: up uses extensions that are there, and down leaves
-// those that somebody else needs.
+// TestExtensionsOfOthers: up uses existing extensions, and down keeps those that
+// other objects need.
 func TestExtensionsOfOthers(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), sharedCluster(t)
@@ -183,8 +183,8 @@ func TestExtensionsOfOthers(t *testing.T) {
 	}
 }
 
-// TestAnotherRole: the functions log in as the role that installed them, so
-// another one cannot change their login.
+// TestAnotherRole: the functions use the user mapping of the role that installed
+// them. So another role cannot run up.
 func TestAnotherRole(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -215,7 +215,7 @@ func TestForeignSchemaIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "not made by nextid") {
 		t.Errorf("up: %v", err)
 	}
-	if err := open(t, dsn).Down(t.Context()); err != nil { // nothing of ours
+	if err := open(t, dsn).Down(t.Context()); err != nil { // nothing is installed
 		t.Error(err)
 	}
 	s.exec("SELECT FROM nextid.mine")
@@ -223,8 +223,8 @@ func TestForeignSchemaIsRefused(t *testing.T) {
 	up(t, dsn, config(t, server))
 }
 
-// TestAnotherServer: a second up moves the application to another server, and
-// takes options away that are no longer given.
+// TestAnotherServer: a second up connects the application to another server, and
+// removes options that are no longer given.
 func TestAnotherServer(t *testing.T) {
 	t.Parallel()
 	first, second := startServer(t), startServer(t)
@@ -290,7 +290,8 @@ func TestPrivileges(t *testing.T) {
 		nobody.fails("42501", "SELECT nextid."+call)
 	}
 
-	// Whoever may create operators and functions cannot make the functions use them.
+	// A role that may create operators and functions cannot make nextid's functions
+	// use them.
 	admin.exec("CREATE SCHEMA AUTHORIZATION nobody")
 	nobody.exec("GRANT USAGE ON SCHEMA nobody TO PUBLIC")
 	nobody.exec(`CREATE FUNCTION nobody.evil(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'evil'; END $$`)
@@ -307,8 +308,8 @@ func TestPrivileges(t *testing.T) {
 	check(t, &log)
 }
 
-// TestFlagsOfFunctions: what the planner may do with the functions, and that
-// those with the owner's rights have a search_path of their own.
+// TestFlagsOfFunctions checks the volatility and the parallel safety of the
+// functions. Those with the owner's rights have a search_path of their own.
 func TestFlagsOfFunctions(t *testing.T) {
 	t.Parallel()
 	s := connect(t, sharedCluster(t).install(t, startServer(t)), nil)
@@ -322,7 +323,7 @@ func TestFlagsOfFunctions(t *testing.T) {
 	}
 }
 
-// TestPasswordIsNotLogged: not with everything logged, and not when it cannot be set.
+// TestPasswordIsNotLogged: neither with all statements logged, nor if up fails.
 func TestPasswordIsNotLogged(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -342,8 +343,8 @@ func TestPasswordIsNotLogged(t *testing.T) {
 	}
 }
 
-// TestWithoutSuperuser: an administrator has made the extensions and allowed
-// their use; the functions then belong to an ordinary role.
+// TestWithoutSuperuser: once an administrator has made the extensions and granted
+// their use, an ordinary role can run up.
 func TestWithoutSuperuser(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
@@ -364,8 +365,8 @@ func TestWithoutSuperuser(t *testing.T) {
 	admin.exec(grants)
 	up(t, mine, foreign.Config{Server: parseServer(t, server.url()), Password: "x", Unasked: true, Grant: []string{"shop2"}})
 
-	// The server of this test asks for no password, which PostgreSQL allows to
-	// superusers only, or when one of them says so.
+	// The server of this test needs no password. PostgreSQL allows that to
+	// superusers only, or if one of them sets password_required.
 	s := status(t, mine)
 	if s.Asked == nil || !strings.Contains(s.Asked.Error(), "password") {
 		t.Errorf("status %+v", s)
@@ -382,8 +383,8 @@ func TestWithoutSuperuser(t *testing.T) {
 	}
 }
 
-// TestUsers: a server with users asks for the password, and PostgreSQL then
-// lets an owner connect who is no superuser.
+// TestUsers: a server with users requires a password. PostgreSQL then allows an
+// owner that is no superuser.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	server := &server{t: t, data: t.TempDir(), address: "127.0.0.1:0", mysql: "127.0.0.1:0"}
@@ -422,7 +423,7 @@ func TestUsers(t *testing.T) {
 	const draw = "SELECT nextid.next_id('orders'), nextid.next_id('orders', 5), nextid.dblink_next_id('orders')"
 	s.exec(draw)
 
-	// Another password ends the connections that began with the old one, and takes another up.
+	// A new password ends connections with the old one, and needs a second up.
 	passwd("second password")
 	server.signal(syscall.SIGHUP)
 	for deadline := time.Now().Add(patience); s.try(draw) == nil; { // until the server has read the file
@@ -477,8 +478,8 @@ func selfSigned(t *testing.T) (certificate, key string) {
 	return certificate, key
 }
 
-// TestDumpAndRestore: a copy of the application's database draws from the
-// same server, and what nobody may call nobody may call there.
+// TestDumpAndRestore: a copy of the application's database draws from the same
+// server, and keeps the grants.
 func TestDumpAndRestore(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), sharedCluster(t)
@@ -538,7 +539,7 @@ func TestParseServer(t *testing.T) {
 	}
 }
 
-// TestPrint: what print shows is what up runs.
+// TestPrint: print shows the statements that up runs.
 func TestPrint(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

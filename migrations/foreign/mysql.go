@@ -22,13 +22,13 @@ import (
 //go:embed mysql
 var mysqlFiles embed.FS
 
-// lockWait bounds how long an up waits for another one, in seconds.
+// lockWait bounds how long Up waits for the lock, in seconds.
 const lockWait = 60
 
 // mysqlApp is an application's MariaDB or MySQL.
 type mysqlApp struct {
 	app
-	database string // of the URL: where tables are whose name has none
+	database string // of the URL: the default for Fill
 }
 
 func openMySQL(ctx context.Context, url string) (Database, error) {
@@ -60,8 +60,8 @@ func openMySQL(ctx context.Context, url string) (Database, error) {
 	return m, err
 }
 
-// mysqlConfig reads a URL whose password may come from MYSQL_PWD, too. The
-// connection is in no database.
+// mysqlConfig parses a URL. A missing password is taken from $MYSQL_PWD. The
+// database is returned separately: the connection itself has none.
 func mysqlConfig(text string) (config *mysqldriver.Config, database string, err error) {
 	if config, err = dsn.MySQL(text); err != nil {
 		return nil, "", err
@@ -74,13 +74,13 @@ func mysqlConfig(text string) (config *mysqldriver.Config, database string, err 
 	return config, database, nil
 }
 
-// locked runs f while no other nextid changes the schema.
+// locked runs f under the lock. It waits up to lockWait.
 func (m *mysqlApp) locked(ctx context.Context, f func() error) error {
 	conn, err := m.db.Conn(ctx)
 	if err != nil {
 		return hints.Explain(err)
 	}
-	defer conn.Close() // the lock ends with it at the latest
+	defer conn.Close()
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid.migrate', ?)", lockWait).Scan(&got); err != nil {
 		return hints.Explain(err)
@@ -115,7 +115,7 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 			return err
 		}
 		if err := m.answers(ctx, c); err != nil && !c.Unasked {
-			if len(was.Options) > 0 { // CREATE SERVER knows no transaction
+			if len(was.Options) > 0 { // CREATE SERVER cannot be rolled back
 				err = errors.Join(unanswered(err), m.connect(ctx, Config{Server: was, Password: password}))
 				return err
 			}
@@ -135,7 +135,8 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 	})
 }
 
-// answers asks the server through the database.
+// answers queries the server through the database. On an error it diagnoses the
+// connection from this machine.
 func (m *mysqlApp) answers(ctx context.Context, c Config) error {
 	_, err := m.db.ExecContext(ctx, m.ask)
 	if err == nil {
@@ -145,13 +146,13 @@ func (m *mysqlApp) answers(ctx context.Context, c Config) error {
 	if !ok {
 		return err
 	}
-	if hidden := diagnose(ctx, c.Server, c.Password); hidden != "" {
-		e.Hint = hidden
+	if hint := diagnose(ctx, c.Server, c.Password); hint != "" {
+		e.Hint = hint
 	}
 	return e
 }
 
-// present is the server that is installed, and the password of its user.
+// present returns the installed server, and the password of its user.
 func (m *mysqlApp) present(ctx context.Context) (s Server, password string, err error) {
 	var host, port, database, name, comment string
 	err = m.db.QueryRowContext(ctx, `SELECT s.Host, s.Port, s.Db, s.Username, s.Password, t.engine, t.table_comment FROM mysql.servers s
@@ -169,8 +170,8 @@ func (m *mysqlApp) present(ctx context.Context) (s Server, password string, err 
 	return s, password, err
 }
 
-// adoptDump removes what a dump without rows brought: nothing in MySQL
-// depends on it before it is called.
+// adoptDump drops the objects of a dump without rows, so that the migrations make
+// them again. MySQL allows that although triggers call the function.
 func (m *mysqlApp) adoptDump(ctx context.Context) error {
 	for _, statement := range []string{"DROP FUNCTION IF EXISTS nextid.next_id", "DROP TABLE IF EXISTS nextid.fills", "DROP TABLE " + versionTable} {
 		if _, err := m.db.ExecContext(ctx, statement); err != nil {
@@ -180,8 +181,8 @@ func (m *mysqlApp) adoptDump(ctx context.Context) error {
 	return nil
 }
 
-// diagnose asks the server from here. The engines tell little of what they
-// were told.
+// diagnose connects to the server from this machine, and returns a hint. The engines
+// do not pass on the errors of the server.
 func diagnose(ctx context.Context, s Server, password string) (hint string) {
 	db, err := s.open(password)
 	if err != nil {
@@ -203,8 +204,8 @@ func diagnose(ctx context.Context, s Server, password string) (hint string) {
 	return "From here it cannot be reached either: is nextid running where --server says?"
 }
 
-// asksMySQL checks that the configuration is for MySQL, and returns the
-// columns to fill, with their database.
+// asksMySQL returns an error if the configuration is not for MySQL. Otherwise it
+// returns c.Fill with databases.
 func asksMySQL(c Config, database string) ([]Fill, error) {
 	if len(c.Server.Options) > 0 && c.Server.Protocol != protocolMySQL {
 		return nil, &Error{
@@ -221,8 +222,8 @@ func asksMySQL(c Config, database string) ([]Fill, error) {
 	return c.fills(database)
 }
 
-// ownSchema creates the database nextid, or checks that the one that is
-// there is ours.
+// ownSchema creates the database nextid. It returns an error if a database of that
+// name exists that nextid did not make.
 func (m *mysqlApp) ownSchema(ctx context.Context) error {
 	var tables, ours int
 	err := m.db.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(table_name = 'schema_version'), 0)
@@ -240,8 +241,8 @@ func (m *mysqlApp) ownSchema(ctx context.Context) error {
 	return err
 }
 
-// connect tells the database where the server is, and makes the tables that
-// read from there.
+// connect sets the server's address and login, and makes the tables that read from
+// the server.
 func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	e := c.Server.engine()
 	if err := m.load(ctx, e); err != nil {
@@ -252,7 +253,8 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 		return err
 	}
 	defer conn.Close()
-	// The statement holds the password: it stays out of the general log where this account may say so.
+	// The statement holds the password. If this account may, it keeps the statement
+	// out of the general log.
 	if _, err := conn.ExecContext(ctx, "SET SESSION sql_log_off = 1"); err == nil {
 		defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION sql_log_off = 0") }()
 	}
@@ -270,7 +272,7 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 		return err
 	}
 	if e.made(engine, comment) {
-		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts") // they keep connections to the old address
+		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts") // closes connections to the old address
 		return err
 	}
 	tables, err := tablesSQL(e)
@@ -283,12 +285,12 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 
 // engine is a storage engine that reads another server's tables.
 type engine struct {
-	name    string // as information_schema has it
+	name    string // in information_schema.engines
 	library string // MariaDB's plugin
-	debian  string // the package of it
-	batches bool   // it reads several rows of one key
+	debian  string // Debian package of the plugin
+	batches bool   // reads several rows of one key, so nextid.id_batch works
 
-	authority string // a file with the certificate authority of nextid's certificate, "": no TLS
+	authority string // CA file for nextid's certificate, on the database's machine; "": no TLS
 }
 
 var engines = map[string]engine{
@@ -296,7 +298,7 @@ var engines = map[string]engine{
 	"spider":    {name: "SPIDER", library: "ha_spider", debian: "mariadb-plugin-spider", batches: true},
 }
 
-// end is the end of CREATE TABLE: the engine, and which table it reads.
+// end returns the end of CREATE TABLE: the engine, and the remote table.
 func (e engine) end(table string) string {
 	switch e.name {
 	case "SPIDER":
@@ -306,7 +308,8 @@ func (e engine) end(table string) string {
 	}
 }
 
-// tls returns the options with which SPIDER uses TLS and checks nextid's certificate.
+// tls returns the options with which SPIDER uses TLS and checks nextid's
+// certificate.
 func (e engine) tls() string {
 	if e.authority == "" {
 		return ""
@@ -314,12 +317,13 @@ func (e engine) tls() string {
 	return `, ssl_ca "` + e.authority + `", ssl_verify_server_cert "1"`
 }
 
-// made reports whether the newest table, of an engine and with a comment, is one of e.
+// made reports whether e made the table id_fields, given that table's engine and
+// comment. It is the table that the newest migration added.
 func (e engine) made(name, comment string) bool {
 	return name == e.name && (name != "SPIDER" || strings.HasSuffix(comment, `table "id_fields"`+e.tls()))
 }
 
-// load loads the plugin of an engine.
+// load installs the plugin of an engine if the database does not have the engine.
 func (m *mysqlApp) load(ctx context.Context, e engine) error {
 	loaded := func() (ok bool, err error) {
 		err = m.db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.engines WHERE engine = ? AND support IN ('YES', 'DEFAULT')", e.name).Scan(&ok)
@@ -347,7 +351,7 @@ func (m *mysqlApp) load(ctx context.Context, e engine) error {
 	if e.name != "SPIDER" {
 		return nil
 	}
-	// SPIDER makes tables of its own first, in the background.
+	// SPIDER creates its system tables in the background.
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		var n int
 		if err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'spider_tables'").Scan(&n); err != nil || n > 0 {
@@ -362,7 +366,8 @@ func (m *mysqlApp) load(ctx context.Context, e engine) error {
 	return nil
 }
 
-// serverSQL names the server to the database, or renames it.
+// serverSQL returns the statement that creates the server in the database, or alters
+// it.
 func serverSQL(c Config, there bool, password string) string {
 	verb := "CREATE SERVER nextid FOREIGN DATA WRAPPER mysql"
 	if there {
@@ -372,6 +377,7 @@ func serverSQL(c Config, there bool, password string) string {
 		c.Server.option("port"), appdb.LiteralMySQL(c.Server.option("dbname")), appdb.LiteralMySQL(c.Server.User), appdb.LiteralMySQL(password))
 }
 
+// tablesSQL returns the statements that make the tables of an engine.
 func tablesSQL(e engine) (string, error) {
 	files := []string{"tables"}
 	if e.batches {
@@ -382,6 +388,8 @@ func tablesSQL(e engine) (string, error) {
 	))
 }
 
+// mysqlGrants returns the statements that grant the functions to the accounts of a
+// configuration.
 func mysqlGrants(c Config) (grants []string) {
 	for _, account := range c.Grant {
 		name, host, ok := strings.Cut(account, "@")
@@ -406,7 +414,7 @@ func (m *mysqlApp) Down(ctx context.Context) error {
 	return m.locked(ctx, func() error { return m.uninstall(ctx) })
 }
 
-// mysqlUsers are the triggers, routines and views that ask for ids.
+// mysqlUsers lists the triggers, routines and views that use the database nextid.
 const mysqlUsers = `
 	SELECT user FROM (
 	SELECT CONCAT('trigger ', trigger_schema, '.', trigger_name) AS user, action_statement AS text FROM information_schema.triggers
@@ -422,7 +430,7 @@ func (m *mysqlApp) address(ctx context.Context) (string, error) {
 	return net.JoinHostPort(host, port), err
 }
 
-// mysqlSQL is the text of all that Up runs.
+// mysqlSQL returns all statements that Up runs on a new database.
 func mysqlSQL(dsn string, c Config) (string, error) {
 	_, database, err := mysqlConfig(dsn)
 	if err != nil {

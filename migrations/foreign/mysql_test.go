@@ -24,7 +24,7 @@ import (
 type mariadb struct {
 	*sql.DB
 	t   *testing.T
-	dsn string // of shop, for foreign.Open
+	dsn string // for foreign.Open
 }
 
 func startMariaDB(t *testing.T, settings ...string) *mariadb {
@@ -37,7 +37,7 @@ func startMariaDB(t *testing.T, settings ...string) *mariadb {
 	return m
 }
 
-// login opens connections as somebody.
+// login opens a pool of one connection.
 func (m *mariadb) login(dsn string) *sql.DB {
 	m.t.Helper()
 	db, err := sql.Open("mysql", dsn)
@@ -45,7 +45,7 @@ func (m *mariadb) login(dsn string) *sql.DB {
 		m.t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	m.t.Cleanup(func() { _ = db.Close() }) // the server goes, too
+	m.t.Cleanup(func() { _ = db.Close() }) // the server ends, too
 	return db
 }
 
@@ -87,7 +87,7 @@ func (m *mariadb) numbers(text string) (ids []int64) {
 	return ids
 }
 
-// fillOrders is the configuration that most tests use.
+// fillOrders returns the configuration that most tests use.
 func fillOrders(t *testing.T, s *server, parameters string) foreign.Config {
 	t.Helper()
 	fill, err := foreign.ParseFill("orders.id=orders")
@@ -106,7 +106,7 @@ func TestEnginesOfMariaDB(t *testing.T) {
 	s.genes()
 	direct := s.connect()
 	var log history.Log
-	for _, engine := range []string{"federated", "spider", "federated"} { // one after the other: up changes the engine
+	for _, engine := range []string{"federated", "spider", "federated"} { // up changes the engine
 		t.Run(engine, func(t *testing.T) {
 			app.t = t
 			needsPlugin(t, app, engine)
@@ -129,7 +129,7 @@ func TestEnginesOfMariaDB(t *testing.T) {
 	check(t, &log)
 }
 
-// needsPlugin skips a test when the plugin of an engine is not installed.
+// needsPlugin skips a test if the plugin of an engine is not installed.
 func needsPlugin(t *testing.T, app *mariadb, engine string) {
 	t.Helper()
 	var dir string
@@ -142,7 +142,7 @@ func needsPlugin(t *testing.T, app *mariadb, engine string) {
 	}
 }
 
-// drawOrders inserts in every way and wants new ids each time.
+// drawOrders inserts rows in all ways, each of which must draw new ids.
 func drawOrders(t *testing.T, app *mariadb, log *history.Log) {
 	t.Helper()
 	app.exec("DELETE FROM shop.orders")
@@ -165,17 +165,17 @@ func drawOrders(t *testing.T, app *mariadb, log *history.Log) {
 	for range 2 {
 		record(log, app.numbers("SELECT nextid.next_id('orders')"))
 	}
-	// A driver reports the id, though LAST_INSERT_ID() does not know it.
+	// A driver reports the id, although LAST_INSERT_ID() does not.
 	id, err := app.exec("INSERT INTO shop.orders (note) VALUES ('reported')").LastInsertId()
 	if err != nil || id != app.numbers("SELECT id FROM shop.orders WHERE note = 'reported'")[0] {
 		t.Errorf("LastInsertId %d, %v", id, err)
 	}
-	// An id that is given stays.
+	// The trigger keeps an id that is given.
 	app.exec("INSERT INTO shop.orders VALUES (7, 'given')")
 	if ids := app.numbers("SELECT id FROM shop.orders WHERE note = 'given'"); ids[0] != 7 {
 		t.Errorf("a given id became %d", ids)
 	}
-	// Nothing else was drawn: a read by name is a read of one row.
+	// Nothing else was drawn: a read by name reads one row.
 	if n := app.numbers(fmt.Sprintf("SELECT COUNT(*) FROM nextid.id_parts WHERE id = %d AND kind = 'snowflake'", id)); n[0] != 1 {
 		t.Errorf("id_parts has %d rows", n)
 	}
@@ -187,7 +187,7 @@ func record(log *history.Log, ids []int64) {
 	}
 }
 
-// The batches of the engines that can read several rows of one key.
+// TestBatchesOfMariaDB draws from the engines that can read several rows of one key.
 func TestBatchesOfMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := startServer(t), startMariaDB(t)
@@ -210,8 +210,8 @@ func TestBatchesOfMariaDB(t *testing.T) {
 	}
 }
 
-// TestTrapsOfMariaDB holds what docs/foreign.md warns of.
-func TestTrapsOfMariaDB(t *testing.T) {
+// TestLimitsOfMariaDB checks the warnings of docs/foreign.md.
+func TestLimitsOfMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := startServer(t), startMariaDB(t)
 	app.exec(ordersTable)
@@ -293,7 +293,7 @@ func TestRestartUnderMariaDB(t *testing.T) {
 	check(t, &log)
 }
 
-// TestUsersOfMariaDB: the engines know only the old password method.
+// TestUsersOfMariaDB: the engines support mysql_native_password only.
 func TestUsersOfMariaDB(t *testing.T) {
 	t.Parallel()
 	users := filepath.Join(t.TempDir(), "users")
@@ -335,8 +335,8 @@ func TestUsersOfMariaDB(t *testing.T) {
 	}
 }
 
-// TestTLSOfMariaDB: SPIDER speaks TLS and checks the certificate; the other
-// engines do not, and a server that asks for TLS refuses them.
+// TestTLSOfMariaDB: SPIDER uses TLS and checks the certificate. A server that
+// requires TLS refuses the other engines.
 func TestTLSOfMariaDB(t *testing.T) {
 	t.Parallel()
 	users := filepath.Join(t.TempDir(), "users")
@@ -348,7 +348,7 @@ func TestTLSOfMariaDB(t *testing.T) {
 		t.Fatalf("passwd: %v\n%s", err, out)
 	}
 	certificate, key := selfSigned(t)
-	stranger, _ := selfSigned(t)
+	otherCA, _ := selfSigned(t)
 	s := startServer(t, "NEXTID_USERS="+users, native, "NEXTID_TLS_CERT="+certificate, "NEXTID_TLS_KEY="+key, "NEXTID_REQUIRE_TLS=true")
 	app := startMariaDB(t)
 	app.exec(ordersTable)
@@ -358,7 +358,7 @@ func TestTLSOfMariaDB(t *testing.T) {
 	}{
 		{"spider", "&ssl_ca=" + certificate, true},
 		{"spider", "", false},
-		{"spider", "&ssl_ca=" + stranger, false},
+		{"spider", "&ssl_ca=" + otherCA, false},
 		{"spider", "&ssl_ca=" + certificate, true},
 		{"federated", "", false},
 	} {
@@ -382,8 +382,8 @@ func TestTLSOfMariaDB(t *testing.T) {
 	}
 }
 
-// TestAccountsOfMariaDB: who inserts needs no right in nextid; who calls the
-// function does.
+// TestAccountsOfMariaDB: an account needs rights in the database nextid to call the
+// function, but not to insert.
 func TestAccountsOfMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := startServer(t), startMariaDB(t)
@@ -399,13 +399,13 @@ func TestAccountsOfMariaDB(t *testing.T) {
 	}
 	var id int64
 	if err := clerk.QueryRowContext(t.Context(), "SELECT nextid.next_id('orders')").Scan(&id); err == nil {
-		t.Error("somebody without a grant calls the function")
+		t.Error("an account without a grant can call the function")
 	}
 	if err := teller.QueryRowContext(t.Context(), "SELECT nextid.next_id('orders')").Scan(&id); err != nil || id == 0 {
 		t.Errorf("with a grant: %v", err)
 	}
 	if err := teller.QueryRowContext(t.Context(), "SELECT id FROM nextid.ids WHERE name = 'orders'").Scan(&id); err == nil {
-		t.Error("the tables are open to everybody")
+		t.Error("an account with a grant for the function can read the tables")
 	}
 }
 
@@ -448,7 +448,7 @@ func TestDownOfMariaDB(t *testing.T) {
 	app.exec("INSERT INTO shop.orders (note) VALUES ('again')")
 }
 
-// TestRefusedByMariaDB: what up says when it cannot.
+// TestRefusedByMariaDB checks the errors of up.
 func TestRefusedByMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := startServer(t), startMariaDB(t)
@@ -482,7 +482,7 @@ func TestRefusedByMariaDB(t *testing.T) {
 	wantSQL(t, c)
 }
 
-// wantSQL checks the text of print: what up runs, without the password.
+// wantSQL checks the text of print: the statements of up, without the password.
 func wantSQL(t *testing.T, c foreign.Config) {
 	t.Helper()
 	c.Password, c.Grant = "topsecret", []string{"teller@10.0.0.%", "PUBLIC", `o'hara\@x`}

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestThePagesCommands runs the commands and the SQL of docs/foreign.md on
-// databases and a server in the place of those that it names.
-func TestThePagesCommands(t *testing.T) {
+// TestCommandsOfThePage runs the commands and the SQL of docs/foreign.md. Addresses
+// of the page are replaced by those of databases and a server of this test.
+func TestCommandsOfThePage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/foreign.md")
 	if err != nil {
@@ -53,7 +53,7 @@ func TestThePagesCommands(t *testing.T) {
 	app.exec(blocks[1][1])
 }
 
-// byHand lets MariaDB's own client run what print shows in the place of up.
+// byHand runs the output of print with MariaDB's own client instead of up.
 func byHand(t *testing.T, app *mariadb, up string) {
 	t.Helper()
 	client, err := exec.LookPath("mariadb")

@@ -11,8 +11,8 @@ import (
 	"nextid/migrations/foreign"
 )
 
-// TestPoolerBeforeTheApplication: the clients of the application share the
-// sessions of its database, and with them the batches.
+// TestPoolerBeforeTheApplication: the clients of the application use the sessions of
+// its database in turn, and so the same batches.
 func TestPoolerBeforeTheApplication(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), sharedCluster(t)
@@ -34,7 +34,8 @@ func TestPoolerBeforeTheApplication(t *testing.T) {
 			s := connect(t, "postgres://shop@"+address+"/pool?sslmode=disable", &log)
 			wg.Go(func() {
 				for i := range 40 {
-					// The sessions take turns, so the ids of one client need not rise.
+					// The sessions take turns, so the ids of one client need not
+					// rise.
 					s.unordered("orders", s.numbers("INSERT INTO orders (note) VALUES ('a'), ('b'), ('c') RETURNING id"))
 					if i%5 == 0 {
 						s.exec("BEGIN; INSERT INTO orders (note) VALUES ('gone'); ROLLBACK")
@@ -51,9 +52,9 @@ func TestPoolerBeforeTheApplication(t *testing.T) {
 	}
 }
 
-// TestPoolerBeforeTheServer: the databases of applications share connections
-// to the server. A pooler does not pass the option on that keeps the server
-// from ending long transactions, so it sets it itself.
+// TestPoolerBeforeTheServer: the databases of applications connect to the server
+// through a pooler. The pooler does not pass on the option that keeps the server
+// from ending long transactions. So its own configuration sets the option.
 func TestPoolerBeforeTheServer(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=300ms"), sharedCluster(t)
@@ -73,8 +74,8 @@ func TestPoolerBeforeTheServer(t *testing.T) {
 		}
 		var log history.Log
 		var wg sync.WaitGroup
-		// In session mode each session of the application takes one of the
-		// pooler's connections, two with dblink, and the one of status another.
+		// In session mode each session of the application uses one of the pooler's
+		// connections, with dblink two. Status uses another one.
 		sessions := map[string]int{"transaction": 5, "session": 2}[mode]
 		for range sessions {
 			s := connect(t, dsn, &log)

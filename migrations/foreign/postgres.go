@@ -21,11 +21,11 @@ import (
 //go:embed postgres postgres_mysql
 var postgresFiles embed.FS
 
-// postgresFolders hold the migrations for each protocol over which the
-// database asks: with postgres_fdw, and with mysql_fdw.
+// postgresFolders maps the protocol between the database and nextid to a folder of
+// migrations: for postgres_fdw, or for mysql_fdw.
 var postgresFolders = map[string]string{protocolPostgres: "postgres", protocolMySQL: "postgres_mysql"}
 
-// upLock is the advisory lock of whoever changes the schema: "nextid".
+// upLock is the key of the advisory lock under which the schema changes: "nextid".
 const upLock int64 = 0x6e6578746964
 
 // postgres is an application's PostgreSQL.
@@ -34,12 +34,12 @@ type postgres struct{ app }
 func openPostgres(ctx context.Context, dsn string) (Database, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, &Error{What: "the application's database: " + err.Error(), Err: err, // pgx takes the password out
+		return nil, &Error{What: "the application's database: " + err.Error(), Err: err, // pgx removes the password
 			Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE."}
 	}
-	// The scripts hold several statements each.
+	// Each script holds several statements.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	config.RuntimeParams["client_encoding"] = "UTF8" // or pgx refuses to quote
+	config.RuntimeParams["client_encoding"] = "UTF8" // pgx requires it for quoting in the simple protocol
 	config.RuntimeParams["application_name"] = "nextid migrate"
 	config.RuntimeParams["client_min_messages"] = "warning"
 	db := stdlib.OpenDB(*config)
@@ -52,7 +52,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
 		users:     postgresUsers,
 		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
-		drop:      []string{"DROP TABLE " + versionTable + "; " + dropLayouts + "; DROP SCHEMA nextid"}, // all or none
+		drop:      []string{"DROP TABLE " + versionTable + "; " + dropLayouts + "; DROP SCHEMA nextid"}, // one implicit transaction
 		ask:       "SELECT FROM nextid.parse_id(0)",
 		functions: "SELECT to_regproc('nextid.layout_of') IS NOT NULL",
 	}}
@@ -67,7 +67,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 	return p, nil
 }
 
-// installed is the protocol over which the database asks by now, "" for none.
+// installed returns the protocol of the installed foreign server, "" for none.
 func (p *postgres) installed(ctx context.Context) (protocol string, err error) {
 	err = p.db.QueryRowContext(ctx, `SELECT CASE w.fdwname WHEN 'mysql_fdw' THEN '`+protocolMySQL+`' ELSE '`+protocolPostgres+`' END
 		FROM pg_catalog.pg_foreign_server s JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
@@ -78,19 +78,19 @@ func (p *postgres) installed(ctx context.Context) (protocol string, err error) {
 	return protocol, err
 }
 
-// use chooses the migrations of a protocol.
+// use selects the migrations of a protocol.
 func (p *postgres) use(protocol string) (err error) {
 	p.migrations, err = fs.Sub(postgresFiles, postgresFolders[protocol])
 	return err
 }
 
-// locked runs f while no other nextid changes the schema.
+// locked runs f under the advisory lock.
 func (p *postgres) locked(ctx context.Context, f func() error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return hints.Explain(err)
 	}
-	defer conn.Close() // the lock ends with it at the latest
+	defer conn.Close()
 	if _, err := conn.ExecContext(ctx, "SELECT pg_catalog.pg_advisory_lock($1)", upLock); err != nil {
 		return hints.Explain(err)
 	}
@@ -150,8 +150,8 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 	return err
 }
 
-// missingRights adds to an error what a superuser has to run first, so that this role
-// may install the configuration.
+// missingRights adds a hint to the error of a missing right: the statements that a
+// superuser has to run first.
 func (p *postgres) missingRights(ctx context.Context, c Config, denied error) error {
 	wrapper := ""
 	switch {
@@ -178,7 +178,7 @@ func (p *postgres) missingRights(ctx context.Context, c Config, denied error) er
 	}
 }
 
-// functionsOnly installs the functions that ask no server.
+// functionsOnly installs the functions that need no server.
 func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
 	if err := p.adoptDumped(ctx); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	if _, err := provider.GetDBVersion(ctx); err != nil { // makes the table of the version
+	if _, err := provider.GetDBVersion(ctx); err != nil { // creates versionTable
 		return err
 	}
 	layouts, err := p.layouts(ctx, c)
@@ -202,8 +202,8 @@ func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
 	return err
 }
 
-// layouts is the SQL of the functions that ask no server. While the server
-// does not name its generators, those that are installed stay.
+// layouts returns the SQL of the functions that need no server. If the server does
+// not list its generators, installed functions stay: the result is empty.
 func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
 	if len(c.Server.Options) > 0 && c.ReadLayout != nil {
 		more, layout, err := c.Server.generators(ctx, c)
@@ -225,7 +225,7 @@ func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
 	return layoutsSQL(c)
 }
 
-// present is the server that is installed, and the password of its user.
+// present returns the installed server, and the password of its user.
 func (p *postgres) present(ctx context.Context) (s Server, password string, err error) {
 	if s.Protocol, err = p.installed(ctx); err != nil || s.Protocol == "" {
 		return s, "", err
@@ -247,7 +247,7 @@ func (p *postgres) present(ctx context.Context) (s Server, password string, err 
 	return s, password, err
 }
 
-// options reads options of the form name=value.
+// options returns the rows of a query, which have the form name=value.
 func (p *postgres) options(ctx context.Context, query string) (options []Option, err error) {
 	texts, err := appdb.Texts(ctx, p.db, query)
 	for _, text := range texts {
@@ -257,7 +257,8 @@ func (p *postgres) options(ctx context.Context, query string) (options []Option,
 	return options, err
 }
 
-// adoptDump notes the migrations whose objects a dump without rows brought.
+// adoptDump records the migrations whose objects were restored from a dump without
+// rows.
 func (p *postgres) adoptDump(ctx context.Context) error {
 	_, err := p.db.ExecContext(ctx, `INSERT INTO `+versionTable+` (version_id, is_applied)
 		SELECT v, true FROM (VALUES (0, true), (1, to_regclass('nextid.ids') IS NOT NULL),
@@ -268,7 +269,7 @@ func (p *postgres) adoptDump(ctx context.Context) error {
 	return err
 }
 
-// asksPostgres checks that the configuration is for PostgreSQL.
+// asksPostgres returns an error if the configuration is not for PostgreSQL.
 func asksPostgres(c Config) error {
 	switch {
 	case c.Server.option("engine") != "":
@@ -282,7 +283,8 @@ func asksPostgres(c Config) error {
 	return nil
 }
 
-// ownSchema creates the schema, or checks that the one that is there is ours.
+// ownSchema creates the schema nextid. It returns an error if the schema exists and
+// was not made by nextid, or was made by another role.
 func (p *postgres) ownSchema(ctx context.Context) error {
 	var foreign, others bool
 	var owner string
@@ -298,7 +300,7 @@ func (p *postgres) ownSchema(ctx context.Context) error {
 			What: "the database has a schema nextid that was not made by nextid migrate foreign",
 			Hint: "Rename it: ALTER SCHEMA nextid RENAME TO …;",
 		}
-	case others: // the functions would log in with the rights of one role and the password of another
+	case others: // the functions run as their owner, and need that role's user mapping
 		return &Error{
 			What: fmt.Sprintf("installed by role %q, not by this one", owner),
 			Hint: "Log in as that role, or run down as a superuser first. A superuser can also add options=-c%20role%3DROLE to the URL.",
@@ -310,16 +312,16 @@ func (p *postgres) ownSchema(ctx context.Context) error {
 	return err
 }
 
-// connect applies the configuration in one transaction, in which nothing is
-// logged that could hold the password, if this role may say so.
-//
-// The server is asked before the transaction ends.
+// connect applies the configuration in one transaction. Before it commits, it
+// queries the server (unless c.Unasked), and rolls back if that fails. A superuser
+// also turns off the logging of statements for this transaction, which hold the
+// password.
 func (p *postgres) connect(ctx context.Context, connection string, c Config) error {
 	tx, err := p.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after Commit
 	for _, s := range []struct {
 		sql  string
 		args []any
@@ -348,8 +350,9 @@ func (p *postgres) Down(ctx context.Context) error {
 	return p.locked(ctx, func() error { return p.uninstall(ctx) })
 }
 
-// postgresUsers are the objects that depend on ours. Before PostgreSQL 15 DROP
-// FUNCTION drops generated columns that call it: dependencies of type a.
+// postgresUsers lists the objects of others that depend on nextid's. Dependencies of
+// type a are included: before PostgreSQL 15, DROP FUNCTION drops generated columns
+// that call the function.
 const postgresUsers = `
 	WITH made AS (
 		SELECT 'pg_proc'::regclass AS class, f.oid FROM pg_proc f WHERE f.pronamespace = 'nextid'::regnamespace
@@ -370,7 +373,7 @@ func (p *postgres) address(ctx context.Context) (string, error) {
 	return address(options), err
 }
 
-// postgresSQL is the text of all that Up runs.
+// postgresSQL returns all statements that Up runs on a new database.
 func postgresSQL(c Config) (string, error) {
 	if err := asksPostgres(c); err != nil {
 		return "", err
@@ -396,11 +399,12 @@ func postgresSQL(c Config) (string, error) {
 	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layouts, connection), err
 }
 
-// connectionSQL is the connection of a configuration.
+// connectionSQL returns the statements that set the server, the login and the
+// grants.
 func connectionSQL(c Config) (string, error) {
 	server, user := c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions)
 	grant, timeType := "grant", "timestamptz"
-	if c.Server.Protocol == protocolMySQL { // its tables name the database
+	if c.Server.Protocol == protocolMySQL { // with mysql_fdw the database is an option of the tables
 		user = []Option{{"username", c.Server.User}}
 		server = slices.DeleteFunc(slices.Clone(server), func(o Option) bool { return o.Name == "dbname" })
 		grant, timeType = "grant_mysql", "timestamp"
@@ -411,10 +415,11 @@ func connectionSQL(c Config) (string, error) {
 	return text + grants, errors.Join(err, failed)
 }
 
-// connectDir holds what every up runs.
+// connectDir holds the scripts that every Up runs.
 const connectDir = "postgres/connect/"
 
-// grantsSQL grants the functions to the roles of a configuration only.
+// grantsSQL grants the functions to the roles of a configuration, and revokes them
+// from PUBLIC.
 func grantsSQL(c Config, files ...string) (string, error) {
 	text := "\nREVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;\n"
 	for _, role := range c.Grant {
@@ -431,7 +436,7 @@ func grantsSQL(c Config, files ...string) (string, error) {
 	return text, nil
 }
 
-// array writes options as an array of names and values.
+// array returns an SQL array in which names and values of options alternate.
 func array(options []Option) string {
 	var texts []string
 	for _, o := range options {
@@ -440,12 +445,12 @@ func array(options []Option) string {
 	return "ARRAY[" + strings.Join(texts, ", ") + "]"
 }
 
-// literal quotes a string for a place inside of a dollar-quoted one.
+// literal returns a string constant that may stand inside a dollar-quoted string.
 func literal(s string) string {
 	return "E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, `$`, `\x24`).Replace(s) + "'"
 }
 
-// unanswered is the failure of an up whose server gave no answer.
+// unanswered returns the error of an Up whose server did not answer.
 func unanswered(err error) error {
 	hint := ""
 	if e, ok := errors.AsType[*Error](err); ok {

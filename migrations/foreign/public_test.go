@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPublicUUIDs: the server and the database of an application make the same of a
-// UUID, both ways.
+// TestPublicUUIDs: public_uuid and private_uuid give equal results on the server and
+// in the database of an application.
 func TestPublicUUIDs(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
@@ -39,7 +39,7 @@ func TestPublicUUIDs(t *testing.T) {
 		t.Error("the public UUID of NULL is not NULL")
 	}
 
-	// Who may call the functions does not see the keys.
+	// A role that may call the functions cannot read the keys.
 	s.exec("CREATE ROLE plain LOGIN")
 	s.exec("SET ROLE plain")
 	s.text("SELECT nextid.public_uuid('" + uuids[0] + "', 'users')::text")

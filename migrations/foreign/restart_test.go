@@ -13,8 +13,8 @@ import (
 )
 
 // TestServerRestarts: postgres_fdw notices a lost connection when it begins a
-// transaction at the server, and connects again then. Inside of a transaction
-// it cannot; dblink, which has none, can.
+// transaction on the server, and then connects again. Within a transaction it
+// cannot. dblink can, because it has no transaction on the server.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	for _, end := range []struct {
@@ -31,7 +31,8 @@ func TestServerRestarts(t *testing.T) {
 			}
 			const single, batch, dblink = "SELECT nextid.next_id('orders')", "SELECT nextid.next_id('batches', 5)", "SELECT nextid.dblink_next_id('links')"
 
-			// Between transactions a restart goes unnoticed; not by PostgreSQL 13.
+			// Between transactions a restart causes no error, except in PostgreSQL
+			// 13.
 			s.draws(1, "orders", single)
 			s.draws(1, "batches", batch)
 			s.draws(1, "links", dblink)
@@ -44,7 +45,7 @@ func TestServerRestarts(t *testing.T) {
 			s.draws(1, "links", dblink)
 			s.draws(1, "orders", single)
 
-			// The first draw of a transaction is its first statement at the server.
+			// The first draw of a transaction begins the transaction on the server.
 			s.exec("CREATE TABLE t (n int)")
 			s.exec("BEGIN; SELECT FROM t")
 			restart()
@@ -56,14 +57,14 @@ func TestServerRestarts(t *testing.T) {
 			s.draws(1, "orders", single)
 			s.draws(1, "links", dblink)
 			restart()
-			s.draws(1, "links", dblink)  // asks again
-			s.draws(1, "batches", batch) // needs no server while its batch lasts
+			s.draws(1, "links", dblink)  // connects again
+			s.draws(1, "batches", batch) // needs no server until its batch is used up
 			s.failsWith(single, "08006", "57P01")
 			s.exec("ROLLBACK")
 			s.draws(1, "orders", single)
 
-			// A transaction that drew all that it needed fails, too: PostgreSQL
-			// commits at the server first.
+			// A transaction that needs no more ids fails, too: PostgreSQL commits on
+			// the server first.
 			s.exec("BEGIN; INSERT INTO t VALUES (1)")
 			s.draws(1, "orders", single)
 			restart()
@@ -73,7 +74,7 @@ func TestServerRestarts(t *testing.T) {
 			}
 			s.draws(1, "orders", single)
 
-			// While there is no server.
+			// While the server is down.
 			end.end(server)
 			s.reconnect()
 			s.fails("08001", "SELECT nextid.next_id('fresh')")
@@ -89,8 +90,8 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// reconnect lets PostgreSQL 13 notice that the server has ended: a statement, and
-// its transaction, fails there before postgres_fdw connects again.
+// reconnect makes PostgreSQL 13 notice that the server has ended: a statement and
+// its transaction fail before postgres_fdw connects again.
 func (s *session) reconnect() {
 	s.t.Helper()
 	if s.version() < 140000 {
@@ -109,7 +110,7 @@ func (s *session) failsWith(sql string, codes ...string) {
 	}
 }
 
-// TestSecondServerTakesOver: with two addresses libpq tries one after the other.
+// TestSecondServerTakesOver: with two addresses, libpq tries them in order.
 func TestSecondServerTakesOver(t *testing.T) {
 	t.Parallel()
 	first, second := startServer(t), startServer(t)
@@ -126,8 +127,8 @@ func TestSecondServerTakesOver(t *testing.T) {
 	s.exec("SELECT nextid.dblink_next_id('orders')")
 }
 
-// TestLongTransaction: a transaction of the application keeps one open at the
-// server, which must not end it as idle.
+// TestLongTransaction: a transaction of the application keeps one open on the
+// server. The server must not end it as idle.
 func TestLongTransaction(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=200ms")
@@ -136,15 +137,14 @@ func TestLongTransaction(t *testing.T) {
 	const slow = "BEGIN; SELECT nextid.next_id('orders'); SELECT pg_sleep(0.6); COMMIT"
 	s.exec(slow)
 
-	// It would, without the option that up sets.
+	// Without the option that up sets, it would.
 	dsn := cluster.database(t)
 	up(t, dsn, foreign.Config{Server: parseServer(t, server.url()+"?options=")})
 	s = connect(t, dsn, nil)
 	s.failsWith(slow, "25P03", "08006")
 }
 
-// TestStatementTimeout: the wait for a server that hangs ends with the
-// statement's timeout.
+// TestStatementTimeout: statement_timeout bounds the wait for a server that hangs.
 func TestStatementTimeout(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -162,8 +162,8 @@ func TestStatementTimeout(t *testing.T) {
 	s.exec("SET statement_timeout = 0; SELECT nextid.next_id('orders')")
 }
 
-// TestTwoPhaseCommit: postgres_fdw cannot prepare a transaction that asked
-// the server; one that used a batch in hand did not.
+// TestTwoPhaseCommit: postgres_fdw cannot prepare a transaction that has read from
+// the server. A draw from a present batch does not read.
 func TestTwoPhaseCommit(t *testing.T) {
 	t.Parallel()
 	s := connect(t, startCluster(t, "max_prepared_transactions=2").install(t, startServer(t)), nil)

@@ -12,15 +12,13 @@ import (
 
 // Server is a nextid server as an application's database reaches it.
 type Server struct {
-	Protocol string // protocolPostgres or protocolMySQL
-	User     string
-	Options  []Option // of the foreign server, ordered by name
-
-	// UserOptions are those that PostgreSQL takes with the login.
-	UserOptions []Option
+	Protocol    string // protocolPostgres or protocolMySQL
+	User        string
+	Options     []Option // of the foreign server, ordered by name
+	UserOptions []Option // of the user mapping, ordered by name
 }
 
-// The protocols over which a database asks.
+// The protocols between an application's database and nextid.
 const (
 	protocolPostgres = "postgres"
 	protocolMySQL    = "mysql"
@@ -29,7 +27,7 @@ const (
 // Option is an option of postgres_fdw or libpq.
 type Option struct{ Name, Value string }
 
-// localServers are those of this machine, by protocol.
+// localServers holds the default servers, on this machine, by protocol.
 var localServers = map[string]Server{
 	protocolPostgres: parsed("postgres://nextid@127.0.0.1:5433/nextid"),
 	protocolMySQL:    parsed("mysql://nextid@127.0.0.1:3307/nextid"),
@@ -38,18 +36,18 @@ var localServers = map[string]Server{
 func parsed(text string) Server {
 	s, err := ParseServer(text)
 	if err != nil {
-		panic(err) // it is one of the constants above
+		panic(err) // only called with the constants above
 	}
 	return s
 }
 
-// Address is the server's host and port.
+// Address returns HOST:PORT, for several hosts separated by commas.
 func (s Server) Address() string { return address(s.Options) }
 
-// option is the value of an option, "" for none.
+// option returns the value of an option, "" if it is not set.
 func (s Server) option(name string) string { return optionOf(s.Options, name) }
 
-// engine is the storage engine that is to ask.
+// engine returns the storage engine with which MySQL connects to the server.
 func (s Server) engine() engine {
 	e := engines[cmp.Or(s.option("engine"), "federated")]
 	e.authority = s.option("ssl_ca")
@@ -63,6 +61,7 @@ func optionOf(options []Option, name string) string {
 	return ""
 }
 
+// address returns HOST:PORT of the options. libpq uses a single port for all hosts.
 func address(options []Option) string {
 	hosts, ports := strings.Split(optionOf(options, "host"), ","), strings.Split(optionOf(options, "port"), ",")
 	for i := range hosts {
@@ -73,10 +72,10 @@ func address(options []Option) string {
 	return strings.Join(hosts, ",")
 }
 
-// defaults are the options that a URL may overrule. Without them a transaction
-// of the application that takes longer than the server's
-// limits.idle_in_transaction_timeout fails when it commits, and a server
-// whose machine is gone is noticed after hours.
+// defaults holds options that a URL may override. The option "options" keeps the
+// server from ending long transactions of the application
+// (limits.idle_in_transaction_timeout). The time limits detect a server whose
+// machine has failed within seconds instead of hours.
 var defaults = []Option{
 	{"connect_timeout", "5"},
 	{"keepalives_count", "3"},
@@ -87,12 +86,14 @@ var defaults = []Option{
 	{"updatable", "false"},
 }
 
-// ofUser are the options that belong to the user mapping.
+// ofUser lists the options that belong to the user mapping.
 var ofUser = []string{"sslcert", "sslkey", "sslcrl", "password_required"}
 
-// ParseServer reads postgres://USER@HOST:PORT[,HOST:PORT…]/DATABASE[?OPTION=VALUE&…].
-// The options are those of libpq and postgres_fdw, which checks them. The
-// other form is mysql://USER@HOST:PORT/DATABASE[?engine=ENGINE[&ssl_ca=FILE]].
+// ParseServer parses
+// postgres://USER@HOST:PORT[,HOST:PORT…]/DATABASE[?OPTION=VALUE&…] or
+// mysql://USER@HOST:PORT/DATABASE[?engine=ENGINE[&ssl_ca=FILE]]. The options of the
+// first form are those of libpq and postgres_fdw, which checks them. A password in
+// the URL is an error.
 func ParseServer(text string) (Server, error) {
 	refuse := func(what string) (Server, error) {
 		return Server{}, &Error{What: "--server: " + what, Hint: "Write postgres://nextid@HOST:5433/nextid, and ?sslmode=verify-full for TLS; or mysql://nextid@HOST:3307/nextid."}
@@ -100,7 +101,7 @@ func ParseServer(text string) (Server, error) {
 	text, hostList := cutHosts(text)
 	u, err := url.Parse(text)
 	if err != nil {
-		return refuse("not a URL") // the error repeats the text, and the text may hold a password
+		return refuse("not a URL") // err quotes the text, which may hold a password
 	}
 	protocol, ok := map[string]string{
 		"postgres": protocolPostgres, "postgresql": protocolPostgres, "mysql": protocolMySQL, "mariadb": protocolMySQL,
@@ -110,7 +111,7 @@ func ParseServer(text string) (Server, error) {
 	}
 	if _, ok := u.User.Password(); ok || u.Query().Has("password") {
 		return Server{}, &Error{
-			What: "--server: a password on the command line is seen by everybody on this machine",
+			What: "--server: every user of this machine can see a password on the command line",
 			Hint: "Put it into the environment: NEXTID_FOREIGN_PASSWORD.",
 		}
 	}
@@ -167,7 +168,7 @@ func ParseServer(text string) (Server, error) {
 	return s, nil
 }
 
-// checkMySQLServer says what is wrong with a mysql:// URL, "" for nothing.
+// checkMySQLServer returns the first problem of a mysql:// URL, "" for none.
 func checkMySQLServer(hosts []string, given map[string]string) string {
 	if len(hosts) > 1 {
 		return "MySQL's engines know one host each"
@@ -184,7 +185,7 @@ func checkMySQLServer(hosts []string, given map[string]string) string {
 			case given["engine"] != "spider":
 				return "of MySQL's engines only SPIDER speaks TLS: engine=spider&ssl_ca=FILE"
 			case value == "" || strings.ContainsAny(value, `"'\`):
-				return "ssl_ca is a file at the database's server, without quotes and backslashes in its name"
+				return "ssl_ca is a file on the database's machine, without quotes and backslashes in its name"
 			}
 		default:
 			return "MySQL's engines have no option " + strconv.Quote(name)
@@ -193,7 +194,7 @@ func checkMySQLServer(hosts []string, given map[string]string) string {
 	return ""
 }
 
-// cutHosts takes the hosts out of a URL: net/url knows only one.
+// cutHosts removes the hosts from a URL: net/url does not parse a list of hosts.
 func cutHosts(text string) (rest, hosts string) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	end := strings.IndexAny(rest, "/?#")
@@ -204,6 +205,7 @@ func cutHosts(text string) (rest, hosts string) {
 	return scheme + "://" + rest[:start] + rest[end:], rest[start:end]
 }
 
+// optionName reports whether s can be the name of an option.
 func optionName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && r != '_' && r != '.'

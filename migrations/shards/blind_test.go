@@ -7,7 +7,7 @@ import (
 	"nextid/migrations/shards"
 )
 
-// above sees that a new row of shard i has an id above all that were there.
+// above checks that a new row of shard i has an id above all earlier ones.
 func (f *fleet) above(i int, insert string, least int64) {
 	f.t.Helper()
 	var id int64
@@ -16,15 +16,14 @@ func (f *fleet) above(i int, insert string, least int64) {
 	}
 }
 
-// lacking sees that status tells of a line that a shard has not, or has
-// elsewhere.
+// lacking checks that status reports a line that a shard does not have, or has under
+// another name.
 func (f *fleet) lacking(name string) {
 	f.t.Helper()
 	has(f.t, f.status(2).Missed, name+", which another shard has and this one has not under that name")
 }
 
-// testMariaDBBlindSpots: tables and settings that a look at the usual ones
-// does not show.
+// testMariaDBBlindSpots checks unusual tables and settings.
 func testMariaDBBlindSpots(t *testing.T, f *fleet) {
 	f.everywhere("CREATE TABLE versions (id BIGINT AUTO_INCREMENT PRIMARY KEY) WITH SYSTEM VERSIONING")
 	f.everywhere("CREATE TABLE nextid_orders (id BIGINT AUTO_INCREMENT PRIMARY KEY)")
@@ -65,7 +64,7 @@ func testPostgresBlindSpots(t *testing.T, f *fleet) {
 	f.exclude = []string{"seen"}
 	f.sound(2)
 
-	// A role that row security keeps rows from must not take what it sees for all.
+	// With row security, a role must get an error and not a part of the rows.
 	f.exec(0, "ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE ROLE "+f.role()+" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+f.role()+
 		"; GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO "+f.role())
 	_, err := shards.Status(t.Context(), []string{strings.Replace(f.dsns[0], "postgres@", f.role()+"@", 1), f.dsns[1]}, shards.Options{})
@@ -77,7 +76,7 @@ func testPostgresBlindSpots(t *testing.T, f *fleet) {
 	f.down(2)
 }
 
-// role is the name of a role that no other test makes.
+// role returns a name that no other test uses for a role.
 func (f *fleet) role() string {
 	_, database, _ := strings.Cut(strings.TrimPrefix(f.dsns[0], "postgres://"), "/")
 	database, _, _ = strings.Cut(database, "?")

@@ -21,47 +21,48 @@ import (
 //go:embed mysql postgres
 var files embed.FS
 
-// versionTable is the table of goose's versions.
+// versionTable is the table in which goose records the migrations of a shard.
 const versionTable = "nextid_shard_version"
 
-// Error is a failure that the person at the terminal can do something about.
+// Error is an error that the user can correct.
 type Error = appdb.Error
 
 var hints = appdb.Hints{
 	pgLockNotAvailable: "A transaction holds the sequence. Run it again when that has ended, or with a longer --wait.",
-	"42501":            "Log in as the owner of the sequences and tables, who may also create tables in the schema.",
+	"42501":            "Log in as the owner of the sequences and tables. The owner also needs the right to create tables in the schema.",
 	"1205":             "A transaction uses the table. Run it again when that has ended, or with a longer --wait.",
 	"1227":             "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed.",
 }
 
-// Member is the note that a shard has of itself.
+// Member is the note in a shard's database, in table nextid_shard.
 type Member struct {
 	Set      string // random name of the set of shards
 	Number   int    // of this shard, from 1
-	Of       int    // how many shards the set has
+	Of       int    // number of shards in the set
 	Has      Progression
-	Draining bool // sessions may still draw what the shard had before
+	Draining bool // sessions may still draw from the former progression
 }
 
 // State describes a shard.
 type State struct {
-	Title   string // the server's name and version
-	Member  *Member
+	Title   string      // the server's name and version
+	Member  *Member     // nil: no shard
 	Setting Progression // MySQL and MariaDB: of sessions that begin now
 	Lines   []Line
-	Notes   []string // what an operator should know
-	missed  []missed // what Status could not look at
+	Notes   []string // for the operator, a line each
+	missed  []missed // what Status could not check
 	trouble string   // why the server cannot be a shard, "" if it can
 	blind   bool     // the account cannot see the sessions of others
 }
 
-// missed is something that was not looked at.
+// missed describes something that was not checked.
 type missed struct {
 	path []string // of the line, nil for none
 	what string
 }
 
-// asNoted reports whether the shard's settings are those in its note.
+// asNoted reports whether the shard's settings equal those in its note. Member must
+// be set.
 func (s State) asNoted() bool {
 	for _, l := range s.Lines {
 		if l.Started && l.Draws != s.Member.Has {
@@ -71,8 +72,8 @@ func (s State) asNoted() bool {
 	return s.Setting == (Progression{}) || s.Setting == s.Member.Has
 }
 
-// drawsAll reports whether a shard draws all numbers of a progression, and
-// perhaps others.
+// drawsAll reports whether a shard draws all numbers of a progression. It may draw
+// others, too.
 func (s State) drawsAll(has Progression) bool {
 	for _, l := range s.Lines {
 		if l.Started && !l.Draws.covers(has) {
@@ -82,48 +83,51 @@ func (s State) drawsAll(has Progression) bool {
 	return s.Setting == (Progression{}) || s.Setting.covers(has)
 }
 
-// database is one shard. Everything that changes it is also written to a dry
-// run, which then changes nothing.
+// database changes one shard. In a dry run the methods write their statements and
+// change nothing.
 type database interface {
-	// lock keeps other runs of migrate shards away until Close. It fails at
-	// once when the same database is given twice.
+	// lock excludes other runs of migrate shards until Close. It does not wait. So
+	// it fails if the same database is given twice.
 	lock(ctx context.Context) error
+	// state reads the settings, the note and the lines.
 	state(ctx context.Context) (State, error)
-	// able sees that the account may do what assign does, and changes nothing.
+	// able returns an error if the account has no right to run assign. It changes
+	// nothing.
 	able(ctx context.Context) error
 	// install makes the tables of the note.
 	install(ctx context.Context) error
-	// join writes the note, and what the settings were before if it is new.
+	// join writes the note. A new note includes the present settings, for restore.
 	join(ctx context.Context, m Member) error
-	// assign makes sessions that begin from now on draw what the note says.
+	// assign sets the progression of sessions that begin after it.
 	assign(ctx context.Context, lines []Line, has Progression) error
-	// unsettle notes that lines may have left the shard's progression, so that
+	// unsettle records that lines may have left the shard's progression, so that
 	// up starts them again.
 	unsettle(ctx context.Context) error
-	// older lists the sessions that may still draw as before assign, and
-	// notes it when there are none.
+	// older lists the sessions that may still draw from the progression before
+	// assign. If there are none, it records that.
 	older(ctx context.Context) ([]session, error)
 	kill(ctx context.Context, s session) error
-	// together runs f, whose many changes need not be durable one by one. They
-	// are when together returns.
+	// together runs f. The changes of f are durable when together returns, not
+	// necessarily before.
 	together(ctx context.Context, f func() error) error
 	// start moves a line so that it draws no number below least.
 	start(ctx context.Context, l Line, has Progression, least int64) error
-	// ids reads the ids of a line's rows, the greatest first.
+	// ids iterates over the ids of a line, the greatest first.
 	ids(ctx context.Context, l Line) (*idRows, error)
-	// restore brings the settings back and removes the note.
+	// restore restores the settings from before up, and removes the note.
 	restore(ctx context.Context) error
-	// most is the greatest increment.
+	// most returns the greatest possible increment.
 	most() int64
-	// settings writes what the operator has to do so that the settings last.
+	// settings writes what the operator must do so that the settings outlast a
+	// restart.
 	settings(ctx context.Context, w io.Writer, name string, has Progression) error
 	Close() error
 }
 
-// session is a connection to a server of somebody else.
+// session is a connection of another client.
 type session struct {
-	id  int64
-	who string
+	id      int64
+	account string // USER@HOST
 }
 
 // open connects to a shard.
@@ -134,26 +138,27 @@ func open(ctx context.Context, dsn string, o Options) (database, error) {
 	case known:
 		return openPostgres(ctx, dsn, o)
 	}
-	return nil, &Error{ // without the URL, which may hold a password
+	return nil, &Error{ // does not quote the URL, which may hold a password
 		What: "a shard is given as a mysql:// or postgres:// URL",
 		Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE or --dsn postgres://USER@HOST:5432/DATABASE.",
 	}
 }
 
-// connection holds what both kinds of database have: one connection that holds
-// the lock and runs all statements.
+// connection holds what both kinds of database have in common. One connection, conn,
+// has the lock and runs all statements except ids.
 type connection struct {
 	db      *sql.DB
 	conn    *sql.Conn
 	name    string // of the shard, for the dry run
 	folder  string
 	dialect goose.Dialect
-	dry     io.Writer // where a dry run writes what would be run; nil: run it
-	unlock  string    // the statement that gives the lock back, "" while it is not held
+	dry     io.Writer // gets the statements of a dry run; nil: run them
+	unlock  string    // statement that releases the lock, "" while it is not held
 }
 
+// connect opens the connection that runs all statements. It owns db.
 func connect(ctx context.Context, db *sql.DB, name, folder string, dialect goose.Dialect, dry io.Writer) (*connection, error) {
-	db.SetMaxIdleConns(0) // no session of ours stays behind the one below
+	db.SetMaxIdleConns(0) // older must not find idle sessions of this pool
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -163,21 +168,21 @@ func connect(ctx context.Context, db *sql.DB, name, folder string, dialect goose
 
 // Close implements database.
 //
-// The lock is given back first: a server may take a while to notice the end of
-// a session, and the next migration would find the lock taken.
+// It releases the lock first: a server may notice the end of a session late, and
+// until then the next run would fail.
 func (c *connection) Close() error {
 	if c.unlock != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), unlockTime)
 		defer cancel()
-		_, _ = c.conn.ExecContext(ctx, c.unlock) // else the session's end does it
+		_, _ = c.conn.ExecContext(ctx, c.unlock) // the end of the session releases it, too
 	}
 	return errors.Join(c.conn.Close(), c.db.Close())
 }
 
-// unlockTime bounds how long a dead server keeps us at the end.
+// unlockTime bounds how long Close waits for a server that does not answer.
 const unlockTime = 2 * time.Second
 
-// exec changes something.
+// exec runs a statement, or writes it in a dry run.
 func (c *connection) exec(ctx context.Context, statement string) error {
 	if c.dry != nil {
 		_, err := fmt.Fprintf(c.dry, "/* %s */ %s;\n", c.name, strings.Join(strings.Fields(statement), " "))
@@ -212,8 +217,9 @@ func (c *connection) install(ctx context.Context) error {
 	return err
 }
 
-// printInstall writes what install would run, a statement a line. goose finds
-// the tables later, and notes their version.
+// printInstall writes the statements of install, one per line. If the user runs
+// them, install later finds the tables (IF NOT EXISTS), and goose records their
+// version.
 func (c *connection) printInstall(ctx context.Context) error {
 	text, err := fs.ReadFile(files, c.folder+"/00001_shard.sql")
 	if err != nil {
@@ -235,7 +241,7 @@ var comment = regexp.MustCompile(`--.*`)
 // chunk bounds the SELECTs in one query of selectAll.
 const chunk = 200
 
-// selectAll runs SELECTs of one form, many in one query.
+// selectAll runs SELECTs with equal columns, many in one query (UNION ALL).
 func (c *connection) selectAll(ctx context.Context, selects []string, scan func(*sql.Rows) error) error {
 	for part := range slices.Chunk(selects, chunk) {
 		if err := appdb.Each(ctx, c.conn, scan, strings.Join(part, " UNION ALL ")); err != nil {
@@ -245,10 +251,10 @@ func (c *connection) selectAll(ctx context.Context, selects []string, scan func(
 	return nil
 }
 
-// forget removes what is not installed: the empty tables that came with a dump
-// of another shard's schema, where no version is noted, and what an up or down
-// that was killed has left on MySQL, where one of the tables is missing. A down
-// has brought back all that is noted before it drops them.
+// forget drops incomplete installations. One kind is the empty tables from a dump of
+// another shard's schema: no version is recorded. The other kind is left by an
+// interrupted up or down on MySQL: one of the tables is missing. No note is lost:
+// down restores the settings before it drops tables.
 func (c *connection) forget(ctx context.Context) error {
 	var versions int
 	if err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions); err != nil {
@@ -271,7 +277,7 @@ func (c *connection) forget(ctx context.Context) error {
 	return nil
 }
 
-// remove takes away what install has made.
+// remove drops the tables that install has made.
 func (c *connection) remove(ctx context.Context) error {
 	if c.dry != nil {
 		_, err := fmt.Fprintf(c.dry, "/* %s */ DROP TABLE nextid_shard, nextid_shard_lines, %s;\n", c.name, versionTable)

@@ -12,9 +12,9 @@ import (
 	"nextid/migrations/shards"
 )
 
-// testInterrupted ends reshard's connections after any number of bytes of
-// answers, stride bytes apart on average and elsewhere in each run of the test. The
-// shards go on drawing, and the next run finishes the work.
+// testInterrupted cuts reshard's connections after random numbers of bytes of
+// answers, stride bytes apart on average. Meanwhile the shards draw ids. The next
+// run completes the work.
 func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64, least int) {
 	failures := 0
 	for cut := rand.Int64N(stride); ; cut += stride/2 + rand.Int64N(stride) {
@@ -34,20 +34,20 @@ func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64
 			}
 			through = append(through, strings.Replace(dsn, u.Host, proxies[u.Host].Addr, 1))
 		}
-		everybody := func(n int) {
+		allDraw := func(n int) {
 			for i := range n {
 				f.ids(i, 7)
 			}
 		}
-		everybody(3)
+		allDraw(3)
 		err := shards.Reshard(t.Context(), through[:3], through[3], f.options())
-		everybody(3)
+		allDraw(3)
 		if err != nil {
 			failures++
 			finish(t, f)
 		}
-		everybody(4)
-		everybody(4)
+		allDraw(4)
+		allDraw(4)
 		f.sound(4)
 		f.check(7 * 14)
 		f.down(4)
@@ -61,8 +61,8 @@ func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64
 	t.Logf("%d runs were interrupted", failures)
 }
 
-// testNoted: a run that was killed when it had noted what the donor is to draw,
-// and had not set it, is finished by the next one.
+// testNoted: a run was killed after it had written the donor's note, and before it
+// had applied the note. The next run completes it.
 func testNoted(t *testing.T, f *fleet) {
 	f.up(3)
 	for i := range 3 {
@@ -80,7 +80,7 @@ func testNoted(t *testing.T, f *fleet) {
 	f.down(4)
 }
 
-// finish does what the messages say until the fourth shard is there.
+// finish follows the hints of errors until reshard has added the fourth shard.
 func finish(t *testing.T, f *fleet) {
 	t.Helper()
 	deadline := time.After(time.Minute)

@@ -35,7 +35,7 @@ func program(t *testing.T) string {
 	return file
 }
 
-// killed runs a command and kills it after a while, if it is still there.
+// killed runs a command and kills it after a while, unless it has ended.
 func (f *fleet) killed(after time.Duration, arguments ...string) (killed bool) {
 	f.t.Helper()
 	f.renew()
@@ -54,20 +54,20 @@ func (f *fleet) killed(after time.Duration, arguments ...string) (killed bool) {
 		}
 		return false
 	case <-time.After(after):
-		_ = cmd.Process.Kill() // it may end just now
+		_ = cmd.Process.Kill() // it may have ended
 		<-ended
 		return true
 	}
 }
 
-// apart sees that what status says of shards is so: where it finds nothing,
-// their next ids are different ones. The log of all ids is checked, too.
+// apart checks that the next ids of shards differ if status finds no problem. It
+// also checks the log of all ids.
 func (f *fleet) apart(n int) (none bool) {
 	f.t.Helper()
 	r := f.status(n)
 	for _, missed := range r.Missed {
-		// A machine that inserts faster than status reads in its few seconds
-		// leaves old rows over, and says so. The log of ids has them all.
+		// status may report that it could not read all rows in its few seconds. The
+		// log has all ids.
 		if !strings.Contains(missed, "more than can be read in") {
 			f.t.Errorf("not looked at: %q", missed)
 		}
@@ -81,8 +81,8 @@ func (f *fleet) apart(n int) (none bool) {
 	return true
 }
 
-// surely runs a command until it succeeds: the server may not yet have noticed
-// that the one before was killed.
+// surely repeats a command until it succeeds: the server may not yet have noticed
+// that the previous one was killed.
 func (f *fleet) surely(arguments ...string) {
 	f.t.Helper()
 	for range 20 {
@@ -104,9 +104,9 @@ func (f *fleet) finished(arguments []string) bool {
 	return true
 }
 
-// testKills kills up, reshard and down at random moments. While the shards are
-// apart they are under load. One round has about six kills; make test-kills
-// asks for more.
+// testKills kills up, reshard and down at random moments. Clients insert while the
+// shards have disjoint progressions. A round has about six kills; make test-kills
+// runs more rounds.
 func testKills(t *testing.T, f *fleet) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -135,7 +135,7 @@ func testKills(t *testing.T, f *fleet) {
 			cleared++
 		}
 	}
-	f.rows = shards.RowsNone // what collides between down and up is not of interest
+	f.rows = shards.RowsNone // ids may collide between down and up
 	for done < kills {
 		kill(3, with("up", three)...)
 		f.surely(with("up", three)...)

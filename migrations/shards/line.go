@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// Line is one series of ids of a shard: an AUTO_INCREMENT column, or a
-// sequence.
+// Line is one series of ids of a shard: an AUTO_INCREMENT column, or a sequence.
+// Lines of several shards belong together if their names are equal.
 type Line struct {
 	Name    string      // table.column or the sequence, quoted
-	Draws   Progression // the numbers it draws, for sessions that begin now
-	Next    int64       // the least number that it will draw
-	Most    int64       // the greatest number that the column holds
+	Draws   Progression // progression of sessions that begin now
+	Next    int64       // least number that the line will draw
+	Most    int64       // greatest number that the column holds
 	Unique  bool        // the column alone has a unique key
-	Started bool        // up has moved it above what other shards had drawn
+	Started bool        // up has moved the line above the numbers that other shards had drawn
 
-	table, column string   // quoted; "" where no column is known
+	table, column string   // quoted; "" if the column is not known
 	sequence      string   // PostgreSQL only, quoted
 	path          []string // schema, table and column, or schema and sequence
 	sequencePath  []string // PostgreSQL only: schema and sequence
-	noted         bool     // PostgreSQL only: up has set its sequence
-	replicated    bool     // rows of other shards may come by replication
+	noted         bool     // PostgreSQL only: up has set the sequence
+	replicated    bool     // replication may bring rows of other shards
 	empty         bool     // the table has no id from 1 on
-	since         int64    // what Started means: no number from here on is another shard's
-	free          int64    // no number from here on was drawn or is in the table
-	trouble       string   // why it cannot be a line of a shard, "" if it can
+	since         int64    // set if Started: ids from here on are of this shard's progression
+	free          int64    // ids from here on are neither drawn nor in the table
+	trouble       string   // why a shard cannot have this line, "" if it can
 }
 
-// next is computed from where the line is.
+// next sets Next from free.
 func (l *Line) next() {
 	next, ok := l.Draws.first(l.free)
 	if !ok {
@@ -40,9 +40,9 @@ func (l *Line) next() {
 // full reports whether more than 80 % of the column's numbers are used.
 func (l *Line) full() bool { return l.Most > 0 && l.Next > l.Most/5*4 }
 
-// named reports whether a name, as psql's \d takes it, is that of a path or of
-// what begins it: SCHEMA, TABLE, TABLE.COLUMN, SCHEMA.TABLE.COLUMN. An unquoted
-// name stands for itself, too.
+// named reports whether a name matches a path. As in psql's \d, it may be SCHEMA,
+// TABLE, TABLE.COLUMN or SCHEMA.TABLE.COLUMN. An unquoted name matches in lower
+// case, and as it is.
 func named(name string, path []string) bool {
 	folded, exact := nameParts(name)
 	for from := range min(len(path), 2) {
@@ -55,8 +55,8 @@ func named(name string, path []string) bool {
 	return false
 }
 
-// nameParts cuts a name at its dots outside of quotes. What is not quoted is in
-// lower case in folded.
+// nameParts splits a name at the dots outside of quotes. In folded, unquoted parts
+// are in lower case.
 func nameParts(name string) (folded, exact []string) {
 	for rest := name; ; {
 		var part string

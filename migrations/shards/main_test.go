@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fleet is some databases that a test makes shards of.
+// fleet is a set of databases that a test makes shards of.
 type fleet struct {
 	t         *testing.T
 	dsns      []string
@@ -53,7 +53,7 @@ func (f *fleet) connect(n int) {
 	}
 }
 
-// renew makes the next statements come from new sessions.
+// renew opens new sessions for the next statements.
 func (f *fleet) renew() {
 	for _, db := range f.dbs {
 		db.SetMaxIdleConns(0)
@@ -75,8 +75,8 @@ func (f *fleet) everywhere(statement string) {
 	}
 }
 
-// options are those of the tests: sessions of the test itself must not keep a
-// command waiting.
+// options returns the options of the tests. No command waits for sessions of the
+// test itself.
 func (f *fleet) options() shards.Options {
 	f.renew()
 	return shards.Options{Out: &f.out, Wait: 10 * time.Second, Exclude: f.exclude}
@@ -105,7 +105,7 @@ func (f *fleet) status(n int) shards.Report {
 	return r
 }
 
-// sound sees that status finds nothing.
+// sound checks that status finds no problem.
 func (f *fleet) sound(n int) {
 	f.t.Helper()
 	if r := f.status(n); len(r.Problems) > 0 || len(r.Missed) > 0 {
@@ -113,7 +113,7 @@ func (f *fleet) sound(n int) {
 	}
 }
 
-// fails sees that an error has a text, and a hint.
+// fails checks that an error contains a text, and has a hint.
 func fails(t *testing.T, err error, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*shards.Error](err)
@@ -161,7 +161,7 @@ func insert(n int) string {
 	return "INSERT INTO orders (note) VALUES " + strings.Join(slices.Repeat([]string{"('x')"}, n), ", ") + " RETURNING id"
 }
 
-// check sees that no id was drawn twice.
+// check checks that no id was drawn twice.
 func (f *fleet) check(least int64) {
 	f.t.Helper()
 	if err := f.log.Check(); err != nil {
@@ -180,10 +180,10 @@ type load struct {
 	last     atomic.Pointer[error]
 }
 
-// loadPause keeps the rows few: status reads them all.
+// loadPause limits the number of rows, because status reads all of them.
 const loadPause = 3 * time.Millisecond
 
-// load runs sessions on shard i, each of which begins anew after its lifetime.
+// load runs sessions on shard i. Each connects again after its lifetime.
 func (f *fleet) load(l *load, ctx context.Context, i int, lifetimes ...time.Duration) {
 	for worker, lifetime := range lifetimes {
 		db := f.open(i)
@@ -193,7 +193,7 @@ func (f *fleet) load(l *load, ctx context.Context, i int, lifetimes ...time.Dura
 		l.wg.Go(func() {
 			defer db.Close()
 			for n := worker; ctx.Err() == nil; n++ {
-				// The statement is not cancelled: its ids would be unknown.
+				// A cancelled statement would leave unknown ids.
 				if _, err := f.draw(context.WithoutCancel(ctx), db, client, insert(1+n%5)); err != nil {
 					l.failures.Add(1)
 					l.last.Store(&err)

@@ -19,9 +19,8 @@ import (
 
 const mariadbTable = "CREATE TABLE orders (id BIGINT AUTO_INCREMENT PRIMARY KEY, note TEXT)"
 
-// TestMariaDB runs on sets of four servers, since the settings belong to the
-// server. Most of the time is waiting, so that several sets share the tests,
-// the longest first.
+// TestMariaDB runs on sets of four servers, because the settings are the server's.
+// The tests mostly wait. So several sets run them in parallel, the longest first.
 func TestMariaDB(t *testing.T) {
 	t.Parallel()
 	type test struct {
@@ -65,9 +64,9 @@ func TestMariaDB(t *testing.T) {
 		{"status finds overlaps", testMariaDBStatus},
 		{"the page's commands", testPage},
 		{"a session that stays", testSessionThatStays},
-		{"reshard with room", testReshardWithRoom},
+		{"reshard with spare numbers", testReshardWithSpareNumbers},
 		{"down restores", testMariaDBDown},
-		{"up mends what it can", testMariaDBMends},
+		{"up repairs what it can", testMariaDBMends},
 		{"nearly full", func(t *testing.T, f *fleet) {
 			testNearlyFull(t, f, "CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = %d", 90, 103)
 		}},
@@ -133,7 +132,7 @@ func openMariaDB(t *testing.T, address, database string) *sql.DB {
 	return db
 }
 
-// setting returns what new sessions of shard i get.
+// setting returns the settings of new sessions of shard i.
 func (f *fleet) setting(i int) string {
 	f.t.Helper()
 	var s string
@@ -144,7 +143,7 @@ func (f *fleet) setting(i int) string {
 	return s
 }
 
-// testThreeShards is for both kinds of database.
+// testThreeShards runs on both kinds of database.
 func testThreeShards(t *testing.T, f *fleet) {
 	var lines []string
 	o := f.options()
@@ -211,7 +210,7 @@ func testMariaDBDown(t *testing.T, f *fleet) {
 	}
 	for range 2 {
 		f.up(3)
-		f.up(3) // what was before is still known
+		f.up(3) // the note keeps the settings from before the first up
 		if s := f.setting(1); s != "2/3" {
 			t.Errorf("up: %s", s)
 		}
@@ -231,11 +230,11 @@ func testMariaDBDown(t *testing.T, f *fleet) {
 	}
 }
 
-// testReshard grows from three shards to four while sessions come and go, and
-// then further, for both kinds of database.
+// testReshard adds a fourth shard, and further ones, while sessions connect and
+// disconnect, for both kinds of database.
 func testReshard(t *testing.T, f *fleet) {
 	f.up(3)
-	// Some of the sessions are there before the change and long after it.
+	// Some sessions last from before the change until long after it.
 	lifetimes := []time.Duration{300 * time.Millisecond, 4 * time.Second}
 	l, ctx := f.startLoad(3, lifetimes...)
 	f.more(300)
@@ -255,9 +254,9 @@ func testReshard(t *testing.T, f *fleet) {
 	f.down(4)
 }
 
-// testReshardWithRoom: with an increment greater than the number of shards no
-// old shard changes, and nobody has to be waited for.
-func testReshardWithRoom(t *testing.T, f *fleet) {
+// testReshardWithSpareNumbers: with an increment greater than the number of shards,
+// no old shard changes, and reshard does not wait for sessions.
+func testReshardWithSpareNumbers(t *testing.T, f *fleet) {
 	o := f.options()
 	o.Increment = 8
 	if err := shards.Up(t.Context(), f.dsns[:3], o); err != nil {
@@ -281,8 +280,8 @@ func testReshardWithRoom(t *testing.T, f *fleet) {
 	f.down(4)
 }
 
-// testSessionThatStays: a session that copied its settings before the change
-// keeps the new shard away, and nothing collides before, meanwhile or after.
+// testSessionThatStays: while a session has the settings from before the change, the
+// new shard does not start. No ids collide before, during or after that.
 func testSessionThatStays(t *testing.T, f *fleet) {
 	f.up(3)
 	old, err := f.open(0).Conn(t.Context())
@@ -343,8 +342,8 @@ func testSessionThatStays(t *testing.T, f *fleet) {
 	f.down(4)
 }
 
-// testExistingRows: databases that drew ids from 1 on each, which only new ids
-// can avoid, and a counter far ahead.
+// testExistingRows: all databases have drawn ids from 1 on, and one counter is far
+// ahead. The new ids do not collide.
 func testExistingRows(t *testing.T, f *fleet) {
 	f.rows = shards.RowsNone
 	for i := range 3 {
@@ -382,7 +381,7 @@ func testMariaDBRefusals(t *testing.T, f *fleet) {
 	}
 	fails(t, up(f.dsns...), "column items.id ends at 127, and its next id would be 129")
 	f.everywhere("DROP TABLE items")
-	f.down(4) // what could be mended was
+	f.down(4) // the other shards were repaired
 	f.up(3)
 	fails(t, shards.Reshard(t.Context(), f.dsns[:2], f.dsns[3], f.options()), "is one of 3 shards, and 2 are given")
 	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[2], f.options()), "another migrate shards is at work")
@@ -440,7 +439,8 @@ func testPrint(t *testing.T, f *fleet) {
 	f.down(3)
 }
 
-// runs runs what print shows, each statement on the database before it.
+// runs executes the output of print: each statement on the database that its comment
+// names.
 func (f *fleet) runs(printed string) {
 	f.t.Helper()
 	for _, m := range regexp.MustCompile(`(?m)^/\* (\S+) \*/ ([A-Z].*;)$`).FindAllStringSubmatch(printed, -1) {

@@ -14,16 +14,16 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// scope says where the settings of MySQL and MariaDB go.
+// scope is the scope of the settings in MySQL and MariaDB.
 type scope string
 
 // The scopes.
 const (
-	persist scope = "persist" // SET PERSIST (MySQL 8): lasts over restarts
+	persist scope = "persist" // SET PERSIST (MySQL 8): outlasts restarts
 	global  scope = "global"  // SET GLOBAL: until the server restarts
 )
 
-// errors of MySQL and MariaDB.
+// Error numbers of MySQL and MariaDB.
 const (
 	erLockWaitTimeout = 1205
 	erNoSuchThread    = 1094
@@ -40,7 +40,7 @@ type mysqlShard struct {
 	mariadb bool
 	title   string
 	wait    time.Duration
-	changed time.Time // when the settings were changed at the latest
+	changed time.Time // the settings have not changed since
 }
 
 func openMySQL(ctx context.Context, url string, o Options) (database, error) {
@@ -59,7 +59,7 @@ func openMySQL(ctx context.Context, url string, o Options) (database, error) {
 	return s, nil
 }
 
-// begin looks at the server and makes the session ready.
+// begin reads the server's version and prepares the session.
 func (s *mysqlShard) begin(ctx context.Context) error {
 	var version string
 	if err := s.conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
@@ -76,11 +76,11 @@ func (s *mysqlShard) begin(ctx context.Context) error {
 	if s.scope = global; err == nil && generation >= 8 && !s.mariadb {
 		s.scope = persist
 	}
-	// ALTER TABLE waits for transactions, and others wait behind it: not long.
+	// Other statements queue behind an ALTER TABLE that waits for a transaction.
 	if _, err := s.conn.ExecContext(ctx, "SET SESSION lock_wait_timeout = 5"); err != nil {
 		return err
 	}
-	// MySQL 8 keeps AUTO_INCREMENT in information_schema for a day.
+	// MySQL 8 caches AUTO_INCREMENT in information_schema for a day.
 	_, err = s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
 	if appdb.MySQLSays(err, erUnknownVariable) {
 		return nil
@@ -88,8 +88,8 @@ func (s *mysqlShard) begin(ctx context.Context) error {
 	return err
 }
 
-// lock implements database. The settings are the server's, and so is the
-// lock: two databases of one server cannot be two shards.
+// lock implements database. The lock is the server's, as the settings are: two
+// databases of one server cannot be two shards.
 func (s *mysqlShard) lock(ctx context.Context) error {
 	var got sql.NullInt64
 	if err := s.conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid migrate shards', 0)").Scan(&got); err != nil {
@@ -126,7 +126,8 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 			st.Setting.Offset, st.Setting.Increment))
 		st.Setting = every
 	}
-	// Without this right the list of sessions is short, and says nothing.
+	// INNODB_TRX needs the right PROCESS. Without it, PROCESSLIST omits the sessions
+	// of other accounts, without an error.
 	_, err = s.conn.ExecContext(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
 	if st.blind = appdb.MySQLSays(err, erAccessDenied); err != nil && !st.blind {
 		return st, err
@@ -143,13 +144,14 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 	return st, s.lines(ctx, &st)
 }
 
-// setting returns the progression of sessions that begin now.
+// setting returns the global settings, which sessions copy when they connect.
 func (s *mysqlShard) setting(ctx context.Context) (p Progression, err error) {
 	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment").Scan(&p.Offset, &p.Increment)
 	return p, err
 }
 
-// galera refuses a cluster that sets auto_increment_* by itself.
+// galera sets st.trouble if the server is in a Galera cluster that sets
+// auto_increment_* itself.
 func (s *mysqlShard) galera(ctx context.Context, st *State) error {
 	on := 0
 	err := appdb.Each(ctx, s.conn, func(*sql.Rows) error { on++; return nil },
@@ -160,7 +162,7 @@ func (s *mysqlShard) galera(ctx context.Context, st *State) error {
 	return err
 }
 
-// noted reports whether the tables of the note are there.
+// noted reports whether the tables of the note exist.
 func (s *mysqlShard) noted(ctx context.Context) (bool, error) {
 	var n int
 	err := s.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.TABLES
@@ -223,11 +225,11 @@ func (s *mysqlShard) join(ctx context.Context, m Member) error {
 
 // assign implements database.
 func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) error {
-	// The note that sessions are to be waited for comes first.
+	// Before the change, record that older sessions must be waited for.
 	if err := s.exec(ctx, "UPDATE nextid_shard SET drain_below = 0"); err != nil {
 		return err
 	}
-	// What a configuration file has set already is left to it.
+	// SET GLOBAL would hide that a configuration file has set the value already.
 	if now, err := s.setting(ctx); err != nil || s.scope == global && now == has {
 		return err
 	}
@@ -237,8 +239,8 @@ func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) erro
 	return err
 }
 
-// able implements database: the right is looked at before the value, which is
-// none. A value would hide that a configuration file has set it.
+// able implements database. It sets an invalid value: the server checks the right
+// before the value. A valid value would hide that a configuration file has set it.
 func (s *mysqlShard) able(ctx context.Context) error {
 	if s.dry != nil {
 		return nil
@@ -250,15 +252,15 @@ func (s *mysqlShard) able(ctx context.Context) error {
 	return err
 }
 
-// unsettle implements database: assign notes it.
+// unsettle implements database. assign records the change.
 func (s *mysqlShard) unsettle(context.Context) error { return nil }
 
-// settle bounds how long after a change a new connection may still have copied
-// the settings before it and not yet have got its id.
+// settle bounds how long a connection may take from the copy of the settings to its
+// connection id.
 const settle = time.Second
 
-// older implements database. Connection ids rise, so a connection that is
-// made now has a greater one than all that copied the settings before.
+// older implements database. Connection ids grow. So a connection made now has a
+// greater id than all that have copied the settings before the change.
 func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 	if s.dry != nil {
 		if _, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change"); err != nil {
@@ -279,12 +281,12 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 			return nil, err
 		}
 	}
-	// Replication applies rows with the ids that they have; the event
-	// scheduler starts a new session for each event.
+	// Replication does not draw ids. The event scheduler starts a new session for
+	// each event.
 	var found []session
 	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var one session
-		err := rows.Scan(&one.id, &one.who)
+		err := rows.Scan(&one.id, &one.account)
 		found = append(found, one)
 		return err
 	}, `SELECT ID, CONCAT(USER, '@', HOST) FROM information_schema.PROCESSLIST
@@ -299,7 +301,8 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 	return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
 }
 
-// settleLines notes that rows from here on are of the present progression.
+// settleLines records the present counters: ids from there on are of the present
+// progression.
 func (s *mysqlShard) settleLines(ctx context.Context) error {
 	lines, err := s.columns(ctx)
 	if err != nil {
@@ -315,7 +318,8 @@ func (s *mysqlShard) settleLines(ctx context.Context) error {
 	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = GREATEST(started, CASE line"+all.String()+" ELSE 0 END)")
 }
 
-// newest is the connection id of a connection that is made now.
+// newest returns the id of a connection that is made now, at least settle after the
+// change.
 func (s *mysqlShard) newest(ctx context.Context) (id int64, err error) {
 	select {
 	case <-time.After(time.Until(s.changed.Add(settle))):
@@ -335,13 +339,13 @@ func (s *mysqlShard) newest(ctx context.Context) (id int64, err error) {
 func (s *mysqlShard) kill(ctx context.Context, one session) error {
 	err := s.exec(ctx, fmt.Sprintf("KILL CONNECTION %d", one.id))
 	if appdb.MySQLSays(err, erNoSuchThread) {
-		return nil // it has ended by itself
+		return nil // it has ended
 	}
 	return err
 }
 
-// together implements database. ALTER TABLE ends the transaction: what is
-// changed behind it is durable one by one.
+// together implements database. It runs f in a transaction. An ALTER TABLE in f
+// commits it, and later changes commit one by one.
 func (s *mysqlShard) together(ctx context.Context, f func() error) error {
 	if s.dry != nil {
 		return f()
@@ -370,7 +374,7 @@ func (s *mysqlShard) start(ctx context.Context, l Line, has Progression, least i
 	return s.exec(ctx, fmt.Sprintf("REPLACE INTO nextid_shard_lines VALUES (%s, %d)", appdb.LiteralMySQL(l.Name), first))
 }
 
-// patiently runs a statement that waits for the transactions of others.
+// patiently runs a statement, and repeats it after lock timeouts, up to s.wait.
 func (s *mysqlShard) patiently(ctx context.Context, statement string) error {
 	deadline := time.Now().Add(s.wait)
 	for {
@@ -381,7 +385,8 @@ func (s *mysqlShard) patiently(ctx context.Context, statement string) error {
 	}
 }
 
-// check sees that the server has taken a counter: some engines do not.
+// check returns an error if the server has ignored a new AUTO_INCREMENT: some
+// storage engines do.
 func (s *mysqlShard) check(ctx context.Context, l Line, first int64) error {
 	if s.dry != nil {
 		return nil
@@ -434,7 +439,7 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if now != before { // else the account need not have the right
+	if now != before { // without a change, the account needs no right
 		statements = append(statements, fmt.Sprintf("SET GLOBAL auto_increment_increment = %d, GLOBAL auto_increment_offset = %d", before.Increment, before.Offset))
 	}
 	for _, statement := range statements {

@@ -55,7 +55,7 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 	})
 }
 
-// aside names the sequences of MariaDB, which up does not set.
+// aside records the sequences of MariaDB as not checked: up does not set them.
 func (s *mysqlShard) aside(ctx context.Context, st *State) error {
 	return appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		path := make([]string, 2)
@@ -65,8 +65,8 @@ func (s *mysqlShard) aside(ctx context.Context, st *State) error {
 	}, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'SEQUENCE' AND TABLE_SCHEMA = DATABASE()")
 }
 
-// replicates reports whether the server replicates from another one, as far as
-// the account may know.
+// replicates reports whether the server replicates from another one. Without the
+// right to read that, the result is false.
 func (s *mysqlShard) replicates(ctx context.Context) (is bool, err error) {
 	query := "SHOW REPLICA STATUS"
 	if s.mariadb {
@@ -79,6 +79,7 @@ func (s *mysqlShard) replicates(ctx context.Context) (is bool, err error) {
 	return is, err
 }
 
+// started returns nextid_shard_lines: the column started by line.
 func (s *mysqlShard) started(ctx context.Context) (map[string]int64, error) {
 	started := map[string]int64{}
 	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
@@ -91,9 +92,9 @@ func (s *mysqlShard) started(ctx context.Context) (map[string]int64, error) {
 	return started, err
 }
 
-// columns reads those that draw ids, without their rows. information_schema compares
-// names without case; tables differ by it. A subquery for each row would read all
-// indexes a thousand times in a database of a thousand tables.
+// columns returns the AUTO_INCREMENT columns, without data about their rows. BINARY
+// is needed because information_schema compares names without regard to case. The
+// indexes are joined once: a subquery would read all indexes for each table.
 func (s *mysqlShard) columns(ctx context.Context) (lines []Line, err error) {
 	err = appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var schema, table, column, kind string
@@ -123,8 +124,8 @@ func (s *mysqlShard) columns(ctx context.Context) (lines []Line, err error) {
 	return lines, err
 }
 
-// mostOfType is the greatest number of a column type of MySQL, 0 where that
-// is no integer.
+// mostOfType returns the greatest number of a column type of MySQL, at most
+// MaxInt64; 0 for a type that is no integer.
 func mostOfType(kind string) int64 {
 	name, _, _ := strings.Cut(kind, "(")
 	name, _, _ = strings.Cut(name, " ")

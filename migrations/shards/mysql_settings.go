@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// configured returns where MariaDB has its settings from if they outlast a restart:
-// a configuration file or the command line; "" for a statement.
+// configured returns the origin of MariaDB's settings if they outlast a restart: the
+// path of a configuration file, or the command line. Otherwise it returns "".
 func (s *mysqlShard) configured(ctx context.Context) (path string, err error) {
 	if !s.mariadb {
 		return "", nil
@@ -23,7 +23,7 @@ func (s *mysqlShard) configured(ctx context.Context) (path string, err error) {
 	return path, err
 }
 
-// origin notes whether the settings outlast a restart.
+// origin adds a note whether the settings outlast a restart.
 func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 	m := st.Member
 	if m == nil {
@@ -52,8 +52,8 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 	return err
 }
 
-// settings implements database: what makes the settings last on a server
-// without SET PERSIST.
+// settings implements database. It writes the lines for my.cnf on a server without
+// SET PERSIST.
 func (s *mysqlShard) settings(ctx context.Context, w io.Writer, name string, has Progression) error {
 	if s.scope != global {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// testPage runs the commands of docs/shards.md, in their order, on databases
-// of one kind in the place of those that the page names.
+// testPage runs the commands of docs/shards.md in their order. Addresses of the page
+// are replaced by those of databases of one kind.
 func testPage(t *testing.T, f *fleet) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/shards.md")
@@ -27,7 +27,7 @@ func testPage(t *testing.T, f *fleet) {
 		t.Helper()
 		f.renew()
 		cmd := exec.CommandContext(t.Context(), program(t), arguments...)
-		out, _ := cmd.CombinedOutput() // the exit code tells
+		out, _ := cmd.CombinedOutput() // the exit code is checked below
 		if code := cmd.ProcessState.ExitCode(); code != want {
 			t.Fatalf("%v: exit code %d\n%s", arguments, code, out)
 		}

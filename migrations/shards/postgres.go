@@ -16,12 +16,12 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// postgresLock is the advisory lock of whoever changes a shard: "shards".
+// postgresLock is the key of the advisory lock of a run: "shards".
 const postgresLock int64 = 0x736861726473
 
 const (
-	pgLockNotAvailable = "55P03" // the SQLSTATE of a lock_timeout
-	pgUsedUp           = "N0001" // of place, whose message is the number beyond the column's type
+	pgLockNotAvailable = "55P03" // SQLSTATE of a lock_timeout
+	pgUsedUp           = "N0001" // raised by place; the message is the number that the column's type does not hold
 )
 
 // postgresShard is a shard on PostgreSQL.
@@ -104,15 +104,15 @@ func (s *postgresShard) join(ctx context.Context, m Member) error {
 		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment))
 }
 
-// assign implements database. Sessions that hold cached numbers use them up:
-// those are below the sequence's last_value, and so below everything that
-// start gives to others.
+// assign implements database. Sessions use up their cached numbers. These are below
+// the sequence's last_value, and so below all numbers that start gives to other
+// shards.
 func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progression) error {
 	return s.together(ctx, func() error {
 		for _, l := range lines {
 			if l.Draws != has && l.trouble == "" {
 				err := s.place(ctx, l, has, 0)
-				if err != nil && !errors.Is(err, errUsedUp) { // start tells of those
+				if err != nil && !errors.Is(err, errUsedUp) { // start reports errUsedUp
 					return err
 				}
 			}
@@ -121,8 +121,8 @@ func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progressio
 	})
 }
 
-// together implements database: the last commit makes those before it durable,
-// too.
+// together implements database. It sets synchronous_commit off for f. The last
+// commit, a synchronous one, makes the earlier ones durable.
 func (s *postgresShard) together(ctx context.Context, f func() error) error {
 	if s.dry != nil {
 		return f()
@@ -134,8 +134,8 @@ func (s *postgresShard) together(ctx context.Context, f func() error) error {
 	return errors.Join(err, s.exec(ctx, "SET synchronous_commit = on; UPDATE nextid_shard SET number = number"))
 }
 
-// able implements database: who may create the tables of the note may do the
-// rest, or is told by the first statement, which changes nothing.
+// able implements database. It checks nothing: without the rights, install or the
+// first ALTER SEQUENCE fails and changes nothing.
 func (s *postgresShard) able(context.Context) error { return nil }
 
 // unsettle implements database.
@@ -154,21 +154,21 @@ func (s *postgresShard) start(ctx context.Context, l Line, has Progression, leas
 	return s.place(ctx, l, has, least)
 }
 
-// place makes a sequence draw the numbers of a progression that are neither below
-// least nor below what it has drawn. A least of 0 does not start the line.
+// place makes a sequence draw the numbers of a progression, from least on and above
+// all that it has drawn. With a least of 0, it does not start the line.
 func (s *postgresShard) place(ctx context.Context, l Line, has Progression, least int64) error {
 	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
 		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
 		ON CONFLICT (sequence) DO NOTHING`
-	started := " SET started = greatest(started, first) WHERE started IS NOT NULL AND sequence = " // what it drew in its former progression lies below
+	started := " SET started = greatest(started, first) WHERE started IS NOT NULL AND sequence = " // numbers of its former progression are below first
 	if least > 0 {
 		started = fmt.Sprintf(" SET started = %d WHERE sequence = ", least)
 	}
 	if s.dry != nil {
 		return s.showPlace(ctx, l, has, least, note, started)
 	}
-	// One statement, so one transaction and one round trip. The first ALTER keeps
-	// nextval waiting until its end, so that the position below it is the last one.
+	// One statement is one transaction and one round trip. The first ALTER blocks
+	// nextval until the end, so that last_value does not change.
 	place := fmt.Sprintf(`DO $nextid$
 		DECLARE first numeric;
 		BEGIN
@@ -183,7 +183,7 @@ func (s *postgresShard) place(ctx context.Context, l Line, has Progression, leas
 	for deadline := time.Now().Add(s.wait); ; {
 		err := s.exec(ctx, place)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == pgUsedUp {
-			first, _ := strconv.ParseInt(e.Message, 10, 64) // the greatest where it is greater
+			first, _ := strconv.ParseInt(e.Message, 10, 64) // MaxInt64 if out of range
 			return usedUp(l, first)
 		}
 		if !appdb.PostgresSays(err, pgLockNotAvailable) || time.Now().After(deadline) {
@@ -192,7 +192,8 @@ func (s *postgresShard) place(ctx context.Context, l Line, has Progression, leas
 	}
 }
 
-// showPlace writes what place would do, from where the sequence stands now.
+// showPlace writes the statements of place for a dry run, with the sequence's
+// present position.
 func (s *postgresShard) showPlace(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
 	first, ok := has.first(max(l.free, least))
 	if !ok || first > l.Most {
@@ -210,7 +211,8 @@ func (s *postgresShard) showPlace(ctx context.Context, l Line, has Progression, 
 	return nil
 }
 
-// restore implements database. Sequences stay where they are; some may be gone.
+// restore implements database. It does not move sequences, and skips those that were
+// dropped.
 func (s *postgresShard) restore(ctx context.Context) error {
 	var noted bool
 	err := s.conn.QueryRowContext(ctx, "SELECT to_regclass('nextid_shard_lines') IS NOT NULL").Scan(&noted)
@@ -230,5 +232,5 @@ func (s *postgresShard) restore(ctx context.Context) error {
 	return s.remove(ctx)
 }
 
-// settings implements database: in PostgreSQL they last.
+// settings implements database. In PostgreSQL the settings outlast a restart.
 func (s *postgresShard) settings(context.Context, io.Writer, string, Progression) error { return nil }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"regexp"
 
 	"github.com/jackc/pgx/v5"
@@ -12,13 +11,12 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// ownTables are those with ids that nextid migrate makes in a database of
-// others: where goose notes what it has applied for shards, and for a store.
+// ownTables lists goose's tables for shards and for a store, which are not lines.
 const ownTables = "('" + versionTable + "', 'nextid_schema_version')"
 
-// lines finds the sequences of the schema, with the columns that draw from
-// them: as serial and identity columns, and as DEFAULT nextval('…'). Those
-// without a column are Hibernate's.
+// lines reads the sequences of the current schema, with the columns that draw from
+// them: serial and identity columns, and columns with DEFAULT nextval('…').
+// Hibernate's sequences are matched by name.
 func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error {
 	note := "SELECT NULL::text AS sequence, NULL::bigint AS started"
 	if noted {
@@ -105,7 +103,7 @@ func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error 
 	return s.positions(ctx, st)
 }
 
-// pgName writes a name as psql shows it.
+// pgName returns a name as psql shows it, quoted if needed.
 func pgName(name string) string {
 	if plain.MatchString(name) {
 		return name
@@ -115,7 +113,8 @@ func pgName(name string) string {
 
 var plain = regexp.MustCompile(`^[a-z_][a-z0-9_$]*$`)
 
-// positions reads where the sequences and their columns are.
+// positions reads the positions of the sequences and the greatest ids of their
+// columns.
 func (s *postgresShard) positions(ctx context.Context, st *State) error {
 	var selects []string
 	replicated := 0
@@ -150,18 +149,10 @@ func (s *postgresShard) positions(ctx context.Context, st *State) error {
 		l.Draws = through(last, l.Draws.Increment)
 		l.free = last
 		if called {
-			l.free = beyond(last, 1)
+			l.free = appdb.Plus(last, 1)
 		}
-		l.next() // of the sequence, which does not know what is in the table
-		l.free, l.empty = max(l.free, beyond(row, 1)), row < 1
+		l.next() // from the sequence alone: it draws without regard to the table
+		l.free, l.empty = max(l.free, appdb.Plus(row, 1)), row < 1
 		return nil
 	})
-}
-
-// beyond is n+by, or the greatest bigint.
-func beyond(n, by int64) int64 {
-	if n > math.MaxInt64-by {
-		return math.MaxInt64
-	}
-	return n + by
 }

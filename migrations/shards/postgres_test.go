@@ -13,8 +13,8 @@ import (
 	"nextid/migrations/shards"
 )
 
-// TestPostgreSQL runs on databases of one server: a sequence knows nothing of
-// other databases.
+// TestPostgreSQL runs on databases of one server, because sequences of different
+// databases are independent.
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for _, table := range []struct{ name, sql string }{
@@ -44,7 +44,7 @@ func TestPostgreSQL(t *testing.T) {
 		test func(t *testing.T, f *fleet)
 	}{
 		{"three shards", testThreeShards},
-		{"reshard with room", testReshardWithRoom},
+		{"reshard with spare numbers", testReshardWithSpareNumbers},
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
 		{"refusals", testPostgresRefusals},
@@ -69,7 +69,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"status looks at all", testPostgresLooks},
 		{"blind spots", testPostgresBlindSpots},
 		{"the page's commands", testPage},
-		{"up mends what it can", testPostgresMends},
+		{"up repairs what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
 		{"noted, not set", testNoted},
 		{"interrupted", func(t *testing.T, _ *fleet) {
@@ -164,8 +164,8 @@ func testPostgresExistingRows(t *testing.T, f *fleet) {
 	f.sound(3)
 }
 
-// testCachedNumbers: a session holds numbers of the old progression while the
-// other half of it goes to a new shard.
+// testCachedNumbers: a session has cached numbers of the old progression while half
+// of it moves to a new shard.
 func testCachedNumbers(t *testing.T, f *fleet) {
 	f.everywhere("ALTER SEQUENCE orders_id_seq CACHE 100")
 	f.up(3)
@@ -185,7 +185,7 @@ func testCachedNumbers(t *testing.T, f *fleet) {
 	for i := range 4 {
 		f.ids(i, 150)
 	}
-	draw(90) // what it still has
+	draw(90) // the cached numbers
 	draw(150)
 	for i := range 4 {
 		f.ids(i, 150)
@@ -250,13 +250,13 @@ func testPostgresRefusals(t *testing.T, f *fleet) {
 	f.exec(2, "ALTER SEQUENCE items_id_seq CYCLE")
 	fails(t, up(f.dsns...), "has CYCLE")
 	f.everywhere("DROP TABLE items")
-	f.down(4) // what could be mended was
+	f.down(4) // the other shards were repaired
 
 	f.up(3)
 	if !strings.Contains(f.out.String(), "items.id has no unique key") {
 		t.Errorf("no word about it:\n%s", &f.out)
 	}
-	// nextval waits for nobody who waits for a lock longer than 5 seconds.
+	// A statement that waits for a lock blocks nextval for at most 5 seconds.
 	tx, err := f.dbs[0].BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Progression is the numbers Offset, Offset+Increment, Offset+2·Increment, …
-// with 1 ≤ Offset ≤ Increment: what AUTO_INCREMENT draws under
-// auto_increment_offset and auto_increment_increment, and what a sequence
-// draws that starts at Offset and is incremented by Increment.
+// Progression is the set of numbers Offset, Offset+Increment, Offset+2·Increment, …
+// with 1 ≤ Offset ≤ Increment. AUTO_INCREMENT draws it with auto_increment_offset
+// and auto_increment_increment. A sequence draws it with START WITH Offset and
+// INCREMENT BY Increment.
 type Progression struct{ Offset, Increment int64 }
 
 // every is the progression of a server without settings.
@@ -20,21 +20,21 @@ func (p Progression) String() string {
 	return fmt.Sprintf("%d, %d, %d, …", p.Offset, p.Offset+p.Increment, p.Offset+2*p.Increment)
 }
 
-// through is the progression with an increment that a number is in.
+// through returns the progression with an increment that contains n.
 func through(n, increment int64) Progression {
 	return Progression{(n-1)%increment + 1, increment}
 }
 
-// has reports whether a number from 1 on is in the progression.
+// has reports whether n is in the progression.
 func (p Progression) has(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
 
-// covers reports whether all numbers of q are also p's.
+// covers reports whether all numbers of q are in p.
 func (p Progression) covers(q Progression) bool {
 	return p.Increment > 0 && p.has(q.Offset) && q.Increment%p.Increment == 0
 }
 
-// first returns the least number that is at least n, and whether a bigint
-// holds it.
+// first returns the least number of p that is at least n, and whether it fits an
+// int64.
 func (p Progression) first(n int64) (int64, bool) {
 	if n <= p.Offset {
 		return p.Offset, true
@@ -43,10 +43,9 @@ func (p Progression) first(n int64) (int64, bool) {
 	return n + missing, n <= math.MaxInt64-missing
 }
 
-// meet returns the least number of at least n that both progressions have, and
-// whether there is one that a bigint holds. There is none at all when the
-// offsets differ modulo the greatest common divisor of the increments (the
-// Chinese remainder theorem).
+// meet returns the least number from n on that is in both progressions, and whether
+// one exists that fits an int64. None exists if the offsets differ modulo the
+// greatest common divisor of the increments (Chinese remainder theorem).
 func (p Progression) meet(q Progression, n int64) (int64, bool) {
 	if !p.together(q) {
 		return 0, false
@@ -58,24 +57,24 @@ func (p Progression) meet(q Progression, n int64) (int64, bool) {
 	// k steps of p from v lead to a number of q: k·a ≡ d modulo m.
 	g := gcd(p.Increment, q.Increment)
 	a, m := p.Increment/g, q.Increment/g
-	d := (q.Offset - v) / g // without a rest, since the offsets are equal modulo g
+	d := (q.Offset - v) / g // exact: the offsets are equal modulo g
 	k := new(big.Int).ModInverse(big.NewInt(a), big.NewInt(m))
 	k.Mod(k.Mul(k, big.NewInt(d)), big.NewInt(m))
 	k.Add(k.Mul(k, big.NewInt(p.Increment)), big.NewInt(v))
 	return k.Int64(), k.IsInt64()
 }
 
-// together reports whether some number is in both.
+// together reports whether the progressions have a number in common.
 func (p Progression) together(q Progression) bool {
 	return (p.Offset-q.Offset)%gcd(p.Increment, q.Increment) == 0
 }
 
-// halves are two progressions that together are p.
+// halves splits p into two disjoint progressions.
 func (p Progression) halves() (stay, give Progression) {
 	return Progression{p.Offset, 2 * p.Increment}, Progression{p.Offset + p.Increment, 2 * p.Increment}
 }
 
-// widest is the place of the progression that has the most numbers.
+// widest returns the index of the progression with the smallest increment.
 func widest(all []Progression) int {
 	least := 0
 	for i, p := range all {
@@ -86,6 +85,7 @@ func widest(all []Progression) int {
 	return least
 }
 
+// gcd returns the greatest common divisor.
 func gcd(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -93,8 +93,8 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// spare is a progression that is apart from all of these, with one of their
-// increments, and whether there is one.
+// spare returns a progression that is disjoint from all taken ones and has one of
+// their increments, and whether there is one.
 func spare(taken []Progression) (Progression, bool) {
 	for _, like := range taken {
 		for offset := int64(1); offset <= min(like.Increment, maxIncrementMySQL); offset++ {
@@ -111,9 +111,8 @@ func apartFromAll(p Progression, others []Progression) bool {
 	return !slices.ContainsFunc(others, p.together)
 }
 
-// Bounds of an increment: what auto_increment_increment and
-// auto_increment_offset take, and what leaves 2^31 numbers of a bigint.
+// The greatest increments.
 const (
-	maxIncrementMySQL    = 65535
-	maxIncrementPostgres = 1 << 32
+	maxIncrementMySQL    = 65535   // limit of auto_increment_increment and auto_increment_offset
+	maxIncrementPostgres = 1 << 32 // leaves 2^31 numbers of a bigint
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Reshard adds a database to the set of shards dsns, while these are in use.
-// The package comment tells how. It refuses, before it changes anything, when
-// it cannot keep ids apart.
+// Reshard adds a database to the set of shards dsns, while these are in use. See the
+// package comment for the steps. If it cannot keep ids apart, it returns an error
+// before it changes anything.
 func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
 	s, err := openSet(ctx, append(append([]string(nil), dsns...), add), o)
 	if err != nil {
@@ -18,9 +18,10 @@ func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
 	return errors.Join(s.reshard(ctx), s.close())
 }
 
-// stillItsOwn explains that sessions which draw as before do no harm.
+// stillItsOwn is a hint: sessions with the old settings cannot cause a collision.
 const stillItsOwn = "Nothing collides: the numbers are still this shard's own. "
 
+// reshard runs Reshard. The last shard of s is the new one.
 func (s *set) reshard(ctx context.Context) error {
 	if err := s.lock(ctx); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (s *set) reshard(ctx context.Context) error {
 	if complaints, err := s.fit(add); err != nil || len(complaints) > 0 {
 		return errors.Join(err, unfit(complaints))
 	}
-	// What an earlier run began to take from a shard is taken first.
+	// An earlier run may have stopped before the sessions of a donor had ended.
 	for _, one := range old {
 		if one.state.Member.Draining {
 			if err := s.drain(ctx, one, stillItsOwn); err != nil {
@@ -62,7 +63,7 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.drain(ctx, add, "The other shards are as they were. "); err != nil {
 		return hints.At(add.name, err)
 	}
-	if err := s.read(ctx); err != nil { // after the last number that the donor drew for both
+	if err := s.read(ctx); err != nil { // the donor draws no more numbers of the new shard
 		return err
 	}
 	if full, err := s.startLines(ctx, add, m.Has, true); err != nil || len(full) > 0 {
@@ -77,7 +78,7 @@ func (s *set) reshard(ctx context.Context) error {
 	}
 	add.state.Member = &m
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
-	// A run before this one may have changed others.
+	// An earlier run may have changed other shards.
 	for _, one := range s.shards {
 		if err := s.advise(ctx, one, one.state.Member.Has); err != nil {
 			return err
@@ -86,9 +87,9 @@ func (s *set) reshard(ctx context.Context) error {
 	return nil
 }
 
-// resume sets what a run that was killed has noted of a shard and not set yet.
-// Until then the shard draws more than its own numbers, and no other shard has those:
-// the note comes before the change, and the new shard after it.
+// resume applies the notes of a run that was killed before it had applied them. Such
+// a shard still draws more than the numbers in its note. No other shard draws these:
+// the note is written before the change, and the new shard starts after it.
 func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 	others := old
 	if add.state.Member != nil {
@@ -113,6 +114,7 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 	return nil
 }
 
+// unfit returns one error for the complaints about the new shard.
 func unfit(complaints []string) error {
 	if len(complaints) == 0 {
 		return nil
@@ -120,7 +122,8 @@ func unfit(complaints []string) error {
 	return &Error{What: strings.Join(complaints, "; "), Hint: "Create missing tables on the new shard."}
 }
 
-// whole sees that the old shards are the whole set, and draw what they should.
+// whole returns an error unless the old shards are the complete set, and have the
+// settings of their notes.
 func (s *set) whole(old []*shard, add *shard) error {
 	var name string
 	seen := map[int]bool{}
@@ -136,7 +139,7 @@ func (s *set) whole(old []*shard, add *shard) error {
 		case !one.state.asNoted():
 			return hints.At(one.name, &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
-				Hint: "A restart can have taken the settings back. Look with status, then run nextid migrate shards up again.",
+				Hint: "A restart can have reset the settings. Run status, then nextid migrate shards up again.",
 			})
 		}
 		name = m.Set
@@ -151,21 +154,21 @@ func (s *set) whole(old []*shard, add *shard) error {
 		if of := one.state.Member.Of; of != len(old) && (m == nil || of != m.Of) {
 			return hints.At(one.name, &Error{
 				What: fmt.Sprintf("is one of %d shards, and %d are given", of, len(old)),
-				Hint: "Give all shards with --dsn: what the others have drawn must be known.",
+				Hint: "Give all shards with --dsn: the numbers that they have drawn must be known.",
 			})
 		}
 	}
 	if collisions := collisions(old); len(collisions) > 0 {
-		return &Error{What: collisions[0], Hint: "Mend that first: nextid migrate shards up sets the settings again."}
+		return &Error{What: collisions[0], Hint: "Run nextid migrate shards up first: it restores the settings."}
 	}
 	return nil
 }
 
-// grow finds the numbers of the new shard, and takes them from another one if
-// they are not spare.
+// grow returns the note of the new shard. If no progression is spare, it takes half
+// of the numbers of another shard.
 func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error) {
 	m := Member{Set: old[0].state.Member.Set, Number: len(old) + 1, Of: len(old) + 1}
-	if had := add.state.Member; had != nil { // of an interrupted run
+	if had := add.state.Member; had != nil { // from an interrupted run
 		m.Has = had.Has
 		return m, nil
 	}
@@ -197,7 +200,7 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	return m, nil
 }
 
-// headroom sees that the columns of a shard hold what it will draw next.
+// headroom returns an error if a column of a shard does not hold its next id.
 func (s *set) headroom(one *shard, has Progression) error {
 	for _, l := range one.state.Lines {
 		if l.trouble != "" {

@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// Rows says whether Status looks at the rows that are there.
+// Rows says which rows Status reads.
 type Rows int
 
 // The values of Rows.
 const (
-	RowsForAWhile Rows = iota // as far as it comes in a few seconds, the newest first
+	RowsForAWhile Rows = iota // the greatest ids of each line, for rowsTime
 	RowsAll
 	RowsNone
 )
 
-// rowsTime bounds the look at the rows of one line with RowsForAWhile.
+// rowsTime bounds how long RowsForAWhile reads the rows of one line.
 const rowsTime = 5 * time.Second
 
-// idRows are the ids of a line's rows on one shard, the greatest first.
+// idRows iterates over the ids of a line on one shard, the greatest first.
 type idRows struct {
 	conn *sql.Conn
 	rows *sql.Rows
 
-	id int64 // 0: there are no more
+	id int64 // the present id, 0 after the last
 }
 
-// ids implements database. It has a connection of its own, since a look that
-// takes too long ends with that.
+// ids implements database. It uses a connection of its own: a query that takes too
+// long is cancelled, which closes its connection.
 func (c *connection) ids(ctx context.Context, l Line) (*idRows, error) {
 	conn, err := c.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.QueryContext(ctx, fmt.Sprintf( //nolint:rowserrcheck // advance looks at it
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf( //nolint:rowserrcheck // advance checks it
 		"SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN 1 AND 9223372036854775807 ORDER BY %[1]s DESC", l.column, l.table))
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -47,6 +47,7 @@ func (c *connection) ids(ctx context.Context, l Line) (*idRows, error) {
 	return r, r.advance()
 }
 
+// advance sets id to the next id.
 func (r *idRows) advance() error {
 	r.id = 0
 	if !r.rows.Next() {
@@ -57,20 +58,20 @@ func (r *idRows) advance() error {
 
 func (r *idRows) close() { _ = errors.Join(r.rows.Close(), r.conn.Close()) }
 
-// seen holds what the rows of one line have shown.
+// seen collects the findings about the rows of one line.
 type seen struct {
 	name  string
-	lines []*Line // of the shards, in their order; nil where one has none
+	lines []*Line // by shard; nil if the shard does not have the line
 
-	twice, newestTwice int64
-	holders            string
-	stray, newestStray []int64 // by shard: rows since up that are another shard's numbers
-	older              []int64 // by shard: those from before
-	drawn              []string
-	to                 int64 // no row below it was looked at
+	twice, newestTwice int64    // number of ids on several shards, and the greatest
+	holders            string   // the shards that have newestTwice
+	stray, newestStray []int64  // by shard: ids since up outside of its progression, and the greatest
+	older              []int64  // by shard: such ids from before up
+	drawn              []string // problems: ids that a shard will draw and another one has
+	to                 int64    // ids below it were not read
 }
 
-// rows looks at the rows of all lines.
+// rows checks the rows of all lines.
 func (s *set) rows(ctx context.Context, r *Report) error {
 	if s.Rows == RowsNone {
 		return nil
@@ -91,6 +92,7 @@ func (s *set) rows(ctx context.Context, r *Report) error {
 	return nil
 }
 
+// rowsOf checks the rows of one line.
 func (s *set) rowsOf(ctx context.Context, name string, r *Report) error {
 	n := len(s.shards)
 	found := &seen{name: name, lines: make([]*Line, n), stray: make([]int64, n), newestStray: make([]int64, n), older: make([]int64, n)}
@@ -118,8 +120,8 @@ func (s *set) rowsOf(ctx context.Context, name string, r *Report) error {
 	return ctx.Err()
 }
 
-// merge reads the rows of all shards at the same time, so that equal ids come
-// together.
+// merge reads the rows of all shards in the descending order of their ids, so that
+// equal ids are adjacent.
 func (s *set) merge(ctx context.Context, f *seen) error {
 	heads := make([]*idRows, len(s.shards))
 	defer func() {
@@ -154,10 +156,10 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 			if h == nil || h.id != id {
 				continue
 			}
-			if l := f.lines[i]; !l.replicated || l.Draws.has(id) { // else another shard has drawn it
+			if l := f.lines[i]; !l.replicated || l.Draws.has(id) { // else the row was replicated from another shard
 				holders = append(holders, s.shards[i].name)
 			}
-			for h.id == id { // more than once in a column without a unique key
+			for h.id == id { // repeated in a column without a unique key
 				f.row(s.shards, i, id)
 				if err := h.advance(); err != nil {
 					return hints.At(s.shards[i].name, err)
@@ -172,7 +174,8 @@ func (s *set) merge(ctx context.Context, f *seen) error {
 	}
 }
 
-// row looks at one row: whose number is it?
+// row checks whether an id of shard i is in the shard's progression, and whether
+// another shard will draw it.
 func (f *seen) row(shards []*shard, i int, id int64) {
 	l := f.lines[i]
 	if l.Draws.has(id) || l.replicated {
@@ -194,7 +197,7 @@ func (f *seen) row(shards []*shard, i int, id int64) {
 	}
 }
 
-// report turns what was seen into problems and notes.
+// report adds the findings to the problems and notes.
 func (f *seen) report(shards []*shard, r *Report) {
 	if f.twice > 0 {
 		r.Problems = append(r.Problems, fmt.Sprintf("%d ids of %s exist twice, such as %d on %s", f.twice, f.name, f.newestTwice, f.holders))

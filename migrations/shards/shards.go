@@ -17,41 +17,41 @@ import (
 
 // Options are the options of the commands.
 type Options struct {
-	Increment int64         // of all shards in Up; 0: as many as there are shards
-	Wait      time.Duration // for sessions that are older than a change, and for locks
-	Kill      bool          // end the sessions that are left then
-	Exclude   []string      // schemas, tables, columns or sequences that are left alone
-	Rows      Rows          // whether Status looks at rows
-	Out       io.Writer     // what is done, a line each
-	// Progress shows how far a command is, in a line that replaces the one before.
-	// "" removes it. nil: there is no terminal.
+	Increment int64         // of all shards in Up; 0: the number of shards
+	Wait      time.Duration // bounds the wait for older sessions, and for locks
+	Kill      bool          // kill the sessions that are left after Wait
+	Exclude   []string      // schemas, tables, columns or sequences to ignore
+	Rows      Rows          // which rows Status reads
+	Out       io.Writer     // gets a line for each change
+	// Progress shows the progress of a command in a line that replaces the previous
+	// one; "" removes the line. It is nil without a terminal.
 	Progress func(line string)
 
-	dry io.Writer
+	dry io.Writer // see Dry; nil: run the statements
 }
 
-// Dry returns options under which nothing is changed: what would be run is
-// written to w.
+// Dry returns options with which a command writes its statements to w, and changes
+// nothing.
 func (o Options) Dry(w io.Writer) Options {
 	o.dry, o.Out = w, w
 	return o
 }
 
-// shard is one database of a set while a command is at work on it.
+// shard is one database of a set.
 type shard struct {
 	database
-	name    string
-	state   State
-	planned *Member // what a dry run would have noted
+	name    string  // URL without user and password, for messages
+	state   State   // as of the last read
+	planned *Member // note that a dry run would have written
 }
 
-// set is the shards that a command was given.
+// set holds the options and shards of a command.
 type set struct {
 	Options
 	shards []*shard
 }
 
-// openSet connects to all shards.
+// openSet connects to all shards. It returns the first error.
 func openSet(ctx context.Context, dsns []string, o Options) (*set, error) {
 	s, failures := openReachable(ctx, dsns, o)
 	if len(failures) > 0 {
@@ -60,7 +60,8 @@ func openSet(ctx context.Context, dsns []string, o Options) (*set, error) {
 	return s, nil
 }
 
-// openReachable connects to the shards that can be reached.
+// openReachable connects to the reachable shards, and returns the errors of the
+// others.
 func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failures []error) {
 	s = &set{Options: o}
 	for _, dsn := range dsns {
@@ -74,7 +75,7 @@ func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failu
 	return s, failures
 }
 
-// lock keeps others away from all shards, and reads what these are.
+// lock locks all shards against other runs, and reads their states.
 func (s *set) lock(ctx context.Context) error {
 	for _, one := range s.shards {
 		if err := one.lock(ctx); err != nil {
@@ -93,7 +94,7 @@ func (s *set) close() error {
 	return all
 }
 
-// read asks all shards for their state.
+// read reads the states of all shards.
 func (s *set) read(ctx context.Context) error {
 	for _, one := range s.shards {
 		var err error
@@ -107,7 +108,8 @@ func (s *set) read(ctx context.Context) error {
 	return s.exclude()
 }
 
-// exclude leaves out what the flag names. A name that nothing has is an error.
+// exclude removes the lines that s.Exclude names. A name that matches no line is an
+// error.
 func (s *set) exclude() error {
 	found := map[string]bool{}
 	out := func(path []string) bool {
@@ -134,10 +136,12 @@ func (s *set) exclude() error {
 	return nil
 }
 
+// say writes a line about one shard.
 func (s *set) say(one *shard, format string, args ...any) {
 	s.warn(one.name+": "+format, args...)
 }
 
+// warn writes a line, in a dry run as an SQL comment.
 func (s *set) warn(format string, args ...any) {
 	prefix := ""
 	if s.dry != nil {
@@ -147,21 +151,23 @@ func (s *set) warn(format string, args ...any) {
 	fmt.Fprintf(s.Out, prefix+format+"\n", args...)
 }
 
+// progress shows a line on the terminal, if there is one.
 func (s *set) progress(format string, args ...any) {
 	if s.Progress != nil {
 		s.Progress(fmt.Sprintf(format, args...))
 	}
 }
 
-// Up makes databases a set of shards, number i of N with the progression i,
-// i+N, …. A second Up with the same databases sets again what was lost, and
-// takes in tables that are new. What is wrong with one shard or column does
-// not keep the others from being mended; it is the error in the end.
+// Up makes databases a set of shards: number i of N has the progression i, i+N, …. A
+// second Up with the same databases restores lost settings, and adds new tables. A
+// problem with one shard or column does not stop the repair of others. It is
+// returned at the end.
 func Up(ctx context.Context, dsns []string, o Options) error {
 	s, unreachable := openReachable(ctx, dsns, o)
 	return errors.Join(s.up(ctx, unreachable), s.close())
 }
 
+// up runs Up. It repairs shards with a note first, even if others are unreachable.
 func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err := s.lock(ctx); err != nil {
 		return errors.Join(append(unreachable, err)...)
@@ -169,7 +175,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	mended, err := s.mend(ctx)
 	if err = errors.Join(append(unreachable, err)...); err != nil {
 		if mended > 0 {
-			s.warn("the settings of %d shards were set again, and their counters not yet raised: run up again when this is mended", mended)
+			s.warn("the settings of %d shards were restored, but their counters not yet raised: run up again after this error is corrected", mended)
 		}
 		return err
 	}
@@ -192,7 +198,8 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err != nil {
 		return err
 	}
-	// What was drawn while the settings were others may be anywhere.
+	// Ids that were drawn with other settings may be in any progression. So all
+	// lines start again, above all drawn numbers.
 	again := mended > 0
 	for i, one := range s.shards {
 		if one.state.Member == nil || !one.state.asNoted() || one.state.Member.Draining {
@@ -225,7 +232,8 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	return complaint(complaints)
 }
 
-// mend sets again what shards have noted: that is apart whatever else is wrong.
+// mend restores the settings in the notes of shards. These progressions are
+// disjoint, whatever else is wrong. It returns the number of repaired shards.
 func (s *set) mend(ctx context.Context) (mended int, err error) {
 	for _, one := range s.shards {
 		st := one.state
@@ -245,18 +253,18 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 	return mended, errors.Join(err, s.read(ctx))
 }
 
-// complaint joins what is wrong with single columns to one error.
+// complaint returns one error for the problems of columns.
 func complaint(all []string) error {
 	if len(all) == 0 {
 		return nil
 	}
 	return &Error{
 		What: strings.Join(all, "; "),
-		Hint: "Everything else is done. Mend that and run up again, or leave the column out with --exclude.",
+		Hint: "Everything else is done. Correct that and run up again, or leave the column out with --exclude.",
 	}
 }
 
-// advise tells what makes the settings last.
+// advise writes what the operator must do so that the settings outlast a restart.
 func (s *set) advise(ctx context.Context, one *shard, has Progression) error {
 	if s.dry != nil {
 		return nil
@@ -264,7 +272,8 @@ func (s *set) advise(ctx context.Context, one *shard, has Progression) error {
 	return one.settings(ctx, s.Out, one.name, has)
 }
 
-// members says which shard is which.
+// members returns the note of each shard: the present one, or for new shards the
+// next free number.
 func (s *set) members() ([]Member, error) {
 	n := len(s.shards)
 	increment := max(s.Increment, int64(n))
@@ -292,7 +301,7 @@ func (s *set) members() ([]Member, error) {
 	}
 	if name == "" {
 		random := make([]byte, 16)
-		_, _ = rand.Read(random) // never fails
+		_, _ = rand.Read(random) // never returns an error
 		name = hex.EncodeToString(random)
 	}
 	var members []Member
@@ -315,8 +324,8 @@ func tooGreat(one *shard, increment int64) error {
 	return &Error{What: fmt.Sprintf("%s: an increment of %d is more than %d, the most it takes", one.name, increment, one.most())}
 }
 
-// apartOrError sees that no two members have a number in common. An increment
-// other than the first time could lead to that.
+// apartOrError returns an error if two members have a number in common. That happens
+// with another increment than in the first Up.
 func apartOrError(shards []*shard, members []Member) error {
 	for i, m := range members {
 		for j := range i {
@@ -331,7 +340,8 @@ func apartOrError(shards []*shard, members []Member) error {
 	return nil
 }
 
-// able sees that all servers can be shards, and their sessions be seen.
+// able returns an error if a server cannot be a shard, or if the account cannot see
+// the sessions of others.
 func (s *set) able(ctx context.Context) error {
 	for _, one := range s.shards {
 		if one.state.Member == nil {
@@ -353,8 +363,8 @@ func (s *set) able(ctx context.Context) error {
 	return nil
 }
 
-// fit sees that all shards have the same lines, and that each can be one.
-// What is wrong with a line is a complaint.
+// fit checks that all given shards have the same lines, and that each line can be
+// one of a shard. complaints describes the lines for which this is not so.
 func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 	noted, names := map[string]bool{}, map[string]bool{}
 	for _, one := range s.shards {
@@ -367,7 +377,7 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 			switch {
 			case l.trouble != "":
 				complaints = append(complaints, one.name+": "+l.Name+" "+l.trouble)
-			case l.sequence != "" && l.Draws.Increment > 1 && !noted[l.Name]: // else it comes from a shard's dump
+			case l.sequence != "" && l.Draws.Increment > 1 && !noted[l.Name]: // if noted, it was restored from a shard's dump
 				complaints = append(complaints, fmt.Sprintf("%s: the sequence of %s counts in steps of %d (nextid migrate feed keeps them)", one.name, l.Name, l.Draws.Increment))
 			default:
 				names[l.Name] = true
@@ -392,7 +402,7 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 	return complaints, nil
 }
 
-// give notes what a shard has, and applies it.
+// give writes the note of a shard, and then the settings.
 func (s *set) give(ctx context.Context, one *shard, m Member) error {
 	if err := one.join(ctx, m); err != nil {
 		return err
@@ -405,24 +415,24 @@ func (s *set) give(ctx context.Context, one *shard, m Member) error {
 	return one.assign(ctx, one.state.Lines, m.Has)
 }
 
-// drain waits for the sessions that may still draw what the shard had before.
-// meanwhile tells what that means.
+// drain waits until no session is left that may still draw from the former
+// progression. meanwhile is the part of the hint about collisions until then.
 func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 	const pause, rollback = 200 * time.Millisecond, time.Minute
-	deadline, said, killed := time.Now().Add(s.Wait), -1, false
+	deadline, reported, killed := time.Now().Add(s.Wait), -1, false
 	for {
 		left, err := one.older(ctx)
 		if err != nil || len(left) == 0 {
 			return err
 		}
-		if len(left) != said {
-			said = len(left)
-			s.say(one, "waiting for older sessions to end: %d (%s)", said, whoAre(left))
+		if len(left) != reported {
+			reported = len(left)
+			s.say(one, "waiting for older sessions to end: %d (%s)", reported, describe(left))
 		}
 		if time.Now().After(deadline) {
 			if !s.Kill || killed {
 				return &Error{
-					What: fmt.Sprintf("sessions are older than the change, and may still draw ids in the old progression: %d (%s)", len(left), whoAre(left)),
+					What: fmt.Sprintf("sessions are older than the change, and may still draw ids in the old progression: %d (%s)", len(left), describe(left)),
 					Hint: meanwhile + "Restart these clients or their pools and run the command again, or add --kill.",
 				}
 			}
@@ -431,7 +441,7 @@ func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 					return err
 				}
 			}
-			// A killed session is gone when what it did is rolled back.
+			// A killed session ends after the rollback of its transaction.
 			killed, deadline = true, time.Now().Add(max(s.Wait, rollback))
 		}
 		select {
@@ -442,20 +452,22 @@ func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 	}
 }
 
-func whoAre(sessions []session) string {
+// describe lists the first three sessions.
+func describe(sessions []session) string {
 	const shown = 3
-	var who []string
+	var all []string
 	for _, one := range sessions[:min(shown, len(sessions))] {
-		who = append(who, fmt.Sprintf("%d %s", one.id, one.who))
+		all = append(all, fmt.Sprintf("%d %s", one.id, one.account))
 	}
 	if more := len(sessions) - shown; more > 0 {
-		who = append(who, fmt.Sprintf("and %d more", more))
+		all = append(all, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(who, ", ")
+	return strings.Join(all, ", ")
 }
 
-// startLines moves the lines of a shard above what all shards have drawn.
-// full names those whose type has no numbers left.
+// startLines moves the lines of a shard above all numbers that any shard has drawn:
+// those that are not started, with again all. full describes the lines whose type
+// has no numbers left.
 func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
 	return full, one.together(ctx, func() error {
 		for i, l := range one.state.Lines {
@@ -475,7 +487,7 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 	})
 }
 
-// drawn is the least number of a line that no shard has drawn.
+// drawn returns the least number of a line above all that any shard has drawn.
 func (s *set) drawn(name string) int64 {
 	least := int64(1)
 	for _, one := range s.shards {
@@ -488,9 +500,10 @@ func (s *set) drawn(name string) int64 {
 	return least
 }
 
-// errUsedUp is the cause of the error below.
+// errUsedUp is the cause of usedUp's errors.
 var errUsedUp = errors.New("the column's type ends")
 
+// usedUp returns the error of a line whose type does not hold its next id.
 func usedUp(l Line, next int64) error {
 	return &Error{
 		What: fmt.Sprintf("column %s ends at %d, and its next id would be %d", l.Name, l.Most, next),
@@ -499,8 +512,8 @@ func usedUp(l Line, next int64) error {
 	}
 }
 
-// Down brings the settings back that the databases had before Up. Tables of
-// the application stay, and so do counters and the positions of sequences.
+// Down restores the settings that the databases had before Up. It does not change
+// tables, counters and positions of sequences.
 func Down(ctx context.Context, dsns []string, o Options) error {
 	s, err := openSet(ctx, dsns, o)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 type Report struct {
 	Names    []string // of the shards
 	States   []State
-	Problems []string // why ids can collide or end, a line each
-	Missed   []string // what was not looked at, a line each
+	Problems []string // a line each: why ids can collide, or run out
+	Missed   []string // a line each: what was not checked
 }
 
-// Status asks databases for their settings, counters and rows, whether Up has
-// made them shards or somebody by hand.
+// Status reads settings, counters and rows of databases. It also works for shards
+// that were not made by Up. It changes nothing.
 func Status(ctx context.Context, dsns []string, o Options) (Report, error) {
 	s, err := openSet(ctx, dsns, o)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *set) report(ctx context.Context) (r Report, err error) {
 	return r, err
 }
 
-// problems are those of single shards.
+// problems returns the problems of single shards.
 func problems(shards []*shard) []string {
 	var all []string
 	add := func(one *shard, format string, args ...any) {
@@ -84,7 +84,8 @@ func problems(shards []*shard) []string {
 	return all
 }
 
-// uncompared are the lines that a shard has not.
+// uncompared returns a line of Report.Missed for each line that only other shards
+// have.
 func uncompared(shards []*shard) (missed []string) {
 	var names []string
 	for _, one := range shards {
@@ -104,7 +105,8 @@ func uncompared(shards []*shard) (missed []string) {
 	return missed
 }
 
-// collisions finds numbers that two shards will draw.
+// collisions returns a problem for each line of which two shards will draw a number,
+// or for their settings.
 func collisions(shards []*shard) []string {
 	var all []string
 	for i, a := range shards {
@@ -115,6 +117,7 @@ func collisions(shards []*shard) []string {
 	return all
 }
 
+// collide returns the collisions of two shards: of lines, else of settings.
 func collide(a, b *shard) []string {
 	const will = "%s and %s both draw"
 	var all []string

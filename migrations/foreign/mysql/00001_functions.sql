@@ -1,12 +1,12 @@
--- What an application's MariaDB or MySQL calls. The tables that the function
--- reads are not here: connect/tables.sql makes them with the engine that is
--- configured, at every up that finds another one.
+-- The function that an application's MariaDB or MySQL calls. connect/tables.sql
+-- makes the tables that it reads, at every up that changes the engine.
 --
--- Each statement is durable by itself here: what one that was killed has left
--- behind is in nobody's way.
+-- MySQL commits each statement of DDL by itself. After an interrupted up, a second
+-- one must succeed: hence DROP … IF EXISTS.
 
 -- +goose Up
--- One id. The table has the name as its key, so that the engines ask for this row only.
+-- next_id draws one id. The name is the key of the table, so the engines request
+-- this row only.
 DROP FUNCTION IF EXISTS nextid.next_id;
 CREATE FUNCTION nextid.next_id(generator VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin) RETURNS BIGINT
     NOT DETERMINISTIC READS SQL DATA SQL SECURITY DEFINER COMMENT 'a new id of a generator of nextid'

@@ -1,4 +1,4 @@
--- The columns that up made triggers for, so that status misses one that is gone.
+-- The columns for which up made triggers. status reports a trigger that is missing.
 
 -- +goose Up
 CREATE TABLE IF NOT EXISTS nextid.fills (

@@ -1,4 +1,4 @@
--- One id whose field for the caller's bits holds a value.
+-- next_id_for draws one id whose field for the caller's bits holds a value.
 
 -- +goose Up
 DROP FUNCTION IF EXISTS nextid.next_id_for;

@@ -1,14 +1,14 @@
--- The foreign server and the tables that are read through it. Who may
--- connect where is not here: connect/connection.sql says it at every up.
+-- The foreign server and its tables. The scripts in connect/ set the address, the
+-- login and the grants at every up.
 
 -- +goose Up
 CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA nextid;
 
 CREATE SERVER nextid FOREIGN DATA WRAPPER postgres_fdw;
 
--- Reading a row of ids draws an id, and a read that names no generator draws
--- one of every generator. So nobody but the functions of this schema reads
--- these tables, and always by name.
+-- Reading a row of ids draws an id. A read without a condition on the name draws
+-- from every generator. So only the functions of this schema read these tables,
+-- always by name.
 CREATE FOREIGN TABLE nextid.ids (name text NOT NULL, id bigint NOT NULL)
     SERVER nextid OPTIONS (schema_name 'public', table_name 'ids');
 
@@ -28,8 +28,8 @@ DROP FOREIGN TABLE nextid.id_parts, nextid.id_ranges, nextid.id_batch, nextid.id
 
 DROP SERVER nextid CASCADE; -- its user mappings
 
--- The extension leaves with the schema if up brought it, unless somebody
--- else uses it by now: then it moves out.
+-- If up made the extension, it is in the schema nextid and is dropped. If another
+-- server uses it by now, it moves to the schema public.
 -- +goose StatementBegin
 DO $$
 DECLARE

@@ -1,19 +1,19 @@
--- The functions that an application calls. They are owned by the role that
--- ran up, and those that touch the foreign tables run with its rights
--- (SECURITY DEFINER with a fixed search_path): it alone has a user mapping,
--- so that no other role can read the password or ask the server anything else.
+-- The functions that an application calls. The role that ran up owns them. Those
+-- that read the foreign tables run with its rights (SECURITY DEFINER with a fixed
+-- search_path). Only this role has a user mapping. So no other role can read the
+-- password, or send other queries to the server.
 
 -- +goose Up
 
--- next_id asks the server once for each id.
+-- next_id sends one query for each id.
 -- +goose StatementBegin
 CREATE FUNCTION nextid.next_id(name text) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER COST 10000
     SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    -- A caller's collation would keep postgres_fdw from sending the condition,
-    -- and a read without it draws an id of every generator.
+    -- With a caller's collation, postgres_fdw would not send the condition, and
+    -- a read without it draws from every generator.
     wanted CONSTANT text COLLATE "default" := next_id.name;
     id bigint;
 BEGIN
@@ -25,7 +25,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- next_ids asks the server once for every 10,000 ids.
+-- next_ids sends one query for every 10,000 ids.
 -- +goose StatementBegin
 CREATE FUNCTION nextid.next_ids(name text, n integer) RETURNS SETOF bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER COST 10000
@@ -50,24 +50,24 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Batches. next_id(name, batch) draws batch ids at once and hands them out
--- in this session. What it remembers must survive neither a rollback nor a
--- crash in a way that gives an id twice, and it has two kinds of memory:
+-- Batches. next_id(name, batch) draws batch ids with one query, and returns them
+-- one by one in this session. Neither a rollback nor a crash may make it return
+-- an id twice. The state is in two places:
 --
---   * Sequences never go back, whatever is rolled back. nextid.place_N only
---     count: each call takes a place, a number that no other call in this
---     database ever gets. CACHE makes that a matter of the session's memory.
---   * Settings (custom GUCs) belong to the session and follow its
---     transactions: a rollback restores them. They hold runs: "places lo to
---     hi-1 stand for the ids lo+shift to hi-1+shift".
+--   * Sequences never go back, not even by a rollback. The sequences
+--     nextid.place_N only count: each call takes a place, a number that no other
+--     call in this database ever gets. CACHE keeps them in the session's memory.
+--   * Settings (custom GUCs) belong to the session, and a rollback restores their
+--     old values. They hold runs: the places lo to hi-1 map to the ids lo+shift
+--     to hi-1+shift.
 --
--- A run is made with lo = the place in hand, so that all places before are
--- outside of it. A rollback brings back an older run or none, but not a used
--- place, so no id comes twice: at worst the rest of a run is lost. The same
--- holds for savepoints, for DISCARD and RESET, and even for a pooler that
--- copied the settings to another session, since places are never shared.
+-- A new run begins at the place just taken, so all earlier places are outside of
+-- it. A rollback restores an older run or none, but never a used place. So no id
+-- comes twice; at worst the rest of a run is lost. The same holds for savepoints,
+-- for DISCARD and RESET, and for a pooler that copies the settings to another
+-- session: no place is taken twice.
 --
--- Names in one session take turns on eight sequences: a place that one name
+-- The names of a session are spread over eight sequences. A place that one name
 -- takes is lost for the run of another name on the same sequence.
 CREATE SEQUENCE nextid.place_1 CACHE 65536;
 CREATE SEQUENCE nextid.place_2 CACHE 65536;
@@ -82,11 +82,11 @@ CREATE SEQUENCE nextid.place_8 CACHE 65536;
 CREATE FUNCTION nextid.next_id(name text, batch integer) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
--- Runs with the caller's rights and search_path, since a change of either
--- costs more than the whole function: every name is qualified.
+-- Runs with the caller's rights and search_path: to change either costs more than
+-- the whole function. So every name is qualified.
 DECLARE
-    -- {the installation, slot, lo, hi, shift}; the OID of a sequence of ours
-    -- tells runs from before a down and up.
+    -- {installation, slot, lo, hi, shift}. installation is the OID of place_1: it
+    -- differs for runs from before a down and up.
     run CONSTANT bigint[] := nullif(pg_catalog.current_setting(
         'nextid.run_' OPERATOR(pg_catalog.||) pg_catalog.encode(pg_catalog.convert_to(next_id.name, 'UTF8'), 'hex'), true), '');
     place bigint;
@@ -103,8 +103,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- next_run is the slow half of next_id(name, batch): place, when there is
--- one, was taken and lies outside of the run in hand.
+-- next_run is the slow path of next_id(name, batch). place is one that was taken and
+-- is outside of the present run, or NULL.
 -- +goose StatementBegin
 CREATE FUNCTION nextid.next_run(name text, batch bigint, place bigint) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER COST 10000

@@ -1,10 +1,10 @@
--- dblink_next_id asks through dblink: one round trip an id instead of three,
--- and no transaction at the server, so it survives the server's restart in
--- the middle of the application's transaction.
+-- dblink_next_id draws through dblink, with one round trip per id instead of three.
+-- It has no transaction on the server. So the server may restart during a
+-- transaction of the application.
 
 -- +goose Up
--- Who may not create extensions gets the function all the same; it works
--- when an administrator has created dblink.
+-- A role that may not create extensions gets the function, too. It works once an
+-- administrator has created dblink.
 -- +goose StatementBegin
 DO $$
 BEGIN
@@ -36,7 +36,7 @@ BEGIN
             SELECT d.id INTO STRICT id FROM dblink('_nextid', question) AS d (id bigint);
             RETURN id;
         EXCEPTION WHEN connection_exception OR admin_shutdown OR cannot_connect_now OR SQLSTATE '57P05' THEN
-            -- The server was restarted. Asking again may lose an id, never give one twice.
+            -- The server was restarted. A second query may lose an id, but never returns one twice.
             PERFORM dblink_disconnect('_nextid');
         END;
     END IF;

@@ -4,8 +4,8 @@
 CREATE FOREIGN TABLE nextid.id_fields (name text NOT NULL, field bigint NOT NULL, id bigint NOT NULL)
     SERVER nextid OPTIONS (schema_name 'public', table_name 'id_fields');
 
--- next_id_for draws one id whose field for the caller's bits holds field. A
--- batch has no such form: its ids would all hold the same value.
+-- next_id_for draws one id whose field for the caller's bits holds field. There
+-- is none for batches: all their ids would hold the same value.
 -- +goose StatementBegin
 CREATE FUNCTION nextid.next_id_for(name text, field bigint) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER COST 10000
@@ -23,8 +23,8 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- An earlier version of 00002_functions.sql made one without the field.
--- connect/parse_id.sql makes the present one at every up.
+-- An earlier version of 00002_functions.sql made parse_id without the field.
+-- connect/parse_id.sql makes the present function at every up.
 DROP FUNCTION IF EXISTS nextid.parse_id(bigint, text);
 
 -- +goose Down

@@ -1,5 +1,6 @@
--- UUIDs of version 7 inside, of version 4 outside: what public_uuid and
--- private_uuid of the server compute, without asking it.
+-- UUIDs of version 7 in the database, which appear as version 4 to the public. The
+-- functions compute the same as the server's public_uuid and private_uuid, without
+-- a query to it.
 
 -- +goose Up
 
@@ -10,9 +11,10 @@ CREATE TABLE nextid.public_keys (
     key  varchar(256) NOT NULL
 );
 
--- cipher_uuid exchanges the 122 bits beside version and variant: 60 high ones and
--- 62 low ones are the halves of a Feistel network of ten rounds. A round is the
--- first half of SHA-256 of the key, its number, and the other half in 8 bytes.
+-- cipher_uuid permutes the 122 bits that are neither version nor variant. The 60
+-- high bits and the 62 low bits are the halves of a Feistel network of ten rounds.
+-- The round function is the first 8 bytes of SHA-256 of the key, the round's number,
+-- and the other half in 8 bytes.
 -- +goose StatementBegin
 CREATE FUNCTION nextid.cipher_uuid(u uuid, name text, public boolean) RETURNS uuid
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SECURITY DEFINER COST 1000

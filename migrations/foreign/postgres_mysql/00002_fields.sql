@@ -1,5 +1,6 @@
--- The caller's bits of an id. A dump without rows brings these objects and does
--- not tell their version, so each statement bears that they are there.
+-- The caller's bits of an id. After the restore of a dump without rows, these
+-- objects may exist while the version is unknown. So each statement must succeed
+-- although its object exists.
 
 -- +goose Up
 CREATE FOREIGN TABLE IF NOT EXISTS nextid.id_fields (name text NOT NULL, field bigint NOT NULL, id bigint NOT NULL)
@@ -7,8 +8,8 @@ CREATE FOREIGN TABLE IF NOT EXISTS nextid.id_fields (name text NOT NULL, field b
 
 ALTER FOREIGN TABLE nextid.id_parts ADD COLUMN IF NOT EXISTS field bigint;
 
--- next_id_for draws one id whose field for the caller's bits holds field. A
--- batch has no such form: its ids would all hold the same value.
+-- next_id_for draws one id whose field for the caller's bits holds field. There
+-- is none for batches: all their ids would hold the same value.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION nextid.next_id_for(name text, field bigint) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER COST 10000
@@ -26,7 +27,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- postgres/connect/parse_id.sql makes the present one at every up.
+-- postgres/connect/parse_id.sql makes the function again at every up.
 DROP FUNCTION IF EXISTS nextid.parse_id(bigint), nextid.parse_id(bigint, text);
 
 -- +goose Down

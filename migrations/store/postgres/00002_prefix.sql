@@ -1,5 +1,5 @@
--- Keys that begin alike are listed by this index. That of the primary key is
--- in the order of the database's language, which does not keep them together.
+-- This index serves lists of the keys with one prefix. The index of the primary
+-- key is in the database's collation, in which such keys may not be adjacent.
 
 -- +goose Up
 CREATE INDEX nextid_reservations_prefix ON nextid_reservations (key COLLATE "C");

@@ -1,9 +1,9 @@
--- The tables through which the server is asked. up runs this when it finds
--- another engine, or none.
+-- The tables that read from the server. up runs this for a new database, and when
+-- the engine changes.
 DROP TABLE IF EXISTS nextid.ids, nextid.id_parts, nextid.id_fields, nextid.id_batch;
 
--- Reading a row of ids draws an id, and a read that names no generator draws
--- one of every generator.
+-- Reading a row of ids draws an id. A read without a condition on the name draws
+-- from every generator.
 CREATE TABLE nextid.ids (
     name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id   BIGINT NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE nextid.ids (
 ) {{at ids}};
 
 -- Reading a row draws an id whose field for the caller's bits holds field. The
--- name is the last of the key: FEDERATED asks for a text before others with LIKE.
+-- name is last in the key: FEDERATED uses LIKE for a text that is not.
 CREATE TABLE nextid.id_fields (
     name  VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     field BIGINT NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE nextid.id_fields (
     PRIMARY KEY (field, name)
 ) {{at id_fields}};
 
--- What an id says: WHERE id = …
+-- The parts of an id: WHERE id = …
 CREATE TABLE nextid.id_parts (
     id         BIGINT NOT NULL,
     layout     VARCHAR(64) CHARACTER SET ascii,

@@ -1,7 +1,6 @@
--- Where the server is, who asks it, and who may call the functions. up runs
--- this after the migrations, every time, in one transaction, so that another
--- address or password needs no more than another up. The password is not in
--- this text: up first sets it, for this transaction only, with
+-- The address of the server and the login. up runs this after the migrations, every
+-- time, in one transaction. So a second up changes the address or the password. The
+-- password is not in this text: up first sets it, for this transaction only, with
 --     SELECT set_config('nextid.password', $1, true)
 
 DO $connection$
@@ -16,7 +15,7 @@ BEGIN
         user_options := user_options || ARRAY['password', password];
     END IF;
 
-    -- Each option is SET when there, else ADDed; what is no longer wanted is DROPped.
+    -- An option that exists is SET, a new one ADDed, one that is no longer given DROPped.
     present := ARRAY(SELECT pg_catalog.split_part(o, '=', 1) FROM pg_catalog.pg_foreign_server s,
         pg_catalog.unnest(s.srvoptions) o WHERE s.srvname = 'nextid');
     SELECT pg_catalog.string_agg(c, ', ') INTO changes FROM (

@@ -1,9 +1,9 @@
--- The arithmetic of ids of time. These functions ask no server. A layout is
--- pinned to its generator for ever, so they are IMMUTABLE, and PostgreSQL
--- computes id_floor('orders', '2026-01-01') once, while it plans.
+-- Functions that compute on ids with a time. They need no server. The layout of a
+-- generator never changes. So they are IMMUTABLE, and PostgreSQL computes
+-- id_floor('orders', '2026-01-01') once, when it plans.
 
--- layout_of finds the layout of a generator, else the layout of that name, and for
--- '' the default one. places holds the shift and the width of time,
+-- layout_of returns the layout of a generator, else the layout of that name, and for
+-- '' the default layout. places holds the shift and the width of time,
 -- datacenter, worker, rollback, sequence and field. epoch and unit are in
 -- microseconds.
 CREATE OR REPLACE FUNCTION nextid.layout_of(name text, OUT layout text, OUT most bigint, OUT signed boolean, OUT reversed boolean,
@@ -53,18 +53,18 @@ BEGIN
     RETURN v;
 END $$;
 
--- id_time returns when an id was made, NULL where its layout has no time.
+-- id_time returns the time of an id, NULL if its layout has none.
 CREATE OR REPLACE FUNCTION nextid.id_time(id bigint, name_or_layout text DEFAULT '') RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     l CONSTANT record := nextid.layout_of(name_or_layout);
     micros CONSTANT bigint := l.epoch + nextid.field(id, name_or_layout, 'time') * l.unit;
-BEGIN -- in two steps: an interval is multiplied as a double
+BEGIN -- in two steps: the factor of an interval is a double
     RETURN timestamptz '1970-01-01 00:00:00+00' + micros / 1000000 * interval '1 second' + micros % 1000000 * interval '1 microsecond';
 END $$;
 
--- id_bound returns the least or the greatest id of the tick of an instant.
+-- id_bound returns the least or the greatest id of the tick that holds ts.
 CREATE OR REPLACE FUNCTION nextid.id_bound(name text, ts timestamptz, last boolean) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -77,7 +77,7 @@ BEGIN
         RAISE feature_not_supported USING MESSAGE = format('ids of layout %s are not in the order of time', l.layout),
             HINT = 'Keep the time in a column of its own.';
     END IF;
-    -- In two steps: before PostgreSQL 14 the epoch is a double.
+    -- In two steps: before PostgreSQL 14 extract returns a double.
     micros := extract(epoch FROM date_trunc('second', ts))::bigint * 1000000 + extract(microseconds FROM ts)::bigint % 1000000 - l.epoch;
     tick := micros / l.unit - (micros % l.unit < 0)::integer;
     IF tick < 0 OR tick >= 1::bigint << l.places[2] THEN
@@ -93,8 +93,8 @@ CREATE OR REPLACE FUNCTION nextid.id_floor(name text, ts timestamptz) RETURNS bi
 CREATE OR REPLACE FUNCTION nextid.id_ceil(name text, ts timestamptz) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT nextid.id_bound(name, ts, true)';
 
--- partition_ddl writes the statements that make partitions by id, each of an
--- hour, day, week, month or year in UTC.
+-- partition_ddl returns the statements that make partitions by id. Each holds the ids
+-- of an hour, day, week, month or year in UTC.
 CREATE OR REPLACE FUNCTION nextid.partition_ddl(parent regclass, name text, step text, since timestamptz, until timestamptz) RETURNS SETOF text
     LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $$

@@ -14,7 +14,7 @@ import (
 	"nextid/migrations/shards"
 )
 
-// has sees that one of the lines holds a text.
+// has checks that one of the lines contains a text.
 func has(t *testing.T, lines []string, text string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(lines, "\n"), text) {
@@ -22,8 +22,8 @@ func has(t *testing.T, lines []string, text string) {
 	}
 }
 
-// testHalfInstalled: statements of MySQL that make tables cannot be taken back
-// together. What an up or a down that was killed has left is in nobody's way.
+// testHalfInstalled: MySQL commits each statement of DDL by itself. After an up or a
+// down that was killed, the next one succeeds.
 func testHalfInstalled(t *testing.T, f *fleet) {
 	const versions = "DELETE FROM nextid_shard_version WHERE version_id > 0"
 	for _, left := range [][]string{
@@ -39,14 +39,14 @@ func testHalfInstalled(t *testing.T, f *fleet) {
 	}
 	f.exec(1, "DROP TABLE nextid_shard_lines")
 	f.down(2)
-	f.exec(1, "SET GLOBAL auto_increment_increment = 1, GLOBAL auto_increment_offset = 1") // as the note had said
+	f.exec(1, "SET GLOBAL auto_increment_increment = 1, GLOBAL auto_increment_offset = 1") // the values in the dropped note
 	f.up(2)
 	f.sound(2)
 	f.down(2)
 }
 
-// testToldEveryTime: a reshard that ends early has changed a shard; the run
-// that finishes it tells of that one, too.
+// testToldEveryTime: a reshard that ends early has changed a shard. The run that
+// completes it writes the settings of that shard, too.
 func testToldEveryTime(t *testing.T, f *fleet) {
 	f.up(3)
 	old := f.open(0)
@@ -75,7 +75,7 @@ func testToldEveryTime(t *testing.T, f *fleet) {
 	}
 	f.down(4)
 
-	// Settings that outlast a restart are left alone and said to be right.
+	// Settings in a configuration file are not changed, and are reported as right.
 	lasting := dbtest.MariaDB(t, "auto-increment-increment=2", "auto-increment-offset=1")
 	dsns := []string{lasting.MySQLURL("root", "test"), f.dsns[1]}
 	admin := openMariaDB(t, lasting.Addr, "test")
@@ -100,7 +100,7 @@ func testToldEveryTime(t *testing.T, f *fleet) {
 	}
 }
 
-// looks is for both kinds of database: rows that status has to find.
+// looks checks, for both kinds of database, the rows that status must report.
 func looks(t *testing.T, f *fleet, insert string) {
 	t.Helper()
 	for i := range 3 {
@@ -122,8 +122,8 @@ func looks(t *testing.T, f *fleet, insert string) {
 	f.sound(3)
 }
 
-// testNearlyFull: a column that has used more than 80 % of its type is noted,
-// and one that has used less is not. create takes where the ids go on.
+// testNearlyFull: status notes a column that has used more than 80 % of its type,
+// and no other. create makes a table whose next id is its argument.
 func testNearlyFull(t *testing.T, f *fleet, create string, below, above int) {
 	for _, at := range []int{below, above} {
 		f.everywhere("DROP TABLE IF EXISTS small")
@@ -178,8 +178,8 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 	f.sound(3)
 }
 
-// testTwoSchemas: each schema is a set of its own, and status of a correct one
-// finds nothing.
+// testTwoSchemas: each schema is a set of its own. status finds no problem in a
+// correct one.
 func testTwoSchemas(t *testing.T, f *fleet) {
 	f.everywhere("CREATE SCHEMA other; CREATE TABLE other.orders (id serial PRIMARY KEY)")
 	f.up(3)
@@ -193,8 +193,8 @@ func testTwoSchemas(t *testing.T, f *fleet) {
 	f.sound(3)
 }
 
-// testOddNames: names with capitals, quotes, dots and blanks are as psql takes
-// them, in search_path and in --exclude.
+// testOddNames: search_path and --exclude take names with capitals, quotes, dots and
+// blanks as psql does.
 func testOddNames(t *testing.T, f *fleet) {
 	f.everywhere(`CREATE SCHEMA "Shop One"; CREATE TABLE "Shop One"."Order.Items" ("Item ""Id" bigserial PRIMARY KEY);
 		CREATE TABLE "Shop One"."select" (id serial PRIMARY KEY); CREATE TABLE "Shop One".plain (id serial PRIMARY KEY)`)
@@ -241,8 +241,8 @@ func testMariaDBOddNames(t *testing.T, f *fleet) {
 	f.down(3)
 }
 
-// TestReplicatedRows: a shard that subscribes to another one has its rows, too,
-// which are neither duplicates nor made by hand.
+// TestReplicatedRows: a shard that subscribes to another one has the other's rows,
+// too. status reports them neither as duplicates nor as ids of another progression.
 func TestReplicatedRows(t *testing.T) {
 	t.Parallel()
 	f := &fleet{t: t, rows: shards.RowsAll}
@@ -268,7 +268,7 @@ func TestReplicatedRows(t *testing.T) {
 	has(t, f.status(2).Problems, "20 ids of orders.id exist twice")
 }
 
-// excluded sees how many lines each --exclude leaves out; one that leaves out
+// excluded checks the number of lines that each --exclude removes. One that removes
 // none is an error.
 func excluded(t *testing.T, f *fleet, n int, names map[string]int) {
 	t.Helper()
@@ -283,14 +283,14 @@ func excluded(t *testing.T, f *fleet, n int, names map[string]int) {
 	}
 }
 
-// mends is for both kinds of database: what is wrong with one shard or column
-// keeps nothing else from being mended.
-func mends(t *testing.T, f *fleet, spoil, unreachable string) {
+// repairs checks, for both kinds of database, that a problem with one shard or column
+// does not stop the repair of others.
+func repairs(t *testing.T, f *fleet, spoil, unreachable string) {
 	f.up(3)
 	f.ids(0, 10)
 	f.exec(1, spoil)
 	err := shards.Up(t.Context(), []string{f.dsns[0], f.dsns[1], unreachable}, f.options())
-	if err == nil || !strings.Contains(f.out.String(), "draws 2, 5, 8, … again") || !strings.Contains(f.out.String(), "run up again when this is mended") {
+	if err == nil || !strings.Contains(f.out.String(), "draws 2, 5, 8, … again") || !strings.Contains(f.out.String(), "run up again after this error is corrected") {
 		t.Fatalf("%v\n%s", err, &f.out)
 	}
 	if r := f.status(3); strings.Contains(strings.Join(r.Problems, "\n"), "both draw") {
@@ -302,7 +302,7 @@ func mends(t *testing.T, f *fleet, spoil, unreachable string) {
 }
 
 func testMariaDBMends(t *testing.T, f *fleet) {
-	mends(t, f, "SET GLOBAL auto_increment_offset = 1, GLOBAL auto_increment_increment = 1", "mysql://root@127.0.0.1:1/shop")
+	repairs(t, f, "SET GLOBAL auto_increment_offset = 1, GLOBAL auto_increment_increment = 1", "mysql://root@127.0.0.1:1/shop")
 	f.exec(0, "CREATE TABLE lonely (id INT AUTO_INCREMENT PRIMARY KEY)")
 	f.everywhere("CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
 	f.exec(2, "INSERT INTO small VALUES (126)")
@@ -322,7 +322,7 @@ func testMariaDBMends(t *testing.T, f *fleet) {
 }
 
 func testPostgresMends(t *testing.T, f *fleet) {
-	mends(t, f, "ALTER SEQUENCE orders_id_seq INCREMENT BY 1 RESTART WITH 1", "postgres://postgres@127.0.0.1:1/shop")
+	repairs(t, f, "ALTER SEQUENCE orders_id_seq INCREMENT BY 1 RESTART WITH 1", "postgres://postgres@127.0.0.1:1/shop")
 	f.exec(0, "CREATE TABLE lonely (id serial PRIMARY KEY)")
 	f.everywhere("CREATE SEQUENCE letters; CREATE TABLE a (id text PRIMARY KEY DEFAULT 'D' || nextval('letters'))")
 	f.everywhere("CREATE TABLE small (id smallserial PRIMARY KEY); CREATE TABLE zoo (id serial PRIMARY KEY)")
@@ -365,8 +365,8 @@ func client(t *testing.T, input string, name string, args ...string) string {
 	return out.String()
 }
 
-// dumped is for both kinds of database: the schema of a shard is that of the
-// next one.
+// dumped checks, for both kinds of database, that the dumped schema of a shard can
+// be restored for a new shard.
 func dumped(t *testing.T, f *fleet) {
 	t.Helper()
 	if m := f.status(4).States[3].Member; m != nil {
@@ -406,7 +406,7 @@ func testPostgresDump(t *testing.T, f *fleet) {
 	dumped(t, f)
 }
 
-// testWithoutSuper: what cannot be set is not noted.
+// testWithoutSuper: without the right to apply settings, no note is written.
 func testWithoutSuper(t *testing.T, f *fleet) {
 	var dsns []string
 	for i, dsn := range f.dsns[:3] {

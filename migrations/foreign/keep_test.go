@@ -12,7 +12,7 @@ import (
 	"nextid/migrations/foreign"
 )
 
-// usersServer is a server with the user app and a password.
+// usersServer starts a server with the user app and a password.
 func usersServer(t *testing.T, password string) *server {
 	t.Helper()
 	users := filepath.Join(t.TempDir(), "users")
@@ -26,8 +26,8 @@ func usersServer(t *testing.T, password string) *server {
 	return startServer(t, append(environ, "NEXTID_USERS="+users)...)
 }
 
-// kept is for both kinds of database: what is not given stays, and what does
-// not answer is not applied.
+// kept checks, for both kinds of database, that up keeps what is not given, and does
+// not apply an address or a password with which the server does not answer.
 func kept(t *testing.T, dsn string, c foreign.Config, dead foreign.Server, hint string) {
 	t.Helper()
 	c.Password = "first password"
@@ -63,8 +63,7 @@ func TestUpKeepsWhatIsNotGiven(t *testing.T) {
 	connect(t, dsn, nil).exec("SELECT nextid.next_id('orders'), nextid.dblink_next_id('orders')")
 }
 
-// TestHolesOfMariaDB runs on one server.
-func TestHolesOfMariaDB(t *testing.T) {
+func TestUpAndStatusOnMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := usersServer(t, "first password"), startMariaDB(t)
 	app.exec(ordersTable)
@@ -87,7 +86,7 @@ func TestHolesOfMariaDB(t *testing.T) {
 		app.exec("INSERT INTO shop.small () VALUES ()")
 		app.exec("DROP TABLE shop.small")
 	})
-	t.Run("fills are watched", func(t *testing.T) {
+	t.Run("status checks the triggers", func(t *testing.T) {
 		app.t = t
 		problem := func(text string) {
 			t.Helper()
@@ -98,15 +97,15 @@ func TestHolesOfMariaDB(t *testing.T) {
 		app.exec("DROP TRIGGER shop.nextid_orders_id")
 		problem("the column shop.orders.id has no trigger any more: run up with --fill shop.orders.id=orders")
 		app.exec("CREATE TRIGGER shop.nextid_orders_id BEFORE INSERT ON shop.orders FOR EACH ROW SET NEW.note = 'x'")
-		problem("somebody has changed")
+		problem("has a trigger that was changed")
 		up(t, app.dsn, c)
 		if s := status(t, app.dsn); !s.Current() {
 			t.Errorf("status %+v", s)
 		}
 	})
-	t.Run("the fence of import_generator", func(t *testing.T) {
+	t.Run("the trigger of import_generator", func(t *testing.T) {
 		app.t = t
-		// Its own trigger, as generator/takeover makes it.
+		// As generator/takeover makes it.
 		const fence = "CREATE TRIGGER shop.orders_nextid BEFORE INSERT ON shop.orders FOR EACH ROW " +
 			"IF NEW.id IS NULL OR NEW.id = 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'fenced'; END IF"
 		app.exec(fence)
@@ -137,8 +136,8 @@ func TestHolesOfMariaDB(t *testing.T) {
 	})
 }
 
-// TestDumpsOfPostgres: a dump without rows is no installation yet, and an
-// application's owner dumps without our schema.
+// TestDumpsOfPostgres: after the restore of a dump without rows, up is needed. The
+// owner of an application can dump without the schema nextid.
 func TestDumpsOfPostgres(t *testing.T) {
 	t.Parallel()
 	server, cluster := startServer(t), startCluster(t)
