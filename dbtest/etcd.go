@@ -58,8 +58,8 @@ func (s *Server) etcd(scheme string, cluster func() string, args ...string) {
 // EtcdURL returns the URL of a cluster.
 func EtcdURL(members []*Server) string { return "etcd://" + addresses(members) }
 
-// SecuredEtcd is an etcd of one member with TLS and two users: root with the password
-// root, and nextid with the password "pass word".
+// SecuredEtcd is an etcd of one member with TLS and two users: root with the
+// password root, and nextid with the password "pass word".
 type SecuredEtcd struct {
 	*Server
 	CA     string // PEM file
@@ -131,8 +131,8 @@ func (e *SecuredEtcd) call(method, token string, request any) (map[string]any, e
 	return callEtcd(e.client, "https://"+e.Addr, method, token, request)
 }
 
-// callEtcd calls a method of etcd's gRPC gateway, for example "kv/range", and returns
-// the decoded answer.
+// callEtcd calls a method of etcd's gRPC gateway, for example "kv/range", and
+// returns the decoded answer.
 func callEtcd(client *http.Client, at, method, token string, request any) (map[string]any, error) {
 	body, err := json.Marshal(request)
 	if err != nil {

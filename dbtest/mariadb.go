@@ -34,6 +34,7 @@ func QuickMariaDB(t testing.TB, settings ...string) (addr, socket string) {
 	return s.Addr, s.Socket()
 }
 
+// newMariaDB makes a MariaDB with new data; withSettings sets its command.
 func newMariaDB(t testing.TB) *Server {
 	t.Helper()
 	install := program(t, "mariadb-server", "mariadb-install-db")

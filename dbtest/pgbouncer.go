@@ -48,6 +48,7 @@ func PgBouncerVersion(t testing.TB) int {
 	return minor
 }
 
+// ini returns the configuration file.
 func (p PgBouncer) ini(address string) string {
 	host, behind, _ := strings.Cut(p.Server, ":")
 	var b strings.Builder

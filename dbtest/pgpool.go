@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Pgpool runs a Pgpool-II in front of one server (HOST:PORT) until the test ends, and
-// returns its address. The Pgpool-II pools connections and caches results.
+// Pgpool runs a Pgpool-II in front of one server (HOST:PORT) until the test ends,
+// and returns its address. The Pgpool-II pools connections and caches results.
 func Pgpool(t testing.TB, before string) (address string) {
 	t.Helper()
 	pgpool := program(t, "pgpool2", "pgpool", "/usr/sbin/pgpool")

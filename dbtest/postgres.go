@@ -17,7 +17,8 @@ import (
 
 var (
 	smallPostgres = []string{"shared_buffers=16MB", "max_wal_senders=4", "max_connections=60"}
-	// quickPostgres turns off durability, for data that is not needed after the test.
+	// quickPostgres turns off durability, for data that is not needed after the
+	// test.
 	quickPostgres = []string{
 		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "timezone=UTC", "log_timezone=UTC", "max_connections=100",
 	}
@@ -30,8 +31,8 @@ func Postgres(t testing.TB, settings ...string) *Server {
 	return newPostgres(t).initdb().with(slices.Concat(smallPostgres, settings)...).Begin()
 }
 
-// QuickPostgres starts a PostgreSQL without durability. Tests compare nextid with it,
-// or use it as an application's database. QuickPostgres returns the URL of the
+// QuickPostgres starts a PostgreSQL without durability. Tests compare nextid with
+// it, or use it as an application's database. QuickPostgres returns the URL of the
 // database postgres for a superuser without password.
 func QuickPostgres(t testing.TB, settings ...string) (dsn string) {
 	t.Helper()
@@ -75,6 +76,8 @@ var common struct {
 	rig *Rig // nil before the first call
 }
 
+// newPostgres makes a PostgreSQL without data; initdb makes the data, and with sets
+// the command.
 func newPostgres(t testing.TB) *Server {
 	t.Helper()
 	server := postgresProgram(t)
@@ -125,8 +128,8 @@ func (s *Server) with(settings ...string) *Server {
 	return s
 }
 
-// PostgresStandby starts an asynchronous standby of a running PostgreSQL. The primary
-// is frozen while its data is copied.
+// PostgresStandby starts an asynchronous standby of a running PostgreSQL. The
+// primary is frozen while its data is copied.
 func (s *Server) PostgresStandby() *Server {
 	s.t.Helper()
 	s.Freeze()
@@ -146,6 +149,7 @@ func (s *Server) LateStandby() *Server {
 	return s.Copy().standby()
 }
 
+// standby starts a copy as a standby.
 func (s *Server) standby() *Server {
 	s.t.Helper()
 	s.own(s.write("data/standby.signal", ""))

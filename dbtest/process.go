@@ -43,8 +43,8 @@ func Descendants(pid int) (pids []int) {
 	return pids
 }
 
-// AwaitStopped waits until all threads of a process have stopped. The caller has sent
-// SIGSTOP.
+// AwaitStopped waits until all threads of a process have stopped. The caller has
+// sent SIGSTOP.
 func AwaitStopped(t testing.TB, pid int) {
 	t.Helper()
 	if !stopped(pid) {

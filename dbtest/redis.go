@@ -17,6 +17,7 @@ func Redis(t testing.TB, settings ...string) *Server {
 		"auto-aof-rewrite-percentage", "0"}, settings...)...).Begin()
 }
 
+// newRedis makes a Redis with settings, which are pairs.
 func newRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	server := program(t, "redis-server", "redis-server")
@@ -91,8 +92,8 @@ func SentinelURL(sentinels []*Server) string {
 }
 
 // RedisCluster starts a Redis Cluster of three masters with one replica each. A
-// replica is promoted once its master has not answered for a second. The masters come
-// first in the result.
+// replica is promoted once its master has not answered for a second. The masters
+// come first in the result.
 func RedisCluster(t testing.TB) []*Server {
 	t.Helper()
 	const masters, slots = 3, 16384
@@ -145,8 +146,8 @@ func RedisCluster(t testing.TB) []*Server {
 // ClusterURL returns the URL of a Redis Cluster.
 func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(nodes) }
 
-// RedisRole returns the role that a Redis reports, master or slave, and "" without an
-// answer.
+// RedisRole returns the role that a Redis reports, master or slave, and "" without
+// an answer.
 func (s *Server) RedisRole() string {
 	answer, err := ask(s.Addr, "INFO replication\r\n")
 	if err != nil {

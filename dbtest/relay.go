@@ -102,8 +102,8 @@ func (p *Proxy) Set(f Flow) {
 	p.changed.Broadcast()
 }
 
-// keep registers a connection that is closed when the Proxy ends. It returns false if
-// the Proxy has ended.
+// keep registers a connection that is closed when the Proxy ends. It returns false
+// if the Proxy has ended.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,6 +119,7 @@ func (p *Proxy) end(c net.Conn) {
 	delete(p.conns, c)
 }
 
+// serve relays one connection until one side closes it.
 func (p *Proxy) serve(client net.Conn) {
 	defer p.end(client)
 	server, err := net.Dial("tcp", *p.to.Load())
@@ -139,9 +140,9 @@ func (p *Proxy) serve(client net.Conn) {
 	p.pass(server, client, HoldAnswers)
 }
 
-// pass copies bytes until one side ends, or the limit of answers is reached. It holds
-// bytes while the flow is held or greater: HoldAnswers for answers, HoldAll for
-// requests.
+// pass copies bytes until one side ends, or the limit of answers is reached. It
+// holds bytes while the flow is held or greater: HoldAnswers for answers, HoldAll
+// for requests.
 func (p *Proxy) pass(from io.Reader, to io.Writer, held Flow) {
 	buffer := make([]byte, 16<<10)
 	passed, limit := int64(0), p.limit.Load()

@@ -160,8 +160,8 @@ func answersPostgres(s *Server) error {
 	return conn.Close(ctx)
 }
 
-// AsFloor returns the Kind of `nextid-bench floor`, which answers every query with the
-// same bytes. threads sets its GOMAXPROCS; 0 keeps the default.
+// AsFloor returns the Kind of `nextid-bench floor`, which answers every query with
+// the same bytes. threads sets its GOMAXPROCS; 0 keeps the default.
 func AsFloor(binary string, mysql bool, threads int) Kind {
 	return func(t testing.TB) *Server {
 		s := newServer(t, "floor", "", syscall.SIGKILL)

@@ -1,8 +1,9 @@
 // Package dbtest starts the databases, poolers and servers that tests and benchmarks
 // need. Each has a process and a directory of its own.
 //
-// The programs are those of Debian's packages. If one is missing, the test is skipped
-// and names the package. A Rig starts the same servers for a program that is no test.
+// The programs are those of Debian's packages. If one is missing, the test is
+// skipped and names the package. A Rig starts the same servers for a program that is
+// no test.
 //
 // A Server belongs to the test that started it, and ends with that test. Its methods
 // are called by one goroutine at a time. No server outlives its test program, even
@@ -88,8 +89,8 @@ func named(name, program, flag string) string {
 	return strings.TrimSpace(name + " " + string(versionPattern.Find(output)))
 }
 
-// newServer makes the directory and chooses the address of a server. A server with an
-// owner runs as that user if this process runs as root.
+// newServer makes the directory and chooses the address of a server. A server with
+// an owner runs as that user if this process runs as root.
 func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	t.Helper()
 	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}}
@@ -167,8 +168,8 @@ func (s *Server) port() string            { return port(s.Addr) }
 
 // FreeAddr returns a loopback address on which nothing listens, and never the same
 // one twice. Its port is not one that the kernel gives to connections and to port 0:
-// such a port could be taken while a server is restarted. The same holds for the port
-// 10,000 above, the bus of a Redis Cluster.
+// such a port could be taken while a server is restarted. The same holds for the
+// port 10,000 above, the bus of a Redis Cluster.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	const first, last = 10_000, 19_999 // ip_local_port_range begins at 32768
@@ -203,8 +204,8 @@ func addresses(servers []*Server) string {
 	return strings.Join(all, ",")
 }
 
-// environ returns this process's environment, with a home directory that the server's
-// user may read: libpq looks for certificates there.
+// environ returns this process's environment, with a home directory that the
+// server's user may read: libpq looks for certificates there.
 func (s *Server) environ() []string { return append(append(os.Environ(), "HOME="+s.Dir), s.env...) }
 
 // run runs a program as the server's user, and waits for its end.
@@ -303,8 +304,8 @@ func beginAll(all []*Server) {
 	}
 }
 
-// prepare sets the URLs, and kills the server when the test ends. If the test failed,
-// it logs the end of the server's log.
+// prepare sets the URLs, and kills the server when the test ends. If the test
+// failed, it logs the end of the server's log.
 func (s *Server) prepare() {
 	s.urls(s)
 	s.t.Cleanup(func() {
@@ -333,6 +334,8 @@ func (s *Server) Start() {
 	}
 }
 
+// launch starts the process, and does not wait until it answers. The output is
+// appended to the log.
 func (s *Server) launch() {
 	s.t.Helper()
 	log, err := os.OpenFile(s.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
@@ -400,6 +403,8 @@ func (s *Server) Stop() { s.end(s.quit) }
 // Kill ends the server and all its processes at once, as a power cut does.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
+// end sends a signal to the server and waits until it has ended. With SIGKILL it
+// also kills the descendants.
 func (s *Server) end(sig syscall.Signal) {
 	s.t.Helper()
 	if s.cmd == nil {

@@ -40,13 +40,14 @@ var supervisorPipe = sync.OnceValue(func() *os.File {
 	return w
 })
 
-// supervise sends a line to the supervisor: "process PID", "ended PID" or "dir PATH".
+// supervise sends a line to the supervisor: "process PID", "ended PID" or "dir
+// PATH".
 func supervise(what, which string) {
 	fmt.Fprintln(supervisorPipe(), what, which) // a short write to a pipe is atomic (pipe(7))
 }
 
-// Supervised returns a command that ends with this process. It has a process group of
-// its own. A shell registers its process with the supervisor and then becomes the
+// Supervised returns a command that ends with this process. It has a process group
+// of its own. A shell registers its process with the supervisor and then becomes the
 // program. So the program never runs unregistered.
 func Supervised(argv ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `echo process $$ >&3; exec "$@" 3>&-`, "sh"}, argv...)...)

@@ -13,31 +13,31 @@ import (
 	"nextid/dbtest"
 )
 
-// Config is one comparison.
+// Config configures Run.
 type Config struct {
 	Binary   string // of nextid
-	Floor    string // the program whose command floor answers every query with the same bytes: nextid-bench; "": none
-	Shards   int    // servers to start of each kind
+	Floor    string // nextid-bench, whose command floor answers every query with the same bytes; "": no floor
+	Shards   int    // number of PostgreSQL and of MariaDB servers
 	Plan     Plan
 	Progress *report.Progress
 }
 
-// Plan describes how much is measured.
+// Plan sets the lengths and sizes of the measurements.
 type Plan struct {
 	Rounds         int
-	Clients        []int
-	IDs, Rows      time.Duration // of one measurement at one number of clients
-	Rate           float64       // rows a second at the fixed rate
-	Latency        time.Duration
-	LatencyClients int // that share the fixed rate
-	GrowthRows     int
-	GrowthLimit    time.Duration
+	Clients        []int         // numbers of clients
+	IDs, Rows      time.Duration // length of one measurement at one number of clients
+	Rate           float64       // rows per second of the measurements of latency
+	Latency        time.Duration // length of a measurement of latency
+	LatencyClients int           // clients of a measurement of latency
+	GrowthRows     int           // rows of the large table
+	GrowthLimit    time.Duration // bounds the time to fill it
 	Outage         time.Duration // of nextid
-	Limit          time.Duration // what has not begun by then is left out; 0: nothing
+	Limit          time.Duration // no measurement begins after it; 0: no limit
 }
 
-// Quick shows what stands out in less than three minutes, Full what is close
-// in about twenty.
+// Quick takes less than three minutes, and shows large differences. Full takes about
+// twenty minutes.
 var (
 	Quick = Plan{
 		Rounds: 1, Clients: []int{1, 8}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
@@ -51,7 +51,7 @@ var (
 	}
 )
 
-// run is one comparison under way.
+// run is the state of one Run.
 type run struct {
 	Config
 	*report.Report
@@ -61,19 +61,20 @@ type run struct {
 	figures map[*contestant]*figures
 	fail    []failover
 	added   []addedShard
-	floor   map[int][]float64 // ids a second, by number of clients
+	floor   map[int][]float64 // ids per second of the floor, by number of clients
 }
 
 func (r *run) version(name string) { r.Versions = append(r.Versions, name) }
 
-// once notes what was not measured, unless that was said before.
+// once adds a note to the report, unless the report has the note already.
 func (r *run) once(format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(r.Notes, note) {
 		r.Notes = append(r.Notes, note)
 	}
 }
 
-// Run measures. When ctx ends it returns what it has, as interrupted.
+// Run compares the contestants whose servers are installed. When ctx ends, it
+// returns an incomplete report.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
 	p := c.Plan
 	r := &run{Config: c, ctx: ctx, figures: map[*contestant]*figures{}, floor: map[int][]float64{}, Report: &report.Report{
@@ -103,7 +104,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 	return r.Report, nil
 }
 
-// choose takes the contestants whose servers are there.
+// choose selects the contestants whose servers have started.
 func (r *run) choose() {
 	for _, c := range contestants(max(len(r.stage.servers[postgres]), len(r.stage.servers[mariadb]))) {
 		if err := r.stage.missing(c); err != nil {
@@ -115,7 +116,7 @@ func (r *run) choose() {
 	}
 }
 
-// measure measures everybody, in turns.
+// measure runs all measurements.
 func (r *run) measure() {
 	r.each("make the tables", r.all, r.prepare)
 	for round := range r.Plan.Rounds {
@@ -136,7 +137,8 @@ func (r *run) measure() {
 	r.part("an outage of nextid", r.measureOutage)
 }
 
-// over reports whether a part may not begin any more, and notes what is missing.
+// over reports whether a part must not begin, because of the plan's limit or an
+// interruption. It notes the former.
 func (r *run) over(what string) bool {
 	if limit := r.Plan.Limit; r.ctx.Err() == nil && limit > 0 && time.Since(r.Began) > limit {
 		r.Progress.Part("no time left for: " + what)
@@ -146,8 +148,8 @@ func (r *run) over(what string) bool {
 	return r.ctx.Err() != nil
 }
 
-// part measures something. What keeps it from that is noted, unless the run was
-// interrupted.
+// part runs a measurement that is not about single contestants. It notes errors,
+// unless the run was interrupted.
 func (r *run) part(what string, measure func()) {
 	if r.over(what) {
 		return
@@ -158,9 +160,9 @@ func (r *run) part(what string, measure func()) {
 	}
 }
 
-// inTurns is the order of a round. Those who are compared with each other
-// stand together, so that what else the machine does meets them alike; and
-// each round begins with another one.
+// inTurns returns the order of contestants in a round. Contestants that are compared
+// with each other are adjacent, so that other load of the machine affects them
+// alike. Each round begins with another contestant.
 func (r *run) inTurns(round int) []*contestant {
 	order := slices.Clone(r.all)
 	slices.SortStableFunc(order, func(a, b *contestant) int {
@@ -170,7 +172,8 @@ func (r *run) inTurns(round int) []*contestant {
 	return slices.Concat(order[begin:], order[:begin])
 }
 
-// each measures one thing of contestants. One that failed is not asked again.
+// each runs a measurement for each contestant. It skips contestants that have
+// failed.
 func (r *run) each(what string, all []*contestant, measure func(c *contestant, f *figures)) {
 	if r.over(what) {
 		return

@@ -12,18 +12,18 @@ import (
 	"nextid/dbtest"
 )
 
-// failover holds what one source of ids did when its server went away.
+// failover holds the results of one source of ids whose server was killed.
 type failover struct {
 	name    string
 	ours    bool
-	crash   string // killed, and started again on its own disk
-	standby string // killed, and a copy that lags behind took over
+	crash   string // after a start on its own disk
+	standby string // after a start of a late copy
 }
 
-// failoverDraws sets how many ids are drawn before, between and after.
+// failoverDraws is the number of ids that are drawn before and after each failover.
 const failoverDraws = 500
 
-// recovering is a source of ids on a server that may be killed.
+// recovering is a source of ids on a server that is killed.
 type recovering struct {
 	name   string
 	ours   bool
@@ -36,7 +36,7 @@ func (s *recovering) twice() string {
 	return fmt.Sprintf("%d of %d ids twice", duplicates(s.seen), failoverDraws)
 }
 
-// drawAll draws ids from each source and adds them to those seen.
+// drawAll draws ids from each source and appends them to seen.
 func (s *stage) drawAll(server *dbtest.Server, sources []*recovering) {
 	link, err := load.Dial(s.Ctx, server.URL)
 	s.Must(err)
@@ -50,8 +50,7 @@ func (s *stage) drawAll(server *dbtest.Server, sources []*recovering) {
 	}
 }
 
-// measureFailovers kills servers and counts what came twice. It uses servers
-// of its own.
+// measureFailovers kills servers that it starts itself, and counts duplicate ids.
 func (r *run) measureFailovers() {
 	for _, group := range []struct {
 		kind    dbtest.Kind
@@ -80,6 +79,8 @@ func (r *run) measureFailovers() {
 	r.fail = append(r.fail, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
 }
 
+// failover kills a server twice. It starts once on its own disk, and once on a copy
+// of its data from before the last draws.
 func (s *stage) failover(server *dbtest.Server, sources []*recovering) (all []failover) {
 	for _, source := range sources {
 		if source.create != "" {
@@ -94,8 +95,8 @@ func (s *stage) failover(server *dbtest.Server, sources []*recovering) (all []fa
 		all = append(all, failover{source.name, source.ours, source.twice(), "refuses to start on a copy"})
 		source.seen = nil
 	}
-	// The standby stands where the server was now; what follows has not
-	// reached it when the server dies.
+	// The standby is a copy of the present data. It does not get the later draws
+	// before the server is killed.
 	server.Stop()
 	standby := server.Copy()
 	server.Start()
@@ -114,9 +115,9 @@ func (s *stage) failover(server *dbtest.Server, sources []*recovering) (all []fa
 	return all
 }
 
-// sharedStore kills the PostgreSQL that a nextid keeps its reservations in, and
-// promotes a standby that has not seen the last ones. That server goes on, and
-// another one begins.
+// sharedStore kills the PostgreSQL that is the store of a nextid server, and
+// promotes a standby without the latest reservations. The server continues to draw,
+// and a second one is started.
 func (s *stage) sharedStore() failover {
 	f := failover{name: "next_id segment, store in PostgreSQL", ours: true}
 	store := dbtest.AsPostgres(s)
@@ -158,8 +159,8 @@ func parse(t testing.TB, text string) *url.URL {
 	return u
 }
 
-// relayTo starts a relay before the server of a URL, and returns the URL through
-// it.
+// relayTo starts a Proxy in front of the server of a URL, and returns the URL with
+// the Proxy's address.
 func relayTo(t testing.TB, target string) (*dbtest.Proxy, string) {
 	u := parse(t, target)
 	relay := dbtest.Cut(t, u.Host)

@@ -14,12 +14,12 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// outage counts the rows of one contestant while nextid was away.
+// outage holds the figures of one contestant about an outage of nextid.
 type outage struct {
 	mu             sync.Mutex
-	before, during int // rows
+	before, during int // rows before and during the outage
 	errors         int
-	gap            time.Duration // the longest that a client was without a row
+	gap            time.Duration // longest time between two rows of a client
 }
 
 const (
@@ -27,11 +27,12 @@ const (
 	outagePause   = 20 * time.Millisecond // between two rows of a client
 )
 
-// movingTable is fed with blocks so small that they move while it is measured.
+// movingTable is the name of the table of measureMoves.
 const movingTable = "moving"
 
-// measureMoves measures the latency of rows while their sequences' blocks move. Each
-// block is used up in half of the time, so that each sequence moves every quarter.
+// measureMoves measures the latency of rows while sequences move to new blocks. A
+// block lasts for half of the measurement. Sequences move when half of a block is
+// used, so four times.
 func (r *run) measureMoves(c *contestant, f *figures) {
 	s, length := r.stage, max(r.Plan.Latency, 4*time.Second)
 	dsns := urls(s.tables(c))
@@ -64,8 +65,8 @@ func (r *run) measureMoves(c *contestant, f *figures) {
 	}
 }
 
-// measureOutage kills nextid while clients of all contestants of the section
-// write rows, and starts it again.
+// measureOutage kills nextid and starts it again, while clients of the contestants
+// in fedSection write rows.
 func (r *run) measureOutage() {
 	s := r.stage
 	var clients sync.WaitGroup
@@ -88,7 +89,7 @@ func (r *run) measureOutage() {
 		case <-s.Ctx.Done():
 		}
 	}
-	wait(r.Plan.Outage / 2) // to open the connections
+	wait(r.Plan.Outage / 2) // the clients open their connections
 	for _, c := range r.all {
 		if o := r.figures[c].outage; o != nil {
 			o.mu.Lock()
@@ -139,7 +140,7 @@ func (s *stage) writeThrough(c *contestant, i int, o *outage, away, done *atomic
 	}
 }
 
-// fedSection sets fed sequences beside what they replace.
+// fedSection returns the section that compares fed sequences with other sources.
 func (r *run) fedSection() report.Section {
 	t := report.Table{First: "ids from", Columns: report.Columns("rows/s at 1 client", fmt.Sprintf("at %d", detailed), "99 % ms", "99 % ms while blocks move", "bytes a row in indexes",
 		"one more shard", "rows while nextid is away, %", "errors", "longest wait, ms")}
@@ -177,7 +178,7 @@ func (r *run) fedSection() report.Section {
 	}
 }
 
-// oneMore says what one more shard took.
+// oneMore returns the text about one more shard.
 func (r *run) oneMore(c *contestant) string {
 	if !c.sharded {
 		if c.generated() && c.foreign == notForeign {

@@ -8,28 +8,28 @@ import (
 	"nextid/benchmarks/machine"
 )
 
-// figures hold the measurements of a contestant, one sample a round.
+// figures holds the measurements of a contestant. Slices have one sample per round.
 type figures struct {
-	missing    error
-	ids, rows  map[int][]float64 // a second, by number of clients
-	cpu        []float64         // µs of all servers a row
-	wire       float64           // bytes a row between the client and the servers
-	late       []float64         // share of rows, in percent
+	missing    error             // why the contestant is not measured any more
+	ids, rows  map[int][]float64 // per second, by number of clients
+	cpu        []float64         // µs of all servers per row
+	wire       float64           // bytes per row between the client and the servers
+	late       []float64         // percentage of rows with an id out of order, see journal
 	duplicates int
 	latency    load.Latency
-	reached    float64 // rows a second at the fixed rate
+	reached    float64 // rows per second in the measurement of latency
 	growth     growth
-	moving     load.Latency              // of a fed sequence whose blocks move
-	network    map[time.Duration]float64 // rows a second, by the round trip
+	moving     load.Latency              // while the blocks of a fed sequence move
+	network    map[time.Duration]float64 // rows per second, by round-trip time
 	outage     *outage                   // nil: not measured
 }
 
-// detailed is the number of clients at which a row's costs are looked at.
+// detailed is the number of clients at which CPU, bytes and order are measured.
 const detailed = 8
 
-// with opens links for n clients, gives each its work, and calls f. One
-// operation of each is done first, so that no statement is planned and no
-// connection opened during the measurement.
+// with opens links for n clients, calls f with the clients, and closes them. Before
+// that each client runs one operation, so that the servers plan statements and open
+// connections before the measurement.
 func (s *stage) with(c *contestant, n int, work func(links []*load.Link) load.Work, f func(load.Clients)) {
 	var clients load.Clients
 	defer func() { clients.Close() }()
@@ -41,7 +41,7 @@ func (s *stage) with(c *contestant, n int, work func(links []*load.Link) load.Wo
 	f(clients)
 }
 
-// run measures clients, for a while after a fifth of it.
+// run measures clients for length, after a warm-up of a fifth of that.
 func (s *stage) run(clients load.Clients, length time.Duration, rate float64, sample func()) load.Result {
 	return s.Run(load.Config{Clients: clients, Warm: length / 5, Length: length, Rate: rate, Sample: sample})
 }
@@ -58,15 +58,16 @@ func (s *stage) inserters(c *contestant, table string, n int, j *journal, f func
 	})
 }
 
-// prefill sets how many rows each table has before it is measured, and how long
-// writing them may take. While a table is small, InnoDB extends its file page
-// by page and waits for the disk each time; that is not what is to be compared.
+// prefill is the number of rows in each table before it is measured, and
+// prefillLimit bounds the time to write them. InnoDB extends the file of a small
+// table page by page, and waits for the disk each time. These waits must not be
+// measured.
 const (
 	prefill      = 5000
 	prefillLimit = time.Second
 )
 
-// prepare makes a contestant's table and writes its first rows.
+// prepare makes a contestant's table and writes the rows of prefill.
 func (r *run) prepare(c *contestant, _ *figures) {
 	r.stage.create(c, c.table)
 	growers := r.stage.growers(c, c.table)
@@ -86,7 +87,7 @@ func (r *run) measureIDs(c *contestant, f *figures, n int) {
 		return
 	}
 	if c.draw == "" && c.from == nil {
-		return // ids come with rows only
+		return // the source gives ids with rows only
 	}
 	r.stage.with(c, n, c.drawer, func(clients load.Clients) {
 		result := r.stage.run(clients, r.Plan.IDs, 0, nil)
@@ -94,7 +95,7 @@ func (r *run) measureIDs(c *contestant, f *figures, n int) {
 	})
 }
 
-// inProcess returns the ids that one thread of the application makes a second.
+// inProcess returns the ids per second that one thread of the application makes.
 func inProcess(draw func() load.ID, length time.Duration) float64 {
 	n, begin := 0, time.Now()
 	for time.Since(begin) < length {
@@ -106,8 +107,9 @@ func inProcess(draw func() load.ID, length time.Duration) float64 {
 	return float64(n) / time.Since(begin).Seconds()
 }
 
-// measureFloor measures the server that answers everything with the same bytes:
-// the faster of the one with a thread and of the one with a thread a processor.
+// measureFloor measures the servers that answer every query with the same bytes, one
+// with one thread and one with a thread for each processor. It keeps the faster
+// figure.
 func (r *run) measureFloor(n int) {
 	s, most := r.stage, 0.0
 	work := func(_ int, link *load.Link) load.Work {
@@ -123,7 +125,7 @@ func (r *run) measureFloor(n int) {
 	}
 }
 
-// measureRows measures rows as fast as the clients can.
+// measureRows measures rows in a closed loop.
 func (r *run) measureRows(c *contestant, f *figures, n int) {
 	j := &journal{keep: true}
 	r.stage.inserters(c, c.table, n, j, func(clients load.Clients) {
@@ -141,13 +143,14 @@ func (r *run) measureRows(c *contestant, f *figures, n int) {
 	})
 }
 
-// duplicates counts the ids that came more than once.
+// duplicates returns how many ids are repetitions of others. It sorts ids.
 func duplicates(ids []load.ID) int {
 	slices.SortFunc(ids, load.ID.Compare)
 	return len(ids) - len(slices.Compact(ids))
 }
 
-// measureLatency measures rows at a fixed rate that is the same for all.
+// measureLatency measures the latency of rows at a fixed rate, equal for all
+// contestants.
 func (r *run) measureLatency(c *contestant, f *figures) {
 	r.stage.inserters(c, c.table, r.Plan.LatencyClients, &journal{}, func(clients load.Clients) {
 		result := r.stage.run(clients, r.Plan.Latency, r.Plan.Rate, nil)
@@ -155,11 +158,12 @@ func (r *run) measureLatency(c *contestant, f *figures) {
 	})
 }
 
-// roundTrips are those of a network between the client and all servers.
+// roundTrips lists the simulated round-trip times between the client and all
+// servers.
 var roundTrips = []time.Duration{200 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}
 
-// overNetwork reports whether the client waits for all that a row needs: what a
-// server asks another one does not pass the network that the client has.
+// overNetwork reports whether measureNetwork applies: all exchanges for a row are
+// the client's. Exchanges between servers have no simulated network.
 func (c *contestant) overNetwork() bool { return c.foreign == notForeign && (!c.sharded || c.fed) }
 
 // measureNetwork measures rows over a network.

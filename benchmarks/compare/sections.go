@@ -9,7 +9,7 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// write makes the sections of the report.
+// write adds the answer and the sections to the report.
 func (r *run) write() {
 	r.Answer = r.answer()
 	r.Sections = append(r.Sections, r.rowsSection(), r.networkSection(), r.idsSection(), r.costSection(), r.latencySection(), r.growthSection(), r.orderSection())
@@ -22,7 +22,7 @@ func (r *run) write() {
 	}
 }
 
-// table is a table with a row for each contestant.
+// table returns a table with a row for each contestant.
 func (r *run) table(names []string, cells func(c *contestant, f *figures) []report.Cell) report.Table {
 	t := report.Table{First: "ids from", Columns: report.Columns(names...)}
 	for _, c := range r.all {
@@ -31,7 +31,7 @@ func (r *run) table(names []string, cells func(c *contestant, f *figures) []repo
 	return t
 }
 
-// bars is a panel with a bar for each contestant that has a value.
+// bars returns a panel with a bar for each contestant.
 func (r *run) bars(title string, samples func(f *figures) []float64) report.Panel {
 	p := report.Panel{Title: title}
 	for _, c := range r.all {
@@ -47,8 +47,8 @@ func clientsText(n int) string {
 	return fmt.Sprintf("%d clients", n)
 }
 
-// reference returns the contestant by whose rows the others' are divided: the first of the same
-// engine that is sharded alike, and not ours.
+// reference returns the contestant to which c's rows are compared: the first one
+// with the same engine and as many shards that is not ours.
 func (r *run) reference(c *contestant) *contestant {
 	for _, other := range r.all {
 		if other.engine == c.engine && other.sharded == c.sharded && !other.ours {
@@ -85,8 +85,8 @@ func (r *run) rowsSection() report.Section {
 	}
 }
 
-// answer returns the question and its answer in three sentences, as far as figures were
-// measured. It returns "" before rows were.
+// answer returns a summary in three sentences. Figures that are missing are "not
+// measured". It returns "" if the reference's rows were not measured.
 func (r *run) answer() string {
 	ratio := func(name, to string) string {
 		f, other := r.find(name), r.find(to)
@@ -129,7 +129,8 @@ func (r *run) answer() string {
 		twice, added(fed), added("sequences INCREMENT"))
 }
 
-// find returns the figures of the contestant whose name begins so, nil if there are none.
+// find returns the figures of the contestant whose name begins with name, nil if
+// there is none.
 func (r *run) find(name string) *figures {
 	for _, c := range r.all {
 		if strings.HasPrefix(c.name, name) {
@@ -225,7 +226,7 @@ func (r *run) costSection() report.Section {
 	}
 }
 
-// measured is a whole number, or nothing where nothing was measured.
+// measured returns a cell with a rounded number, or an empty cell for 0.
 func measured(v float64) report.Cell {
 	if v == 0 {
 		return report.Cell{}
@@ -233,30 +234,30 @@ func measured(v float64) report.Cell {
 	return report.Number(math.Round(v))
 }
 
-// quantile is a share of the rows.
+// quantile is a quantile of the latency, with its name.
 type quantile struct {
 	q    float64
 	text string
 }
 
-// quantiles are those of the latency's table and chart.
+// quantiles lists the columns of the table of latencies.
 var quantiles = []quantile{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}}
 
-// beyond sets how many rows must lie beyond a quantile for it to be told: of
-// fewer it says what the worst few rows met, and no more.
+// beyond is the least number of rows above a quantile. With fewer, single slow rows
+// determine the quantile.
 const beyond = 10
 
-// quantiles are those that a run of the plan's length can tell.
-func (r *run) quantiles() (told []quantile) {
+// quantiles returns the quantiles for which the plan has enough rows.
+func (r *run) quantiles() (all []quantile) {
 	for _, q := range quantiles {
 		if r.Plan.Rate*r.Plan.Latency.Seconds()*(1-q.q) >= beyond {
-			told = append(told, q)
+			all = append(all, q)
 		}
 	}
-	return told
+	return all
 }
 
-// milliseconds is the latency that a share of the rows does not exceed.
+// milliseconds returns a cell with a quantile of the latency.
 func milliseconds(l *load.Latency, q float64) report.Cell {
 	if float64(l.N())*(1-q) < beyond {
 		return report.Text("too few rows")

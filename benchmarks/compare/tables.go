@@ -8,17 +8,18 @@ import (
 	"nextid/benchmarks/machine"
 )
 
-// growth holds the size of a table that was filled. All sizes are in bytes.
+// growth holds the size of the large table. All sizes are in bytes.
 type growth struct {
 	rows     int
-	whole    bool  // it has as many rows as the others
-	data     int64 // PostgreSQL: the heap; MariaDB: the primary key's tree, which holds the rows
-	indexes  int64
+	whole    bool  // the table has all rows of the plan
+	data     int64 // PostgreSQL: the heap; MariaDB: the tree of the primary key, which holds the rows
+	indexes  int64 // PostgreSQL: all indexes; MariaDB: those except the primary key
 	searched int64 // all indexes; MariaDB: with the rows
-	written  int64 // handed to the disk for it, by all servers that hold it
+	written  int64 // bytes written to disk by all servers of the table
 }
 
-// perRow divides a size by the rows, rounded; none of a table that is smaller than others.
+// perRow returns a size per row, rounded; nil if the table has fewer rows than
+// planned.
 func (g *growth) perRow(size int64) []float64 {
 	if !g.whole {
 		return nil
@@ -26,13 +27,14 @@ func (g *growth) perRow(size int64) []float64 {
 	return []float64{math.Round(float64(size) / float64(g.rows))}
 }
 
-// table is the name of the tables that begin empty.
+// table is the name of the large table.
 const table = "orders"
 
-// statementRows counts the rows in one INSERT of the large table.
+// statementRows is the number of rows in one INSERT of the large table.
 const statementRows = 500
 
-// measureGrowth fills a table with up to so many rows, for at most a while.
+// measureGrowth fills the large table with the plan's number of rows, as far as its
+// time limit allows.
 func (r *run) measureGrowth(c *contestant, f *figures) {
 	s, rows := r.stage, r.Plan.GrowthRows
 	s.create(c, table)
@@ -48,7 +50,8 @@ func (r *run) measureGrowth(c *contestant, f *figures) {
 	f.growth.written = machine.UsageOf(servers...).Sub(before).Written
 }
 
-// growers write many rows with each statement, one to each server.
+// growers returns one client for each server of a table. Each writes statementRows
+// rows per statement.
 func (s *stage) growers(c *contestant, table string) (all load.Clients) {
 	for i := range s.tables(c) {
 		links := s.links(c, i)
@@ -57,8 +60,8 @@ func (s *stage) growers(c *contestant, table string) (all load.Clients) {
 	return all
 }
 
-// size is the size of the table on all its servers, after what is in memory
-// was written.
+// size returns the size of the table on all its servers, after a flush or
+// checkpoint.
 func (s *stage) size(c *contestant) (g growth) {
 	const lengths = "_length FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" + table + "'"
 	write := []string{"FLUSH TABLES " + table + " FOR EXPORT", "UNLOCK TABLES"}

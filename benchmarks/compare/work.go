@@ -11,19 +11,21 @@ import (
 	"nextid/benchmarks/load"
 )
 
-// note holds what each row holds beside its numbers.
+// note is the text in each row.
 const note = "two items, to be delivered on Tuesday between nine and twelve"
 
-// journal holds what all clients of one run got, in the order of the answers.
+// journal collects the ids of all clients of a measurement, in the order of the
+// answers.
 type journal struct {
 	rows     int
 	greatest load.ID // of the rows that were acknowledged
-	late     int     // ids below one that was acknowledged before their statement began
+	late     int     // ids below one that was acknowledged before their own statement began
 	keep     bool
 	ids      []load.ID // of the acknowledged rows, when keep is set
 }
 
-// ack writes down a row whose statement began when the greatest id was since.
+// ack records a row. since was the greatest acknowledged id when its statement
+// began.
 func (j *journal) ack(id, since load.ID) {
 	j.rows++
 	if id.Compare(since) < 0 {
@@ -37,15 +39,16 @@ func (j *journal) ack(id, since load.ID) {
 	}
 }
 
-// inserter holds what one client does for one statement, as load.Work. Its links are
-// the table's server and, if there is one, the source of ids.
+// inserter is the load.Work of a client that inserts rows. An operation is one
+// INSERT, after a draw if needed. links are those to the table's server and, if the
+// contestant has one, to the source of ids.
 type inserter struct {
 	c       *contestant
 	journal *journal
 	table   string
 	links   []*load.Link
-	rows    int    // of a statement
-	n       uint64 // of the client's rows, to vary them
+	rows    int    // rows of a statement
+	n       uint64 // number of the next row, from which its content is computed
 
 	since   load.ID   // greatest id when the operation began
 	drawing bool      // waiting for ids
@@ -56,12 +59,14 @@ type inserter struct {
 	draw    []byte // the request for ids
 }
 
+// Begin implements load.Work.
 func (w *inserter) Begin() load.Step {
 	w.since = w.journal.greatest
 	return w.next()
 }
 
-// next draws ids until there are enough for a statement, and inserts.
+// next returns a step that draws ids if the stock is too small for a statement, else
+// the INSERT.
 func (w *inserter) next() load.Step {
 	if w.c.from != nil && len(w.stock) < w.rows {
 		w.drawing = true
@@ -76,12 +81,14 @@ func (w *inserter) next() load.Step {
 	return w.insert()
 }
 
+// Then implements load.Work. The ids are those of a draw, or that of an inserted
+// row.
 func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 	if w.drawing {
 		w.drawing = false
 		switch {
 		case len(ids) == 0:
-			w.stock = append(w.stock, load.ID{}) // shows as a duplicate key
+			w.stock = append(w.stock, load.ID{}) // a second such row fails with a duplicate key
 		case w.c.from.run && w.rows > 1:
 			for i := range uint64(w.rows) {
 				w.stock = append(w.stock, load.ID{Lo: ids[0].Lo - uint64(w.rows) + 1 + i})
@@ -98,6 +105,7 @@ func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 	return load.Step{}, false
 }
 
+// insert returns the step of an INSERT, which uses up ids of the stock.
 func (w *inserter) insert() load.Step {
 	w.sql = w.c.appendInsert(w.sql[:0], w.table, w.rows, func(i int) load.ID { return w.stock[i] }, w.n)
 	if !w.c.generated() {
@@ -127,12 +135,13 @@ func (c *contestant) appendInsert(dst []byte, table string, rows int, id func(i 
 		if !c.generated() {
 			dst = append(c.appendID(dst, id(i)), ',')
 		}
-		customer := (n + uint64(i)) * 0x9e3779b97f4a7c15 >> 44 // spread over a million
+		customer := (n + uint64(i)) * 0x9e3779b97f4a7c15 >> 44 // pseudo-random, 20 bits
 		dst = append(strconv.AppendUint(dst, customer, 10), ",'"+note+"')"...)
 	}
 	return dst
 }
 
+// appendID appends a literal of an id: a number, or a UUID of the application.
 func (c *contestant) appendID(dst []byte, id load.ID) []byte {
 	if c.inApp == nil {
 		return id.AppendText(dst)
@@ -143,7 +152,7 @@ func (c *contestant) appendID(dst []byte, id load.ID) []byte {
 	return fmt.Appendf(dst, "'%016x%016x'", id.Hi, id.Lo)
 }
 
-// statement is the one that brings ids for statements of some rows.
+// statement returns the statement that draws the ids for an INSERT of rows.
 func (s *source) statement(rows int) string {
 	if rows == 1 {
 		rows = s.batch
@@ -154,8 +163,8 @@ func (s *source) statement(rows int) string {
 	return s.one
 }
 
-// drawer draws ids without rows, as load.Work: batches if the contestant
-// takes batches. Its operation is one draw.
+// drawer returns a load.Work whose operation is one draw, of a batch if the
+// contestant draws batches.
 func (c *contestant) drawer(links []*load.Link) load.Work {
 	if c.from != nil {
 		return &load.Repeat{Link: 1, Bytes: links[1].Query(nil, c.from.statement(1)), Answers: 1}
@@ -163,7 +172,7 @@ func (c *contestant) drawer(links []*load.Link) load.Work {
 	return &load.Repeat{Link: 0, Bytes: links[0].Query(nil, named(c.draw, c.table)), Answers: 1}
 }
 
-// idsPerDraw returns how many ids one operation of drawer brings.
+// idsPerDraw returns the number of ids that one operation of drawer draws.
 func (c *contestant) idsPerDraw() int {
 	if c.from != nil {
 		return max(c.from.batch, 1)
@@ -175,11 +184,11 @@ func named(sql, table string) string {
 	return strings.ReplaceAll(sql, "{table}", table)
 }
 
-// newUUIDv7 makes a UUID of version 7 as RFC 9562 describes it, with a
-// fraction of the millisecond in the twelve bits after the version.
+// newUUIDv7 returns a UUID of version 7 (RFC 9562, section 5.7). The twelve bits
+// after the version hold a fraction of the millisecond (section 6.2, method 3).
 func newUUIDv7() load.ID {
 	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
+	_, _ = rand.Read(random[:]) // never returns an error
 	now := time.Now().UnixNano()
 	milli, fraction := uint64(now/1e6), uint64(now%1e6)*4096/1e6
 	return load.ID{

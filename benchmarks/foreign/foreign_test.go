@@ -1,13 +1,13 @@
-// Package foreign measures what a column's DEFAULT costs in an application's
-// PostgreSQL that asks nextid for it, beside a sequence of its own:
+// Package foreign measures the cost of a column's DEFAULT in an application's
+// PostgreSQL: the functions of nextid migrate foreign, and a sequence of its own.
 //
 //	go test -bench . -benchtime 100000x -count 7 ./benchmarks/foreign
 //
-// Both run on this machine. One operation is one row of
+// Both servers run on this machine. One operation is one row of
 //
 //	INSERT INTO t (note) SELECT … FROM generate_series(1, N)
 //
-// Compare within one run: the figures of two differ by more than that.
+// Compare figures of one run only: the machine's speed differs between runs.
 package foreign
 
 import (

@@ -1,16 +1,17 @@
-// Package load is the client of the benchmarks: it keeps many connections to
-// PostgreSQL, MySQL and Redis servers busy and costs little itself, so that a
-// machine which runs client and server shows the server.
+// Package load is the client of the benchmarks. It keeps many connections to
+// PostgreSQL, MySQL and Redis servers busy. It uses little processor time, so that
+// measurements on one machine show the server and not the client.
 //
-// One thread serves all connections through epoll. The protocols are spoken
-// only as far as the benchmarks need, after the drivers' own log-in. What a
-// client does, over and over, is its Work: an operation of one or more
-// exchanges, each with a server of its choice, where an answer may go into
-// the next request.
+// A Link is one connection. It implements only the parts of the protocols that the
+// benchmarks need. A Client repeats the operations of its Work over its Links. An
+// operation has one or more Steps, and each Step is a request to one server. A
+// request may contain ids of earlier answers. A Stage holds what a benchmark needs
+// to start servers and clients.
 //
-// Run works in a closed loop, where each client goes on as soon as it has its
-// answer, or at a fixed rate. At a fixed rate the latency of an operation
-// counts from the instant it should have begun, so a server that stops for a
-// moment pays for everything that had to wait, not for one operation
-// (Gil Tene calls the other way "coordinated omission").
+// Run measures. It owns all Links of its Clients until it returns, and serves them
+// in one locked thread through epoll. In a closed loop (Rate 0) each client begins
+// its next operation when it has the answer. At a fixed rate the latency of an
+// operation counts from the time when it should have begun. So a stall of the server
+// counts for all operations that had to wait, not for one (Gil Tene's "coordinated
+// omission").
 package load

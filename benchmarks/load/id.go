@@ -15,14 +15,14 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(cmp.Compare(id.Hi, other.Hi), cmp.Compare(id.Lo, other.Lo))
 }
 
-// AppendText appends the id as a number.
+// AppendText appends an id of 64 bits as a decimal number.
 func (id ID) AppendText(dst []byte) []byte { return strconv.AppendUint(dst, id.Lo, 10) }
 
-// parseID reads a decimal number or a UUID; anything else is no id.
+// parseID parses a decimal number or a UUID. ok is false for other texts.
 func parseID(text []byte) (id ID, ok bool) {
 	if len(text) == 36 && text[8] == '-' {
 		var raw [16]byte
-		digits := make([]byte, 0, 32) // does not escape
+		digits := make([]byte, 0, 32) // on the stack
 		for _, c := range text {
 			if c != '-' {
 				digits = append(digits, c)

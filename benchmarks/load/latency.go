@@ -5,20 +5,22 @@ import (
 	"time"
 )
 
-// Latency counts durations in buckets that are at most 1.6 % wide, so that
-// counting one costs a few nanoseconds and no memory. The zero Latency is empty.
+// Latency is a histogram of durations. Its buckets are at most 1.6 % wide. To count
+// a duration takes a few nanoseconds and allocates nothing. The zero Latency is
+// empty.
 type Latency struct {
 	counts [buckets]uint64
 	n      uint64
 	max    time.Duration
 }
 
-// Each power of two has 1<<fine buckets.
+// Each power of two is divided into 1<<fine buckets.
 const (
 	fine    = 6
 	buckets = (64 - fine) << fine
 )
 
+// bucket returns the index of the bucket that counts a duration.
 func bucket(d time.Duration) int {
 	v := uint64(max(d, 0))
 	if v < 1<<fine {
@@ -28,7 +30,7 @@ func bucket(d time.Duration) int {
 	return (shift+1)<<fine + int(v>>shift) - 1<<fine
 }
 
-// middle is the duration that stands for a bucket.
+// middle returns the duration that represents a bucket.
 func middle(b int) time.Duration {
 	if b < 2<<fine {
 		return time.Duration(b)
@@ -45,11 +47,11 @@ func (l *Latency) Add(d time.Duration) {
 	l.max = max(l.max, d)
 }
 
-// N returns how many durations were counted.
+// N returns the number of durations.
 func (l *Latency) N() uint64 { return l.n }
 
-// Quantile returns the duration that a share q (0 to 1) of all does not
-// exceed, and 0 when nothing was counted.
+// Quantile returns the duration that the fraction q (0 to 1) of all does not exceed;
+// 0 if there are none.
 func (l *Latency) Quantile(q float64) time.Duration {
 	if l.n == 0 {
 		return 0

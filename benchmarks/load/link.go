@@ -12,34 +12,36 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Link is a connection to a server.
+// Link is a connection to a server. It owns its file descriptor, which does not
+// block.
 type Link struct {
 	protocol protocol
 	fd       int
-	in       []byte // in[:filled] came and was not looked at yet
+	in       []byte // in[:filled] was received and not scanned
 	filled   int
-	out      []byte // what the socket did not take at once
-	ids      []ID
-	// Values says to keep the ids that answers bring: the first column of
-	// each row, or the number an INSERT gave. Reading them costs a little.
+	out      []byte // part of requests that the socket has not accepted yet
+	ids      []ID   // of the present answers, if Values is set
+	// Values makes the Link parse ids in answers: the first column of each row,
+	// or the number that an INSERT generated. Parsing costs some time.
 	Values         bool
-	sent, received int64
+	sent, received int64 // bytes since the measurement began
 }
 
-// protocol holds what the client knows of a wire protocol.
+// protocol encodes requests and decodes answers of a wire protocol.
 type protocol interface {
-	// query appends a statement.
+	// query appends the request of a statement.
 	query(dst []byte, sql string) []byte
-	// prepare appends the preparation of a statement and returns how many
-	// answers it brings. execute appends its execution.
+	// prepare appends the request that prepares a statement, and returns the number
+	// of answers. execute appends the request that executes the statement.
 	prepare(dst []byte, sql string) ([]byte, int)
 	execute(dst []byte) []byte
-	// scan looks at what came, hands over what it finds, and returns how much
-	// of it is dealt with and how many answers it completes.
+	// scan decodes the complete messages in in, and appends ids to values unless
+	// that is nil. It returns the length of these messages, and the number of
+	// answers that they end.
 	scan(in []byte, values *[]ID) (used, answers int, err error)
 }
 
-// serverError is an answer that says no.
+// serverError is an error that a server has returned.
 type serverError string
 
 func (e serverError) Error() string { return string(e) }
@@ -60,6 +62,7 @@ func Dial(ctx context.Context, dsn string) (*Link, error) {
 	return nil, fmt.Errorf("%q is no URL that begins with postgres://, mysql://, mariadb:// or redis://", scheme)
 }
 
+// dialPostgres logs in by pgconn, and takes the connection over.
 func dialPostgres(ctx context.Context, dsn string) (*Link, error) {
 	conn, err := pgconn.Connect(ctx, dsn)
 	if err != nil {
@@ -95,10 +98,10 @@ func connect(ctx context.Context, network, address string, p protocol) (*Link, e
 	return takeOver(conn, p)
 }
 
-// takeOver makes a link of a connection. It duplicates the descriptor and closes the original: so the runtime's
-// poller does not look at it, too.
+// takeOver makes a Link of a connection, which it closes. The Link has a duplicate
+// of its descriptor, which is not registered with the runtime's poller.
 func takeOver(conn net.Conn, p protocol) (*Link, error) {
-	defer func() { _ = conn.Close() }() // the duplicate lives on
+	defer func() { _ = conn.Close() }() // the duplicate stays open
 	if _, encrypted := conn.(*tls.Conn); encrypted {
 		return nil, errors.New("connections with TLS cannot be measured: add sslmode=disable, or the like")
 	}
@@ -109,10 +112,10 @@ func takeOver(conn net.Conn, p protocol) (*Link, error) {
 	return &Link{protocol: p, fd: fd, in: make([]byte, 64<<10)}, nil
 }
 
-// Query appends the request that runs one statement.
+// Query appends the request of one statement.
 func (l *Link) Query(dst []byte, sql string) []byte { return l.protocol.query(dst, sql) }
 
-// Prepare prepares the one statement that Execute runs.
+// Prepare prepares the statement that Execute runs. A Link has only one.
 func (l *Link) Prepare(ctx context.Context, sql string) error {
 	request, answers := l.protocol.prepare(nil, sql)
 	_, err := l.exchange(ctx, request, answers)
@@ -122,7 +125,7 @@ func (l *Link) Prepare(ctx context.Context, sql string) error {
 // Execute appends the request that runs the prepared statement.
 func (l *Link) Execute(dst []byte) []byte { return l.protocol.execute(dst) }
 
-// Exec runs a statement and returns the ids of its rows.
+// Exec runs a statement and returns the ids in its result.
 func (l *Link) Exec(ctx context.Context, sql string) ([]ID, error) {
 	before := l.Values
 	l.Values = true
@@ -141,7 +144,7 @@ func shorten(sql string) string {
 	return sql
 }
 
-// scan looks at what was read.
+// scan decodes the received bytes, and returns the number of complete answers.
 func (l *Link) scan() (answers int, err error) {
 	var values *[]ID
 	if l.Values {
@@ -149,7 +152,7 @@ func (l *Link) scan() (answers int, err error) {
 	}
 	used, answers, err := l.protocol.scan(l.in[:l.filled], values)
 	l.filled = copy(l.in, l.in[used:l.filled])
-	if l.filled == len(l.in) { // one message is larger than the buffer
+	if l.filled == len(l.in) { // a message is larger than the buffer
 		l.in = append(l.in, make([]byte, len(l.in))...)
 	}
 	return answers, err

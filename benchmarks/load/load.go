@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Step is one exchange of an operation.
+// Step is one request of an operation.
 type Step struct {
-	Link    int    // which of the client's links
-	Bytes   []byte // what to send; must stay as it is until the answers are there
-	Answers int    // how many answers that brings
+	Link    int    // index of the client's link
+	Bytes   []byte // request; must not change before the answers have arrived
+	Answers int    // number of expected answers
 }
 
-// Work holds what one client does. Its methods are called by one goroutine.
+// Work generates the operations of one client. Its methods are called by one
+// goroutine.
 type Work interface {
 	// Begin returns the first step of the next operation.
 	Begin() Step
-	// Then gets the ids that the answers to the last step brought, which are
-	// valid until it returns, and returns the next step, or false when the
-	// operation is complete.
+	// Then gets the ids in the answers to the last step, which are valid until
+	// Then returns. It returns the next step, or false if the operation is complete.
 	Then(ids []ID) (Step, bool)
 }
 
-// Client is a Work and the links that it uses.
+// Client is a Work and its links.
 type Client struct {
 	Links []*Link
 	Work  Work
 }
 
-// Clients are those of one measurement.
+// Clients holds the clients of one measurement.
 type Clients []Client
 
 // Close closes the links.
@@ -42,7 +42,7 @@ func (all Clients) Close() {
 	}
 }
 
-// Exec runs statements on a connection of their own, and returns the ids of the
+// Exec runs statements on a new connection, and returns the ids in the result of the
 // last one.
 func Exec(ctx context.Context, dsn string, statements ...string) (ids []ID, err error) {
 	link, err := Dial(ctx, dsn)
@@ -58,38 +58,38 @@ func Exec(ctx context.Context, dsn string, statements ...string) (ids []ID, err 
 	return ids, nil
 }
 
-// Config is one measurement.
+// Config configures one measurement.
 type Config struct {
 	Clients Clients
-	Warm    time.Duration // before the measurement
-	Length  time.Duration // as fast as they can: longer, until there is an answer
-	Rate    float64       // operations a second of all clients together; 0: as fast as they can
-	// RTT makes each exchange longer, as a network does: the client reads an
-	// answer that long after it came.
+	Warm    time.Duration // time of load before the measurement
+	Length  time.Duration // of the measurement; in a closed loop, it continues until the first answer
+	Rate    float64       // operations per second of all clients together; 0: a closed loop
+	// RTT simulates a network: the client reads each answer so much later than it
+	// arrived.
 	RTT time.Duration
-	// Sample, when set, is called at the begin and at the end of the
-	// measurement, while all connections are open.
+	// Sample, if set, is called at the begin and at the end of the measurement,
+	// while all connections are open.
 	Sample func()
 }
 
-// Result holds what one measurement found.
+// Result is the result of one measurement.
 type Result struct {
 	Operations int
 	Elapsed    time.Duration
 	Latency    Latency
-	Sent       int64 // bytes, without the headers of TCP and below
+	Sent       int64 // bytes, without the headers of TCP and lower layers
 	Received   int64
 }
 
-// PerSecond is the throughput in operations.
+// PerSecond returns the throughput in operations per second.
 func (r Result) PerSecond() float64 { return float64(r.Operations) / r.Elapsed.Seconds() }
 
-// answerTimeout bounds how long a server may leave everybody without an answer.
+// answerTimeout bounds how long no answer may arrive on any connection.
 const answerTimeout = 30 * time.Second
 
 var errNoAnswer = errors.New("no server answered for " + answerTimeout.String())
 
-// Repeat is the work that sends the same request in each operation.
+// Repeat is a Work that sends the same request in each operation.
 type Repeat Step
 
 // Begin implements Work.
@@ -98,8 +98,7 @@ func (r *Repeat) Begin() Step { return Step(*r) }
 // Then implements Work.
 func (*Repeat) Then([]ID) (Step, bool) { return Step{}, false }
 
-// Pick is the work that sends one of several requests, each with one answer,
-// at random.
+// Pick is a Work that sends one of several requests at random. Each has one answer.
 type Pick [][]byte
 
 // Begin implements Work.

@@ -33,8 +33,8 @@ func exec1(t *testing.T, l *Link, sql string) []ID {
 	return ids
 }
 
-// loads measures a sequence through a protocol in every way and checks that
-// each answer was counted once: the sequence itself knows how many there were.
+// loads measures draws from a sequence in all ways of a protocol. It checks that
+// each answer was counted once, by the sequence's position.
 func loads(t *testing.T, dsn, next string) {
 	setup := dial(t, dsn)
 	for _, way := range []struct {
@@ -114,7 +114,7 @@ func TestPostgreSQL(t *testing.T) {
 	l := dial(t, dsn)
 	exec1(t, l, "CREATE SEQUENCE s")
 	loads(t, dsn, "SELECT nextval('s')")
-	// More than a socket takes at once, and a row larger than the buffer.
+	// A request larger than the socket's buffer, and a row larger than the Link's.
 	long := strings.Repeat("x", 3<<20)
 	if ids := exec1(t, dial(t, dsn), "SELECT length('"+long+"')"); len(ids) != 1 || ids[0].Lo != 3<<20 {
 		t.Errorf("a long statement returned %v", ids)
@@ -125,13 +125,14 @@ func TestPostgreSQL(t *testing.T) {
 	if ids := exec1(t, dial(t, dsn), "SELECT '00000000-0000-0001-0000-000000000002'::uuid"); len(ids) != 1 || ids[0] != (ID{1, 2}) {
 		t.Errorf("a UUID returned %v", ids)
 	}
-	// The same in the loop, which must notice that it can send again.
+	// The same in the event loop, which must continue to send once the socket
+	// accepts more.
 	work := &Repeat{0, dial(t, dsn).Query(nil, "SELECT length('"+long+"')"), 1}
 	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Second})
 	if err != nil || r.Operations == 0 {
 		t.Errorf("%d long statements, %v", r.Operations, err)
 	}
-	// A measurement is not over before there is an answer.
+	// A measurement continues until the first answer.
 	work = &Repeat{0, dial(t, dsn).Query(nil, "SELECT 1 FROM pg_sleep(0.2)"), 1}
 	r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Millisecond})
 	if err != nil || r.Operations != 1 || r.Elapsed < 100*time.Millisecond {
@@ -189,7 +190,8 @@ func TestRedis(t *testing.T) {
 	}
 }
 
-// A server that stops for a while must show in the quantiles of a fixed rate.
+// TestAStopShowsAtAFixedRate: at a fixed rate, a server that stops for a while shows
+// in the quantiles.
 func TestAStopShowsAtAFixedRate(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.QuickPostgres(t)

@@ -7,18 +7,19 @@ import (
 	"nextid/dsn"
 )
 
-// mysqlProtocol speaks MySQL's protocol in its classic form, see "Client/Server
-// Protocol" of MySQL's source documentation: results end in EOF packets.
+// mysqlProtocol implements MySQL's protocol without CLIENT_DEPRECATE_EOF, so results
+// end with EOF packets. See "Client/Server Protocol" in MySQL's source
+// documentation.
 type mysqlProtocol struct {
-	greeting  bool // comes next
+	greeting  bool // the next packet is the greeting
 	state     mysqlState
-	preparing bool
-	binary    bool // the running statements are prepared ones
-	statement uint32
-	skip      int // packets of a prepared statement's description
+	preparing bool   // the next packet answers COM_STMT_PREPARE
+	binary    bool   // rows are in the binary format, as of prepared statements
+	statement uint32 // id of the prepared statement
+	skip      int    // packets left of a prepared statement's description
 }
 
-// mysqlState describes where in an answer the next packet stands.
+// mysqlState is the part of an answer to which the next packet belongs.
 type mysqlState int
 
 const (
@@ -51,9 +52,10 @@ func (p *mysqlProtocol) execute(dst []byte) []byte {
 	p.binary = true
 	dst = append(mysqlHeader(dst, 10), comStmtExecute)
 	dst = binary.LittleEndian.AppendUint32(dst, p.statement)
-	return append(dst, 0, 1, 0, 0, 0) // no cursor, once
+	return append(dst, 0, 1, 0, 0, 0) // no cursor, one iteration
 }
 
+// scan implements protocol. An ERR packet ends it with an error.
 func (p *mysqlProtocol) scan(in []byte, values *[]ID) (used, answers int, err error) {
 	for len(in)-used >= 4 {
 		size := int(in[used]) | int(in[used+1])<<8 | int(in[used+2])<<16
@@ -72,7 +74,7 @@ func (p *mysqlProtocol) scan(in []byte, values *[]ID) (used, answers int, err er
 	return used, answers, nil
 }
 
-// packet takes one packet and reports whether it ends an answer.
+// packet decodes one packet and reports whether it ends an answer.
 func (p *mysqlProtocol) packet(packet []byte, values *[]ID) (ends bool) {
 	switch {
 	case p.greeting:
@@ -116,8 +118,8 @@ func (p *mysqlProtocol) packet(packet []byte, values *[]ID) (ends bool) {
 	return false
 }
 
-// firstColumn reads the first column of a row: of a prepared statement, a
-// BIGINT, which follows a zero and the bitmap of nulls.
+// firstColumn returns the id in the first column of a row. In the binary format it
+// is a BIGINT after a zero byte and a NULL bitmap of one byte.
 func (p *mysqlProtocol) firstColumn(row []byte) (ID, bool) {
 	if p.binary {
 		if len(row) < 10 {
@@ -131,7 +133,7 @@ func (p *mysqlProtocol) firstColumn(row []byte) (ID, bool) {
 	return ID{}, false
 }
 
-// lengthEncoded reads a length-encoded integer.
+// lengthEncoded decodes a length-encoded integer.
 func lengthEncoded(b []byte) (v uint64, rest []byte) {
 	size := 0
 	switch {
@@ -162,8 +164,8 @@ func mysqlError(packet []byte) error {
 	return serverError(packet[min(3, len(packet)):])
 }
 
-// dialMySQL logs in as a user without a password. It offers no
-// CLIENT_DEPRECATE_EOF, so that results have the classic form.
+// dialMySQL logs in as a user without a password. It does not set
+// CLIENT_DEPRECATE_EOF.
 func dialMySQL(ctx context.Context, url string) (*Link, error) {
 	config, err := dsn.MySQL(url)
 	if err != nil {
@@ -179,7 +181,7 @@ func dialMySQL(ctx context.Context, url string) (*Link, error) {
 		body = append(binary.LittleEndian.AppendUint32(body, 1<<24), 45) // the largest packet, utf8mb4
 		body = append(append(body, make([]byte, 23)...), config.User+"\x00\x00"+config.DBName+"\x00mysql_native_password\x00"...)
 		request := append(mysqlHeader(nil, len(body)), body...)
-		request[3] = 1 // follows the greeting
+		request[3] = 1 // sequence id after the greeting's 0
 		_, err = l.exchange(ctx, request, 1)
 	}
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// pgProtocol speaks version 3 of PostgreSQL's protocol, see "Message Formats"
-// in its manual. Rows come as text.
+// pgProtocol implements version 3 of PostgreSQL's protocol, see "Message Formats" in
+// its manual. Results are in text format. ReadyForQuery ends an answer.
 type pgProtocol struct{}
 
 func (pgProtocol) query(dst []byte, sql string) []byte {
@@ -16,6 +16,7 @@ func (pgProtocol) query(dst []byte, sql string) []byte {
 
 const pgSync = "S\x00\x00\x00\x04"
 
+// prepare appends Parse of statement s1, and Sync.
 func (pgProtocol) prepare(dst []byte, sql string) ([]byte, int) {
 	dst = append(dst, 'P')
 	dst = binary.BigEndian.AppendUint32(dst, uint32(4+3+len(sql)+1+2))
@@ -23,15 +24,15 @@ func (pgProtocol) prepare(dst []byte, sql string) ([]byte, int) {
 	return append(append(dst, 0, 0, 0), pgSync...), 1
 }
 
-// execute appends Bind of s1 without parameters and with text results,
-// Describe and Execute of the portal, and Sync: what drivers and pgbench send.
+// execute appends the messages that drivers and pgbench send: Bind of s1 without
+// parameters and with text results, Describe and Execute of the portal, and Sync.
 func (pgProtocol) execute(dst []byte) []byte {
 	return append(dst, "B\x00\x00\x00\x10\x00s1\x00\x00\x00\x00\x00\x00\x01\x00\x00"+
 		"D\x00\x00\x00\x06P\x00"+"E\x00\x00\x00\x09\x00\x00\x00\x00\x00"+pgSync...)
 }
 
-// AppendExecution appends what execute does for a statement with one
-// parameter, whose text is value.
+// AppendExecution appends the messages of execute for a statement with one parameter
+// of text format.
 func AppendExecution(dst []byte, value string) []byte {
 	dst = append(dst, 'B')
 	dst = binary.BigEndian.AppendUint32(dst, uint32(4+1+3+2+2+4+len(value)+2))
@@ -40,6 +41,7 @@ func AppendExecution(dst []byte, value string) []byte {
 	return append(dst, "\x00\x00"+"D\x00\x00\x00\x06P\x00"+"E\x00\x00\x00\x09\x00\x00\x00\x00\x00"+pgSync...)
 }
 
+// scan implements protocol. An ErrorResponse ends it with an error.
 func (pgProtocol) scan(in []byte, values *[]ID) (used, answers int, err error) {
 	for len(in)-used >= 5 {
 		m := in[used:]
@@ -66,7 +68,7 @@ func (pgProtocol) scan(in []byte, values *[]ID) (used, answers int, err error) {
 	return used, answers, nil
 }
 
-// pgError takes code and message out of an ErrorResponse.
+// pgError returns the message and the SQLSTATE of an ErrorResponse.
 func pgError(fields []byte) error {
 	var code, message string
 	for len(fields) > 1 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// redisProtocol speaks as much of RESP as INCR needs: answers of one line.
+// redisProtocol implements the part of RESP that INCR needs: answers of one line.
 type redisProtocol struct{}
 
 // query appends a command of words without spaces: INCR orders.
@@ -23,6 +23,8 @@ func (redisProtocol) query(dst []byte, command string) []byte {
 func (redisProtocol) prepare(dst []byte, _ string) ([]byte, int) { return dst, 0 }
 func (redisProtocol) execute(dst []byte) []byte                  { return dst }
 
+// scan implements protocol. Each line is an answer; one that begins with - is an
+// error.
 func (redisProtocol) scan(in []byte, values *[]ID) (used, answers int, err error) {
 	for {
 		end := bytes.IndexByte(in[used:], '\n')

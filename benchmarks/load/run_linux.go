@@ -15,9 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// duplicate returns a descriptor of its own for a connection. If the server is
-// on the same machine, the simplest congestion control is enough: the client
-// should cost little, and is the same for all servers.
+// duplicate returns a duplicate of a connection's descriptor. On loopback it sets
+// reno, the cheapest congestion control, for all servers alike.
 func duplicate(conn net.Conn) (int, error) {
 	sc, ok := conn.(syscall.Conn)
 	if !ok {
@@ -45,7 +44,7 @@ func (l *Link) Close() {
 	_ = unix.Close(l.fd)
 }
 
-// send sends what the socket takes and keeps the rest.
+// send sends as much as the socket accepts, and keeps the rest in l.out.
 func (l *Link) send(b []byte) error {
 	l.sent += int64(len(b))
 	n, errno := transfer(unix.SYS_SENDTO, l.fd, b)
@@ -61,7 +60,7 @@ func (l *Link) send(b []byte) error {
 	return nil
 }
 
-// flush sends what was kept.
+// flush sends l.out, as much as the socket accepts.
 func (l *Link) flush() error {
 	n, errno := transfer(unix.SYS_SENDTO, l.fd, l.out)
 	switch {
@@ -74,15 +73,15 @@ func (l *Link) flush() error {
 	return nil
 }
 
-// transfer sends or receives on a socket that does not block. The client shares
-// the machine with the server that it measures: it goes without the scheduler's
-// part of a system call.
+// transfer sends or receives on a socket that does not block. A raw system call does
+// not notify Go's scheduler, which saves processor time: the server runs on the same
+// machine.
 func transfer(call uintptr, fd int, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
 	return int(n), errno
 }
 
-// read reads once. It returns false when nothing was there.
+// read receives once. It returns false if there was nothing to receive.
 func (l *Link) read() (bool, error) {
 	n, errno := transfer(unix.SYS_RECVFROM, l.fd, l.in[l.filled:])
 	switch {
@@ -126,9 +125,9 @@ func (l *Link) exchange(ctx context.Context, request []byte, answers int) ([]ID,
 		if poll[0].Revents&^unix.POLLOUT == 0 {
 			continue
 		}
-		if came, err := l.read(); err != nil {
+		if received, err := l.read(); err != nil {
 			return nil, err
-		} else if !came {
+		} else if !received {
 			continue
 		}
 		n, err := l.scan()
@@ -140,37 +139,38 @@ func (l *Link) exchange(ctx context.Context, request []byte, answers int) ([]ID,
 	return l.ids, nil
 }
 
-// worker is a client while it runs.
+// worker is the state of a client during a run.
 type worker struct {
 	*Client
-	link    *Link // the one it waits for
-	waiting int   // answers
+	link    *Link // link of the present step
+	waiting int   // answers that have not arrived
 	began   time.Duration
 }
 
-// loop is one run. All times are since its begin.
+// loop is the event loop of one run. All times are since its start.
 type loop struct {
 	Config
-	poll    int
-	timer   int // wakes an idle loop when the next operation or answer is due
+	poll    int // epoll descriptor
+	timer   int // timerfd that wakes the loop when the next operation or answer is due; -1: none
 	workers []worker
 	byLink  []*worker // by descriptor
 	start   time.Time
-	idle    []*worker
-	due     time.Duration // of the next operation, at a fixed rate
-	armed   time.Duration // what the timer is set to
-	held    []held        // answers that the network still has, in their order
-	counts  bool          // measuring, no longer warming up
+	idle    []*worker     // clients without an operation
+	due     time.Duration // start of the next operation, at a fixed rate
+	armed   time.Duration // time to which the timer is set
+	held    []held        // answers that are delayed by RTT, in their order
+	counts  bool          // the warm-up is over
 	result  Result
 }
 
-// held is a client whose answers came and are due at an instant.
+// held is a client whose answers have arrived, and count as read at due.
 type held struct {
 	*worker
 	due time.Duration
 }
 
-// Run measures.
+// Run measures. It ends when ctx ends, when a server returns an error or closes a
+// connection, or when no answer arrives within answerTimeout.
 func Run(ctx context.Context, c Config) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -211,11 +211,12 @@ func (l *loop) add(fd int, events uint32) error {
 	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
-// watch asks for an event when a link can be written to, or no longer.
+// watch changes the events for which epoll watches a link.
 func (l *loop) watch(link *Link, events uint32) error {
 	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_MOD, link.fd, &unix.EpollEvent{Events: events, Fd: int32(link.fd)})
 }
 
+// run is the event loop.
 func (l *loop) run(ctx context.Context) (Result, error) {
 	l.start = time.Now()
 	lastAnswer := time.Duration(0)
@@ -271,8 +272,8 @@ func (l *loop) run(ctx context.Context) (Result, error) {
 	}
 }
 
-// ready returns the events that are there without waiting, if it is likely that
-// there are any.
+// ready polls for events without waiting, if events are likely. Its raw system call
+// is cheaper than EpollWait.
 func (l *loop) ready(events []unix.EpollEvent, likely bool) int {
 	if !likely {
 		return 0
@@ -284,7 +285,7 @@ func (l *loop) ready(events []unix.EpollEvent, likely bool) int {
 	return int(n)
 }
 
-// measure begins to count.
+// measure ends the warm-up and resets the counters.
 func (l *loop) measure() {
 	l.counts = true
 	if l.Sample != nil {
@@ -298,8 +299,8 @@ func (l *loop) measure() {
 	}
 }
 
-// finish counts what goes on at the end. At a fixed rate, operations that
-// have waited until now count as if they ended now.
+// finish sums up the bytes of all links. At a fixed rate, operations that are
+// running or due count as if they ended now.
 func (l *loop) finish(now time.Duration) {
 	for i := range l.workers {
 		w := &l.workers[i]
@@ -316,13 +317,14 @@ func (l *loop) finish(now time.Duration) {
 	}
 }
 
+// gap returns the time between two operations at a fixed rate.
 func (l *loop) gap() time.Duration { return time.Duration(float64(time.Second) / l.Rate) }
 
-// startIdle gives idle clients the operations that are due.
+// startIdle starts operations that are due on idle clients.
 func (l *loop) startIdle(now time.Duration) error {
 	for len(l.idle) > 0 && (l.Rate == 0 || l.due <= now) {
 		w := l.idle[0]
-		l.idle = l.idle[:copy(l.idle, l.idle[1:])] // in turns
+		l.idle = l.idle[:copy(l.idle, l.idle[1:])] // first in, first out
 		w.began = now
 		if l.Rate > 0 {
 			w.began = l.due
@@ -335,7 +337,7 @@ func (l *loop) startIdle(now time.Duration) error {
 	return nil
 }
 
-// arm sets the timer to the next instant at which something is due.
+// arm sets the timer to the time at which the next operation or held answer is due.
 func (l *loop) arm() error {
 	next := time.Duration(math.MaxInt64)
 	if l.Rate > 0 && len(l.idle) > 0 {
@@ -352,7 +354,7 @@ func (l *loop) arm() error {
 	return unix.TimerfdSettime(l.timer, 0, &unix.ItimerSpec{Value: wait}, nil)
 }
 
-// step sends a request.
+// step sends the request of a step.
 func (l *loop) step(w *worker, s Step) error {
 	w.link, w.waiting = w.Links[s.Link], s.Answers
 	w.link.ids = w.link.ids[:0]
@@ -362,7 +364,7 @@ func (l *loop) step(w *worker, s Step) error {
 	return l.watch(w.link, reading|unix.EPOLLOUT)
 }
 
-// event deals with one descriptor that has become ready.
+// event handles one event of epoll.
 func (l *loop) event(e unix.EpollEvent) error {
 	if int(e.Fd) == l.timer {
 		var expirations [8]byte
@@ -387,7 +389,7 @@ func (l *loop) event(e unix.EpollEvent) error {
 			}
 		}
 	}
-	if came, err := link.read(); err != nil || !came {
+	if received, err := link.read(); err != nil || !received {
 		return err
 	}
 	answers, err := link.scan()
@@ -404,7 +406,7 @@ func (l *loop) event(e unix.EpollEvent) error {
 	return l.answered(w)
 }
 
-// answered lets a client go on that has its answers.
+// answered continues a client that has all answers of its step.
 func (l *loop) answered(w *worker) error {
 	next, more := w.Work.Then(w.link.ids)
 	if more {
@@ -423,7 +425,7 @@ func (l *loop) answered(w *worker) error {
 	return l.step(w, w.Work.Begin())
 }
 
-// Once lets each client do one operation, one after the other.
+// Once runs one operation of each client, one after the other.
 func Once(ctx context.Context, clients []Client) error {
 	for _, c := range clients {
 		for step, more := c.Work.Begin(), true; more; {

@@ -8,38 +8,37 @@ import (
 	"nextid/dbtest"
 )
 
-// Stage holds what a benchmark runs on. Its methods end what calls them with an
-// error, as those of the Rig do: see Rig.Do.
+// Stage starts the servers and clients of a benchmark. On an error its methods end
+// the function that was called by Rig.Do, as the Rig's methods do.
 type Stage struct {
 	*dbtest.Rig
 	Ctx    context.Context
-	Nextid string // the program
+	Nextid string // path of the program
 }
 
-// Must ends what goes on with an error.
+// Must calls Fatal unless err is nil.
 func (s *Stage) Must(err error) {
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-// Exec runs statements on a connection of their own, and returns the ids of the
-// last one.
+// Exec runs statements as the function Exec does.
 func (s *Stage) Exec(dsn string, statements ...string) []ID {
 	ids, err := Exec(s.Ctx, dsn, statements...)
 	s.Must(err)
 	return ids
 }
 
-// Command runs nextid.
+// Command runs nextid with arguments, and waits for its end.
 func (s *Stage) Command(args ...string) {
 	if out, err := exec.CommandContext(s.Ctx, s.Nextid, args...).CombinedOutput(); err != nil {
 		s.Fatalf("nextid %s: %w: %s", strings.Join(args[:min(3, len(args))], " "), err, out)
 	}
 }
 
-// With opens n clients of one link each, and calls f with them. open gives the
-// URL of the i-th, and work what it does.
+// With opens n clients of one link each, calls f with them, and closes them. url and
+// work return the URL and the Work of the i-th client.
 func (s *Stage) With(n int, url func(i int) string, work func(i int, l *Link) Work, f func(Clients)) {
 	var all Clients
 	defer func() { all.Close() }()
@@ -52,7 +51,7 @@ func (s *Stage) With(n int, url func(i int) string, work func(i int, l *Link) Wo
 	f(all)
 }
 
-// Run measures.
+// Run measures as the function Run does.
 func (s *Stage) Run(c Config) Result {
 	result, err := Run(s.Ctx, c)
 	s.Must(err)

@@ -1,5 +1,5 @@
-// Package local measures id generators inside one process: nextid's beside the
-// Go libraries that people use instead. No wire, no SQL.
+// Package local measures id generators in one process, without a server: nextid's
+// and those of other Go libraries.
 //
 //	go test -bench . -cpu 1,2 ./benchmarks/local
 package local
@@ -28,13 +28,12 @@ import (
 	"nextid/generator/worker"
 )
 
-// draw makes an id, or some, and returns how many.
+// draw makes one or more ids and returns their number.
 type draw func() (ids int64, err error)
 
-// contenders are all generators by kind, in the order of the report. Those of
-// one kind do the same work. Layouts with 12 bits of sequence allow 4096 ids a
-// millisecond, 244 ns each, whatever the code; wide ones do not end within their
-// tick.
+// contenders lists the generators by kind, in the order of the report. Those of one
+// kind do the same work. Layouts with 12 bits of sequence allow only 4096 ids per
+// millisecond, 244 ns each. Wide layouts do not exhaust their tick.
 var contenders = []struct {
 	kind, name string
 	set        func(tb testing.TB) draw
@@ -74,8 +73,8 @@ var contenders = []struct {
 	{"XID", "rs/xid", text(func() string { return xid.New().String() })},
 }
 
-// BenchmarkGenerators draws with as many goroutines as there are processors
-// (-cpu). Its figure is the time of one id over all of them.
+// BenchmarkGenerators draws with one goroutine for each processor (-cpu). Its figure
+// is the time per id of all goroutines together.
 func BenchmarkGenerators(b *testing.B) {
 	for _, c := range contenders {
 		b.Run(c.kind+"/"+c.name, func(b *testing.B) {
@@ -99,7 +98,7 @@ func BenchmarkGenerators(b *testing.B) {
 	}
 }
 
-// TestContendersDraw: each of them works.
+// TestContendersDraw draws from each contender.
 func TestContendersDraw(t *testing.T) {
 	for _, c := range contenders {
 		t.Run(c.kind+"/"+c.name, func(t *testing.T) {
@@ -120,7 +119,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// open opens a generator as a server does, on a store in memory.
+// open opens a nextid generator on a store in memory.
 func open(tb testing.TB, kind, options string) generator.Generator {
 	tb.Helper()
 	ctx := context.Background()
@@ -142,7 +141,7 @@ func open(tb testing.TB, kind, options string) generator.Generator {
 	return g
 }
 
-// numbers is one of our generators, n ids a call.
+// numbers returns a nextid generator of which each call draws n ids.
 func numbers(n int64, kind, options string) func(testing.TB) draw {
 	return func(tb testing.TB) draw {
 		g := open(tb, kind, options).(generator.TryGenerator)
@@ -157,7 +156,7 @@ func numbers(n int64, kind, options string) func(testing.TB) draw {
 	}
 }
 
-// texts is one of our kinds of texts.
+// texts returns a nextid generator of texts.
 func texts(kind string) func(testing.TB) draw {
 	return func(tb testing.TB) draw {
 		g := open(tb, kind, `{}`).(generator.CodeGenerator)
@@ -165,8 +164,8 @@ func texts(kind string) func(testing.TB) draw {
 	}
 }
 
-// text is a call that makes an id with its text. The text is looked at: one that
-// nobody can see would not even be allocated.
+// text returns a draw that makes an id as a text. It uses the text: otherwise the
+// compiler would not allocate it.
 func text(call func() string) func(testing.TB) draw {
 	return func(testing.TB) draw {
 		return func() (int64, error) {
@@ -185,8 +184,8 @@ func uuids(version func(*uuid.Source) uuid.UUID) func(testing.TB) draw {
 	}
 }
 
-// bwmarrinWith sets the library's bits, which are package variables that NewNode
-// reads.
+// bwmarrinWith sets the library's numbers of bits. They are package variables, which
+// NewNode reads.
 func bwmarrinWith(node, step uint8) func(testing.TB) draw {
 	return func(tb testing.TB) draw {
 		oldNode, oldStep := bwmarrin.NodeBits, bwmarrin.StepBits
@@ -198,8 +197,8 @@ func bwmarrinWith(node, step uint8) func(testing.TB) draw {
 	}
 }
 
-// googleWith sets whether the library draws its random bytes from a pool, which
-// is one setting of the process.
+// googleWith sets whether the library takes random bytes from a pool. That is a
+// setting of the process.
 func googleWith(call func() (google.UUID, error), pool bool) func(testing.TB) draw {
 	return func(tb testing.TB) draw {
 		if pool {

@@ -1,3 +1,6 @@
+// Package machine measures what server processes use (Usage, Resident), and
+// separates the processors of client and servers (Apart). It reads /proc of this
+// machine.
 package machine
 
 import (
@@ -11,9 +14,10 @@ import (
 	"nextid/dbtest"
 )
 
-// Apart gives the first half of the processors to this process and the others to
-// the servers, until together is called: a client that waits for a processor which a
-// server has measures its own waiting. Where there is one processor it does nothing.
+// Apart restricts this process to the first half of the processors, and the servers
+// to the other half, until together is called. Otherwise the client could wait for a
+// processor that a server uses, and would measure its own waiting. On a machine with
+// one processor Apart does nothing.
 func Apart(servers ...*dbtest.Server) (together func(), err error) {
 	var all, ours, theirs unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -43,19 +47,19 @@ func Apart(servers ...*dbtest.Server) (together func(), err error) {
 	}, nil
 }
 
-// move lets a process and its descendants run on some processors.
+// move sets the processors of a process and its descendants.
 func move(pid int, to *unix.CPUSet) {
 	dbtest.Each(pid, func(proc string, _ []string) { moveThreads(proc, to) })
 }
 
-// moveThreads moves the threads of one process. A thread that has begun since we
-// looked inherits the processors of the one that began it: the second look has it.
+// moveThreads sets the processors of all threads of a process. A thread that started
+// meanwhile may have inherited the old processors. The second pass finds it.
 func moveThreads(proc string, to *unix.CPUSet) {
 	for range 2 {
 		threads, _ := os.ReadDir(proc + "/task")
 		for _, thread := range threads {
 			if id, err := strconv.Atoi(thread.Name()); err == nil {
-				_ = unix.SchedSetaffinity(id, to) // fails where it has ended
+				_ = unix.SchedSetaffinity(id, to) // fails if the thread has ended
 			}
 		}
 	}

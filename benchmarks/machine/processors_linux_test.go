@@ -10,13 +10,13 @@ import (
 	"nextid/dbtest"
 )
 
-// TestApart: a server and its children have the processors that we do not, and
-// afterwards all have all of them again.
+// TestApart: a server and its children get the processors that this process does not
+// use. Afterwards all processes have all processors again.
 func TestApart(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("this needs two processors")
 	}
-	// allowed holds what proc(5) tells of a process's processors.
+	// allowed returns the list of a process's processors (proc(5)).
 	allowed := func(proc string) string {
 		status, err := os.ReadFile(proc + "/status")
 		if err != nil {

@@ -11,19 +11,19 @@ import (
 	"nextid/dbtest"
 )
 
-// Usage holds what processes have used since they began.
+// Usage holds the resources that processes have used since they started.
 type Usage struct {
 	CPU     time.Duration
-	Written int64 // bytes handed to the disk
+	Written int64 // bytes written to disk (write_bytes, proc_pid_io(5))
 }
 
-// Sub returns what was used since an earlier look.
+// Sub returns the difference to an earlier Usage.
 func (u Usage) Sub(earlier Usage) Usage {
 	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
 }
 
-// UsageOf adds up what the servers and their child processes have used, also
-// those that have ended (PostgreSQL's autovacuum workers come and go).
+// UsageOf returns the sum over the servers and their child processes. The CPU time
+// includes children that have ended, such as PostgreSQL's autovacuum workers.
 func UsageOf(servers ...*dbtest.Server) (u Usage) {
 	for _, s := range servers {
 		if s.PID != 0 {
@@ -43,7 +43,7 @@ func (u *Usage) add(pid int) {
 		}
 		u.CPU += ended(proc)
 		for _, thread := range threads {
-			stat, _ := os.ReadFile(proc + "/task/" + thread + "/schedstat") // none when it has ended
+			stat, _ := os.ReadFile(proc + "/task/" + thread + "/schedstat") // empty if the thread has ended
 			nanoseconds, _, _ := strings.Cut(string(stat), " ")
 			n, _ := strconv.ParseInt(nanoseconds, 10, 64)
 			u.CPU += time.Duration(n)
@@ -51,18 +51,18 @@ func (u *Usage) add(pid int) {
 	})
 }
 
-// userHZ is the unit of times in /proc/PID/stat (proc(5)): 100 a second on
-// Linux, whatever the kernel was built with.
+// userHZ is the unit of times in /proc/PID/stat (proc(5)). It is 1/100 s on Linux,
+// for all configurations of the kernel.
 const userHZ = time.Second / 100
 
-// ended returns what a process's children used that it has waited for: cutime and
-// cstime, the fields 16 and 17 of stat.
+// ended returns the CPU time of the children for which a process has waited: cutime
+// and cstime, the fields 16 and 17 of stat.
 func ended(proc string) (total time.Duration) {
 	stat, err := os.ReadFile(proc + "/stat")
 	if err != nil {
 		return 0
 	}
-	name := strings.LastIndexByte(string(stat), ')') // which may hold spaces; it is field 2
+	name := strings.LastIndexByte(string(stat), ')') // field 2, which may hold spaces
 	fields := strings.Fields(string(stat)[name+1:])
 	for _, field := range []int{16, 17} {
 		if field-3 >= len(fields) {
@@ -75,7 +75,7 @@ func ended(proc string) (total time.Duration) {
 	return total
 }
 
-// Resident is a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
+// Resident returns a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
 func Resident(pid int) (float64, error) {
 	kilobytes, _, _ := strings.Cut(report.Field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"), " ")
 	n, err := strconv.ParseFloat(kilobytes, 64)

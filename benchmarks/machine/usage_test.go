@@ -9,8 +9,8 @@ import (
 	"nextid/dbtest"
 )
 
-// TestUsageOfEndedChildren: what a child used stays counted when it ends, so
-// that a difference of two looks is never negative.
+// TestUsageOfEndedChildren: the CPU time of a child still counts after its end. So
+// the difference of two Usages is never negative.
 func TestUsageOfEndedChildren(t *testing.T) {
 	server := &dbtest.Server{PID: os.Getpid()}
 	before := UsageOf(server)

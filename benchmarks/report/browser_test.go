@@ -30,7 +30,7 @@ func TestABrowserShowsEveryChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, page, 2)
-	// The look is one that can fail.
+	// The check must be able to fail.
 	bare := regexp.MustCompile(`(?s)<path.*?/>`).ReplaceAll(page, nil)
 	for n, marks := range marksOf(t, bare) {
 		if marks >= enough {
@@ -39,25 +39,25 @@ func TestABrowserShowsEveryChart(t *testing.T) {
 	}
 }
 
-// The browser's window: all of a page.
+// Size of the browser's window, which shows all of a page.
 const width, height = 1200, 3000
 
-// leastScale bounds how small the units of a picture may be shown, in pixels: its
-// texts are 12 and 13 of them high.
+// leastScale is the least size of a picture's unit in pixels. Texts are 12 and 13
+// units high.
 const leastScale = 0.8
 
-// palette are the colours of bars, not of texts or grids, in the
-// page's light theme.
+// palette holds the colours of bars in the page's light theme. Texts and grids have
+// other colours.
 var palette = []color.NRGBA{
 	{0xb4, 0xbf, 0xcc, 255},
 	{0x0f, 0x76, 0x6e, 255},
 }
 
-// enough sets how many pixels in a colour of the palette make a plot.
+// enough is the number of pixels in the palette's colours that a chart must have.
 const enough = 150
 
-// check opens a page in headless Chromium and fails the test unless it shows
-// so many charts, each with bars. It skips the test without Chromium.
+// check opens a page in headless Chromium. It fails the test unless the page shows
+// the given number of charts, each with bars. Without Chromium it skips the test.
 func check(t *testing.T, page []byte, charts int) {
 	t.Helper()
 	found := marksOf(t, page)
@@ -80,8 +80,8 @@ func marksOf(t *testing.T, page []byte) (found []int) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "page.html")
-	// The page itself has no script; this one, of the test, says where the
-	// pictures are.
+	// The page has no script. This script of the test returns the places of the
+	// pictures.
 	const where = `<script>addEventListener("load", () => { document.title = JSON.stringify(
 		[...document.querySelectorAll("figure.chart svg")].map(s => { const r = s.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom, r.width / s.viewBox.baseVal.width] })
 			.filter(place => place[4] > 0)) })</script></body>`
@@ -128,7 +128,7 @@ func run(t *testing.T, browser, dir string, args ...string) []byte {
 	return out
 }
 
-// read finds the places that the script wrote into the title.
+// read parses the places that the script wrote to the title.
 func read(t *testing.T, dom []byte) (places []image.Rectangle) {
 	t.Helper()
 	title := regexp.MustCompile(`<title>(\[.*?\])</title>`).FindSubmatch(dom)
@@ -148,7 +148,7 @@ func read(t *testing.T, dom []byte) (places []image.Rectangle) {
 	return places
 }
 
-// marks counts the pixels that have a colour of the palette.
+// marks counts the pixels with a colour of the palette.
 func marks(shot image.Image, place image.Rectangle) (found int) {
 	for y := place.Min.Y; y < place.Max.Y; y++ {
 		for x := place.Min.X; x < place.Max.X; x++ {

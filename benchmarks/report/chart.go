@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Chart is a picture: panels of bars.
+// Chart is a bar chart with one or more panels.
 type Chart struct {
 	Title  string  `json:"title"`
 	Unit   string  `json:"unit"`             // of the values
@@ -26,14 +26,14 @@ type Chart struct {
 	Panels []Panel `json:"panels,omitempty"`
 }
 
-// Panel is one set of bars, which share a scale of their own.
+// Panel is a set of bars with one scale.
 type Panel struct {
 	Title string `json:"title,omitempty"`
 	Bars  []Bar  `json:"bars"`
 }
 
-// Bar is one contestant's value, and the least and greatest of the rounds; 0
-// where there was one.
+// Bar is one contestant's value, and the least and the greatest of its rounds, which
+// are 0 if there was only one round.
 type Bar struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
@@ -42,7 +42,7 @@ type Bar struct {
 	Most  float64 `json:"most,omitempty"`
 }
 
-// Median is a bar of the median of samples, one a round.
+// Median returns b with the median and the range of samples, one per round.
 func (b Bar) Median(samples []float64) Bar {
 	b.Value = Median(samples)
 	if len(samples) > 1 {
@@ -51,8 +51,8 @@ func (b Bar) Median(samples []float64) Bar {
 	return b
 }
 
-// Scale says what the values are, which of them are better, and what the thin
-// lines are.
+// Scale returns the legend: the unit, which values are better, and the meaning of
+// the thin lines.
 func (c *Chart) Scale() string {
 	text := c.Unit
 	if c.Better != "" {
@@ -64,10 +64,10 @@ func (c *Chart) Scale() string {
 	return text
 }
 
-// theme is the colours of a picture.
+// theme holds the colours of a chart.
 type theme struct{ paper, ink, soft, bar, ours color.Color }
 
-// rgb is a colour of six hexadecimal digits.
+// rgb returns a colour, given as six hexadecimal digits.
 func rgb(c uint32) color.Color {
 	return color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
 }
@@ -84,7 +84,7 @@ const (
 	titleHeight = 22
 )
 
-// SVG is the chart as a part of a page; "" without values.
+// SVG returns the chart as an element of an HTML page; "" without values.
 func (c *Chart) SVG() template.HTML {
 	m := svgPattern.FindStringSubmatch(c.Picture(false))
 	if m == nil {
@@ -93,10 +93,11 @@ func (c *Chart) SVG() template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg %s role="img" aria-label="%s">%s`, m[1], html.EscapeString(c.Title), m[2])) //nolint:gosec // plot escapes texts
 }
 
-// svgPattern finds the view box and the elements of an SVG file.
+// svgPattern matches the view box and the content of an SVG file.
 var svgPattern = regexp.MustCompile(`(?s)<svg[^>]*(viewBox="[^"]*")[^>]*>(.*)`)
 
-// shown are the bars that have a value, the longest last: it is drawn on top.
+// shown returns the bars that have a value, in ascending order: the last is drawn on
+// top.
 func (p Panel) shown() []Bar {
 	bars := slices.DeleteFunc(slices.Clone(p.Bars), func(b Bar) bool { return b.Value <= 0 })
 	slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Compare(b.Value, a.Value) })
@@ -104,8 +105,8 @@ func (p Panel) shown() []Bar {
 	return bars
 }
 
-// Picture draws the panels below each other, as an SVG file for pages that cannot
-// style it; "" without values.
+// Picture returns the panels, one below the other, as an SVG file in light or dark
+// (night) colours; "" without values.
 func (c *Chart) Picture(night bool) string {
 	t := light
 	if night {
@@ -135,11 +136,11 @@ func (c *Chart) Picture(night bool) string {
 		}
 	}
 	var b bytes.Buffer
-	_, _ = canvas.WriteTo(&b) // of a buffer
+	_, _ = canvas.WriteTo(&b) // a bytes.Buffer returns no error
 	return b.String()
 }
 
-// plot draws the bars of one panel, with names of a width in characters.
+// plot draws the bars of one panel. Names are padded to width characters.
 func (t theme) plot(title string, bars []Bar, width int) *plot.Plot {
 	p, most := plot.New(), 0.0
 	p.BackgroundColor = t.paper
@@ -149,9 +150,9 @@ func (t theme) plot(title string, bars []Bar, width int) *plot.Plot {
 	names := make([]string, len(bars))
 	labels := plotter.XYLabels{}
 	for i, b := range bars {
-		// Of one length, so that the bars of all panels begin at one place.
+		// Names of equal length align the bars of all panels.
 		names[i] = strings.Repeat(" ", max(0, width-len([]rune(b.Name)))) + b.Name
-		bar, _ := plotter.NewBarChart(plotter.Values{b.Value}, barHeight-5) // one value is enough
+		bar, _ := plotter.NewBarChart(plotter.Values{b.Value}, barHeight-5) // fails only without values
 		bar.Horizontal, bar.XMin, bar.Color, bar.LineStyle.Width = true, float64(i), t.bar, 0
 		if b.Ours {
 			bar.Color = t.ours
@@ -178,7 +179,7 @@ func (t theme) plot(title string, bars []Bar, width int) *plot.Plot {
 	return p
 }
 
-// rounds is the error bar of a bar, for plotter.
+// rounds implements plotter.XYer and plotter.XErrorer for the range of one bar.
 type rounds struct {
 	bar Bar
 	at  float64

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Machine describes where a benchmark ran.
+// Machine describes the machine on which a benchmark ran.
 type Machine struct {
 	CPU    string  `json:"cpu"`
 	Cores  int     `json:"cores"`
 	Memory float64 `json:"memory_gb"`
 	Kernel string  `json:"kernel"`
 	Go     string  `json:"go"`
-	Load   float64 `json:"load"` // of the minute before the run: what else was going on
+	Load   float64 `json:"load"` // load average of the minute before the run
 }
 
-// ThisMachine describes the machine, as far as /proc tells.
+// ThisMachine describes this machine, from /proc. Values that /proc lacks are zero.
 func ThisMachine() Machine {
 	m := Machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version()}
 	if v := Field("/proc/cpuinfo", "model name"); v != "" {
@@ -38,13 +38,14 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d × %s, %.0f GB, %s, %s, load before the run %.1f", m.Cores, m.CPU, m.Memory, m.Kernel, m.Go, m.Load)
 }
 
-// Content is the content of a small file, "" if there is none.
+// Content returns the content of a small file, "" if it cannot be read.
 func Content(file string) string {
 	content, _ := os.ReadFile(file)
 	return strings.TrimSpace(string(content))
 }
 
-// Field finds the first "name : value" line of a file in /proc.
+// Field returns the value of the first "name : value" line of a file in /proc, ""
+// without such a line.
 func Field(file, name string) string {
 	for lines := bufio.NewScanner(strings.NewReader(Content(file))); lines.Scan(); {
 		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == name {

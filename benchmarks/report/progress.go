@@ -14,10 +14,11 @@ type Progress struct {
 	began time.Time
 }
 
-// NewProgress begins a run now.
+// NewProgress starts the clock of a run.
 func NewProgress(w io.Writer) *Progress { return &Progress{w: w, began: time.Now()} }
 
-// Part begins a part of the run. It is safe for concurrent use.
+// Part writes the elapsed time and the name of the part that begins. It is safe for
+// concurrent use.
 func (p *Progress) Part(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,6 +1,9 @@
-// Package report holds what a benchmark measured and writes it as text for a
-// terminal, as Markdown, as JSON and as one HTML page with charts. The other
-// forms are made from the JSON.
+// Package report holds the results of a benchmark and writes them as text for a
+// terminal, as Markdown, as JSON and as one HTML page with charts.
+//
+// A Report has Sections, each with a Table and Charts. A Cell of a table holds one
+// sample per round, and shows their median. Read reads the JSON, from which all
+// other forms can be made again. So fields of the JSON keep their names.
 package report
 
 import (
@@ -18,21 +21,21 @@ import (
 // Report is one run of a benchmark.
 type Report struct {
 	Title       string    `json:"title"`
-	Answer      string    `json:"answer,omitempty"` // the page in three sentences
+	Answer      string    `json:"answer,omitempty"` // summary in three sentences
 	Intro       string    `json:"intro,omitempty"`
 	Command     string    `json:"command"`
 	Began       time.Time `json:"began"`
 	Took        float64   `json:"took_seconds"`
-	Interrupted bool      `json:"interrupted,omitempty"` // it holds what was measured until then
+	Interrupted bool      `json:"interrupted,omitempty"` // the report is incomplete
 	Machine     Machine   `json:"machine"`
 	Versions    []string  `json:"versions"`
 	Settings    []string  `json:"settings"`
 	Sections    []Section `json:"sections"`
-	Notes       []string  `json:"notes,omitempty"`  // what was not measured, and why
+	Notes       []string  `json:"notes,omitempty"`  // measurements that are missing, and why
 	Doubts      []string  `json:"doubts,omitempty"` // figures that contradict others, such as one above the floor
 }
 
-// Section is one question, its answer as a table, and pictures of it.
+// Section is a part of a report, with one table.
 type Section struct {
 	Title  string  `json:"title"`
 	Text   string  `json:"text,omitempty"`
@@ -40,19 +43,19 @@ type Section struct {
 	Charts []Chart `json:"charts,omitempty"`
 }
 
-// Table holds what was measured: a row for each contestant.
+// Table holds figures, in most tables a row for each contestant.
 type Table struct {
 	First   string   `json:"first"` // heading of the rows' names
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
 }
 
-// Column describes the cells below it.
+// Column is the heading of a column.
 type Column struct {
 	Name string `json:"name"`
 }
 
-// Columns returns columns of those names.
+// Columns returns columns with the names.
 func Columns(names ...string) (all []Column) {
 	for _, name := range names {
 		all = append(all, Column{name})
@@ -60,26 +63,27 @@ func Columns(names ...string) (all []Column) {
 	return all
 }
 
-// Row is one contestant.
+// Row is one row of a table.
 type Row struct {
 	Name  string `json:"name"`
-	Ours  bool   `json:"ours,omitempty"`
-	Cells []Cell `json:"cells"`
+	Ours  bool   `json:"ours,omitempty"` // nextid's
+	Cells []Cell `json:"cells"`          // by column
 }
 
 // Cell is one number or text.
 type Cell struct {
 	Text    string    `json:"text,omitempty"`    // instead of a number
 	Value   float64   `json:"value,omitempty"`   // median of the samples
-	Samples []float64 `json:"samples,omitempty"` // one a round
+	Samples []float64 `json:"samples,omitempty"` // one per round
 	Suffix  string    `json:"suffix,omitempty"`  // after the number: "x", "%"
-	Number  bool      `json:"number,omitempty"`
+	Number  bool      `json:"number,omitempty"`  // Value was measured
 }
 
-// Text is a cell of words.
+// Text returns a cell with a text.
 func Text(s string) Cell { return Cell{Text: s} }
 
-// Number is a cell with the median of some samples; none: nothing measured.
+// Number returns a cell with the median of samples. Without samples the cell is
+// empty.
 func Number(samples ...float64) Cell {
 	if len(samples) == 0 {
 		return Cell{}
@@ -87,8 +91,8 @@ func Number(samples ...float64) Cell {
 	return Cell{Number: true, Value: Median(samples), Samples: samples}
 }
 
-// Ratio is a cell with the median of the ratios of two series of samples,
-// taken round by round, since a machine's speed drifts.
+// Ratio returns a cell with the median of the ratios of two series of samples. The
+// ratios are computed round by round, because a machine's speed drifts.
 func Ratio(a, b []float64) Cell {
 	var ratios []float64
 	for i := range min(len(a), len(b)) {
@@ -101,7 +105,7 @@ func Ratio(a, b []float64) Cell {
 	return c
 }
 
-// Median of samples, 0 of none.
+// Median returns the median of samples, 0 without samples.
 func Median(samples []float64) float64 {
 	if len(samples) == 0 {
 		return 0
@@ -110,6 +114,8 @@ func Median(samples []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
+// String returns the text of the cell, "–" for an empty one. A ratio of several
+// rounds includes their range.
 func (c Cell) String() string {
 	switch {
 	case c.Text != "":
@@ -124,7 +130,8 @@ func (c Cell) String() string {
 	return s
 }
 
-// Format writes a number with three significant digits, thousands apart.
+// Format returns a number with two significant digits below 1, three below 100, and
+// no decimals from 100 on. Commas separate thousands.
 func Format(v float64) string {
 	size := math.Abs(v)
 	switch {
@@ -160,8 +167,8 @@ func Read(file string) (*Report, error) {
 	return r, nil
 }
 
-// Write writes NAME.json, NAME.md and NAME.html into dir and returns their
-// paths.
+// Write writes NAME.json, NAME.md and NAME.html to dir, which it creates, and
+// returns their paths.
 func (r *Report) Write(dir, name string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

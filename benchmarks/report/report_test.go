@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// sample is a report with every kind of cell and chart.
+// sample returns a report with every kind of cell and chart.
 func sample() *Report {
 	return &Report{
 		Title: "A <comparison>", Intro: "What it costs.", Command: "nextid bench test",
@@ -84,7 +84,8 @@ func TestPageNeedsNothingElse(t *testing.T) {
 	}
 }
 
-// TestScalesAreNamed: what is better, and what thin lines are.
+// TestScalesAreNamed: the legend says which values are better, and what thin lines
+// are.
 func TestScalesAreNamed(t *testing.T) {
 	t.Parallel()
 	charts := sample().Sections[0].Charts
@@ -116,7 +117,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestDoubtfulFiguresAreNamed: rounds that differ, and a machine at work.
+// TestDoubtfulFiguresAreNamed: warnings name figures whose rounds differ, and a load
+// before the run.
 func TestDoubtfulFiguresAreNamed(t *testing.T) {
 	steady := Row{Name: "steady", Cells: []Cell{Number(100, 110, 90)}}
 	r := &Report{Machine: Machine{Cores: 2}, Sections: []Section{{Title: "Rows", Table: Table{Columns: []Column{{Name: "8 clients"}}, Rows: []Row{steady}}}}}

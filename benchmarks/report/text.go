@@ -30,7 +30,7 @@ var (
 	}).Parse(pageText))
 )
 
-// Facts are the lines above the sections.
+// Facts returns the names and values of the lines above the sections.
 func (r *Report) Facts() [][2]string {
 	facts := [][2]string{
 		{"Machine", r.Machine.String()},
@@ -49,12 +49,12 @@ func (r *Report) Facts() [][2]string {
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	if err := markdown.Execute(&b, r); err != nil {
-		panic(err) // the template is of another report
+		panic(err) // the template does not match Report
 	}
 	return b.String()
 }
 
-// HTML returns the report as one page that needs nothing else.
+// HTML returns the report as one page that loads no other files.
 func (r *Report) HTML() ([]byte, error) {
 	var b bytes.Buffer
 	err := page.Execute(&b, r)
@@ -83,6 +83,8 @@ func (r *Report) Print(w io.Writer) {
 	list("Not measured", r.Notes)
 }
 
+// print writes the table with aligned columns: names to the left, figures to the
+// right.
 func (t *Table) print(w io.Writer) {
 	widths := make([]int, len(t.Columns)+1)
 	rows := [][]string{{t.First}}

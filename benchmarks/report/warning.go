@@ -5,15 +5,13 @@ import (
 	"slices"
 )
 
-// What a reader is warned of: rounds that differ by more than spread times, and
-// a machine that had a core's work of others in the minute before.
 const (
-	spread = 1.5
-	busy   = 1.0
+	spread = 1.5 // a figure whose rounds differ by a greater factor gets a warning
+	busy   = 1.0 // a greater load before the run gets a warning
 )
 
-// Warnings says what makes the figures doubtful. They follow from the report,
-// so that older ones have them, too.
+// Warnings returns the reasons to doubt the figures. They are computed from the
+// report, so reports of older versions have them, too.
 func (r *Report) Warnings() (all []string) {
 	if r.Machine.Load > busy {
 		all = append(all, fmt.Sprintf("The machine was at work before the run: its load was %.1f on %d cores.", r.Machine.Load, r.Machine.Cores))
@@ -42,14 +40,14 @@ func (r *Report) Warnings() (all []string) {
 	return append(all, r.Doubts...)
 }
 
-// Passes reports whether a figure is better than a server that does nothing but
-// answer: the median of its rounds is above the floor's best.
+// Passes reports whether a figure exceeds the floor, a server that only sends fixed
+// answers: the median of its rounds is above the floor's best round.
 func Passes(samples, floor []float64) bool {
 	return len(floor) > 0 && Median(samples) > slices.Max(floor)
 }
 
-// Doubt doubts a figure that passes the floor: one of the two was disturbed.
-// Charts and ratios leave it out.
+// Doubt adds a doubt if a figure passes the floor: one of the two measurements was
+// disturbed. Charts and ratios leave such a figure out.
 func (r *Report) Doubt(where, name string, samples, floor []float64) {
 	if Passes(samples, floor) {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed. It is in no chart and no ratio.",

@@ -21,32 +21,32 @@ import (
 	"nextid/dbtest"
 )
 
-// AttackConfig holds what a run of Attack is told. Attack measures what a
-// well-behaved client notices while others attack the server.
+// AttackConfig configures Attack, which measures the latency of well-behaved clients
+// while bad clients attack the server.
 //
-// The attackers stand for other machines: they are a process of their own that
-// has only what processors others leave. What the machine itself contributes,
-// for its kernel carries everybody's packets, shows in the control: the same
-// attack on another server, while the client asks the first one.
+// The attackers represent other machines. They run in a process of their own, on
+// processor time that no other process needs. But all use the same kernel. A control
+// shows the effect of that: the same attack on another server, while the clients
+// draw from the first one.
 type AttackConfig struct {
 	Binary   string        // nextid
-	Self     string        // nextid-bench, for the attackers
-	Length   time.Duration // of an attack, of its control and of the peace before them
+	Self     string        // nextid-bench, which runs the attackers
+	Length   time.Duration // of each measurement: without an attack, control, and attack
 	Rounds   int
-	Only     string // an attack's name, or a part of it; "": all
+	Only     string // part of the names of the attacks to run; "": all
 	Progress *report.Progress
 }
 
-// The well-behaved clients, and how often all of them together ask.
+// The well-behaved clients, and their common rate.
 const (
 	politeClients = 4
-	politeRate    = 2000 // a second
+	politeRate    = 2000 // draws per second
 )
 
-// attackWarm sets how long an attack goes on before it is measured.
+// attackWarm is the duration of an attack before its measurement.
 const attackWarm = 500 * time.Millisecond
 
-// Attack measures each attack.
+// Attack measures each attack on servers with TLS and users.
 func Attack(ctx context.Context, cfg AttackConfig) (*report.Report, error) {
 	out := &report.Report{
 		Title: "nextid-bench attack: what others notice of it", Began: time.Now(), Machine: report.ThisMachine(),
@@ -67,6 +67,8 @@ type attackers struct {
 	AttackConfig
 }
 
+// attack measures each chosen attack in each round: without it, on another server,
+// and on the server itself.
 func (s *attackers) attack(out *report.Report) {
 	chosen := slices.DeleteFunc(slices.Clone(badClients), func(b bad) bool { return b.attackers == 0 || !strings.Contains(b.name, s.Only) })
 	if len(chosen) == 0 {
@@ -104,27 +106,26 @@ func (s *attackers) guarded() *dbtest.Server {
 	s.Cleanup(func() { _ = os.RemoveAll(dir) })
 	add := exec.CommandContext(s.Ctx, s.Nextid, "passwd", "--users", dir+"/users", "--admin", "bench")
 	add.Stdin = strings.NewReader("bench\n")
-	if said, err := add.CombinedOutput(); err != nil {
-		s.Fatalf("nextid passwd: %w\n%s", err, said)
+	if out, err := add.CombinedOutput(); err != nil {
+		s.Fatalf("nextid passwd: %w\n%s", err, out)
 	}
-	s.Must(os.Setenv("PGPASSWORD", "bench")) // of all clients here
+	s.Must(os.Setenv("PGPASSWORD", "bench")) // for all clients of this process, and the attackers
 	cert, key, _ := dbtest.Certificate(s, dir)
 	return dbtest.Nextid{Binary: s.Nextid, Args: []string{"--users", dir + "/users", "--tls-cert", cert, "--tls-key", key}}.Start(s)
 }
 
-// during asks the server, at a fixed rate, while an attack goes to a target, if
-// there is one, and returns what the attackers say they did. The client is
-// cheap: it must not measure itself.
+// during draws from the server at a fixed rate, while an attack runs on target, nil
+// for none. done is the attackers' own report.
 func (s *attackers) during(name string, target, server *dbtest.Server) (latency load.Latency, done string) {
 	if target != nil {
 		cmd := dbtest.Supervised(s.Self, "attack", "--be", name, "--at", target.URL, "--http", target.HTTP)
-		var said strings.Builder
-		cmd.Stdout = &said
+		var out strings.Builder
+		cmd.Stdout = &out
 		s.Must(cmd.Start())
 		defer func() {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			_ = cmd.Wait() // its exit code says nothing
-			done = strings.TrimSpace(said.String())
+			_ = cmd.Wait() // SIGTERM makes it an error
+			done = strings.TrimSpace(out.String())
 		}()
 	}
 	ask := func(_ int, link *load.Link) load.Work {
@@ -136,8 +137,9 @@ func (s *attackers) during(name string, target, server *dbtest.Server) (latency 
 	return latency, ""
 }
 
-// Be attacks the server at a URL, and at an address of HTTP, until the context
-// ends and returns what was done.
+// Be runs the attackers of one name until ctx ends. The server is given by its URL
+// and its address of HTTP. The result is the number of runs, and of those that
+// failed.
 func Be(ctx context.Context, name, at, overHTTP string) (string, error) {
 	if err := yield(); err != nil {
 		return "", err

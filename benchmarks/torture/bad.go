@@ -16,21 +16,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// bad is one way to be a bad client. It is over when do returns. Attack has
-// a number of attackers that do it again and again; without attackers, it is one
-// that a torture has beside.
+// bad is a kind of bad client. do runs it once. Kinds with attackers are used by
+// Attack, which runs so many of them at once, each repeatedly. Kinds without are
+// used by Run.
 type bad struct {
 	name      string
 	attackers int
-	pause     time.Duration // after each
+	pause     time.Duration // after each run
 	do        func(ctx context.Context, v *victim) error
 }
 
-// victim is a server that bad clients know.
+// victim is the server that a bad client connects to.
 type victim struct {
 	config  *pgx.ConnConfig
 	address func(over protocol) (network, address string)
-	name    string // of a generator
+	name    string // of a generator; set in Run
 }
 
 var badClients = []bad{
@@ -109,7 +109,7 @@ var badClients = []bad{
 	}},
 	{name: "statements that are given up while they run", do: func(ctx context.Context, v *victim) (err error) {
 		for _, sql := range []string{"SELECT pg_sleep(10)", "SELECT count(*) FROM generate_series(1, 10000000)"} {
-			err = errors.Join(err, v.polite(ctx, func(ctx context.Context, conn *pgx.Conn) {
+			err = errors.Join(err, v.session(ctx, func(ctx context.Context, conn *pgx.Conn) {
 				soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 				defer cancel()
 				_, _ = conn.Exec(soon, sql)
@@ -118,7 +118,7 @@ var badClients = []bad{
 		return err
 	}},
 	{name: "statements that are wrong, and prepared ones that are not closed", do: func(ctx context.Context, v *victim) error {
-		return v.polite(ctx, func(ctx context.Context, conn *pgx.Conn) {
+		return v.session(ctx, func(ctx context.Context, conn *pgx.Conn) {
 			for i := range 50 {
 				_, _ = conn.Exec(ctx, "SELECT 1/0")
 				_, _ = conn.Prepare(ctx, string(rune('a'+i)), "SELECT next_id($1), "+string(rune('0'+i%10)))
@@ -126,7 +126,7 @@ var badClients = []bad{
 		})
 	}},
 	{name: "names that do not exist", do: func(ctx context.Context, v *victim) error {
-		return v.polite(ctx, func(ctx context.Context, conn *pgx.Conn) {
+		return v.session(ctx, func(ctx context.Context, conn *pgx.Conn) {
 			for range 20 {
 				_, _ = conn.Exec(ctx, "SELECT parse_id($1, 'nobody')", rand.Int64())
 			}
@@ -134,11 +134,13 @@ var badClients = []bad{
 	}},
 }
 
-// httpClient has the connections of all attackers over HTTP; each keeps its own.
+// httpClient holds the connections of all attackers over HTTP, one for each
+// attacker.
 var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// post asks for n ids over HTTP, of a name of its own: well-behaved clients would wait for
-// their share of a tick otherwise. It reads them all or, after a wait, none.
+// post requests n ids over HTTP. They are of a name of its own: clients of the same
+// name share its rate. post reads all ids; if wait is not 0, it waits and reads
+// none.
 func (v *victim) post(ctx context.Context, n int, wait time.Duration) error {
 	_, address := v.address(web)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/api/v1/generators/attack/ids?n=%d", address, n), nil)
@@ -162,7 +164,7 @@ func (v *victim) post(ctx context.Context, n int, wait time.Duration) error {
 	return err
 }
 
-// query is a message of PostgreSQL's simple protocol.
+// query returns a Query message of PostgreSQL's protocol.
 func query(sql string) []byte {
 	n := len(sql) + 5
 	return append(append([]byte{'Q', 0, 0, byte(n >> 8), byte(n)}, sql...), 0)
@@ -173,37 +175,39 @@ func (v *victim) dial(ctx context.Context, over protocol) (net.Conn, error) {
 	return (&net.Dialer{Timeout: patience}).DialContext(ctx, network, address)
 }
 
-// raw says something without a login, waits, and vanishes.
+// raw sends bytes without a login, waits, and closes the connection.
 func (v *victim) raw(ctx context.Context, over protocol, what []byte, wait time.Duration) error {
 	conn, err := v.dial(ctx, over)
 	if err != nil {
 		return err
 	}
-	return say(ctx, conn, what, wait)
+	return send(ctx, conn, what, wait)
 }
 
-// bare logs in, says something, waits, and vanishes.
+// bare logs in, sends bytes, waits, and closes the connection without a Terminate
+// message.
 func (v *victim) bare(ctx context.Context, what []byte, wait time.Duration) (err error) {
-	return errors.Join(v.polite(ctx, func(ctx context.Context, conn *pgx.Conn) {
+	return errors.Join(v.session(ctx, func(ctx context.Context, conn *pgx.Conn) {
 		var bare *pgconn.HijackedConn
 		if bare, err = conn.PgConn().Hijack(); err == nil {
-			err = say(ctx, bare.Conn, what, wait)
+			err = send(ctx, bare.Conn, what, wait)
 		}
 	}), err)
 }
 
-func say(ctx context.Context, conn net.Conn, what []byte, wait time.Duration) error {
+// send writes bytes to a connection, waits, and closes it.
+func send(ctx context.Context, conn net.Conn, what []byte, wait time.Duration) error {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, err := conn.Write(what)
-	if err == nil { // else the server has hung up
+	if err == nil { // otherwise the server has closed the connection
 		rest(ctx, wait)
 	}
 	return err
 }
 
-// polite logs in and out.
-func (v *victim) polite(ctx context.Context, do func(context.Context, *pgx.Conn)) error {
+// session logs in, calls do, and logs out.
+func (v *victim) session(ctx context.Context, do func(context.Context, *pgx.Conn)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, v.config)
@@ -217,9 +221,9 @@ func (v *victim) polite(ctx context.Context, do func(context.Context, *pgx.Conn)
 	return nil
 }
 
-// repeat runs a statement over and over. Errors of the server are answers. In
-// the end it waits until the statement that it was in the middle of has been told
-// to end: the next measurement must not share the machine with it.
+// repeat runs a statement repeatedly until ctx ends. It ignores errors of the
+// server. At the end it waits until the running statement is cancelled, so that the
+// statement does not disturb the next measurement.
 func (v *victim) repeat(ctx context.Context, sql string) error {
 	conn, err := pgx.ConnectConfig(ctx, v.config)
 	if err != nil {
@@ -243,8 +247,8 @@ func (v *victim) repeat(ctx context.Context, sql string) error {
 	return nil
 }
 
-// misbehave is one bad client after the other, until ctx ends. What goes wrong
-// for them does not matter: the server may be gone.
+// misbehave runs random bad clients, one after the other, until ctx ends. It ignores
+// their errors: the server may be down.
 func (p *place) misbehave(ctx context.Context) {
 	for ctx.Err() == nil {
 		b, n := badClients[rand.IntN(len(badClients))], p.nodes[rand.IntN(len(p.nodes))]

@@ -25,10 +25,11 @@ import (
 	"nextid/generator/history"
 )
 
-// patience sets how long a client waits for an answer before it goes elsewhere.
+// patience bounds how long a client waits for an answer before it connects to
+// another server.
 const patience = 6 * time.Second
 
-// ledger is the log of every id that a client got, on disk.
+// ledger logs every id that a client got to a file, and counts answers and errors.
 type ledger struct {
 	began time.Time
 
@@ -38,11 +39,11 @@ type ledger struct {
 	err       error
 	clients   int // connections so far
 	ids       int64
-	last      time.Time     // of an answer
-	gap       time.Duration // longest time without one
-	gapAt     time.Time
+	last      time.Time     // of the latest answer
+	gap       time.Duration // longest time without an answer
+	gapAt     time.Time     // begin of gap
 	protocols map[protocol]int
-	refusals  map[string]int64 // by SQLSTATE, or what else happened
+	refusals  map[string]int64 // errors by SQLSTATE, MySQL's number, or a text
 }
 
 func newLedger(path string) (*ledger, error) {
@@ -55,7 +56,7 @@ func newLedger(path string) (*ledger, error) {
 	}, nil
 }
 
-// begin is when the clients start.
+// begin starts the clock of the ledger, when the clients start.
 func (l *ledger) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +64,7 @@ func (l *ledger) begin() {
 	l.last = l.began
 }
 
-// connection is the number of a new connection.
+// connection returns the number of a new connection.
 func (l *ledger) connection(p protocol) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +73,7 @@ func (l *ledger) connection(p protocol) int {
 	return l.clients
 }
 
-// got writes down what a connection got in one answer.
+// got logs the ids that a connection got in one answer.
 func (l *ledger) got(connection int, name string, ids []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,14 +90,14 @@ func (l *ledger) got(connection int, name string, ids []int64) {
 	}
 }
 
-// tick looks at how long there was no answer.
+// tick updates the longest time without an answer.
 func (l *ledger) tick(now time.Time) {
 	if gap := now.Sub(l.last); gap > l.gap {
 		l.gap, l.gapAt = gap, l.last
 	}
 }
 
-// refused counts what a client was told instead of ids.
+// refused counts an error that a client got instead of ids.
 func (l *ledger) refused(err error) {
 	what := "connection lost"
 	state, told := code(err)
@@ -111,31 +112,32 @@ func (l *ledger) refused(err error) {
 	l.refusals[what]++
 }
 
-// count returns how many ids there are.
+// count returns the number of ids.
 func (l *ledger) count() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ids
 }
 
-// end is when the clients are told to stop.
+// end stops the clock of the ledger. The clients stop after that.
 func (l *ledger) end() (took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.tick(now)
-	l.last = now.Add(time.Hour) // what comes now has its answer, but its time does not count
+	l.last = now.Add(time.Hour) // later answers are logged, but no gap is measured
 	return now.Sub(l.began)
 }
 
-// close ends the log. No client draws any more.
+// close closes the file, after all clients have stopped.
 func (l *ledger) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(l.err, l.out.Flush(), l.file.Close())
 }
 
-// check reads a log back and judges it.
+// check reads a log and checks it: no id twice, and the ids of each connection in
+// order.
 func check(path string) (ids int64, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -162,9 +164,9 @@ func check(path string) (ids int64, err error) {
 	}
 }
 
-// draw is one client: it draws until ctx ends, and connects again, to another
-// server and over another protocol, when its connection fails or has lived
-// long enough.
+// draw is one client: it draws until ctx ends. When its connection fails, or after
+// up to lives, it connects again: to the next server, and after all servers with the
+// next protocol.
 func (p *place) draw(ctx context.Context, client int) {
 	for at := client; ctx.Err() == nil; at++ {
 		n := p.nodes[at%len(p.nodes)]
@@ -175,10 +177,10 @@ func (p *place) draw(ctx context.Context, client int) {
 	}
 }
 
-// lives bounds how long a connection is used at most.
+// lives bounds how long a connection is used.
 const lives = 20 * time.Second
 
-// connection draws on one connection until it fails.
+// connection draws on one connection, until an error or its end.
 func (n *node) connection(ctx context.Context, client int, over protocol) error {
 	conn, err := n.dial(ctx, over)
 	if err != nil {
@@ -187,7 +189,8 @@ func (n *node) connection(ctx context.Context, client int, over protocol) error 
 	defer conn.close()
 	p, l := n.place, n.place.run.ledger
 	number := l.connection(over)
-	// Only one name: who waits for the store must not keep the others waiting.
+	// Each connection has one name, so that draws that wait for the store do not
+	// delay other names.
 	names := p.names
 	if client%4 == 3 {
 		names, client = p.strict, client/4
@@ -215,7 +218,7 @@ func (n *node) connection(ctx context.Context, client int, over protocol) error 
 	return nil
 }
 
-// protocol describes how a client speaks.
+// protocol is a way to draw.
 type protocol string
 
 const (
@@ -225,13 +228,13 @@ const (
 	web           protocol = "HTTP"
 )
 
-// protocols are those that clients draw over.
+// protocols lists the protocols of clients, in the order of draw.
 var protocols = []protocol{postgres, mysql, postgres, mysqlPrepared}
 
 // client is a connection that draws.
 type client struct {
 	db           *sql.DB
-	conn         *sql.Conn // one, which is never replaced
+	conn         *sql.Conn // never replaced, so that the ids of a client are of one session
 	one, several string    // the queries for one id, and for a number of them
 }
 
@@ -266,11 +269,11 @@ func (n *node) dial(ctx context.Context, over protocol) (*client, error) {
 }
 
 func (c *client) close() {
-	_ = c.conn.Close() // the server may be gone
+	_ = c.conn.Close() // the server may be down
 	_ = c.db.Close()
 }
 
-// ask draws ids. It returns those that came before an error.
+// ask draws ids. After an error it also returns the ids that came before.
 func (c *client) ask(ctx context.Context, name string, count int) (ids []int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -293,7 +296,7 @@ func (c *client) ask(ctx context.Context, name string, count int) (ids []int64, 
 	return ids, nil
 }
 
-// code is the SQLSTATE or the MySQL number of what a server said.
+// code returns the SQLSTATE or the MySQL number of a server's error.
 func code(err error) (string, bool) {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code, true
@@ -304,8 +307,8 @@ func code(err error) (string, bool) {
 	return "", false
 }
 
-// passing reports whether a client goes on with a connection after an error:
-// the server said so.
+// passing reports whether a connection can be used after an error: the server sent
+// it, and does not shut down or refuse connections.
 func passing(err error) bool {
 	told, ok := code(err)
 	return ok && !slices.Contains([]string{"57P03", "57P01", "1053"}, told)

@@ -1,17 +1,25 @@
-// Package torture runs real nextid servers on stores that they share, lets
-// many clients draw from them over both protocols, and does to the servers,
-// their clocks, their network, their clients and their stores what goes wrong
-// in production. Every id that a client got is written to a log; in the end
-// the log is checked: no id twice, and the ids of every connection in order.
-// One server of each store is never killed: what it uses must not grow.
+// Package torture injects faults while many clients draw ids from nextid servers
+// over both SQL protocols. Several servers use one store. The faults hit the
+// servers, their clocks, their network and the stores. Bad clients misuse the
+// servers meanwhile.
 //
-//	torture.go   a run from beginning to end
-//	place.go     a store, its servers and generators
-//	node.go      a server: its process, its network namespace, its clock
-//	fault.go     what goes wrong, one line each
-//	client.go    the connections, and the log of what they got
-//	bad.go       clients that misbehave
-//	attack.go    what a well-behaved client notices of them
-//	usage.go     memory, goroutines and descriptors over the run
-//	report.go    what happened
+// A ledger logs every id that a client got. At the end of the run the log is
+// checked: no id may occur twice, and the ids of each connection must be in order.
+// One server of each store is never killed, and its use of resources must not grow.
+//
+// Attack is a second command: it measures the latency of a well-behaved client while
+// bad clients attack the server.
+//
+// Run owns all servers and stops them. A place has one goroutine for its faults and
+// one for its bad clients. Each client has a goroutine of its own.
+//
+//	torture.go   run: a run from beginning to end
+//	place.go     place: a store, its servers and generators
+//	node.go      node: a server with its process, network namespace and clock
+//	fault.go     faults, one entry each
+//	client.go    clients, and the ledger
+//	bad.go       bad clients
+//	attack.go    Attack
+//	usage.go     memory, goroutines and descriptors during the run
+//	report.go    the report
 package torture

@@ -10,28 +10,27 @@ import (
 	"nextid/dbtest"
 )
 
-// fault is one kind of what goes wrong. It lasts for a while and is over when
-// do returns.
+// fault is one kind of fault. do injects it for about last, and removes it.
 type fault struct {
 	name string
-	can  func(*node) bool // which servers it can hit; nil: it is the store's
-	why  func(*place) string
+	can  func(*node) bool    // selects the servers that it can hit; nil: it hits the store
+	why  func(*place) string // why a place cannot have it, "" if it can; may be nil
 	do   func(ctx context.Context, p *place, n *node, last time.Duration) error
 }
 
-func plain(n *node) bool  { return n.clock == "" }
-func skewed(n *node) bool { return n.clock != "" }
-func mortal(n *node) bool { return !n.steady }
-func linked(n *node) bool { return len(n.links) > 0 }
+func plain(n *node) bool    { return n.clock == "" }
+func skewed(n *node) bool   { return n.clock != "" }
+func killable(n *node) bool { return !n.steady }
+func linked(n *node) bool   { return len(n.links) > 0 }
 
 var faults = []*fault{
-	{name: "server killed with kill -9, and started again", can: mortal, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
+	{name: "server killed with kill -9, and started again", can: killable, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		return n.do(func() { n.Kill(); rest(ctx, last); n.Start() })
 	}},
-	{name: "server ended with SIGTERM, and started again", can: func(n *node) bool { return plain(n) && mortal(n) }, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
+	{name: "server ended with SIGTERM, and started again", can: func(n *node) bool { return plain(n) && killable(n) }, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		return n.do(func() { n.Stop(); rest(ctx, last/4); n.Start() })
 	}},
-	// One that runs under skewclock is not stopped: its tracer swallows the signal.
+	// A server under skewclock does not stop: the tracer suppresses SIGSTOP.
 	{name: "server stopped with SIGSTOP, and continued", can: plain, do: func(ctx context.Context, _ *place, n *node, last time.Duration) error {
 		return n.do(func() { n.Freeze(); rest(ctx, last); n.Thaw() })
 	}},
@@ -102,7 +101,8 @@ var faults = []*fault{
 		if rand.IntN(2) == 0 {
 			by = -by
 		}
-		// A name passes over numbers when it is asked for first. A failover may not lose that.
+		// The first draw from a name reserves numbers. The failover must not lose
+		// these.
 		if err := p.awaitAnswers(ctx, nil); err != nil {
 			return err
 		}
@@ -128,7 +128,8 @@ var faults = []*fault{
 	}},
 }
 
-// awaitAnswers waits until every server but one gives ids of every kind.
+// awaitAnswers waits until every server except but answers draws from all
+// generators.
 func (p *place) awaitAnswers(ctx context.Context, but *node) error {
 	ctx, cancel := context.WithTimeout(ctx, dbtest.Patience)
 	defer cancel()
@@ -145,6 +146,9 @@ func (p *place) awaitAnswers(ctx context.Context, but *node) error {
 
 func clocks(p *place) string { return p.run.clocks }
 
+// noStore, noWay, noRestart and noLoss return why a place cannot have a fault, "" if
+// it can: the store is embedded, its connections cannot be cut, it cannot be
+// restarted, it cannot lose data.
 func noStore(p *place) string {
 	if p.url == "" {
 		return "the store is a file of its server"
@@ -179,6 +183,7 @@ func noLoss(p *place) string {
 	return p.run.clocks
 }
 
+// moveClock moves a clock for a while.
 func (n *node) moveClock(ctx context.Context, by, last time.Duration) error {
 	if err := n.setClock(by, 0); err != nil {
 		return err
@@ -199,14 +204,14 @@ func (f *fault) possible(p *place) (why string) {
 			return noWay(p)
 		}
 		if p.url == "" {
-			return "an embedded store has one server, which has a clock of its own and no way to a store"
+			return "an embedded store has one server, which has a clock of its own and no connection to a store"
 		}
 		return "no server of this run can have it; give more --nodes"
 	}
 	return ""
 }
 
-// victim is a server that the fault can hit.
+// victim returns a random server that the fault can hit, nil if there is none.
 func (f *fault) victim(p *place) *node {
 	if f.can == nil {
 		return nil

@@ -28,31 +28,31 @@ type node struct {
 	*dbtest.Server
 	place  *place
 	index  int
-	steady bool            // it is never killed: what it uses is watched
+	steady bool            // never killed; its use of resources is sampled
 	space  *namespace      // its network; nil for that of this machine
-	clock  string          // the file that moves its clock; "" for the real clock
-	links  []*dbtest.Proxy // the ways to the store, one for each address in its URL; none when the store is its own
-	store  string          // its URL, with the addresses of the links
+	clock  string          // control file of skewclock; "": the real clock
+	links  []*dbtest.Proxy // proxies to the store, one for each address in its URL; empty if connections cannot be cut
+	store  string          // URL of the store with the addresses of links
 
 	mu      sync.Mutex
-	samples []sample // of what it used
+	samples []sample
 }
 
-// socketPort is the port in the name of a server's Unix socket: clients must
-// not notice that its network is gone.
+// socketPort is the port in the name of a server's Unix socket. Clients use the
+// socket, so that faults of the server's network do not cut their connections.
 const socketPort = "5433"
 
 // String names the server in files and reports.
 func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
 
-// socket returns where clients find the server.
+// socket returns the path of the server's Unix socket for a protocol.
 func (n *node) socket(p protocol) string {
 	return filepath.Join(n.Dir, map[protocol]string{postgres: ".s.PGSQL." + socketPort, mysql: "mysql", web: "http"}[p])
 }
 
-// newNode makes the surroundings of a server. The first of a store has a
-// clock that can be moved, and so has each third after it; of three, the last
-// is never killed.
+// newNode makes a server with its network and clock. The first server of a store and
+// each third one after it have a clock that can be moved. The third server is never
+// killed.
 func (p *place) newNode(index int) (*node, error) {
 	r := p.run
 	n := &node{place: p, index: index, steady: index == 2}
@@ -95,15 +95,15 @@ func (p *place) newNode(index int) (*node, error) {
 	return n, err
 }
 
-// set changes what passes between the server and the store.
+// set sets the flow of all connections between the server and the store.
 func (n *node) set(f dbtest.Flow) {
 	for _, link := range n.links {
 		link.Set(f)
 	}
 }
 
-// hosts splits a store's URL into what comes before its addresses, the
-// addresses, and what follows.
+// hosts splits a store's URL into the part before the addresses, the addresses, and
+// the part after them.
 func hosts(store string) (before string, addresses []string, after string, err error) {
 	u, err := url.Parse(store)
 	if err != nil {
@@ -128,13 +128,13 @@ func hosts(store string) (before string, addresses []string, after string, err e
 	return scheme + "://" + authority[:at], addresses, after, nil
 }
 
-// ports are the stores' own.
+// ports maps the scheme of a store's URL to its default port.
 var ports = map[string]string{
 	"postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "etcd": "2379", "zookeeper": "2181",
 }
 
-// setClock moves the wall clock away from the real one, and freezes it at a
-// time, in Unix ns, unless that is 0.
+// setClock sets the offset of the server's wall clock from the real one. If frozen
+// (Unix ns) is not 0, the clock stands still at that time.
 func (n *node) setClock(offset time.Duration, frozen int64) error {
 	f, err := os.OpenFile(n.clock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -145,6 +145,7 @@ func (n *node) setClock(offset time.Duration, frozen int64) error {
 	return errors.Join(err, f.Close())
 }
 
+// argv returns the server's command, in its network namespace and under skewclock.
 func (n *node) argv() (argv []string) {
 	if n.space != nil {
 		argv = append(argv, "ip", "netns", "exec", n.space.name)
@@ -158,13 +159,13 @@ func (n *node) argv() (argv []string) {
 
 func (n *node) environ() (env []string) {
 	if n.store != "" {
-		env = append(env, "NEXTID_STORE="+n.store) // which may hold a password
+		env = append(env, "NEXTID_STORE="+n.store) // not an argument: it may hold a password
 	}
 	if n.place.lose != nil {
-		env = append(env, "NEXTID_WORKER_SLICE=10s") // failovers are waited for twice as long
+		env = append(env, "NEXTID_WORKER_SLICE=10s") // after a failover, claims wait for twice as long
 	}
 	if n.clock != "" {
-		env = append(env, "NEXTID_CLOCK_LIMIT=0s") // it shall start with a wrong clock
+		env = append(env, "NEXTID_CLOCK_LIMIT=0s") // so that the server starts with a wrong clock
 	}
 	return env
 }
@@ -177,7 +178,7 @@ func (n *node) ready() error {
 	return conn.Close(context.Background())
 }
 
-// do calls a method of the Server. What would end a test is the error.
+// do calls a method of the Server, and returns an error if the method fails.
 func (n *node) do(method func()) error { return n.place.run.rig.Do(func(testing.TB) { method() }) }
 
 func (n *node) connect(ctx context.Context) (*pgx.Conn, error) {
@@ -190,7 +191,7 @@ func (n *node) url() string {
 	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.Dir) + "&port=" + socketPort
 }
 
-// close ends the server and takes its surroundings away.
+// close kills the server and removes its network.
 func (n *node) close() {
 	_ = n.do(n.Kill)
 	n.set(dbtest.Open)
@@ -202,8 +203,8 @@ func (n *node) close() {
 //go:embed clock/skewclock.c
 var skewclockSource []byte
 
-// buildSkewclock compiles the tool that runs a program with a clock of its
-// own. why is the reason when that cannot be done here.
+// buildSkewclock compiles the tool that runs a program with a wall clock of its own.
+// If that is not possible here, why is the reason.
 func buildSkewclock(ctx context.Context, dir string) (tool, why string) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return "", "needs Linux on amd64"
@@ -222,14 +223,14 @@ func buildSkewclock(ctx context.Context, dir string) (tool, why string) {
 	return tool, ""
 }
 
-// namespace is the network of one server: an interface pair to this machine.
+// namespace is a network namespace of one server, with a veth pair to this machine.
 type namespace struct {
 	name            string
 	device          string // the end of the pair on this machine
-	outside, inside string // addresses, out of the block for tests (RFC 2544)
+	outside, inside string // addresses of the two ends, from 198.18.0.0/15 (RFC 2544)
 }
 
-// canMakeNamespaces says why not, "" if it can be done.
+// canMakeNamespaces returns why namespaces cannot be made here, "" if they can.
 func canMakeNamespaces(ctx context.Context) (why string) {
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		return "needs root on Linux"
@@ -251,6 +252,7 @@ var spaces struct {
 	n int
 }
 
+// newNamespace makes a namespace with a subnet of its own (/30).
 func newNamespace() (*namespace, error) {
 	spaces.Lock()
 	spaces.n++
@@ -280,13 +282,13 @@ func newNamespace() (*namespace, error) {
 	return s, nil
 }
 
-// up takes the server's interface down, or up again.
+// up sets the server's interface up or down.
 func (s *namespace) up(up bool) error {
 	state := map[bool]string{true: "up", false: "down"}[up]
 	return exec.Command("ip", "link", "set", s.device, state).Run()
 }
 
 func (s *namespace) remove() {
-	_ = exec.Command("ip", "link", "del", s.device).Run() // it may not be there
+	_ = exec.Command("ip", "link", "del", s.device).Run() // it may not exist
 	_ = exec.Command("ip", "netns", "del", s.name).Run()
 }

@@ -15,28 +15,29 @@ import (
 	"nextid/dbtest"
 )
 
-// place is a store, the servers that share it, and the generators there.
+// place is a store with its servers and generators.
 type place struct {
 	run     *run
-	name    string                      // with its version
-	kind    string                      // as it is called in URLs
-	url     string                      // "" for a store that is embedded in its only server
-	restart func(context.Context) error // kill -9 and start; nil if it is not ours
-	direct  bool                        // servers reach it without a way that can be cut
-	lose    func(f func()) error        // runs f, and starts from the state before f; nil where that is no failover
+	name    string                      // of the store, with its version
+	kind    string                      // scheme of its URL, or name in Stores and Clusters
+	url     string                      // "" for the embedded store of the only server
+	restart func(context.Context) error // kills and starts the store; nil if it cannot be restarted
+	direct  bool                        // servers connect to the store without a Proxy
+	lose    func(f func()) error        // runs f, and restarts the store in its state before f; nil: see noLoss
 	nodes   []*node
-	names   []string // that give from memory, and
-	strict  []string // that wait for the store with each draw
+	names   []string // generators that give ids from memory
+	strict  []string // generators that wait for the store at each draw
 }
 
-// store is one that was started here.
+// store is a store that this run has started.
 type store struct {
-	members []*dbtest.Server // one is killed at a time
+	members []*dbtest.Server // at most one is killed at a time
 	url     string
-	direct  bool // clients must reach the members at their own addresses
+	direct  bool // clients must connect to the members' own addresses
 }
 
-// starters start a store of each kind with what makes it durable.
+// starters maps names of Stores and Clusters to functions that start a durable
+// store.
 var starters = map[string]func(t testing.TB) store{
 	"postgres":  alone(dbtest.AsPostgres),
 	"mariadb":   alone(dbtest.AsMariaDB),
@@ -45,7 +46,7 @@ var starters = map[string]func(t testing.TB) store{
 	"zookeeper": alone(func(t testing.TB) *dbtest.Server { return dbtest.ZooKeeper(t, 1)[0] }),
 	"redis-cluster": func(t testing.TB) store {
 		nodes := dbtest.RedisCluster(t)
-		return store{nodes, dbtest.ClusterURL(nodes), true} // it sends clients to the addresses that it knows
+		return store{nodes, dbtest.ClusterURL(nodes), true} // it redirects clients to the members' own addresses
 	},
 	"etcd-cluster": func(t testing.TB) store {
 		members := dbtest.Etcd(t, 3)
@@ -61,6 +62,7 @@ var starters = map[string]func(t testing.TB) store{
 	},
 }
 
+// alone returns a starter of a store with one process.
 func alone(kind dbtest.Kind) func(t testing.TB) store {
 	return func(t testing.TB) store {
 		s := kind(t)
@@ -68,21 +70,22 @@ func alone(kind dbtest.Kind) func(t testing.TB) store {
 	}
 }
 
-// embedded is the store that is a file of its server.
+// embedded names the store that is a file of its server.
 const embedded = "embedded"
 
-// Stores are the kinds of store of one process that can be started here.
+// Stores returns the names of the stores of one process that Run can start.
 func Stores() []string {
 	return []string{"postgres", "mariadb", "redis", "etcd", "zookeeper", embedded}
 }
 
-// Clusters are the stores of several processes, and with TLS.
+// Clusters returns the names of the stores of several processes, or with TLS, that
+// Run can start.
 func Clusters() []string {
 	return []string{"redis-cluster", "etcd-cluster", "etcd-tls", "zookeeper-ensemble"}
 }
 
-// newPlace starts the store that was named, or takes the one at a URL as it
-// is, and prepares its servers.
+// newPlace starts the named store, or uses the store at a URL, and prepares its
+// servers.
 func (r *run) newPlace(ctx context.Context, store string) (*place, error) {
 	kind, _, given := strings.Cut(store, "://")
 	r.cfg.Progress.Part("start " + kind)
@@ -117,7 +120,7 @@ func (r *run) newPlace(ctx context.Context, store string) (*place, error) {
 	return p, nil
 }
 
-// start starts a store of its own.
+// start starts the store.
 func (p *place) start(ctx context.Context, starter func(testing.TB) store) error {
 	if starter == nil {
 		return fmt.Errorf("no store %q: a URL, or one of %s", p.kind, strings.Join(slices.Concat(Stores(), Clusters()), ", "))
@@ -131,7 +134,7 @@ func (p *place) start(ctx context.Context, starter func(testing.TB) store) error
 		p.name = fmt.Sprintf("%s, %d processes", p.name, len(s.members))
 	}
 	p.restart = func(context.Context) error { return p.failOver(s.members, func() {}) }
-	switch p.kind { // another kind that starts from older data shows no failover
+	switch p.kind { // nextid does not detect an older state of another kind as a failover
 	case "redis":
 		p.lose = func(f func()) error { return p.run.rig.Do(func(testing.TB) { s.members[0].LoseWhile(f) }) }
 	case "redis-cluster":
@@ -140,8 +143,8 @@ func (p *place) start(ctx context.Context, starter func(testing.TB) store) error
 	return p.run.nextid(ctx, "migrate", "store", "up", "--dsn", s.url)
 }
 
-// failOver kills a member, a master where there are some, and starts it again
-// after f.
+// failOver kills a member, in a Redis Cluster a master, calls f, and starts the
+// member again.
 func (p *place) failOver(members []*dbtest.Server, f func()) error {
 	return p.run.rig.Do(func(t testing.TB) {
 		redis := p.kind == "redis-cluster"
@@ -158,13 +161,13 @@ func (p *place) failOver(members []*dbtest.Server, f func()) error {
 	})
 }
 
-// generators makes one of each kind, of names that no run had before.
+// generators makes a generator of each kind. The names are new in each run.
 func (p *place) generators(ctx context.Context) error {
 	conn, err := p.nodes[0].connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(ctx) }() // everything was answered
+	defer func() { _ = conn.Close(ctx) }()
 	run := strconv.FormatInt(time.Now().UnixMilli(), 36)
 	for _, g := range []struct {
 		name, kind, options string
@@ -194,7 +197,7 @@ func shell(ctx context.Context, command string) error {
 	return nil
 }
 
-// nextid runs a command of the program to its end.
+// nextid runs a command of the program and waits for its end.
 func (r *run) nextid(ctx context.Context, args ...string) error {
 	out, err := exec.CommandContext(ctx, r.cfg.Binary, args...).CombinedOutput()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// report says what happened.
+// report makes the report of a run. verdict is the error of check.
 func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdict error) *report.Report {
 	l := r.ledger
 	out := &report.Report{
@@ -71,7 +71,8 @@ func (r *run) report(began time.Time, took, back time.Duration, ids int64, verdi
 	return out
 }
 
-// survived is the section of the faults; those that were left out are notes.
+// survived returns the section of the faults. It adds notes about faults that were
+// left out.
 func (r *run) survived(out *report.Report) report.Section {
 	s := report.Section{Title: "Faults survived", Table: report.Table{First: "fault", Columns: report.Columns("times")}}
 	if len(r.places) > 1 {
@@ -103,7 +104,7 @@ func (r *run) survived(out *report.Report) report.Section {
 	return s
 }
 
-// counted is a section of how often something happened.
+// counted returns a section with counts by name.
 func counted[K ~string, N int | int64](title, first string, times map[K]N) report.Section {
 	s := report.Section{Title: title, Table: report.Table{First: first, Columns: report.Columns("times")}}
 	for _, what := range slices.Sorted(maps.Keys(times)) {

@@ -17,50 +17,50 @@ import (
 	"nextid/dbtest"
 )
 
-// Config holds what a run is told.
+// Config configures a run.
 type Config struct {
 	Binary       string   // nextid
-	Nodes        int      // of each store
-	Clients      int      // in all
-	Stores       []string // URLs, or of Stores: those are started here
-	StoreRestart string   // shell command that restarts a store that was given by its URL
+	Nodes        int      // servers of each store
+	Clients      int      // of all stores together
+	Stores       []string // URLs, or names of Stores and Clusters, which Run starts
+	StoreRestart string   // shell command that restarts a store given by its URL
 	Duration     time.Duration
-	Each         int           // every fault happens at least so often, if that takes longer
-	Pause        time.Duration // of a client between two draws
-	Log          string        // where the log of ids stays; "" for nowhere, unless it shows a mistake
+	Each         int           // least number of each fault; may make the run longer than Duration
+	Pause        time.Duration // between two draws of a client
+	Log          string        // file for the log of ids; "": it is kept only if an error was found
 	Progress     *report.Progress
 }
 
-// ErrBroken is returned by Run, beside its report, when an id was given
-// twice or out of order, a server did not come back, or one uses more and
-// more.
-var ErrBroken = errors.New("the servers broke a promise")
+// ErrBroken is returned by Run, with its report, if an id was given twice or out of
+// order, a server did not answer at the end, or its use of a resource grew.
+var ErrBroken = errors.New("the servers broke a guarantee")
 
-// run is one torture.
+// run is the state of one Run.
 type run struct {
 	cfg        Config
 	rig        *dbtest.Rig
 	dir        string
 	places     []*place
 	ledger     *ledger
-	skewclock  string
+	skewclock  string // path of the tool, see buildSkewclock
 	clocks     string // why clocks cannot be moved, "" if they can
-	namespaces string // why there are none, "" if there are
+	namespaces string // why network namespaces cannot be made, "" if they can
 
 	mu     sync.Mutex
-	times  map[occasion]int
-	lasts  map[*fault]time.Duration
-	bad    map[string]int // what bad clients did
-	silent []string       // which servers did not answer at the end, and why
+	times  map[occasion]int         // number of faults
+	lasts  map[*fault]time.Duration // total duration
+	bad    map[string]int           // number of bad clients by name
+	silent []string                 // servers that did not answer at the end, and why
 }
 
-// occasion is a fault that a store or its servers had.
+// occasion is a fault at a place.
 type occasion struct {
 	fault *fault
 	place *place
 }
 
-// Run tortures servers. The report is not nil if any id was drawn.
+// Run starts stores, servers and clients, and injects faults. The report is not nil
+// if ids were checked.
 func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	r := &run{cfg: cfg, times: map[occasion]int{}, lasts: map[*fault]time.Duration{}, bad: map[string]int{}}
 	if r.dir, err = os.MkdirTemp("", "nextid-torture"); err != nil {
@@ -95,20 +95,20 @@ func Run(ctx context.Context, cfg Config) (out *report.Report, err error) {
 	return out, nil
 }
 
-// path returns where the log of ids is written.
+// path returns the path of the log of ids.
 func (r *run) path() string { return filepath.Join(r.dir, "ids.log") }
 
-// keep saves the log of ids, and what the servers said.
+// keep copies the log of ids, and the logs of the servers.
 func (r *run) keep() error {
 	to := cmp.Or(r.cfg.Log, "torture-ids.log")
-	errs := []error{move(r.path(), to)}
+	errs := []error{copyFile(r.path(), to)}
 	for n := range r.nodes() {
-		errs = append(errs, move(filepath.Join(n.Dir, "log"), to+"."+n.String()))
+		errs = append(errs, copyFile(filepath.Join(n.Dir, "log"), to+"."+n.String()))
 	}
 	return errors.Join(errs...)
 }
 
-func move(from, to string) error {
+func copyFile(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func move(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// nodes are all servers.
+// nodes iterates over all servers.
 func (r *run) nodes() iter.Seq[*node] {
 	return func(yield func(*node) bool) {
 		for _, p := range r.places {
@@ -152,8 +152,8 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// torture lets the clients draw while things go wrong, and then waits until
-// all servers answer again: back is how long that took, negative for never.
+// torture runs clients and faults, and then waits until all servers answer. back is
+// the duration of that wait, negative if a server does not answer.
 func (r *run) torture(ctx context.Context) (took, back time.Duration, err error) {
 	drawing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -171,19 +171,19 @@ func (r *run) torture(ctx context.Context) (took, back time.Duration, err error)
 			}
 		}
 	}
-	hurting, give := context.WithCancelCause(ctx)
-	defer give(nil)
-	var hurts sync.WaitGroup
+	injecting, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	var injectors sync.WaitGroup
 	for _, p := range r.places {
-		hurts.Go(func() {
-			if err := p.hurt(hurting); err != nil {
-				give(err) // the faults of the others would hide it
+		injectors.Go(func() {
+			if err := p.inject(injecting); err != nil {
+				fail(err) // ends the faults of the other places
 			}
 		})
 	}
-	hurts.Wait()
+	injectors.Wait()
 	if ctx.Err() == nil {
-		err = context.Cause(hurting)
+		err = context.Cause(injecting)
 	}
 	if err == nil && ctx.Err() == nil {
 		back = r.recovered(ctx)
@@ -197,8 +197,8 @@ func (r *run) torture(ctx context.Context) (took, back time.Duration, err error)
 	return took, back, errors.Join(err, r.ledger.close())
 }
 
-// hurt makes faults, one after the other, each kind as often as the others.
-func (p *place) hurt(ctx context.Context) error {
+// inject injects faults, one after the other, each kind equally often.
+func (p *place) inject(ctx context.Context) error {
 	var kinds []*fault
 	for _, f := range faults {
 		if f.possible(p) == "" {
@@ -207,7 +207,7 @@ func (p *place) hurt(ctx context.Context) error {
 	}
 	duration := p.run.cfg.Duration
 	rest(ctx, min(duration/20, time.Second))
-	// So that each kind comes twice in the time, if starting takes none.
+	// Each kind should occur twice, without the time that servers need to start.
 	longest := min(duration/time.Duration(2*len(kinds)), 5*time.Second)
 	end := time.Now().Add(duration)
 	for round := 0; ; round++ {
@@ -215,7 +215,7 @@ func (p *place) hurt(ctx context.Context) error {
 		for _, f := range kinds {
 			enough := round >= p.run.cfg.Each && time.Now().After(end)
 			if enough || ctx.Err() != nil {
-				return nil //nolint:nilerr // an interrupted run is told by its report
+				return nil //nolint:nilerr // the report says that the run was interrupted
 			}
 			if err := p.one(ctx, f, longest); err != nil {
 				return err
@@ -224,7 +224,7 @@ func (p *place) hurt(ctx context.Context) error {
 	}
 }
 
-// one is one fault.
+// one injects one fault.
 func (p *place) one(ctx context.Context, f *fault, longest time.Duration) error {
 	r := p.run
 	r.cfg.Progress.Part(fmt.Sprintf("%d ids; %s: %s", r.ledger.count(), p.kind, f.name))
@@ -242,7 +242,9 @@ func (p *place) one(ctx context.Context, f *fault, longest time.Duration) error 
 	return nil
 }
 
-// recovered waits until every server gives ids of every kind.
+// recovered waits until every server answers draws from all generators, and returns
+// how long that took: 0 if interrupted, -1 if a server does not answer within
+// dbtest.Patience.
 func (r *run) recovered(ctx context.Context) time.Duration {
 	r.cfg.Progress.Part("wait until all servers answer")
 	began := time.Now()
@@ -268,7 +270,7 @@ func (r *run) recovered(ctx context.Context) time.Duration {
 	return max(time.Since(began), 1)
 }
 
-// awaitAnswers waits until the server gives ids of every kind.
+// awaitAnswers waits until the server answers draws from all generators.
 func (n *node) awaitAnswers(ctx context.Context) error {
 	for _, name := range slices.Concat(n.place.strict, n.place.names) {
 		for why := error(nil); ; rest(ctx, 100*time.Millisecond) {

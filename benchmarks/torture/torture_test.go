@@ -24,8 +24,7 @@ func build(t *testing.T) string {
 	return filepath.Join(dir, "nextid")
 }
 
-// TestServersSurvive tortures three servers on two stores, with two faults of
-// each kind.
+// TestServersSurvive runs three servers on each store, with two faults of each kind.
 func TestServersSurvive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")

@@ -15,22 +15,22 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// sample holds what a server used at a moment, as its /metrics say.
+// sample holds a server's use of resources, from its /metrics.
 type sample struct {
-	at   time.Duration // after the beginning
+	at   time.Duration // since the start of the run
 	used [len(resources)]float64
 }
 
-// resource is something that must not grow.
+// resource is a resource whose use must not grow.
 type resource struct {
 	name   string
 	metric string
-	unit   float64 // of the metric in one of the report
-	slack  float64 // that may be more in the end without being growth
+	unit   float64 // divisor of the metric
+	slack  float64 // increase that does not count as growth
 }
 
-// The collector waits until garbage is four times what is used, which is a few
-// MiB: in a short run a quarter may be above or below that.
+// The garbage collector runs when the heap has grown by a multiple of the few MiB in
+// use. So the heap of a short run may vary by some MiB.
 var resources = [...]resource{
 	{"memory, MiB", "process_resident_memory_bytes", 1 << 20, 24},
 	{"heap, MiB", "go_memstats_heap_inuse_bytes", 1 << 20, 24},
@@ -38,10 +38,10 @@ var resources = [...]resource{
 	{"descriptors", "process_open_fds", 1, 10},
 }
 
-// least sets how many samples tell growth from warming up.
+// least is the number of samples from which on growth is judged.
 const least = 60
 
-// watch looks what a server uses, until ctx ends.
+// watch samples a server's use of resources, until ctx ends.
 func (n *node) watch(ctx context.Context, began time.Time) {
 	every := min(max(n.place.run.cfg.Duration/360, time.Second), 10*time.Second)
 	web := &http.Client{
@@ -57,7 +57,7 @@ func (n *node) watch(ctx context.Context, began time.Time) {
 		}
 		used, err := use(ctx, web)
 		if err != nil {
-			continue // it is stopped at the moment
+			continue // a fault has stopped the server
 		}
 		n.mu.Lock()
 		n.samples = append(n.samples, sample{time.Since(began), used})
@@ -79,7 +79,7 @@ func use(ctx context.Context, web *http.Client) (used [len(resources)]float64, e
 	return metrics(answer.Body)
 }
 
-// metrics finds the resources among the lines of /metrics.
+// metrics parses the resources in the lines of /metrics.
 func metrics(in io.Reader) (used [len(resources)]float64, err error) {
 	found := 0
 	lines := bufio.NewScanner(in)
@@ -103,15 +103,16 @@ func metrics(in io.Reader) (used [len(resources)]float64, err error) {
 	return used, nil
 }
 
-// trend is one resource over a run. The first fifth is warming up; then the
-// medians of the first and of the last quarter are compared, since single
-// samples see statements at work.
+// trend is the use of one resource over a run. The first fifth of the samples is the
+// warm-up. The medians of the first and of the last quarter after that are compared:
+// single samples vary with running statements.
 type trend struct {
 	first, last, most float64
 	grown             bool
 }
 
-// trendOf judges one resource. ok is false when there are too few samples.
+// trendOf computes the trend of one resource. ok is false if there are too few
+// samples.
 func trendOf(samples []sample, resource int) (t trend, ok bool) {
 	for _, s := range samples {
 		t.most = max(t.most, s.used[resource])
@@ -132,7 +133,7 @@ func trendOf(samples []sample, resource int) (t trend, ok bool) {
 	return t, true
 }
 
-// grown reports whether a server used more and more of something.
+// grown reports whether the use of a resource by a server has grown.
 func (r *run) grown() bool {
 	for n := range r.nodes() {
 		for i := range resources {
@@ -144,7 +145,7 @@ func (r *run) grown() bool {
 	return false
 }
 
-// usage is the section of the report; ok is false when nothing was judged.
+// usage returns the section about resources. ok is false if nothing was judged.
 func (r *run) usage() (s report.Section, ok bool) {
 	s = report.Section{
 		Title: "What servers used that were never killed",

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestGrowthIsSeen judges series of samples of what a server used.
+// TestGrowthIsSeen computes trends of series of samples.
 func TestGrowthIsSeen(t *testing.T) {
 	t.Parallel()
 	noise := rand.New(rand.NewPCG(1, 2))

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// yield makes this process one that runs where nothing else would
-// (SCHED_IDLE, sched(7)): the attackers stand for other machines. A policy is
-// a thread's; it begins again in that thread, so that all of its threads
-// inherit it.
+// yield gives this process the policy SCHED_IDLE (sched(7)), with which it runs only
+// when no other process needs the processor. A policy belongs to a thread. So yield
+// executes the program again in the present thread, and all new threads inherit the
+// policy.
 func yield() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

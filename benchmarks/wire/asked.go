@@ -9,23 +9,24 @@ import (
 	"nextid/dbtest"
 )
 
-// asked holds what clients ask of a server in one measurement.
+// asked describes the queries of one measurement.
 type asked struct {
 	url      string
 	server   *dbtest.Server
-	beside   []*dbtest.Server // asked the same, each by as many connections
-	first    string           // asked once by each connection, before
-	sql      []string         // in turns
-	prepared bool             // the only one of sql is
-	args     []string         // of its parameter, at random
-	apart    bool             // each of sql has connections of its own
-	conns    int
-	depth    int     // queries sent in one piece
-	rate     float64 // queries a second, by a client with processors of its own; 0: as fast as answers come
+	beside   []*dbtest.Server // further servers, with as many connections each and the same queries
+	first    string           // statement that each connection runs once before; "": none
+	sql      []string         // statements, used in turns
+	prepared bool             // sql has one statement, which is prepared
+	args     []string         // values of its parameter, chosen at random
+	apart    bool             // each connection sends only one of sql
+	conns    int              // connections to each server
+	depth    int              // pipelined queries of one request
+	rate     float64          // requests per second, by a client with processors of its own; 0: a closed loop
 }
 
-// length returns how long a measurement is. At a fixed rate it is longer: one stall of
-// the machine must not be a hundredth of it.
+// length returns the duration of a measurement. At a fixed rate it is four times as
+// long, so that one stall of the machine affects less than a hundredth of the
+// requests.
 func (a asked) length(c Config) time.Duration {
 	if a.rate > 0 {
 		return 4 * c.Length
@@ -33,7 +34,7 @@ func (a asked) length(c Config) time.Duration {
 	return c.Length
 }
 
-// measure asks for one sample.
+// measure measures one sample.
 func (a asked) measure(r *run) (s sample) {
 	urls, servers := []string{a.url}, []*dbtest.Server{a.server}
 	for _, other := range a.beside {
@@ -69,7 +70,7 @@ func (a asked) measure(r *run) (s sample) {
 	return s
 }
 
-// work does what the i-th client does on its link.
+// work returns the Work of the i-th client on its link.
 func (a asked) work(i int, link *load.Link) load.Work {
 	if len(a.args) > 0 {
 		all := make(load.Pick, len(a.args))

@@ -21,7 +21,7 @@ import (
 	"nextid/dbtest"
 )
 
-// figures are lines that have a way of their own to be measured.
+// figures returns the lines of Floors that are no simple ratio of two measurements.
 func (r *run) figures() []line {
 	many, idle := &manyNames{run: r}, sync.OnceValues(r.idleMemory)
 	return []line{
@@ -43,8 +43,8 @@ func (r *run) figures() []line {
 	}
 }
 
-// underTLS compares connections inside and outside TLS, by the same simple
-// client.
+// underTLS returns the ratio of CPU times with TLS and without, measured by the same
+// driver.
 func (r *run) underTLS() report.Cell {
 	dir, err := os.MkdirTemp("", "nextid-bench")
 	r.Must(err)
@@ -63,8 +63,8 @@ func (r *run) underTLS() report.Cell {
 	return report.Ratio(inside, outside)
 }
 
-// byDriver asks over 8 connections of a driver, and returns the server's
-// processor time of a query in microseconds.
+// byDriver sends queries over 8 connections of pgconn, and returns the server's CPU
+// time per query in microseconds.
 func (r *run) byDriver(server *dbtest.Server, url string) (float64, error) {
 	var conns []*pgconn.PgConn
 	defer func() {
@@ -99,18 +99,19 @@ func (r *run) byDriver(server *dbtest.Server, url string) (float64, error) {
 	return float64(used) / 1e3 / float64(queries.Load()), errors.Join(errs...)
 }
 
-// manyNames is about a server with many names.
+// manyNames measures a server with many names.
 type manyNames struct {
 	*run
-	server *dbtest.Server // nil: not started yet
-	names  []string
-	took   time.Duration // to make the first Names of them
+	server *dbtest.Server // nil before the first create
+	names  []string       // names that exist
+	took   time.Duration  // time to make the first Names of them
 }
 
-// create starts the server, once, and makes the names that it has not yet of so many.
+// create starts the server if needed, and makes names until there are count.
 func (m *manyNames) create(count int) {
 	if m.server == nil {
-		// A line of its log for each pass of the collector is in the documentation of package runtime.
+		// gctrace logs each pass of the garbage collector; package runtime documents
+		// the line.
 		env := []string{"GODEBUG=gctrace=1", fmt.Sprintf("NEXTID_LIMITS_MAX_NAMES=%d", m.Names+m.Many)}
 		m.server = dbtest.Nextid{Binary: m.Binary, Env: env}.Start(m)
 	}
@@ -129,7 +130,7 @@ func (m *manyNames) create(count int) {
 	}
 }
 
-// drawn compares ids of names at random with ids of one name.
+// drawn returns the ratio of CPU times of draws from random names and from one name.
 func (m *manyNames) drawn() report.Cell {
 	m.create(m.Many)
 	one := asked{url: m.server.URL, server: m.server, sql: []string{"SELECT next_id($1)"}, prepared: true, args: m.names[:1], conns: 8, depth: 1}
@@ -138,15 +139,15 @@ func (m *manyNames) drawn() report.Cell {
 	return m.line(line{ours: all, other: one, of: cpu})
 }
 
-// The greatest of few pauses says little: pause goes on until it has seen three
-// passes of the garbage collector for each round, at most mostPasses.
+// pause measures at least passesARound passes of the garbage collector per round,
+// and no more than mostPasses: the maximum of few pauses is not reliable.
 const (
 	passesARound = 3
 	mostPasses   = 12
 )
 
-// pause returns how long the garbage collector has stopped the process at most, in
-// milliseconds, while it was asked for what allocates.
+// pause returns the longest pause of the garbage collector in milliseconds, during
+// queries that allocate.
 func (m *manyNames) pause() report.Cell {
 	m.create(m.Names)
 	earlier := m.server.Log()
@@ -160,10 +161,11 @@ func (m *manyNames) pause() report.Cell {
 	return report.Number(slices.Max(all))
 }
 
-// pass is a line of gctrace: it stops the process before and after it marks.
+// pass matches a line of gctrace. The first and the third number are the times of
+// the two stop-the-world phases, before and after marking.
 var pass = regexp.MustCompile(`(?m)^gc \d+ @.*: ([0-9.]+)\+[0-9.]+\+([0-9.]+) ms clock`)
 
-// pauses are the stops of all passes in a log, in milliseconds.
+// pauses returns the pauses of all passes in a log, two per pass, in milliseconds.
 func pauses(log string) (all []float64) {
 	for _, line := range pass.FindAllStringSubmatch(log, -1) {
 		for _, stop := range line[1:] {
@@ -175,12 +177,12 @@ func pauses(log string) (all []float64) {
 	return all
 }
 
-// quiet sets how long connections have been idle: a server gives back what it does
-// not use when it has been quiet for five to ten seconds.
+// quiet is the idle time before memory is measured. A server frees unused memory
+// after it was idle for five to ten seconds.
 const quiet = 11 * time.Second
 
-// idleMemory returns the resident memory of a server, in bytes, before and after
-// Idle connections have each drawn an id and are idle.
+// idleMemory returns the resident memory of a server in bytes: before and after each
+// of Idle connections has drawn an id and has become idle.
 func (r *run) idleMemory() (before, after float64) {
 	most := strconv.Itoa(r.Idle + 1000)
 	server := dbtest.Nextid{Binary: r.Binary, Env: []string{"NEXTID_LIMITS_CONNECTIONS=" + most, "NEXTID_LIMITS_CONNECTIONS_PER_IP=" + most}}.Start(r)
@@ -197,7 +199,7 @@ func (r *run) idleMemory() (before, after float64) {
 		r.Must(err)
 		return bytes
 	}
-	r.With(100, url, draw, func(load.Clients) { // what is made once
+	r.With(100, url, draw, func(load.Clients) { // the first connections allocate memory that all use
 		before = resident()
 		r.With(r.Idle, url, draw, func(load.Clients) { after = resident() })
 	})

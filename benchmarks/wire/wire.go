@@ -14,21 +14,22 @@ import (
 	"nextid/dbtest"
 )
 
-// Config is one comparison.
+// Config configures Run and Floors.
 type Config struct {
 	Binary   string        // of nextid
-	Floor    string        // the program whose command floor answers every query with the same bytes: nextid-bench
+	Floor    string        // nextid-bench, whose command floor runs Floor
 	Length   time.Duration // of one measurement
 	Rounds   int           // measurements of each server in each setting
-	Names    int           // how many names Floors has made by one statement
-	Many     int           // how many names it asks for at random, beside one
-	Idle     int           // how many connections it leaves idle
-	Only     string        // a line of Floors, or a part of its name; "": all
+	Names    int           // Floors: names that one statement makes
+	Many     int           // Floors: names from which it draws at random
+	Idle     int           // Floors: idle connections
+	Only     string        // Floors: part of the names of the lines to measure; "": all
 	Progress *report.Progress
 }
 
-// warm returns how long servers run before each measurement. PostgreSQL's processes
-// of the one before end in that time: in a measurement their CPU would be missing.
+// warm returns the time of load before each measurement. In that time PostgreSQL's
+// processes of the previous measurement end. If they ended later, their CPU time
+// would be missing.
 func (Config) warm() time.Duration { return 200 * time.Millisecond }
 
 // contestant is a server and the statement that draws one number from it.
@@ -37,31 +38,30 @@ type contestant struct {
 	url    string
 	sql    string
 	server *dbtest.Server
-	single *dbtest.Server // of the floor: the same one with one thread; nil: there is none
+	single *dbtest.Server // the floor with one thread; nil for other contestants
 }
 
-// ours is the name of the contestant that others are compared with, and floor
-// the name of the one that is no server of ids.
+// Names of contestants. The others are compared with ours.
 const (
 	ours   = "nextid"
 	floor  = "floor"
 	cache1 = "PostgreSQL CACHE 1"
 )
 
-// The generator that is asked.
+// The generator of the measurements.
 const (
 	makeOrders = "SELECT create_generator('orders', 'segment')"
 	nextID     = "SELECT next_id('orders')"
 )
 
-// setting is one way to ask.
+// setting is one way to send queries.
 type setting struct {
 	prepared bool
 	conns    int
-	depth    int // queries sent in one piece
+	depth    int // pipelined queries of one request
 }
 
-// simple and prepared are settings with so many connections.
+// simple returns settings of simple queries, with numbers of connections.
 func simple(conns ...int) (all []setting) {
 	for _, n := range conns {
 		all = append(all, setting{conns: n, depth: 1})
@@ -69,6 +69,7 @@ func simple(conns ...int) (all []setting) {
 	return all
 }
 
+// prepared returns settings of prepared queries, with numbers of connections.
 func prepared(conns ...int) (all []setting) {
 	for _, n := range conns {
 		all = append(all, setting{prepared: true, conns: n, depth: 1})
@@ -76,7 +77,7 @@ func prepared(conns ...int) (all []setting) {
 	return all
 }
 
-// deep sends 16 queries in one piece.
+// deep pipelines 16 queries.
 var deep = []setting{{conns: 8, depth: 16}}
 
 func (s setting) String() string {
@@ -102,22 +103,22 @@ type group struct {
 	samples     map[setting][][]sample // by contestant
 }
 
-// sample is one measurement.
+// sample is one measurement; cpu, p50 and p99 are in µs.
 type sample struct{ perSecond, cpu, p50, p99 float64 }
 
 func perSecond(s sample) float64 { return s.perSecond }
 func cpu(s sample) float64       { return s.cpu }
 func p99(s sample) float64       { return s.p99 }
 
-// run is one run of Run or Floors.
+// run is the state of Run or Floors.
 type run struct {
 	load.Stage
 	Config
 	report *report.Report
 }
 
-// during calls f with servers of its own. What f did not come to is missing from
-// the report, which is interrupted when ctx has ended.
+// during calls f with a new rig, and completes the report. After an error in f, the
+// report is returned only if it was interrupted and has sections.
 func (c Config) during(ctx context.Context, r *report.Report, f func(*run)) (*report.Report, error) {
 	rig := dbtest.NewRig()
 	defer func() { _ = rig.Close() }()
@@ -132,14 +133,14 @@ func (c Config) during(ctx context.Context, r *report.Report, f func(*run)) (*re
 	return r, nil
 }
 
-// note notes what was not measured. After an interruption it notes nothing.
+// note adds an error to the report's notes, unless the run was interrupted.
 func (r *run) note(err error) {
 	if err != nil && r.Ctx.Err() == nil {
 		r.report.Notes = append(r.report.Notes, err.Error())
 	}
 }
 
-// try measures something, or notes why not.
+// try calls measure. It notes an error and returns false if that fails.
 func (r *run) try(what string, measure func()) bool {
 	err := r.Do(func(testing.TB) { measure() })
 	if err != nil {
@@ -148,7 +149,8 @@ func (r *run) try(what string, measure func()) bool {
 	return err == nil
 }
 
-// begin starts a server that may be missing, and prepares it.
+// begin starts a server and runs statements on it. If its program is missing, begin
+// notes that and returns nil.
 func (r *run) begin(kind dbtest.Kind, statements ...string) *dbtest.Server {
 	server, err := r.Start(kind)
 	if err != nil {
@@ -161,12 +163,13 @@ func (r *run) begin(kind dbtest.Kind, statements ...string) *dbtest.Server {
 	return server
 }
 
-// nextid is the server that is measured.
+// nextid returns the configuration of the measured server.
 func (r *run) nextid(args ...string) dbtest.Nextid {
 	return dbtest.Nextid{Binary: r.Binary, Args: args}
 }
 
-// Run measures. When ctx ends it returns what it has, as interrupted.
+// Run compares the installed servers. When ctx ends, it returns an incomplete
+// report.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
 	return c.during(ctx, &report.Report{
 		Title: "nextid-bench sql: the server alone",
@@ -182,7 +185,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 	})
 }
 
-// groups starts the servers that are installed.
+// groups starts the installed servers, and returns the comparisons.
 func (r *run) groups() []*group {
 	nextid := r.begin(r.nextid().Start, makeOrders)
 	sockets := dbtest.Nextid{Binary: r.Binary, Sockets: true}.Start(r)
@@ -236,8 +239,8 @@ func (r *run) groups() []*group {
 	return groups
 }
 
-// measure fills in the samples of a group, round by round: A B C, B C A, … A
-// contestant that fails is noted and left out from then on.
+// measure measures the samples of a group, in rounds A B C, B C A, … If a contestant
+// fails, measure notes that and leaves the contestant out of later rounds.
 func (r *run) measure(g *group) {
 	g.samples = map[setting][][]sample{}
 	r.Progress.Part(g.title)
@@ -265,7 +268,7 @@ func (r *run) measure(g *group) {
 	}
 }
 
-// column picks one measure out of samples.
+// column returns one value of each sample.
 func column(samples []sample, of func(sample) float64) []float64 {
 	v := make([]float64, len(samples))
 	for i, s := range samples {
@@ -274,15 +277,15 @@ func column(samples []sample, of func(sample) float64) []float64 {
 	return v
 }
 
-// sections are the two tables of a group: throughput, and its cost.
+// sections returns the two sections of a group: throughput, and CPU with latency.
 func (g *group) sections() []report.Section {
 	self := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == ours })
-	// part adds the columns of one measure to a table: of each contestant, and of
-	// the ratios to ours.
+	// part describes columns of a table: either one for each contestant (unit), or
+	// one for each contestant's ratio to ours (ratio).
 	type part struct {
-		unit, ratio string // %s is the name of a contestant; "": there are none of these
+		unit, ratio string // column names, in which %s is the contestant; one is ""
 		of          func(sample) float64
-		ours        bool // the ratio is ours to the other's
+		ours        bool // the ratio is ours : other's, not other's : ours
 	}
 	section := func(title, text string, drawn report.Chart, parts ...part) report.Section {
 		s := report.Section{Title: title, Text: text, Table: report.Table{First: "setting"}}
@@ -340,11 +343,12 @@ func (g *group) floor(s setting) []float64 {
 	return column(g.samples[s][bottom], perSecond)
 }
 
+// passes reports whether a contestant's figure exceeds the floor's.
 func (g *group) passes(s setting, k int) bool {
 	return report.Passes(column(g.samples[s][k], perSecond), g.floor(s))
 }
 
-// doubt doubts what passes the group's floor, where it has one.
+// doubt adds doubts to the report about figures that exceed the floor's.
 func (g *group) doubt(r *report.Report) {
 	for _, s := range g.settings {
 		for k, c := range g.contestants {
