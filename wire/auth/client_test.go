@@ -3,7 +3,7 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/pbkdf2"
-	"crypto/sha1" // what MySQL's protocol prescribes
+	"crypto/sha1" // MySQL's protocol prescribes it
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"

@@ -20,11 +20,10 @@
 // # Invariants
 //
 //   - A client does not learn which users exist. The login of an unknown user has
-//     the same messages, with a salt that depends on the name only and a verifier
-//     that no password fits, and gets the same answer after the same time.
+//     the same messages, the same answer, and takes the same time. Its salt depends
+//     on the name only; no password fits its verifier.
 //   - A failed login is answered after failureDelay, and later if its network has
 //     failed often.
-//   - A decision rests on the connection alone: TLS, the certificate whose key the
-//     client has, the address, the system's user. Nothing that the client says of
-//     itself is believed.
+//   - A decision depends on properties of the connection only: TLS, the client's
+//     certificate, the address, the system's user. The client must prove its name.
 package auth

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// failureDelay is the delay of a failed login.
+	// failureDelay is the least delay of a failed login.
 	failureDelay = 100 * time.Millisecond
 
 	// A network may fail failureBurst times at once, and then once every
 	// failureEvery. More failures are delayed by up to failureMost, which is less
-	// than the time for a login.
+	// than the default of Limits.Login.
 	failureBurst = 60
 	failureEvery = time.Second
 	failureMost  = 5 * time.Second
@@ -24,11 +24,13 @@ const (
 	failureAddresses = 1 << 16
 )
 
-// failures counts failed logins by network. Successful logins are never delayed.
+// failures counts failed logins by network (wire.Network). Successful logins are
+// never delayed. The algorithm is a leaky bucket: a failure moves the time in used
+// on by failureEvery.
 type failures struct {
 	mu    sync.Mutex
-	used  map[netip.Prefix]time.Time // the time until which a network has used up its failures
-	swept time.Time
+	used  map[netip.Prefix]time.Time // the time until which a network has used its failures
+	swept time.Time                  // when evictLocked last looked at all entries
 }
 
 // add counts a failure and returns the delay of its answer.
@@ -48,6 +50,8 @@ func (f *failures) add(ip netip.Addr, now time.Time) time.Duration {
 	return max(failureDelay, until.Sub(now))
 }
 
+// storeLocked stores the time of a network. If the table is full, it evicts another
+// one.
 func (f *failures) storeLocked(from netip.Prefix, until, now, oldest time.Time) {
 	if f.used == nil {
 		f.used = map[netip.Prefix]time.Time{}
@@ -58,8 +62,8 @@ func (f *failures) storeLocked(from netip.Prefix, until, now, oldest time.Time) 
 	f.used[from] = until
 }
 
-// evictLocked removes networks without recent failures, or any one if it has swept
-// the table within failureEvery.
+// evictLocked removes networks without recent failures. If it has looked for them
+// within failureEvery, or there are none, it removes any network.
 func (f *failures) evictLocked(now, oldest time.Time) {
 	if now.Sub(f.swept) >= failureEvery {
 		f.swept = now

@@ -36,7 +36,7 @@ func TestFailuresCostTime(t *testing.T) {
 	}
 }
 
-// One guess a second is what is left to somebody who goes on for long.
+// A network that goes on guessing has one guess a second.
 func TestGuessesAMinute(t *testing.T) {
 	var f failures
 	start := time.Unix(1_700_000_000, 0)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzUsersFile: whatever is in the file, it is read or refused, and what was
-// read is written the same.
+// FuzzUsersFile reads any text. The file is refused, or its users are written as
+// they were read.
 func FuzzUsersFile(f *testing.F) {
 	f.Add(someMock + "\nalice " + somePencil + " admin\n\"b \"\"c\" $A$005$" + strings.Repeat("x", 63) + "\n")
 	f.Add("# only a comment\n")

@@ -10,13 +10,13 @@ import (
 	"nextid/wire/mysqlwire"
 )
 
-// MySQL returns the Policy as mysqlwire needs it.
+// MySQL returns the Policy as a mysqlwire.Authenticator.
 func (p *Policy) MySQL() mysqlwire.Authenticator { return mysql{p} }
 
 type mysql struct{ policy *Policy }
 
-// Method implements mysqlwire.Authenticator. Without users it is the method that all
-// clients know.
+// Method implements mysqlwire.Authenticator. Without users it returns
+// NativePassword, which all clients have.
 func (a mysql) Method() string {
 	if a.policy.RequiresLogin() {
 		return mysqlwire.CachingSHA2
@@ -39,7 +39,7 @@ type mysqlLogin struct{ *login }
 // Authorize implements mysqlwire.Exchange.
 func (l *mysqlLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
-// Method implements mysqlwire.Exchange.
+// Method implements mysqlwire.Exchange. An unknown user has a method, too.
 func (l *mysqlLogin) Method() string {
 	native := l.user != nil && l.user.Native != nil
 	if l.user == nil && l.tables.users != nil {
@@ -51,7 +51,8 @@ func (l *mysqlLogin) Method() string {
 	return mysqlwire.CachingSHA2
 }
 
-// Proof implements mysqlwire.Exchange.
+// Proof implements mysqlwire.Exchange. Before the first login with the password
+// itself it returns ErrPasswordNeeded, and so it does for an unknown user.
 func (l *mysqlLogin) Proof(ctx context.Context, nonce, answer []byte) error {
 	switch {
 	case l.needsTLS():
@@ -92,7 +93,8 @@ func (l *mysqlLogin) native(ctx context.Context, nonce, answer []byte) error {
 	return nil
 }
 
-// Password implements mysqlwire.Exchange.
+// Password implements mysqlwire.Exchange. After a success the next logins need only
+// the short proof (User.fast).
 func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
 	if l.method != Password || len(password) == 0 || len(password) > MaxPassword {
 		return l.fail(ctx, errWrong)
@@ -111,8 +113,9 @@ func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
 	return nil
 }
 
-// check compares a password with the user's verifier, or with one that is made up.
-// At most one runs for each processor.
+// check compares a password with the user's verifier. For an unknown user it hashes
+// the password, too, so that both take the same time. At most one check runs for
+// each processor.
 func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err error) {
 	l.conn.Wait()
 	select {
@@ -136,7 +139,8 @@ func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err
 	return false, nil
 }
 
-// fail logs and delays a failed login. It returns err; nil is no failure.
+// fail logs and delays a failed login, and returns err. It does nothing if err is
+// nil.
 func (l *mysqlLogin) fail(ctx context.Context, err error) error {
 	if err != nil {
 		l.failed(ctx, err.Error())

@@ -21,13 +21,13 @@ import (
 // Config configures New.
 type Config struct {
 	Users *Users // nil: no proof is needed, and every user is an administrator
-	Rules []Rule // nil: those of DefaultRules(false)
+	Rules []Rule // nil: DefaultRules(false)
 
 	// RequireTLS refuses TCP connections outside TLS, whatever the rules say.
 	RequireTLS bool
 
-	// NativePassword lets users who have a digest for it log in with
-	// mysql_native_password.
+	// NativePassword lets users with a digest for mysql_native_password log in by
+	// that method.
 	NativePassword bool
 
 	Logger *slog.Logger // nil: slog.Default()
@@ -42,11 +42,11 @@ type Policy struct {
 	current    atomic.Pointer[tables]
 	generation atomic.Uint64 // number of stores to current
 	failures   failures
-	hashing    chan struct{} // bounds the expensive hashes that are computed at once
+	hashing    chan struct{} // bounds the expensive hashes that run at once
 	logged     limitedLog
 }
 
-// tables has what Replace replaces.
+// tables holds the users and rules of a Policy. Replace stores a new one.
 type tables struct {
 	users *Users
 	rules []Rule
@@ -62,7 +62,8 @@ func New(cfg Config) *Policy {
 	return p
 }
 
-// RequiresLogin reports whether there are users.
+// RequiresLogin reports whether there are users. Without users every client is an
+// administrator.
 func (p *Policy) RequiresLogin() bool { return p.current.Load().users != nil }
 
 // Size returns the number of users and of rules.
@@ -71,19 +72,19 @@ func (p *Policy) Size() (users, rules int) {
 	return t.users.Len(), len(t.rules)
 }
 
-// Replace changes the users and rules, as in Config. Rules apply to later logins,
-// users to open sessions, too; see grant.
+// Replace changes the users and rules, as in Config. New rules apply to later
+// logins. New users also apply to open sessions; see grant.
 //
-// Users without a number (@users) may be a part of a file. They are refused if a
-// present user is missing.
+// Users from a file without @users may be incomplete. Replace returns an error for
+// them if a present user is missing.
 func (p *Policy) Replace(users *Users, rules []Rule) error {
 	if before := p.current.Load().users; users != nil && !users.counted {
 		if before == nil {
-			return fmt.Errorf("the server has had no users, and no line %s says whether the file is whole", countWord)
+			return fmt.Errorf("the server has had no users, and without a line %s the file may be incomplete", countWord)
 		}
 		for _, name := range before.Names() {
 			if users.Lookup(name) == nil {
-				return fmt.Errorf("user %q is missing, and no line %s says whether the file is whole", cut(name), countWord)
+				return fmt.Errorf("user %q is missing, and without a line %s the file may be incomplete", cut(name), countWord)
 			}
 		}
 	}
@@ -91,6 +92,8 @@ func (p *Policy) Replace(users *Users, rules []Rule) error {
 	return nil
 }
 
+// replace stores the users and rules. A user with an unchanged password keeps
+// User.fast: otherwise all users would send their passwords again.
 func (p *Policy) replace(users *Users, rules []Rule) {
 	if rules == nil {
 		rules = DefaultRules(false)
@@ -115,10 +118,11 @@ type login struct {
 	user   *User // nil: unknown
 	method Method
 	names  []string // of the rule
-	hidden string   // reason for which no proof can succeed, for the log only; "": one can
+	hidden string   // reason for which no proof can succeed, for the log only; "": a proof can
 }
 
-// begin looks up the method of a user's login.
+// begin looks up the method of a user's login. A user that the rules reject still
+// gets Password, which always fails, if other users from the same origin get it.
 func (p *Policy) begin(name string, c *wire.Conn) *login {
 	t := p.current.Load()
 	if t.users == nil {
@@ -133,7 +137,7 @@ func (p *Policy) begin(name string, c *wire.Conn) *login {
 		}
 	}
 	if l.method == Reject && asksPasswords(t.rules, from) {
-		// Other users are asked for a password here. Asking for one does not
+		// Other users get a password request from here. To send one, too, does not
 		// reveal the names in the rules.
 		l.method = Password
 	}
@@ -157,20 +161,21 @@ func (l *login) authorize(o *sqlfuncs.SessionOptions) {
 	}
 }
 
-// grant is a login that succeeded, and implements engine.Rights.
+// grant is a login that succeeded. It implements engine.Rights: the present rights
+// of the session.
 type grant struct {
 	policy   *Policy
-	user     *User // as the login found it
+	user     *User // at the time of the login
 	open     bool  // there were no users
-	password bool  // it proved a password
+	password bool  // the login proved a password
 }
 
 // Generation implements engine.Rights.
 func (g *grant) Generation() uint64 { return g.policy.generation.Load() }
 
-// Now implements engine.Rights. A session ends when its user is removed, when the
-// password of its login has changed, and, if it began without users, when there are
-// some.
+// Now implements engine.Rights. ok is false, and the session ends, in three cases:
+// the user was removed; the password that the login proved has changed; the login
+// was without users, and now there are users.
 func (g *grant) Now() (admin bool, generators []string, ok bool) {
 	user := g.user
 	if users := g.policy.current.Load().users; users != nil {
@@ -184,7 +189,8 @@ func (g *grant) Now() (admin bool, generators []string, ok bool) {
 // errNoProof is returned for a login without the proof that its method needs.
 var errNoProof = errors.New("not the user")
 
-// vouched checks the methods that need no message from the client.
+// vouched checks the methods that need no message from the client: trust, cert,
+// peer.
 func (l *login) vouched() error {
 	var names []string
 	switch l.method {
@@ -201,7 +207,7 @@ func (l *login) vouched() error {
 	case Peer:
 		var ok bool
 		if names, ok = peerNames(l.conn); !ok {
-			return errors.New("the system does not tell who connected")
+			return errors.New("the system did not return the user of the client")
 		}
 	default:
 		return errNoProof
@@ -219,8 +225,8 @@ func (l *login) vouched() error {
 	return nil
 }
 
-// certificateNames returns the names in a client's certificate, the common name
-// first.
+// certificateNames returns the names in a client's certificate: common name, DNS
+// names, e-mail addresses.
 func certificateNames(s *wire.Secured) []string {
 	return slices.Concat([]string{s.Client.Subject.CommonName}, s.Client.DNSNames, s.Client.EmailAddresses)
 }
@@ -235,10 +241,10 @@ func peerNames(c *wire.Conn) (names []string, ok bool) {
 	if u, err := user.LookupId(id); err == nil {
 		return []string{u.Username}, true
 	}
-	return []string{"#" + id}, true // a container without a list of users
+	return []string{"#" + id}, true // a container without /etc/passwd
 }
 
-// failed logs a failed login and waits for its delay.
+// failed logs a failed login and waits for its delay, or for the end of ctx.
 func (l *login) failed(ctx context.Context, reason string) {
 	now := time.Now()
 	delay := l.policy.failures.add(l.conn.IP, now)
@@ -288,7 +294,7 @@ func cut(name string) string {
 	return name[:maxShown] + "…"
 }
 
-// limitedLog bounds log lines to maxLines a second: failures must not fill the
+// limitedLog bounds log lines to maxLines a second, so that failures do not fill the
 // disk.
 type limitedLog struct {
 	mu      sync.Mutex
@@ -300,7 +306,8 @@ type limitedLog struct {
 // maxLines bounds the failed logins that are logged in a second.
 const maxLines = 10
 
-// next reports whether to log now, and the number of lines left out before.
+// next reports whether to log now, and the number of lines left out since the last
+// one.
 func (l *limitedLog) next(now time.Time) (skipped int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,8 +22,8 @@ import (
 	"nextid/wire/mysqlwire"
 )
 
-// testPolicy has the users alice (pencil) and root (ruler, an
-// administrator), and cora and dora, who have no password.
+// testPolicy has the users alice (password pencil), root (password ruler, an
+// administrator), and cora and dora without a password.
 func testPolicy(t testing.TB, cfg Config) *Policy {
 	t.Helper()
 	alice, root := &User{Name: "alice"}, &User{Name: "root", Admin: true}
@@ -71,8 +71,8 @@ func mayCreate(x interface {
 	return o.Admin
 }
 
-// scramLogin is a client's side of a PostgreSQL login. It returns the
-// requests that came, by their codes, and what ended the login.
+// scramLogin is a client's side of a PostgreSQL login. It returns the codes of the
+// server's requests, and the error.
 func scramLogin(ctx context.Context, p *Policy, c *wire.Conn, user, password string) (codes []uint32, admin bool, err error) {
 	x := p.Postgres().Begin(user, "any", c)
 	request, done, err := x.Next(ctx, nil)
@@ -286,7 +286,7 @@ func TestMySQLLogins(t *testing.T) {
 			t.Error("a password where a certificate is wanted")
 		}
 
-		// A changed password ends what was known of the old one.
+		// A changed password ends the short proof with the old one.
 		users := p.current.Load().users
 		var lines []string
 		for _, name := range users.Names() {

@@ -19,12 +19,13 @@ const (
 	authSASLFinal    = 12
 )
 
+// SASL mechanisms (RFC 7677). PLUS adds channel binding, inside TLS only.
 const (
 	mechanism     = "SCRAM-SHA-256"
 	mechanismPlus = "SCRAM-SHA-256-PLUS"
 )
 
-// Postgres returns the Policy as pgwire needs it.
+// Postgres returns the Policy as a pgwire.Authenticator.
 func (p *Policy) Postgres() pgwire.Authenticator { return postgres{p} }
 
 type postgres struct{ policy *Policy }
@@ -44,7 +45,8 @@ type postgresLogin struct {
 // Authorize implements pgwire.Exchange.
 func (l *postgresLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
-// Next implements pgwire.Exchange.
+// Next implements pgwire.Exchange: offer, chosen, proven. It logs and delays a
+// failed login.
 func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte, done bool, err error) {
 	switch {
 	case l.scram == nil:
@@ -56,7 +58,7 @@ func (l *postgresLogin) Next(ctx context.Context, answer []byte) (request []byte
 	}
 	if err != nil {
 		l.failed(ctx, err.Error())
-		return nil, false, l.told(err)
+		return nil, false, l.clientError(err)
 	}
 	return request, done, nil
 }
@@ -75,7 +77,7 @@ func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, e
 	}
 	if err := l.vouched(); err != nil {
 		l.failed(ctx, err.Error())
-		return nil, false, l.told(err)
+		return nil, false, l.clientError(err)
 	}
 	return nil, true, nil
 }
@@ -98,7 +100,7 @@ func (l *postgresLogin) offer() []byte {
 // errWrong is returned for a proof of another password.
 var errWrong = errors.New("wrong password")
 
-// chosen reads SASLInitialResponse.
+// chosen reads SASLInitialResponse: the mechanism and client-first-message.
 func (l *postgresLogin) chosen(answer []byte) (request []byte, err error) {
 	name, rest, ok := bytes.Cut(answer, []byte{0})
 	if !ok || len(rest) < 4 || uint64(binary.BigEndian.Uint32(rest)) != uint64(len(rest)-4) {
@@ -136,9 +138,9 @@ func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err er
 	return nil, false, errWrong
 }
 
-// told returns the error for the client: only that the login has failed, unless the
-// client broke the protocol.
-func (l *postgresLogin) told(err error) error {
+// clientError returns the error for the client. It does not contain the reason,
+// unless the client broke the protocol.
+func (l *postgresLogin) clientError(err error) error {
 	switch {
 	case errors.Is(err, errSCRAM):
 		return sqlstate.New(sqlstate.ProtocolViolation, "malformed SCRAM message")

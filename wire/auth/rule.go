@@ -10,7 +10,7 @@ import (
 	"nextid/wire"
 )
 
-// Method is a kind of proof.
+// Method is the proof that a rule requires.
 type Method string
 
 // The methods of host rules.
@@ -39,20 +39,21 @@ type Rule struct {
 	Users     []string     // empty: all
 	Address   netip.Prefix // invalid: all
 	Method    Method
-	Names     []string // accepted names in the certificate or of the system's user; empty: the user's own name
+	Names     []string // accepted names in the certificate or of the system's user; empty: the name of the user
 }
 
-// ParseRules reads a host rules file, after PostgreSQL's pg_hba.conf without
-// its column for databases:
+// ParseRules reads a host rules file. Its form is that of PostgreSQL's pg_hba.conf,
+// without the column for databases:
 //
 //	# TYPE  USER             METHOD  [OPTIONS]
 //	local   USER             METHOD  [name=NAME,…]
 //	host    USER    ADDRESS  METHOD  [name=NAME,…]
 //
-// The type may also be hostssl or hostnossl. USER is all, or names with
-// commas between them; ADDRESS is all, an address, or one with a length
+// The type may also be hostssl or hostnossl. USER is all, or names with commas
+// between them. ADDRESS is all, an address, or an address with a length
 // (10.0.0.0/8). The first rule that matches a connection applies. A connection that
-// no rule matches is refused.
+// no rule matches is refused. An error is a *LineError, or says that there is no
+// rule.
 func ParseRules(text string) ([]Rule, error) {
 	var rules []Rule
 	err := eachLine(text, func(fields []string) error {
@@ -107,6 +108,8 @@ func parseRule(fields []string) (r Rule, err error) {
 	return r, r.check()
 }
 
+// parseAddress reads the ADDRESS of a rule. The result is invalid for all, and IPv4
+// for an IPv4-mapped IPv6 address.
 func parseAddress(text string) (netip.Prefix, error) {
 	if text == "all" {
 		return netip.Prefix{}, nil
@@ -130,7 +133,8 @@ func parseAddress(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// check refuses impossible combinations.
+// check returns an error for a method that the type does not allow, or for names
+// that the method does not use.
 func (r *Rule) check() error {
 	switch r.Method {
 	case Reject, Trust, Password:
@@ -151,8 +155,8 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// DefaultRules returns the rules of a server without a rules file: a password for
-// every user, over TCP from other machines inside TLS, unless plaintext is allowed.
+// DefaultRules returns the rules of a server without a rules file. Every user needs
+// a password, and from other machines TLS, unless plaintext is allowed.
 func DefaultRules(allowPlaintext bool) []Rule {
 	rules := []Rule{
 		{Transport: Local, Method: Password},
@@ -166,14 +170,14 @@ func DefaultRules(allowPlaintext bool) []Rule {
 	return rules
 }
 
-// origin has the properties of a connection that rules match.
+// origin holds the properties of a connection that rules match.
 type origin struct {
 	local  bool
 	secure bool // inside TLS
 	ip     netip.Addr
 }
 
-// reaches reports whether a rule matches an origin.
+// reaches reports whether a rule matches an origin, for some user.
 func (r *Rule) reaches(o origin) bool {
 	switch r.Transport {
 	case Local:
@@ -190,7 +194,7 @@ func (r *Rule) reaches(o origin) bool {
 	return !o.local && (!r.Address.IsValid() || r.Address.Contains(wire.ClientAddress(o.ip)))
 }
 
-// match returns the first rule that matches, nil for none.
+// match returns the first rule that matches an origin and a user, nil for none.
 func match(rules []Rule, o origin, user string) *Rule {
 	for i := range rules {
 		r := &rules[i]
@@ -201,7 +205,8 @@ func match(rules []Rule, o origin, user string) *Rule {
 	return nil
 }
 
-// asksPasswords reports whether a rule asks some user for a password.
+// asksPasswords reports whether a rule requires a password from some user of an
+// origin.
 func asksPasswords(rules []Rule, o origin) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.reaches(o) && r.Method == Password })
 }

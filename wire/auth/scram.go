@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// scramIterations and scramSalt are PostgreSQL's defaults. The clients compute
-	// the iterations.
+	// scramIterations and scramSalt (bytes) are PostgreSQL's defaults. Clients
+	// compute the iterations at each login.
 	scramIterations = 4096
 	scramSalt       = 16
 
-	// maxIterations bounds the computation for a verifier from elsewhere.
+	// maxIterations bounds the iterations of a verifier in a users file.
 	maxIterations = 1_000_000
 
 	scramPrefix = "SCRAM-SHA-256$"
 )
 
-// SCRAM is a verifier for SCRAM-SHA-256 (RFC 5802, section 3). It checks a proof,
-// and cannot make one.
+// SCRAM is a verifier for SCRAM-SHA-256 (RFC 5802, section 3; RFC 7677). It can
+// check a proof, but no proof can be computed from it.
 type SCRAM struct {
 	Iterations int
 	Salt       []byte
@@ -44,7 +44,7 @@ func NewSCRAM(password string) *SCRAM {
 	return deriveSCRAM(password, salt, scramIterations)
 }
 
-// deriveSCRAM is the key derivation of RFC 5802, section 3.
+// deriveSCRAM derives the keys of a password (RFC 5802, section 3).
 func deriveSCRAM(password string, salt []byte, iterations int) *SCRAM {
 	salted, err := pbkdf2.Key(sha256.New, prepare(password), salt, iterations, sha256.Size)
 	if err != nil {
@@ -57,9 +57,9 @@ func deriveSCRAM(password string, salt []byte, iterations int) *SCRAM {
 	}
 }
 
-// prepare applies SASLprep (RFC 4013) as PostgreSQL does (common/saslprep.c): a
-// password that is not UTF-8, has a prohibited character or one that Unicode 3.2 did
-// not have is not changed.
+// prepare applies SASLprep (RFC 4013) as PostgreSQL does (common/saslprep.c). Three
+// kinds of passwords stay as they are: not UTF-8, with a prohibited character, with
+// a character that Unicode 3.2 did not have.
 func prepare(password string) string {
 	prepared, err := stringprep.SASLprep.Prepare(password)
 	if err != nil || prepared == "" {
@@ -73,7 +73,7 @@ func prepare(password string) string {
 	return prepared
 }
 
-// Check reports whether the verifier is that of a password.
+// Check reports whether the verifier is that of a password. It takes milliseconds.
 func (v *SCRAM) Check(password string) bool {
 	d := deriveSCRAM(password, v.Salt, v.Iterations)
 	return subtle.ConstantTimeCompare(d.StoredKey[:], v.StoredKey[:]) == 1
@@ -132,15 +132,15 @@ func mac(key []byte, text string) []byte {
 // errSCRAM is returned for a message that RFC 5802 does not allow here.
 var errSCRAM = errors.New("malformed SCRAM message")
 
-// errBinding is returned if the client supports channel binding and believes that
-// the server does not, although the server offered it. An attacker in the middle may
-// have removed the offer.
+// errBinding is returned if the client supports channel binding and sends that the
+// server does not (flag y), although the server offered it. An attacker in the
+// middle may have removed the offer (RFC 5802, section 6).
 var errBinding = errors.New("SCRAM channel binding negotiation error")
 
-// conversation is the server's side of one SCRAM login.
+// conversation is the server's side of one SCRAM login (RFC 5802, section 5).
 type conversation struct {
 	verifier *SCRAM
-	known    bool   // false: the verifier is made up, and nothing fits
+	known    bool   // false: the verifier is made up, and every proof is refused
 	plus     bool   // the client chose SCRAM-SHA-256-PLUS
 	endPoint []byte // of the channel binding, nil if it was not offered
 	nonce    string // the server's part
@@ -158,7 +158,8 @@ func newNonce() string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// first reads client-first-message and returns server-first-message.
+// first reads client-first-message and returns server-first-message. It ignores the
+// user's name in it, as PostgreSQL does: the start-up packet has the name.
 func (s *conversation) first(message []byte) ([]byte, error) {
 	text := string(message)
 	flag, rest, ok1 := strings.Cut(text, ",")
@@ -179,7 +180,6 @@ func (s *conversation) first(message []byte) ([]byte, error) {
 	if identity != "" {
 		return nil, errSCRAM // an authorization identity is not supported
 	}
-	// The user is that of the start-up packet, as in PostgreSQL.
 	user, rest, ok := strings.Cut(bare, ",")
 	nonce, _, _ := strings.Cut(rest, ",") // extensions may follow
 	if !ok || !strings.HasPrefix(user, "n=") || !strings.HasPrefix(nonce, "r=") || !validNonce(nonce[2:]) {
@@ -203,8 +203,8 @@ func validNonce(nonce string) bool {
 	return nonce != ""
 }
 
-// final reads client-final-message. fits reports that the proof is right; answer is
-// server-final-message then.
+// final reads client-final-message. fits reports that the proof is right; then
+// answer is server-final-message. An unknown user costs the same computation.
 func (s *conversation) final(message []byte) (answer []byte, fits bool, err error) {
 	at := bytes.LastIndex(message, []byte(",p="))
 	if at < 0 {

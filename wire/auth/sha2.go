@@ -16,8 +16,8 @@ const (
 	sha2Prefix = "$A$"
 	sha2Salt   = 20
 
-	// sha2Rounds is MySQL's default of caching_sha2_password_digest_rounds.
-	// The digest has them in thousands, as three hexadecimal digits.
+	// sha2Rounds is MySQL's default of caching_sha2_password_digest_rounds. The
+	// digest has the rounds in thousands, as three hexadecimal digits.
 	sha2Rounds = 5000
 )
 
@@ -40,7 +40,7 @@ func NewSHA2(password string) *SHA2 {
 	return v
 }
 
-// Check reports whether the digest is that of a password.
+// Check reports whether the digest is that of a password. It takes milliseconds.
 func (v *SHA2) Check(password string) bool {
 	return subtle.ConstantTimeCompare([]byte(shaCrypt(password, v.Salt[:], v.Rounds)), []byte(v.Digest)) == 1
 }
@@ -51,9 +51,9 @@ func (v *SHA2) String() string {
 	return fmt.Sprintf("%s%03X$%s%s", sha2Prefix, v.Rounds/1000, v.Salt[:], v.Digest)
 }
 
-// ParseSHA2 reads the form of String, or its bytes in hexadecimal after 0x,
-// as MySQL prints them with print_identified_with_as_hex: the salt may hold
-// characters that cannot be printed.
+// ParseSHA2 reads the form of String, or its bytes in hexadecimal after 0x. MySQL
+// prints the second form with print_identified_with_as_hex, because the salt may
+// hold unprintable characters.
 func ParseSHA2(s string) (*SHA2, error) {
 	if digits, ok := strings.CutPrefix(s, "0x"); ok {
 		b, err := hex.DecodeString(digits)
@@ -80,10 +80,12 @@ func ParseSHA2(s string) (*SHA2, error) {
 	return v, nil
 }
 
+// cryptAlphabet holds the digits of SHA-crypt's base 64, which differs from RFC
+// 4648.
 const cryptAlphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// shaCrypt computes the SHA-256 variant of SHA-crypt, in the order of the steps of
-// its specification, without a limit on the salt.
+// shaCrypt computes the SHA-256 variant of SHA-crypt. It has the steps in the order
+// of the specification, but no limit on the length of the salt.
 func shaCrypt(password string, salt []byte, rounds int) string {
 	p := []byte(password)
 	b := sha256.Sum256(bytes.Join([][]byte{p, salt, p}, nil))

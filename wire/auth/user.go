@@ -3,7 +3,7 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha1" // what MySQL's protocol prescribes
+	"crypto/sha1" // MySQL's protocol prescribes it
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -47,17 +47,17 @@ type User struct {
 	SCRAM *SCRAM // nil: none
 	SHA2  *SHA2  // nil: none
 
-	// Generators has the names that the user may draw from, * at the end for any
-	// rest; nil: all.
+	// Generators lists the names that the user may draw from. A * at the end stands
+	// for any characters. nil: all names.
 	Generators []string
 
-	// Native is the digest of mysql_native_password, nil for none. It has no
-	// salt, and is used only where a Policy allows it.
+	// Native is the digest of mysql_native_password, nil for none. It has no salt,
+	// and is used only if the Policy allows it.
 	Native *[sha1.Size]byte
 
-	// fast is SHA256(SHA256(password)), by which most logins with
-	// caching_sha2_password are checked. It is known after the first login with
-	// the password itself, and never stored.
+	// fast is SHA256(SHA256(password)), for the short proof of caching_sha2_password
+	// and for HTTP. It is nil before the first login with the password itself. It is
+	// never written to a file.
 	fast atomic.Pointer[[sha256.Size]byte]
 }
 
@@ -89,24 +89,25 @@ func (u *User) sameSecret(v *User) bool {
 	return fmt.Sprint(u.SCRAM, u.SHA2) == fmt.Sprint(v.SCRAM, v.SHA2)
 }
 
-// Users are the users of a server. A Users is not changed after ParseUsers
-// or NewUsers.
+// Users holds the users of a server. It is not changed after ParseUsers or NewUsers,
+// so it is safe for concurrent use.
 type Users struct {
 	byName  map[string]*User
 	mock    []byte // secret of the salts of users that do not exist
-	counted bool   // false: read from a file without @users, perhaps a part of one
+	counted bool   // false: from a file without @users, which may be incomplete
 
-	// shapes has the iterations and salt lengths of the verifiers, for those of
-	// users that do not exist.
+	// shapes has an entry for each SCRAM verifier. A verifier for an unknown name
+	// gets one of these shapes.
 	shapes []shape
 }
 
+// shape holds the visible properties of a user's verifiers.
 type shape struct {
 	iterations, salt int
 	native           bool
 }
 
-// NewUsers returns Users. mock is the secret of a users file, nil for a new one.
+// NewUsers returns Users. mock is the secret of a users file; nil makes a new one.
 func NewUsers(users []*User, mock []byte) *Users {
 	u := &Users{byName: make(map[string]*User, len(users)), mock: mock, counted: true}
 	if len(mock) == 0 {
@@ -142,7 +143,8 @@ func (u *Users) Names() []string { return slices.Sorted(maps.Keys(u.byName)) }
 // Lookup returns a user, nil when there is none of that name.
 func (u *Users) Lookup(name string) *User { return u.byName[name] }
 
-// secret returns bytes that depend on mock, purpose and name only.
+// secret returns 32 bytes that depend on mock, purpose and name only. A client
+// cannot compute them without mock.
 func (u *Users) secret(purpose, name string) []byte {
 	h := hmac.New(sha256.New, u.mock)
 	h.Write([]byte(purpose))
@@ -151,14 +153,15 @@ func (u *Users) secret(purpose, name string) []byte {
 	return h.Sum(nil)
 }
 
-// shapeOf returns the shape of the verifier of a name that does not exist.
+// shapeOf returns the shape of the verifier of an unknown name.
 func (u *Users) shapeOf(name string) shape {
 	pick := binary.BigEndian.Uint64(u.secret("shape", name))
 	return u.shapes[pick%uint64(len(u.shapes))]
 }
 
-// scram returns the verifier of a name. A name without one gets one that is always
-// the same and that no password fits.
+// scram returns the verifier of a name. For a name without a verifier it makes one,
+// with known false: always the same one, which no password fits. It does the same
+// work for known names, so that both take the same time.
 func (u *Users) scram(name string) (v *SCRAM, known bool) {
 	form := u.shapeOf(name)
 	salt := u.secret("salt", name)
@@ -175,7 +178,7 @@ func (u *Users) scram(name string) (v *SCRAM, known bool) {
 	return v, false
 }
 
-// LineError is returned for a line of a users or rules file with an error.
+// LineError is returned for a wrong line of a users or rules file.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -195,8 +198,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 // with blanks or a # is in double quotes, with a double quote doubled, as in
 // PgBouncer's userlist.txt.
 //
-// A part of a file is an error: a last line without an end, no user, another number
-// of users than that of @users.
+// An incomplete file is an error: the last line has no end, there is no user, or the
+// number of users is not that of @users.
 func ParseUsers(text string) (*Users, error) {
 	var users []*User
 	var mock []byte
@@ -230,13 +233,15 @@ func ParseUsers(text string) (*Users, error) {
 	case len(users) == 0:
 		return nil, errors.New("the file has no user")
 	case count >= 0 && count != len(users):
-		return nil, fmt.Errorf("%s is %d, and the file has %d users: it is not whole", countWord, count, len(users))
+		return nil, fmt.Errorf("%s is %d, and the file has %d users: the file is incomplete", countWord, count, len(users))
 	}
 	all := NewUsers(users, mock)
 	all.counted = count >= 0
 	return all, nil
 }
 
+// parseCount reads the fields behind @users. before is the number so far, -1 for
+// none.
 func parseCount(fields []string, before int) (int, error) {
 	if len(fields) == 1 && before < 0 {
 		if n, err := strconv.ParseUint(fields[0], 10, 31); err == nil {
@@ -246,6 +251,7 @@ func parseCount(fields []string, before int) (int, error) {
 	return before, errors.New(countWord + " needs the number of users, once")
 }
 
+// parseMock reads the fields behind @mock. before is the secret so far.
 func parseMock(fields []string, before []byte) ([]byte, error) {
 	if len(fields) != 1 || before != nil {
 		return nil, errors.New(mockWord + " needs one value, once")
@@ -301,7 +307,8 @@ func parseUser(fields []string) (*User, error) {
 	return u, nil
 }
 
-// CheckGenerators checks a list of generators as in only=. "" is no list.
+// CheckGenerators checks a list of generators as in only=: names with commas between
+// them, each perhaps with a * at its end. "" is no list, and no error.
 func CheckGenerators(list string) error {
 	if list == "" {
 		return nil
@@ -323,7 +330,8 @@ func parseNative(text string) (*[sha1.Size]byte, error) {
 	return (*[sha1.Size]byte)(b), nil
 }
 
-// CheckUserName checks a user's name.
+// CheckUserName returns an error for a name that a users file or a protocol cannot
+// hold.
 func CheckUserName(name string) error {
 	switch {
 	case name == "":
@@ -364,7 +372,8 @@ func (u *User) Line() string {
 	return strings.Join(fields, " ")
 }
 
-// quoteField returns a field in quotes or hexadecimal where it needs them.
+// quoteField returns a field for a users file. It quotes a field with blanks, " or
+// #. A digest with such characters, or unprintable ones, becomes hexadecimal.
 func quoteField(f string) string {
 	if strings.HasPrefix(f, sha2Prefix) && strings.ContainsFunc(f, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '#' }) {
 		return fmt.Sprintf("0x%X", f)
@@ -376,8 +385,8 @@ func quoteField(f string) string {
 }
 
 // Edit returns the text of a users file with one user set, or removed if user is
-// nil. The number of users becomes the first line, and a file without a secret gets
-// one. Nothing else changes. found reports whether the name was there.
+// nil. The first line becomes the number of users, and a file without a secret gets
+// one. All other lines stay as they are. found reports whether text had the name.
 func Edit(text, name string, user *User) (edited string, found bool, err error) {
 	var b strings.Builder
 	mocked, count := false, 0
@@ -422,14 +431,14 @@ const fileHead = `# Users of nextid: NAME VERIFIERâ€¦ [admin] [only=GENERATOR,â€
 `
 
 // eachLine calls f with the fields of every line that has any. A last line without
-// an end is an error: the file may have been read while it was written.
+// an end is an error: the file may have been read while it was being written.
 func eachLine(text string, f func(fields []string) error) error {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
 		fields, err := splitFields(line)
 		if !strings.HasSuffix(line, "\n") {
-			err = errors.New("the last line has no end: the file is not whole")
+			err = errors.New("the last line has no end: the file is incomplete")
 		}
 		if err == nil && len(fields) > 0 {
 			err = f(fields)
@@ -441,7 +450,8 @@ func eachLine(text string, f func(fields []string) error) error {
 	return nil
 }
 
-// splitFields splits a line at blanks, up to a # that begins a field.
+// splitFields splits a line at blanks, up to a # that begins a field. A field may be
+// in double quotes.
 func splitFields(line string) ([]string, error) {
 	var fields []string
 	rest := strings.TrimRight(line, "\r\n")

@@ -95,8 +95,8 @@ func TestWrongUsersFiles(t *testing.T) {
 	}
 }
 
-// TestPartsOfUsersFiles: no part of a file with a number of users is read, and of
-// others those that end with a line that names a user.
+// No part of a file with @users is read. Of a file without it, a part that ends with
+// the line of a user is read.
 func TestPartsOfUsersFiles(t *testing.T) {
 	lines := "# users\nalice " + somePencil + " admin only=orders,order_lines\n\nbob\n# end\n"
 	for _, head := range []string{"", "@users 2\n"} {
@@ -186,8 +186,8 @@ func TestPasswordsThatAreRefused(t *testing.T) {
 	}
 }
 
-// The verifiers of names that do not exist look like those of real ones and
-// stay the same for as long as the file's secret does.
+// The verifiers of unknown names have the shape of the users' verifiers. They stay
+// the same as long as the file's secret stays.
 func TestMadeUpVerifiers(t *testing.T) {
 	parse := func(text string) *Users {
 		users, err := ParseUsers(text)
