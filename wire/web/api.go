@@ -58,9 +58,11 @@ func (s *Server) routes() map[string]http.Handler {
 	return routes
 }
 
-// views has the tables of nextid that the API shows unchanged.
+// views lists the tables of the schema nextid that the API shows unchanged, each
+// under its name.
 var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents", "leases", "quotas", "feeds"}
 
+// unknown answers a path that the API does not have.
 func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
 	err := sqlstate.New(sqlstate.UndefinedTable, "there is no %s %s", r.Method, r.URL.Path)
 	if parts := strings.Split(r.URL.Path, "/"); r.Method == http.MethodGet && slices.Contains([]string{"ids", "codes", "runs"}, parts[len(parts)-1]) {
@@ -69,8 +71,9 @@ func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
 	return err.WithHint("/api/v1/openapi.json lists the paths.")
 }
 
-// admin returns the handler of a change, which needs a login: without users, every
-// program on the machine reaches the API.
+// admin returns a handler that requires a login. SQL checks the rights of an
+// administrator, but without users every program on the machine could change
+// generators.
 func admin(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, c caller) error {
 		if !c.loggedIn {
@@ -81,6 +84,8 @@ func admin(handle handler) handler {
 	}
 }
 
+// status answers with the state of the server. A caller sees only the generators
+// that it may draw from.
 func (s *Server) status(w http.ResponseWriter, _ *http.Request, c caller) error {
 	status := s.cfg.Status()
 	if status.Notes == nil {
@@ -117,8 +122,8 @@ func (s *Server) logOut(w http.ResponseWriter, r *http.Request, _ caller) error 
 	return nil
 }
 
-// list answers with the rows of a statement that reads. While the store does not
-// answer these are what this server knows.
+// list answers with the rows of a statement that reads, under key. During an outage
+// of the store it answers with the rows that this server has.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, text string, args ...string) error {
 	types := make([]datum.OID, len(args))
 	for i := range types {
@@ -135,8 +140,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, tex
 	})
 }
 
-// read calls do for a caller who asks the store, or, in an outage, this server
-// alone. It calls do again when an outage is the reason for an error.
+// read calls do with a caller for a statement that reads. During an outage the
+// statement reads the state of this server only (OwnOnly). If the outage begins
+// during do, read calls do again.
 func (s *Server) read(c caller, do func(caller, *Outage) error) error {
 	before := s.cfg.Outage()
 	if before != nil && before.Readable {
@@ -154,10 +160,12 @@ func (s *Server) read(c caller, do func(caller, *Outage) error) error {
 	return err
 }
 
-// pageSize bounds the generators in one answer.
+// pageSize bounds the generators in one answer. A client requests the next ones by
+// the parameter after.
 const pageSize = 1000
 
-// generators lists the generators by name, those behind the parameter after.
+// generators answers with the generators in the order of their names. The parameter
+// after is the name to begin behind.
 func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.list(w, r, c, "generators", "SELECT * FROM nextid.generators WHERE name > $1 ORDER BY name LIMIT "+strconv.Itoa(pageSize),
 		r.URL.Query().Get("after"))
@@ -177,7 +185,8 @@ func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) err
 	})
 }
 
-// one answers with the one row of a statement as an object, or returns io.EOF.
+// one answers with the first row of a statement as an object. It returns io.EOF if
+// there is none.
 func (s *Server) one(w http.ResponseWriter, r *http.Request, c caller, text string, types []datum.OID, args ...string) error {
 	result, err := s.query(r, c, text, types, args...)
 	if err != nil {
@@ -194,9 +203,11 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, c caller, text stri
 	return nil
 }
 
-// leaseTypes has the types of (pool, worker, until, used).
+// leaseTypes are the types of the arguments (pool, worker, until, used).
 var leaseTypes = []datum.OID{datum.Text, datum.Int8, datum.TimestampTZ, datum.TimestampTZ}
 
+// lease answers with a worker id for a library. renew and release take the columns
+// pool, worker and until of that answer.
 func (s *Server) lease(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.one(w, r, c, "SELECT * FROM lease_worker($1, $2)", []datum.OID{datum.Text, datum.Text}, r.PathValue("pool"), r.URL.Query().Get("holder"))
 }
@@ -210,10 +221,11 @@ func (s *Server) release(w http.ResponseWriter, r *http.Request, c caller) error
 	return s.one(w, r, c, "SELECT * FROM release_worker($1, $2, $3, $4)", leaseTypes, r.PathValue("pool"), r.PathValue("worker"), q.Get("until"), q.Get("used"))
 }
 
-// nameAndCount has the types of (name, n).
+// nameAndCount are the types of the arguments (name, n).
 var nameAndCount = []datum.OID{datum.Text, datum.Int8}
 
-// draw answers with what a function of (name, n) gives.
+// draw answers with the rows of a function of (name, n), under key. n is 1 if the
+// request has none.
 func (s *Server) draw(w http.ResponseWriter, r *http.Request, c caller, key, text string) error {
 	n := r.URL.Query().Get("n")
 	if n == "" {
@@ -290,6 +302,7 @@ func (s *Server) drop(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.change(w, r, c, http.StatusOK, "SELECT drop_generator($1)", r.PathValue("name"))
 }
 
+// change runs a function that changes a generator, and answers with its name.
 func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status int, text string, args ...string) error {
 	types := []datum.OID{datum.Text, datum.Text, datum.Text}[:len(args)]
 	row, err := s.texts(r, c, text, types, args...)
@@ -302,6 +315,8 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status
 	return nil
 }
 
+// readBody decodes the JSON of a request. Unknown fields are an error: a misspelled
+// option would be ignored.
 func readBody(r *http.Request, body any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -312,6 +327,7 @@ func readBody(r *http.Request, body any) error {
 	return nil
 }
 
+// object returns options as text, {} if the request has none.
 func object(options json.RawMessage) string {
 	if options == nil {
 		return "{}"

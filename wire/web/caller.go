@@ -13,14 +13,14 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// caller is the user of a request.
+// caller is the user of a request. Each request has its own copy.
 type caller struct {
 	options  sqlfuncs.SessionOptions // of its SQL session
 	loggedIn bool                    // with a password
 }
 
-// renew updates the rights of a caller that has logged in before. It returns false
-// if the login has ended.
+// renew updates the rights of a caller with a login of the page. It returns false if
+// the user may not be logged in any more, see auth.
 func (c *caller) renew() (ok bool) {
 	if c.options.Rights == nil {
 		return true
@@ -29,19 +29,20 @@ func (c *caller) renew() (ok bool) {
 	return ok
 }
 
-// crossOrigin is net/http's check of requests that a page of another site makes a
-// browser send: Sec-Fetch-Site, else Origin against Host. With a GET to plain HTTP
-// on another machine browsers send neither; Referer names the page then.
+// crossOrigin is net/http's check for requests that a page of another site makes a
+// browser send (CSRF). It reads Sec-Fetch-Site, or compares Origin with Host. With a
+// GET to plain HTTP on another machine browsers send neither; Referer names the page
+// then.
 var crossOrigin http.CrossOriginProtection
 
-// checkOrigin refuses requests from pages of other sites, GET included, which draws
-// ids on the paths of Leaf and Tinyid.
+// checkOrigin refuses requests from pages of other sites. It refuses GET, too: on
+// the paths of Leaf and Tinyid a GET draws ids.
 func (s *Server) checkOrigin(r *http.Request) error {
 	asked := *r
-	asked.Method = http.MethodPost // the rule lets GET pass
+	asked.Method = http.MethodPost // crossOrigin accepts every GET
 	if from := r.Referer(); from != "" && r.Header.Get("Origin") == "" {
 		asked.Header = r.Header.Clone()
-		asked.Header.Set("Origin", from) // its scheme and host count
+		asked.Header.Set("Origin", from) // only scheme and host are compared
 	}
 	if crossOrigin.Check(&asked) != nil {
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "a page of another site may not use this server").
@@ -50,7 +51,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return s.checkHost(r)
 }
 
-// caller returns the user of a request, by a login of the page or a password.
+// caller returns the user of a request, by the token of a login of the page, or by a
+// password.
 func (s *Server) caller(r *http.Request) (caller, error) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		if c, ok := s.logins.find(token, time.Now()); ok && c.renew() {
@@ -63,7 +65,8 @@ func (s *Server) caller(r *http.Request) (caller, error) {
 	return s.login(r, name, password)
 }
 
-// login checks a name and a password.
+// login checks a name and a password. Without users it returns a caller that is not
+// logged in.
 func (s *Server) login(r *http.Request, name, password string) (caller, error) {
 	var addr net.Addr // nil over a Unix socket
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -88,8 +91,9 @@ func (s *Server) login(r *http.Request, name, password string) (caller, error) {
 	return c, nil
 }
 
-// checkHost refuses a host name that the DNS of others points to this machine (DNS
-// rebinding): without users, Host must be an address or localhost.
+// checkHost refuses DNS rebinding: an attacker's DNS can point a name to this
+// machine, so that the browser takes pages of that name for the same site. Without
+// users, a request to a loopback address must name an address or localhost as Host.
 func (s *Server) checkHost(r *http.Request) error {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	tcp, ok := local.(*net.TCPAddr)
@@ -113,19 +117,20 @@ const (
 	maxLogins  = 1000
 )
 
-// logins has the logins of the page by their tokens. The page keeps a token instead
-// of the password, and a request with a token hashes no password.
+// logins holds the logins of the page by their tokens. The page keeps a token
+// instead of the password. A request with a token hashes no password.
 type logins struct {
 	mu  sync.Mutex
 	all map[string]*loggedIn
 }
 
+// loggedIn is one login of the page. ends is loginLasts after its last use.
 type loggedIn struct {
 	caller caller
 	ends   time.Time
 }
 
-// add begins a login and returns its token.
+// add begins a login and returns its token and its end.
 func (l *logins) add(c caller, now time.Time) (token string, ends time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,8 +150,9 @@ func (l *logins) add(c caller, now time.Time) (token string, ends time.Time, err
 	return token, ends, nil
 }
 
-// find returns the user of a token, and prolongs the login.
-func (l *logins) find(token string, now time.Time) (caller, bool) {
+// find returns the user of a token, and prolongs the login. ok is false for a token
+// that is unknown or has ended.
+func (l *logins) find(token string, now time.Time) (c caller, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in := l.all[token]

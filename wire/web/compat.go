@@ -14,11 +14,12 @@ import (
 	"nextid/wire"
 )
 
-// The paths of Leaf's HTTP server (Meituan-Dianping/Leaf, leaf-server): a
-// number as text.
+// The paths of Leaf's HTTP server (Meituan-Dianping/Leaf, leaf-server). An answer is
+// a number as text.
 
-// leafSegment answers an unknown tag with status 500, as Leaf does. Leaf's clients
-// expect 1, 2, 3, which a generator made by its first use may not give.
+// leafSegment answers an unknown tag with status 500, as Leaf does. It does not
+// create generators: Leaf's clients expect 1, 2, 3, which another kind would not
+// issue.
 func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) error {
 	c.options.NoCreate = true
 	err := s.number(w, r, c, "SELECT nextval($1)")
@@ -28,10 +29,12 @@ func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) e
 	return err
 }
 
+// leafSnowflake draws an id. Like SQL it may create the generator (auto_create).
 func (s *Server) leafSnowflake(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.number(w, r, c, "SELECT next_id($1)")
 }
 
+// number answers with the first value of a statement about the name in the path.
 func (s *Server) number(w http.ResponseWriter, r *http.Request, c caller, text string) error {
 	row, err := s.texts(r, c, text, []datum.OID{datum.Text}, r.PathValue("name"))
 	if err != nil {
@@ -48,8 +51,8 @@ func sendText(w http.ResponseWriter, text string) error {
 	return nil
 }
 
-// leafDecode answers with the fields of a number of Leaf's layout, as strings. The
-// time is in UTC; Leaf uses the time zone of its server.
+// leafDecode answers with the fields of an id of Leaf's layout, as strings. The time
+// is in UTC; Leaf uses the time zone of its server.
 func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) error {
 	id := r.URL.Query().Get("snowflakeId")
 	if idType(id) != datum.Int8 {
@@ -72,14 +75,16 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 	})
 }
 
-// leafCache is Leaf's page of its buffers. Buffer 0 is the one in use.
+// leafCache answers with the columns of Leaf's page of its buffers. pos 0 is the
+// buffer in use.
 func (s *Server) leafCache(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.leafPage(w, r, c, `SELECT a.name, 'true' AS init, CASE WHEN b.name IS NULL THEN 'false' ELSE 'true' END AS next, a.buffer AS pos,
 		a.next AS value0, a.max AS max0, a.step AS step0, coalesce(b.next, 0) AS value1, coalesce(b.max, 0) AS max1, coalesce(b.step, 0) AS step1
 		FROM nextid.buffers a LEFT JOIN nextid.buffers b ON b.name = a.name AND b.buffer = 1 WHERE a.buffer = 0 ORDER BY a.name`)
 }
 
-// leafDB is Leaf's page of its database, with what this server has reserved.
+// leafDB answers with the columns of Leaf's page of its database. max is the end of
+// this server's reservation.
 func (s *Server) leafDB(w http.ResponseWriter, r *http.Request, c caller) error {
 	return s.leafPage(w, r, c, `SELECT name AS tag, reserved_until AS max, coalesce(step, (options->>'step')::bigint) AS step,
 		options->>'description' AS description, created_at AS created FROM nextid.generators WHERE kind = 'segment' ORDER BY name`)
@@ -119,25 +124,25 @@ func (s *Server) leafPage(w http.ResponseWriter, r *http.Request, c caller, text
 // gives access to a bizType. Here it is the password of the user of that name, or
 // USER:PASSWORD.
 
-// The codes of Tinyid's JSON answers, which come with status 200.
+// The codes in Tinyid's JSON answers. The HTTP status is always 200.
 const (
 	tinyidOK         = 200
 	tinyidBadToken   = 5
 	tinyidOtherError = 6
 )
 
-// maxTinyidBatch is Tinyid's batch.size.max, to which Tinyid reduces larger ones.
+// maxTinyidBatch is Tinyid's batch.size.max. A larger batchSize is reduced to it.
 const maxTinyidBatch = 100_000
 
-// tinyid returns the handler of a path of Tinyid. It answers with JSON, which has
-// status 200 even for errors, or with text.
+// tinyid returns the handler of a path of Tinyid. It answers with JSON, or with
+// text. A JSON answer has status 200 even for errors.
 func (s *Server) tinyid(
 	draw func(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error, asJSON bool,
 ) http.Handler {
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		name := r.FormValue("bizType")
 		c, err := s.tinyidCaller(r, name)
-		c.options.NoCreate = true // Tinyid knows the bizTypes of its table only
+		c.options.NoCreate = true // Tinyid does not create bizTypes either
 		if err == nil {
 			err = draw(s, w, r, c, name, asJSON)
 		}
@@ -160,7 +165,8 @@ type tinyidResponse struct {
 	Message string `json:"message"`
 }
 
-// tinyidCaller returns the user of a token, or of a login as on other paths.
+// tinyidCaller returns the user of a token, or the user of a request as on other
+// paths.
 func (s *Server) tinyidCaller(r *http.Request, name string) (caller, error) {
 	token := r.FormValue("token")
 	if !s.cfg.RequiresLogin() || token == "" || r.Header.Get("Authorization") != "" {
@@ -173,7 +179,7 @@ func (s *Server) tinyidCaller(r *http.Request, name string) (caller, error) {
 	return s.login(r, user, password)
 }
 
-// tinyidNumbers draws batchSize numbers.
+// tinyidNumbers draws batchSize ids, 1 if the request has none or a wrong one.
 func tinyidNumbers(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
 	n, err := strconv.ParseInt(r.FormValue("batchSize"), 10, 64)
 	if err != nil || n < 1 {
@@ -202,11 +208,11 @@ func tinyidNumbers(s *Server, w http.ResponseWriter, r *http.Request, c caller, 
 // requests the next one.
 const tinyidLoading = 20
 
-// tinyidStep is the size of a segment.
+// tinyidStep is the number of ids in a segment.
 const tinyidStep = "1000"
 
-// tinyidSegment draws a run of numbers for Tinyid's client. The client adds delta to
-// currentId before each number, and stops after maxId.
+// tinyidSegment draws one run of ids for Tinyid's client. The client adds delta to
+// currentId before each id, and stops after maxId.
 func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
 	result, err := s.query(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
 	if err != nil {

@@ -9,24 +9,25 @@ import (
 	"time"
 )
 
-// The history has the last hour in steps of ten seconds, of the first historyNames
-// generators with draws.
+// The history covers the last hour in steps of ten seconds, for the first
+// historyNames generators with draws. A generator without draws in the whole hour
+// leaves its place.
 const (
 	historyStep  = 10 * time.Second
 	historySteps = int(time.Hour / historyStep)
 	historyNames = 200
 )
 
-// history has the number of ids drawn in each step of the last hour.
+// history holds the number of ids drawn in each step of the last hour, oldest first.
 type history struct {
 	mu    sync.Mutex
-	at    time.Time // of the newest step
-	last  map[string]int64
-	total []int64
-	names map[string][]int64 // shorter than total where a name came later
+	at    time.Time          // of the newest step
+	last  map[string]int64   // ids issued so far, at the newest step
+	total []int64            // of all generators
+	names map[string][]int64 // shorter than total if the name was added later
 }
 
-// KeepHistory notes every step until ctx ends.
+// KeepHistory adds a step every ten seconds until ctx ends.
 func (s *Server) KeepHistory(ctx context.Context) {
 	tick := time.NewTicker(historyStep)
 	defer tick.Stop()
@@ -40,6 +41,8 @@ func (s *Server) KeepHistory(ctx context.Context) {
 	}
 }
 
+// step adds a step. issued yields the ids that each open generator has issued so
+// far.
 func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,7 +80,8 @@ func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 	h.at = now
 }
 
-// quiet returns the names without a draw in the whole hour, which others replace.
+// quiet returns the names without a draw in the whole hour. Other names may replace
+// them.
 func (h *history) quiet() map[string]bool {
 	idle := map[string]bool{}
 	for name, steps := range h.names {
@@ -87,6 +91,8 @@ func (h *history) quiet() map[string]bool {
 	return idle
 }
 
+// appendStep appends a step and drops the oldest if there are historySteps. It may
+// change steps.
 func appendStep(steps []int64, n int64) []int64 {
 	if len(steps) == historySteps {
 		copy(steps, steps[1:])
@@ -96,7 +102,8 @@ func appendStep(steps []int64, n int64) []int64 {
 	return append(steps, n)
 }
 
-// rates answers with ids a second, oldest first.
+// rates answers with ids a second, oldest first. A restricted user gets its own
+// generators only, also in the total.
 func (s *Server) rates(w http.ResponseWriter, _ *http.Request, c caller) error {
 	h := &s.history
 	h.mu.Lock()

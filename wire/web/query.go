@@ -19,7 +19,8 @@ import (
 	"nextid/wire"
 )
 
-// result is the statement of a request, which is being executed.
+// result is the statement of a request while it is executed. The request's goroutine
+// owns it.
 type result struct {
 	session *sqlfuncs.Session
 	portal  *sqlfuncs.Portal
@@ -28,9 +29,10 @@ type result struct {
 	outage  *Outage // in which the rows were read; nil: none
 }
 
-// query begins a statement in a new session of the caller. The arguments are texts.
-// Close ends the session. The body of the request is read to its end: net/http
-// notices a client that hangs up only after that.
+// query begins a statement in a new session of the caller. args are texts of the
+// given types. The caller must call Close, which ends the session. query reads the
+// body of the request to its end: only then can net/http notice a client that hangs
+// up.
 func (s *Server) query(req *http.Request, c caller, text string, types []datum.OID, args ...string) (*result, error) {
 	if _, err := io.Copy(io.Discard, req.Body); err != nil {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "the body of the request: %v", err).
@@ -70,7 +72,8 @@ func (r *result) Close() {
 	r.session.Close()
 }
 
-// next returns the next row, io.EOF after the last.
+// next returns the next row. The error is io.EOF after the last row, and the cause
+// of ctx after a timeout or a hang-up.
 func (r *result) next() ([]datum.Value, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, context.Cause(r.ctx)
@@ -112,7 +115,8 @@ func (r *result) row() ([]string, error) {
 }
 
 // appendJSON appends a value. A bigint is a string, as in ProtoJSON
-// (protobuf.dev/programming-guides/json): JavaScript's numbers end at 2^53.
+// (protobuf.dev/programming-guides/json): JavaScript's numbers are exact up to 2^53
+// only.
 func (r *result) appendJSON(dst []byte, v datum.Value) []byte {
 	switch {
 	case !v.Valid:
@@ -136,7 +140,7 @@ func (r *result) send(w http.ResponseWriter, contentType string, write func(out 
 	sent, control := false, http.NewResponseController(w)
 	out := wire.NewOut(wire.DefaultLimits.FlushAt, func(b []byte) error {
 		if sent { // the first write has the deadline of the request
-			_ = control.SetWriteDeadline(time.Now().Add(wire.DefaultLimits.Write)) // fails on a closed connection: the write will tell
+			_ = control.SetWriteDeadline(time.Now().Add(wire.DefaultLimits.Write)) // fails only on a closed connection, as the write will
 		}
 		sent = true
 		w.Header().Set("Content-Type", contentType)
@@ -157,8 +161,8 @@ func (r *result) send(w http.ResponseWriter, contentType string, write func(out 
 	return err
 }
 
-// sendRows answers with {"key": [row, …]}: an object a row, or, where the
-// rows have one column, its values.
+// sendRows answers with {"key": [row, …]}. A row is an object, or a single value if
+// the rows have one column.
 func (r *result) sendRows(w http.ResponseWriter, key string) error {
 	return r.send(w, typeJSON, func(out *wire.Out) error {
 		out.B = append(out.B, '{')
@@ -208,7 +212,7 @@ func (r *result) writeIDs(out *wire.Out, quote, separator string) error {
 	return atEnd(err)
 }
 
-// atEnd returns the error of rows, nil for that of their end.
+// atEnd returns the error of a loop over rows, nil for io.EOF.
 func atEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -216,6 +220,7 @@ func atEnd(err error) error {
 	return err
 }
 
+// appendObject appends a row as an object, with a field for each column.
 func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum.Value) []byte {
 	dst = append(dst, '{')
 	for i, v := range row {
@@ -264,7 +269,8 @@ type statusError struct {
 // Unwrap returns the error.
 func (e statusError) Unwrap() error { return e.error }
 
-// explain returns the HTTP status and the problem of an error.
+// explain returns the HTTP status and the problem of an error. An error that is no
+// *sqlstate.Error does not show its text.
 func explain(err error) (int, problem) {
 	e, ok := errors.AsType[*sqlstate.Error](err)
 	if !ok {
@@ -280,7 +286,8 @@ func explain(err error) (int, problem) {
 	return status, problem{string(e.Code), e.Message, e.Detail, e.Hint, e.Retry}
 }
 
-// statuses has the HTTP status of SQLSTATEs, or of their classes.
+// statuses maps SQLSTATEs, or their classes, to HTTP statuses. A SQLSTATE takes
+// precedence over its class. Others have status 500.
 var statuses = map[string]int{
 	"22": http.StatusBadRequest, "42": http.StatusBadRequest, "0A": http.StatusBadRequest, "54": http.StatusBadRequest,
 	"28": http.StatusUnauthorized, "42501": http.StatusForbidden, "42P01": http.StatusNotFound, "42710": http.StatusConflict,
@@ -298,8 +305,8 @@ func httpStatus(code sqlstate.Code) int {
 	return http.StatusInternalServerError
 }
 
-// sendError answers with an error. WWW-Authenticate, at which browsers open a window
-// of their own, is left out for requests of the page.
+// sendError answers with an error. Requests of the page get no WWW-Authenticate: the
+// browser would open a window of its own for the password.
 func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	status, p := explain(err)
 	fromPage := slices.Contains([]string{"cors", "same-origin"}, r.Header.Get("Sec-Fetch-Mode"))

@@ -15,8 +15,8 @@ import (
 	"nextid/sqlfuncs"
 )
 
-// TestLongAnswersTakeCPUSlots: a request that draws many ids waits for a CPU slot
-// as a long statement of SQL does, and a short one does not.
+// A request that draws many ids waits for a CPU slot, as a long SQL statement does.
+// A short one does not.
 func TestLongAnswersTakeCPUSlots(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	ask, s := start(t, false)
@@ -84,8 +84,8 @@ func holdCPUSlot(t *testing.T, s *Server) (rest func()) {
 	return session.Close
 }
 
-// TestUnreadAnswersWait: the server draws no further than what a client that
-// does not read can be sent, and keeps no CPU slot for it.
+// The server draws only the ids that it can send to a client that does not read.
+// While it waits for that client it has no CPU slot.
 func TestUnreadAnswersWait(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	ask, s := start(t, false)
@@ -104,7 +104,7 @@ func TestUnreadAnswersWait(t *testing.T) {
 	before := int64(-1)
 	for now := issued(); now != before || now == 0; now = issued() {
 		before = now
-		time.Sleep(300 * time.Millisecond) //nolint:forbidigo // what does not happen has no event
+		time.Sleep(300 * time.Millisecond) //nolint:forbidigo // the end of drawing is no event
 	}
 	if before >= 1_000_000 {
 		t.Errorf("all of %d ids were drawn for a client that reads nothing", before)
@@ -112,8 +112,8 @@ func TestUnreadAnswersWait(t *testing.T) {
 	holdCPUSlot(t, s)() // fails where the unread answer has it
 }
 
-// TestHungUpRequestsEnd: the statement of a client that is gone ends, also where
-// the request has a body that its path does not read.
+// The statement of a client that has hung up ends, also if the request has a body
+// that its path does not read.
 func TestHungUpRequestsEnd(t *testing.T) {
 	_, s := start(t, false)
 	ended := make(chan error, 1)

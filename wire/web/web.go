@@ -34,11 +34,11 @@ import (
 
 // Config configures a Server. Status and Login are required.
 type Config struct {
-	// SQL answers the statements; nil while the server waits for its store.
+	// SQL returns the SQL layer, nil while the server waits for its store.
 	SQL func() *sqlfuncs.Server
 
-	// Login checks a name and a password, and writes the rights of the user into
-	// the options of its session. Without credentials both are empty.
+	// Login checks a name and a password, and writes the rights of the user into the
+	// options of its session. A request without credentials has empty ones.
 	Login func(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error
 
 	// RequiresLogin reports whether there are users.
@@ -46,11 +46,12 @@ type Config struct {
 
 	Status func() Status
 
-	// Outage returns what the server knows while its store does not answer; nil
-	// while the store does.
+	// Outage describes the outage while the store does not answer. It returns nil
+	// while the store answers.
 	Outage func() *Outage
 
-	// Issued yields the number of ids that each open generator has issued.
+	// Issued yields the number of ids that each open generator has issued since it
+	// was opened.
 	Issued func(yield func(name string, ids int64) bool)
 }
 
@@ -70,14 +71,14 @@ type Outage struct {
 	Since time.Time `json:"since"`
 	Error string    `json:"error"`
 	Hint  string    `json:"hint,omitempty"`
-	// Lasts has how many seconds each open generator issues ids from its
+	// Lasts holds the seconds for which each open generator can issue ids from its
 	// reservation.
 	Lasts map[string]float64 `json:"lasts_seconds"`
 
 	Readable bool `json:"-"` // only writes fail, as with a full disk
 }
 
-// Server answers HTTP requests.
+// Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
 	mux     *http.ServeMux
@@ -130,7 +131,7 @@ func pageHeaders(next http.Handler) http.Handler {
 // handler answers a request of a known user.
 type handler func(w http.ResponseWriter, r *http.Request, c caller) error
 
-// answer looks up the user of a request and runs a handler.
+// answer returns a guarded handler that looks up the user of a request.
 func (s *Server) answer(handle handler) http.Handler {
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		c, err := s.caller(r)
@@ -141,7 +142,8 @@ func (s *Server) answer(handle handler) http.Handler {
 	})
 }
 
-// guarded refuses requests from pages of other sites, and sends the error of do.
+// guarded refuses requests from pages of other sites, bounds the body, and sends the
+// error of do.
 func (s *Server) guarded(do func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -23,7 +23,7 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// users of the tests: name, password and what they may do.
+// users maps the tests' users to their passwords and rights.
 var users = map[string]user{
 	"root":   {"secret", sqlfuncs.SessionOptions{Admin: true}},
 	"orders": {"token", sqlfuncs.SessionOptions{Generators: []string{"orders"}}},
@@ -86,7 +86,7 @@ func start(t *testing.T, closed bool) (ask func(method, path, body string, heade
 	}, s
 }
 
-// TestAnswers: what a caller gets, on a server without users.
+// TestAnswers checks the answers of a server without users.
 func TestAnswers(t *testing.T) {
 	ask, _ := start(t, false)
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestLeafSegmentCounts(t *testing.T) {
 	}
 }
 
-// TestPagesOfLeaf: /cache tells the buffers, and /db what is reserved.
+// TestPagesOfLeaf checks the buffers on /cache and the reservations on /db.
 func TestPagesOfLeaf(t *testing.T) {
 	ask, s := start(t, false)
 	segment(t, s, "few", `{"step": 10, "max_step": 10, "description": "<all> \"few\""}`)
@@ -179,8 +179,8 @@ func TestPagesOfLeaf(t *testing.T) {
 	}
 }
 
-// TestTinyidSegment: numbers as Tinyid's client makes them of an answer are
-// those of the run, and nobody else's.
+// The ids that Tinyid's client computes from an answer are those of the run, and no
+// other client gets them.
 func TestTinyidSegment(t *testing.T) {
 	ask, s := start(t, false)
 	segment(t, s, "odd", `{"increment": 2}`)
@@ -231,13 +231,13 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// rights are those of the user "changing".
+// rights holds the rights of the user "changing".
 type rights struct{ admin, ended bool }
 
 func (*rights) Generation() uint64            { return 1 }
 func (r *rights) Now() (bool, []string, bool) { return r.admin, nil, !r.ended }
 
-// TestUsers: roles are those of SQL, and changes need an admin.
+// Users have the same rights as in SQL, and only an admin may change generators.
 func TestUsers(t *testing.T) {
 	ask, _ := start(t, true)
 	want := func(method, path, body string, status int, headers ...string) string {
@@ -334,8 +334,8 @@ func TestLoginsEnd(t *testing.T) {
 	}
 }
 
-// TestOpenAPI: the document has the server's paths and no others, and what
-// the server answers is as the document says.
+// TestOpenAPI compares openapi.json with the server: it has the server's paths and
+// no others, and the answers are as it describes them.
 func TestOpenAPI(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {

@@ -22,11 +22,11 @@ function path(values, width, height, top, steps) {
   return values.map((v, i) => `${i ? 'L' : 'M'}${(x0 + i * dx).toFixed(1)} ${(height - (v / top) * height).toFixed(1)}`).join('');
 }
 
-// marks are the minutes that the axis names, by the length of the chart: as
-// long as what there is to show.
+// marks are the minutes on the axis, by the length of the chart in minutes. The
+// length depends on the length of the history.
 const marks = { 5: [5, 3, 1, 0], 15: [15, 10, 5, 0], 60: [60, 45, 30, 15, 0] };
 
-// chart draws the rates of at most an hour, the newest at the right; now is that
+// chart draws the rates of at most an hour, the newest at the right. now is the rate
 // of the last seconds.
 export function chart(history, stepSeconds, now) {
   const width = 560, height = 120, margin = 58, foot = 20;

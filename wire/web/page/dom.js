@@ -11,8 +11,8 @@ export function el(tag, attributes = {}, ...children) {
   return e;
 }
 
-// table shows rows, each an object of column and value; on a phone each row
-// is a card. numeric names the columns that are right-aligned.
+// table shows rows. A row is an object of column and value; on a phone it is shown as
+// a card. numeric lists the columns that are right-aligned.
 export function table(rows, empty, numeric = []) {
   if (!rows.length) return el('p', {}, empty);
   const columns = Object.keys(rows[0]);
@@ -27,7 +27,7 @@ const few = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
 export const number = (n) => (n < 10 ? few : figures).format(n);
 
-// when writes an ISO time in UTC, to the second; short leaves out the day.
+// when writes an ISO time in UTC, to the second. short leaves out the day.
 export function when(iso, short = false) {
   const text = String(iso).replace('T', ' ').replace(/(\.\d+)?Z$/, '');
   return short ? text.slice(11) : text + ' UTC';

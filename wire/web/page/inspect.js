@@ -1,7 +1,7 @@
 // An id as its bit fields, to scale, in every layout that fits.
 import { el, exactly } from './dom.js';
 
-// units are milliseconds of a layout's tick.
+// units are the units of a layout's tick in milliseconds.
 const units = { ns: 1e-6, 'µs': 1e-3, us: 1e-3, ms: 1, s: 1000, m: 60000, h: 3600000 };
 
 const meaning = {
@@ -39,7 +39,7 @@ function reversed(v, bits) {
   return BigInt('0b' + v.toString(2).padStart(bits, '0').split('').reverse().join(''));
 }
 
-// timeOf is when an id was made by a layout's epoch and unit, in ms.
+// timeOf returns the Unix time (ms) of an id, by a layout's epoch and unit.
 function timeOf(layout, fields) {
   const f = fields.find((x) => x.kind === 'time' || x.kind === 'reversed');
   const unit = /^(\d+)(\D+)$/.exec(layout.unit ?? '');
@@ -65,8 +65,8 @@ function bits(fields) {
 
 const iso = (ms) => exactly(new Date(ms).toISOString());
 
-// explain shows an id: what the server says of it, and for a number every
-// layout in which its time would lie between the epoch and tomorrow.
+// explain shows an id with the server's fields. For a number it adds every layout in
+// which the time would lie between the epoch and tomorrow.
 export function explain(id, parsed, layouts) {
   const shown = [];
   const list = el('dl');

@@ -1,4 +1,4 @@
-// What the page shows comes from the JSON API beside it; see openapi.json.
+// The page shows answers of the JSON API of the same server; see openapi.json.
 import { chart, spark } from './chart.js';
 import { explain } from './inspect.js';
 import { el, table, number, when, left } from './dom.js';
@@ -12,7 +12,7 @@ let status = {};
 let layouts = [];
 let previous = null; // { at, issued and waits by name } of the refresh that rates count from
 let rates = {}; // ids a second by name, between the last two such refreshes
-let waits = {}; // draws a second that waited, likewise
+let waits = {}; // draws a second that waited, by name, between the same refreshes
 let rowLimit = manyRows;
 let viewed = null; // name of the generator whose own view is open
 const answers = {}; // { at, value } of the last answer, by path
@@ -61,12 +61,12 @@ async function logOut() {
   showLogin();
 }
 
-// keys identify a row of a path in two answers.
+// keys return the identity of a row, by path. load compares rows of two answers by it.
 const keys = { generators: (r) => r.name, nodes: (r) => `${r.host} ${r.pid}`, workers: (r) => `${r.bits}/${r.worker}` };
 
-// load requests a path and returns its last answer, null without one. During an outage it
-// adds the rows that only the store knows, as of the last answer before, with their age.
-// Without a login it throws; any other failure is kept for showOutage.
+// load requests a path and returns its last answer, null without one. During an outage
+// of the store it adds the rows that only the store has, from the last answer before the
+// outage, with their age. Without a login it throws. Other errors are kept for showOutage.
 async function load(path) {
   try {
     const answer = { at: new Date(), value: await api('GET', path) };
@@ -122,7 +122,7 @@ function measure(all, now) {
   previous = { at: now, issued, waited };
 }
 
-// orders sort generators; those with equal values stay in the order of their names.
+// orders sort generators. Equal values stay in the order of the names.
 const orders = {
   name: () => 0,
   rate: (a, b) => (rates[b.name] ?? 0) - (rates[a.name] ?? 0),
@@ -178,8 +178,8 @@ const quotasOf = (name) => (answers.quotas?.value.quotas ?? []).filter((q) => ma
 const fedBy = (name) => (answers.feeds?.value.feeds ?? []).filter((f) => f.name === name)
   .map((f) => ['Feeds', `${f.column_name} in ${f.database}${f.left == null ? '' : `, ${number(Number(f.left))} left`}`]);
 
-// showGenerators shows the generators that match the search. From manyGenerators on those
-// without a draw in the last hour are folded, and become rows when they are unfolded.
+// showGenerators shows the generators that match the search. If there are manyGenerators,
+// it folds the generators without a draw in the last hour.
 const manyGenerators = 20;
 function showGenerators(all, history) {
   const wanted = $('find').value.trim().toLowerCase();
@@ -261,7 +261,7 @@ const sections = {
   feeds: () => {},
 };
 
-// refresh requests every path by itself: one that fails leaves the others on the page.
+// refresh requests every path by itself: after an error the other parts of the page stay.
 async function refresh() {
   try {
     const now = performance.now();
@@ -317,7 +317,7 @@ $('draw-form').addEventListener('submit', async (event) => {
     let id;
     try {
       [id] = (await api('POST', `generators/${name}/ids`)).ids;
-    } catch (e) { // a kind whose ids are texts
+    } catch (e) { // the kind may have texts as ids
       [id] = (await api('POST', `generators/${name}/codes`).catch(() => { throw e; })).codes;
     }
     $('draw-result').replaceChildren(el('code', {}, id), ' ', el('button', { class: 'plain', onclick: () => inspect(id) }, 'Take it apart'));
