@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// client is one program or library that talks to a server; its checks are in
-// scripts/NAME, or in those of the client that it is without -mysql.
+// client is one program or library that talks to a server. Its checks are in
+// scripts/NAME. For NAME-mysql they are in scripts/NAME if there is no folder of its
+// own.
 type client struct {
 	name   string
 	title  string // in docs/clients.md
@@ -187,8 +188,8 @@ var clients = []client{
 	{name: "mysql_fdw", title: "mysql_fdw (PostgreSQL)", debian: "postgresql postgresql-client postgresql-15-mysql-fdw", mysql: true, app: "postgres"},
 }
 
-// probes are the commands that succeed when a package is there, for those
-// that may have come another way. Others are asked of dpkg.
+// probes are commands that succeed when a package is installed. They are for
+// packages that may be installed without dpkg; dpkg lists the others.
 var probes = map[string]string{
 	"postgresql-client":    "psql --version",
 	"mariadb-client":       "mariadb --version",
@@ -207,7 +208,7 @@ var probes = map[string]string{
 	"python3-psycopg-pool": "/usr/bin/python3 -c 'import psycopg_pool'",
 }
 
-// missing returns the packages of a client that are not there.
+// missing returns the packages of a client that are not installed.
 func (c *client) missing() []string {
 	packages := strings.Fields(c.debian)
 	if c.npm {
@@ -233,8 +234,8 @@ func (c *client) skipWithout(t *testing.T) {
 	}
 }
 
-// installAll installs what is missing for all clients, as far as it can:
-// what stays missing is skipped by name.
+// installAll installs the missing packages of all clients, as far as it can. Clients
+// with packages that stay missing are skipped by name.
 func installAll() error {
 	var packages []string
 	npm := false
@@ -257,8 +258,8 @@ func installAll() error {
 	return nil
 }
 
-// unchanged reports whether scripts/node_modules is of this package-lock.json:
-// npm writes its own copy of it there.
+// unchanged reports whether scripts/node_modules was installed from this
+// package-lock.json: npm writes its own copy of that file there.
 func unchanged() bool {
 	lock, err := os.Stat("scripts/package-lock.json")
 	if err != nil {

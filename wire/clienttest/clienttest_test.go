@@ -44,7 +44,7 @@ func mainCode(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	binary, programs = filepath.Join(dir, "nextid"), filepath.Join(dir, "programs")
 	var cover []string
-	if os.Getenv("GOCOVERDIR") != "" { // what clients enter, see make test-clients
+	if os.Getenv("GOCOVERDIR") != "" { // coverage by the clients, see make test-clients
 		// The counters are written by main's package, which has to be counted, too.
 		cover = []string{"-cover", "-covermode=set", "-coverpkg=nextid/sqlfuncs/...,nextid/cmd/nextid"}
 	}
@@ -61,7 +61,8 @@ func mainCode(m *testing.M) int {
 	return m.Run()
 }
 
-// server is a nextid on ports of loopback, which can be started again there.
+// server is a nextid on ports of loopback. It can be started again on the same
+// ports.
 type server struct {
 	t           *testing.T
 	data        string
@@ -116,12 +117,12 @@ func (s *server) stop() {
 	}
 }
 
-// wanted reports whether TEST_CLIENTS asks for a client.
+// wanted reports whether TEST_CLIENTS includes a client.
 func wanted(c *client) bool {
 	return all || slices.Contains(named, c.name) || len(named) == 0 && c.quick
 }
 
-// report holds what the checks of a client said.
+// report holds the results of a client's checks.
 type report struct {
 	version    string
 	core, meta int      // checks that passed
@@ -134,7 +135,7 @@ func TestClients(t *testing.T) {
 	apps := map[string]func() string{
 		"postgres": sync.OnceValue(func() string { return dbtest.QuickPostgres(t) }),
 		"mariadb": sync.OnceValue(func() string {
-			_, socket := dbtest.QuickMariaDB(t, "plugin-maturity=unknown") // Debian's CONNECT says no better of itself
+			_, socket := dbtest.QuickMariaDB(t, "plugin-maturity=unknown") // the maturity of Debian's CONNECT
 			return socket
 		}),
 	}

@@ -15,8 +15,8 @@ import (
 	"nextid/dbtest"
 )
 
-// dumped is a MySQL server, nextid or MariaDB, whose sequences are dumped and
-// restored with mariadb-dump and mariadb.
+// dumped is a MySQL server, nextid or MariaDB. Its sequences are dumped with
+// mariadb-dump and restored with mariadb.
 type dumped struct {
 	t          *testing.T
 	name       string
@@ -45,8 +45,8 @@ func (d *dumped) exec(statements ...string) {
 	}
 }
 
-// draw draws n ids of a sequence and notes them in seen, where none may be
-// already. It returns the error that stopped it.
+// draw draws n ids of a sequence and adds them to seen. An id that is in seen
+// already fails the test. draw returns the error that stopped it.
 func (d *dumped) draw(seen map[int64]string, sequence string, n int) error {
 	d.t.Helper()
 	for range n {
@@ -137,7 +137,7 @@ func TestDumpAndRestore(t *testing.T) {
 	if err := maria.restore(dump); err != nil {
 		t.Fatal(err)
 	}
-	// Ids without an order: a sequence could give any of them.
+	// The ids have no order: a sequence could issue any of them again.
 	if got := fmt.Sprint(draws(maria, 60)); got != "[bounded mixed]" {
 		t.Errorf("MariaDB stops at %s", got)
 	}
@@ -146,7 +146,7 @@ func TestDumpAndRestore(t *testing.T) {
 		t.Errorf("comment %q, %v", comment, err)
 	}
 
-	// Into a nextid that has none of the names, and on from there.
+	// Restore into a nextid without these names, and go on drawing.
 	dump = maria.dump(names...)
 	other := newDumped(t, "the second nextid", "127.0.0.1:"+newServer(t).mysql, "nextid")
 	if err := other.restore(dump); err != nil {
@@ -156,8 +156,8 @@ func TestDumpAndRestore(t *testing.T) {
 		t.Errorf("the second nextid stops at %s", got)
 	}
 
-	// Into the one that they came from: what CREATE SEQUENCE cannot say is not
-	// dropped.
+	// Restore into the server that they came from. Generators that CREATE SEQUENCE
+	// cannot express are not dropped.
 	sequences := []string{"plain", "tens", "down", "bounded", "unused"}
 	if err := ours.restore(maria.dump(sequences...)); err != nil {
 		t.Fatal(err)

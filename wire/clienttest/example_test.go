@@ -18,7 +18,7 @@ import (
 )
 
 // exampleBlock is a file of an example on the page: ```LANGUAGE NAME/FILE.
-// An example's name is that of its client, maybe with -VARIANT.
+// An example has the name of its client, perhaps with -VARIANT.
 var exampleBlock = regexp.MustCompile("(?ms)^```\\w+ ([\\w-]+)/(\\S+)\n(.*?)^```$")
 
 // exampleJars are the class paths of the examples in Java.
@@ -29,8 +29,8 @@ var exampleJars = map[string]string{
 		"dom4j\ncommons-collections3\njavassist\nantlr\nslf4j-api\nslf4j-nop\n",
 }
 
-// TestExamples runs the examples of docs/clients.md as they stand there, but
-// for the ports. Each prints ids, one a line, rising.
+// TestExamples runs the examples of docs/clients.md, with other ports only. Each
+// must print rising ids, one a line.
 func TestExamples(t *testing.T) {
 	if len(named) == 0 {
 		t.Skip("make test-clients runs the examples")
@@ -82,8 +82,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// ownTables are the examples with a table of their own, whose migrations give
-// the id a sequence of the database's unless the example does it right.
+// ownTables are the examples with migrations for a table of their own. A wrong
+// example would get the ids from a sequence of the database.
 var ownTables = []string{"django", "mikro-orm"}
 
 func runSetup(t *testing.T, dir, script string) {
@@ -133,8 +133,8 @@ func clientOf(t *testing.T, example string) *client {
 	return nil
 }
 
-// writeExample writes the files of an example into a directory of its own,
-// with what its language needs beside them.
+// writeExample writes the files of an example into a directory of its own, with the
+// files that its language needs.
 func writeExample(t *testing.T, name string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -202,8 +202,8 @@ func runExample(t *testing.T, name, dir string) string {
 	return string(out)
 }
 
-// wantRisingIDs reads ids, one a line. A line of the run script about
-// versions is not the example's.
+// wantRisingIDs reads ids, one a line. It ignores the line of the run script about
+// versions.
 func wantRisingIDs(t *testing.T, output string) {
 	t.Helper()
 	last, n := int64(0), 0

@@ -17,11 +17,11 @@ import (
 	"nextid/dbtest"
 )
 
-// hostile is a driver that puts values into the text itself, by what it
-// believes the server's settings to be.
+// hostile is a driver that puts values into the text itself. It quotes them for the
+// settings that it believes the server to have.
 type hostile struct {
 	driver  string
-	client  string // whose packages it needs
+	client  string // has the packages that it needs
 	command string // in scripts/hostile
 	wide    bool   // it speaks another character set: errors are as good as the value
 }
@@ -45,10 +45,10 @@ var hostiles = []hostile{
 
 const hostileC = `mkdir -p "$BIN" && cc -O1 -Wall main.c -o "$BIN/hostile-c" $(cat ../libmariadb/libraries) && "$BIN/hostile-c"`
 
-// TestHostileValues sends values that end their own quotes, for a server that
-// reads them otherwise than their driver believes, under every setting that
-// says how a text is read. Each comes back as it was and chooses its own rows,
-// or the same ones as in a MariaDB with the same setting.
+// TestHostileValues sends values that would end their own quotes if the server read
+// texts by other settings than the driver believes. It does so under every setting
+// that changes how texts are read. Each value must come back as it was and select
+// its own rows, or the same rows as in a MariaDB with the same setting.
 func TestHostileValues(t *testing.T) {
 	server := newServer(t)
 	mariadb, _ := dbtest.QuickMariaDB(t)
@@ -80,8 +80,8 @@ func TestHostileValues(t *testing.T) {
 	}
 }
 
-// hostileKey is the numbers of the setting and the value, or of a setting that
-// was refused.
+// hostileKey returns the numbers of the setting and the value of a line, or the
+// number of a setting that was refused.
 func hostileKey(line string) string {
 	f := strings.Fields(line)
 	return f[0] + " " + f[1]
@@ -107,8 +107,8 @@ func (h *hostile) run(t *testing.T, protocol, port string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// check goes through the lines "setting value echo rows". theirs are
-// MariaDB's by their numbers, nil in the PostgreSQL dialect.
+// check checks the lines "setting value echo rows". theirs are MariaDB's lines by
+// hostileKey, nil in the PostgreSQL dialect.
 func (h *hostile) check(t *testing.T, lines []string, theirs map[string]string, values []string) {
 	t.Helper()
 	compared, right := 0, 0

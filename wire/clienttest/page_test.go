@@ -14,8 +14,8 @@ const page = "../../docs/clients.md"
 // tablePart is the generated part of the page.
 var tablePart = regexp.MustCompile(`(?s)(<!-- table: written by make docs-clients -->\n).*?(<!-- end of the table -->)`)
 
-// checkTable compares the table of the page with what passed, and writes it
-// with -update. Debian's versions move on: a newer one is no failure.
+// checkTable compares the table of the page with the reports. With -update it writes
+// the table. A newer version of a client is no failure: Debian's versions move on.
 func checkTable(t *testing.T, reports map[string]report) {
 	t.Helper()
 	text, err := os.ReadFile(page)

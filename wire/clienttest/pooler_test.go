@@ -17,8 +17,8 @@ import (
 	"nextid/generator/history"
 )
 
-// pooled connects through a pooler. PgBouncer before 1.21 does not know
-// prepared statements, so the default is statements without a name.
+// pooled connects through a pooler, by default with unnamed statements only:
+// PgBouncer before 1.21 does not support prepared statements.
 func pooled(t *testing.T, address, parameters string) *pgx.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -113,7 +113,7 @@ func inTransaction(ctx context.Context, conn *pgx.Conn) error {
 	return tx.Commit(ctx)
 }
 
-// TestPgBouncerResetsSessions: DISCARD ALL leaves nothing to the next client.
+// After DISCARD ALL the next client gets no state of the last one.
 func TestPgBouncerResetsSessions(t *testing.T) {
 	address := bouncer(t, "session", startServer(t), "default_pool_size = 1", "server_reset_query = DISCARD ALL")
 	ctx := t.Context()
@@ -157,15 +157,14 @@ func TestPgBouncerResetsSessions(t *testing.T) {
 	}
 }
 
-// TestPgBouncerFollowsSettings: in transaction mode PgBouncer carries a
-// client's settings from one server connection to another, as far as the
-// server reports them.
+// In transaction mode PgBouncer carries a client's settings from one server
+// connection to another, if the server reports them with ParameterStatus.
 func TestPgBouncerFollowsSettings(t *testing.T) {
 	address := bouncer(t, "transaction", startServer(t), "default_pool_size = 1",
 		"ignore_startup_parameters = extra_float_digits,options")
 	paris := pooled(t, address, "&application_name=shop&timezone=Europe/Paris&datestyle=ISO,%20DMY&extra_float_digits=3&options=-c%20geqo%3Doff")
-	// Without a name, a client inherits that of the one before: PgBouncer sends
-	// no empty values. In front of PostgreSQL it does the same.
+	// A client without an application_name would inherit that of the client before:
+	// PgBouncer sends no empty values. In front of PostgreSQL it does the same.
 	plain := pooled(t, address, "&application_name=plain")
 	for range 3 {
 		for _, c := range []struct {
@@ -182,7 +181,7 @@ func TestPgBouncerFollowsSettings(t *testing.T) {
 			}
 		}
 	}
-	// A SET counts as well: the server's ParameterStatus tells PgBouncer.
+	// A SET works, too: PgBouncer gets the server's ParameterStatus.
 	if _, err := plain.Exec(t.Context(), "SET TimeZone = 'Asia/Tokyo'"); err != nil {
 		t.Fatal(err)
 	}
@@ -194,8 +193,7 @@ func TestPgBouncerFollowsSettings(t *testing.T) {
 	}
 }
 
-// TestPgBouncerCancels: a CancelRequest reaches the server's connection that
-// works for the client.
+// A CancelRequest reaches the server's connection that works for the client.
 func TestPgBouncerCancels(t *testing.T) {
 	port := startServer(t)
 	for _, mode := range []string{"session", "transaction"} {
@@ -213,14 +211,15 @@ func TestPgBouncerCancels(t *testing.T) {
 	}
 }
 
-// TestPgBouncerPreparedStatements: since 1.21 PgBouncer prepares a client's
-// named statements on whatever server connection it uses.
+// Since 1.21 PgBouncer prepares a client's named statements on each server
+// connection that it uses for the client.
 func TestPgBouncerPreparedStatements(t *testing.T) {
 	port := startServer(t)
 	if v := dbtest.PgBouncerVersion(t); v < 21 {
 		t.Skipf("needs the Debian package pgbouncer 1.21 or newer, not 1.%d", v)
 	}
-	// It keeps two on a connection, and closes the one that was used least lately.
+	// PgBouncer keeps two statements on a connection, and closes the least recently
+	// used one.
 	address := bouncer(t, "transaction", port, "max_prepared_statements = 2")
 	statements := []string{"SELECT next_id($1)", "SELECT nextval($1)", "SELECT id FROM ids WHERE name = $1", "SELECT * FROM next_ids($1, 1)"}
 	var log history.Log
@@ -252,8 +251,7 @@ func TestPgBouncerPreparedStatements(t *testing.T) {
 	}
 }
 
-// TestPgBouncerOutlivesTheServer: clients keep their connections while the
-// server is started again.
+// Clients keep their connections while the server is started again.
 func TestPgBouncerOutlivesTheServer(t *testing.T) {
 	s := newServer(t)
 	address := bouncer(t, "transaction", s.port)
@@ -276,8 +274,8 @@ func TestPgBouncerOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// TestPgpool: Pgpool-II keeps the results of queries, unless the catalogs say
-// that a function is volatile or a table a view.
+// Pgpool-II caches the results of queries, unless by the catalogs a function is
+// volatile or a table is a view. It must not cache ids.
 func TestPgpool(t *testing.T) {
 	address := dbtest.Pgpool(t, "127.0.0.1:"+startServer(t))
 	seen := make(map[int64]bool)

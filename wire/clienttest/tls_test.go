@@ -27,7 +27,7 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// secured is a server with users and TLS, and what its clients need.
+// secured is a server with users and TLS, and the files for its clients.
 //
 //	alice      a password
 //	certified  a client certificate, no password
@@ -37,12 +37,12 @@ type secured struct {
 	pg, mysql, socket string // ports, and the directory of the Unix socket
 	ca, wrongCA       string // files
 	cert, key         string // of certified
-	strangerCert      string // for certified, of an unknown authority
-	strangerKey       string
+	foreignCert       string // for certified, of an unknown authority
+	foreignKey        string
 	users             string
 }
 
-const somePassword = "correct horse ☃" // not ASCII: SASLprep has something to do
+const somePassword = "correct horse ☃" // not ASCII, for SASLprep
 
 func startSecured(t *testing.T) *secured {
 	t.Helper()
@@ -56,7 +56,7 @@ func startSecured(t *testing.T) *secured {
 	}
 	cert, key := authority.Server().Write(t, dir, "server")
 	s.cert, s.key = authority.Client("certified").Write(t, dir, "certified")
-	s.strangerCert, s.strangerKey = preLogin.Client("certified").Write(t, dir, "preLogin")
+	s.foreignCert, s.foreignKey = preLogin.Client("certified").Write(t, dir, "preLogin")
 	s.passwd("alice")
 	s.passwd("certified", "--no-password")
 	me, err := user.Current()
@@ -130,12 +130,12 @@ func (s *secured) serve(args ...string) []string {
 	return nil
 }
 
-// attempt is one login: what the client is given, and what must come of it.
+// attempt is one login, and its expected result.
 type attempt struct {
 	name, user, password string
 	tls                  mode
 	cert, key            string
-	fails                string // part of what the client says; "": it gets an id
+	fails                string // part of the client's error; "": the client gets an id
 }
 
 // mode describes how a client uses TLS.
@@ -148,7 +148,7 @@ const (
 	distrust      // the same, with another authority
 )
 
-// attempts are those of every client.
+// attempts returns the logins that every client tries.
 func (s *secured) attempts() []attempt {
 	return []attempt{
 		{name: "plain", user: "alice", password: somePassword},
@@ -180,8 +180,8 @@ func (s *secured) try(t *testing.T, login func(a attempt) (said string, err erro
 	}
 }
 
-// tryAtOnce runs all attempts with one run of a program, which reads a line for
-// each and answers with a line.
+// tryAtOnce runs all attempts with one run of a program. It reads a line for each
+// attempt and answers with a line.
 func (s *secured) tryAtOnce(t *testing.T, input func(a attempt) string, command ...string) {
 	t.Helper()
 	var lines strings.Builder
@@ -207,7 +207,7 @@ func (s *secured) tryAtOnce(t *testing.T, input func(a attempt) string, command 
 	})
 }
 
-// needs skips a test whose programs are missing.
+// needs skips a test if the command fails: the package is not installed.
 func needs(t *testing.T, debian string, command ...string) {
 	t.Helper()
 	if err := exec.Command(command[0], command[1:]...).Run(); err != nil {
@@ -226,7 +226,7 @@ func runProgram(t *testing.T, env []string, command ...string) (string, error) {
 	return string(out), err
 }
 
-// libpq is the connection string of libpq and what follows its settings.
+// libpq returns the connection string of libpq for an attempt.
 func (s *secured) libpq(a attempt) string {
 	dsn := fmt.Sprintf("host=localhost port=%s dbname=nextid user=%s password='%s' ", s.pg, a.user, a.password)
 	switch a.tls {
@@ -265,7 +265,8 @@ func testPsql(t *testing.T, s *secured) {
 	s.try(t, func(a attempt) (string, error) { return runProgram(t, nil, "psql", "-XAtc", drawID, s.libpq(a)) })
 }
 
-// What only libpq has: modes that try again, and channel binding by name.
+// testPsqlModes checks settings that only libpq has: modes that try again without
+// TLS or with it, and channel_binding.
 func testPsqlModes(t *testing.T, s *secured) {
 	needs(t, "postgresql-client", "psql", "--version")
 	base := fmt.Sprintf("host=localhost hostaddr=127.0.0.1 port=%s dbname=nextid user=alice password='%s' sslrootcert=%s ", s.pg, somePassword, s.ca)
@@ -274,11 +275,11 @@ func testPsqlModes(t *testing.T, s *secured) {
 		"sslmode=prefer":      "id ",
 		"sslmode=verify-ca":   "id ",
 		"sslmode=verify-full": "id ",
-		"sslmode=verify-full channel_binding=require":                            "id ",
-		"sslmode=verify-full channel_binding=disable":                            "id ",
-		"sslmode=disable channel_binding=require":                                "channel binding required",
-		"sslmode=require sslcert=" + s.strangerCert + " sslkey=" + s.strangerKey: "alert",
-		"sslmode=require ssl_max_protocol_version=TLSv1.2":                       "id ",
+		"sslmode=verify-full channel_binding=require":                          "id ",
+		"sslmode=verify-full channel_binding=disable":                          "id ",
+		"sslmode=disable channel_binding=require":                              "channel binding required",
+		"sslmode=require sslcert=" + s.foreignCert + " sslkey=" + s.foreignKey: "alert",
+		"sslmode=require ssl_max_protocol_version=TLSv1.2":                     "id ",
 	} {
 		if said, _ := runProgram(t, nil, "psql", "-XAtc", drawID, base+settings); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", settings, said)
@@ -462,7 +463,8 @@ func testGoMySQL(t *testing.T, s *secured) {
 	})
 }
 
-// What MySQL's clients ask to find out whether they are inside TLS.
+// testMySQLStatus runs the statement by which MySQL's clients find out whether they
+// are inside TLS.
 func testMySQLStatus(t *testing.T, s *secured) {
 	needs(t, "mariadb-client", "mariadb", "--version")
 	for option, want := range map[string]string{"--ssl": "Ssl_version\tTLSv1.3", "--skip-ssl": "Ssl_version\t\n"} {
@@ -474,7 +476,7 @@ func testMySQLStatus(t *testing.T, s *secured) {
 	}
 }
 
-// clientTLS is a Go client's configuration.
+// clientTLS returns a Go client's TLS configuration for an attempt.
 func (s *secured) clientTLS(t *testing.T, a attempt) *tls.Config {
 	t.Helper()
 	config := &tls.Config{ServerName: "localhost", RootCAs: x509.NewCertPool(), InsecureSkipVerify: a.tls == encrypt}
@@ -582,8 +584,7 @@ func (s *secured) mysqlPort(t *testing.T) (port int) {
 	return port
 }
 
-// testPeer logs in over a Unix socket as the system's user, and not as
-// somebody else.
+// testPeer logs in over a Unix socket as the system's user, and not as another one.
 func testPeer(t *testing.T, s *secured) {
 	me, err := user.Current()
 	if err != nil {

@@ -1,4 +1,4 @@
-# The checks of Nagios, Icinga and their like.
+# The monitoring plugins of Nagios and Icinga.
 . "$VERDICT/verdict.sh"
 plugins=/usr/lib/nagios/plugins
 if [ "$PROTOCOL" = mysql ]; then

@@ -1,4 +1,4 @@
-# What mydumper writes of a server without tables of its own: views, and no row, so no id is drawn.
+# mydumper dumps a server without tables of its own: views, and no row, so that no id is drawn.
 . "$VERDICT/verdict.sh"
 version "$(mydumper --version | sed 's/^mydumper \([0-9.]*\).*/\1/; q')"
 out=$(mktemp -d)

@@ -1,4 +1,4 @@
-# mysqld_exporter reads the server's status as Prometheus asks for it.
+# mysqld_exporter reads the server's status when Prometheus scrapes it.
 import os
 import socket
 import subprocess

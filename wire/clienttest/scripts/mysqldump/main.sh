@@ -1,4 +1,4 @@
-# What mysqldump does to a server without tables of its own: no row is read, so no id is drawn.
+# mysqldump dumps a server without tables of its own: it reads no row, so that no id is drawn.
 . "$VERDICT/verdict.sh"
 export MYSQL_PWD=$PASSWORD
 server="--no-defaults -h$HOST -P$PORT -u$USER --protocol=tcp"

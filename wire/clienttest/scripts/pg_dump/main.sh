@@ -1,4 +1,4 @@
-# What pg_dump writes of sequences is read back: nobody gets an id again.
+# A dump of sequences by pg_dump is read back. No id is issued twice.
 . "$VERDICT/verdict.sh"
 export PGPASSWORD=$PASSWORD PGHOST=$HOST PGPORT=$PORT PGUSER=$USER PGDATABASE=$DB PSQLRC=/dev/null PGCONNECT_TIMEOUT=10
 version "$(pg_dump --version | awk '{print $3}')"
