@@ -103,6 +103,7 @@ type preLogin struct {
 	giveUp context.CancelCauseFunc
 }
 
+// newConn makes a connection without id and machine. Server.register adds both.
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, accepted: monotonic()}
 	c.out = Out{to: c, limit: s.Limits.FlushAt}

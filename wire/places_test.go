@@ -29,10 +29,10 @@ func TestClientAddresses(t *testing.T) {
 func TestPlacesEvictFromTheLargestNetwork(t *testing.T) {
 	for _, tc := range []struct{ name, held, comes, evicted string }{
 		{"the oldest", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.5", "0"},
-		{"the address that holds the most", "192.0.2.1 192.0.2.2 192.0.2.2 192.0.2.3", "192.0.2.4", "1"},
-		{"the newcomer's address, when it would hold the most", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.3", "2"},
-		{"the /64 that holds the most", "192.0.2.1 192.0.2.1 2001:db8::1 2001:db8::2 2001:db8::3", "192.0.2.2", "2"},
-		{"in a /64 the address that holds the most", "2001:db8::1 2001:db8::2 2001:db8::2 2001:db8:1::1", "192.0.2.2", "1"},
+		{"the address with the most", "192.0.2.1 192.0.2.2 192.0.2.2 192.0.2.3", "192.0.2.4", "1"},
+		{"the address of the new connection, if it would then have the most", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4", "192.0.2.3", "2"},
+		{"the /64 with the most", "192.0.2.1 192.0.2.1 2001:db8::1 2001:db8::2 2001:db8::3", "192.0.2.2", "2"},
+		{"in a /64 the address with the most", "2001:db8::1 2001:db8::2 2001:db8::2 2001:db8:1::1", "192.0.2.2", "1"},
 		{"Unix sockets are one address", "192.0.2.1 - - -", "192.0.2.2", "1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

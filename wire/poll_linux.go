@@ -85,6 +85,8 @@ type batch struct {
 	taken   atomic.Bool   // of a helper: in use
 }
 
+// newPoller makes the epoll instance and starts the loop and the watchdog. The
+// caller must call close.
 func newPoller() (*poller, error) {
 	epfd, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {

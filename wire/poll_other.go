@@ -11,6 +11,8 @@ import (
 // poller exists on Linux only. Elsewhere every connection keeps its goroutine.
 type poller struct{}
 
+// loop and socket have the methods and fields that conn uses. No socket is ever
+// made.
 type loop struct{}
 
 func (*loop) handOver() {}

@@ -123,6 +123,8 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
+// addListener stores a listener, which Shutdown closes. It returns false during a
+// shutdown.
 func (s *Server) addListener(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,6 +203,9 @@ func (s *Server) register(c *conn) bool {
 // lastID belongs to all servers, so that ids are unique in the process.
 var lastID atomic.Int32
 
+// nextIDLocked returns a positive id that no open connection of the server has.
+// Clients get it as process id (PostgreSQL) or connection id (MySQL), both of 32
+// bits.
 func (s *Server) nextIDLocked() int32 {
 	for {
 		id := lastID.Add(1) & math.MaxInt32

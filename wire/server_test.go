@@ -230,8 +230,8 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 		waiting := dialMemory(t, l).login()
 		waiting.send("block\n")
 		<-m.blocked
-		deaf := dialMemory(t, l).login()
-		deaf.send("big 10000000\n")
+		unread := dialMemory(t, l).login()
+		unread.send("big 10000000\n")
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -252,8 +252,8 @@ func TestCutOffAnswersAreNotWaitedFor(t *testing.T) {
 		s, m := linesServer(Limits{FlushAt: 1 << 20})
 		l := wiretest.Listen()
 		go func() { _ = s.Serve(l) }()
-		deaf := dialMemory(t, l).login()
-		deaf.send("big 200000\nblock\n")
+		unread := dialMemory(t, l).login()
+		unread.send("big 200000\nblock\n")
 		<-m.blocked
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

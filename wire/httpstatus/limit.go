@@ -7,9 +7,9 @@ import (
 	"nextid/wire"
 )
 
-// limited is a listener that lets only so many connections be open. One more
-// closes another, so that connections which are idle, or send half a request,
-// never keep a probe out. See wire.Places.
+// limited is a listener with a limit on open connections. One more closes another,
+// so that idle connections, and half a request, do not keep a probe out. See
+// wire.Places.
 type limited struct {
 	net.Listener
 	mu     sync.Mutex
@@ -32,7 +32,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	oldest, full := l.places.Take(c, wire.ClientAddress(tcp.AddrPort().Addr()))
 	l.mu.Unlock()
 	if full {
-		_ = oldest.Conn.Close() // who serves it learns why
+		_ = oldest.Conn.Close() // the goroutine that serves it gets an error and ends
 	}
 	return c, nil
 }

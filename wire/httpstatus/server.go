@@ -32,8 +32,8 @@ type Config struct {
 	// Metrics answers /metrics.
 	Metrics http.Handler
 	// Authorize checks a request for /metrics from another machine. name and
-	// password are those of HTTP's Basic authentication, empty without. nil: every
-	// client may read it.
+	// password are from HTTP's Basic authentication, empty without. If Authorize is
+	// nil, every client may read the metrics.
 	Authorize func(ctx context.Context, remote net.Addr, secure bool, name, password string) error
 	// Pages answers every other path; may be nil.
 	Pages http.Handler
@@ -43,7 +43,7 @@ type Config struct {
 	Logger *slog.Logger // nil: slog.Default()
 }
 
-// Limits on clients. A scrape with many generators has some 100 KiB.
+// Limits on clients. The metrics of many generators have some 100 KiB.
 const (
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 10 * time.Second
@@ -80,7 +80,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Serve answers until Shutdown, and returns nil then.
+// Serve answers until Shutdown, and then returns nil. It closes l.
 func (s *Server) Serve(l net.Listener) error {
 	l = limit(l, connections)
 	if s.cfg.TLS != nil {
@@ -109,6 +109,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") }
 
+// ready answers /readyz: the state in the first line, then the notes.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	code, text := http.StatusOK, "ready"
 	if err := s.cfg.Ready(); err != nil {
@@ -121,6 +122,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	answer(w, code, strings.Join(lines, "\n")+"\n")
 }
 
+// metrics answers /metrics. Clients on this machine need no password.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	if remote := remoteAddr(r); s.cfg.Authorize != nil && !local(remote) {
 		name, password, _ := r.BasicAuth()

@@ -94,7 +94,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// elsewhere is a listener whose clients seem to be on another machine.
+// elsewhere is a listener that gives its clients an address of another machine.
 type elsewhere struct{ net.Listener }
 
 type elsewhereConn struct{ net.Conn }
@@ -193,7 +193,7 @@ func TestProbesGetInBesideIdleConnections(t *testing.T) {
 	}
 }
 
-// up stands for what answers /metrics.
+// up answers /metrics.
 var up = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte("up 1\n"))

@@ -1,9 +1,9 @@
 // Package idrun writes ids in decimal, and runs of ids for both protocols.
 //
-// Most of what a server sends are runs: the rows of one statement, or the
-// answers to pipelined requests. Two messages of a run differ in the last
-// digits of their id. Append therefore encodes one message of 10,000 and copies
-// it. Nothing here allocates but for a dst that is too small.
+// Most answers of a server are runs: the rows of one statement, or the answers to
+// pipelined requests. Two messages of a run differ in the last digits of their id.
+// So Append encodes one message for up to 10,000 ids and copies it. Functions
+// allocate only if dst is too small.
 package idrun
 
 import (
@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// copied is the number of ids whose messages are copies of one: those
-	// that differ in their last four digits.
+	// copied is the number of ids that differ in their last four digits only. Their
+	// messages are copies of one.
 	copied = 10_000
 
 	// shortMessage is the size up to which a message is copied with two
@@ -25,15 +25,16 @@ const (
 	// PostgreSQL protocol and 25 in MySQL's.
 	shortMessage = 32
 
-	// maxRepeats bounds Repeats, and with it the bytes that are appended
-	// before Out.FlushFull is called.
+	// maxRepeats bounds Repeats. So it bounds the bytes that are appended before
+	// Out.FlushFull is called.
 	maxRepeats = 128
 )
 
-// Append appends a message for each id of r. message appends the i-th message
-// and returns the index in it at which the digits of the id end, -1 if they are
-// not in decimal. The byte number of each message counts the messages, modulo
-// 256; 0: no byte does.
+// Append appends a message for each id of r. message appends the i-th message. It
+// returns the index in the message at which the digits of the id end, -1 if the
+// message must not be copied. number is the index of a byte that counts the messages
+// modulo 256; 0: there is none. Messages that count must have at most shortMessage
+// bytes.
 func Append(dst []byte, r generator.Range, number int, message func(dst []byte, i, id int64) (_ []byte, end int)) []byte {
 	for i := int64(0); i < r.Count; {
 		id, at, end := r.First+i*r.Step, len(dst), 0
@@ -48,8 +49,8 @@ func Append(dst []byte, r generator.Range, number int, message func(dst []byte, 
 	return dst
 }
 
-// alike returns how many of count ids, from first on in steps, differ in their
-// last four digits only.
+// alike returns how many ids, from first on, differ in their last four digits only:
+// 1 to count. Ids below 10,000 do not all have the same number of digits.
 func alike(first, step, count int64) int64 {
 	if first < copied || step <= -copied || step >= copied || step == 0 {
 		return 1
@@ -61,8 +62,9 @@ func alike(first, step, count int64) int64 {
 	return min(low/-step+1, count)
 }
 
-// appendCopies appends n copies of the message dst[at:]. Their last digits, at
-// index digits, go on from low in steps.
+// appendCopies appends n copies of the message dst[at:]. In each copy the last four
+// digits, at the index digits, are low plus a multiple of step. A short message is
+// copied as 32 bytes, the end of which the next copy overwrites.
 func appendCopies(dst []byte, at, digits, number, n, low, step int) []byte {
 	size := len(dst) - at
 	if n == 0 || size > shortMessage {
@@ -94,12 +96,13 @@ func appendCopies(dst []byte, at, digits, number, n, low, step int) []byte {
 	return dst[:end+n*size]
 }
 
+// putDigits writes low, 0 to 9999, as four digits.
 func putDigits(digits *[4]byte, low int) {
 	hi, lo := low/100*2, low%100*2
 	digits[0], digits[1], digits[2], digits[3] = pairs[hi], pairs[hi+1], pairs[lo], pairs[lo+1]
 }
 
-// pairs has the numbers 00 to 99.
+// pairs holds the digits of the numbers 00 to 99.
 var pairs = func() (p [200]byte) {
 	for i := range 100 {
 		p[2*i], p[2*i+1] = byte('0'+i/10), byte('0'+i%10)
@@ -107,8 +110,8 @@ var pairs = func() (p [200]byte) {
 	return p
 }()
 
-// AppendID appends an id in decimal, as strconv.AppendInt does, without its
-// copy.
+// AppendID appends an id in decimal. It writes the digits in place;
+// strconv.AppendInt would copy them from a buffer.
 func AppendID(dst []byte, id int64) []byte {
 	if id < 0 {
 		return strconv.AppendInt(dst, id, 10)
@@ -134,7 +137,7 @@ func AppendID(dst []byte, id int64) []byte {
 	return dst
 }
 
-// powers has the powers of 10.
+// powers holds the powers of 10 that fit in a uint64.
 var powers = func() (p [20]uint64) {
 	for i, v := 0, uint64(1); i < len(p); i, v = i+1, v*10 {
 		p[i] = v
@@ -142,8 +145,8 @@ var powers = func() (p [20]uint64) {
 	return p
 }()
 
-// Repeats returns how many copies of in[:size] follow it in in, maxRepeats at
-// most: a client that pipelines sends one request many times.
+// Repeats returns how many copies of the request in[:size] follow in in, maxRepeats
+// at most. A client that pipelines sends one request many times.
 func Repeats(in []byte, size int) (copies int) {
 	first, rest := in[:size], in[size:]
 	for copies < maxRepeats && len(rest) >= size && bytes.Equal(first, rest[:size]) {

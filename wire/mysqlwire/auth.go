@@ -24,8 +24,8 @@ type Authenticator interface {
 
 // Exchange is the login of one client. This package does the messages, nonces and
 // encryption; the Exchange checks the proofs. Its methods may wait, but not beyond
-// their context. An error denies access. The client gets the same text for all
-// errors but an *sqlstate.Error other than 28P01 and 28000, which it gets as it is.
+// their context. An error denies access. The client gets an *sqlstate.Error as it
+// is, unless that is 28P01 or 28000. For all other errors it gets the same text.
 type Exchange interface {
 	// Method returns the account's method, CachingSHA2 or NativePassword. A client
 	// that uses another one gets an AuthSwitchRequest.

@@ -150,8 +150,8 @@ func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
 	return c.appendShape(dst, column, s)
 }
 
-// appendShape appends a column definition with a shape. A column without an Origin,
-// an expression, has empty names of schema and table.
+// appendShape appends a column definition with a shape. A column without an Origin
+// is an expression: its schema and table are empty.
 func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte {
 	var origin sqlfuncs.Origin
 	if column.Origin != nil {

@@ -79,6 +79,8 @@ type passwordKey struct {
 	busy    chan struct{} // bounds the decryptions that run at once
 }
 
+// init makes the key, once. That takes long: the caller must not block the event
+// loop (Conn.Wait).
 func (k *passwordKey) init() {
 	k.once.Do(func() {
 		k.busy = make(chan struct{}, runtime.NumCPU())

@@ -189,6 +189,8 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 	return nil
 }
 
+// describePortal answers Describe of a portal. A COPY sends its columns in
+// CopyOutResponse.
 func (c *conn) describePortal(p *sqlfuncs.Portal, out *wire.Out) {
 	if p.Columns() == nil || p.Copy() != nil {
 		out.B = append(out.B, noData...)

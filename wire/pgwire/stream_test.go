@@ -124,14 +124,14 @@ func TestWritersThatWaitHoldNoCPUSlot(t *testing.T) {
 		"memory": func() (net.Conn, error) { return overMemory.Dial() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var deaf []*client
+			var unread []*client
 			for range 3 {
 				conn, err := dial()
-				deaf = append(deaf, loginOn(t, conn, err))
+				unread = append(unread, loginOn(t, conn, err))
 			}
 			conn, err := dial()
 			other := loginOn(t, conn, err)
-			for _, c := range deaf {
+			for _, c := range unread {
 				c.write(queryMsg("SELECT repeat('x', 1000) FROM generate_series(1, 10000000)"))
 			}
 			other.write(queryMsg("SELECT count(*) FROM generate_series(1, 200000)"))

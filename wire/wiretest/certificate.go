@@ -29,7 +29,7 @@ type Authority struct {
 // Certificate is a certificate with its key, both in PEM form.
 type Certificate struct{ Cert, Key []byte }
 
-// NewAuthority makes an authority of its own for a test.
+// NewAuthority makes an authority for a test. Its methods fail the test on errors.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -51,6 +51,7 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
+// template returns a certificate that is valid now, for a day.
 func (a *Authority) template(name string) *x509.Certificate {
 	a.t.Helper()
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
@@ -73,7 +74,7 @@ func (a *Authority) Server() Certificate {
 	return a.ServerWith(key)
 }
 
-// ServerWith is Server with a key of the caller's: RSA, ECDSA or Ed25519.
+// ServerWith is Server with the caller's key: RSA, ECDSA or Ed25519.
 func (a *Authority) ServerWith(key any) Certificate {
 	template := a.template("nextid test server")
 	template.DNSNames = []string{"localhost"}
@@ -82,7 +83,7 @@ func (a *Authority) ServerWith(key any) Certificate {
 	return a.issue(template, key)
 }
 
-// Client issues a certificate whose common name is a user's.
+// Client issues a client certificate with a user's name as common name.
 func (a *Authority) Client(user string) Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -94,6 +95,7 @@ func (a *Authority) Client(user string) Certificate {
 	return a.issue(template, key)
 }
 
+// issue signs a certificate for a key.
 func (a *Authority) issue(template *x509.Certificate, key any) Certificate {
 	a.t.Helper()
 	var public any
@@ -119,16 +121,16 @@ func (a *Authority) issue(template *x509.Certificate, key any) Certificate {
 	}
 }
 
-// ClientConfig is the configuration of a client that trusts the authority
-// and checks that it talks to localhost.
+// ClientConfig returns the configuration of a client that trusts the authority and
+// checks that the server is localhost.
 func (a *Authority) ClientConfig() *tls.Config {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)
 	return &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12}
 }
 
-// Write puts the certificate and its key into files of a directory,
-// NAME.crt and NAME.key, which only their owner may read.
+// Write writes the certificate and its key into the files NAME.crt and NAME.key of a
+// directory. Only their owner may read them.
 func (c Certificate) Write(t testing.TB, dir, name string) (cert, key string) {
 	t.Helper()
 	cert, key = filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key")

@@ -21,7 +21,7 @@ type Decoder struct {
 	check  *independent.Frontend
 }
 
-// NewDecoder returns a Decoder of what from sends.
+// NewDecoder returns a Decoder that reads from from.
 func NewDecoder(t testing.TB, from io.Reader) *Decoder {
 	d := &Decoder{t: t, from: from}
 	d.first = pgproto3.NewFrontend(d, io.Discard)
@@ -29,7 +29,7 @@ func NewDecoder(t testing.TB, from io.Reader) *Decoder {
 	return d
 }
 
-// Read gives the first decoder what arrives, and keeps it for the second.
+// Read reads for the first decoder, and keeps the bytes for the second.
 func (d *Decoder) Read(p []byte) (int, error) {
 	n, err := d.from.Read(p)
 	d.second = append(d.second, p[:n]...)
@@ -66,14 +66,14 @@ func (d *Decoder) same(sent []byte, m interface{ Encode([]byte) ([]byte, error) 
 	}
 }
 
-// newerThanIndependent reports whether a message is younger than the
-// independent decoder, which knows protocol 3.0: NegotiateProtocolVersion, and
-// the longer keys of 3.2.
+// newerThanIndependent reports whether a message is not in protocol 3.0, the only
+// version of the independent decoder: NegotiateProtocolVersion, and the longer keys
+// of 3.2.
 func newerThanIndependent(sent []byte) bool {
 	return sent[0] == 'v' || sent[0] == 'K' && len(sent) != 13
 }
 
-// chunks are bytes that the independent decoder takes.
+// chunks holds the bytes that the independent decoder has not read.
 type chunks []byte
 
 // Next implements the independent decoder's ChunkReader.

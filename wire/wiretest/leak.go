@@ -12,8 +12,8 @@ import (
 // leakPatience bounds the wait for goroutines after the last test.
 const leakPatience = 5 * time.Second
 
-// Main runs the tests of a package and fails when goroutines of this module
-// are left behind. It returns the exit code, for TestMain.
+// Main runs the tests of a package, for TestMain, and returns the exit code. It
+// fails if a goroutine still runs code of this module afterwards.
 func Main(m *testing.M) int {
 	code := m.Run()
 	if left := leaked(leakPatience); code == 0 && left != "" {
@@ -23,8 +23,8 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// leaked waits until no goroutine runs code of this module, and returns the
-// stacks of those that still do.
+// leaked waits until no goroutine runs code of this module, for waitLimit at most.
+// It returns the stacks of the goroutines that still do.
 func leaked(waitLimit time.Duration) string {
 	deadline := time.Now().Add(waitLimit)
 	for {
@@ -41,8 +41,7 @@ func stacks() string {
 	return string(buf[:runtime.Stack(buf, true)])
 }
 
-// ours keeps the goroutines with this module's code on their stack, but for
-// the one that asks.
+// ours returns the stacks with code of this module, without the goroutine of Main.
 func ours(all string) string {
 	var left []string
 	for g := range strings.SplitSeq(all, "\n\n") {

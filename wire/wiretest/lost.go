@@ -9,8 +9,9 @@ import (
 // lostWithin bounds the time from the client's Close to the end of its statement.
 const lostWithin = time.Second
 
-// CloseWhileRunning sends an endless statement over a connection of its own,
-// closes it, and waits until the server has no connection left.
+// CloseWhileRunning sends an endless statement over the server's only connection,
+// closes the connection, and waits until the server has none. That must take
+// lostWithin at most.
 func CloseWhileRunning(t *testing.T, connections func() int, conn net.Conn, statement []byte) {
 	t.Helper()
 	if _, err := conn.Write(statement); err != nil {

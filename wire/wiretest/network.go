@@ -1,7 +1,12 @@
-// Package wiretest has helpers for tests of the protocols: a network in memory
-// (Listen), transcripts, an SQL layer on a memory store (SQL), certificates
-// (NewAuthority), a pair of decoders, and a check for goroutines that were left
-// behind (Main).
+// Package wiretest has helpers for tests of the protocols:
+//
+//	Listen          a network in memory
+//	Transcripts     conversations as text
+//	SQL             an SQL layer on a memory store
+//	NewAuthority    certificates
+//	NewDecoder      two decoders of PostgreSQL's messages, compared with each other
+//	CheckPipelines  pipelined requests against single ones
+//	Main            a check that no goroutine is left when the tests end
 package wiretest
 
 import (
@@ -12,8 +17,8 @@ import (
 	"time"
 )
 
-// BufferBytes bounds the bytes of one direction before Write waits, like a socket's
-// send and receive buffers.
+// BufferBytes bounds the unread bytes of one direction. Then Write waits, as it does
+// when the buffers of a socket are full.
 const BufferBytes = 64 << 10
 
 // Listener accepts connections in memory. They have buffers, unlike those of
@@ -128,11 +133,13 @@ type stream struct {
 
 func newStream() *stream { return &stream{changed: make(chan struct{})} }
 
+// changedLocked wakes all waiters.
 func (s *stream) changedLocked() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
+// end ends the stream. Unread data can still be read; then read returns why.
 func (s *stream) end(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +156,8 @@ func (s *stream) setDeadline(which *time.Time, t time.Time) {
 	s.changedLocked()
 }
 
-// waitLocked waits for a change, or for a deadline.
+// waitLocked waits for a change or for a deadline, without mu. The caller looks
+// again after it: only a deadline in the past is an error.
 func (s *stream) waitLocked(deadline time.Time) error {
 	changed := s.changed
 	var expired <-chan time.Time
@@ -171,6 +179,7 @@ func (s *stream) waitLocked(deadline time.Time) error {
 	return nil
 }
 
+// read waits for data, the end, or the deadline.
 func (s *stream) read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,6 +197,7 @@ func (s *stream) read(p []byte) (int, error) {
 	return n, nil
 }
 
+// write writes all of p. It waits while the buffer is full.
 func (s *stream) write(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

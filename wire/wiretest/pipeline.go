@@ -22,17 +22,18 @@ var pipelineNames = []string{
 	`SELECT create_generator('few', 'segment', '{"max": 5}')`,
 }
 
-// CheckPipelines sends queries at once and one after another, to two servers
-// that count alike, and compares the answers byte by byte. login logs in to a
-// server of its own and returns what asks it; more are queries of one dialect.
+// CheckPipelines sends queries one after another to one server, and all at once to
+// another. The two servers issue the same ids, so the answers must be the same
+// bytes. login starts a server, logs in, and returns a function that sends bytes and
+// returns the answers. more are queries of one dialect.
 func CheckPipelines(t *testing.T, login func() (ask func(in []byte) []byte), query func(sql string) []byte, more ...string) {
 	t.Helper()
 	CheckRequests(t, login, login, query, query, more...)
 }
 
-// CheckRequests is CheckPipelines with other requests than those that name the
-// generators at the beginning, and with a login of its own for those that are
-// sent one after another.
+// CheckRequests is CheckPipelines with two more functions. loginAlone is the login
+// for the requests that are sent one after another. request encodes a query under
+// test; query encodes the ones that create the generators.
 func CheckRequests(t *testing.T, loginAlone, login func() (ask func(in []byte) []byte), query, request func(sql string) []byte, more ...string) {
 	t.Helper()
 	queries := append(more, pipelined...)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// WaitLimit bounds every wait.
+// WaitLimit bounds every wait of a test.
 const WaitLimit = 20 * time.Second
 
 // Server is a wire.Server.
@@ -17,8 +17,7 @@ type Server interface {
 	Shutdown(ctx context.Context) error
 }
 
-// Serve serves on l until the test ends, and checks that Serve ends with
-// closed then.
+// Serve serves on l until the test ends. It checks that s.Serve then returns closed.
 func Serve(t testing.TB, s Server, l net.Listener, closed error) {
 	t.Helper()
 	done := make(chan error, 1)

@@ -13,8 +13,8 @@ import (
 	"nextid/sqlfuncs"
 )
 
-// SQL makes the SQL layer on a memory store, with the real engines and
-// generators of kind segment, numbers and letters.
+// SQL makes the SQL layer on a memory store, with the generators numbers and letters
+// of kind segment.
 func SQL(t testing.TB) *sqlfuncs.Server {
 	t.Helper()
 	sql, registry := SQLWith(t, snowflake.KindName)
@@ -26,8 +26,8 @@ func SQL(t testing.TB) *sqlfuncs.Server {
 	return sql
 }
 
-// SQLWith makes names of the kind autoCreate as they are asked for; ""
-// refuses unknown names.
+// SQLWith makes the SQL layer without generators. The first use of a name creates a
+// generator of the kind autoCreate; "" refuses unknown names.
 func SQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Registry) {
 	t.Helper()
 	store := memory.New(memory.Config{Exclusive: true})

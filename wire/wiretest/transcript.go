@@ -12,18 +12,18 @@ import (
 // Case is one case of a transcript, a text of cases:
 //
 //	case NAME [FLAG ...]
-//	> …        what the client sends
-//	< …        what must come back
+//	> …        the client's message
+//	< …        the expected answer
 //
-// How a line is sent and shown is the protocol's. Empty lines and those that
-// begin with # do not count.
+// The form of a line depends on the protocol. Empty lines, and lines that begin with
+// #, are ignored.
 type Case struct {
 	Name  string
 	Flags []string
 	Lines []string
 }
 
-// Has tells whether the case has a flag.
+// Has reports whether the case has a flag.
 func (c Case) Has(flag string) bool { return slices.Contains(c.Flags, flag) }
 
 // Transcripts runs a test for each case in testdata/transcripts.
@@ -40,6 +40,8 @@ func Transcripts(t *testing.T, run func(t *testing.T, c Case)) {
 	}
 }
 
+// readTranscript reads the cases of a file. Every line behind a case line is of that
+// case.
 func readTranscript(t *testing.T, file string) []Case {
 	t.Helper()
 	f, err := os.Open(file)
@@ -67,7 +69,7 @@ func readTranscript(t *testing.T, file string) []Case {
 	return cases
 }
 
-// SameLines compares what came back with what a case wants.
+// SameLines fails the test if the lines got are not those that a case wants.
 func SameLines(t *testing.T, want, got []string) {
 	t.Helper()
 	if w, g := strings.Join(want, "\n"), strings.Join(got, "\n"); w != g {

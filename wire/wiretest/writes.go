@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// CountWrites returns a listener whose connections count what the server
-// writes to them: one for each call of Write, whatever its length.
+// CountWrites returns a listener with connections that count the server's calls of
+// Write.
 func CountWrites(l net.Listener) (net.Listener, *atomic.Int64) {
 	writes := new(atomic.Int64)
 	return countingListener{l, writes}, writes
