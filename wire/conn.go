@@ -510,8 +510,8 @@ func (c *conn) waitUntil(deadline time.Duration) {
 	}
 }
 
-// dismiss sends the reason for which the server ends the connection. It asks for
-// linger, but not for Shutdown and Idle: there may be thousands at once.
+// dismiss sends the reason for which the server ends the connection. It sets
+// lingerOnClose, but not for Shutdown and Idle: there may be thousands at once.
 func (c *conn) dismiss(why Reason) {
 	c.acquire()
 	c.lingerOnClose = why != Shutdown && why != Idle

@@ -230,8 +230,8 @@ func (p *poller) poll(b *batch) {
 const forever = -1
 
 // pwait fills a batch with up to most events by epoll_pwait(2), and returns their
-// number: 0 after an error. timeout is 0 or forever. A call that may block tells the
-// Go scheduler (Syscall6); a call that polls need not (RawSyscall6).
+// number: 0 after an error. timeout is 0 or forever. A call that may block
+// goes through Go's scheduler (Syscall6); a call that only polls does not.
 func (p *poller) pwait(b *batch, most, timeout int) int {
 	var n uintptr
 	var errno syscall.Errno

@@ -133,8 +133,8 @@ func parseAddress(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// check returns an error for a method that the type does not allow, or for names
-// that the method does not use.
+// check returns an error for a method that does not exist or that the type does not
+// allow. Names are an error if the method does not use them.
 func (r *Rule) check() error {
 	switch r.Method {
 	case Reject, Trust, Password:

@@ -13,7 +13,8 @@ import (
 // bulkTypes is the flag of COM_STMT_BULK_EXECUTE for types before the values.
 const bulkTypes = 128
 
-// Indicators before each value. Those for a default and for no change are refused.
+// Indicators before each value. The indicators for a default and for no change get
+// an error.
 const (
 	bulkValue = 0
 	bulkNull  = 1

@@ -133,8 +133,8 @@ func (r *result) appendJSON(dst []byte, v datum.Value) []byte {
 	return datum.AppendJSONString(dst, r.text(v))
 }
 
-// send answers with what write appends. Long answers are sent in parts. An error
-// after the first part aborts the connection, so that the client notices. The
+// send answers with the bytes that write appends. Long answers are sent in parts. An
+// error after the first part aborts the connection, so that the client notices. The
 // session gives its CPU slot back before each part.
 func (r *result) send(w http.ResponseWriter, contentType string, write func(out *wire.Out) error) error {
 	sent, control := false, http.NewResponseController(w)

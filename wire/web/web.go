@@ -16,7 +16,7 @@
 //	api.go      /api/v1
 //	compat.go   the paths of Leaf and Tinyid
 //	history.go  ids a second, for the last hour
-//	page/       what a browser loads
+//	page/       the files of the page
 //	openapi.json describes the API; a test compares the server with it
 package web
 
