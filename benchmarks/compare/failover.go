@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
@@ -22,6 +23,10 @@ type failover struct {
 
 // failoverDraws is the number of ids that are drawn before and after each failover.
 const failoverDraws = 500
+
+// failoverPatience is how long a client asks again while the server cannot issue now
+// (57P03), as it is to do.
+const failoverPatience = 30 * time.Second
 
 // recovering is a source of ids on a server that is killed.
 type recovering struct {
@@ -44,6 +49,9 @@ func (s *stage) drawAll(server *dbtest.Server, sources []*recovering) {
 	for _, source := range sources {
 		for range failoverDraws {
 			ids, err := link.Exec(s.Ctx, source.draw)
+			for end := time.Now().Add(failoverPatience); err != nil && strings.HasSuffix(err.Error(), "(57P03)") && time.Now().Before(end); {
+				ids, err = link.Exec(s.Ctx, source.draw) // it has waited for the store, for up to 5 s
+			}
 			s.Must(err)
 			source.seen = append(source.seen, ids...)
 		}
