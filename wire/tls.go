@@ -129,8 +129,8 @@ type Encryption struct {
 	ClientDN, ClientSerial, IssuerDN string
 }
 
-// secure does the TLS handshake. The input that the Machine has left is its
-// beginning. It reports whether the connection goes on.
+// secure does the TLS handshake. It begins with the input that the Machine has not
+// used. It reports whether the connection goes on.
 func (c *conn) secure() bool {
 	c.upgrade, c.info.startTLS = false, false
 	identity := c.server.TLS.current.Load()

@@ -44,11 +44,11 @@ const (
 	Fail = "error" // ErrRetry at once, like Baidu's RejectedTakeBufferHandler
 )
 
-// Values of reject_put, for a scheduled padding that finds the ring full. Both
-// count it.
+// Values of reject_put, for a scheduled padding that finds the ring full. Such
+// paddings are counted in either case.
 const (
 	Discard = "discard"
-	Log     = "log" // and write it to the log, like Baidu's RejectedPutBufferHandler
+	Log     = "log" // also writes a line to the log, like Baidu's RejectedPutBufferHandler
 )
 
 // Options are the options of the kind, as they are stored.

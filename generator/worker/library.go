@@ -70,7 +70,7 @@ func (p *Pools) LeaseWorker(ctx context.Context, bits uint8, holder string) (Lea
 			return Lease{}, line.noneFree(id, m)
 		}
 		from := floorGrid(now)
-		for _, end := range []int64{m.hi[id], earliest} { // neither is an end where nothing was reserved
+		for _, end := range []int64{m.hi[id], earliest} { // long past if nothing was reserved
 			if end > from {
 				from = onGrid(end)
 			}

@@ -105,8 +105,8 @@ func uncompared(shards []*shard) (missed []string) {
 	return missed
 }
 
-// collisions returns a problem for each line of which two shards will draw a number,
-// or for their settings.
+// collisions returns a problem for each line of which two shards will draw the same
+// number. If no line collides, it returns those of settings, which later tables get.
 func collisions(shards []*shard) []string {
 	var all []string
 	for i, a := range shards {
@@ -117,7 +117,7 @@ func collisions(shards []*shard) []string {
 	return all
 }
 
-// collide returns the collisions of two shards: of lines, else of settings.
+// collide returns the collisions of two shards, see collisions.
 func collide(a, b *shard) []string {
 	const will = "%s and %s both draw"
 	var all []string

@@ -1,8 +1,8 @@
-// Package datum holds SQL values and types: one Value, the types nextid
-// knows with PostgreSQL's OIDs, their text and binary forms, and the casts
-// between them, and arithmetic. Rules follow PostgreSQL 15's input and output
-// functions; NaN and infinities, years before Christ and arrays of several
-// dimensions, which no client sends, are refused.
+// Package datum holds SQL values and types. A Value is one SQL value. The types have
+// PostgreSQL's OIDs. The package has their text and binary forms, the casts between
+// them, and arithmetic. Rules follow PostgreSQL 15's input and output functions. NaN
+// and infinities, years before Christ and arrays of several dimensions are refused: no
+// client sends them.
 package datum
 
 // OID is PostgreSQL's object identifier of a type (pg_type.oid).
