@@ -119,6 +119,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		return g.nextStrict(ctx, n)
 	}
 	var patient context.Context // ctx with the deadline
+	waited := false             // for a flight that began before this draw, perhaps while the store was away
 	for {
 		if b := g.current.Load(); !b.empty() && b.reaches(n) {
 			g.prefetch()
@@ -127,7 +128,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
 		}
-		f, err := g.demand(n)
+		f, mine, err := g.demand(n)
 		if err != nil {
 			return generator.Range{}, err
 		}
@@ -143,9 +144,10 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if err := g.clock.Receive(patient, f.done); err != nil {
 			return generator.Range{}, g.impatient(ctx)
 		}
-		if err := f.failure(); err != nil {
+		if err := f.failure(); err != nil && (mine || waited) {
 			return generator.Range{}, err
 		}
+		waited = true
 	}
 }
 
@@ -163,20 +165,22 @@ func (g *Generator) impatient(ctx context.Context) error {
 	return g.errSlow()
 }
 
-// demand makes sure that a buffer has ids, or returns the flight to wait for.
-func (g *Generator) demand(n int64) (*flight, error) {
+// demand makes sure that a buffer has ids, or returns the flight to wait for. mine
+// reports whether the flight was started for this draw.
+func (g *Generator) demand(n int64) (f *flight, mine bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return nil, generator.ClosedError(g.name)
+		return nil, false, generator.ClosedError(g.name)
 	case !g.current.Load().empty():
-		return nil, nil
+		return nil, false, nil
 	case len(g.queue) > 0:
 		g.change(0)
-		return nil, nil
+		return nil, false, nil
 	}
-	return g.startFlight(n), nil
+	mine = g.flight == nil
+	return g.startFlight(n), mine, nil
 }
 
 // change makes the first queued buffer the current one, with its first n ids drawn.

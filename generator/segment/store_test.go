@@ -64,6 +64,30 @@ func TestASlowStore(t *testing.T) {
 			wantIDs(t, w.draw(g, 1), 1)
 		})
 	})
+	// The store was away when the reservation began, and is back when the draw comes.
+	t.Run("is asked again after a failure that began before the draw", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			g := w.open(`{"step":100,"prefetch_at":0.5}`)
+			gate := make(chan struct{})
+			w.next(g, 1)
+			w.store.Inject(generatortest.Reserve, 1, func(context.Context, func(context.Context) error) error {
+				<-gate
+				return generatortest.ErrUnreachable
+			})
+			for drawn := int64(1); drawn < 100; {
+				drawn += w.next(g, 99).Count // begins the reservation, and empties the buffer
+			}
+			var err error
+			var draw sync.WaitGroup
+			draw.Go(func() { _, err = g.Next(w.t.Context(), 1) })
+			synctest.Wait()
+			close(gate)
+			draw.Wait()
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	})
 	t.Run("does not matter while a buffer has ids", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			g := w.open(`{"step":100}`)
