@@ -30,8 +30,9 @@ with tempfile.TemporaryDirectory() as directory:
             rows = [line.split(",") for line in text.splitlines()]
             head = rows[0]
             row = dict(zip(head, next(r for r in rows if r[:2] == [f"l{i}", "s"])))
-            if row["check_status"] not in ("INI", ""):
-                return row["status"] + " " + row["check_status"]
+            checked = row["check_status"].removeprefix("* ")  # "* ": another check is under way
+            if checked not in ("INI", ""):
+                return row["status"] + " " + checked
         raise ValueError("no check in 5 s")
 
     def up(i):
