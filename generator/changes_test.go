@@ -255,7 +255,7 @@ func TestAServerThatCannotLookKeepsToWhatItHas(t *testing.T) {
 		refused, drawn := 0, int64(0)
 		for range 100 {
 			c.store.Clear()
-			c.store.Inject(generatortest.Defined, 1, generatortest.FailBefore(nil))
+			c.store.Inject(generatortest.Defined, generatortest.Always, generatortest.FailBefore(nil))
 			r, err := e.Next(t.Context(), 1)
 			if err != nil {
 				wantErr(t, err, generator.ErrNotNow)
