@@ -318,7 +318,7 @@ func (g *Generator) prepare(ctx context.Context, n int64, until *time.Duration) 
 	}
 	next := max(last+1, w.first, g.FirstSlot(now))
 	if !g.Small(n) {
-		next += g.Left(&g.Grid, g.pool.Monotonic())
+		next += min(g.Left(&g.Grid, g.pool.Monotonic()), Closed-next)
 	}
 	tick := g.Tick(next)
 	switch {
