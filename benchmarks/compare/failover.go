@@ -24,8 +24,8 @@ type failover struct {
 // failoverDraws is the number of ids that are drawn before and after each failover.
 const failoverDraws = 500
 
-// failoverPatience is how long a client asks again while the server cannot issue now
-// (57P03), as it is to do.
+// failoverPatience bounds the time for which a client asks again after 57P03 (the
+// server cannot issue now).
 const failoverPatience = 30 * time.Second
 
 // recovering is a source of ids on a server that is killed.

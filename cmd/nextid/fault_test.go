@@ -24,7 +24,7 @@ import (
 // These tests run real servers through real faults. The history checker checks
 // every id that a client got.
 
-// faultRounds is how often the crash test kills the server.
+// faultRounds is the number of kills in the crash test.
 const faultRounds = 200
 
 // crowd draws ids from a server on several connections until the server dies or the

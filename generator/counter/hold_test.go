@@ -81,7 +81,7 @@ func TestHoldsWithRandomEnds(t *testing.T) {
 // unknown marks a client whose answer was lost: its number is used, or comes back.
 const unknown = "unknown"
 
-// holdWorld is what clients know of their numbers.
+// holdWorld holds what the clients know about their numbers.
 type holdWorld struct {
 	t       *testing.T
 	random  *rand.Rand

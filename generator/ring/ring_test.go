@@ -89,7 +89,7 @@ func (w *world) open(k generator.Kind, options string) *Generator {
 	return g
 }
 
-// standing is what nextid.rings shows of a generator.
+// standing holds the columns of nextid.rings for a generator.
 type standing struct {
 	Capacity, Buffered, Threshold    int64
 	Borrowed, MaxBorrow              time.Duration
