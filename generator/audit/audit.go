@@ -68,7 +68,7 @@ type Stats struct {
 	Queued  int64 // entries in the queue
 	Written int64
 	Dropped int64 // entries that found the queue full
-	Failed  int64 // entries that could not be written
+	Failed  int64 // entries that could not be written, or only in part
 	Rotated int64
 	Bytes   int64 // size of the lines written
 
@@ -92,10 +92,11 @@ type Trail struct {
 	done chan struct{} // closed when all queued entries are written
 
 	// Owned by the writing goroutine.
-	file *os.File
-	buf  *bufio.Writer
-	size int64
-	said time.Time // when an error was last logged
+	file     *os.File
+	buf      *bufio.Writer
+	buffered int64 // lines in buf; see flush
+	size     int64
+	said     time.Time // when an error was last logged
 }
 
 // trouble is a failure to write.
@@ -214,30 +215,36 @@ func (t *Trail) line(e Entry) {
 			return
 		}
 	}
-	if _, err := t.buf.Write(b); err != nil {
-		t.broken(err)
+	if t.buf.Available() < len(b) {
+		t.flush()
+	}
+	if t.file == nil {
 		t.failed.Add(1)
 		return
 	}
+	// An error of Write stays in the buffer: the next flush returns it again.
+	_, _ = t.buf.Write(b)
+	t.buffered++
 	t.size += int64(len(b))
-	t.written.Add(1)
-	t.bytes.Add(int64(len(b)))
 }
 
+// flush writes the buffer to the file and counts its lines. Lines of a failed flush
+// are lost; the file is closed, and the next entry opens it again.
 func (t *Trail) flush() {
 	if t.file == nil {
 		return
 	}
+	n, size := t.buffered, int64(t.buf.Buffered())
+	t.buffered = 0
 	if err := t.buf.Flush(); err != nil {
-		t.broken(err)
+		t.failed.Add(n)
+		t.say(err)
+		_ = t.file.Close() // the error of the write is reported
+		t.file = nil
+		return
 	}
-}
-
-// broken closes a file after a failed write. Lines in the buffer are lost.
-func (t *Trail) broken(err error) {
-	t.say(err)
-	_ = t.file.Close() // the caller reports the error of the write
-	t.file = nil
+	t.written.Add(n)
+	t.bytes.Add(size)
 }
 
 func (t *Trail) fail(n int64, err error) {
@@ -259,7 +266,7 @@ func (t *Trail) say(err error) {
 }
 
 func (t *Trail) open() error {
-	f, err := os.OpenFile(t.cfg.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+	f, err := os.OpenFile(t.cfg.File, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o640)
 	if err != nil {
 		return err
 	}
@@ -269,6 +276,11 @@ func (t *Trail) open() error {
 	}
 	t.file, t.size = f, size
 	t.buf = bufio.NewWriterSize(f, 64<<10)
+	// A full disk or a crash can leave half a line.
+	var last [1]byte
+	if n, _ := f.ReadAt(last[:], size-1); n == 1 && last[0] != '\n' {
+		_ = t.buf.WriteByte('\n') // the buffer is empty
+	}
 	return nil
 }
 

@@ -182,11 +182,36 @@ func TestALostFileIsOpenedAgain(t *testing.T) {
 	}
 }
 
+// TestHalfALineIsEnded: an entry behind half a line, which a full disk left, is a line
+// of its own.
+func TestHalfALineIsEnded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "audit")
+	if err := os.WriteFile(file, []byte(`{"time":"2026-11`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trail := open(t, func(c *Config) { c.File = file })
+	trail.Record(Entry{Agent: "whole"})
+	if err := trail.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	lines := strings.Split(string(text), "\n")
+	if err != nil || len(lines) != 3 || !json.Valid([]byte(lines[1])) || !strings.Contains(lines[1], "whole") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // TestAuditOnAFullDisk: no draw waits for a full disk, and what was not
 // written is counted and said.
 func TestAuditOnAFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
+	}
+	few := open(t, func(c *Config) { c.File = "/dev/full" })
+	few.Record(Entry{})
+	_ = few.Close(t.Context())
+	if s := few.Stats(); s.Failed != 1 || s.Written != 0 || s.Bytes != 0 {
+		t.Errorf("one line that a full disk refused: %+v", s)
 	}
 	trail := open(t, func(c *Config) { c.File = "/dev/full" })
 	began := time.Now()
