@@ -28,7 +28,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 		`{"PRAGMA synchronous = EXTRA", "PRAGMA synchronous", "3"}`, `{"PRAGMA synchronous = OFF", "PRAGMA synchronous", "0"}`, "generator/store/sqlite", "TestEveryReservationIsSynced",
 	},
 	{
-		"a copy of the embedded store starts", "generator/store/sqlite/binding.go",
+		"a copy of the embedded store starts", "generator/store/sqlite/fingerprint.go",
 		"if why := stored.misplaced(here); why != \"\" {", "if why := stored.misplaced(here); why == \"?\" {", "generator/store/sqlite", "TestCopied",
 	},
 	{

@@ -13,25 +13,23 @@ const maxBatch = 256
 
 // operation is one call that waits for the goroutine that owns the session.
 type operation struct {
-	ctx      context.Context
-	reserves bool // counts as a reservation if it succeeds
-	run      func(ctx context.Context, q *statements) error
-	err      error
-	done     chan struct{} // closed when err and the results are final
+	ctx context.Context
+	// run does the work. It returns a *generator.Error if the call is wrong or a single
+	// row refuses it. Any other error comes from the database.
+	run  func(q *session) error
+	err  error
+	done chan struct{} // closed when err and the results are final
 }
 
 // ask passes a call to serve and waits for its durable result. A caller whose ctx
 // ends first gets an error at once. The result of its call, if there is one, is not
 // used.
-func ask[V any](ctx context.Context, s *embedded, reserves bool,
-	run func(context.Context, *statements) (V, error),
-) (V, error) {
+func ask[V any](ctx context.Context, s *embedded, run func(q *session) (V, error)) (V, error) {
 	var v, none V
-	op := &operation{ctx: ctx, reserves: reserves, done: make(chan struct{})}
-	op.run = func(ctx context.Context, q *statements) (err error) {
-		v, err = run(ctx, q)
+	op := &operation{ctx: ctx, done: make(chan struct{}), run: func(q *session) (err error) {
+		v, err = run(q)
 		return err
-	}
+	}}
 	if ctx.Err() != nil {
 		return none, generator.StoreLateError(ctx)
 	}
@@ -51,6 +49,12 @@ func ask[V any](ctx context.Context, s *embedded, reserves bool,
 		return none, op.err
 	}
 	return v, nil
+}
+
+// do is ask for a call without a result.
+func do(ctx context.Context, s *embedded, run func(q *session) error) error {
+	_, err := ask(ctx, s, func(q *session) (struct{}, error) { return struct{}{}, run(q) })
+	return err
 }
 
 // serve runs operations until the store is closed. All operations that wait at the
@@ -85,11 +89,16 @@ func (s *embedded) gather(first *operation) []*operation {
 	return batch
 }
 
-// answer runs a batch. An error of the transaction, also of an ambiguous commit,
-// becomes the error of every operation in it.
+// answer runs a batch, and keeps the outcome for Probe. An error of the
+// transaction, also of an ambiguous commit, becomes the error of every operation in
+// it.
 func (s *embedded) answer(batch []*operation) {
 	err := s.transact(batch)
-	s.note(err)
+	if err == nil {
+		s.trouble.Store(nil)
+	} else if s.trouble.Load() == nil {
+		s.trouble.Store(&generator.StoreDown{Since: time.UnixMilli(s.now()), Err: err})
+	}
 	for _, op := range batch {
 		if err != nil {
 			op.err = err
@@ -98,97 +107,100 @@ func (s *embedded) answer(batch []*operation) {
 	}
 }
 
-// transact runs a batch in one transaction. An error closes the session: the next
-// batch opens and checks the file again.
+// transact runs a batch in one transaction. An empty batch only stores the time. An
+// error closes the session: the next batch opens and checks the file again.
 func (s *embedded) transact(batch []*operation) error {
-	// A caller's context would cancel the operations of the others, too.
-	ctx := context.Background()
 	written, err := s.dir.changed()
 	if err != nil {
 		return err
 	}
 	if written && s.session != nil { // SQLite's page cache may differ from the file
-		_ = s.session.close()
-		s.session = nil
+		s.drop()
 	}
-	if err := s.reopen(ctx); err != nil {
-		return err
+	if s.session == nil {
+		// A caller's context would cancel the operations of the others, too.
+		if _, _, err := s.attach(context.Background(), s.known, false); err != nil {
+			return err
+		}
 	}
-	granted, err := s.session.transact(ctx, batch, s.seen.now(s.cfg))
+	reservations := s.known.reservations
+	err = s.session.atomically(func() error {
+		if err := s.session.run(batch); err != nil || s.session.granted == 0 && len(batch) > 0 {
+			return err
+		}
+		m, err := s.session.meta()
+		if err != nil {
+			return err
+		}
+		m.reservations, m.seenAt = m.reservations+s.session.granted, s.seen.now(s.cfg)
+		reservations = m.reservations
+		return s.session.putMeta(m)
+	})
 	s.dir.wrote()
 	if err != nil {
-		_ = s.session.close() // returns the same error again
-		s.session = nil
+		s.drop()
 		return storeError(s.dir.in(s.dir.file), err)
 	}
-	if granted > 0 {
-		s.known = granted
-		s.fingerprint.advance(granted)
+	if reservations != s.known.reservations {
+		s.dir.advance(s.known.reservations, reservations)
+		s.known.reservations = reservations
 	}
 	return nil
 }
 
-// reopen opens the session again after an error. It refuses a file in which
-// acknowledged reservations are missing.
-func (s *embedded) reopen(ctx context.Context) error {
-	if s.session != nil {
+// run runs a batch. It returns the first error of the database.
+func (q *session) run(batch []*operation) error {
+	q.granted = 0
+	for _, op := range batch {
+		if op.ctx.Err() != nil {
+			op.err = generator.StoreLateError(op.ctx)
+			continue
+		}
+		op.err = op.run(q)
+		if _, answer := errors.AsType[*generator.Error](op.err); op.err != nil && !answer {
+			return op.err
+		}
+	}
+	return nil
+}
+
+// seen is the last time at which the store was in use. It follows the wall clock.
+// If the wall clock jumps ahead by more than Config.ClockJump while the store is
+// open, it follows the monotonic clock instead.
+type seen struct {
+	at   int64         // Unix ms at mono
+	mono time.Duration // by Config.Clock; at is 0 before the first reading
+}
+
+// seenEvery is the interval at which the time is stored while nothing is reserved.
+const seenEvery = time.Hour
+
+// now returns the time to store, in Unix ms. It never goes back.
+func (s *seen) now(cfg Config) int64 {
+	wall, mono := millis(cfg.Clock), cfg.Clock.Monotonic()
+	expected := s.at + (mono - s.mono).Milliseconds()
+	if s.at == 0 || wall > expected && (cfg.ClockJump == 0 || wall-expected <= cfg.ClockJump.Milliseconds()) {
+		s.at = wall
+	} else {
+		s.at = max(expected, s.at)
+	}
+	s.mono = mono
+	return s.at
+}
+
+// checkClock refuses a wall clock that is more than Config.ClockJump ahead of the
+// time stored last (Unix ms; 0 for none).
+func (s *embedded) checkClock(last int64) error {
+	wall := s.now()
+	if s.cfg.AcceptClock || s.cfg.ClockJump == 0 || last == 0 || wall-last <= s.cfg.ClockJump.Milliseconds() {
 		return nil
 	}
-	session, m, err := openSession(ctx, s.dir)
-	if err != nil {
-		return err
+	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+	return &generator.Error{
+		Kind: generator.ErrNotNow, Reason: generator.ReasonClock,
+		Message: "the clock of this machine says " + day(wall) + ", and the store " + s.dir.in(s.dir.file) +
+			" was in use last at " + day(last),
+		Hint: "If the clock is wrong, set it right: ids would carry its time from now on, for good. " +
+			"If it is right, start with --accept-clock once. clock_jump says how much is too much.",
 	}
-	seen := fingerprintState{storeID: s.storeID, reservations: s.known}
-	here, err := s.dir.here()
-	if err == nil {
-		err = s.dir.checkPlace(m, here, seen, false)
-	}
-	if err != nil {
-		_ = session.close()
-		return storeError(s.dir.in(s.dir.file), err)
-	}
-	s.session = session
-	s.dir.wrote()
-	return nil
-}
-
-// transact runs a batch in one transaction. It returns the number of reservations
-// that the store has made since it was created, or 0 if the batch made none. An
-// empty batch only stores the time (Unix ms).
-func (s *session) transact(ctx context.Context, batch []*operation, now int64) (reservations int64, err error) {
-	err = s.atomically(ctx, func() (err error) {
-		granted := 0
-		for _, op := range batch {
-			if op.ctx.Err() != nil {
-				op.err = generator.StoreLateError(op.ctx)
-				continue
-			}
-			op.err = op.run(ctx, s.statements)
-			var answer *generator.Error
-			switch {
-			case op.err == nil && op.reserves:
-				granted++
-			case op.err != nil && !errors.As(op.err, &answer):
-				return op.err
-			}
-		}
-		if granted > 0 || len(batch) == 0 {
-			reservations, err = scanMeta(s.count.QueryRowContext(ctx, granted, now))
-		}
-		return err
-	})
-	return reservations, err
-}
-
-// atomically runs f in a transaction. After an error the transaction is open or its
-// end is unknown, and the session must be closed.
-func (s *session) atomically(ctx context.Context, f func() error) error {
-	if _, err := s.begin.ExecContext(ctx); err != nil {
-		return err
-	}
-	if err := f(); err != nil {
-		return err
-	}
-	_, err := s.commit.ExecContext(ctx)
-	return err
 }

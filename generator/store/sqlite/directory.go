@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,26 +49,7 @@ func openDirectory(cfg Config) (*directory, error) {
 		return nil, refuse("Give the directory as Dir and the file's name as File.",
 			"%q is not the name of a file in the data directory", d.file)
 	}
-	var err error
-	if d.abs, err = filepath.Abs(d.path); err != nil {
-		return nil, storeError("the data directory "+d.path, err)
-	}
-	if err := makeDirectory(d.abs); err != nil {
-		return nil, storeError("the data directory "+d.path, err)
-	}
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(d.path)
-	if err != nil {
-		return nil, storeError("the data directory "+d.path, err)
-	}
-	d.root = root
-	if err := d.takeLock(); err != nil {
-		d.close()
-		return nil, err
-	}
-	return d, nil
+	return d, d.open(d.check)
 }
 
 // Lock locks the data directory of a server whose store is elsewhere, in the same
@@ -75,25 +57,42 @@ func openDirectory(cfg Config) (*directory, error) {
 // missing directory.
 func Lock(dir string) (io.Closer, error) {
 	d := &directory{path: cmp.Or(dir, "."), file: DefaultFile}
-	if err := os.MkdirAll(d.path, 0o700); err != nil {
-		return nil, storeError("the data directory "+d.path, err)
-	}
-	var err error
-	if d.root, err = os.OpenRoot(d.path); err != nil {
-		return nil, storeError("the data directory "+d.path, err)
-	}
-	if err := d.takeLock(); err != nil {
-		d.close()
-		return nil, err
-	}
-	return d, nil
+	return d, d.open(func() error { return nil })
 }
 
-// Close implements io.Closer. It never fails.
-func (d *directory) Close() error {
-	d.close()
+// open creates the directory if needed, and locks it if check accepts it.
+func (d *directory) open(check func() error) (err error) {
+	if d.abs, err = filepath.Abs(d.path); err == nil {
+		err = makeDirectory(d.abs)
+	}
+	if err != nil {
+		return d.error(err)
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	if d.root, err = os.OpenRoot(d.path); err != nil {
+		return d.error(err)
+	}
+	if err := d.takeLock(); err != nil {
+		d.root.Close()
+		return err
+	}
 	return nil
 }
+
+// Close unlocks the directory. It never fails.
+func (d *directory) Close() error {
+	d.lock.Close()
+	d.root.Close()
+	return nil
+}
+
+// error returns an error about the directory itself.
+func (d *directory) error(err error) error { return storeError("the data directory "+d.path, err) }
+
+// in returns the path of a file in the directory, for messages.
+func (d *directory) in(file string) string { return filepath.Join(d.path, file) }
 
 // makeDirectory creates a directory and its missing parents durably. If a power
 // failure removed them, the next start would make a new store, which would issue
@@ -131,19 +130,16 @@ func syncOpened(dir *os.File, err error) error {
 }
 
 // check refuses directories in which a store would not be safe.
-func (d *directory) check() (err error) {
+func (d *directory) check() error {
 	info, err := os.Stat(d.path)
 	if err != nil {
-		return storeError("the data directory "+d.path, err)
-	}
-	if !info.IsDir() {
-		return refuse("Name the directory that holds "+d.file+".", "%s is not a directory", d.path)
+		return d.error(err)
 	}
 	if err := writable("the data directory "+d.path, info); err != nil {
 		return err
 	}
 	if d.fs, err = filesystemOf(d.path); err != nil {
-		return storeError("the data directory "+d.path, err)
+		return d.error(err)
 	}
 	if d.fs.remote {
 		return refuse("Locks and fsync cannot be trusted there. Choose a directory on a local disk.",
@@ -163,7 +159,7 @@ func writable(what string, info os.FileInfo) error {
 }
 
 // takeLock locks the lock file until the directory is closed, and writes this
-// process into it.
+// process into it for the error message of another one.
 func (d *directory) takeLock() error {
 	name := d.file + lockSuffix
 	for {
@@ -172,27 +168,26 @@ func (d *directory) takeLock() error {
 			return storeError(d.in(name), err)
 		}
 		ok, err := tryLock(f)
-		if err != nil {
+		switch {
+		case err != nil:
 			f.Close()
 			return storeError(d.in(name), err)
-		}
-		if !ok {
-			holder := readHolder(f)
+		case !ok:
+			holder, _ := io.ReadAll(io.LimitReader(f, 512))
 			f.Close()
-			return d.inUse(holder)
-		}
-		if !d.still(f, name) {
+			return refuse(hintInUse, "the data directory %s is in use by %s",
+				d.path, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
+		case !d.still(f, name):
 			f.Close() // it was deleted between opening and locking
 			continue
 		}
 		d.lock = f
-		writeHolder(f)
+		host, _ := os.Hostname()
+		if f.Truncate(0) == nil {
+			_, _ = f.WriteAt(fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), cmp.Or(host, "this machine")), 0)
+		}
 		return nil
 	}
-}
-
-func (d *directory) inUse(holder string) error {
-	return refuse(hintInUse, "the data directory %s is in use by %s", d.path, holder)
 }
 
 // still reports whether name is the file f.
@@ -200,32 +195,6 @@ func (d *directory) still(f *os.File, name string) bool {
 	opened, err1 := f.Stat()
 	there, err2 := d.root.Stat(name)
 	return err1 == nil && err2 == nil && os.SameFile(opened, there)
-}
-
-// writeHolder writes this process into the lock file. Only the error message of
-// another process reads it, so failures are ignored.
-func writeHolder(f *os.File) {
-	host, _ := os.Hostname()
-	if f.Truncate(0) == nil {
-		_, _ = f.WriteAt(fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), cmp.Or(host, "this machine")), 0)
-	}
-}
-
-func readHolder(f *os.File) string {
-	text, _ := io.ReadAll(io.LimitReader(f, 512))
-	return cmp.Or(strings.TrimSpace(string(text)), "another process")
-}
-
-// in returns the path of a file in the directory, for messages.
-func (d *directory) in(file string) string { return filepath.Join(d.path, file) }
-
-// has reports whether a file exists.
-func (d *directory) has(file string) (bool, error) {
-	_, err := d.root.Lstat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, storeError(d.in(file), err)
 }
 
 // usersFile is written by "nextid passwd", possibly before the first start.
@@ -239,18 +208,41 @@ func (d *directory) checkEmpty() error {
 	}
 	entries, err := fs.ReadDir(d.root.FS(), ".")
 	if err != nil {
-		return storeError("the data directory "+d.path, err)
+		return d.error(err)
 	}
 	for _, e := range entries {
 		switch e.Name() {
-		case d.file + lockSuffix, d.file + newSuffix, d.file + newSuffix + journalSuffix, "lost+found":
-		case usersFile:
+		case d.file + lockSuffix, d.file + newSuffix, d.file + newSuffix + journalSuffix, "lost+found", usersFile:
 		default:
 			return refuse("Name the data directory, or an empty directory for a new store.",
 				"the directory %s holds no %s but other files, %s among them", d.path, d.file, e.Name())
 		}
 	}
 	return nil
+}
+
+// create makes a new store. The file gets its name only when it is complete. So a
+// process that is killed meanwhile leaves no file that looks like a store.
+func (d *directory) create(ctx context.Context, cfg Config) error {
+	temporary := d.file + newSuffix
+	for _, leftover := range []string{temporary, temporary + journalSuffix} {
+		if err := d.root.Remove(leftover); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return storeError(d.in(leftover), err)
+		}
+	}
+	// SQLite gives a journal the mode of its database.
+	f, err := d.root.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		f.Close()
+		err = create(ctx, filepath.Join(d.abs, temporary), cfg)
+	}
+	if err != nil {
+		return storeError(d.in(temporary), err)
+	}
+	if err := d.root.Rename(temporary, d.file); err != nil {
+		return storeError(d.in(d.file), err)
+	}
+	return storeError(d.path, d.sync())
 }
 
 // adoptFile remembers the identity of the database file, and checks that it is a
@@ -288,12 +280,4 @@ func (d *directory) wrote() {
 	if info, err := d.root.Stat(d.file); err == nil {
 		d.written = info.ModTime()
 	}
-}
-
-// close releases the lock.
-func (d *directory) close() {
-	if d.lock != nil {
-		d.lock.Close()
-	}
-	d.root.Close()
 }

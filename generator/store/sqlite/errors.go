@@ -38,50 +38,38 @@ func damagedRow(what, name string) error {
 // storeError turns an error of SQLite or the file system about path into an *Error.
 // It returns an *Error unchanged.
 func storeError(path string, err error) error {
-	var known *generator.Error
-	if err == nil || errors.As(err, &known) {
+	if _, known := errors.AsType[*generator.Error](err); known || err == nil {
 		return err
 	}
 	e := &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + path, Hint: hintDisk, Cause: err}
-	switch sqliteCode(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH:
+	switch code := sqliteCode(err); {
+	case code == sqlite3.SQLITE_CORRUPT, code == sqlite3.SQLITE_ERROR, code == sqlite3.SQLITE_CONSTRAINT, code == sqlite3.SQLITE_MISMATCH:
 		// The last three occur if the tables differ from those that the migrations made.
 		e.Kind, e.Message, e.Hint = generator.ErrRegressed, "the store "+path+" is damaged", hintRestore
-	case sqlite3.SQLITE_NOTADB:
+	case code == sqlite3.SQLITE_NOTADB:
 		e.Kind, e.Message = generator.ErrRegressed, path+" is damaged, or not a store of nextid"
 		e.Hint = "Name the right data directory. If it is the right one: " + hintRestore
-	case sqlite3.SQLITE_BUSY:
-		e.Message = "the store " + path + " is in use by another process"
-		e.Hint = hintInUse
-	case sqlite3.SQLITE_READONLY:
+	case code == sqlite3.SQLITE_BUSY:
+		e.Message, e.Hint = "the store "+path+" is in use by another process", hintInUse
+	case code == sqlite3.SQLITE_READONLY:
 		e.Message = "the store " + path + " cannot be written"
 		e.Hint = "nextid must be able to write the data directory and nextid.db in it."
-	case sqlite3.SQLITE_FULL:
+	case code == sqlite3.SQLITE_FULL:
 		e.Message = "no space left for the store " + path
 		e.Hint = "Free some space on the disk; nextid goes on by itself then."
-	default:
-		describeErrno(e, path, err)
-	}
-	return e
-}
-
-// describeErrno sets message and hint for errors of the operating system.
-func describeErrno(e *generator.Error, path string, err error) {
-	switch {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		e.Message = path + " cannot be written"
 		e.Hint = "nextid must be able to write the data directory and the files in it."
 	case errors.Is(err, syscall.ENOSPC):
-		e.Message = "no space left for " + path
-		e.Hint = "Free some space on the disk."
+		e.Message, e.Hint = "no space left for "+path, "Free some space on the disk."
 	}
+	return e
 }
 
 // sqliteCode returns the primary result code of an SQLite error, else -1.
 func sqliteCode(err error) int {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return -1
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
 	}
-	return e.Code() & 0xff
+	return -1
 }

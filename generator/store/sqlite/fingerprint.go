@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,8 +12,94 @@ import (
 	"strings"
 )
 
-// fingerprint is a pair of small files beside the database. They show that the
-// database is missing, or older than the last reservation.
+// binding names the place to which a store belongs; see the package comment. A zero
+// field is unknown and matches everything.
+type binding struct {
+	machine  string // digest of the machine-id
+	hardware string // digest of the id that the machine's hardware or hypervisor reports
+	volume   string // id of the file system and of its subvolume
+	inode    uint64 // of the database file
+	birth    string // birth time of the database file, or its generation number; see identify
+}
+
+// here returns the binding of the database file as it is now. The file must have
+// been opened for writing before: overlayfs makes a copy of it then.
+func (d *directory) here() (binding, error) {
+	b, err := d.place(d.file)
+	machine, hardware := machineIDs()
+	b.machine, b.hardware = digest(machine), digest(hardware)
+	return b, err
+}
+
+// place returns the binding of a file, without that to the machine.
+func (d *directory) place(file string) (b binding, err error) {
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return binding{}, err
+	}
+	defer dir.Close()
+	if b.volume, b.birth, err = d.fs.identify(dir, file); err != nil {
+		return binding{}, err
+	}
+	info, err := d.root.Stat(file)
+	if err == nil && d.fs.steadyInodes {
+		b.inode = inodeOf(info)
+	}
+	return b, err
+}
+
+// digest hides a machine-id, as machine-id(5) demands.
+func digest(machine string) string {
+	if machine == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("nextid store " + machine))
+	return hex.EncodeToString(sum[:16])
+}
+
+// misplaced returns the reason why a store that is bound to b must not be used at
+// now. It returns "" if the two match.
+func (b binding) misplaced(now binding) string {
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	switch {
+	case differ(b.machine, now.machine):
+		return "was last used on another machine"
+	case differ(b.hardware, now.hardware):
+		return "was last used on another machine, of which this one is a copy"
+	case differ(b.volume, now.volume):
+		return "is a copy: it was last used on another file system, or this is a snapshot of that"
+	case b.inode != 0 && now.inode != 0 && b.inode != now.inode, differ(b.birth, now.birth):
+		return "is a copy: the file that was last used was another one"
+	default:
+		return ""
+	}
+}
+
+// checkPlace compares a store with the place where it was found, and with the
+// fingerprint in that place.
+func (d *directory) checkPlace(stored meta, here binding, saw fingerprint) error {
+	path := d.in(d.file)
+	if why := stored.misplaced(here); why != "" {
+		return inconsistent("Two copies of a store give out the same ids. If no other copy is in use, nor will be: "+
+			"start with --adopt once. If the file was restored from a backup, raise every segment generator above its "+
+			"last id with setval then.", "the store %s %s", path, why)
+	}
+	if saw.storeID != "" && saw.storeID != stored.storeID {
+		return inconsistent("Put the file back that belongs here, or start with --adopt once to go on with this one.",
+			"%s is another store than the one that this directory belongs to", path)
+	}
+	if saw.moved {
+		return inconsistent(hintOlder, "the store %s was put back: %s beside it is a copy", path, d.file+fingerprintSuffix)
+	}
+	if saw.reservations > stored.reservations {
+		return inconsistent(hintOlder, "the store %s is older than this directory: it has %d reservations of %d",
+			path, stored.reservations, saw.reservations)
+	}
+	return nil
+}
+
+// fingerprint is the content of a pair of small files beside the database. They
+// show that the database is missing, or older than the last reservation.
 //
 //   - The file with the suffix .id names the store and holds its own inode and
 //     birth. It is written anew at each start and each stop. A file that was
@@ -23,17 +112,9 @@ import (
 // may lag behind the database, but it is never ahead. Modes, owners and times of
 // the files do not matter.
 type fingerprint struct {
-	dir *directory
-	fingerprintState
-}
-
-// fingerprintState is the content of a fingerprint.
-type fingerprintState struct {
 	storeID      string
 	reservations int64
-	inode        uint64 // of the file itself; 0 if unknown
-	birth        string // of the file itself; "" if unknown
-	moved        bool   // the file is not the one that it names
+	moved        bool // the file is not the one that it names
 }
 
 const (
@@ -45,14 +126,14 @@ const (
 
 // readFingerprint returns the content of the files. found reports whether there are
 // any. A damaged file counts as empty.
-func (d *directory) readFingerprint() (said fingerprintState, found bool, err error) {
+func (d *directory) readFingerprint() (said fingerprint, found bool, err error) {
 	name := d.file + fingerprintSuffix
 	text, err := d.root.ReadFile(name)
-	switch found = err == nil; {
-	case found:
+	if found = !errors.Is(err, fs.ErrNotExist); found {
+		if err != nil {
+			return said, true, storeError(d.in(name), err)
+		}
 		said = d.parseFingerprint(name, string(text))
-	case !errors.Is(err, fs.ErrNotExist):
-		return fingerprintState{}, true, storeError(d.in(name), err)
 	}
 	counts, err := d.counts()
 	for _, n := range counts {
@@ -63,36 +144,18 @@ func (d *directory) readFingerprint() (said fingerprintState, found bool, err er
 
 // parseFingerprint reads the file with the suffix .id. Files of older versions hold
 // no inode and no birth.
-func (d *directory) parseFingerprint(name, text string) (s fingerprintState) {
-	n, _ := fmt.Sscanf(text, fingerprintHead, &s.storeID, &s.reservations, &s.inode, &s.birth)
+func (d *directory) parseFingerprint(name, text string) (f fingerprint) {
+	var named binding
+	n, _ := fmt.Sscanf(text, fingerprintHead, &f.storeID, &f.reservations, &named.inode, &named.birth)
 	if n < 2 {
-		return fingerprintState{}
+		return fingerprint{}
 	}
-	if now, err := d.fileID(name); n == 4 && err == nil {
-		s.moved = s.inode != 0 && now.inode != 0 && s.inode != now.inode ||
-			s.birth != noBirth && now.birth != noBirth && s.birth != now.birth
+	if named.birth = strings.ReplaceAll(named.birth, "_", " "); named.birth == noBirth {
+		named.birth = ""
 	}
-	return s
-}
-
-// fileID returns the inode and the birth of a file.
-func (d *directory) fileID(name string) (id fingerprintState, err error) {
-	dir, err := d.root.Open(".")
-	if err != nil {
-		return id, err
-	}
-	defer dir.Close()
-	if _, id.birth, err = d.fs.identify(dir, name); err != nil {
-		return id, err
-	}
-	if id.birth = strings.ReplaceAll(id.birth, " ", "_"); id.birth == "" {
-		id.birth = noBirth
-	}
-	info, err := d.root.Stat(name)
-	if err == nil && d.fs.steadyInodes {
-		id.inode = inodeOf(info)
-	}
-	return id, err
+	now, err := d.place(name)
+	f.moved = n == 4 && err == nil && named.misplaced(now) != ""
+	return f
 }
 
 // counts returns the N of all files with the suffix .id-N.
@@ -104,63 +167,62 @@ func (d *directory) counts() (counts []int64, err error) {
 			counts = append(counts, n)
 		}
 	}
-	return counts, storeError("the data directory "+d.path, err)
+	return counts, d.error(err)
 }
 
 func (d *directory) countName(n int64) string { return d.file + countSuffix + strconv.FormatInt(n, 10) }
 
 // newFingerprint writes both files anew, and removes other .id-N files.
-func (d *directory) newFingerprint(s fingerprintState) (*fingerprint, error) {
-	w := &fingerprint{dir: d, fingerprintState: s}
-	if err := w.write(); err != nil {
-		return nil, storeError(d.in(d.file+fingerprintSuffix), err)
+func (d *directory) newFingerprint(f fingerprint) error {
+	if err := d.writeFingerprint(f); err != nil {
+		return storeError(d.in(d.file+fingerprintSuffix), err)
 	}
 	counts, err := d.counts()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, n := range counts {
-		if n != s.reservations {
+		if n != f.reservations {
 			err = errors.Join(err, d.root.Remove(d.countName(n)))
 		}
 	}
-	return w, storeError(d.path, errors.Join(err, w.mark(), d.sync()))
+	return storeError(d.path, errors.Join(err, d.makeCount(f.reservations), d.sync()))
 }
 
-// mark creates the file with the suffix .id-N.
-func (w *fingerprint) mark() error {
-	f, err := w.dir.root.OpenFile(w.dir.countName(w.reservations), os.O_WRONLY|os.O_CREATE, 0o600)
+// makeCount creates the file with the suffix .id-N.
+func (d *directory) makeCount(n int64) error {
+	f, err := d.root.OpenFile(d.countName(n), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-// write replaces the file with the suffix .id.
-func (w *fingerprint) write() error {
-	name := w.dir.file + fingerprintSuffix
-	return w.dir.replace(name, func() (string, error) {
-		id, err := w.dir.fileID(name + newSuffix)
-		return fmt.Sprintf(fingerprintHead+fingerprintTail, w.storeID, w.reservations, id.inode, id.birth), err
-	})
+// advance renames the .id-N file. Errors are ignored: a fingerprint that lags
+// behind detects less, but is never wrong.
+func (d *directory) advance(before, n int64) {
+	if err := d.root.Rename(d.countName(before), d.countName(n)); err != nil {
+		_ = d.makeCount(n) // it was deleted
+	}
 }
 
-// replace gives a file a new content, durably and atomically. content is called
-// while the new file still has another name.
-func (d *directory) replace(name string, content func() (string, error)) error {
+// writeFingerprint replaces the file with the suffix .id durably and atomically.
+func (d *directory) writeFingerprint(f fingerprint) error {
+	name := d.file + fingerprintSuffix
 	_ = d.root.Remove(name + newSuffix) // left by a killed process
-	f, err := d.root.OpenFile(name+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := d.root.OpenFile(name+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	text, err := content()
+	at, err := d.place(name + newSuffix)
 	if err == nil {
-		_, err = f.WriteString(text)
+		birth := cmp.Or(strings.ReplaceAll(at.birth, " ", "_"), noBirth)
+		_, err = fmt.Fprintf(file, fingerprintHead+fingerprintTail, f.storeID, f.reservations, at.inode, birth)
 	}
 	if err == nil {
-		err = f.Sync()
+		err = file.Sync()
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	if err := d.root.Rename(name+newSuffix, name); err != nil {
@@ -168,16 +230,3 @@ func (d *directory) replace(name string, content func() (string, error)) error {
 	}
 	return d.sync()
 }
-
-// advance renames the .id-N file. Errors are ignored: a fingerprint that lags
-// behind detects less, but is never wrong.
-func (w *fingerprint) advance(reservations int64) {
-	before := w.dir.countName(w.reservations)
-	w.reservations = reservations
-	if err := w.dir.root.Rename(before, w.dir.countName(reservations)); err != nil {
-		_ = w.mark() // it was deleted
-	}
-}
-
-// close writes the file anew for the next start. Errors are ignored, as in advance.
-func (w *fingerprint) close() { _ = w.write() }

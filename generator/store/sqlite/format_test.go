@@ -42,7 +42,11 @@ func TestStoreOfFormat1(t *testing.T) {
 	}
 	db := connect(filepath.Join(dir, DefaultFile))
 	defer db.Close()
-	m, err := readMeta(t.Context(), db)
+	q := &session{db: db}
+	if err := q.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m, err := q.meta()
 	here := binding{}
 	if err == nil {
 		here = bindingOf(t, dir)
@@ -69,7 +73,7 @@ func older(t *testing.T, file string) {
 	if _, err := provider.DownTo(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := userVersion(t.Context(), db); v != 1 || err != nil {
+	if v, err := get[int64](t.Context(), db, userVersion); v != 1 || err != nil {
 		t.Fatalf("format %d, %v", v, err)
 	}
 }

@@ -1,151 +1,399 @@
+// Package sqlite is the embedded store: one SQLite file in the data directory
+// of one server.
+//
+// Open returns the store. One goroutine (embedded.serve) owns the database session
+// and the fingerprint; all calls reach it through a queue. directory holds the lock
+// and the files. binding names the place to which a store belongs.
+//
+// # Guarantees
+//
+// A reservation is on the disk before it is returned. The file uses a rollback
+// journal and synchronous=EXTRA. All calls that wait at the same moment share one
+// transaction (group commit). An error of the disk fails all calls of the
+// transaction. None of its results is used, and the file is opened and checked again
+// before the next one.
+//
+// Open refuses, with an error that says what to do:
+//
+//   - a directory that another process uses (a lock file, and SQLite's own
+//     exclusive lock in case the lock file was deleted);
+//   - a directory that was used before but has no database file any more;
+//   - a file that is empty, truncated, damaged, not writable, of another program or
+//     of a newer nextid. Damage shows in SQLite's integrity check, in the checksum
+//     of each row, or in a count over all rows;
+//   - a file older than the last reservation that this directory saw, such as a
+//     restored backup, also if its files were written over the present ones (see
+//     fingerprint);
+//   - a copy (see below), and a file system that several machines share.
+//
+// # Files
+//
+//	nextid.db          the database
+//	nextid.db-journal  its rollback journal; belongs to it, never delete it
+//	nextid.db.lock     locked while a process uses the store; may be deleted
+//	nextid.db.id       the id of the store that belongs here
+//	nextid.db.id-N     empty: the store has made N reservations
+//
+// # Copies
+//
+// Two copies of a store would issue the same ids. So a store is bound to properties
+// that a copy does not have. They stay after a restart, a reboot or a bind mount,
+// and in a new container on the same volume. They also stay if the directory is
+// renamed or moved on its disk. Each property is compared with the stored one if
+// the system reports it:
+//
+//   - the birth time of the file, in nanoseconds. No program can set it (statx(2)).
+//     On ext4 with 128-byte inodes, which have no birth time, it is the file's random
+//     generation number;
+//   - the inode number of the file, on file systems that are known to keep inode
+//     numbers (ext4, XFS, btrfs, ZFS, …);
+//   - the id of the file system. Tools that make a second disk from an image give
+//     it another one. On btrfs and ZFS it is the id of the subvolume or dataset, so
+//     snapshots and clones differ;
+//   - the machine-id, and the id that the hardware or the hypervisor gives to the
+//     machine, if this process may read it. Both are left out in a container, which
+//     may be started again on another machine.
+//
+// A copied or restored file, a directory on another disk, and a disk in another
+// machine are refused. Config.Adopt accepts such a store once. A copy that keeps all
+// of these ids cannot be detected: a whole disk, or a virtual machine with its disk,
+// that was copied or reset to a snapshot.
+//
+// # The clock
+//
+// The store remembers the last time at which it was in use. Open refuses a wall
+// clock that is far ahead of that (Config.ClockJump).
 package sqlite
 
-// Expressions for the checksum of a row, over all its other columns. The first
-// argument distinguishes the tables.
-const (
-	reservationSum = checksumFunction + `('reservation', key, lo, hi, owner, alloc_seq, updated_at)`
-	generatorSum   = checksumFunction + `('generator', name, kind, options, version, created_at, dropped)`
-	metaSum        = checksumFunction + `('meta', store_id, created_at, opened_at, owner, machine, inode, reservations, hardware, volume, birth, seen_at)`
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
 )
 
-// sqliteDialect is written for the schema of migrations/store/sqlite. A row with a
-// wrong checksum is never changed: the statement returns no row, and the reason is
-// looked up afterwards.
-//
-// Reserve needs no check for overflow. SQLite turns a sum that does not fit into a
-// floating-point number. That is greater than every bound, so min returns the
-// bound.
-var sqliteDialect = dialect{
-	reserve: `
-INSERT INTO nextid_reservations (key, lo, hi, owner, alloc_seq, updated_at, checksum)
-SELECT key, lo, hi, owner, alloc_seq, updated_at, ` + reservationSum + `
-FROM (SELECT key, lo, min(lo + n, bound) AS hi, owner, alloc_seq, updated_at
-      FROM (SELECT ?1 AS key, max(?2, coalesce(old.hi, ?2)) AS lo, ?3 AS n, ?4 AS bound,
-                   ?5 AS owner, coalesce(old.alloc_seq, 0) + 1 AS alloc_seq, ?6 AS updated_at
-            FROM (SELECT 1)
-            LEFT JOIN (SELECT *, checksum = ` + reservationSum + ` AS intact
-                       FROM nextid_reservations WHERE key = ?1) AS old
-            WHERE coalesce(old.intact, true))
-      WHERE lo < bound)
-WHERE true
-ON CONFLICT (key) DO UPDATE SET lo = excluded.lo, hi = excluded.hi, owner = excluded.owner,
-    alloc_seq = excluded.alloc_seq, updated_at = excluded.updated_at, checksum = excluded.checksum
-RETURNING lo, hi`,
+// DefaultFile is the name of the database file.
+const DefaultFile = "nextid.db"
 
-	standing: `
-SELECT hi, checksum = ` + reservationSum + ` FROM nextid_reservations WHERE key = ?1`,
+// Config configures the embedded store. The zero value uses DefaultFile in the
+// working directory.
+type Config struct {
+	// Dir is the data directory; "" means the working directory. A missing one is
+	// created with mode 0700.
+	Dir string
 
-	release: `
-UPDATE nextid_reservations
-SET lo = back.lo, hi = back.hi, updated_at = back.updated_at, checksum = back.checksum
-FROM (SELECT key, lo, hi, updated_at, ` + reservationSum + ` AS checksum
-      FROM (SELECT key, min(lo, ?3) AS lo, ?3 AS hi, owner, alloc_seq, ?4 AS updated_at
-            FROM nextid_reservations
-            WHERE key = ?1 AND hi = ?2 AND ?3 <= ?2 AND checksum = ` + reservationSum + `)) AS back
-WHERE nextid_reservations.key = back.key`,
+	// File is the name of the database file in Dir. "" means DefaultFile; then a new
+	// store is made only in an empty directory.
+	File string
 
-	mark: `
-SELECT key, hi, owner, updated_at, checksum = ` + reservationSum + ` FROM nextid_reservations WHERE key = ?1`,
+	// Owner is written into the file, and with reservations that name no owner.
+	Owner string
 
-	reserved: `
-SELECT key, hi, owner, updated_at, checksum = ` + reservationSum + `
-FROM nextid_reservations WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key`,
+	// Adopt accepts a store that was copied, moved or restored from a backup, and
+	// binds it to its new place. A restored backup issues the ids again that were
+	// issued after it was made, unless the generators are raised first.
+	Adopt bool
 
-	define: `
-INSERT INTO nextid_generators (name, kind, options, version, created_at, dropped, checksum)
-SELECT name, kind, options, version, created_at, dropped, ` + generatorSum + `
-FROM (SELECT ?1 AS name, ?2 AS kind, ?3 AS options, coalesce(old.version, 0) + 1 AS version,
-             ?4 AS created_at, 0 AS dropped
-      FROM (SELECT 1)
-      LEFT JOIN (SELECT version, dropped AND checksum = ` + generatorSum + ` AS free
-                 FROM nextid_generators WHERE name = ?1) AS old
-      WHERE coalesce(old.free, true))
-WHERE true
-ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, options = excluded.options, version = excluded.version,
-    created_at = excluded.created_at, dropped = excluded.dropped, checksum = excluded.checksum
-RETURNING version, created_at`,
+	// ClockJump is how far the wall clock may be ahead of the time when the store was
+	// last in use. A clock that is years ahead by mistake would waste the ids of those
+	// years. 0 means no limit.
+	ClockJump time.Duration
 
-	redefine: `
-UPDATE nextid_generators
-SET options = new.options, version = new.version, checksum = new.checksum
-FROM (SELECT name, options, version, ` + generatorSum + ` AS checksum
-      FROM (SELECT name, kind, ?3 AS options, version + 1 AS version, created_at, dropped
-            FROM nextid_generators
-            WHERE name = ?1 AND version = ?2 AND NOT dropped AND checksum = ` + generatorSum + `)) AS new
-WHERE nextid_generators.name = new.name
-RETURNING nextid_generators.kind, nextid_generators.version, nextid_generators.created_at`,
+	// AcceptClock accepts the clock however far it is ahead. It is meant for one
+	// start.
+	AcceptClock bool
 
-	undefine: `
-UPDATE nextid_generators
-SET dropped = 1, checksum = new.checksum
-FROM (SELECT name, ` + generatorSum + ` AS checksum
-      FROM (SELECT name, kind, options, version, created_at, 1 AS dropped
-            FROM nextid_generators
-            WHERE name = ?1 AND NOT dropped AND checksum = ` + generatorSum + `)) AS new
-WHERE nextid_generators.name = new.name
-RETURNING nextid_generators.version`,
-
-	defined: `
-SELECT name, kind, options, version, created_at, dropped, checksum = ` + generatorSum + `
-FROM nextid_generators WHERE name = ?1`,
-
-	list: `
-SELECT name, kind, options, version, created_at, dropped, checksum = ` + generatorSum + `
-FROM nextid_generators WHERE NOT dropped ORDER BY name`,
-
-	count: `SELECT count(*) FROM nextid_generators`,
+	// Clock sets the times that operators see; nil means the system's clock.
+	Clock generator.Clock
 }
 
-// Statements for the row of nextid_meta, which only the embedded store has.
-const (
-	metaInsert = `
-INSERT INTO nextid_meta (id, store_id, created_at, opened_at, owner, machine, inode, reservations, hardware, volume,
-                         birth, seen_at, checksum)
-SELECT 1, *, ` + metaSum + `
-FROM (SELECT ?1 AS store_id, ?2 AS created_at, ?2 AS opened_at, ?3 AS owner, '' AS machine, 0 AS inode,
-             0 AS reservations, '' AS hardware, '' AS volume, '' AS birth, 0 AS seen_at)`
+// embedded is the store on one SQLite file. One goroutine (serve) owns the session;
+// all calls reach it as operations.
+type embedded struct {
+	cfg Config
+	dir *directory
 
-	metaSelect = `
-SELECT store_id, machine, hardware, volume, inode, birth, reservations, seen_at, checksum = ` + metaSum + `
-FROM nextid_meta WHERE id = 1`
+	queue   chan *operation
+	closing chan struct{}
+	closed  func() error                        // stops serve and waits for its end
+	trouble atomic.Pointer[generator.StoreDown] // first error since the last transaction that succeeded, or nil
 
-	// metaOpened takes now, owner, machine, hardware, volume, inode, birth and seen.
-	metaOpened = `
-UPDATE nextid_meta
-SET opened_at = new.opened_at, owner = new.owner, machine = new.machine, inode = new.inode, hardware = new.hardware,
-    volume = new.volume, birth = new.birth, seen_at = new.seen_at, checksum = new.checksum
-FROM (SELECT *, ` + metaSum + ` AS checksum
-      FROM (SELECT store_id, created_at, ?1 AS opened_at, ?2 AS owner, ?3 AS machine, ?4 AS hardware, ?5 AS volume,
-                   ?6 AS inode, ?7 AS birth, ?8 AS seen_at, reservations
-            FROM nextid_meta WHERE id = 1 AND checksum = ` + metaSum + `)) AS new
-WHERE id = 1
-RETURNING reservations`
+	// Owned by serve, but for known.storeID, which does not change.
+	session *session    // nil after an error, until the file has been opened and checked again
+	known   fingerprint // what was committed as far as this process knows
+	seen    seen
+}
 
-	// metaCount adds ?1 reservations and stores the time ?2.
-	metaCount = `
-UPDATE nextid_meta
-SET reservations = new.reservations, seen_at = new.seen_at, checksum = new.checksum
-FROM (SELECT reservations, seen_at, ` + metaSum + ` AS checksum
-      FROM (SELECT store_id, created_at, opened_at, owner, machine, inode, reservations + ?1 AS reservations,
-                   hardware, volume, birth, ?2 AS seen_at
-            FROM nextid_meta WHERE id = 1 AND checksum = ` + metaSum + `)) AS new
-WHERE id = 1
-RETURNING nextid_meta.reservations`
-)
+// Open opens the embedded store of a directory, or makes a new one there. Its
+// errors are *generator.Error. ErrNotNow: the store cannot be used now.
+// ErrRegressed: its content or its place cannot be trusted.
+func Open(ctx context.Context, cfg Config) (generator.Store, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = generator.SystemClock{}
+	}
+	dir, err := openDirectory(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &embedded{cfg: cfg, dir: dir, queue: make(chan *operation), closing: make(chan struct{})}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.serve() }()
+	s.closed = sync.OnceValue(func() error {
+		close(s.closing)
+		return <-served
+	})
+	return s, nil
+}
 
-// Statements that look for damage in an opened file. damagedRows returns a row
-// whose checksum is wrong. countRows compares the sum of alloc_seq with the count
-// in nextid_meta. That finds missing rows, and pages of the file that were replaced
-// by older ones.
-const (
-	damagedRows = `
-SELECT 'reservation', key FROM nextid_reservations WHERE checksum <> ` + reservationSum + `
-UNION ALL SELECT 'generator', name FROM nextid_generators WHERE checksum <> ` + generatorSum + `
-UNION ALL SELECT 'meta', store_id FROM nextid_meta WHERE checksum <> ` + metaSum + `
-LIMIT 1`
+// start opens or creates the database, checks it and binds it to its place.
+func (s *embedded) start(ctx context.Context) error {
+	saw, used, err := s.dir.readFingerprint()
+	if err != nil {
+		return err
+	}
+	if err := s.find(ctx, used); err != nil {
+		return err
+	}
+	if err := s.dir.adoptFile(); err != nil {
+		return err
+	}
+	m, here, err := s.attach(ctx, saw, s.cfg.Adopt)
+	if err != nil {
+		return err
+	}
+	if err := s.dir.adoptFile(); err != nil { // again: with overlayfs, opening may have replaced the file by a copy
+		return err
+	}
+	if err := s.checkClock(m.seenAt); err != nil {
+		return err
+	}
+	m.openedAt, m.owner, m.binding, m.seenAt = s.now(), s.cfg.Owner, here, s.seen.now(s.cfg)
+	// Storing the place also proves that the disk accepts writes.
+	if err := s.session.atomically(func() error { return s.session.putMeta(m) }); err != nil {
+		return storeError(s.dir.in(s.dir.file), err)
+	}
+	s.known = fingerprint{storeID: m.storeID, reservations: m.reservations}
+	return s.dir.newFingerprint(s.known)
+}
 
-	countRows = `
-SELECT (SELECT count(*) FROM nextid_meta),
-       (SELECT coalesce(sum(reservations), 0) FROM nextid_meta),
-       (SELECT coalesce(sum(alloc_seq), 0) FROM nextid_reservations)`
-)
+// find creates the database file if the directory never had one.
+func (s *embedded) find(ctx context.Context, used bool) error {
+	_, err := s.dir.root.Lstat(s.dir.file)
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return storeError(s.dir.in(s.dir.file), err)
+	case used:
+		return inconsistent("Put the file back where it was. A new store would give out the same ids again; if that is "+
+			"what you want, remove "+s.dir.file+fingerprintSuffix+"* too.",
+			"%s is missing, but this directory had a store before", s.dir.in(s.dir.file))
+	}
+	if err := s.dir.checkEmpty(); err != nil {
+		return err
+	}
+	return s.dir.create(ctx, s.cfg)
+}
+
+// attach opens the session. It refuses a file that does not belong in this place,
+// and one that lacks reservations which the fingerprint has.
+func (s *embedded) attach(ctx context.Context, saw fingerprint, adopt bool) (m meta, here binding, err error) {
+	s.session, m, err = openSession(ctx, s.dir)
+	if err == nil {
+		here, err = s.dir.here()
+	}
+	if err == nil && !adopt {
+		err = s.dir.checkPlace(m, here, saw)
+	}
+	if err != nil && s.session != nil {
+		s.drop()
+	}
+	return m, here, storeError(s.dir.in(s.dir.file), err)
+}
+
+// drop closes the session, and thereby rolls back an open transaction. The next
+// batch opens the file and checks it again.
+func (s *embedded) drop() {
+	_ = s.session.db.Close()
+	s.session = nil
+}
+
+// release closes the session and unlocks the directory.
+func (s *embedded) release() error {
+	var err error
+	if s.session != nil {
+		err = storeError(s.dir.in(s.dir.file), s.session.db.Close())
+	}
+	if s.known.storeID != "" {
+		_ = s.dir.writeFingerprint(s.known) // for the next start; one that lags behind is not wrong
+	}
+	s.dir.Close()
+	return err
+}
+
+// now returns the wall clock in Unix milliseconds.
+func (s *embedded) now() int64 { return millis(s.cfg.Clock) }
+
+func millis(c generator.Clock) int64 { return c.Wall() / 1e6 }
+
+// Exclusive implements generator.Store: no other process uses the directory.
+func (s *embedded) Exclusive() bool { return true }
+
+// Seed implements generator.Seeder. It derives from the random id of the store.
+func (s *embedded) Seed() uint64 {
+	sum := sha256.Sum256([]byte(s.known.storeID))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// Probe implements generator.Prober. It returns an error, such as a full disk,
+// until a transaction succeeds.
+func (s *embedded) Probe() error {
+	if t := s.trouble.Load(); t != nil {
+		return t
+	}
+	return nil
+}
+
+// Close implements generator.Store. It waits for the running transaction.
+func (s *embedded) Close() error { return s.closed() }
+
+// Reserve implements generator.Reserver.
+func (s *embedded) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+	if r.N < 1 || r.Key == "" {
+		return 0, 0, &generator.Error{
+			Kind:    generator.ErrCount,
+			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
+		}
+	}
+	granted, err := ask(ctx, s, func(q *session) (line, error) {
+		l, err := q.line(r.Key)
+		if err != nil {
+			return line{}, err
+		}
+		l.lo = r.AtLeast
+		if l.seq > 0 {
+			l.lo = max(l.Hi, r.AtLeast)
+		}
+		if l.lo >= r.Limit {
+			return line{}, &generator.Error{
+				Kind:    generator.ErrExhausted,
+				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+			}
+		}
+		l.Hi = r.Limit
+		if left := uint64(r.Limit) - uint64(l.lo); uint64(r.N) < left {
+			l.Hi = l.lo + r.N
+		}
+		l.Key, l.Owner, l.Updated = r.Key, cmp.Or(r.Owner, s.cfg.Owner), time.UnixMilli(s.now())
+		l.seq++
+		q.granted++
+		return l, q.putLine(l)
+	})
+	return granted.lo, granted.Hi, err
+}
+
+// Release implements generator.Reserver.
+func (s *embedded) Release(ctx context.Context, key string, hi, to int64) error {
+	return do(ctx, s, func(q *session) error {
+		l, err := q.line(key)
+		if err != nil || l.seq == 0 || l.Hi != hi || to > hi {
+			return err
+		}
+		l.lo, l.Hi, l.Updated = min(l.lo, to), to, time.UnixMilli(s.now())
+		return q.putLine(l)
+	})
+}
+
+// Mark implements generator.Reserver.
+func (s *embedded) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	l, err := ask(ctx, s, func(q *session) (line, error) { return q.line(key) })
+	return l.Mark, l.seq > 0, err
+}
+
+// Reserved implements generator.Reserver.
+func (s *embedded) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
+	return ask(ctx, s, func(q *session) ([]generator.Mark, error) {
+		return collect(q, func(row scanner) (generator.Mark, error) {
+			l, err := scanLine(row)
+			return l.Mark, err
+		}, linesByPrefix, prefix, prefixEnd(prefix))
+	})
+}
+
+// Define implements generator.Definitions.
+func (s *embedded) Define(ctx context.Context, d generator.Definition) (stored generator.Definition, created bool, err error) {
+	type answer struct {
+		stored  generator.Definition
+		created bool
+	}
+	a, err := ask(ctx, s, func(q *session) (answer, error) {
+		old, err := q.definition(d.Name)
+		if err != nil || old.Version > 0 && !old.dropped {
+			return answer{old.Definition, false}, err
+		}
+		d.Version, d.Created = old.Version+1, time.UnixMilli(s.now())
+		return answer{d, true}, q.putDefinition(definition{Definition: d})
+	})
+	return a.stored, a.created, err
+}
+
+// Redefine implements generator.Definitions.
+func (s *embedded) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
+	return ask(ctx, s, func(q *session) (generator.Definition, error) {
+		old, err := q.defined(d.Name)
+		if err == nil && old.Version != d.Version {
+			err = generator.ChangedError(d.Name)
+		}
+		if err != nil {
+			return generator.Definition{}, err
+		}
+		old.Options = d.Options
+		old.Version++
+		return old.Definition, q.putDefinition(old)
+	})
+}
+
+// Defined implements generator.Definitions.
+func (s *embedded) Defined(ctx context.Context, name string) (generator.Definition, error) {
+	d, err := ask(ctx, s, func(q *session) (definition, error) { return q.defined(name) })
+	return d.Definition, err
+}
+
+// ListDefined implements generator.Definitions.
+func (s *embedded) ListDefined(ctx context.Context) ([]generator.Definition, error) {
+	return ask(ctx, s, func(q *session) ([]generator.Definition, error) {
+		return collect(q, func(row scanner) (generator.Definition, error) {
+			d, err := scanDefinition(row)
+			return d.Definition, err
+		}, definitions)
+	})
+}
+
+// Count implements generator.Definitions.
+func (s *embedded) Count(ctx context.Context) (int, error) {
+	return ask(ctx, s, func(q *session) (n int, err error) {
+		err = q.row(countDefinitions).Scan(&n)
+		return n, err
+	})
+}
+
+// Undefine implements generator.Definitions.
+func (s *embedded) Undefine(ctx context.Context, name string) error {
+	return do(ctx, s, func(q *session) error {
+		d, err := q.defined(name)
+		if err != nil {
+			return err
+		}
+		d.dropped = true
+		return q.putDefinition(d)
+	})
+}

@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestClassifyFileSystems(t *testing.T) {
 	for _, c := range []struct {
@@ -45,7 +42,7 @@ broken line
 	for dev, want := range map[uint64]string{
 		0<<8 | 51: "fuse.sshfs", 0<<8 | 60: "virtiofs", 254 << 8: "ext4", 0<<8 | 99: "",
 	} {
-		if got := mountType(strings.NewReader(text), dev); got != want {
+		if got := mountType(text, dev); got != want {
 			t.Errorf("mountType(%#x) = %q, want %q", dev, got, want)
 		}
 	}

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"nextid/generator"
+)
+
+// Columns of the tables (migrations/store/sqlite) but the checksum, which is over
+// all of them. Its first argument distinguishes the tables. A row with a wrong
+// checksum is never changed: reading it, which comes first, returns an error.
+const (
+	lineColumns       = `key, lo, hi, owner, alloc_seq, updated_at`
+	definitionColumns = `name, kind, options, version, created_at, dropped`
+	metaColumns       = `store_id, created_at, opened_at, owner, machine, inode, reservations, hardware, volume, birth, seen_at`
+
+	lineSum       = checksumFunction + `('reservation', ` + lineColumns + `)`
+	definitionSum = checksumFunction + `('generator', ` + definitionColumns + `)`
+	metaSum       = checksumFunction + `('meta', ` + metaColumns + `)`
+)
+
+// Statements of a session, all of them prepared.
+const (
+	begin  = `BEGIN IMMEDIATE`
+	commit = `COMMIT`
+
+	selectLine    = `SELECT ` + lineColumns + `, checksum = ` + lineSum + ` FROM nextid_reservations WHERE `
+	lineByKey     = selectLine + `key = ?1`
+	linesByPrefix = selectLine + `key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key`
+	replaceLine   = `REPLACE INTO nextid_reservations (` + lineColumns + `, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ` + checksumFunction + `('reservation', ?1, ?2, ?3, ?4, ?5, ?6))`
+
+	selectDefinition  = `SELECT ` + definitionColumns + `, checksum = ` + definitionSum + ` FROM nextid_generators WHERE `
+	definitionByName  = selectDefinition + `name = ?1`
+	definitions       = selectDefinition + `NOT dropped ORDER BY name`
+	countDefinitions  = `SELECT count(*) FROM nextid_generators`
+	replaceDefinition = `REPLACE INTO nextid_generators (` + definitionColumns + `, checksum)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ` + checksumFunction + `('generator', ?1, ?2, ?3, ?4, ?5, ?6))`
+
+	selectMeta  = `SELECT ` + metaColumns + `, checksum = ` + metaSum + ` FROM nextid_meta WHERE id = 1`
+	replaceMeta = `REPLACE INTO nextid_meta (id, ` + metaColumns + `, checksum)
+VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ` +
+		checksumFunction + `('meta', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))`
+)
+
+var prepared = []string{
+	begin, commit, lineByKey, linesByPrefix, replaceLine, definitionByName, definitions, countDefinitions, replaceDefinition,
+	selectMeta, replaceMeta,
+}
+
+// Queries that look for damage in an opened file. damagedRows returns a row whose
+// checksum is wrong. The sum of all alloc_seq is the number of reservations in
+// nextid_meta. If they differ, rows are missing, or pages of the file were replaced
+// by older ones.
+const (
+	damagedRows = `
+SELECT 'reservation', key FROM nextid_reservations WHERE checksum <> ` + lineSum + `
+UNION ALL SELECT 'generator', name FROM nextid_generators WHERE checksum <> ` + definitionSum + `
+UNION ALL SELECT 'meta', store_id FROM nextid_meta WHERE checksum <> ` + metaSum + `
+LIMIT 1`
+	countReservations = `SELECT coalesce(sum(alloc_seq), 0) FROM nextid_reservations`
+)
+
+// scanner is implemented by *sql.Row and *sql.Rows.
+type scanner interface{ Scan(dest ...any) error }
+
+// line is a row of nextid_reservations.
+type line struct {
+	generator.Mark
+	lo  int64
+	seq int64 // number of reservations of the key; 0: there is no row
+}
+
+func scanLine(row scanner) (l line, err error) {
+	var updated int64
+	var intact bool
+	if err = row.Scan(&l.Key, &l.lo, &l.Hi, &l.Owner, &l.seq, &updated, &intact); err == nil && !intact {
+		err = damagedRow("reservation", l.Key)
+	}
+	l.Updated = time.UnixMilli(updated)
+	return l, err
+}
+
+// line reads the row of a key.
+func (q *session) line(key string) (line, error) {
+	l, err := scanLine(q.row(lineByKey, key))
+	if errors.Is(err, sql.ErrNoRows) {
+		return line{}, nil
+	}
+	return l, err
+}
+
+func (q *session) putLine(l line) error {
+	return q.exec(replaceLine, l.Key, l.lo, l.Hi, l.Owner, l.seq, l.Updated.UnixMilli())
+}
+
+// definition is a row of nextid_generators. The row of a dropped name keeps its
+// version.
+type definition struct {
+	generator.Definition
+	dropped bool
+}
+
+func scanDefinition(row scanner) (d definition, err error) {
+	var options string
+	var created int64
+	var intact bool
+	if err = row.Scan(&d.Name, &d.Kind, &options, &d.Version, &created, &d.dropped, &intact); err == nil && !intact {
+		err = damagedRow("generator", d.Name)
+	}
+	d.Options, d.Created = json.RawMessage(options), time.UnixMilli(created)
+	return d, err
+}
+
+// definition reads the row of a name. Its version is 0 if there is none.
+func (q *session) definition(name string) (definition, error) {
+	d, err := scanDefinition(q.row(definitionByName, name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return definition{}, nil
+	}
+	return d, err
+}
+
+// defined reads the row of a name that is not dropped.
+func (q *session) defined(name string) (definition, error) {
+	d, err := q.definition(name)
+	if err == nil && (d.Version == 0 || d.dropped) {
+		err = &generator.Error{Kind: generator.ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name)}
+	}
+	return d, err
+}
+
+func (q *session) putDefinition(d definition) error {
+	return q.exec(replaceDefinition, d.Name, d.Kind, string(d.Options), d.Version, d.Created.UnixMilli(), d.dropped)
+}
+
+// meta is the row of nextid_meta.
+type meta struct {
+	storeID             string
+	createdAt, openedAt int64 // Unix ms
+	owner               string
+	reservations        int64 // of all keys, since the store was created
+	seenAt              int64 // Unix ms, see seen
+	binding
+}
+
+// meta reads the row of nextid_meta.
+func (q *session) meta() (m meta, err error) {
+	var inode int64
+	var intact bool
+	err = q.row(selectMeta).Scan(&m.storeID, &m.createdAt, &m.openedAt, &m.owner, &m.machine, &inode, &m.reservations,
+		&m.hardware, &m.volume, &m.birth, &m.seenAt, &intact)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !intact {
+		err = damagedRow("meta", "1")
+	}
+	m.inode = uint64(inode)
+	return m, err
+}
+
+func (q *session) putMeta(m meta) error {
+	return q.exec(replaceMeta, m.storeID, m.createdAt, m.openedAt, m.owner, m.machine, int64(m.inode), m.reservations,
+		m.hardware, m.volume, m.birth, m.seenAt)
+}
+
+// prefixEnd returns the least text above every text that begins with prefix. It
+// returns "" if none can be made by raising an ASCII character.
+func prefixEnd(prefix string) string {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if c := prefix[i]; c < 0x7f {
+			return prefix[:i] + string(rune(c+1))
+		}
+	}
+	return ""
+}
+
+// checksumFunction is the SQL function that computes all checksum columns.
+const checksumFunction = "nextid_crc32c"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// rowChecksum returns the CRC-32C of integers and texts in their order. Type and
+// length precede each value, so that two different rows never have the same input.
+func rowChecksum(values []driver.Value) (int64, error) {
+	var input []byte
+	for i, v := range values {
+		switch v := v.(type) {
+		case int64:
+			input = binary.BigEndian.AppendUint64(append(input, 'i'), uint64(v))
+		case string:
+			input = binary.BigEndian.AppendUint64(append(input, 't'), uint64(len(v)))
+			input = append(input, v...)
+		default:
+			return 0, fmt.Errorf("%s: argument %d is a %T", checksumFunction, i+1, v)
+		}
+	}
+	return int64(crc32.Checksum(input, castagnoli)), nil
+}
+
+// sqliteDriver is a driver of this package alone. So its SQL function cannot clash
+// with other users of SQLite in the process.
+var sqliteDriver = sync.OnceValue(func() *sqlite.Driver {
+	d := new(sqlite.Driver)
+	d.MustRegisterDeterministicScalarFunction(checksumFunction, -1,
+		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return rowChecksum(args) })
+	return d
+})
