@@ -1,3 +1,20 @@
+// Package mysql is the shared store on MySQL and MariaDB, and on databases that
+// speak their protocol and SQL: TiDB and Vitess. Engine implements shared.Engine;
+// Driver describes it to the server.
+//
+// A round of reservations is one text of several statements: START TRANSACTION to
+// COMMIT, and a last SELECT. So it takes one round trip and one commit. The result
+// of that SELECT proves that the commit was done. A row keeps the random token of
+// its last reservation; the token shows which asks were granted.
+//
+// The epoch is MySQL's server_uuid, and on MariaDB server_id and gtid_domain_id.
+// TiDB and Vitess do not identify a server; there the epoch is constant.
+//
+// These settings are refused, unless Config.Unsafe names them:
+// innodb_flush_log_at_trx_commit other than 1, innodb_doublewrite = OFF,
+// sync_binlog other than 1 if the binary log is on, and tables in another engine
+// than InnoDB. Each new connection checks all of them, each reservation all but the
+// engine.
 package mysql
 
 import (
@@ -5,38 +22,56 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math"
-	mathrand "math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
 
 	"nextid/dsn"
 	"nextid/generator"
 	"nextid/generator/store/shared"
+	"nextid/migrations"
 )
+
+// Driver describes this store to the server: its URL schemes, Open and its schema.
+func Driver() shared.Driver {
+	return shared.Driver{
+		Schemes: []string{"mysql", "mariadb"}, Example: "mysql://USER@HOST:3306/DATABASE", Failover: shared.Stop,
+		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+			return Open(Config{URL: url, Unsafe: unsafe})
+		},
+		Schema: func(url string) (shared.Schema, error) {
+			c, err := dsn.MySQL(url)
+			if err != nil {
+				return nil, err
+			}
+			c.ParseTime = true // goose's table has times
+			connector, err := mysql.NewConnector(c)
+			if err != nil {
+				return nil, err
+			}
+			return migrations.Open("store/mysql", goose.DialectMySQL, sql.OpenDB(connector))
+		},
+	}
+}
 
 // Config names the database.
 type Config struct {
 	URL    string   // mysql://USER:PASSWORD@HOST:PORT/DATABASE?…
 	Unsafe []string // accepted although they are unsafe: innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, engine
-	Conns  int      // greatest number of connections; 0: 6
 }
-
-const defaultConns = 6
 
 // Engine implements shared.Engine.
 type Engine struct {
-	db      *sql.DB
+	*shared.SQL
 	cfg     Config
-	what    string // for messages, without a password
-	flavour atomic.Pointer[flavour]
+	what    string                  // for messages, without a password
+	flavour atomic.Pointer[flavour] // stored by check
 }
 
 var (
@@ -67,14 +102,13 @@ func Open(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.db = sql.OpenDB(connector{base, e})
-	conns := defaultConns
-	if cfg.Conns > 0 {
-		conns = cfg.Conns
-	}
-	e.db.SetMaxOpenConns(conns)
-	e.db.SetMaxIdleConns(conns)
-	e.db.SetConnMaxIdleTime(time.Minute)
+	e.SQL = shared.OpenSQL(connector{base, e}, shared.SQLDialect{
+		Time:      "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
+		IgnoreOld: " ON DUPLICATE KEY UPDATE name = name",
+		Put:       e.put,
+		Retryable: func(err error) bool { n := number(err); return n == errDeadlock || n == errLockTimeout },
+		Failure:   e.failure,
+	})
 	return e, nil
 }
 
@@ -112,55 +146,30 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// on runs f on a connection. It repeats f after a deadlock or a lock timeout, since
-// nothing was committed then. After any error of the database the connection is
-// closed: it may be in a transaction, or its server may be a standby now.
-func (e *Engine) on(ctx context.Context, f func(c *sql.Conn, db *flavour) error) error {
-	const tries = 5
-	for try := 1; ; try++ {
-		err := e.once(ctx, f)
-		if n := number(err); n != errDeadlock && n != errLockTimeout || try == tries {
-			return e.failure(ctx, err)
-		}
-		select {
-		case <-time.After(mathrand.N(time.Duration(try) * 10 * time.Millisecond)):
-		case <-ctx.Done():
-			return e.failure(ctx, err)
-		}
-	}
-}
-
-// once runs f on a connection. It closes the connection if f returns an error of
-// the database.
-func (e *Engine) once(ctx context.Context, f func(c *sql.Conn, db *flavour) error) error {
-	c, err := e.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	err = f(c, e.flavour.Load()) // stored by check
-	var known *generator.Error
-	if err != nil && !errors.As(err, &known) {
-		_ = c.Raw(func(any) error { return driver.ErrBadConn })
-	}
-	return err
-}
-
 // Epoch implements shared.Engine.
 func (e *Engine) Epoch(ctx context.Context) (found string, err error) {
-	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
-		return c.QueryRowContext(ctx, "SELECT "+db.epoch).Scan(&found)
+	err = e.On(ctx, func(c *sql.Conn) error {
+		return c.QueryRowContext(ctx, "SELECT "+e.flavour.Load().epoch).Scan(&found)
 	})
 	return found, err
 }
 
-// Time implements generator.Timekeeper.
-func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
-	var micros int64
-	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
-		return c.QueryRowContext(ctx, "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)").Scan(&micros)
-	})
-	return time.UnixMicro(micros), time.UnixMicro(micros), err
+// put runs a statement on the catalogue. It checks after it that the database is
+// still durable.
+func (e *Engine) put(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error) {
+	result, err := c.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return false, err
+	}
+	var epoch sql.NullString
+	if err := c.QueryRowContext(ctx, e.flavour.Load().afterCommit).Scan(&epoch); err != nil {
+		return false, err
+	}
+	if !epoch.Valid {
+		return false, e.unsafe(ctx, c)
+	}
+	changed, err := result.RowsAffected()
+	return changed == 1, err
 }
 
 // advance appends the statement for one ask. MySQL makes assignments from left to
@@ -193,19 +202,16 @@ func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, epo
 
 // Advance implements shared.Engine.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	order := make([]*shared.Ask, len(asks))
-	for i := range asks {
-		order[i] = &asks[i]
-	}
 	// All servers lock keys in the same order, so that two rounds cannot deadlock.
-	slices.SortFunc(order, func(a, b *shared.Ask) int { return strings.Compare(a.Key, b.Key) })
-	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
+	order := slices.SortedFunc(slices.Values(asks), func(a, b shared.Ask) int { return strings.Compare(a.Key, b.Key) })
+	err = e.On(ctx, func(c *sql.Conn) error {
+		db := e.flavour.Load()
 		tokens := make(map[string][]byte, len(asks))
 		var text strings.Builder
 		var args, keys []any
 		text.WriteString("START TRANSACTION;\n")
-		for _, a := range order {
-			token := make([]byte, 16)
+		for i := range order {
+			a, token := &order[i], make([]byte, 16)
 			rand.Read(token)
 			tokens[a.Key] = token
 			args = advance(&text, args, a, token, db.epoch)
@@ -223,11 +229,11 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answers, nil
+	return answers, err
 }
+
+// errUnsafe is returned by read if the epoch is NULL; see flavour.
+var errUnsafe = errors.New("settings are not safe")
 
 // read decodes the results of Advance's statements and closes them.
 func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared.Answer, error) {
@@ -265,126 +271,3 @@ func read(rows *sql.Rows, asks []shared.Ask, tokens map[string][]byte) ([]shared
 	}
 	return answers, rows.Err()
 }
-
-// Lower implements shared.Engine.
-func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
-	return e.on(ctx, func(c *sql.Conn, _ *flavour) error {
-		_, err := c.ExecContext(ctx, "UPDATE nextid_reservations SET lo = LEAST(lo, ?), hi = ?, updated_at = ? WHERE `key` = ? AND hi = ? AND seq = ? AND stamp = ?",
-			r.To, r.To, r.Now, r.Key, r.Hi, r.Seq, r.Epoch)
-		return err
-	})
-}
-
-// Row implements shared.Engine.
-func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
-	all, err := e.rows(ctx, "`key` = ?", key)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return &all[0], nil
-}
-
-// Rows implements shared.Engine.
-func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
-	return e.rows(ctx, "`key` >= ? AND `key` < ?", prefix, shared.PrefixEnd(prefix))
-}
-
-// rows reads the rows that where selects.
-func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {
-	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
-		all = nil
-		rows, err := c.QueryContext(ctx, "SELECT `key`, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE "+where, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var r shared.Row
-			if err := rows.Scan(&r.Key, &r.Lo, &r.Hi, &r.Seq, &r.Epoch, &r.Owner, &r.Updated); err != nil {
-				return err
-			}
-			all = append(all, r)
-		}
-		return rows.Err()
-	})
-	return all, err
-}
-
-const entryColumns = `name, kind, options, version, created_at, dropped`
-
-// entries reads the catalogue, or the rows of it that where selects.
-func (e *Engine) entries(ctx context.Context, where string, args ...any) (all []shared.Entry, err error) {
-	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
-		all = nil
-		rows, err := c.QueryContext(ctx, "SELECT "+entryColumns+" FROM nextid_generators"+where, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var n shared.Entry
-			var created int64
-			if err := rows.Scan(&n.Name, &n.Kind, (*[]byte)(&n.Options), &n.Version, &created, &n.Dropped); err != nil {
-				return err
-			}
-			n.Created = time.UnixMilli(created)
-			all = append(all, n)
-		}
-		return rows.Err()
-	})
-	return all, err
-}
-
-// Name implements shared.Engine.
-func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
-	all, err := e.entries(ctx, " WHERE name = ?", name)
-	if err == nil && len(all) == 0 {
-		err = shared.Unknown(name)
-	}
-	if err != nil {
-		return shared.Entry{}, err
-	}
-	return all[0], nil
-}
-
-// Names implements shared.Engine.
-func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) { return e.entries(ctx, "") }
-
-// Count implements shared.Engine.
-func (e *Engine) Count(ctx context.Context) (n int, err error) {
-	err = e.on(ctx, func(c *sql.Conn, _ *flavour) error {
-		return c.QueryRowContext(ctx, "SELECT count(*) FROM nextid_generators").Scan(&n)
-	})
-	return n, err
-}
-
-// PutName implements shared.Engine.
-func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
-	text := "INSERT INTO nextid_generators (" + entryColumns + ") VALUES (?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = name"
-	args := []any{n.Name, n.Kind, string(n.Options), n.Version, n.Created.UnixMilli(), n.Dropped}
-	if was != nil {
-		text = "UPDATE nextid_generators SET kind = ?, options = ?, version = ?, created_at = ?, dropped = ?" +
-			" WHERE name = ? AND version = ? AND dropped = ?"
-		args = append(args[1:], n.Name, was.Version, was.Dropped)
-	}
-	err = e.on(ctx, func(c *sql.Conn, db *flavour) error {
-		result, err := c.ExecContext(ctx, text, args...)
-		if err != nil {
-			return err
-		}
-		var epoch sql.NullString
-		if err := c.QueryRowContext(ctx, db.afterCommit).Scan(&epoch); err != nil {
-			return err
-		}
-		if !epoch.Valid {
-			return e.unsafe(ctx, c)
-		}
-		changed, err := result.RowsAffected()
-		written = changed == 1
-		return err
-	})
-	return written, err
-}
-
-// Close implements shared.Engine.
-func (e *Engine) Close() error { return e.db.Close() }

@@ -20,8 +20,8 @@ import (
 	"nextid/migrations"
 )
 
-var engine dbtest.Opener = func(ctx context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return postgres.Open(ctx, postgres.Config{URL: url, Unsafe: unsafe})
+var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+	return postgres.Open(postgres.Config{URL: url, Unsafe: unsafe})
 }
 
 // place creates a schema with the tables, and a role with exactly the privileges

@@ -1,40 +1,74 @@
+// Package postgres is the shared store on PostgreSQL, and on databases that speak
+// its protocol and SQL: CockroachDB and YugabyteDB. Engine implements
+// shared.Engine; Driver describes it to the server.
+//
+// A round of reservations is one pipeline of INSERT … ON CONFLICT DO UPDATE …
+// RETURNING statements with one Sync at its end. So it takes one round trip, one
+// implicit transaction and one flush of the log. Statements are not prepared and
+// sessions are not changed, so a PgBouncer in transaction mode may be in between.
+//
+// The epoch is PostgreSQL's system identifier and timeline. Another cluster, a
+// promoted standby and point-in-time recovery change it; a crash does not. On
+// CockroachDB it is the cluster's id. On YugabyteDB it is constant.
+//
+// These settings are refused, unless Config.Unsafe names them: fsync = off and
+// full_page_writes = off (checked with every reservation), and UNLOGGED or
+// temporary tables (checked by each new connection). synchronous_commit = off is
+// overridden in each transaction.
 package postgres
 
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
 
 	"nextid/generator"
 	"nextid/generator/store/shared"
+	"nextid/migrations"
 )
+
+// Driver describes this store to the server: its URL schemes, Open and its schema.
+func Driver() shared.Driver {
+	return shared.Driver{
+		Schemes: []string{"postgres", "postgresql"}, Example: "postgres://USER@HOST:5432/DATABASE", Failover: shared.Stop,
+		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
+			return Open(Config{URL: url, Unsafe: unsafe})
+		},
+		Schema: func(url string) (shared.Schema, error) {
+			c, err := pgx.ParseConfig(url)
+			if err != nil {
+				return nil, err // pgx hides the password
+			}
+			return migrations.Open("store/postgres", goose.DialectPostgres, stdlib.OpenDB(*c))
+		},
+	}
+}
 
 // Config names the database.
 type Config struct {
 	URL    string   // postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq reads it
 	Unsafe []string // accepted although they are unsafe: synchronous_commit, fsync, full_page_writes, persistence
-	Conns  int      // greatest number of connections; 0: 6
 }
-
-const defaultConns = 6
 
 // Engine implements shared.Engine.
 type Engine struct {
-	pool *pgxpool.Pool
-	what string // for messages, without a password
-	url  string // for the hint to migrate
-	cfg  Config
-
+	*shared.SQL
+	cfg      Config
+	what     string // for messages, without a password
 	dialects map[string]*dialect
+	dialect  atomic.Pointer[dialect] // stored by check
 }
 
 var (
@@ -44,39 +78,44 @@ var (
 
 // Open returns an Engine. The first call connects. Every new connection checks how
 // durable the database is.
-func Open(ctx context.Context, cfg Config) (*Engine, error) {
-	parsed, err := pgxpool.ParseConfig(cfg.URL)
+func Open(cfg Config) (*Engine, error) {
+	c, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
-		return nil, err // pgconn hides the password
+		return nil, err // pgx hides the password
 	}
-	e := &Engine{cfg: cfg, what: describe(parsed.ConnConfig), url: "postgres://…", dialects: newDialects(cfg.Unsafe)}
-	parsed.MaxConns = defaultConns
-	if cfg.Conns > 0 {
-		parsed.MaxConns = int32(cfg.Conns)
-	}
-	parsed.MaxConnIdleTime = 5 * time.Minute
 	// Unnamed statements: PgBouncer may give each transaction another session.
-	parsed.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	if parsed.ConnConfig.ConnectTimeout == 0 {
-		parsed.ConnConfig.ConnectTimeout = 5 * time.Second
+	c.DefaultQueryExecMode = pgx.QueryExecModeExec
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	if len(c.Fallbacks) > 0 && c.ValidateConnect == nil {
+		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	if len(parsed.ConnConfig.Fallbacks) > 0 && parsed.ConnConfig.ValidateConnect == nil {
-		parsed.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	if _, ok := c.RuntimeParams["application_name"]; !ok {
+		c.RuntimeParams["application_name"] = "nextid"
 	}
-	if _, ok := parsed.ConnConfig.RuntimeParams["application_name"]; !ok {
-		parsed.ConnConfig.RuntimeParams["application_name"] = "nextid"
-	}
-	parsed.AfterConnect = e.check
-	if e.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
-		return nil, e.failure(ctx, err)
-	}
+	e := &Engine{cfg: cfg, what: fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database), dialects: newDialects(cfg.Unsafe)}
+	e.SQL = shared.OpenSQL(stdlib.GetConnector(*c, stdlib.OptionAfterConnect(e.connected)), shared.SQLDialect{
+		Time:      "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
+		ByteOrder: ` COLLATE "C"`, // as the index has it, with any collation of the database
+		IgnoreOld: " ON CONFLICT (name) DO NOTHING",
+		Text:      numbered,
+		Put:       e.put,
+		Retryable: retryable,
+		Failure:   e.failure,
+	})
 	return e, nil
 }
 
-// describe names the database without its password.
-func describe(c *pgx.ConnConfig) string {
-	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
+// numbered replaces the parameters ? of a statement by $1, $2, …
+func numbered(statement string) string {
+	parts := strings.Split(statement, "?")
+	for i := range parts[1:] {
+		parts[i] += "$" + strconv.Itoa(i+1)
+	}
+	return strings.Join(parts, "")
 }
+
+// schemaURL stands for the URL in the hint to migrate.
+const schemaURL = "postgres://…"
 
 // Expressions for Engine.Epoch. The first 8 digits of a WAL file's name are the
 // timeline.
@@ -169,29 +208,31 @@ func newDialects(unsafe []string) map[string]*dialect {
 	}
 }
 
-// flavour returns the key of the dialect for a text of version().
-func (e *Engine) flavour(version string) string {
-	for mark := range e.dialects {
-		if mark != "" && strings.Contains(version, mark) {
-			return mark
-		}
+// connected runs on every new connection: settings may have changed, and another
+// server may have taken over the address.
+func (e *Engine) connected(ctx context.Context, c *pgx.Conn) error {
+	err := e.check(ctx, c)
+	if err != nil {
+		_ = c.Close(ctx)
 	}
-	return ""
+	return e.failure(ctx, err)
 }
 
-// flavourKey is the key under which a connection keeps its flavour.
-const flavourKey = "nextid.flavour"
-
-// check runs on every new connection: settings may have changed, and another server
-// may have taken over the address.
+// check stores the dialect of the database. It refuses standbys, unsafe settings
+// and missing privileges.
 func (e *Engine) check(ctx context.Context, c *pgx.Conn) error {
 	var version string
 	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
-		return e.failure(ctx, err)
+		return err
 	}
-	flavour := e.flavour(version)
-	c.PgConn().CustomData()[flavourKey] = flavour
-	if e.dialects[flavour].durable {
+	d := e.dialects[""]
+	for mark, other := range e.dialects {
+		if mark != "" && strings.Contains(version, mark) {
+			d = other
+		}
+	}
+	e.dialect.Store(d)
+	if d.durable {
 		return nil
 	}
 	var standby, rights bool
@@ -205,25 +246,22 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
                  FROM pg_class WHERE oid IN (to_regclass('nextid_reservations'), to_regclass('nextid_generators'))), true)`).
 		Scan(&standby, &readOnly, &fsync, &pages, &persistence, &rights)
 	if err != nil {
-		return e.failure(ctx, err)
+		return err
 	}
 	if standby || readOnly == "on" {
 		return shared.ReadOnly(e.what, nil)
 	}
 	if !rights {
-		return shared.NoRights(e.what, e.url, nil)
+		return shared.NoRights(e.what, schemaURL, nil)
 	}
-	persistence = map[string]string{"p": "logged", "u": "UNLOGGED", "t": "temporary"}[persistence]
-	if err := e.checkServer(fsync, pages); err != nil {
+	if err := e.checkServer(fsync, pages); err != nil || slices.Contains(e.cfg.Unsafe, "persistence") {
 		return err
 	}
-	for _, s := range []struct{ name, value, bad, want string }{
-		{"persistence", persistence, "UNLOGGED", "logged (ALTER TABLE … SET LOGGED)"},
-		{"persistence", persistence, "temporary", "logged (remove the temporary table)"},
-	} {
-		if s.value == s.bad && !slices.Contains(e.cfg.Unsafe, s.name) {
-			return shared.Unsafe(s.name, s.value, s.want)
-		}
+	switch persistence {
+	case "u":
+		return shared.Unsafe("persistence", "UNLOGGED", "logged (ALTER TABLE … SET LOGGED)")
+	case "t":
+		return shared.Unsafe("persistence", "temporary", "logged (remove the temporary table)")
 	}
 	return nil
 }
@@ -243,11 +281,11 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
 		case "42P01", "3F000": // no table, no schema
-			return shared.NoSchema(e.what, e.url, err)
+			return shared.NoSchema(e.what, schemaURL, err)
 		case "42501": // insufficient_privilege
-			return shared.NoRights(e.what, e.url, err)
+			return shared.NoRights(e.what, schemaURL, err)
 		case "25006": // read_only_sql_transaction: a standby, or made read-only
-			e.pool.Reset() // the next connections look for the primary
+			e.Reconnect() // the next connections look for the primary
 			return shared.ReadOnly(e.what, err)
 		}
 	}
@@ -257,70 +295,60 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 // retryable reports whether the database has certainly rolled back:
 // serialization_failure or deadlock_detected.
 func retryable(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
-}
-
-// on runs f on a connection. It repeats f after retryable errors.
-func (e *Engine) on(ctx context.Context, f func(*pgx.Conn, *dialect) error) error {
-	const tries = 5
-	for try := 1; ; try++ {
-		err := e.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-			flavour, _ := c.Conn().PgConn().CustomData()[flavourKey].(string)
-			return f(c.Conn(), e.dialects[flavour])
-		})
-		if !retryable(err) || try == tries {
-			return e.failure(ctx, err)
-		}
-		select {
-		case <-time.After(rand.N(time.Duration(try) * 10 * time.Millisecond)):
-		case <-ctx.Done():
-			return e.failure(ctx, err)
-		}
-	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
 // Epoch implements shared.Engine.
 func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
-	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error { return c.QueryRow(ctx, d.epoch).Scan(&epoch) })
+	err = e.On(ctx, func(c *sql.Conn) error { return c.QueryRowContext(ctx, e.dialect.Load().epoch).Scan(&epoch) })
 	return epoch, err
 }
 
-// Time implements generator.Timekeeper.
-func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
-	var micros int64
-	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		return c.QueryRow(ctx, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)").Scan(&micros)
+// pgx runs f on a connection of pgx, which can send several statements at once.
+func (e *Engine) pgx(ctx context.Context, f func(*pgx.Conn, *dialect) error) error {
+	return e.On(ctx, func(c *sql.Conn) error {
+		return c.Raw(func(c any) error { return f(c.(*stdlib.Conn).Conn(), e.dialect.Load()) })
 	})
-	return time.UnixMicro(micros), time.UnixMicro(micros), err
+}
+
+// put runs a statement on the catalogue.
+func (e *Engine) put(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error) {
+	var fsync, pages string
+	err = c.QueryRowContext(ctx, statement+` RETURNING `+e.dialect.Load().settings, args...).Scan(&fsync, &pages, new(any))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, cmp.Or(err, e.checkServer(fsync, pages))
 }
 
 // Advance implements shared.Engine. It takes one round trip, and a second one if
 // asks were refused, for the reasons.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	if len(asks) == 1 {
-		answer, err := e.advanceOne(ctx, &asks[0])
-		return []shared.Answer{answer}, err
-	}
 	// All servers lock keys in the same order, so that two rounds cannot deadlock.
 	order := make([]int, len(asks))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(asks[a].Key, asks[b].Key) })
-	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
+	err = e.pgx(ctx, func(c *pgx.Conn, d *dialect) error {
 		answers = make([]shared.Answer, len(asks))
 		var refused []int
+		var fsync, pages string
+		settings := []any{&fsync, &pages, nil}
 		batch := pgx.Batch{QueuedQueries: make([]*pgx.QueuedQuery, 0, len(asks)+1)}
-		batch.Queue(d.before).QueryRow(func(row pgx.Row) error {
-			var fsync, pages string
-			err := row.Scan(&fsync, &pages, nil)
-			return cmp.Or(err, e.checkServer(fsync, pages))
-		})
+		alone := len(asks) == 1
+		if !alone {
+			batch.Queue(d.before).QueryRow(func(row pgx.Row) error { return row.Scan(settings...) })
+		}
 		for _, i := range order {
-			v, args := advance(&asks[i])
+			v, args := advance(&asks[i], alone)
 			batch.Queue(d.advance[v], args...).QueryRow(func(row pgx.Row) error {
-				err := row.Scan(&answers[i].Lo, &answers[i].Hi, &answers[i].Seq)
+				found := []any{&answers[i].Lo, &answers[i].Hi, &answers[i].Seq}
+				if alone {
+					found = append(found, settings...)
+				}
+				err := row.Scan(found...)
 				if errors.Is(err, pgx.ErrNoRows) {
 					refused = append(refused, i)
 					return nil
@@ -329,7 +357,8 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			})
 		}
 		// Close waits for the end of the transaction. Before that, nothing is durable.
-		if err := c.SendBatch(ctx, &batch).Close(); err != nil || len(refused) == 0 {
+		err := cmp.Or(c.SendBatch(ctx, &batch).Close(), e.checkServer(fsync, pages))
+		if err != nil || len(refused) == 0 {
 			return err
 		}
 		return explain(ctx, c, d, asks, answers, refused)
@@ -341,33 +370,13 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 }
 
 // advance returns the statement for an ask, and its arguments.
-func advance(a *shared.Ask) (v variant, args []any) {
-	v = variant{create: a.Create, usual: a.From == "" && a.Write == a.Epoch}
+func advance(a *shared.Ask, alone bool) (v variant, args []any) {
+	v = variant{create: a.Create, alone: alone, usual: a.From == "" && a.Write == a.Epoch}
 	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Epoch, a.Count, a.End(a.AtLeast)}
 	if !v.usual {
 		args = append(args, a.From, a.Write)
 	}
 	return v, args
-}
-
-// advanceOne is Advance for one ask.
-func (e *Engine) advanceOne(ctx context.Context, a *shared.Ask) (answer shared.Answer, err error) {
-	v, args := advance(a)
-	v.alone = true
-	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
-		answer = shared.Answer{}
-		var fsync, pages string
-		// Scan waits for the end of the transaction. Before that, nothing is durable.
-		err := c.QueryRow(ctx, d.advance[v], args...).Scan(&answer.Lo, &answer.Hi, &answer.Seq, &fsync, &pages, nil)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return cmp.Or(err, e.checkServer(fsync, pages))
-		}
-		answers := []shared.Answer{{}}
-		err = explain(ctx, c, d, []shared.Ask{*a}, answers, []int{0})
-		answer = answers[0]
-		return err
-	})
-	return answer, err
 }
 
 // explain reads the reasons why asks were refused. It grants nothing.
@@ -390,119 +399,4 @@ func explain(ctx context.Context, c *pgx.Conn, d *dialect, asks []shared.Ask, an
 		})
 	}
 	return c.SendBatch(ctx, &batch).Close()
-}
-
-// Lower implements shared.Engine.
-func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
-	return e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		_, err := c.Exec(ctx, `UPDATE nextid_reservations SET lo = least(lo, $3::bigint), hi = $3::bigint, updated_at = $5::bigint
-WHERE key = $1::text AND hi = $2::bigint AND stamp = $4::text AND seq = $6::bigint`, r.Key, r.Hi, r.To, r.Epoch, r.Now, r.Seq)
-		return err
-	})
-}
-
-// Row implements shared.Engine.
-func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
-	all, err := e.rows(ctx, `key = $1::text`, key)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return &all[0], nil
-}
-
-// Rows implements shared.Engine.
-func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
-	// In byte order, as the index has it, with any collation of the database.
-	return e.rows(ctx, `key COLLATE "C" >= $1::text AND key COLLATE "C" < $2::text`, prefix, shared.PrefixEnd(prefix))
-}
-
-// rows reads the rows that where selects.
-func (e *Engine) rows(ctx context.Context, where string, args ...any) (all []shared.Row, err error) {
-	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		rows, err := c.Query(ctx, `SELECT key, lo, hi, seq, stamp, owner, updated_at FROM nextid_reservations WHERE `+where, args...)
-		if err != nil {
-			return err
-		}
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[shared.Row])
-		return err
-	})
-	return all, err
-}
-
-const entryColumns = `name, kind, options, version, created_at, dropped`
-
-// scanEntry reads entryColumns.
-func scanEntry(row pgx.CollectableRow) (e shared.Entry, err error) {
-	var options string
-	var created int64
-	err = row.Scan(&e.Name, &e.Kind, &options, &e.Version, &created, &e.Dropped)
-	e.Options, e.Created = []byte(options), time.UnixMilli(created)
-	return e, err
-}
-
-// Name implements shared.Engine.
-func (e *Engine) Name(ctx context.Context, name string) (entry shared.Entry, err error) {
-	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		rows, err := c.Query(ctx, `SELECT `+entryColumns+` FROM nextid_generators WHERE name = $1`, name)
-		if err != nil {
-			return err
-		}
-		entry, err = pgx.CollectExactlyOneRow(rows, scanEntry)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return shared.Unknown(name)
-		}
-		return err
-	})
-	return entry, err
-}
-
-// Names implements shared.Engine.
-func (e *Engine) Names(ctx context.Context) (entries []shared.Entry, err error) {
-	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		rows, err := c.Query(ctx, `SELECT `+entryColumns+` FROM nextid_generators`)
-		if err != nil {
-			return err
-		}
-		entries, err = pgx.CollectRows(rows, scanEntry)
-		return err
-	})
-	return entries, err
-}
-
-// Count implements shared.Engine.
-func (e *Engine) Count(ctx context.Context) (n int, err error) {
-	err = e.on(ctx, func(c *pgx.Conn, _ *dialect) error {
-		return c.QueryRow(ctx, `SELECT count(*) FROM nextid_generators`).Scan(&n)
-	})
-	return n, err
-}
-
-// PutName implements shared.Engine.
-func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
-	args := []any{n.Name, n.Kind, string(n.Options), n.Version, n.Created.UnixMilli(), n.Dropped}
-	text := `INSERT INTO nextid_generators (` + entryColumns + `)
-VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::boolean) ON CONFLICT (name) DO NOTHING`
-	if was != nil {
-		text = `UPDATE nextid_generators
-SET kind = $2::text, options = $3::text, version = $4::bigint, created_at = $5::bigint, dropped = $6::boolean
-WHERE name = $1::text AND version = $7::bigint AND dropped = $8::boolean`
-		args = append(args, was.Version, was.Dropped)
-	}
-	err = e.on(ctx, func(c *pgx.Conn, d *dialect) error {
-		var fsync, pages string
-		err := c.QueryRow(ctx, text+` RETURNING `+d.settings, args...).Scan(&fsync, &pages, nil)
-		if errors.Is(err, pgx.ErrNoRows) {
-			written = false
-			return nil
-		}
-		written = err == nil
-		return cmp.Or(err, e.checkServer(fsync, pages))
-	})
-	return written, err
-}
-
-// Close implements shared.Engine.
-func (e *Engine) Close() error {
-	e.pool.Close()
-	return nil
 }
