@@ -4,19 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/generator/store/memory"
 	"nextid/generator/store/shared"
-	"nextid/generator/store/sqlite"
 	"nextid/generator/ticket"
 	"nextid/generator/worker"
 	sql "nextid/sqlfuncs/engine"
@@ -170,28 +165,4 @@ func (c *Config) databasePasswords() ticket.Passwords {
 		return nil
 	}
 	return func() ([]byte, error) { return ReadPrivate("file of passwords", c.DatabasePasswords) }
-}
-
-// OpenStore opens the configured store. The caller closes it.
-func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (generator.Store, error) {
-	if c.Store.Shared() {
-		return openShared(ctx, c, log)
-	}
-	if c.Store.Scheme == StoreMemory {
-		return memory.New(memory.Config{Exclusive: true, Seed: rand.Uint64()}), nil
-	}
-	embedded := sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: c.Once.Adopt, AcceptClock: c.Once.Clock, ClockJump: c.ClockJump}
-	if c.Store.Scheme == storeSQLite {
-		embedded.Dir, embedded.File = filepath.Dir(c.Store.File), filepath.Base(c.Store.File)
-	}
-	return sqlite.Open(ctx, embedded)
-}
-
-// owner returns the name of this process that operators see in the store.
-func owner() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/pgwire"
@@ -26,7 +27,7 @@ type protocol struct {
 	port    int    // of the default address
 	socket  string // name of the socket in a directory
 	address func(c *Config) *Address
-	serve   func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server
+	serve   func(s *Server, sql *sqlfuncs.Server) *wire.Server
 
 	refuse func(conn net.Conn, why error)        // answers a client that connects before there is an engine
 	paste  func(at net.Addr, user string) string // returns a command that draws a first id
@@ -37,15 +38,15 @@ var protocols = []protocol{
 	{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
 		address: func(c *Config) *Address { return &c.PG }, refuse: pgwire.RefuseStarting, paste: pastePostgres,
-		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
-			return pgwire.New(pgwire.Config{SQL: e.sql, Auth: a.policy.Postgres(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
+		serve: func(s *Server, sql *sqlfuncs.Server) *wire.Server {
+			return pgwire.New(pgwire.Config{SQL: sql, Auth: s.access.policy.Postgres(), TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
 		},
 	},
 	{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
 		address: func(c *Config) *Address { return &c.MySQL }, refuse: mysqlwire.RefuseStarting, paste: pasteMySQL,
-		serve: func(m *Server, log *slog.Logger, a *access, e *engine) *wire.Server {
-			return mysqlwire.New(mysqlwire.Config{SQL: e.sql, Auth: a.policy.MySQL(), TLS: a.tls, Limits: m.config.Wire, Logger: log})
+		serve: func(s *Server, sql *sqlfuncs.Server) *wire.Server {
+			return mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: s.access.policy.MySQL(), TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
 		},
 	},
 }
@@ -62,11 +63,10 @@ type endpoints []endpoint
 
 // listen opens every address. With an error it also returns the endpoints that are
 // open already.
-func (m *Server) listen() (endpoints, error) {
-	var open endpoints
+func listen(c *Config) (open endpoints, _ error) {
 	for i := range protocols {
 		p := &protocols[i]
-		a := p.address(&m.config)
+		a := p.address(c)
 		if a.Off() {
 			continue
 		}
@@ -86,10 +86,9 @@ func (e endpoints) close() {
 	}
 }
 
-// shutdown drains all protocols in parallel, for at most timeout. ctx may have
-// ended: only its values are used.
-func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+// shutdown drains all protocols in parallel, for at most timeout.
+func (e endpoints) shutdown(timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	errs := make([]error, len(e))
 	var work sync.WaitGroup
@@ -100,8 +99,60 @@ func (e endpoints) shutdown(ctx context.Context, timeout time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// firstID is the statement in the commands to paste.
-const firstID = "SELECT next_id('orders')"
+const (
+	// refuseTimeout bounds the exchange with a client that is refused.
+	refuseTimeout = time.Second
+	// refuseAtOnce bounds the clients that are answered at a time; others wait.
+	refuseAtOnce = 64
+)
+
+// errNoStoreYet is sent to clients that connect before there is a store.
+var errNoStoreYet = sqlstate.New(sqlstate.CannotConnectNow, "%s", errStarting).
+	WithHint("Connect to another nextid server, or try again.")
+
+// deadliner is a listener whose Accept can be interrupted.
+type deadliner interface{ SetDeadline(t time.Time) error }
+
+// refuse answers clients with errNoStoreYet until stop is called. The listeners are
+// open already, so clients would wait without an answer.
+func (e endpoints) refuse() (stop func()) {
+	var accepting, talking sync.WaitGroup
+	slots := make(chan struct{}, refuseAtOnce)
+	for _, p := range e {
+		accepting.Go(func() {
+			for {
+				conn, err := p.listener.Accept()
+				if err != nil {
+					return // stopped; after any other error clients wait until the server is ready
+				}
+				slots <- struct{}{}
+				talking.Go(func() {
+					defer func() { <-slots }()
+					defer conn.Close()
+					if conn.SetDeadline(time.Now().Add(refuseTimeout)) == nil {
+						p.protocol.refuse(conn, errNoStoreYet)
+					}
+				})
+			}
+		})
+	}
+	setDeadline := func(t time.Time) {
+		for _, p := range e {
+			_ = p.listener.(deadliner).SetDeadline(t) // TCP and Unix listeners; a closed one accepts no connection
+		}
+	}
+	return func() {
+		setDeadline(time.Now()) // interrupts Accept
+		accepting.Wait()
+		setDeadline(time.Time{})
+		talking.Wait()
+	}
+}
+
+const (
+	openUser = "nextid"                   // in printed commands of a server without users, where any name works
+	firstID  = "SELECT next_id('orders')" // the statement in the commands to paste
+)
 
 // pastePostgres returns the psql command that draws a first id.
 func pastePostgres(at net.Addr, user string) string {

@@ -16,7 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"nextid/generator"
-	"nextid/wire"
 )
 
 // measuredNames bounds the generators that /metrics shows one by one: those that
@@ -25,152 +24,130 @@ const measuredNames = 1000
 
 // metrics returns the handler of /metrics: the counters of this server, and the
 // usual go_* and process_* of Go programs.
-func (s *status) metrics() http.Handler {
+func (s *Server) metrics() http.Handler {
 	r := prometheus.NewRegistry()
-	r.MustRegister(
-		s, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	r.MustRegister(collector{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, // an error does not hide the other metrics
 		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	})
 }
 
-// family is a metric with its labels; each combination of their values is a sample.
-type family struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-}
+// collector implements prometheus.Collector.
+type collector struct{ *Server }
 
-// newCounter returns a family that only grows.
-func newCounter(name, help string, labels ...string) family {
-	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
-}
+// Describe sends nothing, since the metrics depend on the kinds that run.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// newGauge returns a family that rises and falls.
-func newGauge(name, help string, labels ...string) family {
-	return family{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
-}
-
-// sample sends one value. labels are the values of the family's labels, in order.
-func (f family) sample(to chan<- prometheus.Metric, value float64, labels ...string) {
-	for i, l := range labels {
-		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
+// Collect reads counters in memory and never asks the store. Names follow
+// Prometheus's conventions: base units, and _total for counters. A counter never
+// falls, not even when a generator is altered. docs/metrics.md lists the metrics.
+func (s collector) Collect(to chan<- prometheus.Metric) {
+	c := &scrape{to, map[string]*prometheus.Desc{}}
+	c.gauge("nextid_build_info", "The running version; always 1.", 1, "version", Version(), "commit", Commit(), "go", runtime.Version())
+	c.gauge("nextid_ready", "1 while /readyz answers 200.", s.notReady() == nil)
+	if t := s.access.tls; t != nil {
+		c.gauge("nextid_tls_certificate_expiry_timestamp_seconds", "Unix time at which the certificate of tls_cert ends.", t.Leaf().NotAfter)
 	}
-	m, err := prometheus.NewConstMetric(f.desc, f.kind, value, labels...)
+	e := s.engine.Load()
+	if e == nil {
+		return
+	}
+	c.store(e)
+	c.wire(s.served)
+	c.workers(e)
+	c.generators(e.registry)
+	agents, refused := e.sql.Agents() // sqlfuncs bounds the number of agents
+	for _, a := range agents {
+		c.counter("nextid_agent_ids_total", "Ids drawn with get_id, by agent.", a.IDs, "agent", a.Agent)
+	}
+	c.counter("nextid_agent_refused_total", "Calls of get_id with an invalid agent.", refused)
+	if e.trail != nil {
+		t := e.trail.Stats()
+		c.counter("nextid_audit_lines_total", "Audit lines written.", t.Written)
+		c.counter("nextid_audit_bytes_total", "Bytes of the audit trail that were written.", t.Bytes)
+		c.gauge("nextid_audit_queued_lines", "Audit lines that wait to be written.", t.Queued)
+		c.counter("nextid_audit_dropped_total", "Audit lines lost because the queue was full.", t.Dropped)
+		c.counter("nextid_audit_failed_total", "Audit lines lost because the file could not be written.", t.Failed)
+		c.counter("nextid_audit_rotations_total", "Rotations of the audit file.", t.Rotated)
+		c.gauge("nextid_audit_last_error_timestamp_seconds", "Unix time of the last error of the audit file; 0 for none.", t.LastErrorAt)
+	}
+	c.feeds(e.feeder.list())
+	for _, q := range e.sql.Quotas() {
+		c.counter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", q.Refused,
+			"user", q.User, "generator", q.Generator)
+	}
+}
+
+// scrape sends the samples of one scrape.
+type scrape struct {
+	to    chan<- prometheus.Metric
+	descs map[string]*prometheus.Desc // by name
+}
+
+// counter sends a sample of a metric that only grows. labels holds names and values
+// in turn. All samples of a metric have the same names.
+func (c *scrape) counter(name, help string, value any, labels ...string) {
+	c.sample(prometheus.CounterValue, name, help, value, labels)
+}
+
+// gauge sends a sample of a metric that rises and falls.
+func (c *scrape) gauge(name, help string, value any, labels ...string) {
+	c.sample(prometheus.GaugeValue, name, help, value, labels)
+}
+
+func (c *scrape) sample(kind prometheus.ValueType, name, help string, value any, labels []string) {
+	names, values := make([]string, 0, 4), make([]string, 0, 4)
+	for pair := range slices.Chunk(labels, 2) {
+		names, values = append(names, pair[0]), append(values, strings.ToValidUTF8(pair[1], "\uFFFD"))
+	}
+	desc := c.descs[name]
+	if desc == nil {
+		desc = prometheus.NewDesc(name, help, names, nil)
+		c.descs[name] = desc
+	}
+	m, err := prometheus.NewConstMetric(desc, kind, baseUnit(value), values...)
 	if err != nil {
-		m = prometheus.NewInvalidMetric(f.desc, err)
+		m = prometheus.NewInvalidMetric(desc, err)
 	}
-	to <- m
+	c.to <- m
 }
 
-// number returns 1 for true and 0 for false.
-func number(b bool) float64 {
-	if b {
-		return 1
+// baseUnit returns a value as a metric has it: times in seconds, 1 for true, and 0
+// for the zero time.
+func baseUnit(value any) float64 {
+	switch v := value.(type) {
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case bool:
+		if v {
+			return 1
+		}
+	case time.Duration:
+		return v.Seconds()
+	case time.Time:
+		if !v.IsZero() {
+			return float64(v.UnixMilli()) / 1000
+		}
 	}
 	return 0
 }
 
-// timestamp returns t in Unix seconds, or 0 for the zero time.
-func timestamp(t time.Time) float64 {
-	if t.IsZero() {
-		return 0
+// store sends whether the store answers, and the measurements of its calls.
+func (c *scrape) store(e *engine) {
+	err := e.meter.Probe()
+	var down time.Duration
+	if d, ok := errors.AsType[*generator.StoreDown](err); ok {
+		down = time.Since(d.Since)
 	}
-	return float64(t.UnixMilli()) / 1000
-}
-
-// Describe implements prometheus.Collector. It sends nothing, since the metrics
-// depend on the kinds that run.
-func (*status) Describe(chan<- *prometheus.Desc) {}
-
-var (
-	buildInfo       = newGauge("nextid_build_info", "The running version; always 1.", "version", "commit", "go")
-	certificateEnds = newGauge("nextid_tls_certificate_expiry_timestamp_seconds", "Unix time at which the certificate of tls_cert ends.")
-
-	readyNow = newGauge("nextid_ready", "1 while /readyz answers 200.")
-)
-
-// Collect implements prometheus.Collector. It reads counters in memory and never
-// asks the store. Names follow Prometheus's conventions: base units, and _total for
-// counters. A counter never falls, not even when a generator is altered.
-// docs/metrics.md lists the metrics.
-func (s *status) Collect(to chan<- prometheus.Metric) {
-	buildInfo.sample(to, 1, Version(), Commit(), runtime.Version())
-	readyNow.sample(to, number(s.ready() == nil))
-	if t := s.access.tls; t != nil {
-		certificateEnds.sample(to, timestamp(t.Leaf().NotAfter))
-	}
-	r := s.running.Load()
-	if r == nil {
-		return
-	}
-	collectStore(to, r.engine)
-	collectWire(to, r.endpoints)
-	collectWorkers(to, r.engine)
-	collectDetails(to, collectGenerators(to, r.engine))
-	collectAgents(to, r.engine)
-	collectTrail(to, r.engine)
-	collectFeeds(to, r.engine.feeder.list())
-	for _, q := range r.engine.sql.Quotas() {
-		quotaRefused.sample(to, float64(q.Refused), q.User, q.Generator)
-	}
-}
-
-var quotaRefused = newCounter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", "user", "generator")
-
-var (
-	storeUp   = newGauge("nextid_store_up", "1 if the store answered the last call.")
-	storeDown = newGauge("nextid_store_down_seconds", "Time since the store stopped answering; 0 while it answers.")
-)
-
-// probe returns the error of a store that does not answer. Stores that are no
-// Prober always answer.
-func (e *engine) probe() error {
-	if p, ok := e.store.(generator.Prober); ok {
-		return p.Probe()
-	}
-	return nil
-}
-
-// collectStore sends whether the store answers, and the measurements of its calls.
-func collectStore(to chan<- prometheus.Metric, e *engine) {
-	err := e.probe()
-	storeUp.sample(to, number(err == nil))
-	since := 0.0
-	if down, ok := errors.AsType[*generator.StoreDown](err); ok {
-		since = time.Since(down.Since).Seconds()
-	}
-	storeDown.sample(to, since)
-	e.meter.durations.Collect(to)
-	e.meter.errors.Collect(to)
-}
-
-var (
-	openConnections    = newGauge("nextid_connections", "Open connections.", "protocol")
-	refusedConnections = newCounter("nextid_connections_refused_total", "Connections that were refused or closed, by reason.", "protocol", "reason")
-	errorsSent         = newCounter("nextid_errors_total", "Errors sent to clients, by SQLSTATE.", "protocol", "sqlstate")
-)
-
-// measure is a family with the function that reads its value from a T.
-type measure[T any] struct {
-	family
-	value func(T) float64
-}
-
-// sampleAll sends the values of all measures, with the same labels.
-func sampleAll[T any](to chan<- prometheus.Metric, all []measure[T], of T, labels ...string) {
-	for _, m := range all {
-		m.sample(to, m.value(of), labels...)
-	}
-}
-
-// wireMetrics are the counters of one protocol.
-var wireMetrics = []measure[wire.Traffic]{
-	{newCounter("nextid_connections_accepted_total", "Accepted connections.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Accepted) }},
-	{newCounter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Received) }},
-	{newCounter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", "protocol"), func(t wire.Traffic) float64 { return float64(t.Sent) }},
-	{newCounter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", "protocol"), func(t wire.Traffic) float64 { return float64(t.Commands) }},
+	c.gauge("nextid_store_up", "1 if the store answered the last call.", err == nil)
+	c.gauge("nextid_store_down_seconds", "Time since the store stopped answering; 0 while it answers.", down)
+	e.meter.durations.Collect(c.to)
+	e.meter.errors.Collect(c.to)
 }
 
 // observer returns the function that records the duration of a statement of p.
@@ -184,138 +161,140 @@ func (p *endpoint) observer() func(time.Duration) {
 	return func(d time.Duration) { observer.Observe(d.Seconds()) }
 }
 
-// collectWire sends the counters of all protocols.
-func collectWire(to chan<- prometheus.Metric, endpoints endpoints) {
-	for _, p := range endpoints {
-		protocol, traffic := p.protocol.key, p.server.Traffic()
-		openConnections.sample(to, float64(p.server.Connections()), protocol)
-		p.took.Collect(to)
-		sampleAll(to, wireMetrics, traffic, protocol)
-		for why, n := range traffic.Refused {
-			refusedConnections.sample(to, float64(n), protocol, why)
+// wire sends the counters of all protocols.
+func (c *scrape) wire(served endpoints) {
+	for _, p := range served {
+		t, of := p.server.Traffic(), []string{"protocol", p.protocol.key}
+		c.gauge("nextid_connections", "Open connections.", p.server.Connections(), of...)
+		p.took.Collect(c.to)
+		c.counter("nextid_connections_accepted_total", "Accepted connections.", t.Accepted, of...)
+		c.counter("nextid_received_bytes_total", "Bytes from clients, without TLS around them.", t.Received, of...)
+		c.counter("nextid_sent_bytes_total", "Bytes to clients, without TLS around them.", t.Sent, of...)
+		c.counter("nextid_commands_total", "Queries and executions (pg), or commands (mysql).", t.Commands, of...)
+		for why, n := range t.Refused {
+			c.counter("nextid_connections_refused_total", "Connections that were refused or closed, by reason.", n, append(of, "reason", why)...)
 		}
-		for code, n := range traffic.Errors {
-			errorsSent.sample(to, float64(n), protocol, code)
+		for code, n := range t.Errors {
+			c.counter("nextid_errors_total", "Errors sent to clients, by SQLSTATE.", n, append(of, "sqlstate", code)...)
 		}
 	}
 }
 
-var (
-	workerID       = newGauge("nextid_worker_id", "This server's worker id, by the width of the worker field.", "bits", "strict")
-	workerReserved = newGauge("nextid_worker_reserved_seconds", "Time left of the reserved time slice.", "bits")
-	workersFree    = newGauge("nextid_worker_ids_free", "Free worker ids of a width, asked every ten minutes.", "bits")
-	workersAll     = newGauge("nextid_worker_ids", "All worker ids of a width.", "bits")
-	clockBack      = newCounter("nextid_clock_back_total", "Times the wall clock was set back.")
-	clockAhead     = newGauge("nextid_clock_store_ahead_seconds", "Certain part of this server's clock minus the store's.")
-	clockAlarm     = newGauge("nextid_clock_alarm", "1 while the clocks of server and store differ by more than clock_limit.")
-	clockLead      = newGauge("nextid_clock_lead_seconds", "Time in ids minus the wall clock.")
-)
-
-// collectWorkers sends the worker ids that this server holds, the free ones, and
-// the state of its clock.
-func collectWorkers(to chan<- prometheus.Metric, e *engine) {
+// workers sends the worker ids that this server holds, the free ones, and the state
+// of its clock.
+func (c *scrape) workers(e *engine) {
 	for _, h := range e.pools.Held() {
 		bits := strconv.Itoa(int(h.Bits))
-		workerID.sample(to, float64(h.Worker), bits, strconv.FormatBool(h.Strict))
+		c.gauge("nextid_worker_id", "This server's worker id, by the width of the worker field.", h.Worker,
+			"bits", bits, "strict", strconv.FormatBool(h.Strict))
 		if !h.Strict {
-			workerReserved.sample(to, h.Lasts.Seconds(), bits)
+			c.gauge("nextid_worker_reserved_seconds", "Time left of the reserved time slice.", h.Lasts, "bits", bits)
 		}
 	}
-	clockBack.sample(to, float64(e.pools.ClockBack()))
+	for width, w := range e.forecast.latest.Load().free {
+		bits := strconv.Itoa(width)
+		c.gauge("nextid_worker_ids_free", "Free worker ids of a width, asked every ten minutes.", w.Left, "bits", bits)
+		c.gauge("nextid_worker_ids", "All worker ids of a width.", w.All, "bits", bits)
+	}
 	offset := e.clock.Offset()
 	if offset.Known {
-		clockAhead.sample(to, offset.Ahead.Seconds())
+		c.gauge("nextid_clock_store_ahead_seconds", "Certain part of this server's clock minus the store's.", offset.Ahead)
 	}
-	clockAlarm.sample(to, number(offset.Alarm))
-	clockLead.sample(to, e.pools.ClockLead().Seconds())
-	for bits, w := range e.forecast.latest.Load().free {
-		workersFree.sample(to, float64(w.Left), strconv.Itoa(bits))
-		workersAll.sample(to, float64(w.All), strconv.Itoa(bits))
-	}
+	c.gauge("nextid_clock_alarm", "1 while the clocks of server and store differ by more than clock_limit.", offset.Alarm)
+	c.counter("nextid_clock_back_total", "Times the wall clock was set back.", e.pools.ClockBack())
+	c.gauge("nextid_clock_lead_seconds", "Time in ids minus the wall clock.", e.pools.ClockLead())
 }
 
-var (
-	generators = newGauge("nextid_generators", "Generators in use on this server.")
-	idsTotal   = newCounter("nextid_ids_total", "Ids issued by this server.")
-	waitsTotal = newCounter("nextid_waits_total", "Calls that waited for a tick or the store.")
-
-	endsAt  = newGauge("nextid_generator_ends_timestamp_seconds", "Unix time at which the time bits run out.", "generator", "kind")
-	leftIDs = newGauge("nextid_generator_left_ids", "Ids left below the maximum, if there is one.", "generator", "kind")
-	stepIDs = newGauge("nextid_generator_step_ids", "Size of a reservation of numbers.", "generator", "kind")
-	stepSec = newGauge("nextid_generator_step_seconds", "Size of a reservation of time.", "generator", "kind")
-)
-
-// generatorCounters count for a name what all its generators did, across changes of
-// its definition.
-var generatorCounters = []measure[generator.Counts]{
-	{newCounter("nextid_generator_ids_total", "Ids issued under the name by this server.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Issued) }},
-	{newCounter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Waits) }},
-	{newCounter("nextid_generator_refills_total", "Reservations that were granted; for a snowflake, of its worker id.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.Refills) }},
-	{newCounter("nextid_generator_refill_errors_total", "Reservations that were not granted.", "generator", "kind"), func(c generator.Counts) float64 { return float64(c.RefillErrors) }},
-}
-
-// generatorGauges show the state of a running generator.
-var generatorGauges = []measure[generator.Stats]{
-	{newGauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", "generator", "kind"), func(s generator.Stats) float64 { return float64(s.Buffered) }},
-	{newGauge("nextid_generator_lasts_seconds", "How long ids last without the store, at the present rate.", "generator", "kind"), func(s generator.Stats) float64 { return s.Lasts.Seconds() }},
-}
-
-// collectGenerators sends the totals, and the metrics of the generators that are
-// shown one by one. It returns those.
-func collectGenerators(to chan<- prometheus.Metric, e *engine) []generator.Counted {
+// generators sends the totals, and the metrics of the generators that are shown one
+// by one.
+func (c *scrape) generators(r *generator.Registry) {
 	var all []generator.Counted
 	var total generator.Counts
 	running := 0
-	e.registry.Counted(func(c generator.Counted) bool {
-		all = append(all, c)
-		total.Issued += c.Counts.Issued
-		total.Waits += c.Counts.Waits
-		if c.Generator != nil {
+	r.Counted(func(g generator.Counted) bool {
+		all = append(all, g)
+		total.Issued += g.Counts.Issued
+		total.Waits += g.Counts.Waits
+		if g.Generator != nil {
 			running++
 		}
 		return true
 	})
-	generators.sample(to, float64(running))
-	idsTotal.sample(to, float64(total.Issued))
-	waitsTotal.sample(to, float64(total.Waits))
+	c.gauge("nextid_generators", "Generators in use on this server.", running)
+	c.counter("nextid_ids_total", "Ids issued by this server.", total.Issued)
+	c.counter("nextid_waits_total", "Calls that waited for a tick or the store.", total.Waits)
 	slices.SortFunc(all, func(a, b generator.Counted) int {
 		return cmp.Or(cmp.Compare(b.Counts.Issued, a.Counts.Issued), cmp.Compare(a.Name, b.Name))
 	})
-	all = all[:min(len(all), measuredNames)]
-	for i := range all {
-		g := &all[i]
-		sampleAll(to, generatorCounters, g.Counts, g.Name, g.Kind)
+	for _, g := range all[:min(len(all), measuredNames)] {
+		of := []string{"generator", g.Name, "kind", g.Kind}
+		c.counter("nextid_generator_ids_total", "Ids issued under the name by this server.", g.Counts.Issued, of...)
+		c.counter("nextid_generator_waits_total", "Calls that waited for a tick or the store.", g.Counts.Waits, of...)
+		c.counter("nextid_generator_refills_total", "Reservations that were granted; for a snowflake, of its worker id.", g.Counts.Refills, of...)
+		c.counter("nextid_generator_refill_errors_total", "Reservations that were not granted.", g.Counts.RefillErrors, of...)
+		c.details(&g)
 		reporter, ok := g.Generator.(generator.Reporter)
 		if !ok {
 			continue
 		}
 		stats := reporter.Stats()
-		if entry := e.registry.Lookup([]byte(g.Name)); entry != nil && !entry.Ends().IsZero() {
-			endsAt.sample(to, timestamp(entry.Ends()), g.Name, g.Kind)
+		c.gauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", stats.Buffered, of...)
+		c.gauge("nextid_generator_lasts_seconds", "How long ids last without the store, at the present rate.", stats.Lasts, of...)
+		if entry := r.Lookup([]byte(g.Name)); entry != nil && !entry.Ends().IsZero() {
+			c.gauge("nextid_generator_ends_timestamp_seconds", "Unix time at which the time bits run out.", entry.Ends(), of...)
 		}
 		if stats.Bounded {
-			leftIDs.sample(to, float64(stats.Left), g.Name, g.Kind)
+			c.gauge("nextid_generator_left_ids", "Ids left below the maximum, if there is one.", stats.Left, of...)
 		}
-		sampleAll(to, generatorGauges, stats, g.Name, g.Kind)
 		if _, timed := generator.Unwrap(g.Generator).(generator.WorkerIDHolder); timed {
-			stepSec.sample(to, float64(stats.Step)/1000, g.Name, g.Kind)
+			c.gauge("nextid_generator_step_seconds", "Size of a reservation of time.", float64(stats.Step)/1000, of...)
 		} else {
-			stepIDs.sample(to, float64(stats.Step), g.Name, g.Kind)
+			c.gauge("nextid_generator_step_ids", "Size of a reservation of numbers.", stats.Step, of...)
 		}
 	}
-	return all
 }
 
-var agentIDs = newCounter("nextid_agent_ids_total", "Ids drawn with get_id, by agent.", "agent")
-
-var agentsRefused = newCounter("nextid_agent_refused_total", "Calls of get_id with an invalid agent.")
-
-// collectAgents sends the ids drawn by each agent. sqlfuncs bounds the number of
-// agents; it counts further ones together.
-func collectAgents(to chan<- prometheus.Metric, e *engine) {
-	agents, refused := e.sql.Agents()
-	for _, a := range agents {
-		agentIDs.sample(to, float64(a.IDs), a.Agent)
+// details sends the fields of generator.Details that have a Metric.
+func (c *scrape) details(g *generator.Counted) {
+	d, _ := g.Details()
+	for _, row := range d.Rows {
+		for _, f := range row.Fields {
+			if f.Metric.Name == "" {
+				continue
+			}
+			send, labels := c.gauge, []string{"generator", g.Name}
+			if f.Counter {
+				send = c.counter
+			}
+			if d.Label != "" {
+				labels = append(labels, d.Label, row.Key)
+			}
+			if f.Metric.Cause != "" {
+				labels = append(labels, "cause", f.Metric.Cause)
+			}
+			send(f.Metric.Name, f.Metric.Help, f.Value, labels...)
+		}
 	}
-	agentsRefused.sample(to, float64(refused))
+}
+
+// feedShown bounds how long gauges of a sequence are sent after the server has last
+// read it.
+const feedShown = 5 * time.Minute
+
+// feeds sends the state of the sequences. Counters and the time of the last read are
+// sent even if a sequence cannot be read any more.
+func (c *scrape) feeds(feeds []generator.Feed) {
+	for _, f := range feeds {
+		of := []string{"generator", f.Name, "database", f.Database, "column", f.Column}
+		c.counter("nextid_feed_moves_total", "Moves of the sequence to its next block by this server.", f.Moves, of...)
+		c.counter("nextid_feed_errors_total", "Failed reads and moves of the sequence by this server.", f.Failures, of...)
+		if !f.Looked.IsZero() {
+			c.gauge("nextid_feed_last_look_timestamp_seconds", "Unix time at which this server last read the sequence.", f.Looked, of...)
+		}
+		if time.Since(f.Looked) < feedShown {
+			c.gauge("nextid_feed_left_ids", "Numbers left in the sequence's block.", f.Left, of...)
+			c.gauge("nextid_feed_lasts_seconds", "How long the block lasts at the rate since the last move.", f.Lasts, of...)
+			c.gauge("nextid_feed_block_ids", "Numbers in the sequence's block.", f.Last-f.First+1, of...)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -13,44 +12,45 @@ import (
 // reload reads the configuration, the users, the rules and the certificate again. A
 // source that cannot be read, or a setting that needs a restart, stays as it was.
 // Sessions end whose users were removed or have another password.
-func (m *Server) reload(log *slog.Logger, access *access, e *engine) {
-	m.reconfigure(log, e)
-	access.reload()
+func (s *Server) reload(e *engine) {
+	s.reconfigure(e)
+	s.access.reload()
 	if n := e.sql.EndSessions(); n > 0 {
-		log.Info("reload: sessions ended whose users were removed or have another password", "sessions", n)
+		s.log.Info("reload: sessions ended whose users were removed or have another password", "sessions", n)
 	}
 }
 
 // reconfigure applies the settings that may change while the server runs.
-func (m *Server) reconfigure(log *slog.Logger, e *engine) {
-	if m.config.reread == nil {
+func (s *Server) reconfigure(e *engine) {
+	c := &s.config
+	if c.reread == nil {
 		return
 	}
-	next, err := m.config.reread()
+	next, err := c.reread()
 	if err != nil {
-		log.Error("reload: the configuration stays as it was", "error", OneLine(err.Error()), "hint", HintOf(err))
+		s.log.Error("reload: the configuration stays as it was", "error", OneLine(err.Error()), "hint", HintOf(err))
 		return
 	}
-	inForce, restart := changedKeys(&m.config, &next)
+	inForce, restart := changedKeys(c, &next)
 	if len(restart) > 0 {
-		log.Warn("reload: these keys of the configuration need a restart; until then they stay as they were", "keys", strings.Join(restart, " "))
+		s.log.Warn("reload: these keys of the configuration need a restart; until then they stay as they were", "keys", strings.Join(restart, " "))
 	}
 	if len(inForce) == 0 {
 		return
 	}
-	for i, s := range next.settings() {
-		if s.is&live != 0 {
-			_ = m.config.settings()[i].Set(s.String()) // Set reads what String prints
+	for i, setting := range next.settings() {
+		if setting.is&live != 0 {
+			_ = c.settings()[i].Set(setting.String()) // Set reads what String prints
 		}
 	}
-	m.config.Quotas = next.Quotas
-	m.config.Origin = maps.Clone(m.config.Origin)
+	c.Quotas = next.Quotas
+	c.Origin = maps.Clone(c.Origin)
 	for _, key := range inForce {
-		m.config.Origin[key] = next.Origin[key]
+		c.Origin[key] = next.Origin[key]
 	}
-	m.level.Set(m.config.LogLevel)
-	e.apply(m.config)
-	log.Info("reload: the configuration was read", "in_force", strings.Join(inForce, " "))
+	s.level.Set(c.LogLevel)
+	e.apply(*c)
+	s.log.Info("reload: the configuration was read", "in_force", strings.Join(inForce, " "))
 }
 
 // changedKeys returns the keys in which two configurations differ: those that a

@@ -1,0 +1,356 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nextid/generator"
+	"nextid/generator/audit"
+	"nextid/generator/layout"
+	"nextid/generator/node"
+	"nextid/generator/store/memory"
+	"nextid/generator/store/shared"
+	"nextid/generator/store/sqlite"
+	"nextid/generator/worker"
+	"nextid/generator/workerid"
+	"nextid/sqlfuncs"
+)
+
+// engine holds what is below the protocols. Run opens and closes it.
+type engine struct {
+	store    generator.Store
+	meter    *storeMeter      // measures store
+	clock    *node.ClockWatch // nil: the store has no clock of its own
+	pools    *worker.Pools
+	registry *generator.Registry
+	nodes    *node.Nodes
+	sql      *sqlfuncs.Server
+	trail    *audit.Trail           // nil: none
+	config   atomic.Pointer[Config] // in force
+	forecast *forecast
+	feeder   *feeder
+
+	closers []func(context.Context) error // of the parts, in the order in which they were opened
+}
+
+// releaseTimeout bounds how long closing gives reservations back to the store.
+const releaseTimeout = 5 * time.Second
+
+// closing adds a part that close closes before those that were added earlier.
+func (e *engine) closing(f func(context.Context) error) { e.closers = append(e.closers, f) }
+
+// close gives unused reservations back and closes the store. The generators close
+// before the worker pools, since they report to the pools what they used.
+func (e *engine) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	var errs []error
+	for _, f := range slices.Backward(e.closers) {
+		errs = append(errs, f(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// openEngine locks the data directory and opens what is below the protocols. It
+// starts the background goroutines last.
+func (s *Server) openEngine(ctx context.Context) (*engine, error) {
+	e := &engine{}
+	if err := e.open(ctx, s); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	return e, nil
+}
+
+func (e *engine) open(ctx context.Context, s *Server) error {
+	c, log := s.config, s.log
+	data, err := lockData(c)
+	if err != nil {
+		return err
+	}
+	e.closing(func(context.Context) error { return data.Close() })
+	store, err := awaitStore(ctx, c, s.served, log)
+	if err != nil {
+		return err
+	}
+	e.closing(func(context.Context) error { return store.Close() })
+	if err := checkCopied(ctx, store); err != nil {
+		return err
+	}
+	seed, err := firstWorker(ctx, store, c.Layout, log)
+	if err != nil {
+		return err
+	}
+	clock := node.ClockConfig{Limit: c.ClockLimit, Logger: log}
+	if clock.Store, _ = store.(generator.Timekeeper); clock.Store != nil {
+		// Ids would carry wrong times, and a clock that is ahead would reserve future time.
+		if err := node.CheckClock(ctx, clock); err != nil {
+			return &Error{
+				Message: err.Error(), Cause: err,
+				Hint: fmt.Sprintf("Set the clock right, of this machine or of the store's. clock_limit (%s) says how much they may differ; 0s lets them.",
+					formatDuration(c.ClockLimit)),
+			}
+		}
+	}
+	e.store, e.meter = meter(store)
+	keep, guard := e.store, (*generator.Guard)(nil) // no guard: no other server uses the store
+	if !store.Exclusive() {
+		guard = generator.NewGuard(e.store)
+		keep = guard
+	}
+	wish, err := workerid.Open(c.WorkerID, workerid.Config{Store: e.store, Dir: c.Data, Port: c.port(), Logger: log})
+	if err != nil {
+		return &Error{Message: err.Error(), Hint: "See docs/stores.md on --worker-id, or use auto.", Cause: err}
+	}
+	grants, _ := store.(generator.TimeGranter)
+	e.pools = worker.New(worker.Config{
+		Store: keep, Grants: grants, Keeper: clock.Store, ClockLimit: c.ClockLimit, Source: wish, Seed: seed,
+		Slice: c.WorkerSlice, Borrow: c.WorkerBorrow, Owner: owner(), Logger: log,
+	})
+	e.closing(e.pools.Close)
+	if clock.Doubt = e.pools.Doubt; clock.Store != nil {
+		e.clock = node.NewClockWatch(clock)
+		e.closing(func(context.Context) error { e.clock.Close(); return nil })
+	}
+	if c.Audit.File != "" {
+		if e.trail, err = audit.Open(c.Audit, log); err != nil {
+			return &Error{Message: err.Error(), Hint: "audit.file must be a file that the server may write to.", Cause: err}
+		}
+		e.closing(e.trail.Close)
+	}
+	autoCreate := c.AutoCreate
+	if autoCreate == autoCreateOff {
+		autoCreate = ""
+	}
+	e.registry, err = generator.NewRegistry(generator.Config{
+		Store: e.store, AutoCreate: autoCreate, AutoOptions: c.autoOptions(),
+		Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard, Audited: c.Audit.Records,
+		Kinds: c.build.makeKinds(Parts{
+			Store: e.store, Keep: keep, Pools: e.pools, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log,
+		}),
+	})
+	if err != nil {
+		return err
+	}
+	e.closing(e.registry.Close)
+	if err := e.registry.Declare(ctx); err != nil {
+		return err
+	}
+	e.feeder = newFeeder(e.registry, c.databasePasswords(), log)
+	if e.sql, err = sqlfuncs.NewServer(e.sqlConfig(&c, s.served, log)); err != nil {
+		return err
+	}
+	e.apply(c)
+	e.openAtStart(ctx, c.OpenAtStart, log)
+	e.forecast = newForecast(e.registry, func() int { return len(e.pools.Held()) }, store.Exclusive(), log)
+	background := []func(context.Context){e.forecast.run, e.registry.Watch, e.feeder.run, giveBack}
+	if watched, ok := store.(*shared.Store); ok {
+		background = append(background, watched.Watch)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var work sync.WaitGroup
+	for _, run := range background {
+		work.Go(func() { run(ctx) })
+	}
+	e.closing(func(context.Context) error { stop(); work.Wait(); return nil })
+	return nil
+}
+
+// sqlConfig returns the configuration of the SQL layer.
+func (e *engine) sqlConfig(c *Config, served endpoints, log *slog.Logger) sqlfuncs.Config {
+	place := c.Store.In(c.Data).String()
+	config := sqlfuncs.Config{
+		Registry: e.registry, Functions: c.build.functions, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log),
+		Layout: c.Layout, Takeover: c.takeover, Settings: e.settings, Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables,
+		Variables: mysqlVariables(c, served), Parameters: postgresParameters(c, served),
+		Counters: func() map[string]string { return mysqlCounters(served) },
+		Feeds:    e.feeder.answer, Workers: e.pools,
+		Nodes: func(ctx context.Context) ([]generator.Node, error) {
+			nodes, err := e.nodes.List(ctx)
+			for i := range nodes {
+				nodes[i].Store = place
+			}
+			return nodes, err
+		},
+		Own: func() (generator.Node, []generator.WorkerMark) {
+			self := e.nodes.Own()
+			self.Store = place
+			var workers []generator.WorkerMark
+			for _, h := range e.pools.Held() {
+				workers = append(workers, generator.WorkerMark{Bits: int(h.Bits), ID: h.Worker, Mark: generator.Mark{Hi: h.Until.UnixMilli(), Owner: owner()}})
+			}
+			return self, workers
+		},
+	}
+	if e.trail != nil { // else Trail would not be nil, but an interface that holds nil
+		config.Trail = e.trail
+	}
+	return config
+}
+
+// firstWorker returns the seed of an embedded store, which determines its first
+// worker id. It logs that id if the store is new.
+func firstWorker(ctx context.Context, store generator.Store, layoutName string, log *slog.Logger) (seed uint64, err error) {
+	s, ok := store.(generator.Seeder)
+	if !ok {
+		return 0, nil
+	}
+	seed = s.Seed()
+	used, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
+	if l, known := layout.Preset(layoutName); known == nil && err == nil && len(used) == 0 {
+		log.Info("a new store: its first worker id is random. Servers with stores of their own can issue the same ids: an id space needs one store",
+			"bits", l.WorkerBits(), "worker", seed%(1<<l.WorkerBits()))
+	}
+	return seed, err
+}
+
+// openTimeout bounds how long openAtStart delays the ready line.
+const openTimeout = 5 * time.Second
+
+// openAtStart opens generators, so that their first draw is as fast as the next.
+// Generators that cannot be opened are opened by their first draw.
+func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	for _, name := range names {
+		entry, err := e.registry.Get(ctx, name)
+		if err == nil {
+			var gen generator.Generator
+			if gen, err = entry.Generator(ctx); err == nil {
+				if p, ok := gen.(generator.Peeker); ok { // Peek reserves
+					_, err = p.Peek(ctx)
+				}
+			}
+		}
+		if err != nil {
+			log.Warn("a generator cannot be opened at the start; its first draw will try again", "generator", name, "error", err)
+		}
+	}
+}
+
+// describe returns this server's row of nextid.nodes.
+func (s *Server) describe(e *engine) generator.Node {
+	n := generator.Node{PID: os.Getpid(), Version: Version(), Ready: s.notReady() == nil, Started: s.started}
+	if o := e.clock.Offset(); o.Known {
+		n.StoreAhead = &o.Ahead
+	}
+	n.Host, _ = os.Hostname() // "" if it is not known
+	if len(s.served) > 0 {
+		n.Address = s.served[0].listener.Addr().String()
+	}
+	var workers []string
+	for _, h := range e.pools.Held() {
+		workers = append(workers, fmt.Sprintf("%d/%d", h.Bits, h.Worker))
+	}
+	n.Workers = strings.Join(workers, " ")
+	e.registry.Counted(func(c generator.Counted) bool {
+		n.Issued += c.Counts.Issued
+		return true
+	})
+	return n
+}
+
+// OpenStore opens the configured store. The caller closes it.
+func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (generator.Store, error) {
+	if c.Store.Shared() {
+		return openShared(ctx, c, log)
+	}
+	if c.Store.Scheme == StoreMemory {
+		return memory.New(memory.Config{Exclusive: true, Seed: rand.Uint64()}), nil
+	}
+	embedded := sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: c.Once.Adopt, AcceptClock: c.Once.Clock, ClockJump: c.ClockJump}
+	if c.Store.Scheme == storeSQLite {
+		embedded.Dir, embedded.File = filepath.Dir(c.Store.File), filepath.Base(c.Store.File)
+	}
+	return sqlite.Open(ctx, embedded)
+}
+
+// owner returns the name of this process that operators see in the store.
+func owner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
+}
+
+// StoreSettings holds the settings of a shared store besides its URL.
+type StoreSettings struct {
+	Password string // used if the URL has none
+	Failover string // a shared.Failover, or failoverAuto
+	Skip     int64
+	Unsafe   []string
+}
+
+// failoverAuto stands for the default policy of the kind of store.
+const failoverAuto = "auto"
+
+// highWaterFile is the file of high-water marks in the data directory, see package
+// shared.
+const highWaterFile = "nextid.witness"
+
+// openShared opens a shared store. Without a data directory it keeps no high-water
+// marks.
+func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Store, error) {
+	driver := c.build.Store(c.Store.Scheme)
+	db, err := driver.Open(ctx, c.Store.WithPassword(c.SharedStore.Password), c.SharedStore.Unsafe)
+	if err != nil {
+		return nil, err
+	}
+	config := shared.Config{
+		Owner: owner(), Failover: shared.Failover(c.SharedStore.Failover), Skip: c.SharedStore.Skip, Wait: shared.WaitFor(c.WorkerSlice), Logger: log,
+	}
+	if config.Failover == failoverAuto {
+		config.Failover = driver.Failover
+	}
+	if c.Data != "" {
+		config.HighWater = filepath.Join(c.Data, highWaterFile)
+	}
+	store, err := shared.New(ctx, db, config)
+	if err != nil {
+		return nil, err // not a nil *shared.Store
+	}
+	return store, nil
+}
+
+// lockData locks the data directory of a server on a shared store. Its high-water
+// marks belong to one server: two would each take the other for a store that went
+// back. An embedded store locks its directory itself.
+func lockData(c Config) (io.Closer, error) {
+	if !c.Store.Shared() || c.Data == "" {
+		return io.NopCloser(nil), nil
+	}
+	return sqlite.Lock(c.Data)
+}
+
+// awaitStore opens the configured store. While a shared store does not answer,
+// awaitStore tries again and refuses clients: after a power failure everything
+// starts at the same time. It returns other errors at once, and ends with ctx.
+func awaitStore(ctx context.Context, c Config, served endpoints, log *slog.Logger) (generator.Store, error) {
+	const first, most = 100 * time.Millisecond, 5 * time.Second
+	for pause := first; ; pause = min(2*pause, most) {
+		store, err := c.OpenStore(ctx, log)
+		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
+			return store, err
+		}
+		if pause == first {
+			defer served.refuse()()
+		}
+		log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
