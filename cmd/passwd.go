@@ -112,7 +112,7 @@ func (p *program) edit(file, name, password string, native bool, o *passwdOption
 		}
 	}
 	if err := server.WritePrivate(file, []byte(edited)); err != nil {
-		return &server.Error{Message: fmt.Sprintf("write %s: %s", file, server.RootCause(err)), Cause: err}
+		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", describeChange(name, user, found), file)
 	return err

@@ -73,12 +73,22 @@ func Unreachable(err error) bool {
 	return network || lookup
 }
 
+// hostsMark stands for the hosts of a URL while it is printed.
+const hostsMark = "hosts.invalid"
+
+// Text returns a URL with several hosts, as Parse reads it.
+func Text(u *url.URL, hosts []string) string {
+	shown := *u
+	shown.Host = hostsMark
+	return strings.Replace(shown.String(), hostsMark, strings.Join(hosts, ","), 1)
+}
+
 // Redacted returns a URL with several hosts for messages, without password and
 // parameters.
 func Redacted(u *url.URL, hosts []string) string {
 	shown := *u
-	shown.Host, shown.RawQuery = "HOSTS", ""
-	return strings.Replace(shown.Redacted(), "HOSTS", strings.Join(hosts, ","), 1)
+	shown.Host, shown.RawQuery = hostsMark, ""
+	return strings.Replace(shown.Redacted(), hostsMark, strings.Join(hosts, ","), 1)
 }
 
 // TLS reads the parameters ca, cert and key of a URL, the names of PEM files. ca

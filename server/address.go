@@ -30,7 +30,7 @@ func parseAddress(s string) (Address, error) {
 	switch {
 	case s == addressOff:
 		return Address{}, nil
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "."), strings.HasPrefix(s, "@"):
+	case s != "" && strings.Contains("/.@", s[:1]):
 		return Address{Network: "unix", Address: s}, nil
 	case strings.Contains(s, "/"):
 		return Address{Network: "unix", Address: "./" + s}, nil
@@ -59,25 +59,17 @@ func (a Address) Local() bool {
 		return true
 	}
 	host, _, _ := net.SplitHostPort(a.Address)
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
 	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // listen opens the address. In a directory the socket gets the name file. flag is
 // the flag of the address, for the hint of an error.
 func (a Address) listen(file, flag string) (net.Listener, error) {
 	l, err := wire.Listen(a.Address, file)
-	if err != nil {
-		return nil, listenFailure(a, flag, err)
+	if err == nil {
+		return l, nil
 	}
-	return l, nil
-}
-
-// listenFailure returns a one-line error with a hint for its cause.
-func listenFailure(a Address, flag string, err error) error {
 	f := &Error{
 		Message: fmt.Sprintf("listen on %s: %s", a, RootCause(err)), Cause: err,
 		Hint: "Choose another address with " + flag + ".",
@@ -90,17 +82,14 @@ func listenFailure(a Address, flag string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		f.Hint = "The host part of " + flag + " must be an address of this machine."
 	}
-	return f
+	return nil, f
 }
 
 // RootCause returns the innermost error, such as "address already in use" without
 // the system calls around it.
 func RootCause(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
+	for inner := err; inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
+	return err
 }

@@ -202,14 +202,21 @@ func (c *Config) Validate() Mistakes {
 	if c.PG.Off() && c.MySQL.Off() {
 		add("pg", "off leaves nothing to serve, since mysql is off, too: give an address")
 	}
-	for _, p := range c.addresses() {
-		if a := p.Address; c.exposed(a) != "" && !c.AllowPlaintext {
-			add(p.key, "%s can be reached from other machines, and this server has %s: anybody there could draw ids. "+
+	for _, a := range c.addresses() {
+		if lacks := c.exposed(a.Address); lacks != "" && !c.AllowPlaintext {
+			add(a.key, "%s can be reached from other machines, and this server has %s: anybody there could draw ids. "+
 				"Add them (see docs/security.md), or use a loopback address such as 127.0.0.1:%d or a Unix socket, "+
-				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, c.exposed(a), p.port)
+				"or add --allow-plaintext (allow_plaintext: true) if you trust that network", a, lacks, a.port)
 		}
 	}
-	c.validateAccess(add)
+	for key, given := range map[string]bool{"tls_key": c.TLSKey != "", "tls_client_ca": c.TLSClientCA != "", "require_tls": c.RequireTLS} {
+		if given && c.TLSCert == "" {
+			add(key, "needs tls_cert")
+		}
+	}
+	if c.HostRules != "" && c.usersFile() == "" {
+		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
+	}
 	kinds := c.build.Kinds(c.Layout)
 	if _, err := layout.Preset(c.Layout); err != nil {
 		add("layout", "%v", err)
@@ -220,7 +227,22 @@ func (c *Config) Validate() Mistakes {
 	if _, err := c.autoKind(c.AutoCreate); err != nil {
 		add("auto_create", "%v", err)
 	}
-	c.validateLimits(add)
+	if c.Wire.ReservedForSocket >= c.Wire.Connections {
+		add("limits.connections_for_socket", "%d of %d connections leave none for TCP", c.Wire.ReservedForSocket, c.Wire.Connections)
+	}
+	for _, l := range []struct {
+		key           string
+		part, whole   int64
+		partOf, other string
+	}{
+		{"limits.memory_per_user", c.Memory.User, c.Memory.Server, "what one user may hold", "limits.memory"},
+		{"limits.memory_per_session", c.Memory.Session, c.Memory.Server, "what one connection may hold", "limits.memory"},
+		{"limits.memory_per_session", c.Memory.Session, c.Memory.User, "what one connection may hold", "limits.memory_per_user"},
+	} {
+		if l.whole > 0 && l.part > l.whole {
+			add(l.key, "%s: %s is more than %s (%s)", formatBytes(l.part), l.partOf, l.other, formatBytes(l.whole))
+		}
+	}
 	if err := auth.CheckGenerators(strings.Join(c.Audit.Names, ",")); err != nil {
 		add("audit.names", "%v", err)
 	} else if len(c.Audit.Names) > 0 && c.Audit.File == "" {
@@ -233,12 +255,15 @@ func (c *Config) Validate() Mistakes {
 			add(key, "is declared twice")
 		}
 		seen[d.Name] = true
-		if generator.IsPattern(d.Name) {
-			d.Name = strings.TrimSuffix(d.Name, "*") + "_"
+		name := d.Name
+		if generator.IsPattern(name) {
+			name = strings.TrimSuffix(name, "*") + "_"
 		}
-		if err := generator.CheckName(d.Name); err != nil {
-			add(key, "%v", err)
-		} else if _, err := normalize(kinds, d.Kind, d.Options); err != nil {
+		err := generator.CheckName(name)
+		if err == nil {
+			_, err = normalize(kinds, d.Kind, d.Options)
+		}
+		if err != nil {
 			add(key, "%v", err)
 		}
 	}
@@ -272,40 +297,6 @@ func (c *Config) port() string {
 	return "0"
 }
 
-// validateAccess reports settings of users and TLS that lack another setting.
-func (c *Config) validateAccess(add func(key, format string, args ...any)) {
-	if c.TLSCert == "" {
-		for key, given := range map[string]bool{"tls_key": c.TLSKey != "", "tls_client_ca": c.TLSClientCA != "", "require_tls": c.RequireTLS} {
-			if given {
-				add(key, "needs tls_cert")
-			}
-		}
-	}
-	if c.HostRules != "" && c.usersFile() == "" {
-		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
-	}
-}
-
-// validateLimits reports limits that contradict each other.
-func (c *Config) validateLimits(add func(key, format string, args ...any)) {
-	if c.Wire.ReservedForSocket >= c.Wire.Connections {
-		add("limits.connections_for_socket", "%d of %d connections leave none for TCP", c.Wire.ReservedForSocket, c.Wire.Connections)
-	}
-	for _, l := range []struct {
-		key           string
-		part, whole   int64
-		partOf, other string
-	}{
-		{"limits.memory_per_user", c.Memory.User, c.Memory.Server, "what one user may hold", "limits.memory"},
-		{"limits.memory_per_session", c.Memory.Session, c.Memory.Server, "what one connection may hold", "limits.memory"},
-		{"limits.memory_per_session", c.Memory.Session, c.Memory.User, "what one connection may hold", "limits.memory_per_user"},
-	} {
-		if l.whole > 0 && l.part > l.whole {
-			add(l.key, "%s: %s is more than %s (%s)", formatBytes(l.part), l.partOf, l.other, formatBytes(l.whole))
-		}
-	}
-}
-
 // sequence returns the kind and the options with which nextval creates a name. The
 // zero Auto stands for those of next_id.
 func (c *Config) sequence() ids.Auto {
@@ -315,9 +306,9 @@ func (c *Config) sequence() ids.Auto {
 	case c.AutoCreateSequence == segment.KindName || c.AutoCreate == segment.KindName:
 		return ids.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
 	}
-	l, err := layout.Preset(c.Layout)
+	l, err := layout.Preset(c.Layout) // Validate reports the error
 	if err != nil {
-		return ids.Auto{} // Validate reports it
+		return ids.Auto{}
 	}
 	pooled, ok := l.Pooled()
 	if !ok {
@@ -327,11 +318,16 @@ func (c *Config) sequence() ids.Auto {
 	if c.Epoch != "" {
 		options["epoch"] = c.Epoch
 	}
+	return ids.Auto{Kind: snowflake.KindName, Options: mustJSON(options)}
+}
+
+// mustJSON encodes texts and numbers, which never fails.
+func mustJSON(options map[string]any) json.RawMessage {
 	encoded, err := json.Marshal(options)
 	if err != nil {
-		panic(err) // texts and numbers always encode
+		panic(err)
 	}
-	return ids.Auto{Kind: snowflake.KindName, Options: encoded}
+	return encoded
 }
 
 // autoKind checks a value of auto_create and returns the kind, or autoCreateOff. A
@@ -354,11 +350,7 @@ func (c *Config) autoOptions() map[string]json.RawMessage {
 	if c.Epoch == "" {
 		return nil
 	}
-	encoded, err := json.Marshal(map[string]string{"epoch": c.Epoch})
-	if err != nil {
-		panic(err) // a map of strings always encodes
-	}
-	return map[string]json.RawMessage{snowflake.KindName: encoded}
+	return map[string]json.RawMessage{snowflake.KindName: mustJSON(map[string]any{"epoch": c.Epoch})}
 }
 
 // normalize checks options and returns them as the kind stores them.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -13,6 +14,12 @@ type Flags struct {
 	build  *Build
 	config string
 	given  []givenFlag
+}
+
+// givenFlag is one flag of the command line, with its text.
+type givenFlag struct {
+	*setting
+	text string
 }
 
 // Flags returns the flags of a server with this Build.
@@ -40,12 +47,10 @@ func (f *Flags) Register(set *pflag.FlagSet, keys ...string) {
 // and the flags. The error is Mistakes if values are wrong. Reload of a server with
 // this Config reads them again.
 func (f *Flags) Load(environ []string) (Config, error) {
-	file := f.config
-	if file == "" {
-		file = LookupEnv(environ, ConfigEnv)
-	}
-	c, err := f.build.load(file, environ, f.given)
-	c.reread = func() (Config, error) { return f.build.load(file, environ, f.given) }
+	file := cmp.Or(f.config, LookupEnv(environ, ConfigEnv))
+	read := func() (Config, error) { return f.build.load(file, environ, f.given) }
+	c, err := read()
+	c.reread = read
 	return c, err
 }
 
@@ -58,20 +63,13 @@ type flagRecorder struct {
 	setting *setting
 }
 
-// Set implements pflag.Value.
 func (r *flagRecorder) Set(text string) error {
 	r.flags.given = append(r.flags.given, givenFlag{r.setting, text})
 	return nil
 }
 
-// String implements pflag.Value. The default is in DefValue.
+// String returns nothing: the default is in DefValue.
 func (r *flagRecorder) String() string { return "" }
 
-// Type implements pflag.Value. The help text shows it for the value; "bool" stands
-// for none.
-func (r *flagRecorder) Type() string {
-	if r.setting.arg == "" {
-		return "bool"
-	}
-	return r.setting.arg
-}
+// Type returns what the help text shows for the value; "bool" stands for nothing.
+func (r *flagRecorder) Type() string { return cmp.Or(r.setting.arg, "bool") }

@@ -22,49 +22,8 @@ const (
 	FeedServerPasswordEnv = EnvPrefix + "FEED_SERVER_PASSWORD" // migrate feed, for the server
 )
 
-var commandEnvs = []string{ForeignPasswordEnv, ShardsPasswordEnv, FeedPasswordEnv, FeedServerPasswordEnv}
-
-// loader builds a Config from defaults, file, environment and flags. Each source
-// overrides those before it. Loading goes on after a mistake, so that one start
-// reports all of them.
-type loader struct {
-	config   Config
-	origin   map[string]place // where a key got its value, for messages
-	mistakes Mistakes
-}
-
-func newLoader(b *Build) *loader { return &loader{config: b.Config(), origin: map[string]place{}} }
-
-func (l *loader) mistake(at place, key, format string, args ...any) {
-	l.mistakes = append(l.mistakes, Mistake{Place: at, Key: key, Text: fmt.Sprintf(format, args...)})
-}
-
-// set reads text into the setting of a key and records where it came from.
-func (l *loader) set(key, text string, at place) {
-	s := l.config.setting(key)
-	if err := s.Set(text); err != nil {
-		l.mistake(at, s.key, "%s", OneLine(err.Error()))
-		return
-	}
-	l.origin[s.key] = at
-}
-
-// environment applies the NEXTID_ variables of environ ("NAME=value").
-func (l *loader) environment(environ []string) {
-	for _, pair := range slices.Sorted(slices.Values(environ)) {
-		name, text, ok := strings.Cut(pair, "=")
-		if !ok || !strings.HasPrefix(name, EnvPrefix) || name == ConfigEnv || slices.Contains(commandEnvs, name) || serviceLink.MatchString(name) {
-			continue
-		}
-		all := l.config.settings()
-		i := slices.IndexFunc(all, func(s setting) bool { return s.envName() == name })
-		if i < 0 {
-			l.mistake(place{source: name}, "", "is not a variable of nextid%s", generator.DidYouMean(name, EnvNames()))
-			continue
-		}
-		l.set(all[i].key, text, place{source: name})
-	}
-}
+// otherEnvs lists the variables of nextid that are no settings.
+var otherEnvs = []string{ConfigEnv, ForeignPasswordEnv, ShardsPasswordEnv, FeedPasswordEnv, FeedServerPasswordEnv}
 
 // serviceLink matches the variables that Kubernetes sets in every pod for a Service
 // whose name begins with "nextid" (NEXTID_PORT_5433_TCP_ADDR, …). They are not
@@ -72,35 +31,25 @@ func (l *loader) environment(environ []string) {
 var serviceLink = regexp.MustCompile(
 	`^NEXTID(_.+)?_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// flags applies the flags that were given.
-func (l *loader) flags(given []givenFlag) {
-	for _, f := range given {
-		l.set(f.key, f.text, place{source: "--" + f.flagName()})
-	}
+// loader builds a Config from defaults, file, environment and flags. Each source
+// overrides those before it. Loading goes on after a mistake, so that one start
+// reports all of them.
+type loader struct {
+	config   Config
+	origin   map[string]place // where a key got its value
+	mistakes Mistakes
+
+	path string          // of the file
+	seen map[string]bool // keys of the file so far
 }
 
-// givenFlag is one flag of the command line, with its text.
-type givenFlag struct {
-	*setting
-	text string
+func newLoader(b *Build) *loader {
+	return &loader{config: b.Config(), origin: map[string]place{}, seen: map[string]bool{}}
 }
 
-// finish validates the configuration. With Mistakes it also returns the Config.
-func (l *loader) finish() (Config, error) {
-	for _, m := range l.config.Validate() {
-		m.Place = l.origin[m.Key]
-		l.mistakes = append(l.mistakes, m)
-	}
-	slices.SortStableFunc(l.mistakes, Mistake.compare)
-	l.config.Origin = l.origin
-	if len(l.mistakes) > 0 {
-		return l.config, l.mistakes // for Check, and for the format of the log
-	}
-	return l.config, nil
-}
-
-// load reads the file (none if file is ""), the environment and the flags. It
-// returns the configuration, or its Mistakes.
+// load reads the file (none if file is ""), the environment ("NAME=value") and the
+// flags. With Mistakes it also returns the configuration, for Check and for the
+// format of the log.
 func (b *Build) load(file string, environ []string, given []givenFlag) (Config, error) {
 	l := newLoader(b)
 	if file != "" {
@@ -110,7 +59,52 @@ func (b *Build) load(file string, environ []string, given []givenFlag) (Config, 
 	}
 	l.environment(environ)
 	l.flags(given)
-	return l.finish()
+	for _, m := range l.config.Validate() {
+		m.Place = l.origin[m.Key]
+		l.mistakes = append(l.mistakes, m)
+	}
+	slices.SortStableFunc(l.mistakes, Mistake.compare)
+	l.config.Origin = l.origin
+	if len(l.mistakes) > 0 {
+		return l.config, l.mistakes
+	}
+	return l.config, nil
+}
+
+func (l *loader) mistake(at place, key, format string, args ...any) {
+	l.mistakes = append(l.mistakes, Mistake{Place: at, Key: key, Text: OneLine(fmt.Sprintf(format, args...))})
+}
+
+// set reads text into the setting of a key and records where it came from.
+func (l *loader) set(key, text string, at place) {
+	if err := l.config.setting(key).Set(text); err != nil {
+		l.mistake(at, key, "%v", err)
+		return
+	}
+	l.origin[key] = at
+}
+
+// environment applies the NEXTID_ variables.
+func (l *loader) environment(environ []string) {
+	for _, pair := range slices.Sorted(slices.Values(environ)) {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok || !strings.HasPrefix(name, EnvPrefix) || slices.Contains(otherEnvs, name) || serviceLink.MatchString(name) {
+			continue
+		}
+		all := l.config.settings()
+		if i := slices.IndexFunc(all, func(s setting) bool { return s.envName() == name }); i >= 0 {
+			l.set(all[i].key, text, place{source: name})
+		} else {
+			l.mistake(place{source: name}, "", "is not a variable of nextid%s", generator.DidYouMean(name, EnvNames()))
+		}
+	}
+}
+
+// flags applies the flags that were given.
+func (l *loader) flags(given []givenFlag) {
+	for _, f := range given {
+		l.set(f.key, f.text, place{source: "--" + f.flagName()})
+	}
 }
 
 // LookupEnv returns the value of a variable in environ, or "".

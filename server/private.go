@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 )
 
-// maxSecretFile bounds the size of files with users, passwords or keys, in bytes.
-const maxSecretFile = 64 << 20
-
 // ReadPrivate reads a file that only its owner may read, such as a users file or a
 // private key. As with PostgreSQL's keys, the group may read a file of root. what
 // names the file in errors.
@@ -34,12 +31,9 @@ func ReadPrivate(what, path string) ([]byte, error) {
 	if err := CheckReplaceable(what, path); err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
+	content, err := io.ReadAll(f)
 	if err != nil {
 		return nil, readFailure(what, path, err)
-	}
-	if len(content) > maxSecretFile {
-		return nil, &Error{Message: fmt.Sprintf("the %s %s is larger than %s", what, path, formatBytes(maxSecretFile))}
 	}
 	return content, nil
 }
@@ -106,9 +100,13 @@ func EditPrivate(path string, edit func() error) error {
 		err = lockFile(d)
 	}
 	if err != nil {
-		return &Error{Message: fmt.Sprintf("write %s: %s", path, RootCause(err)), Cause: err}
+		return writeFailure(path, err)
 	}
 	return edit()
+}
+
+func writeFailure(path string, err error) error {
+	return &Error{Message: fmt.Sprintf("write %s: %s", path, RootCause(err)), Cause: err}
 }
 
 // WritePrivate replaces a file in one step, for its owner only: a reader gets the
@@ -119,17 +117,12 @@ func WritePrivate(path string, content []byte) (err error) {
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return writeFailure(path, err)
 	}
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".") // with mode 0600
 	if err != nil {
-		return err
+		return writeFailure(path, err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
 	like, statErr := os.Stat(path)
 	if statErr != nil {
 		like, statErr = os.Stat(dir)
@@ -138,11 +131,12 @@ func WritePrivate(path string, content []byte) (err error) {
 	if err == nil && statErr == nil {
 		err = giveLike(f, like)
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
+	if err != nil {
+		return writeFailure(path, errors.Join(err, os.Remove(f.Name())))
 	}
 	return syncDir(dir)
 }

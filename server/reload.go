@@ -69,13 +69,14 @@ func changedKeys(was, is *Config) (inForce, restart []string) {
 	if !slices.Equal(was.Quotas, is.Quotas) {
 		inForce = append(inForce, quotasKey)
 	}
-	same := func(a, b generator.Definition) bool {
-		return a.Name == b.Name && a.Kind == b.Kind && string(a.Options) == string(b.Options)
-	}
-	if !slices.EqualFunc(was.Generators, is.Generators, same) || !slices.Equal(was.OpenAtStart, is.OpenAtStart) {
+	if !slices.EqualFunc(was.Generators, is.Generators, sameDefinition) || !slices.Equal(was.OpenAtStart, is.OpenAtStart) {
 		restart = append(restart, generatorsKey)
 	}
 	return inForce, restart
+}
+
+func sameDefinition(a, b generator.Definition) bool {
+	return a.Name == b.Name && a.Kind == b.Kind && string(a.Options) == string(b.Options)
 }
 
 // apply puts the settings of the engine into force that may change while the server

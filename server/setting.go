@@ -41,31 +41,28 @@ func (s *setting) envName() string {
 // passwordKey is the setting whose value is never printed.
 const passwordKey = "store_password"
 
-// sections lists the sections of the file.
-var sections = []string{"limits", "audit"}
-
 // settings returns a row for each value of c that one text can set. Generators and
 // quotas are lists and exist in the file only.
 func (c *Config) settings() []setting {
 	return []setting{
 		{"data", "DIR", flagged, "directory of the embedded store, created if missing", text(&c.Data)},
-		{"pg", "ADDR", flagged, "PostgreSQL protocol: HOST:PORT, a path for a Unix socket, or off", address(&c.PG)},
-		{"mysql", "ADDR", flagged, "MySQL protocol: likewise", address(&c.MySQL)},
-		{"http", "ADDR", flagged, "the page, the JSON API, Leaf's and Tinyid's paths, /healthz, /readyz and /metrics over HTTP; likewise", address(&c.HTTP)},
-		{"store", "URL", flagged, "sqlite:FILE; postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…, which several servers share; or memory:, which keeps nothing (for tests)", storeURL(c)},
+		{"pg", "ADDR", flagged, "PostgreSQL protocol: HOST:PORT, a path for a Unix socket, or off", valueOf(&c.PG, parseAddress, Address.String)},
+		{"mysql", "ADDR", flagged, "MySQL protocol: likewise", valueOf(&c.MySQL, parseAddress, Address.String)},
+		{"http", "ADDR", flagged, "the page, the JSON API, Leaf's and Tinyid's paths, /healthz, /readyz and /metrics over HTTP; likewise", valueOf(&c.HTTP, parseAddress, Address.String)},
+		{"store", "URL", flagged, "sqlite:FILE; postgres://…, mysql://…, redis://…, etcd://… or zookeeper://…, which several servers share; or memory:, which keeps nothing (for tests)", valueOf(&c.Store, c.build.StoreURL, StoreURL.String)},
 		{"store_failover", "POLICY", flagged, "what segment generators do after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on (lossless); auto is skip on Redis and stop elsewhere", choice(&c.SharedStore.Failover, failoverAuto, string(shared.Stop), string(shared.Skip), string(shared.Lossless))},
 		{"store_skip", "N", 0, "numbers that store_failover skip passes over: more than all servers can reserve of a name while a standby lags", count(&c.SharedStore.Skip, 1, 1<<53)},
 		{"store_unsafe", "LIST", flagged, "unsafe settings of the shared store to accept, by name, such as fsync; ids can be lost with them", words(&c.SharedStore.Unsafe)},
 		{passwordKey, "TEXT", 0, "password for the shared store, where the URL has none; best given in the environment", secret(&c.SharedStore.Password)},
 		{"database_passwords", "FILE", 0, "passwords of the databases that tickets, feeds and import_generator use, in the form of PostgreSQL's .pgpass: host:port:database:user:password", text(&c.DatabasePasswords)},
-		{"auto_create", "KIND", flagged, "what next_id('new_name') creates: snowflake, segment or another kind that needs no options, or off", autoCreate(c)},
+		{"auto_create", "KIND", flagged, "what next_id('new_name') creates: snowflake, segment or another kind that needs no options, or off", valueOf(&c.AutoCreate, c.autoKind, same)},
 		{"auto_create_sequence", "KIND", 0, "what nextval('new_name') creates: pools, the kind of auto_create with ids at least 50 apart, for clients that take 50 ids from one call; segment, numbers from 51 in steps of 50; or same, what next_id creates", choice(&c.AutoCreateSequence, autoCreatePools, segment.KindName, autoCreateSame)},
 		{"auto_create_tables", "", 0, "whether a name in the WHERE of a table is created, as by next_id: SELECT id FROM ids WHERE name = 'new_name'; false for programs that look names up, such as Postfix: they get no row then", boolean(&c.AutoCreateTables)},
 		{"worker_id", "N", flagged, "worker id of snowflake ids: a number, or auto to claim a free one from the store; docs/stores.md has more ways", workerSource(&c.WorkerID)},
-		{"worker_slice", "DURATION", flagged, "time that is reserved ahead for snowflake ids: how long they go on without the store, and how long a crash blocks a worker id; the same on all servers; 0s is 1m on a shared store and 3s on an embedded one", durationOrZero(&c.WorkerSlice, time.Second, 7*24*time.Hour)},
+		{"worker_slice", "DURATION", flagged, "time that is reserved ahead for snowflake ids: how long they go on without the store, and how long a crash blocks a worker id; the same on all servers; 0s is 1m on a shared store and 3s on an embedded one", duration(&c.WorkerSlice, time.Second, 7*24*time.Hour, 0)},
 		{"worker_borrow", "", flagged, "when no worker id is free, take one whose holder missed a renewal: ids go on at once, with times up to worker_slice ahead of the clock", boolean(&c.WorkerBorrow)},
-		{"clock_limit", "DURATION", flagged, "greatest difference between the clocks of this machine and of the shared store: with more a server does not start, and a running one raises an alarm; 0s for any difference", durationOrZero(&c.ClockLimit, 100*time.Millisecond, 24*time.Hour)},
-		{"clock_jump", "DURATION", flagged, "how far the clock may be ahead of the last use of the embedded store: with more the server does not start without --accept-clock; 0s for any time", durationOrZero(&c.ClockJump, time.Minute, 10*365*24*time.Hour)},
+		{"clock_limit", "DURATION", flagged, "greatest difference between the clocks of this machine and of the shared store: with more a server does not start, and a running one raises an alarm; 0s for any difference", duration(&c.ClockLimit, 100*time.Millisecond, 24*time.Hour, 0)},
+		{"clock_jump", "DURATION", flagged, "how far the clock may be ahead of the last use of the embedded store: with more the server does not start without --accept-clock; 0s for any time", duration(&c.ClockJump, time.Minute, 10*365*24*time.Hour, 0)},
 		{"users", "FILE", flagged, "file of users and verifiers (see nextid passwd); auto for users in the data directory, if it is there; off to accept every login", text(&c.Users)},
 		{"host_rules", "FILE", flagged, "who may log in from where, and how, after PostgreSQL's pg_hba.conf", text(&c.HostRules)},
 		{"tls_cert", "FILE", flagged, "the server's certificate in PEM form, followed by those between it and the root", text(&c.TLSCert)},
@@ -92,7 +89,7 @@ func (c *Config) settings() []setting {
 		{"limits.portals", "N", 0, "open portals and cursors of a connection", count(&c.SQL.Portals, 1, 1_000_000)},
 		{"limits.prepared_bytes", "SIZE", 0, "prepared statements and bound values of a connection together", bytesOf(&c.SQL.PreparedBytes, 1<<10, 1<<30)},
 		{"limits.statements_per_query", "N", 0, "statements in one simple query", count(&c.SQL.StatementsPerQuery, 1, 1_000_000)},
-		{"limits.statement_time", "DURATION", 0, "default of statement_timeout (MySQL: max_statement_time), which a session may change; 0s for no limit", durationOrZero(&c.SQL.StatementTime, time.Millisecond, 10_000*time.Hour)},
+		{"limits.statement_time", "DURATION", 0, "default of statement_timeout (MySQL: max_statement_time), which a session may change; 0s for no limit", duration(&c.SQL.StatementTime, time.Millisecond, 10_000*time.Hour, 0)},
 		{"limits.memory", "SIZE", 0, "what all connections together may hold: rows that are sorted or joined, values, plans, unfinished messages; 0 for a quarter of the memory of the machine or the container", bytesOf(&c.Memory.Server, 0, 1<<50)},
 		{"limits.memory_per_user", "SIZE", 0, "the same for the connections of one user; 0 for half of limits.memory", bytesOf(&c.Memory.User, 0, 1<<50)},
 		{"limits.memory_per_session", "SIZE", 0, "the same for one connection; 0 for a quarter of limits.memory", bytesOf(&c.Memory.Session, 0, 1<<50)},

@@ -30,19 +30,19 @@ type StoreURL struct {
 // StoreURL parses sqlite:FILE, memory:, or the URL of a shared store of this Build.
 func (b *Build) StoreURL(s string) (StoreURL, error) {
 	scheme, rest, _ := strings.Cut(s, ":")
-	switch kind := b.Store(scheme); {
+	switch driver := b.Store(scheme); {
 	case scheme == storeSQLite && rest != "":
 		return StoreURL{Scheme: storeSQLite, File: rest}, nil
 	case scheme == storeSQLite:
 		return StoreURL{}, errors.New("sqlite: needs the name of a file: sqlite:FILE")
 	case s == StoreMemory+":":
 		return StoreURL{Scheme: StoreMemory}, nil
-	case kind == nil: // the rest may hold a password and is not repeated
+	case driver == nil: // the rest may hold a password and is not repeated
 		return StoreURL{}, fmt.Errorf("this version of nextid knows the stores sqlite:FILE, memory: and %s, not %q",
 			strings.Join(b.Schemes(), ", "), scheme)
 	default:
-		if _, err := readURL(s); err != nil {
-			return StoreURL{}, fmt.Errorf("is not a URL such as %s", kind.Example) // the error may repeat a password
+		if _, _, err := dsn.Parse(s); err != nil {
+			return StoreURL{}, fmt.Errorf("is not a URL such as %s", driver.Example) // the error may repeat a password
 		}
 		return StoreURL{Scheme: scheme, URL: s}, nil
 	}
@@ -65,7 +65,7 @@ func (u StoreURL) Shared() bool { return u.URL != "" }
 
 // WithPassword returns the URL with the password, unless the URL has one.
 func (u StoreURL) WithPassword(password string) string {
-	parsed, err := readURL(u.URL)
+	parsed, hosts, err := dsn.Parse(u.URL)
 	if err != nil || password == "" {
 		return u.URL
 	}
@@ -73,26 +73,7 @@ func (u StoreURL) WithPassword(password string) string {
 		return u.URL
 	}
 	parsed.User = url.UserPassword(parsed.User.Username(), password)
-	return parsed.text()
-}
-
-// hostsURL is a URL that may name several hosts.
-type hostsURL struct {
-	*url.URL
-	hosts []string
-}
-
-func readURL(text string) (hostsURL, error) {
-	u, hosts, err := dsn.Parse(text)
-	return hostsURL{u, hosts}, err
-}
-
-// text returns the URL with all its hosts.
-func (u hostsURL) text() string {
-	const stand = "hosts.invalid"
-	one := *u.URL
-	one.Host = stand
-	return strings.Replace(one.String(), stand, strings.Join(u.hosts, ","), 1)
+	return dsn.Text(parsed, hosts)
 }
 
 // secretParameters lists the URL parameters with secret values.
@@ -100,7 +81,7 @@ var secretParameters = []string{"password", "sslpassword", "passwd", "secret", "
 
 // redacted returns a URL for messages: its secrets are replaced by xxxxx.
 func redacted(text string) string {
-	u, err := readURL(text)
+	u, hosts, err := dsn.Parse(text)
 	if err != nil {
 		return "(a URL that cannot be read)"
 	}
@@ -114,24 +95,17 @@ func redacted(text string) string {
 	if _, has := u.User.Password(); has {
 		u.User = url.UserPassword(u.User.Username(), "xxxxx")
 	}
-	return u.text()
+	return dsn.Text(u, hosts)
 }
 
 // In returns u with the file of the embedded store filled in. data is the data
 // directory.
 func (u StoreURL) In(data string) StoreURL {
 	if u.Scheme == "" {
-		return StoreURL{Scheme: storeSQLite, File: joinDir(data, sqlite.DefaultFile)}
+		u = StoreURL{Scheme: storeSQLite, File: filepath.Join(data, sqlite.DefaultFile)}
+		if strings.HasPrefix(data, "./") { // show the path as the user wrote it
+			u.File = "./" + u.File
+		}
 	}
 	return u
-}
-
-// joinDir joins like filepath.Join but keeps a leading "./", so that messages
-// show the path as the user wrote it.
-func joinDir(dir, file string) string {
-	joined := filepath.Join(dir, file)
-	if strings.HasPrefix(dir, "./") && !filepath.IsAbs(joined) {
-		return "./" + joined
-	}
-	return joined
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,23 +53,16 @@ func secret(p *string) value {
 
 // words returns a value for a list of words with commas between.
 func words(p *[]string) value {
-	return valueOf(p, func(s string) (all []string, _ error) {
-		for word := range strings.SplitSeq(s, ",") {
-			if word = strings.TrimSpace(word); word != "" {
-				all = append(all, word)
-			}
-		}
-		return all, nil
+	return valueOf(p, func(s string) ([]string, error) {
+		return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }), nil
 	}, func(all []string) string { return strings.Join(all, ",") })
 }
 
 // choice returns a value for one of words, in upper or lower case.
 func choice(p *string, words ...string) value {
 	return valueOf(p, func(s string) (string, error) {
-		for _, w := range words {
-			if strings.EqualFold(s, w) {
-				return w, nil
-			}
+		if i := slices.IndexFunc(words, func(w string) bool { return strings.EqualFold(s, w) }); i >= 0 {
+			return words[i], nil
 		}
 		return "", fmt.Errorf("%q is not one of %s", s, strings.Join(words, ", "))
 	}, same)
@@ -133,30 +127,16 @@ func formatBytes(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// duration returns a value for a time such as 500ms, 30s or 1m30s.
-func duration(p *time.Duration, lowest, highest time.Duration) value {
+// duration returns a value for a time such as 500ms, 30s or 1m30s, from lowest to
+// highest or one of also.
+func duration(p *time.Duration, lowest, highest time.Duration, also ...time.Duration) value {
 	return valueOf(p, func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
-		if err != nil || d < lowest || d > highest {
+		if err != nil || (d < lowest || d > highest) && !slices.Contains(also, d) {
 			return 0, fmt.Errorf("%q is not a duration from %s to %s (for example 500ms, 30s, 1m30s)", s, formatDuration(lowest), formatDuration(highest))
 		}
 		return d, nil
 	}, formatDuration)
-}
-
-// durationOrZero is duration, but accepts 0 as well, which has a meaning of its
-// own.
-func durationOrZero(p *time.Duration, lowest, highest time.Duration) value {
-	v := duration(p, lowest, highest)
-	bounded := v.Set
-	v.Set = func(s string) error {
-		if d, err := time.ParseDuration(s); err == nil && d == 0 {
-			*p = 0
-			return nil
-		}
-		return bounded(s)
-	}
-	return v
 }
 
 // formatDuration prints d without trailing zero minutes and seconds.
@@ -190,14 +170,3 @@ func workerSource(p *string) value {
 		return s, workerid.Check(s)
 	}, workerid.Redacted)
 }
-
-// address returns a value for an Address.
-func address(p *Address) value { return valueOf(p, parseAddress, Address.String) }
-
-// storeURL returns a value for the URL of a store that c's server is built with.
-func storeURL(c *Config) value {
-	return valueOf(&c.Store, func(s string) (StoreURL, error) { return c.build.StoreURL(s) }, StoreURL.String)
-}
-
-// autoCreate returns a value for a kind that needs no options, or autoCreateOff.
-func autoCreate(c *Config) value { return valueOf(&c.AutoCreate, c.autoKind, same) }

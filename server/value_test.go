@@ -41,11 +41,11 @@ func TestValuesReadTheirTexts(t *testing.T) {
 			"mac": "mac", "ip": "ip", "disposable": "disposable", "redis://u:p@h:1/2?key=k": "redis://u:xxxxx@h:1/2?key=k", "redis:": "",
 			"leaf:zookeeper://a,b:1/snowflake/x": "leaf:zookeeper://a,b:1/snowflake/x", "leaf:": "", "leaf:zookeeper://a": "",
 		}},
-		{"address", address(&c.PG), map[string]string{
+		{"address", valueOf(&c.PG, parseAddress, Address.String), map[string]string{
 			"off": "off", "127.0.0.1:5433": "127.0.0.1:5433", "[::1]:1": "[::1]:1", ":0": ":0", "/run/x": "/run/x", "./x": "./x", "run/x": "./run/x", "@x": "@x",
 			"5433": "", "127.0.0.1": "", "h:65536": "", "h:-1": "", "h:pg": "", "::1:5433": "", "": "",
 		}},
-		{"store", storeURL(&c), map[string]string{
+		{"store", valueOf(&c.Store, c.build.StoreURL, StoreURL.String), map[string]string{
 			"sqlite:a/b.db": "sqlite:a/b.db", "memory:": "memory:", "memory:x": "", "sqlite:": "", "sqlite": "", "oracle://h": "", "": "",
 			"postgres://u:secret@h/d?sslpassword=secret": "postgres://u:xxxxx@h/d?sslpassword=xxxxx", "postgres:h": "",
 			"etcd://a:1,b:2/p": "etcd://a:1,b:2/p", "mysql://u@h/d": "mysql://u@h/d", "postgres://u:secret@a:1,b:2/d": "postgres://u:xxxxx@a:1,b:2/d",
