@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,11 +76,9 @@ func openAccess(c Config, log *slog.Logger) (*access, error) {
 	a.policy = auth.New(auth.Config{Users: users, Rules: rules, RequireTLS: c.RequireTLS, NativePassword: c.NativePassword, Logger: log})
 	if c.TLSCert != "" {
 		a.tls = &wire.TLS{}
-		if err := a.readTLS(); err != nil {
-			return nil, err
-		}
+		err = a.readTLS()
 	}
-	return a, nil
+	return a, err
 }
 
 // usersKey is in a store whose servers have had users.
@@ -199,29 +198,26 @@ func ParseFailure(file string, err error) error {
 // readTLS reads the certificate, its key and the client CA, and puts them into
 // force.
 func (a *access) readTLS() error {
+	c := &a.config
 	var pem wire.PEM
 	var err error
-	if pem.Cert, err = os.ReadFile(a.config.TLSCert); err != nil {
-		return readFailure("certificate", a.config.TLSCert, err)
+	if pem.Cert, err = os.ReadFile(c.TLSCert); err != nil {
+		return readFailure("certificate", c.TLSCert, err)
 	}
-	key := a.config.TLSKey
-	if key == "" {
-		key = a.config.TLSCert
-	}
-	if pem.Key, err = ReadPrivate("private key", key); err != nil {
+	if pem.Key, err = ReadPrivate("private key", cmp.Or(c.TLSKey, c.TLSCert)); err != nil {
 		return err
 	}
-	if a.config.TLSClientCA != "" {
-		if pem.ClientCA, err = os.ReadFile(a.config.TLSClientCA); err != nil {
-			return readFailure("client CA", a.config.TLSClientCA, err)
+	if c.TLSClientCA != "" {
+		if pem.ClientCA, err = os.ReadFile(c.TLSClientCA); err != nil {
+			return readFailure("client CA", c.TLSClientCA, err)
 		}
 		if len(pem.ClientCA) == 0 {
-			return &Error{Message: fmt.Sprintf("the client CA %s is empty", a.config.TLSClientCA)}
+			return &Error{Message: fmt.Sprintf("the client CA %s is empty", c.TLSClientCA)}
 		}
 	}
 	if err := a.tls.Replace(pem); err != nil {
 		return &Error{
-			Message: fmt.Sprintf("TLS with %s: %s", a.config.TLSCert, err), Cause: err,
+			Message: fmt.Sprintf("TLS with %s: %s", c.TLSCert, err), Cause: err,
 			Hint: "tls_cert is a certificate in PEM form, with those between it and the root behind it; tls_key is its private key, not encrypted.",
 		}
 	}

@@ -1,14 +1,13 @@
 package server
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"nextid/generator/layout"
 	"nextid/wire"
@@ -40,7 +39,12 @@ func (c *Config) Check(before Mistakes) Mistakes {
 		check("database_passwords", err)
 	}
 	if c.Audit.File != "" {
-		check("audit.file", isDirectory(filepath.Dir(c.Audit.File)))
+		dir := filepath.Dir(c.Audit.File)
+		if info, err := os.Stat(dir); err != nil {
+			check("audit.file", readFailure("directory", dir, err))
+		} else if !info.IsDir() {
+			check("audit.file", readFailure("directory", dir, syscall.ENOTDIR))
+		}
 	}
 	if l, err := layout.Preset(c.Layout); err == nil {
 		if n, err := strconv.ParseInt(c.WorkerID, 10, 64); err == nil && n >= l.Workers() {
@@ -50,16 +54,4 @@ func (c *Config) Check(before Mistakes) Mistakes {
 	found = append(found, before...)
 	slices.SortStableFunc(found, Mistake.compare)
 	return found
-}
-
-// isDirectory returns an error unless dir is an existing directory.
-func isDirectory(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case err != nil:
-		return readFailure("directory", dir, err)
-	case !info.IsDir():
-		return readFailure("directory", dir, &fs.PathError{Op: "stat", Path: dir, Err: errors.New("not a directory")})
-	}
-	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"nextid/generator"
 	"nextid/generator/worker"
@@ -144,24 +145,26 @@ func (c *storeCopy) begin(ctx context.Context) error {
 // gave up are written among the names, ordered by their times here. Such a record
 // counts only for names that were created before it.
 func (c *storeCopy) copy(ctx context.Context) error {
+	type step struct {
+		at time.Time // of the original
+		do func() error
+	}
 	var last []step
-	var plain []generator.Mark
+	keys, limited := errgroup.WithContext(ctx)
+	keys.SetLimit(copiesAtOnce)
 	for _, m := range c.marks {
 		if !worker.Spent(m.Key) {
-			plain = append(plain, m)
+			keys.Go(func() error { return mark(limited, c.to, m.Key, m.Owner, m.Hi) })
 			continue
 		}
 		last = append(last, step{m.Updated, func() error {
-			if err := sleep(ctx, storeTick); err != nil {
-				return err
-			}
-			if err := mark(ctx, c.to, m.Key, m.Owner, m.Hi); err != nil {
-				return err
-			}
-			return sleep(ctx, storeTick)
+			<-time.After(storeTick)
+			err := mark(ctx, c.to, m.Key, m.Owner, m.Hi)
+			<-time.After(storeTick)
+			return err
 		}})
 	}
-	if err := each(plain, func(m generator.Mark) error { return mark(ctx, c.to, m.Key, m.Owner, m.Hi) }); err != nil {
+	if err := keys.Wait(); err != nil {
 		return err
 	}
 	for _, d := range c.names {
@@ -179,50 +182,6 @@ func (c *storeCopy) copy(ctx context.Context) error {
 // storeTick is longer than the unit of a store's times. A pause of storeTick
 // between two writes gives the second a later time.
 const storeTick = 2 * time.Millisecond
-
-// sleep waits for d, or returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
-// step is one write of the copy, with the time of the original.
-type step struct {
-	at time.Time
-	do func() error
-}
-
-// each calls f for all items, copiesAtOnce in parallel, until one call fails.
-func each[T any](all []T, f func(T) error) error {
-	var working sync.WaitGroup
-	next, failed := make(chan T), make(chan error, copiesAtOnce)
-	for range copiesAtOnce {
-		working.Go(func() {
-			for one := range next {
-				if err := f(one); err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	var err error
-	for i := 0; i < len(all) && err == nil; {
-		select {
-		case next <- all[i]:
-			i++
-		case err = <-failed:
-		}
-	}
-	close(next)
-	working.Wait()
-	close(failed)
-	return errors.Join(err, <-failed)
-}
 
 // prove reads the copy back and compares it with the original.
 func (c *storeCopy) prove(ctx context.Context) error {
@@ -243,16 +202,10 @@ func (c *storeCopy) prove(ctx context.Context) error {
 		}
 	}
 	names, err := c.to.ListDefined(ctx)
-	if err != nil {
-		return err
+	if err == nil && !slices.EqualFunc(names, c.names, sameDefinition) {
+		err = wrong("the generators there are not those here")
 	}
-	same := func(a, b generator.Definition) bool {
-		return a.Name == b.Name && a.Kind == b.Kind && string(a.Options) == string(b.Options)
-	}
-	if !slices.EqualFunc(names, c.names, same) {
-		return wrong("the generators there are not those here")
-	}
-	return nil
+	return err
 }
 
 // checkCopied returns an error for a store that was copied elsewhere, or that holds

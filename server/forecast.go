@@ -83,91 +83,20 @@ func (f *forecast) run(ctx context.Context) {
 // answer, latest stays as it was.
 func (f *forecast) look(ctx context.Context, now time.Time) {
 	maps.DeleteFunc(f.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= forecastLogEvery })
-	o := &outlook{}
-	if f.layouts(ctx, now, o) != nil || f.workers(ctx, now, o) != nil {
+	definitions, err := f.registry.Definitions(ctx)
+	if err != nil {
 		return
 	}
-	f.numbers(now, o)
-	f.latest.Store(o)
-}
-
-// due reports whether a warning was not logged within forecastLogEvery, and records
-// it as logged.
-func (f *forecast) due(what string, now time.Time) bool {
-	if _, said := f.logged[what]; said {
-		return false
-	}
-	f.logged[what] = now
-	return true
-}
-
-// layouts finds the names in the store whose time bits run out soon.
-func (f *forecast) layouts(ctx context.Context, now time.Time, o *outlook) error {
-	definitions, err := f.registry.Definitions(ctx)
+	o := &outlook{}
 	for _, d := range definitions {
-		ends := f.registry.Ends(d)
-		left := ends.Sub(now)
-		if ends.IsZero() || left > generator.EndsSoon {
-			continue
-		}
-		if left <= endsVerySoon {
-			o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, ends.UTC().Format(time.RFC3339)))
-		}
-		switch {
-		case !f.due("time of "+d.Name, now):
-		case left <= 0:
-			f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
-		default:
-			f.log.Warn("the time bits of a generator run out: create its successor before", "generator", d.Name, "ends", ends, "days_left", wholeDays(left))
-		}
+		f.layout(d, now, o)
 	}
-	return err
-}
-
-// numbers finds generators that reach their maximum soon, at the rate since the
-// forecast before. The rate is that of this server alone.
-func (f *forecast) numbers(now time.Time, o *outlook) {
-	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
-		r, ok := g.(generator.Reporter)
-		if !ok {
-			return true
-		}
-		s := r.Stats()
-		before, known := f.seen[d.Name]
-		if known && now.Sub(before.at) < forecastWindow {
-			return true
-		}
-		f.seen[d.Name] = issuedBy{s.Issued, now}
-		issued, passed := s.Issued-before.ids, now.Sub(before.at)
-		if !s.Bounded || !known || issued <= 0 || passed <= 0 {
-			return true
-		}
-		lasts := float64(s.Left) / float64(issued) * float64(passed)
-		if lasts > float64(generator.EndsSoon) {
-			return true
-		}
-		left := time.Duration(lasts)
-		if left <= endsVerySoon {
-			o.notes = append(o.notes, fmt.Sprintf("the numbers of generator %q end in %d days at the present rate", d.Name, wholeDays(left)))
-		}
-		if f.due("numbers of "+d.Name, now) {
-			f.log.Warn("the numbers of a generator run out at the present rate: raise its maximum, or create its successor", "generator", d.Name,
-				"ids_left", s.Left, "days_left", wholeDays(left))
-		}
-		return true
-	})
-}
-
-// workers counts the free worker ids of the widths in use. It warns only on a
-// shared store, where other servers need them.
-func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err error) {
-	o.free, err = f.registry.FreeWorkers(ctx, now)
-	if f.alone {
-		return err
+	if o.free, err = f.registry.FreeWorkers(ctx, now); err != nil {
+		return
 	}
 	for _, bits := range slices.Sorted(maps.Keys(o.free)) {
 		w := o.free[bits]
-		if !w.Scarce() {
+		if f.alone || !w.Scarce() { // other servers need them
 			continue
 		}
 		o.notes = append(o.notes, fmt.Sprintf("%d of the %d worker ids of %d bits are free", w.Left, w.All, bits))
@@ -175,7 +104,68 @@ func (f *forecast) workers(ctx context.Context, now time.Time, o *outlook) (err 
 			f.log.Warn("worker ids run out: a server that finds none gives no ids of that width", "bits", bits, "free", w.Left, "all", w.All)
 		}
 	}
-	return err
+	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
+		if r, ok := g.(generator.Reporter); ok {
+			f.numbers(d.Name, r.Stats(), now, o)
+		}
+		return true
+	})
+	f.latest.Store(o)
+}
+
+// due reports whether a warning was not logged within forecastLogEvery, and records
+// it as logged.
+func (f *forecast) due(what string, now time.Time) bool {
+	_, said := f.logged[what]
+	if !said {
+		f.logged[what] = now
+	}
+	return !said
+}
+
+// layout warns of a name whose time bits run out soon.
+func (f *forecast) layout(d generator.Definition, now time.Time, o *outlook) {
+	ends := f.registry.Ends(d)
+	left := ends.Sub(now)
+	if ends.IsZero() || left > generator.EndsSoon {
+		return
+	}
+	if left <= endsVerySoon {
+		o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, ends.UTC().Format(time.RFC3339)))
+	}
+	switch {
+	case !f.due("time of "+d.Name, now):
+	case left <= 0:
+		f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
+	default:
+		f.log.Warn("the time bits of a generator run out: create its successor before", "generator", d.Name, "ends", ends, "days_left", wholeDays(left))
+	}
+}
+
+// numbers warns of a generator that reaches its maximum soon, at the rate since the
+// forecast before. The rate is that of this server alone.
+func (f *forecast) numbers(name string, s generator.Stats, now time.Time, o *outlook) {
+	before, known := f.seen[name]
+	if known && now.Sub(before.at) < forecastWindow {
+		return
+	}
+	f.seen[name] = issuedBy{s.Issued, now}
+	issued, passed := s.Issued-before.ids, now.Sub(before.at)
+	if !s.Bounded || !known || issued <= 0 {
+		return
+	}
+	lasts := float64(s.Left) / float64(issued) * float64(passed)
+	if lasts > float64(generator.EndsSoon) { // and perhaps more than a Duration holds
+		return
+	}
+	left := time.Duration(lasts)
+	if left <= endsVerySoon {
+		o.notes = append(o.notes, fmt.Sprintf("the numbers of generator %q end in %d days at the present rate", name, wholeDays(left)))
+	}
+	if f.due("numbers of "+name, now) {
+		f.log.Warn("the numbers of a generator run out at the present rate: raise its maximum, or create its successor", "generator", name,
+			"ids_left", s.Left, "days_left", wholeDays(left))
+	}
 }
 
 func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }
@@ -183,10 +173,7 @@ func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }
 // warnOfRenamed warns of generators whose layout has other bits now than when they
 // were created. They keep the old bits.
 func warnOfRenamed(ctx context.Context, r *generator.Registry, log *slog.Logger) {
-	definitions, err := r.Definitions(ctx)
-	if err != nil {
-		return // the outage of a store is reported elsewhere
-	}
+	definitions, _ := r.Definitions(ctx) // the outage of a store is reported elsewhere
 	for _, d := range definitions {
 		if was, now, ok := layout.Renamed(d.Options); ok {
 			log.Warn("the layout of a generator has other bits now: its ids can collide with those of the system that the layout is named after; "+
