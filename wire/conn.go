@@ -7,11 +7,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"nextid/sqlfuncs/account"
@@ -29,8 +29,8 @@ const (
 	// keepOut is the largest answer buffer that goes back to the pool.
 	keepOut = 128 << 10
 
-	// userTimeout bounds how long data may stay unacknowledged. The keepAlive
-	// constants set when TCP probes a silent peer.
+	// userTimeout bounds how long data may stay unacknowledged, on Linux. The
+	// keepAlive constants set when TCP probes a silent peer.
 	userTimeout   = time.Minute
 	keepAliveIdle = 30 * time.Second
 	keepAliveSkip = 10 * time.Second
@@ -55,16 +55,51 @@ type workspace struct {
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// conn carries bytes between a socket and a Machine. A goroutine runs it until the
+// Conn carries bytes between a socket and a Machine. A goroutine runs it until the
 // client has logged in. After that the event loop runs it, where there is one. Other
-// goroutines call interrupt, cutOff, evict and abandon, with server.mu held.
+// goroutines call interrupt, cutOff, evict and abandon, with server.mu held. The
+// exported fields and methods are for the Machine.
 //
 // Thousands of connections may wait for their clients. So memory that is needed only
 // before the login, or only while a statement runs, is allocated apart. The rest is
 // one object: small objects would keep the heap pages that logins have used.
-type conn struct {
-	server   *Server
-	info     Conn
+type Conn struct {
+	ID    int32 // positive, and unique among the open connections of a Server
+	Local bool  // over a Unix socket
+
+	peerKnown     bool
+	skipping      bool // the end of a skipped message has not arrived
+	startTLS      bool // see StartTLS
+	partial       bool // pending has its deadline
+	heard         bool // the first byte has arrived
+	admitted      bool // logged in; under server.mu, and read by the connection's goroutine
+	staying       bool // see mayStay
+	draining      bool // inside drain: TLS must not wait for input
+	drained       bool // draining: the socket has been emptied
+	upgrade       bool // the loop ended for a TLS handshake
+	lingerOnClose bool // the client may still be sending: see linger
+
+	cut     atomic.Bool // see cutOff
+	hungUp  atomic.Bool // see HangUp
+	evicted atomic.Bool // see evict
+
+	Remote  string     // the client's address, "" over a Unix socket
+	IP      netip.Addr // the client's, as ClientAddress returns it; invalid over a Unix socket
+	peerUID uint32     // see PeerUID
+
+	// TLS describes the encryption, nil without. A connection is secure if and only
+	// if TLS is not nil: claims of the client do not count.
+	TLS *Secured
+
+	// Served counts queries, executions and commands. The Machine adds to it in
+	// Feed.
+	Served int64
+
+	expected int    // see Expect
+	skips    uint64 // calls of Skip(true)
+	counters counters
+
+	server   *Server // nil: a machine without a server
 	nc       net.Conn
 	socket   *socket   // nc in the event loop; nil: a goroutine serves nc. Changes under server.mu
 	storage  socket    // memory of socket
@@ -81,19 +116,6 @@ type conn struct {
 	account *account.Session
 	loop    loop  // the event loop, while it serves this connection
 	err     error // that ended the connection
-
-	partial       bool // pending has its deadline
-	heard         bool // the first byte has arrived
-	admitted      bool // logged in; under server.mu, and read by the connection's goroutine
-	staying       bool // see mayStay
-	draining      bool // inside drain: TLS must not wait for input
-	drained       bool // draining: the socket has been emptied
-	upgrade       bool // the loop ended for a TLS handshake
-	lingerOnClose bool // the client may still be sending: see linger
-
-	cut     atomic.Bool // see cutOff
-	hungUp  atomic.Bool // see Conn.HangUp
-	evicted atomic.Bool // see evict
 }
 
 // preLogin holds the context of a connection that has not logged in. The context
@@ -104,31 +126,24 @@ type preLogin struct {
 }
 
 // newConn makes a connection without id and machine. Server.register adds both.
-func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, nc: nc, accepted: monotonic()}
+func newConn(s *Server, nc net.Conn) *Conn {
+	c := &Conn{server: s, nc: nc, accepted: monotonic()}
 	c.out = Out{to: c, limit: s.Limits.FlushAt}
-	c.info.conn, c.info.canTLS = c, s.TLS != nil
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
-		c.info.Remote = a.String()
-		c.info.IP = ClientAddress(a.AddrPort().Addr())
+		c.Remote = a.String()
+		c.IP = ClientAddress(a.AddrPort().Addr())
 	case *net.UnixAddr:
-		c.info.Local = true
-		c.info.peerUID, c.info.peerKnown = peerUID(nc)
+		c.Local = true
+		if socket, ok := nc.(*net.UnixConn); ok { // not in tests
+			c.peerUID, c.peerKnown = peerUID(socket)
+		}
 	}
 	return c
 }
 
-// hangUp implements Conn.HangUp.
-func (c *conn) hangUp() {
-	c.hungUp.Store(true)
-	c.server.mu.Lock() // for c.socket
-	defer c.server.mu.Unlock()
-	c.interrupt()
-}
-
 // serve runs the connection to its end, or until the event loop adopts it.
-func (c *conn) serve() {
+func (c *Conn) serve() {
 	if c.begin() {
 		c.serveReady(loop{})
 		return
@@ -138,7 +153,7 @@ func (c *conn) serve() {
 
 // begin serves the connection until the event loop adopts it. It returns false
 // when the connection has ended.
-func (c *conn) begin() (adopted bool) {
+func (c *Conn) begin() (adopted bool) {
 	defer c.recoverPanic()
 	c.tune()
 	c.waitUntil(c.accepted + c.server.Limits.FirstByte)
@@ -153,7 +168,7 @@ func (c *conn) begin() (adopted bool) {
 }
 
 // end closes the connection.
-func (c *conn) end() {
+func (c *Conn) end() {
 	defer c.server.work.Done()
 	defer c.server.forget(c)
 	defer c.close()
@@ -163,12 +178,12 @@ func (c *conn) end() {
 }
 
 // recoverPanic ends the connection after a panic, with an error for the client.
-func (c *conn) recoverPanic() {
+func (c *Conn) recoverPanic() {
 	p := recover()
 	if p == nil {
 		return
 	}
-	c.server.panics.note(c.server.Logger, "panic while serving a connection", c.info.ID, p)
+	c.server.panics.note(c.server.Logger, "panic while serving a connection", c.ID, p)
 	c.draining = false
 	c.out.B = nil // half an answer, perhaps
 	c.err = nil
@@ -177,42 +192,37 @@ func (c *conn) recoverPanic() {
 }
 
 // close closes the Machine and the socket, and returns the buffers.
-func (c *conn) close() {
+func (c *Conn) close() {
 	if c.err != nil && !errors.Is(c.err, io.EOF) {
-		c.server.Logger.Debug("connection ended", "connection", c.info.ID, "error", c.err)
+		c.server.Logger.Debug("connection ended", "connection", c.ID, "error", c.err)
 	}
 	c.release()
 	defer func() {
 		c.closeTLS()
 		_ = c.nc.Close() // nothing is left to be sent
 		if p := recover(); p != nil {
-			c.server.panics.note(c.server.Logger, "panic while closing a connection", c.info.ID, p)
+			c.server.panics.note(c.server.Logger, "panic while closing a connection", c.ID, p)
 		}
 	}()
 	c.machine.Close()
 }
 
 // tune sets socket options.
-func (c *conn) tune() {
+func (c *Conn) tune() {
 	tcp, ok := c.nc.(*net.TCPConn)
 	if !ok {
 		return
 	}
 	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveSkip, Count: keepAliveTry}) // best effort
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		return // closed already: the read will fail
-	}
-	setUserTimeout(raw, userTimeout)
-	if c.info.IP.IsLoopback() {
-		setReno(raw)
+	if raw, err := tcp.SyscallConn(); err == nil {                                                                                   // otherwise closed already: the read will fail
+		tuneTCP(raw, c.IP.IsLoopback())
 	}
 }
 
 // servePlain serves the connection with blocking reads: before the login, in
 // tests, and on systems without an event loop. It reports whether the event loop
 // has adopted the connection.
-func (c *conn) servePlain() (adopted bool) {
+func (c *Conn) servePlain() (adopted bool) {
 	var from io.Reader = c.nc
 	if c.tls != nil {
 		from = c.tls
@@ -243,7 +253,7 @@ func (c *conn) servePlain() (adopted bool) {
 
 // serveReady serves a connection until no input is left. The caller has claimed its
 // socket.
-func (c *conn) serveReady(l loop) {
+func (c *Conn) serveReady(l loop) {
 	c.loop = l
 	for c.serveInput() {
 		if c.socket.release() {
@@ -255,18 +265,14 @@ func (c *conn) serveReady(l loop) {
 
 // serveInput serves the input that has arrived, and an expired deadline. It reports
 // whether the connection goes on.
-func (c *conn) serveInput() (more bool) {
+func (c *Conn) serveInput() (more bool) {
 	defer c.recoverPanic()
 	if c.socket.expired.Load() && c.socket.expired.Swap(false) && !c.readFailed(os.ErrDeadlineExceeded) {
 		return false
 	}
 	c.acquire()
 	c.draining, c.drained = true, false
-	if c.tls != nil {
-		more = c.drainTLS()
-	} else {
-		more = c.drain()
-	}
+	more = c.drain()
 	c.draining = false
 	if more {
 		c.release()
@@ -277,50 +283,62 @@ func (c *conn) serveInput() (more bool) {
 // drain reads and serves all input of the socket. It reports whether the
 // connection goes on.
 //
-// A read that does not fill the buffer has emptied the socket. epoll is
-// edge-triggered and reports later input again. It reports the end of the input
-// once, perhaps together with the last bytes: then drain reads on.
-func (c *conn) drain() bool {
+// Inside TLS the socket may have been emptied into the buffer of crypto/tls.
+func (c *Conn) drain() bool {
 	for {
-		n, errno := rawRead(c.socket.fd, c.work.in[:])
+		var n int
+		var err error
+		if c.tls != nil {
+			n, err = c.tls.Read(c.work.in[:])
+		} else {
+			n, err = c.poll(c.work.in[:])
+		}
 		switch {
-		case errno == syscall.EAGAIN:
+		case errors.Is(err, errNoInput):
 			return true
-		case errno == syscall.EINTR:
-			continue
-		case errno != 0:
-			c.err = errno
+		case err != nil:
+			c.err = err
 			return false
-		case n == 0:
-			c.err = io.EOF
+		case !c.feed(c.work.in[:n]):
 			return false
-		}
-		if !c.feed(c.work.in[:n]) {
-			return false
-		}
-		if n < readSize && !c.socket.hangup.Load() {
+		case c.drained && c.tls == nil:
 			return true
-		}
-		c.loop.handOver() // more input: other connections must not wait for it
-		runtime.Gosched()
-		if c.interrupted() {
-			return true
+		case !c.drained:
+			c.loop.handOver() // more input: other connections must not wait for it
+			runtime.Gosched()
+			if c.interrupted() {
+				return true
+			}
 		}
 	}
 }
 
+// poll reads from a socket of the event loop: errNoInput if nothing has arrived.
+//
+// A read that does not fill the buffer has emptied the socket. epoll is
+// edge-triggered and reports later input again. It reports the end of the input
+// once, perhaps together with the last bytes: then drain reads on.
+func (c *Conn) poll(p []byte) (n int, err error) {
+	if c.drained {
+		return 0, errNoInput
+	}
+	n, err = readSome(c.socket.fd, p)
+	c.drained = err == nil && n < len(p) && !c.socket.hangup.Load()
+	return n, err
+}
+
 // interrupt ends the wait for the client. readFailed then finds the reason.
-func (c *conn) interrupt() { _ = c.nc.SetReadDeadline(past) } // fails only on a closed connection
+func (c *Conn) interrupt() { _ = c.nc.SetReadDeadline(past) } // fails only on a closed connection
 
 // cutOff ends the wait for the client, and writes after cutGrace.
-func (c *conn) cutOff() {
+func (c *Conn) cutOff() {
 	c.cut.Store(true)
 	_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace)) // fails only on a closed connection
 	c.interrupt()
 }
 
 // abandon closes the socket under the connection.
-func (c *conn) abandon() {
+func (c *Conn) abandon() {
 	if c.socket != nil {
 		c.socket.abandon()
 		return
@@ -330,7 +348,7 @@ func (c *conn) abandon() {
 
 // evict ends a connection that has not logged in, so that another one fits in, see
 // Places. The caller holds server.mu.
-func (c *conn) evict() {
+func (c *Conn) evict() {
 	c.evicted.Store(true)
 	c.preLogin.giveUp(errEvicted)
 	c.cutOff()
@@ -340,7 +358,7 @@ func (c *conn) evict() {
 var errEvicted = sqlstate.New(sqlstate.TooManyConnections, "too many connections that have not logged in")
 
 // interrupted reports whether interrupt was called for a reason that lasts.
-func (c *conn) interrupted() bool {
+func (c *Conn) interrupted() bool {
 	return c.server.draining.Load() || c.hungUp.Load() || c.evicted.Load()
 }
 
@@ -350,7 +368,7 @@ var past = time.Unix(1, 0)
 // readFailed handles the error of a read. An expired deadline may be the
 // client's silence or a call of interrupt. It reports whether the connection
 // goes on.
-func (c *conn) readFailed(err error) bool {
+func (c *Conn) readFailed(err error) bool {
 	switch {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		c.err = err
@@ -362,7 +380,7 @@ func (c *conn) readFailed(err error) bool {
 		c.dismiss(Shutdown)
 		return false
 	case c.evicted.Load():
-		c.server.refused(c.info.Remote, RefusedBeforeLogin, "evicted: too many connections that have not logged in")
+		c.server.refused(c, RefusedBeforeLogin, "evicted: too many connections that have not logged in")
 		c.dismiss(TooMany)
 		return false
 	case c.hungUp.Load():
@@ -373,11 +391,11 @@ func (c *conn) readFailed(err error) bool {
 		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection, as the read will
 		return true
 	case !c.admitted && !c.heard:
-		c.server.refused(c.info.Remote, RefusedSlow, "timeout of the first byte")
+		c.server.refused(c, RefusedSlow, "timeout of the first byte")
 		c.dismiss(Silent)
 		return false
 	case !c.admitted, c.partial:
-		c.server.refused(c.info.Remote, RefusedSlow, "timeout of the login or of a message")
+		c.server.refused(c, RefusedSlow, "timeout of the login or of a message")
 		c.dismiss(Slow)
 		return false
 	}
@@ -388,9 +406,9 @@ func (c *conn) readFailed(err error) bool {
 
 // feed gives input to the Machine and sends the answers. It reports whether the
 // connection goes on.
-func (c *conn) feed(in []byte) bool {
+func (c *Conn) feed(in []byte) bool {
 	c.acquire()
-	c.info.counters.received.Add(int64(len(in)))
+	c.counters.received.Add(int64(len(in)))
 	data := in
 	if len(c.pending) > 0 {
 		switch {
@@ -400,19 +418,19 @@ func (c *conn) feed(in []byte) bool {
 			return false
 		}
 	}
-	skipped, skipping := c.info.skips, c.info.skipping
-	c.info.expected = 0
+	skipped, skipping := c.skips, c.skipping
+	c.expected = 0
 	ctx := c.server.base
 	if c.preLogin != nil {
 		ctx = c.preLogin.ctx
 	}
-	served := c.info.Served
+	served := c.Served
 	n, err := c.machine.Feed(ctx, data, &c.out)
-	if c.info.Served != served {
-		c.info.counters.commands.Store(c.info.Served)
+	if c.Served != served {
+		c.counters.commands.Store(c.Served)
 	}
 	c.machine.Rest()
-	if n > 0 && !(skipping && c.info.skipping && skipped == c.info.skips) {
+	if n > 0 && !(skipping && c.skipping && skipped == c.skips) {
 		c.partial = false // the incomplete message began with this read
 	}
 	if err := c.out.Flush(); err != nil {
@@ -426,7 +444,7 @@ func (c *conn) feed(in []byte) bool {
 		c.failed(err)
 		return false
 	}
-	if c.info.startTLS {
+	if c.startTLS {
 		c.upgrade, c.pending = true, bytes.Clone(data[n:])
 		return false
 	}
@@ -441,7 +459,7 @@ func (c *conn) feed(in []byte) bool {
 }
 
 // failed ends the connection after an error of the Machine.
-func (c *conn) failed(err error) {
+func (c *Conn) failed(err error) {
 	c.err, c.lingerOnClose = err, !errors.Is(err, io.EOF)
 	if shutdown := errors.Is(err, ErrShutdown) && !c.hungUp.Load(); c.lingerOnClose && !shutdown && !errors.Is(err, ErrClosed) {
 		c.server.closed(c, err.Error())
@@ -451,13 +469,13 @@ func (c *conn) failed(err error) {
 // mayStay reports whether a connection goes on for a while during a shutdown: until
 // its transaction ends, or, if it is new, until its first statement is answered.
 // mayStay sets the deadline for that.
-func (c *conn) mayStay() bool {
+func (c *Conn) mayStay() bool {
 	if !c.admitted || c.cut.Load() {
 		return false
 	}
 	until := c.deadline
 	if !c.machine.Busy() {
-		if c.info.counters.commands.Load() > 0 || c.staying {
+		if c.counters.commands.Load() > 0 || c.staying {
 			return false
 		}
 		until = c.accepted + firstStatementTime
@@ -471,7 +489,7 @@ func (c *conn) mayStay() bool {
 
 // setTimers sets the deadline of the next read. heard: a byte has arrived. Without
 // timeouts setTimers makes no system call and takes no lock.
-func (c *conn) setTimers(heard bool) {
+func (c *Conn) setTimers(heard bool) {
 	limits := &c.server.Limits
 	if !c.admitted {
 		if heard && !c.heard {
@@ -480,7 +498,7 @@ func (c *conn) setTimers(heard bool) {
 		}
 		return
 	}
-	if len(c.pending) > 0 || c.info.skipping {
+	if len(c.pending) > 0 || c.skipping {
 		if !c.partial {
 			c.partial = true
 			c.waitUntil(monotonic() + limits.Message)
@@ -502,7 +520,7 @@ func (c *conn) setTimers(heard bool) {
 
 // waitUntil sets the read deadline, by monotonic. An interrupt of a shutdown or of
 // HangUp stays in force.
-func (c *conn) waitUntil(deadline time.Duration) {
+func (c *Conn) waitUntil(deadline time.Duration) {
 	c.deadline = deadline
 	_ = c.nc.SetReadDeadline(at(deadline)) // fails only on a closed connection, as the read will
 	if c.interrupted() {
@@ -512,7 +530,7 @@ func (c *conn) waitUntil(deadline time.Duration) {
 
 // dismiss sends the reason for which the server ends the connection. It sets
 // lingerOnClose, but not for Shutdown and Idle: there may be thousands at once.
-func (c *conn) dismiss(why Reason) {
+func (c *Conn) dismiss(why Reason) {
 	c.acquire()
 	c.lingerOnClose = why != Shutdown && why != Idle
 	c.machine.Refuse(&c.out, why)
@@ -523,7 +541,7 @@ func (c *conn) dismiss(why Reason) {
 // linger discards input for up to lingerTime. Closing a socket with unread input
 // resets the connection (RFC 1122, section 4.2.2.13), and the client can lose the
 // last answer.
-func (c *conn) linger() {
+func (c *Conn) linger() {
 	c.closeTLS()
 	half, ok := c.nc.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
@@ -541,16 +559,8 @@ func (c *conn) linger() {
 	}
 }
 
-// refuseStopping closes a new connection during a shutdown. It must not block: it
-// runs in the accept loop.
-func (c *conn) refuseStopping() {
-	c.cutOff()
-	c.dismiss(Shutdown)
-	c.close()
-}
-
 // acquire gives the connection its buffers, unless it has them.
-func (c *conn) acquire() {
+func (c *Conn) acquire() {
 	if c.work == nil {
 		c.work = workspaces.Get().(*workspace)
 		c.out.B = c.work.out[:0]
@@ -559,7 +569,7 @@ func (c *conn) acquire() {
 
 // release puts the buffers back into the pool. An answer buffer above keepOut is
 // left to the garbage collector.
-func (c *conn) release() {
+func (c *Conn) release() {
 	if c.work == nil {
 		return
 	}

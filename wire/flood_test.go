@@ -62,11 +62,11 @@ func TestFloodsDoNotBlockOtherClients(t *testing.T) {
 func TestMemoryOfLongMessages(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		const message, piece = 1 << 20, readSize
-		c := &conn{machine: &lines{}}
+		c := &Conn{machine: &lines{}}
 		total := 0
 		for arrived := piece; arrived < message; arrived += piece {
 			if known {
-				c.info.Expect(message)
+				c.Expect(message)
 			}
 			before := cap(c.pending)
 			if !c.grow(arrived) {

@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // Limits bound the memory and the time that a client can make the server spend. A
 // zero field means its value in DefaultLimits. Sizes are in bytes.
@@ -71,33 +74,11 @@ var DefaultLimits = Limits{
 
 // WithDefaults returns l with its zero fields filled in.
 func (l Limits) WithDefaults() Limits {
-	d := DefaultLimits
-	fill(&l.Connections, d.Connections)
-	fill(&l.ReservedForSocket, d.ReservedForSocket)
-	fill(&l.PerIP, d.PerIP)
-	fill(&l.PreAuth, d.PreAuth)
-	fill(&l.FirstByte, d.FirstByte)
-	fill(&l.Login, d.Login)
-	fill(&l.Message, d.Message)
-	fill(&l.Write, d.Write)
-	fill(&l.IdleInTransaction, d.IdleInTransaction)
-	fill(&l.Startup, d.Startup)
-	fill(&l.StartupParams, d.StartupParams)
-	fill(&l.Auth, d.Auth)
-	fill(&l.Statement, d.Statement)
-	fill(&l.Small, d.Small)
-	fill(&l.Parameters, d.Parameters)
-	fill(&l.ResultFormats, d.ResultFormats)
-	fill(&l.FlushAt, d.FlushAt)
-	fill(&l.LogText, d.LogText)
-	fill(&l.LogName, d.LogName)
-	return l
-}
-
-// fill replaces a zero value by a default.
-func fill[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
+	v, d := reflect.ValueOf(&l).Elem(), reflect.ValueOf(DefaultLimits)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			v.Field(i).Set(d.Field(i))
+		}
 	}
+	return l
 }

@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"time"
 
 	"nextid/sqlfuncs/account"
@@ -78,39 +77,12 @@ const (
 // already, and the log has a line.
 var ErrClosed = errors.New("connection ended")
 
-// Conn is a Machine's view of its connection.
-type Conn struct {
-	ID        int32 // positive, and unique among the open connections of a Server
-	Local     bool  // over a Unix socket
-	peerKnown bool
-	canTLS    bool
-	startTLS  bool
-	peerUID   uint32
-	skipping  bool // the end of a skipped message has not arrived
-
-	Remote string     // the client's address, "" over a Unix socket
-	IP     netip.Addr // the client's, as ClientAddress returns it; invalid over a Unix socket
-
-	// TLS describes the encryption, nil without. A connection is secure if and only
-	// if TLS is not nil: claims of the client do not count.
-	TLS *Secured
-
-	// Served counts queries, executions and commands. The Machine adds to it in
-	// Feed.
-	Served int64
-
-	conn     *conn  // nil: a machine without a server
-	expected int    // see Expect
-	skips    uint64 // calls of Skip(true)
-	counters counters
-}
-
 // Took returns Server.Took, for the Machine's Statement.
 func (c *Conn) Took() func(time.Duration) {
-	if c.conn == nil {
+	if c.server == nil {
 		return nil
 	}
-	return c.conn.server.Took
+	return c.server.Took
 }
 
 // Skip notes that Feed discards a message in pieces: it has begun (true) or has
@@ -127,18 +99,22 @@ func (c *Conn) Expect(size int) { c.expected = size }
 
 // Connections returns the number of open connections of the server.
 func (c *Conn) Connections() int {
-	if c.conn == nil {
+	if c.server == nil {
 		return 1
 	}
-	return c.conn.server.Connections()
+	return c.server.Connections()
 }
 
 // HangUp ends the connection after its running statement, with Refuse(HungUp).
 // Any goroutine may call it.
 func (c *Conn) HangUp() {
-	if c.conn != nil {
-		c.conn.hangUp()
+	if c.server == nil {
+		return
 	}
+	c.hungUp.Store(true)
+	c.server.mu.Lock() // for c.socket
+	defer c.server.mu.Unlock()
+	c.interrupt()
 }
 
 // PeerUID returns the system's user at the other end of a Unix socket. ok is false
@@ -147,15 +123,11 @@ func (c *Conn) PeerUID() (uid uint32, ok bool) { return c.peerUID, c.peerKnown }
 
 // Wait notes that the statement in Feed is about to block: another goroutine
 // takes over the event loop.
-func (c *Conn) Wait() {
-	if c.conn != nil {
-		c.conn.loop.handOver()
-	}
-}
+func (c *Conn) Wait() { c.loop.handOver() }
 
 // CanTLS reports whether StartTLS may be called: the server has a certificate, and
 // the connection is not inside TLS.
-func (c *Conn) CanTLS() bool { return c.canTLS && c.TLS == nil }
+func (c *Conn) CanTLS() bool { return c.server != nil && c.server.TLS != nil && c.TLS == nil }
 
 // StartTLS begins a TLS handshake after this Feed. The answers so far are sent in
 // plaintext. The input that Feed leaves is the beginning of the handshake, so that
@@ -166,8 +138,8 @@ func (c *Conn) StartTLS() { c.startTLS = true }
 // Admit counts the connection as logged in. The error is an *sqlstate.Error for the
 // client: a limit is reached, or the server shuts down. Admit has logged it.
 func (c *Conn) Admit() error {
-	if c.conn == nil {
+	if c.server == nil {
 		return nil
 	}
-	return c.conn.server.admit(c.conn)
+	return c.server.admit(c)
 }

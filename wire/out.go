@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"io"
 	"syscall"
 	"time"
+
+	"nextid/sqlfuncs"
 )
 
 // Out collects the answers of a connection until they are sent.
@@ -13,7 +16,7 @@ type Out struct {
 	err   error
 }
 
-// flusher sends the bytes of an Out: a conn.
+// flusher sends the bytes of an Out: a Conn.
 type flusher interface{ flush(b []byte) error }
 
 // flushFunc is a flusher for tests and for HTTP.
@@ -49,26 +52,19 @@ func (o *Out) FlushFull() error {
 	return o.Flush()
 }
 
-// Sender is the statement of an answer: a sqlfuncs.Portal.
-type Sender interface {
-	// Sent counts n sent bytes as work of the statement. A statement that has
-	// worked for long waits for a CPU slot.
-	Sent(n int) error
-}
-
-// EndRow calls FlushFull, and then Sent if FlushFull has flushed. Each protocol
-// calls EndRow behind every row.
-func (o *Out) EndRow(s Sender) error {
+// EndRow calls FlushFull. Sent bytes count as work of the statement: one that has
+// worked for long waits for a CPU slot. Each protocol calls EndRow behind every row.
+func (o *Out) EndRow(p *sqlfuncs.Portal) error {
 	n := len(o.B)
 	if err := o.FlushFull(); err != nil || len(o.B) > 0 {
 		return err
 	}
-	return s.Sent(n)
+	return p.Sent(n)
 }
 
 // flush sends b, inside TLS if that has begun.
-func (c *conn) flush(b []byte) error {
-	c.info.counters.sent.Add(int64(len(b)))
+func (c *Conn) flush(b []byte) error {
+	c.counters.sent.Add(int64(len(b)))
 	if c.tls == nil {
 		return c.send(b)
 	}
@@ -77,7 +73,7 @@ func (c *conn) flush(b []byte) error {
 }
 
 // send writes b to the socket. It waits for a slow client up to Limits.Write.
-func (c *conn) send(b []byte) error {
+func (c *Conn) send(b []byte) error {
 	if c.socket == nil {
 		c.machine.Rest()
 		c.writeUntil(time.Now().Add(c.server.Limits.Write))
@@ -95,6 +91,25 @@ func (c *conn) send(b []byte) error {
 	c.machine.Rest()
 	_, err = c.socket.Write(rest)
 	return err
+}
+
+// readSome reads from a socket of the event loop without waiting: errNoInput if
+// nothing has arrived.
+func readSome(fd int, p []byte) (int, error) {
+	for {
+		n, errno := rawRead(fd, p)
+		switch {
+		case errno == syscall.EINTR:
+		case errno == syscall.EAGAIN:
+			return 0, errNoInput
+		case errno != 0:
+			return 0, errno
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
 }
 
 // writeSome writes until the socket is full, and returns the rest.
@@ -115,7 +130,7 @@ func writeSome(fd int, b []byte) (rest []byte, err error) {
 }
 
 // writeUntil sets the write deadline, which stays cutGrace after cutOff.
-func (c *conn) writeUntil(t time.Time) {
+func (c *Conn) writeUntil(t time.Time) {
 	_ = c.nc.SetWriteDeadline(t) // fails only on a closed connection, as the write will
 	if c.cut.Load() {
 		_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace))

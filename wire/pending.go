@@ -5,7 +5,7 @@ package wire
 
 // join appends input to the incomplete message. It returns false if the account
 // has no memory for it.
-func (c *conn) join(in []byte) bool {
+func (c *Conn) join(in []byte) bool {
 	if !c.grow(len(c.pending) + len(in)) {
 		return false
 	}
@@ -16,12 +16,12 @@ func (c *conn) join(in []byte) bool {
 // grow makes the capacity of pending at least size bytes. It doubles up to the
 // expected size of the message, and adds a quarter where that is unknown. It returns
 // false if the account has no memory for it.
-func (c *conn) grow(size int) bool {
+func (c *Conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
 	}
-	if c.info.expected >= size {
-		size = min(2*size, c.info.expected)
+	if c.expected >= size {
+		size = min(2*size, c.expected)
 	} else {
 		size += size / 4
 	}
@@ -34,7 +34,7 @@ func (c *conn) grow(size int) bool {
 
 // count replaces the bytes counted on the account by size. Sizes up to smallRest are
 // not counted. It returns false if the account has no memory for size.
-func (c *conn) count(size int) bool {
+func (c *Conn) count(size int) bool {
 	if size <= smallRest {
 		size = 0
 	}
@@ -55,7 +55,7 @@ func (c *conn) count(size int) bool {
 
 // keep stores the incomplete message for the next read. It returns false if the
 // account has no memory for it.
-func (c *conn) keep(rest []byte) bool {
+func (c *Conn) keep(rest []byte) bool {
 	switch {
 	case len(rest) == 0:
 		c.pending = nil
@@ -73,7 +73,7 @@ func (c *conn) keep(rest []byte) bool {
 
 // drop discards a message for which the account has no memory. It reports whether
 // the connection goes on.
-func (c *conn) drop(held []byte) bool {
+func (c *Conn) drop(held []byte) bool {
 	err := c.machine.Drop(held, &c.out)
 	c.pending = nil
 	c.count(0)

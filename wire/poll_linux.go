@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -29,8 +31,6 @@ const (
 	// lostAfter is the time from the end of a client's input to the end of its
 	// statement. A client that only half-closes gets the answers that take less.
 	lostAfter = 250 * time.Millisecond
-
-	epollET = 1 << 31 // syscall.EPOLLET is negative
 )
 
 // poller is the event loop of the connections that have logged in. A connection that
@@ -48,8 +48,7 @@ type poller struct {
 	part   int // events that justify waking another processor, which costs as much as a query
 	most   int // events that a processor takes at a time, so that others get some
 
-	main    *batch
-	helpers []*batch
+	batches []*batch                              // the main batch, and the helpers
 	start   func(helper *batch)                   // runs helper in another goroutine
 	fetch   func(b *batch, most, timeout int) int // fills a batch and returns the number of events: pwait
 
@@ -92,12 +91,12 @@ func newPoller() (*poller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("epoll_create1: %w", err)
 	}
-	wakeFD, _, errno := syscall.Syscall(syscall.SYS_EVENTFD2, 0, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
-	if errno != 0 {
+	wakeFD, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
 		_ = syscall.Close(epfd)
-		return nil, fmt.Errorf("eventfd2: %w", errno)
+		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	p := &poller{epfd: epfd, wakeFD: int(wakeFD), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &poller{epfd: epfd, wakeFD: wakeFD, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	p.prepare(runtime.GOMAXPROCS(0))
 	p.start, p.fetch = func(helper *batch) { go p.run(helper) }, p.pwait
 	if err := syscall.EpollCtl(epfd, syscall.EPOLL_CTL_ADD, p.wakeFD, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(p.wakeFD)}); err != nil {
@@ -105,29 +104,28 @@ func newPoller() (*poller, error) {
 		_ = syscall.Close(p.wakeFD)
 		return nil, fmt.Errorf("epoll_ctl: %w", err)
 	}
-	go p.run(p.main)
+	go p.run(p.batches[0])
 	go p.watch()
 	return p, nil
 }
 
 // prepare makes the batches for a number of processors.
 func (p *poller) prepare(procs int) {
-	p.procs, p.part, p.most, p.main = procs, max(minPart, maxPart/procs), max(minPart, batchSize/procs), &batch{}
-	for range procs - 1 {
-		p.helpers = append(p.helpers, &batch{helper: true})
+	p.procs, p.part, p.most = procs, max(minPart, maxPart/procs), max(minPart, batchSize/procs)
+	for i := range procs {
+		p.batches = append(p.batches, &batch{helper: i > 0})
 	}
 }
 
 // close ends the loop. Every socket must be closed.
 func (p *poller) close() {
 	close(p.done)
-	one := uint64(1)
-	_, _, _ = syscall.Syscall(syscall.SYS_WRITE, uintptr(p.wakeFD), uintptr(unsafe.Pointer(&one)), 8) // an eventfd takes it
+	_, _ = syscall.Write(p.wakeFD, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // an eventfd takes any number of 8 bytes but -1
 }
 
 // end closes the descriptors when no helper polls any more.
 func (p *poller) end() {
-	for _, helper := range p.helpers {
+	for _, helper := range p.batches[1:] {
 		for helper.taken.Load() {
 			runtime.Gosched() // no socket is left: the helper ends
 		}
@@ -196,20 +194,12 @@ func (p *poller) begin(b *batch) (serial uint64) {
 // batch is being worked on.
 func (p *poller) sleep() bool {
 	p.asleep.Store(true)
-	for i := -1; i < len(p.helpers); i++ {
-		if p.batch(i).step.Load() != 0 {
+	for _, b := range p.batches {
+		if b.step.Load() != 0 {
 			return !p.asleep.CompareAndSwap(true, false) // if that fails, begin sends to wake
 		}
 	}
 	return true
-}
-
-// batch returns a helper by its index, or the main batch for -1.
-func (p *poller) batch(i int) *batch {
-	if i < 0 {
-		return p.main
-	}
-	return p.helpers[i]
 }
 
 // poll waits for the next events. Under load it first polls without giving up the
@@ -251,7 +241,7 @@ func (p *poller) pwait(b *batch, most, timeout int) int {
 // capacity returns the number of events that the free processors take.
 func (p *poller) capacity() int {
 	n := p.most
-	for _, helper := range p.helpers {
+	for _, helper := range p.batches[1:] {
 		if !helper.taken.Load() {
 			n += p.most
 		}
@@ -262,7 +252,7 @@ func (p *poller) capacity() int {
 // split hands parts of a large main batch to helpers that are free.
 func (p *poller) split(b *batch) {
 	parts := min(b.n/p.part, p.procs)
-	for _, helper := range p.helpers {
+	for _, helper := range p.batches[1:] {
 		if parts < 2 {
 			return
 		}
@@ -327,8 +317,7 @@ func (p *poller) watch() {
 		case <-ticker.C:
 		}
 		moved := uint64(0)
-		for i := -1; i < len(p.helpers); i++ {
-			b := p.batch(i)
+		for _, b := range p.batches {
 			step := b.step.Load()
 			moved += step
 			if step != 0 && step == b.seen && b.step.CompareAndSwap(step, 0) {

@@ -24,7 +24,7 @@ type socket struct {
 }
 
 func newPoller() (*poller, error)            { return nil, errors.ErrUnsupported }
-func (*poller) adopt(*conn) (*socket, error) { return nil, errors.ErrUnsupported }
+func (*poller) adopt(*Conn) (*socket, error) { return nil, errors.ErrUnsupported }
 func (*poller) close()                       {}
 func (*socket) release() bool                { return true }
 func (*socket) abandon()                     {}

@@ -3,14 +3,16 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // States of a socket.
@@ -24,8 +26,9 @@ const (
 // read deadline it runs the connection instead of ending a Read. The goroutine that
 // has claimed the socket owns the connection.
 type socket struct {
+	net.Conn      // nil: only the methods below are called
 	poller        *poller
-	conn          *conn
+	conn          *Conn
 	fd            int
 	serial        uint32 // distinguishes sockets that have had the same descriptor
 	state         atomic.Uint32
@@ -39,11 +42,9 @@ type socket struct {
 	wake   chan struct{} // wakes a blocked writer; nil until the first one blocks
 }
 
-var _ net.Conn = (*socket)(nil)
-
 // adopt moves the socket of a connection that has logged in from the Go runtime's
 // poller to this one. The caller holds the claim.
-func (p *poller) adopt(c *conn) (*socket, error) {
+func (p *poller) adopt(c *Conn) (*socket, error) {
 	raw, err := c.nc.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return nil, err
@@ -54,14 +55,9 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 	// Go's poller has the original descriptor, until c.nc.Close below. It never has
 	// the copy.
 	var dupErr error
-	if err := raw.Control(func(fd uintptr) {
-		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_DUPFD_CLOEXEC, 0)
-		s.fd = int(n)
-		if errno != 0 {
-			dupErr = errno
-		}
-	}); err != nil || dupErr != nil {
-		return nil, errors.Join(err, dupErr)
+	err = raw.Control(func(fd uintptr) { s.fd, dupErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err := cmp.Or(err, dupErr); err != nil {
+		return nil, err
 	}
 	if s.fd >= maxFD {
 		_ = syscall.Close(s.fd)
@@ -82,7 +78,7 @@ func (p *poller) adopt(c *conn) (*socket, error) {
 // answer that its client has read.
 func (s *socket) arm(op int, more uint32) error {
 	return syscall.EpollCtl(s.poller.epfd, op, s.fd, &syscall.EpollEvent{
-		Events: syscall.EPOLLIN | syscall.EPOLLRDHUP | epollET | more, Fd: int32(s.fd), Pad: int32(s.serial),
+		Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET | more, Fd: int32(s.fd), Pad: int32(s.serial),
 	})
 }
 
@@ -183,11 +179,6 @@ func (s *socket) waker() chan struct{} {
 	return s.wake
 }
 
-// SetDeadline implements net.Conn.
-func (s *socket) SetDeadline(t time.Time) error {
-	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
-}
-
 // Write implements net.Conn. It waits for a slow client up to Limits.Write.
 func (s *socket) Write(b []byte) (int, error) {
 	shortDeadline := s.conn.cut.Load()
@@ -221,18 +212,10 @@ func (s *socket) Write(b []byte) (int, error) {
 // Read implements net.Conn for linger: it polls for a short time.
 func (s *socket) Read(p []byte) (int, error) {
 	for until := time.Now().Add(lingerTime); time.Now().Before(until); {
-		n, errno := rawRead(s.fd, p)
-		switch {
-		case errno == syscall.EAGAIN:
-			time.Sleep(lingerTime / 25) //nolint:forbidigo // the loop above has a deadline
-		case errno == syscall.EINTR:
-		case errno != 0:
-			return 0, errno
-		case n == 0:
-			return 0, io.EOF
-		default:
-			return n, nil
+		if n, err := readSome(s.fd, p); !errors.Is(err, errNoInput) {
+			return n, err
 		}
+		time.Sleep(lingerTime / 25) //nolint:forbidigo // the loop has a deadline
 	}
 	return 0, os.ErrDeadlineExceeded
 }
@@ -263,9 +246,3 @@ func (s *socket) Close() error {
 	s.poller.put(s.fd, nil)
 	return syscall.Close(s.fd)
 }
-
-// LocalAddr implements net.Conn. It is not used.
-func (s *socket) LocalAddr() net.Addr { return nil }
-
-// RemoteAddr implements net.Conn. It is not used: see Conn.Remote.
-func (s *socket) RemoteAddr() net.Addr { return nil }

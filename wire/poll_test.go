@@ -101,7 +101,7 @@ func TestAnswersReachTheirConnection(t *testing.T) {
 // an event is being worked on has been woken.
 func TestWatchdogMissesNoWakeUp(t *testing.T) {
 	const rounds = 100_000
-	p := &poller{main: &batch{}, helpers: []*batch{{helper: true}}, wake: make(chan struct{}, 1)}
+	p := &poller{batches: []*batch{{}, {helper: true}}, wake: make(chan struct{}, 1)}
 	var ready, begun atomic.Int64 // rounds
 	until := func(n *atomic.Int64, round int64) {
 		for spins := 0; n.Load() < round; spins++ {
@@ -117,7 +117,7 @@ func TestWatchdogMissesNoWakeUp(t *testing.T) {
 			for range round % 40 { // begin meets sleep in different places
 				ready.Load()
 			}
-			p.begin(p.batch(int(round%2) - 1))
+			p.begin(p.batches[round%2])
 			begun.Store(round)
 		}
 	})
@@ -138,8 +138,8 @@ func TestWatchdogMissesNoWakeUp(t *testing.T) {
 		if p.asleep.Load() {
 			t.Fatalf("round %d: the watchdog is awake and does not know it", round)
 		}
-		p.main.step.Store(0)
-		p.helpers[0].step.Store(0)
+		p.batches[0].step.Store(0)
+		p.batches[1].step.Store(0)
 	}
 	loop.Wait()
 }

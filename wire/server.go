@@ -41,14 +41,14 @@ type Server struct {
 	stopping chan struct{} // closed when draining begins
 	polling  sync.Once
 	poller   atomic.Pointer[poller] // nil: not started, or there is none on this system
-	refusals throttle
-	endings  throttle
+	refusals Throttle
+	endings  Throttle
 	panics   panicLog
 
 	mu        sync.Mutex
-	listeners map[net.Listener]struct{}
-	conns     map[int32]*conn
-	loggingIn *Places[*conn] // connections that have not logged in
+	listeners []net.Listener
+	conns     map[int32]*Conn
+	loggingIn *Places[*Conn] // connections that have not logged in
 	loggedIn  census         // connections that have
 	done      Traffic        // of closed connections, and the counts of refusals and errors
 	work      sync.WaitGroup
@@ -86,9 +86,9 @@ func (s *Server) init() {
 		}
 		s.base, s.cancel = context.WithCancelCause(context.Background())
 		s.stopping = make(chan struct{})
-		s.listeners = map[net.Listener]struct{}{}
-		s.conns = map[int32]*conn{}
-		s.loggingIn, s.loggedIn = NewPlaces[*conn](s.Limits.PreAuth), newCensus()
+		s.conns = map[int32]*Conn{}
+		s.done.Refused, s.done.Errors = map[string]int64{}, map[string]int64{}
+		s.loggingIn, s.loggedIn = NewPlaces[*Conn](s.Limits.PreAuth), newCensus()
 	})
 }
 
@@ -131,7 +131,7 @@ func (s *Server) addListener(l net.Listener) bool {
 	if s.draining.Load() {
 		return false
 	}
-	s.listeners[l] = struct{}{}
+	s.listeners = append(s.listeners, l)
 	return true
 }
 
@@ -140,8 +140,10 @@ func (s *Server) addListener(l net.Listener) bool {
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	if !s.register(c) {
-		s.refused(c.info.Remote, RefusedDraining, "the server is shutting down")
-		c.refuseStopping()
+		s.refused(c, RefusedDraining, "the server is shutting down")
+		c.cutOff() // nothing may block the accept loop
+		c.dismiss(Shutdown)
+		c.close()
 		return
 	}
 	go c.serve()
@@ -149,7 +151,7 @@ func (s *Server) start(nc net.Conn) {
 
 // adopt hands a connection over to the event loop, if there is one. The caller
 // then holds the claim on the connection's socket.
-func (s *Server) adopt(c *conn) bool {
+func (s *Server) adopt(c *Conn) bool {
 	if _, ok := c.nc.(syscall.Conn); !ok {
 		return false // tests
 	}
@@ -169,7 +171,7 @@ func (s *Server) adopt(c *conn) bool {
 	defer s.mu.Unlock()
 	socket, err := p.adopt(c)
 	if err != nil {
-		s.Logger.Debug("a connection keeps its goroutine", "connection", c.info.ID, "reason", err)
+		s.Logger.Debug("a connection keeps its goroutine", "connection", c.ID, "reason", err)
 		return false
 	}
 	c.socket, c.nc = socket, socket
@@ -181,22 +183,22 @@ func (s *Server) adopt(c *conn) bool {
 // register gives a new connection its id. Unless the server shuts down, it adds the
 // connection to loggingIn. Admit checks the limits on connections: only then can the
 // client get the error.
-func (s *Server) register(c *conn) bool {
+func (s *Server) register(c *Conn) bool {
 	s.mu.Lock()
 	s.done.Accepted++
-	c.info.ID = s.nextIDLocked()
+	c.ID = s.nextIDLocked()
 	running := !s.draining.Load()
 	if running {
 		c.preLogin = &preLogin{}
 		c.preLogin.ctx, c.preLogin.giveUp = context.WithCancelCause(s.base)
-		if oldest, full := s.loggingIn.Take(c, c.info.IP); full {
+		if oldest, full := s.loggingIn.Take(c, c.IP); full {
 			oldest.evict()
 		}
-		s.conns[c.info.ID] = c
+		s.conns[c.ID] = c
 		s.work.Add(1) // under the lock: never beside Shutdown's Wait
 	}
 	s.mu.Unlock()
-	c.machine = s.NewMachine(&c.info)
+	c.machine = s.NewMachine(c)
 	return running
 }
 
@@ -216,21 +218,21 @@ func (s *Server) nextIDLocked() int32 {
 }
 
 // admit implements Conn.Admit.
-func (s *Server) admit(c *conn) error {
+func (s *Server) admit(c *Conn) error {
 	err, why := s.count(c)
 	if err != nil {
-		s.refused(c.info.Remote, why, err.Message)
+		s.refused(c, why, err.Message)
 		return err
 	}
 	return nil
 }
 
 // count counts a connection as logged in. why is a key of Traffic.Refused.
-func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
+func (s *Server) count(c *Conn) (err *sqlstate.Error, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	limit, in := s.Limits.Connections, s.loggedIn.total
-	if !c.info.Local {
+	if !c.Local {
 		limit -= s.Limits.ReservedForSocket
 	}
 	switch {
@@ -239,31 +241,31 @@ func (s *Server) count(c *conn) (err *sqlstate.Error, why string) {
 	case in >= limit:
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
 			WithHint("Use a connection pool, or raise limits.connections in the configuration."), RefusedLimit
-	case c.info.IP.IsValid() && s.loggedIn.addresses[c.info.IP] >= s.Limits.PerIP:
-		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.info.IP).
+	case c.IP.IsValid() && s.loggedIn.addresses[c.IP] >= s.Limits.PerIP:
+		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.IP).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration."), RefusedAddress
-	case c.info.IP.IsValid() && s.loggedIn.networks[Network(c.info.IP)] >= networkFactor*s.Limits.PerIP:
-		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", Network(c.info.IP)).
+	case c.IP.IsValid() && s.loggedIn.networks[Network(c.IP)] >= networkFactor*s.Limits.PerIP:
+		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", Network(c.IP)).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration: a /64 of IPv6 may have %d times as many.", networkFactor), RefusedAddress
 	case !s.loggingIn.Leave(c):
 		return errEvicted, RefusedBeforeLogin
 	}
 	c.admitted = true
-	s.loggedIn.add(c.info.IP, 1)
+	s.loggedIn.add(c.IP, 1)
 	return nil, ""
 }
 
 // forget removes a closed connection, and adds its counters to done.
-func (s *Server) forget(c *conn) {
+func (s *Server) forget(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.conns, c.info.ID)
-	s.done.add(&c.info.counters)
+	delete(s.conns, c.ID)
+	s.done.add(&c.counters)
 	if c.preLogin != nil {
 		c.preLogin.giveUp(nil)
 	}
 	if c.admitted {
-		s.loggedIn.add(c.info.IP, -1)
+		s.loggedIn.add(c.IP, -1)
 		return
 	}
 	s.loggingIn.Leave(c) // unless it was evicted
@@ -271,18 +273,20 @@ func (s *Server) forget(c *conn) {
 
 // refused counts a refused connection and logs it, at most one line a second.
 // why is a key of Traffic.Refused.
-func (s *Server) refused(remote, why, reason string) {
-	s.noteRefusal(why)
-	if n, ok := s.refusals.next(time.Now()); ok {
-		s.Logger.Warn("connection refused", "remote", remote, "reason", reason, "not_logged", n)
+func (s *Server) refused(c *Conn, why, reason string) {
+	s.mu.Lock()
+	s.done.Refused[why]++
+	s.mu.Unlock()
+	if n, ok := s.refusals.Next(time.Now()); ok {
+		s.Logger.Warn("connection refused", "remote", c.Remote, "reason", reason, "not_logged", n)
 	}
 }
 
 // closed logs the end of a connection that the server has served, at most one
 // line a second.
-func (s *Server) closed(c *conn, reason string) {
-	if n, ok := s.endings.next(time.Now()); ok {
-		s.Logger.Warn("connection closed", "connection", c.info.ID, "remote", c.info.Remote, "reason", reason, "not_logged", n)
+func (s *Server) closed(c *Conn, reason string) {
+	if n, ok := s.endings.Next(time.Now()); ok {
+		s.Logger.Warn("connection closed", "connection", c.ID, "remote", c.Remote, "reason", reason, "not_logged", n)
 	}
 }
 
@@ -303,11 +307,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.draining.Swap(true) {
 		close(s.stopping)
 	}
-	for l := range s.listeners {
+	for _, l := range s.listeners {
 		_ = l.Close() // Serve returns ErrServerClosed
 	}
 	s.mu.Unlock()
-	s.eachConn((*conn).interrupt)
+	s.eachConn((*Conn).interrupt)
 	done := make(chan struct{})
 	go func() { s.work.Wait(); close(done) }()
 	defer func() {
@@ -322,41 +326,21 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.cancel(ErrShutdown)
-	s.eachConn((*conn).cutOff)
+	s.eachConn((*Conn).cutOff)
 	select {
 	case <-done:
 	case <-time.After(2 * cutGrace):
-		s.eachConn((*conn).abandon)
+		s.eachConn((*Conn).abandon)
 		<-done
 	}
 	return ctx.Err()
 }
 
 // eachConn calls f for every connection, with mu held.
-func (s *Server) eachConn(f func(*conn)) {
+func (s *Server) eachConn(f func(*Conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.conns {
 		f(c)
 	}
-}
-
-// throttle bounds log lines to one a second.
-type throttle struct {
-	mu      sync.Mutex
-	last    time.Time
-	skipped int
-}
-
-// next reports whether to log now, and the number of lines that were left out since
-// the last one.
-func (t *throttle) next(now time.Time) (skipped int, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.last.IsZero() && now.Sub(t.last) < time.Second {
-		t.skipped++
-		return 0, false
-	}
-	skipped, t.last, t.skipped = t.skipped, now, 0
-	return skipped, true
 }

@@ -39,8 +39,8 @@ func model(procs, conns int) float64 {
 	const length = 100 * time.Millisecond
 	p := &poller{}
 	p.prepare(procs)
-	clients := make(readiness, conns)            // all have a query
-	until := map[*batch]time.Duration{p.main: 0} // the ends of the batches that are worked on
+	clients := make(readiness, conns)                  // all have a query
+	until := map[*batch]time.Duration{p.batches[0]: 0} // the ends of the batches that are worked on
 	now, answered := time.Duration(0), 0
 	p.fetch = func(b *batch, most, timeout int) int {
 		if timeout == forever && clients[0] > now {
@@ -70,7 +70,7 @@ func model(procs, conns int) float64 {
 		answer(helper, now+modelLatency)
 	}
 	for now < length {
-		b := p.main // the batch that ends first
+		b := p.batches[0] // the batch that ends first
 		for other, end := range until {
 			if end < until[b] {
 				b = other

@@ -180,7 +180,7 @@ func TestEndsAreLogged(t *testing.T) {
 	for reason, end := range map[string]func(p *peer, s *Server){
 		"bad line": func(p *peer, _ *Server) { p.send("bad\n") },
 		"an administrator, KILL": func(_ *peer, s *Server) {
-			s.eachConn(func(c *conn) { go c.hangUp() })
+			s.eachConn(func(c *Conn) { go c.HangUp() })
 		},
 		"idle timeout":                         func(p *peer, _ *Server) { p.send("begin 500\n") },
 		"does not read its answers":            func(p *peer, _ *Server) { p.send("big 1000000000\n") },
@@ -296,7 +296,7 @@ func TestShutdownEndsThePauseOfAccept(t *testing.T) {
 }
 
 func TestRefusalsAreLoggedOnceASecond(t *testing.T) {
-	var th throttle
+	var th Throttle
 	now := time.Unix(1_000_000, 0)
 	for i, step := range []struct {
 		after   time.Duration
@@ -304,7 +304,7 @@ func TestRefusalsAreLoggedOnceASecond(t *testing.T) {
 		ok      bool
 	}{{0, 0, true}, {1, 0, false}, {time.Second / 2, 0, false}, {time.Second / 2, 2, true}, {time.Second, 0, true}} {
 		now = now.Add(step.after)
-		if skipped, ok := th.next(now); skipped != step.skipped || ok != step.ok {
+		if skipped, ok := th.Next(now); skipped != step.skipped || ok != step.ok {
 			t.Errorf("step %d: %d, %v", i, skipped, ok)
 		}
 	}

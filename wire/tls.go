@@ -8,12 +8,9 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -131,8 +128,8 @@ type Encryption struct {
 
 // secure does the TLS handshake. It begins with the input that the Machine has not
 // used. It reports whether the connection goes on.
-func (c *conn) secure() bool {
-	c.upgrade, c.info.startTLS = false, false
+func (c *Conn) secure() bool {
+	c.upgrade, c.startTLS = false, false
 	identity := c.server.TLS.current.Load()
 	config := identity.config
 	if c.server.ALPN != "" {
@@ -142,25 +139,25 @@ func (c *conn) secure() bool {
 	c.heard = true
 	c.waitUntil(c.accepted + c.server.Limits.Login)
 	c.release()
-	c.tls = tls.Server(&tlsSocket{c, c.pending}, config)
+	c.tls = tls.Server(&tlsSocket{c: c, hello: c.pending}, config)
 	c.pending = nil
 	if err := c.tls.Handshake(); err != nil {
 		c.err = err
 		c.lingerOnClose = true // the client must get the alert
-		c.server.refused(c.info.Remote, RefusedTLS, "TLS handshake: "+err.Error())
+		c.server.refused(c, RefusedTLS, "TLS handshake: "+err.Error())
 		return false
 	}
 	state := c.tls.ConnectionState()
-	c.info.TLS = &Secured{
+	c.TLS = &Secured{
 		ALPN: state.NegotiatedProtocol, EndPoint: identity.endPoint,
 		Encryption: Encryption{Version: strings.Replace(tls.VersionName(state.Version), " ", "v", 1)},
 	}
-	c.info.TLS.Cipher, c.info.TLS.Bits = cipherName(state.CipherSuite)
+	c.TLS.Cipher, c.TLS.Bits = cipherName(state.CipherSuite)
 	if len(state.VerifiedChains) > 0 {
 		client := state.PeerCertificates[0]
-		c.info.TLS.Client = client
-		c.info.TLS.ClientDN, c.info.TLS.IssuerDN = distinguishedName(client.Subject), distinguishedName(client.Issuer)
-		c.info.TLS.ClientSerial = client.SerialNumber.String()
+		c.TLS.Client = client
+		c.TLS.ClientDN, c.TLS.IssuerDN = distinguishedName(client.Subject), distinguishedName(client.Issuer)
+		c.TLS.ClientSerial = client.SerialNumber.String()
 	}
 	return c.feed(nil)
 }
@@ -197,7 +194,7 @@ var attributes = map[string]string{
 	"1.2.840.113549.1.9.1": "emailAddress",
 }
 
-// errNoInput is returned by tlsSocket.Read when the socket has no input. It is
+// errNoInput is returned when a socket of the event loop has no input. It is
 // temporary: after a temporary error crypto/tls keeps the part of a record that it
 // has.
 var errNoInput net.Error = noInputError{}
@@ -208,43 +205,25 @@ func (noInputError) Error() string   { return "nothing to read yet" }
 func (noInputError) Timeout() bool   { return true }
 func (noInputError) Temporary() bool { return true }
 
-// tlsSocket is the net.Conn below crypto/tls. Inside drainTLS it never waits for
+// tlsSocket is the net.Conn below crypto/tls. Inside drain it never waits for
 // input, so that a waiting connection has no buffer.
 type tlsSocket struct {
-	c     *conn
-	hello []byte // input that arrived before the handshake began
+	net.Conn // nil: crypto/tls calls the methods below only
+	c        *Conn
+	hello    []byte // input that arrived before the handshake began
 }
-
-var _ net.Conn = (*tlsSocket)(nil)
 
 // Read implements net.Conn.
 func (s *tlsSocket) Read(p []byte) (int, error) {
-	c := s.c
 	switch {
 	case len(s.hello) > 0:
 		n := copy(p, s.hello)
 		s.hello = s.hello[n:]
 		return n, nil
-	case !c.draining:
-		return c.nc.Read(p)
-	case c.drained:
-		return 0, errNoInput
+	case s.c.draining:
+		return s.c.poll(p)
 	}
-	for {
-		n, errno := rawRead(c.socket.fd, p)
-		switch {
-		case errno == syscall.EINTR:
-		case errno == syscall.EAGAIN:
-			return 0, errNoInput
-		case errno != 0:
-			return 0, errno
-		case n == 0:
-			return 0, io.EOF
-		default:
-			c.drained = n < len(p) && !c.socket.hangup.Load() // see conn.drain
-			return n, nil
-		}
-	}
+	return s.c.nc.Read(p)
 }
 
 // Write implements net.Conn.
@@ -255,51 +234,12 @@ func (s *tlsSocket) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close implements net.Conn.
-func (s *tlsSocket) Close() error { return s.c.nc.Close() }
-
-// LocalAddr implements net.Conn.
-func (s *tlsSocket) LocalAddr() net.Addr { return s.c.nc.LocalAddr() }
-
-// RemoteAddr implements net.Conn.
-func (s *tlsSocket) RemoteAddr() net.Addr { return s.c.nc.RemoteAddr() }
-
-// SetDeadline implements net.Conn. The connection sets its deadlines itself.
-func (s *tlsSocket) SetDeadline(time.Time) error { return nil }
-
-// SetReadDeadline implements net.Conn; see SetDeadline.
-func (s *tlsSocket) SetReadDeadline(time.Time) error { return nil }
-
-// SetWriteDeadline implements net.Conn; see SetDeadline.
+// SetWriteDeadline implements net.Conn. The connection sets its deadlines itself.
 func (s *tlsSocket) SetWriteDeadline(time.Time) error { return nil }
-
-// maxRecord bounds a Read of crypto/tls: one record (RFC 8446, section 5.1).
-const maxRecord = 16 << 10
-
-// drainTLS reads and serves all input inside TLS. See drain.
-func (c *conn) drainTLS() bool {
-	for {
-		n, err := c.tls.Read(c.work.in[:])
-		switch {
-		case errors.Is(err, errNoInput):
-			return true
-		case err != nil:
-			c.err = err
-			return false
-		case !c.feed(c.work.in[:n]):
-			return false
-		case c.interrupted():
-			return true
-		case n == maxRecord:
-			c.loop.handOver() // more input: other connections must not wait for it
-			runtime.Gosched()
-		}
-	}
-}
 
 // closeTLS sends close_notify. It waits for a client that does not read for cutGrace
 // at most.
-func (c *conn) closeTLS() {
+func (c *Conn) closeTLS() {
 	if c.tls == nil || c.out.Err() != nil {
 		return
 	}

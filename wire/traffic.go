@@ -47,37 +47,21 @@ func (s *Server) Traffic() Traffic {
 	t := s.done
 	t.Refused, t.Errors = maps.Clone(t.Refused), maps.Clone(t.Errors)
 	for _, c := range s.conns {
-		t.add(&c.info.counters)
+		t.add(&c.counters)
 	}
 	return t
 }
 
 // Answered counts an error that the Machine has sent.
 func (c *Conn) Answered(err error) {
-	if c.conn == nil {
+	if c.server == nil {
 		return
 	}
 	code := sqlstate.Internal
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
 		code = e.Code
 	}
-	c.conn.server.noteError(string(code))
-}
-
-func (s *Server) noteError(code string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done.Errors == nil {
-		s.done.Errors = map[string]int64{}
-	}
-	s.done.Errors[code]++
-}
-
-func (s *Server) noteRefusal(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done.Refused == nil {
-		s.done.Refused = map[string]int64{}
-	}
-	s.done.Refused[why]++
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.server.done.Errors[string(code)]++
 }

@@ -25,9 +25,9 @@ func TestTrafficIsCounted(t *testing.T) {
 		}
 		s.mu.Lock()
 		for _, c := range s.conns {
-			c.info.counters.commands.Add(2)
-			go c.info.Answered(sqlstate.New(sqlstate.SyntaxError, "no"))
-			go c.info.Answered(errors.New("a bug"))
+			c.counters.commands.Add(2)
+			go c.Answered(sqlstate.New(sqlstate.SyntaxError, "no"))
+			go c.Answered(errors.New("a bug"))
 		}
 		s.mu.Unlock()
 		first.send("bye\n")

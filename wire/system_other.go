@@ -3,13 +3,14 @@
 package wire
 
 import (
+	"net"
 	"syscall"
-	"time"
 )
 
 func rawRead(int, []byte) (int, syscall.Errno)  { return 0, syscall.ENOSYS }
 func rawWrite(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
 
-func setUserTimeout(syscall.RawConn, time.Duration) {}
+func tuneTCP(syscall.RawConn, bool) {}
 
-func setReno(syscall.RawConn) {}
+// peerUID is known on Linux only.
+func peerUID(*net.UnixConn) (uid uint32, ok bool) { return 0, false }
