@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,43 +18,44 @@ import (
 
 // routes returns the handlers of the API.
 func (s *Server) routes() map[string]http.Handler {
+	name, n := inPath("name", datum.Text), inQuery("n", datum.Int8, "1")
+	pool, worker := inPath("pool", datum.Text), inPath("worker", datum.Int8)
+	until, used := inQuery("until", datum.TimestampTZ, ""), inQuery("used", datum.TimestampTZ, "")
 	routes := map[string]http.Handler{"/api/": s.answer(unknown)}
 	for pattern, handle := range map[string]handler{
 		"GET /api/v1/status":                     s.status,
 		"GET /api/v1/history":                    s.rates,
 		"POST /api/v1/login":                     s.logIn,
 		"DELETE /api/v1/login":                   s.logOut,
-		"GET /api/v1/generators":                 s.generators,
+		"GET /api/v1/generators":                 s.list("generators", pageOfGenerators, inQuery("after", datum.Text, "")),
 		"GET /api/v1/generators/{name}":          s.generator,
-		"POST /api/v1/generators/{name}/ids":     s.ids,
-		"POST /api/v1/generators/{name}/codes":   s.codes,
-		"POST /api/v1/generators/{name}/runs":    s.runs,
+		"POST /api/v1/generators/{name}/ids":     s.draw("ids", "SELECT * FROM next_ids($1, $2)", name, n),
+		"POST /api/v1/generators/{name}/codes":   s.draw("codes", "SELECT * FROM next_codes($1, $2)", name, n),
+		"POST /api/v1/generators/{name}/runs":    s.draw("runs", "SELECT * FROM next_range($1, $2)", name, n),
 		"PUT /api/v1/generators/{name}":          admin(s.create),
 		"PATCH /api/v1/generators/{name}":        admin(s.alter),
 		"DELETE /api/v1/generators/{name}":       admin(s.drop),
 		"GET /api/v1/parse/{id}":                 s.parse,
-		"POST /api/v1/workers/{pool}":            s.lease,
-		"PATCH /api/v1/workers/{pool}/{worker}":  s.renew,
-		"DELETE /api/v1/workers/{pool}/{worker}": s.release,
+		"POST /api/v1/workers/{pool}":            s.object("SELECT * FROM lease_worker($1, $2)", pool, inQuery("holder", datum.Text, "")),
+		"PATCH /api/v1/workers/{pool}/{worker}":  s.object("SELECT * FROM renew_worker($1, $2, $3)", pool, worker, until),
+		"DELETE /api/v1/workers/{pool}/{worker}": s.object("SELECT * FROM release_worker($1, $2, $3, $4)", pool, worker, until, used),
 		"GET /api/segment/get/{name}":            s.leafSegment,
-		"GET /api/snowflake/get/{name}":          s.leafSnowflake,
+		"GET /api/snowflake/get/{name}":          s.number("SELECT next_id($1)"),
 		"GET /decodeSnowflakeId":                 s.leafDecode,
-		"GET /cache":                             s.leafCache,
-		"GET /db":                                s.leafDB,
+		"GET /cache":                             s.leafPage(leafCache),
+		"GET /db":                                s.leafPage(leafDB),
 	} {
 		routes[pattern] = s.answer(handle)
 	}
 	for _, view := range views {
-		routes["GET /api/v1/"+view] = s.answer(func(w http.ResponseWriter, r *http.Request, c caller) error {
-			return s.list(w, r, c, view, "SELECT * FROM nextid."+view)
-		})
+		routes["GET /api/v1/"+view] = s.answer(s.list(view, "SELECT * FROM nextid."+view))
 	}
 	for _, method := range []string{"GET", "POST"} { // Tinyid's client posts, people open links
 		path := method + " /tinyid/id/"
-		routes[path+"nextId"] = s.tinyid(tinyidNumbers, true)
-		routes[path+"nextIdSimple"] = s.tinyid(tinyidNumbers, false)
-		routes[path+"nextSegmentId"] = s.tinyid(tinyidSegment, true)
-		routes[path+"nextSegmentIdSimple"] = s.tinyid(tinyidSegment, false)
+		routes[path+"nextId"] = s.tinyid(s.tinyidNumbers, true)
+		routes[path+"nextIdSimple"] = s.tinyid(s.tinyidNumbers, false)
+		routes[path+"nextSegmentId"] = s.tinyid(s.tinyidSegment, true)
+		routes[path+"nextSegmentIdSimple"] = s.tinyid(s.tinyidSegment, false)
 	}
 	return routes
 }
@@ -61,6 +63,10 @@ func (s *Server) routes() map[string]http.Handler {
 // views lists the tables of the schema nextid that the API shows unchanged, each
 // under its name.
 var views = []string{"nodes", "workers", "sessions", "layouts", "databases", "rings", "agents", "leases", "quotas", "feeds"}
+
+// pageOfGenerators bounds the generators in one answer. A client requests the next
+// ones by the parameter after: the name to begin behind.
+const pageOfGenerators = "SELECT * FROM nextid.generators WHERE name > $1 ORDER BY name LIMIT 1000"
 
 // unknown answers a path that the API does not have.
 func unknown(_ http.ResponseWriter, r *http.Request, _ caller) error {
@@ -122,22 +128,21 @@ func (s *Server) logOut(w http.ResponseWriter, r *http.Request, _ caller) error 
 	return nil
 }
 
+// draw answers with the rows of a statement that draws, under key.
+func (s *Server) draw(key, text string, args ...arg) handler {
+	return func(w http.ResponseWriter, r *http.Request, c caller) error {
+		return s.sendRows(w, r, c, nil, key, text, args...)
+	}
+}
+
 // list answers with the rows of a statement that reads, under key. During an outage
 // of the store it answers with the rows that this server has.
-func (s *Server) list(w http.ResponseWriter, r *http.Request, c caller, key, text string, args ...string) error {
-	types := make([]datum.OID, len(args))
-	for i := range types {
-		types[i] = datum.Text
+func (s *Server) list(key, text string, args ...arg) handler {
+	return func(w http.ResponseWriter, r *http.Request, c caller) error {
+		return s.read(c, func(c caller, outage *Outage) error {
+			return s.sendRows(w, r, c, outage, key, text, args...)
+		})
 	}
-	return s.read(c, func(c caller, outage *Outage) error {
-		result, err := s.query(r, c, text, types, args...)
-		if err != nil {
-			return err
-		}
-		defer result.Close()
-		result.outage = outage
-		return result.sendRows(w, key)
-	})
 }
 
 // read calls do with a caller for a statement that reads. During an outage the
@@ -160,21 +165,10 @@ func (s *Server) read(c caller, do func(caller, *Outage) error) error {
 	return err
 }
 
-// pageSize bounds the generators in one answer. A client requests the next ones by
-// the parameter after.
-const pageSize = 1000
-
-// generators answers with the generators in the order of their names. The parameter
-// after is the name to begin behind.
-func (s *Server) generators(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.list(w, r, c, "generators", "SELECT * FROM nextid.generators WHERE name > $1 ORDER BY name LIMIT "+strconv.Itoa(pageSize),
-		r.URL.Query().Get("after"))
-}
-
 func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) error {
-	name := r.PathValue("name")
+	show := s.object("SELECT * FROM nextid.generators WHERE name = $1", inPath("name", datum.Text))
 	return s.read(c, func(c caller, outage *Outage) error {
-		err := s.one(w, r, c, "SELECT * FROM nextid.generators WHERE name = $1", []datum.OID{datum.Text}, name)
+		err, name := show(w, r, c), r.PathValue("name")
 		switch {
 		case errors.Is(err, io.EOF) && outage != nil:
 			return sqlstate.New(sqlstate.CannotConnectNow, "generator %q is not open on this server, and the store does not answer", name).WithHint("%s", outage.Hint)
@@ -185,87 +179,36 @@ func (s *Server) generator(w http.ResponseWriter, r *http.Request, c caller) err
 	})
 }
 
-// one answers with the first row of a statement as an object. It returns io.EOF if
-// there is none.
-func (s *Server) one(w http.ResponseWriter, r *http.Request, c caller, text string, types []datum.OID, args ...string) error {
-	result, err := s.query(r, c, text, types, args...)
-	if err != nil {
-		return err
+// object answers with the first row of a statement as an object. It returns io.EOF
+// if there is none.
+func (s *Server) object(text string, args ...arg) handler {
+	return func(w http.ResponseWriter, r *http.Request, c caller) error {
+		result, err := s.query(r, c, text, args...)
+		if err != nil {
+			return err
+		}
+		defer result.Close()
+		row, err := result.next()
+		if err != nil {
+			return err
+		}
+		return sendBytes(w, typeJSON, append(result.appendObject(nil, result.portal.Columns(), row), '\n'))
 	}
-	defer result.Close()
-	row, err := result.next()
-	if err != nil {
-		return err
-	}
-	out := append(result.appendObject(nil, result.portal.Columns(), row), '\n')
-	setJSON(w)
-	_, _ = w.Write(out) // the client may have hung up
-	return nil
-}
-
-// leaseTypes are the types of the arguments (pool, worker, until, used).
-var leaseTypes = []datum.OID{datum.Text, datum.Int8, datum.TimestampTZ, datum.TimestampTZ}
-
-// lease answers with a worker id for a library. renew and release take the columns
-// pool, worker and until of that answer.
-func (s *Server) lease(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.one(w, r, c, "SELECT * FROM lease_worker($1, $2)", []datum.OID{datum.Text, datum.Text}, r.PathValue("pool"), r.URL.Query().Get("holder"))
-}
-
-func (s *Server) renew(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.one(w, r, c, "SELECT * FROM renew_worker($1, $2, $3)", leaseTypes[:3], r.PathValue("pool"), r.PathValue("worker"), r.URL.Query().Get("until"))
-}
-
-func (s *Server) release(w http.ResponseWriter, r *http.Request, c caller) error {
-	q := r.URL.Query()
-	return s.one(w, r, c, "SELECT * FROM release_worker($1, $2, $3, $4)", leaseTypes, r.PathValue("pool"), r.PathValue("worker"), q.Get("until"), q.Get("used"))
-}
-
-// nameAndCount are the types of the arguments (name, n).
-var nameAndCount = []datum.OID{datum.Text, datum.Int8}
-
-// draw answers with the rows of a function of (name, n), under key. n is 1 if the
-// request has none.
-func (s *Server) draw(w http.ResponseWriter, r *http.Request, c caller, key, text string) error {
-	n := r.URL.Query().Get("n")
-	if n == "" {
-		n = "1"
-	}
-	result, err := s.query(r, c, text, nameAndCount, r.PathValue("name"), n)
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	return result.sendRows(w, key)
-}
-
-func (s *Server) ids(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.draw(w, r, c, "ids", "SELECT * FROM next_ids($1, $2)")
-}
-
-func (s *Server) codes(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.draw(w, r, c, "codes", "SELECT * FROM next_codes($1, $2)")
-}
-
-func (s *Server) runs(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.draw(w, r, c, "runs", "SELECT * FROM next_range($1, $2)")
 }
 
 // parse answers with the fields of an id. The parameter by is the second argument of
 // parse_id: a generator or a layout.
 func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
-	id := r.PathValue("id")
-	text, types, args := "SELECT parse_id($1)", []datum.OID{idType(id)}, []string{id}
-	if by := r.URL.Query().Get("by"); by != "" {
-		text, types, args = "SELECT parse_id($1, $2)", append(types, datum.Text), append(args, by)
+	id, by := r.PathValue("id"), r.URL.Query().Get("by")
+	text, args := "SELECT parse_id($1)", []arg{fixed(idType(id), id)}
+	if by != "" {
+		text, args = "SELECT parse_id($1, $2)", append(args, fixed(datum.Text, by))
 	}
-	row, err := s.texts(r, c, text, types, args...)
+	row, err := s.texts(r, c, text, args...)
 	if err != nil {
 		return err
 	}
-	setJSON(w)
-	_, _ = io.WriteString(w, row[0]+"\n") // the client may have hung up
-	return nil
+	return sendBytes(w, typeJSON, []byte(row[0]+"\n"))
 }
 
 // idType returns the type of an id: bigint, or text.
@@ -285,7 +228,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, c caller) error 
 	if err := readBody(r, &body); err != nil {
 		return err
 	}
-	return s.change(w, r, c, http.StatusCreated, "SELECT create_generator($1, $2, $3::jsonb)", r.PathValue("name"), body.Kind, object(body.Options))
+	return s.change(w, r, c, http.StatusCreated, "SELECT create_generator($1, $2, $3::jsonb)", body.Kind, object(body.Options))
 }
 
 func (s *Server) alter(w http.ResponseWriter, r *http.Request, c caller) error {
@@ -295,24 +238,27 @@ func (s *Server) alter(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err := readBody(r, &body); err != nil {
 		return err
 	}
-	return s.change(w, r, c, http.StatusOK, "SELECT alter_generator($1, $2::jsonb)", r.PathValue("name"), object(body.Options))
+	return s.change(w, r, c, http.StatusOK, "SELECT alter_generator($1, $2::jsonb)", object(body.Options))
 }
 
 func (s *Server) drop(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.change(w, r, c, http.StatusOK, "SELECT drop_generator($1)", r.PathValue("name"))
+	return s.change(w, r, c, http.StatusOK, "SELECT drop_generator($1)")
 }
 
-// change runs a function that changes a generator, and answers with its name.
-func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status int, text string, args ...string) error {
-	types := []datum.OID{datum.Text, datum.Text, datum.Text}[:len(args)]
-	row, err := s.texts(r, c, text, types, args...)
+// change runs a function that changes the generator of the path, and answers with
+// its name.
+func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status int, text string, more ...string) error {
+	args := []arg{inPath("name", datum.Text)}
+	for _, m := range more {
+		args = append(args, fixed(datum.Text, m))
+	}
+	row, err := s.texts(r, c, text, args...)
 	if err != nil {
 		return err
 	}
-	setJSON(w)
+	w.Header().Set("Content-Type", typeJSON)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"name": row[0]}) // the client may have hung up
-	return nil
+	return send(w, map[string]string{"name": row[0]})
 }
 
 // readBody decodes the JSON of a request. Unknown fields are an error: a misspelled
@@ -328,9 +274,4 @@ func readBody(r *http.Request, body any) error {
 }
 
 // object returns options as text, {} if the request has none.
-func object(options json.RawMessage) string {
-	if options == nil {
-		return "{}"
-	}
-	return string(options)
-}
+func object(options json.RawMessage) string { return cmp.Or(string(options), "{}") }

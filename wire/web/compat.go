@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,33 +21,23 @@ import (
 // issue.
 func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) error {
 	c.options.NoCreate = true
-	err := s.number(w, r, c, "SELECT nextval($1)")
+	err := s.number("SELECT nextval($1)")(w, r, c)
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok && (e.Code == sqlstate.UndefinedTable || e.Code == sqlstate.InvalidParameterValue) {
 		return statusError{err, http.StatusInternalServerError}
 	}
 	return err
 }
 
-// leafSnowflake draws an id. Like SQL it may create the generator (auto_create).
-func (s *Server) leafSnowflake(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.number(w, r, c, "SELECT next_id($1)")
-}
-
-// number answers with the first value of a statement about the name in the path.
-func (s *Server) number(w http.ResponseWriter, r *http.Request, c caller, text string) error {
-	row, err := s.texts(r, c, text, []datum.OID{datum.Text}, r.PathValue("name"))
-	if err != nil {
-		return err
+// number answers with the first value of a statement about the name in the path. Like
+// SQL it may create the generator (auto_create).
+func (s *Server) number(text string) handler {
+	return func(w http.ResponseWriter, r *http.Request, c caller) error {
+		row, err := s.texts(r, c, text, inPath("name", datum.Text))
+		if err != nil {
+			return err
+		}
+		return sendBytes(w, typeText, []byte(row[0]))
 	}
-	return sendText(w, row[0])
-}
-
-const typeText = "text/plain; charset=utf-8"
-
-func sendText(w http.ResponseWriter, text string) error {
-	w.Header().Set("Content-Type", typeText)
-	_, _ = io.WriteString(w, text) // the client may have hung up
-	return nil
 }
 
 // leafDecode answers with the fields of an id of Leaf's layout, as strings. The time
@@ -58,7 +47,7 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 	if idType(id) != datum.Int8 {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "snowflakeId must be a number, not %q", id)
 	}
-	result, err := s.query(r, c, "SELECT time, worker, sequence FROM parse_id($1, 'leaf')", []datum.OID{datum.Int8}, id)
+	result, err := s.query(r, c, "SELECT time, worker, sequence FROM parse_id($1, 'leaf')", fixed(datum.Int8, id))
 	if err != nil {
 		return err
 	}
@@ -75,49 +64,50 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 	})
 }
 
-// leafCache answers with the columns of Leaf's page of its buffers. pos 0 is the
-// buffer in use.
-func (s *Server) leafCache(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.leafPage(w, r, c, `SELECT a.name, 'true' AS init, CASE WHEN b.name IS NULL THEN 'false' ELSE 'true' END AS next, a.buffer AS pos,
-		a.next AS value0, a.max AS max0, a.step AS step0, coalesce(b.next, 0) AS value1, coalesce(b.max, 0) AS max1, coalesce(b.step, 0) AS step1
-		FROM nextid.buffers a LEFT JOIN nextid.buffers b ON b.name = a.name AND b.buffer = 1 WHERE a.buffer = 0 ORDER BY a.name`)
-}
+// leafCache has the columns of Leaf's page of its buffers. pos 0 is the buffer in
+// use.
+const leafCache = `SELECT a.name, 'true' AS init, CASE WHEN b.name IS NULL THEN 'false' ELSE 'true' END AS next, a.buffer AS pos,
+	a.next AS value0, a.max AS max0, a.step AS step0, coalesce(b.next, 0) AS value1, coalesce(b.max, 0) AS max1, coalesce(b.step, 0) AS step1
+	FROM nextid.buffers a LEFT JOIN nextid.buffers b ON b.name = a.name AND b.buffer = 1 WHERE a.buffer = 0 ORDER BY a.name`
 
-// leafDB answers with the columns of Leaf's page of its database. max is the end of
-// this server's reservation.
-func (s *Server) leafDB(w http.ResponseWriter, r *http.Request, c caller) error {
-	return s.leafPage(w, r, c, `SELECT name AS tag, reserved_until AS max, coalesce(step, (options->>'step')::bigint) AS step,
-		options->>'description' AS description, created_at AS created FROM nextid.generators WHERE kind = 'segment' ORDER BY name`)
-}
+// leafDB has the columns of Leaf's page of its database. max is the end of this
+// server's reservation.
+const leafDB = `SELECT name AS tag, reserved_until AS max, coalesce(step, (options->>'step')::bigint) AS step,
+	options->>'description' AS description, created_at AS created FROM nextid.generators WHERE kind = 'segment' ORDER BY name`
 
 // leafPage answers with the rows of a statement as an HTML table.
-func (s *Server) leafPage(w http.ResponseWriter, r *http.Request, c caller, text string) error {
-	return s.read(c, func(c caller, _ *Outage) error {
-		result, err := s.query(r, c, text, nil)
-		if err != nil {
+func (s *Server) leafPage(text string) handler {
+	return func(w http.ResponseWriter, r *http.Request, c caller) error {
+		return s.read(c, func(c caller, _ *Outage) error {
+			result, err := s.query(r, c, text)
+			if err != nil {
+				return err
+			}
+			defer result.Close()
+			return result.send(w, "text/html; charset=utf-8", result.writeTable)
+		})
+	}
+}
+
+// writeTable writes the rows as an HTML table.
+func (r *result) writeTable(out *wire.Out) error {
+	out.B = append(out.B, "<!DOCTYPE html><title>Leaf</title><table><tr>"...)
+	for _, column := range r.portal.Columns() {
+		out.B = append(append(out.B, "<th>"...), column.Name...)
+	}
+	for {
+		row, err := r.row()
+		if row == nil || err != nil {
 			return err
 		}
-		defer result.Close()
-		return result.send(w, "text/html; charset=utf-8", func(out *wire.Out) error {
-			out.B = append(out.B, "<!DOCTYPE html><title>Leaf</title><table><tr>"...)
-			for _, column := range result.portal.Columns() {
-				out.B = append(append(out.B, "<th>"...), column.Name...)
-			}
-			for {
-				row, err := result.row()
-				if row == nil || err != nil {
-					return err
-				}
-				out.B = append(out.B, "\n<tr>"...)
-				for _, text := range row {
-					out.B = append(append(out.B, "<td>"...), html.EscapeString(text)...)
-				}
-				if err := out.EndRow(result.portal); err != nil {
-					return err
-				}
-			}
-		})
-	})
+		out.B = append(out.B, "\n<tr>"...)
+		for _, text := range row {
+			out.B = append(append(out.B, "<td>"...), html.EscapeString(text)...)
+		}
+		if err := out.EndRow(r.portal); err != nil {
+			return err
+		}
+	}
 }
 
 // The paths of Tinyid's HTTP server (didi/tinyid, tinyid-server). Tinyid's token
@@ -136,15 +126,13 @@ const maxTinyidBatch = 100_000
 
 // tinyid returns the handler of a path of Tinyid. It answers with JSON, or with
 // text. A JSON answer has status 200 even for errors.
-func (s *Server) tinyid(
-	draw func(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error, asJSON bool,
-) http.Handler {
+func (s *Server) tinyid(draw func(w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error, asJSON bool) http.Handler {
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		name := r.FormValue("bizType")
 		c, err := s.tinyidCaller(r, name)
 		c.options.NoCreate = true // Tinyid does not create bizTypes either
 		if err == nil {
-			err = draw(s, w, r, c, name, asJSON)
+			err = draw(w, r, c, name, asJSON)
 		}
 		if err == nil || !asJSON {
 			return err
@@ -180,12 +168,12 @@ func (s *Server) tinyidCaller(r *http.Request, name string) (caller, error) {
 }
 
 // tinyidNumbers draws batchSize ids, 1 if the request has none or a wrong one.
-func tinyidNumbers(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
+func (s *Server) tinyidNumbers(w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
 	n, err := strconv.ParseInt(r.FormValue("batchSize"), 10, 64)
 	if err != nil || n < 1 {
 		n = 1
 	}
-	result, err := s.query(r, c, "SELECT * FROM next_ids($1, $2)", nameAndCount, name, strconv.FormatInt(min(n, maxTinyidBatch), 10))
+	result, err := s.query(r, c, "SELECT * FROM next_ids($1, $2)", fixed(datum.Text, name), fixed(datum.Int8, strconv.FormatInt(min(n, maxTinyidBatch), 10)))
 	if err != nil {
 		return err
 	}
@@ -196,11 +184,9 @@ func tinyidNumbers(s *Server, w http.ResponseWriter, r *http.Request, c caller, 
 	}
 	return result.send(w, contentType, func(out *wire.Out) error {
 		out.B = append(out.B, before...)
-		if err := result.writeIDs(out, "", ","); err != nil {
-			return err
-		}
+		err := result.writeIDs(out, "", ",")
 		out.B = append(out.B, after...)
-		return nil
+		return err
 	})
 }
 
@@ -213,8 +199,8 @@ const tinyidStep = "1000"
 
 // tinyidSegment draws one run of ids for Tinyid's client. The client adds delta to
 // currentId before each id, and stops after maxId.
-func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
-	result, err := s.query(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", nameAndCount, name, tinyidStep)
+func (s *Server) tinyidSegment(w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
+	result, err := s.query(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", fixed(datum.Text, name), fixed(datum.Int8, tinyidStep))
 	if err != nil {
 		return err
 	}
@@ -230,7 +216,7 @@ func tinyidSegment(s *Server, w http.ResponseWriter, r *http.Request, c caller, 
 	current, remainder := first-delta, (first%delta+delta)%delta
 	loading := current + (last-current)*tinyidLoading/100
 	if !asJSON {
-		return sendText(w, fmt.Sprintf("%d,%d,%d,%d,%d", current, loading, last, delta, remainder))
+		return sendBytes(w, typeText, fmt.Appendf(nil, "%d,%d,%d,%d,%d", current, loading, last, delta, remainder))
 	}
 	data := map[string]any{"currentId": current, "loadingId": loading, "maxId": last, "delta": delta, "remainder": remainder}
 	return send(w, tinyidResponse{data, tinyidOK, ""})

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -46,49 +45,35 @@ func (s *Server) KeepHistory(ctx context.Context) {
 func (h *history) step(issued func(func(string, int64) bool), now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	before := h.last
+	before, drawn, sum := h.last, map[string]int64{}, int64(0)
 	h.last = make(map[string]int64, len(before))
-	names := make(map[string][]int64, len(h.names))
-	idle := h.quiet()
-	sum, free := int64(0), historyNames-len(h.names)+len(idle)
 	for name, n := range issued {
 		h.last[name] = n
-		drawn := n - before[name]
-		if drawn < 0 { // it was dropped and created again
-			drawn = n
+		if n -= before[name]; n < 0 { // it was dropped and created again
+			n += before[name]
 		}
-		sum += drawn
-		steps, known := h.names[name]
-		if !known || idle[name] {
-			if free == 0 || drawn == 0 {
-				continue
-			}
-			free--
-		}
-		names[name] = appendStep(steps, drawn)
-	}
-	for name, steps := range h.names { // closed generators stay for their hour
-		if _, noted := names[name]; !noted && !idle[name] {
-			names[name] = appendStep(steps, 0)
-			if _, there := h.last[name]; !there {
-				h.last[name] = before[name]
-			}
+		if n != 0 {
+			drawn[name] = n
+			sum += n
 		}
 	}
-	h.names = names
-	h.total = appendStep(h.total, sum)
-	h.at = now
-}
-
-// quiet returns the names without a draw in the whole hour. Other names may replace
-// them.
-func (h *history) quiet() map[string]bool {
-	idle := map[string]bool{}
+	h.at, h.total = now, appendStep(h.total, sum)
 	for name, steps := range h.names {
-		idle[name] = len(steps) == historySteps && !slices.ContainsFunc(steps, func(n int64) bool { return n != 0 })
+		steps = appendStep(steps, drawn[name])
+		h.names[name] = steps
+		delete(drawn, name)
+		if _, open := h.last[name]; !open { // closed generators stay for their hour
+			h.last[name] = before[name]
+		}
+		if len(steps) == historySteps && slices.Max(steps) == 0 {
+			delete(h.names, name)
+		}
 	}
-	maps.DeleteFunc(idle, func(_ string, is bool) bool { return !is })
-	return idle
+	for name, n := range drawn {
+		if len(h.names) < historyNames {
+			h.names[name] = []int64{n}
+		}
+	}
 }
 
 // appendStep appends a step and drops the oldest if there are historySteps. It may
@@ -96,8 +81,7 @@ func (h *history) quiet() map[string]bool {
 func appendStep(steps []int64, n int64) []int64 {
 	if len(steps) == historySteps {
 		copy(steps, steps[1:])
-		steps[len(steps)-1] = n
-		return steps
+		steps = steps[:historySteps-1]
 	}
 	return append(steps, n)
 }
@@ -114,7 +98,6 @@ func (s *Server) rates(w http.ResponseWriter, _ *http.Request, c caller) error {
 		Total      []float64            `json:"total"`
 		Generators map[string][]float64 `json:"generators"`
 	}{h.at, int(historyStep / time.Second), perSecond(h.total), map[string][]float64{}}
-	restricted := c.options.Generators != nil
 	own := make([]int64, len(h.total))
 	for name, steps := range h.names {
 		if c.options.May(name) != nil {
@@ -125,7 +108,7 @@ func (s *Server) rates(w http.ResponseWriter, _ *http.Request, c caller) error {
 			own[len(own)-len(steps)+i] += n
 		}
 	}
-	if restricted { // without the draws from other generators
+	if c.options.Generators != nil { // without the draws from other generators
 		answer.Total = perSecond(own)
 	}
 	return send(w, answer)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,14 +27,30 @@ type result struct {
 	portal  *sqlfuncs.Portal
 	ctx     context.Context
 	cancel  context.CancelFunc
-	outage  *Outage // in which the rows were read; nil: none
 }
 
-// query begins a statement in a new session of the caller. args are texts of the
-// given types. The caller must call Close, which ends the session. query reads the
-// body of the request to its end: only then can net/http notice a client that hangs
-// up.
-func (s *Server) query(req *http.Request, c caller, text string, types []datum.OID, args ...string) (*result, error) {
+// arg is an argument of a statement.
+type arg struct {
+	of   datum.OID
+	text func(r *http.Request) string
+}
+
+// inPath is a part of the path of a request.
+func inPath(name string, of datum.OID) arg {
+	return arg{of, func(r *http.Request) string { return r.PathValue(name) }}
+}
+
+// inQuery is a parameter of a request's query, or otherwise.
+func inQuery(name string, of datum.OID, otherwise string) arg {
+	return arg{of, func(r *http.Request) string { return cmp.Or(r.URL.Query().Get(name), otherwise) }}
+}
+
+func fixed(of datum.OID, text string) arg { return arg{of, func(*http.Request) string { return text }} }
+
+// query begins a statement in a new session of the caller. The caller must call
+// Close, which ends the session. query reads the body of the request to its end:
+// only then can net/http notice a client that hangs up.
+func (s *Server) query(req *http.Request, c caller, text string, args ...arg) (*result, error) {
 	if _, err := io.Copy(io.Discard, req.Body); err != nil {
 		return nil, sqlstate.New(sqlstate.LimitExceeded, "the body of the request: %v", err).
 			WithHint("A body has at most %d bytes.", maxBody)
@@ -48,12 +65,12 @@ func (s *Server) query(req *http.Request, c caller, text string, types []datum.O
 	}
 	r := &result{session: session}
 	r.ctx, r.cancel = session.StatementContext(req.Context())
+	types, values := make([]datum.OID, len(args)), make([]sqlfuncs.Arg, len(args))
+	for i, a := range args {
+		types[i], values[i].Data = a.of, []byte(a.text(req))
+	}
 	st, err := session.Prepare("", text, types)
 	if err == nil {
-		values := make([]sqlfuncs.Arg, len(args))
-		for i, a := range args {
-			values[i].Data = []byte(a)
-		}
 		r.portal, err = session.Open(st, values)
 	}
 	if err != nil {
@@ -88,8 +105,8 @@ func (r *result) text(v datum.Value) string {
 
 // texts returns the values of the first row of a statement as texts, nil when there
 // is none.
-func (s *Server) texts(req *http.Request, c caller, text string, types []datum.OID, args ...string) ([]string, error) {
-	r, err := s.query(req, c, text, types, args...)
+func (s *Server) texts(req *http.Request, c caller, text string, args ...arg) ([]string, error) {
+	r, err := s.query(req, c, text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +117,8 @@ func (s *Server) texts(req *http.Request, c caller, text string, types []datum.O
 // row returns the values of the next row as texts, nil when there is none.
 func (r *result) row() ([]string, error) {
 	values, err := r.next()
-	if errors.Is(err, io.EOF) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
+	if err != nil {
+		return nil, atEnd(err)
 	}
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -162,23 +177,26 @@ func (r *result) send(w http.ResponseWriter, contentType string, write func(out 
 }
 
 // sendRows answers with {"key": [row, …]}. A row is an object, or a single value if
-// the rows have one column.
-func (r *result) sendRows(w http.ResponseWriter, key string) error {
+// the rows have one column. outage is the one in which the rows are read; nil: none.
+func (s *Server) sendRows(w http.ResponseWriter, req *http.Request, c caller, outage *Outage, key, text string, args ...arg) error {
+	r, err := s.query(req, c, text, args...)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
 	return r.send(w, typeJSON, func(out *wire.Out) error {
 		out.B = append(out.B, '{')
-		if r.outage != nil {
-			out.B = append(r.outage.Since.AppendFormat(append(out.B, `"store_down_since":"`...), time.RFC3339), `",`...)
+		if outage != nil {
+			out.B = append(outage.Since.AppendFormat(append(out.B, `"store_down_since":"`...), time.RFC3339), `",`...)
 		}
 		out.B = append(append(append(out.B, '"'), key...), "\":[\n"...)
 		rows := r.writeRows
 		if r.portal.IDs() {
 			rows = func(out *wire.Out) error { return r.writeIDs(out, `"`, ",\n") }
 		}
-		if err := rows(out); err != nil {
-			return err
-		}
+		err := rows(out)
 		out.B = append(out.B, "\n]}\n"...)
-		return nil
+		return err
 	})
 }
 
@@ -233,9 +251,18 @@ func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum
 	return append(dst, '}')
 }
 
-const typeJSON = "application/json"
+// Values of Content-Type.
+const (
+	typeJSON = "application/json"
+	typeText = "text/plain; charset=utf-8"
+)
 
-func setJSON(w http.ResponseWriter) { w.Header().Set("Content-Type", typeJSON) }
+// sendBytes answers with bytes.
+func sendBytes(w http.ResponseWriter, contentType string, b []byte) error {
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(b) // the client may have hung up
+	return nil
+}
 
 // send answers with a value as JSON.
 func send(w http.ResponseWriter, v any) error {
@@ -245,9 +272,7 @@ func send(w http.ResponseWriter, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	setJSON(w)
-	_, _ = w.Write(b.Bytes()) // the client may have hung up
-	return nil
+	return sendBytes(w, typeJSON, b.Bytes())
 }
 
 // problem is an error in the JSON of the API.
@@ -287,7 +312,7 @@ func explain(err error) (int, problem) {
 }
 
 // statuses maps SQLSTATEs, or their classes, to HTTP statuses. A SQLSTATE takes
-// precedence over its class. Others have status 500.
+// precedence over its class.
 var statuses = map[string]int{
 	"22": http.StatusBadRequest, "42": http.StatusBadRequest, "0A": http.StatusBadRequest, "54": http.StatusBadRequest,
 	"28": http.StatusUnauthorized, "42501": http.StatusForbidden, "42P01": http.StatusNotFound, "42710": http.StatusConflict,
@@ -296,13 +321,7 @@ var statuses = map[string]int{
 }
 
 func httpStatus(code sqlstate.Code) int {
-	if status, ok := statuses[string(code)]; ok {
-		return status
-	}
-	if status, ok := statuses[string(code[:2])]; ok {
-		return status
-	}
-	return http.StatusInternalServerError
+	return cmp.Or(statuses[string(code)], statuses[string(code[:2])], http.StatusInternalServerError)
 }
 
 // sendError answers with an error. Requests of the page get no WWW-Authenticate: the
@@ -318,11 +337,7 @@ func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	case status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
-	body, err := json.Marshal(map[string]problem{"error": p})
-	if err != nil {
-		body = []byte("{}") // strings always can be written
-	}
-	setJSON(w)
+	w.Header().Set("Content-Type", typeJSON)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the client may have hung up
+	_ = json.NewEncoder(w).Encode(map[string]problem{"error": p}) // the client may have hung up
 }

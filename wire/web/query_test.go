@@ -64,7 +64,7 @@ func numbers(t *testing.T, s *Server) {
 func segment(t *testing.T, s *Server, name, options string) {
 	t.Helper()
 	admin := caller{options: sqlfuncs.SessionOptions{User: "root", Admin: true}}
-	if _, err := s.texts(httptest.NewRequest(http.MethodPost, "/", nil), admin, "SELECT create_generator('"+name+"', 'segment', '"+options+"')", nil); err != nil {
+	if _, err := s.texts(httptest.NewRequest(http.MethodPost, "/", nil), admin, "SELECT create_generator('"+name+"', 'segment', '"+options+"')"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,7 +118,7 @@ func TestHungUpRequestsEnd(t *testing.T) {
 	_, s := start(t, false)
 	ended := make(chan error, 1)
 	server := httptest.NewServer(s.answer(func(_ http.ResponseWriter, r *http.Request, c caller) error {
-		result, err := s.query(r, c, "SELECT pg_sleep(60)", nil)
+		result, err := s.query(r, c, "SELECT pg_sleep(60)")
 		if err == nil {
 			defer result.Close()
 			_, err = result.next()

@@ -23,7 +23,6 @@ package web
 import (
 	"context"
 	"embed"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -90,19 +89,19 @@ type Server struct {
 var files embed.FS
 
 //go:embed openapi.json
-var openAPI string
+var openAPI []byte
 
 // New returns a Server.
 func New(cfg Config) *Server {
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	s.history.names, s.logins.all = map[string][]int64{}, map[string]*loggedIn{}
 	page, err := fs.Sub(files, "page")
 	if err != nil {
 		panic(err) // the name is in the line above
 	}
 	s.mux.Handle("/", pageHeaders(http.FileServerFS(page)))
 	s.mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		setJSON(w)
-		_, _ = io.WriteString(w, openAPI) // the client may have hung up
+		_ = sendBytes(w, typeJSON, openAPI)
 	})
 	for pattern, handler := range s.routes() {
 		s.mux.Handle(pattern, handler)

@@ -308,7 +308,7 @@ func TestUsers(t *testing.T) {
 
 // TestLoginsEnd: unused for an hour, and there are not more than so many.
 func TestLoginsEnd(t *testing.T) {
-	var l logins
+	l := logins{all: map[string]*loggedIn{}}
 	now := time.Now()
 	token, _, err := l.add(caller{}, now)
 	if err != nil {
@@ -353,7 +353,7 @@ func TestOpenAPI(t *testing.T) {
 			Schemas map[string]struct{ Required []string }
 		}
 	}
-	if err := json.Unmarshal([]byte(openAPI), &doc); err != nil {
+	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		t.Fatal(err)
 	}
 	ask, s := start(t, true)
@@ -424,7 +424,7 @@ func TestOpenAPI(t *testing.T) {
 // TestHistory: an hour in steps; a generator that came later, one that went
 // and one that was made again.
 func TestHistory(t *testing.T) {
-	var h history
+	h := history{names: map[string][]int64{}}
 	counts := map[string]int64{"a": 10}
 	step := func() { h.step(maps.All(counts), time.Now()) }
 	step()
