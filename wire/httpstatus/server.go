@@ -13,15 +13,20 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync"
 	"time"
+
+	"nextid/wire"
 )
 
-// Config configures a Server. Ready and Metrics are required; both are called
-// from several goroutines.
+// Config configures a Server. Its functions are called from several goroutines. Ready
+// and Metrics are required.
 type Config struct {
 	// Ready returns the reason for which no client should connect, nil if clients
 	// should.
@@ -43,20 +48,17 @@ type Config struct {
 	Logger *slog.Logger // nil: slog.Default()
 }
 
-// Limits on clients. The metrics of many generators have some 100 KiB.
-const (
-	headerTimeout  = 5 * time.Second
-	requestTimeout = 10 * time.Second
-	answerTimeout  = 30 * time.Second
-	idleTimeout    = 2 * time.Minute
-	headerBytes    = 8 << 10
-	connections    = 64
-)
+// connections limits the open connections. One more closes another, so that idle
+// connections, and half a request, do not keep a probe out. See wire.Places.
+const connections = 64
 
 // Server answers on one listener.
 type Server struct {
 	cfg  Config
 	http http.Server
+
+	mu     sync.Mutex
+	places *wire.Places[net.Conn]
 }
 
 // New returns a Server.
@@ -64,25 +66,43 @@ func New(cfg Config) *Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](connections)}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	if cfg.Pages != nil {
 		mux.Handle("/", cfg.Pages)
 	}
 	s.http = http.Server{
-		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10,
+		WriteTimeout: 30 * time.Second, // the metrics of many generators have some 100 KiB
+		ConnState:    s.limit, ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	return s
 }
 
+// limit keeps the open connections below connections.
+func (s *Server) limit(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		tcp, _ := c.RemoteAddr().(*net.TCPAddr)
+		oldest, full := s.places.Take(c, wire.ClientAddress(tcp.AddrPort().Addr()))
+		if secure, ok := oldest.(*tls.Conn); ok {
+			oldest = secure.NetConn() // Close of TLS would wait for the client
+		}
+		if full {
+			_ = oldest.Close() // the goroutine that serves it gets an error and ends
+		}
+	case http.StateClosed, http.StateHijacked:
+		s.places.Leave(c)
+	}
+}
+
 // Serve answers until Shutdown, and then returns nil. It closes l.
 func (s *Server) Serve(l net.Listener) error {
-	l = limit(l, connections)
 	if s.cfg.TLS != nil {
 		l = tls.NewListener(l, &tls.Config{
 			MinVersion: tls.VersionTLS12,
@@ -107,8 +127,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") }
-
 // ready answers /readyz: the state in the first line, then the notes.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	code, text := http.StatusOK, "ready"
@@ -124,9 +142,10 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 
 // metrics answers /metrics. Clients on this machine need no password.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
-	if remote := remoteAddr(r); s.cfg.Authorize != nil && !local(remote) {
+	remote, err := netip.ParseAddrPort(r.RemoteAddr) // an error over a Unix socket
+	if s.cfg.Authorize != nil && err == nil && !remote.Addr().Unmap().IsLoopback() {
 		name, password, _ := r.BasicAuth()
-		if err := s.cfg.Authorize(r.Context(), remote, r.TLS != nil, name, password); err != nil {
+		if s.cfg.Authorize(r.Context(), net.TCPAddrFromAddrPort(remote), r.TLS != nil, name, password) != nil {
 			w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
 			answer(w, http.StatusUnauthorized, "a user of nextid and its password are needed\n")
 			return
@@ -139,26 +158,9 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, code int, text string) {
 	h := w.Header()
-	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", "text/plain; charset=utf-8")
-	}
+	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(text)) // the client may have hung up
-}
-
-// remoteAddr returns the client's address, nil over a Unix socket.
-func remoteAddr(r *http.Request) net.Addr {
-	addr, err := net.ResolveTCPAddr("tcp", r.RemoteAddr)
-	if err != nil {
-		return nil
-	}
-	return addr
-}
-
-// local reports whether an address is on this machine.
-func local(a net.Addr) bool {
-	tcp, ok := a.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
+	_, _ = io.WriteString(w, text) // the client may have hung up
 }

@@ -192,7 +192,7 @@ func (s *Server) object(text string, args ...arg) handler {
 		if err != nil {
 			return err
 		}
-		return sendBytes(w, typeJSON, append(result.appendObject(nil, result.portal.Columns(), row), '\n'))
+		return sendBytes(w, typeJSON, append(result.appendObject(nil, row), '\n'))
 	}
 }
 

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"crypto/rand"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,16 +19,6 @@ import (
 type caller struct {
 	options  sqlfuncs.SessionOptions // of its SQL session
 	loggedIn bool                    // with a password
-}
-
-// renew updates the rights of a caller with a login of the page. It returns false if
-// the user may not be logged in any more, see auth.
-func (c *caller) renew() (ok bool) {
-	if c.options.Rights == nil {
-		return true
-	}
-	c.options.Admin, c.options.Generators, ok = c.options.Rights.Now()
-	return ok
 }
 
 // crossOrigin is net/http's check for requests that a page of another site makes a
@@ -55,8 +47,11 @@ func (s *Server) checkOrigin(r *http.Request) error {
 // password.
 func (s *Server) caller(r *http.Request) (caller, error) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		if c, ok := s.logins.find(token, time.Now()); ok && c.renew() {
-			c.options.RemoteAddr = r.RemoteAddr
+		c, ok := s.logins.find(token, time.Now())
+		if o := &c.options; o.Rights != nil { // they may have changed or ended since, see auth
+			o.Admin, o.Generators, ok = o.Rights.Now()
+		}
+		if c.options.RemoteAddr = r.RemoteAddr; ok {
 			return c, nil
 		}
 		return caller{}, sqlstate.New(sqlstate.InvalidPassword, "the login has ended").WithHint("Log in again.")
@@ -72,23 +67,19 @@ func (s *Server) login(r *http.Request, name, password string) (caller, error) {
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		addr = net.TCPAddrFromAddrPort(remote)
 	}
-	c := caller{options: sqlfuncs.SessionOptions{
-		User: name, Database: "nextid", RemoteAddr: r.RemoteAddr, Settings: map[string]string{"application_name": "http"},
+	c := caller{loggedIn: s.cfg.RequiresLogin(), options: sqlfuncs.SessionOptions{
+		User: cmp.Or(name, "http"), Database: "nextid", RemoteAddr: r.RemoteAddr, Settings: map[string]string{"application_name": "http"},
 	}}
-	if name == "" {
-		c.options.User = "http"
+	err := s.cfg.Login(r.Context(), addr, r.TLS != nil, name, password, &c.options)
+	switch {
+	case err == nil:
+		return c, nil
+	case name == "" && password == "":
+		return caller{}, sqlstate.New(sqlstate.InvalidPassword, "a user of nextid and its password are needed").
+			WithHint("curl -u USER …; users are made with nextid passwd USER.")
 	}
-	closed := s.cfg.RequiresLogin()
-	if err := s.cfg.Login(r.Context(), addr, r.TLS != nil, name, password, &c.options); err != nil {
-		if name == "" && password == "" {
-			return caller{}, sqlstate.New(sqlstate.InvalidPassword, "a user of nextid and its password are needed").
-				WithHint("curl -u USER …; users are made with nextid passwd USER.")
-		}
-		return caller{}, sqlstate.New(sqlstate.InvalidPassword, "the user or the password is wrong").
-			WithHint("Check both. nextid passwd USER sets a password.")
-	}
-	c.loggedIn = closed
-	return c, nil
+	return caller{}, sqlstate.New(sqlstate.InvalidPassword, "the user or the password is wrong").
+		WithHint("Check both. nextid passwd USER sets a password.")
 }
 
 // checkHost refuses DNS rebinding: an attacker's DNS can point a name to this
@@ -134,16 +125,9 @@ type loggedIn struct {
 func (l *logins) add(c caller, now time.Time) (token string, ends time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for t, in := range l.all {
-		if now.After(in.ends) {
-			delete(l.all, t)
-		}
-	}
+	maps.DeleteFunc(l.all, func(_ string, in *loggedIn) bool { return now.After(in.ends) })
 	if len(l.all) >= maxLogins {
 		return "", ends, sqlstate.New(sqlstate.TooManyConnections, "too many logins on the page").WithHint("They end %v after their last use.", loginLasts)
-	}
-	if l.all == nil {
-		l.all = map[string]*loggedIn{}
 	}
 	token, ends = rand.Text(), now.Add(loginLasts)
 	l.all[token] = &loggedIn{c, ends}

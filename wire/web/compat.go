@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"html"
@@ -95,19 +96,14 @@ func (r *result) writeTable(out *wire.Out) error {
 	for _, column := range r.portal.Columns() {
 		out.B = append(append(out.B, "<th>"...), column.Name...)
 	}
-	for {
-		row, err := r.row()
-		if row == nil || err != nil {
-			return err
-		}
+	_, err := out.SendRows(r.ctx, r.portal, 0, func(row []datum.Value) error {
 		out.B = append(out.B, "\n<tr>"...)
-		for _, text := range row {
+		for _, text := range r.textsOf(row) {
 			out.B = append(append(out.B, "<td>"...), html.EscapeString(text)...)
 		}
-		if err := out.EndRow(r.portal); err != nil {
-			return err
-		}
-	}
+		return context.Cause(r.ctx)
+	})
+	return atEnd(err)
 }
 
 // The paths of Tinyid's HTTP server (didi/tinyid, tinyid-server). Tinyid's token
@@ -130,8 +126,8 @@ func (s *Server) tinyid(draw func(w http.ResponseWriter, r *http.Request, c call
 	return s.guarded(func(w http.ResponseWriter, r *http.Request) error {
 		name := r.FormValue("bizType")
 		c, err := s.tinyidCaller(r, name)
-		c.options.NoCreate = true // Tinyid does not create bizTypes either
 		if err == nil {
+			c.options.NoCreate = true // Tinyid does not create bizTypes either
 			err = draw(w, r, c, name, asJSON)
 		}
 		if err == nil || !asJSON {
@@ -160,11 +156,10 @@ func (s *Server) tinyidCaller(r *http.Request, name string) (caller, error) {
 	if !s.cfg.RequiresLogin() || token == "" || r.Header.Get("Authorization") != "" {
 		return s.caller(r)
 	}
-	user, password, ok := strings.Cut(token, ":")
-	if !ok {
-		user, password = name, token
+	if user, password, ok := strings.Cut(token, ":"); ok {
+		return s.login(r, user, password)
 	}
-	return s.login(r, user, password)
+	return s.login(r, name, token)
 }
 
 // tinyidNumbers draws batchSize ids, 1 if the request has none or a wrong one.
@@ -190,12 +185,10 @@ func (s *Server) tinyidNumbers(w http.ResponseWriter, r *http.Request, c caller,
 	})
 }
 
-// tinyidLoading is the part of a segment, in percent, after which Tinyid's client
-// requests the next one.
-const tinyidLoading = 20
-
-// tinyidStep is the number of ids in a segment.
-const tinyidStep = "1000"
+const (
+	tinyidStep    = "1000" // ids in a segment
+	tinyidLoading = 20     // part of a segment, in percent, after which Tinyid's client requests the next one
+)
 
 // tinyidSegment draws one run of ids for Tinyid's client. The client adds delta to
 // currentId before each id, and stops after maxId.

@@ -111,22 +111,19 @@ func (s *Server) texts(req *http.Request, c caller, text string, args ...arg) ([
 		return nil, err
 	}
 	defer r.Close()
-	return r.row()
+	row, err := r.next()
+	return r.textsOf(row), atEnd(err)
 }
 
-// row returns the values of the next row as texts, nil when there is none.
-func (r *result) row() ([]string, error) {
-	values, err := r.next()
-	if err != nil {
-		return nil, atEnd(err)
-	}
-	texts := make([]string, len(values))
-	for i, v := range values {
+// textsOf returns the text forms of values, "" for NULL.
+func (r *result) textsOf(row []datum.Value) []string {
+	texts := make([]string, len(row))
+	for i, v := range row {
 		if v.Valid {
 			texts[i] = r.text(v)
 		}
 	}
-	return texts, nil
+	return texts
 }
 
 // appendJSON appends a value. A bigint is a string, as in ProtoJSON
@@ -202,14 +199,14 @@ func (s *Server) sendRows(w http.ResponseWriter, req *http.Request, c caller, ou
 
 // writeRows writes rows of any kind.
 func (r *result) writeRows(out *wire.Out) error {
-	columns, separator := r.portal.Columns(), ""
+	separator := ""
 	_, err := out.SendRows(r.ctx, r.portal, 0, func(row []datum.Value) error {
 		out.B = append(out.B, separator...)
 		separator = ",\n"
-		if len(columns) == 1 {
+		if len(row) == 1 {
 			out.B = r.appendJSON(out.B, row[0])
 		} else {
-			out.B = r.appendObject(out.B, columns, row)
+			out.B = r.appendObject(out.B, row)
 		}
 		return context.Cause(r.ctx)
 	})
@@ -239,14 +236,12 @@ func atEnd(err error) error {
 }
 
 // appendObject appends a row as an object, with a field for each column.
-func (r *result) appendObject(dst []byte, columns []sqlfuncs.Column, row []datum.Value) []byte {
-	dst = append(dst, '{')
-	for i, v := range row {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(datum.AppendJSONString(dst, columns[i].Name), ':')
-		dst = r.appendJSON(dst, v)
+func (r *result) appendObject(dst []byte, row []datum.Value) []byte {
+	next := byte('{')
+	for i, column := range r.portal.Columns() {
+		dst = append(datum.AppendJSONString(append(dst, next), column.Name), ':')
+		dst = r.appendJSON(dst, row[i])
+		next = ','
 	}
 	return append(dst, '}')
 }
