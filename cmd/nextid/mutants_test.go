@@ -72,7 +72,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 	{
 		"long data has no bound", "wire/mysqlwire/statement.go",
-		"	case total > c.protocol.limits.Statement:\n", "	case total < 0:\n", "wire/mysqlwire", "TestLongData",
+		"	case total > c.protocol.Limits.Statement:\n", "	case total < 0:\n", "wire/mysqlwire", "TestLongData",
 	},
 	{
 		"an overheard answer lets in by COM_CHANGE_USER", "wire/mysqlwire/auth.go",

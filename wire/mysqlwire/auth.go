@@ -79,7 +79,7 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 	c.login = &login{options: c.sessionOptions(id), again: again}
 	l := c.login
 	offered := c.protocol.method()
-	if auth := c.protocol.auth; auth != nil {
+	if auth := c.protocol.Auth; auth != nil {
 		l.exchange = auth.Begin(id.user, id.database, c.Conn)
 	}
 	if l.exchange != nil {
@@ -191,7 +191,7 @@ func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 	if errors.As(cause, &e) && e.Code != sqlstate.InvalidPassword && e.Code != sqlstate.InvalidAuthorization {
 		return c.denied(out, e)
 	}
-	c.protocol.log.Debug("login denied", "connection", c.Conn.ID, "remote", c.Conn.Remote, "reason", cause)
+	c.protocol.Logger.Debug("login denied", "connection", c.Conn.ID, "remote", c.Conn.Remote, "reason", cause)
 	return c.denied(out, c.accessDenied(usesPassword))
 }
 

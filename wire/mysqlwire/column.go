@@ -72,43 +72,33 @@ const maxVarString = 65535
 // textShape is the shape of every type that MySQL does not have.
 var textShape = shape{typ: typeVarString, charset: charsetUTF8MB4, length: maxVarString / bytesPerRune * bytesPerRune}
 
-// shapeOf returns the shape of a type, textShape for types that MySQL does not have.
+// shapes holds the shapes of the types that MySQL has.
+var shapes = map[datum.OID]shape{
+	datum.Unknown:     {typeNull, charsetBinary, 0, flagBinary, 0}, // of NULL alone
+	datum.Bool:        {typeTiny, charsetBinary, 1, 0, 0},
+	datum.Int2:        {typeShort, charsetBinary, 6, 0, 0},
+	datum.Int4:        {typeLong, charsetBinary, 11, 0, 0},
+	datum.Int8:        {typeLongLong, charsetBinary, 20, 0, 0},
+	datum.Oid:         {typeLong, charsetBinary, 10, flagUnsigned, 0},
+	datum.Xid:         {typeLong, charsetBinary, 10, flagUnsigned, 0},
+	datum.Float4:      {typeFloat, charsetBinary, 12, flagBinary, anyDecimals},
+	datum.Float8:      {typeDouble, charsetBinary, 22, flagBinary, anyDecimals},
+	datum.Numeric:     {typeNewDecimal, charsetBinary, 67, flagBinary, anyDecimals - 1},
+	datum.Date:        {typeDate, charsetBinary, 10, flagBinary, 0},
+	datum.Time:        {typeTime, charsetBinary, 15, flagBinary, 6},
+	datum.Timestamp:   {typeDatetime, charsetBinary, 26, flagBinary, 6},
+	datum.TimestampTZ: {typeTimestamp, charsetBinary, 26, flagBinary, 6},
+	datum.UUID:        {typeString, charsetUTF8MB4, 36 * bytesPerRune, 0, 0},
+	datum.Bytea:       {typeVarString, charsetBinary, 65535, flagBinary, 0},
+	datum.JSON:        {typeJSON, charsetUTF8MB4, 1<<32 - 1, 0, 0},
+	datum.JSONB:       {typeJSON, charsetUTF8MB4, 1<<32 - 1, 0, 0},
+	datum.Name:        {typeVarString, charsetUTF8MB4, 63 * bytesPerRune, 0, 0},
+}
+
+// shapeOf returns the shape of a type.
 func shapeOf(t datum.OID) shape {
-	switch t {
-	case datum.Unknown: // of NULL alone
-		return shape{typeNull, charsetBinary, 0, flagBinary, 0}
-	case datum.Bool:
-		return shape{typeTiny, charsetBinary, 1, 0, 0}
-	case datum.Int2:
-		return shape{typeShort, charsetBinary, 6, 0, 0}
-	case datum.Int4:
-		return shape{typeLong, charsetBinary, 11, 0, 0}
-	case datum.Int8:
-		return shape{typeLongLong, charsetBinary, 20, 0, 0}
-	case datum.Oid, datum.Xid:
-		return shape{typeLong, charsetBinary, 10, flagUnsigned, 0}
-	case datum.Float4:
-		return shape{typeFloat, charsetBinary, 12, flagBinary, anyDecimals}
-	case datum.Float8:
-		return shape{typeDouble, charsetBinary, 22, flagBinary, anyDecimals}
-	case datum.Numeric:
-		return shape{typeNewDecimal, charsetBinary, 67, flagBinary, anyDecimals - 1}
-	case datum.Date:
-		return shape{typeDate, charsetBinary, 10, flagBinary, 0}
-	case datum.Time:
-		return shape{typeTime, charsetBinary, 15, flagBinary, 6}
-	case datum.Timestamp:
-		return shape{typeDatetime, charsetBinary, 26, flagBinary, 6}
-	case datum.TimestampTZ:
-		return shape{typeTimestamp, charsetBinary, 26, flagBinary, 6}
-	case datum.UUID:
-		return shape{typeString, charsetUTF8MB4, 36 * bytesPerRune, 0, 0}
-	case datum.Bytea:
-		return shape{typeVarString, charsetBinary, 65535, flagBinary, 0}
-	case datum.JSON, datum.JSONB:
-		return shape{typeJSON, charsetUTF8MB4, 1<<32 - 1, 0, 0}
-	case datum.Name:
-		return shape{typeVarString, charsetUTF8MB4, 63 * bytesPerRune, 0, 0}
+	if s, ok := shapes[t]; ok {
+		return s
 	}
 	return textShape
 }
@@ -192,25 +182,27 @@ func (c *conn) definitions(dst []byte, columns []sqlfuncs.Column) []byte {
 	return dst
 }
 
-// inDatabase reports whether definitions depend on the default database.
-func inDatabase(columns []sqlfuncs.Column) bool {
-	return slices.ContainsFunc(columns, func(c sqlfuncs.Column) bool { return c.Origin != nil && c.Origin.InDefault })
-}
-
-// encodeDefinitions encodes the column definitions of a statement and stores them in
-// its Memo, with sequence numbers from 0 on. See encodedDefinitions.
-func (c *conn) encodeDefinitions(st *sqlfuncs.Statement) []byte {
-	b := []byte{everyDatabase}
-	if inDatabase(st.Columns) {
-		database := c.SQL.Database()
-		b = append([]byte{byte(len(database))}, database...)
+// statementDefinitions appends the column definitions of a statement. They are
+// encoded once, for all sessions, unless they depend on the default database.
+func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
+	memo := st.Memo[0].Load()
+	if memo == nil {
+		if slices.ContainsFunc(st.Columns, func(c sqlfuncs.Column) bool { return c.Origin != nil && c.Origin.InDefault }) {
+			return c.definitions(dst, st.Columns)
+		}
+		first := c.seq
+		encoded := c.definitions(nil, st.Columns)
+		c.seq, memo = first, &encoded
+		st.Memo[0].Store(memo)
 	}
-	from, first := len(b), c.seq
-	c.seq = 0
-	b = c.definitions(b, st.Columns)
-	c.seq = first
-	st.Memo[0].Store(&b)
-	return b[from:]
+	at := len(dst)
+	dst = append(dst, *memo...)
+	for at < len(dst) { // number the packets
+		dst[at+3] = c.seq
+		c.seq++
+		at += headerSize + (int(dst[at]) | int(dst[at+1])<<8 | int(dst[at+2])<<16)
+	}
+	return dst
 }
 
 // head appends the beginning of a result: the number of columns, their definitions,
@@ -219,22 +211,25 @@ func (c *conn) encodeDefinitions(st *sqlfuncs.Statement) []byte {
 func (c *conn) head(dst []byte, st *sqlfuncs.Statement, columns []sqlfuncs.Column, known bool) []byte {
 	dst, at := begin(dst)
 	dst = appendLenenc(dst, uint64(len(columns)))
-	skip := false
-	if c.caps.has(mariadbCacheMetadata) {
-		skip = known
-		follows := byte(1)
-		if skip {
-			follows = 0
-		}
-		dst = append(dst, follows)
+	known = known && c.caps.has(mariadbCacheMetadata)
+	switch {
+	case known:
+		dst = append(dst, 0) // no definitions follow
+	case c.caps.has(mariadbCacheMetadata):
+		dst = append(dst, 1)
 	}
 	dst = c.end(dst, at)
-	if !skip {
-		if len(st.Columns) == len(columns) && len(columns) > 0 && &st.Columns[0] == &columns[0] {
-			dst = c.statementDefinitions(dst, st)
-		} else {
-			dst = c.definitions(dst, columns)
-		}
+	switch {
+	case known:
+	case sameColumns(st.Columns, columns):
+		dst = c.statementDefinitions(dst, st)
+	default:
+		dst = c.definitions(dst, columns)
 	}
 	return c.endDefinitions(dst)
+}
+
+// sameColumns reports whether two lists are the same one.
+func sameColumns(a, b []sqlfuncs.Column) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
 }

@@ -85,9 +85,9 @@ func (c *conn) initDB(name []byte, out *wire.Out) error {
 // fieldList serves COM_FIELD_LIST: the columns of a table with names that match a
 // pattern. The mysql client sends it for tab completion.
 func (c *conn) fieldList(body []byte, out *wire.Out) error {
-	r := reader{b: body}
-	table, pattern := r.cstring(), string(r.rest())
-	if r.bad {
+	r := read(body)
+	table, pattern := r.CString(), string(r.rest())
+	if r.Bad {
 		return errMalformed
 	}
 	if err := checkText(table); err != nil {
@@ -155,9 +155,9 @@ func (c *conn) statistics(out *wire.Out) {
 
 // setOption serves COM_SET_OPTION: several statements in one query, or not.
 func (c *conn) setOption(body []byte, out *wire.Out) error {
-	r := reader{b: body}
+	r := read(body)
 	switch option := r.uint16(); {
-	case !r.ok() || option > 1:
+	case !r.OK() || option > 1:
 		return errUnknownOption
 	case option == 0:
 		c.caps |= clientMultiStatements
@@ -172,9 +172,9 @@ var errUnknownOption = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect a
 
 // processKill serves COM_PROCESS_KILL.
 func (c *conn) processKill(body []byte, out *wire.Out) error {
-	r := reader{b: body}
+	r := read(body)
 	id := r.uint32()
-	if !r.ok() {
+	if !r.OK() {
 		return errMalformed
 	}
 	if err := c.Kill(int64(id), false); err != nil {

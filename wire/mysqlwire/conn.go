@@ -157,7 +157,7 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 	if errors.Is(err, wire.ErrShutdown) || errors.Is(err, wire.ErrLost) || errors.Is(err, errKilled) {
 		return c.fatal(out, err)
 	}
-	c.LogInternal(c.protocol.log, &c.protocol.limits, err)
+	c.LogInternal(c.protocol.Logger, &c.protocol.Limits, err)
 	out.B = c.appendError(out.B, err)
 	return out.FlushFull()
 }
@@ -247,6 +247,38 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 func (c *conn) begin(ctx context.Context, st *sqlfuncs.Statement) context.Context {
 	c.slowRan = true
 	return c.BeginStatement(ctx, st)
+}
+
+var (
+	errInterrupted = sqlstate.New(sqlstate.QueryCanceled, "Query execution was interrupted")
+	errKilled      = sqlstate.New(sqlstate.ProtocolViolation, "Connection was killed").WithMySQL(1927, "70100")
+)
+
+// Kill implements sqlfuncs.Killer: the statement KILL of this session. If it names
+// its own connection, Kill returns the statement's error; errKilled ends the
+// connection.
+func (c *conn) Kill(id int64, queryOnly bool) error {
+	switch {
+	case id != int64(c.Conn.ID):
+		if c.SQL.EndOther(id, queryOnly) {
+			return nil
+		}
+		return sqlstate.New(sqlstate.UndefinedObject, "Unknown thread id: %d", id).WithMySQL(1094, "HY000")
+	case queryOnly:
+		return errInterrupted
+	}
+	return errKilled
+}
+
+// End implements sqlfuncs.Connection: KILL by another session. Any goroutine may
+// call it.
+func (c *conn) End(queryOnly bool) {
+	if queryOnly {
+		c.Statement.Interrupt(errInterrupted)
+		return
+	}
+	c.Statement.Interrupt(errKilled)
+	c.Conn.HangUp()
 }
 
 // Refuse implements wire.Machine.

@@ -15,29 +15,6 @@
 //  3. AuthSwitchRequest and AuthMoreData follow if needed, then OK or ERR.
 //  4. Commands until COM_QUIT. COM_CHANGE_USER repeats step 3.
 //
-// # Files
-//
-//	capability.go  capabilities, status flags, command numbers
-//	reader.go      bounds-checked decoding of one message
-//	frame.go       packets, messages of several packets, and their limits
-//	handshake.go   steps 1 and 2
-//	auth.go        step 3, and the interface Authenticator
-//	sha2.go        proofs of caching_sha2_password and mysql_native_password
-//	conn.go        the state machine
-//	fast.go        the fast path: SELECT next_id('orders')
-//	command.go     the table of commands, and the small ones
-//	query.go       COM_QUERY
-//	statement.go   COM_STMT_*: prepared statements and cursors
-//	bulk.go        COM_STMT_BULK_EXECUTE of MariaDB
-//	param.go       values from the client
-//	column.go      column definitions
-//	value.go       values to the client
-//	rows.go        results
-//	encode.go      packets to the client
-//	kill.go        KILL
-//	text.go        checks of names and texts
-//	starting.go    the answer of a server that is starting
-//
 // # Invariants
 //
 //   - A packet that breaks the framing ends the connection. Any other wrong command

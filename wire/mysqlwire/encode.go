@@ -3,8 +3,10 @@ package mysqlwire
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -166,8 +168,9 @@ func (c *conn) endDefinitions(dst []byte) []byte {
 
 func (c *conn) warnings() uint16 { return uint16(min(c.SQL.Warnings(), 1<<16-1)) }
 
-// maxMessageBytes bounds an error message (MYSQL_ERRMSG_SIZE).
-const maxMessageBytes = 512
+// maxMessageBytes bounds an error message. With an ellipsis behind it, it fits into
+// the buffers of clients (MYSQL_ERRMSG_SIZE).
+const maxMessageBytes = 512 - len("…")
 
 // appendError appends an ERR packet and counts the error. The packet has no SQLSTATE
 // before the client has sent its capabilities.
@@ -179,7 +182,7 @@ func (c *conn) appendError(dst []byte, err error) []byte {
 	if c.caps.has(clientProtocol41) {
 		dst = append(append(dst, '#'), number.State...)
 	}
-	return c.end(append(dst, cutText(strings.ToValidUTF8(text, "?"), maxMessageBytes)...), at)
+	return c.end(append(dst, sqlstate.Cut(strings.ToValidUTF8(text, "?"), maxMessageBytes)...), at)
 }
 
 // describe returns the number and the text of an error: message, detail and hint in
@@ -199,3 +202,23 @@ func describe(err error) (number sqlstate.MySQLNumber, text string) {
 }
 
 var errInternal = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
+
+// checkText returns an error for text that is not UTF-8, as MySQL does for utf8mb4.
+// Package sqlfuncs relies on it.
+func checkText(b []byte) error {
+	if utf8.Valid(b) {
+		return nil
+	}
+	for r, n := utf8.DecodeRune(b); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(b) {
+		b = b[n:]
+	}
+	var shown []byte
+	for _, c := range b[:min(6, len(b))] {
+		if c >= ' ' && c < utf8.RuneSelf {
+			shown = append(shown, c)
+		} else {
+			shown = fmt.Appendf(shown, "\\x%02X", c)
+		}
+	}
+	return sqlstate.New(sqlstate.CharacterNotInRepert, "Invalid utf8mb4 character string: '%s'", shown)
+}

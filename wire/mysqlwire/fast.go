@@ -100,51 +100,11 @@ func (c *conn) appendEnd(dst []byte) []byte {
 	return append(dst, 7, 0, 0, seq, 0xfe, 0, 0, byte(status), byte(status>>8), 0, 0)
 }
 
-// statementDefinitions appends the column definitions of a statement, from its Memo
-// if that fits the default database.
-func (c *conn) statementDefinitions(dst []byte, st *sqlfuncs.Statement) []byte {
-	encoded := c.encodedDefinitions(st)
-	if encoded == nil {
-		return c.definitions(dst, st.Columns)
-	}
-	at := len(dst)
-	dst = append(dst, encoded...)
-	for at < len(dst) { // number the packets
-		dst[at+3] = c.seq
-		c.seq++
-		at += headerSize + (int(dst[at]) | int(dst[at+1])<<8 | int(dst[at+2])<<16)
-	}
-	return dst
-}
-
-// everyDatabase is the first byte of encoded definitions that do not depend on the
-// default database. Other definitions begin with the length and the name of their
-// database.
-const everyDatabase = 0xff
-
-// encodedDefinitions returns the column definitions of a statement. They are encoded
-// once, for all sessions. It returns nil if they were encoded for another default
-// database.
-func (c *conn) encodedDefinitions(st *sqlfuncs.Statement) []byte {
-	memo := st.Memo[0].Load()
-	if memo == nil {
-		return c.encodeDefinitions(st)
-	}
-	b := *memo
-	if b[0] == everyDatabase {
-		return b[1:]
-	}
-	if n := 1 + int(b[0]); string(b[1:n]) == c.SQL.Database() {
-		return b[n:]
-	}
-	return nil
-}
-
 // appendRun appends a row for each id of a run. Byte 3 of each packet is its
 // sequence number.
-func (c *conn) appendRun(dst []byte, r generator.Range, f format) []byte {
+func (c *conn) appendRun(dst []byte, r generator.Range, binary bool) []byte {
 	row, seq, number := appendIDText, c.seq, 3
-	if f == asBinary {
+	if binary {
 		row = appendIDBinary
 	}
 	c.seq += byte(r.Count)

@@ -21,8 +21,8 @@ func TestRunsAreRows(t *testing.T) {
 		{First: 123_456, Step: -4096, Count: 60},
 	} {
 		runs := conn{seq: 250}
-		got := runs.appendRun([]byte("x"), r, asText)
-		binary := (&conn{seq: 3}).appendRun(nil, r, asBinary)
+		got := runs.appendRun([]byte("x"), r, false)
+		binary := (&conn{seq: 3}).appendRun(nil, r, true)
 		want, wantBinary := []byte("x"), []byte(nil)
 		for i := range r.Count {
 			want, _ = appendIDText(want, 250+byte(i), r.First+i*r.Step)

@@ -94,11 +94,11 @@ func payload(b []byte, total int) []byte {
 func (c *conn) commandLimit(command byte) int {
 	switch command {
 	case comQuery, comStmtPrepare, comStmtExecute, comStmtLongData, comStmtBulkExecute:
-		return 1 + c.protocol.limits.Statement
+		return 1 + c.protocol.Limits.Statement
 	case comChangeUser:
 		return maxHandshake
 	}
-	return c.protocol.limits.Small
+	return c.protocol.Limits.Small
 }
 
 // hasAnswer reports whether a command has an answer. An error in answer to another

@@ -40,7 +40,7 @@ func (c *conn) greet(out *wire.Out) {
 	var at int
 	out.B, at = begin(out.B)
 	out.B = append(out.B, 10)
-	out.B = append(append(append(out.B, versionPrefix...), c.protocol.sql.MySQLVersion()...), 0)
+	out.B = append(append(append(out.B, versionPrefix...), c.protocol.SQL.MySQLVersion()...), 0)
 	out.B = appendUint32(out.B, uint32(c.Conn.ID))
 	out.B = append(append(out.B, c.nonce[:8]...), 0)
 	out.B = appendUint16(out.B, uint16(can))
@@ -71,7 +71,7 @@ var errStop = errors.New("TLS begins")
 // sends the whole response after the TLS handshake. The input behind the request is
 // the TLS handshake, never a packet.
 func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) error {
-	flags := reader{b: payload}
+	flags := read(payload)
 	if len(payload) == sslRequestSize && capability(flags.uint32()).has(clientSSL) {
 		if !c.Conn.CanTLS() {
 			return c.fatal(out, errBadHandshake)
@@ -103,29 +103,29 @@ const sslRequestSize = 32
 // clients do not set CLIENT_LONG_PASSWORD and send their own capabilities in the
 // last four bytes of the filler.
 func (c *conn) handshakeResponse(payload []byte) (id identity, err error) {
-	r := reader{b: payload}
+	r := read(payload)
 	flags := capability(r.uint32())
-	r.bytes(4) // max_packet_size: the longest packet that the client accepts
-	id.collation = int(r.byte())
-	filler := r.bytes(23)
-	if r.bad || !flags.has(clientProtocol41) {
+	r.Bytes(4) // max_packet_size: the longest packet that the client accepts
+	id.collation = int(r.Byte())
+	filler := r.Bytes(23)
+	if r.Bad || !flags.has(clientProtocol41) {
 		return id, errBadHandshake
 	}
 	if !flags.has(clientLongPassword) {
-		extended := reader{b: filler[19:]}
+		extended := read(filler[19:])
 		flags |= capability(extended.uint32()) << 32
 	}
 	c.caps = flags & c.offered()
-	id.user = string(r.cstring())
+	id.user = string(r.CString())
 	switch {
 	case c.caps.has(clientLenencAuth):
 		id.answer = r.lenencBytes()
 	case c.caps.has(clientSecureAuth):
-		id.answer = r.bytes(int(r.byte()))
+		id.answer = r.Bytes(int(r.Byte()))
 	default:
-		id.answer = r.cstring()
+		id.answer = r.CString()
 	}
-	if c.caps.has(clientConnectWithDB) && len(r.b) > 0 {
+	if c.caps.has(clientConnectWithDB) && len(r.B) > 0 {
 		id.database = string(r.cstringOrRest())
 	}
 	return id, c.endOfIdentity(&r, &id)
@@ -134,10 +134,10 @@ func (c *conn) handshakeResponse(payload []byte) (id identity, err error) {
 // endOfIdentity reads the last fields of the handshake response and of
 // COM_CHANGE_USER: method and attributes. Clients may leave them out.
 func (c *conn) endOfIdentity(r *reader, id *identity) error {
-	if c.caps.has(clientPluginAuth) && len(r.b) > 0 {
+	if c.caps.has(clientPluginAuth) && len(r.B) > 0 {
 		id.method = string(r.cstringOrRest())
 	}
-	if c.caps.has(clientConnectAttrs) && len(r.b) > 0 {
+	if c.caps.has(clientConnectAttrs) && len(r.B) > 0 {
 		attributes := r.lenencBytes()
 		if len(attributes) > maxAttributes {
 			return errBadHandshake
@@ -147,7 +147,7 @@ func (c *conn) endOfIdentity(r *reader, id *identity) error {
 			return err
 		}
 	}
-	if r.bad { // bytes behind the last field are ignored, as in MySQL
+	if r.Bad { // bytes behind the last field are ignored, as in MySQL
 		return errBadHandshake
 	}
 	for _, text := range []string{id.user, id.database, id.program} {
@@ -162,14 +162,14 @@ var errBadHandshake = sqlstate.New(sqlstate.ProtocolViolation, "Bad handshake").
 
 // programName reads the connection attributes and returns program_name.
 func programName(attributes []byte) (name string, err error) {
-	r := reader{b: attributes}
-	for len(r.b) > 0 {
+	r := read(attributes)
+	for len(r.B) > 0 {
 		key, value := r.lenencBytes(), r.lenencBytes()
 		if string(key) == "program_name" {
 			name = string(value)
 		}
 	}
-	if r.bad {
+	if r.Bad {
 		return "", errBadHandshake
 	}
 	return name, nil
@@ -177,18 +177,18 @@ func programName(attributes []byte) (name string, err error) {
 
 // changeUser reads COM_CHANGE_USER. Fields from the collation on may be missing.
 func (c *conn) changeUser(body []byte) (id identity, err error) {
-	r := reader{b: body}
-	id.user = string(r.cstring())
+	r := read(body)
+	id.user = string(r.CString())
 	if c.caps.has(clientSecureAuth) {
-		id.answer = r.bytes(int(r.byte()))
+		id.answer = r.Bytes(int(r.Byte()))
 	} else {
-		id.answer = r.cstring()
+		id.answer = r.CString()
 	}
 	id.database = string(r.cstringOrRest())
-	if r.bad {
+	if r.Bad {
 		return id, errMalformed
 	}
-	if len(r.b) > 0 {
+	if len(r.B) > 0 {
 		id.collation = int(r.uint16())
 	}
 	return id, c.endOfIdentity(&r, &id)
@@ -204,15 +204,15 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
 		PID: c.Conn.ID, RemoteAddr: c.Conn.Remote, Collation: id.collation,
 		Settings: map[string]string{
-			"max_allowed_packet":       strconv.Itoa(c.protocol.limits.Statement),
-			"idle_transaction_timeout": strconv.FormatFloat(c.protocol.limits.IdleInTransaction.Seconds(), 'f', -1, 64),
+			"max_allowed_packet":       strconv.Itoa(c.protocol.Limits.Statement),
+			"idle_transaction_timeout": strconv.FormatFloat(c.protocol.Limits.IdleInTransaction.Seconds(), 'f', -1, 64),
 		},
 	}
 	if c.Conn.TLS != nil {
 		o.TLS = (*sqlfuncs.TLS)(&c.Conn.TLS.Encryption)
 	}
 	if id.program != "" {
-		o.Settings["application_name"] = cutText(id.program, maxProgramBytes)
+		o.Settings["application_name"] = sqlstate.Cut(id.program, maxProgramBytes)
 	}
 	return o
 }
@@ -228,15 +228,15 @@ func (c *conn) open(out *wire.Out) error {
 	} else {
 		c.closeSession()
 	}
-	session, err := c.protocol.sql.NewSession(options)
+	session, err := c.protocol.SQL.NewSession(options)
 	if c.SQL = session; err != nil {
 		return c.fatal(out, err)
 	}
 	c.Opened()
 	c.SQL.Serve(c)
-	limit := c.protocol.limits.LogName
-	c.protocol.log.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
-		"user", cutText(options.User, limit), "database", cutText(options.Database, limit))
+	limit := c.protocol.Limits.LogName
+	c.protocol.Logger.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
+		"user", sqlstate.Cut(options.User, limit), "database", sqlstate.Cut(options.Database, limit))
 	c.login = nil
 	c.reported = reported{autocommit: true}
 	c.state = ready
@@ -260,5 +260,5 @@ func (c *conn) accessDenied(usesPassword bool) error {
 		using = "YES"
 	}
 	return sqlstate.New(sqlstate.InvalidPassword, "Access denied for user '%s'@'%s' (using password: %s)",
-		cutText(c.login.options.User, maxProgramBytes), c.host(), using)
+		sqlstate.Cut(c.login.options.User, maxProgramBytes), c.host(), using)
 }

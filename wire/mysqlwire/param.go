@@ -1,6 +1,8 @@
 package mysqlwire
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -23,8 +25,7 @@ type parameters struct {
 	count int
 	named bool        // with query attributes: a name follows each type
 	nulls []byte      // bitmap; a part of the message
-	types []paramType // of the last execution, or new ones
-	fresh bool        // types are new
+	types []paramType // of the last execution; new ones overwrite them
 }
 
 var (
@@ -34,46 +35,21 @@ var (
 
 // header reads the bitmap and the types. The caller checks the reader.
 func (p *parameters) header() {
-	p.nulls = p.bytes((p.count + 7) / 8)
-	if p.byte() == 1 {
+	p.nulls = p.Bytes((p.count + 7) / 8)
+	if p.Byte() == 1 {
 		p.readTypes()
 	}
 }
 
-// readTypes reads the types. Each has at least two bytes in the message, which
-// bounds the allocation.
+// readTypes reads the types.
 func (p *parameters) readTypes() {
-	if 2*p.count > len(p.b) {
-		p.fail()
-		return
-	}
-	p.fresh, p.types = true, make([]paramType, p.count)
-	for i := range p.types {
-		p.types[i] = paramType(p.uint16())
+	p.types = p.types[:0]
+	for range p.count {
+		p.types = append(p.types, paramType(p.uint16()))
 		if p.named {
 			p.lenencBytes()
 		}
 	}
-}
-
-// keeps reads the header if it has the types of the last execution. Most clients
-// repeat them each time; so the message needs no allocation. Otherwise keeps returns
-// false and reads nothing.
-func (p *parameters) keeps(types []paramType) bool {
-	bitmap := (p.count + 7) / 8
-	if p.named || len(types) != p.count || len(p.b) < bitmap+1+2*p.count || p.b[bitmap] != 1 {
-		return false
-	}
-	for i, t := range types {
-		at := bitmap + 1 + 2*i
-		if paramType(p.b[at])|paramType(p.b[at+1])<<8 != t {
-			return false
-		}
-	}
-	p.nulls = p.bytes(bitmap)
-	p.bytes(1 + 2*p.count)
-	p.types = types
-	return true
 }
 
 // isNull reports whether the i-th value is NULL.
@@ -82,14 +58,14 @@ func (p *parameters) isNull(i int) bool { return p.nulls[i/8]&(1<<(i%8)) != 0 }
 // parameter reads the i-th value. Numbers and times become texts in c.scratch. Other
 // values are parts of the message.
 func (c *conn) parameter(p *parameters, i int) (sqlfuncs.Arg, error) {
-	if p.bad || len(p.types) <= i || len(p.nulls) <= i/8 {
+	if p.Bad || len(p.types) <= i {
 		return sqlfuncs.Arg{}, errMalformed
 	}
 	if p.isNull(i) {
 		return nullOf(p.types[i]), nil
 	}
 	arg, err := c.value(&p.reader, p.types[i])
-	if p.bad {
+	if p.Bad {
 		return arg, errMalformed
 	}
 	return arg, err
@@ -124,7 +100,7 @@ func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 	case typeNull:
 		return sqlfuncs.Arg{Null: true}, nil
 	case typeTiny:
-		n := r.byte()
+		n := r.Byte()
 		return c.integer(uint64(n), int64(int8(n)), unsigned), nil
 	case typeShort, typeYear:
 		n := r.uint16()
@@ -136,9 +112,9 @@ func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 		n := r.uint64()
 		return c.integer(n, int64(n), unsigned), nil
 	case typeFloat:
-		return c.float(float64(math.Float32frombits(r.uint32())), 32), nil
+		return c.keep(datum.Float8, strconv.AppendFloat(c.scratch, float64(math.Float32frombits(r.uint32())), 'g', -1, 32)), nil
 	case typeDouble:
-		return c.float(math.Float64frombits(r.uint64()), 64), nil
+		return c.keep(datum.Float8, strconv.AppendFloat(c.scratch, math.Float64frombits(r.uint64()), 'g', -1, 64)), nil
 	case typeDate, typeDatetime, typeTimestamp:
 		return c.datetime(r, byte(t) == typeDate)
 	case typeTime:
@@ -161,105 +137,75 @@ func textOrBytes(b []byte) sqlfuncs.Arg {
 	return sqlfuncs.Arg{Type: datum.Bytea, Binary: true, Data: b}
 }
 
-// keep returns the text that was appended to c.scratch from at on.
-func (c *conn) keep(at int, t datum.OID) sqlfuncs.Arg {
-	return sqlfuncs.Arg{Type: t, Data: c.scratch[at:len(c.scratch):len(c.scratch)]}
+// keep returns the text that b has behind c.scratch, and keeps b in its place.
+func (c *conn) keep(t datum.OID, b []byte) sqlfuncs.Arg {
+	at := len(c.scratch)
+	c.scratch = b
+	return sqlfuncs.Arg{Type: t, Data: b[at:len(b):len(b)]}
 }
 
 // integer returns a bigint, or a numeric for an unsigned value above its range.
 func (c *conn) integer(u uint64, s int64, unsigned bool) sqlfuncs.Arg {
-	at := len(c.scratch)
 	switch {
 	case !unsigned:
-		c.scratch = strconv.AppendInt(c.scratch, s, 10)
+		return c.keep(datum.Int8, strconv.AppendInt(c.scratch, s, 10))
 	case u > math.MaxInt64:
-		c.scratch = strconv.AppendUint(c.scratch, u, 10)
-		return c.keep(at, datum.Numeric)
-	default:
-		c.scratch = strconv.AppendUint(c.scratch, u, 10)
+		return c.keep(datum.Numeric, strconv.AppendUint(c.scratch, u, 10))
 	}
-	return c.keep(at, datum.Int8)
-}
-
-// float returns a double with the shortest text that identifies it.
-func (c *conn) float(f float64, bits int) sqlfuncs.Arg {
-	at := len(c.scratch)
-	c.scratch = strconv.AppendFloat(c.scratch, f, 'g', -1, bits)
-	return c.keep(at, datum.Float8)
+	return c.keep(datum.Int8, strconv.AppendUint(c.scratch, u, 10))
 }
 
 // errBadTime is returned for a date or time that does not exist.
 var errBadTime = sqlstate.New(sqlstate.InvalidDatetime, "Incorrect datetime value in a parameter")
 
 // datetime reads a date, perhaps with a time. Its length is 0, 4 (date), 7 (seconds)
-// or 11 (microseconds).
+// or 11 (microseconds). The fields that are left out are zero.
 func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
-	m := moment{dateOnly: dateOnly}
-	n := r.byte()
-	switch n {
+	var b [11]byte
+	switch n := r.Byte(); n {
 	case 0, 4, 7, 11:
+		copy(b[:], r.Bytes(int(n)))
 	default:
 		return sqlfuncs.Arg{}, errMalformed
 	}
-	if n >= 4 {
-		m.year, m.month, m.day = int(r.uint16()), int(r.byte()), int(r.byte())
-	}
-	if n >= 7 {
-		m.hour, m.minute, m.second = int(r.byte()), int(r.byte()), int(r.byte())
-	}
-	if n == 11 {
-		m.micro = int(r.uint32())
+	m := moment{
+		year: int(binary.LittleEndian.Uint16(b[:])), month: int(b[2]), day: int(b[3]), dateOnly: dateOnly,
+		hour: int(b[4]), minute: int(b[5]), second: int(b[6]), micro: int(binary.LittleEndian.Uint32(b[7:])),
 	}
 	if m.year > 9999 || m.month > 12 || m.day > 31 || m.hour > 23 || m.minute > 59 || m.second > 59 || m.micro >= microsPerSecond {
 		return sqlfuncs.Arg{}, errBadTime
 	}
-	at := len(c.scratch)
-	c.scratch = m.appendText(c.scratch)
+	t := datum.Timestamp
 	if dateOnly {
-		return c.keep(at, datum.Date), nil
+		t = datum.Date
 	}
-	return c.keep(at, datum.Timestamp), nil
+	return c.keep(t, m.appendText(c.scratch)), nil
 }
 
 // maxDays bounds the days of MySQL's TIME, which ends at 838:59:59.
 const maxDays = 34
 
-// clock reads a time. Its length is 0, 8 or 12 (microseconds). A negative time, and
-// one of a day or more, becomes a text: SQL's type time has neither.
+// clock reads a time: its sign, days, hour, minute, second and microseconds. Its
+// length is 0, 8 or 12 (microseconds). A negative time, and one of a day or more,
+// becomes a text: SQL's type time has neither.
 func (c *conn) clock(r *reader) (sqlfuncs.Arg, error) {
-	n := r.byte()
-	negative, days, micros := false, 0, int64(0)
-	switch n {
-	case 0:
-	case 8, 12:
-		negative = r.byte() == 1
-		d := r.uint32()
-		if d > maxDays {
-			return sqlfuncs.Arg{}, errBadTime
-		}
-		days = int(d)
-		h, m, s := r.byte(), r.byte(), r.byte()
-		if h > 23 || m > 59 || s > 59 {
-			return sqlfuncs.Arg{}, errBadTime
-		}
-		micros = (int64(h)*3600 + int64(m)*60 + int64(s)) * microsPerSecond
-		if n == 12 {
-			fraction := r.uint32()
-			if fraction >= microsPerSecond {
-				return sqlfuncs.Arg{}, errBadTime
-			}
-			micros += int64(fraction)
-		}
+	var b [12]byte
+	switch n := r.Byte(); n {
+	case 0, 8, 12:
+		copy(b[:], r.Bytes(int(n)))
 	default:
 		return sqlfuncs.Arg{}, errMalformed
 	}
-	at := len(c.scratch)
-	if negative {
-		c.scratch = append(c.scratch, '-')
+	days, micros := binary.LittleEndian.Uint32(b[1:]), binary.LittleEndian.Uint32(b[8:])
+	if days > maxDays || b[5] > 23 || b[6] > 59 || b[7] > 59 || micros >= microsPerSecond {
+		return sqlfuncs.Arg{}, errBadTime
 	}
-	c.scratch = appendClock(c.scratch, days, micros)
-	if negative || days > 0 {
-		return c.keep(at, datum.Text), nil
+	t, sign := datum.Time, ""
+	if b[0] == 1 {
+		t, sign = datum.Text, "-"
 	}
-	return c.keep(at, datum.Time), nil
+	if days > 0 {
+		t = datum.Text
+	}
+	return c.keep(t, fmt.Appendf(c.scratch, "%s%02d:%02d:%02d.%06d", sign, days*24+uint32(b[5]), b[6], b[7], micros)), nil
 }

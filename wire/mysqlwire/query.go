@@ -38,11 +38,11 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 // skipAttributes reads the query attributes before the text, and returns the text.
 // No statement uses the attributes.
 func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
-	r := reader{b: body}
+	r := read(body)
 	n := r.lenenc()
 	r.lenenc() // sets of attributes, always one
 	if n > 0 {
-		if n > uint64(c.protocol.limits.Parameters) {
+		if n > uint64(c.protocol.Limits.Parameters) {
 			return nil, errTooManyParameters
 		}
 		p := parameters{reader: r, count: int(n), named: true}
@@ -55,7 +55,7 @@ func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
 		}
 		r = p.reader
 	}
-	if r.bad {
+	if r.Bad {
 		return nil, errMalformed
 	}
 	return r.rest(), nil
@@ -97,5 +97,5 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 	defer p.Close()
 	ctx = c.begin(ctx, st)
 	defer c.Statement.End()
-	return c.sendResult(ctx, p, asText, false, out)
+	return c.sendResult(ctx, p, false, false, out)
 }

@@ -2,6 +2,7 @@ package mysqlwire
 
 import (
 	"log/slog"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -23,19 +24,16 @@ func New(cfg Config) *wire.Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	p := &protocol{sql: cfg.SQL, auth: cfg.Auth, limits: cfg.Limits.WithDefaults(), log: cfg.Logger, started: time.Now()}
+	cfg.Limits = cfg.Limits.WithDefaults()
+	p := &protocol{Config: cfg, started: time.Now()}
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
 }
 
 // protocol holds the common state of a server's connections.
 type protocol struct {
-	sql     *sqlfuncs.Server
-	auth    Authenticator
-	limits  wire.Limits
-	log     *slog.Logger
-	started time.Time
-	key     passwordKey
-
+	Config
+	started  time.Time
+	key      passwordKey
 	commands atomic.Int64 // served, for COM_STATISTICS
 }
 
@@ -46,8 +44,15 @@ func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
 // method returns the authentication method of the greeting. If no proof is needed,
 // it is NativePassword, which all clients have.
 func (p *protocol) method() string {
-	if p.auth == nil {
+	if p.Auth == nil {
 		return NativePassword
 	}
-	return p.auth.Method()
+	return p.Auth.Method()
+}
+
+// RefuseStarting sends an error in the place of the greeting while the server has no
+// SQL yet. The caller sets a deadline and closes the connection.
+func RefuseStarting(client net.Conn, why error) {
+	c := &conn{Session: wire.Session{Conn: &wire.Conn{}}}
+	_, _ = client.Write(c.appendError(nil, why)) // the client may have hung up
 }

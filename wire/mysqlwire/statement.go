@@ -3,7 +3,6 @@ package mysqlwire
 import (
 	"context"
 	"errors"
-	"io"
 	"strconv"
 
 	"nextid/sqlfuncs"
@@ -18,15 +17,9 @@ type statement struct {
 	name   string // in the SQL session
 	st     *sqlfuncs.Statement
 	types  []paramType      // of the last execution that sent types
-	long   []longValue      // from COM_STMT_SEND_LONG_DATA, by parameter
+	long   map[int][]byte   // values that COM_STMT_SEND_LONG_DATA has sent, by parameter
 	failed error            // of COM_STMT_SEND_LONG_DATA; the next execution returns it
 	cursor *sqlfuncs.Portal // nil: none is open
-}
-
-// longValue is a value that was sent in pieces by COM_STMT_SEND_LONG_DATA.
-type longValue struct {
-	sent bool
-	data []byte
 }
 
 // lastPrepared stands for the id of the newest statement. MariaDB's clients send it
@@ -56,7 +49,10 @@ func (c *conn) find(id uint32) (*statement, error) {
 // prepare serves COM_STMT_PREPARE. The statement has a name of its own in the SQL
 // session, which counts it on the account of memory.
 func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
-	id := max(1, c.newestID()+1)
+	id := c.newest + 1
+	if id == lastPrepared || id == 0 {
+		id = 1
+	}
 	c.lastID = 0 // an EXECUTE that follows a failure must not find an older one
 	if err := checkText(text); err != nil {
 		return err
@@ -77,7 +73,7 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	switch {
 	case st.Empty():
 		err = errEmpty
-	case len(st.Params) > c.protocol.limits.Parameters:
+	case len(st.Params) > c.protocol.Limits.Parameters:
 		err = errTooManyParameters
 	}
 	if err != nil {
@@ -91,15 +87,6 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	c.newest, c.lastID = id, id
 	c.prepared(st, id, out)
 	return nil
-}
-
-// newestID returns the id of the newest statement. After the greatest id it begins
-// again at 1.
-func (c *conn) newestID() uint32 {
-	if c.newest == lastPrepared-1 {
-		return 0
-	}
-	return c.newest
 }
 
 // parameterColumn and parameterShape are the definition of every parameter. The type
@@ -136,10 +123,10 @@ func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
 // execute serves COM_STMT_EXECUTE. It sends all rows, or opens a cursor if the
 // client requests one and the statement has columns.
 func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
-	r := reader{b: body}
-	id, flags := r.uint32(), r.byte()
+	r := read(body)
+	id, flags := r.uint32(), r.Byte()
 	r.uint32() // iterations, always one
-	if r.bad {
+	if r.Bad {
 		return errMalformed
 	}
 	s, err := c.find(id)
@@ -166,17 +153,10 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	defer p.Close()
 	ctx = c.begin(ctx, s.st)
 	defer c.Statement.End()
-	err = c.sendResult(ctx, p, asBinary, c.known(s, p), out)
+	err = c.sendResult(ctx, p, true, sameColumns(s.st.Columns, p.Columns()), out)
 	c.SQL.EndBatch()
 	c.Text = "" // it may be long
 	return err
-}
-
-// known reports whether the client has the definitions of the portal's columns from
-// PREPARE. The plan may have changed since, for other types of parameters.
-func (c *conn) known(s *statement, p *sqlfuncs.Portal) bool {
-	now, then := p.Columns(), s.st.Columns
-	return len(now) > 0 && len(now) == len(then) && &now[0] == &then[0]
 }
 
 // bind reads the values of an execution into c.args. Values behind those of the
@@ -190,7 +170,7 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 	if attributes := c.caps.has(clientQueryAttributes); attributes && (want > 0 || flags&parameterCount != 0) {
 		p.named = true
 		n := p.lenenc()
-		if n > uint64(c.protocol.limits.Parameters) {
+		if n > uint64(c.protocol.Limits.Parameters) {
 			return errTooManyParameters
 		}
 		p.count = int(n)
@@ -199,19 +179,17 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 	if p.count == 0 {
 		p.rest() // MariaDB's Node.js connector sends the flag for new types without parameters
 	}
-	if p.count > 0 && !p.keeps(s.types) {
+	if p.count > 0 {
 		p.types = s.types
 		p.header()
-		if !p.bad && len(p.types) < p.count {
+		s.types = p.types
+		if !p.Bad && len(p.types) < p.count {
 			return errNoTypes
-		}
-		if p.fresh {
-			s.types = p.types
 		}
 	}
 	for i := range p.count {
-		if i < len(s.long) && s.long[i].sent {
-			c.args = append(c.args, textOrBytes(s.long[i].data))
+		if data, sent := s.long[i]; sent {
+			c.args = append(c.args, textOrBytes(data))
 			continue
 		}
 		arg, err := c.parameter(&p, i)
@@ -220,7 +198,7 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 		}
 		c.args = append(c.args, arg)
 	}
-	if !p.ok() {
+	if !p.OK() {
 		return errMalformed
 	}
 	if len(c.args) < want {
@@ -244,34 +222,32 @@ func (c *conn) asBytes(st *sqlfuncs.Statement) {
 // longData serves COM_STMT_SEND_LONG_DATA, which appends to a parameter's value. The
 // command has no answer: the next execution returns its error.
 func (c *conn) longData(body []byte) {
-	r := reader{b: body}
+	r := read(body)
 	id, n := r.uint32(), int(r.uint16())
 	s, err := c.find(id)
 	if err != nil || s.failed != nil {
 		return
 	}
-	switch total := c.longBytes + len(r.b); {
-	case r.bad, n >= len(s.st.Params):
+	switch total := c.longBytes + len(r.B); {
+	case r.Bad, n >= len(s.st.Params):
 		s.failed = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_send_long_data")
-	case total > c.protocol.limits.Statement:
+	case total > c.protocol.Limits.Statement:
 		s.failed = sqlstate.New(sqlstate.LimitExceeded, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than %d bytes",
-			c.protocol.limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
+			c.protocol.Limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
 	}
 	if s.failed == nil {
-		s.failed = c.SQL.Memory().Draw(longFactor * int64(len(r.b)))
+		s.failed = c.SQL.Memory().Draw(longFactor * int64(len(r.B)))
 	}
-	if s.failed != nil {
-		failed := s.failed
+	if failed := s.failed; failed != nil {
 		c.forgetLongData(s)
 		s.failed = failed
 		return
 	}
 	if s.long == nil {
-		s.long = make([]longValue, len(s.st.Params))
+		s.long = map[int][]byte{}
 	}
-	s.long[n].sent = true
-	c.longBytes += len(r.b)
-	s.long[n].data = append(s.long[n].data, r.rest()...)
+	c.longBytes += len(r.B)
+	s.long[n] = append(s.long[n], r.B...)
 }
 
 // longFactor times the size of long data is counted on the account: append may
@@ -281,9 +257,9 @@ const longFactor = 2
 // forgetLongData drops the long data of a statement and its error, and returns the
 // memory to the account.
 func (c *conn) forgetLongData(s *statement) {
-	for _, v := range s.long {
-		c.longBytes -= len(v.data)
-		c.SQL.Memory().Return(longFactor * int64(len(v.data)))
+	for _, data := range s.long {
+		c.longBytes -= len(data)
+		c.SQL.Memory().Return(longFactor * int64(len(data)))
 	}
 	s.long, s.failed = nil, nil
 }
@@ -299,7 +275,7 @@ func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error
 	s.cursor = p
 	c.cursors++
 	c.more = statusCursorExists // for the EOF packet behind the definitions, or the OK packet in its place
-	out.B = c.head(out.B, p.Statement(), p.Columns(), c.known(s, p))
+	out.B = c.head(out.B, p.Statement(), p.Columns(), sameColumns(s.st.Columns, p.Columns()))
 	if c.caps.has(clientDeprecateEOF) {
 		out.B = c.eof(out.B, 0)
 	}
@@ -310,9 +286,9 @@ func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error
 // fetch serves COM_STMT_FETCH: the next rows of a cursor. The last row closes the
 // cursor, and so does an error.
 func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
-	r := reader{b: body}
+	r := read(body)
 	id, rows := r.uint32(), r.uint32()
-	if !r.ok() {
+	if !r.OK() {
 		return errMalformed
 	}
 	s, err := c.find(id)
@@ -324,16 +300,15 @@ func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 	}
 	ctx = c.begin(ctx, s.st)
 	defer c.Statement.End()
-	status := uint16(statusCursorExists)
+	ended, status := false, uint16(statusCursorExists)
 	if rows > 0 {
-		_, err = c.sendRows(ctx, s.cursor, asBinary, int64(rows), out)
+		ended, err = c.sendRows(ctx, s.cursor, true, int64(rows), out)
 	}
-	switch {
-	case errors.Is(err, io.EOF):
+	if ended || err != nil {
+		c.closeCursor(s)
 		status = statusLastRowSent
-		c.closeCursor(s)
-	case err != nil:
-		c.closeCursor(s)
+	}
+	if err != nil {
 		return err
 	}
 	out.B = c.eof(out.B, status)
@@ -352,7 +327,7 @@ func (c *conn) closeCursor(s *statement) {
 
 // closeStatement serves COM_STMT_CLOSE, which has no answer.
 func (c *conn) closeStatement(body []byte) {
-	r := reader{b: body}
+	r := read(body)
 	s, err := c.find(r.uint32())
 	if err != nil {
 		return
@@ -380,9 +355,9 @@ func (c *conn) closeStatements() {
 // resetStatement serves COM_STMT_RESET: it drops the statement's long data and
 // closes its cursor.
 func (c *conn) resetStatement(body []byte, out *wire.Out) error {
-	r := reader{b: body}
+	r := read(body)
 	id := r.uint32()
-	if !r.ok() {
+	if !r.OK() {
 		return errMalformed
 	}
 	s, err := c.find(id)

@@ -2,8 +2,10 @@ package mysqlwire
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"nextid/sqlfuncs"
@@ -43,7 +45,8 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 	case datum.Date, datum.Timestamp, datum.TimestampTZ:
 		return momentOf(v, env).appendText(dst)
 	case datum.Time:
-		return appendClock(dst, 0, v.Int)
+		return fmt.Appendf(dst, "%02d:%02d:%02d.%06d",
+			v.Int/microsPerHour, v.Int/microsPerMinute%60, v.Int/microsPerSecond%60, v.Int%microsPerSecond)
 	}
 	return datum.AppendText(dst, v, env)
 }
@@ -71,15 +74,13 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	if abs := math.Abs(f); abs == 0 || abs >= 1e-15 && abs < 1e15 {
 		return strconv.AppendFloat(dst, f, 'f', -1, bits)
 	}
-	at := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
-	out := dst[:at]
-	for i := at; i < len(dst); i++ { // 1e+20 is 1e20, 1e-07 is 1e-7
-		if b := dst[i]; b != '+' && (b != '0' || dst[i-1] != '+' && (dst[i-1] != '-' || i-1 == at)) {
-			out = append(out, b)
-		}
+	mantissa, exponent, finite := strings.Cut(strconv.FormatFloat(f, 'e', -1, bits), "e")
+	dst = append(dst, strings.TrimPrefix(mantissa, "+")...)
+	if !finite {
+		return dst
 	}
-	return out
+	n, _ := strconv.Atoi(exponent) // Go's has a sign, and two digits at least
+	return strconv.AppendInt(append(dst, 'e'), int64(n), 10)
 }
 
 // moment is a date, perhaps with a time, in the client's time zone.
@@ -121,16 +122,11 @@ func momentOf(v datum.Value, env *datum.Env) moment {
 
 // appendText appends YYYY-MM-DD, or YYYY-MM-DD hh:mm:ss.ffffff.
 func (m moment) appendText(dst []byte) []byte {
-	dst = append(appendDigits(dst, m.year, 4), '-')
-	dst = append(appendDigits(dst, m.month, 2), '-')
-	dst = appendDigits(dst, m.day, 2)
+	dst = fmt.Appendf(dst, "%04d-%02d-%02d", m.year, m.month, m.day)
 	if m.dateOnly {
 		return dst
 	}
-	dst = append(appendDigits(append(dst, ' '), m.hour, 2), ':')
-	dst = append(appendDigits(dst, m.minute, 2), ':')
-	dst = append(appendDigits(dst, m.second, 2), '.')
-	return appendDigits(dst, m.micro, 6)
+	return fmt.Appendf(dst, " %02d:%02d:%02d.%06d", m.hour, m.minute, m.second, m.micro)
 }
 
 // appendBinary appends the binary form: a length, and the fields up to the last that
@@ -156,32 +152,11 @@ func (m moment) appendBinary(dst []byte) []byte {
 	return dst
 }
 
-// appendDigits appends the last digits of n, with zeros in front.
-func appendDigits(dst []byte, n, digits int) []byte {
-	at := len(dst)
-	for range digits {
-		dst = append(dst, '0')
-	}
-	for i := len(dst) - 1; i >= at; i-- {
-		dst[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return dst
-}
-
 const (
 	microsPerSecond = 1_000_000
-	microsPerHour   = 3600 * microsPerSecond
+	microsPerMinute = 60 * microsPerSecond
+	microsPerHour   = 60 * microsPerMinute
 )
-
-// appendClock appends a time as hh:mm:ss.ffffff: a time of day in microseconds,
-// after a number of days.
-func appendClock(dst []byte, days int, micros int64) []byte {
-	dst = append(appendDigits(dst, days*24+int(micros/microsPerHour), 2), ':')
-	dst = append(appendDigits(dst, int(micros/(60*microsPerSecond)%60), 2), ':')
-	dst = append(appendDigits(dst, int(micros/microsPerSecond%60), 2), '.')
-	return appendDigits(dst, int(micros%microsPerSecond), 6)
-}
 
 // appendBinaryRow appends a row of binary values ("Binary Protocol Resultset Row")
 // to the packet that has begun. The bitmap of NULLs has an offset of two bits.
@@ -238,7 +213,7 @@ func appendBinaryClock(dst []byte, micros int64) []byte {
 		n = 8
 	}
 	dst = append(dst, n, 0, 0, 0, 0, 0) // sign and days
-	dst = append(dst, byte(micros/microsPerHour), byte(micros/(60*microsPerSecond)%60), byte(micros/microsPerSecond%60))
+	dst = append(dst, byte(micros/microsPerHour), byte(micros/microsPerMinute%60), byte(micros/microsPerSecond%60))
 	if n > 8 {
 		dst = appendUint32(dst, uint32(micros%microsPerSecond))
 	}

@@ -151,6 +151,7 @@ func TestParameters(t *testing.T) {
 		"time":              {param{typ: 11, value: []byte{8, 0, 0, 0, 0, 0, 12, 34, 56}}, "12:34:56"},
 		"time zero":         {param{typ: 11, value: []byte{0}}, "00:00:00"},
 		"time negative":     {param{typ: 11, value: []byte{8, 1, 1, 0, 0, 0, 2, 3, 4}}, "-26:03:04"},
+		"time of 34 days":   {param{typ: 11, value: []byte{8, 0, 34, 0, 0, 0, 22, 59, 59}}, "838:59:59"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := answers(t, m, out, plain, join(prepare("SELECT CONCAT(?)"), execute(-1, 0, p.param)), "prepare", "binary")

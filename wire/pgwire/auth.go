@@ -46,7 +46,7 @@ func (c *conn) proof(ctx context.Context, in []byte, out *wire.Out) (n int, err 
 		return 0, nil
 	}
 	length := binary.BigEndian.Uint32(in[1:])
-	if length < 4 || length-4 > uint32(c.protocol.limits.Auth) {
+	if length < 4 || length-4 > uint32(c.protocol.Limits.Auth) {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "invalid length of password packet"))
 	}
 	n = 1 + int(length)

@@ -91,7 +91,7 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 // while the message has not arrived whole, or if its bytes are to be skipped
 // (c.skip).
 func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
-	h, ok, err := readHeader(in, &c.protocol.limits)
+	h, ok, err := readHeader(in, &c.protocol.Limits)
 	n = headerSize + h.size
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 
 // Drop implements wire.Machine.
 func (c *conn) Drop(held []byte, out *wire.Out) error {
-	h, ok, err := readHeader(held, &c.protocol.limits)
+	h, ok, err := readHeader(held, &c.protocol.Limits)
 	if !ok || err != nil {
 		return c.fatal(out, errNoMemory)
 	}
@@ -220,7 +220,7 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 // failed sends an error and fails the transaction.
 func (c *conn) failed(out *wire.Out, err error) {
 	c.sendNotices(out)
-	c.LogInternal(c.protocol.log, &c.protocol.limits, err)
+	c.LogInternal(c.protocol.Logger, &c.protocol.Limits, err)
 	c.SQL.Fail()
 	c.Conn.Answered(err)
 	out.B = appendError(out.B, "ERROR", err)
@@ -242,7 +242,7 @@ func (c *conn) denied(out *wire.Out, err error) error {
 
 // tooLong sends the error for a message over its limit. The message is skipped.
 func (c *conn) tooLong(typ byte, out *wire.Out) error {
-	return c.refuseMessage(typ, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.limits.Statement).
+	return c.refuseMessage(typ, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.Limits.Statement).
 		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."), out)
 }
 
@@ -334,7 +334,7 @@ var mysqlError = func() []byte {
 func (c *conn) Close() {
 	c.Statement.Close()
 	if c.SQL != nil {
-		c.protocol.keys.remove(c)
+		c.protocol.conns.Delete(c.Conn.ID)
 		c.SQL.Close()
 	}
 }

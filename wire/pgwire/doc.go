@@ -17,21 +17,6 @@
 //  4. Messages until Terminate. After an error in an extended query, all messages
 //     before Sync are skipped.
 //
-// # Files
-//
-//	reader.go    bounds-checked decoding of one message
-//	frame.go     message boundaries and their limits
-//	startup.go   steps 1 to 3
-//	auth.go      the messages of a login
-//	conn.go      the state machine
-//	fast.go      the fast path: SELECT next_id('orders')
-//	simple.go    Query
-//	extended.go  Parse, Bind, Describe, Execute, Close, Flush, Sync
-//	rows.go      results
-//	encode.go    messages to the client
-//	text.go      checks of names and texts
-//	starting.go  the answer of a server that is starting
-//
 // # Invariants
 //
 //   - A message that breaks the framing ends the connection (08P01). Any other wrong

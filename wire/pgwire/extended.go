@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
@@ -12,14 +13,14 @@ import (
 // parse serves Parse: name, text, parameter types. Types that are 0 or left out are
 // inferred.
 func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
-	r := reader{b: body}
-	name, text := r.cstring(), r.cstring()
+	r := read(body)
+	name, text := r.CString(), r.CString()
 	n := r.count(4)
-	if r.bad {
+	if r.Bad {
 		return errMalformed('P')
 	}
-	if n > c.protocol.limits.Parameters {
-		return tooMany("parameters", n, c.protocol.limits.Parameters)
+	if n > c.protocol.Limits.Parameters {
+		return tooMany("parameters", n, c.protocol.Limits.Parameters)
 	}
 	if err := checkName(name); err != nil {
 		return err
@@ -32,13 +33,10 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	}
 	defer c.EndText(text)
 	var types []datum.OID
-	if n > 0 {
-		types = make([]datum.OID, n)
-		for i := range types {
-			types[i] = datum.OID(uint32(r.int32()))
-		}
+	for range n {
+		types = append(types, datum.OID(uint32(r.int32())))
 	}
-	if !r.ok() {
+	if !r.OK() {
 		return errMalformed('P')
 	}
 	if _, err := c.SQL.Prepare(string(name), string(text), types); err != nil {
@@ -75,16 +73,16 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 // stores the values in c.args and the result formats in c.formats. The names and
 // values are parts of body.
 func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
-	r := reader{b: body}
-	portal, name = r.cstring(), r.cstring()
+	r := read(body)
+	portal, name = r.CString(), r.CString()
 	formatCount := r.count(2)
-	formats := r.bytes(2 * formatCount)
+	formats := r.Bytes(2 * formatCount)
 	n := r.count(4)
-	if r.bad {
+	if r.Bad {
 		return nil, nil, errMalformed('B')
 	}
-	if n > c.protocol.limits.Parameters {
-		return nil, nil, tooMany("parameters", n, c.protocol.limits.Parameters)
+	if n > c.protocol.Limits.Parameters {
+		return nil, nil, tooMany("parameters", n, c.protocol.Limits.Parameters)
 	}
 	if err := checkName(portal); err != nil {
 		return nil, nil, err
@@ -102,7 +100,7 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 		if size := r.int32(); size == -1 {
 			arg.Null = true
 		} else {
-			arg.Data = r.bytes(int(size))
+			arg.Data = r.Bytes(int(size))
 		}
 		if !binary {
 			if err := checkText(arg.Data); err != nil {
@@ -113,8 +111,8 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 	}
 	c.formats = c.formats[:0]
 	n = r.count(2)
-	if n > c.protocol.limits.ResultFormats {
-		return nil, nil, tooMany("result formats", n, c.protocol.limits.ResultFormats)
+	if n > c.protocol.Limits.ResultFormats {
+		return nil, nil, tooMany("result formats", n, c.protocol.Limits.ResultFormats)
 	}
 	for range n {
 		f := r.int16()
@@ -123,7 +121,7 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 		}
 		c.formats = append(c.formats, f)
 	}
-	if !r.ok() {
+	if !r.OK() {
 		return nil, nil, errMalformed('B')
 	}
 	return portal, name, nil
@@ -151,9 +149,9 @@ func argFormat(formats []byte, count, i int) (binary bool, err error) {
 // describe serves Describe of a statement (ParameterDescription, then RowDescription
 // or NoData) or of a portal.
 func (c *conn) describe(body []byte, out *wire.Out) error {
-	r := reader{b: body}
-	kind, name := r.byte(), r.cstring()
-	if !r.ok() || (kind != 'S' && kind != 'P') {
+	r := read(body)
+	kind, name := r.Byte(), r.CString()
+	if !r.OK() || (kind != 'S' && kind != 'P') {
 		return errMalformed('D')
 	}
 	if kind == 'P' {
@@ -164,7 +162,11 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 		if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
 			return err
 		}
-		c.describePortal(p, out)
+		if p.Columns() == nil || p.Copy() != nil { // a COPY sends its columns in CopyOutResponse
+			out.B = append(out.B, noData...)
+		} else {
+			out.B = c.appendDescription(out.B, p)
+		}
 		return nil
 	}
 	st, err := c.SQL.Prepared(name)
@@ -189,16 +191,6 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 	return nil
 }
 
-// describePortal answers Describe of a portal. A COPY sends its columns in
-// CopyOutResponse.
-func (c *conn) describePortal(p *sqlfuncs.Portal, out *wire.Out) {
-	if p.Columns() == nil || p.Copy() != nil {
-		out.B = append(out.B, noData...)
-		return
-	}
-	out.B = c.appendDescription(out.B, p)
-}
-
 // appendDescription appends the RowDescription of a portal. It uses the encoded one
 // of the statement if the portal has the statement's columns, all in one format.
 func (c *conn) appendDescription(dst []byte, p *sqlfuncs.Portal) []byte {
@@ -212,9 +204,9 @@ func (c *conn) appendDescription(dst []byte, p *sqlfuncs.Portal) []byte {
 
 // execute serves Execute: portal, row limit. A limit of 0 or less is none.
 func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
-	r := reader{b: body}
-	name, limit := r.cstring(), r.int32()
-	if !r.ok() {
+	r := read(body)
+	name, limit := r.CString(), r.int32()
+	if !r.OK() {
 		return errMalformed('E')
 	}
 	p, err := c.SQL.Portal(name)
@@ -250,9 +242,9 @@ func (c *conn) checkFailedBlock(rows bool) error {
 // close serves Close of a statement or a portal. An unknown name is no error
 // ("Message Flow").
 func (c *conn) close(body []byte, out *wire.Out) error {
-	r := reader{b: body}
-	kind, name := r.byte(), r.cstring()
-	if !r.ok() || (kind != 'S' && kind != 'P') {
+	r := read(body)
+	kind, name := r.Byte(), r.CString()
+	if !r.OK() || (kind != 'S' && kind != 'P') {
 		return errMalformed('C')
 	}
 	if kind == 'S' {
@@ -262,4 +254,25 @@ func (c *conn) close(body []byte, out *wire.Out) error {
 	}
 	out.B = append(out.B, closeComplete...)
 	return nil
+}
+
+// maxNameBytes bounds the names of prepared statements and portals. PostgreSQL
+// uses 63 bytes of them.
+const maxNameBytes = 1024
+
+// checkName checks the name of a new statement or portal.
+func checkName(name []byte) error {
+	if len(name) > maxNameBytes {
+		return sqlstate.New(sqlstate.LimitExceeded, "a name of %d bytes is longer than %d bytes", len(name), maxNameBytes)
+	}
+	return checkText(name)
+}
+
+// checkText returns an error (22021) for text that is not UTF-8, as PostgreSQL does.
+// Package sqlfuncs relies on it.
+func checkText(b []byte) error {
+	if utf8.Valid(b) {
+		return nil
+	}
+	return sqlstate.BrokenText(string(b))
 }

@@ -1,10 +1,11 @@
 package pgwire
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/binary"
+	"io"
 	"log/slog"
+	"net"
 	"sync"
 
 	"nextid/sqlfuncs"
@@ -25,29 +26,22 @@ func New(cfg Config) *wire.Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	p := &protocol{sql: cfg.SQL, auth: cfg.Auth, limits: cfg.Limits.WithDefaults(), log: cfg.Logger}
+	cfg.Limits = cfg.Limits.WithDefaults()
+	p := &protocol{Config: cfg}
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
 }
 
 // protocol holds the common state of a server's connections.
 type protocol struct {
-	sql    *sqlfuncs.Server
-	auth   Authenticator
-	limits wire.Limits
-	log    *slog.Logger
-	keys   cancelKeys
+	Config
+
+	// conns holds *conn by process id, for CancelRequest. A CancelRequest comes over
+	// a connection of its own, without a login ("Canceling Requests in Progress").
+	conns sync.Map
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
 	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
-}
-
-// cancelKeys maps process ids to connections, for CancelRequest. A CancelRequest
-// comes over a connection of its own, without a login ("Canceling Requests in
-// Progress").
-type cancelKeys struct {
-	mu    sync.Mutex
-	conns map[int32]*conn
 }
 
 // secretSize is the length of the secret of protocol 3.2; 3.0 has 4 bytes.
@@ -61,31 +55,36 @@ func (c *conn) cancelSecret() []byte {
 	return c.secret[:4]
 }
 
-// add makes the secret of a connection and stores the connection.
-func (k *cancelKeys) add(c *conn) {
-	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.conns == nil {
-		k.conns = map[int32]*conn{}
-	}
-	k.conns[c.Conn.ID] = c
-}
-
-func (k *cancelKeys) remove(c *conn) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.conns, c.Conn.ID)
-}
-
 // cancel serves a CancelRequest: process id, secret. It interrupts the statement of
 // the connection if the secret is right. The client does not learn whether it was.
-func (k *cancelKeys) cancel(body []byte) {
-	pid := int32(binary.BigEndian.Uint32(body))
-	k.mu.Lock()
-	c := k.conns[pid]
-	k.mu.Unlock()
-	if c != nil && subtle.ConstantTimeCompare(c.cancelSecret(), body[4:]) == 1 {
-		c.Statement.Interrupt(errCanceled)
+func (p *protocol) cancel(body []byte) {
+	c, ok := p.conns.Load(int32(binary.BigEndian.Uint32(body)))
+	if ok && subtle.ConstantTimeCompare(c.(*conn).cancelSecret(), body[4:]) == 1 {
+		c.(*conn).Statement.Interrupt(errCanceled)
 	}
+}
+
+// longestStart bounds a discarded start-up packet (MAX_STARTUP_PACKET_LENGTH).
+const longestStart = 10_000
+
+// RefuseStarting answers the start-up packet of a client with an error while the
+// server has no SQL yet. The caller sets a deadline and closes the connection. It
+// refuses encryption: neither side sends a secret.
+func RefuseStarting(client net.Conn, why error) {
+	var head [8]byte // length and code
+	for range 3 {    // one request for TLS and one for GSSAPI may come before
+		if _, err := io.ReadFull(client, head[:]); err != nil {
+			return
+		}
+		if code := binary.BigEndian.Uint32(head[4:]); code != sslRequest && code != gssRequest {
+			break
+		}
+		if _, err := client.Write([]byte{'N'}); err != nil {
+			return
+		}
+	}
+	// Unread input would reset the connection, and the answer could be lost.
+	rest := int64(binary.BigEndian.Uint32(head[:])) - int64(len(head))
+	_, _ = io.CopyN(io.Discard, client, min(rest, longestStart))
+	_, _ = client.Write(appendError(nil, "FATAL", why)) // the client may have hung up
 }

@@ -1,8 +1,8 @@
 package pgwire
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -52,7 +52,7 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 		return 0, nil
 	}
 	length := binary.BigEndian.Uint32(in)
-	if length < 8 || length > uint32(c.protocol.limits.Startup) {
+	if length < 8 || length > uint32(c.protocol.Limits.Startup) {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "invalid length of startup packet"))
 	}
 	if len(in) < int(length) {
@@ -66,7 +66,7 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 		return n, c.encryption(code, len(body) > 0, in[n:], out)
 	case cancelRequest:
 		if len(body) >= 8 && len(body) <= 4+256 {
-			c.protocol.keys.cancel(body)
+			c.protocol.cancel(body)
 		}
 		return n, io.EOF
 	}
@@ -99,7 +99,7 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 		// A correct client waits for the answer. An attacker in the middle may
 		// have added these bytes (CVE-2021-23214). Nothing is answered: the
 		// client could not trust it.
-		c.protocol.log.Warn("plaintext behind a request for TLS: connection closed", "connection", c.Conn.ID, "remote", c.Conn.Remote)
+		c.protocol.Logger.Warn("plaintext behind a request for TLS: connection closed", "connection", c.Conn.ID, "remote", c.Conn.Remote)
 		return wire.ErrClosed
 	}
 	out.B = append(out.B, 'S')
@@ -135,14 +135,21 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 	}
 	c.minor = uint8(min(minor, newestMinor))
 	if minor > newestMinor || len(unknown) > 0 {
-		out.B = appendNegotiation(out.B, int(c.minor), unknown)
+		var at int
+		out.B, at = begin(out.B, 'v')
+		out.B = appendInt32(out.B, majorVersion<<16|int32(c.minor))
+		out.B = appendInt32(out.B, int32(len(unknown)))
+		for _, name := range unknown {
+			out.B = appendCString(out.B, name)
+		}
+		out.B = end(out.B, at)
 	}
 	o, err := c.sessionOptions(params)
 	if err != nil {
 		return c.fatal(out, err)
 	}
 	c.login = &login{options: o}
-	if a := c.protocol.auth; a != nil {
+	if a := c.protocol.Auth; a != nil {
 		c.login.exchange = a.Begin(o.User, o.Database, c.Conn)
 	}
 	return c.identify(ctx, nil, out)
@@ -153,19 +160,20 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 func (c *conn) open(out *wire.Out) error {
 	err := c.Conn.Admit()
 	if err == nil {
-		c.SQL, err = c.protocol.sql.NewSession(c.login.options)
+		c.SQL, err = c.protocol.SQL.NewSession(c.login.options)
 	}
 	if err != nil {
 		return c.denied(out, err)
 	}
-	limit := c.protocol.limits.LogName
-	c.protocol.log.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
+	limit := c.protocol.Limits.LogName
+	c.protocol.Logger.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
 		"user", sqlstate.Cut(c.login.options.User, limit), "database", sqlstate.Cut(c.login.options.Database, limit))
 	c.login = nil
 	c.Out = out
 	c.Opened()
 	c.SQL.Serve(c)
-	c.protocol.keys.add(c)
+	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
+	c.protocol.conns.Store(c.Conn.ID, c)
 	out.B = append(out.B, authenticated...)
 	for _, p := range c.SQL.Parameters() {
 		out.B = appendParameterStatus(out.B, p)
@@ -184,15 +192,15 @@ type param struct{ name, value string }
 // startupParams reads the names and values of the start-up packet. It returns
 // options of the protocol itself (_pq_.…) apart: this server knows none of them.
 func (c *conn) startupParams(body []byte) (params []param, unknown []string, err error) {
-	r := reader{b: body}
+	r := read(body)
 	for {
-		name := string(r.cstring())
+		name := string(r.CString())
 		if name == "" {
 			break
 		}
-		p := param{name, string(r.cstring())}
+		p := param{name, string(r.CString())}
 		switch {
-		case len(params)+len(unknown) >= c.protocol.limits.StartupParams:
+		case len(params)+len(unknown) >= c.protocol.Limits.StartupParams:
 			return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "too many parameters in the startup packet")
 		case strings.HasPrefix(name, "_pq_."):
 			unknown = append(unknown, name)
@@ -200,26 +208,11 @@ func (c *conn) startupParams(body []byte) (params []param, unknown []string, err
 			params = append(params, p)
 		}
 	}
-	if !r.ok() {
+	if !r.OK() {
 		return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
 	}
 	return params, unknown, nil
 }
-
-// appendNegotiation appends NegotiateProtocolVersion.
-func appendNegotiation(dst []byte, minor int, unknown []string) []byte {
-	dst, at := begin(dst, 'v')
-	dst = appendInt32(dst, int32(majorVersion<<16|minor))
-	dst = appendInt32(dst, int32(len(unknown)))
-	for _, name := range unknown {
-		dst = appendCString(dst, name)
-	}
-	return end(dst, at)
-}
-
-// idleInTransaction is the setting that gets Limits.IdleInTransaction as its
-// default.
-const idleInTransaction = "idle_in_transaction_session_timeout"
 
 // sessionOptions returns the options of a session. As in PostgreSQL, a parameter has
 // precedence over the same setting in the parameter "options". The options grant
@@ -227,7 +220,7 @@ const idleInTransaction = "idle_in_transaction_session_timeout"
 func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote,
-		Settings: map[string]string{idleInTransaction: strconv.FormatInt(c.protocol.limits.IdleInTransaction.Milliseconds(), 10)},
+		Settings: map[string]string{"idle_in_transaction_session_timeout": strconv.FormatInt(c.protocol.Limits.IdleInTransaction.Milliseconds(), 10)},
 	}
 	if c.Conn.TLS != nil {
 		o.TLS = (*sqlfuncs.TLS)(&c.Conn.TLS.Encryption)
@@ -292,27 +285,23 @@ func commandLine(text string, into map[string]string) error {
 // word.
 func splitOptions(text string) []string {
 	var words []string
-	var word bytes.Buffer
-	inside := false
+	var word []byte // nil: between two words
 	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case b == '\\' && i+1 < len(text):
-			i++
-			word.WriteByte(text[i])
-			inside = true
-		case b == ' ' || b == '\t' || b == '\n':
-			if inside {
-				words = append(words, word.String())
-				word.Reset()
-				inside = false
+		b := text[i]
+		if b == ' ' || b == '\t' || b == '\n' {
+			if word != nil {
+				words, word = append(words, string(word)), nil
 			}
-		default:
-			word.WriteByte(b)
-			inside = true
+			continue
 		}
+		if b == '\\' && i+1 < len(text) {
+			i++
+			b = text[i]
+		}
+		word = append(word, b)
 	}
-	if inside {
-		words = append(words, word.String())
+	if word != nil {
+		words = append(words, string(word))
 	}
 	return words
 }
