@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,13 +35,9 @@ type Pinned struct {
 // name.
 const customLayout = "custom"
 
-// Keep refuses a change of options that gives a part of a layout.
-func (g Given) Keep() error {
-	if g.Layout == nil && g.Fields == nil && g.Bits == nil && g.Epoch == nil && g.Unit == nil {
-		return nil
-	}
-	return generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
-		"layout, bits, epoch and unit of a generator cannot be changed")
+// Changes reports whether a part of a layout was given.
+func (g Given) Changes() bool {
+	return g.Layout != nil || g.Fields != nil || g.Bits != nil || g.Epoch != nil || g.Unit != nil
 }
 
 // Pin returns the layout; preset is the default. A stored form has a name and
@@ -132,74 +127,77 @@ func PoolOf(stored json.RawMessage) int64 {
 	return Pool
 }
 
-// Timed is the part that kinds have in common whose options pin a layout with a
-// time. Wall is the clock of new generators.
-type Timed struct{ Wall func() time.Time }
+// CheckNow refuses stored options whose layout cannot issue ids at the time now:
+// its epoch is in the future, or its time bits are used up. It is for the method
+// Complete of kinds.
+func CheckNow(stored json.RawMessage, now time.Time) error {
+	var p Pinned
+	if err := json.Unmarshal(stored, &p); err != nil {
+		return generator.OptionError("", "the layout cannot be read: %s", err)
+	}
+	l, err := p.Build()
+	if err != nil {
+		return generator.OptionError("", "layout: %s", err)
+	}
+	switch tick := l.TickOf(now); {
+	case tick < 0:
+		return generator.OptionError("Give an epoch that is over, in UTC.",
+			"the epoch %s of the layout has not come: it is %s", l.Epoch.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	case tick > l.MaxTick():
+		return generator.OptionError(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.UTC().Format("2006")+`-01-01"}, or more bits of time.`,
+			"the time bits of layout %s from %s on ran out at %s", l.Name, l.Epoch.Format(time.DateOnly), l.Last().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Timed is embedded in kinds whose options pin a layout with a time.
+type Timed struct{}
 
 var (
-	_ generator.Completer  = Timed{}
 	_ generator.Ender      = Timed{}
 	_ generator.WorkerKind = Timed{}
 	_ generator.Rater      = Timed{}
 )
 
-// Complete implements generator.Completer. It refuses a layout that cannot issue
-// ids now: its epoch is in the future, or its time bits are used up.
-func (t Timed) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	var p Pinned
-	if err := json.Unmarshal(d.Options, &p); err != nil {
-		return nil, generator.OptionError("", "the layout cannot be read: %s", err)
-	}
-	l, err := p.Build()
-	if err != nil {
-		return nil, generator.OptionError("", "layout: %s", err)
-	}
-	now := t.Wall().UTC()
-	switch tick := l.TickOf(now); {
-	case tick < 0:
-		return nil, generator.OptionError("Give an epoch that is over, in UTC.",
-			"the epoch %s of the layout has not come: it is %s", l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
-	case tick > l.MaxTick():
-		return nil, generator.OptionError(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.Format("2006")+`-01-01"}, or more bits of time.`,
-			"the time bits of layout %s from %s on ran out at %s", l.Name, l.Epoch.Format(time.DateOnly), l.Last().Format(time.RFC3339))
-	}
-	return d.Options, nil
-}
-
-// Ends implements generator.Ender. Without a layout it returns the zero time.
+// Ends implements generator.Ender. It returns the zero time if the options cannot
+// be read.
 func (Timed) Ends(stored json.RawMessage) time.Time {
-	if l := timed(stored); l != nil {
-		return l.Last().Add(l.Unit)
+	l := pinned(stored)
+	if l == nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	return l.Last().Add(l.Unit)
 }
 
 // WorkerBits implements generator.WorkerKind.
 func (Timed) WorkerBits(stored json.RawMessage) int {
-	if l := timed(stored); l != nil {
-		return int(l.WorkerBits())
+	l := pinned(stored)
+	if l == nil {
+		return 0
 	}
-	return 0
+	return int(l.WorkerBits())
 }
 
-// Rate implements generator.Rater.
+// Rate implements generator.Rater. It returns 0 if the options cannot be read.
 func (Timed) Rate(stored json.RawMessage) int64 {
-	if l := timed(stored); l != nil {
-		return l.RatePerSecond()
+	l := pinned(stored)
+	if l == nil {
+		return 0
 	}
-	return 0
+	return l.RatePerSecond()
 }
 
-// timed returns the layout in stored options, nil if it has no time or cannot be
-// read.
-func timed(stored json.RawMessage) *Layout {
+// pinned returns the layout in stored options, nil if it has no time.
+func pinned(stored json.RawMessage) *Layout {
 	var p Pinned
-	if json.Unmarshal(stored, &p) == nil {
-		if l, err := p.Build(); err == nil && l.HasTime() {
-			return l
-		}
+	if json.Unmarshal(stored, &p) != nil {
+		return nil
 	}
-	return nil
+	l, err := p.Build()
+	if err != nil || !l.HasTime() {
+		return nil
+	}
+	return l
 }
 
 // FieldList is a list of fields, from high to low. In JSON it has one of these

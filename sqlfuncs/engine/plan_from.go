@@ -17,10 +17,9 @@ type source interface {
 	addFilter(conds []*Expr)
 }
 
-// rowSource is a source that has been opened. next moves to the next row; its error
-// after the last row is io.EOF.
+// rowSource is a source that has been opened.
 type rowSource interface {
-	next(x *Exec) error
+	next(x *Exec) (bool, error)
 	close()
 }
 
@@ -335,7 +334,8 @@ func (c *foundColumn) column() *FromColumn { return &c.item.Columns[c.index] }
 func (c *foundColumn) hide()               { c.column().merged = true }
 
 func (c *foundColumn) expr(frame int) *Expr {
-	return columnExpr(ref{frame, c.item.offset + c.index}, c.column())
+	e := columnExpr([]ref{{frame, c.item.offset + c.index}}, c.column())
+	return &e
 }
 
 func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {

@@ -41,12 +41,25 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %s", e.Op, datum.FormatType(x.Type, -1)).
 			WithHint("Cast the operand to a type that has this operator."))
 	}
-	return Strict1(x.Type, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return op(v) }), nil
+	r := Derive(x.Type, func(ex *Exec) (datum.Value, error) {
+		v, err := x.Eval(ex)
+		if err != nil || !v.Valid {
+			return v, err
+		}
+		return op(v)
+	}, x)
+	return r, nil
 }
 
 // Not is the three-valued NOT.
 func Not(e *Expr) *Expr {
-	return Strict1(datum.Bool, e, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.MakeBool(v.Int == 0), nil })
+	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(datum.Bool), err
+		}
+		return datum.MakeBool(v.Int == 0), nil
+	}, e)
 }
 
 // IsInteger reports whether values of a type are whole numbers.
@@ -86,6 +99,7 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
 	}
+	spare := p.spare
 	l, err := p.Expr(s, e.L)
 	if err != nil {
 		return nil, err
@@ -95,6 +109,9 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 		return nil, err
 	}
 	x, err := p.Dialect.Operator(p, e.Op, l, r)
+	if err == nil && x.constant {
+		x = p.replace(spare, x)
+	}
 	return x, At(e.Pos, err)
 }
 
@@ -138,8 +155,16 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 		return nil, err
 	}
 	x := Logic(e.Op, l, r)
-	if e.Op == "OR" {
-		x.Know(Known{Keys: eitherKey(l, r)})
+	if l.constant && r.constant {
+		v, _ := x.Eval(nil)
+		if v.Valid {
+			return p.constant(v), nil
+		}
+	}
+	if e.Op == "OR" && !l.constant && !r.constant {
+		if keys := eitherKey(l, r); keys != nil {
+			x.Know(Known{Keys: keys})
+		}
 	}
 	return x, nil
 }
@@ -212,7 +237,7 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 			as = datum.Text // varchar has no operators of its own
 		}
 		if pair[i], err = p.Coerce(e, as, datum.ImplicitCast); err != nil {
-			if e.untyped() {
+			if e.Literal != nil {
 				return nil, nil, err
 			}
 			return nil, nil, noOperator(op, l, r)
@@ -261,11 +286,11 @@ func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr,
 	if err != nil {
 		return nil, err
 	}
-	e := Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+	e := p.Pure2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
 		c, err := datum.Compare(a, b)
 		return datum.MakeBool(test(c)), err
 	})
-	if op == "=" {
+	if op == "=" && !e.constant {
 		e.Know(Known{Keys: append(EqualsKey(l, r), EqualsKey(r, l)...), equal: []*Expr{l, r}})
 	}
 	return e, nil

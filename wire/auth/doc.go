@@ -7,16 +7,6 @@
 // Policy.MySQL and Policy.CheckPassword are its three interfaces. A Policy is safe
 // for concurrent use. Each login keeps the Users and Rules with which it began.
 //
-//	user.go      the users file
-//	scram.go     SCRAM-SHA-256 (RFC 5802, RFC 7677): verifiers, the server's side
-//	sha2.go      the digests of MySQL's caching_sha2_password
-//	rule.go      host rules, after PostgreSQL's pg_hba.conf
-//	failures.go  the delay of failed logins
-//	policy.go    Policy
-//	postgres.go  the messages of a PostgreSQL login
-//	mysql.go     the proofs of a MySQL login
-//	password.go  the password of an HTTP request
-//
 // # Invariants
 //
 //   - A client does not learn which users exist. The login of an unknown user has

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ const (
 type failures struct {
 	mu    sync.Mutex
 	used  map[netip.Prefix]time.Time // the time until which a network has used its failures
-	swept time.Time                  // when evictLocked last looked at all entries
+	swept time.Time                  // when networks without recent failures were last removed
 }
 
 // add counts a failure and returns the delay of its answer.
@@ -46,39 +47,23 @@ func (f *failures) add(ip netip.Addr, now time.Time) time.Duration {
 	if until = until.Add(failureEvery); until.After(now.Add(failureMost)) {
 		until = now.Add(failureMost)
 	}
-	f.storeLocked(from, until, now, oldest)
-	return max(failureDelay, until.Sub(now))
-}
-
-// storeLocked stores the time of a network. If the table is full, it evicts another
-// one.
-func (f *failures) storeLocked(from netip.Prefix, until, now, oldest time.Time) {
 	if f.used == nil {
 		f.used = map[netip.Prefix]time.Time{}
 	}
 	if _, there := f.used[from]; !there && len(f.used) >= failureAddresses {
-		f.evictLocked(now, oldest)
+		if now.Sub(f.swept) >= failureEvery {
+			f.swept = now
+			maps.DeleteFunc(f.used, func(_ netip.Prefix, until time.Time) bool { return !until.After(oldest) })
+		}
+		for other := range f.used { // any, if all have failed recently
+			if len(f.used) < failureAddresses {
+				break
+			}
+			delete(f.used, other)
+		}
 	}
 	f.used[from] = until
-}
-
-// evictLocked removes networks without recent failures. If it has looked for them
-// within failureEvery, or there are none, it removes any network.
-func (f *failures) evictLocked(now, oldest time.Time) {
-	if now.Sub(f.swept) >= failureEvery {
-		f.swept = now
-		for from, until := range f.used {
-			if !until.After(oldest) {
-				delete(f.used, from)
-			}
-		}
-	}
-	for from := range f.used {
-		if len(f.used) < failureAddresses {
-			return
-		}
-		delete(f.used, from)
-	}
+	return max(failureDelay, until.Sub(now))
 }
 
 // wait waits for d, or for the end of ctx.

@@ -84,13 +84,7 @@ func (l *mysqlLogin) native(ctx context.Context, nonce, answer []byte) error {
 	if l.user != nil && l.user.Native != nil {
 		digest = *l.user.Native
 	}
-	switch fits := mysqlwire.CheckNativePassword(digest, nonce, answer); {
-	case l.hidden != "":
-		return l.fail(ctx, errors.New(l.hidden))
-	case !fits:
-		return l.fail(ctx, errWrong)
-	}
-	return nil
+	return l.fail(ctx, l.verdict(mysqlwire.CheckNativePassword(digest, nonce, answer)))
 }
 
 // Password implements mysqlwire.Exchange. After a success the next logins need only
@@ -100,13 +94,11 @@ func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
 		return l.fail(ctx, errWrong)
 	}
 	fits, err := l.check(ctx, string(password))
-	switch {
-	case err != nil:
+	if err == nil {
+		err = l.verdict(fits)
+	}
+	if err != nil {
 		return l.fail(ctx, err)
-	case l.hidden != "":
-		return l.fail(ctx, errors.New(l.hidden))
-	case !fits:
-		return l.fail(ctx, errWrong)
 	}
 	digest := mysqlwire.CachingSHA2Digest(string(password))
 	l.user.fast.Store(&digest)

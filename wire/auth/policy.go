@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +33,10 @@ type Config struct {
 	Logger *slog.Logger // nil: slog.Default()
 }
 
+// maxLines bounds the failed logins that are logged in a second, so that failures do
+// not fill the disk.
+const maxLines = 10
+
 // Policy checks logins, for all protocols of a server. It is safe for concurrent
 // use.
 type Policy struct {
@@ -43,7 +47,7 @@ type Policy struct {
 	generation atomic.Uint64 // number of stores to current
 	failures   failures
 	hashing    chan struct{} // bounds the expensive hashes that run at once
-	logged     limitedLog
+	logged     wire.Throttle
 }
 
 // tables holds the users and rules of a Policy. Replace stores a new one.
@@ -54,9 +58,9 @@ type tables struct {
 
 // New returns a Policy.
 func New(cfg Config) *Policy {
-	p := &Policy{requireTLS: cfg.RequireTLS, native: cfg.NativePassword, log: cfg.Logger, hashing: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	if p.log == nil {
-		p.log = slog.Default()
+	p := &Policy{
+		requireTLS: cfg.RequireTLS, native: cfg.NativePassword, log: cmp.Or(cfg.Logger, slog.Default()),
+		hashing: make(chan struct{}, runtime.GOMAXPROCS(0)), logged: wire.Throttle{Lines: maxLines},
 	}
 	p.replace(cfg.Users, cfg.Rules)
 	return p
@@ -129,14 +133,13 @@ func (p *Policy) begin(name string, c *wire.Conn) *login {
 		return &login{policy: p, tables: t, conn: c, name: name, user: &User{Name: name, Admin: true}, method: Trust}
 	}
 	l := &login{policy: p, tables: t, conn: c, name: name, user: t.users.Lookup(name), method: Reject, hidden: "no host rule matches"}
-	from := origin{local: c.Local, secure: c.TLS != nil, ip: c.IP}
-	if r := match(t.rules, from, name); r != nil {
+	if r := match(t.rules, c, name); r != nil {
 		l.method, l.names, l.hidden = r.Method, r.Names, ""
 		if r.Method == Reject {
 			l.hidden = "a host rule rejects it"
 		}
 	}
-	if l.method == Reject && asksPasswords(t.rules, from) {
+	if l.method == Reject && asksPasswords(t.rules, c) {
 		// Other users get a password request from here. To send one, too, does not
 		// reveal the names in the rules.
 		l.method = Password
@@ -192,63 +195,58 @@ var errNoProof = errors.New("not the user")
 // vouched checks the methods that need no message from the client: trust, cert,
 // peer.
 func (l *login) vouched() error {
-	var names []string
+	var names []string // that the client has proven
 	switch l.method {
 	case Trust:
-		if l.hidden != "" {
-			return errors.New(l.hidden)
-		}
-		return nil
+		return l.verdict(true)
 	case Cert:
-		if c := l.conn.TLS; c == nil || c.Client == nil {
+		s := l.conn.TLS
+		if s == nil || s.Client == nil {
 			return errors.New("no client certificate")
 		}
-		names = certificateNames(l.conn.TLS)
+		names = slices.Concat([]string{s.Client.Subject.CommonName}, s.Client.DNSNames, s.Client.EmailAddresses)
 	case Peer:
-		var ok bool
-		if names, ok = peerNames(l.conn); !ok {
+		uid, ok := l.conn.PeerUID()
+		if !ok {
 			return errors.New("the system did not return the user of the client")
+		}
+		id := strconv.FormatUint(uint64(uid), 10)
+		names = []string{"#" + id} // in a container without /etc/passwd
+		if u, err := user.LookupId(id); err == nil {
+			names = []string{u.Username}
 		}
 	default:
 		return errNoProof
 	}
-	wanted := l.names
-	if wanted == nil {
-		wanted = []string{l.name}
+	accepted := l.names
+	if accepted == nil {
+		accepted = []string{l.name}
 	}
-	switch {
-	case !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(wanted, n) }):
+	if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(accepted, n) }) {
 		return errors.New("the " + string(l.method) + " is of " + strconv.Quote(cut(names[0])))
+	}
+	return l.verdict(true)
+}
+
+// errWrong is returned for a proof of another password.
+var errWrong = errors.New("wrong password")
+
+// verdict returns the error of a login with a proof that fits or not.
+func (l *login) verdict(fits bool) error {
+	switch {
 	case l.hidden != "":
 		return errors.New(l.hidden)
+	case !fits:
+		return errWrong
 	}
 	return nil
-}
-
-// certificateNames returns the names in a client's certificate: common name, DNS
-// names, e-mail addresses.
-func certificateNames(s *wire.Secured) []string {
-	return slices.Concat([]string{s.Client.Subject.CommonName}, s.Client.DNSNames, s.Client.EmailAddresses)
-}
-
-// peerNames returns the names of the system's user behind a Unix socket.
-func peerNames(c *wire.Conn) (names []string, ok bool) {
-	uid, ok := c.PeerUID()
-	if !ok {
-		return nil, false
-	}
-	id := strconv.FormatUint(uint64(uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return []string{u.Username}, true
-	}
-	return []string{"#" + id}, true // a container without /etc/passwd
 }
 
 // failed logs a failed login and waits for its delay, or for the end of ctx.
 func (l *login) failed(ctx context.Context, reason string) {
 	now := time.Now()
 	delay := l.policy.failures.add(l.conn.IP, now)
-	if skipped, ok := l.policy.logged.next(now); ok {
+	if skipped, ok := l.policy.logged.Next(now); ok {
 		l.policy.log.Warn("login failed", "connection", l.conn.ID, "remote", l.conn.Remote, "user", cut(l.name),
 			"method", string(l.method), "reason", reason, "tls", l.conn.TLS != nil, "not_logged", skipped)
 	}
@@ -258,7 +256,7 @@ func (l *login) failed(ctx context.Context, reason string) {
 
 // refused logs a login that is refused before any proof.
 func (l *login) refused(reason string) {
-	if skipped, ok := l.policy.logged.next(time.Now()); ok {
+	if skipped, ok := l.policy.logged.Next(time.Now()); ok {
 		l.policy.log.Warn("login refused", "connection", l.conn.ID, "remote", l.conn.Remote, "user", cut(l.name),
 			"reason", reason, "tls", l.conn.TLS != nil, "not_logged", skipped)
 	}
@@ -287,38 +285,4 @@ func errNoRule(l *login) error {
 // maxShown bounds a client's name in messages and the log, in bytes.
 const maxShown = 64
 
-func cut(name string) string {
-	if len(name) <= maxShown {
-		return name
-	}
-	return name[:maxShown] + "…"
-}
-
-// limitedLog bounds log lines to maxLines a second, so that failures do not fill the
-// disk.
-type limitedLog struct {
-	mu      sync.Mutex
-	since   time.Time // when the second began
-	lines   int       // in it
-	skipped int
-}
-
-// maxLines bounds the failed logins that are logged in a second.
-const maxLines = 10
-
-// next reports whether to log now, and the number of lines left out since the last
-// one.
-func (l *limitedLog) next(now time.Time) (skipped int, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now.Sub(l.since) >= time.Second || now.Before(l.since) {
-		l.since, l.lines = now, 0
-	}
-	if l.lines == maxLines {
-		l.skipped++
-		return 0, false
-	}
-	l.lines++
-	skipped, l.skipped = l.skipped, 0
-	return skipped, true
-}
+func cut(name string) string { return sqlstate.Cut(name, maxShown) }

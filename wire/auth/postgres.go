@@ -97,23 +97,14 @@ func (l *postgresLogin) offer() []byte {
 	return append(append(request, mechanism...), 0, 0)
 }
 
-// errWrong is returned for a proof of another password.
-var errWrong = errors.New("wrong password")
-
 // chosen reads SASLInitialResponse: the mechanism and client-first-message.
 func (l *postgresLogin) chosen(answer []byte) (request []byte, err error) {
 	name, rest, ok := bytes.Cut(answer, []byte{0})
 	if !ok || len(rest) < 4 || uint64(binary.BigEndian.Uint32(rest)) != uint64(len(rest)-4) {
 		return nil, errSCRAM
 	}
-	switch string(name) {
-	case mechanism:
-	case mechanismPlus:
-		if l.scram.endPoint == nil {
-			return nil, errSCRAM
-		}
-		l.scram.plus = true
-	default:
+	l.scram.plus = string(name) == mechanismPlus
+	if l.scram.plus && l.scram.endPoint == nil || !l.scram.plus && string(name) != mechanism {
 		return nil, errSCRAM
 	}
 	message, err := l.scram.first(rest[4:])
@@ -127,15 +118,13 @@ func (l *postgresLogin) chosen(answer []byte) (request []byte, err error) {
 // proven reads SASLResponse with the client's proof.
 func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err error) {
 	message, fits, err := l.scram.final(answer)
-	switch {
-	case err != nil:
-		return nil, false, err
-	case fits:
-		return append(binary.BigEndian.AppendUint32(nil, authSASLFinal), message...), true, nil
-	case l.hidden != "":
-		return nil, false, errors.New(l.hidden)
+	if err == nil {
+		err = l.verdict(fits)
 	}
-	return nil, false, errWrong
+	if err != nil {
+		return nil, false, err
+	}
+	return append(binary.BigEndian.AppendUint32(nil, authSASLFinal), message...), true, nil
 }
 
 // clientError returns the error for the client. It does not contain the reason,
@@ -147,12 +136,9 @@ func (l *postgresLogin) clientError(err error) error {
 	case errors.Is(err, errBinding):
 		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
 			WithDetail("The client supports SCRAM channel binding but thinks the server does not. However, this server does support channel binding.")
-	case l.method == Cert:
-		return sqlstate.New(sqlstate.InvalidAuthorization, "certificate authentication failed for user \"%s\"", cut(l.name))
-	case l.method == Peer:
-		return sqlstate.New(sqlstate.InvalidAuthorization, "peer authentication failed for user \"%s\"", cut(l.name))
-	case l.method == Trust:
-		return sqlstate.New(sqlstate.InvalidAuthorization, "authentication failed for user \"%s\"", cut(l.name))
+	case l.method == Password:
+		return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", cut(l.name))
 	}
-	return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", cut(l.name))
+	kind := map[Method]string{Cert: "certificate ", Peer: "peer "}[l.method]
+	return sqlstate.New(sqlstate.InvalidAuthorization, "%sauthentication failed for user \"%s\"", kind, cut(l.name))
 }

@@ -72,33 +72,26 @@ func parseRule(fields []string) (r Rule, err error) {
 	if !slices.Contains([]Transport{Local, Host, HostTLS, HostPlain}, r.Transport) {
 		return r, fmt.Errorf("type %q is not one of local, host, hostssl, hostnossl", fields[0])
 	}
-	next := func(what string) string {
-		if err != nil {
-			return ""
-		}
-		if fields = fields[1:]; len(fields) == 0 {
-			err = fmt.Errorf("%s is missing", what)
-			return ""
-		}
-		return fields[0]
+	wanted := []string{"the type", "the user", "the address", "the method"}
+	if r.Transport == Local {
+		wanted = slices.Delete(wanted, 2, 3)
 	}
-	if users := next("the user"); users != "all" {
+	if len(fields) < len(wanted) {
+		return r, fmt.Errorf("%s is missing", wanted[len(fields)])
+	}
+	if users := fields[1]; users != "all" {
 		r.Users = strings.Split(users, ",")
 	}
 	if r.Transport != Local {
-		address := next("the address")
-		if err == nil {
-			r.Address, err = parseAddress(address)
+		if r.Address, err = parseAddress(fields[2]); err != nil {
+			return r, err
 		}
 	}
-	r.Method = Method(next("the method"))
-	if err == nil {
-		err = r.check()
-	}
-	if err != nil {
+	r.Method = Method(fields[len(wanted)-1])
+	if err := r.check(); err != nil {
 		return r, err
 	}
-	for _, option := range fields[1:] {
+	for _, option := range fields[len(wanted):] {
 		names, ok := strings.CutPrefix(option, "name=")
 		if !ok || names == "" || r.Names != nil {
 			return r, fmt.Errorf("option %q is not name=NAME, once", option)
@@ -170,43 +163,30 @@ func DefaultRules(allowPlaintext bool) []Rule {
 	return rules
 }
 
-// origin holds the properties of a connection that rules match.
-type origin struct {
-	local  bool
-	secure bool // inside TLS
-	ip     netip.Addr
-}
-
-// reaches reports whether a rule matches an origin, for some user.
-func (r *Rule) reaches(o origin) bool {
-	switch r.Transport {
-	case Local:
-		return o.local
-	case HostTLS:
-		if !o.secure {
-			return false
-		}
-	case HostPlain:
-		if o.secure {
-			return false
-		}
+// reaches reports whether a rule matches a connection, for some user.
+func (r *Rule) reaches(c *wire.Conn) bool {
+	if r.Transport == Local || c.Local {
+		return r.Transport == Local && c.Local
 	}
-	return !o.local && (!r.Address.IsValid() || r.Address.Contains(wire.ClientAddress(o.ip)))
+	if r.Transport == HostTLS && c.TLS == nil || r.Transport == HostPlain && c.TLS != nil {
+		return false
+	}
+	return !r.Address.IsValid() || r.Address.Contains(wire.ClientAddress(c.IP))
 }
 
-// match returns the first rule that matches an origin and a user, nil for none.
-func match(rules []Rule, o origin, user string) *Rule {
+// match returns the first rule that matches a connection and a user, nil for none.
+func match(rules []Rule, c *wire.Conn, user string) *Rule {
 	for i := range rules {
 		r := &rules[i]
-		if r.reaches(o) && (len(r.Users) == 0 || slices.Contains(r.Users, user)) {
+		if r.reaches(c) && (len(r.Users) == 0 || slices.Contains(r.Users, user)) {
 			return r
 		}
 	}
 	return nil
 }
 
-// asksPasswords reports whether a rule requires a password from some user of an
-// origin.
-func asksPasswords(rules []Rule, o origin) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.reaches(o) && r.Method == Password })
+// asksPasswords reports whether a rule requires a password from some user over a
+// connection.
+func asksPasswords(rules []Rule, c *wire.Conn) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.reaches(c) && r.Method == Password })
 }

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"nextid/wire"
 )
 
 func TestRules(t *testing.T) {
@@ -55,10 +57,7 @@ hostssl    all         all              scram
 		{"other", "127.0.0.2", false, ""},
 		{"ROOT", "", false, Password},
 	} {
-		o := origin{local: tc.from == "", secure: tc.secure}
-		if !o.local {
-			o.ip = netip.MustParseAddr(tc.from)
-		}
+		o := origin(tc.from, tc.secure)
 		got := Method("")
 		if r := match(rules, o, tc.user); r != nil {
 			got = r.Method
@@ -89,7 +88,7 @@ func TestRulesHoldForEveryFormOfAnAddress(t *testing.T) {
 			t.Errorf("%s: %v", tc.address, err)
 			continue
 		}
-		if r := match(rules, origin{ip: netip.MustParseAddr(tc.from)}, "app"); r.Method != Reject {
+		if r := match(rules, origin(tc.from, false), "app"); r.Method != Reject {
 			t.Errorf("a rule for %s does not reject %s", tc.address, tc.from)
 		}
 	}
@@ -146,12 +145,21 @@ func TestDefaultRules(t *testing.T) {
 		{"2001:db8::1", false, false, false},
 		{"2001:db8::1", true, false, true},
 	} {
-		o := origin{local: tc.from == "", secure: tc.secure}
-		if !o.local {
-			o.ip = netip.MustParseAddr(tc.from)
-		}
+		o := origin(tc.from, tc.secure)
 		if r := match(DefaultRules(tc.plaintext), o, "anybody"); (r != nil) != tc.want || r != nil && r.Method != Password {
 			t.Errorf("%+v: %+v", tc, r)
 		}
 	}
+}
+
+// origin is a connection from an address, over a Unix socket for "".
+func origin(ip string, secure bool) *wire.Conn {
+	c := &wire.Conn{Local: ip == ""}
+	if !c.Local {
+		c.IP = netip.MustParseAddr(ip)
+	}
+	if secure {
+		c.TLS = &wire.Secured{}
+	}
+	return c
 }

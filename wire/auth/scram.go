@@ -95,31 +95,21 @@ func ParseSCRAM(s string) (*SCRAM, error) {
 	if !ok || !two || !salted || !keyed {
 		return nil, errors.New("not of the form SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey")
 	}
-	v := &SCRAM{}
 	n, err := strconv.Atoi(iterations)
 	if err != nil || n < 1 || n > maxIterations {
 		return nil, fmt.Errorf("iterations must be 1 to %d", maxIterations)
 	}
-	v.Iterations = n
+	v := &SCRAM{Iterations: n}
 	if v.Salt, err = base64.StdEncoding.DecodeString(salt); err != nil || len(v.Salt) == 0 || len(v.Salt) > 1024 {
 		return nil, errors.New("the salt is not base64")
 	}
-	if err := errors.Join(decodeKey(&v.StoredKey, stored), decodeKey(&v.ServerKey, server)); err != nil {
+	first, err1 := base64.StdEncoding.DecodeString(stored)
+	second, err2 := base64.StdEncoding.DecodeString(server)
+	if err1 != nil || err2 != nil || len(first) != sha256.Size || len(second) != sha256.Size {
 		return nil, errors.New("a key is not base64 of 32 bytes")
 	}
+	v.StoredKey, v.ServerKey = [sha256.Size]byte(first), [sha256.Size]byte(second)
 	return v, nil
-}
-
-func decodeKey(key *[sha256.Size]byte, text string) error {
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return err
-	}
-	if len(b) != len(key) {
-		return errors.New("wrong length")
-	}
-	copy(key[:], b)
-	return nil
 }
 
 // mac returns the HMAC-SHA-256 of a text.
@@ -168,17 +158,12 @@ func (s *conversation) first(message []byte) ([]byte, error) {
 		return nil, errSCRAM
 	}
 	switch {
-	case flag == "n" && !s.plus:
-	case flag == "y" && !s.plus:
-		if s.endPoint != nil {
-			return nil, errBinding
-		}
-	case flag == "p=tls-server-end-point" && s.plus:
-	default:
+	case identity != "": // an authorization identity is not supported
 		return nil, errSCRAM
-	}
-	if identity != "" {
-		return nil, errSCRAM // an authorization identity is not supported
+	case flag == "y" && !s.plus && s.endPoint != nil:
+		return nil, errBinding
+	case s.plus && flag != "p=tls-server-end-point", !s.plus && flag != "n" && flag != "y":
+		return nil, errSCRAM
 	}
 	user, rest, ok := strings.Cut(bare, ",")
 	nonce, _, _ := strings.Cut(rest, ",") // extensions may follow
@@ -195,16 +180,11 @@ func (s *conversation) first(message []byte) ([]byte, error) {
 
 // validNonce reports whether a nonce is printable ASCII without a comma.
 func validNonce(nonce string) bool {
-	for i := range len(nonce) {
-		if nonce[i] < 0x21 || nonce[i] > 0x7e || nonce[i] == ',' {
-			return false
-		}
-	}
-	return nonce != ""
+	return nonce != "" && !strings.ContainsFunc(nonce, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' })
 }
 
-// final reads client-final-message. fits reports that the proof is right; then
-// answer is server-final-message. An unknown user costs the same computation.
+// final reads client-final-message. fits reports that the proof is right; only then
+// may answer, server-final-message, be sent. An unknown user costs the same computation.
 func (s *conversation) final(message []byte) (answer []byte, fits bool, err error) {
 	at := bytes.LastIndex(message, []byte(",p="))
 	if at < 0 {
@@ -233,8 +213,5 @@ func (s *conversation) final(message []byte) (answer []byte, fits bool, err erro
 	stored := sha256.Sum256(clientKey)
 	signature := mac(s.verifier.ServerKey[:], all)
 	fits = subtle.ConstantTimeCompare(stored[:], s.verifier.StoredKey[:]) == 1 && s.known
-	if !fits {
-		return nil, false, nil
-	}
-	return []byte("v=" + base64.StdEncoding.EncodeToString(signature)), true, nil
+	return []byte("v=" + base64.StdEncoding.EncodeToString(signature)), fits, nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-	return etcd.Open(url)
+	return etcd.Open(etcd.Config{URL: url})
 }
 
 var places atomic.Int64
@@ -29,7 +29,7 @@ func place(t testing.TB, members []*dbtest.Server) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := etcd.Open(u)
+	schema, err := etcd.OpenSchema(etcd.Config{URL: u})
 	if err != nil {
 		t.Fatal(err)
 	}
