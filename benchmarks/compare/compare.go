@@ -9,17 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
 
 // Config configures Run.
 type Config struct {
-	Binary   string // of nextid
-	Floor    string // nextid-bench, whose command floor answers every query with the same bytes; "": no floor
-	Shards   int    // number of PostgreSQL and of MariaDB servers
-	Plan     Plan
-	Progress *report.Progress
+	load.Setup     // Self is the program of the floor; "": no floor
+	Shards     int // number of PostgreSQL and of MariaDB servers
+	Plan       Plan
 }
 
 // Plan sets the lengths and sizes of the measurements.
@@ -53,85 +52,65 @@ var (
 
 // run is the state of one Run.
 type run struct {
-	Config
-	*report.Report
-	ctx     context.Context
-	stage   *stage
+	*load.Stage
+	plan    Plan
+	servers map[engine][]*dbtest.Server // the shards; the first has the tables that are not sharded
+	redis   *dbtest.Server              // nil: there is none
+	nextid  *dbtest.Server
+	floors  []*dbtest.Server     // of as many threads as there are processors, and of one
+	foreign map[foreignWay]error // why a way to ask nextid cannot be measured
 	all     []*contestant
-	figures map[*contestant]*figures
-	fail    []failover
-	added   []addedShard
+	fail    []*failover
+	added   []*addedShard
 	floor   map[int][]float64 // ids per second of the floor, by number of clients
-}
-
-func (r *run) version(name string) { r.Versions = append(r.Versions, name) }
-
-// once adds a note to the report, unless the report has the note already.
-func (r *run) once(format string, args ...any) {
-	if note := fmt.Sprintf(format, args...); !slices.Contains(r.Notes, note) {
-		r.Notes = append(r.Notes, note)
-	}
 }
 
 // Run compares the contestants whose servers are installed. When ctx ends, it
 // returns an incomplete report.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
 	p := c.Plan
-	r := &run{Config: c, ctx: ctx, figures: map[*contestant]*figures{}, floor: map[int][]float64{}, Report: &report.Report{
+	return c.Measure(ctx, &report.Report{
 		Title: "Where should ids come from?",
 		Intro: "The same table, filled with ids from each source by the same client, everything on one machine, in turns. " +
 			"Compare within this page: the numbers of two runs differ by more than most of these do.",
-		Began: time.Now(), Machine: report.ThisMachine(),
 		Settings: []string{
 			fmt.Sprintf("rounds: %d, each %s (ids) and %s (rows) at each number of clients; medians, [least–greatest] of the rounds' ratios", p.Rounds, p.IDs, p.Rows),
 			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
 			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
 			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
-			"congestion control: " + report.Content("/proc/sys/net/ipv4/tcp_congestion_control") + "; the client, the floor and nextid use reno on loopback",
+			report.Congestion(),
 		},
-	}}
-	rig := dbtest.NewRig()
-	defer func() { _ = rig.Close() }()
-	c.Progress.Part("start the servers")
-	if err := rig.Do(func(testing.TB) { r.open(rig) }); err != nil {
-		return nil, err
-	}
-	r.choose()
-	r.measure()
-	r.write()
-	r.Interrupted = ctx.Err() != nil
-	r.Took = time.Since(r.Began).Seconds()
-	return r.Report, nil
-}
-
-// choose selects the contestants whose servers have started.
-func (r *run) choose() {
-	for _, c := range contestants(max(len(r.stage.servers[postgres]), len(r.stage.servers[mariadb]))) {
-		if err := r.stage.missing(c); err != nil {
-			r.once("%s: %v", c.name, err)
-			continue
+	}, func(s *load.Stage) {
+		r := &run{Stage: s, plan: p, servers: map[engine][]*dbtest.Server{}, foreign: map[foreignWay]error{}, floor: map[int][]float64{}}
+		r.open(c.Shards)
+		for _, contestant := range contestants(max(len(r.servers[postgres]), len(r.servers[mariadb]))) {
+			if err := r.absent(contestant); err != nil {
+				r.Note("%s: %v", contestant.name, err)
+				continue
+			}
+			r.all = append(r.all, contestant)
 		}
-		r.all = append(r.all, c)
-		r.figures[c] = &figures{ids: map[int][]float64{}, rows: map[int][]float64{}, network: map[time.Duration]float64{}}
-	}
+		r.measure()
+		r.write(c.Shards)
+	})
 }
 
 // measure runs all measurements.
 func (r *run) measure() {
 	r.each("make the tables", r.all, r.prepare)
-	for round := range r.Plan.Rounds {
-		for _, n := range r.Plan.Clients {
-			of := fmt.Sprintf(" with %d clients, round %d of %d", n, round+1, r.Plan.Rounds)
-			r.each("rows"+of, r.inTurns(round), func(c *contestant, f *figures) { r.measureRows(c, f, n) })
+	for round := range r.plan.Rounds {
+		for _, n := range r.plan.Clients {
+			of := fmt.Sprintf(" with %d clients, round %d of %d", n, round+1, r.plan.Rounds)
+			r.each("rows"+of, r.inTurns(round), func(c *contestant) { r.measureRows(c, n) })
 			r.part("the floor", func() { r.measureFloor(n) })
-			r.each("ids"+of, r.inTurns(round), func(c *contestant, f *figures) { r.measureIDs(c, f, n) })
+			r.each("ids"+of, r.inTurns(round), func(c *contestant) { r.measureIDs(c, n) })
 			r.part("the floor", func() { r.measureFloor(n) })
 		}
 	}
-	r.each(fmt.Sprintf("latency at %.0f rows a second", r.Plan.Rate), r.all, r.measureLatency)
-	r.each("rows over a network", slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !c.overNetwork() }), r.measureNetwork)
+	r.each(fmt.Sprintf("latency at %.0f rows a second", r.plan.Rate), r.all, r.measureLatency)
+	r.each("rows over a network", r.all, r.measureNetwork)
 	r.each("a large table", r.all, r.measureGrowth)
-	r.each("latency while blocks move", slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !c.fed }), r.measureMoves)
+	r.each("latency while blocks move", r.all, r.measureMoves)
 	r.measureAddingShards()
 	r.measureFailovers()
 	r.part("an outage of nextid", r.measureOutage)
@@ -140,23 +119,39 @@ func (r *run) measure() {
 // over reports whether a part must not begin, because of the plan's limit or an
 // interruption. It notes the former.
 func (r *run) over(what string) bool {
-	if limit := r.Plan.Limit; r.ctx.Err() == nil && limit > 0 && time.Since(r.Began) > limit {
+	if limit := r.plan.Limit; r.Ctx.Err() == nil && limit > 0 && time.Since(r.Report.Began) > limit {
 		r.Progress.Part("no time left for: " + what)
-		r.once("%s: the %s of this run were over", what, limit)
+		r.Note("%s: the %s of this run were over", what, limit)
 		return true
 	}
-	return r.ctx.Err() != nil
+	return r.Ctx.Err() != nil
 }
 
-// part runs a measurement that is not about single contestants. It notes errors,
-// unless the run was interrupted.
+// part runs a measurement that is not about single contestants. It notes errors.
 func (r *run) part(what string, measure func()) {
+	if !r.over(what) {
+		r.Progress.Part(what)
+		_ = r.Try(what, measure)
+	}
+}
+
+// each runs a measurement for each contestant. It skips contestants that have
+// failed.
+func (r *run) each(what string, all []*contestant, measure func(c *contestant)) {
 	if r.over(what) {
 		return
 	}
 	r.Progress.Part(what)
-	if err := r.stage.Do(func(testing.TB) { measure() }); err != nil && r.ctx.Err() == nil {
-		r.once("%s: %v", what, err)
+	for i, c := range all {
+		if c.missing != nil {
+			continue
+		}
+		if i > 0 && r.over(what+", from "+c.name+" on") {
+			return
+		}
+		if c.missing = r.Do(func(testing.TB) { measure(c) }); c.missing != nil {
+			r.Note("%s, from %q on: %v", c.name, what, c.missing)
+		}
 	}
 }
 
@@ -170,27 +165,4 @@ func (r *run) inTurns(round int) []*contestant {
 	})
 	begin := round * 5 % len(order)
 	return slices.Concat(order[begin:], order[:begin])
-}
-
-// each runs a measurement for each contestant. It skips contestants that have
-// failed.
-func (r *run) each(what string, all []*contestant, measure func(c *contestant, f *figures)) {
-	if r.over(what) {
-		return
-	}
-	r.Progress.Part(what)
-	for i, c := range all {
-		f := r.figures[c]
-		if f.missing != nil || r.ctx.Err() != nil {
-			continue
-		}
-		if i > 0 && r.over(what+", from "+c.name+" on") {
-			return
-		}
-		err := r.stage.Do(func(testing.TB) { measure(c, f) })
-		if err != nil && r.ctx.Err() == nil {
-			f.missing = err
-			r.once("%s, from %q on: %v", c.name, what, err)
-		}
-	}
 }

@@ -67,7 +67,7 @@ func section(t *testing.T, r *report.Report, title string) report.Section {
 func TestEveryContestantIsMeasured(t *testing.T) {
 	t.Parallel()
 	binary, floor := build(t)
-	r, err := Run(t.Context(), Config{Binary: binary, Floor: floor, Shards: 2, Plan: smallest, Progress: report.NewProgress(io.Discard)})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: report.NewProgress(io.Discard)}, Shards: 2, Plan: smallest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestAShortRunNamesWhatIsMissing(t *testing.T) {
 	binary, floor := build(t)
 	plan := smallest
 	plan.Limit = time.Nanosecond
-	r, err := Run(t.Context(), Config{Binary: binary, Floor: floor, Shards: 1, Plan: plan, Progress: report.NewProgress(io.Discard)})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: report.NewProgress(io.Discard)}, Shards: 1, Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		}
 	})
 	binary, _ := build(t)
-	r, err := Run(ctx, Config{Binary: binary, Shards: 1, Plan: smallest, Progress: report.NewProgress(stop)})
+	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Progress: report.NewProgress(stop)}, Shards: 1, Plan: smallest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,10 @@ package compare
 
 import (
 	"fmt"
+	"time"
 
 	"nextid/benchmarks/load"
+	"nextid/dbtest"
 )
 
 // engine is the database that has a contestant's table.
@@ -32,6 +34,9 @@ type contestant struct {
 	fed     bool           // nextid migrate feed gives the column's sequence its blocks
 	beside  bool           // included in the section about fed sequences
 	table   string         // name of its table, which exists for the whole run
+
+	on []*dbtest.Server // those that hold the table, instead of the run's
+	figures
 }
 
 // source is a server from which clients draw ids.
@@ -68,6 +73,9 @@ const batch = 1000
 func snowflake(batch int) *source {
 	return &source{server: nextidServer, one: "SELECT next_id('orders')", batch: batch, several: "SELECT next_ids('orders', %d)"}
 }
+
+// fedByDefault makes the sequence of a table in MariaDB.
+var fedByDefault = []string{"CREATE OR REPLACE SEQUENCE {table}_id_seq", "ALTER TABLE {table} ALTER id SET DEFAULT nextval({table}_id_seq)"}
 
 // contestants returns all contestants, in the order of the report.
 func contestants(shards int) []*contestant {
@@ -111,8 +119,7 @@ func contestants(shards int) []*contestant {
 		},
 		{
 			name: fmt.Sprintf("fed sequences, %d MariaDB shards", shards), ours: true, engine: mariadb, sharded: true, column: "bigint NOT NULL",
-			after: []string{"CREATE OR REPLACE SEQUENCE {table}_id_seq", "ALTER TABLE {table} ALTER id SET DEFAULT nextval({table}_id_seq)"},
-			draw:  "SELECT nextval({table}_id_seq)", fed: true, beside: true,
+			after: fedByDefault, draw: "SELECT nextval({table}_id_seq)", fed: true, beside: true,
 		},
 		{name: "next_id segment, then INSERT", ours: true, engine: postgres, column: "bigint", from: tickets},
 		{
@@ -130,6 +137,7 @@ func contestants(shards int) []*contestant {
 	}
 	for i, c := range all {
 		c.table = fmt.Sprintf("orders_%d", i)
+		c.figures = figures{ids: map[int][]float64{}, rows: map[int][]float64{}, network: map[time.Duration]float64{}}
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +12,13 @@ import (
 	"nextid/dbtest"
 )
 
-// failover holds the results of one source of ids whose server was killed.
+// failover is a source of ids whose server is killed, and the results.
 type failover struct {
 	name    string
 	ours    bool
+	create  string // "" if there is nothing to create
+	draw    string
+	seen    []load.ID
 	crash   string // after a start on its own disk
 	standby string // after a start of a late copy
 }
@@ -28,32 +30,24 @@ const failoverDraws = 500
 // server cannot issue now).
 const failoverPatience = 30 * time.Second
 
-// recovering is a source of ids on a server that is killed.
-type recovering struct {
-	name   string
-	ours   bool
-	create string // "" if there is nothing to create
-	draw   string
-	seen   []load.ID
+// twice states how many of the ids came twice.
+func (f *failover) twice() string {
+	return fmt.Sprintf("%d of %d ids twice", duplicates(f.seen), failoverDraws)
 }
 
-func (s *recovering) twice() string {
-	return fmt.Sprintf("%d of %d ids twice", duplicates(s.seen), failoverDraws)
-}
-
-// drawAll draws ids from each source and appends them to seen.
-func (s *stage) drawAll(server *dbtest.Server, sources []*recovering) {
-	link, err := load.Dial(s.Ctx, server.URL)
-	s.Must(err)
-	defer link.Close()
-	for _, source := range sources {
+// draw draws ids from each source of a server and appends them to seen.
+func (r *run) draw(server *dbtest.Server, sources ...*failover) {
+	var client load.Client
+	defer func() { client.Close() }()
+	link := r.Dial(&client, server.URL)
+	for _, f := range sources {
 		for range failoverDraws {
-			ids, err := link.Exec(s.Ctx, source.draw)
-			for end := time.Now().Add(failoverPatience); err != nil && strings.HasSuffix(err.Error(), "(57P03)") && time.Now().Before(end); {
-				ids, err = link.Exec(s.Ctx, source.draw) // it has waited for the store, for up to 5 s
+			ids, err := link.Exec(r.Ctx, f.draw)
+			for end := time.Now().Add(failoverPatience); load.Code(err) == "57P03" && time.Now().Before(end); {
+				ids, err = link.Exec(r.Ctx, f.draw) // it has waited for the store, for up to 5 s
 			}
-			s.Must(err)
-			source.seen = append(source.seen, ids...)
+			r.Must(err)
+			f.seen = append(f.seen, ids...)
 		}
 	}
 }
@@ -62,116 +56,101 @@ func (s *stage) drawAll(server *dbtest.Server, sources []*recovering) {
 func (r *run) measureFailovers() {
 	for _, group := range []struct {
 		kind    dbtest.Kind
-		sources []*recovering
+		sources []*failover
 	}{
-		{dbtest.AsMariaDB, []*recovering{
+		{dbtest.AsMariaDB, []*failover{
 			{name: "auto_increment of MariaDB", create: "CREATE TABLE a (id bigint AUTO_INCREMENT PRIMARY KEY)", draw: "INSERT INTO a VALUES ()"},
 			{
 				name: "ticket table (Flickr, MyISAM)", create: "CREATE TABLE b (id bigint AUTO_INCREMENT PRIMARY KEY, stub char(1) UNIQUE) ENGINE=MyISAM",
 				draw: "REPLACE INTO b (stub) VALUES ('a')",
 			},
 		}},
-		{dbtest.AsPostgres, []*recovering{
+		{dbtest.AsPostgres, []*failover{
 			{name: "sequence of PostgreSQL", create: "CREATE SEQUENCE a", draw: "SELECT nextval('a')"},
 			{name: "sequence of PostgreSQL, CACHE 1000", create: "CREATE SEQUENCE b CACHE 1000", draw: "SELECT nextval('b')"},
 		}},
-		{dbtest.AsRedis, []*recovering{{name: "Redis INCR, as the package sets it up", draw: "INCR a"}}},
-		{dbtest.Nextid{Binary: r.Binary}.Start, []*recovering{
+		{dbtest.AsRedis, []*failover{{name: "Redis INCR, as the package sets it up", draw: "INCR a"}}},
+		{r.Server().Start, []*failover{
 			{name: "next_id snowflake", ours: true, draw: "SELECT next_id('a')"},
 			{name: "next_id segment", ours: true, create: "SELECT create_generator('b', 'segment')", draw: "SELECT next_id('b')"},
 		}},
 	} {
-		r.part("failover of "+group.sources[0].name, func() { r.fail = append(r.fail, r.stage.failover(group.kind(r.stage), group.sources)...) })
+		r.part("failover of "+group.sources[0].name, func() {
+			r.failOver(group.kind(r), group.sources)
+			r.fail = append(r.fail, group.sources...)
+		})
 	}
-	r.part("failover of a shared store", func() { r.fail = append(r.fail, r.stage.sharedStore()) })
-	r.fail = append(r.fail, failover{"UUIDs", false, "nothing to lose", "nothing to lose"})
+	r.part("failover of a shared store", func() { r.fail = append(r.fail, r.sharedStore()) })
+	r.fail = append(r.fail, &failover{name: "UUIDs", crash: "nothing to lose", standby: "nothing to lose"})
 }
 
-// failover kills a server twice. It starts once on its own disk, and once on a copy
+// failOver kills a server twice. It starts once on its own disk, and once on a copy
 // of its data from before the last draws.
-func (s *stage) failover(server *dbtest.Server, sources []*recovering) (all []failover) {
-	for _, source := range sources {
-		if source.create != "" {
-			s.Exec(server.URL, source.create)
+func (r *run) failOver(server *dbtest.Server, sources []*failover) {
+	for _, f := range sources {
+		if f.create != "" {
+			r.Exec(server.URL, f.create)
 		}
 	}
-	s.drawAll(server, sources)
+	r.draw(server, sources...)
 	server.Kill()
 	server.Start()
-	s.drawAll(server, sources)
-	for _, source := range sources {
-		all = append(all, failover{source.name, source.ours, source.twice(), "refuses to start on a copy"})
-		source.seen = nil
+	r.draw(server, sources...)
+	for _, f := range sources {
+		f.crash, f.standby = f.twice(), "refuses to start on a copy"
+		f.seen = nil
 	}
 	// The standby is a copy of the present data. It does not get the later draws
 	// before the server is killed.
 	server.Stop()
 	standby := server.Copy()
 	server.Start()
-	s.drawAll(server, sources)
+	r.draw(server, sources...)
 	server.Kill()
-	err := s.Do(func(testing.TB) { standby.Begin() })
+	err := r.Do(func(testing.TB) { standby.Begin() })
 	if err != nil && strings.Contains(err.Error(), "is a copy") {
-		return all
+		return
 	}
-	s.Must(err)
-	s.drawAll(standby, sources)
-	for i, source := range sources {
-		all[i].standby = source.twice()
+	r.Must(err)
+	r.draw(standby, sources...)
+	for _, f := range sources {
+		f.standby = f.twice()
 	}
 	standby.Kill()
-	return all
 }
 
 // sharedStore kills the PostgreSQL that is the store of a nextid server, and
 // promotes a standby without the latest reservations. The server continues to draw,
 // and a second one is started.
-func (s *stage) sharedStore() failover {
-	f := failover{name: "next_id segment, store in PostgreSQL", ours: true}
-	store := dbtest.AsPostgres(s)
-	relay, through := relayTo(s, store.URL)
-	s.Command("migrate", "store", "up", "--dsn", through)
-	nextid := dbtest.Nextid{Binary: s.Nextid, Args: []string{"--store", through, "--store-failover", "skip"}}
-	first := nextid.Start(s)
+func (r *run) sharedStore() *failover {
+	f := &failover{name: "next_id segment, store in PostgreSQL", ours: true, draw: "SELECT next_id('b')"}
+	store := dbtest.AsPostgres(r)
+	u := r.parse(store.URL)
+	relay := dbtest.Cut(r, u.Host)
+	u.Host = relay.Addr
+	r.Command("migrate", "store", "up", "--dsn", u.String())
+	nextid := r.Server("--store", u.String(), "--store-failover", "skip")
+	first := nextid.Start(r)
 	defer first.Kill()
-	s.Exec(first.URL, "SELECT create_generator('b', 'segment', step => 100)")
-	ids := &recovering{draw: "SELECT next_id('b')"}
-	draw := func(server *dbtest.Server) { s.drawAll(server, []*recovering{ids}) }
-	greatest := func() uint64 { return slices.MaxFunc(ids.seen, load.ID.Compare).Lo }
-	draw(first)
+	r.Exec(first.URL, "SELECT create_generator('b', 'segment', step => 100)")
+	greatest := func() uint64 { return slices.MaxFunc(f.seen, load.ID.Compare).Lo }
+	r.draw(first, f)
 	store.Kill()
 	store.Start()
-	draw(first)
-	f.crash = ids.twice()
+	r.draw(first, f)
+	f.crash = f.twice()
 	store.Stop()
 	standby := store.LateStandby()
 	store.Start()
-	draw(first)
+	r.draw(first, f)
 	before := greatest()
 	store.Kill()
 	standby.Promote()
 	relay.To(standby.Addr)
-	second := nextid.Start(s)
+	second := nextid.Start(r)
 	defer second.Kill()
-	draw(second)
-	draw(first)
-	f.standby = fmt.Sprintf("%s; the count jumps by %s", ids.twice(), report.Format(float64(greatest()-before)))
+	r.draw(second, f)
+	r.draw(first, f)
+	f.standby = fmt.Sprintf("%s; the count jumps by %s", f.twice(), report.Format(float64(greatest()-before)))
 	return f
-}
-
-func parse(t testing.TB, text string) *url.URL {
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-// relayTo starts a Proxy in front of the server of a URL, and returns the URL with
-// the Proxy's address.
-func relayTo(t testing.TB, target string) (*dbtest.Proxy, string) {
-	u := parse(t, target)
-	relay := dbtest.Cut(t, u.Host)
-	u.Host = relay.Addr
-	return relay, u.String()
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -27,35 +28,18 @@ type figures struct {
 // detailed is the number of clients at which CPU, bytes and order are measured.
 const detailed = 8
 
-// with opens links for n clients, calls f with the clients, and closes them. Before
-// that each client runs one operation, so that the servers plan statements and open
+// loop measures n clients, after a warm-up of a fifth of the length. Before that
+// each client runs one operation, so that the servers plan statements and open
 // connections before the measurement.
-func (s *stage) with(c *contestant, n int, work func(links []*load.Link) load.Work, f func(load.Clients)) {
-	var clients load.Clients
-	defer func() { clients.Close() }()
-	for i := range n {
-		links := s.links(c, i)
-		clients = append(clients, load.Client{Links: links, Work: work(links)})
-	}
-	s.Must(load.Once(s.Ctx, clients))
-	f(clients)
-}
-
-// run measures clients for length, after a warm-up of a fifth of that.
-func (s *stage) run(clients load.Clients, length time.Duration, rate float64, sample func()) load.Result {
-	return s.Run(load.Config{Clients: clients, Warm: length / 5, Length: length, Rate: rate, Sample: sample})
-}
-
-// inserters calls f with n clients that write rows.
-func (s *stage) inserters(c *contestant, table string, n int, j *journal, f func(load.Clients)) {
-	var first uint64
-	s.with(c, n, func(links []*load.Link) load.Work {
-		first += 1 << 40
-		return &inserter{c: c, journal: j, table: table, links: links, rows: 1, n: first}
-	}, func(clients load.Clients) {
-		*j = journal{keep: j.keep, ids: j.ids[:0]}
-		f(clients)
+func (r *run) loop(n int, open func(i int, client *load.Client), config load.Config) (result load.Result) {
+	r.With(n, open, func(clients []load.Client) {
+		for _, client := range clients {
+			r.Must(client.Once(r.Ctx))
+		}
+		config.Clients, config.Warm = clients, config.Length/5
+		result = r.Run(config)
 	})
+	return result
 }
 
 // prefill is the number of rows in each table before it is measured, and
@@ -68,31 +52,34 @@ const (
 )
 
 // prepare makes a contestant's table and writes the rows of prefill.
-func (r *run) prepare(c *contestant, _ *figures) {
-	r.stage.create(c, c.table)
-	growers := r.stage.growers(c, c.table)
-	defer growers.Close()
-	for i := range growers {
-		begin := time.Now()
-		for rows := 0; rows < prefill && time.Since(begin) < prefillLimit; rows += statementRows {
-			r.stage.Must(load.Once(r.ctx, growers[i:][:1]))
-		}
+func (r *run) prepare(c *contestant) {
+	r.create(c, c.table)
+	servers := r.tables(c)
+	if c.fed {
+		r.feed("up", servers, c.table, "--cron")
 	}
+	r.With(len(servers), r.inserting(c, c.table, statementRows, &journal{}), func(clients []load.Client) {
+		for _, client := range clients {
+			begin := time.Now()
+			for rows := 0; rows < prefill && time.Since(begin) < prefillLimit; rows += statementRows {
+				r.Must(client.Once(r.Ctx))
+			}
+		}
+	})
 }
 
 // measureIDs measures ids without rows.
-func (r *run) measureIDs(c *contestant, f *figures, n int) {
-	if c.inApp != nil {
-		f.ids[n] = append(f.ids[n], inProcess(c.inApp, r.Plan.IDs/10))
-		return
+func (r *run) measureIDs(c *contestant, n int) {
+	switch {
+	case c.inApp != nil:
+		c.ids[n] = append(c.ids[n], inProcess(c.inApp, r.plan.IDs/10))
+	case c.draw != "" || c.from != nil: // else the source gives ids with rows only
+		result := r.loop(n, func(i int, client *load.Client) {
+			r.dial(c, i, client)
+			client.Work = c.drawer(client.Links)
+		}, load.Config{Length: r.plan.IDs})
+		c.ids[n] = append(c.ids[n], result.PerSecond()*float64(c.idsPerDraw()))
 	}
-	if c.draw == "" && c.from == nil {
-		return // the source gives ids with rows only
-	}
-	r.stage.with(c, n, c.drawer, func(clients load.Clients) {
-		result := r.stage.run(clients, r.Plan.IDs, 0, nil)
-		f.ids[n] = append(f.ids[n], result.PerSecond()*float64(c.idsPerDraw()))
-	})
 }
 
 // inProcess returns the ids per second that one thread of the application makes.
@@ -111,14 +98,12 @@ func inProcess(draw func() load.ID, length time.Duration) float64 {
 // with one thread and one with a thread for each processor. It keeps the faster
 // figure.
 func (r *run) measureFloor(n int) {
-	s, most := r.stage, 0.0
-	work := func(_ int, link *load.Link) load.Work {
-		return &load.Repeat{Bytes: link.Query(nil, snowflake(0).one), Answers: 1}
-	}
-	for _, floor := range s.floors {
-		s.With(n, func(int) string { return floor.URL }, work, func(clients load.Clients) {
-			most = max(most, s.run(clients, r.Plan.IDs, 0, nil).PerSecond())
-		})
+	most := 0.0
+	for _, floor := range r.floors {
+		result := r.loop(n, func(_ int, client *load.Client) {
+			client.Work = &load.Repeat{Bytes: r.Dial(client, floor.URL).Query(nil, snowflake(0).one), Answers: 1}
+		}, load.Config{Length: r.plan.IDs})
+		most = max(most, result.PerSecond())
 	}
 	if most > 0 {
 		r.floor[n] = append(r.floor[n], most)
@@ -126,21 +111,16 @@ func (r *run) measureFloor(n int) {
 }
 
 // measureRows measures rows in a closed loop.
-func (r *run) measureRows(c *contestant, f *figures, n int) {
+func (r *run) measureRows(c *contestant, n int) {
 	j := &journal{keep: true}
-	r.stage.inserters(c, c.table, n, j, func(clients load.Clients) {
-		var before, after machine.Usage
-		result := r.stage.run(clients, r.Plan.Rows, 0, func() { before, after = after, machine.UsageOf(r.stage.processes(c)...) })
-		rows := float64(result.Operations)
-		f.rows[n] = append(f.rows[n], result.PerSecond())
-		f.duplicates += duplicates(j.ids)
-		if n != detailed {
-			return
-		}
-		f.cpu = append(f.cpu, float64(after.Sub(before).CPU)/1e3/rows)
-		f.wire = float64(result.Sent+result.Received) / rows
-		f.late = append(f.late, 100*float64(j.late)/float64(max(j.rows, 1)))
-	})
+	result := r.loop(n, r.inserting(c, c.table, 1, j), load.Config{Length: r.plan.Rows, Servers: r.processes(c)})
+	c.rows[n] = append(c.rows[n], result.PerSecond())
+	c.duplicates += duplicates(j.ids)
+	if n == detailed {
+		c.cpu = append(c.cpu, result.Micros())
+		c.wire = float64(result.Sent+result.Received) / float64(result.Operations)
+		c.late = append(c.late, 100*float64(j.late)/float64(max(j.rows, 1)))
+	}
 }
 
 // duplicates returns how many ids are repetitions of others. It sorts ids.
@@ -151,11 +131,9 @@ func duplicates(ids []load.ID) int {
 
 // measureLatency measures the latency of rows at a fixed rate, equal for all
 // contestants.
-func (r *run) measureLatency(c *contestant, f *figures) {
-	r.stage.inserters(c, c.table, r.Plan.LatencyClients, &journal{}, func(clients load.Clients) {
-		result := r.stage.run(clients, r.Plan.Latency, r.Plan.Rate, nil)
-		f.reached, f.latency = result.PerSecond(), result.Latency
-	})
+func (r *run) measureLatency(c *contestant) {
+	result := r.loop(r.plan.LatencyClients, r.inserting(c, c.table, 1, &journal{}), load.Config{Length: r.plan.Latency, Rate: r.plan.Rate})
+	c.reached, c.latency = result.PerSecond(), result.Latency
 }
 
 // roundTrips lists the simulated round-trip times between the client and all
@@ -167,11 +145,73 @@ var roundTrips = []time.Duration{200 * time.Microsecond, time.Millisecond, 5 * t
 func (c *contestant) overNetwork() bool { return c.foreign == notForeign && (!c.sharded || c.fed) }
 
 // measureNetwork measures rows over a network.
-func (r *run) measureNetwork(c *contestant, f *figures) {
+func (r *run) measureNetwork(c *contestant) {
 	for _, rtt := range roundTrips {
-		r.stage.inserters(c, c.table, detailed, &journal{}, func(clients load.Clients) {
-			result := r.stage.Run(load.Config{Clients: clients, Warm: r.Plan.Rows / 5, Length: r.Plan.Rows, RTT: rtt})
-			f.network[rtt] = result.PerSecond()
-		})
+		if c.overNetwork() {
+			c.network[rtt] = r.loop(detailed, r.inserting(c, c.table, 1, &journal{}), load.Config{Length: r.plan.Rows, RTT: rtt}).PerSecond()
+		}
+	}
+}
+
+// growth holds the size of the large table. All sizes are in bytes.
+type growth struct {
+	rows     int
+	whole    bool  // the table has all rows of the plan
+	data     int64 // PostgreSQL: the heap; MariaDB: the tree of the primary key, which holds the rows
+	indexes  int64 // PostgreSQL: all indexes; MariaDB: those except the primary key
+	searched int64 // all indexes; MariaDB: with the rows
+	written  int64 // bytes written to disk by all servers of the table
+}
+
+// perRow returns a size per row, rounded; nil if the table has fewer rows than
+// planned.
+func (g *growth) perRow(size int64) []float64 {
+	if !g.whole {
+		return nil
+	}
+	return []float64{math.Round(float64(size) / float64(g.rows))}
+}
+
+// large is the name of the large table.
+const large = "orders"
+
+// statementRows is the number of rows in one INSERT of the large table.
+const statementRows = 500
+
+// measureGrowth fills the large table with the plan's number of rows, as far as its
+// time limit allows.
+func (r *run) measureGrowth(c *contestant) {
+	r.create(c, large)
+	servers, g := r.tables(c), &c.growth
+	if c.fed {
+		r.feed("up", servers, large, "--cron")
+	}
+	r.With(len(servers), r.inserting(c, large, statementRows, &journal{}), func(clients []load.Client) {
+		before := machine.UsageOf(servers...)
+		for begin := time.Now(); g.rows < r.plan.GrowthRows && time.Since(begin) < r.plan.GrowthLimit; g.rows += statementRows {
+			r.Must(clients[g.rows/statementRows%len(clients)].Once(r.Ctx))
+		}
+		g.whole = g.rows >= r.plan.GrowthRows
+		r.size(c, g)
+		g.written = machine.UsageOf(servers...).Sub(before).Written
+	})
+}
+
+// size measures the large table on all its servers, after a flush or checkpoint.
+func (r *run) size(c *contestant, g *growth) {
+	const lengths = "_length FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" + large + "'"
+	write := []string{"FLUSH TABLES " + large + " FOR EXPORT", "UNLOCK TABLES"}
+	data, indexes := []string{"ANALYZE TABLE " + large, "SELECT data" + lengths}, "SELECT index"+lengths
+	if c.engine == postgres {
+		write = []string{"CHECKPOINT"}
+		data, indexes = []string{"SELECT pg_relation_size('" + large + "')"}, "SELECT pg_indexes_size('"+large+"')"
+	}
+	for _, server := range r.tables(c) {
+		r.Exec(server.URL, write...)
+		g.data += int64(r.Exec(server.URL, data...)[0].Lo)
+		g.indexes += int64(r.Exec(server.URL, indexes)[0].Lo)
+	}
+	if g.searched = g.indexes; c.engine == mariadb {
+		g.searched += g.data
 	}
 }

@@ -107,7 +107,23 @@ func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 
 // insert returns the step of an INSERT, which uses up ids of the stock.
 func (w *inserter) insert() load.Step {
-	w.sql = w.c.appendInsert(w.sql[:0], w.table, w.rows, func(i int) load.ID { return w.stock[i] }, w.n)
+	w.sql = append(append(w.sql[:0], "INSERT INTO "...), w.table...)
+	if w.c.generated() {
+		w.sql = append(w.sql, " (customer, note) VALUES "...)
+	} else {
+		w.sql = append(w.sql, " (id, customer, note) VALUES "...)
+	}
+	for i := range w.rows {
+		if i > 0 {
+			w.sql = append(w.sql, ',')
+		}
+		w.sql = append(w.sql, '(')
+		if !w.c.generated() {
+			w.sql = append(w.c.appendID(w.sql, w.stock[i]), ',')
+		}
+		customer := (w.n + uint64(i)) * 0x9e3779b97f4a7c15 >> 44 // pseudo-random, 20 bits
+		w.sql = append(strconv.AppendUint(w.sql, customer, 10), ",'"+note+"')"...)
+	}
 	if !w.c.generated() {
 		w.id = w.stock[w.rows-1]
 		w.stock = w.stock[w.rows:]
@@ -119,32 +135,10 @@ func (w *inserter) insert() load.Step {
 	return load.Step{Link: 0, Bytes: w.request, Answers: 1}
 }
 
-// appendInsert appends an INSERT of some rows.
-func (c *contestant) appendInsert(dst []byte, table string, rows int, id func(i int) load.ID, n uint64) []byte {
-	dst = append(append(dst, "INSERT INTO "...), table...)
-	if c.generated() {
-		dst = append(dst, " (customer, note) VALUES "...)
-	} else {
-		dst = append(dst, " (id, customer, note) VALUES "...)
-	}
-	for i := range rows {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, '(')
-		if !c.generated() {
-			dst = append(c.appendID(dst, id(i)), ',')
-		}
-		customer := (n + uint64(i)) * 0x9e3779b97f4a7c15 >> 44 // pseudo-random, 20 bits
-		dst = append(strconv.AppendUint(dst, customer, 10), ",'"+note+"')"...)
-	}
-	return dst
-}
-
 // appendID appends a literal of an id: a number, or a UUID of the application.
 func (c *contestant) appendID(dst []byte, id load.ID) []byte {
 	if c.inApp == nil {
-		return id.AppendText(dst)
+		return strconv.AppendUint(dst, id.Lo, 10)
 	}
 	if c.engine == mariadb { // a binary column
 		dst = append(dst, 'x')
@@ -180,9 +174,7 @@ func (c *contestant) idsPerDraw() int {
 	return 1
 }
 
-func named(sql, table string) string {
-	return strings.ReplaceAll(sql, "{table}", table)
-}
+func named(sql, table string) string { return strings.ReplaceAll(sql, "{table}", table) }
 
 // newUUIDv7 returns a UUID of version 7 (RFC 9562, section 5.7). The twelve bits
 // after the version hold a fraction of the millisecond (section 6.2, method 3).

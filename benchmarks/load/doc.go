@@ -5,8 +5,9 @@
 // A Link is one connection. It implements only the parts of the protocols that the
 // benchmarks need. A Client repeats the operations of its Work over its Links. An
 // operation has one or more Steps, and each Step is a request to one server. A
-// request may contain ids of earlier answers. A Stage holds what a benchmark needs
-// to start servers and clients.
+// request may contain ids of earlier answers. A Stage is one run of a benchmark: its
+// servers, clients and report. Floor is a server that answers every query with the
+// same bytes.
 //
 // Run measures. It owns all Links of its Clients until it returns, and serves them
 // in one locked thread through epoll. In a closed loop (Rate 0) each client begins

@@ -2,18 +2,86 @@ package load
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
+	"testing"
+	"time"
 
+	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
 
-// Stage starts the servers and clients of a benchmark. On an error its methods end
-// the function that was called by Rig.Do, as the Rig's methods do.
+// Setup is what each benchmark needs.
+type Setup struct {
+	Nextid   string // path of the server's program
+	Self     string // path of nextid-bench, which runs the floor and the attackers
+	Progress *report.Progress
+}
+
+// Stage is one run of a benchmark: its servers, clients and report. On an error its
+// methods end the function that was called by Do, as the Rig's methods do.
 type Stage struct {
+	Setup
 	*dbtest.Rig
 	Ctx    context.Context
-	Nextid string // path of the program
+	Report *report.Report
+}
+
+// Measure calls f with a new Stage, stops its servers, and completes the report. The
+// report is nil after an error before the first section. If ctx has ended, errors do
+// not count.
+func (c Setup) Measure(ctx context.Context, r *report.Report, f func(s *Stage)) (*report.Report, error) {
+	s := &Stage{c, dbtest.NewRig(), ctx, r}
+	defer func() { _ = s.Close() }()
+	r.Began, r.Machine = time.Now(), report.ThisMachine()
+	c.Progress.Part("start the servers")
+	err := s.Do(func(testing.TB) { f(s) })
+	r.Interrupted = ctx.Err() != nil
+	r.Took = time.Since(r.Began).Seconds()
+	switch {
+	case err != nil && len(r.Sections) == 0:
+		return nil, err
+	case r.Interrupted:
+		return r, nil
+	}
+	return r, err
+}
+
+// Try calls f. If it fails, Try notes the error, and returns it.
+func (s *Stage) Try(what string, f func()) error {
+	err := s.Do(func(testing.TB) { f() })
+	if err != nil {
+		s.Note("%s: %v", what, err)
+	}
+	return err
+}
+
+// Note adds a note to the report, unless the report has it already or the run was
+// interrupted.
+func (s *Stage) Note(format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); s.Ctx.Err() == nil && !slices.Contains(s.Report.Notes, note) {
+		s.Report.Notes = append(s.Report.Notes, note)
+	}
+}
+
+// Begin starts a server and runs statements on it. If its program is missing, Begin
+// notes that and returns nil.
+func (s *Stage) Begin(kind dbtest.Kind, statements ...string) *dbtest.Server {
+	server, err := s.Start(kind)
+	if err != nil {
+		s.Note("%v", err)
+		return nil
+	}
+	s.Report.Versions = append(s.Report.Versions, server.Name)
+	s.Exec(server.URL, statements...)
+	return server
+}
+
+// Server returns the configuration of the measured server.
+func (s *Stage) Server(args ...string) dbtest.Nextid {
+	return dbtest.Nextid{Binary: s.Nextid, Args: args}
 }
 
 // Must calls Fatal unless err is nil.
@@ -23,10 +91,16 @@ func (s *Stage) Must(err error) {
 	}
 }
 
-// Exec runs statements as the function Exec does.
-func (s *Stage) Exec(dsn string, statements ...string) []ID {
-	ids, err := Exec(s.Ctx, dsn, statements...)
+// Exec runs statements on a new connection, and returns the ids in the result of the
+// last one.
+func (s *Stage) Exec(url string, statements ...string) (ids []ID) {
+	link, err := Dial(s.Ctx, url)
 	s.Must(err)
+	defer link.Close()
+	for _, sql := range statements {
+		ids, err = link.Exec(s.Ctx, sql)
+		s.Must(err)
+	}
 	return ids
 }
 
@@ -37,16 +111,24 @@ func (s *Stage) Command(args ...string) {
 	}
 }
 
-// With opens n clients of one link each, calls f with them, and closes them. url and
-// work return the URL and the Work of the i-th client.
-func (s *Stage) With(n int, url func(i int) string, work func(i int, l *Link) Work, f func(Clients)) {
-	var all Clients
-	defer func() { all.Close() }()
-	for i := range n {
-		link, err := Dial(s.Ctx, url(i))
-		s.Must(err)
-		all = append(all, Client{Links: []*Link{link}})
-		all[i].Work = work(i, link)
+// Dial opens a link and adds it to those of a client.
+func (s *Stage) Dial(c *Client, url string) *Link {
+	link, err := Dial(s.Ctx, url)
+	s.Must(err)
+	c.Links = append(c.Links, link)
+	return link
+}
+
+// With makes n clients by open, calls f with them, and closes their links.
+func (s *Stage) With(n int, open func(i int, c *Client), f func([]Client)) {
+	all := make([]Client, n)
+	defer func() {
+		for _, c := range all {
+			c.Close()
+		}
+	}()
+	for i := range all {
+		open(i, &all[i])
 	}
 	f(all)
 }
@@ -56,4 +138,12 @@ func (s *Stage) Run(c Config) Result {
 	result, err := Run(s.Ctx, c)
 	s.Must(err)
 	return result
+}
+
+// Rest waits for d or the end of ctx.
+func Rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -100,8 +100,7 @@ var svgPattern = regexp.MustCompile(`(?s)<svg[^>]*(viewBox="[^"]*")[^>]*>(.*)`)
 // top.
 func (p Panel) shown() []Bar {
 	bars := slices.DeleteFunc(slices.Clone(p.Bars), func(b Bar) bool { return b.Value <= 0 })
-	slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Compare(b.Value, a.Value) })
-	slices.Reverse(bars)
+	slices.SortStableFunc(bars, func(a, b Bar) int { return cmp.Compare(a.Value, b.Value) })
 	return bars
 }
 

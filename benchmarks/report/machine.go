@@ -1,7 +1,7 @@
 package report
 
 import (
-	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -21,21 +21,24 @@ type Machine struct {
 
 // ThisMachine describes this machine, from /proc. Values that /proc lacks are zero.
 func ThisMachine() Machine {
-	m := Machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version()}
-	if v := Field("/proc/cpuinfo", "model name"); v != "" {
-		m.CPU = v
-	}
 	kb, _, _ := strings.Cut(Field("/proc/meminfo", "MemTotal"), " ")
-	m.Memory, _ = strconv.ParseFloat(kb, 64)
-	m.Memory /= 1e6
-	m.Kernel = strings.TrimSpace(Content("/proc/sys/kernel/ostype") + " " + Content("/proc/sys/kernel/osrelease"))
-	load, _, _ := strings.Cut(Content("/proc/loadavg"), " ")
-	m.Load, _ = strconv.ParseFloat(load, 64)
-	return m
+	memory, _ := strconv.ParseFloat(kb, 64)
+	minute, _, _ := strings.Cut(Content("/proc/loadavg"), " ")
+	load, _ := strconv.ParseFloat(minute, 64)
+	return Machine{
+		CPU: cmp.Or(Field("/proc/cpuinfo", "model name"), runtime.GOARCH), Cores: runtime.NumCPU(), Memory: memory / 1e6,
+		Kernel: strings.TrimSpace(Content("/proc/sys/kernel/ostype") + " " + Content("/proc/sys/kernel/osrelease")),
+		Go:     runtime.Version(), Load: load,
+	}
 }
 
 func (m Machine) String() string {
 	return fmt.Sprintf("%d × %s, %.0f GB, %s, %s, load before the run %.1f", m.Cores, m.CPU, m.Memory, m.Kernel, m.Go, m.Load)
+}
+
+// Congestion returns the line of the settings about TCP's congestion control.
+func Congestion() string {
+	return "congestion control: " + Content("/proc/sys/net/ipv4/tcp_congestion_control") + "; the client, the floor and nextid use reno on loopback"
 }
 
 // Content returns the content of a small file, "" if it cannot be read.
@@ -47,8 +50,8 @@ func Content(file string) string {
 // Field returns the value of the first "name : value" line of a file in /proc, ""
 // without such a line.
 func Field(file, name string) string {
-	for lines := bufio.NewScanner(strings.NewReader(Content(file))); lines.Scan(); {
-		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == name {
+	for line := range strings.Lines(Content(file)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
 		}
 	}

@@ -70,6 +70,15 @@ type Row struct {
 	Cells []Cell `json:"cells"`          // by column
 }
 
+// Panel returns a panel of a chart, with a bar for each row's cell of a column.
+func (t *Table) Panel(title string, column int) Panel {
+	p := Panel{Title: title}
+	for _, r := range t.Rows {
+		p.Bars = append(p.Bars, Bar{Name: r.Name, Ours: r.Ours}.Median(r.Cells[column].Samples))
+	}
+	return p
+}
+
 // Cell is one number or text.
 type Cell struct {
 	Text    string    `json:"text,omitempty"`    // instead of a number

@@ -104,14 +104,10 @@ func (t *Table) print(w io.Writer) {
 		}
 	}
 	for _, texts := range rows {
-		var line strings.Builder
-		for i, s := range texts {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(s))
-			if i == 0 {
-				pad, s = s, pad // names to the left, numbers to the right
-			}
-			line.WriteString("  " + pad + s)
+		line := fmt.Sprintf("  %-*s", widths[0], texts[0])
+		for i, s := range texts[1:] {
+			line += fmt.Sprintf("  %*s", widths[i+1], s)
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }

@@ -47,10 +47,12 @@ func Passes(samples, floor []float64) bool {
 }
 
 // Doubt adds a doubt if a figure passes the floor: one of the two measurements was
-// disturbed. Charts and ratios leave such a figure out.
-func (r *Report) Doubt(where, name string, samples, floor []float64) {
-	if Passes(samples, floor) {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed. It is in no chart and no ratio.",
-			where, name, Format(Median(samples)), Format(slices.Max(floor))))
+// disturbed. It returns true then. Charts and ratios leave such a figure out.
+func (r *Report) Doubt(where, name string, samples, floor []float64) bool {
+	if !Passes(samples, floor) {
+		return false
 	}
+	r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed. It is in no chart and no ratio.",
+		where, name, Format(Median(samples)), Format(slices.Max(floor))))
+	return true
 }

@@ -12,120 +12,102 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"testing"
+	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"nextid/benchmarks/load"
 	"nextid/dbtest"
 )
 
 // node is one server.
 type node struct {
 	*dbtest.Server
-	place  *place
-	index  int
-	steady bool            // never killed; its use of resources is sampled
-	space  *namespace      // its network; nil for that of this machine
-	clock  string          // control file of skewclock; "": the real clock
-	links  []*dbtest.Proxy // proxies to the store, one for each address in its URL; empty if connections cannot be cut
-	store  string          // URL of the store with the addresses of links
-
-	mu      sync.Mutex
-	samples []sample
+	place   *place
+	index   int
+	steady  bool            // never killed; its use of resources is sampled
+	space   *namespace      // its network; nil for that of this machine
+	clock   string          // control file of skewclock; "": the real clock
+	links   []*dbtest.Proxy // proxies to the store, one for each address in its URL; empty if connections cannot be cut
+	store   string          // URL of the store with the addresses of links
+	samples []sample        // of its goroutine watch
 }
 
-// socketPort is the port in the name of a server's Unix socket. Clients use the
-// socket, so that faults of the server's network do not cut their connections.
-const socketPort = "5433"
+// Names of the server's Unix sockets. Clients use them, so that faults of the
+// server's network do not cut their connections.
+const (
+	postgres = ".s.PGSQL." + socketPort
+	mysql    = "mysql"
+	web      = "http"
+
+	socketPort = "5433"
+)
 
 // String names the server in files and reports.
 func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
 
-// socket returns the path of the server's Unix socket for a protocol.
-func (n *node) socket(p protocol) string {
-	return filepath.Join(n.Dir, map[protocol]string{postgres: ".s.PGSQL." + socketPort, mysql: "mysql", web: "http"}[p])
+// socket returns the path of a Unix socket.
+func (n *node) socket(name string) string { return filepath.Join(n.Dir, name) }
+
+func (n *node) url() string {
+	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.Dir) + "&port=" + socketPort
 }
 
 // newNode makes a server with its network and clock. The first server of a store and
 // each third one after it have a clock that can be moved. The third server is never
 // killed.
-func (p *place) newNode(index int) (*node, error) {
+func (p *place) newNode(index int) *node {
 	r := p.run
-	n := &node{place: p, index: index, steady: index == 2}
-	err := r.rig.Do(func(t testing.TB) {
-		n.Server = dbtest.Command{Name: "nextid " + n.String(), Argv: n.argv, Env: n.environ, Ready: n.ready}.New(t)
-	})
-	if err != nil {
-		return nil, err
-	}
+	n := &node{place: p, index: index, steady: index == 2, store: p.url}
 	on := "127.0.0.1"
 	if r.namespaces == "" && !p.direct {
 		space, err := newNamespace()
-		if err != nil {
-			return nil, err
-		}
+		r.Must(err)
+		r.Cleanup(space.remove)
 		n.space, on = space, space.outside
 	}
+	n.Server = dbtest.Command{Name: "nextid " + n.String(), Argv: n.argv, Env: n.environ, Ready: func() error {
+		link, err := n.dial(context.Background(), way{})
+		if err == nil {
+			link.Close()
+		}
+		return err
+	}}.New(r)
 	if r.clocks == "" && index%3 == 0 {
 		n.clock = filepath.Join(n.Dir, "clock")
-		if err := n.setClock(0, 0); err != nil {
-			return nil, err
-		}
+		n.setClock(0, 0)
 	}
 	if p.url == "" || p.direct {
-		n.store = p.url
-		return n, nil
+		return n
 	}
-	before, addresses, after, err := hosts(p.url)
-	if err != nil {
-		return nil, err
+	u, err := url.Parse(p.url)
+	r.Must(err)
+	addresses, err := hosts(u)
+	r.Must(err)
+	for i, address := range addresses {
+		n.links = append(n.links, dbtest.CutOn(r, address, on))
+		addresses[i] = n.links[i].Addr
 	}
-	var through []string
-	err = r.rig.Do(func(t testing.TB) {
-		for _, address := range addresses {
-			link := dbtest.CutOn(t, address, on)
-			n.links, through = append(n.links, link), append(through, link.Addr)
-		}
-	})
-	n.store = before + strings.Join(through, ",") + after
-	return n, err
+	u.Host = strings.Join(addresses, ",")
+	n.store = u.String()
+	return n
 }
 
-// set sets the flow of all connections between the server and the store.
-func (n *node) set(f dbtest.Flow) {
-	for _, link := range n.links {
-		link.Set(f)
-	}
-}
-
-// hosts splits a store's URL into the part before the addresses, the addresses, and
-// the part after them.
-func hosts(store string) (before string, addresses []string, after string, err error) {
-	u, err := url.Parse(store)
-	if err != nil {
-		return "", nil, "", fmt.Errorf("the store's URL: %w", err)
-	}
-	scheme, rest, _ := strings.Cut(store, "://")
-	authority := rest
-	if end := strings.IndexAny(rest, "/?"); end >= 0 {
-		authority, after = rest[:end], rest[end:]
-	}
-	at := strings.LastIndexByte(authority, '@') + 1
-	for address := range strings.SplitSeq(authority[at:], ",") {
+// hosts returns the addresses in a store's URL.
+func hosts(store *url.URL) (addresses []string, err error) {
+	for address := range strings.SplitSeq(store.Host, ",") {
 		if _, _, err := net.SplitHostPort(address); err != nil {
-			port, ok := ports[u.Scheme]
+			port, ok := ports[store.Scheme]
 			if !ok || address == "" {
-				return "", nil, "", fmt.Errorf("the store's URL needs HOST:PORT: %w", err)
+				return nil, fmt.Errorf("the store's URL needs HOST:PORT: %w", err)
 			}
 			address = net.JoinHostPort(address, port)
 		}
 		addresses = append(addresses, address)
 	}
-	return scheme + "://" + authority[:at], addresses, after, nil
+	return addresses, nil
 }
 
 // ports maps the scheme of a store's URL to its default port.
@@ -135,14 +117,12 @@ var ports = map[string]string{
 
 // setClock sets the offset of the server's wall clock from the real one. If frozen
 // (Unix ns) is not 0, the clock stands still at that time.
-func (n *node) setClock(offset time.Duration, frozen int64) error {
+func (n *node) setClock(offset time.Duration, frozen int64) {
 	f, err := os.OpenFile(n.clock, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
+	n.place.run.Must(err)
 	b := binary.NativeEndian.AppendUint64(nil, uint64(offset))
 	_, err = f.WriteAt(binary.NativeEndian.AppendUint64(b, uint64(frozen)), 0)
-	return errors.Join(err, f.Close())
+	n.place.run.Must(errors.Join(err, f.Close()))
 }
 
 // argv returns the server's command, in its network namespace and under skewclock.
@@ -153,7 +133,7 @@ func (n *node) argv() (argv []string) {
 	if n.clock != "" {
 		argv = append(argv, n.place.run.skewclock, n.clock)
 	}
-	return append(argv, n.place.run.cfg.Binary, "serve", "--data", filepath.Join(n.Dir, "data"),
+	return append(argv, n.place.run.Nextid, "serve", "--data", filepath.Join(n.Dir, "data"),
 		"--pg", n.socket(postgres), "--mysql", n.socket(mysql), "--http", n.socket(web))
 }
 
@@ -170,34 +150,40 @@ func (n *node) environ() (env []string) {
 	return env
 }
 
-func (n *node) ready() error {
-	conn, err := n.connect(context.Background())
+// awaitAnswers waits until the server answers draws from all generators.
+func (n *node) awaitAnswers(ctx context.Context) error {
+	for _, name := range slices.Concat(n.place.strict, n.place.names) {
+		for why := error(nil); ; load.Rest(ctx, 100*time.Millisecond) {
+			err := n.answers(ctx, name)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				if why != nil {
+					err = why // not that ctx has ended
+				}
+				return fmt.Errorf("%s does not answer for %s: %w", n, name, err)
+			}
+			why = err
+		}
+	}
+	return nil
+}
+
+// answers draws once from a server.
+func (n *node) answers(ctx context.Context, name string) error {
+	link, err := n.dial(ctx, way{})
 	if err != nil {
 		return err
 	}
-	return conn.Close(context.Background())
-}
-
-// do calls a method of the Server, and returns an error if the method fails.
-func (n *node) do(method func()) error { return n.place.run.rig.Do(func(testing.TB) { method() }) }
-
-func (n *node) connect(ctx context.Context) (*pgx.Conn, error) {
+	defer link.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return pgx.Connect(ctx, n.url())
-}
-
-func (n *node) url() string {
-	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.Dir) + "&port=" + socketPort
-}
-
-// close kills the server and removes its network.
-func (n *node) close() {
-	_ = n.do(n.Kill)
-	n.set(dbtest.Open)
-	if n.space != nil {
-		n.space.remove()
+	ids, err := link.Exec(ctx, "SELECT next_id('"+name+"')")
+	if l := n.place.run.ledger; len(ids) > 0 {
+		l.got(l.connection(way{}), name, ids)
 	}
+	return err
 }
 
 //go:embed clock/skewclock.c
@@ -206,7 +192,7 @@ var skewclockSource []byte
 // buildSkewclock compiles the tool that runs a program with a wall clock of its own.
 // If that is not possible here, why is the reason.
 func buildSkewclock(ctx context.Context, dir string) (tool, why string) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+	if runtime.GOARCH != "amd64" {
 		return "", "needs Linux on amd64"
 	}
 	source := filepath.Join(dir, "skewclock.c")
@@ -231,48 +217,41 @@ type namespace struct {
 }
 
 // canMakeNamespaces returns why namespaces cannot be made here, "" if they can.
-func canMakeNamespaces(ctx context.Context) (why string) {
-	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+func canMakeNamespaces() (why string) {
+	if os.Getuid() != 0 {
 		return "needs root on Linux"
 	}
 	if _, err := exec.LookPath("ip"); err != nil {
 		return "needs the program ip: on Debian, apt-get install iproute2"
 	}
-	name := "nextid" + strconv.Itoa(os.Getpid()) + "t"
-	if out, err := exec.CommandContext(ctx, "ip", "netns", "add", name).CombinedOutput(); err != nil {
-		return fmt.Sprintf("ip netns add: %s", out)
+	space, err := newNamespace()
+	if err != nil {
+		return err.Error()
 	}
-	_ = exec.CommandContext(ctx, "ip", "netns", "del", name).Run()
+	space.remove()
 	return ""
 }
 
 // spaces counts the namespaces of this process.
-var spaces struct {
-	sync.Mutex
-	n int
-}
+var spaces atomic.Int32
 
 // newNamespace makes a namespace with a subnet of its own (/30).
 func newNamespace() (*namespace, error) {
-	spaces.Lock()
-	spaces.n++
-	serial := spaces.n
-	spaces.Unlock()
-	name := fmt.Sprintf("nextid%d-%d", os.Getpid(), serial)
-	block := fmt.Sprintf("198.%d.%d.", 18+serial/60%2, os.Getpid()%250)
+	serial, pid := int(spaces.Add(1)), os.Getpid()
+	block := fmt.Sprintf("198.%d.%d.", 18+serial/60%2, pid%250)
 	s := &namespace{
-		name: name, device: fmt.Sprintf("nx%d-%d", os.Getpid()%100_000, serial),
+		name: fmt.Sprintf("nextid%d-%d", pid, serial), device: fmt.Sprintf("nx%d-%d", pid%100_000, serial),
 		outside: block + strconv.Itoa(serial%60*4+1), inside: block + strconv.Itoa(serial%60*4+2),
 	}
 	peer := s.device + "p"
 	for _, args := range [][]string{
-		{"netns", "add", name},
-		{"link", "add", s.device, "type", "veth", "peer", "name", peer, "netns", name},
+		{"netns", "add", s.name},
+		{"link", "add", s.device, "type", "veth", "peer", "name", peer, "netns", s.name},
 		{"addr", "add", s.outside + "/30", "dev", s.device},
 		{"link", "set", s.device, "up"},
-		{"-n", name, "addr", "add", s.inside + "/30", "dev", peer},
-		{"-n", name, "link", "set", peer, "up"},
-		{"-n", name, "link", "set", "lo", "up"},
+		{"-n", s.name, "addr", "add", s.inside + "/30", "dev", peer},
+		{"-n", s.name, "link", "set", peer, "up"},
+		{"-n", s.name, "link", "set", "lo", "up"},
 	} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			s.remove()
@@ -282,9 +261,8 @@ func newNamespace() (*namespace, error) {
 	return s, nil
 }
 
-// up sets the server's interface up or down.
-func (s *namespace) up(up bool) error {
-	state := map[bool]string{true: "up", false: "down"}[up]
+// set sets the server's interface up or down.
+func (s *namespace) set(state string) error {
 	return exec.Command("ip", "link", "set", s.device, state).Run()
 }
 

@@ -1,7 +1,6 @@
 package torture
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -17,16 +16,18 @@ import (
 
 // place is a store with its servers and generators.
 type place struct {
-	run     *run
-	name    string                      // of the store, with its version
-	kind    string                      // scheme of its URL, or name in Stores and Clusters
-	url     string                      // "" for the embedded store of the only server
-	restart func(context.Context) error // kills and starts the store; nil if it cannot be restarted
-	direct  bool                        // servers connect to the store without a Proxy
-	lose    func(f func()) error        // runs f, and restarts the store in its state before f; nil: see noLoss
-	nodes   []*node
-	names   []string // generators that give ids from memory
-	strict  []string // generators that wait for the store at each draw
+	run       *run
+	name      string         // of the store, with its version
+	kind      string         // scheme of its URL, or name in Stores and Clusters
+	url       string         // "" for the embedded store of the only server
+	direct    bool           // servers connect to the store without a Proxy
+	noWay     string         // why connections to the store cannot be cut, "" if they can
+	noRestart string         // why the store cannot be restarted, "" if it can
+	restart   func()         // kills and starts the store
+	lose      func(f func()) // runs f, and restarts the store in its state before f; nil: see noLoss
+	nodes     []*node
+	names     []string // generators that give ids from memory
+	strict    []string // generators that wait for the store at each draw
 }
 
 // store is a store that this run has started.
@@ -86,88 +87,78 @@ func Clusters() []string {
 
 // newPlace starts the named store, or uses the store at a URL, and prepares its
 // servers.
-func (r *run) newPlace(ctx context.Context, store string) (*place, error) {
+func (r *run) newPlace(store string) {
 	kind, _, given := strings.Cut(store, "://")
-	r.cfg.Progress.Part("start " + kind)
+	r.Progress.Part("start " + kind)
 	p := &place{run: r, name: kind, kind: kind}
 	r.places = append(r.places, p)
 	nodes := r.cfg.Nodes
 	switch {
 	case given:
 		p.url = store
-		if r.cfg.StoreRestart != "" {
-			p.restart = func(ctx context.Context) error { return shell(ctx, r.cfg.StoreRestart) }
+		p.restart = r.restartGiven
+		if r.cfg.StoreRestart == "" {
+			p.noRestart = "the store was given by its URL, without --store-restart"
 		}
-		if err := r.nextid(ctx, "migrate", "store", "status", "--dsn", store); err != nil {
-			return nil, err
-		}
+		r.Command("migrate", "store", "status", "--dsn", store)
 	case store == embedded:
 		nodes = 1
+		p.noWay = "the store is a file of its server"
+		p.noRestart = p.noWay
+	case starters[store] == nil:
+		r.Fatalf("no store %q: a URL, or one of %s", store, strings.Join(slices.Concat(Stores(), Clusters()), ", "))
 	default:
-		if err := p.start(ctx, starters[store]); err != nil {
-			return nil, err
-		}
+		p.start(starters[store](r))
+		r.Command("migrate", "store", "up", "--dsn", p.url)
+	}
+	if p.direct {
+		p.noWay = "servers must reach the store at its own addresses"
 	}
 	for i := range nodes {
-		n, err := p.newNode(i)
-		if n != nil {
-			p.nodes = append(p.nodes, n)
-		}
-		if err != nil {
-			return nil, err
-		}
+		p.nodes = append(p.nodes, p.newNode(i))
 	}
-	return p, nil
 }
 
-// start starts the store.
-func (p *place) start(ctx context.Context, starter func(testing.TB) store) error {
-	if starter == nil {
-		return fmt.Errorf("no store %q: a URL, or one of %s", p.kind, strings.Join(slices.Concat(Stores(), Clusters()), ", "))
-	}
-	var s store
-	if err := p.run.rig.Do(func(t testing.TB) { s = starter(t) }); err != nil {
-		return err
-	}
+// start uses a store that was started.
+func (p *place) start(s store) {
 	p.name, p.url, p.direct = s.members[0].Name, s.url, s.direct
 	if len(s.members) > 1 {
 		p.name = fmt.Sprintf("%s, %d processes", p.name, len(s.members))
 	}
-	p.restart = func(context.Context) error { return p.failOver(s.members, func() {}) }
+	p.restart = func() { p.failOver(s.members, func() {}) }
 	switch p.kind { // nextid does not detect an older state of another kind as a failover
 	case "redis":
-		p.lose = func(f func()) error { return p.run.rig.Do(func(testing.TB) { s.members[0].LoseWhile(f) }) }
+		p.lose = s.members[0].LoseWhile
 	case "redis-cluster":
-		p.lose = func(f func()) error { return p.failOver(s.members, f) }
+		p.lose = func(f func()) { p.failOver(s.members, f) }
 	}
-	return p.run.nextid(ctx, "migrate", "store", "up", "--dsn", s.url)
+}
+
+// restartGiven runs the user's command that restarts a store.
+func (r *run) restartGiven() {
+	if out, err := exec.CommandContext(r.Ctx, "/bin/sh", "-c", r.cfg.StoreRestart).CombinedOutput(); err != nil {
+		r.Fatalf("%s: %w\n%s", r.cfg.StoreRestart, err, out)
+	}
 }
 
 // failOver kills a member, in a Redis Cluster a master, calls f, and starts the
 // member again.
-func (p *place) failOver(members []*dbtest.Server, f func()) error {
-	return p.run.rig.Do(func(t testing.TB) {
-		redis := p.kind == "redis-cluster"
-		one := members[rand.IntN(len(members))]
-		for redis && one.RedisRole() != "master" {
-			one = members[rand.IntN(len(members))]
-		}
-		one.Kill()
-		f()
-		one.Start()
-		if redis {
-			dbtest.Await(t, "a replica for every master", func() bool { return one.RedisRole() == "master" || one.RedisFollows() })
-		}
-	})
+func (p *place) failOver(members []*dbtest.Server, f func()) {
+	redis := p.kind == "redis-cluster"
+	one := members[rand.IntN(len(members))]
+	for redis && one.RedisRole() != "master" {
+		one = members[rand.IntN(len(members))]
+	}
+	one.Kill()
+	f()
+	one.Start()
+	if redis {
+		dbtest.Await(p.run, "a replica for every master", func() bool { return one.RedisRole() == "master" || one.RedisFollows() })
+	}
 }
 
 // generators makes a generator of each kind. The names are new in each run.
-func (p *place) generators(ctx context.Context) error {
-	conn, err := p.nodes[0].connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
+func (p *place) generators() {
 	run := strconv.FormatInt(time.Now().UnixMilli(), 36)
 	for _, g := range []struct {
 		name, kind, options string
@@ -180,28 +171,7 @@ func (p *place) generators(ctx context.Context) error {
 		{"counts", "counter", "{}", &p.strict},
 	} {
 		name := "torture_" + p.kind + "_" + g.name + "_" + run
-		if _, err := conn.Exec(ctx, "SELECT create_generator($1, $2, $3)", name, g.kind, g.options); err != nil {
-			return err
-		}
+		p.run.Exec(p.nodes[0].url(), fmt.Sprintf("SELECT create_generator('%s', '%s', '%s')", name, g.kind, g.options))
 		*g.to = append(*g.to, name)
 	}
-	return nil
-}
-
-// shell runs a command of the user.
-func shell(ctx context.Context, command string) error {
-	out, err := exec.CommandContext(ctx, "/bin/sh", "-c", command).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", command, err, out)
-	}
-	return nil
-}
-
-// nextid runs a command of the program and waits for its end.
-func (r *run) nextid(ctx context.Context, args ...string) error {
-	out, err := exec.CommandContext(ctx, r.cfg.Binary, args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("nextid %s: %w\n%s", strings.Join(slices.Concat(args[:min(3, len(args))], []string{"…"}), " "), err, out)
-	}
-	return nil
 }

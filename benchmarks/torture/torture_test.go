@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 	"nextid/generator/history"
@@ -35,8 +37,8 @@ func TestServersSurvive(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			r, err := Run(ctx, Config{
-				Binary: binary, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 2 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
-				Log: filepath.Join(t.TempDir(), "ids.log"), Progress: report.NewProgress(io.Discard),
+				Setup: load.Setup{Nextid: binary, Progress: report.NewProgress(io.Discard)}, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 2 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
+				Log: filepath.Join(t.TempDir(), "ids.log"),
 			})
 			if err != nil && strings.Contains(err.Error(), "is not installed") {
 				t.Skip(err)
@@ -85,17 +87,20 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	for store, want := range map[string]string{
-		"postgres://nextid@db/nextid?sslmode=disable": "postgres://nextid@ db:5432 /nextid?sslmode=disable",
-		"postgres://u:p%40@a:1,b:2/nextid":            "postgres://u:p%40@ a:1 b:2 /nextid",
-		"redis://127.0.0.1:6380":                      "redis:// 127.0.0.1:6380 ",
-		"etcd://a:2379,b:2379,c:2379/prefix":          "etcd:// a:2379 b:2379 c:2379 /prefix",
+		"postgres://nextid@db/nextid?sslmode=disable": "db:5432",
+		"postgres://u:p%40@a:1,b:2/nextid":            "a:1 b:2",
+		"redis://127.0.0.1:6380":                      "127.0.0.1:6380",
+		"etcd://a:2379,b:2379,c:2379/prefix":          "a:2379 b:2379 c:2379",
 	} {
-		before, addresses, after, err := hosts(store)
-		if got := before + " " + strings.Join(addresses, " ") + " " + after; err != nil || got != want {
-			t.Errorf("%s: %q, %v; want %q", store, got, err, want)
+		u, err := url.Parse(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if addresses, err := hosts(u); err != nil || strings.Join(addresses, " ") != want || u.String() != store {
+			t.Errorf("%s: %q, %v; want %q", u, addresses, err, want)
 		}
 	}
-	if _, _, _, err := hosts("strange://host/x"); err == nil {
+	if _, err := hosts(&url.URL{Scheme: "strange", Host: "host"}); err == nil {
 		t.Error("a URL without a port passed")
 	}
 }

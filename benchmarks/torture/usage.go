@@ -1,9 +1,7 @@
 package torture
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,14 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 )
 
 // sample holds a server's use of resources, from its /metrics.
-type sample struct {
-	at   time.Duration // since the start of the run
-	used [len(resources)]float64
-}
+type sample [len(resources)]float64
 
 // resource is a resource whose use must not grow.
 type resource struct {
@@ -42,65 +38,49 @@ var resources = [...]resource{
 const least = 60
 
 // watch samples a server's use of resources, until ctx ends.
-func (n *node) watch(ctx context.Context, began time.Time) {
+func (n *node) watch(ctx context.Context) {
 	every := min(max(n.place.run.cfg.Duration/360, time.Second), 10*time.Second)
-	web := &http.Client{
+	client := &http.Client{
 		Timeout: patience,
 		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", n.socket(web))
 		}},
 	}
-	for {
-		rest(ctx, every)
-		if ctx.Err() != nil {
-			return
-		}
-		used, err := use(ctx, web)
+	for load.Rest(ctx, every); ctx.Err() == nil; load.Rest(ctx, every) {
+		answer, err := client.Get("http://nextid/metrics")
 		if err != nil {
 			continue // a fault has stopped the server
 		}
-		n.mu.Lock()
-		n.samples = append(n.samples, sample{time.Since(began), used})
-		n.mu.Unlock()
+		text, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil {
+			continue
+		}
+		if s, err := metrics(string(text)); err == nil {
+			n.samples = append(n.samples, s)
+		}
 	}
 }
 
-// use reads /metrics.
-func use(ctx context.Context, web *http.Client) (used [len(resources)]float64, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://nextid/metrics", http.NoBody)
-	if err != nil {
-		return used, err
-	}
-	answer, err := web.Do(request)
-	if err != nil {
-		return used, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	return metrics(answer.Body)
-}
-
-// metrics parses the resources in the lines of /metrics.
-func metrics(in io.Reader) (used [len(resources)]float64, err error) {
+// metrics parses the resources in the text of /metrics.
+func metrics(text string) (s sample, err error) {
 	found := 0
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), " ")
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		for i, r := range resources {
-			if r.metric != name {
-				continue
+			if r.metric == name {
+				if s[i], err = strconv.ParseFloat(value, 64); err != nil {
+					return s, err
+				}
+				s[i] /= r.unit
+				found++
 			}
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return used, err
-			}
-			used[i] = v / r.unit
-			found++
 		}
 	}
 	if found < len(resources) {
-		return used, errors.Join(lines.Err(), fmt.Errorf("/metrics has %d of %d rows", found, len(resources)))
+		return s, fmt.Errorf("/metrics has %d of %d rows", found, len(resources))
 	}
-	return used, nil
+	return s, nil
 }
 
 // trend is the use of one resource over a run. The first fifth of the samples is the
@@ -114,39 +94,23 @@ type trend struct {
 // trendOf computes the trend of one resource. ok is false if there are too few
 // samples.
 func trendOf(samples []sample, resource int) (t trend, ok bool) {
-	for _, s := range samples {
-		t.most = max(t.most, s.used[resource])
-	}
-	warm := samples[len(samples)/5:]
 	if len(samples) < least {
 		return t, false
 	}
-	median := func(of []sample) float64 {
-		var values []float64
-		for _, s := range of {
-			values = append(values, s.used[resource])
-		}
-		return report.Median(values)
+	var values []float64
+	for _, s := range samples {
+		values = append(values, s[resource])
+		t.most = max(t.most, s[resource])
 	}
-	t.first, t.last = median(warm[:len(warm)/4]), median(warm[len(warm)*3/4:])
+	warm := values[len(values)/5:]
+	t.first, t.last = report.Median(warm[:len(warm)/4]), report.Median(warm[len(warm)*3/4:])
 	t.grown = t.last > 1.1*t.first+resources[resource].slack
 	return t, true
 }
 
-// grown reports whether the use of a resource by a server has grown.
-func (r *run) grown() bool {
-	for n := range r.nodes() {
-		for i := range resources {
-			if t, ok := trendOf(n.samples, i); ok && t.grown {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// usage returns the section about resources. ok is false if nothing was judged.
-func (r *run) usage() (s report.Section, ok bool) {
+// usage returns the section about resources, without rows if nothing was judged, and
+// whether the use of a resource by a server has grown.
+func (r *run) usage() (s report.Section, grown bool) {
 	s = report.Section{
 		Title: "What servers used that were never killed",
 		Text: "Medians of the first and of the last quarter after warming up (a fifth of the run), the most that was seen, " +
@@ -161,11 +125,11 @@ func (r *run) usage() (s report.Section, ok bool) {
 			}
 			flat := "yes"
 			if t.grown {
-				flat = "NO"
+				flat, grown = "NO", true
 			}
 			s.Table.Rows = append(s.Table.Rows, row(n.String()+", "+resource.name,
 				report.Number(t.first), report.Number(t.last), report.Number(t.most), report.Number(float64(len(n.samples))), report.Text(flat)))
 		}
 	}
-	return s, len(s.Table.Rows) > 0
+	return s, grown
 }

@@ -1,52 +1,39 @@
 package wire
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"testing"
 	"time"
 
 	"nextid/benchmarks/load"
+	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
 
 // Config configures Run and Floors.
 type Config struct {
-	Binary   string        // of nextid
-	Floor    string        // nextid-bench, whose command floor runs Floor
-	Length   time.Duration // of one measurement
-	Rounds   int           // measurements of each server in each setting
-	Names    int           // Floors: names that one statement makes
-	Many     int           // Floors: names from which it draws at random
-	Idle     int           // Floors: idle connections
-	Only     string        // Floors: part of the names of the lines to measure; "": all
-	Progress *report.Progress
+	load.Setup
+	Length time.Duration // of one measurement
+	Rounds int           // measurements of each server in each setting
+	Names  int           // Floors: names that one statement makes
+	Many   int           // Floors: names from which it draws at random
+	Idle   int           // Floors: idle connections
+	Only   string        // Floors: part of the names of the lines to measure; "": all
+	Beside string        // Floors: another build of nextid; "": none
 }
 
-// warm returns the time of load before each measurement. In that time PostgreSQL's
-// processes of the previous measurement end. If they ended later, their CPU time
-// would be missing.
-func (Config) warm() time.Duration { return 200 * time.Millisecond }
-
-// contestant is a server and the statement that draws one number from it.
-type contestant struct {
-	name   string
-	url    string
-	sql    string
-	server *dbtest.Server
-	single *dbtest.Server // the floor with one thread; nil for other contestants
+// run is the state of Run or Floors.
+type run struct {
+	*load.Stage
+	cfg Config
 }
 
-// Names of contestants. The others are compared with ours.
-const (
-	ours   = "nextid"
-	floor  = "floor"
-	cache1 = "PostgreSQL CACHE 1"
-)
+// settings returns the line of a report about the measurements.
+func (c Config) settings() string {
+	return fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds)
+}
 
 // The generator of the measurements.
 const (
@@ -54,11 +41,45 @@ const (
 	nextID     = "SELECT next_id('orders')"
 )
 
+// figure is a result of a measurement.
+type figure int
+
+const (
+	cpu       figure = iota // of the servers, in µs per number
+	p99                     // 99th percentile of the latency, in µs
+	p99Millis               // the same in ms
+	perSecond               // numbers
+	figures
+)
+
+// sample holds the figures of one measurement, series those of several.
+type (
+	sample [figures]float64
+	series [figures][]float64
+)
+
+func (s *series) add(one sample) {
+	for f, value := range one {
+		s[f] = append(s[f], value)
+	}
+}
+
 // setting is one way to send queries.
 type setting struct {
 	prepared bool
-	conns    int
+	conns    int // connections to each server
 	depth    int // pipelined queries of one request
+}
+
+func (s setting) String() string {
+	name := map[bool]string{true: "prepared", false: "simple"}[s.prepared]
+	if s.depth > 1 {
+		name += fmt.Sprintf(", %d at a time", s.depth)
+	}
+	if s.conns == 1 {
+		return name + ", 1 connection"
+	}
+	return fmt.Sprintf("%s, %d connections", name, s.conns)
 }
 
 // simple returns settings of simple queries, with numbers of connections.
@@ -80,187 +101,199 @@ func prepared(conns ...int) (all []setting) {
 // deep pipelines 16 queries.
 var deep = []setting{{conns: 8, depth: 16}}
 
-func (s setting) String() string {
-	name := "simple"
-	if s.prepared {
-		name = "prepared"
-	}
-	if s.depth > 1 {
-		name += fmt.Sprintf(", %d at a time", s.depth)
-	}
-	if s.conns == 1 {
-		return name + ", 1 connection"
-	}
-	return fmt.Sprintf("%s, %d connections", name, s.conns)
+// asked describes the queries of one measurement.
+type asked struct {
+	setting
+	server *dbtest.Server
+	url    string
+	beside []*dbtest.Server // further servers, with as many connections each and the same queries
+	first  string           // statement that each connection runs once before; "": none
+	sql    []string         // statements, used in turns; a prepared one is alone
+	args   []string         // values of its parameter, chosen at random
+	apart  bool             // each connection sends only one of sql
+	rate   float64          // requests per second, by a client with processors of its own; 0: a closed loop
 }
+
+// warm is the time of load before each measurement. In that time PostgreSQL's
+// processes of the previous measurement end. If they ended later, their CPU time
+// would be missing.
+const warm = 200 * time.Millisecond
+
+// measure measures one sample. At a fixed rate it takes four times as long, so that
+// one stall of the machine affects less than a hundredth of the requests.
+func (r *run) measure(a asked) (s sample) {
+	urls, servers, length := []string{a.url}, []*dbtest.Server{a.server}, r.cfg.Length
+	for _, other := range a.beside {
+		urls, servers = append(urls, other.URL), append(servers, other)
+	}
+	if a.rate > 0 {
+		length *= 4
+		together, err := machine.Apart(servers...)
+		r.Must(err)
+		defer together()
+	}
+	open := func(i int, c *load.Client) {
+		link := r.Dial(c, urls[i%len(urls)])
+		if a.first != "" {
+			_, err := link.Exec(r.Ctx, a.first)
+			r.Must(err)
+		}
+		if a.prepared {
+			r.Must(link.Prepare(r.Ctx, a.sql[0]))
+		}
+		c.Work = a.work(i, link)
+	}
+	r.With(a.conns*len(urls), open, func(clients []load.Client) {
+		result := r.Run(load.Config{Clients: clients, Warm: warm, Length: length, Rate: a.rate, Servers: servers})
+		slow := float64(result.Latency.Quantile(0.99))
+		s = sample{
+			perSecond: result.PerSecond() * float64(a.depth), cpu: result.Micros() / float64(a.depth),
+			p99: slow / 1e3, p99Millis: slow / 1e6,
+		}
+	})
+	return s
+}
+
+// work returns the Work of the i-th client on its link.
+func (a asked) work(i int, link *load.Link) load.Work {
+	if len(a.args) > 0 {
+		all := make(load.Pick, len(a.args))
+		for i, value := range a.args {
+			all[i] = link.Execute(nil, value)
+		}
+		return all
+	}
+	if a.prepared {
+		return &load.Repeat{Bytes: slices.Repeat(link.Execute(nil), a.depth), Answers: a.depth}
+	}
+	sql := a.sql
+	if a.apart {
+		sql = sql[i%len(sql):][:1]
+	}
+	var request []byte
+	for i := range a.depth {
+		request = link.Query(request, sql[i%len(sql)])
+	}
+	return &load.Repeat{Bytes: request, Answers: a.depth}
+}
+
+// contestant is a server and the statement that draws one number from it.
+type contestant struct {
+	name string
+	asked
+	single *dbtest.Server // the floor with one thread; nil for other contestants
+}
+
+// Names of contestants. The others are compared with ours.
+const (
+	ours   = "nextid"
+	floor  = "floor"
+	cache1 = "PostgreSQL CACHE 1"
+)
 
 // group is one comparison: all contestants in all settings.
 type group struct {
 	title       string
 	text        string
-	contestants []contestant
 	settings    []setting
-	samples     map[setting][][]sample // by contestant
+	contestants []contestant
+	samples     map[setting][]series // by contestant
 }
 
-// sample is one measurement; cpu, p50 and p99 are in µs.
-type sample struct{ perSecond, cpu, p50, p99 float64 }
-
-func perSecond(s sample) float64 { return s.perSecond }
-func cpu(s sample) float64       { return s.cpu }
-func p99(s sample) float64       { return s.p99 }
-
-// run is the state of Run or Floors.
-type run struct {
-	load.Stage
-	Config
-	report *report.Report
-}
-
-// during calls f with a new rig, and completes the report. After an error in f, the
-// report is returned only if it was interrupted and has sections.
-func (c Config) during(ctx context.Context, r *report.Report, f func(*run)) (*report.Report, error) {
-	rig := dbtest.NewRig()
-	defer func() { _ = rig.Close() }()
-	r.Began, r.Machine = time.Now(), report.ThisMachine()
-	c.Progress.Part("start the servers")
-	err := rig.Do(func(testing.TB) { f(&run{load.Stage{Rig: rig, Ctx: ctx, Nextid: c.Binary}, c, r}) })
-	r.Interrupted = ctx.Err() != nil
-	r.Took = time.Since(r.Began).Seconds()
-	if err != nil && (!r.Interrupted || len(r.Sections) == 0) {
-		return nil, err
-	}
-	return r, nil
-}
-
-// note adds an error to the report's notes, unless the run was interrupted.
-func (r *run) note(err error) {
-	if err != nil && r.Ctx.Err() == nil {
-		r.report.Notes = append(r.report.Notes, err.Error())
-	}
-}
-
-// try calls measure. It notes an error and returns false if that fails.
-func (r *run) try(what string, measure func()) bool {
-	err := r.Do(func(testing.TB) { measure() })
-	if err != nil {
-		r.note(fmt.Errorf("%s: %w", what, err))
-	}
-	return err == nil
-}
-
-// begin starts a server and runs statements on it. If its program is missing, begin
-// notes that and returns nil.
-func (r *run) begin(kind dbtest.Kind, statements ...string) *dbtest.Server {
-	server, err := r.Start(kind)
-	if err != nil {
-		line, _, _ := strings.Cut(err.Error(), "\n")
-		r.report.Notes = append(r.report.Notes, line)
-		return nil
-	}
-	r.report.Versions = append(r.report.Versions, server.Name)
-	r.Exec(server.URL, statements...)
-	return server
-}
-
-// nextid returns the configuration of the measured server.
-func (r *run) nextid(args ...string) dbtest.Nextid {
-	return dbtest.Nextid{Binary: r.Binary, Args: args}
+func (g *group) add(name string, server *dbtest.Server, url, sql string) {
+	g.contestants = append(g.contestants, contestant{name: name, asked: asked{server: server, url: url, sql: []string{sql}}})
 }
 
 // Run compares the installed servers. When ctx ends, it returns an incomplete
 // report.
 func Run(ctx context.Context, c Config) (*report.Report, error) {
-	return c.during(ctx, &report.Report{
+	return c.Measure(ctx, &report.Report{
 		Title: "nextid-bench sql: the server alone",
 		Intro: "Numbers a second, and what they cost, from servers that do nothing else: one light client in a closed loop, " +
 			"all servers on this machine, in turns.",
-		Settings: []string{fmt.Sprintf("%s × %d rounds a measurement, medians; [least–greatest] of the rounds' ratios", c.Length, c.Rounds)},
-	}, func(r *run) {
+		Settings: []string{c.settings()},
+	}, func(s *load.Stage) {
+		r := &run{s, c}
 		for _, g := range r.groups() {
-			r.measure(g)
-			r.report.Sections = append(r.report.Sections, g.sections()...)
-			g.doubt(r.report)
+			r.measureGroup(g)
+			r.Report.Sections = append(r.Report.Sections, g.sections(r.Report)...)
 		}
 	})
 }
 
 // groups starts the installed servers, and returns the comparisons.
 func (r *run) groups() []*group {
-	nextid := r.begin(r.nextid().Start, makeOrders)
-	sockets := dbtest.Nextid{Binary: r.Binary, Sockets: true}.Start(r)
+	nextid := r.Begin(r.Server().Start, makeOrders)
+	sockets := dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start(r)
 	r.Exec(sockets.URL, makeOrders)
-	bottom := func(mysql bool) contestant {
-		most, single := dbtest.AsFloor(r.Floor, mysql, 0)(r), dbtest.AsFloor(r.Floor, mysql, 1)(r)
-		return contestant{floor, most.URL, nextID, most, single}
-	}
 	tcp := &group{
 		title: "PostgreSQL's protocol over TCP",
 		text: "The floor answers with the same bytes whatever it is asked, with one thread that polls or with as many as there are processors, the faster of them in " +
 			"each round: the ceiling that system calls and TCP set.",
-		contestants: []contestant{bottom(false), {ours, nextid.URL, nextID, nextid, nil}},
-		settings:    slices.Concat(simple(1, 8, 32, 64), prepared(1, 8, 32, 64), deep),
+		settings: slices.Concat(simple(1, 8, 32, 64), prepared(1, 8, 32, 64), deep),
 	}
-	pgSocket := &group{
-		title: "PostgreSQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.URL, nextID, sockets, nil}},
-		settings: slices.Concat(simple(1, 8, 32), prepared(8)),
+	pgSocket := &group{title: "PostgreSQL's protocol over a Unix socket", settings: slices.Concat(simple(1, 8, 32), prepared(8))}
+	mysqlTCP := &group{title: "MySQL's protocol over TCP", settings: slices.Concat(simple(1, 8, 32), prepared(8), deep)}
+	mysqlSocket := &group{title: "MySQL's protocol over a Unix socket", settings: slices.Concat(simple(1, 8, 32), prepared(8))}
+	for g, mysql := range map[*group]bool{tcp: false, mysqlTCP: true} {
+		most := dbtest.AsFloor(r.Self, mysql, 0)(r)
+		g.add(floor, most, most.URL, nextID)
+		g.contestants[0].single = dbtest.AsFloor(r.Self, mysql, 1)(r)
 	}
-	mysqlTCP := &group{
-		title:       "MySQL's protocol over TCP",
-		contestants: []contestant{bottom(true), {ours, nextid.MySQL, nextID, nextid, nil}},
-		settings:    slices.Concat(simple(1, 8, 32), prepared(8), deep),
-	}
-	mysqlSocket := &group{
-		title: "MySQL's protocol over a Unix socket", contestants: []contestant{{ours, sockets.MySQL, nextID, sockets, nil}},
-		settings: slices.Concat(simple(1, 8, 32), prepared(8)),
-	}
+	tcp.add(ours, nextid, nextid.URL, nextID)
+	pgSocket.add(ours, sockets, sockets.URL, nextID)
+	mysqlTCP.add(ours, nextid, nextid.MySQL, nextID)
+	mysqlSocket.add(ours, sockets, sockets.MySQL, nextID)
 	groups := []*group{tcp, pgSocket, mysqlTCP, mysqlSocket}
-	if pg := r.begin(dbtest.AsPostgres, "CREATE SEQUENCE one CACHE 1", "CREATE SEQUENCE thousand CACHE 1000"); pg != nil {
-		for _, c := range []contestant{{name: cache1, sql: "SELECT nextval('one')", server: pg}, {name: "PostgreSQL CACHE 1000", sql: "SELECT nextval('thousand')", server: pg}} {
-			c.url = pg.URL
-			tcp.contestants = append(tcp.contestants, c)
-			c.url = pg.SocketURL
-			pgSocket.contestants = append(pgSocket.contestants, c)
+	if pg := r.Begin(dbtest.AsPostgres, "CREATE SEQUENCE one CACHE 1", "CREATE SEQUENCE thousand CACHE 1000"); pg != nil {
+		for g, url := range map[*group]string{tcp: pg.URL, pgSocket: pg.SocketURL} {
+			g.add(cache1, pg, url, "SELECT nextval('one')")
+			g.add("PostgreSQL CACHE 1000", pg, url, "SELECT nextval('thousand')")
 		}
 	}
-	if maria := r.begin(dbtest.AsMariaDB, "CREATE SEQUENCE s CACHE 1000"); maria != nil {
-		const name, next = "MariaDB CACHE 1000", "SELECT NEXT VALUE FOR s"
-		mysqlTCP.contestants = append(mysqlTCP.contestants, contestant{name, maria.URL, next, maria, nil})
-		mysqlSocket.contestants = append(mysqlSocket.contestants, contestant{name, maria.SocketURL, next, maria, nil})
+	if maria := r.Begin(dbtest.AsMariaDB, "CREATE SEQUENCE s CACHE 1000"); maria != nil {
+		for g, url := range map[*group]string{mysqlTCP: maria.URL, mysqlSocket: maria.SocketURL} {
+			g.add("MariaDB CACHE 1000", maria, url, "SELECT NEXT VALUE FOR s")
+		}
 	}
-	if redis := r.begin(dbtest.AsRedis); redis != nil {
-		groups = append(groups, &group{
-			title: "Beside Redis", contestants: []contestant{{ours, nextid.URL, nextID, nextid, nil}, {"Redis INCR", redis.URL, "INCR s", redis, nil}},
+	if redis := r.Begin(dbtest.AsRedis); redis != nil {
+		beside := &group{
+			title:    "Beside Redis",
 			text:     "The same client speaks PostgreSQL's protocol to nextid and Redis's to Redis, which keeps its numbers in memory.",
 			settings: slices.Concat(simple(1, 8, 32), deep),
-		})
+		}
+		beside.add(ours, nextid, nextid.URL, nextID)
+		beside.add("Redis INCR", redis, redis.URL, "INCR s")
+		groups = append(groups, beside)
 	}
 	r.Must(r.Ctx.Err())
 	return groups
 }
 
-// measure measures the samples of a group, in rounds A B C, B C A, … If a contestant
-// fails, measure notes that and leaves the contestant out of later rounds.
-func (r *run) measure(g *group) {
-	g.samples = map[setting][][]sample{}
+// measureGroup measures the samples of a group, in rounds A B C, B C A, … If a
+// contestant fails, it notes that and leaves the contestant out of later rounds.
+func (r *run) measureGroup(g *group) {
+	g.samples = map[setting][]series{}
 	r.Progress.Part(g.title)
 	for _, s := range g.settings {
-		samples, failed := make([][]sample, len(g.contestants)), make([]bool, len(g.contestants))
-		for round := range r.Rounds {
+		samples, failed := make([]series, len(g.contestants)), make([]bool, len(g.contestants))
+		for round := range r.cfg.Rounds {
 			for i := range g.contestants {
 				k := (round + i) % len(g.contestants)
 				if failed[k] || r.Ctx.Err() != nil {
 					continue
 				}
 				c := g.contestants[k]
-				asks := asked{url: c.url, server: c.server, sql: []string{c.sql}, prepared: s.prepared, conns: s.conns, depth: s.depth}
-				failed[k] = !r.try(g.title+", "+s.String()+", "+c.name, func() {
-					figure := asks.measure(r)
+				c.setting = s
+				failed[k] = nil != r.Try(g.title+", "+s.String()+", "+c.name, func() {
+					best := r.measure(c.asked)
 					if c.single != nil {
-						asks.url, asks.server = c.single.URL, c.single
-						figure = slices.MaxFunc([]sample{figure, asks.measure(r)}, func(a, b sample) int { return cmp.Compare(a.perSecond, b.perSecond) })
+						c.url, c.server = c.single.URL, c.single
+						if other := r.measure(c.asked); other[perSecond] > best[perSecond] {
+							best = other
+						}
 					}
-					samples[k] = append(samples[k], figure)
+					samples[k].add(best)
 				})
 			}
 		}
@@ -268,91 +301,57 @@ func (r *run) measure(g *group) {
 	}
 }
 
-// column returns one value of each sample.
-func column(samples []sample, of func(sample) float64) []float64 {
-	v := make([]float64, len(samples))
-	for i, s := range samples {
-		v[i] = of(s)
-	}
-	return v
-}
-
-// sections returns the two sections of a group: throughput, and CPU with latency.
-func (g *group) sections() []report.Section {
+// sections returns the two sections of a group: throughput, and CPU with latency. It
+// adds doubts to the report about figures that exceed the floor's.
+func (g *group) sections(r *report.Report) []report.Section {
 	self := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == ours })
-	// part describes columns of a table: either one for each contestant (unit), or
-	// one for each contestant's ratio to ours (ratio).
-	type part struct {
-		unit, ratio string // column names, in which %s is the contestant; one is ""
-		of          func(sample) float64
-		ours        bool // the ratio is ours : other's, not other's : ours
-	}
-	section := func(title, text string, drawn report.Chart, parts ...part) report.Section {
-		s := report.Section{Title: title, Text: text, Table: report.Table{First: "setting"}}
-		for _, setting := range g.settings {
-			s.Table.Rows = append(s.Table.Rows, report.Row{Name: setting.String()})
-			drawn.Panels = append(drawn.Panels, report.Panel{Title: setting.String()})
+	var rates, ratios, cpus, slow, cpuRatios []string
+	for k, c := range g.contestants {
+		rates, cpus, slow = append(rates, c.name+" /s"), append(cpus, c.name+" CPU µs"), append(slow, c.name+" p99 µs")
+		if k != self {
+			ratios, cpuRatios = append(ratios, "nextid : "+c.name), append(cpuRatios, "CPU "+c.name+" : nextid")
 		}
-		for i, p := range parts {
-			for k, c := range g.contestants {
-				if p.unit != "" {
-					s.Table.Columns = append(s.Table.Columns, report.Column{Name: fmt.Sprintf(p.unit, c.name)})
-				} else if k != self {
-					s.Table.Columns = append(s.Table.Columns, report.Column{Name: fmt.Sprintf(p.ratio, c.name)})
-				}
-				for n, setting := range g.settings {
-					values, own := column(g.samples[setting][k], p.of), column(g.samples[setting][self], p.of)
-					doubtful := g.passes(setting, k)
-					row := &s.Table.Rows[n]
-					switch {
-					case p.unit != "":
-						row.Cells = append(row.Cells, report.Number(values...))
-					case k == self:
-					case doubtful || g.passes(setting, self):
-						row.Cells = append(row.Cells, report.Text("passes the floor"))
-					case p.ours:
-						row.Cells = append(row.Cells, report.Ratio(own, values))
-					default:
-						row.Cells = append(row.Cells, report.Ratio(values, own))
-					}
-					if i == 0 && !doubtful {
-						drawn.Panels[n].Bars = append(drawn.Panels[n].Bars, report.Bar{Name: c.name, Ours: k == self}.Median(values))
-					}
-				}
-			}
-		}
-		s.Charts = []report.Chart{drawn}
-		return s
 	}
-	return []report.Section{
-		section(g.title, g.text, report.Chart{Title: g.title, Unit: "numbers a second", Better: "more"},
-			part{unit: "%s /s", of: perSecond}, part{ratio: "nextid : %s", of: perSecond, ours: true}),
-		section(g.title+": CPU and latency",
-			"CPU time of the server's processes per number, and the 99th percentile of the time to an answer of a client that always asks.",
-			report.Chart{Title: g.title + ": server CPU", Unit: "µs per number", Better: "less"},
-			part{unit: "%s CPU µs", of: cpu}, part{unit: "%s p99 µs", of: p99}, part{ratio: "CPU %s : nextid", of: cpu}),
+	speed := report.Section{
+		Title: g.title, Text: g.text,
+		Table:  report.Table{First: "setting", Columns: report.Columns(slices.Concat(rates, ratios)...)},
+		Charts: []report.Chart{{Title: g.title, Unit: "numbers a second", Better: "more"}},
 	}
-}
-
-// floor returns the floor's samples of a setting, nil in a group without one.
-func (g *group) floor(s setting) []float64 {
-	bottom := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == floor })
-	if bottom < 0 {
-		return nil
+	cost := report.Section{
+		Title:  g.title + ": CPU and latency",
+		Text:   "CPU time of the server's processes per number, and the 99th percentile of the time to an answer of a client that always asks.",
+		Table:  report.Table{First: "setting", Columns: report.Columns(slices.Concat(cpus, slow, cpuRatios)...)},
+		Charts: []report.Chart{{Title: g.title + ": server CPU", Unit: "µs per number", Better: "less"}},
 	}
-	return column(g.samples[s][bottom], perSecond)
-}
-
-// passes reports whether a contestant's figure exceeds the floor's.
-func (g *group) passes(s setting, k int) bool {
-	return report.Passes(column(g.samples[s][k], perSecond), g.floor(s))
-}
-
-// doubt adds doubts to the report about figures that exceed the floor's.
-func (g *group) doubt(r *report.Report) {
 	for _, s := range g.settings {
-		for k, c := range g.contestants {
-			r.Doubt(g.title+", "+s.String(), c.name, column(g.samples[s][k], perSecond), g.floor(s))
+		var rates, ratios, cpus, slow, cpuRatios []report.Cell
+		var floors []float64
+		if g.contestants[0].name == floor {
+			floors = g.samples[s][0][perSecond]
 		}
+		own := g.samples[s][self]
+		panels := [2]report.Panel{{Title: s.String()}, {Title: s.String()}}
+		for k, c := range g.contestants {
+			of := g.samples[s][k]
+			rates, cpus, slow = append(rates, report.Number(of[perSecond]...)), append(cpus, report.Number(of[cpu]...)), append(slow, report.Number(of[p99]...))
+			doubtful := r.Doubt(g.title+", "+s.String(), c.name, of[perSecond], floors)
+			if !doubtful {
+				bar := report.Bar{Name: c.name, Ours: k == self}
+				panels[0].Bars, panels[1].Bars = append(panels[0].Bars, bar.Median(of[perSecond])), append(panels[1].Bars, bar.Median(of[cpu]))
+			}
+			if k == self {
+				continue
+			}
+			ratio, cpuRatio := report.Ratio(own[perSecond], of[perSecond]), report.Ratio(of[cpu], own[cpu])
+			if doubtful || report.Passes(own[perSecond], floors) {
+				ratio = report.Text("passes the floor")
+				cpuRatio = ratio
+			}
+			ratios, cpuRatios = append(ratios, ratio), append(cpuRatios, cpuRatio)
+		}
+		speed.Table.Rows = append(speed.Table.Rows, report.Row{Name: s.String(), Cells: slices.Concat(rates, ratios)})
+		cost.Table.Rows = append(cost.Table.Rows, report.Row{Name: s.String(), Cells: slices.Concat(cpus, slow, cpuRatios)})
+		speed.Charts[0].Panels, cost.Charts[0].Panels = append(speed.Charts[0].Panels, panels[0]), append(cost.Charts[0].Panels, panels[1])
 	}
+	return []report.Section{speed, cost}
 }

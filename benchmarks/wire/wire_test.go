@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
@@ -48,7 +49,7 @@ func build(t *testing.T) (server, floor string) {
 func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 	t.Parallel()
 	server, floor := build(t)
-	r, err := Run(t.Context(), Config{Binary: server, Floor: floor, Length: 30 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(io.Discard)})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: report.NewProgress(io.Discard)}, Length: 30 * time.Millisecond, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 func TestEveryBoundIsMeasured(t *testing.T) {
 	t.Parallel()
 	server, floor := build(t)
-	r, err := Floors(t.Context(), Config{Binary: server, Floor: floor, Length: 20 * time.Millisecond, Rounds: 1, Names: 100, Many: 200, Idle: 500, Progress: report.NewProgress(io.Discard)}, server)
+	r, err := Floors(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: report.NewProgress(io.Discard)}, Length: 20 * time.Millisecond, Rounds: 1, Names: 100, Many: 200, Idle: 500, Beside: server})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +101,11 @@ func TestEveryBoundIsMeasured(t *testing.T) {
 
 func TestARowSaysWhetherItsBoundHolds(t *testing.T) {
 	for _, c := range []struct {
-		more  bool
+		of    figure
 		value float64
 		holds string
-	}{{true, 2, "yes"}, {true, 1, "yes"}, {true, 0.9, "no"}, {false, 2, "no"}, {false, 1, "yes"}, {false, 0.9, "yes"}} {
-		if got := (line{more: c.more, bound: 1}).row(report.Number(c.value)).Cells[3].String(); got != c.holds {
+	}{{perSecond, 2, "yes"}, {perSecond, 1, "yes"}, {perSecond, 0.9, "no"}, {cpu, 2, "no"}, {cpu, 1, "yes"}, {cpu, 0.9, "yes"}} {
+		if got := (line{of: c.of, bound: 1}).row(report.Number(c.value)).Cells[3].String(); got != c.holds {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -123,7 +124,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		}
 	})
 	server, floor := build(t)
-	r, err := Run(ctx, Config{Binary: server, Floor: floor, Length: 20 * time.Millisecond, Rounds: 1, Progress: report.NewProgress(stopAt)})
+	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: report.NewProgress(stopAt)}, Length: 20 * time.Millisecond, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -45,30 +43,19 @@ func rootCommand() *cobra.Command {
 // server returns the path of the server to measure. That is file, else nextid
 // beside this program, else nextid in the PATH.
 func server(file string) (string, error) {
-	if file != "" {
-		return executable(file)
+	names := []string{file}
+	if file == "" {
+		self, _ := os.Executable() // without it, only the PATH counts
+		names = []string{filepath.Join(filepath.Dir(self), "nextid"), "nextid"}
 	}
-	name := "nextid"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		if file, err := executable(filepath.Join(filepath.Dir(self), name)); err == nil {
-			return file, nil
+	var missing error
+	for _, name := range names {
+		found, err := exec.LookPath(name)
+		if err == nil {
+			return filepath.Abs(found)
 		}
+		missing = err
 	}
-	return executable(name)
-}
-
-// executable returns the absolute path of a program.
-func executable(file string) (string, error) {
-	found, err := exec.LookPath(file)
-	if err == nil {
-		found, err = filepath.Abs(found)
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("no server to measure: %w", err),
-			errors.New("put nextid beside nextid-bench (make bench builds both into bin), or name it: --nextid FILE"))
-	}
-	return found, nil
+	return "", fmt.Errorf("no server to measure: %w\n"+
+		"put nextid beside nextid-bench (make bench builds both into bin), or name it: --nextid FILE", missing)
 }

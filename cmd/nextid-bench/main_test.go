@@ -33,7 +33,7 @@ func TestCommands(t *testing.T) {
 	for _, c := range rootCommand().Commands() {
 		names = append(names, c.Name())
 	}
-	if want := []string{"attack", "compare", "floor", "local", "render", "sql", "torture"}; runtime.GOOS == "linux" && !slices.Equal(names, want) {
+	if want := []string{"attack", "attackers", "compare", "floor", "local", "render", "sql", "torture"}; runtime.GOOS == "linux" && !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, name := range names {

@@ -14,24 +14,6 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// measured completes a command that starts servers. run gets the paths of nextid
-// and of nextid-bench.
-func measured(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error)) *cobra.Command {
-	file := ""
-	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
-	return reported(cmd, func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error) {
-		nextid, err := server(file)
-		if err != nil {
-			return nil, err
-		}
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		return run(ctx, progress, quick, nextid, self)
-	})
-}
-
 // reported completes a command that prints a report and writes its files. After
 // Ctrl-C it reports what has been measured.
 func reported(cmd *cobra.Command, run func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error)) *cobra.Command {
@@ -50,10 +32,10 @@ func reported(cmd *cobra.Command, run func(ctx context.Context, progress *report
 		}
 		r.Command = withoutPasswords("nextid-bench " + strings.Join(os.Args[1:], " "))
 		r.Print(cmd.OutOrStdout())
-		if out == "" {
-			return err
+		if out != "" {
+			err = errors.Join(err, write(cmd, r, out, "report"))
 		}
-		return errors.Join(err, write(cmd, r, out, "report"))
+		return err
 	}
 	return cmd
 }

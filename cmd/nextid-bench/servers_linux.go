@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os/signal"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nextid/benchmarks/compare"
+	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/benchmarks/torture"
 	"nextid/benchmarks/wire"
@@ -23,7 +23,24 @@ import (
 
 // serverCommands returns the commands that start servers.
 func serverCommands() []*cobra.Command {
-	return []*cobra.Command{compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand()}
+	return []*cobra.Command{compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand()}
+}
+
+// measured completes a command that starts servers.
+func measured(cmd *cobra.Command, run func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error)) *cobra.Command {
+	file := ""
+	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
+	return reported(cmd, func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error) {
+		nextid, err := server(file)
+		if err != nil {
+			return nil, err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		return run(ctx, load.Setup{Nextid: nextid, Self: self, Progress: progress}, quick)
+	})
 }
 
 func compareCommand() *cobra.Command {
@@ -38,14 +55,14 @@ func compareCommand() *cobra.Command {
 			"  nextid-bench compare --quick --out report\n\n" +
 			"Takes about twenty minutes, with --quick at most three: what has not begun by then is named in the\n" +
 			"report. Ctrl-C and SIGTERM end it with what it has measured.",
-	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error) {
+	}, func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error) {
 		if c.Shards < 2 {
 			return nil, errors.New("--shards must be 2 or more")
 		}
 		if quick {
 			c.Plan = compare.Quick
 		}
-		c.Progress, c.Binary, c.Floor = progress, nextid, self
+		c.Setup = setup
 		return compare.Run(ctx, c)
 	})
 	cmd.Flags().IntVar(&c.Shards, "shards", c.Shards, "servers to start of PostgreSQL and of MariaDB")
@@ -53,7 +70,7 @@ func compareCommand() *cobra.Command {
 }
 
 func sqlCommand() *cobra.Command {
-	floors, beside := false, ""
+	floors := false
 	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000, Many: 1_000_000, Idle: 10_000}
 	cmd := measured(&cobra.Command{
 		Use:   "sql",
@@ -62,23 +79,23 @@ func sqlCommand() *cobra.Command {
 			"loopback and in a temporary directory, and ask each for numbers: simple, prepared and\n" +
 			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.\n" +
 			"With --floors, the bounds of nextid's speed instead: what is asked, what was measured.",
-	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (r *report.Report, err error) {
+	}, func(ctx context.Context, setup load.Setup, quick bool) (r *report.Report, err error) {
 		if quick {
 			c.Length, c.Rounds = 300*time.Millisecond, 1
 		}
-		c.Progress, c.Binary, c.Floor = progress, nextid, self
+		c.Setup = setup
 		if !floors {
 			return wire.Run(ctx, c)
 		}
-		if beside != "" { // nextid starts in a directory of its own
-			if beside, err = filepath.Abs(beside); err != nil {
+		if c.Beside != "" { // nextid starts in a directory of its own
+			if c.Beside, err = filepath.Abs(c.Beside); err != nil {
 				return nil, err
 			}
 		}
-		return wire.Floors(ctx, c, beside)
+		return wire.Floors(ctx, c)
 	})
 	cmd.Flags().BoolVar(&floors, "floors", false, "measure the bounds")
-	cmd.Flags().StringVar(&beside, "beside", "", "with --floors, another build of nextid to compare with: its program `FILE`")
+	cmd.Flags().StringVar(&c.Beside, "beside", "", "with --floors, another build of nextid to compare with: its program `FILE`")
 	cmd.Flags().StringVar(&c.Only, "only", "", "with --floors, only lines with `TEXT` in them")
 	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of one measurement")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "measurements of each server in each setting")
@@ -99,7 +116,7 @@ func floorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return wire.Floor(l, mysql, runtime.GOMAXPROCS(0))
+			return load.Floor(l, mysql, runtime.GOMAXPROCS(0))
 		},
 	}
 	cmd.Flags().BoolVar(&mysql, "mysql", false, "speak MySQL's protocol instead of PostgreSQL's")
@@ -125,7 +142,7 @@ func tortureCommand() *cobra.Command {
 			"left alone but for five new generators. Network namespaces need root; clocks need gcc on Linux (amd64).\n" +
 			"The exit code is 1 when an id came twice, a server did not come back or used more and more; the log is\n" +
 			"kept then.",
-	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, _ string) (*report.Report, error) {
+	}, func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error) {
 		if c.Nodes < 1 || c.Clients < 1 || c.Duration <= 0 {
 			return nil, errors.New("--nodes, --clients and --duration must be positive")
 		}
@@ -138,7 +155,7 @@ func tortureCommand() *cobra.Command {
 		if quick {
 			c.Duration = min(c.Duration, 10*time.Second)
 		}
-		c.Progress, c.Binary = progress, nextid
+		c.Setup = setup
 		return torture.Run(ctx, c)
 	})
 	cmd.Flags().IntVar(&c.Nodes, "nodes", c.Nodes, "servers of each store")
@@ -153,7 +170,6 @@ func tortureCommand() *cobra.Command {
 
 func attackCommand() *cobra.Command {
 	c := torture.AttackConfig{Length: 5 * time.Second, Rounds: 3}
-	be, at, overHTTP := "", "", ""
 	cmd := measured(&cobra.Command{
 		Use:   "attack",
 		Short: "Measure what a well-behaved client notices while others attack the server",
@@ -161,32 +177,31 @@ func attackCommand() *cobra.Command {
 			"unfinished messages, large statements and texts, and readers that do not read. What the machine\n" +
 			"makes of each shows beside it: the same flood goes to another server on it first. The attackers\n" +
 			"get only what processors others leave: on a busy machine they do little.",
-	}, func(ctx context.Context, progress *report.Progress, quick bool, nextid, self string) (*report.Report, error) {
+	}, func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error) {
 		if quick {
 			c.Length, c.Rounds = time.Second, 1
 		}
-		c.Progress, c.Binary, c.Self = progress, nextid, self
+		c.Setup = setup
 		return torture.Attack(ctx, c)
 	})
-	inner := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if be == "" {
-			return inner(cmd, args)
-		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
-		defer stop()
-		did, err := torture.Be(ctx, be, at, overHTTP)
-		fmt.Fprintln(cmd.OutOrStdout(), did)
-		return err
-	}
 	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, of one on another server, and of the peace before them")
 	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "how often each attack is measured")
 	cmd.Flags().StringVar(&c.Only, "only", "", "only attacks with `TEXT` in their name")
-	cmd.Flags().StringVar(&be, "be", "", "")
-	cmd.Flags().StringVar(&at, "at", "", "")
-	cmd.Flags().StringVar(&overHTTP, "http", "", "")
-	for _, name := range []string{"be", "at", "http"} { // nextid-bench starts itself with them
-		_ = cmd.Flags().MarkHidden(name)
-	}
 	return cmd
+}
+
+// attackersCommand returns the command that nextid-bench attack starts: the
+// attackers, in a process of their own.
+func attackersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "attackers NAME URL HTTP",
+		Short:  "Attack a server until SIGTERM",
+		Hidden: true,
+		Args:   cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			did, err := torture.Be(cmd.Context(), args[0], args[1], args[2])
+			fmt.Fprintln(cmd.OutOrStdout(), did)
+			return err
+		},
+	}
 }

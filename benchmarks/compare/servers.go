@@ -1,0 +1,174 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nextid/benchmarks/load"
+	"nextid/dbtest"
+)
+
+// open starts the servers that are installed, and notes what is missing.
+func (r *run) open(shards int) {
+	r.nextid = r.Begin(r.Server().Start, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')")
+	if r.Self != "" {
+		r.floors = []*dbtest.Server{dbtest.AsFloor(r.Self, false, 0)(r), dbtest.AsFloor(r.Self, false, 1)(r)}
+	}
+	for e, kind := range map[engine]dbtest.Kind{postgres: dbtest.AsPostgres, mariadb: dbtest.AsMariaDB} {
+		for range shards {
+			server, err := r.Start(kind)
+			if err != nil {
+				r.Note("%v", err)
+				break
+			}
+			r.servers[e] = append(r.servers[e], server)
+		}
+	}
+	for _, e := range []engine{postgres, mariadb} {
+		if n := len(r.servers[e]); n > 0 {
+			r.Report.Versions = append(r.Report.Versions, fmt.Sprintf("%d × %s", n, r.servers[e][0].Name))
+		}
+	}
+	r.redis = r.Begin(dbtest.AsRedis)
+	r.Must(r.Ctx.Err())
+	if len(r.servers) == 0 {
+		r.Fatal("there is no database to compare with: on Debian, apt-get install postgresql mariadb-server")
+	}
+	// The first servers ask nextid themselves.
+	if maria := r.servers[mariadb]; len(maria) > 0 {
+		r.foreign[federated] = r.Do(func(testing.TB) {
+			r.Exec(maria[0].URL, "INSTALL SONAME 'ha_federatedx'",
+				"CREATE TABLE orders_id (id bigint NOT NULL) ENGINE=FEDERATED CONNECTION='"+r.nextid.MySQL+"/orders_id'")
+		})
+		r.Exec(maria[0].URL, "CREATE TABLE tickets (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL UNIQUE) ENGINE=MyISAM")
+	}
+	if pg := r.servers[postgres]; len(pg) > 0 {
+		r.foreign[postgresFDW] = r.Do(func(testing.TB) { r.Command("migrate", "foreign", "up", "--dsn", pg[0].URL, "--server", r.nextid.URL) })
+	}
+}
+
+// absent says why a contestant cannot take part, nil if it can.
+func (r *run) absent(c *contestant) error {
+	servers := r.servers[c.engine]
+	switch {
+	case len(servers) == 0:
+		return fmt.Errorf("no %s", c.engine)
+	case c.sharded && len(servers) < 2:
+		return fmt.Errorf("only one %s", c.engine)
+	case c.from != nil && c.from.server == redisServer && r.redis == nil:
+		return errors.New("no Redis")
+	}
+	return r.foreign[c.foreign]
+}
+
+// tables are the servers that hold a contestant's table.
+func (r *run) tables(c *contestant) []*dbtest.Server {
+	switch {
+	case c.on != nil:
+		return c.on
+	case c.sharded:
+		return r.servers[c.engine]
+	}
+	return r.servers[c.engine][:1]
+}
+
+// source is the server that a contestant takes ids from, and its URL for the
+// application; nil and "" if there is none.
+func (r *run) source(c *contestant) (*dbtest.Server, string) {
+	switch {
+	case c.foreign != notForeign:
+		return r.nextid, ""
+	case c.from == nil:
+		return nil, ""
+	case c.from.server == redisServer:
+		return r.redis, r.redis.URL
+	case c.from.server == ticketsServer:
+		return r.servers[mariadb][0], r.servers[mariadb][0].URL
+	case c.engine == mariadb:
+		return r.nextid, r.nextid.MySQL // what such an application has a driver for
+	}
+	return r.nextid, r.nextid.URL
+}
+
+// processes are all servers that work for a contestant.
+func (r *run) processes(c *contestant) []*dbtest.Server {
+	all := slices.Clone(r.tables(c))
+	if server, _ := r.source(c); server != nil && !slices.Contains(all, server) {
+		all = append(all, server)
+	}
+	return all
+}
+
+// shard fills in which shard a statement is for.
+func shard(sql string, i, n int) string {
+	return strings.NewReplacer("{shard}", strconv.Itoa(i+1), "{shards}", strconv.Itoa(n)).Replace(sql)
+}
+
+// create makes an empty table for a contestant, on each of its servers. The caller
+// feeds it.
+func (r *run) create(c *contestant, table string) {
+	servers := r.tables(c)
+	for i, server := range servers {
+		statements := append([]string{
+			"DROP TABLE IF EXISTS {table}",
+			"CREATE TABLE {table} (id " + c.column + " PRIMARY KEY, customer bigint NOT NULL, note varchar(100) NOT NULL)",
+			"CREATE INDEX {table}_customer ON {table} (customer)",
+		}, c.after...)
+		for k := range statements {
+			statements[k] = named(shard(statements[k], i, len(servers)), table)
+		}
+		r.Exec(server.URL, statements...)
+	}
+}
+
+// feed runs nextid migrate feed. With up --cron the sequence of a column gets a
+// block on each database, which lasts longer than the table, and the server keeps
+// no connection: reshard would wait for its end.
+func (r *run) feed(command string, servers []*dbtest.Server, table string, more ...string) {
+	arguments := append([]string{"migrate", "feed", command, "--server", r.nextid.URL, "--column", table + ".id", "--name", "fed_" + table}, more...)
+	r.Command(append(arguments, dsns(servers)...)...)
+}
+
+// dsns returns the options that name servers.
+func dsns(servers []*dbtest.Server) (arguments []string) {
+	for _, server := range servers {
+		arguments = append(arguments, "--dsn", server.URL)
+	}
+	return arguments
+}
+
+// dial opens the links of client i: to its table's server and, if there is one, to
+// the source of ids.
+func (r *run) dial(c *contestant, i int, client *load.Client) {
+	servers := r.tables(c)
+	at := i % len(servers)
+	link := r.Dial(client, servers[at].URL)
+	link.Values = c.generated()
+	for _, sql := range c.session {
+		_, err := link.Exec(r.Ctx, shard(sql, at, len(servers)))
+		r.Must(err)
+	}
+	if _, url := r.source(c); url != "" {
+		r.Dial(client, url).Values = true
+	}
+}
+
+// inserting returns a function for With that opens clients which write rows.
+func (r *run) inserting(c *contestant, table string, rows int, j *journal) func(i int, client *load.Client) {
+	return func(i int, client *load.Client) {
+		r.dial(c, i, client)
+		client.Work = &inserter{c: c, journal: j, table: table, links: client.Links, rows: rows, n: uint64(i+1) << 40}
+	}
+}
+
+// parse parses the URL of a server.
+func (r *run) parse(text string) *url.URL {
+	u, err := url.Parse(text)
+	r.Must(err)
+	return u
+}

@@ -1,0 +1,111 @@
+// Package machine measures what server processes use (Usage, Resident), and
+// separates the processors of client and servers (Apart). It reads /proc of this
+// machine.
+package machine
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nextid/benchmarks/report"
+	"nextid/dbtest"
+)
+
+// Usage holds the resources that processes have used since they started.
+type Usage struct {
+	CPU     time.Duration
+	Written int64 // bytes written to disk (write_bytes, proc_pid_io(5))
+}
+
+// Sub returns the difference to an earlier Usage.
+func (u Usage) Sub(earlier Usage) Usage {
+	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
+}
+
+// UsageOf returns the sum over the servers and their child processes. The CPU time
+// includes children that have ended, such as PostgreSQL's autovacuum workers.
+func UsageOf(servers ...*dbtest.Server) (u Usage) {
+	for _, s := range servers {
+		dbtest.Each(s.PID, func(proc string, threads []string) {
+			u.Written += number(report.Field(proc+"/io", "write_bytes"))
+			stat := report.Content(proc + "/stat")
+			// The command, field 2 of proc_pid_stat(5), may hold spaces. The fields 16
+			// and 17 are the times of the children for which the process has waited.
+			if fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]); len(fields) > 17-3 {
+				u.CPU += time.Duration(number(fields[16-3])+number(fields[17-3])) * userHZ
+			}
+			for _, thread := range threads {
+				nanoseconds, _, _ := strings.Cut(report.Content(proc+"/task/"+thread+"/schedstat"), " ") // empty if the thread has ended
+				u.CPU += time.Duration(number(nanoseconds))
+			}
+		})
+	}
+	return u
+}
+
+// number parses a number of /proc; 0 if it cannot be read.
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// userHZ is the unit of times in /proc/PID/stat (proc(5)). It is 1/100 s on Linux,
+// for all configurations of the kernel.
+const userHZ = time.Second / 100
+
+// Resident returns a process's resident memory in bytes (VmRSS, proc_pid_status(5)).
+func Resident(pid int) (float64, error) {
+	kilobytes, _, _ := strings.Cut(report.Field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"), " ")
+	n, err := strconv.ParseFloat(kilobytes, 64)
+	return n * 1024, err
+}
+
+// Apart restricts this process to the first half of the processors, and the servers
+// to the other half, until together is called. Otherwise the client could wait for a
+// processor that a server uses, and would measure its own waiting. On a machine with
+// one processor Apart does nothing.
+func Apart(servers ...*dbtest.Server) (together func(), err error) {
+	var all, ours, theirs unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return nil, fmt.Errorf("processors: %w", err)
+	}
+	half, most := all.Count()/2, runtime.GOMAXPROCS(0)
+	if half == 0 {
+		return func() {}, nil
+	}
+	for cpu := 0; ours.Count()+theirs.Count() < all.Count(); cpu++ {
+		switch {
+		case !all.IsSet(cpu):
+		case ours.Count() < half:
+			ours.Set(cpu)
+		default:
+			theirs.Set(cpu)
+		}
+	}
+	for _, s := range servers {
+		dbtest.Each(s.PID, func(proc string, _ []string) { move(proc, &theirs) })
+	}
+	move(fmt.Sprintf("/proc/%d", os.Getpid()), &ours)
+	runtime.GOMAXPROCS(half)
+	return func() {
+		dbtest.Each(os.Getpid(), func(proc string, _ []string) { move(proc, &all) }) // the servers, too
+		runtime.GOMAXPROCS(most)
+	}, nil
+}
+
+// move sets the processors of all threads of a process. A thread that started
+// meanwhile may have inherited the old processors. The second pass finds it.
+func move(proc string, to *unix.CPUSet) {
+	for range 2 {
+		threads, _ := os.ReadDir(proc + "/task")
+		for _, thread := range threads {
+			_ = unix.SchedSetaffinity(int(number(thread.Name())), to) // fails if the thread has ended
+		}
+	}
+}
