@@ -15,8 +15,12 @@
 package migrations
 
 import (
+	"database/sql"
 	"embed"
 	"io/fs"
+	"strings"
+
+	"github.com/pressly/goose/v3"
 )
 
 //go:embed store
@@ -31,4 +35,31 @@ func Folder(path string) (fs.FS, error) {
 		return nil, err
 	}
 	return fs.Sub(files, path)
+}
+
+// Provider applies the migrations of a folder to a database, and records them in a
+// table.
+func Provider(dialect goose.Dialect, db *sql.DB, folder fs.FS, table string) (*goose.Provider, error) {
+	return goose.NewProvider(dialect, db, folder, goose.WithTableName(table), goose.WithDisableGlobalRegistry(true))
+}
+
+// Texts returns the names of the migrations of a folder, oldest first, and the
+// statements that each runs to migrate up.
+func Texts(folder fs.FS) (names, ups []string, err error) {
+	names, err = fs.Glob(folder, "*.sql")
+	for _, name := range names {
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		var statements strings.Builder
+		for line := range strings.Lines(up) {
+			if !strings.HasPrefix(line, "-- +goose") { // marks for goose
+				statements.WriteString(line)
+			}
+		}
+		ups = append(ups, statements.String())
+	}
+	return names, ups, err
 }

@@ -26,7 +26,7 @@ func Open(path string, dialect goose.Dialect, db *sql.DB) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider, err := goose.NewProvider(dialect, db, folder, goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true))
+	provider, err := Provider(dialect, db, folder, VersionTable)
 	if err != nil {
 		return nil, err
 	}
@@ -49,17 +49,13 @@ func (s *Schema) Up(ctx context.Context) error {
 
 // dropped returns the names of the store's tables that do not exist.
 func (s *Schema) dropped(ctx context.Context) (names []string, err error) {
-	exists := `SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '`
+	exists := `SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '%s'`
 	if s.dialect == goose.DialectPostgres {
-		exists = `SELECT count(*) FROM pg_catalog.pg_class WHERE oid = to_regclass('`
+		exists = `SELECT count(*) FROM pg_catalog.pg_class WHERE oid = to_regclass('%s')`
 	}
 	for _, table := range storeTables {
-		text := exists + table + "'"
-		if s.dialect == goose.DialectPostgres {
-			text += ")"
-		}
 		var n int
-		if err := s.db.QueryRowContext(ctx, text).Scan(&n); err != nil {
+		if err := s.db.QueryRowContext(ctx, fmt.Sprintf(exists, table)).Scan(&n); err != nil {
 			return nil, err
 		}
 		if n == 0 {
@@ -133,20 +129,8 @@ func (s *Schema) Status(ctx context.Context) (text string, complete bool, err er
 
 // Print returns the SQL of all migrations, which Up would run on an empty database.
 func (s *Schema) Print() (string, error) {
-	var out strings.Builder
-	err := fs.WalkDir(s.folder, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(s.folder, path)
-		if err != nil {
-			return err
-		}
-		up, _, _ := strings.Cut(string(text), "-- +goose Down")
-		out.WriteString(strings.Replace(up, "-- +goose Up\n", "", 1))
-		return nil
-	})
-	return out.String(), err
+	_, ups, err := Texts(s.folder)
+	return strings.Join(ups, ""), err
 }
 
 // Close closes the database.

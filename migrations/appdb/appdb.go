@@ -62,19 +62,28 @@ func (h Hints) At(name string, err error) error {
 	if err = h.Explain(err); err == nil {
 		return nil
 	}
-	what := &Error{What: name + ": " + err.Error(), Err: err}
-	if e, ok := errors.AsType[*Error](err); ok {
-		what.Hint = e.Hint
-	}
-	return what
+	return &Error{What: name + ": " + err.Error(), Hint: HintOf(err), Err: err}
 }
 
-// IsMySQL reports whether a URL names a MySQL or MariaDB. ok is false unless the URL
-// names one of these or a PostgreSQL.
-func IsMySQL(url string) (is, ok bool) {
-	scheme, _, isURL := strings.Cut(url, "://")
-	is = isURL && (scheme == "mysql" || scheme == "mariadb")
-	return is, is || isURL && (scheme == "postgres" || scheme == "postgresql")
+// HintOf returns the hint of an Error, and "" for other errors.
+func HintOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Hint
+	}
+	return ""
+}
+
+// IsMySQL reports whether a URL names a MySQL or MariaDB. It returns an error unless
+// the URL names one of these or a PostgreSQL.
+func IsMySQL(url string) (bool, error) {
+	scheme, _, ok := strings.Cut(url, "://")
+	if is := scheme == "mysql" || scheme == "mariadb"; ok && (is || scheme == "postgres" || scheme == "postgresql") {
+		return is, nil
+	}
+	return false, &Error{ // does not quote the URL, which may hold a password
+		What: "a database is given as a mysql:// or postgres:// URL",
+		Hint: "Write --dsn postgres://USER@HOST:5432/DATABASE or --dsn mysql://USER@HOST:3306/DATABASE.",
+	}
 }
 
 // NameOf returns a URL without user, password and options, for messages.
@@ -125,18 +134,29 @@ func OpenPostgres(text string) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-// OpenMySQL returns a pool for an application's MySQL or MariaDB. One call may hold
-// several statements. The URL must name a database.
-func OpenMySQL(text string) (*sql.DB, error) {
+// MySQLConfig parses the URL of an application's MySQL or MariaDB. One call may hold
+// several statements.
+func MySQLConfig(text string) (*mysql.Config, error) {
 	c, err := dsn.MySQL(text)
-	if err == nil && c.DBName == "" {
-		err = errors.New("the URL names no database")
-	}
 	if err != nil {
-		return nil, &Error{What: err.Error(), Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE.", Err: err}
+		return nil, &Error{What: err.Error(), Hint: mysqlHint, Err: err}
 	}
 	c.ParseTime = true // goose scans a time from its table
 	c.MultiStatements = true
+	return c, nil
+}
+
+const mysqlHint = "Write --dsn mysql://USER@HOST:3306/DATABASE."
+
+// OpenMySQL returns a pool for a MySQLConfig. The URL must name a database.
+func OpenMySQL(text string) (*sql.DB, error) {
+	c, err := MySQLConfig(text)
+	if err != nil {
+		return nil, err
+	}
+	if c.DBName == "" {
+		return nil, &Error{What: "the URL names no database", Hint: mysqlHint}
+	}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
@@ -144,9 +164,34 @@ func OpenMySQL(text string) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
+// Open returns a pool of OpenPostgres or OpenMySQL, by the scheme of the URL.
+func Open(url string) (db *sql.DB, mysql bool, err error) {
+	if mysql, err = IsMySQL(url); err != nil {
+		return nil, false, err
+	}
+	open := OpenPostgres
+	if mysql {
+		open = OpenMySQL
+	}
+	db, err = open(url)
+	return db, mysql, err
+}
+
 // Querier is implemented by *sql.DB, *sql.Conn and *sql.Tx.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Exec runs statements until one fails.
+func Exec(ctx context.Context, db Querier, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Each calls scan for each row of a query.

@@ -3,6 +3,7 @@ package feed
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ type Options struct {
 	Dry     bool          // print the SQL, and change nothing
 }
 
-// set holds the databases and feeds of a command. The command closes it.
+// set holds the databases and feeds of a command.
 type set struct {
 	Options
 	databases []*Database
@@ -44,49 +45,46 @@ type target struct {
 	greatest int64 // greatest number in the column
 }
 
-// open connects to all databases and finds the sequences.
-func open(ctx context.Context, o Options) (*set, error) {
+// with connects to all databases, finds the sequences, and calls run.
+func with(ctx context.Context, o Options, run func(*set) error) (err error) {
 	s := &set{Options: o}
 	s.Ahead = cmp.Or(o.Ahead, DefaultAhead)
-	var columns []string
-	for _, c := range o.Columns {
-		columns = append(columns, c.Column)
-	}
+	defer func() {
+		for _, d := range s.databases {
+			err = errors.Join(err, d.Close())
+		}
+	}()
 	for _, dsn := range o.DSNs {
-		mysql, ok := appdb.IsMySQL(dsn)
-		if !ok { // the error does not quote the URL, which may hold a password
-			return nil, errors.Join(&Error{What: "a database is given as a postgres:// or mysql:// URL", Hint: "Write --dsn postgres://USER@HOST:5432/DATABASE."}, s.close())
-		}
-		pool := appdb.OpenPostgres
-		if mysql {
-			pool = appdb.OpenMySQL
-		}
-		db, err := pool(dsn)
-		if err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-		d, err := Open(ctx, db, mysql, appdb.NameOf(dsn), columns)
-		if err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-		s.databases = append(s.databases, d)
-		for i, sequence := range d.Sequences {
-			f := &Feed{Sequence: sequence, Generator: o.Columns[i].Generator, Ahead: s.Ahead, Block: o.Block}
-			if o.Server != nil {
-				f.Draw = o.Server.Draw
-			}
-			s.feeds = append(s.feeds, &target{Feed: f, dsn: dsn})
+		if err := s.open(ctx, dsn); err != nil {
+			return err
 		}
 	}
-	return s, nil
+	return run(s)
 }
 
-func (s *set) close() error {
-	var all error
-	for _, d := range s.databases {
-		all = errors.Join(all, d.Close())
+// open connects to a database and finds the sequences.
+func (s *set) open(ctx context.Context, dsn string) error {
+	db, mysql, err := appdb.Open(dsn)
+	if err != nil {
+		return err
 	}
-	return all
+	var columns []string
+	for _, c := range s.Columns {
+		columns = append(columns, c.Column)
+	}
+	d, err := Open(ctx, db, mysql, appdb.NameOf(dsn), columns)
+	if err != nil {
+		return err
+	}
+	s.databases = append(s.databases, d)
+	for i, sequence := range d.Sequences {
+		f := &Feed{Sequence: sequence, Generator: s.Columns[i].Generator, Ahead: s.Ahead, Block: s.Block}
+		if s.Server != nil {
+			f.Draw = s.Server.Draw
+		}
+		s.feeds = append(s.feeds, &target{Feed: f, dsn: dsn})
+	}
+	return nil
 }
 
 func (s *set) say(t *target, format string, args ...any) {
@@ -127,17 +125,8 @@ func (s *set) read(ctx context.Context) error {
 		if t.state, err = t.Read(ctx); err != nil {
 			return err
 		}
-		return t.engine.greatest(ctx, t.Sequence, &t.greatest)
+		return t.db.QueryRowContext(ctx, "SELECT "+t.used).Scan(&t.greatest)
 	})
-}
-
-// with opens a set for a command.
-func with(ctx context.Context, o Options, run func(*set) error) error {
-	s, err := open(ctx, o)
-	if err != nil {
-		return err
-	}
-	return errors.Join(run(s), s.close())
 }
 
 // Up moves each sequence to a block of its own, above all numbers that any of the
@@ -201,12 +190,12 @@ func (s *set) up(ctx context.Context, name string) error {
 		if t.above = begin; t.state.FedBy(name) {
 			continue
 		}
-		if err := t.patiently(ctx, t.engine.bound(t.Sequence, begin)); err != nil {
+		if err := t.run(ctx, t.boundSQL(begin)); err != nil {
 			return t.at(err)
 		}
 	}
 	if !s.Cron {
-		if err := s.register(ctx, name, feeds); err != nil {
+		if err := s.register(ctx, name, &Setting{Ahead: s.Ahead.String(), Block: s.Block}); err != nil {
 			return err
 		}
 	}
@@ -238,9 +227,9 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 		if err != nil {
 			return t.at(err)
 		}
-		statements := t.engine.blockSQL(t.Sequence, b)
+		statements := t.moveSQL(b)
 		if !t.state.FedBy(name) {
-			statements = append([]string{t.engine.bound(t.Sequence, begin)}, statements...)
+			statements = append([]string{t.boundSQL(begin)}, statements...)
 		}
 		for _, statement := range statements {
 			fmt.Fprintf(s.Out, "/* %s */ %s;\n", t.Database, statement)
@@ -249,32 +238,32 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 	return nil
 }
 
-// patiently runs statements, and repeats them while the sequence is in use.
-func (t *target) patiently(ctx context.Context, statements ...string) (err error) {
-	for range attempts {
-		if err = t.engine.exec(ctx, lastWait, statements); !errors.Is(err, errBusy) {
-			return hints.Explain(err)
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// run runs statements that change the sequence.
+func (t *target) run(ctx context.Context, statements ...string) error {
+	err := t.change(ctx, lastWait, func(State) ([]string, error) { return statements, nil })
+	if errors.Is(err, errBusy) {
+		return &Error{What: "a transaction has drawn from its sequence and is still open", Hint: "Run it again when that has ended.", Err: err}
 	}
-	return &Error{What: "a transaction has drawn from its sequence and is still open", Hint: "Run it again when that has ended.", Err: err}
+	return hints.Explain(err)
 }
 
-// register makes the servers feed the targets.
-func (s *set) register(ctx context.Context, name string, feeds []*target) error {
+// register sets the entries of the targets of a generator in its option feeds. A nil
+// setting removes them.
+func (s *set) register(ctx context.Context, name string, setting *Setting) error {
 	settings := map[string]*Setting{}
-	for _, t := range feeds {
-		key, err := Key(t.dsn, t.Column)
+	for _, t := range s.of(name) {
+		url, err := appdb.WithoutPassword(t.dsn)
 		if err != nil {
-			return err
+			return &Error{What: "--dsn is not a URL"}
 		}
-		settings[key] = &Setting{Ahead: s.Ahead.String(), Block: s.Block}
+		settings[url+" "+t.Column] = setting // see ParseKey
 	}
-	return s.Server.register(ctx, name, settings)
+	options, err := json.Marshal(map[string]any{"feeds": settings})
+	if err != nil {
+		return err
+	}
+	_, err = s.Server.db.ExecContext(ctx, "SELECT alter_generator($1, $2)", name, string(options))
+	return ofServer(err)
 }
 
 // fedByServers waits until a server has read each target. It returns an error if a
@@ -282,15 +271,13 @@ func (s *set) register(ctx context.Context, name string, feeds []*target) error 
 func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 	deadline := time.Now().Add(feederPatience)
 	for _, t := range feeds {
-		says := ""
-		for says == "" && time.Now().Before(deadline) {
-			var err error
-			if says, err = s.Server.feederSays(ctx, t.Generator, t.Database, t.Column); err != nil {
-				return ofServer(err)
-			}
-			if says == "" {
-				time.Sleep(pause)
-			}
+		says, err := s.Server.feederSays(ctx, t)
+		for err == nil && says == "" && time.Now().Before(deadline) {
+			time.Sleep(pause)
+			says, err = s.Server.feederSays(ctx, t)
+		}
+		if err != nil {
+			return err
 		}
 		if says != "ok" {
 			return t.at(&Error{
@@ -340,7 +327,7 @@ func Down(ctx context.Context, o Options) error {
 				s.say(t, "is not fed by %s", t.Generator)
 				return nil
 			}
-			if err := t.patiently(ctx, t.engine.plain(t.Sequence, t.state.Note)...); err != nil {
+			if err := t.run(ctx, t.plainSQL(t.state.Note)...); err != nil {
 				return err
 			}
 			s.say(t, "a plain sequence again, at %d. Its next %d numbers, to %d, are its own; other databases may draw the numbers after them, too",
@@ -355,22 +342,63 @@ func (s *set) forget(ctx context.Context, name string) error {
 	if s.Server == nil {
 		return nil
 	}
-	g, there, err := s.Server.find(ctx, name)
-	if err != nil || !there {
+	g, _, err := s.Server.find(ctx, name)
+	if err != nil || len(g.Feeds) == 0 {
 		return err
 	}
-	settings := map[string]*Setting{}
-	for _, t := range s.of(name) {
-		key, err := Key(t.dsn, t.Column)
-		if err != nil {
+	return s.register(ctx, name, nil)
+}
+
+// Report holds the result of Status.
+type Report struct {
+	Feeds    []Line
+	Problems []string // a line each: why ids can collide, or run out
+}
+
+// Line is one sequence in a Report.
+type Line struct {
+	Database, Column string
+	Generator        string
+	State            State
+}
+
+// Status reads the states of the sequences. It changes nothing.
+func Status(ctx context.Context, o Options) (r Report, err error) {
+	err = with(ctx, o, func(s *set) error {
+		if err := s.read(ctx); err != nil {
 			return err
 		}
-		if _, ok := g.Feeds[key]; ok {
-			settings[key] = nil
+		for i, t := range s.feeds {
+			r.Feeds = append(r.Feeds, Line{t.Database, t.Column, t.Generator, t.state})
+			if problem := t.problem(); problem != "" {
+				r.Problems = append(r.Problems, t.Database+": "+t.Column+": "+problem)
+				continue
+			}
+			for _, other := range s.feeds[:i] {
+				if other.problem() == "" && other.Generator == t.Generator && other.name+other.Database != t.name+t.Database && other.state.First <= t.state.Last && t.state.First <= other.state.Last {
+					r.Problems = append(r.Problems, fmt.Sprintf("%s and %s both draw %s from %d to %d, as a copy of a database does: run nextid migrate feed up for both",
+						other.Database, t.Database, t.Column, max(t.state.First, other.state.First), min(t.state.Last, other.state.Last)))
+				}
+			}
 		}
-	}
-	if len(settings) == 0 {
 		return nil
+	})
+	return r, err
+}
+
+// problem returns why the sequence can collide with another one, or run out; "" for
+// no problem.
+func (t *target) problem() string {
+	s := t.state
+	switch n := s.Note; {
+	case n.Generator == "":
+		return "is not fed: run nextid migrate feed up"
+	case n.Generator != t.Generator:
+		return "is fed by the generator " + n.Generator
+	case !s.FedBy(t.Generator):
+		return fmt.Sprintf("its sequence was changed, and is outside of its block %d to %d: run nextid migrate feed up again", n.First, n.Last)
+	case s.Left() < s.size()/8:
+		return fmt.Sprintf("has %d of %d numbers left: no feeder moves it", s.Left(), s.size())
 	}
-	return s.Server.register(ctx, name, settings)
+	return ""
 }

@@ -1,3 +1,25 @@
+// Package feed moves the sequences of databases from block to block of a segment
+// generator. So several databases draw ids by themselves, and never the same id.
+//
+// A sequence draws between its MINVALUE and its MAXVALUE. A move sets both to the
+// ends of a block, and the position to its first number, in one statement. So the
+// sequence cannot leave its block. No other sequence gets that block:
+//
+//  1. A block comes from the generator, which reserves it before it answers.
+//  2. A feeder uses a block again only if the database has refused the statement for
+//     certain, as after a lock timeout. After any other error the block is lost: the
+//     statement may have been executed.
+//  3. No feeder reads a block from a database in order to use it again.
+//
+// feed.pml models these rules. A lock in the database serializes feeders. It only
+// saves blocks: ids are unique without it, since each feeder moves to blocks of its
+// own.
+//
+// A Feed moves one Sequence; the server's feeder or a command owns it. A State is
+// the position of a sequence. An engine holds the SQL of one kind of database. The
+// state of feeding is in the database itself: the comment on the sequence is a Note
+// with the generator, the block and the time of the move. Up, Once, Status and Down
+// are the commands of nextid migrate feed.
 package feed
 
 import (
@@ -5,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	"nextid/migrations/appdb"
@@ -72,27 +93,17 @@ func (f *Feed) Due(s State) bool { return !s.FedBy(f.Generator) || s.Left() <= s
 // returns the state after that. After an error, the sequence is in its old block or
 // in the new one. The error is for the user.
 func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err error) {
-	if s, err = f.engine.read(ctx, nil, f.Sequence); err != nil || !fresh && !f.Due(s) {
-		return s, false, hints.Explain(err)
+	if s, err = f.Read(ctx); err != nil || !fresh && !f.Due(s) {
+		return s, false, err
 	}
-	for range attempts {
-		err = f.engine.move(ctx, f.Sequence, wait(s), func(now State) (block, error) {
-			if s = now; !fresh && !f.Due(now) { // another feeder has moved the sequence
-				return block{}, nil
-			}
-			moved = true
-			return f.next(ctx, now)
-		})
-		if !errors.Is(err, errBusy) {
-			break
+	err = f.change(ctx, wait(s), func(now State) ([]string, error) {
+		s, moved = now, fresh || f.Due(now)
+		if !moved { // another feeder has moved the sequence
+			return nil, nil
 		}
-		moved = false
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
-			return s, false, ctx.Err()
-		}
-	}
+		b, err := f.next(ctx, now)
+		return f.moveSQL(b), err
+	})
 	if errors.Is(err, errBusy) {
 		return s, false, &Error{
 			What: "the sequence could not be moved: a transaction has drawn from it and is still open",
@@ -106,9 +117,9 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 		return s, false, hints.Explain(err)
 	}
 	if moved {
-		s, err = f.engine.read(ctx, nil, f.Sequence)
+		s, err = f.Read(ctx)
 	}
-	return s, moved, hints.Explain(err)
+	return s, moved, err
 }
 
 // next returns the block in hand, or draws a new one.

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"nextid/migrations/appdb"
 )
 
 // Sequence is the sequence of a column of an application's database.
@@ -18,9 +19,11 @@ type Sequence struct {
 	Column   string // as the user wrote it
 
 	engine engine
-	name   string // quoted, with its schema
-	used   string // SQL expression: the greatest number in the column
-	most   string // greatest number that the column's type holds
+	db     *sql.DB
+	name   string   // quoted, with its schema
+	path   []string // MariaDB only: schema and name
+	used   string   // SQL expression: the greatest number in the column
+	most   int64    // greatest number that the column's type holds
 }
 
 // State holds the position and the bounds of a sequence.
@@ -116,32 +119,72 @@ func (s State) check() error {
 
 // engine implements the queries and statements for one kind of database.
 type engine interface {
-	// find sets the unexported fields of the Sequence, given its column.
-	find(ctx context.Context, s *Sequence, parts []string) error
-	// read returns the state of a sequence. q is nil for the pool.
-	read(ctx context.Context, q querier, s *Sequence) (State, error)
-	// move locks the sequence against other feeders, calls change with its state,
-	// and moves it to the block that change returns; the zero block does not move.
-	// If another feeder has the lock, or the wait for the sequence exceeds wait, it
-	// returns errBusy.
-	move(ctx context.Context, s *Sequence, wait time.Duration, change func(State) (block, error)) error
-	// bound returns the statement that only sets a new MAXVALUE.
-	bound(s *Sequence, last int64) string
-	// plain returns the statements that remove the bounds and the note.
-	plain(s *Sequence, n Note) []string
-	// blockSQL returns the statements of a move.
-	blockSQL(s *Sequence, b block) []string
-	// greatest reads the greatest number in the column.
-	greatest(ctx context.Context, s *Sequence, n *int64) error
-	// exec runs statements. It returns errBusy if one waits longer than wait.
-	exec(ctx context.Context, wait time.Duration, statements []string) error
-	close() error
+	// find sets name, path, used and most of the Sequence, given its column.
+	find(ctx context.Context, parts []string) error
+	// read returns the state of the sequence.
+	read(ctx context.Context, q appdb.Querier) (State, error)
+	// locked calls f under a lock against other feeders, without which it returns
+	// errBusy. Before an error of f is returned, the changes in f are undone, as
+	// far as the database can.
+	locked(ctx context.Context, f func(appdb.Querier) error) error
+	// patience returns the statements that limit the waits of those after them.
+	patience(wait time.Duration) []string
+	// comment returns the statement that sets the comment of the sequence.
+	comment(text string) string
 }
 
-// querier is implemented by *sql.DB, *sql.Conn and *sql.Tx.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+// change calls plan with the state of the sequence, under the lock against other
+// feeders, and runs the statements that plan returns. It tries again while another
+// feeder has the lock, or while the sequence is not free within wait. At last it
+// returns errBusy.
+func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(State) ([]string, error)) (err error) {
+	for range attempts {
+		err = s.engine.locked(ctx, func(q appdb.Querier) error {
+			st, err := s.engine.read(ctx, q)
+			if err != nil {
+				return err
+			}
+			statements, err := plan(st)
+			if err != nil || statements == nil {
+				return err
+			}
+			err = appdb.Exec(ctx, q, append(s.engine.patience(wait), statements...)...)
+			if appdb.PostgresSays(err, pgLockNotAvailable) || appdb.MySQLSays(err, erLockWaitTimeout) {
+				return errBusy
+			}
+			return err
+		})
+		if !errors.Is(err, errBusy) {
+			return err
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// moveSQL returns the statements of a move. The last one moves the sequence. So the
+// sequence has not moved if one of them does not get its lock. If a move ends
+// between the two in MariaDB, comment and sequence differ, and the next step moves
+// again.
+func (s *Sequence) moveSQL(b block) []string {
+	return []string{
+		s.engine.comment(b.note.String()),
+		fmt.Sprintf("ALTER SEQUENCE %s MINVALUE %d MAXVALUE %d START WITH %[2]d RESTART WITH %[2]d", s.name, b.note.First, b.note.Last),
+	}
+}
+
+// boundSQL returns the statement that only sets a new MAXVALUE.
+func (s *Sequence) boundSQL(last int64) string {
+	return fmt.Sprintf("ALTER SEQUENCE %s MAXVALUE %d", s.name, last)
+}
+
+// plainSQL returns the statements that remove the bounds, and then the note.
+func (s *Sequence) plainSQL(n Note) []string {
+	return []string{"ALTER SEQUENCE " + s.name + " MINVALUE 1 NO MAXVALUE START WITH 1", s.engine.comment(n.rest)}
 }
 
 // errBusy is returned when the sequence cannot be locked now. A transaction has
@@ -151,15 +194,15 @@ var errBusy = errors.New("the sequence is in use")
 // Open finds the sequences of columns in a database, a MariaDB if mysql is set, else
 // a PostgreSQL. The Database owns db; after an error, db is closed.
 func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns []string) (*Database, error) {
-	d := &Database{Name: database, engine: &postgres{db}}
-	if mysql {
-		d.engine = &mariadb{db}
-	}
+	d := &Database{DB: db}
 	for _, column := range columns {
-		s := &Sequence{Database: database, Column: column, engine: d.engine}
+		s := &Sequence{Database: database, Column: column, db: db}
+		if s.engine = (postgres{s}); mysql {
+			s.engine = mariadb{s}
+		}
 		parts, err := identifiers(column, !mysql)
 		if err == nil {
-			err = d.engine.find(ctx, s, parts)
+			err = s.engine.find(ctx, parts)
 		}
 		if err != nil {
 			return nil, errors.Join(hints.At(database+": "+column, err), d.Close())
@@ -171,17 +214,13 @@ func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns 
 
 // Database is an application's database with the sequences to feed.
 type Database struct {
-	Name      string
+	*sql.DB
 	Sequences []*Sequence
-	engine    engine
 }
-
-// Close closes the connections.
-func (d *Database) Close() error { return d.engine.close() }
 
 // Read returns the state of the sequence.
 func (s *Sequence) Read(ctx context.Context) (State, error) {
-	st, err := s.engine.read(ctx, nil, s)
+	st, err := s.engine.read(ctx, s.db)
 	return st, hints.Explain(err)
 }
 
@@ -218,6 +257,3 @@ func identifiers(text string, fold bool) (parts []string, err error) {
 		rest = rest[1:]
 	}
 }
-
-// quoted returns a qualified, quoted name for PostgreSQL.
-func quoted(parts ...string) string { return pgx.Identifier(parts).Sanitize() }

@@ -18,7 +18,7 @@ type Server struct{ db *sql.DB }
 
 // OpenServer returns a Server. It connects at the first query.
 func OpenServer(url string) (*Server, error) {
-	if mysql, ok := appdb.IsMySQL(url); mysql || !ok {
+	if mysql, err := appdb.IsMySQL(url); mysql || err != nil {
 		return nil, &Error{What: "--server is not a postgres:// URL", Hint: "Write --server postgres://USER@HOST:5433/nextid."}
 	}
 	db, err := appdb.OpenPostgres(url)
@@ -94,42 +94,19 @@ type Setting struct {
 	Block int64  `json:"block,omitempty"`
 }
 
-// register sets entries of the generator's option feeds, by Key. A nil setting
-// removes its entry.
-func (s *Server) register(ctx context.Context, name string, feeds map[string]*Setting) error {
-	options, err := json.Marshal(map[string]any{"feeds": feeds})
-	if err != nil {
-		return err
-	}
-	_, err = s.db.ExecContext(ctx, "SELECT alter_generator($1, $2)", name, string(options))
-	return ofServer(err)
-}
-
-// Key returns the key of a column in the option feeds: the URL without its password,
-// a space, and the column.
-func Key(dsn, column string) (string, error) {
-	text, err := appdb.WithoutPassword(dsn)
-	if err != nil {
-		return "", &Error{What: "--dsn is not a URL"}
-	}
-	return text + " " + column, nil
-}
-
-// ParseKey splits a Key.
+// ParseKey splits the key of a column in the option feeds: the URL of its database
+// without the password, a space, and the column.
 func ParseKey(key string) (url, column string) {
 	url, column, _ = strings.Cut(key, " ")
 	return url, column
 }
 
-// feederSays returns the state of a column in nextid.feeds: "ok", or the feeder's
+// feederSays returns the state of a target in nextid.feeds: "ok", or the feeder's
 // last error, or "" before its first read.
-func (s *Server) feederSays(ctx context.Context, name, database, column string) (says string, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT coalesce(last_error, 'ok') FROM nextid.feeds WHERE name = $1 AND database = $2 AND column_name = $3
-		AND (looked_at IS NOT NULL OR last_error IS NOT NULL)`, name, database, column).Scan(&says)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return says, err
+func (s *Server) feederSays(ctx context.Context, t *target) (says string, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(coalesce(last_error, 'ok')), '') FROM nextid.feeds WHERE name = $1 AND database = $2 AND column_name = $3
+		AND (looked_at IS NOT NULL OR last_error IS NOT NULL)`, t.Generator, t.Database, t.Column).Scan(&says)
+	return says, ofServer(err)
 }
 
 // feederPatience bounds how long up waits for the servers' feeders.

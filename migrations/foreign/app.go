@@ -3,14 +3,15 @@ package foreign
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 
+	"nextid/migrations"
 	"nextid/migrations/appdb"
 )
 
@@ -24,16 +25,17 @@ type app struct {
 	dialect    goose.Dialect
 	migrations fs.FS
 
-	versioned string                                    // query: does versionTable exist?
-	users     string                                    // query: names of objects of others that use nextid's
-	free      string                                    // hint for users
-	drop      []string                                  // statements that drop the rest after all migrations are undone
-	server    func(ctx context.Context) (string, error) // returns the address of the configured server
-	ask       string                                    // query that nextid answers without drawing an id
-	functions string                                    // query: do the functions exist that need no server? "": there are none
+	lock, unlock string   // queries: lock returns 1 if it has the lock
+	versioned    string   // query: does versionTable exist?
+	users        string   // query: names of objects of others that use nextid's
+	free         string   // hint for users
+	drop         []string // statements that drop the rest after all migrations are undone
+	ask          string   // query that nextid answers without drawing an id
+	functions    string   // query: do the functions exist that need no server?
 
-	adopt    func(ctx context.Context) error             // makes a restored dump without rows usable
-	problems func(ctx context.Context) ([]string, error) // returns Status.Problems; may be nil
+	present  func(ctx context.Context) (s Server, password string, err error) // returns the installed server, and the password of its user
+	adopt    func(ctx context.Context) error                                  // makes a restored dump without rows usable
+	problems func(ctx context.Context) ([]string, error)                      // returns Status.Problems
 }
 
 // filled returns the text of SQL files, with words replaced.
@@ -52,30 +54,55 @@ func filled(files fs.FS, dir string, names []string, words *strings.Replacer) (s
 // Close implements Database.
 func (a *app) Close() error { return a.db.Close() }
 
-// provider returns goose's provider for this database.
-func (a *app) provider() (*goose.Provider, error) {
-	return goose.NewProvider(a.dialect, a.db, a.migrations,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+// locked runs f under the lock.
+func (a *app) locked(ctx context.Context, f func() error) error {
+	conn, err := a.db.Conn(ctx)
+	if err != nil {
+		return hints.Explain(err)
+	}
+	defer conn.Close()
+	var got sql.NullInt64
+	if err := conn.QueryRowContext(ctx, a.lock).Scan(&got); err != nil {
+		return hints.Explain(err)
+	}
+	if got.Int64 != 1 {
+		return &Error{What: "another nextid migrate is at work", Hint: "Wait until it is done."}
+	}
+	return hints.Explain(errors.Join(f(), appdb.Exec(context.WithoutCancel(ctx), conn, a.unlock)))
 }
 
-// dumped reports whether the schema was restored from a dump without rows, so that
-// no version is recorded.
-func (a *app) dumped(ctx context.Context) (bool, error) {
-	var there bool
-	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
-		return false, err
+// provider returns goose's provider for this database.
+func (a *app) provider() (*goose.Provider, error) {
+	return migrations.Provider(a.dialect, a.db, a.migrations, versionTable)
+}
+
+// version returns the newest applied migration, and whether versionTable exists.
+// dumped: it has no rows, because the schema was restored from a dump without rows.
+func (a *app) version(ctx context.Context) (version int64, there, dumped bool, err error) {
+	if err = a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
+		return 0, false, false, err
 	}
-	var versions int
-	err := a.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions)
-	return versions == 0, err
+	var newest sql.NullInt64
+	err = a.db.QueryRowContext(ctx, "SELECT MAX(version_id) FROM "+versionTable).Scan(&newest)
+	return newest.Int64, true, err == nil && !newest.Valid, err
+}
+
+// adopted calls adopt if the schema was restored from a dump without rows. It
+// returns goose's provider.
+func (a *app) adopted(ctx context.Context) (*goose.Provider, error) {
+	_, _, dumped, err := a.version(ctx)
+	if err == nil && dumped {
+		err = a.adopt(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.provider()
 }
 
 // migrate applies the missing migrations.
 func (a *app) migrate(ctx context.Context) error {
-	if err := a.adoptDumped(ctx); err != nil {
-		return err
-	}
-	provider, err := a.provider()
+	provider, err := a.adopted(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,40 +110,24 @@ func (a *app) migrate(ctx context.Context) error {
 	return err
 }
 
-// adoptDumped calls adopt if the schema was restored from a dump without rows.
-func (a *app) adoptDumped(ctx context.Context) error {
-	dumped, err := a.dumped(ctx)
-	if err != nil || !dumped {
-		return err
-	}
-	return a.adopt(ctx)
-}
-
-// uninstall implements Down, under the lock.
-func (a *app) uninstall(ctx context.Context) error {
-	version, err := a.version(ctx)
-	if err != nil || version < 0 {
-		return err
-	}
-	if err := a.unused(ctx); err != nil {
-		return err
-	}
-	if err := a.adoptDumped(ctx); err != nil {
-		return err
-	}
-	provider, err := a.provider()
-	if err != nil {
-		return err
-	}
-	if _, err := provider.DownTo(ctx, 0); err != nil {
-		return err
-	}
-	for _, statement := range a.drop {
-		if _, err := a.db.ExecContext(ctx, statement); err != nil {
+// Down implements Database.
+func (a *app) Down(ctx context.Context) error {
+	return a.locked(ctx, func() error {
+		if _, there, _, err := a.version(ctx); err != nil || !there {
 			return err
 		}
-	}
-	return nil
+		if err := a.unused(ctx); err != nil {
+			return err
+		}
+		provider, err := a.adopted(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := provider.DownTo(ctx, 0); err != nil {
+			return err
+		}
+		return appdb.Exec(ctx, a.db, a.drop...)
+	})
 }
 
 // unused returns an error that names the objects of others that use nextid's.
@@ -133,88 +144,48 @@ func (a *app) unused(ctx context.Context) error {
 	return &Error{What: "in use by " + strings.Join(users, ", ") + more, Hint: a.free}
 }
 
-// version returns the newest applied migration; -1 if versionTable does not exist.
-func (a *app) version(ctx context.Context) (int64, error) {
-	var there bool
-	if err := a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
-		return -1, err
-	}
-	if dumped, err := a.dumped(ctx); err != nil || dumped {
-		return 0, err
-	}
-	provider, err := a.provider()
-	if err != nil {
-		return 0, err
-	}
-	return provider.GetDBVersion(ctx)
-}
-
 // Status implements Database.
 func (a *app) Status(ctx context.Context) (Status, error) {
 	s, err := a.status(ctx)
-	s.Asked = hints.Explain(s.Asked)
 	return s, hints.Explain(err)
 }
 
 func (a *app) status(ctx context.Context) (s Status, err error) {
-	names, err := migrationNames(a.migrations)
+	names, _, err := migrations.Texts(a.migrations)
 	if err != nil {
 		return s, err
 	}
-	s.Newest = int64(len(names))
-	s.Version, err = a.version(ctx)
-	s.Version = max(s.Version, 0)
-	if err == nil && s.Version == 0 {
-		s.Dumped, err = a.dumped(ctx)
-	}
-	if err == nil && s.Version == 0 && !s.Dumped && a.functions != "" {
-		err = a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
-	}
-	if err != nil || s.Version == 0 && !s.Dumped {
+	s.Newest = int64(len(names)) // they are numbered from 1 without gaps
+	if s.Version, _, s.Dumped, err = a.version(ctx); err != nil {
 		return s, err
 	}
-	if s.Server, err = a.server(ctx); err != nil {
+	if s.Version == 0 && !s.Dumped {
+		return s, a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
+	}
+	installed, _, err := a.present(ctx)
+	if err != nil {
 		return s, err
 	}
+	s.Server = installed.Address()
 	start := time.Now()
-	_, s.Asked = a.db.ExecContext(ctx, a.ask)
+	s.Asked = hints.Explain(appdb.Exec(ctx, a.db, a.ask))
 	s.Took = time.Since(start)
-	if a.problems != nil {
-		s.Problems, err = a.problems(ctx)
-	}
+	s.Problems, err = a.problems(ctx)
 	return s, err
 }
 
-// migrationNames lists the migrations, oldest first. They are numbered from 1
-// without gaps.
-func migrationNames(folder fs.FS) ([]string, error) {
-	names, err := fs.Glob(folder, "*.sql")
-	slices.Sort(names)
-	return names, err
-}
-
-// migrationsText returns the statements of the Up parts of all migrations of a
-// folder.
-func migrationsText(folder fs.FS) (string, error) {
-	names, err := migrationNames(folder)
+// migrationsText returns the statements of all migrations of a folder.
+func migrationsText(files fs.FS, dir string) (string, error) {
+	folder, err := fs.Sub(files, dir)
 	if err != nil {
 		return "", err
 	}
+	names, ups, err := migrations.Texts(folder)
 	var all strings.Builder
-	for _, name := range names {
-		text, err := fs.ReadFile(folder, name)
-		if err != nil {
-			return "", err
-		}
-		up, _, _ := strings.Cut(string(text), "-- +goose Down")
-		fmt.Fprintf(&all, "\n-- ---- %s ----\n", name)
-		for line := range strings.Lines(up) {
-			if !strings.HasPrefix(line, "-- +goose") {
-				all.WriteString(line)
-			}
-		}
+	for i, name := range names {
+		fmt.Fprintf(&all, "\n-- ---- %s ----\n%s", name, ups[i])
 	}
-	return all.String(), nil
+	return all.String(), err
 }
 
 // hints explains errors of databases that connect to nextid.

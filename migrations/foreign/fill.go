@@ -51,6 +51,9 @@ func (c Config) fills(database string) ([]Fill, error) {
 // name returns the table's quoted name.
 func (f Fill) name() string { return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(f.Table) }
 
+// String returns the column's name, for messages.
+func (f Fill) String() string { return f.Database + "." + f.Table + "." + f.Column }
+
 // trigger returns the name of the trigger, without its database.
 func (f Fill) trigger() string {
 	name := "nextid_" + f.Table + "_" + f.Column
@@ -82,20 +85,20 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	err := m.db.QueryRowContext(ctx, `SELECT extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale FROM information_schema.columns
 		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).Scan(&extra, &nullable, &byDefault, &kind, &digits, &scale)
 	if errors.Is(err, sql.ErrNoRows) {
-		return &Error{What: fmt.Sprintf("there is no column %s.%s.%s", f.Database, f.Table, f.Column), Hint: "Create the table first."}
+		return &Error{What: "there is no column " + f.String(), Hint: "Create the table first."}
 	}
 	if err != nil {
 		return err
 	}
-	if !holdsIDs(kind, digits.Int64, scale.Int64) {
+	if kind != "bigint" && (kind != "decimal" || digits.Int64-scale.Int64 < 19) {
 		return &Error{
-			What: fmt.Sprintf("the column %s.%s.%s is of type %s, which does not hold an id of 64 bits", f.Database, f.Table, f.Column, kind),
+			What: fmt.Sprintf("the column %s is of type %s, which does not hold an id of 64 bits", f, kind),
 			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
 	}
 	if nullable == "NO" && !byDefault.Valid && !strings.Contains(extra, "auto_increment") {
 		return &Error{
-			What: fmt.Sprintf("the column %s.%s.%s has no default, and MySQL's strict mode looks for one before it runs triggers", f.Database, f.Table, f.Column),
+			What: fmt.Sprintf("the column %s has no default, and MySQL's strict mode looks for one before it runs triggers", f),
 			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
 	}
@@ -106,18 +109,8 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 		WHERE event_object_schema = ? AND event_object_table = ? AND trigger_name LIKE '%\\_nextid'`, f.Database, f.Table).Scan(&fence); err != nil {
 		return err
 	}
-	if _, err := m.db.ExecContext(ctx, f.sql(fence.String)); err != nil {
-		return err
-	}
-	_, err = m.db.ExecContext(ctx, "REPLACE INTO nextid.fills VALUES ("+strings.Join([]string{
-		appdb.LiteralMySQL(f.Database), appdb.LiteralMySQL(f.Table), appdb.LiteralMySQL(f.Column), appdb.LiteralMySQL(f.Generator),
-	}, ", ")+")")
-	return err
-}
-
-// holdsIDs reports whether a column's type holds all positive numbers of 63 bits.
-func holdsIDs(kind string, digits, scale int64) bool {
-	return kind == "bigint" || kind == "decimal" && digits-scale >= 19
+	return appdb.Exec(ctx, m.db, f.sql(fence.String), fmt.Sprintf("REPLACE INTO nextid.fills VALUES (%s, %s, %s, %s)",
+		appdb.LiteralMySQL(f.Database), appdb.LiteralMySQL(f.Table), appdb.LiteralMySQL(f.Column), appdb.LiteralMySQL(f.Generator)))
 }
 
 // fillProblems checks the triggers that nextid.fills lists. It skips columns that no
@@ -141,8 +134,7 @@ func (m *mysqlApp) fillProblems(ctx context.Context) (problems []string, err err
 		default:
 			return nil
 		}
-		problems = append(problems, fmt.Sprintf("the column %s.%s.%s %s: run up with --fill %s.%s.%s=%s",
-			f.Database, f.Table, f.Column, what, f.Database, f.Table, f.Column, f.Generator))
+		problems = append(problems, fmt.Sprintf("the column %s %s: run up with --fill %[1]s=%[3]s", f, what, f.Generator))
 		return nil
 	}, `SELECT f.table_schema, f.table_name, f.column_name, f.generator, t.trigger_name, t.action_statement, t.action_order,
 			(SELECT MIN(o.action_order) FROM information_schema.triggers o WHERE o.event_object_schema = f.table_schema

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -109,8 +108,8 @@ func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout 
 func (s Server) open(password string) (*sql.DB, error) {
 	if s.Protocol == protocolMySQL {
 		config := mysqldriver.NewConfig()
-		config.User, config.Passwd, config.Net, config.DBName = s.User, password, "tcp", s.option("dbname")
-		config.Addr = net.JoinHostPort(s.option("host"), s.option("port"))
+		config.User, config.Passwd, config.Net, config.DBName = s.User, password, "tcp", s.Options["dbname"]
+		config.Addr = net.JoinHostPort(s.Options["host"], s.Options["port"])
 		config.Timeout, config.Logger = 3*time.Second, &mysqldriver.NopLogger{}
 		connector, err := mysqldriver.NewConnector(config)
 		if err != nil {
@@ -118,12 +117,16 @@ func (s Server) open(password string) (*sql.DB, error) {
 		}
 		return sql.OpenDB(connector), nil
 	}
-	// pgx does not accept all options of postgres_fdw.
 	var words []string
-	for _, o := range slices.Concat(s.Options, s.UserOptions, []Option{{"user", s.User}, {"password", password}}) {
-		switch o.Name {
-		case "host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout":
-			words = append(words, o.Name+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(o.Value)+"'")
+	word := func(name, value string) {
+		words = append(words, name+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value)+"'")
+	}
+	word("user", s.User)
+	word("password", password)
+	// pgx does not accept all options of postgres_fdw.
+	for _, name := range []string{"host", "port", "dbname", "sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout"} {
+		if value, ok := s.Options[name]; ok {
+			word(name, value)
 		}
 	}
 	return appdb.OpenPostgres(strings.Join(words, " "))

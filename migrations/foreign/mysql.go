@@ -1,13 +1,13 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -15,15 +15,11 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
-	"nextid/dsn"
 	"nextid/migrations/appdb"
 )
 
 //go:embed mysql
 var mysqlFiles embed.FS
-
-// lockWait bounds how long Up waits for the lock, in seconds.
-const lockWait = 60
 
 // mysqlApp is an application's MariaDB or MySQL.
 type mysqlApp struct {
@@ -34,10 +30,7 @@ type mysqlApp struct {
 func openMySQL(ctx context.Context, url string) (Database, error) {
 	config, database, err := mysqlConfig(url)
 	if err != nil {
-		return nil, &Error{
-			What: "the application's database: " + err.Error(), Err: err,
-			Hint: "Give it as --dsn mysql://USER@HOST:PORT/DATABASE.",
-		}
+		return nil, err
 	}
 	connector, err := mysqldriver.NewConnector(config)
 	if err != nil {
@@ -50,47 +43,27 @@ func openMySQL(ctx context.Context, url string) (Database, error) {
 	migrations, err := fs.Sub(mysqlFiles, "mysql")
 	m := &mysqlApp{app{
 		db: db, dialect: goose.DialectMySQL, migrations: migrations,
+		lock: "SELECT GET_LOCK('nextid.migrate', 60)", unlock: "DO RELEASE_LOCK('nextid.migrate')", // waits 60 s at most
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
 		users:     mysqlUsers,
 		free:      "Drop them first, such as DROP TRIGGER ….",
 		drop:      []string{"DROP DATABASE nextid", "DROP SERVER IF EXISTS nextid"},
 		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
+		functions: "SELECT FALSE",
 	}, database}
-	m.server, m.adopt, m.problems = m.address, m.adoptDump, m.fillProblems
+	m.present, m.adopt, m.problems = m.installed, m.adoptDump, m.fillProblems
 	return m, err
 }
 
 // mysqlConfig parses a URL. A missing password is taken from $MYSQL_PWD. The
 // database is returned separately: the connection itself has none.
 func mysqlConfig(text string) (config *mysqldriver.Config, database string, err error) {
-	if config, err = dsn.MySQL(text); err != nil {
+	if config, err = appdb.MySQLConfig(text); err != nil {
 		return nil, "", err
 	}
-	if config.Passwd == "" {
-		config.Passwd = os.Getenv("MYSQL_PWD")
-	}
-	config.ParseTime, config.MultiStatements = true, true
-	config.DBName, database = "", config.DBName
+	config.Passwd = cmp.Or(config.Passwd, os.Getenv("MYSQL_PWD"))
+	database, config.DBName = config.DBName, ""
 	return config, database, nil
-}
-
-// locked runs f under the lock. It waits up to lockWait.
-func (m *mysqlApp) locked(ctx context.Context, f func() error) error {
-	conn, err := m.db.Conn(ctx)
-	if err != nil {
-		return hints.Explain(err)
-	}
-	defer conn.Close()
-	var got sql.NullInt64
-	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid.migrate', ?)", lockWait).Scan(&got); err != nil {
-		return hints.Explain(err)
-	}
-	if got.Int64 != 1 {
-		return &Error{What: "another nextid migrate is at work", Hint: "Wait until it is done."}
-	}
-	err = f()
-	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('nextid.migrate')")
-	return hints.Explain(errors.Join(err, unlock))
 }
 
 // Up implements Database.
@@ -106,7 +79,7 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 		if err := m.migrate(ctx); err != nil {
 			return err
 		}
-		was, password, err := m.present(ctx)
+		was, password, err := m.installed(ctx)
 		if err != nil {
 			return err
 		}
@@ -115,16 +88,13 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 			return err
 		}
 		if err := m.answers(ctx, c); err != nil && !c.Unasked {
-			if len(was.Options) > 0 { // CREATE SERVER cannot be rolled back
-				err = errors.Join(unanswered(err), m.connect(ctx, Config{Server: was, Password: password}))
-				return err
+			if err = unanswered(err); len(was.Options) > 0 { // CREATE SERVER cannot be rolled back
+				err = errors.Join(err, m.connect(ctx, Config{Server: was, Password: password}))
 			}
-			return unanswered(err)
+			return err
 		}
-		for _, grant := range mysqlGrants(c) {
-			if _, err := m.db.ExecContext(ctx, grant); err != nil {
-				return err
-			}
+		if err := appdb.Exec(ctx, m.db, mysqlGrants(c)...); err != nil {
+			return err
 		}
 		for _, f := range fills {
 			if err := m.fill(ctx, f); err != nil {
@@ -138,22 +108,17 @@ func (m *mysqlApp) Up(ctx context.Context, c Config) error {
 // answers queries the server through the database. On an error it diagnoses the
 // connection from this machine.
 func (m *mysqlApp) answers(ctx context.Context, c Config) error {
-	_, err := m.db.ExecContext(ctx, m.ask)
-	if err == nil {
-		return nil
-	}
+	err := appdb.Exec(ctx, m.db, m.ask)
 	e, ok := errors.AsType[*Error](hints.Explain(err))
 	if !ok {
 		return err
 	}
-	if hint := diagnose(ctx, c.Server, c.Password); hint != "" {
-		e.Hint = hint
-	}
+	e.Hint = cmp.Or(diagnose(ctx, c.Server, c.Password), e.Hint)
 	return e
 }
 
-// present returns the installed server, and the password of its user.
-func (m *mysqlApp) present(ctx context.Context) (s Server, password string, err error) {
+// installed implements present.
+func (m *mysqlApp) installed(ctx context.Context) (s Server, password string, err error) {
 	var host, port, database, name, comment string
 	err = m.db.QueryRowContext(ctx, `SELECT s.Host, s.Port, s.Db, s.Username, s.Password, t.engine, t.table_comment FROM mysql.servers s
 		JOIN information_schema.tables t ON t.table_schema = 'nextid' AND t.table_name = 'ids' WHERE s.Server_name = 'nextid'`).
@@ -162,10 +127,9 @@ func (m *mysqlApp) present(ctx context.Context) (s Server, password string, err 
 		return s, "", nil
 	}
 	s.Protocol = protocolMySQL
-	s.Options = []Option{{"dbname", database}, {"engine", strings.ToLower(name)}, {"host", host}, {"port", port}}
+	s.Options = map[string]string{"dbname": database, "engine": strings.ToLower(name), "host": host, "port": port}
 	if _, file, ok := strings.Cut(comment, `ssl_ca "`); ok {
-		file, _, _ = strings.Cut(file, `"`)
-		s.Options = append(s.Options, Option{"ssl_ca", file})
+		s.Options["ssl_ca"], _, _ = strings.Cut(file, `"`)
 	}
 	return s, password, err
 }
@@ -173,12 +137,7 @@ func (m *mysqlApp) present(ctx context.Context) (s Server, password string, err 
 // adoptDump drops the objects of a dump without rows, so that the migrations make
 // them again. MySQL allows that although triggers call the function.
 func (m *mysqlApp) adoptDump(ctx context.Context) error {
-	for _, statement := range []string{"DROP FUNCTION IF EXISTS nextid.next_id", "DROP TABLE IF EXISTS nextid.fills", "DROP TABLE " + versionTable} {
-		if _, err := m.db.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return appdb.Exec(ctx, m.db, "DROP FUNCTION IF EXISTS nextid.next_id", "DROP TABLE IF EXISTS nextid.fills", "DROP TABLE "+versionTable)
 }
 
 // diagnose connects to the server from this machine, and returns a hint. The engines
@@ -237,8 +196,7 @@ func (m *mysqlApp) ownSchema(ctx context.Context) error {
 			Hint: "If it is nextid's own store, give that another database.",
 		}
 	}
-	_, err = m.db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS nextid")
-	return err
+	return appdb.Exec(ctx, m.db, "CREATE DATABASE IF NOT EXISTS nextid")
 }
 
 // connect sets the server's address and login, and makes the tables that read from
@@ -255,32 +213,23 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	defer conn.Close()
 	// The statement holds the password. If this account may, it keeps the statement
 	// out of the general log.
-	if _, err := conn.ExecContext(ctx, "SET SESSION sql_log_off = 1"); err == nil {
-		defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION sql_log_off = 0") }()
+	if appdb.Exec(ctx, conn, "SET SESSION sql_log_off = 1") == nil {
+		defer func() { _ = appdb.Exec(context.WithoutCancel(ctx), conn, "SET SESSION sql_log_off = 0") }()
 	}
-	var there, engine, comment string
-	err = conn.QueryRowContext(ctx, "SELECT Server_name FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&there)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if _, err := conn.ExecContext(ctx, serverSQL(c, there != "", c.Password)); err != nil {
-		return err
-	}
-	err = conn.QueryRowContext(ctx, "SELECT engine, table_comment FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'id_fields'").
-		Scan(&engine, &comment)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if e.made(engine, comment) {
-		_, err := conn.ExecContext(ctx, "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts") // closes connections to the old address
-		return err
-	}
-	tables, err := tablesSQL(e)
+	var there bool
+	var name, comment string
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) > 0 FROM mysql.servers WHERE Server_name = 'nextid'), COALESCE(MAX(engine), ''), COALESCE(MAX(table_comment), '')
+		FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'id_fields'`).Scan(&there, &name, &comment)
 	if err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, tables)
-	return err
+	tables := "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts" // closes connections to the old address
+	if !e.made(name, comment) {
+		if tables, err = tablesSQL(e); err != nil {
+			return err
+		}
+	}
+	return appdb.Exec(ctx, conn, serverSQL(c, there, c.Password), tables)
 }
 
 // engine is a storage engine that reads another server's tables.
@@ -300,36 +249,33 @@ var engines = map[string]engine{
 
 // end returns the end of CREATE TABLE: the engine, and the remote table.
 func (e engine) end(table string) string {
-	switch e.name {
-	case "SPIDER":
-		return `ENGINE=SPIDER COMMENT='wrapper "mysql", srv "nextid", table "` + table + `"` + e.tls() + `'`
-	default:
-		return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
+	if e.name == "SPIDER" {
+		return "ENGINE=SPIDER COMMENT='" + e.comment(table) + "'"
 	}
+	return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
 }
 
-// tls returns the options with which SPIDER uses TLS and checks nextid's
-// certificate.
-func (e engine) tls() string {
-	if e.authority == "" {
-		return ""
+// comment returns the comment of a table of SPIDER, which says how to reach the
+// remote table, and how to check nextid's certificate.
+func (e engine) comment(table string) string {
+	comment := `wrapper "mysql", srv "nextid", table "` + table + `"`
+	if e.authority != "" {
+		comment += `, ssl_ca "` + e.authority + `", ssl_verify_server_cert "1"`
 	}
-	return `, ssl_ca "` + e.authority + `", ssl_verify_server_cert "1"`
+	return comment
 }
 
 // made reports whether e made the table id_fields, given that table's engine and
 // comment. It is the table that the newest migration added.
 func (e engine) made(name, comment string) bool {
-	return name == e.name && (name != "SPIDER" || strings.HasSuffix(comment, `table "id_fields"`+e.tls()))
+	return name == e.name && (name != "SPIDER" || comment == e.comment("id_fields"))
 }
 
 // load installs the plugin of an engine if the database does not have the engine.
 func (m *mysqlApp) load(ctx context.Context, e engine) error {
-	loaded := func() (ok bool, err error) {
-		err = m.db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.engines WHERE engine = ? AND support IN ('YES', 'DEFAULT')", e.name).Scan(&ok)
-		return ok, err
-	}
-	if ok, err := loaded(); ok || err != nil {
+	var loaded bool
+	err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.engines WHERE engine = ? AND support IN ('YES', 'DEFAULT')", e.name).Scan(&loaded)
+	if loaded || err != nil {
 		return err
 	}
 	var version string
@@ -342,7 +288,7 @@ func (m *mysqlApp) load(ctx context.Context, e engine) error {
 			Hint: "MySQL has FEDERATED only, and only when its configuration says federated.",
 		}
 	}
-	if _, err := m.db.ExecContext(ctx, "INSTALL SONAME '"+e.library+"'"); err != nil {
+	if err := appdb.Exec(ctx, m.db, "INSTALL SONAME '"+e.library+"'"); err != nil {
 		return &Error{
 			What: "the engine " + e.name + " cannot be loaded: " + hints.Explain(err).Error(), Err: err,
 			Hint: "On Debian it is in the package " + e.debian + "; MariaDB may have to start with plugin-maturity=unknown, and the account needs INSERT on mysql.plugin.",
@@ -373,8 +319,8 @@ func serverSQL(c Config, there bool, password string) string {
 	if there {
 		verb = "ALTER SERVER nextid"
 	}
-	return fmt.Sprintf("%s OPTIONS (HOST %s, PORT %s, DATABASE %s, USER %s, PASSWORD %s)", verb, appdb.LiteralMySQL(c.Server.option("host")),
-		c.Server.option("port"), appdb.LiteralMySQL(c.Server.option("dbname")), appdb.LiteralMySQL(c.Server.User), appdb.LiteralMySQL(password))
+	return fmt.Sprintf("%s OPTIONS (HOST %s, PORT %s, DATABASE %s, USER %s, PASSWORD %s)", verb, appdb.LiteralMySQL(c.Server.Options["host"]),
+		c.Server.Options["port"], appdb.LiteralMySQL(c.Server.Options["dbname"]), appdb.LiteralMySQL(c.Server.User), appdb.LiteralMySQL(password))
 }
 
 // tablesSQL returns the statements that make the tables of an engine.
@@ -409,11 +355,6 @@ func mysqlGrants(c Config) (grants []string) {
 	return grants
 }
 
-// Down implements Database.
-func (m *mysqlApp) Down(ctx context.Context) error {
-	return m.locked(ctx, func() error { return m.uninstall(ctx) })
-}
-
 // mysqlUsers lists the triggers, routines and views that use the database nextid.
 const mysqlUsers = `
 	SELECT user FROM (
@@ -422,13 +363,6 @@ const mysqlUsers = `
 		FROM information_schema.routines WHERE routine_schema <> 'nextid'
 	UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
 	WHERE REPLACE(text, CHAR(96), '') LIKE '%nextid.%' ORDER BY 1`
-
-// address returns the host and port that the database asks.
-func (m *mysqlApp) address(ctx context.Context) (string, error) {
-	var host, port string
-	err := m.db.QueryRowContext(ctx, "SELECT Host, Port FROM mysql.servers WHERE Server_name = 'nextid'").Scan(&host, &port)
-	return net.JoinHostPort(host, port), err
-}
 
 // mysqlSQL returns all statements that Up runs on a new database.
 func mysqlSQL(dsn string, c Config) (string, error) {
@@ -440,11 +374,7 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder, err := fs.Sub(mysqlFiles, "mysql")
-	if err != nil {
-		return "", err
-	}
-	text, err := migrationsText(folder)
+	text, err := migrationsText(mysqlFiles, "mysql")
 	if err != nil {
 		return "", err
 	}

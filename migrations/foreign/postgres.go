@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
 	"nextid/migrations/appdb"
@@ -32,31 +32,23 @@ const upLock int64 = 0x6e6578746964
 type postgres struct{ app }
 
 func openPostgres(ctx context.Context, dsn string) (Database, error) {
-	config, err := pgx.ParseConfig(dsn)
+	db, err := appdb.OpenPostgres(dsn)
 	if err != nil {
-		return nil, &Error{What: "the application's database: " + err.Error(), Err: err, // pgx removes the password
-			Hint: "Give it as --dsn postgres://USER@HOST:PORT/DATABASE."}
-	}
-	// Each script holds several statements.
-	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	config.RuntimeParams["client_encoding"] = "UTF8" // pgx requires it for quoting in the simple protocol
-	config.RuntimeParams["application_name"] = "nextid migrate"
-	config.RuntimeParams["client_min_messages"] = "warning"
-	db := stdlib.OpenDB(*config)
-	if err := db.PingContext(ctx); err != nil {
-		_ = db.Close()
-		return nil, hints.Explain(err)
+		return nil, err
 	}
 	p := &postgres{app{
 		db: db, dialect: goose.DialectPostgres,
+		lock:      fmt.Sprintf("SELECT 1 FROM pg_catalog.pg_advisory_lock(%d)", upLock),
+		unlock:    fmt.Sprintf("SELECT pg_catalog.pg_advisory_unlock(%d)", upLock),
 		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
 		users:     postgresUsers,
 		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
 		drop:      []string{"DROP TABLE " + versionTable + "; " + dropLayouts + "; DROP SCHEMA nextid"}, // one implicit transaction
 		ask:       "SELECT FROM nextid.parse_id(0)",
 		functions: "SELECT to_regproc('nextid.layout_of') IS NOT NULL",
+		problems:  func(context.Context) ([]string, error) { return nil, nil },
 	}}
-	p.server, p.adopt = p.address, p.adoptDump
+	p.present, p.adopt = p.server, p.adoptDump
 	protocol, err := p.installed(ctx)
 	if err == nil {
 		err = p.use(cmp.Or(protocol, protocolPostgres))
@@ -84,24 +76,6 @@ func (p *postgres) use(protocol string) (err error) {
 	return err
 }
 
-// locked runs f under the advisory lock.
-func (p *postgres) locked(ctx context.Context, f func() error) error {
-	conn, err := p.db.Conn(ctx)
-	if err != nil {
-		return hints.Explain(err)
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_catalog.pg_advisory_lock($1)", upLock); err != nil {
-		return hints.Explain(err)
-	}
-	return hints.Explain(errors.Join(f(), unlock(ctx, conn)))
-}
-
-func unlock(ctx context.Context, conn *sql.Conn) error {
-	_, err := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_catalog.pg_advisory_unlock($1)", upLock)
-	return err
-}
-
 // Up implements Database.
 func (p *postgres) Up(ctx context.Context, c Config) error {
 	if err := asksPostgres(c); err != nil {
@@ -111,7 +85,7 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err := p.ownSchema(ctx); err != nil {
 			return err
 		}
-		was, password, err := p.present(ctx)
+		was, password, err := p.server(ctx)
 		if err != nil {
 			return err
 		}
@@ -180,10 +154,7 @@ func (p *postgres) missingRights(ctx context.Context, c Config, denied error) er
 
 // functionsOnly installs the functions that need no server.
 func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
-	if err := p.adoptDumped(ctx); err != nil {
-		return err
-	}
-	provider, err := p.provider()
+	provider, err := p.adopted(ctx)
 	if err != nil {
 		return err
 	}
@@ -198,8 +169,7 @@ func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.db.ExecContext(ctx, layouts+grants)
-	return err
+	return appdb.Exec(ctx, p.db, layouts+grants)
 }
 
 // layouts returns the SQL of the functions that need no server. If the server does
@@ -225,54 +195,42 @@ func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
 	return layoutsSQL(c)
 }
 
-// present returns the installed server, and the password of its user.
-func (p *postgres) present(ctx context.Context) (s Server, password string, err error) {
+// server implements present.
+func (p *postgres) server(ctx context.Context) (s Server, password string, err error) {
 	if s.Protocol, err = p.installed(ctx); err != nil || s.Protocol == "" {
 		return s, "", err
 	}
-	if s.Options, err = p.options(ctx, "SELECT unnest(srvoptions) FROM pg_foreign_server WHERE srvname = 'nextid'"); err != nil {
-		return s, "", err
-	}
-	login, err := p.options(ctx, "SELECT unnest(umoptions) FROM pg_user_mappings WHERE srvname = 'nextid' AND usename = CURRENT_USER")
-	for _, o := range login {
-		switch o.Name {
+	texts, err := appdb.Texts(ctx, p.db, `SELECT unnest(srvoptions) FROM pg_foreign_server WHERE srvname = 'nextid'
+		UNION ALL SELECT unnest(umoptions) FROM pg_user_mappings WHERE srvname = 'nextid' AND usename = CURRENT_USER`)
+	s.Options = map[string]string{}
+	for _, text := range texts {
+		switch name, value, _ := strings.Cut(text, "="); name {
 		case "user", "username":
-			s.User = o.Value
+			s.User = value
 		case "password":
-			password = o.Value
+			password = value
 		default:
-			s.UserOptions = append(s.UserOptions, o)
+			s.Options[name] = value
 		}
 	}
 	return s, password, err
 }
 
-// options returns the rows of a query, which have the form name=value.
-func (p *postgres) options(ctx context.Context, query string) (options []Option, err error) {
-	texts, err := appdb.Texts(ctx, p.db, query)
-	for _, text := range texts {
-		name, value, _ := strings.Cut(text, "=")
-		options = append(options, Option{name, value})
-	}
-	return options, err
-}
-
 // adoptDump records the migrations whose objects were restored from a dump without
 // rows.
 func (p *postgres) adoptDump(ctx context.Context) error {
-	_, err := p.db.ExecContext(ctx, `INSERT INTO `+versionTable+` (version_id, is_applied)
+	return appdb.Exec(ctx, p.db, `INSERT INTO `+versionTable+` (version_id, is_applied)
 		SELECT v, true FROM (VALUES (0, true), (1, to_regclass('nextid.ids') IS NOT NULL),
 			(2, to_regproc('nextid.next_ids') IS NOT NULL), (3, to_regproc('nextid.dblink_next_id') IS NOT NULL),
 			(4, to_regproc('nextid.next_ids') IS NOT NULL AND to_regproc('nextid.next_id_for') IS NOT NULL),
 			(5, to_regproc('nextid.public_uuid') IS NOT NULL)) AS made (v, there)
 		WHERE there ORDER BY v`)
-	return err
 }
 
 // asksPostgres returns an error if the configuration is not for PostgreSQL.
 func asksPostgres(c Config) error {
 	switch {
-	case c.Server.option("engine") != "":
+	case c.Server.Options["engine"] != "":
 		return &Error{What: "--server: engine is for MySQL and MariaDB", Hint: "PostgreSQL asks over MySQL's protocol with mysql_fdw."}
 	case len(c.Fill) > 0:
 		return &Error{
@@ -306,10 +264,9 @@ func (p *postgres) ownSchema(ctx context.Context) error {
 			Hint: "Log in as that role, or run down as a superuser first. A superuser can also add options=-c%20role%3DROLE to the URL.",
 		}
 	}
-	_, err = p.db.ExecContext(ctx, `DO $$ BEGIN
+	return appdb.Exec(ctx, p.db, `DO $$ BEGIN
 		IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'nextid') THEN CREATE SCHEMA nextid; END IF;
 	END $$`)
-	return err
 }
 
 // connect applies the configuration in one transaction. Before it commits, it
@@ -322,32 +279,19 @@ func (p *postgres) connect(ctx context.Context, connection string, c Config) err
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after Commit
-	for _, s := range []struct {
-		sql  string
-		args []any
-	}{
-		{`SELECT pg_catalog.set_config(name, value, true)
-			FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'), ('log_min_error_statement', 'panic')) AS quiet (name, value)
-			WHERE (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER)`, nil},
-		{"SELECT pg_catalog.set_config('nextid.password', $1, true)", []any{c.Password}},
-		{connection, nil},
-	} {
-		if _, err := tx.ExecContext(ctx, s.sql, s.args...); err != nil {
-			return err
-		}
+	const quiet = `SELECT pg_catalog.set_config(name, value, true)
+		FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'), ('log_min_error_statement', 'panic')) AS quiet (name, value)
+		WHERE (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER)`
+	if err := appdb.Exec(ctx, tx, quiet, "SELECT pg_catalog.set_config('nextid.password', "+literal(c.Password)+", true)", connection); err != nil {
+		return err
 	}
 	if c.Unasked {
 		return tx.Commit()
 	}
-	if _, err := tx.ExecContext(ctx, p.ask); err != nil {
+	if err := appdb.Exec(ctx, tx, p.ask); err != nil {
 		return unanswered(hints.Explain(err))
 	}
 	return tx.Commit()
-}
-
-// Down implements Database.
-func (p *postgres) Down(ctx context.Context) error {
-	return p.locked(ctx, func() error { return p.uninstall(ctx) })
 }
 
 // postgresUsers lists the objects of others that depend on nextid's. Dependencies of
@@ -367,12 +311,6 @@ const postgresUsers = `
 		AND NOT EXISTS (SELECT FROM ours o WHERE o.class = d.classid AND o.oid = d.objid)
 	ORDER BY 1`
 
-// address returns the host and port that the database asks.
-func (p *postgres) address(ctx context.Context) (string, error) {
-	options, err := p.options(ctx, "SELECT unnest(srvoptions) FROM pg_foreign_server WHERE srvname = 'nextid'")
-	return address(options), err
-}
-
 // postgresSQL returns all statements that Up runs on a new database.
 func postgresSQL(c Config) (string, error) {
 	if err := asksPostgres(c); err != nil {
@@ -387,11 +325,7 @@ func postgresSQL(c Config) (string, error) {
 		grants, err := grantsSQL(c, "grant_layouts")
 		return "CREATE SCHEMA nextid;\n" + layouts + grants, err
 	}
-	folder, err := fs.Sub(postgresFiles, postgresFolders[c.Server.Protocol])
-	if err != nil {
-		return "", err
-	}
-	text, err := migrationsText(folder)
+	text, err := migrationsText(postgresFiles, postgresFolders[c.Server.Protocol])
 	if err != nil {
 		return "", err
 	}
@@ -399,14 +333,24 @@ func postgresSQL(c Config) (string, error) {
 	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layouts, connection), err
 }
 
+// ofUser lists the options that belong to the user mapping.
+var ofUser = []string{"sslcert", "sslkey", "sslcrl", "password_required"}
+
 // connectionSQL returns the statements that set the server, the login and the
 // grants.
 func connectionSQL(c Config) (string, error) {
-	server, user := c.Server.Options, slices.Concat([]Option{{"user", c.Server.User}}, c.Server.UserOptions)
+	server, user := map[string]string{}, map[string]string{"user": c.Server.User}
+	for name, value := range c.Server.Options {
+		if slices.Contains(ofUser, name) {
+			user[name] = value
+		} else {
+			server[name] = value
+		}
+	}
 	grant, timeType := "grant", "timestamptz"
 	if c.Server.Protocol == protocolMySQL { // with mysql_fdw the database is an option of the tables
-		user = []Option{{"username", c.Server.User}}
-		server = slices.DeleteFunc(slices.Clone(server), func(o Option) bool { return o.Name == "dbname" })
+		delete(server, "dbname")
+		user = map[string]string{"username": c.Server.User}
 		grant, timeType = "grant_mysql", "timestamp"
 	}
 	text, err := filled(postgresFiles, connectDir, []string{"parse_id", "connection"},
@@ -437,10 +381,10 @@ func grantsSQL(c Config, files ...string) (string, error) {
 }
 
 // array returns an SQL array in which names and values of options alternate.
-func array(options []Option) string {
+func array(options map[string]string) string {
 	var texts []string
-	for _, o := range options {
-		texts = append(texts, literal(o.Name), literal(o.Value))
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		texts = append(texts, literal(name), literal(options[name]))
 	}
 	return "ARRAY[" + strings.Join(texts, ", ") + "]"
 }
@@ -452,12 +396,8 @@ func literal(s string) string {
 
 // unanswered returns the error of an Up whose server did not answer.
 func unanswered(err error) error {
-	hint := ""
-	if e, ok := errors.AsType[*Error](err); ok {
-		hint = e.Hint
-	}
 	return &Error{
 		What: "the server does not answer the database, so address and password are as before: " + err.Error(), Err: err,
-		Hint: strings.TrimSpace(hint + " To apply them before the server is there, add --unasked."),
+		Hint: strings.TrimSpace(appdb.HintOf(err) + " To apply them before the server is there, add --unasked."),
 	}
 }

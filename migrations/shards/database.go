@@ -15,6 +15,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"nextid/migrations"
 	"nextid/migrations/appdb"
 )
 
@@ -72,6 +73,11 @@ func (s State) asNoted() bool {
 	return s.Setting == (Progression{}) || s.Setting == s.Member.Has
 }
 
+// has reports whether the shard has a line of a name.
+func (s State) has(name string) bool {
+	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Name == name })
+}
+
 // drawsAll reports whether a shard draws all numbers of a progression. It may draw
 // others, too.
 func (s State) drawsAll(has Progression) bool {
@@ -86,16 +92,13 @@ func (s State) drawsAll(has Progression) bool {
 // database changes one shard. In a dry run the methods write their statements and
 // change nothing.
 type database interface {
-	// lock excludes other runs of migrate shards until Close. It does not wait. So
-	// it fails if the same database is given twice.
-	lock(ctx context.Context) error
+	// begin prepares the connection, and sets title.
+	begin(ctx context.Context) error
 	// state reads the settings, the note and the lines.
 	state(ctx context.Context) (State, error)
 	// able returns an error if the account has no right to run assign. It changes
 	// nothing.
 	able(ctx context.Context) error
-	// install makes the tables of the note.
-	install(ctx context.Context) error
 	// join writes the note. A new note includes the present settings, for restore.
 	join(ctx context.Context, m Member) error
 	// assign sets the progression of sessions that begin after it.
@@ -112,16 +115,11 @@ type database interface {
 	together(ctx context.Context, f func() error) error
 	// start moves a line so that it draws no number below least.
 	start(ctx context.Context, l Line, has Progression, least int64) error
-	// ids iterates over the ids of a line, the greatest first.
-	ids(ctx context.Context, l Line) (*idRows, error)
 	// restore restores the settings from before up, and removes the note.
 	restore(ctx context.Context) error
-	// most returns the greatest possible increment.
-	most() int64
 	// settings writes what the operator must do so that the settings outlast a
 	// restart.
-	settings(ctx context.Context, w io.Writer, name string, has Progression) error
-	Close() error
+	settings(ctx context.Context, w io.Writer, has Progression) error
 }
 
 // session is a connection of another client.
@@ -130,66 +128,86 @@ type session struct {
 	account string // USER@HOST
 }
 
-// open connects to a shard.
-func open(ctx context.Context, dsn string, o Options) (database, error) {
-	switch mysql, known := appdb.IsMySQL(dsn); {
-	case mysql:
-		return openMySQL(ctx, dsn, o)
-	case known:
-		return openPostgres(ctx, dsn, o)
-	}
-	return nil, &Error{ // does not quote the URL, which may hold a password
-		What: "a shard is given as a mysql:// or postgres:// URL",
-		Hint: "Write --dsn mysql://USER@HOST:3306/DATABASE or --dsn postgres://USER@HOST:5432/DATABASE.",
-	}
+// system holds what differs between kinds of databases, and needs no method.
+type system struct {
+	folder       string // of the migrations
+	dialect      goose.Dialect
+	most         int64  // greatest possible increment
+	tables       string // FROM, and a condition for tables of the shard's schema, up to the column of names
+	tryLock      string // query that returns 1 if it has got the lock
+	unlock       string
+	locked, hint string // error if another run has the lock
 }
 
-// connection holds what both kinds of database have in common. One connection, conn,
-// has the lock and runs all statements except ids.
+// connection holds what all databases have in common. One connection, conn, has the
+// lock and runs all statements except those that read rows.
 type connection struct {
-	db      *sql.DB
-	conn    *sql.Conn
-	name    string // of the shard, for the dry run
-	folder  string
-	dialect goose.Dialect
-	dry     io.Writer // gets the statements of a dry run; nil: run them
-	unlock  string    // statement that releases the lock, "" while it is not held
+	system
+	db    *sql.DB
+	conn  *sql.Conn
+	name  string // URL without user and password, for messages
+	title string // the server's name and version
+	wait  time.Duration
+	dry   io.Writer // gets the statements of a dry run; nil: run them
+	held  bool      // the lock is held
 }
 
-// connect opens the connection that runs all statements. It owns db.
-func connect(ctx context.Context, db *sql.DB, name, folder string, dialect goose.Dialect, dry io.Writer) (*connection, error) {
+// open connects to a shard.
+func open(ctx context.Context, dsn string, o Options) (*shard, error) {
+	db, mysql, err := appdb.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
 	db.SetMaxIdleConns(0) // older must not find idle sessions of this pool
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &connection{db: db, conn: conn, name: name, folder: folder, dialect: dialect, dry: dry}, nil
+	c := &connection{system: postgresSystem, db: db, conn: conn, name: appdb.NameOf(dsn), wait: o.Wait, dry: o.dry}
+	one := &shard{connection: c, database: postgresShard{c}}
+	if mysql {
+		c.system, one.database = mysqlSystem, &mysqlShard{connection: c, changed: time.Now()}
+	}
+	if err := one.begin(ctx); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return one, nil
 }
 
-// Close implements database.
-//
-// It releases the lock first: a server may notice the end of a session late, and
+// lock excludes other runs of migrate shards until close. It does not wait. So it
+// fails if the same database is given twice.
+func (c *connection) lock(ctx context.Context) error {
+	var got sql.NullInt64
+	err := c.conn.QueryRowContext(ctx, c.tryLock).Scan(&got)
+	if c.held = got.Int64 == 1; err == nil && !c.held {
+		err = &Error{What: c.locked, Hint: c.hint}
+	}
+	return err
+}
+
+// close releases the lock first: a server may notice the end of a session late, and
 // until then the next run would fail.
-func (c *connection) Close() error {
-	if c.unlock != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), unlockTime)
+func (c *connection) close() error {
+	if c.held {
+		const limit = 2 * time.Second // for a server that does not answer
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		_, _ = c.conn.ExecContext(ctx, c.unlock) // the end of the session releases it, too
 	}
 	return errors.Join(c.conn.Close(), c.db.Close())
 }
 
-// unlockTime bounds how long Close waits for a server that does not answer.
-const unlockTime = 2 * time.Second
-
-// exec runs a statement, or writes it in a dry run.
-func (c *connection) exec(ctx context.Context, statement string) error {
-	if c.dry != nil {
-		_, err := fmt.Fprintf(c.dry, "/* %s */ %s;\n", c.name, strings.Join(strings.Fields(statement), " "))
-		return err
+// exec runs statements, or writes them in a dry run.
+func (c *connection) exec(ctx context.Context, statements ...string) error {
+	if c.dry == nil {
+		return appdb.Exec(ctx, c.conn, statements...)
 	}
-	_, err := c.conn.ExecContext(ctx, statement)
-	return err
+	for _, statement := range statements {
+		if _, err := fmt.Fprintf(c.dry, "/* %s */ %s;\n", c.name, strings.Join(strings.Fields(statement), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *connection) provider() (*goose.Provider, error) {
@@ -197,36 +215,32 @@ func (c *connection) provider() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(c.dialect, c.db, folder,
-		goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true))
+	return migrations.Provider(c.dialect, c.db, folder, versionTable)
 }
 
-// install implements database.
+// install makes the tables of the note. A dry run writes the statements, one per
+// line. If the user runs them, install later finds the tables (IF NOT EXISTS), and
+// goose records their version.
 func (c *connection) install(ctx context.Context) error {
 	if err := c.forget(ctx); err != nil {
 		return err
 	}
-	if c.dry != nil {
-		return c.printInstall(ctx)
+	if c.dry == nil {
+		provider, err := c.provider()
+		if err == nil {
+			_, err = provider.Up(ctx)
+		}
+		return err
 	}
-	provider, err := c.provider()
+	folder, err := fs.Sub(files, c.folder)
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
-	return err
-}
-
-// printInstall writes the statements of install, one per line. If the user runs
-// them, install later finds the tables (IF NOT EXISTS), and goose records their
-// version.
-func (c *connection) printInstall(ctx context.Context) error {
-	text, err := fs.ReadFile(files, c.folder+"/00001_shard.sql")
+	_, ups, err := migrations.Texts(folder)
 	if err != nil {
 		return err
 	}
-	up, _, _ := strings.Cut(string(text), "-- +goose Down")
-	for statement := range strings.SplitSeq(comment.ReplaceAllString(up, ""), ";") {
+	for statement := range strings.SplitSeq(comment.ReplaceAllString(strings.Join(ups, ""), ""), ";") {
 		if strings.TrimSpace(statement) != "" {
 			if err := c.exec(ctx, statement); err != nil {
 				return err
@@ -238,11 +252,32 @@ func (c *connection) printInstall(ctx context.Context) error {
 
 var comment = regexp.MustCompile(`--.*`)
 
-// chunk bounds the SELECTs in one query of selectAll.
-const chunk = 200
+// noted reports whether both tables of the note exist.
+func (c *connection) noted(ctx context.Context) (bool, error) {
+	var n int
+	err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+c.tables+" IN ('nextid_shard', 'nextid_shard_lines')").Scan(&n)
+	return n == 2, err
+}
+
+// member reads the note into st.Member. It scans further columns into more.
+func (c *connection) member(ctx context.Context, st *State, columns string, more ...any) error {
+	there, err := c.noted(ctx)
+	if err != nil || !there {
+		return err
+	}
+	var m Member
+	err = c.conn.QueryRowContext(ctx, "SELECT shards, number, members, first_number, increment"+columns+" FROM nextid_shard").
+		Scan(append([]any{&m.Set, &m.Number, &m.Of, &m.Has.Offset, &m.Has.Increment}, more...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	st.Member = &m
+	return err
+}
 
 // selectAll runs SELECTs with equal columns, many in one query (UNION ALL).
 func (c *connection) selectAll(ctx context.Context, selects []string, scan func(*sql.Rows) error) error {
+	const chunk = 200
 	for part := range slices.Chunk(selects, chunk) {
 		if err := appdb.Each(ctx, c.conn, scan, strings.Join(part, " UNION ALL ")); err != nil {
 			return err
@@ -261,27 +296,17 @@ func (c *connection) forget(ctx context.Context) error {
 		return nil //nolint:nilerr // there is no such table, or the next statement says what is wrong
 	}
 	if versions > 0 {
-		schema := map[goose.Dialect]string{goose.DialectMySQL: "DATABASE()", goose.DialectPostgres: "current_schema()"}[c.dialect]
-		var tables int
-		err := c.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.tables
-			WHERE table_schema = `+schema+` AND table_name IN ('nextid_shard', 'nextid_shard_lines')`).Scan(&tables)
-		if err != nil || tables == 2 {
+		if there, err := c.noted(ctx); err != nil || there {
 			return err
 		}
 	}
-	for _, table := range []string{"nextid_shard_lines", "nextid_shard", versionTable} {
-		if err := c.exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.exec(ctx, "DROP TABLE IF EXISTS nextid_shard_lines", "DROP TABLE IF EXISTS nextid_shard", "DROP TABLE IF EXISTS "+versionTable)
 }
 
 // remove drops the tables that install has made.
 func (c *connection) remove(ctx context.Context) error {
 	if c.dry != nil {
-		_, err := fmt.Fprintf(c.dry, "/* %s */ DROP TABLE nextid_shard, nextid_shard_lines, %s;\n", c.name, versionTable)
-		return err
+		return c.exec(ctx, "DROP TABLE nextid_shard, nextid_shard_lines, "+versionTable)
 	}
 	provider, err := c.provider()
 	if err != nil {

@@ -33,84 +33,54 @@ const (
 	erWrongType       = 1232
 )
 
+// mysqlSystem describes MySQL and MariaDB. The lock is the server's, as the settings
+// are: two databases of one server cannot be two shards.
+var mysqlSystem = system{
+	folder: "mysql", dialect: goose.DialectMySQL, most: maxIncrementMySQL,
+	tables:  "information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME",
+	tryLock: "SELECT GET_LOCK('nextid migrate shards', 0)", unlock: "DO RELEASE_LOCK('nextid migrate shards')",
+	locked: "another migrate shards is at work on this server",
+	hint:   "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
+}
+
 // mysqlShard is a shard on MySQL or MariaDB.
 type mysqlShard struct {
 	*connection
 	scope   scope
 	mariadb bool
-	title   string
-	wait    time.Duration
 	changed time.Time // the settings have not changed since
 }
 
-func openMySQL(ctx context.Context, url string, o Options) (database, error) {
-	db, err := appdb.OpenMySQL(url)
-	if err != nil {
-		return nil, err
-	}
-	c, err := connect(ctx, db, appdb.NameOf(url), "mysql", goose.DialectMySQL, o.dry)
-	if err != nil {
-		return nil, err
-	}
-	s := &mysqlShard{connection: c, wait: o.Wait, changed: time.Now()}
-	if err := s.begin(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-// begin reads the server's version and prepares the session.
+// begin implements database.
 func (s *mysqlShard) begin(ctx context.Context) error {
 	var version string
 	if err := s.conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
 		return err
 	}
 	number, _, _ := strings.Cut(version, "-")
-	s.mariadb = strings.Contains(version, "MariaDB")
-	s.title = "MySQL " + number
-	if s.mariadb {
-		s.title = "MariaDB " + number
-	}
+	s.mariadb, s.scope, s.title = strings.Contains(version, "MariaDB"), global, "MySQL "+number
 	major, _, _ := strings.Cut(number, ".")
-	generation, err := strconv.Atoi(major)
-	if s.scope = global; err == nil && generation >= 8 && !s.mariadb {
+	if generation, err := strconv.Atoi(major); s.mariadb {
+		s.title = "MariaDB " + number
+	} else if err == nil && generation >= 8 {
 		s.scope = persist
 	}
 	// Other statements queue behind an ALTER TABLE that waits for a transaction.
-	if _, err := s.conn.ExecContext(ctx, "SET SESSION lock_wait_timeout = 5"); err != nil {
+	if err := appdb.Exec(ctx, s.conn, "SET SESSION lock_wait_timeout = 5"); err != nil {
 		return err
 	}
 	// MySQL 8 caches AUTO_INCREMENT in information_schema for a day.
-	_, err = s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
+	err := appdb.Exec(ctx, s.conn, "SET SESSION information_schema_stats_expiry = 0")
 	if appdb.MySQLSays(err, erUnknownVariable) {
 		return nil
 	}
 	return err
 }
 
-// lock implements database. The lock is the server's, as the settings are: two
-// databases of one server cannot be two shards.
-func (s *mysqlShard) lock(ctx context.Context) error {
-	var got sql.NullInt64
-	if err := s.conn.QueryRowContext(ctx, "SELECT GET_LOCK('nextid migrate shards', 0)").Scan(&got); err != nil {
-		return err
-	}
-	if got.Int64 != 1 {
-		return &Error{
-			What: "another migrate shards is at work on this server",
-			Hint: "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
-		}
-	}
-	s.unlock = "DO RELEASE_LOCK('nextid migrate shards')"
-	return nil
-}
-
-func (s *mysqlShard) most() int64 { return maxIncrementMySQL }
-
 // state implements database.
 func (s *mysqlShard) state(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
-	var readOnly bool
+	var readOnly, draining bool
 	var err error
 	if st.Setting, err = s.setting(ctx); err != nil {
 		return st, err
@@ -128,18 +98,21 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 	}
 	// INNODB_TRX needs the right PROCESS. Without it, PROCESSLIST omits the sessions
 	// of other accounts, without an error.
-	_, err = s.conn.ExecContext(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
+	err = appdb.Exec(ctx, s.conn, "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
 	if st.blind = appdb.MySQLSays(err, erAccessDenied); err != nil && !st.blind {
 		return st, err
 	}
 	if err := s.galera(ctx, &st); err != nil {
 		return st, err
 	}
-	if err := s.member(ctx, &st); err != nil {
+	if err := s.member(ctx, &st, ", scope, drain_below IS NOT NULL", &s.scope, &draining); err != nil {
 		return st, err
 	}
-	if err := s.origin(ctx, &st); err != nil {
-		return st, err
+	if st.Member != nil {
+		st.Member.Draining = draining
+		if err := s.origin(ctx, &st); err != nil {
+			return st, err
+		}
 	}
 	return st, s.lines(ctx, &st)
 }
@@ -162,65 +135,16 @@ func (s *mysqlShard) galera(ctx context.Context, st *State) error {
 	return err
 }
 
-// noted reports whether the tables of the note exist.
-func (s *mysqlShard) noted(ctx context.Context) (bool, error) {
-	var n int
-	err := s.conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.TABLES
-		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_shard', 'nextid_shard_lines')`).Scan(&n)
-	return n == 2, err
-}
-
-// member reads the note.
-func (s *mysqlShard) member(ctx context.Context, st *State) error {
-	there, err := s.noted(ctx)
-	if err != nil || !there {
-		return err
-	}
-	var m Member
-	err = s.conn.QueryRowContext(ctx, "SELECT shards, number, members, first_number, increment, scope, drain_below IS NOT NULL FROM nextid_shard").
-		Scan(&m.Set, &m.Number, &m.Of, &m.Has.Offset, &m.Has.Increment, &s.scope, &m.Draining)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	st.Member = &m
-	return nil
-}
-
 // join implements database.
 func (s *mysqlShard) join(ctx context.Context, m Member) error {
-	there, err := s.noted(ctx)
-	if err != nil {
-		return err
-	}
-	if there {
-		err := s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM nextid_shard").Scan(&there)
-		if err != nil {
-			return err
-		}
-	}
-	if there {
-		return s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard SET number = %d, members = %d, first_number = %d, increment = %d",
-			m.Number, m.Of, m.Has.Offset, m.Has.Increment))
-	}
-	persisted := [2]string{"NULL", "NULL"}
+	persisted := "NULL, NULL"
 	if s.scope == persist {
-		for i, name := range []string{"auto_increment_offset", "auto_increment_increment"} {
-			var value string
-			err := s.conn.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = ?", name).Scan(&value)
-			if err == nil {
-				_, err = strconv.ParseInt(value, 10, 64)
-				persisted[i] = value
-			}
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return err
-			}
-		}
+		const value = "(SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = 'auto_increment_%s')"
+		persisted = fmt.Sprintf(value+", "+value, "offset", "increment")
 	}
-	return s.exec(ctx, fmt.Sprintf("INSERT INTO nextid_shard SELECT 1, '%s', %d, %d, %d, %d, '%s', NULL, @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, %s, %s",
-		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment, s.scope, persisted[0], persisted[1]))
+	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (1, '%s', %d, %d, %d, %d, '%s', NULL, @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, %s)
+		ON DUPLICATE KEY UPDATE number = VALUES(number), members = VALUES(members), first_number = VALUES(first_number), increment = VALUES(increment)`,
+		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment, s.scope, persisted))
 }
 
 // assign implements database.
@@ -245,7 +169,7 @@ func (s *mysqlShard) able(ctx context.Context) error {
 	if s.dry != nil {
 		return nil
 	}
-	_, err := s.conn.ExecContext(ctx, "SET GLOBAL auto_increment_increment = 'right?'")
+	err := appdb.Exec(ctx, s.conn, "SET GLOBAL auto_increment_increment = 'right?'")
 	if appdb.MySQLSays(err, erWrongType) {
 		return nil
 	}
@@ -262,11 +186,12 @@ const settle = time.Second
 // older implements database. Connection ids grow. So a connection made now has a
 // greater id than all that have copied the settings before the change.
 func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
+	const drained = "UPDATE nextid_shard SET drain_below = NULL"
 	if s.dry != nil {
 		if _, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change"); err != nil {
 			return nil, err
 		}
-		return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
+		return nil, s.exec(ctx, drained)
 	}
 	var below sql.NullInt64
 	if err := s.conn.QueryRowContext(ctx, "SELECT drain_below FROM nextid_shard").Scan(&below); err != nil || !below.Valid {
@@ -298,7 +223,7 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 	if err := s.settleLines(ctx); err != nil {
 		return nil, err
 	}
-	return nil, s.exec(ctx, "UPDATE nextid_shard SET drain_below = NULL")
+	return nil, s.exec(ctx, drained)
 }
 
 // settleLines records the present counters: ids from there on are of the present
@@ -404,18 +329,16 @@ func (s *mysqlShard) check(ctx context.Context, l Line, first int64) error {
 
 // restore implements database.
 func (s *mysqlShard) restore(ctx context.Context) error {
-	there, err := s.noted(ctx)
-	if err != nil {
+	if there, err := s.noted(ctx); err != nil {
 		return err
-	}
-	if !there {
+	} else if !there {
 		return s.forget(ctx)
 	}
 	var before Progression
-	var offset, increment sql.NullInt64
+	var persisted [2]sql.NullInt64
 	var was scope
-	err = s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
-		Scan(&was, &before.Offset, &before.Increment, &offset, &increment)
+	err := s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
+		Scan(&was, &before.Offset, &before.Increment, &persisted[0], &persisted[1])
 	if errors.Is(err, sql.ErrNoRows) {
 		return s.remove(ctx)
 	}
@@ -423,16 +346,13 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 		return err
 	}
 	var statements []string
-	if was == persist {
-		for _, v := range []struct {
-			name  string
-			value sql.NullInt64
-		}{{"auto_increment_offset", offset}, {"auto_increment_increment", increment}} {
-			if v.value.Valid {
-				statements = append(statements, fmt.Sprintf("SET PERSIST_ONLY %s = %d", v.name, v.value.Int64))
-			} else {
-				statements = append(statements, "RESET PERSIST IF EXISTS "+v.name)
-			}
+	for i, name := range []string{"auto_increment_offset", "auto_increment_increment"} {
+		switch {
+		case was != persist:
+		case persisted[i].Valid:
+			statements = append(statements, fmt.Sprintf("SET PERSIST_ONLY %s = %d", name, persisted[i].Int64))
+		default:
+			statements = append(statements, "RESET PERSIST IF EXISTS "+name)
 		}
 	}
 	now, err := s.setting(ctx)
@@ -442,10 +362,8 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 	if now != before { // without a change, the account needs no right
 		statements = append(statements, fmt.Sprintf("SET GLOBAL auto_increment_increment = %d, GLOBAL auto_increment_offset = %d", before.Increment, before.Offset))
 	}
-	for _, statement := range statements {
-		if err := s.exec(ctx, statement); err != nil {
-			return err
-		}
+	if err := s.exec(ctx, statements...); err != nil {
+		return err
 	}
 	return s.remove(ctx)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -23,12 +22,9 @@ func (s *mysqlShard) configured(ctx context.Context) (path string, err error) {
 	return path, err
 }
 
-// origin adds a note whether the settings outlast a restart.
+// origin adds notes about settings that end with a restart, or that sessions
+// override.
 func (s *mysqlShard) origin(ctx context.Context, st *State) error {
-	m := st.Member
-	if m == nil {
-		return nil
-	}
 	var initial string
 	if err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.init_connect").Scan(&initial); err != nil {
 		return err
@@ -40,21 +36,23 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 		return nil
 	}
 	path, err := s.configured(ctx)
-	lines := "auto-increment-increment = " + strconv.FormatInt(m.Has.Increment, 10) + ", auto-increment-offset = " + strconv.FormatInt(m.Has.Offset, 10)
+	has := st.Member.Has
+	lines := fmt.Sprintf("auto-increment-increment = %d, auto-increment-offset = %d", has.Increment, has.Offset)
 	switch {
 	case path == "":
-		st.Notes = append(st.Notes, "a restart takes the settings from my.cnf, which has to say: "+lines)
-	case st.Setting == m.Has:
-		st.Notes = append(st.Notes, path+" has the settings, which are right")
+		lines = "a restart takes the settings from my.cnf, which has to say: " + lines
+	case st.Setting == has:
+		lines = path + " has the settings, which are right"
 	default:
-		st.Notes = append(st.Notes, path+" is wrong and has to say: "+lines)
+		lines = path + " is wrong and has to say: " + lines
 	}
+	st.Notes = append(st.Notes, lines)
 	return err
 }
 
 // settings implements database. It writes the lines for my.cnf on a server without
 // SET PERSIST.
-func (s *mysqlShard) settings(ctx context.Context, w io.Writer, name string, has Progression) error {
+func (s *mysqlShard) settings(ctx context.Context, w io.Writer, has Progression) error {
 	if s.scope != global {
 		return nil
 	}
@@ -67,10 +65,10 @@ func (s *mysqlShard) settings(ctx context.Context, w io.Writer, name string, has
 		return err
 	}
 	if path != "" && now == has {
-		_, err = fmt.Fprintf(w, "%s: %s has the settings, which are right\n", name, path)
+		_, err = fmt.Fprintf(w, "%s: %s has the settings, which are right\n", s.name, path)
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s: SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d\n",
-		name, has.Increment, has.Offset)
+		s.name, has.Increment, has.Offset)
 	return err
 }

@@ -2,7 +2,6 @@ package shards
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -16,89 +15,57 @@ import (
 	"nextid/migrations/appdb"
 )
 
-// postgresLock is the key of the advisory lock of a run: "shards".
-const postgresLock int64 = 0x736861726473
-
 const (
 	pgLockNotAvailable = "55P03" // SQLSTATE of a lock_timeout
 	pgUsedUp           = "N0001" // raised by place; the message is the number that the column's type does not hold
 )
 
-// postgresShard is a shard on PostgreSQL.
-type postgresShard struct {
-	*connection
-	title string
-	wait  time.Duration
+// postgresSystem describes PostgreSQL. The key of the advisory lock is "shards".
+var postgresSystem = system{
+	folder: "postgres", dialect: goose.DialectPostgres, most: maxIncrementPostgres,
+	tables:  "pg_tables WHERE schemaname = current_schema() AND tablename",
+	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", 0x736861726473), unlock: "SELECT pg_advisory_unlock_all()",
+	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
 }
 
-func openPostgres(ctx context.Context, dsn string, o Options) (database, error) {
-	db, err := appdb.OpenPostgres(dsn)
-	if err != nil {
-		return nil, err
-	}
-	c, err := connect(ctx, db, appdb.NameOf(dsn), "postgres", goose.DialectPostgres, o.dry)
-	if err != nil {
-		return nil, err
-	}
-	s := &postgresShard{connection: c, wait: o.Wait}
+// postgresShard is a shard on PostgreSQL.
+type postgresShard struct{ *connection }
+
+// begin implements database.
+func (s postgresShard) begin(ctx context.Context) error {
 	var version, path string
 	var schema bool
-	err = c.conn.QueryRowContext(ctx, "SELECT current_setting('server_version'), set_config('lock_timeout', '5s', false), current_setting('search_path'), current_schema() IS NOT NULL").
+	err := s.conn.QueryRowContext(ctx, "SELECT current_setting('server_version'), set_config('lock_timeout', '5s', false), current_setting('search_path'), current_schema() IS NOT NULL").
 		Scan(&version, new(string), &path, &schema)
 	if err == nil && !schema {
 		err = &Error{What: "there is no schema of search_path " + path, Hint: `Write a schema with capitals, dots or blanks in double quotes: ?search_path=%22Shop%22.`}
 	}
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
 	number, _, _ := strings.Cut(version, " ")
 	s.title = "PostgreSQL " + number
-	return s, nil
+	return err
 }
-
-// lock implements database.
-func (s *postgresShard) lock(ctx context.Context) error {
-	var got bool
-	if err := s.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", postgresLock).Scan(&got); err != nil {
-		return err
-	}
-	if !got {
-		return &Error{What: "another migrate shards is at work on this database", Hint: "Is the database given twice?"}
-	}
-	s.unlock = "SELECT pg_advisory_unlock_all()"
-	return nil
-}
-
-func (s *postgresShard) most() int64 { return maxIncrementPostgres }
 
 // state implements database.
-func (s *postgresShard) state(ctx context.Context) (State, error) {
+func (s postgresShard) state(ctx context.Context) (State, error) {
 	st := State{Title: s.title}
-	var replica, noted bool
-	err := s.conn.QueryRowContext(ctx, "SELECT pg_is_in_recovery(), to_regclass('nextid_shard') IS NOT NULL AND to_regclass('nextid_shard_lines') IS NOT NULL").Scan(&replica, &noted)
-	if err != nil {
+	var replica bool
+	if err := s.conn.QueryRowContext(ctx, "SELECT pg_is_in_recovery()").Scan(&replica); err != nil {
 		return st, err
 	}
 	if replica {
 		st.trouble = "the server is a standby"
 	}
-	if noted {
-		var m Member
-		err := s.conn.QueryRowContext(ctx, "SELECT shards, number, members, first_number, increment FROM nextid_shard").
-			Scan(&m.Set, &m.Number, &m.Of, &m.Has.Offset, &m.Has.Increment)
-		switch {
-		case err == nil:
-			st.Member = &m
-			st.Notes = append(st.Notes, "a table that is created later draws 1, 2, 3, … until up is run again")
-		case !errors.Is(err, sql.ErrNoRows):
-			return st, err
-		}
+	if err := s.member(ctx, &st, ""); err != nil {
+		return st, err
 	}
-	return st, s.lines(ctx, noted, &st)
+	if st.Member != nil {
+		st.Notes = append(st.Notes, "a table that is created later draws 1, 2, 3, … until up is run again")
+	}
+	return st, s.lines(ctx, &st)
 }
 
 // join implements database.
-func (s *postgresShard) join(ctx context.Context, m Member) error {
+func (s postgresShard) join(ctx context.Context, m Member) error {
 	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (true, '%s', %d, %d, %d, %d)
 		ON CONFLICT (one) DO UPDATE SET number = excluded.number, members = excluded.members, first_number = excluded.first_number, increment = excluded.increment`,
 		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment))
@@ -107,7 +74,7 @@ func (s *postgresShard) join(ctx context.Context, m Member) error {
 // assign implements database. Sessions use up their cached numbers. These are below
 // the sequence's last_value, and so below all numbers that start gives to other
 // shards.
-func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progression) error {
+func (s postgresShard) assign(ctx context.Context, lines []Line, has Progression) error {
 	return s.together(ctx, func() error {
 		for _, l := range lines {
 			if l.Draws != has && l.trouble == "" {
@@ -123,7 +90,7 @@ func (s *postgresShard) assign(ctx context.Context, lines []Line, has Progressio
 
 // together implements database. It sets synchronous_commit off for f. The last
 // commit, a synchronous one, makes the earlier ones durable.
-func (s *postgresShard) together(ctx context.Context, f func() error) error {
+func (s postgresShard) together(ctx context.Context, f func() error) error {
 	if s.dry != nil {
 		return f()
 	}
@@ -136,27 +103,27 @@ func (s *postgresShard) together(ctx context.Context, f func() error) error {
 
 // able implements database. It checks nothing: without the rights, install or the
 // first ALTER SEQUENCE fails and changes nothing.
-func (s *postgresShard) able(context.Context) error { return nil }
+func (s postgresShard) able(context.Context) error { return nil }
 
 // unsettle implements database.
-func (s *postgresShard) unsettle(ctx context.Context) error {
+func (s postgresShard) unsettle(ctx context.Context) error {
 	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = NULL")
 }
 
 // older implements database.
-func (s *postgresShard) older(context.Context) ([]session, error) { return nil, nil }
+func (s postgresShard) older(context.Context) ([]session, error) { return nil, nil }
 
 // kill implements database.
-func (s *postgresShard) kill(context.Context, session) error { return nil }
+func (s postgresShard) kill(context.Context, session) error { return nil }
 
 // start implements database.
-func (s *postgresShard) start(ctx context.Context, l Line, has Progression, least int64) error {
+func (s postgresShard) start(ctx context.Context, l Line, has Progression, least int64) error {
 	return s.place(ctx, l, has, least)
 }
 
 // place makes a sequence draw the numbers of a progression, from least on and above
 // all that it has drawn. With a least of 0, it does not start the line.
-func (s *postgresShard) place(ctx context.Context, l Line, has Progression, least int64) error {
+func (s postgresShard) place(ctx context.Context, l Line, has Progression, least int64) error {
 	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
 		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
 		ON CONFLICT (sequence) DO NOTHING`
@@ -194,7 +161,7 @@ func (s *postgresShard) place(ctx context.Context, l Line, has Progression, leas
 
 // showPlace writes the statements of place for a dry run, with the sequence's
 // present position.
-func (s *postgresShard) showPlace(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
+func (s postgresShard) showPlace(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
 	first, ok := has.first(max(l.free, least))
 	if !ok || first > l.Most {
 		return usedUp(l, first)
@@ -203,20 +170,13 @@ func (s *postgresShard) showPlace(ctx context.Context, l Line, has Progression, 
 	if least > 0 {
 		statements = append(statements, "UPDATE nextid_shard_lines"+started+appdb.Literal(l.sequence))
 	}
-	for _, statement := range statements {
-		if err := s.exec(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.exec(ctx, statements...)
 }
 
 // restore implements database. It does not move sequences, and skips those that were
 // dropped.
-func (s *postgresShard) restore(ctx context.Context) error {
-	var noted bool
-	err := s.conn.QueryRowContext(ctx, "SELECT to_regclass('nextid_shard_lines') IS NOT NULL").Scan(&noted)
-	if err != nil || !noted {
+func (s postgresShard) restore(ctx context.Context) error {
+	if there, err := s.noted(ctx); err != nil || !there {
 		return err
 	}
 	statements, err := appdb.Texts(ctx, s.conn, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s START WITH %s', sequence, before_increment, before_start)
@@ -224,13 +184,11 @@ func (s *postgresShard) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, statement := range statements {
-		if err := s.exec(ctx, statement); err != nil {
-			return err
-		}
+	if err := s.exec(ctx, statements...); err != nil {
+		return err
 	}
 	return s.remove(ctx)
 }
 
 // settings implements database. In PostgreSQL the settings outlast a restart.
-func (s *postgresShard) settings(context.Context, io.Writer, string, Progression) error { return nil }
+func (s postgresShard) settings(context.Context, io.Writer, Progression) error { return nil }

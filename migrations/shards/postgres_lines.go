@@ -17,12 +17,16 @@ const ownTables = "('" + versionTable + "', 'nextid_schema_version')"
 // lines reads the sequences of the current schema, with the columns that draw from
 // them: serial and identity columns, and columns with DEFAULT nextval('…').
 // Hibernate's sequences are matched by name.
-func (s *postgresShard) lines(ctx context.Context, noted bool, st *State) error {
+func (s postgresShard) lines(ctx context.Context, st *State) error {
 	note := "SELECT NULL::text AS sequence, NULL::bigint AS started"
-	if noted {
+	there, err := s.noted(ctx)
+	if err != nil {
+		return err
+	}
+	if there {
 		note = "SELECT sequence, started FROM nextid_shard_lines"
 	}
-	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
+	err = appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var l Line
 		var schema, name, table, tableSchema, column, kind string
 		var cycles bool
@@ -115,7 +119,7 @@ var plain = regexp.MustCompile(`^[a-z_][a-z0-9_$]*$`)
 
 // positions reads the positions of the sequences and the greatest ids of their
 // columns.
-func (s *postgresShard) positions(ctx context.Context, st *State) error {
+func (s postgresShard) positions(ctx context.Context, st *State) error {
 	var selects []string
 	replicated := 0
 	for i, l := range st.Lines {

@@ -4,22 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // Reshard adds a database to the set of shards dsns, while these are in use. See the
 // package comment for the steps. If it cannot keep ids apart, it returns an error
 // before it changes anything.
 func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
-	s, err := openSet(ctx, append(append([]string(nil), dsns...), add), o)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.reshard(ctx), s.close())
+	return with(ctx, append(slices.Clone(dsns), add), o, func(s *set) error { return s.reshard(ctx) })
 }
 
 // stillItsOwn is a hint: sessions with the old settings cannot cause a collision.
 const stillItsOwn = "Nothing collides: the numbers are still this shard's own. "
+
+// createMissing is the hint of complaints about the new shard.
+const createMissing = "Create missing tables on the new shard."
 
 // reshard runs Reshard. The last shard of s is the new one.
 func (s *set) reshard(ctx context.Context) error {
@@ -43,48 +42,46 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	if complaints, err := s.fit(add); err != nil || len(complaints) > 0 {
-		return errors.Join(err, unfit(complaints))
+		return errors.Join(err, complaint(complaints, createMissing))
 	}
 	// An earlier run may have stopped before the sessions of a donor had ended.
-	for _, one := range old {
-		if one.state.Member.Draining {
-			if err := s.drain(ctx, one, stillItsOwn); err != nil {
-				return hints.At(one.name, err)
-			}
+	err := each(old, func(one *shard) error {
+		if !one.state.Member.Draining {
+			return nil
 		}
+		return s.drain(ctx, one, stillItsOwn)
+	})
+	if err != nil {
+		return err
 	}
 	m, err := s.grow(ctx, old, add)
 	if err != nil {
 		return err
 	}
-	if err := s.give(ctx, add, m); err != nil {
-		return hints.At(add.name, err)
+	if err = s.give(ctx, add, m); err == nil {
+		err = s.drain(ctx, add, "The other shards are as they were. ")
 	}
-	if err := s.drain(ctx, add, "The other shards are as they were. "); err != nil {
+	if err != nil {
 		return hints.At(add.name, err)
 	}
 	if err := s.read(ctx); err != nil { // the donor draws no more numbers of the new shard
 		return err
 	}
 	if full, err := s.startLines(ctx, add, m.Has, true); err != nil || len(full) > 0 {
-		return errors.Join(hints.At(add.name, err), unfit(full))
+		return errors.Join(hints.At(add.name, err), complaint(full, createMissing))
 	}
-	for _, one := range old {
+	err = each(old, func(one *shard) error {
 		member := *one.state.Member
 		member.Of = m.Of
-		if err := one.join(ctx, member); err != nil {
-			return hints.At(one.name, err)
-		}
+		return one.join(ctx, member)
+	})
+	if err != nil {
+		return err
 	}
 	add.state.Member = &m
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
 	// An earlier run may have changed other shards.
-	for _, one := range s.shards {
-		if err := s.advise(ctx, one, one.state.Member.Has); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(s.shards, func(one *shard) error { return s.advise(ctx, one, one.state.Member.Has) })
 }
 
 // resume applies the notes of a run that was killed before it had applied them. Such
@@ -114,36 +111,31 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 	return nil
 }
 
-// unfit returns one error for the complaints about the new shard.
-func unfit(complaints []string) error {
-	if len(complaints) == 0 {
-		return nil
-	}
-	return &Error{What: strings.Join(complaints, "; "), Hint: "Create missing tables on the new shard."}
-}
-
 // whole returns an error unless the old shards are the complete set, and have the
 // settings of their notes.
 func (s *set) whole(old []*shard, add *shard) error {
 	var name string
 	seen := map[int]bool{}
-	for _, one := range old {
+	err := each(old, func(one *shard) error {
 		m := one.state.Member
 		switch {
 		case m == nil:
-			return hints.At(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
+			return &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."}
 		case name != "" && m.Set != name:
-			return hints.At(one.name, &Error{What: "belongs to another set of shards"})
+			return &Error{What: "belongs to another set of shards"}
 		case seen[m.Number]:
-			return hints.At(one.name, &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)})
+			return &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)}
 		case !one.state.asNoted():
-			return hints.At(one.name, &Error{
+			return &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
 				Hint: "A restart can have reset the settings. Run status, then nextid migrate shards up again.",
-			})
+			}
 		}
-		name = m.Set
-		seen[m.Number] = true
+		name, seen[m.Number] = m.Set, true
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	m := add.state.Member
 	if m != nil && (m.Set != name || m.Number != len(old)+1) {
@@ -176,13 +168,13 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	for _, one := range old {
 		taken = append(taken, one.state.Member.Has)
 	}
-	if free, ok := spare(taken); ok && free.Increment <= add.most() {
+	if free, ok := spare(taken); ok && free.Increment <= add.most {
 		m.Has = free
 		return m, s.headroom(add, free)
 	}
 	donor := old[widest(taken)]
 	stay, give := donor.state.Member.Has.halves()
-	if most := min(donor.most(), add.most()); stay.Increment > most {
+	if most := min(donor.most, add.most); stay.Increment > most {
 		return m, tooGreat(donor, stay.Increment)
 	}
 	if err := errors.Join(s.headroom(donor, stay), s.headroom(add, give)); err != nil {
@@ -190,10 +182,11 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	}
 	less := *donor.state.Member
 	less.Has = stay
-	if err := s.give(ctx, donor, less); err != nil {
-		return m, hints.At(donor.name, err)
+	err := s.give(ctx, donor, less)
+	if err == nil {
+		err = s.drain(ctx, donor, stillItsOwn)
 	}
-	if err := s.drain(ctx, donor, stillItsOwn); err != nil {
+	if err != nil {
 		return m, hints.At(donor.name, err)
 	}
 	m.Has = give

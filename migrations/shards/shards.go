@@ -1,3 +1,38 @@
+// Package shards configures databases that draw ids by themselves, so that no two
+// draw the same id. These are AUTO_INCREMENT columns of MySQL and MariaDB, with
+// auto_increment_offset and auto_increment_increment, and sequences of PostgreSQL,
+// with INCREMENT BY.
+//
+// Each shard has a Progression, and no number is in two of them. That keeps ids
+// apart, whatever the shards' counters are, as long as all sessions of a shard draw
+// from its progression. After a change, some do not:
+//
+//   - In MySQL the progression is a setting that a session copies when it
+//     connects. Older sessions continue in the old progression.
+//   - In PostgreSQL it belongs to the sequence. With CACHE, a session holds
+//     numbers of the old progression.
+//
+// So numbers move to another shard only when the old shard can no longer draw them:
+//
+//  1. A new shard takes a progression that no shard has, if there is one. Then
+//     no other shard changes.
+//  2. Otherwise the shard with the smallest increment gives away half of its
+//     numbers: (1, 3) becomes (1, 6) and gives (4, 6). Both halves were its own,
+//     so neither its old nor its new sessions collide with other shards.
+//  3. reshard waits until no session of that shard is older than the change, or
+//     kills those sessions. In PostgreSQL no wait is needed: cached numbers are
+//     below the sequence's last_value.
+//  4. Then it reads the counters, and the new shard starts above all of them.
+//
+// A failure between any two steps leaves disjoint progressions. The next run
+// continues from there, because each database has a note of its state: the tables
+// nextid_shard and nextid_shard_lines, made by the goose migrations in the folders
+// mysql and postgres.
+//
+// A set holds the shards of one command (Up, Reshard, Status or Down). A shard
+// embeds a database: mysqlShard or postgresShard. State describes a shard, a Line
+// one of its columns or sequences. A command has one goroutine. It locks each
+// database until it closes the connection.
 package shards
 
 import (
@@ -40,7 +75,7 @@ func (o Options) Dry(w io.Writer) Options {
 // shard is one database of a set.
 type shard struct {
 	database
-	name    string  // URL without user and password, for messages
+	*connection
 	state   State   // as of the last read
 	planned *Member // note that a dry run would have written
 }
@@ -51,36 +86,43 @@ type set struct {
 	shards []*shard
 }
 
-// openSet connects to all shards. It returns the first error.
-func openSet(ctx context.Context, dsns []string, o Options) (*set, error) {
-	s, failures := openReachable(ctx, dsns, o)
-	if len(failures) > 0 {
-		return nil, errors.Join(failures[0], s.close())
-	}
-	return s, nil
-}
-
-// openReachable connects to the reachable shards, and returns the errors of the
-// others.
-func openReachable(ctx context.Context, dsns []string, o Options) (s *set, failures []error) {
+// openAll connects to the reachable shards, and returns the errors of the others.
+func openAll(ctx context.Context, dsns []string, o Options) (s *set, failures []error) {
 	s = &set{Options: o}
 	for _, dsn := range dsns {
-		db, err := open(ctx, dsn, o)
+		one, err := open(ctx, dsn, o)
 		if err != nil {
 			failures = append(failures, hints.At(appdb.NameOf(dsn), err))
 			continue
 		}
-		s.shards = append(s.shards, &shard{database: db, name: appdb.NameOf(dsn)})
+		s.shards = append(s.shards, one)
 	}
 	return s, failures
 }
 
-// lock locks all shards against other runs, and reads their states.
-func (s *set) lock(ctx context.Context) error {
-	for _, one := range s.shards {
-		if err := one.lock(ctx); err != nil {
+// with calls run with the shards, unless one is unreachable.
+func with(ctx context.Context, dsns []string, o Options, run func(*set) error) error {
+	s, failures := openAll(ctx, dsns, o)
+	if len(failures) > 0 {
+		return errors.Join(failures[0], s.close())
+	}
+	return errors.Join(run(s), s.close())
+}
+
+// each calls f for shards until it returns an error, which names the shard.
+func each(shards []*shard, f func(*shard) error) error {
+	for _, one := range shards {
+		if err := f(one); err != nil {
 			return hints.At(one.name, err)
 		}
+	}
+	return nil
+}
+
+// lock locks all shards against other runs, and reads their states.
+func (s *set) lock(ctx context.Context) error {
+	if err := each(s.shards, func(one *shard) error { return one.lock(ctx) }); err != nil {
+		return err
 	}
 	return s.read(ctx)
 }
@@ -89,21 +131,22 @@ func (s *set) close() error {
 	s.progress("")
 	var all error
 	for _, one := range s.shards {
-		all = errors.Join(all, one.Close())
+		all = errors.Join(all, one.close())
 	}
 	return all
 }
 
 // read reads the states of all shards.
 func (s *set) read(ctx context.Context) error {
-	for _, one := range s.shards {
-		var err error
-		if one.state, err = one.database.state(ctx); err != nil {
-			return hints.At(one.name, err)
-		}
+	err := each(s.shards, func(one *shard) (err error) {
+		one.state, err = one.database.state(ctx)
 		if one.planned != nil {
 			one.state.Member = one.planned
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return s.exclude()
 }
@@ -163,7 +206,7 @@ func (s *set) progress(format string, args ...any) {
 // problem with one shard or column does not stop the repair of others. It is
 // returned at the end.
 func Up(ctx context.Context, dsns []string, o Options) error {
-	s, unreachable := openReachable(ctx, dsns, o)
+	s, unreachable := openAll(ctx, dsns, o)
 	return errors.Join(s.up(ctx, unreachable), s.close())
 }
 
@@ -186,10 +229,8 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err := s.able(ctx); err != nil {
 		return err
 	}
-	for _, one := range s.shards {
-		if err := one.install(ctx); err != nil {
-			return hints.At(one.name, err)
-		}
+	if err := each(s.shards, func(one *shard) error { return one.install(ctx) }); err != nil {
+		return err
 	}
 	if err := s.read(ctx); err != nil {
 		return err
@@ -211,10 +252,10 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 			}
 		}
 	}
-	for _, one := range s.shards {
-		if err := s.drain(ctx, one, "Until then the databases' ids can collide as before. "); err != nil {
-			return hints.At(one.name, err)
-		}
+	if err := each(s.shards, func(one *shard) error {
+		return s.drain(ctx, one, "Until then the databases' ids can collide as before. ")
+	}); err != nil {
+		return err
 	}
 	if err := s.read(ctx); err != nil {
 		return err
@@ -229,7 +270,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 			return err
 		}
 	}
-	return complaint(complaints)
+	return complaint(complaints, "Everything else is done. Correct that and run up again, or leave the column out with --exclude.")
 }
 
 // mend restores the settings in the notes of shards. These progressions are
@@ -254,14 +295,11 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 }
 
 // complaint returns one error for the problems of columns.
-func complaint(all []string) error {
+func complaint(all []string, hint string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return &Error{
-		What: strings.Join(all, "; "),
-		Hint: "Everything else is done. Correct that and run up again, or leave the column out with --exclude.",
-	}
+	return &Error{What: strings.Join(all, "; "), Hint: hint}
 }
 
 // advise writes what the operator must do so that the settings outlast a restart.
@@ -269,7 +307,7 @@ func (s *set) advise(ctx context.Context, one *shard, has Progression) error {
 	if s.dry != nil {
 		return nil
 	}
-	return one.settings(ctx, s.Out, one.name, has)
+	return one.settings(ctx, s.Out, has)
 }
 
 // members returns the note of each shard: the present one, or for new shards the
@@ -313,7 +351,7 @@ func (s *set) members() ([]Member, error) {
 		number := 1 + slices.Index(taken[1:], false)
 		taken[number] = true
 		members = append(members, Member{Set: name, Number: number, Of: n, Has: Progression{int64(number), increment}})
-		if increment > one.most() {
+		if increment > one.most {
 			return nil, tooGreat(one, increment)
 		}
 	}
@@ -321,7 +359,7 @@ func (s *set) members() ([]Member, error) {
 }
 
 func tooGreat(one *shard, increment int64) error {
-	return &Error{What: fmt.Sprintf("%s: an increment of %d is more than %d, the most it takes", one.name, increment, one.most())}
+	return &Error{What: fmt.Sprintf("%s: an increment of %d is more than %d, the most it takes", one.name, increment, one.most)}
 }
 
 // apartOrError returns an error if two members have a number in common. That happens
@@ -343,24 +381,23 @@ func apartOrError(shards []*shard, members []Member) error {
 // able returns an error if a server cannot be a shard, or if the account cannot see
 // the sessions of others.
 func (s *set) able(ctx context.Context) error {
-	for _, one := range s.shards {
+	return each(s.shards, func(one *shard) error {
 		if one.state.Member == nil {
 			if err := one.able(ctx); err != nil {
-				return hints.At(one.name, err)
+				return err
 			}
 		}
-		st := one.state
-		if st.trouble != "" {
-			return hints.At(one.name, &Error{What: st.trouble})
-		}
-		if st.blind {
-			return hints.At(one.name, &Error{
+		switch {
+		case one.state.trouble != "":
+			return &Error{What: one.state.trouble}
+		case one.state.blind:
+			return &Error{
 				What: "this account cannot see the sessions of others, which may draw as before a change",
 				Hint: "GRANT PROCESS ON *.* TO it.",
-			})
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // fit checks that all given shards have the same lines, and that each line can be
@@ -394,7 +431,7 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
+			if !one.state.has(name) {
 				complaints = append(complaints, one.name+": there is no "+name+" that draws ids, as there is on another shard")
 			}
 		}
@@ -515,29 +552,23 @@ func usedUp(l Line, next int64) error {
 // Down restores the settings that the databases had before Up. It does not change
 // tables, counters and positions of sequences.
 func Down(ctx context.Context, dsns []string, o Options) error {
-	s, err := openSet(ctx, dsns, o)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.down(ctx), s.close())
-}
-
-func (s *set) down(ctx context.Context) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
-	var all error
-	for _, one := range s.shards {
-		if one.state.Member == nil {
-			s.say(one, "is no shard")
+	return with(ctx, dsns, o, func(s *set) error {
+		if err := s.lock(ctx); err != nil {
+			return err
 		}
-		if err := one.restore(ctx); err != nil {
-			all = errors.Join(all, hints.At(one.name, err))
-			continue
+		var all error
+		for _, one := range s.shards {
+			if one.state.Member == nil {
+				s.say(one, "is no shard")
+			}
+			if err := one.restore(ctx); err != nil {
+				all = errors.Join(all, hints.At(one.name, err))
+				continue
+			}
+			if one.state.Member != nil {
+				s.say(one, "the settings are as before")
+			}
 		}
-		if one.state.Member != nil {
-			s.say(one, "the settings are as before")
-		}
-	}
-	return all
+		return all
+	})
 }

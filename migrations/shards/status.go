@@ -2,7 +2,6 @@ package shards
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -17,13 +16,12 @@ type Report struct {
 
 // Status reads settings, counters and rows of databases. It also works for shards
 // that were not made by Up. It changes nothing.
-func Status(ctx context.Context, dsns []string, o Options) (Report, error) {
-	s, err := openSet(ctx, dsns, o)
-	if err != nil {
-		return Report{}, err
-	}
-	r, err := s.report(ctx)
-	return r, errors.Join(err, s.close())
+func Status(ctx context.Context, dsns []string, o Options) (r Report, err error) {
+	err = with(ctx, dsns, o, func(s *set) (err error) {
+		r, err = s.report(ctx)
+		return err
+	})
+	return r, err
 }
 
 func (s *set) report(ctx context.Context) (r Report, err error) {
@@ -31,7 +29,7 @@ func (s *set) report(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	r.Problems = append(problems(s.shards), collisions(s.shards)...)
-	r.Missed = uncompared(s.shards)
+	r.Missed = s.uncompared()
 	err = s.rows(ctx, &r)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
@@ -84,20 +82,25 @@ func problems(shards []*shard) []string {
 	return all
 }
 
-// uncompared returns a line of Report.Missed for each line that only other shards
-// have.
-func uncompared(shards []*shard) (missed []string) {
-	var names []string
-	for _, one := range shards {
+// names lists the names of the lines of all shards.
+func (s *set) names() (names []string) {
+	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
 			if !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
 			}
 		}
 	}
-	for _, one := range shards {
+	return names
+}
+
+// uncompared returns a line of Report.Missed for each line that only other shards
+// have.
+func (s *set) uncompared() (missed []string) {
+	names := s.names()
+	for _, one := range s.shards {
 		for _, name := range names {
-			if !slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name }) {
+			if !one.state.has(name) {
 				missed = append(missed, one.name+": "+name+", which another shard has and this one has not under that name")
 			}
 		}
