@@ -19,7 +19,7 @@ var leaseFunctions = []engine.Function{
 	leaseFunction("lease_worker", "a worker id for a library, which issues ids from not_before up to until",
 		[]engine.Argument{{Name: "pool", Type: datum.Text}, {Name: "holder", Type: datum.Text, Optional: true}},
 		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
-			holder := x.Host.Client().Settings["application_name"]
+			holder := appName(x)
 			if len(a) > 1 {
 				holder = a[1].Str
 			}
