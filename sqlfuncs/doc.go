@@ -28,7 +28,7 @@
 //
 // The engine imports no package above it. NewServer joins the functions and tables
 // of those packages in a Catalog. Each package declares what it calls on a session
-// as its interface Session; session_host.go implements them all.
+// as its interface Session; Session implements them all.
 //
 // # Path of a statement
 //
@@ -45,15 +45,15 @@
 //
 //	functions and tables             ids, pgfunc, pgcatalog, mysql, as engine.Function and engine.Table
 //	all functions and tables         newCatalog in server.go
-//	interfaces Session of packages   session_host.go
 //	tests of a package               in its directory; sqltest runs sessions and testdata/*.slt for them
-//	statements                       plan_statement.go; those that return no rows: utility_*.go
+//	statements                       planStatement in statement.go; MySQL's own: mysql.go
+//	what differs between dialects    interface dialect in dialect.go
 //
 // # The MySQL dialect
 //
 // Both dialects share the engine and nextid's own functions. Package mysql plans the
-// expressions that differ in MySQL, as an engine.Dialect. MySQL's statements,
-// transactions and parameters are in this package: mysql_*.go.
+// expressions that differ in MySQL, as an engine.Dialect. What sessions do in another way
+// is behind the interface dialect; nothing else asks for the dialect of a session.
 //
 // # Data files
 //

@@ -7,7 +7,6 @@ import (
 	"nextid/generator/quota"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/ids"
-	"nextid/sqlfuncs/syntax"
 )
 
 // FastPath draws the id of a statement that is only SELECT next_id(name) or a
@@ -69,11 +68,12 @@ func (f *FastPath) Prepared(name []byte) *Statement {
 
 // Execute draws up to n ids for n executions of a statement with the same arguments.
 // The first drawn.Count executions are answered. It leaves all statements of users
-// who may use only some generators to the slow path, which checks the names.
+// who may use only some generators to the slow path, which checks the names. So it
+// does where a draw would change more than the id: clear notices or begin a transaction.
 func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Range, ok bool) {
 	s, fast := f.session, st.fast
 	if fast == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(args) != len(st.Params) ||
-		s.dialect == syntax.MySQL && !s.mayDrawMySQL() {
+		len(s.notices) > 0 || s.rowsAtMost == 0 || !s.autocommit && s.tx.state == txIdle {
 		return drawn, false
 	}
 	f.drawn.Prepare(&s.memory)
@@ -102,7 +102,7 @@ func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Ra
 		f.quotas.Give(s.options.User, e.Name(), int64(n)-drawn.Count)
 	}
 	if ok {
-		f.note(e, drawn.First+(drawn.Count-1)*drawn.Step)
+		f.drawn.Note(e, drawn.Last(), &s.memory)
 	}
 	return drawn, ok
 }
@@ -135,28 +135,12 @@ func (f *FastPath) endBatch() {
 	}
 }
 
-// mayDrawMySQL reports whether a draw changes nothing but the id: it clears no
-// warning and begins no transaction, and sql_select_limit allows a row.
-func (s *Session) mayDrawMySQL() bool {
-	m := &s.mysql
-	return len(m.Warnings) == 0 && m.RowsAtMost != 0 && (m.Autocommit || s.tx.state != txIdle)
-}
-
-// note records the newest id for lastval, currval and LAST_INSERT_ID.
-func (f *FastPath) note(e *generator.Entry, id int64) {
-	s := f.session
-	f.drawn.Note(e, id, &s.memory)
-	if s.dialect == syntax.MySQL {
-		s.mysql.InsertID, s.mysql.LastInsert = uint64(id), uint64(id)
-	}
-}
-
-// drew records an id drawn on the slow path. With autocommit off, it begins a
-// transaction.
-func (s *Session) drew(e *generator.Entry, id int64) {
-	s.Fast.note(e, id)
-	if s.dialect == syntax.MySQL && !s.mysql.Autocommit && s.tx.state == txIdle {
-		s.beginMySQL(false)
+// Drew implements ids.Session for an id that was drawn on the slow path. With
+// autocommit off, it begins a transaction.
+func (s *Session) Drew(e *generator.Entry, id int64) {
+	s.Fast.drawn.Note(e, id, &s.memory)
+	if !s.autocommit && s.tx.state == txIdle {
+		_ = s.begin(nil, nil) // without modes there is no error
 	}
 }
 
@@ -169,23 +153,18 @@ func (f *FastPath) isLimited() bool {
 	return f.limited
 }
 
-// charge counts n ids of a name against the quotas. If one is exceeded, it counts
-// nothing and returns a *quota.Exceeded.
-func (s *Session) charge(name string, n int64) error {
+// Charge implements ids.Session: it counts n ids of a name against the quotas. If one is
+// exceeded, it counts nothing and returns a *quota.Exceeded.
+func (s *Session) Charge(name string, n int64) error {
 	if !s.Fast.isLimited() {
 		return nil
 	}
 	return s.Fast.quotas.Take(s.options.User, name, n, s.server.clock.Monotonic())
 }
 
-// refund returns the charge for n ids that were not drawn.
-func (s *Session) refund(name string, n int64) {
+// Refund implements ids.Session: it returns the charge for n ids that were not drawn.
+func (s *Session) Refund(name string, n int64) {
 	if s.Fast.limited {
 		s.Fast.quotas.Give(s.options.User, name, n)
 	}
-}
-
-// upToDate reports whether the session's options have the user's present rights.
-func (s *Session) upToDate() bool {
-	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
 }

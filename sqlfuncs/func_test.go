@@ -36,7 +36,7 @@ func TestEveryFunctionIsComplete(t *testing.T) {
 
 func TestSleepTakesTheTimeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &engine.Exec{Ctx: t.Context(), Host: host{&Session{server: &Server{}, envOK: true}}}
+		x := &engine.Exec{Ctx: t.Context(), Host: &Session{server: &Server{}, envOK: true}}
 		start := time.Now()
 		if _, err := newCatalog().Functions["pg_sleep"][0].Eval()(x, []datum.Value{datum.MakeFloat8(2.5)}); err != nil {
 			t.Fatal(err)

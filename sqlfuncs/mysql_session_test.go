@@ -122,7 +122,7 @@ func TestMaxExecutionTimeCountsMilliseconds(t *testing.T) {
 		"SET max_statement_time = 0, max_execution_time = 86400000": 24 * time.Hour,
 	} {
 		s.Must(t, sql)
-		if d, _ := s.StatementTimeout(); d != want {
+		if d, _ := s.StatementTimeout(nil); d != want {
 			t.Errorf("%s: statements may take %v, want %v", sql, d, want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/pgcatalog"
 	"nextid/sqlfuncs/sqlstate"
-	"nextid/sqlfuncs/syntax"
 )
 
 // Portal executes a statement. The protocol's portals and SQL's cursors are Portals.
@@ -40,11 +40,12 @@ type Portal struct {
 	bytes  int   // size of the bound values, part of Session.bytes
 	memory int64 // bytes drawn from Session.memory for the plan and the values
 
+	catalogs pgcatalog.Cache // of the execution
+
 	// The flags are adjacent to keep the struct small: every session has a portal.
 	answered  bool // by FastPath
 	started   bool
 	done      bool
-	cursor    bool // made by DECLARE
 	binary    bool // DECLARE … BINARY
 	held      bool // WITH HOLD
 	buffer    bool // rows are kept: scrollable or held
@@ -84,15 +85,15 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 		return nil, err
 	}
 	p.init(s, st, params)
-	if err := p.keeps(size, st.cost, params); err != nil {
+	err = p.keeps(size, st.cost, params)
+	if n := len(p.columns); err == nil && len(formats) > 1 && len(formats) != n {
+		err = sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(formats), n)
+	}
+	if err != nil {
 		s.dropPortal(p)
 		return nil, err
 	}
 	p.formats = slices.Clone(formats)
-	if n := len(p.columns); len(formats) > 1 && len(formats) != n {
-		s.dropPortal(p)
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(formats), n)
-	}
 	return p, nil
 }
 
@@ -105,9 +106,6 @@ func (s *Session) bindable(st *Statement, args []Arg) (*Statement, error) {
 	}
 	if err := s.checkTransaction(st.exits); err != nil {
 		return nil, err
-	}
-	if s.dialect != syntax.MySQL {
-		return st, nil
 	}
 	return s.forTypes(st, args)
 }
@@ -123,7 +121,8 @@ func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := s.sparePortal(st, params)
+	p := s.Run(st)
+	p.params = params
 	if err := p.keeps(size, st.cost, params); err != nil {
 		p.Close()
 		return nil, err
@@ -131,10 +130,11 @@ func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
 	return p, nil
 }
 
-// sparePortal returns a portal that the session does not list.
-func (s *Session) sparePortal(st *Statement, params []datum.Value) *Portal {
+// Run makes a portal in text format for a statement of a simple query. It does not
+// touch the session's unnamed portal. Close frees it for reuse.
+func (s *Session) Run(st *Statement) *Portal {
 	p := sparePortals.Get().(*Portal)
-	p.init(s, st, params)
+	p.init(s, st, nil)
 	p.spare = true
 	return p
 }
@@ -146,14 +146,10 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	s.opened++
 	*p = Portal{session: s, name: name, st: st, columns: st.Columns, params: params, tag: st.tag, opened: s.opened}
 	s.unsettled = true
-	if f, ok := st.utility.(interface {
-		columns(*Session) []engine.Column
-	}); ok {
-		p.columns = f.columns(s)
-	}
-	if f, ok := st.utility.(*fetchPlan); ok {
-		if c := s.portals[f.t.Cursor]; c != nil {
-			p.binary = c.binary
+	if st.fetch != nil {
+		p.columns = nil
+		if c := s.portals[st.fetch.Cursor]; c != nil {
+			p.columns, p.binary = c.columns, c.binary
 		}
 	}
 }
@@ -248,12 +244,6 @@ func (s *Session) newPortal(name string) (*Portal, error) {
 	}
 	s.portals[p.name] = p
 	return p, nil
-}
-
-// Run makes a portal in text format for a statement of a simple query. It does not
-// touch the session's unnamed portal. Close frees it for reuse.
-func (s *Session) Run(st *Statement) *Portal {
-	return s.sparePortal(st, nil)
 }
 
 // Portal returns an open portal. An unknown name is an error (34000).
@@ -355,32 +345,24 @@ func (p *Portal) Format() (binary, uniform bool) {
 func (p *Portal) start(ctx context.Context) error {
 	p.started, p.rowLimit = true, p.session.selectLimit(p.st)
 	rights := p.session.renew()
-	if p.session.dialect == syntax.MySQL {
-		p.session.beginStatement(p.st)
-	}
-	x := p.session.execution(ctx, p.params)
-	x.Caller, x.Tag = p, p.tag
+	p.session.dialect.start(p.session, p.st)
+	x := engine.NewExec(ctx, p.session, p.session.expressions, p.params)
+	x.Done, x.Caller, x.Tag = p.session.done, p, p.tag
 	p.x = x
-	if rights != nil {
-		return rights
-	}
-	if p.st.Empty() {
-		p.done = true
-		return nil
-	}
-	if p.st.utility != nil {
-		rows, err := p.st.utility.run(x)
-		p.tag, p.rows = x.Tag, rows
-		p.done = rows == nil
-		return err
-	}
-	if q := p.st.query; q.IDs != nil && p.IDs() {
-		var err error
-		p.ids, err = q.IDs(x)
-		return err
-	}
 	var err error
-	p.rows, err = p.st.query.Open(x)
+	switch q := p.st.query; {
+	case rights != nil:
+		return rights
+	case p.st.do != nil:
+		err = p.st.do(x)
+		p.tag, p.done = x.Tag, true
+	case q == nil: // an empty text
+		p.done = true
+	case p.IDs():
+		p.ids, err = q.IDs(x)
+	default:
+		p.rows, err = q.Open(x)
+	}
 	return err
 }
 
@@ -441,9 +423,7 @@ func (p *Portal) failed(err error) error {
 		return io.EOF
 	}
 	err = clientError(p.x.Ctx, err)
-	if p.session.dialect == syntax.MySQL {
-		p.session.noteError(err)
-	}
+	p.session.noteError(err)
 	return err
 }
 
@@ -520,6 +500,7 @@ func (p *Portal) Copy() *CopyOut { return p.st.copy }
 // closeRows closes the query. Ids that were not read go back to the generator where
 // possible.
 func (p *Portal) closeRows() {
+	p.catalogs = pgcatalog.Cache{}
 	if p.rows != nil {
 		p.rows.Close()
 		p.rows = nil

@@ -122,6 +122,8 @@ func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
 		s.Must(t, "SET client_encoding = 'UTF8'")
 		s.Want(t, "SELECT '中'", "中")
 	}
+	atStart := server.SessionWith(t, sqlfuncs.SessionOptions{Settings: map[string]string{"client_encoding": "EUC_JP"}})
+	atStart.Fails(t, "SELECT '中'", sqlstate.CharacterNotInRepert)
 	s.Must(t, "BEGIN")
 	s.Must(t, "SET LOCAL client_encoding = 'EUC_JP'")
 	s.Must(t, "ROLLBACK")

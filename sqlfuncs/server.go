@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -98,42 +99,33 @@ var DefaultLimits = Limits{
 // withDefaults returns l with DefaultLimits in place of zero fields. A StatementTime
 // of 0 means no limit and stays.
 func (l Limits) withDefaults() Limits {
-	or := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
+	d := DefaultLimits
+	return Limits{
+		IDsPerCall: cmp.Or(l.IDsPerCall, d.IDsPerCall), Statements: cmp.Or(l.Statements, d.Statements), Portals: cmp.Or(l.Portals, d.Portals),
+		PreparedBytes: cmp.Or(l.PreparedBytes, d.PreparedBytes), StatementsPerQuery: cmp.Or(l.StatementsPerQuery, d.StatementsPerQuery),
+		PlanCache: cmp.Or(l.PlanCache, d.PlanCache), StatementTime: l.StatementTime,
 	}
-	if l.IDsPerCall == 0 {
-		l.IDsPerCall = DefaultLimits.IDsPerCall
-	}
-	or(&l.Statements, DefaultLimits.Statements)
-	or(&l.Portals, DefaultLimits.Portals)
-	or(&l.PreparedBytes, DefaultLimits.PreparedBytes)
-	or(&l.StatementsPerQuery, DefaultLimits.StatementsPerQuery)
-	or(&l.PlanCache, DefaultLimits.PlanCache)
-	return l
 }
 
 // Server holds what all sessions share: functions, tables, settings, plans. Any
 // goroutine may use it.
 type Server struct {
-	registry   *generator.Registry
-	memory     *account.Server
-	cpus       *engine.CPUSlots
-	quotas     atomic.Pointer[quota.Set] // nil: none
-	catalog    *engine.Catalog
-	ids        *ids.Server
-	system     *pgcatalog.System // names and oids of pg_catalog
-	mysql      *mysql.Dialect
-	version    string
-	limits     Limits
-	clock      generator.Clock
-	started    time.Time
-	caches     [caches]statementCache
-	sessions   sessionSet
-	variables  map[string]string        // MySQL's variables at the start of a session
-	parameters map[string]string        // PostgreSQL's settings at the start of a session
-	counters   func() map[string]string // MySQL's status counters
+	registry *generator.Registry
+	memory   *account.Server
+	cpus     *engine.CPUSlots
+	quotas   atomic.Pointer[quota.Set] // nil: none
+	catalog  *engine.Catalog
+	ids      *ids.Server
+	system   *pgcatalog.System // names and oids of pg_catalog
+	version  string
+	limits   Limits
+	clock    generator.Clock
+	started  time.Time
+	caches   [caches]statementCache
+	sessions sessionSet
+	dialects [2]dialect               // by syntax.Dialect
+	defaults [2]map[string]string     // settings at the start of a session, by syntax.Dialect
+	counters func() map[string]string // MySQL's status counters
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
@@ -163,13 +155,13 @@ func NewServer(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
-		catalog: newCatalog(cfg.Functions...), mysql: mysql.NewDialect(), cpus: engine.NewCPUSlots(), counters: cfg.Counters,
+		catalog: newCatalog(cfg.Functions...), dialects: [2]dialect{postgres{}, newMySQLDialect(mysql.NewDialect())}, cpus: engine.NewCPUSlots(), counters: cfg.Counters,
 		ids: &ids.Server{
 			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
 			Trail: cfg.Trail, Nodes: cfg.Nodes, Workers: cfg.Workers, Own: cfg.Own, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
 		},
 	}
-	s.variables, s.parameters = s.mysqlVariables(cfg.Variables), s.postgresParameters(cfg.Parameters)
+	s.defaults = [2]map[string]string{s.postgresParameters(cfg.Parameters), s.mysqlVariables(cfg.Variables)}
 	s.ids.Quotas = s.Quotas
 	s.system = pgcatalog.NewSystem(s.catalog, s.sessions.users)
 	s.started = s.now()

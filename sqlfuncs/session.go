@@ -1,18 +1,22 @@
 package sqlfuncs
 
 import (
+	"cmp"
 	"context"
-	"maps"
-	"slices"
-	"strconv"
+	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
+	"nextid/generator"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/mysql"
+	"nextid/sqlfuncs/pgcatalog"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -24,18 +28,30 @@ type SessionOptions = engine.Client
 // TLS describes the encryption of a session's connection.
 type TLS = engine.TLS
 
+// Column is one column of a result.
+type Column = engine.Column
+
+// Origin describes where a result column comes from.
+type Origin = engine.Origin
+
+// Notice is a notice or warning for the client.
+type Notice = engine.Notice
+
 // Session is the SQL state of one connection: settings, transaction block, prepared
 // statements, portals, currval. One goroutine uses it at a time.
 //
 // Every method that returns an error leaves the session usable. A caller that sends
 // the error to the client also calls Fail, which fails an open transaction block.
+//
+// Session implements engine.Host and the interfaces Session of ids, pgcatalog and
+// mysql, for the statements that it runs.
 type Session struct {
-	server    *Server
-	dialect   syntax.Dialect
+	server *Server
+	*rules
+	dialect   dialect
 	envOK     bool // env is up to date with vars
 	hasPortal bool // unnamedPo is open
 	unsettled bool // a portal was opened since EndBatch
-	asciiOnly bool // only ASCII texts are accepted, see followReading
 	options   SessionOptions
 	rights    uint64 // generation of options.Rights in options; 0: none
 	started   time.Time
@@ -43,6 +59,17 @@ type Session struct {
 	vars    setting.Variables
 	env     datum.Env
 	notices []Notice
+
+	// Copies of settings, see settingsChanged.
+	asciiOnly   bool        // only ASCII texts are accepted
+	encoding    string      // of the client, if asciiOnly
+	mode        syntax.Mode // of the parser
+	autocommit  bool        // false: the first id that is drawn begins a transaction
+	rowsAtMost  int64       // rows of a SELECT without LIMIT; -1: no limit
+	cacheIndex  int         // index into Server.caches
+	idle        time.Duration
+	idleInBlock time.Duration
+	timeout     time.Duration // of a statement
 
 	tx transaction
 
@@ -60,75 +87,32 @@ type Session struct {
 	planning  int64           // bytes drawn from memory for the last parsed text
 	reading   context.Context // cancels the parsing of a long text, see ReadLong; else nil
 
-	idle, timeout time.Duration // see IdleTimeout and StatementTimeout
-
 	connection Connection // nil: none; set under sessionSet.mu
 
-	mysql      mysql.State
-	cacheIndex int // index into Server.caches
+	mysql mysql.State
 
 	// Other sessions read the fields below.
 	appName atomic.Pointer[string] // application_name; nil: ""
 	asleep  atomic.Pointer[string] // text of a statement in pg_sleep; nil: none
 }
 
-// maxStartupSettings limits the settings in a start-up packet.
-const maxStartupSettings = 64
-
 // NewSession starts a session. Bad start-up settings are errors (22023 or 42704).
 func (s *Server) NewSession(o SessionOptions) (*Session, error) {
-	session := &Session{memory: s.memory.Open(o.User)}
-	if err := s.begin(session, o); err != nil {
-		session.memory.Close()
+	d := s.dialects[o.Dialect]
+	own, err := d.settings(&o)
+	if err != nil {
 		return nil, err
 	}
-	return session, nil
-}
-
-// begin fills in a new session. PostgreSQL's clients that name no database mean the
-// one with the user's name (PostgreSQL documentation, StartupMessage).
-func (s *Server) begin(session *Session, o SessionOptions) error {
-	if o.Database == "" && o.Dialect == syntax.PostgreSQL {
-		o.Database = o.User
+	o.Settings = nil // own has them now
+	session := &Session{
+		server: s, rules: d.rules(), dialect: d, options: o, started: s.now(), cpu: s.cpus.Slot(), memory: s.memory.Open(o.User),
+		mysql: mysql.State{Database: o.Database},
 	}
 	session.Fast.session = session
-	session.server, session.dialect, session.options, session.started, session.cpu = s, o.Dialect, o, s.now(), s.cpus.Slot()
-	if o.Dialect == syntax.MySQL {
-		return session.initMySQL()
-	}
-	if len(o.Settings) > maxStartupSettings {
-		return sqlstate.New(sqlstate.LimitExceeded, "too many start-up parameters")
-	}
-	own := make([]setting.Own, 0, 2+len(o.Settings)) // exact capacity: it lives as long as the session
-	own = append(own, setting.Own{Key: "session_authorization", Value: o.User}, setting.Own{Key: isSuperuser, Value: onOff(o.Admin)})
-	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
-		def, err := setting.Lookup(name)
-		if err != nil {
-			return err
-		}
-		value, err := def.Normalize(o.Settings[name])
-		if err != nil {
-			return err
-		}
-		own = append(own, setting.Own{Key: strings.ToLower(name), Value: value})
-	}
-	session.vars = setting.NewVariables(setting.PostgreSQL, s.parameters, own)
-	session.options.Settings = nil // vars has them now
-	session.mysql.Autocommit = true
-	session.noteAppName()
-	session.noteTimeouts()
-	session.register()
-	return nil
-}
-
-// postgresParameters returns the settings whose values the server determines.
-func (s *Server) postgresParameters(configured map[string]string) map[string]string {
-	parameters := map[string]string{"server_version": setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")"}
-	maps.Copy(parameters, configured)
-	if d := s.limits.StatementTime; d > 0 {
-		parameters["statement_timeout"], _ = setting.PostgreSQL["statement_timeout"].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
-	}
-	return parameters
+	session.vars = setting.NewVariables(session.definitions, s.defaults[o.Dialect], own)
+	session.settingsChanged()
+	s.sessions.add(session)
+	return session, nil
 }
 
 // Close ends the session. It closes the portals and returns the session's memory.
@@ -141,38 +125,88 @@ func (s *Session) Close() {
 	delete(s.server.sessions.all, s)
 }
 
-// Notice is a notice or warning for the client.
-type Notice struct {
-	Severity string // "NOTICE", "WARNING"
-	Code     sqlstate.Code
-	Message  string
+// settingsChanged updates what depends on s.vars. Call it after each change.
+//
+// How a text is parsed depends on settings: which characters are quotes, whether a
+// backslash escapes, where a character ends. A client that writes values into its
+// texts escapes them for the settings that it assumes. If the server parsed
+// differently, a value could end its own quotes (SQL injection). So each of these
+// settings is obeyed and reported to the client, or refused. TestReading checks them
+// all.
+func (s *Session) settingsChanged() {
+	s.envOK = false
+	s.appName.Store(nil)
+	if name, _ := s.vars.Get("application_name"); name != "" {
+		s.appName.Store(&name)
+	}
+	index, encoding := s.dialect.follow(s)
+	if s.asciiOnly = wideEncodings[encoding] != ""; s.asciiOnly {
+		s.encoding, index = encoding, cacheNone
+	}
+	if index != s.cacheIndex || index == cacheNone {
+		s.cacheIndex, s.Fast.cached = index, nil
+	}
 }
 
-// maxNotices limits the notices kept between two calls of TakeNotices.
-const maxNotices = 100
+// SettingsChanged implements engine.Host.
+func (s *Session) SettingsChanged() { s.settingsChanged() }
 
-// warn adds a warning for the client.
-func (s *Session) warn(code sqlstate.Code, message string) {
-	if s.dialect == syntax.MySQL {
-		s.mysql.Warn("Warning", sqlstate.New(code, "%s", message))
-		return
+// wideEncodings maps multi-byte encodings other than UTF-8 to the name of UTF-8 in
+// their dialect. In such an encoding, the second byte of a character may be a quote or
+// a backslash of ASCII. Only ASCII texts are the same in all encodings, so other texts
+// are refused.
+var wideEncodings = map[string]string{
+	"big5": "utf8mb4", "cp932": "utf8mb4", "eucjpms": "utf8mb4", "euckr": "utf8mb4", "gb18030": "utf8mb4", "gb2312": "utf8mb4",
+	"gbk": "utf8mb4", "sjis": "utf8mb4", "ujis": "utf8mb4",
+	"EUC_CN": "UTF8", "EUC_JIS_2004": "UTF8", "EUC_JP": "UTF8", "EUC_KR": "UTF8", "EUC_TW": "UTF8", "MULE_INTERNAL": "UTF8",
+}
+
+// readable returns an error for a text whose meaning depends on the client's
+// encoding.
+func (s *Session) readable(text string) error {
+	if !s.asciiOnly || !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return nil
 	}
+	name := wideEncodings[s.encoding]
+	return sqlstate.New(sqlstate.CharacterNotInRepert, "nextid reads only ASCII in %s", s.encoding).
+		WithHint("Connect with the character set %s, or SET NAMES '%s'.", name, name)
+}
+
+// maxNotices limits the notices that are kept for the client (@@max_error_count).
+const maxNotices = 64
+
+func (s *Session) note(level string, e *sqlstate.Error) {
 	if len(s.notices) < maxNotices {
-		s.notices = append(s.notices, Notice{Severity: "WARNING", Code: code, Message: message})
+		s.notices = append(s.notices, Notice{Severity: level, Error: e})
 	}
 }
 
-// notice adds a notice for the client. In the MySQL dialect SHOW WARNINGS lists it
-// as a note.
-func (s *Session) notice(message string) {
-	if s.dialect == syntax.MySQL {
-		s.mysql.Warn("Note", sqlstate.New(sqlstate.Warning, "%s", message))
-		return
-	}
-	if len(s.notices) < maxNotices {
-		s.notices = append(s.notices, Notice{Severity: "NOTICE", Code: "00000", Message: message})
+// Warn implements engine.Host.
+func (s *Session) Warn(e *sqlstate.Error) { s.note(engine.LevelWarning, e) }
+
+// Notice implements engine.Host.
+func (s *Session) Notice(message string) {
+	s.note(engine.LevelNotice, sqlstate.New(sqlstate.Success, "%s", message))
+}
+
+// noteError adds an error to the rows of SHOW WARNINGS.
+func (s *Session) noteError(err error) {
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok && s.diagnostics {
+		s.note(engine.LevelError, e)
 	}
 }
+
+// refused notes an error that came before execution.
+func (s *Session) refused(err error) error {
+	if s.diagnostics {
+		s.notices = nil
+		s.noteError(err)
+	}
+	return err
+}
+
+// Notices implements mysql.Session.
+func (s *Session) Notices() []Notice { return s.notices }
 
 // TakeNotices returns the notices since the last call, usually nil.
 func (s *Session) TakeNotices() []Notice {
@@ -187,114 +221,61 @@ type Parameter struct{ Name, Value string }
 // Parameters returns the settings to report at the start, in a fixed order.
 func (s *Session) Parameters() []Parameter {
 	s.vars.TakeChanged()
-	out := make([]Parameter, len(setting.Reported))
-	for i, name := range setting.Reported {
-		value, _ := s.vars.Get(strings.ToLower(name))
-		out[i] = Parameter{name, value}
-	}
-	return out
+	return s.parameters(setting.Reported)
 }
 
 // TakeParameters returns the reported settings that changed since the last call,
 // usually nil.
-func (s *Session) TakeParameters() []Parameter {
-	changed := s.vars.TakeChanged()
-	if len(changed) == 0 {
-		return nil
-	}
-	out := make([]Parameter, len(changed))
-	for i, key := range changed {
+func (s *Session) TakeParameters() []Parameter { return s.parameters(s.vars.TakeChanged()) }
+
+func (s *Session) parameters(names []string) (out []Parameter) {
+	for _, name := range names {
+		key := strings.ToLower(name)
 		value, _ := s.vars.Get(key)
-		out[i] = Parameter{setting.PostgreSQL[key].Name, value}
+		out = append(out, Parameter{setting.PostgreSQL[key].Name, value})
 	}
 	return out
-}
-
-// settingsChanged updates what depends on s.vars. Call it after each change.
-func (s *Session) settingsChanged() {
-	s.envOK = false
-	s.noteAppName()
-	s.noteTimeouts()
-	s.followReading()
-}
-
-// noteTimeouts copies the timeouts from the settings, since each message and
-// statement needs them. MySQL's wait_timeout counts only once the client has set it;
-// the protocol itself applies the configured timeout.
-func (s *Session) noteTimeouts() {
-	if s.dialect == syntax.PostgreSQL {
-		s.idle, s.timeout = s.vars.Duration("idle_session_timeout"), s.vars.Duration("statement_timeout")
-		return
-	}
-	s.idle, s.timeout = 0, s.maxStatementTime()
-	now, _ := s.vars.Get("wait_timeout")
-	if begins, _ := s.vars.Begins("wait_timeout"); now != begins {
-		s.idle = s.timeLimit("wait_timeout", time.Second)
-	}
-}
-
-// noteAppName publishes application_name to other sessions.
-func (s *Session) noteAppName() {
-	if name, _ := s.vars.Get("application_name"); name != "" {
-		s.appName.Store(&name)
-	} else {
-		s.appName.Store(nil)
-	}
 }
 
 // Env returns the settings on which text forms of values depend. It is valid until
 // the next statement.
 func (s *Session) Env() *datum.Env {
 	s.env.Worker = nil
-	if s.envOK {
-		return &s.env
+	if !s.envOK {
+		s.env, s.envOK = s.dialect.env(s), true
 	}
-	if s.dialect == syntax.MySQL {
-		return s.envMySQL()
-	}
-	zone, _ := s.vars.Get("timezone")
-	location, err := setting.LoadLocation(zone)
-	if err != nil {
-		location = time.UTC
-	}
-	bytea, _ := s.vars.Get("bytea_output")
-	digits, _ := s.vars.Get("extra_float_digits")
-	s.env = datum.Env{
-		Location: location, ByteaEscape: bytea == "escape", ExtraFloatDigits: parseSmallInt(digits), Names: s.server.system,
-	}
-	s.envOK = true
 	return &s.env
 }
 
-// parseSmallInt parses a setting's value as SQL does. It returns 0 for other texts.
-func parseSmallInt(s string) int {
-	v, err := datum.ParseText(datum.Int4, s, nil)
-	if err != nil {
-		return 0
-	}
-	return int(v.Int)
-}
-
 // StatementTimeout returns the time limit of a statement (0: none) and the error
-// for exceeding it.
-func (s *Session) StatementTimeout() (time.Duration, error) {
-	if s.dialect == syntax.MySQL {
-		return s.timeout, errMaxStatementTime
+// for exceeding it. st is nil for a text that is not analysed yet.
+func (s *Session) StatementTimeout(st *Statement) (time.Duration, error) {
+	if st != nil && st.limits.Time != nil {
+		return *st.limits.Time, s.overdue
 	}
-	return s.timeout, errStatementTimeout
+	return s.timeout, s.overdue
 }
 
 // StatementContext derives the context of a statement from the connection's. It
 // ends at the statement's timeout.
-func (s *Session) StatementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d, overdue := s.StatementTimeout(); d > 0 {
+func (s *Session) StatementContext(ctx context.Context, st *Statement) (context.Context, context.CancelFunc) {
+	if d, overdue := s.StatementTimeout(st); d > 0 {
 		return context.WithTimeoutCause(ctx, d, overdue)
 	}
 	return context.WithCancel(ctx)
 }
 
-// errStatementTimeout is the cause of a context that ended at statement_timeout.
-var errStatementTimeout = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to statement timeout")
+// selectLimit returns the largest number of rows of a statement, -1 for no limit. A
+// LIMIT in the statement takes precedence.
+func (s *Session) selectLimit(st *Statement) int64 {
+	switch {
+	case !st.allRows:
+		return -1
+	case st.limits.Rows != nil:
+		return *st.limits.Rows
+	}
+	return s.rowsAtMost
+}
 
 // IdleTimeout returns how long the client may be idle outside a transaction:
 // idle_session_timeout (MySQL: wait_timeout); 0: no limit.
@@ -302,12 +283,7 @@ func (s *Session) IdleTimeout() time.Duration { return s.idle }
 
 // IdleInTransactionTimeout returns idle_in_transaction_session_timeout; 0: no
 // limit.
-func (s *Session) IdleInTransactionTimeout() time.Duration {
-	if s.dialect == syntax.MySQL {
-		return s.timeLimit("idle_transaction_timeout", time.Second)
-	}
-	return s.vars.Duration("idle_in_transaction_session_timeout")
-}
+func (s *Session) IdleInTransactionTimeout() time.Duration { return s.idleInBlock }
 
 // Memory returns the session's memory account. Only the session's goroutine uses
 // it.
@@ -352,36 +328,11 @@ const LongText = 16 << 10
 // The end of ctx cancels the parsing of the next text and the planning of its first
 // statement.
 func (s *Session) ReadLong(ctx context.Context) error {
-	if err := s.AcquireCPU(ctx); err != nil {
-		return err
+	if err := s.Long(ctx); err != nil {
+		return clientError(ctx, err)
 	}
 	s.reading = ctx
 	return nil
-}
-
-// mayRead returns an error once the parsing of a long text is cancelled.
-func (s *Session) mayRead() error {
-	if s.reading == nil || s.reading.Err() == nil {
-		return nil
-	}
-	return clientError(s.reading, s.reading.Err())
-}
-
-// AcquireCPU acquires a CPU slot for a long statement.
-func (s *Session) AcquireCPU(ctx context.Context) error {
-	if err := (host{s}).Long(ctx); err != nil {
-		return clientError(ctx, err)
-	}
-	return nil
-}
-
-// waits releases the CPU slot and lets the connection send the answers so far. It is
-// called before something that may take long.
-func (s *Session) waits() {
-	s.cpu.Release()
-	if s.connection != nil {
-		s.connection.Waits()
-	}
 }
 
 // Batch holds the statements of one simple query. The zero Batch has none.
@@ -390,27 +341,27 @@ type Batch struct {
 	single  *Statement
 	text    string
 	parsed  []syntax.Parsed
-	script  syntax.Script // instead of parsed in the MySQL dialect
+	script  syntax.Script // instead of parsed in a stepwise dialect
 	next    int
 }
 
-// Simple starts a simple query. It does not keep text. In the PostgreSQL dialect it
-// returns the syntax errors of the whole text, before anything runs. In the MySQL
-// dialect each statement is parsed after the one before it has run.
-func (s *Session) Simple(text []byte) (Batch, error) {
+// Simple starts a simple query. It does not keep text. It returns the syntax errors of
+// the whole text, before anything runs, unless the dialect is stepwise.
+func (s *Session) Simple(text []byte) (b Batch, err error) {
 	if st := s.Fast.Cached(text); st != nil {
 		return Batch{session: s, single: st}, nil
 	}
-	source := string(text)
-	if s.dialect == syntax.MySQL {
-		return s.script(source)
+	b = Batch{session: s, text: string(text)}
+	if !s.stepwise {
+		b.parsed, err = s.parse(b.text)
+	} else if err = s.readable(b.text); err == nil {
+		b.script, err = syntax.NewScript(b.text)
 	}
-	parsed, err := s.parse(source)
 	if err != nil {
 		s.reading = nil
 		return Batch{}, s.refused(err)
 	}
-	return Batch{session: s, text: source, parsed: parsed}, nil
+	return b, nil
 }
 
 // Next analyses and returns the next statement, nil after the last. An empty text
@@ -426,14 +377,16 @@ func (b *Batch) Next() (*Statement, error) {
 	}
 	defer func() { s.reading = nil }()
 	p, found, err := b.read()
-	if err != nil || !found {
-		return nil, err
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	if !found {
+		return nil, nil
 	}
 	if err := s.checkTransaction(exitsTransaction(p.Statement)); err != nil {
 		return nil, err
 	}
-	text := statementText(b.text, p)
-	st, err := s.planSimple(p.Statement, text, b.text)
+	st, err := s.plan(p.Statement, statementText(b.text, p), b.text, nil, true)
 	if err != nil {
 		return nil, s.refused(err)
 	}
@@ -447,149 +400,199 @@ func (b *Batch) Next() (*Statement, error) {
 // More reports whether Next has another statement.
 func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) || b.script.More() }
 
-// read returns the next statement's tree. In the MySQL dialect it parses it now.
+// read returns the next statement's tree. In a stepwise dialect it parses it now, in
+// the mode that the statement before it has set.
 func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
-	if b.session.dialect == syntax.MySQL {
-		p, found, err = b.readScript()
-	} else if found = b.next < len(b.parsed); found {
-		p = b.parsed[b.next]
-	}
+	s := b.session
 	b.next++
+	if !s.stepwise {
+		if found = b.next <= len(b.parsed); found {
+			p = b.parsed[b.next-1]
+		}
+		return p, found, nil
+	}
+	s.forgetPlan()
+	if p, found, err = b.script.Next(s.mode, s.countTokens); err != nil {
+		return p, false, s.dialect.syntaxError(b.text, err)
+	}
+	if found {
+		err = s.mayHold(b.next)
+	}
 	return p, found, err
 }
 
-// Prepare makes a prepared statement from a text with at most one statement. The
-// name "" means the unnamed statement, which is replaced. params are the declared
-// types, Invalid or Unknown where the client left them open. An empty text makes a
-// statement with Empty() true.
-func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
-	if name != "" {
-		if _, ok := s.prepared[name]; ok {
-			return nil, alreadyPrepared(name)
-		}
-	} else {
-		s.unnamed = nil
-	}
-	s.mysql.Warnings = nil
-	st, err := s.analyse(text, params)
-	s.reading = nil
-	if err != nil {
-		return nil, s.refused(err)
-	}
-	if name == "" {
-		s.unnamed = st
-		return st, nil
-	}
-	return st, s.keep(name, st, "")
+// The methods below implement engine.Host.
+
+// sessionOf returns the session of an execution.
+func sessionOf(x *engine.Exec) *Session { return x.Host.(*Session) }
+
+// plannedFor returns the session of a planner.
+func plannedFor(p *engine.Planner) *Session { return p.Host.(*Session) }
+
+// portalOf returns the portal of an execution, or nil.
+func portalOf(x *engine.Exec) *Portal {
+	p, _ := x.Caller.(*Portal)
+	return p
 }
 
-// analyse returns the statement of a Parse message from the cache, or plans it.
-func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
-	key := cacheKey(text, params)
-	if st := s.cache().getString(key); st != nil {
-		return st, s.checkTransaction(st.exits)
-	}
-	parsed, err := s.parse(text)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(parsed) == 0:
-		return &Statement{Text: text, exits: true}, nil
-	case len(parsed) > 1:
-		return nil, sqlstate.New(sqlstate.SyntaxError, "cannot insert multiple commands into a prepared statement")
-	}
-	if err := s.checkTransaction(exitsTransaction(parsed[0].Statement)); err != nil {
-		return nil, err
-	}
-	st, err := s.plan(parsed[0].Statement, text, text, params)
-	if err != nil {
-		return nil, err
-	}
-	if st.shared {
-		s.cache().offer(key, st)
-	}
-	return st, nil
-}
+// Now returns the time of the server's clock.
+func (s *Session) Now() time.Time { return s.server.now() }
 
-// prepared is a named prepared statement.
-type prepared struct {
-	*Statement
-	at  time.Time // when it was prepared, for pg_prepared_statements
-	sql string    // text of the PREPARE, "" for a Parse message
-}
+// Client returns the description of the session's connection.
+func (s *Session) Client() *engine.Client { return &s.options }
 
-// keep stores a named prepared statement within the session's limits.
-func (s *Session) keep(name string, st *Statement, sql string) error {
-	if len(s.prepared) >= s.server.limits.Statements {
-		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
-			WithHint("DEALLOCATE statements that are no longer used.")
-	}
-	if err := s.memory.Draw(st.cost); err != nil {
+// Settings returns the session's settings.
+func (s *Session) Settings() *setting.Variables { return &s.vars }
+
+// Registry returns the generators of the server.
+func (s *Session) Registry() *generator.Registry { return s.server.registry }
+
+// Catalog returns the functions and tables of the server.
+func (s *Session) Catalog() *engine.Catalog { return s.server.catalog }
+
+// Version returns nextid's version.
+func (s *Session) Version() string { return s.server.version }
+
+// Started returns the time when the server started.
+func (s *Session) Started() time.Time { return s.server.started }
+
+// Planned counts n bytes that the tree or the plan of the last text will hold.
+func (s *Session) Planned(n int) error {
+	if err := s.memory.Draw(int64(n)); err != nil {
 		return err
 	}
-	if err := s.drawBytes(len(name) + len(st.Text) + len(sql)); err != nil {
-		s.memory.Return(st.cost)
-		return err
-	}
-	if s.prepared == nil {
-		s.prepared = map[string]prepared{}
-	}
-	s.prepared[strings.Clone(name)] = prepared{st, s.server.now(), sql}
+	s.planning += int64(n)
 	return nil
 }
 
-// drawBytes counts the size of texts and values. It returns an error beyond
-// Limits.PreparedBytes.
-func (s *Session) drawBytes(size int) error {
-	if s.bytes+size > s.server.limits.PreparedBytes {
-		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements and bound values of this session are larger than %d bytes",
-			s.server.limits.PreparedBytes).WithHint("DEALLOCATE statements and CLOSE cursors that are no longer used.")
+// MayPlan returns an error once the parsing of a long text is cancelled.
+func (s *Session) MayPlan() error {
+	if s.reading == nil || s.reading.Err() == nil {
+		return nil
 	}
-	if err := s.memory.Draw(int64(size)); err != nil {
-		return err
-	}
-	s.bytes += size
-	return nil
+	return clientError(s.reading, s.reading.Err())
 }
 
-// returnBytes undoes drawBytes.
-func (s *Session) returnBytes(size int) {
-	s.bytes -= size
-	s.memory.Return(int64(size))
+// Table returns the table that a statement names.
+func (s *Session) Table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {
+	return s.dialect.table(p, name)
 }
 
-// Prepared returns a prepared statement. An unknown name is an error (26000).
-func (s *Session) Prepared(name []byte) (*Statement, error) {
-	if len(name) == 0 {
-		if s.unnamed == nil {
-			return nil, sqlstate.New(sqlstate.InvalidStatementName, "unnamed prepared statement does not exist")
+// Waits releases the CPU slot and lets the connection send the answers so far. It is
+// called before something that may take long.
+func (s *Session) Waits() {
+	s.cpu.Release()
+	if s.connection != nil {
+		s.connection.Waits()
+	}
+}
+
+// Aside lets another goroutine serve the connections that share the event loop. A
+// session that holds a CPU slot has handed over the event loop before, in Long.
+func (s *Session) Aside() {
+	if !s.cpu.Held() {
+		s.Waits()
+		runtime.Gosched() // let the waiting connections run first
+	}
+}
+
+// Long acquires the CPU slot of a long statement. Before, it sends the answers so far
+// and lets another goroutine serve the connections that share the event loop.
+func (s *Session) Long(ctx context.Context) error {
+	if !s.cpu.Held() {
+		s.Waits()
+	}
+	return s.cpu.Acquire(ctx)
+}
+
+// TransactionTime returns the start of the transaction or, outside a block, of the
+// statement.
+func (s *Session) TransactionTime(x *engine.Exec) time.Time {
+	if s.tx.state != txIdle {
+		return s.tx.began
+	}
+	return x.Started
+}
+
+// Sleep waits for d. Other sessions see the statement while it sleeps.
+func (s *Session) Sleep(x *engine.Exec, d time.Duration) error {
+	s.Waits()
+	if p := portalOf(x); p != nil {
+		s.asleep.Store(&p.st.Text)
+		defer s.asleep.Store(nil)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-x.Ctx.Done():
+		return x.Ctx.Err()
+	}
+}
+
+// The methods below implement the interfaces Session of ids, pgcatalog and mysql.
+
+// IDServer returns what the functions of ids share.
+func (s *Session) IDServer() *ids.Server { return s.server.ids }
+
+// Drawn returns what the session has drawn.
+func (s *Session) Drawn() *ids.Drawn { return &s.Fast.drawn }
+
+// System returns the system catalogs of the server.
+func (s *Session) System() *pgcatalog.System { return s.server.system }
+
+// PreparedStatements lists the prepared statements, in no order.
+func (s *Session) PreparedStatements() (list []pgcatalog.PreparedStatement) {
+	for name, st := range s.prepared {
+		list = append(list, pgcatalog.PreparedStatement{Name: name, Text: cmp.Or(st.sql, st.Text), At: st.at, Params: st.Params, SQL: st.sql != ""})
+	}
+	return list
+}
+
+// MySQL returns the state that only sessions in MySQL's dialect have.
+func (s *Session) MySQL() *mysql.State { return &s.mysql }
+
+// InTransaction reports whether a transaction block is open.
+func (s *Session) InTransaction() bool { return s.tx.state != txIdle }
+
+// Counters returns MySQL's status counters.
+func (s *Session) Counters() map[string]string { return s.server.counters() }
+
+// PreparedCount returns the number of prepared statements.
+func (s *Session) PreparedCount() int { return len(s.prepared) }
+
+// errEnded is returned to a session whose user lost access (57P01).
+var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
+	WithDetail("The user was removed, or has another password.")
+
+// upToDate reports whether the session's options have the user's present rights.
+func (s *Session) upToDate() bool {
+	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
+}
+
+// renew updates the session's rights if rights may have changed. Each statement
+// calls it before it runs. An error ends the session: the user was removed, or has
+// another password.
+func (s *Session) renew() error {
+	if s.upToDate() {
+		return nil
+	}
+	generation := s.options.Rights.Generation() // before Now, so that the next statement sees a change in between
+	admin, generators, ok := s.options.Rights.Now()
+	if !ok {
+		if s.connection != nil {
+			s.connection.End(false)
 		}
-		return s.unnamed, nil
+		return errEnded
 	}
-	if st, ok := s.prepared[string(name)]; ok {
-		return st.Statement, nil
+	s.rights, s.options.Generators = generation, generators
+	if admin == s.options.Admin {
+		return nil
 	}
-	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
-}
-
-// Unprepare drops a prepared statement; an unknown name is no error.
-func (s *Session) Unprepare(name []byte) {
-	if len(name) == 0 {
-		s.unnamed = nil
-		return
-	}
-	if st, ok := s.prepared[string(name)]; ok {
-		s.returnBytes(len(name) + len(st.Text) + len(st.sql))
-		s.memory.Return(st.cost)
-		delete(s.prepared, string(name))
-	}
-}
-
-// unprepareAll drops all prepared statements, the unnamed one included.
-func (s *Session) unprepareAll() {
-	for name := range s.prepared {
-		s.Unprepare([]byte(name))
-	}
-	s.unnamed = nil
+	s.server.sessions.mu.Lock()
+	s.options.Admin = admin
+	s.server.sessions.mu.Unlock()
+	s.vars.Begin(setting.Own{Key: isSuperuser, Value: onOff[admin]})
+	return nil
 }

@@ -2,12 +2,14 @@ package sqlfuncs
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 
+	"nextid/generator"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
+	"nextid/sqlfuncs/mysql"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -23,28 +25,32 @@ type Statement struct {
 	// chooses.
 	Memo [2]atomic.Pointer[[]byte]
 
-	tree    syntax.Statement  // MySQL: of a statement with parameters, see forTypes
-	query   *engine.QueryPlan // yields the rows; nil for utility statements
-	utility utility           // runs a statement that is no query
-	tag     string            // command tag; "SELECT" gets the row count
-	copy    *CopyOut          // COPY … TO STDOUT
-	fast    *fastID           // SELECT next_id(name)
-	openIDs []int             // numbers of parameters that may be text if they are no numbers, see engine's Argument.AnyID
-	exits   bool              // COMMIT, ROLLBACK, …: allowed in a failed transaction
-	shared  bool              // does not depend on the session that planned it
-	cost    int64             // upper bound of the bytes that its tree and plan hold
+	tag     string                     // command tag; "SELECT" gets the row count; "": an empty text
+	query   *engine.QueryPlan          // yields the rows; nil if do runs the statement
+	do      func(x *engine.Exec) error // runs a statement that is no query
+	fetch   *syntax.Fetch              // FETCH, whose columns are those of a cursor
+	copy    *CopyOut                   // COPY … TO STDOUT
+	fast    *fastID                    // SELECT next_id(name)
+	tree    syntax.Statement           // of a statement with parameters that may be planned again, see forTypes
+	openIDs []int                      // numbers of parameters that may be text if they are no numbers, see engine's Argument.AnyID
+	cost    int64                      // upper bound of the bytes that its tree and plan hold
+	limits  mysql.Limits               // of SET STATEMENT
 
-	something    bool // the text is not empty, see Empty
-	allRows      bool // SELECT without LIMIT
-	setsDuration bool // see OwnTimeout
-
+	exits         bool // COMMIT, ROLLBACK, …: allowed in a failed transaction
+	shared        bool // does not depend on the session that planned it
+	allRows       bool // SELECT without LIMIT
 	keepsWarnings bool // SHOW WARNINGS: does not clear the warnings
 
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }
 
+// yields makes st a statement that returns the rows of a query.
+func (st *Statement) yields(tag string, q *engine.QueryPlan) {
+	st.tag, st.query, st.Columns = tag, q, q.Columns
+}
+
 // Empty reports whether the text has only blanks and comments.
-func (st *Statement) Empty() bool { return !st.something }
+func (st *Statement) Empty() bool { return st.tag == "" }
 
 // IsCopy reports whether the statement is a COPY TO STDOUT, which gets no
 // RowDescription.
@@ -65,9 +71,9 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 		return nil, err
 	}
 	s.forgetPlan()
-	parsed, err := s.parseDialect(text)
+	parsed, err := syntax.ParseAs(text, s.options.Dialect, s.mode, s.countTokens)
 	if err != nil {
-		return nil, err
+		return nil, s.dialect.syntaxError(text, err)
 	}
 	return parsed, s.mayHold(len(parsed))
 }
@@ -87,21 +93,12 @@ func (s *Session) forgetPlan() {
 // countTokens counts n tokens while a text is parsed: the memory that the tree and
 // the plan of the text will hold for them.
 func (s *Session) countTokens(n int) *sqlstate.Error {
-	err := s.mayRead()
+	err := s.MayPlan()
 	if err == nil {
-		err = s.planned(n * tokenBytes)
+		err = s.Planned(n * tokenBytes)
 	}
 	why, _ := errors.AsType[*sqlstate.Error](err)
 	return why
-}
-
-// planned counts n bytes that the tree or the plan of the last text will hold.
-func (s *Session) planned(n int) error {
-	if err := s.memory.Draw(int64(n)); err != nil {
-		return err
-	}
-	s.planning += int64(n)
-	return nil
 }
 
 // mayHold returns an error if n statements in one query are too many.
@@ -115,50 +112,21 @@ func (s *Session) mayHold(n int) error {
 
 // planner returns a planner for a text.
 func (s *Session) planner(source string) *engine.Planner {
-	return engine.NewPlanner(host{s}, s.expressions(), source)
+	return engine.NewPlanner(s, s.expressions, source)
 }
 
 // plan analyses one parsed statement. source is the whole text, to which positions
 // in errors refer; text is the statement's part of it. params are the declared
-// types.
-func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID) (*Statement, error) {
+// types. A simple statement has no parameters.
+func (s *Session) plan(tree syntax.Statement, text, source string, params []datum.OID, simple bool) (*Statement, error) {
 	p := s.planner(source)
-	p.Declared = params
-	return plan(p, tree, text)
-}
-
-// planSimple analyses one statement of a simple query, without parameters.
-func (s *Session) planSimple(tree syntax.Statement, text, source string) (*Statement, error) {
-	p := s.planner(source)
-	p.Simple = true
-	return plan(p, tree, text)
-}
-
-// newStatement returns a statement that is not planned yet. It does not keep the
-// tree, which is as large as the plan.
-func newStatement(text string, tree syntax.Statement) *Statement {
-	st := &Statement{Text: text, something: tree != nil}
-	switch t := tree.(type) {
-	case *syntax.Select:
-		st.allRows = t.Limit == nil
-	case *syntax.SetStatement:
-		st.setsDuration = slices.ContainsFunc(t.Items, func(item syntax.SetItem) bool {
-			return item.Name == "max_statement_time" || item.Name == "max_execution_time"
-		})
-	}
-	return st
-}
-
-// plan plans a statement. Only statements with parameters of the MySQL dialect keep
-// their tree, see forTypes.
-func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, error) {
-	st := newStatement(text, tree)
-	st.shared = true
+	p.Declared, p.Simple = params, simple
+	st := &Statement{Text: text, allRows: allRows(tree)}
 	if err := planStatement(p, st, tree); err != nil {
 		return nil, p.Located(err)
 	}
-	st.cost = plannedFor(p).planning
-	if st.Params = p.FinishParams(); isMySQL(p) && len(st.Params) > 0 {
+	st.shared, st.cost = !p.Private, s.planning
+	if st.Params = p.FinishParams(); s.lateTypes && len(st.Params) > 0 {
 		st.tree = tree
 	}
 	for _, n := range p.OpenIDs {
@@ -167,4 +135,162 @@ func plan(p *engine.Planner, tree syntax.Statement, text string) (*Statement, er
 		}
 	}
 	return st, nil
+}
+
+// allRows reports whether a statement is a SELECT without LIMIT.
+func allRows(tree syntax.Statement) bool {
+	t, ok := tree.(*syntax.Select)
+	return ok && t.Limit == nil
+}
+
+// planStatement plans the statement of a tree into st.
+func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) error {
+	st.exits = exitsTransaction(tree)
+	if done, err := plannedFor(p).dialect.plan(p, st, tree); done || err != nil {
+		return err
+	}
+	switch t := tree.(type) {
+	case *syntax.Select:
+		return selectStatement(p, st, t)
+	case *syntax.Transaction:
+		return transactionStatement(st, t)
+	case *syntax.Set:
+		return set(st, t)
+	case *syntax.ResetAll:
+		st.tag, st.do = "RESET", func(x *engine.Exec) error { sessionOf(x).resetSettings(); return nil }
+	case *syntax.Show:
+		return show(st, t)
+	case *syntax.Explain:
+		return explain(p, st, t)
+	case *syntax.Prepare:
+		return prepare(p, st, t)
+	case *syntax.Execute:
+		return execute(p, st, t)
+	case *syntax.Deallocate:
+		deallocate(st, t)
+	case *syntax.Discard:
+		st.tag, st.do = "DISCARD "+t.What, func(x *engine.Exec) error { return sessionOf(x).discard(t.What, portalOf(x)) }
+	case *syntax.Declare:
+		return declare(p, st, t)
+	case *syntax.Fetch:
+		fetch(p, st, t)
+	case *syntax.CloseCursor:
+		closeCursor(st, t)
+	case *syntax.Copy:
+		return planCopy(p, st, t)
+	case *syntax.Call:
+		return call(p, st, t)
+	case *syntax.CreateSequence, *syntax.AlterSequence, *syntax.DropSequence, *syntax.SequenceNote:
+		var err error
+		st.tag, st.do, err = ids.SequenceStatement(t)
+		return err
+	case *syntax.Listen: // poolers send UNLISTEN to clean up
+		if t.Kind != "UNLISTEN" {
+			return sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.Kind).WithHint("nextid sends no notifications.")
+		}
+		st.tag, st.do = t.Kind, nothing
+	case *syntax.Lock: // no lock is needed: sessions write no rows
+		st.tag, st.do = t.Tag, nothing
+	case *syntax.Unsupported:
+		return engine.Unsupported(t.Pos, t.What)
+	default:
+		return sqlstate.New(sqlstate.FeatureNotSupported, "this statement is not supported by nextid")
+	}
+	return nil
+}
+
+func nothing(*engine.Exec) error { return nil }
+
+// selectStatement plans a query.
+func selectStatement(p *engine.Planner, st *Statement, t *syntax.Select) error {
+	q, err := p.Query(t, nil)
+	if err != nil {
+		return err
+	}
+	p.SettleResult(q)
+	st.yields("SELECT", q)
+	st.fast = fastStatement(p, t)
+	return nil
+}
+
+// fastStatement recognises the statements of the fast path: SELECT next_id('name'),
+// SELECT next_id($1), SELECT nextval('name'), MySQL's SELECT nextval(name), and
+// SELECT NEXT VALUE FOR name. For any other statement it returns nil.
+func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
+	core, ok := t.Body.(*syntax.SelectCore)
+	if !ok || len(t.With) > 0 || t.OrderBy != nil || t.Limit != nil || t.Offset != nil || len(core.Targets) != 1 ||
+		len(core.From) > 0 || core.Where != nil || core.GroupBy != nil || core.Having != nil || core.Distinct {
+		return nil
+	}
+	target := core.Targets[0].Expr
+	if next, ok := target.(*syntax.NextValueFor); ok {
+		return fastName(next.Name.Last())
+	}
+	call, ok := target.(*syntax.FuncCall)
+	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil || call.Filter != nil {
+		return nil
+	}
+	plain := call.Name.Last() == "next_id" // nextval's argument has other quoting rules
+	if !plain && call.Name.Last() != "nextval" {
+		return nil
+	}
+	switch a := call.Args[0].Value.(type) {
+	case *syntax.Literal:
+		if a.Kind != syntax.StringLiteral {
+			return nil
+		}
+		name, err := a.Text, error(nil)
+		if !plain {
+			name, err = ids.SequenceName(a.Text)
+		}
+		if err == nil {
+			return fastName(name)
+		}
+	case *syntax.Column: // MySQL's NEXTVAL(orders); without FROM there are no columns
+		if !plain {
+			return fastName(a.Name.Last())
+		}
+	case *syntax.Param:
+		if plain && a.Number == 1 && len(p.Params) == 1 {
+			switch p.Params[0] {
+			case datum.Unknown, datum.Text, datum.Varchar, datum.Name, datum.BPChar:
+				return &fastID{}
+			}
+		}
+	}
+	return nil
+}
+
+// fastName returns the fastID of a name. An invalid name is left to the slow path,
+// which has its error.
+func fastName(name string) *fastID {
+	if generator.CheckName(name) != nil {
+		return nil
+	}
+	return &fastID{name: name}
+}
+
+// explain plans EXPLAIN. The statement is analysed and never run, so that no id is
+// drawn.
+func explain(p *engine.Planner, st *Statement, t *syntax.Explain) error {
+	if t.Analyze {
+		return sqlstate.New(sqlstate.FeatureNotSupported, "EXPLAIN ANALYZE is not supported by nextid").
+			WithHint("It would run the statement and draw ids. Use EXPLAIN.")
+	}
+	if err := planStatement(p, &Statement{}, t.Statement); err != nil {
+		return err
+	}
+	st.yields("EXPLAIN", plannedFor(p).dialect.explain(t))
+	return nil
+}
+
+// call plans MySQL's DO, which computes expressions and discards the results.
+func call(p *engine.Planner, st *Statement, t *syntax.Call) error {
+	exprs, err := p.Exprs(nil, t.Exprs)
+	st.tag = "DO"
+	st.do = func(x *engine.Exec) error {
+		_, err := engine.EvalAll(x, exprs)
+		return err
+	}
+	return err
 }

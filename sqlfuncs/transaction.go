@@ -3,9 +3,11 @@ package sqlfuncs
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/pgcatalog"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
@@ -31,7 +33,7 @@ type transaction struct {
 	saved      setting.Saved // settings to restore by ROLLBACK
 	savepoints []savepoint   // oldest first
 
-	seen any // the catalogs in the snapshot, see snapshot
+	catalogs pgcatalog.Cache // in the snapshot, see Catalogs
 }
 
 // savepoint holds what ROLLBACK TO restores.
@@ -48,12 +50,13 @@ const maxSavepoints = 1024
 func (s *Session) Status() byte { return "ITE"[s.tx.state] }
 
 // Fail marks an open transaction block as failed. Outside a block it rolls back the
-// implicit transaction. In the MySQL dialect it does nothing.
+// implicit transaction. In a lenient dialect it does nothing.
 func (s *Session) Fail() {
-	if s.tx.state == txIdle && s.dialect == syntax.PostgreSQL {
+	switch {
+	case s.lenient:
+	case s.tx.state == txIdle:
 		s.rollbackImplicit()
-	}
-	if s.tx.state == txOpen && s.dialect == syntax.PostgreSQL {
+	default:
 		s.tx.state = txFailed
 	}
 }
@@ -80,76 +83,68 @@ func exitsTransaction(tree syntax.Statement) bool {
 	return ok && (t.Kind == syntax.Commit || t.Kind == syntax.Rollback || t.Kind == syntax.RollbackToSavepoint)
 }
 
-// snapshot reports whether the catalogs must stay unchanged until the transaction
-// ends. pg_dump reads them in many statements and fails if a generator appears
+// Catalogs returns what the statement of an execution has read of the catalogs, and
+// what its transaction has. The second is nil unless the transaction has a snapshot:
+// pg_dump reads the catalogs in many statements and fails if a generator appears
 // between two.
-func (s *Session) snapshot() bool {
-	if s.tx.state != txOpen || s.dialect != syntax.PostgreSQL {
-		return false
-	}
+func (s *Session) Catalogs(x *engine.Exec) (statement, snapshot *pgcatalog.Cache) {
 	isolation, _ := s.vars.Get("transaction_isolation")
 	readOnly, _ := s.vars.Get("transaction_read_only")
-	return readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable")
+	if s.tx.state == txOpen && readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable") {
+		snapshot = &s.tx.catalogs
+	}
+	return &portalOf(x).catalogs, snapshot
 }
 
-// transactionPlan returns the tag and the action of a transaction statement.
-func transactionPlan(t *syntax.Transaction) (tag string, run utilityFunc, err error) {
+// transactionStatement plans BEGIN, COMMIT, SAVEPOINT and the like.
+func transactionStatement(st *Statement, t *syntax.Transaction) error {
+	var do func(s *Session, x *engine.Exec) error
 	switch t.Kind {
-	case syntax.Begin, syntax.StartTransaction:
-		tag = "BEGIN"
-		if t.Kind == syntax.StartTransaction {
-			tag = "START TRANSACTION"
-		}
-		return tag, func(x *engine.Exec) error { return sessionOf(x).begin(x, t) }, nil
+	case syntax.Begin:
+		st.tag, do = "BEGIN", func(s *Session, x *engine.Exec) error { return s.begin(x, t.Modes) }
+	case syntax.StartTransaction:
+		st.tag, do = "START TRANSACTION", func(s *Session, x *engine.Exec) error { return s.begin(x, t.Modes) }
 	case syntax.Commit:
-		return "COMMIT", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, true) }, nil
+		st.tag, do = "COMMIT", func(s *Session, x *engine.Exec) error { return s.endBlock(x, t.Chain, true) }
 	case syntax.Rollback:
-		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).endBlock(x, t, false) }, nil
+		st.tag, do = "ROLLBACK", func(s *Session, x *engine.Exec) error { return s.endBlock(x, t.Chain, false) }
 	case syntax.Savepoint:
-		return "SAVEPOINT", func(x *engine.Exec) error { return sessionOf(x).savepoint(t.Savepoint) }, nil
+		st.tag, do = "SAVEPOINT", func(s *Session, x *engine.Exec) error { return s.savepoint(x, t.Savepoint) }
 	case syntax.ReleaseSavepoint:
-		return "RELEASE", func(x *engine.Exec) error { return sessionOf(x).release(t.Savepoint) }, nil
+		st.tag, do = "RELEASE", func(s *Session, _ *engine.Exec) error { return s.release(t.Savepoint) }
 	case syntax.RollbackToSavepoint:
-		return "ROLLBACK", func(x *engine.Exec) error { return sessionOf(x).rollbackTo(x, t.Savepoint) }, nil
+		st.tag, do = "ROLLBACK", func(s *Session, x *engine.Exec) error { return s.rollbackTo(x, t.Savepoint) }
 	default:
-		return "", nil, sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
+		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
 			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
+	st.do = func(x *engine.Exec) error { return do(sessionOf(x), x) }
+	return nil
 }
 
 // begin runs BEGIN. In an open block it warns and applies the modes, as PostgreSQL
-// does.
-func (s *Session) begin(x *engine.Exec, t *syntax.Transaction) error {
-	if s.tx.state != txIdle {
-		s.warn(sqlstate.ActiveTransaction, "there is already a transaction in progress")
-		return s.setModes(x, t.Modes)
+// does; a lenient dialect begins another block.
+func (s *Session) begin(x *engine.Exec, modes []syntax.SetItem) error {
+	if s.tx.state != txIdle && !s.lenient {
+		s.Warn(sqlstate.New(sqlstate.ActiveTransaction, "there is already a transaction in progress"))
+	} else {
+		s.tx = transaction{state: txOpen, began: s.Now(), saved: s.vars.Before(), savepoints: s.tx.savepoints[:0]}
+		s.envOK = false
 	}
-	began := s.server.now()
-	s.tx = transaction{state: txOpen, began: began, saved: s.vars.Before(), savepoints: s.tx.savepoints[:0]}
-	s.envOK = false
-	return s.setModes(x, t.Modes)
-}
-
-// setModes applies ISOLATION LEVEL, READ ONLY and DEFERRABLE to the block.
-func (s *Session) setModes(x *engine.Exec, modes []syntax.SetItem) error {
-	for _, m := range modes {
-		m.Local = true
-		if err := assign(x, &m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.dialect.setModes(x, s, modes)
 }
 
 // endBlock runs COMMIT or ROLLBACK. COMMIT of a failed block rolls back. AND CHAIN
 // begins the next block with the same modes.
-func (s *Session) endBlock(x *engine.Exec, t *syntax.Transaction, commit bool) error {
+func (s *Session) endBlock(x *engine.Exec, chain, commit bool) error {
 	state := s.tx.state
-	if state == txIdle {
-		if t.Chain {
-			return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.Tag)
-		}
-		s.warn(sqlstate.NoActiveTransaction, "there is no transaction in progress")
+	switch {
+	case s.lenient:
+		commit = true // a rollback restores nothing
+	case state == txIdle && chain:
+		return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.Tag)
+	case state == txIdle:
+		s.Warn(sqlstate.New(sqlstate.NoActiveTransaction, "there is no transaction in progress"))
 		if !commit {
 			s.rollbackImplicit()
 		}
@@ -171,8 +166,8 @@ func (s *Session) endBlock(x *engine.Exec, t *syntax.Transaction, commit bool) e
 		s.vars.Restore(s.tx.saved)
 	}
 	s.leaveBlock(commit)
-	if t.Chain {
-		if err := s.begin(x, &syntax.Transaction{Kind: syntax.Begin}); err != nil {
+	if chain {
+		if err := s.begin(x, nil); err != nil {
 			return err
 		}
 		s.vars.Chain(over)
@@ -190,7 +185,7 @@ func (s *Session) abort() {
 // leaveBlock ends the transaction block: it settles the settings and closes the
 // cursors that end with the block.
 func (s *Session) leaveBlock(commit bool) {
-	s.tx.state, s.tx.seen = txIdle, nil
+	s.tx.state, s.tx.catalogs = txIdle, pgcatalog.Cache{}
 	s.tx.savepoints = s.tx.savepoints[:0]
 	s.vars.Settle()
 	s.settingsChanged()
@@ -200,10 +195,23 @@ func (s *Session) leaveBlock(commit bool) {
 	}
 }
 
-// savepoint runs SAVEPOINT.
-func (s *Session) savepoint(name string) error {
-	if s.tx.state == txIdle {
+// savepoint runs SAVEPOINT. In a lenient dialect a savepoint replaces one of the same
+// name. It begins a block with autocommit off, and does nothing outside a block
+// otherwise.
+func (s *Session) savepoint(x *engine.Exec, name string) error {
+	switch {
+	case s.tx.state == txIdle && !s.lenient:
 		return sqlstate.New(sqlstate.NoActiveTransaction, "SAVEPOINT can only be used in transaction blocks")
+	case s.tx.state == txIdle && s.autocommit:
+		return nil
+	case s.tx.state == txIdle:
+		if err := s.begin(x, nil); err != nil {
+			return err
+		}
+	case s.lenient:
+		if i, err := s.findSavepoint("SAVEPOINT", name); err == nil {
+			s.tx.savepoints = slices.Delete(s.tx.savepoints, i, i+1)
+		}
 	}
 	if len(s.tx.savepoints) >= maxSavepoints {
 		return sqlstate.New(sqlstate.LimitExceeded, "a transaction may have at most %d savepoints", maxSavepoints)
@@ -214,15 +222,15 @@ func (s *Session) savepoint(name string) error {
 
 // findSavepoint returns the index of the newest savepoint of that name.
 func (s *Session) findSavepoint(what, name string) (int, error) {
-	if s.tx.state == txIdle {
+	if s.tx.state == txIdle && !s.lenient {
 		return 0, sqlstate.New(sqlstate.NoActiveTransaction, "%s can only be used in transaction blocks", what)
 	}
 	for i, v := range slices.Backward(s.tx.savepoints) {
-		if v.name == name {
+		if v.name == name || s.lenient && strings.EqualFold(v.name, name) {
 			return i, nil
 		}
 	}
-	return 0, sqlstate.New(sqlstate.InvalidSavepoint, "savepoint %q does not exist", sqlstate.Cut(name, 64))
+	return 0, sqlstate.New(sqlstate.InvalidSavepoint, s.noSavepoint, sqlstate.Cut(name, 64))
 }
 
 // release runs RELEASE SAVEPOINT. It also removes the savepoints after the named
@@ -243,9 +251,12 @@ func (s *Session) rollbackTo(x *engine.Exec, name string) error {
 	if err != nil {
 		return err
 	}
+	s.tx.savepoints = s.tx.savepoints[:i+1]
+	if s.lenient {
+		return nil
+	}
 	s.vars.Restore(s.tx.savepoints[i].saved)
 	s.settingsChanged()
-	s.tx.savepoints = s.tx.savepoints[:i+1]
 	opened := s.tx.savepoints[i].portals
 	s.closePortals(func(p *Portal) bool { return p.opened > opened && p != portalOf(x) })
 	s.tx.state = txOpen

@@ -160,8 +160,8 @@ func TestNoticesAreBounded(t *testing.T) {
 	for range 500 {
 		s.Must(t, "COMMIT")
 	}
-	if n := len(s.NoticeCodes()); n != 100 {
-		t.Errorf("%d notices kept, want 100", n)
+	if n := len(s.NoticeCodes()); n != 64 {
+		t.Errorf("%d notices kept, want 64", n)
 	}
 	if s.TakeNotices() != nil {
 		t.Error("TakeNotices returns notices twice")
@@ -199,7 +199,7 @@ func TestSettingsFollowTheTransaction(t *testing.T) {
 
 func TestStatementTimeoutFollowsItsSetting(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	begins, _ := s.StatementTimeout()
+	begins, _ := s.StatementTimeout(nil)
 	for _, step := range []struct {
 		sql  string
 		want time.Duration
@@ -216,7 +216,7 @@ func TestStatementTimeoutFollowsItsSetting(t *testing.T) {
 		{"SET statement_timeout = 1; DISCARD ALL", begins},
 	} {
 		s.Must(t, step.sql)
-		if got, _ := s.StatementTimeout(); got != step.want {
+		if got, _ := s.StatementTimeout(nil); got != step.want {
 			t.Errorf("after %s: %v, want %v", step.sql, got, step.want)
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Session) BeginText(ctx context.Context, text []byte) error {
 		return nil
 	}
 	s.ran = true
-	timeout, overdue := s.SQL.StatementTimeout()
+	timeout, overdue := s.SQL.StatementTimeout(nil)
 	err := s.SQL.ReadLong(s.Statement.Begin(ctx, timeout, overdue))
 	if err != nil {
 		s.Statement.Unread()
@@ -56,10 +56,7 @@ func (s *Session) EndText(text []byte) {
 // caller must call Statement.End.
 func (s *Session) BeginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
 	s.ran, s.Text = true, st.Text
-	if st.OwnTimeout() {
-		return s.Statement.Begin(ctx, 0, nil)
-	}
-	timeout, overdue := s.SQL.StatementTimeout()
+	timeout, overdue := s.SQL.StatementTimeout(st)
 	return s.Statement.Begin(ctx, timeout, overdue)
 }
 

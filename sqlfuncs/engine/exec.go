@@ -31,7 +31,6 @@ type Exec struct {
 	project  projectRows // of the first query that is opened
 	slots    map[*slotExpr]datum.Value
 
-	Memo     map[any]any      // what tables keep until the statement ends
 	subplans map[*subplan]any // results of subqueries that are run once
 }
 
@@ -89,14 +88,6 @@ func (x *Exec) projection(p *selectPlan) *projectRows {
 	}
 	x.project.plan = p
 	return &x.project
-}
-
-// Remember stores a value in Memo.
-func (x *Exec) Remember(key, value any) {
-	if x.Memo == nil {
-		x.Memo = map[any]any{}
-	}
-	x.Memo[key] = value
 }
 
 // Frame returns the row buffer of a query level, of at least n columns.

@@ -12,7 +12,7 @@ import (
 func TestARecycledExecHoldsNothing(t *testing.T) {
 	x := &Exec{rows: make([]datum.Value, spareRow)}
 	secret := datum.MakeText("secret")
-	x.Ctx, x.Params, x.Tag, x.held, x.Memo = t.Context(), []datum.Value{secret}, "SELECT", 7, map[any]any{1: secret}
+	x.Ctx, x.Params, x.Tag, x.held = t.Context(), []datum.Value{secret}, "SELECT", 7
 	x.Frame(1, 3)[2] = secret
 	x.Frame(0, spareRow+1)[0] = secret
 	x.Row(2)[1] = secret

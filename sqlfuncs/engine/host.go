@@ -13,7 +13,7 @@ import (
 )
 
 // Host is the session as the engine sees it: its settings, its memory and its
-// connection. session_host.go in package sqlfuncs implements it. Statements call it
+// connection. Session in package sqlfuncs implements it. Statements call it
 // from the session's goroutine.
 type Host interface {
 	// Env returns the settings on which the text forms of values depend.
@@ -59,10 +59,23 @@ type Host interface {
 	// Notice sends the client a notice.
 	Notice(message string)
 	// Warn sends the client a warning.
-	Warn(code sqlstate.Code, message string)
+	Warn(e *sqlstate.Error)
 	// Table returns the table that a statement names.
 	Table(p *Planner, name syntax.Name) (*Table, error)
 }
+
+// Notice is a notice or warning for the client, or an error that SHOW WARNINGS lists.
+type Notice struct {
+	Severity string
+	*sqlstate.Error
+}
+
+// The severities of a Notice.
+const (
+	LevelNotice  = "NOTICE"
+	LevelWarning = "WARNING"
+	LevelError   = "ERROR"
+)
 
 // NumberRun yields runs of up to max numbers. The error after the last is io.EOF.
 type NumberRun interface {

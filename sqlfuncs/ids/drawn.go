@@ -18,6 +18,9 @@ type Drawn struct {
 	names  int              // in before
 	held   int64            // bytes of before that are counted
 	warned *generator.Entry // whose end was looked at last
+
+	Inserted    int64 // LAST_INSERT_ID(): the newest id that was drawn or set
+	InStatement bool  // by the running statement
 }
 
 // drawnID is the newest id of a generator. A look-up reads one cache line.
@@ -39,6 +42,7 @@ func (d *Drawn) Note(e *generator.Entry, id int64, memory *account.Session) {
 		d.keep(memory)
 	}
 	d.last, d.lastID, d.kept = e, id, false
+	d.Inserted, d.InStatement = id, true
 }
 
 // Prepare does part of Note's work before a draw, if a session draws from several
@@ -116,5 +120,5 @@ func (d *Drawn) forget(memory *account.Session) {
 // Reset forgets all ids, since a pool gives a reset session to another client.
 func (d *Drawn) Reset(memory *account.Session) {
 	d.forget(memory)
-	d.last, d.holder = nil, 0
+	d.last, d.holder, d.Inserted, d.InStatement = nil, 0, 0, false
 }

@@ -149,7 +149,7 @@ func setval(x *engine.Exec, name string, a []datum.Value) (datum.Value, error) {
 	}
 	err = s.moveTo(x, a[1].Int, len(a) < 3 || a[2].Int != 0, nil)
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok && x.Dialect.Traits().Lenient && e.Code == sqlstate.NotPrerequisite {
-		x.Host.Warn(sqlstate.Warning, e.Message)
+		x.Host.Warn(sqlstate.New(sqlstate.Warning, "%s", e.Message))
 		return datum.Null(datum.Int8), nil
 	}
 	return a[1], err

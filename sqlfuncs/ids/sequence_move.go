@@ -2,7 +2,6 @@ package ids
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -98,7 +97,7 @@ func goOnAbove(x *engine.Exec, name string) error {
 	if err != nil || !given {
 		return err
 	}
-	x.Host.Warn(sqlstate.Warning, fmt.Sprintf("sequence %q begins with %d: a dropped generator of this name may have given what lies before", name, s.after(last)))
+	x.Host.Warn(sqlstate.New(sqlstate.Warning, "sequence %q begins with %d: a dropped generator of this name may have given what lies before", name, s.after(last)))
 	return Registry(x).Alter(x.Ctx, name, withRestart(nil, last, true))
 }
 

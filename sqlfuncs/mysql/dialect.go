@@ -61,7 +61,7 @@ func (*Dialect) Cast(x *engine.Exec, v datum.Value, t datum.OID) (datum.Value, e
 }
 
 // Exact implements engine.Dialect.
-func (*Dialect) Exact(p *engine.Planner) bool { return plannedState(p).Reading.Exact }
+func (*Dialect) Exact(p *engine.Planner) bool { return plannedState(p).Exact }
 
 // NextValues implements engine.Dialect.
 func (*Dialect) NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syntax.NextValues) (*engine.Expr, error) {

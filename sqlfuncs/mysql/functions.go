@@ -46,12 +46,11 @@ func sessionText(name string, length int32, f func(x *engine.Exec) string) engin
 
 // lastInsertID implements LAST_INSERT_ID() and LAST_INSERT_ID(n), which sets it.
 func lastInsertID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	m := stateOf(x)
+	d := sessionOf(x).Drawn()
 	if len(a) > 0 {
-		m.LastInsert, m.InsertID = uint64(a[0].Int), uint64(a[0].Int)
-		return a[0], nil
+		d.Inserted, d.InStatement = a[0].Int, true
 	}
-	return datum.MakeInt8(int64(m.LastInsert)), nil
+	return datum.MakeInt8(d.Inserted), nil
 }
 
 // maxSleep limits SLEEP; max_statement_time may end it earlier.

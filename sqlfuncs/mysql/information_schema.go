@@ -513,9 +513,9 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 		"Uptime": strconv.Itoa(uptime), "Uptime_since_flush_status": strconv.Itoa(uptime), "Threads_connected": strconv.Itoa(connected),
 		"Threads_running": "1", "Aborted_clients": "0", "Compression": "OFF", "Last_query_cost": "0.000000",
 		"Max_used_connections": strconv.Itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
-		"Ssl_cipher": encryption.Cipher, "Ssl_version": encryption.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(x.Host.(Session).PreparedCount()),
+		"Ssl_cipher": encryption.Cipher, "Ssl_version": encryption.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(sessionOf(x).PreparedCount()),
 	}
-	maps.Copy(values, x.Host.(Session).Counters())
+	maps.Copy(values, sessionOf(x).Counters())
 	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		out = append(out, record{"VARIABLE_NAME", name, "VARIABLE_VALUE", values[name]})

@@ -113,7 +113,7 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 	}
 	return engine.Strict2(t, l, r, func(x *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		if divides && !truth(x, b) {
-			Warn(x, sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
+			x.Host.Warn(sqlstate.New(sqlstate.DivisionByZero, "Division by 0"))
 			return datum.Null(t), nil
 		}
 		v, err := f(x, a, b)

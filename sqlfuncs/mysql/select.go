@@ -36,6 +36,31 @@ func (*Dialect) Output(p *engine.Planner, out *engine.Output) error {
 	return nil
 }
 
+// Explain plans the row that EXPLAIN shows for a statement.
+func Explain(t syntax.Statement) *engine.QueryPlan {
+	null := datum.Null(datum.Text)
+	table, access, rows, extra := null, null, datum.Null(datum.Int8), "No tables used"
+	if sel, ok := t.(*syntax.Select); ok {
+		if core, ok := sel.Body.(*syntax.SelectCore); ok && len(core.From) > 0 {
+			access, rows, extra = datum.MakeText("ALL"), datum.MakeInt8(1), ""
+			if from, ok := core.From[0].(*syntax.Table); ok {
+				table = datum.MakeText(from.Name.Last())
+			}
+		}
+	}
+	q := &engine.QueryPlan{Open: func(*engine.Exec) (engine.Rows, error) {
+		return engine.SingleRow(datum.MakeInt8(1), datum.MakeText("SIMPLE"), table, access, null, null, null, null, rows, datum.MakeText(extra)), nil
+	}}
+	for name := range strings.FieldsSeq("id select_type table type possible_keys key key_len ref rows Extra") {
+		c := engine.TextColumn(name)
+		if name == "id" || name == "rows" {
+			c = engine.Column{Name: name, Type: datum.Int8, TypeMod: -1, Len: 8}
+		}
+		q.Columns = append(q.Columns, c)
+	}
+	return q
+}
+
 // Label implements engine.Dialect. A column has its own name, a string its value.
 // Any other expression has its source text as the name.
 func (d *Dialect) Label(t syntax.Target, x *engine.Expr) string {

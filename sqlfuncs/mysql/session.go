@@ -5,8 +5,8 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
-	"nextid/sqlfuncs/syntax"
 )
 
 // MariaDBVersion is the release that the dialect is tested against.
@@ -19,12 +19,16 @@ func Version(nextid string) string { return MariaDBVersion + "-MariaDB-nextid-" 
 // MaxDatabaseBytes is MySQL's limit for an identifier, 64 characters.
 const MaxDatabaseBytes = 64
 
-// Session declares what the dialect calls on a session. session_host.go in package
+// Session declares what the dialect calls on a session. Session in package
 // sqlfuncs implements it.
 type Session interface {
 	engine.Host
 	// MySQL returns the state that only sessions in this dialect have.
 	MySQL() *State
+	// Drawn returns what the session has drawn.
+	Drawn() *ids.Drawn
+	// Notices returns the lines of SHOW WARNINGS.
+	Notices() []engine.Notice
 	// InTransaction reports whether a transaction is open.
 	InTransaction() bool
 	// PreparedCount returns the number of prepared statements.
@@ -33,8 +37,11 @@ type Session interface {
 	Counters() map[string]string
 }
 
+// sessionOf returns the session of an execution.
+func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
+
 // stateOf returns the State of an execution's session.
-func stateOf(x *engine.Exec) *State { return x.Host.(Session).MySQL() }
+func stateOf(x *engine.Exec) *State { return sessionOf(x).MySQL() }
 
 // plannedState returns the State of a planner's session.
 func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
@@ -42,55 +49,12 @@ func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
 // State is the part of a session that only the MySQL dialect has. Only the
 // session's goroutine uses it.
 type State struct {
-	Autocommit               bool   // @@autocommit, kept here since each answer reports it
-	Database                 string // of USE, "": none
-	InsertID                 uint64 // newest id that the statement drew or set; 0: none
-	LastInsert               uint64 // result of LAST_INSERT_ID()
-	Warnings                 []Warning
+	Database                 string                 // of USE, "": none
 	LastWarnings, LastErrors int                    // of the statement before: @@warning_count
 	Users                    map[string]datum.Value // @variables, by lower-case name
 	userBytes                int                    // size of Users
 	Affected                 int64                  // row count of the OK packet
-	Reading                  Reading
-	RowsAtMost               int64 // sql_select_limit, -1: none
-}
-
-// Reading is the part of MySQL's variables that affects how texts are parsed and
-// compared.
-type Reading struct {
-	Mode  syntax.Mode // of sql_mode
-	Exact bool        // the connection's collation compares bytes
-}
-
-// Warning is a line of SHOW WARNINGS.
-type Warning struct {
-	level   string // Note, Warning, Error
-	code    uint16
-	message string
-}
-
-// MaxWarnings limits the warnings of a statement (@@max_error_count).
-const MaxWarnings = 64
-
-// Warn adds a line to SHOW WARNINGS. level is Note, Warning or Error.
-func (m *State) Warn(level string, e *sqlstate.Error) {
-	if len(m.Warnings) < MaxWarnings {
-		m.Warnings = append(m.Warnings, Warning{level, e.MySQL().Number, e.Message})
-	}
-}
-
-// Warn adds a warning for SHOW WARNINGS.
-func Warn(x *engine.Exec, e *sqlstate.Error) { stateOf(x).Warn("Warning", e) }
-
-// CountWarnings counts the lines of SHOW WARNINGS, or of SHOW ERRORS.
-func (m *State) CountWarnings(errors bool) int {
-	n := 0
-	for _, w := range m.Warnings {
-		if !errors || w.level == "Error" {
-			n++
-		}
-	}
-	return n
+	Exact                    bool                   // the connection's collation compares bytes
 }
 
 // Limits of the @variables of a session.

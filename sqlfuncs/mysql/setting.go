@@ -112,7 +112,7 @@ func normalizeInteger(x *engine.Exec, s *setting.Definition, v datum.Value, text
 		return "", wrongType(s)
 	}
 	if n < s.Min || n > s.Max || n < 0 {
-		Warn(x, truncated(s.Name, text))
+		x.Host.Warn(truncated(s.Name, text))
 		return strconv.FormatFloat(max(min(n, s.Max), s.Min, 0), 'f', -1, 64), nil
 	}
 	return text, nil
@@ -183,16 +183,14 @@ func normalizeZone(s *setting.Definition, value string) (string, error) {
 func systemVariable(x *engine.Exec, def *setting.Definition) string {
 	m := stateOf(x)
 	switch def.Name {
-	case "autocommit":
-		return onOff(m.Autocommit)
 	case "in_transaction":
-		return map[bool]string{false: "0", true: "1"}[x.Host.(Session).InTransaction()]
+		return map[bool]string{false: "0", true: "1"}[sessionOf(x).InTransaction()]
 	case "warning_count":
 		return strconv.Itoa(m.LastWarnings)
 	case "error_count":
 		return strconv.Itoa(m.LastErrors)
 	case "last_insert_id", "identity":
-		return strconv.FormatUint(m.LastInsert, 10)
+		return strconv.FormatUint(uint64(sessionOf(x).Drawn().Inserted), 10)
 	case "pseudo_thread_id":
 		return strconv.Itoa(int(x.Host.Client().PID))
 	case "timestamp":
@@ -200,11 +198,4 @@ func systemVariable(x *engine.Exec, def *setting.Definition) string {
 	}
 	v, _ := x.Host.Settings().Get(def.Name)
 	return v
-}
-
-func onOff(b bool) string {
-	if b {
-		return "ON"
-	}
-	return "OFF"
 }

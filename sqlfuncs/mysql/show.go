@@ -467,13 +467,15 @@ func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	}, nil
 }
 
+var levels = map[string]string{engine.LevelNotice: "Note", engine.LevelWarning: "Warning", engine.LevelError: "Error"}
+
 // showWarnings makes the rows of SHOW WARNINGS or SHOW ERRORS.
 func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		var rows [][]datum.Value
-		for _, w := range stateOf(x).Warnings {
-			if !errors || w.level == "Error" {
-				rows = append(rows, []datum.Value{datum.MakeText(w.level), datum.MakeInt4(int64(w.code)), datum.MakeText(w.message)})
+		for _, n := range sessionOf(x).Notices() {
+			if !errors || n.Severity == engine.LevelError {
+				rows = append(rows, []datum.Value{datum.MakeText(levels[n.Severity]), datum.MakeInt4(int64(n.MySQL().Number)), datum.MakeText(n.Message)})
 			}
 		}
 		return rows, nil

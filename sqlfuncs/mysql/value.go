@@ -146,7 +146,7 @@ func numberIn(x *engine.Exec, v datum.Value, kind string) string {
 	s := strings.Trim(text, " \t\n\r\v\f")
 	number := leadingNumber.FindString(s)
 	if number != s || s == "" {
-		Warn(x, truncated(kind, text))
+		x.Host.Warn(truncated(kind, text))
 	}
 	if number == "" {
 		return "0"
@@ -230,7 +230,7 @@ func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 	whole, exponent, _ := strings.Cut(strings.ToLower(whole), "e")
 	n, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil && whole != "" || rest != "" || exponent != "" {
-		Warn(x, truncated("INTEGER", TextOf(x, v)))
+		x.Host.Warn(truncated("INTEGER", TextOf(x, v)))
 	}
 	return n, nil
 }
@@ -260,6 +260,6 @@ func timeOf(x *engine.Exec, text string, t datum.OID) datum.Value {
 	if t == datum.Date {
 		what = "date"
 	}
-	Warn(x, sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
+	x.Host.Warn(sqlstate.New(sqlstate.InvalidDatetime, "Incorrect %s value: '%s'", what, sqlstate.Cut(text, 64)))
 	return datum.Null(t)
 }

@@ -1,8 +1,10 @@
 package mysql
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -242,7 +244,7 @@ func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
 	switch def.Name {
 	case "last_insert_id", "identity":
 		n, _ := strconv.ParseUint(value, 10, 64)
-		stateOf(x).LastInsert = n
+		sessionOf(x).Drawn().Inserted = int64(n)
 		return nil
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
 		return nil // accepted without effect: programs that replay a binary log set them
@@ -254,4 +256,43 @@ func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
 	x.Host.Settings().Assign(def.Name, value, false)
 	x.Host.SettingsChanged()
 	return nil
+}
+
+// Limits are those of SET STATEMENT name = value FOR statement; nil: the session's.
+type Limits struct {
+	Time *time.Duration // 0: none
+	Rows *int64         // of a SELECT without LIMIT
+}
+
+// StatementLimits reads the items of SET STATEMENT. Only numbers for the limits of
+// statements are supported, which is what drivers send.
+func StatementLimits(items []syntax.SetItem) (l Limits, err error) {
+	for _, item := range items {
+		def, err := setting.LookupMySQL(item.Name)
+		if err != nil {
+			return l, engine.At(item.Pos, err)
+		}
+		unit := map[string]time.Duration{"max_statement_time": time.Second, "max_execution_time": time.Millisecond}[def.Name]
+		if unit == 0 && def.Name != "sql_select_limit" {
+			return l, engine.At(item.Pos, sqlstate.New(sqlstate.FeatureNotSupported, "The system variable %s cannot be set in SET STATEMENT.", def.Name).
+				WithMySQL(1971, "42000"))
+		}
+		var value *syntax.Literal
+		if len(item.Values) == 1 {
+			value, _ = item.Values[0].(*syntax.Literal)
+		}
+		if value == nil || value.Kind == syntax.StringLiteral {
+			return l, engine.At(item.Pos, wrongType(def))
+		}
+		n, err := strconv.ParseFloat(value.Text, 64)
+		if err != nil {
+			return l, engine.At(item.Pos, wrongType(def))
+		}
+		if unit > 0 {
+			l.Time = new(time.Duration(min(n, def.Max) * float64(unit)))
+		} else {
+			l.Rows = new(int64(min(n, math.MaxInt64/2)))
+		}
+	}
+	return l, nil
 }

@@ -49,29 +49,22 @@ type relationSet struct {
 	byName      map[string]*relation
 }
 
-// relationsOfStatement is the key in engine.Exec.Memo of a statement's relationSet.
-type relationsOfStatement struct{}
-
 // dynamicRelations returns the relations of the generators. It reads the generators
 // once for a statement, or once for a transaction with a snapshot.
 func dynamicRelations(x *engine.Exec) (*relationSet, error) {
-	if set, ok := x.Memo[relationsOfStatement{}].(*relationSet); ok {
-		return set, nil
+	statement, snapshot := sessionOf(x).Catalogs(x)
+	if snapshot == nil {
+		snapshot = statement
 	}
-	snapshot := sessionOf(x).Snapshot()
-	if snapshot != nil && *snapshot != nil {
-		return (*snapshot).(*relationSet), nil
+	if snapshot.relations != nil {
+		return snapshot.relations, nil
 	}
 	definitions, err := ids.Registry(x).Numbered(x.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	set := systemOf(x).relationSet(definitions)
-	x.Remember(relationsOfStatement{}, set)
-	if snapshot != nil {
-		*snapshot = set
-	}
-	return set, nil
+	snapshot.relations = systemOf(x).relationSet(definitions)
+	return snapshot.relations, nil
 }
 
 // relationSet returns the relations of the generators. It keeps the last set and

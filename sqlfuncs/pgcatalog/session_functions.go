@@ -1,7 +1,6 @@
 package pgcatalog
 
 import (
-	"fmt"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -36,7 +35,7 @@ func endFunc(name string, queryOnly bool, help string) engine.Function {
 			s := sessionOf(x)
 			found := s.EndOther(a[0].Int, queryOnly)
 			if !found {
-				s.Warn(sqlstate.Warning, fmt.Sprintf("PID %d is not a connection that you may end", a[0].Int))
+				s.Warn(sqlstate.New(sqlstate.Warning, "PID %d is not a connection that you may end", a[0].Int))
 			}
 			return datum.MakeBool(found), nil
 		}),
@@ -49,7 +48,7 @@ func unlock(types ...datum.OID) engine.Function {
 	return engine.Function{
 		Name: "pg_advisory_unlock", Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
 		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			x.Host.Warn(sqlstate.Warning, "you don't own a lock of type ExclusiveLock")
+			x.Host.Warn(sqlstate.New(sqlstate.Warning, "you don't own a lock of type ExclusiveLock"))
 			return datum.MakeBool(false), nil
 		}),
 	}

@@ -34,15 +34,15 @@ func NewSystem(known *engine.Catalog, users func() map[string]bool) *System {
 // table returns a table of pg_catalog.
 func (s *System) table(name string) *engine.Table { return s.known.Tables[engine.PGCatalog+"."+name] }
 
-// Session declares what the catalogs call on a session. session_host.go in package
-// sqlfuncs implements it.
+// Session declares what the catalogs call on a session. Session in package sqlfuncs
+// implements it.
 type Session interface {
 	engine.Host
 	// System returns the catalogs of the server.
 	System() *System
-	// Snapshot returns the variable that keeps the relations of the generators until
-	// the end of the transaction. It returns nil if each statement reads them.
-	Snapshot() *any
+	// Catalogs returns what the statement of an execution has read, and what its
+	// transaction has; nil if each statement reads the catalogs anew.
+	Catalogs(x *engine.Exec) (statement, snapshot *Cache)
 	// PreparedStatements lists the session's prepared statements, in no order.
 	PreparedStatements() []PreparedStatement
 	// EndOther ends another connection, or cancels only its statement. found is
@@ -50,6 +50,12 @@ type Session interface {
 	EndOther(pid int64, queryOnly bool) (found bool)
 	// Assign sets a setting for the session, or for the transaction if local.
 	Assign(def *setting.Definition, value string, local bool) error
+}
+
+// Cache keeps what a statement or a transaction has read of the catalogs.
+type Cache struct {
+	relations *relationSet
+	rows      map[*engine.Table]*rowSet
 }
 
 // PreparedStatement is a row of pg_prepared_statements.

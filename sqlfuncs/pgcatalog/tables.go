@@ -371,7 +371,8 @@ func rowsOf(x *engine.Exec, t *engine.Table) (*rowSet, error) {
 	if s == nil || s.rows == nil {
 		return systemOf(x).staticRows(t), nil
 	}
-	if set, ok := x.Memo[t].(*rowSet); ok {
+	statement, _ := sessionOf(x).Catalogs(x)
+	if set := statement.rows[t]; set != nil {
 		return set, nil
 	}
 	rows, err := s.rows(x, t)
@@ -384,7 +385,10 @@ func rowsOf(x *engine.Exec, t *engine.Table) (*rowSet, error) {
 		}
 	}
 	set := &rowSet{rows: rows}
-	x.Remember(t, set)
+	if statement.rows == nil {
+		statement.rows = map[*engine.Table]*rowSet{}
+	}
+	statement.rows[t] = set
 	return set, nil
 }
 

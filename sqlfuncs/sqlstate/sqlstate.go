@@ -17,6 +17,7 @@ type Code string
 
 // The codes in use. The comments are PostgreSQL's condition names.
 const (
+	Success                Code = "00000" // successful_completion
 	Warning                Code = "01000" // warning
 	ActiveTransaction      Code = "25001" // active_sql_transaction
 	NoActiveTransaction    Code = "25P01" // no_active_sql_transaction

@@ -119,7 +119,7 @@ func (s *Session) batch(ctx context.Context, sql string) (results []Result, err 
 			return results, err
 		}
 		p := s.Run(st)
-		statement, done := s.StatementContext(ctx)
+		statement, done := s.StatementContext(ctx, st)
 		r, err := s.Pull(statement, p, 0)
 		done()
 		p.Close()

@@ -25,7 +25,7 @@ func TestLongTextsTakeCPUSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	if err := busy.AcquireCPU(t.Context()); err != nil {
+	if err := busy.Long(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	dial := func() *client {
@@ -107,7 +107,7 @@ func TestManyShortStatementsAreALongOne(t *testing.T) {
 		c.write(one)
 		c.until("ReadyForQuery")
 	}
-	if err := busy.AcquireCPU(t.Context()); err != nil {
+	if err := busy.Long(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.write(one) // a short one needs no CPU slot

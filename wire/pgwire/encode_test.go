@@ -58,7 +58,7 @@ func TestErrorResponse(t *testing.T) {
 }
 
 func TestNotice(t *testing.T) {
-	got, ok := receive(t, appendNotice(nil, sqlfuncs.Notice{Severity: "WARNING", Code: "25001", Message: "m"})).(*pgproto3.NoticeResponse)
+	got, ok := receive(t, appendNotice(nil, sqlfuncs.Notice{Severity: "WARNING", Error: sqlstate.New("25001", "m")})).(*pgproto3.NoticeResponse)
 	if !ok || got.Severity != "WARNING" || got.SeverityUnlocalized != "WARNING" || got.Code != "25001" || got.Message != "m" {
 		t.Errorf("got %+v", got)
 	}

@@ -64,7 +64,7 @@ func (s *Server) query(req *http.Request, c caller, text string, args ...arg) (*
 		return nil, err
 	}
 	r := &result{session: session}
-	r.ctx, r.cancel = session.StatementContext(req.Context())
+	r.ctx, r.cancel = session.StatementContext(req.Context(), nil)
 	types, values := make([]datum.OID, len(args)), make([]sqlfuncs.Arg, len(args))
 	for i, a := range args {
 		types[i], values[i].Data = a.of, []byte(a.text(req))

@@ -76,7 +76,7 @@ func holdCPUSlot(t *testing.T, s *Server) (rest func()) {
 	defer cancel()
 	session, err := s.cfg.SQL().NewSession(sqlfuncs.SessionOptions{User: "busy"})
 	if err == nil {
-		err = session.AcquireCPU(ctx)
+		err = session.Long(ctx)
 	}
 	if err != nil {
 		t.Fatal(err)

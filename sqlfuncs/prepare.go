@@ -1,0 +1,348 @@
+package sqlfuncs
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"maps"
+	"strings"
+	"time"
+
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/mysql"
+	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
+)
+
+// prepared is a named prepared statement.
+type prepared struct {
+	*Statement
+	at  time.Time // when it was prepared, for pg_prepared_statements
+	sql string    // text of the PREPARE, "" for a Parse message
+}
+
+// Prepare makes a prepared statement from a text with at most one statement. The
+// name "" means the unnamed statement, which is replaced. params are the declared
+// types, Invalid or Unknown where the client left them open. An empty text makes a
+// statement with Empty() true.
+func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
+	if name == "" {
+		s.unnamed = nil
+	} else if err := s.notPrepared(name); err != nil {
+		return nil, err
+	}
+	if s.diagnostics {
+		s.notices = nil
+	}
+	st, err := s.analyse(text, params)
+	s.reading = nil
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	if name == "" {
+		s.unnamed = st
+		return st, nil
+	}
+	return st, s.keep(name, st, "")
+}
+
+// notPrepared returns an error for a name that is in use (42P05).
+func (s *Session) notPrepared(name string) error {
+	if _, ok := s.prepared[name]; ok {
+		return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
+	}
+	return nil
+}
+
+// analyse returns the statement of a Parse message from the cache, or plans it.
+func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
+	key := cacheKey(text, params)
+	if st := s.cache().getString(key); st != nil {
+		return st, s.checkTransaction(st.exits)
+	}
+	parsed, err := s.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(parsed) == 0:
+		return &Statement{Text: text, exits: true}, nil
+	case len(parsed) > 1:
+		return nil, sqlstate.New(sqlstate.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	}
+	if err := s.checkTransaction(exitsTransaction(parsed[0].Statement)); err != nil {
+		return nil, err
+	}
+	st, err := s.plan(parsed[0].Statement, text, text, params, false)
+	if err != nil {
+		return nil, err
+	}
+	if st.shared {
+		s.cache().offer(key, st)
+	}
+	return st, nil
+}
+
+// keep stores a named prepared statement within the session's limits.
+func (s *Session) keep(name string, st *Statement, sql string) error {
+	if len(s.prepared) >= s.server.limits.Statements {
+		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
+			WithHint("DEALLOCATE statements that are no longer used.")
+	}
+	if err := s.memory.Draw(st.cost); err != nil {
+		return err
+	}
+	if err := s.drawBytes(len(name) + len(st.Text) + len(sql)); err != nil {
+		s.memory.Return(st.cost)
+		return err
+	}
+	if s.prepared == nil {
+		s.prepared = map[string]prepared{}
+	}
+	s.prepared[strings.Clone(name)] = prepared{st, s.Now(), sql}
+	return nil
+}
+
+// drawBytes counts the size of texts and values. It returns an error beyond
+// Limits.PreparedBytes.
+func (s *Session) drawBytes(size int) error {
+	if s.bytes+size > s.server.limits.PreparedBytes {
+		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements and bound values of this session are larger than %d bytes",
+			s.server.limits.PreparedBytes).WithHint("DEALLOCATE statements and CLOSE cursors that are no longer used.")
+	}
+	if err := s.memory.Draw(int64(size)); err != nil {
+		return err
+	}
+	s.bytes += size
+	return nil
+}
+
+// returnBytes undoes drawBytes.
+func (s *Session) returnBytes(size int) {
+	s.bytes -= size
+	s.memory.Return(int64(size))
+}
+
+// Prepared returns a prepared statement. An unknown name is an error (26000).
+func (s *Session) Prepared(name []byte) (*Statement, error) {
+	if len(name) == 0 {
+		if s.unnamed == nil {
+			return nil, sqlstate.New(sqlstate.InvalidStatementName, "unnamed prepared statement does not exist")
+		}
+		return s.unnamed, nil
+	}
+	if st, ok := s.prepared[string(name)]; ok {
+		return st.Statement, nil
+	}
+	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
+}
+
+// Unprepare drops a prepared statement; an unknown name is no error.
+func (s *Session) Unprepare(name []byte) {
+	if len(name) == 0 {
+		s.unnamed = nil
+		return
+	}
+	if st, ok := s.prepared[string(name)]; ok {
+		s.returnBytes(len(name) + len(st.Text) + len(st.sql))
+		s.memory.Return(st.cost)
+		delete(s.prepared, string(name))
+	}
+}
+
+// unprepareAll drops all prepared statements, the unnamed one included.
+func (s *Session) unprepareAll() {
+	for name := range s.prepared {
+		s.Unprepare([]byte(name))
+	}
+	s.unnamed = nil
+}
+
+// prepare plans PREPARE name AS statement, and MySQL's PREPARE name FROM 'text' or
+// @variable, which replaces a statement of the same name. The inner statement is
+// analysed when PREPARE runs.
+func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
+	var types []datum.OID
+	for _, tn := range t.Types {
+		oid, _, err := p.TypeName(tn)
+		if err != nil {
+			return err
+		}
+		types = append(types, oid)
+	}
+	st.tag = "PREPARE"
+	st.do = func(x *engine.Exec) error {
+		s, text := sessionOf(x), t.Text
+		if t.Variable != "" {
+			text = mysql.TextOf(x, s.mysql.Users[t.Variable])
+		}
+		if s.lenient {
+			s.Unprepare([]byte(t.Name))
+		} else if err := s.notPrepared(t.Name); err != nil {
+			return err
+		}
+		parsed, err := s.parse(text) // parsed again, so that positions refer to the inner text
+		if err != nil {
+			return err
+		}
+		if len(parsed) != 1 {
+			return sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
+		}
+		if _, nested := parsed[0].Statement.(*syntax.Prepare); nested {
+			return sqlstate.New(sqlstate.FeatureNotSupported, "This command is not supported in the prepared statement protocol yet").WithMySQL(1295, "HY000")
+		}
+		inner, err := s.plan(parsed[0].Statement, text, text, types, false)
+		if err != nil {
+			return err
+		}
+		return s.keep(t.Name, inner, st.Text)
+	}
+	return nil
+}
+
+// deallocate plans DEALLOCATE name and DEALLOCATE ALL.
+func deallocate(st *Statement, t *syntax.Deallocate) {
+	st.tag = "DEALLOCATE"
+	if t.Name == "" {
+		st.tag = "DEALLOCATE ALL"
+	}
+	st.do = func(x *engine.Exec) error {
+		s := sessionOf(x)
+		if t.Name == "" {
+			s.unprepareAll()
+			return nil
+		}
+		_, err := s.Prepared([]byte(t.Name))
+		s.Unprepare([]byte(t.Name))
+		return err
+	}
+}
+
+// execute plans EXECUTE name (args), which runs in a portal of its own. The plan
+// depends on the session's prepared statements and is not cached.
+func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
+	p.Private = true
+	s, name := plannedFor(p), []byte(t.Name)
+	inner, err := s.Prepared(name)
+	if err != nil {
+		return engine.At(t.Pos, err)
+	}
+	if len(t.Args) != len(inner.Params) {
+		return engine.At(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", sqlstate.Cut(t.Name, 64)).
+			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)).WithMySQL(1210, "HY000"))
+	}
+	args, given := make([]*engine.Expr, len(t.Args)), make([]Arg, len(t.Args))
+	for i, a := range t.Args {
+		if args[i], err = p.Expr(nil, a); err != nil {
+			return engine.At(a.Position(), err)
+		}
+		given[i].Type = args[i].Type
+	}
+	if inner, err = s.forTypes(inner, given); err != nil {
+		return err
+	}
+	for i, e := range args {
+		if args[i], err = p.Coerce(e, inner.Params[i], datum.AssignmentCast); err != nil {
+			return engine.At(t.Args[i].Position(), err)
+		}
+	}
+	open := func(x *engine.Exec) (*Portal, error) {
+		s := sessionOf(x)
+		if _, err := s.Prepared(name); err != nil {
+			return nil, err
+		}
+		if err := s.checkTransaction(inner.exits); err != nil {
+			return nil, err
+		}
+		params, err := engine.EvalAll(x, args)
+		if err != nil {
+			return nil, err
+		}
+		portal := &Portal{}
+		portal.init(s, inner, params)
+		x.Tag = inner.tag
+		return portal, nil
+	}
+	st.tag, st.Columns, st.limits = inner.tag, inner.Columns, inner.limits
+	if inner.Columns != nil {
+		st.query = &engine.QueryPlan{Columns: inner.Columns, Open: func(x *engine.Exec) (engine.Rows, error) {
+			portal, err := open(x)
+			return portalRows{portal}, err
+		}}
+		return nil
+	}
+	st.do = func(x *engine.Exec) error {
+		portal, err := open(x)
+		if err != nil {
+			return err
+		}
+		_, err = portal.Next(x.Ctx)
+		if x.Tag = portal.tag; errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+	return nil
+}
+
+// portalRows yields the rows of a portal inside another statement.
+type portalRows struct{ p *Portal }
+
+func (r portalRows) Next(x *engine.Exec) ([]datum.Value, error) { return r.p.Next(x.Ctx) }
+func (r portalRows) Close()                                     { r.p.Close() }
+
+// maxVariants limits the plans that are kept for one statement, one for each list
+// of parameter types, and maxVariantBytes the size of each.
+const (
+	maxVariants     = 16
+	maxVariantBytes = 64 << 10
+)
+
+// forTypes returns the statement planned for the parameter types of this execution.
+// MySQL's clients send the types only with COM_STMT_EXECUTE. Prepare assumes text
+// for parameters whose types do not follow from their use.
+func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
+	if st.tree == nil {
+		return st, nil
+	}
+	same := true
+	for i, a := range args {
+		same = same && (a.Type == datum.Invalid || a.Type == st.Params[i] || engine.IsString(a.Type) && engine.IsString(st.Params[i]))
+	}
+	if same {
+		return st, nil
+	}
+	types := make([]datum.OID, len(args))
+	var key []byte
+	for i, a := range args {
+		if types[i] = a.Type; engine.IsString(a.Type) {
+			types[i] = datum.Text
+		}
+		key = binary.BigEndian.AppendUint32(key, uint32(types[i]))
+	}
+	known := st.variants.Load()
+	if known != nil {
+		if v := (*known)[string(key)]; v != nil {
+			return v, nil
+		}
+	}
+	if err := s.memory.Draw(st.cost); err != nil {
+		return nil, err
+	}
+	defer s.memory.Return(st.cost)
+	v, err := s.plan(st.tree, st.Text, st.Text, types, false)
+	if err != nil {
+		return nil, err
+	}
+	v.cost = st.cost
+	if v.shared && st.cost < maxVariantBytes && (known == nil || len(*known) < maxVariants) {
+		next := map[string]*Statement{}
+		if known != nil {
+			next = maps.Clone(*known)
+		}
+		next[string(key)] = v
+		st.variants.CompareAndSwap(known, &next)
+	}
+	return v, nil
+}
