@@ -124,10 +124,7 @@ func (s *Store) note(ctx context.Context, name string) (*epoch, error) {
 	if r != nil && r.Epoch == name {
 		return s.epochOf(r), nil
 	}
-	ask := Ask{
-		Reservation: generator.Reservation{Key: epochKey, AtLeast: s.now(), N: noted, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Epoch:       name, Write: name, Now: s.now(), Create: true, Count: 1,
-	}
+	ask := s.askFor(&epoch{name: name}, epochKey, s.now(), noted, 1)
 	if r != nil {
 		ask.From, ask.Count = r.Epoch, skipCount
 	}
@@ -154,10 +151,7 @@ func (s *Store) epochOf(r *Row) *epoch {
 // If the store could not be told, it returns the epoch and an error.
 func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
 	next := &epoch{name: l.name, hi: unmarked, floor: math.MinInt64, seen: s.cfg.Clock.Monotonic()}
-	c, err := s.rounds.do(ctx, Ask{
-		Reservation: generator.Reservation{Key: epochKey, AtLeast: s.now(), N: wentBack, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: skipCount,
-	})
+	c, err := s.rounds.do(ctx, s.askFor(l, epochKey, s.now(), wentBack, skipCount))
 	switch {
 	case err != nil:
 		return next, err
@@ -173,11 +167,9 @@ func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
 func (s *Store) raise(ctx context.Context, l *epoch) (bool, error) {
 	var asks []Ask
 	for _, m := range s.highWater.ends(generator.WorkerKeyPrefix) {
-		// AtLeast and Limit leave a row unchanged that reaches Hi already.
-		asks = append(asks, Ask{
-			Reservation: generator.Reservation{Key: m.Key, AtLeast: m.Hi - 1, N: 1, Limit: m.Hi, Owner: s.cfg.Owner},
-			Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: skipCount,
-		})
+		ask := s.askFor(l, m.Key, m.Hi-1, 1, skipCount)
+		ask.Limit = m.Hi // leaves a row unchanged that reaches Hi already
+		asks = append(asks, ask)
 	}
 	for range attempts {
 		if len(asks) == 0 {
@@ -315,12 +307,10 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	} else if known {
 		floor = now
 	}
-	n := settledAfter + s.cfg.Wait.Milliseconds()
-	c, err := s.rounds.do(ctx, Ask{
-		// If the mark has moved, Limit cuts the length that means settled.
-		Reservation: generator.Reservation{Key: epochKey, AtLeast: math.MinInt64, N: n, Limit: saturated(l.hi, n), Owner: s.cfg.Owner},
-		Epoch:       l.name, Write: l.name, Now: floor, Count: 1,
-	})
+	ask := s.askFor(l, epochKey, math.MinInt64, settledAfter+s.cfg.Wait.Milliseconds(), 1)
+	ask.Limit = saturated(l.hi, ask.N) // if the mark has moved, this cuts the length that means settled
+	ask.Now, ask.Create = floor, false
+	c, err := s.rounds.do(ctx, ask)
 	if err != nil || c.answer.Outcome != Granted {
 		return nil, err
 	}
@@ -347,11 +337,7 @@ func (s *Store) earliest(ctx context.Context, l *epoch, now int64) (int64, error
 // storeTime returns the store's clock in Unix ms. known is false for a store
 // without a clock.
 func (s *Store) storeTime(ctx context.Context) (ms int64, known bool, err error) {
-	k, ok := s.engine.(generator.Timekeeper)
-	if !ok {
-		return 0, false, nil
-	}
-	earliest, _, err := k.Time(ctx)
+	earliest, _, err := s.clock(ctx)
 	if errors.Is(err, generator.ErrWrongKind) {
 		return 0, false, nil
 	}

@@ -1,7 +1,6 @@
 package shared
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,23 +45,19 @@ func openHighWater(path string) (*highWater, error) {
 }
 
 func (w *highWater) read() error {
-	f, err := os.Open(w.path)
+	text, err := os.ReadFile(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	for line := range strings.Lines(string(text)) {
 		var key string
 		var s position
 		// A line cut off by a crash is ignored.
-		if n, err := fmt.Sscanf(lines.Text(), "%q %d %d.", &key, &s.hi, &s.seq); err == nil && n == 3 {
+		if n, err := fmt.Sscanf(line, "%q %d %d.", &key, &s.hi, &s.seq); err == nil && n == 3 {
 			w.seen[key] = s
 		}
 	}
-	return nil
+	return err
 }
 
 // rewrite writes the file with one line per key. The caller holds mu, or no other
@@ -76,14 +71,12 @@ func (w *highWater) rewrite() error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(f)
-	_, err = out.WriteString(highWaterHead)
+	var text strings.Builder
+	text.WriteString(highWaterHead)
 	for key, s := range w.seen {
-		if err == nil {
-			_, err = out.WriteString(line(key, s))
-		}
+		text.WriteString(line(key, s))
 	}
-	if err = errors.Join(err, out.Flush()); err == nil {
+	if _, err = f.WriteString(text.String()); err == nil {
 		err = os.Rename(w.path+".new", w.path)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -31,22 +32,25 @@ const (
 // Reserve implements generator.Reserver.
 func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
 	if r.N < 1 || r.Key == "" {
-		return 0, 0, badCount(r)
+		return 0, 0, &generator.Error{
+			Kind:    generator.ErrCount,
+			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
+		}
 	}
-	if r.Owner == "" {
-		r.Owner = s.cfg.Owner
-	}
+	r.Owner = cmp.Or(r.Owner, s.cfg.Owner)
 	a, err := s.reserve(ctx, r)
-	if err != nil {
-		return 0, 0, err
+	return a.Lo, a.Hi, err
+}
+
+// askFor returns an Ask that this store makes for itself. It may create the key.
+func (s *Store) askFor(l *epoch, key string, atLeast, n, count int64) Ask {
+	return Ask{
+		Reservation: generator.Reservation{Key: key, AtLeast: atLeast, N: n, Limit: generator.NoLimit, Owner: s.cfg.Owner},
+		Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: count,
 	}
-	return a.Lo, a.Hi, nil
 }
 
 func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, error) {
-	if ctx.Err() != nil {
-		return Answer{}, generator.StoreLateError(ctx)
-	}
 	l, err := s.present(ctx)
 	if err != nil {
 		return Answer{}, err
@@ -104,10 +108,10 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 		ask.From, ask.Count = a.Epoch, skipCount
 	case s.cfg.Failover == Skip:
 		past := s.skipped(max(ask.AtLeast, a.Hi))
-		if past >= ask.Limit {
-			return s.regressed(name, s.skipsTooFar(ask.Limit), a.Hi)
+		if err := s.skip(ask, past, a.Hi); err != nil {
+			return err
 		}
-		ask.From, ask.Count, ask.AtLeast = a.Epoch, skipCount, past
+		ask.From = a.Epoch
 		s.cfg.Logger.Warn("the store was failed over: passing over numbers that may have been lost with it",
 			"generator", name, "skip", s.cfg.Skip, "from", a.Hi)
 	default:
@@ -121,9 +125,14 @@ func (s *Store) moved(l *epoch, ask *Ask, a Answer) error {
 // first of a new day, may be lost, too.
 func (s *Store) skipped(hi int64) int64 { return saturated(hi, s.cfg.Skip) }
 
-// skipsTooFar returns why a name is stopped although numbers should be skipped.
-func (s *Store) skipsTooFar(limit int64) string {
-	return fmt.Sprintf("the store was failed over or restored, and there are no %d numbers to pass over below %d", s.cfg.Skip, limit)
+// skip lets an ask go on at past. end is where it would have gone on.
+func (s *Store) skip(ask *Ask, past, end int64) error {
+	if past >= ask.Limit {
+		return s.regressed(nameOf(ask.Key), fmt.Sprintf(
+			"the store was failed over or restored, and there are no %d numbers to pass over below %d", s.cfg.Skip, ask.Limit), end)
+	}
+	ask.AtLeast, ask.Count = past, skipCount
+	return nil
 }
 
 // missing decides about a missing key in a store that has failed over. A name that
@@ -141,12 +150,7 @@ func (s *Store) missing(ask *Ask) error {
 		if w, known := s.highWater.look(ask.Key); known {
 			ask.AtLeast = max(ask.AtLeast, w.hi)
 		}
-		past := s.skipped(ask.AtLeast)
-		if past >= ask.Limit {
-			return s.regressed(name, s.skipsTooFar(ask.Limit), ask.AtLeast)
-		}
-		ask.AtLeast, ask.Count = past, skipCount
-		return nil
+		return s.skip(ask, s.skipped(ask.AtLeast), ask.AtLeast)
 	}
 	return s.regressed(name, "the store was failed over or restored, and has no reservation of the name", ask.AtLeast)
 }
@@ -165,10 +169,7 @@ func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
 	if r, err := s.row(ctx, key); err != nil || r != nil {
 		return err
 	}
-	c, err := s.rounds.do(ctx, Ask{
-		Reservation: generator.Reservation{Key: key, AtLeast: math.MinInt64, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Epoch:       l.name, Write: l.name, Now: s.now(), Create: true, Count: 1,
-	})
+	c, err := s.rounds.do(ctx, s.askFor(l, key, math.MinInt64, 1, 1))
 	if err == nil && c.answer.Outcome == Strange { // failed over again: this server learns of it now
 		_, err = s.meet(ctx, l)
 	}
@@ -185,10 +186,9 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 		"granted_from", a.Lo, "granted_change", a.Seq, "high_water_end", w.hi, "high_water_change", w.seq)
 	if name := nameOf(key); name != "" {
 		// If this fails, the high-water mark stops this server again the next time.
-		_, _ = s.rounds.do(ctx, Ask{
-			Reservation: generator.Reservation{Key: key, AtLeast: w.hi - 1, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-			Epoch:       l.name, Write: stopped + why, Now: s.now(), Create: true, Count: 1,
-		})
+		ask := s.askFor(l, key, w.hi-1, 1, 1)
+		ask.Write = stopped + why
+		_, _ = s.rounds.do(ctx, ask)
 		return s.regressed(name, why, max(w.hi, a.Hi))
 	}
 	// A time line. As after a failover, no server gets time until the epoch is settled
@@ -235,12 +235,8 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 	if err != nil {
 		return err
 	}
-	ask := Ask{
-		Reservation: generator.Reservation{Key: key, AtLeast: atLeast, N: 1, Limit: generator.NoLimit, Owner: s.cfg.Owner},
-		Create:      true, Count: recoverCount,
-	}
+	ask := s.askFor(l, key, atLeast, 1, recoverCount)
 	for range attempts {
-		ask.Epoch, ask.Write, ask.Now = l.name, l.name, s.now()
 		c, err := s.rounds.do(ctx, ask)
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"time"
 
 	"nextid/generator"
 )
@@ -13,13 +12,9 @@ import (
 // one round trip, and takes the next ones. The number of lanes bounds the
 // connections that reservations use.
 type rounds struct {
-	engine    Engine
-	highWater *highWater
-	health    *health
-	timeout   time.Duration
-	clock     generator.Runtime
-
-	wake chan struct{} // at most one token per lane
+	store *Store
+	clock generator.Runtime
+	wake  chan struct{} // at most one token per lane
 
 	mu      sync.Mutex
 	waiting []*call
@@ -45,13 +40,10 @@ type call struct {
 // maxRound is the greatest number of asks of one round trip.
 const maxRound = 128
 
-func newRounds(engine Engine, w *highWater, h *health, cfg Config) *rounds {
-	r := &rounds{
-		engine: engine, highWater: w, health: h, timeout: cfg.Timeout, clock: cfg.Clock,
-		wake: make(chan struct{}, cfg.Lanes), flying: map[string]bool{},
-	}
+func newRounds(s *Store) *rounds {
+	r := &rounds{store: s, clock: s.cfg.Clock, wake: make(chan struct{}, s.cfg.Lanes), flying: map[string]bool{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
-	for range cfg.Lanes {
+	for range cap(r.wake) {
 		r.clock.Go(&r.work, r.lane)
 	}
 	return r
@@ -125,15 +117,15 @@ func (r *rounds) take() []*call {
 // run carries out one round. It has its own deadline: a caller's would end the
 // calls of other callers, too.
 func (r *rounds) run(calls []*call) {
-	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
+	ctx, cancel := r.store.bounded(r.ctx)
 	defer cancel()
 	asks := make([]Ask, len(calls))
 	for i, c := range calls {
 		asks[i] = c.ask
 	}
-	answers, err := r.engine.Advance(ctx, asks)
+	answers, err := r.store.engine.Advance(ctx, asks)
 	if r.ctx.Err() == nil {
-		r.health.note(err)
+		r.store.health.note(err)
 	}
 	for i, c := range calls {
 		if c.err = err; err != nil {
@@ -143,7 +135,7 @@ func (r *rounds) run(calls []*call) {
 		c.err = c.answer.Err
 		if a := &c.answer; c.err == nil && a.Outcome == Granted && c.ask.Key != epochKey {
 			// Recorded here, where the grants of a key still come in their order.
-			c.before, c.back = r.highWater.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
+			c.before, c.back = r.store.highWater.grant(c.ask.Key, a.Lo, position{a.Hi, a.Seq})
 		}
 	}
 	r.mu.Lock()
@@ -181,8 +173,9 @@ func issuedBy(key string) bool {
 
 // nameOf returns the generator's name in a key, "" for other keys.
 func nameOf(key string) string {
-	if prefix := generator.NameKey(""); len(key) > len(prefix) && key[:len(prefix)] == prefix {
-		return key[len(prefix):]
+	name, ok := strings.CutPrefix(key, generator.NameKey(""))
+	if !ok {
+		return ""
 	}
-	return ""
+	return name
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -44,9 +43,7 @@ const (
 	// DefaultWait is the 60 s time slice of package worker plus maxSkew.
 	DefaultWait = time.Minute + maxSkew
 	// maxSkew is the greatest difference of two servers' clocks.
-	maxSkew        = 10 * time.Second
-	defaultTimeout = 5 * time.Second
-	defaultLanes   = 4
+	maxSkew = 10 * time.Second
 )
 
 // WaitFor returns the Config.Wait for servers whose time slices have this length; 0
@@ -62,8 +59,8 @@ func (c Config) withDefaults() Config {
 	c.Failover = cmp.Or(c.Failover, Stop)
 	c.Skip = cmp.Or(c.Skip, DefaultSkip)
 	c.Wait = cmp.Or(c.Wait, DefaultWait)
-	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
-	c.Lanes = cmp.Or(c.Lanes, defaultLanes)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Lanes = cmp.Or(c.Lanes, 4)
 	if c.Clock == nil {
 		c.Clock = generator.SystemClock{}
 	}
@@ -109,7 +106,7 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 	s := &Store{engine: engine, cfg: cfg, highWater: w, learn: make(chan struct{}, 1)}
 	s.learn <- struct{}{}
 	s.health.log = cfg.Logger
-	s.rounds = newRounds(engine, w, &s.health, cfg)
+	s.rounds = newRounds(s)
 	if _, err := s.present(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -120,28 +117,27 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 // Probe implements generator.Prober.
 func (s *Store) Probe() error { return s.health.probe() }
 
-// Time implements generator.Timekeeper.
+// Time implements generator.Timekeeper. Its callers ask every few seconds. So a
+// server that reserves nothing notices a failover soon, too: see raise.
 func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error) {
-	k, ok := s.engine.(generator.Timekeeper)
-	if !ok {
-		return earliest, latest, &generator.Error{Kind: generator.ErrWrongKind, Message: "the store has no clock"}
-	}
-	if err := s.open(ctx); err != nil {
-		return earliest, latest, err
-	}
-	bounded, cancel := s.bounded(ctx)
-	defer cancel()
-	if earliest, latest, err = k.Time(bounded); err != nil {
-		return earliest, latest, err
-	}
-	// The callers ask every few seconds. So a server that reserves nothing notices a
-	// failover soon, too: see raise.
-	if l := s.epoch.Load(); l != nil {
-		if name, err := s.engine.Epoch(bounded); err == nil && name != l.name {
-			_, _ = s.meet(ctx, l) // the next reservation tries again
+	name, err := request(ctx, s, func(ctx context.Context) (name string, err error) {
+		if earliest, latest, err = s.clock(ctx); err == nil {
+			name, _ = s.engine.Epoch(ctx)
 		}
+		return name, err
+	})
+	if l := s.epoch.Load(); err == nil && l != nil && name != "" && name != l.name {
+		_, _ = s.meet(ctx, l) // the next reservation tries again
 	}
-	return earliest, latest, nil
+	return earliest, latest, err
+}
+
+// clock returns the time of the database.
+func (s *Store) clock(ctx context.Context) (earliest, latest time.Time, err error) {
+	if k, ok := s.engine.(generator.Timekeeper); ok {
+		return k.Time(ctx)
+	}
+	return earliest, latest, &generator.Error{Kind: generator.ErrWrongKind, Message: "the store has no clock"}
 }
 
 // Exclusive implements generator.Store.
@@ -174,6 +170,16 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, s.cfg.Timeout)
 }
 
+// request sends one request to the engine, unless the store is closed.
+func request[V any](ctx context.Context, s *Store, send func(ctx context.Context) (V, error)) (v V, err error) {
+	if err := s.open(ctx); err != nil {
+		return v, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return send(ctx)
+}
+
 func (s *Store) now() int64 { return s.cfg.Clock.Wall() / int64(time.Millisecond) }
 
 // Mark implements generator.Reserver.
@@ -186,12 +192,7 @@ func (s *Store) Mark(ctx context.Context, key string) (generator.Mark, bool, err
 }
 
 func (s *Store) row(ctx context.Context, key string) (*Row, error) {
-	if err := s.open(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	return s.engine.Row(ctx, key)
+	return request(ctx, s, func(ctx context.Context) (*Row, error) { return s.engine.Row(ctx, key) })
 }
 
 func (r *Row) mark() generator.Mark {
@@ -200,24 +201,15 @@ func (r *Row) mark() generator.Mark {
 
 // Reserved implements generator.Reserver.
 func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	if err := s.open(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	rows, err := s.engine.Rows(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
+	rows, err := request(ctx, s, func(ctx context.Context) ([]Row, error) { return s.engine.Rows(ctx, prefix) })
 	marks := make([]generator.Mark, 0, len(rows))
 	for _, r := range rows {
-		if r.Key == epochKey || !strings.HasPrefix(r.Key, prefix) {
-			continue
+		if r.Key != epochKey && strings.HasPrefix(r.Key, prefix) {
+			marks = append(marks, r.mark())
 		}
-		marks = append(marks, r.mark())
 	}
 	slices.SortFunc(marks, func(a, b generator.Mark) int { return cmp.Compare(a.Key, b.Key) })
-	return marks, nil
+	return marks, err
 }
 
 // Define implements generator.Definitions. Callers have usually just read the name.
@@ -266,12 +258,7 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 
 // entry reads an entry of the catalogue; nil and ErrUnknown for none.
 func (s *Store) entry(ctx context.Context, name string) (*Entry, error) {
-	if err := s.open(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	e, err := s.engine.Name(ctx, name)
+	e, err := request(ctx, s, func(ctx context.Context) (Entry, error) { return s.engine.Name(ctx, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -283,6 +270,16 @@ func (s *Store) put(ctx context.Context, e Entry, was *Entry) (written bool, err
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return s.engine.PutName(ctx, e, was)
+}
+
+// replace is put for an entry that exists. It returns ErrRetry if another server
+// changed the entry.
+func (s *Store) replace(ctx context.Context, e Entry, was *Entry) error {
+	written, err := s.put(ctx, e, was)
+	if err == nil && !written {
+		err = generator.ChangedError(e.Name)
+	}
+	return err
 }
 
 // defined reads an entry that is not dropped.
@@ -297,23 +294,27 @@ func (s *Store) defined(ctx context.Context, name string) (*Entry, error) {
 // Redefine implements generator.Definitions.
 func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
 	was, err := s.defined(ctx, d.Name)
-	if err != nil {
-		return generator.Definition{}, err
-	}
-	if was.Version != d.Version {
-		return generator.Definition{}, generator.ChangedError(d.Name)
-	}
-	e := *was
-	e.Options = slices.Clone(d.Options)
-	e.Version++
-	written, err := s.put(ctx, e, was)
-	if err == nil && !written {
+	if err == nil && was.Version != d.Version {
 		err = generator.ChangedError(d.Name)
 	}
 	if err != nil {
 		return generator.Definition{}, err
 	}
-	return e.Definition, nil
+	e := *was
+	e.Options = slices.Clone(d.Options)
+	e.Version++
+	return e.Definition, s.replace(ctx, e, was)
+}
+
+// Undefine implements generator.Definitions.
+func (s *Store) Undefine(ctx context.Context, name string) error {
+	was, err := s.defined(ctx, name)
+	if err != nil {
+		return err
+	}
+	e := *was
+	e.Dropped = true
+	return s.replace(ctx, e, was)
 }
 
 // Defined implements generator.Definitions.
@@ -326,54 +327,16 @@ func (s *Store) Defined(ctx context.Context, name string) (generator.Definition,
 }
 
 // ListDefined implements generator.Definitions.
-func (s *Store) ListDefined(ctx context.Context) ([]generator.Definition, error) {
-	if err := s.open(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	entries, err := s.engine.Names(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []generator.Definition
+func (s *Store) ListDefined(ctx context.Context) (all []generator.Definition, err error) {
+	entries, err := request(ctx, s, s.engine.Names)
 	for _, e := range entries {
 		if !e.Dropped {
 			all = append(all, e.Definition)
 		}
 	}
 	slices.SortFunc(all, func(a, b generator.Definition) int { return cmp.Compare(a.Name, b.Name) })
-	return all, nil
+	return all, err
 }
 
 // Count implements generator.Definitions.
-func (s *Store) Count(ctx context.Context) (int, error) {
-	if err := s.open(ctx); err != nil {
-		return 0, err
-	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	return s.engine.Count(ctx)
-}
-
-// Undefine implements generator.Definitions.
-func (s *Store) Undefine(ctx context.Context, name string) error {
-	was, err := s.defined(ctx, name)
-	if err != nil {
-		return err
-	}
-	e := *was
-	e.Dropped = true
-	written, err := s.put(ctx, e, was)
-	if err == nil && !written {
-		err = generator.ChangedError(name)
-	}
-	return err
-}
-
-func badCount(r generator.Reservation) error {
-	return &generator.Error{
-		Kind:    generator.ErrCount,
-		Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
-	}
-}
+func (s *Store) Count(ctx context.Context) (int, error) { return request(ctx, s, s.engine.Count) }
