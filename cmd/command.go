@@ -1,7 +1,7 @@
 // Package cmd implements the command line of nextid. Main runs it. A program that
 // extends nextid calls Main with options of its own.
 //
-// Each file holds one command. A program holds everything that a command may touch:
+// Each larger command has a file. A program holds everything that a command may touch:
 // arguments, environment, streams. Commands return errors; run prints them with a
 // hint (failure.go) and returns the exit code. The flags of settings come from
 // package server.
@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -82,11 +83,7 @@ func (p *program) logsJSON() bool {
 func (p *program) run(ctx context.Context) int {
 	root := p.rootCommand()
 	root.SetArgs(p.args)
-	err := root.ExecuteContext(ctx)
-	if err != nil && p.logsJSON() {
-		return logFailure(p.stderr, err)
-	}
-	return printFailure(p.stderr, err)
+	return p.failed(root.ExecuteContext(ctx))
 }
 
 func (p *program) rootCommand() *cobra.Command {
@@ -118,7 +115,9 @@ func (p *program) rootCommand() *cobra.Command {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		return usageFailure(cmd, err.Error()+generator.DidYouMean("--"+missing.GetSpecifiedName(), known))
 	})
-	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.repairCommand(), p.checkConfigCommand(), p.versionCommand())
+	printVersion := func(*cobra.Command, []string) error { return p.printVersion() }
+	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.repairCommand(), p.checkConfigCommand(),
+		&cobra.Command{Use: "version", Short: "Print the version of this program", Args: noArgs, RunE: printVersion})
 	return root
 }
 
@@ -158,33 +157,63 @@ func (p *program) serve(ctx context.Context, c server.Config) error {
 	}
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
-	defer signal.Stop(reload)
 	go func() {
-		for {
-			select {
-			case <-reload:
-				s.Reload()
-			case <-ctx.Done():
-				return
-			}
+		for range reload {
+			s.Reload()
 		}
 	}()
+	defer func() { signal.Stop(reload); close(reload) }()
 	return s.Run(ctx)
+}
+
+func (p *program) checkConfigCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "check-config --config FILE",
+		Short: "Check a configuration file",
+		Long: "Check a configuration file and the files that it names (users, host rules, certificates,\n" +
+			"passwords), and print everything that is wrong with them, one mistake a line, or ok. Run it\n" +
+			"as the user that runs the server. It reads neither the environment nor the store.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return usageFailure(cmd, "--config FILE is missing")
+			}
+			c, err := p.build.LoadFile(file)
+			mistakes, wrong := errors.AsType[server.Mistakes](err)
+			if err != nil && !wrong {
+				return err
+			}
+			if found := c.Check(mistakes); len(found) > 0 {
+				return found
+			}
+			_, err = fmt.Fprintln(p.stdout, "ok")
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "the `FILE` to check")
+	return cmd
+}
+
+func (p *program) printVersion() error {
+	_, err := fmt.Fprintf(p.stdout, "nextid %s (%s, %s/%s, commit %s)\n",
+		server.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, server.Commit())
+	return err
 }
 
 // noArgs refuses arguments. It suggests a command instead of an unknown one.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		return nil
+	case !cmd.HasSubCommands():
+		return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[0]))
 	}
-	if cmd.HasSubCommands() {
-		var known []string
-		for _, c := range cmd.Commands() {
-			known = append(known, c.Name())
-		}
-		return usageFailure(cmd, fmt.Sprintf("unknown command %q%s", args[0], generator.DidYouMean(args[0], known)))
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
 	}
-	return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[0]))
+	return usageFailure(cmd, fmt.Sprintf("unknown command %q%s", args[0], generator.DidYouMean(args[0], known)))
 }
 
 // usageFailure returns the error of a command line that cannot be parsed.

@@ -3,10 +3,9 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -18,17 +17,17 @@ import (
 	"nextid/generator/segment"
 	"nextid/generator/snowflake"
 	"nextid/server"
-	"nextid/sqlfuncs"
 )
 
-// demoStatements are executed perSecond times a second on average.
-var demoStatements = []struct {
-	text      string
+// demoDraws lists what the demo requests below /api/v1/generators, how often on
+// average.
+var demoDraws = []struct {
+	path      string
 	perSecond float64
 }{
-	{"SELECT next_id('orders')", 40},
-	{"SELECT nextval('invoices')", 8},
-	{"SELECT next_code('vouchers')", 3},
+	{"orders/ids", 40},
+	{"invoices/ids", 8},
+	{"vouchers/codes", 3},
 }
 
 func (p *program) demoCommand() *cobra.Command {
@@ -57,10 +56,11 @@ func (p *program) demoCommand() *cobra.Command {
 				case <-ctx.Done():
 					return
 				}
+				page := "http://" + c.HTTP.Address + "/"
 				if !quiet {
-					openPage(ctx, pageURL(c.HTTP))
+					openPage(ctx, page)
 				}
-				drawForDemo(ctx, s.SQL())
+				drawForDemo(ctx, page)
 			}()
 			return s.Run(ctx)
 		},
@@ -93,19 +93,13 @@ func demoConfig(b *server.Build) (server.Config, error) {
 func freeAddress(address string) (string, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		host, _, splitErr := net.SplitHostPort(address)
-		if splitErr != nil {
-			return "", splitErr
-		}
+		host, _, _ := net.SplitHostPort(address) // a default address has both
 		if l, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
 			return "", err
 		}
 	}
-	free := l.Addr().String()
-	return free, l.Close()
+	return l.Addr().String(), l.Close()
 }
-
-func pageURL(a server.Address) string { return "http://" + a.Address + "/" }
 
 // openPage opens a page where there is a display. Elsewhere the user finds its
 // address below the ready line.
@@ -125,7 +119,7 @@ func openPage(ctx context.Context, url string) {
 }
 
 // drawForDemo draws ids until ctx ends or the server stops.
-func drawForDemo(ctx context.Context, sql *sqlfuncs.Server) {
+func drawForDemo(ctx context.Context, page string) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for last := time.Now(); ; {
@@ -135,34 +129,15 @@ func drawForDemo(ctx context.Context, sql *sqlfuncs.Server) {
 		case now := <-tick.C:
 			passed := now.Sub(last).Seconds()
 			last = now
-			for _, s := range demoStatements {
-				for range int(passed*s.perSecond + rand.Float64()) {
-					if err := demoDraw(ctx, sql, s.text); err != nil {
+			for _, d := range demoDraws {
+				for range int(passed*d.perSecond + rand.Float64()) {
+					answer, err := http.Post(page+"api/v1/generators/"+d.path, "", nil)
+					if err != nil {
 						return // the server stops
 					}
+					_ = answer.Body.Close()
 				}
 			}
 		}
 	}
-}
-
-// demoDraw executes one statement in a session of its own.
-func demoDraw(ctx context.Context, sql *sqlfuncs.Server, text string) error {
-	session, err := sql.NewSession(sqlfuncs.SessionOptions{User: "demo", Database: "nextid", Admin: true})
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	st, err := session.Prepare("", text, nil)
-	if err != nil {
-		return err
-	}
-	portal, err := session.Bind(nil, st, nil, nil)
-	for err == nil {
-		_, err = portal.Next(ctx)
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"nextid/migrations/appdb"
@@ -22,50 +21,40 @@ type usageError struct{ what, hint string }
 
 func (e *usageError) Error() string { return e.what }
 
-// printFailure writes err to w and returns the exit code. Each mistake in the
-// configuration gets a line of its own.
-func printFailure(w io.Writer, err error) int {
+// failed reports err and returns the exit code. Each mistake in the configuration
+// gets a line of its own.
+func (p *program) failed(err error) int {
 	if err == nil {
 		return exitOK
 	}
+	var log *slog.Logger // nil: plain lines
+	if p.logsJSON() {
+		log = slog.New(slog.NewJSONHandler(p.stderr, nil))
+	}
 	if mistakes, ok := errors.AsType[server.Mistakes](err); ok {
 		for _, m := range mistakes {
-			fmt.Fprintf(w, "nextid: %s\n", m)
+			if log != nil {
+				log.Error("the configuration has a mistake", "error", m.String())
+			} else {
+				fmt.Fprintf(p.stderr, "nextid: %s\n", m)
+			}
 		}
 		return exitFailed
 	}
-	fmt.Fprintf(w, "nextid: %s\n", server.OneLine(err.Error()))
-	hint, code := advice(err)
-	if hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", server.OneLine(hint))
-	}
-	return code
-}
-
-// logFailure is printFailure for a log of JSON.
-func logFailure(w io.Writer, err error) int {
-	log := slog.New(slog.NewJSONHandler(w, nil))
-	if mistakes, ok := errors.AsType[server.Mistakes](err); ok {
-		for _, m := range mistakes {
-			log.Error("the configuration has a mistake", "error", m.String())
-		}
-		return exitFailed
-	}
-	hint, code := advice(err)
-	log.Error("nextid ends", "error", server.OneLine(err.Error()), "hint", server.OneLine(hint))
-	return code
-}
-
-// advice returns the hint of an error, and its exit code.
-func advice(err error) (hint string, code int) {
+	hint, code := server.HintOf(err), exitFailed
 	if u, ok := errors.AsType[*usageError](err); ok {
-		return u.hint, exitUsage
+		hint, code = u.hint, exitUsage
+	} else if e, ok := errors.AsType[*appdb.Error](err); ok && hint == "" {
+		hint = e.Hint
 	}
-	if hint := server.HintOf(err); hint != "" {
-		return hint, exitFailed
+	text, hint := server.OneLine(err.Error()), server.OneLine(hint)
+	switch {
+	case log != nil:
+		log.Error("nextid ends", "error", text, "hint", hint)
+	case hint != "":
+		fmt.Fprintf(p.stderr, "nextid: %s\nhint: %s\n", text, hint)
+	default:
+		fmt.Fprintf(p.stderr, "nextid: %s\n", text)
 	}
-	if e, ok := errors.AsType[*appdb.Error](err); ok {
-		return e.Hint, exitFailed
-	}
-	return "", exitFailed
+	return code
 }

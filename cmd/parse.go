@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"strconv"
 	"text/tabwriter"
 
@@ -24,32 +24,14 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// isoMillis is the format of times in parse_id: ISO 8601, UTC, milliseconds.
-const isoMillis = "2006-01-02T15:04:05.000Z"
-
 // parseFlags holds the flags of the parse command.
 type parseFlags struct {
-	settings *server.Flags
-	layout   string
-	name     string
-	json     bool
-}
-
-// check accepts one id, and at most one of --layout and --name.
-func (f *parseFlags) check(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return usageFailure(cmd, "ID is missing")
-	case len(args) > 1:
-		return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[1]))
-	case f.layout != "" && f.name != "":
-		return usageFailure(cmd, "--layout and --name exclude each other")
-	}
-	return nil
+	settings     *server.Flags
+	layout, name string
 }
 
 func (p *program) parseCommand() *cobra.Command {
-	flags := &parseFlags{settings: p.build.Flags()}
+	flags, asJSON := &parseFlags{settings: p.build.Flags()}, false
 	cmd := &cobra.Command{
 		Use:   "parse ID",
 		Short: "Take an id apart",
@@ -57,19 +39,30 @@ func (p *program) parseCommand() *cobra.Command {
 			"layout is --layout, or that of a generator (--name), which is read from the store while no\n" +
 			"server uses it; its text form and scatter are undone. UUIDs, ULIDs, KSUIDs, XIDs and TypeIDs\n" +
 			"need no layout. --json prints what parse_id returns.",
-		Args: flags.check,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return usageFailure(cmd, "ID is missing")
+			case len(args) > 1:
+				return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[1]))
+			case flags.layout != "" && flags.name != "":
+				return usageFailure(cmd, "--layout and --name exclude each other")
+			}
 			parts, err := p.explain(cmd.Context(), flags, args[0])
 			if err != nil {
 				return err
 			}
-			return p.printParts(args[0], parts, flags.json)
+			if asJSON {
+				_, err := fmt.Fprintln(p.stdout, ids.PartsJSON(parts))
+				return err
+			}
+			return printParts(p.stdout, args[0], parts)
 		},
 	}
 	set := cmd.Flags()
 	set.StringVar(&flags.layout, "layout", "", "`NAME` of the layout (default "+layout.Default+")")
 	set.StringVar(&flags.name, "name", "", "`GENERATOR` in the store whose layout is used")
-	set.BoolVar(&flags.json, "json", false, "print JSON")
+	set.BoolVar(&asJSON, "json", false, "print JSON")
 	flags.settings.Register(set, "data", "store")
 	return cmd
 }
@@ -78,11 +71,7 @@ func (p *program) parseCommand() *cobra.Command {
 // Without these flags the form of a text determines its kind.
 func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (generator.Parts, error) {
 	if flags.name != "" {
-		cfg, err := flags.settings.Load(p.environ)
-		if err != nil {
-			return generator.Parts{}, err
-		}
-		d, err := storedDefinition(ctx, cfg, flags.name)
+		d, err := p.storedDefinition(ctx, flags)
 		if err != nil {
 			return generator.Parts{}, err
 		}
@@ -110,9 +99,8 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 
 // explainDefined takes an id of a generator apart, without a running generator.
 func (p *program) explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
-	kinds := p.build.Kinds(layout.Default)
-	if i := slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == d.Kind }); i >= 0 {
-		if k, ok := generator.KindAs[generator.TextKind](kinds[i]); ok {
+	for _, kind := range p.build.Kinds(layout.Default) {
+		if k, texts := generator.KindAs[generator.TextKind](kind); texts && kind.Name() == d.Kind {
 			gen, err := k.Open(ctx, d) // kinds of texts need no store
 			if err != nil {
 				return generator.Parts{}, err
@@ -147,13 +135,17 @@ func (p *program) explainDefined(ctx context.Context, d generator.Definition, id
 	return generator.Parts{}, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
 }
 
-// storedDefinition reads a generator's definition from the store. An embedded store
-// can be opened by one process at a time.
-func storedDefinition(ctx context.Context, cfg server.Config, name string) (generator.Definition, error) {
+// storedDefinition reads the definition of flags.name from the store. An embedded
+// store can be opened by one process at a time.
+func (p *program) storedDefinition(ctx context.Context, flags *parseFlags) (generator.Definition, error) {
+	cfg, err := flags.settings.Load(p.environ)
+	if err != nil {
+		return generator.Definition{}, err
+	}
 	url := cfg.Store.In(cfg.Data)
 	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
 		return generator.Definition{}, &server.Error{
-			Message: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), Cause: err,
+			Message: fmt.Sprintf("there is no store %s to look for generator %q in", url, flags.name), Cause: err,
 			Hint: "Name it with --data or --store, or give the layout with --layout.",
 		}
 	}
@@ -164,24 +156,20 @@ func storedDefinition(ctx context.Context, cfg server.Config, name string) (gene
 	if err != nil {
 		return generator.Definition{}, &server.Error{
 			Message: err.Error(), Cause: err,
-			Hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", name),
+			Hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", flags.name),
 		}
 	}
 	defer store.Close()
-	return store.Defined(ctx, name)
+	return store.Defined(ctx, flags.name)
 }
 
-// printParts prints the parts of an id as a table, or as parse_id does.
-func (p *program) printParts(id string, parts generator.Parts, asJSON bool) error {
-	if asJSON {
-		_, err := fmt.Fprintln(p.stdout, ids.PartsJSON(parts))
-		return err
-	}
+// printParts prints the parts of an id as a table.
+func printParts(to io.Writer, id string, parts generator.Parts) error {
 	at := ""
 	if parts.Time != nil {
-		at = parts.Time.UTC().Format(isoMillis)
+		at = parts.Time.UTC().Format("2006-01-02T15:04:05.000Z") // as parse_id does
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, field := range [][2]string{{"id", id}, {"kind", parts.Kind}, {"layout", parts.Layout}, {"time", at}} {
 		if field[1] != "" {
 			fmt.Fprintf(w, "%s\t%s\n", field[0], field[1])

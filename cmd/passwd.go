@@ -36,13 +36,12 @@ func (p *program) passwdCommand() *cobra.Command {
 			"else it is the first line of standard input. Only verifiers are kept: SCRAM-SHA-256 for\n" +
 			"PostgreSQL's clients, caching_sha2_password for MySQL's.\n\n" +
 			"A running server reads the file again on SIGHUP.",
-		Args: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageFailure(cmd, "give one USER")
 			}
-			return nil
+			return p.passwd(cmd, args[0], o)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return p.passwd(cmd, args[0], o) },
 	}
 	flags := cmd.Flags()
 	o.settings.Register(flags, "data", "users", "mysql_native_password")
@@ -62,6 +61,9 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	if o.admin && o.noAdmin || o.remove && (o.admin || o.noAdmin || o.noPassword || o.only != "") {
 		return usageFailure(cmd, "these flags exclude each other")
 	}
+	if err := auth.CheckGenerators(o.only); err != nil {
+		return usageFailure(cmd, "--only: "+err.Error())
+	}
 	config, err := o.settings.Load(p.environ)
 	if err != nil {
 		return err
@@ -69,9 +71,6 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 	file := config.Users
 	if file == server.UsersAuto || file == server.UsersOff {
 		file = filepath.Join(config.Data, server.UsersName)
-	}
-	if err := auth.CheckGenerators(o.only); err != nil {
-		return usageFailure(cmd, "--only: "+err.Error())
 	}
 	if _, _, err := readUsersFile(file); err != nil {
 		return err
@@ -93,6 +92,7 @@ func (p *program) edit(file, name, password string, native bool, o *passwdOption
 		return err
 	}
 	var user *auth.User
+	did := fmt.Sprintf("removed user %q", name)
 	if !o.remove {
 		if user, err = changedUser(users.Lookup(name), name, password, native, o); err != nil {
 			return err
@@ -103,9 +103,13 @@ func (p *program) edit(file, name, password string, native bool, o *passwdOption
 		return server.ParseFailure(file, err)
 	}
 	switch {
-	case o.remove && !found:
+	case !o.remove && found:
+		did = fmt.Sprintf("changed %s %q", kindOfUser(user), name)
+	case !o.remove:
+		did = fmt.Sprintf("added %s %q", kindOfUser(user), name)
+	case !found:
 		return &server.Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
-	case o.remove && users.Len() == 1:
+	case users.Len() == 1:
 		return &server.Error{
 			Message: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
 			Hint:    "Add another user first. To accept every login, start the server with --users off.",
@@ -114,18 +118,8 @@ func (p *program) edit(file, name, password string, native bool, o *passwdOption
 	if err := server.WritePrivate(file, []byte(edited)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", describeChange(name, user, found), file)
+	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", did, file)
 	return err
-}
-
-func describeChange(name string, user *auth.User, found bool) string {
-	switch {
-	case user == nil:
-		return fmt.Sprintf("removed user %q", name)
-	case found:
-		return fmt.Sprintf("changed %s %q", kindOfUser(user), name)
-	}
-	return fmt.Sprintf("added %s %q", kindOfUser(user), name)
 }
 
 func kindOfUser(u *auth.User) string {
@@ -188,22 +182,21 @@ func (p *program) readPassword(ctx context.Context, name string) (string, error)
 		const most = auth.MaxPassword + 2 // one more than allowed, and the end of the line
 		line, err := bufio.NewReader(io.LimitReader(p.stdin, most)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return "", &server.Error{Message: "read the password: " + err.Error(), Cause: err}
+			return "", readingFailed(err)
 		}
 		return strings.TrimRight(line, "\r\n"), nil
 	}
-	first, err := p.ask(ctx, terminal, fmt.Sprintf("Password for %s: ", name))
-	if err != nil {
-		return "", err
+	var answers [2]string
+	for i, prompt := range []string{fmt.Sprintf("Password for %s: ", name), "The same again: "} {
+		var err error
+		if answers[i], err = p.ask(ctx, terminal, prompt); err != nil {
+			return "", err
+		}
 	}
-	second, err := p.ask(ctx, terminal, "The same again: ")
-	if err != nil {
-		return "", err
-	}
-	if first != second {
+	if answers[0] != answers[1] {
 		return "", &server.Error{Message: "the two passwords differ", Hint: "Nothing was changed."}
 	}
-	return first, nil
+	return answers[0], nil
 }
 
 // ask reads one line of a terminal without echo.
@@ -211,27 +204,28 @@ func (p *program) ask(ctx context.Context, terminal *os.File, prompt string) (st
 	fd := int(terminal.Fd())
 	before, err := term.GetState(fd)
 	if err != nil {
-		return "", &server.Error{Message: "read the password: " + err.Error(), Cause: err}
+		return "", readingFailed(err)
 	}
 	fmt.Fprint(p.stderr, prompt)
 	defer fmt.Fprintln(p.stderr)
-	type answer struct {
-		text []byte
-		err  error
-	}
-	answered := make(chan answer, 1)
+	var text []byte
+	answered := make(chan struct{})
 	go func() { // on Ctrl-C it goes on until the process ends
-		text, err := term.ReadPassword(fd)
-		answered <- answer{text, err}
+		text, err = term.ReadPassword(fd)
+		close(answered)
 	}()
 	select {
-	case a := <-answered:
-		if a.err != nil {
-			return "", &server.Error{Message: "read the password: " + a.err.Error(), Cause: a.err}
+	case <-answered:
+		if err != nil {
+			return "", readingFailed(err)
 		}
-		return string(a.text), nil
+		return string(text), nil
 	case <-ctx.Done():
 		_ = term.Restore(fd, before) // turn the echo on again
 		return "", &server.Error{Message: "interrupted", Hint: "Nothing was changed."}
 	}
+}
+
+func readingFailed(err error) error {
+	return &server.Error{Message: "read the password: " + err.Error(), Cause: err}
 }

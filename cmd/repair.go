@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nextid/generator"
 	"nextid/generator/worker"
 	"nextid/server"
 )
@@ -42,7 +41,8 @@ func (p *program) repairCommand() *cobra.Command {
 	return cmd
 }
 
-// repair gives up the worker ids that are ahead. In a dry run it only prints them.
+// repair gives up the worker ids that are ahead, checks that none is ahead any more,
+// and prints how ids go on. In a dry run it only prints the worker ids.
 func (p *program) repair(ctx context.Context, config server.Config, dryRun bool) error {
 	if config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
 		return &server.Error{
@@ -64,21 +64,16 @@ func (p *program) repair(ctx context.Context, config server.Config, dryRun bool)
 		_, err := fmt.Fprintf(p.stdout, "nothing to repair: no worker id is ahead of %s\n", time.Now().UTC().Format(time.RFC3339))
 		return err
 	}
+	done := "It would be given up"
 	if !dryRun {
+		done = "It is given up: no server will use the rest of its time"
 		if err := worker.Repair(ctx, store, ahead); err != nil {
 			return err
 		}
 	}
 	for _, a := range ahead {
-		fmt.Fprintf(p.stdout, "worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339),
-			map[bool]string{true: "It would be given up", false: "It is given up: no server will use the rest of its time"}[dryRun])
+		fmt.Fprintf(p.stdout, "worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339), done)
 	}
-	return p.proveRepaired(ctx, store, ahead, dryRun)
-}
-
-// proveRepaired checks that no worker id is ahead any more, and prints how ids go
-// on.
-func (p *program) proveRepaired(ctx context.Context, store generator.Store, ahead []worker.Ahead, dryRun bool) error {
 	if dryRun {
 		return nil
 	}
