@@ -42,6 +42,18 @@ func Parse(text string) (u *url.URL, hosts []string, err error) {
 	return u, hosts, nil
 }
 
+// WithPort adds a port to the hosts that have none.
+func WithPort(hosts []string, port string) []string {
+	all := make([]string, len(hosts))
+	for i, host := range hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+		}
+		all[i] = host
+	}
+	return all
+}
+
 // reasons matches the text before a reason: of pgx for each attempt to connect, and
 // of goose for its first statement.
 var reasons = regexp.MustCompile("(failed to initialize: )?failed to connect to `[^`]*`:|(\\S+ \\([^)]*\\): )?(dial|server|tls) error: |^failed to initialize: ")

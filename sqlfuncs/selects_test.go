@@ -260,7 +260,7 @@ func (g *selects) core(types []selectType) string {
 	}
 	list := make([]string, len(types))
 	for i, t := range types {
-		if list[i] = g.expr(t, 2); t == number && g.chance(8) && !grouped && text != "" {
+		if list[i] = g.expr(t, 2); t == number && g.chance(8) && !grouped && text != "" && !g.numbered {
 			list[i] = g.window(g.scopes[here])
 		}
 		list[i] += " AS " + string(rune('a'+i))
@@ -310,29 +310,22 @@ func (g *selects) grouping(here int) string {
 	return text
 }
 
-// window makes a window function whose rows are ordered by all columns. Equal rows
-// are numbered in any order: two calls of row_number() need not agree.
+// window makes a row_number() whose rows are ordered by all columns. Equal rows are
+// numbered in any order: two calls need not agree, so a statement has one.
 func (g *selects) window(columns []selectColumn) string {
-	f := g.pick("row_number()", "rank()")
-	if g.numbered {
-		f = "rank()"
-	}
-	g.numbered = g.numbered || f == "row_number()"
+	g.numbered = true
 	over := ""
 	if len(columns) > 0 && g.chance(50) {
 		over = "PARTITION BY " + columns[g.IntN(len(columns))].text
 	}
 	var keys []string
 	for _, c := range columns {
-		if f == "rank()" && len(keys) > 0 && g.chance(50) {
-			break
-		}
 		keys = append(keys, g.key(c.text, "", "", " DESC"))
 	}
 	if len(keys) == 0 {
 		keys = []string{"NULL"}
 	}
-	return f + " OVER (" + over + " ORDER BY " + strings.Join(keys, ", ") + ")"
+	return "row_number() OVER (" + over + " ORDER BY " + strings.Join(keys, ", ") + ")"
 }
 
 // from makes the items of FROM and puts their columns into the innermost scope.
@@ -572,7 +565,7 @@ func (g *selects) aggregate(t selectType) string {
 			text = "sum(" + distinct + x(number) + ")"
 		}
 	case decimal:
-		text = g.pick("min(", "max(", "sum(", "avg(") + distinct + x(decimal) + ")"
+		text = g.pick("min(", "max(", "sum(") + distinct + x(decimal) + ")"
 	case letters:
 		text = g.pick("min(", "max(") + distinct + x(letters) + ")"
 		if !g.mysql && g.chance(40) {

@@ -98,7 +98,7 @@ func TestEveryStatementCanBeStopped(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(postgresFunctions)) {
 		for _, f := range postgresFunctions[name] {
 			for _, call := range largeCalls(f, false) {
-				_, window := f.Does.(engine.Window)
+				_, window := f.Does.(engine.RowNumber)
 				switch {
 				case strings.HasPrefix(f.Name, "pg_terminate"), window:
 				case f.ReturnsSet():

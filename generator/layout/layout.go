@@ -176,8 +176,8 @@ func (l *Layout) Ordered() bool { return l.HasTime() && !l.reversed }
 // RollbackBits returns the width of the rollback field.
 func (l *Layout) RollbackBits() uint8 { return l.rollback.bits }
 
-// Own returns the place of the field that callers set; see generator.Fielder.
-func (l *Layout) Own() (shift, bits uint8) { return l.own.shift, l.own.bits }
+// Field implements generator.Fielder.
+func (l *Layout) Field() (shift, bits uint8) { return l.own.shift, l.own.bits }
 
 // SequenceBits returns the width of the sequence field.
 func (l *Layout) SequenceBits() uint8 { return l.sequence.bits }

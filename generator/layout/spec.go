@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -35,9 +36,13 @@ type Pinned struct {
 // name.
 const customLayout = "custom"
 
-// Changes reports whether a part of a layout was given.
-func (g Given) Changes() bool {
-	return g.Layout != nil || g.Fields != nil || g.Bits != nil || g.Epoch != nil || g.Unit != nil
+// Keep refuses a change of options that gives a part of a layout.
+func (g Given) Keep() error {
+	if g.Layout == nil && g.Fields == nil && g.Bits == nil && g.Epoch == nil && g.Unit == nil {
+		return nil
+	}
+	return generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
+		"layout, bits, epoch and unit of a generator cannot be changed")
 }
 
 // Pin returns the layout; preset is the default. A stored form has a name and
@@ -127,77 +132,74 @@ func PoolOf(stored json.RawMessage) int64 {
 	return Pool
 }
 
-// CheckNow refuses stored options whose layout cannot issue ids at the time now:
-// its epoch is in the future, or its time bits are used up. It is for the method
-// Complete of kinds.
-func CheckNow(stored json.RawMessage, now time.Time) error {
-	var p Pinned
-	if err := json.Unmarshal(stored, &p); err != nil {
-		return generator.OptionError("", "the layout cannot be read: %s", err)
-	}
-	l, err := p.Build()
-	if err != nil {
-		return generator.OptionError("", "layout: %s", err)
-	}
-	switch tick := l.TickOf(now); {
-	case tick < 0:
-		return generator.OptionError("Give an epoch that is over, in UTC.",
-			"the epoch %s of the layout has not come: it is %s", l.Epoch.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
-	case tick > l.MaxTick():
-		return generator.OptionError(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.UTC().Format("2006")+`-01-01"}, or more bits of time.`,
-			"the time bits of layout %s from %s on ran out at %s", l.Name, l.Epoch.Format(time.DateOnly), l.Last().Format(time.RFC3339))
-	}
-	return nil
-}
-
-// Timed is embedded in kinds whose options pin a layout with a time.
-type Timed struct{}
+// Timed is the part that kinds have in common whose options pin a layout with a
+// time. Wall is the clock of new generators.
+type Timed struct{ Wall func() time.Time }
 
 var (
+	_ generator.Completer  = Timed{}
 	_ generator.Ender      = Timed{}
 	_ generator.WorkerKind = Timed{}
 	_ generator.Rater      = Timed{}
 )
 
-// Ends implements generator.Ender. It returns the zero time if the options cannot
-// be read.
-func (Timed) Ends(stored json.RawMessage) time.Time {
-	l := pinned(stored)
-	if l == nil {
-		return time.Time{}
+// Complete implements generator.Completer. It refuses a layout that cannot issue
+// ids now: its epoch is in the future, or its time bits are used up.
+func (t Timed) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
+	var p Pinned
+	if err := json.Unmarshal(d.Options, &p); err != nil {
+		return nil, generator.OptionError("", "the layout cannot be read: %s", err)
 	}
-	return l.Last().Add(l.Unit)
+	l, err := p.Build()
+	if err != nil {
+		return nil, generator.OptionError("", "layout: %s", err)
+	}
+	now := t.Wall().UTC()
+	switch tick := l.TickOf(now); {
+	case tick < 0:
+		return nil, generator.OptionError("Give an epoch that is over, in UTC.",
+			"the epoch %s of the layout has not come: it is %s", l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
+	case tick > l.MaxTick():
+		return nil, generator.OptionError(`Give a later epoch, such as {"layout": "`+l.Name+`", "epoch": "`+now.Format("2006")+`-01-01"}, or more bits of time.`,
+			"the time bits of layout %s from %s on ran out at %s", l.Name, l.Epoch.Format(time.DateOnly), l.Last().Format(time.RFC3339))
+	}
+	return d.Options, nil
+}
+
+// Ends implements generator.Ender. Without a layout it returns the zero time.
+func (Timed) Ends(stored json.RawMessage) time.Time {
+	if l := timed(stored); l != nil {
+		return l.Last().Add(l.Unit)
+	}
+	return time.Time{}
 }
 
 // WorkerBits implements generator.WorkerKind.
 func (Timed) WorkerBits(stored json.RawMessage) int {
-	l := pinned(stored)
-	if l == nil {
-		return 0
+	if l := timed(stored); l != nil {
+		return int(l.WorkerBits())
 	}
-	return int(l.WorkerBits())
+	return 0
 }
 
-// Rate implements generator.Rater. It returns 0 if the options cannot be read.
+// Rate implements generator.Rater.
 func (Timed) Rate(stored json.RawMessage) int64 {
-	l := pinned(stored)
-	if l == nil {
-		return 0
+	if l := timed(stored); l != nil {
+		return l.RatePerSecond()
 	}
-	return l.RatePerSecond()
+	return 0
 }
 
-// pinned returns the layout in stored options, nil if it has no time.
-func pinned(stored json.RawMessage) *Layout {
+// timed returns the layout in stored options, nil if it has no time or cannot be
+// read.
+func timed(stored json.RawMessage) *Layout {
 	var p Pinned
-	if json.Unmarshal(stored, &p) != nil {
-		return nil
+	if json.Unmarshal(stored, &p) == nil {
+		if l, err := p.Build(); err == nil && l.HasTime() {
+			return l
+		}
 	}
-	l, err := p.Build()
-	if err != nil || !l.HasTime() {
-		return nil
-	}
-	return l
+	return nil
 }
 
 // FieldList is a list of fields, from high to low. In JSON it has one of these

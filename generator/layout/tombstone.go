@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // Above returns the slot (tick<<SequenceBits | sequence) above which a generator of
@@ -49,11 +50,10 @@ func (l *Layout) Bury(ctx context.Context, store generator.Store, name string, e
 			return err
 		}
 	}
-	key := generator.NameKey(name)
 	greatest = min(greatest, math.MaxInt64-2)
-	_, _, err := store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
+	err := kinds.Bury(ctx, store, name, greatest)
 	if r, ok := store.(generator.Recoverer); ok && errors.Is(err, generator.ErrRegressed) {
-		return r.Recover(ctx, key, greatest+1) // no id was ever above, whatever the store forgot
+		return r.Recover(ctx, generator.NameKey(name), greatest+1) // no id was ever above, whatever the store forgot
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -20,7 +21,6 @@ type Generator struct {
 	snowflake.Grid
 	name    string
 	options Options
-	layout  *layout.Layout
 	pool    *worker.Pool
 	clock   generator.Runtime
 
@@ -34,20 +34,13 @@ type Generator struct {
 	work sync.WaitGroup
 	wake chan struct{} // wakes padOnThreshold
 
-	lock chan struct{} // a mutex with one token; guards the next three fields and ready's changes
-	next int64         // first tick that was never put into the ring
-	line reservation
-	last time.Duration // time of the last reservation, by the monotonic clock
+	lock  chan struct{} // a mutex with one token; guards known, next and the changes of ready
+	known bool          // the time line of ready is not reserved beyond its end
+	next  int64         // first tick that was never put into the ring
+	pace  atomic.Pointer[generator.Pace]
 
-	span    atomic.Int64 // length of the last reservation, ms
-	until   atomic.Int64 // its end on the time line, Unix ms
-	counts  [causes]atomic.Int64
-	puts    atomic.Int64 // paddings that found the ring full
-	takes   atomic.Int64 // draws that found the ring empty
-	waits   atomic.Int64
-	refills atomic.Int64 // reservations of time
-	failed  atomic.Int64 // reservations that failed
-	pace    atomic.Pointer[generator.Pace]
+	padded                              [causes]atomic.Int64
+	puts, takes, waits, refills, failed atomic.Int64 // see Details and Stats
 
 	_      [64]byte // keeps the fields above out of the cache line of the cursor, which every draw writes
 	cursor snowflake.Cursor
@@ -66,35 +59,44 @@ var (
 	_ generator.WorkerIDHolder = (*Generator)(nil)
 )
 
-// ready holds the slots that may be drawn, all of one worker id. It is replaced,
-// not changed.
+// ready holds the slots that may be drawn, all of one worker id and reserved on its
+// time line. It is replaced, not changed.
 type ready struct {
-	base        int64 // worker bits of the ids
 	first, last int64
+	worker      int64
+	base        int64 // worker bits of the ids
+	lo, hi      int64 // the reservation, in Unix ms
 }
 
-// reservation is the reserved part of the time line of the name and a worker id, in
-// Unix ms.
-type reservation struct {
-	key    string
-	worker int64
-	lo, hi int64
-}
+// cause is the reason why a ring is padded.
+type cause int
 
-// newGenerator returns a generator with an empty ring. first is the first tick that
-// its ids may have.
-func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, first int64) *Generator {
+const (
+	start     cause = iota // the generator was opened
+	threshold              // fewer ids are left than padding_factor demands
+	schedule               // schedule_interval has passed
+	demand                 // a draw found the ring empty
+	causes
+)
+
+var causeNames = [causes]string{"start", "threshold", "schedule", "demand"}
+
+// newGenerator returns a generator with an empty ring. Its ids are above the slot
+// above.
+func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, above int64) *Generator {
 	g := &Generator{
-		Grid: snowflake.NewGrid(l), name: name, options: o, layout: l, pool: pool, clock: pool.Runtime(),
+		Grid: snowflake.NewGrid(l), name: name, options: o, pool: pool, clock: pool.Runtime(),
 		perTick: 1 << l.SequenceBits(), borrow: time.Duration(o.MaxBorrow),
-		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1), next: max(first, 0),
+		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1),
 	}
-	g.capacity = g.perTick << o.BoostPower
+	// A padding is a round trip to the store. So the ring holds a second at least.
+	ticks := max(1<<o.BoostPower, int64(min(time.Second, g.borrow/4)/l.Unit))
+	g.capacity = g.perTick * ticks
 	g.threshold = max(g.capacity*int64(o.PaddingFactor)/100, 1)
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	begin := g.FirstSlot(min(g.next, l.MaxTick()+1)) - 1
-	g.cursor.Begin(begin)
-	g.ready.Store(&ready{first: begin + 1, last: begin})
+	g.next = g.Tick(above) + 1
+	g.cursor.Begin(above)
+	g.ready.Store(&ready{first: above + 1, last: above})
 	g.pace.Store(&generator.Pace{})
 	g.lock <- struct{}{}
 	return g
@@ -115,10 +117,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 			break
 		}
 		first := max(last+1, r.first)
-		if !g.layout.Seamless() { // the run ends with the tick
-			end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
-		}
-		count := min(n, end-first+1)
+		count := min(n, g.RunEnd(first, end)-first+1)
 		if !g.cursor.Advance(last, first, first+count-1) {
 			continue
 		}
@@ -128,18 +127,9 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 			default:
 			}
 		}
-		return generator.Range{First: r.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
+		return g.Run(r.base, first, count), true
 	}
 	return generator.Range{}, false
-}
-
-// found reports whether the ring has ids for a draw of n.
-func (g *Generator) found(n int64) bool {
-	least := int64(0)
-	if !g.Small(n) {
-		least = g.cursor.Left(&g.Grid, g.clock.Monotonic())
-	}
-	return g.left() > least
 }
 
 // head returns the next slot to draw, and the number of slots left.
@@ -152,10 +142,13 @@ func (g *Generator) head() (next, left int64) {
 	return next, r.last - next + 1
 }
 
-// left returns the number of ids in the ring.
-func (g *Generator) left() int64 {
+// lacks reports whether the ring has no ids for a draw of n.
+func (g *Generator) lacks(n int64) bool {
 	_, left := g.head()
-	return left
+	if !g.Small(n) {
+		left -= g.cursor.Left(&g.Grid, g.clock.Monotonic())
+	}
+	return left <= 0
 }
 
 // Next implements generator.Generator.
@@ -170,14 +163,15 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		if first {
 			g.takes.Add(1)
 		}
-		err := g.pad(ctx, demand, n)
-		wait, late := asBorrowed(err)
-		switch {
-		case err == nil || g.found(n):
+		wait, err := g.pad(ctx, demand, n)
+		if err == nil && wait == 0 || !g.lacks(n) {
 			continue
-		case !late:
+		}
+		const patience = 5 * time.Second // longest wait until the next tick may be borrowed
+		switch {
+		case err != nil:
 			return generator.Range{}, err
-		case g.options.RejectTake == Fail:
+		case g.options.RejectTake == "error":
 			return generator.Range{}, &generator.Error{
 				Kind: generator.ErrRetry, Name: g.name, Hint: "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
 				Message: fmt.Sprintf("the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow),
@@ -198,9 +192,141 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 }
 
-// patience is the longest time for which a draw waits until the next tick may be
-// borrowed.
-const patience = 5 * time.Second
+// padOnThreshold runs in a goroutine of the Generator. When a draw asks for it, it
+// pads until the ring holds enough ids. It waits for ticks that cannot be borrowed
+// yet, and tries again if the store fails.
+func (g *Generator) padOnThreshold() {
+	for g.clock.Receive(g.ctx, g.wake) == nil {
+		for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+			wait, err := g.pad(g.ctx, threshold, 0)
+			if errors.Is(err, generator.ErrExhausted) {
+				break // asked stays set, so that no draw asks again
+			}
+			g.asked.Store(false)
+			if _, left := g.head(); left >= g.threshold {
+				break
+			}
+			if err != nil {
+				wait = pause
+			}
+			if g.clock.Sleep(g.ctx, max(wait, time.Millisecond)) != nil {
+				return
+			}
+		}
+	}
+}
+
+// padOnSchedule runs in a goroutine of the Generator and pads every
+// schedule_interval.
+func (g *Generator) padOnSchedule() {
+	for g.clock.Sleep(g.ctx, time.Duration(g.options.ScheduleInterval)) == nil {
+		if _, err := g.pad(g.ctx, schedule, 0); err != nil && g.ctx.Err() == nil {
+			g.pool.Logger().Debug("cannot pad the ring on schedule", "generator", g.name, "error", err)
+		}
+	}
+}
+
+// pad fills the ring. n is the size of the draw that asks on demand, else 0. If time
+// must pass before the next tick may be borrowed, it returns how much.
+func (g *Generator) pad(ctx context.Context, why cause, n int64) (wait time.Duration, err error) {
+	if err := g.clock.Receive(ctx, g.lock); err != nil {
+		return 0, err
+	}
+	defer func() { g.lock <- struct{}{} }()
+	now := g.At(g.pool.Now())
+	switch {
+	case n > 0 && !g.lacks(n):
+		return 0, nil // another draw has padded it
+	case g.cursor.Slot() == snowflake.Closed:
+		return 0, generator.ClosedError(g.name)
+	case now < 0:
+		return 0, g.BeforeEpochError(g.name)
+	}
+	next, left := g.head()
+	old := int64(0)
+	if why == schedule { // else ids that are not drawn would keep old times for ever, as in Baidu's generator
+		oldest := g.At(g.pool.Now() - time.Duration(g.options.ScheduleInterval).Microseconds())
+		old = max(min(g.FirstSlot(oldest)-next, left), 0)
+	}
+	ticks := (g.capacity - left + old) / g.perTick
+	switch {
+	case ticks == 0 && why == schedule:
+		g.puts.Add(1)
+		if g.options.RejectPut == "log" {
+			g.pool.Logger().Warn("the ring is full: nothing was put into it", "generator", g.name, "ids", left)
+		}
+		return 0, nil
+	case ticks == 0 && n == 0:
+		return 0, nil
+	case now > g.next: // new ids replace all in the ring
+		ticks = g.capacity / g.perTick
+	}
+	from := max(g.next, now)
+	if wait, err = g.put(ctx, from, from+max(ticks, 1)); err == nil && wait == 0 {
+		g.padded[why].Add(1)
+		g.cursor.Skip(next + old - 1)
+	}
+	return wait, err
+}
+
+// put reserves the ticks of [from, end) that may be borrowed, and adds their ids to
+// the ring. They replace the ids in it if ticks lie in between, or if the worker id
+// has changed. If no tick may be borrowed, it returns how long to wait. Called with
+// the lock.
+func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duration, err error) {
+	had, id := g.ready.Load(), g.pool.Lease().Worker
+	if !g.known || had.worker != id {
+		g.known = false
+		ends, err := g.pool.LineEnd(ctx, g.name, id, 1)
+		if err != nil {
+			return 0, worker.StoreError(ctx, g.name, err)
+		}
+		reserved := g.TickFrom(max(ends[0], 0))
+		from, end = max(from, reserved), max(end, reserved+1)
+	}
+	most := g.At(g.bound()) // first tick that may not be borrowed
+	if from > g.MaxTick() {
+		return 0, g.ExhaustedError(g.name)
+	}
+	if end = min(end, most, g.MaxTick()+1); end <= from {
+		return time.Duration(g.TimeOf(from+1).UnixMicro()-g.bound()) * time.Microsecond, nil
+	}
+	pace := g.pace.Load().Marked(g.cursor.Issued(), g.clock.Monotonic()) // also after failures: while the store is down, draws call put again and again
+	g.pace.Store(&pace)
+	g.known = false
+	key, begin := g.pool.Line(g.name, id, 0), g.TimeOf(from).UnixMilli()
+	lo, hi, err := g.pool.ReserveLine(ctx, key, begin, g.EndMillis(end-1)-begin)
+	if err != nil {
+		g.failed.Add(1)
+		return 0, worker.StoreError(ctx, g.name, err)
+	}
+	g.refills.Add(1)
+	from = max(from, g.TickFrom(lo))
+	if end = min(g.TickAt(hi), g.MaxTick()+1); lo > begin && (end > most || end <= from) { // another server reserved first
+		_ = g.pool.ReleaseLine(ctx, key, hi, lo) // lost if it fails
+		return time.Millisecond, nil
+	}
+	r := &ready{first: g.FirstSlot(from), last: g.FirstSlot(end) - 1, worker: id, base: g.Base(id, 0), lo: lo, hi: hi}
+	if had.worker == id && had.hi == lo {
+		r.lo = had.lo
+	}
+	if had.worker == id && had.last+1 == r.first {
+		r.first = had.first
+	}
+	g.known, g.next = true, end
+	g.ready.Store(r)
+	return 0, nil
+}
+
+// bound returns the time (Unix µs) up to which ids may be borrowed now. It is
+// limited by max_borrow, and on a store of several servers by Pool.Furthest.
+func (g *Generator) bound() int64 {
+	bound := min(g.pool.Now()+g.borrow.Microseconds(), min(g.pool.Furthest(), math.MaxInt64/1000)*1000)
+	if g.Unit < time.Millisecond { // reservations are rounded up
+		bound -= 1000
+	}
+	return bound
+}
 
 // Close implements generator.Closer. It gives the unused time back to the store.
 func (g *Generator) Close(ctx context.Context) error {
@@ -216,26 +342,21 @@ func (g *Generator) Close(ctx context.Context) error {
 		return err
 	}
 	defer func() { g.lock <- struct{}{} }()
-	to := max(g.EndMillis(g.Tick(last)), g.line.lo)
-	if g.line.key == "" || to >= g.line.hi {
+	r := g.ready.Load()
+	to := max(g.EndMillis(g.Tick(last)), r.lo)
+	if to >= r.hi {
 		return nil
 	}
-	return g.pool.ReleaseLine(ctx, g.line.key, g.line.hi, to)
+	return g.pool.ReleaseLine(ctx, g.pool.Line(g.name, r.worker, 0), r.hi, to)
 }
 
 // Raise implements generator.Raiser. A v more than max_borrow ahead of the clock is
 // ErrOption.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
-	if !used && v > 0 {
-		v--
-	}
-	if v < 0 {
-		return nil
-	}
-	if _, err := g.layout.Explain(v); err != nil {
+	v, tick, err := g.Raised(v, used)
+	if err != nil || tick < 0 {
 		return err
 	}
-	tick, _, _, _ := g.layout.Unpack(v)
 	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return err
 	}
@@ -243,14 +364,14 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if g.cursor.Slot() == snowflake.Closed {
 		return generator.ClosedError(g.name)
 	}
-	if g.endMicros(tick) > g.bound() {
-		return g.layout.FutureError(g.name, v)
+	if g.TimeOf(tick+1).UnixMicro() > g.bound() {
+		return g.FutureError(g.name, v)
 	}
 	if tick >= g.next { // reserved, so that a crash does not undo it
-		if err := g.reserve(ctx, tick); err != nil {
-			return worker.StoreError(ctx, g.name, err)
+		if _, err := g.put(ctx, tick, tick+1); err != nil { // with a wait, the line is reserved beyond v
+			return err
 		}
-		g.next = tick + 1
+		g.next = max(g.next, tick+1)
 	}
 	g.cursor.Skip(g.FirstSlot(tick+1) - 1)
 	return nil
@@ -258,25 +379,26 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 
 // WorkerID implements generator.WorkerIDHolder.
 func (g *Generator) WorkerID() (datacenter, worker int64) {
-	return g.layout.SplitWorker(g.pool.Lease().Worker)
+	return g.SplitWorker(g.pool.Lease().Worker)
 }
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	issued, left := g.cursor.Issued(), g.left()
-	reserved := time.Duration(max(g.until.Load()*1000-g.pool.Now(), 0)) * time.Microsecond
+	issued, now, until := g.cursor.Issued(), g.pool.Now(), g.ready.Load().hi
+	_, left := g.head()
+	reserved := time.Duration(max(until*1000-now, 0)) * time.Microsecond
 	return generator.Stats{
-		Issued: issued, Buffered: left, ReservedUntil: g.until.Load(), Step: g.span.Load(),
+		Issued: issued, Buffered: left, ReservedUntil: until, Step: g.capacity / g.perTick * g.Unit.Milliseconds(),
 		Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(), Refills: g.refills.Load(), RefillErrors: g.failed.Load(),
 		Lasts: max(reserved, g.pace.Load().Lasts(left, issued, g.clock.Monotonic())), // ids in the ring carry past times, which do not end
-		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
+		Ended: g.Over(now),
 	}
 }
 
 // Details implements generator.Detailed for the table nextid.rings.
 func (g *Generator) Details() generator.Details {
 	next, left := g.head()
-	borrowed := max(time.Duration(g.endMicros(g.Tick(next)-1)-g.pool.Now())*time.Microsecond, 0)
+	borrowed := max(time.Duration(g.TimeOf(g.Tick(next)).UnixMicro()-g.pool.Now())*time.Microsecond, 0)
 	fields := []generator.Field{
 		{Name: "capacity", Value: g.capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
 		{Name: "buffered", Value: left, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},
@@ -284,25 +406,17 @@ func (g *Generator) Details() generator.Details {
 		{Name: "borrowed_seconds", Value: borrowed.Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
 		{Name: "max_borrow_seconds", Value: g.borrow.Seconds(), Metric: generator.Metric{Name: "nextid_ring_max_borrow_seconds", Help: "Limit of nextid_ring_borrowed_seconds."}},
 	}
-	for why, c := range causeNames {
-		fields = append(fields, generator.Field{Name: c.field, Value: g.counts[why].Load(), Counter: true,
-			Metric: generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: c.label}})
+	counter := func(column string, n *atomic.Int64, m generator.Metric) {
+		fields = append(fields, generator.Field{Name: column, Value: n.Load(), Counter: true, Metric: m})
 	}
-	fields = append(fields,
-		generator.Field{Name: "rejected_puts", Value: g.puts.Load(), Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."}},
-		generator.Field{Name: "rejected_takes", Value: g.takes.Load(), Counter: true, Metric: generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."}})
+	for why, name := range causeNames {
+		column := "padded_on_" + name
+		if cause(why) == start {
+			column = "padded_at_start"
+		}
+		counter(column, &g.padded[why], generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: name})
+	}
+	counter("rejected_puts", &g.puts, generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."})
+	counter("rejected_takes", &g.takes, generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."})
 	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
 }
-
-// bound returns the time (Unix µs) up to which ids may be borrowed now. It is
-// limited by max_borrow, and on a store of several servers by Pool.Furthest.
-func (g *Generator) bound() int64 {
-	bound := g.pool.Now() + g.borrow.Microseconds()
-	if far := g.pool.Furthest(); far < math.MaxInt64/1000 {
-		bound = min(bound, far*1000)
-	}
-	return bound
-}
-
-// endMicros returns the end of a tick in Unix µs.
-func (g *Generator) endMicros(tick int64) int64 { return g.layout.TimeOf(tick + 1).UnixMicro() }

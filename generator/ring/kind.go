@@ -24,8 +24,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"nextid/generator"
@@ -37,35 +35,27 @@ import (
 // KindName is the name of the kind.
 const KindName = "ring"
 
-// Values of reject_take, for a draw that finds the ring empty while nothing may be
-// borrowed.
-const (
-	Wait = "wait"  // until the next tick may be borrowed
-	Fail = "error" // ErrRetry at once, like Baidu's RejectedTakeBufferHandler
-)
-
-// Values of reject_put, for a scheduled padding that finds the ring full. Such
-// paddings are counted in either case.
-const (
-	Discard = "discard"
-	Log     = "log" // also writes a line to the log, like Baidu's RejectedPutBufferHandler
-)
-
 // Options are the options of the kind, as they are stored.
 type Options struct {
 	layout.Pinned
 	settings
 }
 
-// settings are the options that may be altered. Baidu's boostPower,
-// paddingFactor and scheduleInterval (in seconds) are the first three.
+// settings are the options that may be altered. Baidu's boostPower, paddingFactor
+// and scheduleInterval (in seconds) are the first three.
 type settings struct {
 	BoostPower       int                `json:"boost_power"`       // capacity: 2^(sequence bits + boost_power) ids
 	PaddingFactor    int                `json:"padding_factor"`    // percent of the capacity below which the ring is padded
 	ScheduleInterval generator.Duration `json:"schedule_interval"` // between scheduled paddings; 0: none
 	MaxBorrow        generator.Duration `json:"max_borrow"`        // greatest time by which ids may be ahead of the clock
-	RejectPut        string             `json:"reject_put"`
-	RejectTake       string             `json:"reject_take"`
+
+	// A scheduled padding that finds the ring full is counted. "log" also writes a line
+	// to the log, like Baidu's RejectedPutBufferHandler.
+	RejectPut string `json:"reject_put"`
+	// A draw that finds the ring empty while nothing may be borrowed waits until the
+	// next tick may be. With "error" it is ErrRetry at once, like Baidu's
+	// RejectedTakeBufferHandler.
+	RejectTake string `json:"reject_take"`
 }
 
 // given holds the options as a user writes them.
@@ -74,28 +64,21 @@ type given struct {
 	settings
 }
 
-// Defaults and bounds. The defaults are those of Baidu's CachedUidGenerator and
-// RingBuffer, if they have one.
+// Bounds of the options.
 const (
-	defaultLayout        = "ring"
-	defaultBoostPower    = 3
-	maxBoostPower        = 12
-	maxRingBits          = 30
-	defaultPaddingFactor = 50
-	minSchedule          = generator.Duration(10 * time.Millisecond)
-	defaultMaxBorrow     = generator.Duration(time.Minute)
-	maxMaxBorrow         = generator.Duration(24 * time.Hour)
+	maxBoostPower = 12
+	maxRingBits   = 30
+	minSchedule   = generator.Duration(10 * time.Millisecond)
+	maxMaxBorrow  = generator.Duration(24 * time.Hour)
 )
 
 const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding_factor (1 to 99), schedule_interval, max_borrow, " +
 	"reject_put (discard, log), reject_take (wait, error)."
 
-func optionError(format string, args ...any) error {
-	return generator.OptionError(hint, format, args...)
-}
-
 // Kind returns the kind. pools holds the worker ids of the process.
-func Kind(pools *worker.Pools) generator.Kind { return kind{pools: pools} }
+func Kind(pools *worker.Pools) generator.Kind {
+	return kind{layout.Timed{Wall: pools.Wall}, pools}
+}
 
 type kind struct {
 	layout.Timed
@@ -110,21 +93,20 @@ func (kind) Help() string {
 	return "time-ordered ids made ahead of their use, after Baidu's cached uid-generator"
 }
 
-// Normalize implements generator.Kind.
+// Normalize implements generator.Kind. The defaults are those of Baidu's
+// CachedUidGenerator and RingBuffer, if they have one.
 func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	g := given{settings: settings{
-		BoostPower: defaultBoostPower, PaddingFactor: defaultPaddingFactor, MaxBorrow: -1, RejectPut: Discard, RejectTake: Wait,
-	}}
+	g := given{settings: settings{BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"}}
 	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
 		return nil, err
 	}
-	pinned, l, err := g.Pin(defaultLayout)
+	pinned, l, err := g.Pin("ring")
 	if err != nil {
-		return nil, optionError("%s", err)
+		return nil, generator.OptionError(hint, "%s", err)
 	}
-	o := Options{Pinned: pinned, settings: g.settings}
+	o := Options{pinned, g.settings}
 	if o.MaxBorrow == -1 {
-		o.MaxBorrow = max(defaultMaxBorrow, o.leastBorrow())
+		o.MaxBorrow = max(generator.Duration(time.Minute), o.leastBorrow())
 	}
 	return o.written(l)
 }
@@ -136,12 +118,11 @@ func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	g := given{settings: o.settings}
-	if err := generator.DecodeOptions(change, &g, hint); err != nil {
-		return nil, err
+	if err = generator.DecodeOptions(change, &g, hint); err == nil {
+		err = g.Keep()
 	}
-	if g.Changes() {
-		return nil, generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
-			"layout, bits, epoch and unit of a generator cannot be changed")
+	if err != nil {
+		return nil, err
 	}
 	o.settings = g.settings
 	return o.written(l)
@@ -154,45 +135,35 @@ func (o *Options) leastBorrow() generator.Duration {
 
 // written checks the options and returns their stored form.
 func (o *Options) written(l *layout.Layout) (json.RawMessage, error) {
+	wrong := func(format string, args ...any) (json.RawMessage, error) {
+		return nil, generator.OptionError(hint, format, args...)
+	}
 	switch {
 	case o.BoostPower < 0 || o.BoostPower > maxBoostPower:
-		return nil, optionError("boost_power must be between 0 and %d, not %d", maxBoostPower, o.BoostPower)
+		return wrong("boost_power must be between 0 and %d, not %d", maxBoostPower, o.BoostPower)
 	case int(l.SequenceBits())+o.BoostPower > maxRingBits:
-		return nil, optionError("a ring of %d sequence bits and boost_power %d is too large", l.SequenceBits(), o.BoostPower)
+		return wrong("a ring of %d sequence bits and boost_power %d is too large", l.SequenceBits(), o.BoostPower)
 	case o.PaddingFactor < 1 || o.PaddingFactor > 99:
-		return nil, optionError("padding_factor must be between 1 and 99 percent, not %d", o.PaddingFactor)
+		return wrong("padding_factor must be between 1 and 99 percent, not %d", o.PaddingFactor)
 	case o.ScheduleInterval != 0 && o.ScheduleInterval < minSchedule:
-		return nil, optionError("schedule_interval must be 0, which is none, or at least %v, not %v", minSchedule, o.ScheduleInterval)
+		return wrong("schedule_interval must be 0, which is none, or at least %v, not %v", minSchedule, o.ScheduleInterval)
 	case o.MaxBorrow < o.leastBorrow() || o.MaxBorrow > maxMaxBorrow:
-		return nil, optionError("max_borrow must be between %v, the time in two rings, and %v, not %v", o.leastBorrow(), maxMaxBorrow, o.MaxBorrow)
-	}
-	for _, c := range []struct {
-		name, value string
-		allowed     []string
-	}{{"reject_put", o.RejectPut, []string{Discard, Log}}, {"reject_take", o.RejectTake, []string{Wait, Fail}}} {
-		if !slices.Contains(c.allowed, c.value) {
-			return nil, optionError("%s must be one of %s, not %q", c.name, strings.Join(c.allowed, ", "), c.value)
-		}
+		return wrong("max_borrow must be between %v, the time in two rings, and %v, not %v", o.leastBorrow(), maxMaxBorrow, o.MaxBorrow)
+	case o.RejectPut != "discard" && o.RejectPut != "log":
+		return wrong("reject_put must be one of discard, log, not %q", o.RejectPut)
+	case o.RejectTake != "wait" && o.RejectTake != "error":
+		return wrong("reject_take must be one of wait, error, not %q", o.RejectTake)
 	}
 	return json.Marshal(o)
 }
 
 // read decodes stored options.
-func read(stored json.RawMessage) (Options, *layout.Layout, error) {
-	var o Options
-	err := json.Unmarshal(stored, &o)
-	if err == nil {
-		var l *layout.Layout
-		if l, err = o.Build(); err == nil {
-			return o, l, nil
-		}
-	}
-	return o, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a ring cannot be used", Cause: err}
-}
-
-// Complete implements generator.Completer.
-func (k kind) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
+func read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
+	o, err = generator.StoredOptions(stored, "a ring", func(o *Options) (err error) {
+		l, err = o.Build()
+		return err
+	})
+	return o, l, err
 }
 
 // Open implements generator.Kind. The ring is full when it returns.
@@ -209,27 +180,10 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	grid := snowflake.NewGrid(l)
-	first := grid.Tick(above) + 1
-	if pool.Exclusive() {
-		// Only this server uses the store. So ids continue above those of its last start.
-		// After a loop of crashes that borrowed too much they do not; they are unique
-		// either way.
-		end, err := k.pools.LinesEnd(ctx, d.Name)
-		if err != nil {
-			pool.Leave(0)
-			return nil, err
-		}
-		if end > 0 && end < pool.Now()/1000+time.Duration(o.MaxBorrow).Milliseconds()/2 {
-			first = max(first, grid.TickFrom(end))
-		}
-	}
-	g := newGenerator(d.Name, o, l, pool, first)
-	if err := g.pad(ctx, start, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
-		if _, late := asBorrowed(err); !late {
-			_ = g.Close(ctx) // the store failed: nothing was reserved
-			return nil, err
-		}
+	g := newGenerator(d.Name, o, l, pool, above)
+	if _, err := g.pad(ctx, start, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
+		_ = g.Close(ctx) // the store failed: nothing was reserved
+		return nil, err
 	}
 	g.clock.Go(&g.work, g.padOnThreshold)
 	if o.ScheduleInterval > 0 {

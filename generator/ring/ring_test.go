@@ -116,11 +116,11 @@ func (w *world) record(g *Generator, r generator.Range) {
 	w.t.Helper()
 	w.log.Add(history.Event{Name: g.name, Client: w.client, Range: r})
 	for _, id := range []int64{r.First, r.Last()} {
-		tick, worker, _, _ := g.layout.Unpack(id)
-		if lo, hi := g.layout.TimeOf(tick), g.layout.TimeOf(tick+1); id < 0 || !w.reserved(g.pool.Line(g.name, worker, 0), lo, hi) {
+		tick, worker, _, _ := g.Layout.Unpack(id)
+		if lo, hi := g.Layout.TimeOf(tick), g.Layout.TimeOf(tick+1); id < 0 || !w.reserved(g.pool.Line(g.name, worker, 0), lo, hi) {
 			w.t.Fatalf("id %d of %v lies outside every acknowledged reservation", id, lo)
 		}
-		if ahead := g.layout.TimeOf(tick + 1).Sub(time.UnixMicro(g.pool.Now())); ahead > g.borrow {
+		if ahead := g.Layout.TimeOf(tick + 1).Sub(time.UnixMicro(g.pool.Now())); ahead > g.borrow {
 			w.t.Fatalf("id %d is %v ahead of the clock, more than %v", id, ahead, g.borrow)
 		}
 	}
@@ -170,7 +170,7 @@ func TestTheRingIsFullAtTheStart(t *testing.T) {
 		}
 		before := w.clock.Time()
 		r := w.next(g, 1<<20) // the ids of one tick of 1 s at a time
-		if at := g.layout.TimeOf(r.First >> 32); r.Count != 8192 || at.After(before) || before.Sub(at) >= time.Second {
+		if at := g.Layout.TimeOf(r.First >> 32); r.Count != 8192 || at.After(before) || before.Sub(at) >= time.Second {
 			t.Errorf("%d ids of %v", r.Count, at)
 		}
 		w.draw(g, 7*8192)
@@ -251,8 +251,8 @@ func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
 		g := w.open(w.server(), `{`+small+`,"schedule_interval":"1m"}`)
 		time.Sleep(3 * time.Hour)
 		r := w.next(g, 1)
-		tick, _, _, _ := g.layout.Unpack(r.First)
-		if age := w.clock.Time().Sub(g.layout.TimeOf(tick)); age > 2*time.Minute {
+		tick, _, _, _ := g.Layout.Unpack(r.First)
+		if age := w.clock.Time().Sub(g.Layout.TimeOf(tick)); age > 2*time.Minute {
 			t.Errorf("an id of %v ago", age)
 		}
 	})
@@ -261,8 +261,8 @@ func TestIDsDoNotGrowOldInTheRing(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		w.draw(g, 17)
 		synctest.Wait()
-		tick, _, _, _ := g.layout.Unpack(w.next(g, 1).First)
-		if age := w.clock.Time().Sub(g.layout.TimeOf(tick)); age > 2*time.Second {
+		tick, _, _, _ := g.Layout.Unpack(w.next(g, 1).First)
+		if age := w.clock.Time().Sub(g.Layout.TimeOf(tick)); age > 2*time.Second {
 			t.Errorf("an id of %v ago", age)
 		}
 	})
@@ -391,13 +391,13 @@ func TestARestartRepeatsNothing(t *testing.T) {
 					g.stop() // a crash leaves its reservations as they are
 					if how == "close" {
 						<-g.lock // a padding may be running
-						hi := g.line.hi
+						r := g.ready.Load()
 						g.lock <- struct{}{}
 						if err := g.Close(w.t.Context()); err != nil {
 							t.Fatal(err)
 						}
-						if marks, _ := w.store.Reserved(w.t.Context(), g.line.key); marks[0].Hi >= hi {
-							t.Fatalf("nothing was given back: %v, was %d", marks, hi)
+						if marks, _ := w.store.Reserved(w.t.Context(), g.pool.Line(g.name, r.worker, 0)); marks[0].Hi >= r.hi {
+							t.Fatalf("nothing was given back: %v, was %d", marks, r.hi)
 						}
 						if _, ok := g.TryNext(1); ok {
 							t.Fatal("a closed ring gives ids")
@@ -452,6 +452,7 @@ func TestTheRingOutlastsAStoreThatIsAway(t *testing.T) {
 		w.store.Clear()
 		time.Sleep(10 * time.Second)
 		w.draw(g, 32)
+		synctest.Wait()
 		if s := g.standing(); s.Buffered == 0 {
 			t.Errorf("not padded after the store came back: %+v", s)
 		}

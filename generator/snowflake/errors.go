@@ -14,10 +14,6 @@ func (g *Generator) clock(hint, format string, args ...any) error {
 	}
 }
 
-func (g *Generator) fail(kind error, hint, format string, args ...any) error {
-	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
 func (g *Generator) errRollback(behind time.Duration) error {
 	return g.clock("Set the server's clock, or alter the generator to on_rollback continue.",
 		"the clock of this server is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name)
@@ -31,10 +27,12 @@ func (g *Generator) errSpent(id, until int64) error {
 
 func (g *Generator) errAhead(tick int64) error {
 	return g.clock("Wait until then, or use a generator with another name.",
-		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.layout.TimeOf(tick).Format(time.RFC3339))
+		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.TimeOf(tick).Format(time.RFC3339))
 }
 
 func (g *Generator) errSlow() error {
-	return g.fail(generator.ErrRetry, "Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
-		"the store did not grant time to generator %q within %v", g.name, strictPatience)
+	return &generator.Error{
+		Kind: generator.ErrRetry, Name: g.name, Message: fmt.Sprintf("the store did not grant time to generator %q within %v", g.name, strictPatience),
+		Hint: "Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
+	}
 }

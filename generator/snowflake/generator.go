@@ -17,7 +17,6 @@ package snowflake
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -110,14 +109,16 @@ func (p *seenTick) set(until time.Duration, begin, limit int64) {
 
 // newTiming reads the options of a layout. pool may be nil.
 func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
-	low, high, _ := startRange(o.SequenceStart, l.SequenceBits()) // checked when the options were stored
 	t := &timing{
-		Grid: NewGrid(l), pool: pool,
-		ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: o.SequenceStart, low: low, high: high,
+		Grid: NewGrid(l), pool: pool, ahead: int64(time.Duration(o.MaxAhead) / l.Unit), start: string(o.SequenceStart), rollbackWait: defaultRollbackWait,
 	}
-	t.rollback, t.lag, _ = onRollback(o.OnRollback) // also checked then
+	t.low, t.high, _ = startRange(t.start, l.SequenceBits()) // checked when the options were stored
+	t.rollback, t.lag, _ = onRollback(o.OnRollback)          // also checked then
 	t.bound = t.rollback == Wait || t.rollback == Refuse
-	t.rollbackWait = max(o.rollbackWait(), 11*t.lag) // id time runs at 9/10 of real speed until the wall clock has caught up
+	if o.RollbackWait != nil {
+		t.rollbackWait = time.Duration(*o.RollbackWait)
+	}
+	t.rollbackWait = max(t.rollbackWait, 11*t.lag) // id time runs at 9/10 of real speed until the wall clock has caught up
 	if pool != nil {
 		t.window.Store(t.newWindow(pool.Lease()))
 	}
@@ -135,7 +136,7 @@ func newGenerator(name string, t *timing, used, above int64) *Generator {
 }
 
 func (t *timing) newWindow(l *worker.Lease) *window {
-	w := &window{lease: l, base: t.layout.Base(l.Worker, 0), firstTick: max(t.TickFrom(l.Lo), 0)}
+	w := &window{lease: l, base: t.Base(l.Worker, 0), firstTick: max(t.TickFrom(l.Lo), 0)}
 	end := min(t.TickAt(l.Hi), t.maxTick+1)
 	w.first = t.FirstSlot(w.firstTick)
 	w.last = min(t.FirstSlot(end)-1, Closed-1)
@@ -185,7 +186,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	w, last := g.window.Load(), g.slot.Load() // read before the clock, while the loads are under way
 	mono := g.pool.Monotonic()
 	if n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
-		return generator.Range{First: w.base | g.layout.Place(last+1), Step: g.layout.SlotStep(), Count: 1}, true
+		return g.Run(w.base, last+1, 1), true
 	}
 	micros := g.microsAt(mono)
 	now := g.presentAt(w, micros)
@@ -218,11 +219,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if first > limit || n < 1 {
 			return generator.Range{}, false
 		}
-		end := limit
-		if !g.layout.Seamless() || g.high > 0 { // the run ends with the tick
-			end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
-		}
-		count := min(n, end-first+1)
+		count := min(n, g.runEnd(first, limit)-first+1)
 		if !g.Advance(last, first, first+count-1) {
 			continue
 		}
@@ -234,8 +231,16 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 			left := time.Duration(g.epoch+(now+1)*g.unit-micros) * time.Microsecond
 			w.tick.set(mono+left, g.FirstSlot(now), min(limit, w.soon-1))
 		}
-		return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}, true
+		return g.Run(w.base, first, count), true
 	}
+}
+
+// runEnd returns RunEnd. If each tick has a random start, a run ends with its tick.
+func (t *timing) runEnd(first, end int64) int64 {
+	if t.high > 0 {
+		end = min(end, t.FirstSlot(t.Tick(first)+1)-1)
+	}
+	return t.RunEnd(first, end)
 }
 
 // startSlot returns the first slot of a new tick. Random and carried starts lie in
@@ -266,71 +271,74 @@ func (t *timing) follow(w *window) bool {
 	return true
 }
 
+// draw holds what one call of Next has done.
+type draw struct {
+	counted bool          // in waits
+	until   time.Duration // see catchUp
+}
+
+// waited counts a draw that has to wait.
+func (g *Generator) waited(d *draw) {
+	if !d.counted {
+		d.counted = true
+		g.waits.Add(1)
+	}
+}
+
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(g.name, n)
 	}
-	counted := false
-	var until time.Duration // see await
-	for {
+	for d := (draw{}); ; {
 		if r, ok := g.TryNext(n); ok {
 			return r, nil
 		}
-		var waited bool
+		var r generator.Range
 		var err error
 		if g.rewind != nil && g.rewind.behind() {
-			var r generator.Range
-			if r, waited, err = g.rewind.next(ctx, n); r.Count > 0 {
-				return r, nil
-			}
+			r, err = g.rewind.next(ctx, n, &d)
 		} else {
-			waited, err = g.prepare(ctx, n, &until)
+			err = g.prepare(ctx, n, &d)
 		}
-		if waited && !counted {
-			g.waits.Add(1)
-			counted = true
-		}
-		if err != nil {
-			return generator.Range{}, err
+		if err != nil || r.Count > 0 {
+			return r, err
 		}
 	}
 }
 
 // prepare handles the reason why TryNext could not answer: it follows or extends
 // the slice, waits for the tick, or returns an error. It may find no reason, since
-// other draws change the state meanwhile. until is that of await.
-func (g *Generator) prepare(ctx context.Context, n int64, until *time.Duration) (waited bool, err error) {
+// other draws change the state meanwhile.
+func (g *Generator) prepare(ctx context.Context, n int64, d *draw) error {
 	last := g.slot.Load()
 	if last == Closed {
-		return false, generator.ClosedError(g.name)
+		return generator.ClosedError(g.name)
 	}
 	w := g.window.Load()
 	if g.follow(w) {
-		return false, nil
+		return nil
 	}
 	now := g.present(w)
 	if now < 0 {
-		return false, g.layout.BeforeEpochError(g.name)
+		return g.BeforeEpochError(g.name)
 	}
-	if now > g.maxTick {
-		return false, g.layout.ExhaustedError(g.name)
-	}
-	next := max(last+1, w.first, g.FirstSlot(now))
+	next := max(last+1, w.first, g.FirstSlot(min(now, g.maxTick)))
 	if !g.Small(n) {
 		next += min(g.Left(&g.Grid, g.pool.Monotonic()), Closed-next)
 	}
 	tick := g.Tick(next)
 	switch {
-	case tick > g.maxTick || next == Closed:
-		return false, g.layout.ExhaustedError(g.name)
+	case now > g.maxTick || tick > g.maxTick || next == Closed:
+		return g.ExhaustedError(g.name)
 	case tick > now+g.ahead:
 		g.Crowd(&g.Grid, n, g.pool.Monotonic())
-		return true, g.await(ctx, tick-g.ahead, until)
+		g.waited(d)
+		return g.await(ctx, tick-g.ahead, &d.until)
 	case next > w.last:
-		return true, worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.EndMillis(tick)-1))
+		return worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.EndMillis(tick)-1))
 	}
-	return false, nil
+	return nil
 }
 
 const (
@@ -347,75 +355,81 @@ const (
 	minRecheck = time.Millisecond
 )
 
-// await waits for the beginning of a tick. *until is the end of the wait for the
-// wall clock, by the monotonic clock. It is 0 before the first such wait.
+// await waits for the beginning of a tick. until is that of catchUp.
 func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration) error {
 	missing := time.Duration(g.epoch+tick*g.unit-g.micros()) * time.Microsecond
-	if g.bound && g.pool.Now() >= g.epoch+tick*g.unit { // id time has come, only the wall clock is behind
-		if g.rollback == Refuse && missing > g.lag {
-			return g.errRollback(missing)
-		}
-		now := g.pool.Monotonic()
-		if *until == 0 {
-			*until = now + g.rollbackWait
-		}
-		if now >= *until {
-			return g.errRollback(missing)
-		}
-		return g.pool.Sleep(ctx, min(max(missing, minRecheck), maxRecheck, *until-now))
-	}
-	if missing > patience {
+	switch {
+	case g.bound && g.pool.Now() >= g.epoch+tick*g.unit: // id time has come, only the wall clock is behind
+		return g.catchUp(ctx, g.pool.Runtime(), missing, until)
+	case missing > patience:
 		return g.errAhead(tick)
 	}
 	return g.pool.Sleep(ctx, missing)
 }
 
+// catchUp sleeps while the wall clock is behind the ids, or returns an error as
+// on_rollback requires. *until is the end of the wait, by the monotonic clock. It is
+// 0 before the first call.
+func (g *Generator) catchUp(ctx context.Context, clock generator.Runtime, behind time.Duration, until *time.Duration) error {
+	now := clock.Monotonic()
+	if *until == 0 {
+		*until = now + g.rollbackWait
+	}
+	if g.rollback == Refuse && behind > g.lag || now >= *until {
+		return g.errRollback(behind)
+	}
+	return clock.Sleep(ctx, min(max(behind, minRecheck), maxRecheck, *until-now))
+}
+
 // Close implements generator.Closer. It does not ask the store: the pool gives the
 // time back.
 func (g *Generator) Close(ctx context.Context) error {
-	if g.rewind != nil {
-		defer g.rewind.close(ctx)
-	}
 	if last := g.Finish(); last >= 0 && last != Closed {
 		g.pool.Leave(g.EndMillis(g.Tick(last)))
 	} else if last != Closed {
 		g.pool.Leave(0)
+	}
+	if r := g.rewind; r != nil && g.pool.Runtime().Receive(ctx, r.lock) == nil {
+		r.giveBack(ctx) // no draw follows
+		r.lock <- struct{}{}
 	}
 	return nil
 }
 
 // Raise implements generator.Raiser. A v in the future is ErrOption.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
-	if !used && v > math.MinInt64 {
-		v--
-	}
-	if v < 0 {
-		return nil
-	}
-	if _, err := g.layout.Explain(v); err != nil {
+	v, tick, err := g.Raised(v, used)
+	if err != nil || tick < 0 {
 		return err
 	}
-	tick, _, _, _ := g.layout.Unpack(v)
 	last := g.Slot()
 	if last == Closed {
 		return generator.ClosedError(g.name)
 	}
-	if g.layout.Ordered() && last >= 0 && g.window.Load().base|g.layout.Place(last) >= v {
+	if g.Ordered() && last >= 0 && g.window.Load().base|g.Place(last) >= v {
 		return nil // v has passed
 	}
 	if tick > g.present(g.window.Load())+g.ahead {
-		return g.layout.FutureError(g.name, v)
+		return g.FutureError(g.name, v)
 	}
 	// The slice must cover v. Otherwise v would be forgotten after a crash.
 	if err := g.pool.Extend(ctx, g.EndMillis(tick)-1); err != nil {
 		return worker.StoreError(ctx, g.name, err)
 	}
-	to := g.FirstSlot(tick+1) - 1 // skips the whole tick of v: its worker bits may be greater than this server's
+	return g.pass(tick)
+}
+
+// pass skips a whole tick: the worker bits of an id in it may be greater than this
+// server's.
+func (g *Generator) pass(tick int64) error {
+	to := g.FirstSlot(tick+1) - 1
 	g.Skip(to)
 	if g.Slot() == Closed {
 		return generator.ClosedError(g.name)
 	}
-	g.rewind.raise(to)
+	if g.rewind != nil {
+		raise(&g.rewind.above, to)
+	}
 	return nil
 }
 
@@ -425,7 +439,7 @@ func (g *Generator) WorkerID() (datacenter, worker int64) {
 	if w == nil {
 		return 0, 0 // strict, and nothing was drawn yet
 	}
-	return g.layout.SplitWorker(w.lease.Worker)
+	return g.SplitWorker(w.lease.Worker)
 }
 
 // Stats implements generator.Reporter.
@@ -437,6 +451,6 @@ func (g *Generator) Stats() generator.Stats {
 		Issued: g.Issued(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
 		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
 		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
-		Ended: g.layout.TickOf(time.UnixMicro(g.pool.Now())) > g.layout.MaxTick(),
+		Ended: g.Over(g.pool.Now()),
 	}
 }

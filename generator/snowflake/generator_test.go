@@ -150,7 +150,7 @@ func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
 					}
 				})
 			}
-			unit := g.layout.Unit
+			unit := g.Layout.Unit
 			longest := time.Duration(0)
 			for range 200 {
 				time.Sleep(3*unit + unit/3)
@@ -167,7 +167,7 @@ func TestSmallDrawsDoNotWaitForLargeOnes(t *testing.T) {
 			if longest > unit {
 				t.Errorf("%s: a small draw waited %v, a tick is %v", options, longest, unit)
 			}
-			whole := int64(w.elapsed()/unit) << g.layout.SequenceBits()
+			whole := int64(w.elapsed()/unit) << g.Layout.SequenceBits()
 			if got := taken.Load(); got < whole*4/10 {
 				t.Errorf("%s: large draws got %d of %d ids", options, got, whole)
 			}
@@ -202,18 +202,18 @@ func TestTheEndOfTimeIsAnErrorAndNeverANegativeOrOldID(t *testing.T) {
 		inWorld(t, true, func(w *world) {
 			k := w.kind()
 			g := w.open(k, "orders", options)
-			end := g.layout.Last().Add(g.layout.Unit).Sub(start)
+			end := g.Layout.Last().Add(g.Layout.Unit).Sub(start)
 			if end <= 0 || end > 2*time.Second {
 				t.Fatalf("%s: ends at +%v", options, end)
 			}
 			for {
 				r, err := g.Next(w.t.Context(), 1<<20)
 				if err != nil {
-					wantErr(t, err, generator.ErrExhausted, "orders", g.layout.Last().Format("2006-01-02"))
+					wantErr(t, err, generator.ErrExhausted, "orders", g.Layout.Last().Format("2006-01-02"))
 					break
 				}
 				w.record(g, r)
-				time.Sleep(g.layout.Unit)
+				time.Sleep(g.Layout.Unit)
 				if w.elapsed() > end+time.Minute {
 					t.Fatalf("%s: still issues %v after the end", options, w.elapsed()-end)
 				}

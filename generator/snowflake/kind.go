@@ -3,7 +3,6 @@ package snowflake
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"nextid/generator"
@@ -17,7 +16,7 @@ const KindName = "snowflake"
 // Kind returns the snowflake kind. pools holds the worker ids of the process.
 // defaultLayout is the layout of generators whose options name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
-	return &kind{pools: pools, preset: defaultLayout, timings: map[string]*timing{}}
+	return &kind{Timed: layout.Timed{Wall: pools.Wall}, pools: pools, preset: defaultLayout, timings: map[string]*timing{}}
 }
 
 type kind struct {
@@ -51,30 +50,18 @@ func (*kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return alter(stored, change)
 }
 
-// Complete implements generator.Completer.
-func (k *kind) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	return d.Options, layout.CheckNow(d.Options, k.pools.Wall())
-}
-
-// read decodes the options and the layout of a stored definition.
-func read(d generator.Definition) (Options, *layout.Layout, error) {
-	var o Options
-	err := json.Unmarshal(d.Options, &o)
-	if err == nil {
-		var l *layout.Layout
-		if l, err = o.Build(); err == nil {
-			return o, l, nil
-		}
-	}
-	return o, nil, &generator.Error{
-		Kind: generator.ErrRegressed, Name: d.Name, Cause: err,
-		Message: fmt.Sprintf("the stored options of generator %q cannot be used", d.Name),
-	}
+// read decodes stored options.
+func read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
+	o, err = generator.StoredOptions(stored, "a snowflake generator", func(o *Options) (err error) {
+		l, err = o.Build()
+		return err
+	})
+	return o, l, err
 }
 
 // IDBits implements generator.Sized.
 func (*kind) IDBits(stored json.RawMessage) (int, error) {
-	_, l, err := read(generator.Definition{Options: stored})
+	_, l, err := read(stored)
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +70,7 @@ func (*kind) IDBits(stored json.RawMessage) (int, error) {
 
 // Open implements generator.Kind.
 func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	o, l, err := read(d)
+	o, l, err := read(d.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +118,7 @@ func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool 
 // Retire implements generator.Retirer. The ids of the name, of any server, lie
 // inside slices of the layout's width. So it moves the key above the end of those.
 func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
-	_, l, err := read(d)
+	_, l, err := read(d.Options)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package snowflake
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,7 +35,12 @@ const (
 // of the ids is written out.
 type Options struct {
 	layout.Pinned
-	SequenceStart string             `json:"sequence_start"`
+	settings
+}
+
+// settings are the options that may be altered.
+type settings struct {
+	SequenceStart startOption        `json:"sequence_start"`
 	MaxAhead      generator.Duration `json:"max_ahead"`
 	OnRollback    string             `json:"on_rollback"`
 	// RollbackWait is the longest wait of one draw with Wait. nil:
@@ -44,14 +50,10 @@ type Options struct {
 	Strict bool `json:"strict,omitempty"` // one reservation for each batch of draws
 }
 
-// given holds the options of a user; each may be missing.
+// given holds the options of a user.
 type given struct {
 	layout.Given
-	SequenceStart *startOption        `json:"sequence_start"`
-	MaxAhead      *generator.Duration `json:"max_ahead"`
-	OnRollback    *string             `json:"on_rollback"`
-	RollbackWait  *generator.Duration `json:"rollback_wait"`
-	Strict        *bool               `json:"strict"`
+	settings
 }
 
 // startOption is a sequence_start in JSON: a text or a number.
@@ -88,13 +90,6 @@ const (
 	maxRollbackWait     = time.Hour
 )
 
-func (o *Options) rollbackWait() time.Duration {
-	if o.RollbackWait == nil {
-		return defaultRollbackWait
-	}
-	return time.Duration(*o.RollbackWait)
-}
-
 const hint = "Options: layout, bits, epoch, unit, sequence_start (zero, random, carry, a number, a range such as 0-99), max_ahead, " +
 	"on_rollback (continue, wait, refuse, bits, a duration such as 5ms), rollback_wait, strict."
 
@@ -108,77 +103,85 @@ var noSystems = []string{"js", "rollback"}
 // normalize applies the options of a new generator to the defaults. A named layout
 // sets sequence_start as its system does. Without a layout it is start. It matters
 // to users who take ids modulo a number of shards, and so need even low bits.
-func normalize(raw json.RawMessage, defaultLayout, start string) (json.RawMessage, error) {
-	var g given
-	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
+func normalize(raw json.RawMessage, defaultLayout string, start startOption) (json.RawMessage, error) {
+	defaults := settings{SequenceStart: start, OnRollback: Continue, MaxAhead: generator.Duration(defaultMaxAhead)}
+	g, err := decode(raw, defaults)
+	if err != nil {
 		return nil, err
 	}
 	pinned, l, err := g.Pin(defaultLayout)
 	if err != nil {
 		return nil, optionError("%s", err)
 	}
-	o := Options{Pinned: pinned, SequenceStart: start, OnRollback: Continue, MaxAhead: generator.Duration(defaultMaxAhead)}
 	if p, err := layout.Preset(l.Name); err == nil {
 		switch {
 		case p.Start != "":
-			o.SequenceStart = p.Start
+			defaults.SequenceStart = startOption(p.Start)
 		case g.Layout != nil && !slices.Contains(noSystems, l.Name):
-			o.SequenceStart = Zero
+			defaults.SequenceStart = Zero
 		}
 	}
 	if l.RollbackBits() > 0 {
-		o.OnRollback = Bits
+		defaults.OnRollback = Bits
 	}
-	return o.apply(g)
+	return written(pinned, l, g.settings, defaults)
 }
 
-// apply sets the options that may change later, too, and returns the stored form.
-func (o *Options) apply(g given) (json.RawMessage, error) {
-	if g.SequenceStart != nil {
-		o.SequenceStart = string(*g.SequenceStart)
-	}
-	l, err := o.Build()
+// alter merges a change into stored options. The layout cannot change.
+func alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	o, l, err := read(stored)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := startRange(o.SequenceStart, l.SequenceBits()); err != nil {
+	g, err := decode(change, o.settings)
+	if err == nil {
+		err = g.Keep()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if g.OnRollback != nil {
-		if _, _, ok := onRollback(*g.OnRollback); !ok {
+	return written(o.Pinned, l, g.settings, o.settings)
+}
+
+// decode parses the options of a user. The zero values of SequenceStart, OnRollback
+// and RollbackWait mean that they are missing. The others have those of before.
+func decode(raw json.RawMessage, before settings) (given, error) {
+	g := given{settings: settings{MaxAhead: before.MaxAhead, Strict: before.Strict}}
+	return g, generator.DecodeOptions(raw, &g, hint)
+}
+
+// written checks the settings that a user gave, completes them from those before,
+// and returns the stored form.
+func written(pinned layout.Pinned, l *layout.Layout, o, before settings) (json.RawMessage, error) {
+	o.SequenceStart = cmp.Or(o.SequenceStart, before.SequenceStart)
+	if _, _, err := startRange(string(o.SequenceStart), l.SequenceBits()); err != nil {
+		return nil, err
+	}
+	if o.OnRollback != "" {
+		if _, _, ok := onRollback(o.OnRollback); !ok {
 			return nil, optionError("on_rollback must be one of %s, %s, %s, %s or how far the clock may be behind, 1ms to %v, not %q",
-				Continue, Wait, Refuse, Bits, maxRollbackWait, *g.OnRollback)
+				Continue, Wait, Refuse, Bits, maxRollbackWait, o.OnRollback)
 		}
-		o.OnRollback = *g.OnRollback
-	}
-	if g.Strict != nil {
-		o.Strict = *g.Strict
-	}
-	if o.Strict && o.OnRollback == Bits {
-		if g.OnRollback != nil {
+		if o.Strict && o.OnRollback == Bits {
 			return nil, optionError("strict ids follow the store's time, which is never set back: on_rollback bits is not for them")
 		}
+	} else if o.OnRollback = before.OnRollback; o.Strict && o.OnRollback == Bits {
 		o.OnRollback = Continue
 	}
 	if o.OnRollback == Bits && l.RollbackBits() == 0 {
 		return nil, optionError("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
 	}
-	if g.RollbackWait != nil {
-		if d := time.Duration(*g.RollbackWait); o.OnRollback != Wait || d <= 0 || d > maxRollbackWait {
+	if o.RollbackWait != nil {
+		if d := time.Duration(*o.RollbackWait); o.OnRollback != Wait || d <= 0 || d > maxRollbackWait {
 			return nil, optionError("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
 		}
-		o.RollbackWait = g.RollbackWait
+	} else if o.OnRollback == Wait {
+		o.RollbackWait = before.RollbackWait
 	}
-	if o.OnRollback != Wait {
-		o.RollbackWait = nil
+	if d := time.Duration(o.MaxAhead); d < 0 || d > maxMaxAhead {
+		return nil, optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, d)
 	}
-	if g.MaxAhead != nil {
-		if d := time.Duration(*g.MaxAhead); d < 0 || d > maxMaxAhead {
-			return nil, optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, d)
-		}
-		o.MaxAhead = *g.MaxAhead
-	}
-	return json.Marshal(o)
+	return json.Marshal(Options{pinned, o})
 }
 
 // startRange parses a sequence_start that is a number or a range. It returns 0, 0
@@ -210,21 +213,4 @@ func onRollback(text string) (rule string, lag time.Duration, ok bool) {
 	}
 	lag, err := time.ParseDuration(text)
 	return Refuse, lag, err == nil && lag >= time.Millisecond && lag <= maxRollbackWait
-}
-
-// alter merges a change into stored options. The layout cannot change.
-func alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	var o Options
-	if err := json.Unmarshal(stored, &o); err != nil {
-		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be read", Cause: err}
-	}
-	var g given
-	if err := generator.DecodeOptions(change, &g, hint); err != nil {
-		return nil, err
-	}
-	if g.Changes() {
-		return nil, generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
-			"layout, bits, epoch and unit of a generator cannot be changed")
-	}
-	return o.apply(g)
 }

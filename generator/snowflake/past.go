@@ -45,9 +45,9 @@ func (g *Generator) NextAt(ctx context.Context, at time.Time) (int64, error) {
 			Hint:    "Draw ids of the past from a generator without the option strict.",
 		}
 	}
-	tick := g.layout.TickOf(at)
+	tick := g.TickOf(at)
 	if tick < 0 {
-		return 0, generator.OptionError("", "at %s is before the epoch of generator %q, %s", at.UTC().Format(time.RFC3339), g.name, g.layout.Epoch.UTC().Format(time.RFC3339))
+		return 0, generator.OptionError("", "at %s is before the epoch of generator %q, %s", at.UTC().Format(time.RFC3339), g.name, g.Epoch.UTC().Format(time.RFC3339))
 	}
 	latest := time.UnixMicro(min(g.pool.Now(), g.pool.Wall())).Add(-pastMargin)
 	if !at.Before(latest) {
@@ -70,7 +70,7 @@ func (g *Generator) NextAt(ctx context.Context, at time.Time) (int64, error) {
 		}
 		if n, found := p.take(tick, each, max(int64(pastMargin/time.Microsecond)/g.unit-1, 0)); found >= 0 {
 			g.skipped.Add(-1) // Issued counts the slot
-			return g.layout.Pack(found, p.worker, 0, p.share*each+n), nil
+			return g.Pack(found, p.worker, 0, p.share*each+n), nil
 		}
 		id, share, err := g.pool.ReservePast(ctx, g.name, shares)
 		if err != nil {

@@ -48,7 +48,7 @@ func TestIDsOfThePast(t *testing.T) {
 						w.t.Fatal(err)
 					}
 					add(id)
-					if parts, err := g.Explain(id); err != nil || parts.Time.Add(g.layout.Unit).Before(at) || parts.Time.Sub(at) > tc.within {
+					if parts, err := g.Explain(id); err != nil || parts.Time.Add(g.Layout.Unit).Before(at) || parts.Time.Sub(at) > tc.within {
 						w.t.Fatalf("an id of %v carries %v, %v", at, parts.Time, err)
 					}
 					if r, err := g.Next(w.t.Context(), 1); err != nil {

@@ -87,13 +87,13 @@ func (s *schedule) draw(server int, p *process, name string) {
 		}
 		if g.rewind != nil {
 			client = int(s.log.Len()) // no order over a clock that is set back
-			if _, _, bits, _ := g.layout.Unpack(r.First); bits > 0 {
+			if _, _, bits, _ := g.Layout.Unpack(r.First); bits > 0 {
 				s.raised++
 			}
 			if why := coveredRewound(s.store, g, r); why != "" {
 				s.t.Fatal(why)
 			}
-		} else if why := covered(s.store, g.layout, r); why != "" {
+		} else if why := covered(s.store, g.Layout, r); why != "" {
 			s.t.Fatal(why)
 		}
 		s.log.Add(history.Event{Name: name, Client: client, Range: r})

@@ -53,81 +53,67 @@ const (
 	lineAttempts = 8
 )
 
-// raise makes every later id lie above slot.
-func (r *rewind) raise(slot int64) {
-	if r != nil {
-		raise(&r.above, slot)
-	}
-}
-
 // behind reports whether the wall clock shows a time that has been before.
 func (r *rewind) behind() bool {
 	return r.g.pool.Now()-r.g.pool.Wall() > r.lead
 }
 
 // next draws up to n ids. The run is empty if the clock has caught up.
-func (r *rewind) next(ctx context.Context, n int64) (run generator.Range, waited bool, err error) {
-	if err := r.g.pool.Runtime().Receive(ctx, r.lock); err != nil {
-		return run, false, err
+func (r *rewind) next(ctx context.Context, n int64, d *draw) (run generator.Range, err error) {
+	g := r.g
+	if err := g.pool.Runtime().Receive(ctx, r.lock); err != nil {
+		return run, err
 	}
 	defer func() { r.lock <- struct{}{} }()
 	for attempts := 0; r.behind(); {
-		if r.g.slot.Load() == Closed {
-			return run, waited, generator.ClosedError(r.g.name)
-		}
-		now := floorDiv(r.g.pool.Wall()-r.g.epoch, r.g.unit)
+		now, id, wait := g.At(g.pool.Wall()), g.pool.Lease().Worker, time.Duration(0)
 		switch {
+		case g.slot.Load() == Closed:
+			return run, generator.ClosedError(g.name)
 		case now < 0:
-			return run, waited, r.g.layout.BeforeEpochError(r.g.name)
-		case now > r.g.maxTick:
-			return run, waited, r.g.layout.ExhaustedError(r.g.name)
-		case r.line == "" || r.id != r.g.pool.Lease().Worker || now+r.slack() < r.g.Tick(r.slot):
+			return run, g.BeforeEpochError(g.name)
+		case now > g.maxTick:
+			return run, g.ExhaustedError(g.name)
+		case r.line == "" || r.id != id || now+r.slack() < g.Tick(r.slot):
 			if attempts++; attempts > lineAttempts {
-				return run, waited, r.g.errSpent(r.g.pool.Lease().Worker, r.g.pool.Wall()/1000+rewound.Milliseconds())
+				return run, g.errSpent(id, g.pool.Wall()/1000+rewound.Milliseconds())
 			}
-			wait, err := r.begin(ctx, now)
-			if err != nil {
-				return run, waited, err
+			if wait, err = r.begin(ctx, now); err != nil {
+				return run, err
 			}
 			if wait > 0 {
-				attempts, waited = 0, true
-				if err := r.g.pool.Sleep(ctx, min(wait, maxRecheck)); err != nil {
-					return run, waited, err
+				attempts = 0
+			}
+		default:
+			first := max(r.slot+1, r.above.Load()+1, g.FirstSlot(g.TickFrom(r.lo)))
+			if now > g.Tick(r.slot) {
+				first = max(first, g.startSlot(now, r.slot))
+			}
+			tick := g.Tick(first)
+			if tick > now+r.slack() {
+				wait = max(time.Duration(g.epoch+(tick-r.slack())*g.unit-g.pool.Wall())*time.Microsecond, minRecheck)
+				if wait > patience {
+					return run, g.errAhead(tick)
 				}
+			} else if until := g.EndMillis(tick); until > r.hi {
+				if err := r.extend(ctx, until); err != nil {
+					return run, worker.StoreError(ctx, g.name, err)
+				}
+			} else {
+				count := min(n, g.FirstSlot(tick+1)-first)
+				r.slot = first + count - 1
+				g.skipped.Add(-count) // Issued counts the slots
+				return g.Run(g.Base(r.id, r.bits), first, count), nil
 			}
-			continue
 		}
-		first := max(r.slot+1, r.above.Load()+1, r.g.FirstSlot(r.g.TickFrom(r.lo)))
-		if now > r.g.Tick(r.slot) {
-			first = max(first, r.g.startSlot(now, r.slot))
-		}
-		tick := r.g.Tick(first)
-		if tick > now+r.slack() {
-			missing := time.Duration(r.g.epoch+(tick-r.slack())*r.g.unit-r.g.pool.Wall()) * time.Microsecond
-			if missing > patience {
-				return run, waited, r.g.errAhead(tick)
+		if wait > 0 {
+			g.waited(d)
+			if err := g.pool.Sleep(ctx, min(wait, maxRecheck)); err != nil {
+				return run, err
 			}
-			waited = true
-			if err := r.g.pool.Sleep(ctx, min(max(missing, minRecheck), maxRecheck)); err != nil {
-				return run, waited, err
-			}
-			continue
 		}
-		if until := r.g.EndMillis(tick); until > r.hi {
-			if err := r.extend(ctx, until); err != nil {
-				return run, waited, worker.StoreError(ctx, r.g.name, err)
-			}
-			continue
-		}
-		end := r.g.FirstSlot(tick+1) - 1
-		count := min(n, end-first+1)
-		r.slot = first + count - 1
-		r.g.skipped.Add(-count) // Issued counts the slots
-		return generator.Range{
-			First: r.g.layout.Base(r.id, r.bits) | r.g.layout.Place(first), Step: r.g.layout.SlotStep(), Count: count,
-		}, waited, nil
 	}
-	return run, waited, nil
+	return run, nil
 }
 
 // slack returns the ticks by which ids may be ahead of the clock: max_ahead, and
@@ -138,7 +124,7 @@ func (r *rewind) slack() int64 { return r.g.ahead + tolerance.Microseconds()/r.g
 // present. If all are in use, it returns how long to wait.
 func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err error) {
 	r.giveBack(ctx)
-	id, values := r.g.pool.Lease().Worker, int64(1)<<r.g.layout.RollbackBits()
+	id, values := r.g.pool.Lease().Worker, int64(1)<<r.g.RollbackBits()
 	ends, err := r.g.pool.LineEnd(ctx, r.g.name, id, values)
 	if err != nil {
 		return 0, worker.StoreError(ctx, r.g.name, err)
@@ -174,7 +160,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 	return max(wait, minRecheck), nil
 }
 
-func (r *rewind) length() int64 { return max(rewound, 2*r.g.layout.Unit).Milliseconds() }
+func (r *rewind) length() int64 { return max(rewound, 2*r.g.Unit).Milliseconds() }
 
 // extend reserves more of the line in hand.
 func (r *rewind) extend(ctx context.Context, until int64) error {
@@ -203,13 +189,4 @@ func (r *rewind) giveBack(ctx context.Context) {
 		_ = r.g.pool.ReleaseLine(ctx, r.line, r.hi, used)
 	}
 	r.line = ""
-}
-
-// close gives back the unused end. No draw follows.
-func (r *rewind) close(ctx context.Context) {
-	if r.g.pool.Runtime().Receive(ctx, r.lock) != nil {
-		return
-	}
-	defer func() { r.lock <- struct{}{} }()
-	r.giveBack(ctx)
 }

@@ -27,8 +27,8 @@ func (w *world) rewound1(g *Generator) (at time.Time, bits int64) {
 	if why := coveredRewound(w.store, g, r); why != "" {
 		w.t.Fatal(why)
 	}
-	tick, _, bits, _ := g.layout.Unpack(r.First)
-	return g.layout.TimeOf(tick), bits
+	tick, _, bits, _ := g.Layout.Unpack(r.First)
+	return g.Layout.TimeOf(tick), bits
 }
 
 // coveredRewound says what is wrong with a run: a tick that is not wholly
@@ -36,19 +36,19 @@ func (w *world) rewound1(g *Generator) (at time.Time, bits int64) {
 // rollback value.
 func coveredRewound(s *generatortest.Faulty, g *Generator, r generator.Range) string {
 	for _, id := range []int64{r.First, r.Last()} {
-		tick, worker, bits, _ := g.layout.Unpack(id)
-		line := key(g.layout, worker)
+		tick, worker, bits, _ := g.Layout.Unpack(id)
+		line := key(g.Layout, worker)
 		if bits > 0 {
 			line = g.pool.Line(g.name, worker, bits)
 		}
-		lo, hi := g.layout.TimeOf(tick), g.layout.TimeOf(tick+1)
+		lo, hi := g.Layout.TimeOf(tick), g.Layout.TimeOf(tick+1)
 		for _, grant := range s.Grants() {
 			if grant.Key == line && !lo.Before(time.UnixMilli(grant.Lo)) && lo.Before(time.UnixMilli(grant.Hi)) {
 				lo = time.UnixMilli(grant.Hi)
 			}
 		}
 		if lo.Before(hi) {
-			return fmt.Sprintf("an id of %v is outside every acknowledged slice of %s", g.layout.TimeOf(tick), line)
+			return fmt.Sprintf("an id of %v is outside every acknowledged slice of %s", g.Layout.TimeOf(tick), line)
 		}
 	}
 	return ""

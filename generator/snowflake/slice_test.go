@@ -125,7 +125,7 @@ func TestIDsGrowWhenTheWorkerIDChanges(t *testing.T) {
 			t.Fatalf("worker id %d", old.Worker)
 		}
 		_, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
-			Key:     key(g.layout, old.Worker),
+			Key:     key(g.Layout, old.Worker),
 			AtLeast: old.Hi, N: 300_000, Limit: generator.NoLimit,
 		})
 		if err != nil {

@@ -16,7 +16,7 @@ const Closed = math.MaxInt64
 
 // Grid numbers the ids of a layout by slots.
 type Grid struct {
-	layout       *layout.Layout
+	*layout.Layout
 	epoch, unit  int64 // µs
 	sequenceBits uint8
 	maxTick      int64
@@ -25,7 +25,10 @@ type Grid struct {
 
 // NewGrid returns the Grid of a layout.
 func NewGrid(l *layout.Layout) Grid {
-	return Grid{layout: l, epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(), sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(), share: 1 << l.SequenceBits() / 8}
+	return Grid{
+		Layout: l, epoch: l.Epoch.UnixMicro(), unit: l.Unit.Microseconds(),
+		sequenceBits: l.SequenceBits(), maxTick: l.MaxTick(), share: 1 << l.SequenceBits() / 8,
+	}
 }
 
 // FirstSlot returns the first slot of a tick.
@@ -34,9 +37,30 @@ func (t *Grid) FirstSlot(tick int64) int64 { return tick << t.sequenceBits }
 // Tick returns the tick of a slot.
 func (t *Grid) Tick(slot int64) int64 { return slot >> t.sequenceBits }
 
+// At returns the tick that contains a Unix microsecond. It is negative before the
+// epoch.
+func (t *Grid) At(micros int64) int64 { return floorDiv(micros-t.epoch, t.unit) }
+
 // TickAt returns the tick that contains a Unix millisecond: the first tick that
-// ends after it begins. It is negative before the epoch.
-func (t *Grid) TickAt(ms int64) int64 { return floorDiv(ms*1000-t.epoch, t.unit) }
+// ends after it begins.
+func (t *Grid) TickAt(ms int64) int64 { return t.At(ms * 1000) }
+
+// Over reports whether a Unix microsecond lies after the last tick.
+func (t *Grid) Over(micros int64) bool { return t.At(micros) > t.maxTick }
+
+// Run returns the ids of count slots from first on. base are the worker bits.
+func (t *Grid) Run(base, first, count int64) generator.Range {
+	return generator.Range{First: base | t.Place(first), Step: t.SlotStep(), Count: count}
+}
+
+// RunEnd returns the last slot of the run from first to end: the run ends with the
+// tick unless the layout is seamless.
+func (t *Grid) RunEnd(first, end int64) int64 {
+	if t.Seamless() {
+		return end
+	}
+	return min(end, t.FirstSlot(t.Tick(first)+1)-1)
+}
 
 // TickFrom returns the first tick that begins at or after a Unix millisecond.
 func (t *Grid) TickFrom(ms int64) int64 { return -floorDiv(t.epoch-ms*1000, t.unit) }
@@ -54,17 +78,19 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Field implements generator.Fielder.
-func (t *Grid) Field() (shift, bits uint8) { return t.layout.Own() }
-
-// Explain implements generator.Explainer.
-func (t *Grid) Explain(id int64) (generator.Parts, error) { return t.layout.Explain(id) }
-
-// Floor implements generator.Explainer.
-func (t *Grid) Floor(at time.Time) (int64, error) { return t.layout.Floor(at) }
-
-// Ceil implements generator.Explainer.
-func (t *Grid) Ceil(at time.Time) (int64, error) { return t.layout.Ceil(at) }
+// Raised returns the id that setval passes, to Raise, and its tick. The tick is
+// negative if nothing is to be passed.
+func (t *Grid) Raised(v int64, used bool) (id, tick int64, err error) {
+	if !used && v > math.MinInt64 {
+		v--
+	}
+	if v < 0 {
+		return v, -1, nil
+	}
+	_, err = t.Explain(v)
+	tick, _, _, _ = t.Unpack(v)
+	return v, tick, err
+}
 
 // Width returns the worker field of a layout.
 func Width(l *layout.Layout) worker.Width {

@@ -100,7 +100,7 @@ func (w *world) next(g *Generator, n int64) generator.Range {
 func (w *world) record(g *Generator, r generator.Range) {
 	w.t.Helper()
 	w.log.Add(history.Event{Name: g.name, Range: r})
-	if why := covered(w.store, g.layout, r); why != "" {
+	if why := covered(w.store, g.Layout, r); why != "" {
 		w.t.Error(why)
 	}
 }

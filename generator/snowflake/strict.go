@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 	"nextid/generator/worker"
 )
 
@@ -16,26 +17,12 @@ import (
 type strictGenerator struct {
 	*Generator // only its layout and slot are used
 	time       *worker.Strict
+	batches    kinds.Batches
+	ctx        context.Context // canceled by Close
+	stop       context.CancelFunc
 
-	ctx  context.Context // canceled by Close
-	stop context.CancelFunc
-	work sync.WaitGroup
-
-	mu      sync.Mutex
-	batch   *batch // waiting draws
-	sending bool
-	closed  bool
-	until   int64 // Unix ms; end of the latest grant
-}
-
-// batch holds draws that use one grant. Its ids go to these draws only; later draws
-// get others.
-type batch struct {
-	total int64   // ids of all draws
-	wants []int64 // ids of each draw
-	done  chan struct{}
-	runs  []generator.Range // one per draw; set before done is closed
-	err   error             // set before done is closed
+	mu    sync.Mutex // held while the slot changes
+	until int64      // Unix ms; end of the latest grant; guarded by mu
 }
 
 var (
@@ -51,6 +38,7 @@ const strictPatience = 5 * time.Second
 // newStrict returns the strict generator with base's options.
 func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 	g := &strictGenerator{Generator: base, time: time}
+	g.batches = kinds.Batches{Name: g.name, Clock: time.Clock(), Fill: g.fill}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -70,31 +58,51 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 	}
 	patient, cancel := context.WithTimeout(ctx, strictPatience)
 	defer cancel()
-	for {
-		r, err := g.draw(patient, n)
-		if err != nil && ctx.Err() == nil && patient.Err() != nil {
-			err = g.errSlow()
-		}
-		if err != nil || r.Count > 0 {
-			return r, err
-		}
+	r, err := g.batches.Draw(patient, n)
+	if err != nil && ctx.Err() == nil && patient.Err() != nil {
+		err = g.errSlow()
 	}
+	return r, err
 }
 
-// draw takes part in one batch. The result is empty if the other draws have taken
-// all of the grant.
-func (g *strictGenerator) draw(ctx context.Context, n int64) (generator.Range, error) {
-	b, place, err := g.join(n)
+// fill reserves the time for a batch of draws and distributes its ids.
+func (g *strictGenerator) fill(wants []int64) ([]generator.Range, error) {
+	last, now := g.slot.Load(), g.At(g.time.Now())
+	switch {
+	case now < 0:
+		return nil, g.BeforeEpochError(g.name)
+	case now > g.maxTick:
+		return nil, g.ExhaustedError(g.name)
+	}
+	most := max(int64(g.time.MaxSpan()/g.Unit), 1) << g.sequenceBits // ids of the longest grant
+	total := int64(0)
+	for _, n := range wants {
+		total = min(total+min(n, most), most)
+	}
+	full := g.sequenceBits
+	if g.start != Zero && full > 0 {
+		full-- // each tick has at least half of its sequences left, see startSlot
+	}
+	ticks := (total-1)>>full + 1
+	if !(g.unit%1000 == 0 && g.epoch%1000 == 0 || 1000%g.unit == 0 && g.epoch%g.unit == 0) {
+		ticks++ // the tick is no multiple and no divisor of a millisecond: the grant may begin inside a tick
+	}
+	lease, err := g.time.Grant(g.ctx, time.Duration(ticks)*g.Unit, g.EndMillis(g.Tick(last)))
 	if err != nil {
-		return generator.Range{}, err
+		return nil, worker.StoreError(g.ctx, g.name, err)
 	}
-	if err := g.time.Clock().Receive(ctx, b.done); err != nil {
-		return generator.Range{}, err
+	w := g.newWindow(lease)
+	if w.last < w.first {
+		return nil, g.ExhaustedError(g.name)
 	}
-	if b.err != nil {
-		return generator.Range{}, b.err
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.until = lease.Hi
+	runs := make([]generator.Range, len(wants))
+	for i, n := range wants {
+		runs[i] = g.takeLocked(w, n)
 	}
-	return b.runs[place], nil
+	return runs, nil
 }
 
 // takeLocked takes up to n ids of a window, as Generator.TryNext does. The caller
@@ -105,16 +113,12 @@ func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
 	if tick := g.Tick(max(first, w.first)); tick > g.Tick(last) {
 		first = g.startSlot(tick, last)
 	}
-	if first > w.last || last == Closed {
+	if first > w.last {
 		return generator.Range{}
 	}
-	end := w.last
-	if !g.layout.Seamless() || g.high > 0 { // the run ends with the tick
-		end = min(end, g.FirstSlot(g.Tick(first)+1)-1)
-	}
-	count := min(n, end-first+1)
+	count := min(n, g.runEnd(first, w.last)-first+1)
 	g.Advance(last, first, first+count-1) // no other draw runs
-	return generator.Range{First: w.base | g.layout.Place(first), Step: g.layout.SlotStep(), Count: count}
+	return g.Run(w.base, first, count)
 }
 
 // clocksAgree waits or fails as on_rollback requires.
@@ -122,120 +126,19 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 	var until time.Duration
 	for g.rollback != Continue {
 		behind := time.Duration(g.time.Now()-g.time.Wall()) * time.Microsecond
-		switch {
-		case behind <= tolerance:
+		if behind <= tolerance {
 			return nil
-		case g.rollback == Refuse && behind > g.lag:
-			return g.errRollback(behind)
 		}
-		now := g.time.Clock().Monotonic()
-		if until == 0 {
-			until = now + g.rollbackWait
-		}
-		if now >= until {
-			return g.errRollback(behind)
-		}
-		if err := g.time.Clock().Sleep(ctx, min(behind, maxRecheck, until-now)); err != nil {
+		if err := g.catchUp(ctx, g.time.Clock(), behind, &until); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// join adds a draw to the batch that is next to be sent.
-func (g *strictGenerator) join(n int64) (b *batch, place int, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return nil, 0, generator.ClosedError(g.name)
-	}
-	if g.batch == nil {
-		g.batch = &batch{done: make(chan struct{})}
-	}
-	b, place = g.batch, len(g.batch.wants)
-	b.wants = append(b.wants, n)
-	b.total = min(b.total+min(n, g.most()), g.most())
-	if !g.sending {
-		g.sending = true
-		g.time.Clock().Go(&g.work, g.send)
-	}
-	return b, place, nil
-}
-
-// most returns the greatest number of ids of one grant.
-func (g *strictGenerator) most() int64 {
-	return max(int64(g.time.MaxSpan()/g.layout.Unit), 1) << g.sequenceBits
-}
-
-// send sends batches, one after the other, until no draw waits.
-func (g *strictGenerator) send() {
-	for {
-		g.mu.Lock()
-		b := g.batch
-		g.batch = nil
-		if b == nil {
-			g.sending = false
-			g.mu.Unlock()
-			return
-		}
-		g.mu.Unlock()
-		b.err = g.fill(b)
-		close(b.done)
-	}
-}
-
-// fill reserves the time for a batch and distributes its ids.
-func (g *strictGenerator) fill(b *batch) error {
-	last := g.slot.Load()
-	now := floorDiv(g.time.Now()-g.epoch, g.unit)
-	switch {
-	case last == Closed:
-		return generator.ClosedError(g.name)
-	case now < 0:
-		return g.layout.BeforeEpochError(g.name)
-	case now > g.maxTick:
-		return g.layout.ExhaustedError(g.name)
-	}
-	full := g.sequenceBits
-	if g.start != Zero && full > 0 {
-		full-- // each tick has at least half of its sequences left, see startSlot
-	}
-	ticks := (b.total-1)>>full + 1
-	if !g.wholeMillis() { // the grant may begin inside a tick
-		ticks++
-	}
-	from := -floorDiv(-(g.epoch + (g.Tick(last)+1)*g.unit), 1000)
-	lease, err := g.time.Grant(g.ctx, time.Duration(ticks)*g.layout.Unit, from)
-	if err != nil {
-		return worker.StoreError(g.ctx, g.name, err)
-	}
-	w := g.newWindow(lease)
-	if w.last < w.first {
-		return g.layout.ExhaustedError(g.name)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.until = lease.Hi
-	b.runs = make([]generator.Range, len(b.wants))
-	for i, n := range b.wants {
-		b.runs[i] = g.takeLocked(w, n)
-	}
-	return nil
-}
-
-// wholeMillis reports whether the tick is a multiple of a millisecond, or a divisor
-// of one. Then a grant is a number of whole ticks.
-func (g *strictGenerator) wholeMillis() bool {
-	return g.unit%1000 == 0 && g.epoch%1000 == 0 || 1000%g.unit == 0 && g.epoch%g.unit == 0
-}
-
 // Close implements generator.Closer.
 func (g *strictGenerator) Close(context.Context) error {
-	g.mu.Lock()
-	g.closed = true
-	g.mu.Unlock()
-	g.stop()
-	g.time.Clock().Join(&g.work)
+	g.batches.Close(g.stop)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if last := g.Finish(); last >= 0 && last != Closed {
@@ -246,31 +149,21 @@ func (g *strictGenerator) Close(context.Context) error {
 
 // Raise implements generator.Raiser. A v in the future is ErrOption.
 func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
-	if !used {
-		v--
-	}
-	if v < 0 {
-		return nil
-	}
-	if _, err := g.layout.Explain(v); err != nil {
+	v, tick, err := g.Raised(v, used)
+	if err != nil || tick < 0 {
 		return err
 	}
-	tick, _, _, _ := g.layout.Unpack(v)
-	if tick > floorDiv(g.time.Now()-g.epoch, g.unit)+g.ahead {
-		return g.layout.FutureError(g.name, v)
+	if tick > g.At(g.time.Now())+g.ahead {
+		return g.FutureError(g.name, v)
 	}
 	// The line must be reserved beyond v. Otherwise v would be forgotten after a
 	// crash.
-	if _, err := g.time.Grant(ctx, g.layout.Unit, g.EndMillis(tick)); err != nil {
+	if _, err := g.time.Grant(ctx, g.Unit, g.EndMillis(tick)); err != nil {
 		return worker.StoreError(ctx, g.name, err)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.Skip(g.FirstSlot(tick+1) - 1) // skips the whole tick of v: its worker bits may be greater than this server's
-	if g.Slot() == Closed {
-		return generator.ClosedError(g.name)
-	}
-	return nil
+	return g.pass(tick)
 }
 
 // Stats implements generator.Reporter.
@@ -279,6 +172,6 @@ func (g *strictGenerator) Stats() generator.Stats {
 	defer g.mu.Unlock()
 	return generator.Stats{
 		Issued: g.Issued(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
-		Direct: true, Ended: g.layout.TickOf(time.UnixMicro(g.time.Now())) > g.layout.MaxTick(),
+		Direct: true, Ended: g.Over(g.time.Now()),
 	}
 }

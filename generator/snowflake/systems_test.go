@@ -30,7 +30,7 @@ func TestSequenceStartsOfOtherSystems(t *testing.T) {
 				starts := map[int64]bool{}
 				for range 300 {
 					time.Sleep(time.Millisecond)
-					_, _, _, first := g.layout.Unpack(w.next(g, 1).First)
+					_, _, _, first := g.Layout.Unpack(w.next(g, 1).First)
 					if first < c.low || first > c.high {
 						t.Fatalf("a tick begins at %d, want %d to %d", first, c.low, c.high)
 					}
@@ -55,7 +55,7 @@ func TestYitterDriftsWithoutTheReservedNumbers(t *testing.T) {
 		g := w.open(w.kind(), "orders", `{"layout":"yitter","max_ahead":"20ms"}`)
 		perTick := map[int64]int64{}
 		for range 40 * 59 {
-			tick, _, _, sequence := g.layout.Unpack(w.next(g, 1).First)
+			tick, _, _, sequence := g.Layout.Unpack(w.next(g, 1).First)
 			if sequence < 5 {
 				t.Fatalf("sequence %d is reserved", sequence)
 			}
@@ -86,7 +86,7 @@ func TestReversedTimesAreUniqueAndKeepTheirTime(t *testing.T) {
 			if r.Count != 1 {
 				t.Fatalf("a run of %d ids that do not follow one another", r.Count)
 			}
-			if why := covered(w.store, g.layout, r); why != "" {
+			if why := covered(w.store, g.Layout, r); why != "" {
 				t.Fatal(why)
 			}
 			if seen[r.First] {
@@ -234,7 +234,7 @@ func TestCallersBitsNeverMakeIDsEqual(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if why := covered(w.store, g.layout, r); why != "" {
+				if why := covered(w.store, g.Layout, r); why != "" {
 					t.Fatal(why)
 				}
 				plain := r.First

@@ -7,6 +7,11 @@ import (
 	"nextid/sqlfuncs/datum"
 )
 
+// put copies values to the columns of a span.
+func (x *Exec) put(sp span, values []datum.Value) {
+	copy(x.Frame(sp.frame, sp.to)[sp.from:sp.to], values)
+}
+
 // pass reports whether every condition is true for the current rows.
 func pass(x *Exec, conds []*Expr) (bool, error) {
 	defer x.rowDone(x.values)
@@ -17,6 +22,36 @@ func pass(x *Exec, conds []*Expr) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// advance calls next until every condition is true for the row.
+func advance(x *Exec, conds []*Expr, next func(x *Exec) error) error {
+	for {
+		if err := next(x); err != nil {
+			return err
+		}
+		if ok, err := pass(x, conds); ok || err != nil {
+			return err
+		}
+		if err := x.Tick(); err != nil {
+			return err
+		}
+	}
+}
+
+// each calls f for each row of a source, and closes the source.
+func each(x *Exec, src rowSource, f func() error) error {
+	defer src.close()
+	for {
+		if err := src.next(x); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
 }
 
 // scanSource reads Rows into the columns that its item has in the level's row.
@@ -132,23 +167,15 @@ type scanRows struct {
 	it Rows
 }
 
-func (s *scanRows) next(x *Exec) (bool, error) {
-	for {
+func (s *scanRows) next(x *Exec) error {
+	return advance(x, s.filter, func(x *Exec) error {
 		row, err := s.it.Next(x)
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
 		if err != nil {
-			return false, err
+			return err
 		}
-		copy(x.Frame(s.sp.frame, s.sp.to)[s.sp.from:s.sp.to], row)
-		if err := x.Tick(); err != nil {
-			return false, err
-		}
-		if ok, err := pass(x, s.filter); ok || err != nil {
-			return ok, err
-		}
-	}
+		x.put(s.sp, row)
+		return x.Tick()
+	})
 }
 
 func (s *scanRows) close() { s.it.Close() }
@@ -170,8 +197,8 @@ func (g *gateSource) open(x *Exec) (rowSource, error) {
 // noRows is a source without rows.
 type noRows struct{}
 
-func (noRows) next(*Exec) (bool, error) { return false, nil }
-func (noRows) close()                   {}
+func (noRows) next(*Exec) error { return io.EOF }
+func (noRows) close()           {}
 
 // tableSource reads a Table. It passes conditions on key columns to the table's
 // Scan: so WHERE name = 'orders' selects a generator.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"io"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -108,14 +110,13 @@ type joinRows struct {
 	lateral bool
 
 	rightRows [][]datum.Value
-	index     map[string][]int // rightRows by hash key
-	equal     [2][]*Expr       // left and right sides of the conditions that form the index
+	index     map[string][][]datum.Value // rightRows by hash key
+	equal     [2][]*Expr                 // left and right sides of the conditions that form the index
 
 	haveLeft   bool
 	found      bool
-	candidates []int // positions in rightRows, nil: all
-	pos        int
-	inner      rowSource // lateral right side
+	candidates [][]datum.Value // right rows that are still to be read
+	inner      rowSource       // lateral right side
 }
 
 func (j *joinRows) readRight(x *Exec) error {
@@ -123,28 +124,21 @@ func (j *joinRows) readRight(x *Exec) error {
 	if err != nil {
 		return err
 	}
-	defer src.close()
 	sp := j.right.span()
-	for {
-		ok, err := src.next(x)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		row := x.Frame(sp.frame, sp.to)[sp.from:sp.to]
-		if err := x.HoldRow(row); err != nil {
-			return err
-		}
-		j.rightRows = append(j.rightRows, slices.Clone(row))
+	err = each(x, src, func() error {
+		row := slices.Clone(x.Frame(sp.frame, sp.to)[sp.from:sp.to])
+		j.rightRows = append(j.rightRows, row)
+		return x.HoldRow(row)
+	})
+	if err != nil {
+		return err
 	}
 	return j.buildIndex(x)
 }
 
 // buildIndex indexes the right rows by all conditions left = right together.
 func (j *joinRows) buildIndex(x *Exec) error {
-	left, right := j.left0(), j.right.span()
+	left, right := j.joinSource.left.span(), j.right.span()
 	for _, c := range j.on {
 		equal := c.Known().equal
 		if equal == nil || c.Volatile {
@@ -161,18 +155,18 @@ func (j *joinRows) buildIndex(x *Exec) error {
 	if j.equal[0] == nil {
 		return nil
 	}
-	j.index = make(map[string][]int, len(j.rightRows))
-	for i, row := range j.rightRows {
+	j.index = make(map[string][][]datum.Value, len(j.rightRows))
+	for _, row := range j.rightRows {
 		if err := x.Tick(); err != nil {
 			return err
 		}
-		j.put(x, right, row)
+		x.put(right, row)
 		key, valid, err := joinKey(x, j.equal[1])
 		if err != nil {
 			return err
 		}
 		if valid {
-			j.index[key] = append(j.index[key], i)
+			j.index[key] = append(j.index[key], row)
 		}
 	}
 	return nil
@@ -190,64 +184,35 @@ func joinKey(x *Exec, es []*Expr) (key string, valid bool, err error) {
 	return string(rowKey(nil, values, nil)), err == nil, err
 }
 
-func (j *joinRows) left0() span { return j.joinSource.left.span() }
-
-func (j *joinRows) next(x *Exec) (bool, error) {
-	for {
-		ok, err := j.step(x)
-		if !ok || err != nil {
-			return false, err
-		}
-		if ok, err := pass(x, j.filter); ok || err != nil {
-			return ok, err
-		}
-	}
-}
+func (j *joinRows) next(x *Exec) error { return advance(x, j.filter, j.step) }
 
 // step advances to the next joined row.
-func (j *joinRows) step(x *Exec) (bool, error) {
+func (j *joinRows) step(x *Exec) error {
 	for {
-		if err := x.Tick(); err != nil {
-			return false, err
-		}
 		if !j.haveLeft {
-			ok, err := j.left.next(x)
-			if err != nil {
-				return false, err
-			}
-			if !ok {
-				return false, nil
+			if err := j.left.next(x); err != nil {
+				return err
 			}
 			if err := j.startLeft(x); err != nil {
-				return false, err
+				return err
 			}
 		}
-		ok, err := j.nextRight(x)
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			match, err := pass(x, j.on)
-			if err != nil {
-				return false, err
-			}
-			if match {
-				j.found = true
-				return true, nil
-			}
-			continue
+		err := advance(x, j.on, j.nextRight)
+		if !errors.Is(err, io.EOF) {
+			j.found = true
+			return err
 		}
 		j.haveLeft = false
 		if !j.found && j.kind != syntax.InnerJoin {
 			j.fillNull(x, j.right.span())
-			return true, nil
+			return nil
 		}
 	}
 }
 
 // startLeft prepares the right side for a new left row.
 func (j *joinRows) startLeft(x *Exec) error {
-	j.haveLeft, j.found, j.pos, j.candidates = true, false, 0, nil
+	j.haveLeft, j.found, j.candidates = true, false, j.rightRows
 	if j.lateral {
 		if j.inner != nil {
 			j.inner.close()
@@ -256,37 +221,24 @@ func (j *joinRows) startLeft(x *Exec) error {
 		j.inner, err = j.right.open(x)
 		return err
 	}
-	if j.equal[0] != nil {
-		key, _, err := joinKey(x, j.equal[0]) // the key of a NULL matches no row
-		j.candidates = j.index[key]
-		if j.candidates == nil {
-			j.candidates = []int{}
-		}
-		return err
+	if j.equal[0] == nil {
+		return nil
 	}
-	return nil
+	key, _, err := joinKey(x, j.equal[0]) // the key of a NULL matches no row
+	j.candidates = j.index[key]
+	return err
 }
 
-func (j *joinRows) nextRight(x *Exec) (bool, error) {
+func (j *joinRows) nextRight(x *Exec) error {
 	if j.lateral {
 		return j.inner.next(x)
 	}
-	i := j.pos
-	if j.candidates != nil {
-		if j.pos >= len(j.candidates) {
-			return false, nil
-		}
-		i = j.candidates[j.pos]
-	} else if i >= len(j.rightRows) {
-		return false, nil
+	if len(j.candidates) == 0 {
+		return io.EOF
 	}
-	j.pos++
-	j.put(x, j.right.span(), j.rightRows[i])
-	return true, nil
-}
-
-func (j *joinRows) put(x *Exec, sp span, row []datum.Value) {
-	copy(x.Frame(sp.frame, sp.to)[sp.from:sp.to], row)
+	x.put(j.right.span(), j.candidates[0])
+	j.candidates = j.candidates[1:]
+	return x.Tick()
 }
 
 func (j *joinRows) fillNull(x *Exec, sp span) {

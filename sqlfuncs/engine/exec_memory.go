@@ -139,7 +139,7 @@ func (x *Exec) working(args []datum.Value) error {
 // counted returns e with its values counted while a row is computed. Values that
 // are always small or that are counted elsewhere stay uncounted.
 func counted(e *Expr) *Expr {
-	if info, ok := datum.TypeInfo(e.Type); e.counted || e.Column || e.constant || e.Param != 0 || ok && info.Len > 0 {
+	if info, ok := datum.TypeInfo(e.Type); e.counted || e.fixed() || ok && info.Len > 0 {
 		return e
 	}
 	e.counted = true

@@ -22,49 +22,10 @@ type selectPlan struct {
 	sort       []sortKey
 	distinct   bool
 	distinctOn []int
-	folds      folds       // of targets, with DISTINCT
-	whole      *scanSource // set if its rows are the result rows, see wholeSource
-}
-
-// wholeSource returns the source of a query that returns its rows unchanged, such
-// as SELECT * FROM a function. It returns nil for others.
-func (p *selectPlan) wholeSource() *scanSource {
-	scan, ok := p.source.(*scanSource)
-	if !ok || p.filter != nil || p.groups != nil || p.windows != nil || p.sets.used || p.sort != nil || p.distinct ||
-		scan.sp != (span{p.frame, 0, len(p.targets)}) || p.visible != len(p.targets) {
-		return nil
-	}
-	for i, t := range p.targets {
-		if !t.Column || t.compute != nil || t.Refs[0] != (ref{p.frame, i}) {
-			return nil
-		}
-	}
-	return scan
-}
-
-// wholeRows reads a query that returns its source's rows unchanged.
-type wholeRows struct {
-	Rows
-	mark int64 // see Exec.rowDone
-}
-
-func (r *wholeRows) Next(x *Exec) ([]datum.Value, error) {
-	x.rowDone(r.mark)
-	row, err := r.Rows.Next(x)
-	if err != nil {
-		return nil, err
-	}
-	return row, x.Tick()
+	folds      folds // of targets, with DISTINCT
 }
 
 func (p *selectPlan) open(x *Exec) (Rows, error) {
-	if p.whole != nil && p.whole.filter == nil {
-		rows, err := p.whole.rows(x)
-		if err != nil {
-			return nil, err
-		}
-		return &wholeRows{rows, x.values}, nil
-	}
 	x.Frame(p.frame, p.width)
 	project := x.projection(p)
 	var src rowSource = &project.one
@@ -78,24 +39,20 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 		src = &filteredSource{src, p.filter}
 	}
 	if p.groups != nil {
-		grouped, err := p.groups.open(x, src)
-		src.close()
-		if err != nil {
+		var err error
+		if src, err = p.groups.open(x, src); err != nil {
 			return nil, err
 		}
-		src = grouped
 	}
 	if p.windows != nil {
 		base, width := p.frame, p.width
 		if p.groups != nil {
-			base, width = p.groups.frame, p.groups.visible
+			base, width = p.groups.frame, p.groups.width()
 		}
-		rows, err := p.windows.open(x, src, base, width)
-		src.close()
-		if err != nil {
+		var err error
+		if src, err = p.windows.open(x, src, base, width); err != nil {
 			return nil, err
 		}
-		src = rows
 	}
 	project.src, project.row, project.mark = src, x.Row(len(p.targets)), x.values
 	var it Rows = project
@@ -125,36 +82,23 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 // oneRow is the source of a query without FROM: one row without columns.
 type oneRow struct{ done bool }
 
-func (o *oneRow) next(*Exec) (bool, error) {
-	more := !o.done
+func (o *oneRow) next(*Exec) error {
+	if o.done {
+		return io.EOF
+	}
 	o.done = true
-	return more, nil
+	return nil
 }
 
 func (o *oneRow) close() {}
 
 // filteredSource applies the conditions that no join step could apply.
 type filteredSource struct {
-	in    rowSource
+	rowSource
 	conds []*Expr
 }
 
-func (f *filteredSource) next(x *Exec) (bool, error) {
-	for {
-		ok, err := f.in.next(x)
-		if !ok || err != nil {
-			return false, err
-		}
-		if ok, err := pass(x, f.conds); ok || err != nil {
-			return ok, err
-		}
-		if err := x.Tick(); err != nil {
-			return false, err
-		}
-	}
-}
-
-func (f *filteredSource) close() { f.in.close() }
+func (f *filteredSource) next(x *Exec) error { return advance(x, f.conds, f.rowSource.next) }
 
 // projectRows computes the select list. Set-returning functions in the list turn
 // one row into several. The functions run side by side until the longest ends.
@@ -168,19 +112,16 @@ type projectRows struct {
 }
 
 func (r *projectRows) Next(x *Exec) ([]datum.Value, error) {
-	advance := r.src.next
-	if r.plan.sets != nil && r.plan.sets.used {
-		advance = r.nextSet
+	next := r.src.next
+	if r.plan.sets.used {
+		next = r.nextSet
 	}
 	x.rowDone(r.mark)
-	ok, err := advance(x)
+	err := next(x)
+	if err == nil {
+		err = x.Tick()
+	}
 	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, io.EOF
-	}
-	if err := x.Tick(); err != nil {
 		return nil, err
 	}
 	for i, t := range r.plan.targets {
@@ -240,7 +181,7 @@ func (s *setRun) close() {
 
 // nextSet advances the set-returning functions. When all have ended, it advances
 // the source.
-func (r *projectRows) nextSet(x *Exec) (bool, error) {
+func (r *projectRows) nextSet(x *Exec) error {
 	slots := r.plan.sets
 	frame := x.Frame(slots.frame, len(slots.calls))
 	for {
@@ -256,7 +197,7 @@ func (r *projectRows) nextSet(x *Exec) (bool, error) {
 			case errors.Is(err, io.EOF):
 				run.close()
 			case err != nil:
-				return false, err
+				return err
 			case len(slots.calls[i].f.Columns) > 1:
 				frame[i], live = datum.MakeArray(datum.Record, slices.Clone(row)), true
 			default:
@@ -264,11 +205,10 @@ func (r *projectRows) nextSet(x *Exec) (bool, error) {
 			}
 		}
 		if live {
-			return true, nil
+			return nil
 		}
-		ok, err := r.src.next(x)
-		if !ok || err != nil {
-			return false, err
+		if err := r.src.next(x); err != nil {
+			return err
 		}
 		if r.sets == nil {
 			r.sets = make([]setRun, len(slots.calls))
@@ -276,13 +216,13 @@ func (r *projectRows) nextSet(x *Exec) (bool, error) {
 		for i, c := range slots.calls {
 			values, null, err := EvalArgs(x, c.args)
 			if err != nil {
-				return false, err
+				return err
 			}
 			if null && !c.f.Nullable {
 				continue
 			}
 			if r.sets[i].it, err = c.rows(x, values); err != nil {
-				return false, err
+				return err
 			}
 		}
 	}

@@ -16,8 +16,7 @@ type Expr struct {
 	Type    datum.OID
 	TypeMod int32
 	compute func(x *Exec) (datum.Value, error) // nil: a constant, or the value of column Refs[0]
-	number  int64                              // value of a constant number or boolean
-	Literal *datum.Value                       // value of an untyped literal
+	Literal *datum.Value                       // value of a constant; with the type Unknown, of an untyped literal
 	known   *Known
 	name    string     // name of a result column of this expression
 	Refs    []ref      // columns it reads
@@ -27,22 +26,19 @@ type Expr struct {
 	weak     bool // name comes from a cast or CASE; an outer cast or CASE replaces it
 	Volatile bool // its value may differ from call to call
 	Column   bool // it is the column Refs[0] and no more
-	constant bool // its value is known, see Constant
 	Letters  bool // its text compares without case, see Exact
 	counted  bool // see counted
 }
 
-// Eval computes the expression for the current rows. Constants need no x.
+// Eval computes the expression for the current rows.
 func (e *Expr) Eval(x *Exec) (datum.Value, error) {
 	switch {
 	case e.compute != nil:
 		return e.compute(x)
-	case !e.constant:
-		return e.slot(x)
 	case e.Literal != nil:
 		return *e.Literal, nil
 	}
-	return datum.Value{Type: e.Type, Valid: true, Int: e.number}, nil
+	return e.slot(x)
 }
 
 // slot returns the value of the column that e reads.
@@ -54,7 +50,7 @@ func (e *Expr) slot(x *Exec) (datum.Value, error) {
 // Computed returns a copy of e that is computed by eval.
 func (e *Expr) Computed(eval func(x *Exec) (datum.Value, error)) *Expr {
 	c := *e
-	c.compute, c.constant = eval, false
+	c.compute, c.Literal = eval, nil
 	return &c
 }
 
@@ -83,92 +79,14 @@ func (e *Expr) Know(k Known) { e.known = &k }
 // ref is a column of a level's row.
 type ref struct{ frame, index int }
 
-// Constant makes an expression of a value. Plans have many constants: for a number
-// or a text no whole Value is stored.
-func Constant(v datum.Value) *Expr {
-	e := constant(v)
-	return &e
-}
+// Constant makes an expression of a value.
+func Constant(v datum.Value) *Expr { return &Expr{Type: v.Type, TypeMod: -1, Literal: &v} }
 
-func constant(v datum.Value) Expr {
-	e := Expr{Type: v.Type, TypeMod: -1, constant: true}
-	switch {
-	case v.Elems != nil || v.Float != 0 || v.Str != "" && v.Int != 0 || !v.Valid:
-		e.compute = func(*Exec) (datum.Value, error) { return v, nil }
-	case v.Str != "":
-		typ, text := v.Type, v.Str
-		e.compute = func(*Exec) (datum.Value, error) { return datum.MakeString(typ, text), nil }
-	default:
-		e.number = v.Int
-	}
-	return e
-}
+// untyped reports whether e is a literal without a type.
+func (e *Expr) untyped() bool { return e.Literal != nil && e.Type == datum.Unknown }
 
-// untyped makes an expression of a literal without a type.
-func untyped(v datum.Value) *Expr {
-	return &Expr{Type: datum.Unknown, TypeMod: -1, Literal: &v, constant: true}
-}
-
-// constant places a constant in the plan.
-func (p *Planner) constant(v datum.Value) *Expr { return p.place(constant(v)) }
-
-// place stores a column or a constant of the plan. Several share one allocation,
-// since large plans have many.
-func (p *Planner) place(e Expr) *Expr {
-	if len(p.spare) == 0 {
-		p.spare = make([]Expr, min(max(p.exprs, 1), mostPlaced))
-	}
-	at := &p.spare[0]
-	p.spare = p.spare[1:]
-	*at = e
-	return at
-}
-
-// mostPlaced limits how many expressions share one allocation; a small plan has
-// few.
-const mostPlaced = 64
-
-// replace frees the expressions placed since p.spare was spare, except for e.
-func (p *Planner) replace(spare []Expr, e *Expr) *Expr {
-	n := len(p.spare)
-	if n == 0 || n >= len(spare) || &spare[len(spare)-1] != &p.spare[n-1] {
-		return e // in another allocation
-	}
-	last := *e
-	p.spare = spare
-	return p.place(last)
-}
-
-// Pure2 is Strict2 for operators that read only their operands. With two constants
-// the result is a constant.
-func (p *Planner) Pure2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
-	if c := p.Constant2(t, l, r, op); c != nil {
-		return c
-	}
-	return Strict2(t, l, r, op)
-}
-
-// Constant2 returns the constant result of such an operator. It returns nil unless
-// both operands are constants that are not NULL, or if op fails; op fails again
-// when the statement runs. op is called with a nil Exec.
-func (p *Planner) Constant2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.Value, error)) *Expr {
-	if !l.constant || !r.constant {
-		return nil
-	}
-	a, _ := l.Eval(nil)
-	b, _ := r.Eval(nil)
-	if !a.Valid || !b.Valid {
-		return nil
-	}
-	if v, err := op(nil, a, b); err == nil && v.Type == t && isSmall(v) {
-		return p.constant(v)
-	}
-	return nil
-}
-
-// isSmall reports whether a value takes little more memory than the expression that
-// computes it.
-func isSmall(v datum.Value) bool { return v.Valid && v.Elems == nil && len(v.Str) < 64 }
+// fixed reports whether reading e several times costs nothing.
+func (e *Expr) fixed() bool { return e.Column || e.Literal != nil || e.Param > 0 }
 
 // Derive makes an expression computed from others.
 func Derive(typ datum.OID, eval func(x *Exec) (datum.Value, error), from ...*Expr) *Expr {
@@ -181,6 +99,17 @@ func Derive(typ datum.OID, eval func(x *Exec) (datum.Value, error), from ...*Exp
 		}
 	}
 	return e
+}
+
+// Strict1 makes a function of one value that is NULL when the value is.
+func Strict1(t datum.OID, e *Expr, f func(x *Exec, v datum.Value) (datum.Value, error)) *Expr {
+	return Derive(t, func(x *Exec) (datum.Value, error) {
+		v, err := e.Eval(x)
+		if err != nil || !v.Valid {
+			return datum.Null(t), err
+		}
+		return f(x, v)
+	}, e)
 }
 
 // fewRefs is the number of columns up to which Refs has no duplicates.
@@ -232,7 +161,7 @@ func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*
 			return p.Coerce(&c, t, ctx)
 		}
 	}
-	if e.Literal != nil && e.Type == datum.Unknown {
+	if e.untyped() {
 		if !e.Literal.Valid {
 			c := Constant(datum.Null(t))
 			return c.Named(e), nil
@@ -252,30 +181,7 @@ func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*
 	if allowed == datum.NoCast || !castFits(allowed, ctx) {
 		return nil, datum.CannotCast(e.Type, t)
 	}
-	if c := p.CastNumber(e, t); c != nil {
-		return c, nil
-	}
-	c := Derive(t, func(x *Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		if err != nil || !v.Valid {
-			return datum.Null(t), err
-		}
-		return x.Cast(v, t)
-	}, e)
-	return c.Named(e), nil
-}
-
-// CastNumber converts a constant from one numeric type to another. It returns nil
-// if e is none.
-func (p *Planner) CastNumber(e *Expr, t datum.OID) *Expr {
-	if !e.constant || !IsNumber(e.Type) || !IsNumber(t) {
-		return nil
-	}
-	v, _ := e.Eval(nil)
-	if v, err := datum.Cast(v, t, nil); err == nil && isSmall(v) {
-		return p.constant(v).Named(e)
-	}
-	return nil
+	return Strict1(t, e, func(x *Exec, v datum.Value) (datum.Value, error) { return x.Cast(v, t) }).Named(e), nil
 }
 
 // Named gives a converted expression the name and position of the original.

@@ -57,10 +57,8 @@ type (
 	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
 	// NewAggregate begins an aggregate of values of type t.
 	NewAggregate func(t datum.OID) Aggregate
-	// Window numbers rows; it needs OVER. row is the position of a row in its
-	// partition, peer that of the first row with equal sort keys. Both count from
-	// 1.
-	Window func(row, peer int64) int64
+	// RowNumber numbers the rows of a partition; it needs OVER.
+	RowNumber struct{}
 )
 
 func (Eval) does()         {}
@@ -70,7 +68,7 @@ func (Typed) does()        {}
 func (Set) does()          {}
 func (IDs) does()          {}
 func (NewAggregate) does() {}
-func (Window) does()       {}
+func (RowNumber) does()    {}
 
 // Checked returns f with a check of the session's rights at each call of an
 // administrators' function. Rights may change after planning.

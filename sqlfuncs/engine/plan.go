@@ -30,8 +30,6 @@ type Planner struct {
 	exprs     int        // number of expressions so far, see Yield
 	stopped   error      // error of a cancelled planning
 	worked    int        // see Work
-	spare     []Expr     // see place
-	read      []ref      // the column that was found last
 }
 
 // NewPlanner returns a planner for a text.

@@ -77,7 +77,7 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if r, err = p.Coerce(r, t, datum.ImplicitCast); err != nil {
 		return nil, err
 	}
-	return p.Pure2(t, l, r, NumberOperators[op]), nil
+	return Strict2(t, l, r, NumberOperators[op]), nil
 }
 
 // NumberOperators computes with two numbers of one type. The functions ignore their

@@ -134,12 +134,6 @@ func (p *Planner) Folded(e *Expr, letters bool) *Expr {
 	if f == nil {
 		return e
 	}
-	if e.constant {
-		v, _ := e.Eval(nil)
-		c := Constant(f.Apply(v))
-		c.Letters = e.Letters
-		return c
-	}
 	return Derive(e.Type, func(x *Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		return f.Apply(v), err

@@ -122,9 +122,9 @@ func (p *Planner) Exprs(s *Scope, list []syntax.Expr) ([]*Expr, error) {
 func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 	switch l.Kind {
 	case syntax.NullLiteral:
-		return untyped(datum.Null(datum.Unknown)), nil
+		return Constant(datum.Null(datum.Unknown)), nil
 	case syntax.BoolLiteral:
-		return p.constant(datum.MakeBool(l.Text == "true")), nil
+		return Constant(datum.MakeBool(l.Text == "true")), nil
 	case syntax.IntegerLiteral:
 		n, err := strconv.ParseInt(l.Text, 10, 64)
 		switch {
@@ -132,14 +132,14 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 			v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 			return Constant(v), At(l.Pos, err)
 		case n == int64(int32(n)):
-			return p.constant(datum.MakeInt4(n)), nil
+			return Constant(datum.MakeInt4(n)), nil
 		}
-		return p.constant(datum.MakeInt8(n)), nil
+		return Constant(datum.MakeInt8(n)), nil
 	case syntax.NumericLiteral:
 		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 		return Constant(v), At(l.Pos, err)
 	case syntax.StringLiteral:
-		return untyped(datum.MakeString(datum.Unknown, l.Text)), nil
+		return Constant(datum.MakeString(datum.Unknown, l.Text)), nil
 	case syntax.BytesLiteral:
 		return Constant(datum.MakeString(datum.Bytea, l.Text)), nil
 	}
@@ -183,28 +183,15 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 	if t == datum.Bit && IsInteger(x.Type) {
 		inner := x
 		n := mod
-		x = Derive(datum.Bit, func(x *Exec) (datum.Value, error) {
-			v, err := inner.Eval(x)
-			if err != nil || !v.Valid {
-				return datum.Null(datum.Bit), err
-			}
-			return datum.BitsOfInt(v.Int, n), nil
-		}, inner)
+		x = Strict1(datum.Bit, inner, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.BitsOfInt(v.Int, n), nil })
 		x.TypeMod, mod = n, -1
 	} else if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 		return nil, At(c.Pos, err)
 	}
 	if mod >= 0 {
-		inner := x
-		x = Derive(t, func(x *Exec) (datum.Value, error) {
-			v, err := inner.Eval(x)
-			if err != nil || !v.Valid {
-				return v, err
-			}
-			return datum.ApplyTypeMod(v, mod)
-		}, inner)
+		x = Strict1(t, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.ApplyTypeMod(v, mod) })
 		x.TypeMod = mod
-	} else if x.Param == 0 && !x.constant {
+	} else if x.Param == 0 {
 		e := *x
 		x = &e
 	}
@@ -362,7 +349,7 @@ func (p *Planner) caseType(c *syntax.Case, results []*Expr) (datum.OID, error) {
 // expression that contains the reads. Computing e twice could draw two ids and
 // would double the work at each level of nesting.
 func Once(e *Expr) (read *Expr, finish func(*Expr) *Expr) {
-	if e.Column || e.constant || e.Param > 0 {
+	if e.fixed() {
 		return e, func(reader *Expr) *Expr { return reader }
 	}
 	slot := new(slotExpr)
@@ -417,6 +404,13 @@ func EvalAll(x *Exec, es []*Expr) ([]datum.Value, error) {
 	return out, nil
 }
 
+// fieldOf reads the field i of a record.
+func fieldOf(rec *Expr, i int, c FromColumn) *Expr {
+	e := Strict1(c.Type, rec, func(_ *Exec, v datum.Value) (datum.Value, error) { return v.Elems[i], nil })
+	e.name = c.Name
+	return e
+}
+
 func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 	rec, err := p.Expr(s, f.X)
 	if err != nil {
@@ -427,15 +421,7 @@ func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 		if c.Name != f.Name {
 			continue
 		}
-		e := Derive(c.Type, func(x *Exec) (datum.Value, error) {
-			v, err := rec.Eval(x)
-			if err != nil || !v.Valid || i >= len(v.Elems) {
-				return datum.Null(c.Type), err
-			}
-			return v.Elems[i], nil
-		}, rec)
-		e.name = f.Name
-		return e, nil
+		return fieldOf(rec, i, c), nil
 	}
 	if len(fields) == 0 {
 		return nil, At(f.X.Position(), sqlstate.New(sqlstate.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",

@@ -17,9 +17,10 @@ type source interface {
 	addFilter(conds []*Expr)
 }
 
-// rowSource is a source that has been opened.
+// rowSource is a source that has been opened. next moves to the next row; its error
+// after the last row is io.EOF.
 type rowSource interface {
-	next(x *Exec) (bool, error)
+	next(x *Exec) error
 	close()
 }
 
@@ -334,8 +335,7 @@ func (c *foundColumn) column() *FromColumn { return &c.item.Columns[c.index] }
 func (c *foundColumn) hide()               { c.column().merged = true }
 
 func (c *foundColumn) expr(frame int) *Expr {
-	e := columnExpr([]ref{{frame, c.item.offset + c.index}}, c.column())
-	return &e
+	return columnExpr(ref{frame, c.item.offset + c.index}, c.column())
 }
 
 func (p *Planner) findColumn(items []*FromItem, name string) *foundColumn {

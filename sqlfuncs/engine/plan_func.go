@@ -68,7 +68,7 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	if err != nil {
 		return nil, nil, At(e.Pos, err)
 	}
-	if _, window := f.Does.(Window); window && e.Over == nil {
+	if _, window := f.Does.(RowNumber); window && e.Over == nil {
 		return nil, nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.Name))
 	}
 	return f, args, nil

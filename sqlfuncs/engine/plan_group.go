@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -19,12 +20,11 @@ type grouping struct {
 // groupPlan computes groups and aggregates. Its rows have a frame of their own: the
 // GROUP BY expressions, then the aggregates.
 type groupPlan struct {
-	frame   int
-	by      []*Expr
-	folds   folds // of by
-	calls   []*aggregateCall
-	having  []*Expr
-	visible int
+	frame  int
+	by     []*Expr
+	folds  folds // of by
+	calls  []*aggregateCall
+	having []*Expr
 }
 
 // aggregateCall is one aggregate of a grouped query.
@@ -282,8 +282,8 @@ func aggregateSlot(g *groupPlan, i int) *Expr {
 	}
 }
 
-// finish ends planning, when all aggregates are known.
-func (g *groupPlan) finish() { g.visible = len(g.by) + len(g.calls) }
+// width returns the number of columns of a group.
+func (g *groupPlan) width() int { return len(g.by) + len(g.calls) }
 
 // group is the state of one group.
 type group struct {
@@ -306,24 +306,17 @@ func (g *groupPlan) open(x *Exec, src rowSource) (rowSource, error) {
 		only := g.newGroup(nil)
 		groups[""], order = only, append(order, only)
 	}
-	for {
-		ok, err := src.next(x)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
+	err := each(x, src, func() error {
 		mark := x.values
 		by, err := EvalAll(x, g.by)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		key = rowKey(key[:0], by, g.folds)
 		one := groups[string(key)]
 		if one == nil {
 			if err := x.Hold(keyBytes + len(key) + SizeOfRow(by) + len(g.calls)*groupBytes); err != nil {
-				return nil, err
+				return err
 			}
 			one = g.newGroup(by)
 			groups[string(key)] = one
@@ -331,12 +324,13 @@ func (g *groupPlan) open(x *Exec, src rowSource) (rowSource, error) {
 		}
 		for i, c := range g.calls {
 			if err := c.add(x, &one.calls[i]); err != nil {
-				return nil, err
+				return err
 			}
 			x.rowDone(mark)
 		}
-	}
-	return &groupRows{plan: g, groups: order}, nil
+		return nil
+	})
+	return &groupRows{plan: g, groups: order}, err
 }
 
 func (g *groupPlan) newGroup(by []datum.Value) *group {
@@ -403,28 +397,26 @@ func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
 // groupRows yields the groups.
 type groupRows struct {
 	plan   *groupPlan
-	groups []*group
-	i      int
+	groups []*group // that are still to be read
 }
 
-func (r *groupRows) next(x *Exec) (bool, error) {
-	for r.i < len(r.groups) {
-		one := r.groups[r.i]
-		r.i++
-		frame := x.Frame(r.plan.frame, r.plan.visible)
+func (r *groupRows) next(x *Exec) error {
+	return advance(x, r.plan.having, func(x *Exec) error {
+		if len(r.groups) == 0 {
+			return io.EOF
+		}
+		one := r.groups[0]
+		r.groups = r.groups[1:]
+		frame := x.Frame(r.plan.frame, r.plan.width())
 		copy(frame, one.by)
 		for i, c := range r.plan.calls {
-			v, err := c.result(x, &one.calls[i])
-			if err != nil {
-				return false, err
+			var err error
+			if frame[len(r.plan.by)+i], err = c.result(x, &one.calls[i]); err != nil {
+				return err
 			}
-			frame[len(r.plan.by)+i] = v
 		}
-		if ok, err := pass(x, r.plan.having); ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
+		return nil
+	})
 }
 
 func (c *aggregateCall) result(x *Exec, st *aggregateState) (datum.Value, error) {

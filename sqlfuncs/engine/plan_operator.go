@@ -41,25 +41,12 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %s", e.Op, datum.FormatType(x.Type, -1)).
 			WithHint("Cast the operand to a type that has this operator."))
 	}
-	r := Derive(x.Type, func(ex *Exec) (datum.Value, error) {
-		v, err := x.Eval(ex)
-		if err != nil || !v.Valid {
-			return v, err
-		}
-		return op(v)
-	}, x)
-	return r, nil
+	return Strict1(x.Type, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return op(v) }), nil
 }
 
 // Not is the three-valued NOT.
 func Not(e *Expr) *Expr {
-	return Derive(datum.Bool, func(x *Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		if err != nil || !v.Valid {
-			return datum.Null(datum.Bool), err
-		}
-		return datum.MakeBool(v.Int == 0), nil
-	}, e)
+	return Strict1(datum.Bool, e, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.MakeBool(v.Int == 0), nil })
 }
 
 // IsInteger reports whether values of a type are whole numbers.
@@ -99,7 +86,6 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
 	}
-	spare := p.spare
 	l, err := p.Expr(s, e.L)
 	if err != nil {
 		return nil, err
@@ -109,9 +95,6 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 		return nil, err
 	}
 	x, err := p.Dialect.Operator(p, e.Op, l, r)
-	if err == nil && x.constant {
-		x = p.replace(spare, x)
-	}
 	return x, At(e.Pos, err)
 }
 
@@ -155,16 +138,8 @@ func (p *Planner) logical(s *Scope, e *syntax.Binary) (*Expr, error) {
 		return nil, err
 	}
 	x := Logic(e.Op, l, r)
-	if l.constant && r.constant {
-		v, _ := x.Eval(nil)
-		if v.Valid {
-			return p.constant(v), nil
-		}
-	}
-	if e.Op == "OR" && !l.constant && !r.constant {
-		if keys := eitherKey(l, r); keys != nil {
-			x.Know(Known{Keys: keys})
-		}
+	if e.Op == "OR" {
+		x.Know(Known{Keys: eitherKey(l, r)})
 	}
 	return x, nil
 }
@@ -237,7 +212,7 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 			as = datum.Text // varchar has no operators of its own
 		}
 		if pair[i], err = p.Coerce(e, as, datum.ImplicitCast); err != nil {
-			if e.Literal != nil {
+			if e.untyped() {
 				return nil, nil, err
 			}
 			return nil, nil, noOperator(op, l, r)
@@ -286,11 +261,11 @@ func (p *Planner) comparison(op string, test func(int) bool, l, r *Expr) (*Expr,
 	if err != nil {
 		return nil, err
 	}
-	e := p.Pure2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+	e := Strict2(datum.Bool, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
 		c, err := datum.Compare(a, b)
 		return datum.MakeBool(test(c)), err
 	})
-	if op == "=" && !e.constant {
+	if op == "=" {
 		e.Know(Known{Keys: append(EqualsKey(l, r), EqualsKey(r, l)...), equal: []*Expr{l, r}})
 	}
 	return e, nil

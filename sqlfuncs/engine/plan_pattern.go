@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like plans LIKE, ILIKE, SIMILAR TO and REGEXP.
+// like plans LIKE, ILIKE and SIMILAR TO.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	l, err := p.Expr(s, e.X)
 	if err != nil {
@@ -18,14 +18,6 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	r, err := p.Expr(s, e.Pattern)
 	if err != nil {
 		return nil, err
-	}
-	if e.Op == "REGEXP" {
-		op := "~*"
-		if e.Not {
-			op = "!~*"
-		}
-		x, err := p.regex(op, l, r)
-		return x, At(e.Pos, err)
 	}
 	escape := Constant(datum.MakeText(`\`))
 	if e.Escape != nil {

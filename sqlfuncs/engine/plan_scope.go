@@ -99,7 +99,7 @@ func (p *Planner) resolveColumn(s *Scope, c *syntax.Column) (*Expr, error) {
 				if found != nil {
 					return nil, At(c.Pos, sqlstate.New(sqlstate.AmbiguousColumn, "column reference %q is ambiguous", column))
 				}
-				found = p.place(columnExpr(p.refTo(ref{level.Frame, it.offset + i}), fc))
+				found = columnExpr(ref{level.Frame, it.offset + i}, fc)
 			}
 		}
 		if found == nil && table == "" && p.Traits.WholeRows {
@@ -150,20 +150,12 @@ func noColumn(name string) error {
 }
 
 // columnExpr reads a column of the level's current row.
-func columnExpr(r []ref, fc *FromColumn) Expr {
-	return Expr{
+func columnExpr(r ref, fc *FromColumn) *Expr {
+	return &Expr{
 		Type: fc.Type, TypeMod: fc.TypeMod, Letters: fc.letters,
 		known: columnOf(Known{Fields: fc.fields, table: fc.table, attr: fc.attr, Origin: fc.origin}),
-		Refs:  r, Column: true,
+		Refs:  []ref{r}, Column: true,
 	}
-}
-
-// refTo returns a column for Refs. Consecutive reads of one column share the slice.
-func (p *Planner) refTo(r ref) []ref {
-	if len(p.read) == 0 || p.read[0] != r {
-		p.read = []ref{r}
-	}
-	return p.read
 }
 
 // columnOf returns a column's properties, or nil if there are none.
@@ -195,7 +187,7 @@ func systemColumn(level *Scope, table, column string) *Expr {
 		if found != nil {
 			return nil
 		}
-		v, first := value, columnExpr([]ref{{level.Frame, it.offset}}, &it.Columns[0])
+		v, first := value, columnExpr(ref{level.Frame, it.offset}, &it.Columns[0])
 		if column == "tableoid" {
 			v.Int = int64(it.relation)
 		}
@@ -204,7 +196,7 @@ func systemColumn(level *Scope, table, column string) *Expr {
 				return datum.Null(v.Type), err
 			}
 			return v, nil
-		}, &first)
+		}, first)
 	}
 	return found
 }
@@ -216,7 +208,7 @@ func (p *Planner) wholeRow(level *Scope, alias string) *Expr {
 			continue
 		}
 		if it.scalar && len(it.Columns) >= 1 {
-			return p.place(columnExpr(p.refTo(ref{level.Frame, it.offset}), &it.Columns[0]))
+			return columnExpr(ref{level.Frame, it.offset}, &it.Columns[0])
 		}
 		frame, from, to := level.Frame, it.offset, it.offset+len(it.Columns)
 		e := &Expr{Type: datum.Record, TypeMod: -1, known: &Known{Fields: it.Columns}}

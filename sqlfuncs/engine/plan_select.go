@@ -90,8 +90,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 		}
 	}
 	s.sets = &setSlots{frame: p.NewFrame()}
-	windows := &windowPlan{frame: p.NewFrame()}
-	s.windows = windows
+	s.windows = &windowPlan{frame: p.NewFrame()}
 	out := &Output{}
 	if err := p.targets(s, c, out); err != nil {
 		return nil, err
@@ -111,13 +110,9 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if err := p.Host.Planned(len(out.Exprs) * targetBytes); err != nil {
 		return nil, err
 	}
-	if len(windows.calls) > 0 {
-		plan.windows = windows
+	if len(s.windows.calls) > 0 {
+		plan.windows = s.windows
 	}
-	if plan.groups != nil {
-		plan.groups.finish()
-	}
-	plan.whole = plan.wholeSource()
 	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open}
 	q.IDs = p.runsOf(c, plan)
 	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
@@ -219,13 +214,7 @@ func (p *Planner) fieldStar(s *Scope, e *syntax.Field, out *Output) error {
 		return At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "type %s is not composite", datum.FormatType(rec.Type, -1)))
 	}
 	for i, f := range fields {
-		out.add(Derive(f.Type, func(x *Exec) (datum.Value, error) {
-			v, err := rec.Eval(x)
-			if err != nil || !v.Valid {
-				return datum.Null(f.Type), err
-			}
-			return v.Elems[i], nil
-		}, rec), f.Name)
+		out.add(fieldOf(rec, i, f), f.Name)
 	}
 	return nil
 }
@@ -409,7 +398,7 @@ func (p *Planner) limit(s *Scope, q *QueryPlan, t *syntax.Select) error {
 		if err != nil {
 			return nil, err
 		}
-		if n, err := p.Coerce(x, datum.Int8, datum.AssignmentCast); err == nil || x.Literal != nil {
+		if n, err := p.Coerce(x, datum.Int8, datum.AssignmentCast); err == nil || x.untyped() {
 			return n, At(e.Position(), err)
 		}
 		return nil, At(e.Position(), sqlstate.New(sqlstate.DatatypeMismatch, "argument of %s must be type bigint, not type %s",

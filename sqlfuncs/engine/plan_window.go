@@ -1,32 +1,31 @@
 package engine
 
 import (
+	"io"
+	"slices"
+
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
 
-// windowPlan computes the window functions of one query level (9.22 and 4.2.8). The
-// results are in a frame of their own, one column for each call.
+// windowPlan computes the calls of row_number() of one query level (9.22 and 4.2.8).
+// The results are in a frame of their own, one column for each call.
 type windowPlan struct {
-	frame   int
-	windows []*windowDef
-	calls   []windowCall
+	frame int
+	calls []windowCall
 }
 
-// windowDef is one window definition, PARTITION BY … ORDER BY …. Calls with the
-// same definition share it.
-type windowDef struct {
-	tree      *syntax.FuncCall // the definition is its Over
-	partition []*Expr
-	order     []*Expr
-	keys      []sortKey // of partition and order together
-}
-
-// windowCall is one window function.
+// windowCall is one row_number() OVER (PARTITION BY … ORDER BY …).
 type windowCall struct {
-	number Window
-	window int // index of its windowDef
+	by        []*Expr // PARTITION BY, then ORDER BY
+	keys      []sortKey
+	partition int // how many of by are of PARTITION BY
+}
+
+// WindowFunctions lists the window functions that clients use (9.22).
+var WindowFunctions = []Function{
+	{Name: "row_number", Result: datum.Int8, Help: "number of the row in its partition, from 1", Does: RowNumber{}},
 }
 
 // windowCall analyses a call with OVER.
@@ -41,7 +40,7 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, ok := f.Does.(Window)
+	_, ok := f.Does.(RowNumber)
 	switch {
 	case f.IsAggregate():
 		return nil, Unsupported(e.Pos, f.Name+" with OVER")
@@ -51,65 +50,94 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	case e.Filter != nil:
 		return nil, Unsupported(e.Pos, "FILTER of a window function")
 	}
-	window, err := p.window(s, w, e.Over)
-	if err != nil {
-		return nil, err
+	call := windowCall{partition: len(e.Over.PartitionBy)}
+	var order []syntax.OrderItem
+	for _, by := range e.Over.PartitionBy {
+		order = append(order, syntax.OrderItem{Expr: by})
 	}
-	slot, frame := len(w.calls), w.frame
-	w.calls = append(w.calls, windowCall{number, window})
-	return &Expr{
-		Type: f.Result, TypeMod: -1, name: f.Name, Refs: []ref{{frame, slot}},
-	}, nil
-}
-
-// window analyses the definition after OVER and returns its index.
-func (p *Planner) window(s *Scope, w *windowPlan, t *syntax.Window) (int, error) {
-	d := &windowDef{tree: &syntax.FuncCall{Over: t}}
-	for i, known := range w.windows {
-		if syntax.Same(known.tree, d.tree) {
-			return i, nil
+	for i, o := range append(order, e.Over.OrderBy...) {
+		x, err := p.Expr(s, o.Expr)
+		if err == nil {
+			x, err = p.ResolveUnknown(x)
 		}
-	}
-	for _, e := range t.PartitionBy {
-		x, err := p.sortable(s, e)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		d.keys = append(d.keys, sortKey{column: len(d.keys)})
-		d.partition = append(d.partition, x)
+		call.by, call.keys = append(call.by, p.Folded(x, x.Letters)), append(call.keys, p.newSortKey(i, o, nil))
 	}
-	for _, o := range t.OrderBy {
-		x, err := p.sortable(s, o.Expr)
-		if err != nil {
-			return 0, err
-		}
-		d.keys = append(d.keys, p.newSortKey(len(d.keys), o, nil)) // x is folded
-		d.order = append(d.order, x)
-	}
-	w.windows = append(w.windows, d)
-	return len(w.windows) - 1, nil
+	w.calls = append(w.calls, call)
+	return &Expr{Type: f.Result, TypeMod: -1, name: f.Name, Refs: []ref{{w.frame, len(w.calls) - 1}}}, nil
 }
 
-// sortable analyses a partition or sort key of a window.
-func (p *Planner) sortable(s *Scope, e syntax.Expr) (*Expr, error) {
-	x, err := p.Expr(s, e)
-	if err != nil {
-		return nil, err
-	}
-	if x, err = p.ResolveUnknown(x); err != nil {
-		return nil, err
-	}
-	return p.Folded(x, x.Letters), nil
+// windowRows yields rows with the results of their calls. A row has the columns of
+// its level or group, the keys of each call, and the results.
+type windowRows struct {
+	plan        *windowPlan
+	rows        [][]datum.Value
+	base, width int // the frame of the level or group, and its columns
 }
 
-// WindowFunctions lists the window functions that clients use (9.22).
-var WindowFunctions = []Function{
-	{
-		Name: "row_number", Result: datum.Int8, Help: "number of the row in its partition, from 1",
-		Does: Window(func(row, _ int64) int64 { return row }),
-	},
-	{
-		Name: "rank", Result: datum.Int8, Help: "row_number of the first row that is ordered alike",
-		Does: Window(func(_, peer int64) int64 { return peer }),
-	},
+// open reads all rows of src and numbers them. The rows are width columns of the
+// frame base.
+func (w *windowPlan) open(x *Exec, src rowSource, base, width int) (rowSource, error) {
+	r := &windowRows{plan: w, base: base, width: width}
+	err := each(x, src, func() error {
+		row, mark := slices.Clone(x.Frame(base, width)[:width]), x.values
+		for _, c := range w.calls {
+			keys, err := EvalAll(x, c.by)
+			if err != nil {
+				return err
+			}
+			row = append(row, keys...)
+		}
+		x.rowDone(mark)
+		row = append(row, make([]datum.Value, len(w.calls))...)
+		r.rows = append(r.rows, row)
+		return x.HoldRow(row)
+	})
+	at := width
+	for i, c := range w.calls {
+		if err == nil {
+			err = r.number(x, c, at, i-len(w.calls))
+		}
+		at += len(c.by)
+	}
+	return r, err
 }
+
+// number sorts the rows and numbers them, partition by partition. The keys of the
+// call begin at the column at. result is the column of the result, from the end.
+func (r *windowRows) number(x *Exec, c windowCall, at, result int) error {
+	keys := slices.Clone(c.keys)
+	for i := range keys {
+		keys[i].column += at
+	}
+	if err := sortRows(x, r.rows, keys); err != nil {
+		return err
+	}
+	n, partition := int64(0), ""
+	for _, row := range r.rows {
+		if err := x.Tick(); err != nil {
+			return err
+		}
+		if p := string(rowKey(nil, row[at:at+c.partition], nil)); p != partition {
+			n, partition = 0, p
+		}
+		n++
+		row[len(row)+result] = datum.MakeInt8(n)
+	}
+	return nil
+}
+
+func (r *windowRows) next(x *Exec) error {
+	if len(r.rows) == 0 {
+		return io.EOF
+	}
+	row := r.rows[0]
+	r.rows = r.rows[1:]
+	copy(x.Frame(r.base, r.width), row[:r.width])
+	copy(x.Frame(r.plan.frame, len(r.plan.calls)), row[len(row)-len(r.plan.calls):])
+	return nil
+}
+
+func (r *windowRows) close() {}

@@ -73,7 +73,7 @@ var refusalHints = map[string]string{
 	"COPY with":   "COPY (query) TO STDOUT writes text, or with FORMAT csv, and a HEADER if wanted.",
 	"COPY BINARY": "COPY (query) TO STDOUT writes text, or with FORMAT csv, and a HEADER if wanted.",
 	"COPY TO":     "COPY (query) TO STDOUT sends the rows to the client; psql's \\copy puts them into a file.",
-	" with OVER":  "With OVER there are row_number and rank. Aggregate in a statement of its own, or in a subquery with GROUP BY.",
+	" with OVER":  "With OVER there is row_number. Aggregate in a statement of its own, or in a subquery with GROUP BY.",
 }
 
 const usersFile = "Users and their rights are in the users file: see nextid passwd."

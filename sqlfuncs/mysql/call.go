@@ -16,7 +16,7 @@ import (
 var sharedFunctions = map[string]bool{
 	"nextval": true, "currval": true, "lastval": true, "setval": true,
 	"gen_random_uuid": true, "generate_series": true,
-	"count": true, "sum": true, "avg": true, "min": true, "max": true, "row_number": true, "rank": true,
+	"count": true, "sum": true, "min": true, "max": true, "row_number": true,
 }
 
 // Functions implements engine.Dialect.
@@ -51,7 +51,7 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 	}
 	if p.Catalog.IsAggregate(&syntax.FuncCall{Name: syntax.Name{name}}) {
 		call.Name = syntax.Name{name}
-		return aggregate(p, s, &call)
+		return p.Aggregate(s, &call)
 	}
 	x, err := p.FuncCall(s, &call)
 	if err != nil {
@@ -73,25 +73,6 @@ func bounded(e *engine.Expr) *engine.Expr {
 		}
 		return v, err
 	})
-}
-
-// aggregate plans an aggregate. It computes avg as sum / count, so that the result
-// has the scale of a division.
-func aggregate(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
-	if e.Name[0] != "avg" {
-		return p.Aggregate(s, e)
-	}
-	sum, count := *e, *e
-	sum.Name, count.Name = syntax.Name{"sum"}, syntax.Name{"count"}
-	total, err := p.Aggregate(s, &sum)
-	if err != nil {
-		return p.Aggregate(s, e)
-	}
-	n, err := p.Aggregate(s, &count)
-	if err != nil {
-		return nil, err
-	}
-	return arithmetic(p, "/", total, n)
 }
 
 // parameterCount returns the error for a wrong number of arguments.

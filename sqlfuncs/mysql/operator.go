@@ -96,11 +96,6 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 	}
 	divides := op == "/" || op == "%" || op == "DIV"
 	f := engine.NumberOperators[op]
-	if !divides {
-		if c := p.Constant2(t, l, r, f); c != nil {
-			return c, nil
-		}
-	}
 	switch {
 	case op == "DIV":
 		f = engine.NumberOperators["/"] // of integers

@@ -106,11 +106,6 @@ func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx dat
 	if isTemporal(e.Type) && isNumber(t) {
 		return nil, cannotConvert(e.Type, t)
 	}
-	if engine.IsInteger(e.Type) { // MySQL rounds and prints other types differently
-		if c := p.CastNumber(e, t); c != nil {
-			return c, nil
-		}
-	}
 	c := engine.Derive(t, func(x *engine.Exec) (datum.Value, error) {
 		v, err := e.Eval(x)
 		if err != nil {
@@ -240,7 +235,7 @@ func comparison(p *engine.Planner, op string, test func(int) bool, l, r *engine.
 	if err != nil {
 		return nil, err
 	}
-	e := p.Pure2(datum.Bool, left, right, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+	e := engine.Strict2(datum.Bool, left, right, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 		c, err := datum.Compare(a, b)
 		return datum.MakeBool(test(c)), err
 	})

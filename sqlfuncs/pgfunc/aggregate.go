@@ -9,7 +9,7 @@ import (
 
 // aggregateFunctions lists PostgreSQL's aggregate functions (9.21).
 var aggregateFunctions = slices.Concat(
-	countAggregates, sumAggregates, averageAggregates,
+	countAggregates, sumAggregates,
 	extremes("min", "smallest value", -1), extremes("max", "largest value", 1),
 	collectAggregates, jsonAggregates,
 )

@@ -2,7 +2,6 @@ package pgfunc
 
 import (
 	"math/big"
-	"strconv"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -53,37 +52,4 @@ func (s *integerSum) Result() (datum.Value, error) {
 		return datum.Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "bigint out of range")
 	}
 	return datum.MakeInt8(s.sum.Int64()), nil
-}
-
-// averageAggregates lists avg of integers and of numeric.
-var averageAggregates = []engine.Function{
-	{Name: "avg", Args: engine.Args(datum.Int2), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Int4), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Int8), Result: datum.Numeric, Does: newAverage(newIntegerSum(datum.Numeric)), Help: "average of the values"},
-	{Name: "avg", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: newAverage(newFold(add)), Help: "average of the values"},
-}
-
-// average divides a sum by the number of values.
-type average struct {
-	sum engine.Aggregate
-	n   int64
-}
-
-func newAverage(sum func(datum.OID) engine.Aggregate) engine.NewAggregate {
-	return func(t datum.OID) engine.Aggregate { return &average{sum: sum(t)} }
-}
-
-func (g *average) Add(x *engine.Exec, a []datum.Value) error {
-	if a[0].Valid {
-		g.n++
-	}
-	return g.sum.Add(x, a)
-}
-
-func (g *average) Result() (datum.Value, error) {
-	sum, err := g.sum.Result()
-	if err != nil || g.n == 0 {
-		return sum, err
-	}
-	return datum.Compute('/', sum, datum.MakeString(datum.Numeric, strconv.FormatInt(g.n, 10)), nil)
 }

@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"nextid/dsn"
+	"nextid/generator/store/shared"
 )
 
 // client sends requests to etcd's JSON gateway (api/etcdserverpb/rpc.proto as
@@ -26,8 +26,7 @@ type client struct {
 	what      string        // for messages, without a password
 
 	user, password string
-	mu             sync.Mutex
-	token          string
+	token          atomic.Pointer[string] // nil before the login; "" if the cluster has no authentication
 }
 
 type (
@@ -56,8 +55,7 @@ type (
 		Key   []byte `json:"key"`
 		Value []byte `json:"value"`
 	}
-	deleteRequest = rangeRequest
-	compare       struct {
+	compare struct {
 		Key            []byte `json:"key"`
 		Target         string `json:"target"`
 		Result         string `json:"result"`
@@ -109,26 +107,16 @@ func newClient(u *url.URL, hosts []string) (*client, error) {
 		transport.TLSClientConfig = config
 	}
 	c.http = &http.Client{Transport: transport}
-	for _, host := range hosts {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), "2379")
-		}
+	for _, host := range dsn.WithPort(hosts, "2379") {
 		c.endpoints = append(c.endpoints, scheme+"://"+host+"/v3/")
 	}
 	return c, nil
 }
 
-// get reads the key, or all keys from key to end (exclusive) if end is given.
-func (c *client) get(ctx context.Context, key, end string) (found rangeResponse, err error) {
-	err = c.call(ctx, "kv/range", rangeRequest{Key: []byte(key), RangeEnd: []byte(end)}, &found)
+// get reads one key, or all keys from Key to RangeEnd (exclusive).
+func (c *client) get(ctx context.Context, r rangeRequest) (found rangeResponse, err error) {
+	err = c.call(ctx, "kv/range", r, &found)
 	return found, err
-}
-
-// count returns how many keys there are from key to end.
-func (c *client) count(ctx context.Context, key, end string) (int, error) {
-	var found rangeResponse
-	err := c.call(ctx, "kv/range", rangeRequest{Key: []byte(key), RangeEnd: []byte(end), CountOnly: true}, &found)
-	return found.Count, err
 }
 
 // txn runs a transaction.
@@ -158,12 +146,10 @@ func (r *refusal) wantsLogin() bool {
 	return r.Code == unauthenticated || r.Code == invalidArgument && strings.Contains(r.Text, "user name is empty")
 }
 
-// noToken is the token for a cluster without authentication.
-const noToken = "-"
-
-// call sends one request. It tries another endpoint only if no connection was made.
-// Any other request may have been carried out, and repeating it could do it twice. A
-// request that was refused for its token is repeated once after a new login.
+// call sends one request; its error is a *generator.Error. It tries another endpoint
+// only if no connection was made. Any other request may have been carried out, and
+// repeating it could do it twice. A request that was refused for its token is
+// repeated once after a new login.
 func (c *client) call(ctx context.Context, method string, request, response any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -172,67 +158,45 @@ func (c *client) call(ctx context.Context, method string, request, response any)
 	renewed := false
 	for range len(c.endpoints) + 1 {
 		at := c.at.Load()
-		if c.user != "" && !c.loggedIn() {
-			if err = c.login(ctx); err != nil {
-				c.at.CompareAndSwap(at, at+1)
-				if unreached(ctx, err) {
-					continue
-				}
-				return err
-			}
+		if err = c.login(ctx, at); err == nil {
+			err = c.send(ctx, at, method, body, response)
 		}
-		err = c.send(ctx, c.endpoints[int(at)%len(c.endpoints)]+method, body, response)
 		if err == nil {
 			return nil
 		}
-		var said *refusal
-		if errors.As(err, &said) && said.wantsLogin() && c.user != "" && !renewed {
+		if said, ok := errors.AsType[*refusal](err); ok && said.wantsLogin() && c.user != "" && !renewed {
 			renewed = true
-			c.forgetToken()
+			c.token.Store(nil)
 			continue
 		}
-		// The next call uses another member.
-		c.at.CompareAndSwap(at, at+1)
+		c.at.CompareAndSwap(at, at+1) // the next call uses another member
 		if !unreached(ctx, err) {
-			return err
+			break
 		}
 	}
-	return err
+	return shared.Unreachable(ctx, c.what, err)
 }
 
 // unreached reports whether a request was not sent because no connection could be
 // made.
 func unreached(ctx context.Context, err error) bool {
-	var op *net.OpError
-	return ctx.Err() == nil && errors.As(err, &op) && op.Op == "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return ctx.Err() == nil && ok && op.Op == "dial"
 }
 
-func (c *client) loggedIn() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.token != ""
-}
-
-func (c *client) forgetToken() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.token = ""
-}
-
-// send sends one request to an endpoint and decodes the answer into response. An
-// answer that is an error becomes a refusal.
-func (c *client) send(ctx context.Context, to string, body []byte, response any) error {
+// send sends one request to the endpoint with a number, and decodes the answer into
+// response. An answer that is an error becomes a refusal. net/http repeats a POST
+// only if nothing of it was written.
+func (c *client) send(ctx context.Context, at uint32, method string, body []byte, response any) error {
+	to := c.endpoints[int(at)%len(c.endpoints)] + method
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	// net/http repeats a POST only if nothing of it was written.
-	c.mu.Lock()
-	if c.token != "" && c.token != noToken {
-		r.Header.Set("Authorization", c.token)
+	if token := c.token.Load(); token != nil && *token != "" {
+		r.Header.Set("Authorization", *token)
 	}
-	c.mu.Unlock()
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return err
@@ -255,8 +219,11 @@ func (c *client) send(ctx context.Context, to string, body []byte, response any)
 	return json.Unmarshal(text, response)
 }
 
-// login gets a token for the user.
-func (c *client) login(ctx context.Context) error {
+// login gets a token for the user, unless there is one or no user.
+func (c *client) login(ctx context.Context, at uint32) error {
+	if c.user == "" || c.token.Load() != nil {
+		return nil
+	}
 	body, err := json.Marshal(map[string]string{"name": c.user, "password": c.password})
 	if err != nil {
 		return err
@@ -264,15 +231,12 @@ func (c *client) login(ctx context.Context) error {
 	var said struct {
 		Token string `json:"token"`
 	}
-	err = c.send(ctx, c.endpoints[int(c.at.Load())%len(c.endpoints)]+"auth/authenticate", body, &said)
+	err = c.send(ctx, at, "auth/authenticate", body, &said)
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.Code == failedPrecondition {
-		said.Token, err = noToken, nil // the cluster has authentication turned off
+		err = nil // the cluster has authentication turned off
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		c.token.Store(&said.Token)
 	}
-	c.mu.Lock()
-	c.token = said.Token
-	c.mu.Unlock()
-	return nil
+	return err
 }

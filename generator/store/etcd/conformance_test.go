@@ -14,7 +14,7 @@ import (
 )
 
 var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-	return etcd.Open(etcd.Config{URL: url})
+	return etcd.Open(url)
 }
 
 var places atomic.Int64
@@ -29,7 +29,7 @@ func place(t testing.TB, members []*dbtest.Server) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := etcd.OpenSchema(etcd.Config{URL: u})
+	schema, err := etcd.Open(u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func TestClustersThatAreNotReady(t *testing.T) {
 	// Everything is deleted during use: nothing starts from zero. After it was
 	// prepared again, it is another store.
 	u := place(t, members)
-	schema, err := etcd.OpenSchema(etcd.Config{URL: u})
+	schema, err := etcd.Open(u)
 	if err != nil {
 		t.Fatal(err)
 	}

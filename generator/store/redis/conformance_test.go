@@ -38,7 +38,7 @@ func empty(t testing.TB, url string) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := redis.OpenSchema(redis.Config{URL: u})
+	schema, err := redis.Open(redis.Config{URL: u})
 	if err != nil {
 		t.Fatal(err)
 	}

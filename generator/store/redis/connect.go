@@ -1,12 +1,10 @@
 package redis
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,60 +19,51 @@ import (
 
 // location is a parsed URL.
 type location struct {
+	options   redis.UniversalOptions
 	shown     string // for messages, without a password
-	hosts     []string
-	user      *url.Userinfo
-	tls       *tls.Config
-	cluster   bool
-	master    string // the master's name at the sentinels; "" without sentinels
-	number    int
 	namespace string
 	wait      int
-	sentinel  *url.Userinfo
 }
 
-const (
-	defaultPort         = "6379"
-	defaultSentinelPort = "26379"
-)
-
-// parse parses the URL of Config.
-func parse(text string) (location, error) {
+// parse parses the URL of Config. The client repeats no command: one without an
+// answer may have been carried out.
+func parse(text string) (l location, err error) {
 	u, hosts, err := dsn.Parse(text)
 	if err != nil {
-		return location{}, err
+		return l, err
 	}
 	query := u.Query()
-	l := location{
-		shown: dsn.Redacted(u, hosts), hosts: hosts, user: u.User, namespace: query.Get("namespace"),
-		sentinel: url.UserPassword(query.Get("sentinel_user"), query.Get("sentinel_password")),
-	}
-	if l.namespace == "" {
-		l.namespace = "nextid"
+	password, _ := u.User.Password()
+	l.namespace = cmp.Or(query.Get("namespace"), "nextid")
+	l.options = redis.UniversalOptions{
+		ClientName: "nextid", Protocol: 2, Username: u.User.Username(), Password: password,
+		SentinelUsername: query.Get("sentinel_user"), SentinelPassword: query.Get("sentinel_password"),
+		MaxRetries: -1, MaxRedirects: -1, DialerRetries: 1, DialTimeout: 5 * time.Second, ContextTimeoutEnabled: true,
+		PoolSize: 6, PipelinePoolSize: -1, ConnMaxIdleTime: 5 * time.Minute, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 	if w := query.Get("wait"); w != "" {
 		if l.wait, err = strconv.Atoi(w); err != nil || l.wait < 0 {
 			return l, fmt.Errorf("wait=%s is not a number of replicas", w)
 		}
 	}
-	if strings.HasPrefix(u.Scheme, "rediss") {
-		if l.tls, err = dsn.TLS(query); err != nil {
+	scheme, kind, _ := strings.Cut(u.Scheme, "+")
+	if scheme == "rediss" {
+		if l.options.TLSConfig, err = dsn.TLS(query); err != nil {
 			return l, err
 		}
 	}
 	path := strings.Trim(u.Path, "/")
-	port := defaultPort
-	_, kind, _ := strings.Cut(u.Scheme, "+")
+	port := "6379"
 	switch kind {
 	case "cluster":
-		l.cluster = true
+		l.options.IsClusterMode = true
 		if path != "" && path != "0" {
 			return l, errors.New("a Redis Cluster has no numbered databases")
 		}
-		path = ""
 	case "sentinel":
-		port = defaultSentinelPort
-		if l.master, path, _ = strings.Cut(path, "/"); l.master == "" {
+		port = "26379"
+		if l.options.MasterName, path, _ = strings.Cut(path, "/"); l.options.MasterName == "" {
 			return l, errors.New("the URL lacks the name of the master: redis+sentinel://HOST:26379/MASTER")
 		}
 	default:
@@ -83,49 +72,13 @@ func parse(text string) (location, error) {
 		}
 	}
 	if path != "" {
-		if l.number, err = strconv.Atoi(path); err != nil {
+		if l.options.DB, err = strconv.Atoi(path); err != nil {
 			return l, fmt.Errorf("%q is not the number of a Redis database", path)
 		}
 	}
-	for i, host := range hosts {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), port)
-		}
-	}
+	l.options.Addrs = dsn.WithPort(hosts, port)
+	l.shown = dsn.Redacted(u, l.options.Addrs)
 	return l, nil
-}
-
-const (
-	dialTimeout = 5 * time.Second
-	idleTimeout = 5 * time.Minute
-)
-
-// open returns the client of one master, or of a cluster. Neither repeats a
-// command: a command without an answer may have been carried out.
-func (l location) open(conns int) (*redis.Client, *redis.ClusterClient) {
-	password, _ := l.user.Password()
-	none := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	if l.cluster {
-		return nil, redis.NewClusterClient(&redis.ClusterOptions{
-			Addrs: l.hosts, ClientName: "nextid", Protocol: 2, Username: l.user.Username(), Password: password, TLSConfig: l.tls,
-			MaxRetries: -1, MaxRedirects: -1, DialerRetries: 1, DialTimeout: dialTimeout, ContextTimeoutEnabled: true,
-			PoolSize: conns, PipelinePoolSize: -1, ConnMaxIdleTime: idleTimeout, DisableIdentity: true, MaintNotificationsConfig: none,
-		})
-	}
-	if l.master != "" {
-		sentinelPassword, _ := l.sentinel.Password()
-		return redis.NewFailoverClient(&redis.FailoverOptions{
-			MasterName: l.master, SentinelAddrs: l.hosts, SentinelUsername: l.sentinel.Username(), SentinelPassword: sentinelPassword,
-			ClientName: "nextid", Protocol: 2, Username: l.user.Username(), Password: password, DB: l.number, TLSConfig: l.tls,
-			MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout, ContextTimeoutEnabled: true,
-			PoolSize: conns, PipelinePoolSize: -1, ConnMaxIdleTime: idleTimeout, DisableIdentity: true,
-		}), nil
-	}
-	return redis.NewClient(&redis.Options{
-		Addr: l.hosts[0], ClientName: "nextid", Protocol: 2, Username: l.user.Username(), Password: password, DB: l.number, TLSConfig: l.tls,
-		MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout, ContextTimeoutEnabled: true,
-		PoolSize: conns, PipelinePoolSize: -1, ConnMaxIdleTime: idleTimeout, DisableIdentity: true, MaintNotificationsConfig: none,
-	}), nil
 }
 
 // setting is a setting with which Redis can lose confirmed writes.
@@ -155,32 +108,23 @@ func settings(unsafe []string, replaced bool) []setting {
 
 // ask adds the commands of checkSettings to a pipeline. The settings can change
 // while Redis runs, so every reservation asks for them: in one command if the
-// server accepts several names.
-func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) []*redis.StringSliceCmd {
-	questions := e.oneByOne
-	if e.several.Load() {
-		questions = e.atOnce
+// server accepts several names, as Redis does since version 7.
+func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) (found []*redis.StringSliceCmd) {
+	names := []any{"CONFIG", "GET"}
+	send := func(q []any) {
+		found = append(found, redis.NewStringSliceCmd(ctx, q...))
+		_ = p.Process(ctx, found[len(found)-1]) // sent with the others
 	}
-	found := make([]*redis.StringSliceCmd, len(questions))
-	for i, q := range questions {
-		found[i] = redis.NewStringSliceCmd(ctx, q...)
-		_ = p.Process(ctx, found[i]) // sent with the others
+	for _, s := range e.settings {
+		if names = append(names, s.name); !e.several.Load() {
+			send(names)
+			names = names[:2:2]
+		}
+	}
+	if len(names) > 2 {
+		send(names)
 	}
 	return found
-}
-
-// questions returns the commands that ask for settings: one per setting, and one
-// for all, which Redis accepts since version 7.
-func questions(settings []setting) (oneByOne, atOnce [][]any) {
-	all := []any{"CONFIG", "GET"}
-	for _, s := range settings {
-		oneByOne = append(oneByOne, []any{"CONFIG", "GET", s.name})
-		all = append(all, s.name)
-	}
-	if len(settings) > 0 {
-		atOnce = [][]any{all}
-	}
-	return oneByOne, atOnce
 }
 
 // answersSeveral reports whether a server of this version accepts several settings

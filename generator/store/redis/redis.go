@@ -1,3 +1,34 @@
+// Package redis is the shared store on Redis, version 6 or newer, or Valkey: on one
+// master, on the master that sentinels name, or on the master of a Redis Cluster
+// that has nextid's keys. Engine implements shared.Engine with Lua scripts
+// (script.go). Driver describes it to the server.
+//
+// Everything is in two hashes, a sorted set and a marker. Their names begin with
+// the namespace (nextid unless the URL has ?namespace=…):
+//
+//	{nextid}:reservations  key → lo, hi, seq, updated, epoch, owner
+//	{nextid}:keys          the same keys in order
+//	{nextid}:generators    name → its definition as JSON
+//	{nextid}:format        made by nextid migrate store up (the marker)
+//
+// A round of reservations is one call of a Lua script for all its keys. So it takes
+// one round trip, and one flush with appendfsync always. Numbers in Lua are floating
+// point. So the script computes with decimal texts of 20 digits in two halves; lo
+// and hi are stored as such texts, with 2^63 added.
+//
+// The epoch is master_replid. It changes when a replica is promoted. It also changes
+// with every restart of Redis and when the first replica is attached; Redis does not
+// distinguish these. A database without the marker is refused: it was emptied by
+// FLUSHALL, is an empty volume, or has the wrong number.
+//
+// These settings are refused, unless Config.Unsafe names them: appendonly = no,
+// appendfsync other than always, an eviction policy that may drop keys without
+// expiry, and min-replicas-to-write = 0 if sentinels replace the master and the URL
+// has no wait=1. Each reservation checks them.
+//
+// A master that is cut off and still runs while another one is promoted would repeat
+// time slices. It must stop within Config.Wait of package shared. In a cluster it
+// does (cluster-node-timeout). With sentinels, min-replicas-to-write or wait stops it.
 package redis
 
 import (
@@ -12,10 +43,25 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"nextid/generator"
 	"nextid/generator/store/shared"
 )
+
+// Driver describes this store to the server: its URL schemes, Open and its schema.
+func Driver() shared.Driver {
+	open := func(url string, unsafe []string) (*Engine, error) {
+		logging.Disable() // for the whole process; go-redis returns as an error what it logs
+		return Open(Config{URL: url, Unsafe: unsafe})
+	}
+	return shared.Driver{
+		Schemes: []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"},
+		Example: "redis://HOST:6379", Failover: shared.Skip,
+		Open:   func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return open(url, unsafe) },
+		Schema: func(url string) (shared.Schema, error) { return open(url, nil) },
+	}
+}
 
 // Config names the database.
 type Config struct {
@@ -31,31 +77,22 @@ type Config struct {
 	// sentinels require them.
 	URL    string
 	Unsafe []string // unsafe settings that are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write
-	Conns  int      // greatest number of connections; 0: 6
 }
 
 const (
-	defaultConns = 6
-	format       = "2" // content of the marker
-	maxWait      = 2 * time.Second
+	format  = "2" // content of the marker
+	maxWait = 2 * time.Second
 )
 
-// Engine implements shared.Engine.
+// Engine implements shared.Engine and shared.Schema.
 type Engine struct {
-	client   *redis.Client        // of one master, also of the one that the sentinels name
-	cluster  *redis.ClusterClient // nil outside a cluster
-	cfg      Config
+	client   redis.UniversalClient
 	what     string // for messages, without a password
 	wait     int    // replicas that must confirm a reservation
 	settings []setting
-	oneByOne [][]any     // commands that ask for the settings
-	atOnce   [][]any     // the same in one command; see questions
-	several  atomic.Bool // the master accepts atOnce
-	advance  []any       // the command that runs the script advance, without the asks
-	rows     string      // names of the keys
-	index    string
-	entries  string
-	marker   string
+	several  atomic.Bool // the master accepts several names in CONFIG GET
+
+	rows, index, entries, marker string // names of the keys
 }
 
 var (
@@ -69,14 +106,12 @@ func Open(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, what: l.shown, wait: l.wait}
-	e.rows, e.index = "{"+l.namespace+"}:reservations", "{"+l.namespace+"}:keys"
-	e.entries, e.marker = "{"+l.namespace+"}:generators", "{"+l.namespace+"}:format"
-	e.advance = []any{"EVALSHA", advance.Hash(), 3, e.rows, e.marker, e.index}
-	e.settings = settings(cfg.Unsafe, l.master != "" && l.wait == 0)
-	e.oneByOne, e.atOnce = questions(e.settings)
-	e.client, e.cluster = l.open(cmp.Or(cfg.Conns, defaultConns))
-	return e, nil
+	key := func(name string) string { return "{" + l.namespace + "}:" + name }
+	return &Engine{
+		client: redis.NewUniversalClient(&l.options), what: l.shown, wait: l.wait,
+		settings: settings(cfg.Unsafe, l.options.MasterName != "" && l.wait == 0),
+		rows:     key("reservations"), index: key("keys"), entries: key("generators"), marker: key("format"),
+	}, nil
 }
 
 // failure turns an error of the database into a *generator.Error.
@@ -84,7 +119,8 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, moved := redis.IsMovedError(err); moved && e.cluster == nil {
+	_, clustered := e.client.(*redis.ClusterClient)
+	if _, moved := redis.IsMovedError(err); moved && !clustered {
 		return &generator.Error{
 			Kind: generator.ErrPinned, Message: "the store " + e.what + " is a Redis Cluster", Cause: err,
 			Hint: "Write redis+cluster://HOST:PORT,HOST:PORT.",
@@ -98,15 +134,16 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 
 // on calls f with the client of the master that has nextid's keys.
 func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
-	if e.cluster == nil {
-		return e.failure(ctx, f(e.client))
+	cluster, ok := e.client.(*redis.ClusterClient)
+	if !ok {
+		return e.failure(ctx, f(e.client.(*redis.Client))) // the other kind, also with sentinels
 	}
-	c, err := e.cluster.MasterForKey(ctx, e.rows)
+	c, err := cluster.MasterForKey(ctx, e.rows)
 	if err == nil {
 		err = f(c)
 	}
 	if err != nil {
-		e.cluster.ReloadState(ctx) // another node may be the master now
+		cluster.ReloadState(ctx) // another node may be the master now
 	}
 	return e.failure(ctx, err)
 }
@@ -192,17 +229,8 @@ func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "redis://�
 // compare such texts.
 func shifted(n int64) uint64 { return uint64(n) + 1<<63 }
 
-// digits writes up to three numbers with 20 digits each.
-func digits(numbers ...uint64) string {
-	var text [60]byte
-	for i, n := range numbers {
-		for end := 20*i + 19; end >= 20*i; end-- {
-			text[end] = '0' + byte(n%10)
-			n /= 10
-		}
-	}
-	return string(text[:20*len(numbers)])
-}
+// digits writes a number with 20 digits.
+func digits(n uint64) string { return fmt.Sprintf("%020d", n) }
 
 // unshifted is the inverse of shifted.
 func unshifted(text string) (int64, error) {
@@ -213,24 +241,22 @@ func unshifted(text string) (int64, error) {
 // Advance implements shared.Engine. It asks for the settings and the replicas after
 // the script, on the same connection.
 func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	// Like EvalSha, but with one slice and a prepared beginning.
-	args := make([]any, 0, len(e.advance)+9*len(asks))
-	args = append(args, e.advance...)
+	args := make([]any, 0, 9*len(asks))
 	for i := range asks {
 		a := &asks[i]
-		epoch := any(a.Epoch)
-		write := epoch
-		if a.Write != a.Epoch {
-			write = a.Write
+		create := 0
+		if a.Create {
+			create = 1
 		}
-		args = append(args, a.Key, digits(shifted(a.AtLeast), uint64(a.N), shifted(a.Limit)), a.Owner, a.Now, epoch, a.Count, flag(a.Create), a.From, write)
+		args = append(args, a.Key, digits(shifted(a.AtLeast))+digits(uint64(a.N))+digits(shifted(a.Limit)), a.Owner, a.Now,
+			a.Epoch, a.Count, create, a.From, a.Write)
 	}
 	err = e.on(ctx, func(c *redis.Client) error {
 		var said *redis.Cmd
 		var found []*redis.StringSliceCmd
 		var confirmed *redis.Cmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			said = p.Do(ctx, args...)
+			said = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, args...)
 			found = e.ask(ctx, p)
 			if e.wait > 0 {
 				confirmed = p.Do(ctx, "WAIT", e.wait, maxWait.Milliseconds())
@@ -275,14 +301,6 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		return nil, err
 	}
 	return answers, nil
-}
-
-// flag returns a bool as the scripts expect it.
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // answer decodes what the script advance returned for one ask.
@@ -473,11 +491,11 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 			return err
 		}
 		outcome, err := said.Text()
+		if err == nil && outcome == "unprepared" {
+			err = e.unprepared()
+		}
 		if err != nil {
 			return err
-		}
-		if outcome == "unprepared" {
-			return e.unprepared()
 		}
 		written = outcome == "done"
 		return e.checkSettings(found)
@@ -485,10 +503,66 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 	return written, err
 }
 
-// Close implements shared.Engine.
-func (e *Engine) Close() error {
-	if e.cluster != nil {
-		return e.cluster.Close()
-	}
-	return e.client.Close()
+// Up implements shared.Schema. It creates the marker. It changes no reservation and no definition. A database of
+// format 1 gets the index of the keys.
+func (e *Engine) Up(ctx context.Context) error {
+	return e.on(ctx, func(c *redis.Client) error {
+		for cursor := uint64(0); ; {
+			pairs, next, err := c.HScan(ctx, e.rows, cursor, "", listAtOnce).Result()
+			if err != nil {
+				return err
+			}
+			var keys []redis.Z
+			for i := 0; i < len(pairs); i += 2 {
+				keys = append(keys, redis.Z{Member: pairs[i]})
+			}
+			if len(keys) > 0 {
+				if err := c.ZAdd(ctx, e.index, keys...).Err(); err != nil {
+					return err
+				}
+			}
+			if cursor = next; cursor == 0 {
+				return c.Set(ctx, e.marker, format, 0).Err()
+			}
+		}
+	})
 }
+
+// Down implements shared.Schema. It removes all keys of the store.
+func (e *Engine) Down(ctx context.Context) error {
+	return e.on(ctx, func(c *redis.Client) error {
+		return c.Del(ctx, e.marker, e.rows, e.index, e.entries).Err()
+	})
+}
+
+// Status implements shared.Schema.
+func (e *Engine) Status(ctx context.Context) (text string, complete bool, err error) {
+	err = e.on(ctx, func(c *redis.Client) error {
+		switch said, err := c.Get(ctx, e.marker).Result(); {
+		case errors.Is(err, redis.Nil):
+			text = "not prepared"
+			return nil
+		case err != nil:
+			return err
+		case said != format:
+			text = "prepared by another version of nextid"
+			return nil
+		}
+		rows, err := c.HLen(ctx, e.rows).Result()
+		if err != nil {
+			return err
+		}
+		names, err := c.HLen(ctx, e.entries).Result()
+		text, complete = fmt.Sprintf("prepared; %d generators, %d keys", names, rows), true
+		return err
+	})
+	return text, complete, err
+}
+
+// Print implements shared.Schema. It returns the command of Up for a new database.
+func (e *Engine) Print() (string, error) {
+	return fmt.Sprintf("SET %s %s\n", e.marker, format), nil
+}
+
+// Close implements shared.Engine.
+func (e *Engine) Close() error { return e.client.Close() }

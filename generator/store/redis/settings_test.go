@@ -1,9 +1,12 @@
 package redis
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"nextid/dbtest"
 	"nextid/generator"
@@ -15,7 +18,7 @@ import (
 func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	schema, err := OpenSchema(Config{URL: s.RedisURL()})
+	schema, err := Open(Config{URL: s.RedisURL()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +33,7 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 	defer e.Close()
 	command := func(args ...any) string {
 		t.Helper()
-		reply, err := schema.e.client.Do(t.Context(), args...).Text()
+		reply, err := schema.client.Do(t.Context(), args...).Text()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +79,10 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 
 	// As after a failover to an older Redis: one reservation fails.
 	e.several.Store(true)
-	e.atOnce = [][]any{{"CONFIG", "GET"}} // as wrong as several names are for version 6
-	if err := reserve(); err == nil {
-		t.Error("a question that the server did not understand was no error")
-	}
-	if err := reserve(); err != nil {
-		t.Errorf("the settings were not asked for one by one: %v", err)
+	said := redis.NewStringSliceCmd(t.Context())
+	said.SetErr(errors.New("ERR wrong number of arguments for 'config|get' command"))
+	if err := e.checkSettings([]*redis.StringSliceCmd{said}); err == nil || e.several.Load() {
+		t.Errorf("a question that the server did not understand: %v, several names at once: %t", err, e.several.Load())
 	}
 }
 

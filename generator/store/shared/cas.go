@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -16,27 +17,42 @@ type Value struct {
 	Version int64
 }
 
+// Folder is a part of a key-value database.
+type Folder string
+
+// The folders of a store. Keys in Rows are those of reservations, in Names they are
+// names.
+const (
+	RowFolder  Folder = "reservations"
+	NameFolder Folder = "generators"
+)
+
 // Swapper is a database whose only way to write is compare-and-set.
 type Swapper interface {
-	// Epoch is Engine.Epoch. It asks the database.
-	Epoch(ctx context.Context) (string, error)
+	// Present returns the epoch, see Engine.Epoch. It asks the database. "" means that
+	// the database is not prepared.
+	Present(ctx context.Context) (string, error)
 
-	// Load reads a row's value. The value may be out of date.
-	Load(ctx context.Context, key string) (Value, error)
+	// Get reads the latest confirmed value of a key.
+	Get(ctx context.Context, in Folder, key string) (Value, error)
 
-	// Latest reads the latest confirmed value of a row.
-	Latest(ctx context.Context, key string) (Value, error)
-
-	// Swap writes text as the row's value if its version is still was.Version.
+	// Swap writes text as the key's value if its version is still was.Version.
 	// Otherwise now is the present value.
-	Swap(ctx context.Context, key string, was Value, text string) (now Value, swapped bool, err error)
+	Swap(ctx context.Context, in Folder, key string, was Value, text string) (now Value, swapped bool, err error)
+
+	// List reads the values of the keys that begin with prefix.
+	List(ctx context.Context, in Folder, prefix string) (values map[string]string, err error)
+
+	// Size returns the number of keys.
+	Size(ctx context.Context, in Folder) (int, error)
 }
 
-// CAS implements Advance and Lower of an Engine on a Swapper. It caches the values
-// that it read last, so a key that no other server moves costs one round trip. It
-// grants nothing from the cache alone: every grant is a successful Swap.
+// CAS implements an Engine but for Close on a Swapper. It caches the rows that it
+// read last, so a key that no other server moves costs one round trip. It grants
+// nothing from the cache alone: every grant is a successful Swap.
 type CAS struct {
-	swapper Swapper
+	swapper    Swapper
+	unprepared error
 
 	mu    sync.Mutex
 	epoch string
@@ -49,12 +65,18 @@ const (
 	casTries    = 20
 )
 
-// NewCAS returns a CAS on a Swapper.
-func NewCAS(s Swapper) *CAS { return &CAS{swapper: s, seen: map[string]Value{}} }
+// NewCAS returns a CAS on a Swapper. unprepared is the error of a database that is
+// not prepared.
+func NewCAS(s Swapper, unprepared error) *CAS {
+	return &CAS{swapper: s, unprepared: unprepared, seen: map[string]Value{}}
+}
 
 // Epoch implements Engine.
 func (c *CAS) Epoch(ctx context.Context) (string, error) {
-	epoch, err := c.swapper.Epoch(ctx)
+	epoch, err := c.swapper.Present(ctx)
+	if err == nil && epoch == "" {
+		err = c.unprepared
+	}
 	if err != nil {
 		return "", err
 	}
@@ -67,9 +89,9 @@ func (c *CAS) Epoch(ctx context.Context) (string, error) {
 	return epoch, nil
 }
 
-// Forget drops everything cached, as after a reconnection to what may be another
-// database.
-func (c *CAS) Forget() {
+// forget drops everything cached, as after an error: the database may be another one
+// now.
+func (c *CAS) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.epoch = ""
@@ -96,12 +118,6 @@ func (c *CAS) remember(key string, v Value) {
 	c.seen[key] = v
 }
 
-func (c *CAS) forget(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.seen, key)
-}
-
 func (c *CAS) known(key string) Value {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,11 +126,88 @@ func (c *CAS) known(key string) Value {
 
 // Row implements Engine.
 func (c *CAS) Row(ctx context.Context, key string) (*Row, error) {
-	v, err := c.swapper.Latest(ctx, key)
-	if err != nil || v.Version == 0 {
+	v, err := c.swapper.Get(ctx, RowFolder, key)
+	if err != nil {
 		return nil, err
 	}
+	return v.row(key)
+}
+
+// row decodes a row; nil for none.
+func (v Value) row(key string) (*Row, error) {
+	if v.Version == 0 {
+		return nil, nil
+	}
 	return DecodeRow(key, v.Text)
+}
+
+// Rows implements Engine.
+func (c *CAS) Rows(ctx context.Context, prefix string) (all []Row, err error) {
+	values, err := c.swapper.List(ctx, RowFolder, prefix)
+	for key, text := range values {
+		r, err := DecodeRow(key, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *r)
+	}
+	return all, err
+}
+
+// Name implements Engine.
+func (c *CAS) Name(ctx context.Context, name string) (Entry, error) {
+	v, err := c.swapper.Get(ctx, NameFolder, name)
+	if err == nil && v.Version == 0 {
+		err = Unknown(name)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return DecodeEntry(name, v.Text)
+}
+
+// Names implements Engine.
+func (c *CAS) Names(ctx context.Context) (all []Entry, err error) {
+	values, err := c.swapper.List(ctx, NameFolder, "")
+	for name, text := range values {
+		e, err := DecodeEntry(name, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, err
+}
+
+// Count implements Engine.
+func (c *CAS) Count(ctx context.Context) (int, error) { return c.swapper.Size(ctx, NameFolder) }
+
+// PutName implements Engine. An entry with an equal value counts as unchanged, so
+// its value replaces the version in was.
+func (c *CAS) PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error) {
+	var old Value
+	if was != nil {
+		old, err = c.swapper.Get(ctx, NameFolder, e.Name)
+		if err != nil || old.Text != EncodeEntry(was) {
+			return false, err
+		}
+	}
+	_, written, err = c.swapper.Swap(ctx, NameFolder, e.Name, old, EncodeEntry(&e))
+	return written, err
+}
+
+// Status implements Schema for a key-value database.
+func (c *CAS) Status(ctx context.Context) (text string, complete bool, err error) {
+	epoch, err := c.swapper.Present(ctx)
+	if err != nil || epoch == "" {
+		return "not prepared", false, err
+	}
+	names, err := c.swapper.Size(ctx, NameFolder)
+	if err != nil {
+		return "", false, err
+	}
+	rows, err := c.swapper.Size(ctx, RowFolder)
+	return fmt.Sprintf("prepared; %d generators, %d keys", names, rows), err == nil, err
 }
 
 // Advance implements Engine. The swaps of a round run concurrently; the database
@@ -159,29 +252,25 @@ func (c *CAS) change(ctx context.Context, key string, decide func(old *Row) (Ans
 	was := c.known(key)
 	fresh := false // a cached value may be out of date
 	for try := range casTries {
-		var old *Row
-		if was.Version != 0 {
-			var err error
-			if old, err = DecodeRow(key, was.Text); err != nil {
-				return Answer{}, err
-			}
+		old, err := was.row(key)
+		if err != nil {
+			return Answer{}, err
 		}
 		answer, next := decide(old)
-		switch {
-		case next == nil && fresh:
-			return answer, nil
-		case next == nil:
-			var err error
-			if was, err = c.swapper.Load(ctx, key); err != nil {
+		if next == nil {
+			if fresh {
+				return answer, nil
+			}
+			if was, err = c.swapper.Get(ctx, RowFolder, key); err != nil {
 				return Answer{}, err
 			}
 			c.remember(key, was)
 			fresh = true
 			continue
 		}
-		now, swapped, err := c.swapper.Swap(ctx, key, was, EncodeRow(next))
+		now, swapped, err := c.swapper.Swap(ctx, RowFolder, key, was, EncodeRow(next))
 		if err != nil {
-			c.forget(key)
+			c.forget()
 			return Answer{}, err
 		}
 		c.remember(key, now)

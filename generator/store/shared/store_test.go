@@ -23,7 +23,7 @@ type database struct {
 	mu      sync.Mutex
 	epoch   string
 	values  map[string]Value
-	entries map[string]Entry
+	entries map[string]Value
 	down    error
 	delay   time.Duration
 	clock   generator.Clock // nil: it has none
@@ -31,17 +31,17 @@ type database struct {
 }
 
 func newDatabase() *database {
-	return &database{epoch: "one", values: map[string]Value{}, entries: map[string]Entry{}}
+	return &database{epoch: "one", values: map[string]Value{}, entries: map[string]Value{}}
 }
 
 // copied is a backup.
-func (d *database) copied() (values map[string]Value, entries map[string]Entry) {
+func (d *database) copied() (values map[string]Value, entries map[string]Value) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return maps.Clone(d.values), maps.Clone(d.entries)
 }
 
-func (d *database) restore(values map[string]Value, entries map[string]Entry, epoch string) {
+func (d *database) restore(values map[string]Value, entries map[string]Value, epoch string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.values, d.entries, d.epoch = maps.Clone(values), maps.Clone(entries), epoch
@@ -71,7 +71,7 @@ type engine struct {
 	*database
 }
 
-func (d *database) engine() *engine { return &engine{NewCAS(link{d}), d} }
+func (d *database) engine() *engine { return &engine{NewCAS(link{d}, nil), d} }
 
 // link is the Swapper.
 type link struct{ *database }
@@ -92,7 +92,7 @@ func (l link) enter(ctx context.Context) error {
 	return nil
 }
 
-func (l link) Epoch(ctx context.Context) (string, error) {
+func (l link) Present(ctx context.Context) (string, error) {
 	if err := l.enter(ctx); err != nil {
 		return "", err
 	}
@@ -101,93 +101,62 @@ func (l link) Epoch(ctx context.Context) (string, error) {
 	return l.epoch, nil
 }
 
-func (l link) Load(ctx context.Context, key string) (Value, error) {
+func (d *database) in(f Folder) map[string]Value {
+	if f == NameFolder {
+		return d.entries
+	}
+	return d.values
+}
+
+func (l link) Get(ctx context.Context, in Folder, key string) (Value, error) {
 	if err := l.enter(ctx); err != nil {
 		return Value{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.values[key], nil
+	return l.in(in)[key], nil
 }
 
-func (l link) Latest(ctx context.Context, key string) (Value, error) { return l.Load(ctx, key) }
-
-func (l link) Swap(ctx context.Context, key string, was Value, text string) (Value, bool, error) {
+func (l link) Swap(ctx context.Context, in Folder, key string, was Value, text string) (Value, bool, error) {
 	if err := l.enter(ctx); err != nil {
 		return Value{}, false, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.values[key]
+	now := l.in(in)[key]
 	if now.Version != was.Version {
 		return now, false, nil
 	}
-	l.values[key] = Value{text, now.Version + 1}
-	return l.values[key], true, nil
+	now = Value{text, now.Version + 1}
+	l.in(in)[key] = now
+	return now, true, nil
 }
 
-// Epoch sees a new epoch at once, as a database does that answers it with
-// every statement.
-func (e *engine) Epoch(ctx context.Context) (string, error) { return e.CAS.Epoch(ctx) }
+func (l link) List(_ context.Context, in Folder, prefix string) (map[string]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := map[string]string{}
+	for key, v := range l.in(in) {
+		if strings.HasPrefix(key, prefix) {
+			all[key] = v.Text
+		}
+	}
+	return all, nil
+}
 
-// Advance asks for the epoch each time.
+func (l link) Size(_ context.Context, in Folder) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.in(in)), nil
+}
+
+// Advance asks for the epoch each time, as a database does that answers it with
+// every statement.
 func (e *engine) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 	if _, err := e.CAS.Epoch(ctx); err != nil {
 		return nil, err
 	}
 	return e.CAS.Advance(ctx, asks)
-}
-
-func (e *engine) Rows(context.Context, string) ([]Row, error) {
-	e.database.mu.Lock()
-	defer e.database.mu.Unlock()
-	var all []Row
-	for key, v := range e.values {
-		r, err := DecodeRow(key, v.Text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, *r)
-	}
-	return all, nil
-}
-
-func (e *engine) Name(_ context.Context, name string) (Entry, error) {
-	e.calls.Add(1)
-	e.database.mu.Lock()
-	defer e.database.mu.Unlock()
-	if n, ok := e.entries[name]; ok {
-		return n, nil
-	}
-	return Entry{}, Unknown(name)
-}
-
-func (e *engine) Count(context.Context) (int, error) {
-	e.database.mu.Lock()
-	defer e.database.mu.Unlock()
-	return len(e.entries), nil
-}
-
-func (e *engine) Names(context.Context) (all []Entry, err error) {
-	e.database.mu.Lock()
-	defer e.database.mu.Unlock()
-	for _, n := range e.entries {
-		all = append(all, n)
-	}
-	return all, nil
-}
-
-func (e *engine) PutName(_ context.Context, n Entry, was *Entry) (bool, error) {
-	e.calls.Add(1)
-	e.database.mu.Lock()
-	defer e.database.mu.Unlock()
-	now, ok := e.entries[n.Name]
-	if ok != (was != nil) || ok && EncodeEntry(&now) != EncodeEntry(was) {
-		return false, nil
-	}
-	n.Options = append([]byte(nil), n.Options...)
-	e.entries[n.Name] = n
-	return true, nil
 }
 
 // Time implements generator.Timekeeper.

@@ -16,7 +16,7 @@ import (
 )
 
 var engine dbtest.Opener = func(_ context.Context, url string, _ []string) (shared.Engine, error) {
-	return zookeeper.Open(zookeeper.Config{URL: url})
+	return zookeeper.Open(url)
 }
 
 var places atomic.Int64
@@ -31,7 +31,7 @@ func place(t testing.TB, members []*dbtest.Server) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := zookeeper.OpenSchema(zookeeper.Config{URL: u})
+	schema, err := zookeeper.Open(u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	}
 	// Everything is deleted during use, as on another, empty ensemble.
 	u := place(t, members)
-	schema, err := zookeeper.OpenSchema(zookeeper.Config{URL: u})
+	schema, err := zookeeper.Open(u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,10 @@
 package zookeeper
 
 import (
+	"crypto/tls"
 	"io"
 	"log"
+	"net"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -20,7 +22,7 @@ type session struct {
 // connect returns a new session. It connects and authenticates in the background.
 func (e *Engine) connect() (*session, error) {
 	conn, _, err := zk.Connect(e.hosts, sessionTimeout, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(func(zk.Event) {}),
-		zk.WithDialer(dialer(e.secure)))
+		zk.WithDialer(e.dial))
 	if err != nil {
 		return nil, err
 	}
@@ -77,4 +79,34 @@ func (e *Engine) watch() {
 		}
 		had = time.Now()
 	}
+}
+
+// dialer connects to a member and limits how long reads wait for it to the session
+// timeout. The library itself would wait ten times as long for a member that has
+// stopped.
+func dialer(secure *tls.Config) zk.Dialer {
+	return func(network, address string, timeout time.Duration) (c net.Conn, err error) {
+		d := &net.Dialer{Timeout: timeout}
+		if secure == nil {
+			c, err = d.Dial(network, address)
+		} else {
+			c, err = tls.DialWithDialer(d, network, address, secure)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return promptConn{c}, nil
+	}
+}
+
+// promptConn is a connection whose read deadlines are at most one session timeout
+// ahead.
+type promptConn struct{ net.Conn }
+
+// SetReadDeadline implements net.Conn.
+func (c promptConn) SetReadDeadline(t time.Time) error {
+	if most := time.Now().Add(sessionTimeout); t.After(most) {
+		t = most
+	}
+	return c.Conn.SetReadDeadline(t)
 }

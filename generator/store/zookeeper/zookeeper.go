@@ -1,11 +1,28 @@
+// Package zookeeper is the shared store on a ZooKeeper ensemble, version 3.6 or
+// newer. Engine implements shared.Engine by compare-and-set (shared.CAS). session
+// is its connection. Driver describes it to the server.
+//
+// Nodes are below the path of the URL (/nextid if it has none):
+//
+//	/nextid/reservations/KEY   a row as JSON; a slash in KEY is %2F
+//	/nextid/generators/NAME    a definition as JSON
+//	/nextid/clock              written to read the leader's time
+//	/nextid/format             made by nextid migrate store up (the marker)
+//
+// A reservation is one setData with the node's version, or the creation of the
+// node. There are no ephemeral nodes. So nothing is lost with a session that ends,
+// for example while the server is paused.
+//
+// The epoch is the id of the transaction that made the marker. Another ensemble, or
+// one that was emptied, has another one. An ensemble that runs with forceSync=no
+// cannot be detected. Do not use it.
 package zookeeper
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -19,20 +36,21 @@ import (
 	"nextid/generator/store/shared"
 )
 
-// Config names the ensemble.
-type Config struct {
-	// URL is zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or zookeepers:// for
-	// TLS with the parameters ca, cert and key, names of PEM files. The user belongs
-	// to the scheme digest.
-	URL string
+// Driver describes this store to the server: its URL schemes, Open and its schema.
+func Driver() shared.Driver {
+	return shared.Driver{
+		Schemes: []string{"zookeeper", "zookeepers"}, Example: "zookeeper://HOST:2181,HOST:2181", Failover: shared.Stop,
+		Open:   func(_ context.Context, url string, _ []string) (shared.Engine, error) { return Open(url) },
+		Schema: func(url string) (shared.Schema, error) { return Open(url) },
+	}
 }
 
-// Engine implements shared.Engine.
+// Engine implements shared.Engine, shared.Schema and shared.Swapper.
 type Engine struct {
 	*shared.CAS
 	hosts       []string
-	secure      *tls.Config // nil without TLS
-	credentials string      // USER:PASSWORD; "" for none
+	dial        zk.Dialer
+	credentials string // USER:PASSWORD; "" for none
 	session     atomic.Pointer[session]
 	what        string // for messages, without a password
 	root        string
@@ -51,28 +69,26 @@ const (
 	format         = "1" // content of the marker
 )
 
-// Open returns an Engine. It connects in the background.
-func Open(cfg Config) (*Engine, error) {
-	u, hosts, err := dsn.Parse(cfg.URL)
+// Open returns an Engine. It connects in the background. The URL is
+// zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or zookeepers:// for TLS with the
+// parameters ca, cert and key, names of PEM files. The user belongs to the scheme
+// digest.
+func Open(url string) (*Engine, error) {
+	u, hosts, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}
-	for i, host := range hosts {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			hosts[i] = net.JoinHostPort(strings.Trim(host, "[]"), "2181")
-		}
-	}
+	hosts = dsn.WithPort(hosts, "2181")
 	e := &Engine{
-		hosts: hosts, what: dsn.Redacted(u, hosts), root: strings.TrimRight(u.Path, "/"), acl: zk.WorldACL(zk.PermAll),
-		stop: make(chan struct{}),
-	}
-	if e.root == "" {
-		e.root = "/nextid"
+		hosts: hosts, dial: dialer(nil), what: dsn.Redacted(u, hosts), root: cmp.Or(strings.TrimRight(u.Path, "/"), "/nextid"),
+		acl: zk.WorldACL(zk.PermAll), stop: make(chan struct{}),
 	}
 	if u.Scheme == "zookeepers" {
-		if e.secure, err = dsn.TLS(u.Query()); err != nil {
+		secure, err := dsn.TLS(u.Query())
+		if err != nil {
 			return nil, err
 		}
+		e.dial = dialer(secure)
 	}
 	if password, has := u.User.Password(); has {
 		e.acl, e.credentials = zk.AuthACL(zk.PermAll), u.User.Username()+":"+password
@@ -83,48 +99,28 @@ func Open(cfg Config) (*Engine, error) {
 	}
 	e.session.Store(first)
 	e.work.Go(e.watch)
-	e.CAS = shared.NewCAS(swapper{e})
+	e.CAS = shared.NewCAS(e, e.unprepared())
 	return e, nil
 }
 
-// dialer connects to a member and limits how long reads wait for it to the session
-// timeout. The library itself would wait ten times as long for a member that has
-// stopped.
-func dialer(secure *tls.Config) zk.Dialer {
-	return func(network, address string, timeout time.Duration) (c net.Conn, err error) {
-		d := &net.Dialer{Timeout: timeout}
-		if secure == nil {
-			c, err = d.Dial(network, address)
-		} else {
-			c, err = tls.DialWithDialer(d, network, address, secure)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return promptConn{c}, nil
-	}
+// Close closes the connection.
+func (e *Engine) Close() error {
+	close(e.stop)
+	e.work.Wait()
+	e.session.Load().close()
+	return nil
 }
 
-// promptConn is a connection whose read deadlines are at most one session timeout
-// ahead.
-type promptConn struct{ net.Conn }
-
-// SetReadDeadline implements net.Conn.
-func (c promptConn) SetReadDeadline(t time.Time) error {
-	if most := time.Now().Add(sessionTimeout); t.After(most) {
-		t = most
-	}
-	return c.Conn.SetReadDeadline(t)
-}
-
-func (e *Engine) marker() string            { return e.root + "/format" }
-func (e *Engine) rows() string              { return e.root + "/reservations" }
-func (e *Engine) names() string             { return e.root + "/generators" }
-func (e *Engine) rowPath(key string) string { return e.rows() + "/" + url.PathEscape(key) }
-func (e *Engine) namePath(n string) string  { return e.names() + "/" + url.PathEscape(n) }
+func (e *Engine) marker() string { return e.root + "/format" }
 
 // clock returns the path of the node that is written to read the time.
 func (e *Engine) clock() string { return e.root + "/clock" }
+
+func (e *Engine) folder(in shared.Folder) string { return e.root + "/" + string(in) }
+
+func (e *Engine) path(in shared.Folder, key string) string {
+	return e.folder(in) + "/" + url.PathEscape(key)
+}
 
 // Time implements generator.Timekeeper. ZooKeeper has no request for the time, but
 // keeps with each node when the leader wrote it.
@@ -186,70 +182,46 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return shared.Unreachable(ctx, e.what, err)
 }
 
-// read returns a node's data and version+1, or the zero Value if the node does not
-// exist.
-func (e *Engine) read(ctx context.Context, path string) (shared.Value, error) {
-	v, err := ask(ctx, e, func() (shared.Value, error) {
-		data, stat, err := e.conn().Get(path)
-		if errors.Is(err, zk.ErrNoNode) {
-			return shared.Value{}, nil
+// read returns a node as its value and its state, which is nil if it does not exist.
+// The version of a value is the node's version plus one. With latest the connected
+// member first applies everything that was confirmed before.
+func (e *Engine) read(ctx context.Context, path string, latest bool) (v shared.Value, stat *zk.Stat, err error) {
+	data, err := ask(ctx, e, func() (data []byte, err error) {
+		if latest {
+			if _, err := e.conn().Sync(path); err != nil {
+				return nil, err
+			}
 		}
-		if err != nil {
-			return shared.Value{}, err
-		}
-		return shared.Value{Text: string(data), Version: int64(stat.Version) + 1}, nil
+		data, stat, err = e.conn().Get(path)
+		return data, err
 	})
-	return v, e.failure(ctx, err)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return shared.Value{}, nil, nil
+	case err != nil:
+		return shared.Value{}, nil, e.failure(ctx, err)
+	}
+	return shared.Value{Text: string(data), Version: int64(stat.Version) + 1}, stat, nil
 }
 
-// catchUp makes the connected member apply everything that was confirmed before.
-func (e *Engine) catchUp(ctx context.Context, path string) error {
-	_, err := ask(ctx, e, func() (string, error) { return e.conn().Sync(path) })
-	return e.failure(ctx, err)
-}
-
-// swapper implements the compare-and-set that shared.CAS needs.
-type swapper struct{ *Engine }
-
-// Epoch implements shared.Swapper.
-func (s swapper) Epoch(ctx context.Context) (string, error) {
-	if err := s.catchUp(ctx, s.marker()); err != nil {
+// Present implements shared.Swapper.
+func (e *Engine) Present(ctx context.Context) (string, error) {
+	_, stat, err := e.read(ctx, e.marker(), true)
+	if err != nil || stat == nil {
 		return "", err
-	}
-	stat, err := ask(ctx, s.Engine, func() (*zk.Stat, error) {
-		_, stat, err := s.conn().Get(s.marker())
-		return stat, err
-	})
-	if errors.Is(err, zk.ErrNoNode) {
-		return "", s.unprepared()
-	}
-	if err != nil {
-		return "", s.failure(ctx, err)
 	}
 	return fmt.Sprintf("%#x", stat.Czxid), nil
 }
 
-// Load implements shared.Swapper.
-func (s swapper) Load(ctx context.Context, key string) (shared.Value, error) {
-	return s.read(ctx, s.rowPath(key))
-}
-
-// Latest implements shared.Swapper.
-func (s swapper) Latest(ctx context.Context, key string) (shared.Value, error) {
-	if err := s.catchUp(ctx, s.rowPath(key)); err != nil {
-		return shared.Value{}, err
-	}
-	return s.read(ctx, s.rowPath(key))
+// Get implements shared.Swapper.
+func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.Value, error) {
+	v, _, err := e.read(ctx, e.path(in, key), true)
+	return v, err
 }
 
 // Swap implements shared.Swapper.
-func (s swapper) Swap(ctx context.Context, key string, was shared.Value, text string) (shared.Value, bool, error) {
-	return s.swap(ctx, s.rowPath(key), was, text)
-}
-
-// swap sets a node to text if its version is was.Version-1. A was.Version of 0
-// means that the node must not exist. Otherwise swap returns the present value.
-func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+func (e *Engine) Swap(ctx context.Context, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+	path := e.path(in, key)
 	version, err := ask(ctx, e, func() (int64, error) {
 		if was.Version == 0 {
 			_, err := e.conn().Create(path, []byte(text), 0, e.acl)
@@ -265,21 +237,17 @@ func (e *Engine) swap(ctx context.Context, path string, was shared.Value, text s
 	case err == nil:
 		return shared.Value{Text: text, Version: version}, true, nil
 	case errors.Is(err, zk.ErrNoNode) && was.Version == 0: // the parent is missing, too
-		e.Forget()
 		return shared.Value{}, false, e.unprepared()
 	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
-		if err := e.catchUp(ctx, path); err != nil {
-			return shared.Value{}, false, err
-		}
-		now, err := e.read(ctx, path)
+		now, err := e.Get(ctx, in, key)
 		return now, false, err
 	}
 	return shared.Value{}, false, e.failure(ctx, err)
 }
 
-// children reads all nodes below path whose unescaped names begin with prefix.
-func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]string, error) {
-	names, err := e.childNames(ctx, path)
+// List implements shared.Swapper.
+func (e *Engine) List(ctx context.Context, in shared.Folder, prefix string) (map[string]string, error) {
+	names, err := e.children(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -290,9 +258,7 @@ func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]
 		}
 	}
 	values, errs := make([]shared.Value, len(keys)), make([]error, len(keys))
-	shared.Parallel(len(keys), func(i int) {
-		values[i], errs[i] = e.read(ctx, path+"/"+url.PathEscape(keys[i]))
-	})
+	shared.Parallel(len(keys), func(i int) { values[i], _, errs[i] = e.read(ctx, e.path(in, keys[i]), false) })
 	all := make(map[string]string, len(keys))
 	for i, key := range keys {
 		if errs[i] != nil {
@@ -305,104 +271,85 @@ func (e *Engine) children(ctx context.Context, path, prefix string) (map[string]
 	return all, nil
 }
 
-// childNames returns the names of the nodes below a path.
-func (e *Engine) childNames(ctx context.Context, path string) ([]string, error) {
-	if err := e.catchUp(ctx, path); err != nil {
-		return nil, err
-	}
-	names, err := ask(ctx, e, func() ([]string, error) {
-		names, _, err := e.conn().Children(path)
+// Size implements shared.Swapper.
+func (e *Engine) Size(ctx context.Context, in shared.Folder) (int, error) {
+	names, err := e.children(ctx, in)
+	return len(names), err
+}
+
+// children returns the names of the nodes in a folder.
+func (e *Engine) children(ctx context.Context, in shared.Folder) ([]string, error) {
+	names, err := ask(ctx, e, func() (names []string, err error) {
+		if _, err = e.conn().Sync(e.folder(in)); err == nil {
+			names, _, err = e.conn().Children(e.folder(in))
+		}
 		return names, err
 	})
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, e.unprepared()
 	}
-	if err != nil {
-		return nil, e.failure(ctx, err)
-	}
-	return names, nil
+	return names, e.failure(ctx, err)
 }
 
-// Rows implements shared.Engine.
-func (e *Engine) Rows(ctx context.Context, prefix string) ([]shared.Row, error) {
-	found, err := e.children(ctx, e.rows(), prefix)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]shared.Row, 0, len(found))
-	for key, text := range found {
-		r, err := shared.DecodeRow(key, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, *r)
-	}
-	return all, nil
-}
-
-// Name implements shared.Engine.
-func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
-	v, err := e.readLatest(ctx, name)
-	if err != nil {
-		return shared.Entry{}, err
-	}
-	if v.Version == 0 {
-		return shared.Entry{}, shared.Unknown(name)
-	}
-	return shared.DecodeEntry(name, v.Text)
-}
-
-// readLatest reads the entry of a name with everything that was confirmed before.
-func (e *Engine) readLatest(ctx context.Context, name string) (shared.Value, error) {
-	if err := e.catchUp(ctx, e.namePath(name)); err != nil {
-		return shared.Value{}, err
-	}
-	return e.read(ctx, e.namePath(name))
-}
-
-// Names implements shared.Engine.
-func (e *Engine) Names(ctx context.Context) ([]shared.Entry, error) {
-	found, err := e.children(ctx, e.names(), "")
-	if err != nil {
-		return nil, err
-	}
-	all := make([]shared.Entry, 0, len(found))
-	for name, text := range found {
-		n, err := shared.DecodeEntry(name, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
-}
-
-// Count implements shared.Engine.
-func (e *Engine) Count(ctx context.Context) (int, error) {
-	names, err := e.childNames(ctx, e.names())
-	return len(names), err
-}
-
-// PutName implements shared.Engine. An entry with an equal value counts as
-// unchanged, so its value replaces the version in was.
-func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
-	var old shared.Value
-	if was != nil {
-		if old, err = e.readLatest(ctx, n.Name); err != nil {
-			return false, err
-		}
-		if old.Text != shared.EncodeEntry(was) {
-			return false, nil
+// nodes returns the nodes that Up creates, parents first.
+func (e *Engine) nodes() []string {
+	var all []string
+	for i, c := range e.root {
+		if c == '/' && i > 0 {
+			all = append(all, e.root[:i])
 		}
 	}
-	_, written, err = e.swap(ctx, e.namePath(n.Name), old, shared.EncodeEntry(&n))
-	return written, err
+	return append(all, e.root, e.folder(shared.RowFolder), e.folder(shared.NameFolder), e.marker())
 }
 
-// Close implements shared.Engine.
-func (e *Engine) Close() error {
-	close(e.stop)
-	e.work.Wait()
-	e.session.Load().close()
+// Up implements shared.Schema. It creates the nodes, and changes nothing that exists.
+func (e *Engine) Up(ctx context.Context) error {
+	for _, path := range e.nodes() {
+		_, err := ask(ctx, e, func() (string, error) { return e.conn().Create(path, []byte(format), 0, e.acl) })
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return e.failure(ctx, err)
+		}
+	}
 	return nil
+}
+
+// Down implements shared.Schema. It removes all nodes of the store. The marker goes
+// first, so that servers stop.
+func (e *Engine) Down(ctx context.Context) error {
+	if err := e.remove(ctx, e.marker()); err != nil {
+		return err
+	}
+	for _, in := range []shared.Folder{shared.RowFolder, shared.NameFolder} {
+		nodes, err := e.children(ctx, in)
+		if err != nil && !errors.Is(err, generator.ErrPinned) { // unprepared: there is no folder
+			return err
+		}
+		for i, name := range nodes {
+			nodes[i] = e.folder(in) + "/" + name
+		}
+		if err := e.remove(ctx, append(nodes, e.folder(in))...); err != nil {
+			return err
+		}
+	}
+	return e.remove(ctx, e.clock(), e.root)
+}
+
+// remove deletes nodes that exist.
+func (e *Engine) remove(ctx context.Context, paths ...string) error {
+	for _, path := range paths {
+		_, err := ask(ctx, e, func() (struct{}, error) { return struct{}{}, e.conn().Delete(path, -1) })
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return e.failure(ctx, err)
+		}
+	}
+	return nil
+}
+
+// Print implements shared.Schema. It returns the commands of Up.
+func (e *Engine) Print() (string, error) {
+	var out strings.Builder
+	for _, path := range e.nodes() {
+		fmt.Fprintf(&out, "create %s %s\n", path, format)
+	}
+	return out.String(), nil
 }
