@@ -21,7 +21,7 @@ const maxFeeds = 300
 
 // CheckFeeds checks the option feeds. Each key is the URL of a database, a space
 // and the name of a column.
-func CheckFeeds(feeds map[string]FeedOption) error {
+func CheckFeeds(feeds map[string]*FeedOption) error {
 	const hint = "nextid migrate feed up writes this option."
 	if len(feeds) > maxFeeds {
 		return OptionError(hint, "%d feeds are more than %d", len(feeds), maxFeeds)

@@ -137,13 +137,6 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("a time is written \"2024-01-01T00:00:00Z\", or in Unix milliseconds, not %s", b)
 }
 
-// SetOption sets *into if the option was given.
-func SetOption[T any](into, given *T) {
-	if given != nil {
-		*into = *given
-	}
-}
-
 // maxDescription is the greatest length of the option description in bytes, as in
 // Leaf's table.
 const maxDescription = 256

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // WrapAll calls Wrap for several kinds.
@@ -239,12 +240,9 @@ func (w wrapped) Retire(ctx context.Context, d generator.Definition) error {
 	if o.Scatter == nil {
 		return nil
 	}
-	key := generator.NameKey(d.Name)
-	m, _, err := w.store.Mark(ctx, key)
+	m, _, err := w.store.Mark(ctx, generator.NameKey(d.Name))
 	if greatest := min(int64(1)<<o.Scatter.Bits-1, math.MaxInt64-2); err == nil && m.Hi > 0 && m.Hi <= greatest {
-		_, _, err = w.store.Reserve(ctx, generator.Reservation{
-			Key: key, AtLeast: greatest, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
-		})
+		err = kinds.Bury(ctx, w.store, d.Name, greatest)
 	}
 	return err
 }

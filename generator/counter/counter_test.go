@@ -447,19 +447,19 @@ func TestOptions(t *testing.T) {
 		`{"increment":0}`:               "increment must be between 1",
 		`{"increment":-1}`:              "increment must be between 1",
 		`{"max":0}`:                     "start (1) cannot be greater than max (0)",
-		`{"max":"x"}`:                   "max is a whole number or null",
+		`{"max":"x"}`:                   "max must be a whole number",
 		`{"deadline":"1ms"}`:            "deadline must be between",
 		`{"step":5}`:                    `unknown option "step"`,
 		`{"start":"a"}`:                 "option start must be a whole number",
 		`{"description":"a\nb"}`:        "control characters",
 		`{"start":9223372036854775807}`: "start must be between",
 	} {
-		_, err := normalize(json.RawMessage(options))
+		_, err := Kind(nil, nil, "").Normalize(json.RawMessage(options))
 		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", options, err, want)
 		}
 	}
-	stored, err := normalize(json.RawMessage(`{"max":10,"description":"invoices"}`))
+	stored, err := Kind(nil, nil, "").Normalize(json.RawMessage(`{"max":10,"description":"invoices"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +472,7 @@ func TestOptions(t *testing.T) {
 		`{"start":2}`:     "",
 		`{"increment":2}`: "",
 	} {
-		got, err := alter(stored, json.RawMessage(change))
+		got, err := Kind(nil, nil, "").Alter(stored, json.RawMessage(change))
 		if string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("alter %s: %s, %v, want %q", change, got, err, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // DatedOptions are the options of the kind, as they are stored.
@@ -23,21 +24,6 @@ type DatedOptions struct {
 	MaxAhead    generator.Duration `json:"max_ahead"` // greatest time by which the date may be ahead of the clock
 	Deadline    generator.Duration `json:"deadline"`  // longest time for which a draw waits for the store
 	Description string             `json:"description,omitempty"`
-}
-
-// givenDated holds the options as a user writes them. All are optional.
-type givenDated struct {
-	Pattern     *string             `json:"pattern"`
-	Separator   *string             `json:"separator"`
-	Width       *int                `json:"width"`
-	Prefix      *string             `json:"prefix"`
-	Suffix      *string             `json:"suffix"`
-	Period      *string             `json:"period"`
-	Start       *int64              `json:"start"`
-	TimeZone    *string             `json:"time_zone"`
-	MaxAhead    *generator.Duration `json:"max_ahead"`
-	Deadline    *generator.Duration `json:"deadline"`
-	Description *string             `json:"description"`
 }
 
 const datedHint = "Options: pattern (yyyyMMdd), separator, width, prefix, suffix, period (year, month, day or hour), start, time_zone, max_ahead, deadline, description."
@@ -61,34 +47,31 @@ const DatedKindName = "dated"
 //
 // owner is shown to operators.
 func Dated(store generator.Reserver, runtime generator.Runtime, owner string) generator.Kind {
-	return datedKind{store, runtime, owner}
+	return datedKind{kinds.Base[DatedOptions]{
+		Called: DatedKindName, About: "a date and a number that starts again with each day, month or year: 20261121-000001",
+		Title: "a dated generator", Hint: datedHint, Defaults: datedDefaults, Check: (*DatedOptions).check, Keep: keepDated,
+	}, store, runtime, owner}
 }
 
 type datedKind struct {
+	kinds.Base[DatedOptions]
 	store   generator.Reserver
 	runtime generator.Runtime
 	owner   string
 }
 
-// Name implements generator.Kind.
-func (datedKind) Name() string { return DatedKindName }
-
-// Help implements generator.Kind.
-func (datedKind) Help() string {
-	return "a date and a number that starts again with each day, month or year: 20261121-000001"
-}
-
-// Normalize implements generator.Kind.
-func (datedKind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalizeDated(raw) }
-
-// Alter implements generator.Kind.
-func (datedKind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	return alterDated(stored, change)
+// read decodes stored options.
+func (k datedKind) read(stored json.RawMessage) (*scheme, error) {
+	o, err := k.Read(stored)
+	if err != nil {
+		return nil, err
+	}
+	return newScheme(o)
 }
 
 // Open implements generator.Kind.
 func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	s, err := readDated(d.Options)
+	s, err := k.read(d.Options)
 	if err == nil {
 		err = s.follows(ctx, k.store, d.Name)
 	}
@@ -117,54 +100,17 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	return err
 }
 
-// readDated decodes stored options.
-func readDated(stored json.RawMessage) (*scheme, error) {
-	var o DatedOptions
-	err := json.Unmarshal(stored, &o)
-	var s *scheme
-	if err == nil {
-		s, err = newScheme(o)
-	}
-	if err != nil {
-		return nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of a dated generator cannot be used", Cause: err}
-	}
-	return s, nil
+// datedDefaults are the options of a new generator. max_ahead is longer than any
+// legal change of clocks back around midnight.
+var datedDefaults = DatedOptions{
+	Pattern: "yyyyMMdd", Separator: "-", Width: 6, Start: 1, TimeZone: "UTC",
+	MaxAhead: generator.Duration(time.Hour), Deadline: kinds.DefaultDeadline,
 }
 
-// Defaults of DatedOptions.
-const (
-	defaultPattern = "yyyyMMdd"
-	defaultWidth   = 6
-	// defaultMaxAhead is longer than any legal change of clocks back around midnight.
-	defaultMaxAhead = generator.Duration(time.Hour)
-)
-
-// normalizeDated completes the options of a new generator with defaults.
-func normalizeDated(raw json.RawMessage) (json.RawMessage, error) {
-	o := DatedOptions{
-		Pattern: defaultPattern, Separator: "-", Width: defaultWidth, Start: 1, TimeZone: "UTC",
-		MaxAhead: defaultMaxAhead, Deadline: generator.Duration(DefaultDeadline),
-	}
-	return o.with(raw)
-}
-
-// alterDated applies a change to stored options. The options that are part of a
-// code cannot change: an old code could come again.
-func alterDated(stored, change json.RawMessage) (json.RawMessage, error) {
-	s, err := readDated(stored)
-	if err != nil {
-		return nil, err
-	}
-	before := s.DatedOptions
-	after := before
-	out, err := after.with(change)
-	if err != nil {
-		return nil, err
-	}
-	for _, fixed := range []struct {
-		name          string
-		before, after any
-	}{
+// keepDated refuses changes of the options that are part of a code: an old code could
+// come again.
+func keepDated(before, after *DatedOptions) error {
+	for _, fixed := range []struct{ name, before, after string }{
 		{"pattern", before.Pattern, after.Pattern},
 		{"separator", before.Separator, after.Separator},
 		{"prefix", before.Prefix, after.Prefix},
@@ -172,44 +118,27 @@ func alterDated(stored, change json.RawMessage) (json.RawMessage, error) {
 		{"period", before.Period, after.Period},
 	} {
 		if fixed.before != fixed.after {
-			return nil, generator.OptionError("Create another generator for codes of another form.",
+			return generator.OptionError("Create another generator for codes of another form.",
 				"%s (%q) cannot be changed: an old code could come again", fixed.name, fixed.before)
 		}
 	}
 	if after.Width < before.Width {
-		return nil, datedError("width (%d) can only be made greater", before.Width)
+		return datedError("width (%d) can only be made greater", before.Width)
 	}
-	return out, nil
+	return nil
 }
 
-// with sets the given options, checks all and returns their stored form.
-func (o *DatedOptions) with(raw json.RawMessage) (json.RawMessage, error) {
-	var g givenDated
-	if err := generator.DecodeOptions(raw, &g, datedHint); err != nil {
-		return nil, err
-	}
-	generator.SetOption(&o.Pattern, g.Pattern)
-	generator.SetOption(&o.Separator, g.Separator)
-	generator.SetOption(&o.Width, g.Width)
-	generator.SetOption(&o.Prefix, g.Prefix)
-	generator.SetOption(&o.Suffix, g.Suffix)
-	generator.SetOption(&o.Period, g.Period)
-	generator.SetOption(&o.Start, g.Start)
-	generator.SetOption(&o.TimeZone, g.TimeZone)
-	generator.SetOption(&o.MaxAhead, g.MaxAhead)
-	generator.SetOption(&o.Deadline, g.Deadline)
-	generator.SetOption(&o.Description, g.Description)
+// check checks options, and sets the period of new ones.
+func (o *DatedOptions) check() error {
 	if o.Period == "" {
 		p, err := parsePattern(o.Pattern)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		o.Period = periods[p.finest]
 	}
-	if _, err := newScheme(*o); err != nil {
-		return nil, err
-	}
-	return json.Marshal(o)
+	_, err := newScheme(*o)
+	return err
 }
 
 // Limits of the options.
@@ -237,8 +166,6 @@ func newScheme(o DatedOptions) (*scheme, error) {
 		return nil, datedError("width must be between 1 and %d for the pattern %q, not %d", maxDigits-dateDigits, o.Pattern, o.Width)
 	case o.MaxAhead < 0 || o.MaxAhead > maxMaxAhead:
 		return nil, datedError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, o.MaxAhead)
-	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
-		return nil, datedError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
 	}
 	for range o.Width {
 		s.modulus *= 10
@@ -257,7 +184,7 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	if s.zone, err = time.LoadLocation(o.TimeZone); err != nil {
 		return nil, generator.OptionError(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
 	}
-	return s, generator.CheckDescription(o.Description)
+	return s, kinds.CheckDeadline(o.Deadline, o.Description, datedHint)
 }
 
 func unprintable(c byte) bool { return c < ' ' || c > '~' }
@@ -265,7 +192,7 @@ func unprintable(c byte) bool { return c < ' ' || c > '~' }
 // Recover implements generator.Recoverable. The codes go on with that of the id
 // atLeast. Its date must not be in the future.
 func (k datedKind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
-	s, err := readDated(d.Options)
+	s, err := k.read(d.Options)
 	if err != nil {
 		return err
 	}
@@ -276,10 +203,5 @@ func (k datedKind) Recover(ctx context.Context, d generator.Definition, atLeast 
 	if date := s.dateOf(atLeast); date > partsOf(time.Unix(0, k.runtime.Wall()).In(s.zone)).number(s.pattern.finest) {
 		return s.errFuture(date)
 	}
-	key := generator.NameKey(d.Name)
-	if r, ok := k.store.(generator.Recoverer); ok {
-		return r.Recover(ctx, key, p)
-	}
-	_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
-	return err
+	return kinds.Recover(ctx, k.store, d.Name, p)
 }

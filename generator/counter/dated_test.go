@@ -377,7 +377,7 @@ func TestRaiseDated(t *testing.T) {
 
 func definition(t *testing.T, options string) generator.Definition {
 	t.Helper()
-	o, err := normalizeDated(json.RawMessage(options))
+	o, err := Dated(nil, nil, "").Normalize(json.RawMessage(options))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,12 +445,12 @@ func TestDatedOptions(t *testing.T) {
 		`{"deadline":"1h"}`:                            "deadline must be between",
 		`{"colour":1}`:                                 `unknown option "colour"`,
 	} {
-		_, err := normalizeDated(json.RawMessage(options))
+		_, err := Dated(nil, nil, "").Normalize(json.RawMessage(options))
 		if !errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", options, err, want)
 		}
 	}
-	stored, err := normalizeDated(nil)
+	stored, err := Dated(nil, nil, "").Normalize(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +458,7 @@ func TestDatedOptions(t *testing.T) {
 		`{"width":7}`: true, `{"width":5}`: false, `{"prefix":"A"}`: false, `{"pattern":"yyMMdd"}`: false,
 		`{"period":"month"}`: false, `{"time_zone":"Asia/Tokyo"}`: true, `{"max_ahead":"0s"}`: true,
 	} {
-		if _, err := alterDated(stored, json.RawMessage(change)); (err == nil) != ok {
+		if _, err := Dated(nil, nil, "").Alter(stored, json.RawMessage(change)); (err == nil) != ok {
 			t.Errorf("alter %s: %v", change, err)
 		}
 	}

@@ -328,7 +328,7 @@ func TestHoldsAndDraws(t *testing.T) {
 			t.Errorf("hold for %v by %q: %v", d, by, err)
 		}
 	}
-	if _, err := alter(json.RawMessage(`{"start":1,"increment":1,"deadline":"5s","holds":true}`), json.RawMessage(`{"holds":false}`)); !errors.Is(err, generator.ErrOption) {
+	if _, err := Kind(nil, nil, "").Alter(json.RawMessage(`{"start":1,"increment":1,"deadline":"5s","holds":true}`), json.RawMessage(`{"holds":false}`)); !errors.Is(err, generator.ErrOption) {
 		t.Errorf("holds taken back: %v", err)
 	}
 }

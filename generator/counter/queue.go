@@ -34,9 +34,6 @@ type AllSource interface {
 }
 
 const (
-	// DefaultDeadline is the default of the longest wait of a draw.
-	DefaultDeadline = 5 * time.Second
-
 	// sourceTimeout bounds one request to the source. It is longer than usual
 	// deadlines: a late answer still serves later draws.
 	sourceTimeout = 15 * time.Second

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 	"nextid/generator/layout"
 )
 
@@ -200,10 +201,7 @@ func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (gener
 // random bits included. Otherwise a later generator of another kind could issue
 // them again.
 func (k autoRandomKind) Retire(ctx context.Context, d generator.Definition) error {
-	_, _, err := k.store.Reserve(ctx, generator.Reservation{
-		Key: generator.NameKey(d.Name), AtLeast: math.MaxInt64 - 2, N: 1, Limit: generator.NoLimit, Owner: "drop_generator",
-	})
-	return err
+	return kinds.Bury(ctx, k.store, d.Name, math.MaxInt64-2)
 }
 
 // Recover implements generator.Recoverable.

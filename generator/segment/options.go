@@ -3,12 +3,11 @@ package segment
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
-	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // Options are the stored options of the kind.
@@ -26,51 +25,8 @@ type Options struct {
 	Deadline   generator.Duration `json:"deadline"`    // longest wait of a draw for the store
 	Strict     bool               `json:"strict"`
 
-	Feeds       map[string]generator.FeedOption `json:"feeds,omitempty"`       // sequences that get blocks of these numbers
-	Description string                          `json:"description,omitempty"` // for operators
-}
-
-// Defaults of Options. The step's maximum and the threshold are Leaf's.
-const (
-	defaultStep       = 1000
-	defaultMaxStep    = 1_000_000
-	defaultPrefetchAt = 0.1
-	defaultDeadline   = generator.Duration(5 * time.Second)
-)
-
-// given holds the options of a user; each may be missing. null removes a bound.
-type given struct {
-	Start      *int64              `json:"start"`
-	Increment  *int64              `json:"increment"`
-	Offset     bound               `json:"offset"`
-	Restart    bound               `json:"restart"`
-	Called     *bool               `json:"called"`
-	Min        bound               `json:"min"`
-	Max        bound               `json:"max"`
-	Step       *int64              `json:"step"`
-	MaxStep    *int64              `json:"max_step"`
-	PrefetchAt *float64            `json:"prefetch_at"`
-	Deadline   *generator.Duration `json:"deadline"`
-	Strict     *bool               `json:"strict"`
-
-	Feeds map[string]*generator.FeedOption `json:"feeds"` // null removes one
-
-	Description *string `json:"description"`
-}
-
-// bound is an option that null removes.
-type bound struct {
-	given bool
-	value *int64
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (b *bound) UnmarshalJSON(raw []byte) error {
-	b.given = true
-	if err := json.Unmarshal(raw, &b.value); err != nil {
-		return fmt.Errorf("offset, restart, min and max are whole numbers or null, not %s", raw)
-	}
-	return nil
+	Feeds       map[string]*generator.FeedOption `json:"feeds,omitempty"`       // sequences that get blocks of these numbers; null removes one
+	Description string                           `json:"description,omitempty"` // for operators
 }
 
 // bound returns the end of the generator's numbers, or nil.
@@ -98,36 +54,25 @@ func optionError(format string, args ...any) error {
 // KindName is the name of the kind.
 const KindName = "segment"
 
-// Kind returns the segment kind. owner names this server to operators.
+// Kind returns the segment kind. owner names this server to operators. The defaults
+// of max_step and prefetch_at are Leaf's.
 func Kind(store generator.Reserver, clock generator.Runtime, owner string) generator.Kind {
-	return kind{store, clock, owner}
+	return kind{kinds.Base[Options]{
+		Called: KindName, About: "numbers in ranges from the store, after Meituan's Leaf", Title: "a segment generator", Hint: hint,
+		Defaults: Options{Increment: 1, Step: 1000, MaxStep: 1_000_000, PrefetchAt: 0.1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
+	}, store, clock, owner}
 }
 
 type kind struct {
+	kinds.Base[Options]
 	store generator.Reserver
 	clock generator.Runtime
 	owner string
 }
 
-// Name implements generator.Kind.
-func (kind) Name() string { return KindName }
-
-// Help implements generator.Kind.
-func (kind) Help() string {
-	return "numbers in ranges from the store, after Meituan's Leaf"
-}
-
-// Normalize implements generator.Kind.
-func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) { return normalize(raw) }
-
-// Alter implements generator.Kind.
-func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	return alter(stored, change)
-}
-
 // Open implements generator.Kind.
 func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := read(d.Options)
+	o, err := k.Read(d.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -155,23 +100,34 @@ func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	return generator.NumbersLeft(max(l.first, past), least, l.limit, l.increment)
 }
 
-// read decodes stored options.
-func read(stored json.RawMessage) (Options, error) {
-	return generator.StoredOptions(stored, "a segment generator", (*Options).check)
+// Normalize implements generator.Kind.
+func (k kind) Normalize(given json.RawMessage) (json.RawMessage, error) {
+	return k.completing(given, true).Normalize(given)
 }
 
-// normalize applies the options of a new generator to the defaults.
-func normalize(raw json.RawMessage) (json.RawMessage, error) {
-	var g given
-	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
-		return nil, err
+// Alter implements generator.Kind.
+func (k kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	return k.completing(change, false).Alter(stored, change)
+}
+
+// completing returns the Base that completes options which depend on others, unless
+// they are given.
+func (k kind) completing(given json.RawMessage, created bool) kinds.Base[Options] {
+	var has struct {
+		Start   *int64 `json:"start"`
+		MaxStep *int64 `json:"max_step"`
 	}
-	o := Options{Increment: 1, Step: defaultStep, MaxStep: defaultMaxStep, PrefetchAt: defaultPrefetchAt, Deadline: defaultDeadline}
-	o.set(g)
-	if g.Start == nil {
-		o.Start = o.defaultStart()
+	_ = json.Unmarshal(given, &has) // DecodeOptions returns the error
+	k.Check = func(o *Options) error {
+		if created && has.Start == nil {
+			o.Start = o.defaultStart()
+		}
+		if has.MaxStep == nil {
+			o.MaxStep = max(o.MaxStep, o.Step)
+		}
+		return o.check()
 	}
-	return o.written()
+	return k.Base
 }
 
 // defaultStart returns the start of a sequence without START, as in PostgreSQL.
@@ -189,53 +145,10 @@ func (o *Options) defaultStart() int64 {
 	return 1
 }
 
-func (o *Options) set(g given) {
-	generator.SetOption(&o.Start, g.Start)
-	generator.SetOption(&o.Increment, g.Increment)
-	generator.SetOption(&o.Step, g.Step)
-	generator.SetOption(&o.MaxStep, g.MaxStep)
-	generator.SetOption(&o.PrefetchAt, g.PrefetchAt)
-	generator.SetOption(&o.Deadline, g.Deadline)
-	generator.SetOption(&o.Strict, g.Strict)
-	generator.SetOption(&o.Called, g.Called)
-	generator.SetOption(&o.Description, g.Description)
-	for key, f := range g.Feeds {
-		if o.Feeds = maps.Clone(o.Feeds); o.Feeds == nil {
-			o.Feeds = map[string]generator.FeedOption{}
-		}
-		if f == nil {
-			delete(o.Feeds, key)
-		} else {
-			o.Feeds[key] = *f
-		}
-	}
-	for _, b := range []struct {
-		into **int64
-		from bound
-	}{{&o.Offset, g.Offset}, {&o.Restart, g.Restart}, {&o.Min, g.Min}, {&o.Max, g.Max}} {
-		if b.from.given {
-			*b.into = b.from.value
-		}
-	}
-	if g.MaxStep == nil {
-		o.MaxStep = max(o.MaxStep, o.Step)
-	}
-}
-
-// written checks the options and returns their stored form.
-func (o *Options) written() (json.RawMessage, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	return json.Marshal(o)
-}
-
 // Limits of the options. They keep every sum of a position and a step inside int64.
 const (
 	maxIncrement = 1 << 31
 	maxStepLimit = 1 << 30
-	minDeadline  = generator.Duration(10 * time.Millisecond)
-	maxDeadline  = generator.Duration(time.Minute)
 )
 
 func (o *Options) check() error {
@@ -248,8 +161,6 @@ func (o *Options) check() error {
 		return optionError("max_step must be between step (%d) and %d, not %d", o.Step, maxStepLimit, o.MaxStep)
 	case !(o.PrefetchAt >= 0 && o.PrefetchAt <= 1): // also excludes NaN
 		return optionError("prefetch_at must be between 0 and 1, not %g", o.PrefetchAt)
-	case o.Deadline < minDeadline || o.Deadline > maxDeadline:
-		return optionError("deadline must be between %v and %v, not %v", minDeadline, maxDeadline, o.Deadline)
 	case o.Min != nil && o.Start < *o.Min:
 		return optionError("start (%d) cannot be less than min (%d)", o.Start, *o.Min)
 	case o.Max != nil && o.Start > *o.Max:
@@ -257,40 +168,30 @@ func (o *Options) check() error {
 	case o.Start == math.MinInt64 || o.Start == math.MaxInt64:
 		return optionError("start cannot be %d", o.Start)
 	}
+	maps.DeleteFunc(o.Feeds, func(_ string, f *generator.FeedOption) bool { return f == nil })
 	if err := generator.CheckFeeds(o.Feeds); err != nil {
 		return err
 	}
-	return generator.CheckDescription(o.Description)
+	return kinds.CheckDeadline(o.Deadline, o.Description, hint)
 }
 
-// alter merges a change into stored options. Reservations continue above all that
-// was issued. So another increment, offset or bound cannot repeat a number. Another
-// direction could, and is refused.
-func alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	before, err := read(stored)
-	if err != nil {
-		return nil, err
-	}
-	var g given
-	if err := generator.DecodeOptions(change, &g, hint); err != nil {
-		return nil, err
-	}
-	after := before
-	after.set(g)
+// keep refuses changes after which a number could come again. Reservations continue
+// above all that was issued. So another increment, offset or bound cannot repeat a
+// number. Another direction could.
+func keep(before, after *Options) error {
 	switch {
 	case (before.Increment < 0) != (after.Increment < 0):
-		return nil, optionError("the direction of a generator cannot be changed: its numbers would come again")
+		return optionError("the direction of a generator cannot be changed: its numbers would come again")
 	case before.Start != after.Start:
-		return nil, generator.OptionError("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
+		return generator.OptionError("Use setval, or ALTER SEQUENCE … RESTART WITH, which go up.",
 			"start is where a generator began (%d) and cannot be changed", before.Start)
 	}
-	return after.written()
+	return nil
 }
 
-// Recover implements generator.Recoverable. For a store that is no Recoverer it
-// moves the key up.
+// Recover implements generator.Recoverable.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
-	o, err := read(d.Options)
+	o, err := k.Read(d.Options)
 	if err != nil {
 		return err
 	}
@@ -299,22 +200,14 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 	if p >= l.limit {
 		return optionError("%d is out of the bounds of the generator", atLeast)
 	}
-	key := generator.NameKey(d.Name)
-	if r, ok := k.store.(generator.Recoverer); ok {
-		return r.Recover(ctx, key, p)
-	}
-	if p == l.first {
-		return nil
-	}
-	_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: p - 1, N: 1, Limit: generator.NoLimit, Owner: "recover_generator"})
-	return err
+	return kinds.Recover(ctx, k.store, d.Name, p)
 }
 
 // Retire implements generator.Retirer. The key is above all issued positions. A
 // later generator of the other direction counts mirrored positions. The lowest of
 // these is that of the start, so the key is moved above it, too.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
-	o, err := read(d.Options)
+	o, err := k.Read(d.Options)
 	if err != nil {
 		return err
 	}
@@ -322,10 +215,9 @@ func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	if l.first >= 0 {
 		return nil
 	}
-	key := generator.NameKey(d.Name)
-	m, ok, err := k.store.Mark(ctx, key)
+	m, ok, err := k.store.Mark(ctx, generator.NameKey(d.Name))
 	if ok && err == nil && m.Hi <= -l.first {
-		_, _, err = k.store.Reserve(ctx, generator.Reservation{Key: key, AtLeast: -l.first, N: 1, Limit: generator.NoLimit, Owner: "drop_generator"})
+		err = kinds.Bury(ctx, k.store, d.Name, -l.first)
 	}
 	return err
 }

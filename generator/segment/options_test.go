@@ -90,8 +90,8 @@ func TestNormalizeRefuses(t *testing.T) {
 		`{"start":-9223372036854775808}`:     "start cannot be",
 		`{"start":9223372036854775807}`:      "start cannot be",
 		`{"start":"1"}`:                      "option start must be a whole number",
-		`{"min":"1"}`:                        "whole numbers or null",
-		`{"max":1.5}`:                        "whole numbers or null",
+		`{"min":"1"}`:                        "must be a whole number",
+		`{"max":1.5}`:                        "must be a whole number",
 		`{"cycle":true}`:                     `unknown option "cycle"`,
 		`{"start":99999999999999999999}`:     "whole number",
 		`{"strict":1}`:                       "true or false",
@@ -196,7 +196,7 @@ func FuzzNormalize(f *testing.F) {
 		if err != nil || string(twice) != string(once) {
 			t.Fatalf("%q became %s and then %s (%v)", in, once, twice, err)
 		}
-		o, err := read(once)
+		o, err := Kind(nil, nil, "").(kind).Read(once)
 		if err != nil {
 			t.Fatal(err)
 		}

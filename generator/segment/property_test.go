@@ -93,7 +93,7 @@ func (s *schedule) alter() {
 }
 
 func (s *schedule) direction() int64 {
-	o, err := read(s.def.Options)
+	o, err := Kind(nil, nil, "").(kind).Read(s.def.Options)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -377,12 +377,12 @@ func TestOptions(t *testing.T) {
 		`{"databases":["mysql://h/d"],"deadline":"1ns"}`:             "deadline must be between",
 		`{"databases":"mysql://h/d"}`:                                "option databases must be",
 	} {
-		_, err := normalize(json.RawMessage(options))
+		_, err := Kind(Config{}).Normalize(json.RawMessage(options))
 		if (err == nil) != (want == "") || err != nil && (!errors.Is(err, generator.ErrOption) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", options, err, want)
 		}
 	}
-	stored, err := normalize(json.RawMessage(`{"databases":["mysql://a/d"],"increment":2}`))
+	stored, err := Kind(Config{}).Normalize(json.RawMessage(`{"databases":["mysql://a/d"],"increment":2}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestOptions(t *testing.T) {
 		`{"databases":["mysql://b/d"]}`: true, `{"databases":["mysql://a/d","redis://b"]}`: true, `{"databases":[]}`: false,
 		`{"databases":["mysql://a/d","redis://b","redis://c"]}`: false, `{"increment":3}`: false, `{"table":"x"}`: false, `{"step":5}`: true,
 	} {
-		if _, err := alter(stored, json.RawMessage(change)); (err == nil) != ok {
+		if _, err := Kind(Config{}).Alter(stored, json.RawMessage(change)); (err == nil) != ok {
 			t.Errorf("alter %s: %v", change, err)
 		}
 	}

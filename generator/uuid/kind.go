@@ -54,9 +54,9 @@ func (v *version) UnmarshalJSON(b []byte) error {
 // times rise over all names of the server.
 func Kind(clock generator.Clock) generator.Kind {
 	source := NewSource(clock)
-	return textKind[Options]{KindName, "UUIDs of RFC 9562, without the store", (*Options).check, func(name string, o Options) generator.Generator {
+	return newTextKind(KindName, "UUIDs of RFC 9562, without the store", (*Options).check, func(name string, o Options) generator.Generator {
 		return &Generator{name: name, source: source, make: makers[o.Version], options: o}
-	}}
+	})
 }
 
 func (o *Options) check() error {

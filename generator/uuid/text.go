@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID,
@@ -29,72 +30,52 @@ type maker interface {
 
 // textKind is a kind with options of type O.
 type textKind[O any] struct {
-	name, help string
-	check      func(*O) error // also sets defaults
-	open       func(name string, o O) generator.Generator
+	kinds.Base[O]
+	open func(name string, o O) generator.Generator
+}
+
+// newTextKind returns a kind of ids without the store. check also sets defaults.
+func newTextKind[O any](name, help string, check func(*O) error, open func(name string, o O) generator.Generator) generator.Kind {
+	return textKind[O]{kinds.Base[O]{
+		Called: name, About: help, Title: "a generator of kind " + name,
+		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check,
+	}, open}
 }
 
 // textOf returns the kind whose texts a maker makes.
 func textOf[O any](kind, help string, check func(*O) error, made func(O) maker) generator.Kind {
-	return textKind[O]{kind, help, check, func(name string, o O) generator.Generator {
+	return newTextKind(kind, help, check, func(name string, o O) generator.Generator {
 		return &TextGenerator{name: name, kind: kind, maker: made(o)}
-	}}
+	})
 }
-
-// Name implements generator.Kind.
-func (k textKind[O]) Name() string { return k.name }
-
-// Help implements generator.Kind.
-func (k textKind[O]) Help() string { return k.help }
 
 // Texts implements generator.TextKind.
 func (textKind[O]) Texts() {}
 
-// with applies the given options to o, checks them and returns their stored form.
-func (k textKind[O]) with(o O, given json.RawMessage) (json.RawMessage, error) {
-	if err := generator.DecodeOptions(given, &o, "The kind "+k.name+" makes "+k.help+"; docs/codes.md has its options."); err != nil {
-		return nil, err
-	}
-	if err := k.check(&o); err != nil {
-		return nil, err
-	}
-	return json.Marshal(o)
-}
-
-// read decodes stored options.
-func (k textKind[O]) read(stored json.RawMessage) (O, error) {
-	return generator.StoredOptions(stored, "a generator of kind "+k.name, k.check)
-}
-
-// Normalize implements generator.Kind.
-func (k textKind[O]) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	var o O
-	return k.with(o, raw)
-}
-
 // Alter implements generator.Kind. It creates the key for public => true.
 func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	o, err := k.read(stored)
+	before, err := k.Read(stored)
 	if err != nil {
 		return nil, err
 	}
-	had := keyOf(&o).Key
-	if stored, err = k.with(o, change); err == nil {
-		o, err = k.read(stored)
+	if stored, err = k.Base.Alter(stored, change); err != nil {
+		return nil, err
 	}
-	if err == nil && had != "" && keyOf(&o).Key != had {
+	after, err := k.Read(stored)
+	had := keyOf(&before).Key
+	if err == nil && had != "" && keyOf(&after).Key != had {
 		err = generator.OptionError("Create another generator.", "the key of public cannot be changed: public UUIDs would lead to other rows")
 	}
 	if err != nil {
 		return nil, err
 	}
-	keyOf(&o).complete()
-	return json.Marshal(o)
+	keyOf(&after).complete()
+	return json.Marshal(after)
 }
 
 // Complete implements generator.Completer.
 func (k textKind[O]) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	o, err := k.read(d.Options)
+	o, err := k.Read(d.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +85,7 @@ func (k textKind[O]) Complete(_ context.Context, d generator.Definition) (json.R
 
 // Public implements generator.Publisher. It leaves out the key.
 func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
-	o, err := k.read(stored)
+	o, err := k.Read(stored)
 	if err == nil {
 		keyOf(&o).Key = ""
 		stored, err = json.Marshal(o)
@@ -117,7 +98,7 @@ func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
 
 // Open implements generator.Kind.
 func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := k.read(d.Options)
+	o, err := k.Read(d.Options)
 	if err != nil {
 		return nil, err
 	}

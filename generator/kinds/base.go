@@ -1,0 +1,83 @@
+package kinds
+
+import (
+	"encoding/json"
+	"time"
+
+	"nextid/generator"
+)
+
+// Base is the part of a generator.Kind that handles options of type O. A kind embeds
+// it. The options of a user are decoded over those in hand: a missing option and
+// null keep a value, and null removes one that is a pointer.
+type Base[O any] struct {
+	Called   string // name of the kind
+	About    string // see generator.Kind.Help
+	Title    string // in messages about stored options: "a counter"
+	Hint     string // lists the options
+	Defaults O
+	Check    func(*O) error               // also completes options of a new generator
+	Keep     func(before, after *O) error // refuses changes after which an old id could appear again; nil: none
+}
+
+// Name implements generator.Kind.
+func (b Base[O]) Name() string { return b.Called }
+
+// Help implements generator.Kind.
+func (b Base[O]) Help() string { return b.About }
+
+// Read decodes stored options.
+func (b Base[O]) Read(stored json.RawMessage) (O, error) {
+	return generator.StoredOptions(stored, b.Title, b.Check)
+}
+
+// Normalize implements generator.Kind.
+func (b Base[O]) Normalize(given json.RawMessage) (json.RawMessage, error) {
+	o := b.Defaults
+	return b.set(&o, given)
+}
+
+// Alter implements generator.Kind.
+func (b Base[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
+	before, err := b.Read(stored)
+	if err != nil {
+		return nil, err
+	}
+	after, err := b.Read(stored) // has no pointer in common with before
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.set(&after, change)
+	if err == nil && b.Keep != nil {
+		err = b.Keep(&before, &after)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// set applies options that a user gave to o, checks them and returns their stored
+// form.
+func (b Base[O]) set(o *O, given json.RawMessage) (json.RawMessage, error) {
+	if err := generator.DecodeOptions(given, o, b.Hint); err != nil {
+		return nil, err
+	}
+	if err := b.Check(o); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// DefaultDeadline is the default of the option deadline: the longest wait of a draw
+// for the store.
+const DefaultDeadline = generator.Duration(5 * time.Second)
+
+// CheckDeadline checks the option deadline, and the option description.
+func CheckDeadline(d generator.Duration, description, hint string) error {
+	const least, most = generator.Duration(10 * time.Millisecond), generator.Duration(time.Minute)
+	if d < least || d > most {
+		return generator.OptionError(hint, "deadline must be between %v and %v, not %v", least, most, d)
+	}
+	return generator.CheckDescription(description)
+}
