@@ -69,7 +69,8 @@ type Registry struct {
 	agreedAt   Mark
 	opening    sync.Mutex   // guards going live and the set of live generators; never held while the store is asked
 	edits      atomic.Int64 // number of changed definitions noticed; see found
-	unsaid     atomic.Bool  // an announcement failed
+	templates  atomic.Pointer[knownTemplates]
+	unsaid     atomic.Bool // an announcement failed
 }
 
 // NewRegistry returns a Registry. It does not touch the store.
@@ -338,34 +339,48 @@ func (r *Registry) Close(ctx context.Context) error {
 }
 
 // load finds the definition of name. It creates the name if the configuration asks
-// for it.
+// for it. Define returns the definition of a name that exists, too: on a store of this
+// process alone one call is enough.
 func (r *Registry) load(ctx context.Context, name string) (f found, created bool, err error) {
 	if r.closed.Load() {
 		return f, false, ShutdownError(name)
 	}
-	if f, err = r.find(ctx, name); !errors.Is(err, ErrUnknown) {
-		return f, false, err
+	var d Definition
+	f.edits = r.edits.Load()
+	atOnce := r.cfg.Store.Exclusive()
+	if atOnce {
+		d, err = r.wanted(ctx, name)
+		atOnce = err == nil
 	}
-	d, known := r.declared[name] // a declared name that was dropped since the start
-	if !known {
-		if d, known, err = r.template(ctx, name); err != nil {
+	if !atOnce {
+		if f, err = r.find(ctx, name); !errors.Is(err, ErrUnknown) {
 			return f, false, err
 		}
-	}
-	switch {
-	case known:
-	case r.cfg.AutoCreate == "":
-		return f, false, &Error{
-			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
-			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create.",
-		}
-	default:
-		if d, err = r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate]); err != nil {
+		if d, err = r.wanted(ctx, name); err != nil {
 			return f, false, err
 		}
 	}
 	f.Definition, created, err = r.define(ctx, d)
 	return f, created, err
+}
+
+// wanted returns the definition that the first use of an unknown name creates, or
+// ErrUnknown: that of the configuration, where the name was dropped since the start,
+// that of a template, or that of Config.AutoCreate.
+func (r *Registry) wanted(ctx context.Context, name string) (Definition, error) {
+	if d, ok := r.declared[name]; ok {
+		return d, nil
+	}
+	if d, ok, err := r.template(ctx, name); ok || err != nil {
+		return d, err
+	}
+	if r.cfg.AutoCreate == "" {
+		return Definition{}, &Error{
+			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
+			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create.",
+		}
+	}
+	return r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate])
 }
 
 // define writes a normalized definition to the store unless its name exists.

@@ -13,8 +13,8 @@ import (
 
 // A template creates generators at their first use. It applies to the names that
 // begin with its pattern without the * at the end. All templates of a store are the
-// options of one definition. So a new name costs one more read of the store,
-// however many templates there are.
+// options of one definition. So a new name costs one more read of a store that other
+// servers use, however many templates there are.
 
 // templatesName is the name of that definition. No generator can have this name.
 const templatesName = "*"
@@ -82,6 +82,7 @@ func (r *Registry) change(ctx context.Context, edit func(all map[string]template
 			_, err = r.cfg.Store.Redefine(ctx, d)
 			done = !errors.Is(err, ErrRetry)
 		}
+		r.edits.Add(1) // also after an error: the store may have made the change
 		if done {
 			return err
 		}
@@ -136,19 +137,40 @@ func (r *Registry) Templates(ctx context.Context) ([]Definition, error) {
 	return list, err
 }
 
-// template returns the definition of a name by the template with the longest
-// matching pattern. ok is false if no pattern matches. The error is ErrPinned if
-// the configuration contradicts that template.
-func (r *Registry) template(ctx context.Context, name string) (d Definition, ok bool, err error) {
+// knownTemplates is the result of allTemplates. It is valid while Registry.edits has
+// the value that it had before the store was read.
+type knownTemplates struct {
+	all   map[string]templateForm
+	edits int64
+}
+
+// allTemplates returns the templates of the store and those of the configuration. It
+// reads a store of this process alone once, and again after a change.
+func (r *Registry) allTemplates(ctx context.Context) (map[string]templateForm, error) {
+	edits := r.edits.Load()
+	if k := r.templates.Load(); k != nil && k.edits == edits {
+		return k.all, nil
+	}
 	_, all, err := r.stored(ctx)
 	if err != nil {
-		return d, false, err
+		return nil, err
 	}
 	for pattern, declared := range r.patterns {
 		if _, stored := all[pattern]; !stored { // dropped since the start
 			all[pattern] = templateForm{declared.Kind, declared.Options}
 		}
 	}
+	if r.cfg.Store.Exclusive() {
+		r.templates.Store(&knownTemplates{all, edits})
+	}
+	return all, nil
+}
+
+// template returns the definition of a name by the template with the longest
+// matching pattern. ok is false if no pattern matches. The error is ErrPinned if
+// the configuration contradicts that template.
+func (r *Registry) template(ctx context.Context, name string) (d Definition, ok bool, err error) {
+	all, err := r.allTemplates(ctx)
 	longest := ""
 	for pattern := range all {
 		if len(pattern) > len(longest) && strings.HasPrefix(name, strings.TrimSuffix(pattern, "*")) {
@@ -156,7 +178,7 @@ func (r *Registry) template(ctx context.Context, name string) (d Definition, ok 
 		}
 	}
 	if longest == "" {
-		return d, false, nil
+		return d, false, err
 	}
 	t := all[longest]
 	if declared, known := r.patterns[longest]; known && (declared.Kind != t.Kind || !bytes.Equal(declared.Options, t.Options)) {

@@ -13,7 +13,8 @@ import (
 
 // Above returns the slot (tick<<SequenceBits | sequence) above which a generator of
 // the name starts. The store keeps it from a dropped generator of any kind and
-// layout. It is -1 if there was none.
+// layout. It is -1 if there was none. A definition's Version does not tell: a store
+// that was copied begins with Version 1.
 func (l *Layout) Above(ctx context.Context, store generator.Store, name string) (int64, error) {
 	key := generator.NameKey(name)
 	m, _, err := store.Mark(ctx, key)
