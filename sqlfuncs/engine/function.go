@@ -250,11 +250,28 @@ func Optional(n int, types ...datum.OID) []Argument {
 	return out
 }
 
-// Named is Args with names, separated by blanks.
-func Named(names string, types ...datum.OID) []Argument {
-	out := Args(types...)
-	for i, name := range strings.Fields(names) {
-		out[i].Name = name
+// Func makes a function from its signature: "name(arg type, arg type:open?) type". A ?
+// marks an optional argument, open is its Argument.Open. Types have pg_type's names.
+func Func(signature string, v volatility, help string, does Does) Function {
+	typ := func(name string) datum.OID {
+		t, ok := datum.TypeByName(name)
+		if !ok {
+			panic("no type " + name + " in " + signature)
+		}
+		return t
 	}
-	return out
+	name, rest, _ := strings.Cut(signature, "(")
+	args, result, _ := strings.Cut(rest, ") ")
+	f := Function{Name: name, Result: typ(result), Volatile: v, Help: help, Does: does}
+	for arg := range strings.FieldsFuncSeq(args, func(r rune) bool { return r == ',' }) {
+		argName, t, _ := strings.Cut(strings.TrimSpace(arg), " ")
+		t, optional := strings.CutSuffix(t, "?")
+		t, open, has := strings.Cut(t, ":")
+		a := Argument{Name: argName, Type: typ(t), Optional: optional}
+		if has {
+			a.Open = typ(open)
+		}
+		f.Args = append(f.Args, a)
+	}
+	return f
 }

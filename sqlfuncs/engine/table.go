@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"nextid/sqlfuncs/datum"
 )
@@ -129,11 +130,21 @@ func (t *Table) Column(name string) int {
 	panic(t.Name + " has no column " + name)
 }
 
-// FixedRows makes a Scan of rows that are computed when it starts.
-func FixedRows(rows func(x *Exec) ([][]datum.Value, error)) func(*Exec, []KeyValues) (Rows, error) {
+// FixedRows makes a Scan of rows that are computed when it starts. A row without
+// values for its last columns has NULL there.
+func FixedRows(columns []TableColumn, rows func(x *Exec) ([][]any, error)) func(*Exec, []KeyValues) (Rows, error) {
 	return func(x *Exec, _ []KeyValues) (Rows, error) {
-		r, err := rows(x)
-		return &SliceRows{Rows: r}, err
+		list, err := rows(x)
+		out := make([][]datum.Value, len(list))
+		for i, row := range list {
+			out[i] = make([]datum.Value, len(columns))
+			for j, c := range columns {
+				if out[i][j] = datum.Null(c.Type); err == nil && j < len(row) {
+					out[i][j], err = toValue(c.Type, row[j])
+				}
+			}
+		}
+		return &SliceRows{Rows: out}, err
 	}
 }
 
@@ -243,33 +254,48 @@ func shapeOf(t *Table) *rowShape {
 }
 
 func valueOf(t datum.OID, v any) datum.Value {
+	d, err := toValue(t, v)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// toValue makes a value of type t. nil and the zero time are NULL.
+func toValue(t datum.OID, v any) (datum.Value, error) {
+	whole := func(n int64) (datum.Value, error) { return datum.Value{Type: t, Valid: true, Int: n}, nil }
 	switch v := v.(type) {
+	case nil:
+		return datum.Null(t), nil
 	case string:
 		if IsString(t) {
-			return datum.MakeString(t, v)
+			return datum.MakeString(t, v), nil
 		}
-		d, err := datum.ParseText(t, v, nil)
-		if err != nil {
-			panic(err)
-		}
-		return d
+		return datum.ParseText(t, v, nil)
 	case bool:
-		return datum.MakeBool(v)
+		return datum.MakeBool(v), nil
 	case int:
 		if t == datum.Float4 {
-			return datum.Value{Type: t, Valid: true, Float: float64(v)}
+			return datum.Value{Type: t, Valid: true, Float: float64(v)}, nil
 		}
-		return datum.Value{Type: t, Valid: true, Int: int64(v)}
+		return whole(int64(v))
 	case int64:
-		return datum.Value{Type: t, Valid: true, Int: v}
+		return whole(v)
+	case float64:
+		return datum.MakeFloat8(v), nil
 	case uint32:
-		return datum.Value{Type: t, Valid: true, Int: int64(v)}
+		return whole(int64(v))
 	case datum.OID:
-		return datum.Value{Type: t, Valid: true, Int: int64(v)}
+		return whole(int64(v))
 	case byte:
-		return datum.MakeString(t, string(rune(v)))
+		return datum.MakeString(t, string(rune(v))), nil
+	case time.Time:
+		if v.IsZero() {
+			return datum.Null(t), nil
+		}
+		return datum.TimestampTZFromTime(v), nil
 	case datum.Value:
-		return v
+		return v, nil
 	}
 	panic(fmt.Sprintf("a catalog value of type %T", v))
 }

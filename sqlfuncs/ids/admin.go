@@ -13,53 +13,37 @@ import (
 // adminFunctions create, change and drop generators. Options are a JSON object or
 // named arguments: create_generator('a', 'segment', step => 1000).
 var adminFunctions = []engine.Function{
-	{
-		Name: "create_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "kind", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
-		Help: "creates a generator; returns its name",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	administering("create_generator(name text, kind text, options jsonb?) text", "creates a generator; returns its name",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 2)
-			if err != nil {
-				return datum.Value{}, err
+			if err == nil {
+				err = Registry(x).Create(x.Ctx, a[0].Str, a[1].Str, options)
 			}
-			if err := Registry(x).Create(x.Ctx, a[0].Str, a[1].Str, options); err != nil {
-				return a[0], err
+			if err == nil {
+				warnOfOutlook(x, a[0].Str)
 			}
-			warnOfOutlook(x, a[0].Str)
-			return a[0], nil
+			return a[0], err
 		}),
-	},
-	{
-		Name: "alter_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "options", Type: datum.JSONB, Optional: true}},
-		Help: "changes options of a generator; returns its name",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	administering("alter_generator(name text, options jsonb?) text", "changes options of a generator; returns its name",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			options, err := optionsArg(a, 1)
-			if err != nil {
-				return datum.Value{}, err
+			if err == nil {
+				err = Registry(x).Alter(x.Ctx, a[0].Str, options)
 			}
-			if err := Registry(x).Alter(x.Ctx, a[0].Str, options); err != nil {
-				return a[0], err
+			if err == nil {
+				warnOfOutlook(x, a[0].Str)
 			}
-			warnOfOutlook(x, a[0].Str)
-			return a[0], nil
+			return a[0], err
 		}),
-	},
-	{
-		Name: "drop_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
-		Args: nameArg, Help: "drops a generator; its ids stay used",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	administering("drop_generator(name text) text", "drops a generator; its ids stay used",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return a[0], Registry(x).Drop(x.Ctx, a[0].Str)
 		}),
-	},
-	{
-		Name: "recover_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at_least", Type: datum.Int8}},
-		Help: "starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	administering("recover_generator(name text, at_least int8) text",
+		"starts a generator again that stopped because the shared store went back; its ids go on at at_least or above",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			return a[0], Registry(x).Recover(x.Ctx, a[0].Str, a[1].Int)
 		}),
-	},
 }
 
 // optionsArg is the options argument, which must be a JSON object.

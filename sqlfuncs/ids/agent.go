@@ -1,17 +1,15 @@
 package ids
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/audit"
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
 
@@ -49,42 +47,30 @@ type agentCount struct {
 	last atomic.Int64 // Unix µs
 }
 
-// agents counts by agent. Reading takes no lock.
+// agents counts by agent.
 type agents struct {
 	refused atomic.Int64 // calls with an agent that is none
-	known   atomic.Pointer[map[string]*agentCount]
-	mu      sync.Mutex // to add one
+	known   sync.Map     // of *agentCount
+	names   atomic.Int64 // in known
 }
 
 func (a *agents) count(name string, now time.Time) {
-	c := a.of(name)
-	c.ids.Add(1)
-	c.last.Store(now.UnixMicro())
-}
-
-func (a *agents) of(name string) *agentCount {
-	if m := a.known.Load(); m != nil && (*m)[name] != nil {
-		return (*m)[name]
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known := map[string]*agentCount{}
-	if m := a.known.Load(); m != nil {
-		known = *m
-	}
-	if c := known[name]; c != nil {
-		return c
-	}
-	if len(known) >= maxAgents && name != otherAgents {
+	c, ok := a.known.Load(name)
+	if !ok && a.names.Load() >= maxAgents {
 		name = otherAgents
-		if c := known[name]; c != nil {
-			return c
+	}
+	if !ok {
+		if c, ok = a.known.LoadOrStore(name, &agentCount{}); !ok {
+			a.names.Add(1)
 		}
 	}
-	more := maps.Clone(known)
-	more[name] = &agentCount{}
-	a.known.Store(&more)
-	return more[name]
+	c.(*agentCount).ids.Add(1)
+	c.(*agentCount).last.Store(now.UnixMicro())
+}
+
+// all calls f for each agent.
+func (a *agents) all(f func(name string, c *agentCount)) {
+	a.known.Range(func(name, c any) bool { f(name.(string), c.(*agentCount)); return true })
 }
 
 // Trail records ids; *audit.Trail implements it. It never blocks.
@@ -128,43 +114,21 @@ func record(x *engine.Exec, e audit.Entry) {
 	trail.Record(e)
 }
 
-func agentRows(x *engine.Exec) ([][]datum.Value, error) {
-	known := serverOf(x).Agents.known.Load()
-	if known == nil {
-		return nil, nil
-	}
-	var rows [][]datum.Value
-	for name, c := range *known {
-		rows = append(rows, []datum.Value{
-			datum.MakeText(name), datum.MakeInt8(c.ids.Load()), datum.TimestampTZFromTime(time.UnixMicro(c.last.Load())),
-		})
-	}
-	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Str, b[0].Str) })
+func agentRows(x *engine.Exec) (rows [][]any, err error) {
+	serverOf(x).Agents.all(func(name string, c *agentCount) {
+		rows = append(rows, []any{name, c.ids.Load(), time.UnixMicro(c.last.Load())})
+	})
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	return rows, nil
 }
 
-func trailRows(x *engine.Exec) ([][]datum.Value, error) {
-	refused := datum.MakeInt8(serverOf(x).Agents.refused.Load())
+func trailRows(x *engine.Exec) ([][]any, error) {
+	refused := serverOf(x).Agents.refused.Load()
 	if serverOf(x).Trail == nil {
-		row := []datum.Value{datum.Null(datum.Text), refused}
-		for range 7 {
-			row = append(row, datum.Null(datum.Int8))
-		}
-		return [][]datum.Value{append(row, datum.Null(datum.Text), datum.Null(datum.TimestampTZ))}, nil
+		return [][]any{{nil, refused}}, nil
 	}
 	s := serverOf(x).Trail.Stats()
-	row := []datum.Value{datum.MakeText(s.File), refused}
-	for _, n := range []int64{s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated, s.Bytes} {
-		row = append(row, datum.MakeInt8(n))
-	}
-	return [][]datum.Value{append(row, datum.TextOrNull(s.LastError), timeOrNull(s.LastErrorAt))}, nil
-}
-
-func timeOrNull(t time.Time) datum.Value {
-	if t.IsZero() {
-		return datum.Null(datum.TimestampTZ)
-	}
-	return datum.TimestampTZFromTime(t)
+	return [][]any{{s.File, refused, s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated, s.Bytes, orNull(s.LastError), s.LastErrorAt}}, nil
 }
 
 // AgentCount describes how many ids one agent drew.
@@ -175,12 +139,8 @@ type AgentCount struct {
 
 // Counts returns the agents with their ids, and the number of calls with an invalid
 // agent.
-func (a *agents) Counts() (all []AgentCount, refused int64) {
-	if known := a.known.Load(); known != nil {
-		for name, c := range *known {
-			all = append(all, AgentCount{name, c.ids.Load()})
-		}
-	}
-	slices.SortFunc(all, func(a, b AgentCount) int { return cmp.Compare(a.Agent, b.Agent) })
-	return all, a.refused.Load()
+func (a *agents) Counts() (list []AgentCount, refused int64) {
+	a.all(func(name string, c *agentCount) { list = append(list, AgentCount{name, c.ids.Load()}) })
+	slices.SortFunc(list, func(a, b AgentCount) int { return strings.Compare(a.Agent, b.Agent) })
+	return list, a.refused.Load()
 }

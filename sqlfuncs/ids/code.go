@@ -17,33 +17,11 @@ func codeLength([]*engine.Expr) int32 { return 255 }
 
 // codeFunctions convert ids to codes (texts) and draw codes.
 var codeFunctions = []engine.Function{
-	{
-		Name: "next_code", Args: nameArg, Result: datum.Text, Volatile: engine.Volatile, Length: codeLength,
-		Help: "one new id of the generator in its text form",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			c, err := newCodes(x, a[0].Str)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			if err := sessionOf(x).Charge(a[0].Str, 1); err != nil {
-				return datum.Value{}, err
-			}
-			return c.draw(x)
-		}),
-	},
-	{
-		Name: "next_codes", Args: countArgs,
-		Result: datum.Text, Volatile: engine.Volatile, Help: "n new ids in their text form, one a row",
-		Does: engine.Set(nextCodes),
-	},
-	{
-		Name: "next_uuid", Args: nameArg, Result: datum.UUID, Volatile: engine.Volatile,
-		Help: "one new UUID from the generator", Does: engine.Eval(nextUUID),
-	},
-	{
-		Name: "parse_code", Result: datum.Int8, Volatile: engine.Stable, Help: "the id that a code of the generator stands for",
-		Args: []engine.Argument{{Name: "code", Type: datum.Text}, {Name: "name", Type: datum.Text}},
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	nextCodeFunction(),
+	engine.Func("next_codes(name text, n int8:int4) text", engine.Volatile, "n new ids in their text form, one a row", engine.Set(nextCodes)),
+	drawing("next_uuid(name text) uuid", "one new UUID from the generator", nextUUID),
+	reading("parse_code(code text, name text) int8", "the id that a code of the generator stands for",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			coder, err := coder(x, a[1].Str)
 			if err != nil {
 				return datum.Value{}, err
@@ -51,7 +29,21 @@ var codeFunctions = []engine.Function{
 			id, err := coder.ParseCode(a[0].Str)
 			return datum.MakeInt8(id), err
 		}),
-	},
+}
+
+func nextCodeFunction() engine.Function {
+	f := drawing("next_code(name text) text", "one new id of the generator in its text form", func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		c, err := newCodes(x, a[0].Str)
+		if err == nil {
+			err = sessionOf(x).Charge(a[0].Str, 1)
+		}
+		if err != nil {
+			return datum.Value{}, err
+		}
+		return c.draw(x)
+	})
+	f.Length = codeLength
+	return f
 }
 
 // codes draws the codes of one generator.

@@ -21,30 +21,19 @@ func nextBlock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 }
 
 // feedRows are nextid.feeds.
-func feedRows(x *engine.Exec) ([][]datum.Value, error) {
-	var rows [][]datum.Value
+func feedRows(x *engine.Exec) (rows [][]any, err error) {
 	for _, f := range serverOf(x).Feeds() {
 		if x.Host.Client().May(f.Name) != nil {
 			continue
 		}
-		row := []datum.Value{datum.MakeText(f.Name), datum.MakeText(f.Database), datum.MakeText(f.Column)}
-		seconds := int64(f.Lasts / time.Second)
-		for _, n := range []int64{f.First, f.Last, f.Next, f.Left, seconds} {
-			v := datum.Null(datum.Int8)
-			if f.Last != 0 {
-				v = datum.MakeInt8(n)
+		row := []any{f.Name, f.Database, f.Column, nil, nil, nil, nil, nil, f.Moved, f.Looked, f.Moves, f.Failures, orNull(f.Error), f.ErrorAt}
+		if f.Last != 0 {
+			row[3], row[4], row[5], row[6] = f.First, f.Last, f.Next, f.Left
+			if f.Lasts < math.MaxInt64/2 { // something was drawn
+				row[7] = int64(f.Lasts / time.Second)
 			}
-			row = append(row, v)
 		}
-		if f.Last != 0 && f.Lasts >= math.MaxInt64/2 { // nothing was drawn
-			row[len(row)-1] = datum.Null(datum.Int8)
-		}
-		trouble := datum.Null(datum.Text)
-		if f.Error != "" {
-			trouble = datum.MakeText(f.Error)
-		}
-		rows = append(rows, append(row, timeOrNull(f.Moved), timeOrNull(f.Looked), datum.MakeInt8(f.Moves), datum.MakeInt8(f.Failures),
-			trouble, timeOrNull(f.ErrorAt)))
+		rows = append(rows, row)
 	}
 	return rows, nil
 }

@@ -13,42 +13,27 @@ import (
 
 // holdFunctions draw gap-free numbers in two phases.
 var holdFunctions = []engine.Function{
-	holdFunction(datum.Interval), holdFunction(datum.Text),
-	{
-		Name: "confirm_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8}, {Name: "holder", Type: datum.Text, Optional: true}},
-		Help: "ends the hold of a number, which is used from now on",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	drawing("hold_id(name text, for interval, holder text?) int8", holdHelp, holdID),
+	drawing("hold_id(name text, for text, holder text?) int8", holdHelp, holdID), // MySQL writes intervals as texts
+	drawing("confirm_id(name text, n int8, holder text?) int8", "ends the hold of a number, which is used from now on",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			h, err := holder(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
 			return a[1], h.Confirm(x.Ctx, a[1].Int, heldBy(x, a, 2))
 		}),
-	},
-	{
-		Name: "void_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8}, {Name: "why", Type: datum.Text}, {Name: "holder", Type: datum.Text, Optional: true}},
-		Help: "notes in nextid.voids that a number, held or given, is not used",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	drawing("void_id(name text, n int8, why text, holder text?) int8", "notes in nextid.voids that a number, held or given, is not used",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			h, err := holder(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
 			return a[1], h.Void(x.Ctx, a[1].Int, a[2].Str, x.Host.Client().User, heldBy(x, a, 3))
 		}),
-	},
 }
 
-// holdFunction is hold_id with a duration of a given type: MySQL writes intervals
-// as texts.
-func holdFunction(t datum.OID) engine.Function {
-	return engine.Function{
-		Name: "hold_id", Result: datum.Int8, Volatile: engine.Volatile, Does: engine.Eval(holdID),
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "for", Type: t}, {Name: "holder", Type: datum.Text, Optional: true}},
-		Help: "the next number of a counter, held for the caller until it is confirmed, voided, or the time is over",
-	}
-}
+const holdHelp = "the next number of a counter, held for the caller until it is confirmed, voided, or the time is over"
 
 func holdID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	name := a[0].Str
@@ -127,14 +112,11 @@ func holder(x *engine.Exec, name string) (generator.Holder, error) {
 }
 
 // voidRows are the rows of nextid.voids.
-func voidRows(x *engine.Exec) ([][]datum.Value, error) {
+func voidRows(x *engine.Exec) (rows [][]any, err error) {
 	voids, err := Registry(x).Voids(x.Ctx)
-	var rows [][]datum.Value
 	for _, v := range voids {
 		if x.Host.Client().May(v.Name) == nil {
-			rows = append(rows, []datum.Value{
-				datum.MakeText(v.Name), datum.MakeInt8(v.Number), datum.MakeText(v.Why), datum.MakeText(v.By), datum.TimestampTZFromTime(v.At),
-			})
+			rows = append(rows, []any{v.Name, v.Number, v.Why, v.By, v.At})
 		}
 	}
 	return rows, err

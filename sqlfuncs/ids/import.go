@@ -12,16 +12,10 @@ import (
 )
 
 // importFunctions take over other id systems.
-var importFunctions = []engine.Function{{
-	Name: "import_generator", Result: datum.Text, Volatile: engine.Volatile, Admin: true,
-	Args: []engine.Argument{
-		{Name: "name", Type: datum.Text},
-		{Name: "system", Type: datum.Text},
-		{Name: "dsn", Type: datum.Text},
-		{Name: "options", Type: datum.JSONB, Optional: true},
-	},
-	Help: "takes over the position of another id system and fences it; the generator goes on above", Does: engine.Eval(importGenerator),
-}}
+var importFunctions = []engine.Function{
+	administering("import_generator(name text, system text, dsn text, options jsonb?) text",
+		"takes over the position of another id system and fences it; the generator goes on above", importGenerator),
+}
 
 // importGenerator creates a generator that continues after another system, or moves
 // an existing one. All checks come before the other system is changed.
@@ -95,10 +89,7 @@ func importTarget(x *engine.Exec, name string) (*imported, error) {
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "generator %q exists, and is of kind %s, not segment or counter", name, d.Kind).
 			WithHint("Use another name, or drop it first.")
 	}
-	var o struct {
-		Start, Increment int64
-		Offset           *int64
-	}
+	var o series
 	if err := json.Unmarshal(d.Options, &o); err != nil {
 		return nil, err
 	}

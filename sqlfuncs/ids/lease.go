@@ -16,8 +16,7 @@ import (
 // themselves. A pool is named by its number of worker bits, or by a generator or
 // layout with that many.
 var leaseFunctions = []engine.Function{
-	leaseFunction("lease_worker", "a worker id for a library, which issues ids from not_before up to until",
-		[]engine.Argument{{Name: "pool", Type: datum.Text}, {Name: "holder", Type: datum.Text, Optional: true}},
+	leaseFunction("lease_worker(pool text, holder text?) record", "a worker id for a library, which issues ids from not_before up to until",
 		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
 			holder := appName(x)
 			if len(a) > 1 {
@@ -28,45 +27,41 @@ var leaseFunctions = []engine.Function{
 			}
 			return serverOf(x).Workers.LeaseWorker(x.Ctx, bits, holder)
 		}),
-	leaseFunction("renew_worker", "the time behind a lease of lease_worker; not_before is its end",
-		[]engine.Argument{{Name: "pool", Type: datum.Text}, {Name: "worker", Type: datum.Int8}, {Name: "until", Type: datum.TimestampTZ}},
+	leaseFunction("renew_worker(pool text, worker int8, until timestamptz) record", "the time behind a lease of lease_worker; not_before is its end",
 		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
 			return serverOf(x).Workers.RenewWorker(x.Ctx, bits, a[1].Int, a[2].GoTime().UnixMilli())
 		}),
-	leaseFunction("release_worker", "gives back the time of a lease behind used, the time of the library's newest id",
-		[]engine.Argument{
-			{Name: "pool", Type: datum.Text}, {Name: "worker", Type: datum.Int8}, {Name: "until", Type: datum.TimestampTZ}, {Name: "used", Type: datum.TimestampTZ},
-		},
+	leaseFunction("release_worker(pool text, worker int8, until timestamptz, used timestamptz) record",
+		"gives back the time of a lease behind used, the time of the library's newest id",
 		func(x *engine.Exec, bits uint8, a []datum.Value) (worker.Lease, error) {
 			return serverOf(x).Workers.ReleaseWorker(x.Ctx, bits, a[1].Int, a[2].GoTime().UnixMilli(), a[3].GoTime().UnixMilli()+1)
 		}),
 }
 
-func leaseFunction(name, help string, args []engine.Argument, do func(*engine.Exec, uint8, []datum.Value) (worker.Lease, error)) engine.Function {
-	return engine.Function{
-		Name: name, Args: args, Result: datum.Record, Volatile: engine.Volatile, Help: help,
-		Columns: []engine.FromColumn{
-			{Name: "worker", Type: datum.Int8, TypeMod: -1}, {Name: "not_before", Type: datum.TimestampTZ, TypeMod: -1},
-			{Name: "until", Type: datum.TimestampTZ, TypeMod: -1},
-		},
-		Does: engine.Set(func(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
-			if err := x.Host.Client().May(a[0].Str); err != nil {
-				return nil, err
-			}
-			x.Host.Waits()
-			bits, err := workerBits(x, a[0].Str)
-			if err != nil {
-				return nil, err
-			}
-			l, err := do(x, bits, a)
-			if err != nil {
-				return nil, err
-			}
-			return &engine.SliceRows{Rows: [][]datum.Value{{
-				datum.MakeInt8(l.Worker), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)), datum.TimestampTZFromTime(time.UnixMilli(l.Hi)),
-			}}}, nil
-		}),
+func leaseFunction(signature, help string, do func(*engine.Exec, uint8, []datum.Value) (worker.Lease, error)) engine.Function {
+	f := engine.Func(signature, engine.Volatile, help, engine.Set(func(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
+		if err := x.Host.Client().May(a[0].Str); err != nil {
+			return nil, err
+		}
+		x.Host.Waits()
+		bits, err := workerBits(x, a[0].Str)
+		if err != nil {
+			return nil, err
+		}
+		l, err := do(x, bits, a)
+		return engine.SingleRow(datum.MakeInt8(l.Worker), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)), datum.TimestampTZFromTime(time.UnixMilli(l.Hi))), err
+	}))
+	f.Columns = columns("worker:int8 not_before:timestamptz until:timestamptz")
+	return f
+}
+
+// columns returns the columns of a record that a function returns.
+func columns(list string) []engine.FromColumn {
+	out := make([]engine.FromColumn, 0, 8)
+	for _, c := range engine.ColumnList(list) {
+		out = append(out, engine.FromColumn{Name: c.Name, Type: c.Type, TypeMod: -1})
 	}
+	return out
 }
 
 // mostWorkerBits is the widest worker field that a pool can have.
@@ -91,15 +86,11 @@ func workerBits(x *engine.Exec, pool string) (uint8, error) {
 }
 
 // leaseRows are nextid.leases: the leases that have not ended.
-func leaseRows(x *engine.Exec) ([][]datum.Value, error) {
+func leaseRows(x *engine.Exec) (rows [][]any, err error) {
 	marks, err := Registry(x).Workers(x.Ctx)
-	var rows [][]datum.Value
 	for _, m := range marks {
 		if l, ok := worker.Leased(m); ok && l.Hi > x.Host.Now().UnixMilli() {
-			rows = append(rows, []datum.Value{
-				datum.MakeInt4(int64(l.Bits)), datum.MakeInt8(l.Worker), datum.MakeText(l.Holder), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)),
-				datum.TimestampTZFromTime(time.UnixMilli(l.Hi)), datum.TimestampTZFromTime(l.Renewed),
-			})
+			rows = append(rows, []any{int(l.Bits), l.Worker, l.Holder, time.UnixMilli(l.Lo), time.UnixMilli(l.Hi), l.Renewed})
 		}
 	}
 	return rows, err

@@ -10,54 +10,25 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-var nameArg = []engine.Argument{{Name: "name", Type: datum.Text}}
-
-// countArgs take any integer. Clients that encode by the described type have
-// an int at hand for a count, so a bare $2 is one.
-var countArgs = []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "n", Type: datum.Int8, Open: datum.Int4}}
-
-// idFunctions draw ids.
+// idFunctions draw ids. A count is any integer: clients that encode by the described
+// type have an int at hand for one, so a bare $2 is an int4.
 var idFunctions = []engine.Function{
-	{
-		Name: "next_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{
-			{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Optional: true, Open: datum.Int8},
-			{Name: "at", Type: datum.TimestampTZ, Optional: true},
-		},
-		Help: "one new id from the generator; field is the caller's bits, where its layout has a field; at is a time that is over, which the id carries",
-		Does: engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow},
-	},
-	{
-		Name: "next_id_at", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "at", Type: datum.TimestampTZ}},
-		Help: "next_id(name, at => at), for dialects without named arguments",
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) { return drawAt(x, a[0].Str, a[1], 0) }),
-	},
-	{
-		Name: "next_id_for", Result: datum.Int8, Volatile: engine.Volatile,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "field", Type: datum.Int8, Open: datum.Int8}},
-		Help: "next_id(name, field), under the name that it has in databases of applications",
-		Does: engine.Eval(oneID),
-	},
-	{
-		Name: "next_ids", Args: countArgs,
-		Result: datum.Int8, Volatile: engine.Volatile, Help: "n new ids, one a row",
-		Does: engine.IDs(nextIDs),
-	},
-	{
-		Name: "next_range", Args: countArgs,
-		Result: datum.Record, Volatile: engine.Volatile,
-		Columns: []engine.FromColumn{
-			{Name: "first", Type: datum.Int8, TypeMod: -1}, {Name: "last", Type: datum.Int8, TypeMod: -1}, {Name: "step", Type: datum.Int8, TypeMod: -1},
-		},
-		Help: "runs that together hold n new ids: first, first + step, and so on to last",
-		Does: engine.Set(nextRange),
-	},
-	{
-		Name: "next_block", Args: countArgs, Result: datum.Int8, Volatile: engine.Volatile, Admin: true,
-		Help: "the first of n consecutive numbers, reserved for a sequence that is fed",
-		Does: engine.Eval(nextBlock),
-	},
+	engine.Func("next_id(name text, field int8:int8?, at timestamptz?) int8", engine.Volatile,
+		"one new id from the generator; field is the caller's bits, where its layout has a field; at is a time that is over, which the id carries",
+		engine.EvalOrIDs{Eval: oneID, IDs: idOfEachRow}),
+	drawing("next_id_at(name text, at timestamptz) int8", "next_id(name, at => at), for dialects without named arguments",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) { return drawAt(x, a[0].Str, a[1], 0) }),
+	drawing("next_id_for(name text, field int8:int8) int8", "next_id(name, field), under the name that it has in databases of applications", oneID),
+	engine.Func("next_ids(name text, n int8:int4) int8", engine.Volatile, "n new ids, one a row", engine.IDs(nextIDs)),
+	nextRangeFunction(),
+	administering("next_block(name text, n int8:int4) int8", "the first of n consecutive numbers, reserved for a sequence that is fed", nextBlock),
+}
+
+func nextRangeFunction() engine.Function {
+	f := engine.Func("next_range(name text, n int8:int4) record", engine.Volatile,
+		"runs that together hold n new ids: first, first + step, and so on to last", engine.Set(nextRange))
+	f.Columns = columns("first:int8 last:int8 step:int8")
+	return f
 }
 
 func oneID(x *engine.Exec, a []datum.Value) (datum.Value, error) {

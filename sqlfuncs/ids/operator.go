@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"nextid/generator"
 	"nextid/generator/layout"
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -64,86 +64,65 @@ var operatorTables = []engine.Table{
 }
 
 // operatorTable is a table in the schema nextid whose rows are computed when it is read.
-func operatorTable(name, help, columns string, rows func(*engine.Exec) ([][]datum.Value, error)) engine.Table {
-	return engine.Table{Schema: engine.NextidSchema, Name: name, Help: help, Columns: engine.ColumnList(columns), Scan: engine.FixedRows(rows)}
+func operatorTable(name, help, columns string, rows func(*engine.Exec) ([][]any, error)) engine.Table {
+	list := engine.ColumnList(columns)
+	return engine.Table{Schema: engine.NextidSchema, Name: name, Help: help, Columns: list, Scan: engine.FixedRows(list, rows)}
 }
 
-func generatorRows(x *engine.Exec) ([][]datum.Value, error) {
-	var definitions []generator.Definition
-	var err error
-	if x.Host.Client().OwnOnly {
-		definitions = x.Host.Registry().Open()
-	} else {
+// orNull returns a text, NULL if it is empty.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func generatorRows(x *engine.Exec) (rows [][]any, err error) {
+	known := x.Host.Registry()
+	definitions := known.Open()
+	if !x.Host.Client().OwnOnly {
 		definitions, err = Registry(x).Definitions(x.Ctx)
 	}
-	rows := make([][]datum.Value, 0, len(definitions))
 	for _, d := range definitions {
 		if x.Host.Client().May(d.Name) != nil {
 			continue
 		}
-		options, err := datum.ParseText(datum.JSONB, string(d.Options), nil)
-		if err != nil {
-			return nil, err
+		row := append(make([]any, 0, 20), d.Name, d.Kind, string(d.Options), d.Version, d.Created, false, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		e := known.Lookup([]byte(d.Name))
+		if e != nil && e.Running() != nil {
+			row[5] = true
+			if r, ok := e.Running().(generator.Reporter); ok {
+				s := r.Stats()
+				row = append(row[:6], s.Issued, s.ReservedUntil, s.Buffered, s.Step, s.Waits, s.ClockBack, nil, nil, nil)
+			}
 		}
-		row := []datum.Value{
-			datum.MakeText(d.Name), datum.MakeText(d.Kind), options, datum.MakeInt8(d.Version),
-			datum.TimestampTZFromTime(d.Created),
+		if end := known.Ends(d); !end.IsZero() {
+			row[12], row[13] = end, daysUntil(x.Host.Now(), end)
 		}
-		row = append(row, runningColumns(x.Host.Registry(), d.Name)...)
-		ends, left := datum.Null(datum.TimestampTZ), datum.Null(datum.Int8)
-		if end := x.Host.Registry().Ends(d); !end.IsZero() {
-			ends, left = datum.TimestampTZFromTime(end), datum.MakeInt8(daysUntil(x.Host.Now(), end))
+		if r := known.Rate(d); r > 0 {
+			row[14] = r
 		}
-		rate := datum.Null(datum.Int8)
-		if r := x.Host.Registry().Rate(d); r > 0 {
-			rate = datum.MakeInt8(r)
+		if e != nil {
+			row = append(row, troubles(e)...)
 		}
-		row = append(row, ends, left, rate)
-		rows = append(rows, append(row, troubleColumns(x.Host.Registry(), d.Name)...))
+		rows = append(rows, row)
 	}
 	return rows, err
 }
 
-// runningColumns are the columns from running to clock_back.
-func runningColumns(r *generator.Registry, name string) []datum.Value {
-	out := []datum.Value{datum.MakeBool(false)}
-	for range 6 {
-		out = append(out, datum.Null(datum.Int8))
-	}
-	e := r.Lookup([]byte(name))
-	if e == nil || e.Running() == nil {
-		return out
-	}
-	out[0] = datum.MakeBool(true)
-	if rep, ok := e.Running().(generator.Reporter); ok {
-		s := rep.Stats()
-		for i, v := range []int64{s.Issued, s.ReservedUntil, s.Buffered, s.Step, s.Waits, s.ClockBack} {
-			out[i+1] = datum.MakeInt8(v)
-		}
-	}
-	return out
-}
-
-// troubleColumns returns the reason and the time of the last failed draw on this
-// server.
-func troubleColumns(r *generator.Registry, name string) []datum.Value {
-	out := []datum.Value{
-		datum.Null(datum.Text), datum.Null(datum.TimestampTZ), datum.Null(datum.Float8), datum.Null(datum.Float8), datum.Null(datum.JSONB),
-	}
-	e := r.Lookup([]byte(name))
-	if e == nil {
-		return out
-	}
+// troubles returns the columns of nextid.generators about draws on this server that
+// failed or waited.
+func troubles(e *generator.Entry) []any {
+	row := make([]any, 5)
 	if t := e.Trouble(); t != nil {
-		text := t.Message
+		row[0], row[1] = t.Message, t.At
 		if t.Reason != "" {
-			text = string(t.Reason) + ": " + text
+			row[0] = string(t.Reason) + ": " + t.Message
 		}
-		out[0], out[1] = datum.MakeText(text), datum.TimestampTZFromTime(t.At)
 	}
 	w := e.Waits()
 	if w.P99 > 0 {
-		out[2], out[3] = datum.MakeFloat8(float64(w.P50)/1e6), datum.MakeFloat8(float64(w.P99)/1e6)
+		row[2], row[3] = float64(w.P50)/1e6, float64(w.P99)/1e6
 	}
 	if len(w.Failed) > 0 {
 		codes := map[sqlstate.Code]int64{}
@@ -151,174 +130,114 @@ func troubleColumns(r *generator.Registry, name string) []datum.Value {
 			codes[StateOf(kind)] += n
 		}
 		text, _ := json.Marshal(codes) // numbers by texts
-		out[4], _ = datum.ParseText(datum.JSONB, string(text), nil)
+		row[4] = string(text)
 	}
-	return out
+	return row
 }
 
 // detailTable is a table whose rows the running generators of a kind offer; its
 // first column is the generator's name.
 func detailTable(name, help, columns string) engine.Table {
 	list := engine.ColumnList(columns)
-	return operatorTable(name, help, columns, func(x *engine.Exec) ([][]datum.Value, error) {
-		var rows [][]datum.Value
+	return operatorTable(name, help, columns, func(x *engine.Exec) ([][]any, error) {
+		var rows [][]any
 		x.Host.Registry().Counted(func(c generator.Counted) bool {
 			d, ok := c.Details()
 			if !ok || d.Table != name || x.Host.Client().May(c.Name) != nil {
 				return true
 			}
 			for _, r := range d.Rows {
-				row := []datum.Value{datum.MakeText(c.Name)}
+				row := []any{c.Name}
 				for _, column := range list[1:] {
-					row = append(row, detail(r.Value(column.Name), column.Type))
+					row = append(row, r.Value(column.Name))
 				}
 				rows = append(rows, row)
 			}
 			return true
 		})
-		slices.SortStableFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Str, b[0].Str) })
+		slices.SortStableFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 		return rows, nil
 	})
 }
 
-// detail is the value of a generator.Field.
-func detail(value any, t datum.OID) datum.Value {
-	switch v := value.(type) {
-	case int64:
-		return datum.MakeInt8(v)
-	case float64:
-		return datum.MakeFloat8(v)
-	case bool:
-		return datum.MakeBool(v)
-	case string:
-		return datum.MakeText(v)
-	case time.Time:
-		return timeOrNull(v)
-	}
-	return datum.Null(t)
-}
-
-func workerRows(x *engine.Exec) ([][]datum.Value, error) {
+func workerRows(x *engine.Exec) (rows [][]any, err error) {
 	var workers []generator.WorkerMark
-	var err error
 	if x.Host.Client().OwnOnly {
 		_, workers = serverOf(x).Own()
 	} else {
 		workers, err = Registry(x).Workers(x.Ctx)
 	}
-	var rows [][]datum.Value
 	for _, w := range workers {
-		until := datum.Null(datum.TimestampTZ)
+		row := []any{int(w.Bits), w.ID, w.Owner, nil, w.Updated}
 		if w.Hi != generator.NoLimit {
-			until = datum.TimestampTZFromTime(time.UnixMilli(w.Hi))
+			row[3] = time.UnixMilli(w.Hi)
 		}
-		rows = append(rows, []datum.Value{
-			datum.MakeInt4(int64(w.Bits)), datum.MakeInt8(w.ID), datum.MakeText(w.Owner), until, timeOrNull(w.Updated),
-		})
+		rows = append(rows, row)
 	}
 	return rows, err
 }
 
-func nodeRows(x *engine.Exec) ([][]datum.Value, error) {
+func nodeRows(x *engine.Exec) (rows [][]any, err error) {
 	var nodes []generator.Node
-	var err error
 	if x.Host.Client().OwnOnly {
 		self, _ := serverOf(x).Own()
 		nodes = []generator.Node{self}
 	} else {
 		nodes, err = serverOf(x).Nodes(x.Ctx)
 	}
-	rows := make([][]datum.Value, 0, len(nodes))
 	for _, n := range nodes {
-		storeAhead := datum.Null(datum.Int8)
-		if n.StoreAhead != nil {
-			storeAhead = datum.MakeInt8(n.StoreAhead.Milliseconds())
+		row := []any{
+			n.Number, n.State, n.Self, n.Host, n.PID, n.Address, n.Version, n.Ready, n.Workers, n.Issued, int64(math.Round(n.Rate)),
+			n.Started, n.Seen, n.Until, n.ClockAhead.Milliseconds(), nil, n.Store,
 		}
-		rows = append(rows, []datum.Value{
-			datum.MakeInt4(int64(n.Number)), datum.MakeText(n.State), datum.MakeBool(n.Self), datum.MakeText(n.Host),
-			datum.MakeInt4(int64(n.PID)), datum.MakeText(n.Address), datum.MakeText(n.Version), datum.MakeBool(n.Ready),
-			datum.MakeText(n.Workers), datum.MakeInt8(n.Issued), datum.MakeInt8(int64(math.Round(n.Rate))),
-			datum.TimestampTZFromTime(n.Started), datum.TimestampTZFromTime(n.Seen), datum.TimestampTZFromTime(n.Until),
-			datum.MakeInt8(n.ClockAhead.Milliseconds()), storeAhead, datum.MakeText(n.Store),
-		})
+		if n.StoreAhead != nil {
+			row[15] = n.StoreAhead.Milliseconds()
+		}
+		rows = append(rows, row)
 	}
 	return rows, err
 }
 
-func sessionRows(x *engine.Exec) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	for _, s := range x.Host.Sessions(x) {
+func sessionRows(x *engine.Exec) (rows [][]any, err error) {
+	sessions := x.Host.Sessions(x)
+	slices.SortFunc(sessions, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
+	for _, s := range sessions {
 		protocol := [...]string{"postgresql", "mysql"}[s.Dialect]
-		user, addr := datum.Null(datum.Text), datum.Null(datum.Text)
+		row := []any{int(s.PID), nil, s.Database, s.AppName, nil, protocol, s.Started}
 		if x.Host.Client().Sees(&s) {
-			user, addr = datum.MakeText(s.User), datum.MakeText(s.RemoteAddr)
+			row[1], row[4] = s.User, s.RemoteAddr
 		}
-		rows = append(rows, []datum.Value{
-			datum.MakeInt4(int64(s.PID)), user, datum.MakeText(s.Database), datum.MakeText(s.AppName), addr,
-			datum.MakeText(protocol), datum.TimestampTZFromTime(s.Started),
-		})
+		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[0].Int, b[0].Int) })
 	return rows, nil
 }
 
-func serverSettingRows(x *engine.Exec) ([][]datum.Value, error) {
+func serverSettingRows(x *engine.Exec) (rows [][]any, err error) {
 	if !x.Host.Client().Admin {
 		return nil, sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for table settings").
 			WithHint("The configuration is for users with the word admin in the users file.")
 	}
-	var rows [][]datum.Value
 	for _, s := range serverOf(x).Settings() {
-		source := s.Source
-		if source == "" {
-			source = "default"
-		}
-		rows = append(rows, []datum.Value{
-			datum.MakeText(s.Name), datum.MakeText(s.Value), datum.MakeText(s.Default), datum.MakeText(source),
-			datum.MakeBool(s.Restart), datum.MakeText(s.Help),
-		})
+		rows = append(rows, []any{s.Name, s.Value, s.Default, cmp.Or(s.Source, "default"), s.Restart, s.Help})
 	}
 	return rows, nil
 }
 
-func quotaRows(x *engine.Exec) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	orNull := func(pattern string) datum.Value {
-		if pattern == "" {
-			return datum.Null(datum.Text)
-		}
-		return datum.MakeText(pattern)
-	}
+func quotaRows(x *engine.Exec) (rows [][]any, err error) {
 	for _, q := range serverOf(x).Quotas() {
-		per, err := datum.ParseText(datum.Interval, strconv.FormatFloat(q.Per.Seconds(), 'f', -1, 64)+" s", nil)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, []datum.Value{
-			orNull(q.User), orNull(q.Generator), datum.MakeInt8(q.IDs), per, datum.MakeInt8(q.Burst), datum.MakeInt8(q.Refused),
-		})
+		per := strconv.FormatFloat(q.Per.Seconds(), 'f', -1, 64) + " s"
+		rows = append(rows, []any{orNull(q.User), orNull(q.Generator), q.IDs, per, q.Burst, q.Refused})
 	}
 	return rows, nil
 }
 
-func layoutRows(x *engine.Exec) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	now := x.Host.Now()
+func layoutRows(x *engine.Exec) (rows [][]any, err error) {
 	for _, l := range layout.Presets() {
-		capacity, err := datum.ParseText(datum.Numeric, strconv.FormatUint(l.Capacity(), 10), nil)
-		if err != nil {
-			return nil, err
-		}
-		row := []datum.Value{
-			datum.MakeText(l.Name), datum.MakeText(l.FieldList()),
-			datum.Null(datum.TimestampTZ), datum.Null(datum.Text), datum.Null(datum.TimestampTZ), datum.Null(datum.Int8),
-			datum.MakeInt8(l.Workers()), datum.Null(datum.Int8), capacity, datum.MakeText(l.Note),
-		}
+		row := []any{l.Name, l.FieldList(), nil, nil, nil, nil, l.Workers(), nil, strconv.FormatUint(l.Capacity(), 10), l.Note}
 		if l.HasTime() {
 			ends := l.Last()
-			row[2], row[3] = datum.TimestampTZFromTime(l.TimeOf(0)), datum.MakeText(l.Unit.String())
-			row[4], row[5] = datum.TimestampTZFromTime(ends), datum.MakeInt8(daysUntil(now, ends))
-			row[7] = datum.MakeInt8(l.RatePerSecond())
+			row[2], row[3], row[4], row[5] = l.TimeOf(0), l.Unit.String(), ends, daysUntil(x.Host.Now(), ends)
+			row[7] = l.RatePerSecond()
 		}
 		rows = append(rows, row)
 	}

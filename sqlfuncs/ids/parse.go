@@ -20,66 +20,51 @@ import (
 var partColumns = engine.ColumnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
-var parseColumns = []engine.FromColumn{
-	{Name: "kind", Type: datum.Text, TypeMod: -1},
-	{Name: "layout", Type: datum.Text, TypeMod: -1},
-	{Name: "time", Type: datum.TimestampTZ, TypeMod: -1},
-	{Name: "datacenter", Type: datum.Int8, TypeMod: -1},
-	{Name: "worker", Type: datum.Int8, TypeMod: -1},
-	{Name: "rollback", Type: datum.Int8, TypeMod: -1},
-	{Name: "sequence", Type: datum.Int8, TypeMod: -1},
-	{Name: "field", Type: datum.Int8, TypeMod: -1},
-}
+var parseColumns = columns("kind:text layout:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseFunctions decode ids.
 var parseFunctions = []engine.Function{
-	parseFunction("parse_id", datum.Int8), parseFunction("parse_id", datum.UUID), parseFunction("parse_id", datum.Text),
-	timeFunction(datum.Int8), timeFunction(datum.UUID), timeFunction(datum.Text),
+	parseFunction("int8"), parseFunction("uuid"), parseFunction("text"),
+	timeFunction("int8"), timeFunction("uuid"), timeFunction("text"),
 	boundFunction("id_floor", false, "least id of an instant"), boundFunction("id_ceil", true, "greatest id of an instant"),
 }
 
 // timeFunction is id_time for one type of id.
-func timeFunction(t datum.OID) engine.Function {
-	return engine.Function{
-		Name: "id_time", Volatile: engine.Stable, Result: datum.TimestampTZ, Help: "when an id was made",
-		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			p, err := explain(x, a[0], optionalText(a, 1), false)
-			if err != nil || p.Time == nil {
-				return datum.Null(datum.TimestampTZ), err
-			}
-			return datum.TimestampTZFromTime(*p.Time), nil
-		}),
-	}
+func timeFunction(t string) engine.Function {
+	f := reading("id_time(id "+t+":int8, by text?) timestamptz", "when an id was made", func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		p, err := explain(x, a[0], optionalText(a, 1), false)
+		if err != nil || p.Time == nil {
+			return datum.Null(datum.TimestampTZ), err
+		}
+		return datum.TimestampTZFromTime(*p.Time), nil
+	})
+	f.Args[0].AnyID = true
+	return f
 }
 
 // parseFunction is parse_id for one type of id: jsonb as a value, columns
 // in FROM. A bare $1 is a number, which most ids are, for clients that ask; one
 // that sends text without asking may send any id.
-func parseFunction(name string, t datum.OID) engine.Function {
-	return engine.Function{
-		Name: name, Volatile: engine.Stable, Result: datum.JSONB,
-		Args:    []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "by", Type: datum.Text, Optional: true}},
-		Help:    "takes an id apart; by is a generator's name, else a layout's",
-		Columns: parseColumns,
-		Does: engine.EvalOrRow{
-			Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-				p, err := explain(x, a[0], optionalText(a, 1), true)
-				if err != nil {
-					return datum.Value{}, err
-				}
-				return datum.MakeString(datum.JSONB, PartsJSON(p)), nil
-			},
-			Row: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
-				p, err := explain(x, a[0], optionalText(a, 1), false)
-				if err != nil {
-					return nil, err
-				}
-				values := partValues(p)
-				return append([]datum.Value{values[0], datum.TextOrNull(p.Layout)}, values[1:]...), nil
-			},
+func parseFunction(t string) engine.Function {
+	f := engine.Func("parse_id(id "+t+":int8, by text?) jsonb", engine.Stable, "takes an id apart; by is a generator's name, else a layout's", engine.EvalOrRow{
+		Eval: func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			p, err := explain(x, a[0], optionalText(a, 1), true)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return datum.MakeString(datum.JSONB, PartsJSON(p)), nil
 		},
-	}
+		Row: func(x *engine.Exec, a []datum.Value) ([]datum.Value, error) {
+			p, err := explain(x, a[0], optionalText(a, 1), false)
+			if err != nil {
+				return nil, err
+			}
+			values := partValues(p)
+			return append([]datum.Value{values[0], datum.TextOrNull(p.Layout)}, values[1:]...), nil
+		},
+	})
+	f.Args[0].AnyID, f.Columns = true, parseColumns
+	return f
 }
 
 func optionalText(a []datum.Value, i int) datum.Value {
@@ -313,31 +298,23 @@ func existing(x *engine.Exec, name string) (generator.Generator, error) {
 // where the name is a constant, planning looks its kind up. Otherwise it is
 // bigint.
 func boundFunction(name string, greatest bool, help string) engine.Function {
-	return engine.Function{
-		Name: name, Volatile: engine.Stable, Result: datum.Int8, Help: help,
-		Args: []engine.Argument{{Name: "name", Type: datum.Text}, {Name: "ts", Type: datum.TimestampTZ}},
-		Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-			by, err := p.Coerce(args[0], datum.Text, datum.ImplicitCast)
-			if err != nil {
-				return nil, err
-			}
-			ts, err := p.Coerce(args[1], datum.TimestampTZ, datum.ImplicitCast)
-			if err != nil {
-				return nil, err
-			}
-			result := datum.Int8
-			if v, ok := p.ConstantValue(by); ok && v.Valid {
-				result = boundType(p, v.Str)
-			}
-			return engine.Derive(result, func(x *engine.Exec) (datum.Value, error) {
-				values, null, err := engine.EvalArgs(x, []*engine.Expr{by, ts})
-				if err != nil || null {
-					return datum.Null(result), err
-				}
-				return idBound(x, values[0].Str, values[1].GoTime(), greatest, result)
-			}, by, ts), nil
-		}),
-	}
+	return engine.Func(name+"(name text, ts timestamptz) int8", engine.Stable, help, engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
+		by, err := p.Coerce(args[0], datum.Text, datum.ImplicitCast)
+		if err != nil {
+			return nil, err
+		}
+		ts, err := p.Coerce(args[1], datum.TimestampTZ, datum.ImplicitCast)
+		if err != nil {
+			return nil, err
+		}
+		result := datum.Int8
+		if v, ok := p.ConstantValue(by); ok && v.Valid {
+			result = boundType(p, v.Str)
+		}
+		return engine.Strict2(result, by, ts, func(x *engine.Exec, name, at datum.Value) (datum.Value, error) {
+			return idBound(x, name.Str, at.GoTime(), greatest, result)
+		}), nil
+	}))
 }
 
 // boundType is the type of the ids of a generator or, if there is none of the

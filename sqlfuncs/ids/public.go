@@ -12,58 +12,54 @@ import (
 
 // formFunctions are UUIDs in other forms: codes, and public UUIDs.
 var formFunctions = []engine.Function{
-	codeFunction(datum.Int8), codeFunction(datum.UUID), codeFunction(datum.Text),
-	{
-		Name: "code_uuid", Result: datum.UUID, Volatile: engine.Stable, Help: "the UUID of a code; by is a generator's name, else a form",
-		Args: []engine.Argument{{Name: "code", Type: datum.Text}, {Name: "by", Type: datum.Text, Optional: true}},
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	codeFunction("int8"), codeFunction("uuid"), codeFunction("text"),
+	reading("code_uuid(code text, by text?) uuid", "the UUID of a code; by is a generator's name, else a form",
+		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 			if len(a) == 1 {
 				u, err := uuid.ParseText(a[0].Str)
-				return uuidValue(u), err
+				return datum.MakeUUID(u), err
 			}
 			f, err := uuidForm(x, a[1].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
 			u, err := f.UUID(a[0].Str)
-			return uuidValue(u), err
+			return datum.MakeUUID(u), err
 		}),
-	},
 	cipherFunction("public_uuid", "the UUID of version 4 by which outsiders may know one of version 7", uuid.Cipher.Public),
 	cipherFunction("private_uuid", "undoes public_uuid", uuid.Cipher.Private),
 }
 
 // codeFunction is to_code for one type of id. A bare $1 is a number, as that of
 // parse_id.
-func codeFunction(t datum.OID) engine.Function {
-	return engine.Function{
-		Name: "to_code", Result: datum.Text, Volatile: engine.Stable, Length: codeLength,
-		Help: "the text form of an id of the generator; of a UUID, by may be a form",
-		Args: []engine.Argument{{Name: "id", Type: t, Open: datum.Int8, AnyID: true}, {Name: "name", Type: datum.Text}},
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			id, name := a[0], a[1].Str
-			if id.Type == datum.Text {
-				as := datum.Int8
-				if _, ok := uuid.Parse(id.Str); ok && len(id.Str) > MaxIDDigits {
-					as = datum.UUID
-				}
-				var err error
-				if id, err = datum.ParseText(as, id.Str, nil); err != nil {
-					return datum.Value{}, err
-				}
-			}
-			if id.Type == datum.UUID {
-				f, err := uuidForm(x, name)
-				return datum.MakeText(f.Code(UUIDOf(id))), err
-			}
-			coder, err := coder(x, name)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			b, err := coder.AppendCode(nil, id.Int)
-			return datum.MakeText(string(b)), err
-		}),
+func codeFunction(t string) engine.Function {
+	f := reading("to_code(id "+t+":int8, name text) text", "the text form of an id of the generator; of a UUID, by may be a form", toCode)
+	f.Args[0].AnyID, f.Length = true, codeLength
+	return f
+}
+
+func toCode(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+	id, name := a[0], a[1].Str
+	if id.Type == datum.Text {
+		as := datum.Int8
+		if _, ok := uuid.Parse(id.Str); ok && len(id.Str) > MaxIDDigits {
+			as = datum.UUID
+		}
+		var err error
+		if id, err = datum.ParseText(as, id.Str, nil); err != nil {
+			return datum.Value{}, err
+		}
 	}
+	if id.Type == datum.UUID {
+		f, err := uuidForm(x, name)
+		return datum.MakeText(f.Code(UUIDOf(id))), err
+	}
+	coder, err := coder(x, name)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	b, err := coder.AppendCode(nil, id.Int)
+	return datum.MakeText(string(b)), err
 }
 
 // uuidForm returns the form of a generator's codes or, if there is none of the name,
@@ -96,31 +92,27 @@ func notUUIDs(name string) error {
 }
 
 func cipherFunction(name, help string, does func(uuid.Cipher, uuid.UUID) (uuid.UUID, error)) engine.Function {
-	return engine.Function{
-		Name: name, Result: datum.UUID, Volatile: engine.Stable, Help: help,
-		Args: []engine.Argument{{Name: "u", Type: datum.UUID}, {Name: "name", Type: datum.Text}},
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			if err := x.Host.Client().May(a[1].Str); err != nil {
-				return datum.Value{}, err
-			}
-			e, err := Known(x, a[1].Str)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			gen, err := running(x, e)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			if _, ok := uuid.FormFor(gen); !ok {
-				return datum.Value{}, notUUIDs(a[1].Str)
-			}
-			c, ok := uuid.CipherFor(gen)
-			if !ok {
-				return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "generator %q has no key for public UUIDs", a[1].Str).
-					WithHint("Give it one: SELECT alter_generator('%s', '{\"public\": true}').", a[1].Str)
-			}
-			u, err := does(c, UUIDOf(a[0]))
-			return uuidValue(u), err
-		}),
-	}
+	return reading(name+"(u uuid, name text) uuid", help, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		if err := x.Host.Client().May(a[1].Str); err != nil {
+			return datum.Value{}, err
+		}
+		e, err := Known(x, a[1].Str)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		gen, err := running(x, e)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		if _, ok := uuid.FormFor(gen); !ok {
+			return datum.Value{}, notUUIDs(a[1].Str)
+		}
+		c, ok := uuid.CipherFor(gen)
+		if !ok {
+			return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "generator %q has no key for public UUIDs", a[1].Str).
+				WithHint("Give it one: SELECT alter_generator('%s', '{\"public\": true}').", a[1].Str)
+		}
+		u, err := does(c, UUIDOf(a[0]))
+		return datum.MakeUUID(u), err
+	})
 }

@@ -11,39 +11,17 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// sequenceArg takes the name of a sequence: text, or PostgreSQL's regclass
-// (nextval('orders'::regclass)).
-func sequenceArg(t datum.OID, more ...engine.Argument) []engine.Argument {
-	return append([]engine.Argument{{Name: "name", Type: t}}, more...)
-}
-
 // sequenceFunctions are PostgreSQL's sequence functions, for clients written for
-// sequences.
-var sequenceFunctions = sequenceFamily(datum.Text, datum.RegClass)
-
-func sequenceFamily(types ...datum.OID) []engine.Function {
-	out := []engine.Function{{
-		Name: "lastval", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "the newest id that this session drew", Does: engine.Eval(lastval),
-	}}
-	for _, t := range types {
-		out = append(out,
-			engine.Function{
-				Name: "nextval", Args: sequenceArg(t), Result: datum.Int8, Volatile: engine.Volatile,
-				Help: "one new id from the generator", Does: engine.Eval(onSequence(nextval)),
-			},
-			engine.Function{
-				Name: "currval", Args: sequenceArg(t), Result: datum.Int8, Volatile: engine.Volatile,
-				Help: "the newest id of the generator that this session drew", Does: engine.Eval(onSequence(currval)),
-			},
-			engine.Function{
-				Name: "setval", Args: sequenceArg(t, engine.Argument{Name: "n", Type: datum.Int8}, engine.Argument{Name: "is_called", Type: datum.Bool, Optional: true}),
-				Result: datum.Int8, Volatile: engine.Volatile, Admin: true,
-				Help: "raises the generator above n; it never lowers it", Does: engine.Eval(onSequence(setval)),
-			},
-		)
-	}
-	return out
+// sequences. A sequence is a text, or PostgreSQL's regclass
+// (nextval('orders'::regclass)).
+var sequenceFunctions = []engine.Function{
+	drawing("lastval() int8", "the newest id that this session drew", lastval),
+	drawing("nextval(name text) int8", "one new id from the generator", onSequence(nextval)),
+	drawing("nextval(name regclass) int8", "one new id from the generator", onSequence(nextval)),
+	drawing("currval(name text) int8", "the newest id of the generator that this session drew", onSequence(currval)),
+	drawing("currval(name regclass) int8", "the newest id of the generator that this session drew", onSequence(currval)),
+	administering("setval(name text, n int8, is_called bool?) int8", "raises the generator above n; it never lowers it", onSequence(setval)),
+	administering("setval(name regclass, n int8, is_called bool?) int8", "raises the generator above n; it never lowers it", onSequence(setval)),
 }
 
 // onSequence resolves the name argument of a sequence function.

@@ -16,39 +16,20 @@ const serviceGenerator = "twitter"
 // serviceFunctions are the calls of Twitter's Snowflake service
 // (Snowflake.thrift, 2010).
 var serviceFunctions = []engine.Function{
-	{
-		Name: "get_id", Args: []engine.Argument{{Name: "agent", Type: datum.Text, Optional: true}},
-		Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "one id of the generator twitter, counted for the agent: a letter, then letters, digits and -; without one, for the application_name",
-		Does: engine.Eval(getID),
-	},
-	{
-		Name: "unique_rowid", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "one id of the generator unique_rowid, which has CockroachDB's layout", Does: engine.Eval(uniqueRowID),
-	},
-	{
-		Name: "get_worker_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "the worker id in the ids of get_id",
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			_, worker, err := serviceWorker(x)
-			return datum.MakeInt8(worker), err
-		}),
-	},
-	{
-		Name: "get_datacenter_id", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "the datacenter id in the ids of get_id",
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			datacenter, _, err := serviceWorker(x)
-			return datum.MakeInt8(datacenter), err
-		}),
-	},
-	{
-		Name: "get_timestamp", Result: datum.Int8, Volatile: engine.Volatile,
-		Help: "the clock of this server in Unix milliseconds",
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt8(x.Host.Now().UnixMilli()), nil
-		}),
-	},
+	drawing("get_id(agent text?) int8",
+		"one id of the generator twitter, counted for the agent: a letter, then letters, digits and -; without one, for the application_name", getID),
+	drawing("unique_rowid() int8", "one id of the generator unique_rowid, which has CockroachDB's layout", uniqueRowID),
+	drawing("get_worker_id() int8", "the worker id in the ids of get_id", func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		_, worker, err := serviceWorker(x)
+		return datum.MakeInt8(worker), err
+	}),
+	drawing("get_datacenter_id() int8", "the datacenter id in the ids of get_id", func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		datacenter, _, err := serviceWorker(x)
+		return datum.MakeInt8(datacenter), err
+	}),
+	drawing("get_timestamp() int8", "the clock of this server in Unix milliseconds", func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		return datum.MakeInt8(x.Host.Now().UnixMilli()), nil
+	}),
 }
 
 func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {

@@ -13,10 +13,7 @@ import (
 var pgUUIDFunctions = []engine.Function{
 	makeUUID("gen_random_uuid", "a random UUID (version 4)", (*uuid.Source).V4),
 	makeUUID("uuidv4", "a random UUID (version 4)", (*uuid.Source).V4),
-	{
-		Name: "uuidv7", Args: []engine.Argument{{Name: "shift", Type: datum.Interval, Optional: true}}, Result: datum.UUID, Volatile: engine.Volatile, Does: engine.Eval(uuidV7),
-		Help: "a UUID that grows with time (version 7), its time moved by shift",
-	},
+	drawing("uuidv7(shift interval?) uuid", "a UUID that grows with time (version 7), its time moved by shift", uuidV7),
 	{
 		// Of any type, so that an untyped literal is a shift, as in PostgreSQL.
 		Name: "uuidv7", Args: []engine.Argument{{Name: "at", Type: engine.AnyType}}, Result: datum.UUID, Volatile: engine.Volatile, Does: engine.Typed(uuidV7At),
@@ -28,104 +25,60 @@ var pgUUIDFunctions = []engine.Function{
 
 // uuidFunctions are those of its extension uuid-ossp, and what RFC 9562 has
 // besides.
-var uuidFunctions = append([]engine.Function{
+var uuidFunctions = []engine.Function{
 	makeUUID("uuid_generate_v1", "a UUID of time and node (version 1)", (*uuid.Source).V1),
 	makeUUID("uuid_generate_v1mc", "a UUID of time and a random node (version 1)", (*uuid.Source).V1MC),
-	nameUUID("uuid_generate_v3", "the UUID of a name, by MD5 (version 3)", uuid.V3),
-	{
-		Name: "uuid_generate_v3", Args: []engine.Argument{{Name: "name", Type: datum.Text}}, Result: datum.UUID,
-		Help: "the UUID of a name without a namespace, as Java's nameUUIDFromBytes (version 3)",
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(uuid.V3Bytes(a[0].Str)), nil
-		}),
-	},
-	{
-		Name: "uuid_generate_v3", Args: []engine.Argument{{Name: "bytes", Type: datum.Bytea}}, Result: datum.UUID,
-		Help: "the UUID of bytes without a namespace, as Java's nameUUIDFromBytes (version 3)",
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(uuid.V3Bytes(a[0].Str)), nil
-		}),
-	},
 	makeUUID("uuid_generate_v4", "a random UUID (version 4)", (*uuid.Source).V4),
-	nameUUID("uuid_generate_v5", "the UUID of a name, by SHA-1 (version 5)", uuid.V5),
 	makeUUID("uuid_generate_v6", "a UUID of time and node that grows with time (version 6)", (*uuid.Source).V6),
 	makeUUID("uuid_generate_v7", "a UUID that grows with time (version 7)", (*uuid.Source).V7),
 	makeUUID("uuid_v4", "MariaDB's name of uuidv4", (*uuid.Source).V4),
 	makeUUID("uuid_v7", "MariaDB's name of uuidv7", (*uuid.Source).V7),
-	makeULID("gen_ulid", "a ULID that rises, as the extension pgx_ulid names it"),
-	makeULID("generate_ulid", "a ULID that rises, as pgulid names it"),
-	{
-		Name: "uuid_generate_v8", Args: []engine.Argument{{Name: "bits", Type: datum.Bytea}}, Result: datum.UUID, Does: engine.Eval(uuidV8),
-		Help: "a UUID of 16 bytes of one's own (version 8)",
-	},
-	{
-		Name: "uuid_guid", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "changes between the byte orders of UUIDs and Microsoft's GUIDs",
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return uuidValue(UUIDOf(a[0]).GUID()), nil }),
-	},
-	{
-		Name: "uuid_swap", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "the form of MySQL's UUID_TO_BIN(u, 1)",
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(UUIDOf(a[0]).Swapped()), nil
-		}),
-	},
-	{
-		Name: "uuid_unswap", Args: engine.Named("u", datum.UUID), Result: datum.UUID, Help: "undoes uuid_swap",
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(UUIDOf(a[0]).Unswapped()), nil
-		}),
-	},
-}, uuidConstants(map[string]uuid.UUID{
-	"uuid_nil": uuid.Nil, "uuid_max": uuid.Max, "uuid_ns_dns": uuid.DNS, "uuid_ns_url": uuid.URL, "uuid_ns_oid": uuid.OID, "uuid_ns_x500": uuid.X500,
-})...)
-
-func uuidValue(u uuid.UUID) datum.Value { return datum.MakeUUID(u) }
+	ofArgs("uuid_generate_v3(namespace uuid, name text) uuid", "the UUID of a name, by MD5 (version 3)",
+		func(a []datum.Value) uuid.UUID { return uuid.V3(UUIDOf(a[0]), a[1].Str) }),
+	ofArgs("uuid_generate_v3(name text) uuid", "the UUID of a name without a namespace, as Java's nameUUIDFromBytes (version 3)",
+		func(a []datum.Value) uuid.UUID { return uuid.V3Bytes(a[0].Str) }),
+	ofArgs("uuid_generate_v3(bytes bytea) uuid", "the UUID of bytes without a namespace, as Java's nameUUIDFromBytes (version 3)",
+		func(a []datum.Value) uuid.UUID { return uuid.V3Bytes(a[0].Str) }),
+	ofArgs("uuid_generate_v5(namespace uuid, name text) uuid", "the UUID of a name, by SHA-1 (version 5)",
+		func(a []datum.Value) uuid.UUID { return uuid.V5(UUIDOf(a[0]), a[1].Str) }),
+	engine.Func("uuid_generate_v8(bits bytea) uuid", engine.Immutable, "a UUID of 16 bytes of one's own (version 8)", engine.Eval(uuidV8)),
+	ofArgs("uuid_guid(u uuid) uuid", "changes between the byte orders of UUIDs and Microsoft's GUIDs", func(a []datum.Value) uuid.UUID { return UUIDOf(a[0]).GUID() }),
+	ofArgs("uuid_swap(u uuid) uuid", "the form of MySQL's UUID_TO_BIN(u, 1)", func(a []datum.Value) uuid.UUID { return UUIDOf(a[0]).Swapped() }),
+	ofArgs("uuid_unswap(u uuid) uuid", "undoes uuid_swap", func(a []datum.Value) uuid.UUID { return UUIDOf(a[0]).Unswapped() }),
+	constantUUID("uuid_nil", uuid.Nil), constantUUID("uuid_max", uuid.Max), constantUUID("uuid_ns_dns", uuid.DNS),
+	constantUUID("uuid_ns_url", uuid.URL), constantUUID("uuid_ns_oid", uuid.OID), constantUUID("uuid_ns_x500", uuid.X500),
+	drawing("gen_ulid() text", "a ULID that rises, as the extension pgx_ulid names it", makeULID),
+	drawing("generate_ulid() text", "a ULID that rises, as pgulid names it", makeULID),
+}
 
 // UUIDOf is the UUID that a value of type uuid holds.
 func UUIDOf(v datum.Value) uuid.UUID { return uuid.UUID([]byte(v.Str)) }
 
 func makeUUID(name, help string, draw func(*uuid.Source) uuid.UUID) engine.Function {
-	return engine.Function{
-		Name: name, Result: datum.UUID, Volatile: engine.Volatile, Help: help,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return uuidValue(draw(serverOf(x).UUIDs)), nil
-		}),
-	}
+	return drawing(name+"() uuid", help, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		return datum.MakeUUID(draw(serverOf(x).UUIDs)), nil
+	})
 }
 
-func makeULID(name, help string) engine.Function {
-	return engine.Function{
-		Name: name, Result: datum.Text, Volatile: engine.Volatile, Help: help,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			code, err := serverOf(x).UUIDs.ULID()
-			return datum.MakeText(code), err
-		}),
-	}
+func makeULID(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+	code, err := serverOf(x).UUIDs.ULID()
+	return datum.MakeText(code), err
 }
 
-func nameUUID(name, help string, of func(space uuid.UUID, name string) uuid.UUID) engine.Function {
-	return engine.Function{
-		Name: name, Args: []engine.Argument{{Name: "namespace", Type: datum.UUID}, {Name: "name", Type: datum.Text}},
-		Result: datum.UUID, Help: help,
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-			return uuidValue(of(UUIDOf(a[0]), a[1].Str)), nil
-		}),
-	}
+// ofArgs declares an immutable function that makes a UUID of its arguments.
+func ofArgs(signature, help string, of func(a []datum.Value) uuid.UUID) engine.Function {
+	return engine.Func(signature, engine.Immutable, help, engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+		return datum.MakeUUID(of(a)), nil
+	}))
 }
 
-func uuidConstants(constants map[string]uuid.UUID) []engine.Function {
-	var out []engine.Function
-	for name, u := range constants {
-		out = append(out, engine.Function{
-			Name: name, Result: datum.UUID, Help: u.String(),
-			Does: engine.Eval(func(*engine.Exec, []datum.Value) (datum.Value, error) { return uuidValue(u), nil }),
-		})
-	}
-	return out
+func constantUUID(name string, u uuid.UUID) engine.Function {
+	return ofArgs(name+"() uuid", u.String(), func([]datum.Value) uuid.UUID { return u })
 }
 
 func uuidV7(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a) == 0 {
-		return uuidValue(serverOf(x).UUIDs.V7()), nil
+		return datum.MakeUUID(serverOf(x).UUIDs.V7()), nil
 	}
 	// Months and days are those of the calendar from now on.
 	now := datum.TimestampTZFromTime(x.Host.Now())
@@ -142,7 +95,7 @@ func uuidInRange(u uuid.UUID, err error) (datum.Value, error) {
 		err = sqlstate.New(sqlstate.DatetimeOverflow, "timestamp out of range for UUID version 7").
 			WithHint("A UUID of version 7 holds the times from 1970 to the year 10889.")
 	}
-	return uuidValue(u), err
+	return datum.MakeUUID(u), err
 }
 
 // uuidV7At is uuidv7(timestamptz).
@@ -172,7 +125,7 @@ func uuidV8(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if len(a[0].Str) != len(uuid.UUID{}) {
 		return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "a UUID has 16 bytes, not %d", len(a[0].Str))
 	}
-	return uuidValue(uuid.Own([16]byte([]byte(a[0].Str)))), nil
+	return datum.MakeUUID(uuid.Own([16]byte([]byte(a[0].Str)))), nil
 }
 
 func uuidTime(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
