@@ -9,10 +9,8 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 )
@@ -21,51 +19,12 @@ import (
 // escape.
 const Password = "pass word/@:"
 
-// Secured is a database with TLS, and in most cases with a password.
-type Secured struct {
-	*Server
-	CA string // PEM file
-}
-
-// PostgresTLS starts a PostgreSQL that requires TLS, and a password from all users
-// but postgres.
-func PostgresTLS(t testing.TB) *Secured {
-	t.Helper()
-	s := newPostgres(t).initdb()
-	cert, key := s.certificate()
-	hba := s.write("hba", "hostssl all postgres all trust\nhostssl all all all scram-sha-256\n")
-	return &Secured{s.with(slices.Concat(smallPostgres, []string{"ssl=on", "password_encryption=scram-sha-256", "ssl_cert_file=" + cert, "ssl_key_file=" + key, "hba_file=" + hba})...).Begin(), cert}
-}
-
-// PostgresURL returns the URL of the database postgres for a user.
-func (s *Secured) PostgresURL(user string) string {
-	return "postgres://" + url.UserPassword(user, Password).String() + "@" + s.Addr +
-		"/postgres?sslmode=verify-full&sslrootcert=" + url.QueryEscape(s.CA)
-}
-
-// MariaDBTLS starts a MariaDB that requires TLS. Its root needs no password.
-func MariaDBTLS(t testing.TB) *Secured {
-	t.Helper()
-	s := newMariaDB(t)
-	cert, key := s.certificate()
-	return &Secured{s.withSettings(slices.Concat(smallMariaDB, []string{"ssl-cert=" + cert, "ssl-key=" + key, "require-secure-transport=ON"})...).Begin(), cert}
-}
-
-// MySQLURL returns the URL of a database for a user.
-func (s *Secured) MySQLURL(user, database string) string {
-	userinfo := url.User(user)
-	if user != "root" {
-		userinfo = url.UserPassword(user, Password)
-	}
-	return "mysql://" + userinfo.String() + "@" + s.Addr + "/" + database + "?ca=" + url.QueryEscape(s.CA)
-}
-
-// certificate writes a certificate and a key that the server may read.
-func (s *Server) certificate() (cert, key string) {
+// certificate writes a certificate and a key that the server may read, and sets CA.
+func (s *Server) certificate() {
 	s.t.Helper()
-	cert, key, _ = Certificate(s.t, s.Dir)
-	s.own(cert, key)
-	return cert, key
+	var key string
+	s.CA, key, _ = Certificate(s.t, s.Dir)
+	s.own(s.CA, key)
 }
 
 // Certificate writes a self-signed certificate for 127.0.0.1 and its key to dir, and

@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
@@ -17,42 +18,42 @@ import (
 // Etcd starts an etcd cluster of n members.
 func Etcd(t testing.TB, n int) []*Server {
 	t.Helper()
-	members, peers := make([]*Server, n), make([]string, n)
-	for i := range members {
-		members[i] = newEtcd(t, fmt.Sprint("m", i), &peers[i])
-		members[i].etcd("http", func() string { return strings.Join(peers, ",") },
-			"--initial-cluster-token", port(members[0].Addr), "--heartbeat-interval", "50", "--election-timeout", "500")
+	members := newEtcd(t, n, "http")
+	client := &http.Client{Timeout: time.Second}
+	for _, s := range members {
+		s.ready = func(s *Server) error { // a linearizable read needs a leader
+			_, err := callEtcd(client, "http://"+s.Addr, "kv/range", "", map[string]string{"key": "AA=="})
+			return err
+		}
 	}
 	beginAll(members)
 	return members
 }
 
-// newEtcd makes a member of a cluster. It sets peer to the member's entry of
-// --initial-cluster.
-func newEtcd(t testing.TB, name string, peer *string) *Server {
+// newEtcd makes the members of a cluster that serves clients over HTTP or HTTPS.
+func newEtcd(t testing.TB, n int, scheme string) []*Server {
 	t.Helper()
-	s := newServer(t, named("etcd", program(t, "etcd-server", "etcd"), "--version"), "", syscall.SIGTERM)
-	*peer = name + "=http://" + FreeAddr(t)
-	s.env = []string{"ETCD_NAME=" + name, "ETCD_LISTEN_PEER_URLS=" + strings.TrimPrefix(*peer, name+"=")}
-	s.urls = func(s *Server) { s.URL = EtcdURL([]*Server{s}) }
-	return s
-}
-
-// etcd sets the command of a member that serves clients over HTTP or HTTPS.
-func (s *Server) etcd(scheme string, cluster func() string, args ...string) {
-	server := program(s.t, "etcd-server", "etcd")
-	s.argv = func(s *Server) []string {
-		clients := scheme + "://" + s.Addr
-		_, peer, _ := strings.Cut(s.env[1], "=")
-		return append([]string{
-			server, "--data-dir", s.data(), "--listen-client-urls", clients, "--advertise-client-urls", clients,
-			"--initial-advertise-peer-urls", peer, "--initial-cluster", cluster(), "--log-level", "warn",
-		}, args...)
+	server := program(t, "etcd-server", "etcd")
+	members, cluster := make([]*Server, n), make([]string, n)
+	for i := range members {
+		s := newServer(t, named("etcd", server), "", syscall.SIGTERM)
+		name, peer := fmt.Sprint("m", i), "http://"+FreeAddr(t)
+		members[i], cluster[i] = s, name+"="+peer
+		s.urls = func(s *Server) { s.URL = EtcdURL([]*Server{s}) }
+		s.argv = func(s *Server) []string {
+			clients := scheme + "://" + s.Addr
+			argv := []string{
+				server, "--name", name, "--data-dir", s.data(), "--listen-client-urls", clients, "--advertise-client-urls", clients,
+				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", strings.Join(cluster, ","),
+				"--initial-cluster-token", port(members[0].Addr), "--heartbeat-interval", "50", "--election-timeout", "500", "--log-level", "warn",
+			}
+			if s.CA != "" {
+				argv = append(argv, "--cert-file", s.CA, "--key-file", s.file("tls.key"))
+			}
+			return argv
+		}
 	}
-	s.ready = func(s *Server) error { // a linearizable read needs a leader
-		_, err := callEtcd(&http.Client{Timeout: time.Second}, "http://"+s.Addr, "kv/range", "", map[string]string{"key": "AA=="})
-		return err
-	}
+	return members
 }
 
 // EtcdURL returns the URL of a cluster.
@@ -62,20 +63,18 @@ func EtcdURL(members []*Server) string { return "etcd://" + addresses(members) }
 // password root, and nextid with the password "pass word".
 type SecuredEtcd struct {
 	*Server
-	CA     string // PEM file
 	client *http.Client
 }
 
 // EtcdTLS starts an etcd with TLS and users.
 func EtcdTLS(t testing.TB) *SecuredEtcd {
 	t.Helper()
-	var peer string
-	s := newEtcd(t, "m", &peer)
-	cert, key, pool := Certificate(t, s.Dir)
-	e := &SecuredEtcd{Server: s, CA: cert, client: &http.Client{
+	s := newEtcd(t, 1, "https")[0]
+	cert, _, pool := Certificate(t, s.Dir)
+	s.CA = cert
+	e := &SecuredEtcd{s, &http.Client{
 		Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}},
 	}}
-	s.etcd("https", func() string { return peer }, "--cert-file", cert, "--key-file", key)
 	s.ready = func(*Server) error {
 		_, err := e.call("kv/range", "", map[string]string{"key": "AA=="})
 		if err != nil && strings.Contains(err.Error(), "user name is empty") {
@@ -109,14 +108,14 @@ func EtcdTLS(t testing.TB) *SecuredEtcd {
 func (e *SecuredEtcd) Auth(what string) {
 	e.t.Helper()
 	token := ""
+	var err error
 	if what == "disable" {
-		answer, err := e.call("auth/authenticate", "", map[string]string{"name": "root", "password": "root"})
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		token, _ = answer["token"].(string)
+		token, err = e.call("auth/authenticate", "", map[string]string{"name": "root", "password": "root"})
 	}
-	if _, err := e.call("auth/"+what, token, struct{}{}); err != nil {
+	if err == nil {
+		_, err = e.call("auth/"+what, token, struct{}{})
+	}
+	if err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -127,36 +126,36 @@ func (e *SecuredEtcd) URL(user string) string {
 	return fmt.Sprintf("etcds://%s@%s", url.UserPassword(name, password), e.Addr)
 }
 
-func (e *SecuredEtcd) call(method, token string, request any) (map[string]any, error) {
+func (e *SecuredEtcd) call(method, token string, request any) (string, error) {
 	return callEtcd(e.client, "https://"+e.Addr, method, token, request)
 }
 
 // callEtcd calls a method of etcd's gRPC gateway, for example "kv/range", and
-// returns the decoded answer.
-func callEtcd(client *http.Client, at, method, token string, request any) (map[string]any, error) {
+// returns the field token of the answer.
+func callEtcd(client *http.Client, at, method, token string, request any) (string, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	r, err := http.NewRequest(http.MethodPost, at+"/v3/"+method, strings.NewReader(string(body)))
+	r, err := http.NewRequest(http.MethodPost, at+"/v3/"+method, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if token != "" {
 		r.Header.Set("Authorization", token)
 	}
 	response, err := client.Do(r)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", response.Status, text)
 	}
-	answer := map[string]any{}
+	var answer struct{ Token string }
 	if err == nil {
 		err = json.Unmarshal(text, &answer)
 	}
-	return answer, err
+	return answer.Token, err
 }

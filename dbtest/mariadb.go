@@ -23,7 +23,7 @@ var (
 // durable. settings are server settings, such as "innodb_flush_log_at_trx_commit=0".
 func MariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	return newMariaDB(t).withSettings(slices.Concat(smallMariaDB, settings)...).Begin()
+	return newMariaDB(t, slices.Concat(smallMariaDB, settings)...).Begin()
 }
 
 // QuickMariaDB starts a MariaDB without durability, and returns its address and its
@@ -34,14 +34,28 @@ func QuickMariaDB(t testing.TB, settings ...string) (addr, socket string) {
 	return s.Addr, s.Socket()
 }
 
-// newMariaDB makes a MariaDB with new data; withSettings sets its command.
-func newMariaDB(t testing.TB) *Server {
+// newMariaDB makes a MariaDB with new data and settings.
+func newMariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	install := program(t, "mariadb-server", "mariadb-install-db")
 	client := program(t, "mariadb-client", "mariadb-admin")
-	s := newServer(t, named("MariaDB", program(t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd"), "--version"), "mysql", syscall.SIGTERM)
+	server := program(t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd")
+	s := newServer(t, named("MariaDB", server), "mysql", syscall.SIGTERM)
 	s.fill(install, "--no-defaults", "--datadir="+s.data(), "--auth-root-authentication-method=normal", "--tmpdir="+s.Dir,
 		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0")
+	s.argv = func(s *Server) []string {
+		argv := []string{
+			server, "--no-defaults", "--datadir=" + s.data(), "--socket=" + s.Socket(), "--bind-address=127.0.0.1", "--port=" + s.port(),
+			"--pid-file=" + s.file("pid"), "--tmpdir=" + s.Dir,
+		}
+		if s.CA != "" {
+			argv = append(argv, "--ssl-cert="+s.CA, "--ssl-key="+s.file("tls.key"), "--require-secure-transport=ON")
+		}
+		for _, setting := range settings {
+			argv = append(argv, "--"+setting)
+		}
+		return argv
+	}
 	s.ready = func(s *Server) error {
 		return s.run(client, "--no-defaults", "--socket="+s.Socket(), "-uroot", "ping")
 	}
@@ -51,26 +65,25 @@ func newMariaDB(t testing.TB) *Server {
 	return s
 }
 
-// withSettings sets the command of a MariaDB with settings.
-func (s *Server) withSettings(settings ...string) *Server {
-	server := program(s.t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd")
-	s.argv = func(s *Server) []string {
-		argv := []string{
-			server, "--no-defaults", "--datadir=" + s.data(), "--socket=" + s.Socket(), "--bind-address=127.0.0.1", "--port=" + s.port(),
-			"--pid-file=" + s.file("pid"), "--tmpdir=" + s.Dir,
-		}
-		for _, setting := range settings {
-			argv = append(argv, "--"+setting)
-		}
-		return argv
-	}
-	return s
+// MariaDBTLS starts a MariaDB that requires TLS. Its root needs no password.
+func MariaDBTLS(t testing.TB) *Server {
+	t.Helper()
+	s := newMariaDB(t, smallMariaDB...)
+	s.certificate()
+	return s.Begin()
 }
 
 // Socket returns the path of a MariaDB's Unix socket.
 func (s *Server) Socket() string { return s.file("s") }
 
-// MySQLURL returns the URL of a database for a user without password.
+// MySQLURL returns the URL of a database for a user, whose password is Password if
+// the server has TLS and the user is not root.
 func (s *Server) MySQLURL(user, database string) string {
-	return fmt.Sprintf("mysql://%s@%s/%s", user, s.Addr, database)
+	if s.CA == "" {
+		return fmt.Sprintf("mysql://%s@%s/%s", user, s.Addr, database)
+	}
+	if user != "root" {
+		user = url.UserPassword(user, Password).String()
+	}
+	return fmt.Sprintf("mysql://%s@%s/%s?ca=%s", user, s.Addr, database, url.QueryEscape(s.CA))
 }

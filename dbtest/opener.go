@@ -3,7 +3,9 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,13 +31,14 @@ func (o Opener) Try(ctx context.Context, url string, cfg shared.Config, unsafe .
 // Patience while the database does not answer in time.
 func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...string) *shared.Store {
 	t.Helper()
-	s, err := o.Try(t.Context(), url, cfg, unsafe...)
-	for end := time.Now().Add(Patience); err != nil; s, err = o.Try(t.Context(), url, cfg, unsafe...) {
-		slow := errors.Is(err, generator.ErrNotNow) || errors.Is(err, generator.ErrRetry)
-		if !slow || time.Now().After(end) {
-			t.Fatal(err)
-		}
-		time.Sleep(50 * time.Millisecond)
+	var s *shared.Store
+	var err error
+	within(Patience, 50*time.Millisecond, func() bool {
+		s, err = o.Try(t.Context(), url, cfg, unsafe...)
+		return !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -96,15 +99,68 @@ func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 	for i := range int64(cuts) {
 		before := load.Refused()
 		cut.After(1 + stride*i)
-		for end := time.Now().Add(20 * time.Second); load.Refused() == before && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
-		}
+		within(20*time.Second, time.Millisecond, func() bool { return load.Refused() != before })
 	}
 	cut.After(0)
 	load.Await(20)
 	load.Stop()
 	if load.Refused() < cuts {
 		t.Errorf("only %d connections were cut", load.Refused())
+	}
+}
+
+// Renewal checks that the periodic requests of an idle server do not cost more in a
+// store with many names. These requests renew the time slice and read the marks of
+// changes and of servers. With lists, a worker id's claim is included, which lists
+// all worker ids. The cost is the number of bytes in answers of the server at addr.
+func (o Opener) Renewal(t *testing.T, url, addr string, lists bool) {
+	t.Helper()
+	const names, lanes = 2000, 64
+	proxy := Cut(t, addr)
+	s := o.Start(t, strings.Replace(url, addr, proxy.Addr, 1), shared.Config{})
+	worker := generator.WorkerKeyPrefix + "10/7"
+	renew := func() (int64, time.Duration) {
+		const times = 10
+		began, before := time.Now(), proxy.Passed()
+		for range times {
+			at := time.Now().UnixMilli()
+			if _, _, err := s.Reserve(t.Context(), generator.Reservation{Key: worker, AtLeast: at, N: 10, Limit: generator.NoLimit}); err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range []string{"changes", generator.NodeKeyPrefix + "0", worker} {
+				if _, _, err := s.Mark(t.Context(), key); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !lists {
+				continue
+			}
+			if marks, err := s.Reserved(t.Context(), generator.WorkerKeyPrefix); err != nil || len(marks) != 1 {
+				t.Fatalf("%v %v", marks, err)
+			}
+		}
+		return (proxy.Passed() - before) / times, time.Since(began) / times
+	}
+	renew() // connects
+	few, quick := renew()
+	var work sync.WaitGroup
+	for lane := range lanes {
+		work.Go(func() {
+			for i := lane; i < names; i += lanes {
+				r := Order(1)
+				r.Key = generator.NameKey(fmt.Sprint("name_with_some_length_", i))
+				if _, _, err := s.Reserve(t.Context(), r); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+	many, slow := renew()
+	t.Logf("a renewal: %d bytes in %v with no names, %d bytes in %v with %d", few, quick, many, slow, names)
+	if many > few+few/4+256 {
+		t.Errorf("a renewal brings %d bytes with %d names, and %d without", many, names, few)
 	}
 }
 
@@ -139,30 +195,20 @@ func Hang(t *testing.T, s generator.Store, stop, goOn func()) {
 		t.Errorf("waited %v, as long as the store does", waited)
 	}
 	goOn()
-	for end := time.Now().Add(20 * time.Second); ; {
-		lo, _, err := s.Reserve(t.Context(), Order(10))
-		switch {
-		case err == nil && lo < 11:
-			t.Fatalf("granted from %d", lo)
-		case err == nil:
-			return
-		case time.Now().After(end):
-			t.Fatal(err)
-		}
+	var lo int64
+	within(20*time.Second, 0, func() bool {
+		lo, _, err = s.Reserve(t.Context(), Order(10))
+		return err == nil
+	})
+	if err != nil || lo < 11 {
+		t.Fatalf("granted from %d: %v", lo, err)
 	}
 }
 
-// Schema prepares a store without SQL tables.
-type Schema interface {
-	Up(ctx context.Context) error
-	Down(ctx context.Context) error // deletes the keys
-	Status(ctx context.Context) (text string, complete bool, err error)
-}
-
-// Emptied deletes all keys while the store at url is used. The store then refuses
-// reservations instead of starting from zero, also after schema has prepared it
-// again.
-func (o Opener) Emptied(t *testing.T, url string, schema Schema) {
+// Emptied deletes all keys while the store at url, without SQL tables, is used. The
+// store then refuses reservations instead of starting from zero, also after schema
+// has prepared it again.
+func (o Opener) Emptied(t *testing.T, url string, schema shared.Schema) {
 	t.Helper()
 	store := o.Start(t, url, shared.Config{})
 	Grant(t, store, Order(10), 1)

@@ -28,7 +28,7 @@ var (
 // durable. settings are server settings, such as "fsync=off".
 func Postgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	return newPostgres(t).initdb().with(slices.Concat(smallPostgres, settings)...).Begin()
+	return newPostgres(t, slices.Concat(smallPostgres, settings)...).Begin()
 }
 
 // QuickPostgres starts a PostgreSQL without durability. Tests compare nextid with
@@ -76,12 +76,23 @@ var common struct {
 	rig *Rig // nil before the first call
 }
 
-// newPostgres makes a PostgreSQL without data; initdb makes the data, and with sets
-// the command.
-func newPostgres(t testing.TB) *Server {
+// newPostgres makes a PostgreSQL with new data and settings.
+func newPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	server := postgresProgram(t)
-	s := newServer(t, named("PostgreSQL", server, "--version"), "postgres", syscall.SIGINT)
+	s := newServer(t, named("PostgreSQL", server), "postgres", syscall.SIGINT)
+	s.fill(PostgresProgram(t, "initdb"), "--pgdata="+s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	s.argv = func(s *Server) []string {
+		argv := []string{server, "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}
+		all := settings
+		if s.CA != "" {
+			all = append(slices.Clone(all), "ssl=on", "password_encryption=scram-sha-256", "ssl_cert_file="+s.CA, "ssl_key_file="+s.file("tls.key"), "hba_file="+s.file("hba"))
+		}
+		for _, setting := range all {
+			argv = append(argv, "-c", setting)
+		}
+		return argv
+	}
 	s.ready = func(s *Server) error {
 		err := answersPostgres(s)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "57P03" {
@@ -93,12 +104,6 @@ func newPostgres(t testing.TB) *Server {
 		s.URL = s.PostgresURL("postgres")
 		s.SocketURL = "postgres://postgres@/postgres?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + s.port()
 	}
-	return s
-}
-
-func (s *Server) initdb() *Server {
-	s.t.Helper()
-	s.fill(PostgresProgram(s.t, "initdb"), "--pgdata="+s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	return s
 }
 
@@ -116,18 +121,6 @@ func PostgresProgram(t testing.TB, name string) string {
 	return program(t, "postgresql", filepath.Join(filepath.Dir(postgresProgram(t)), name))
 }
 
-// with sets the command of a PostgreSQL with settings.
-func (s *Server) with(settings ...string) *Server {
-	s.argv = func(s *Server) []string {
-		argv := []string{PostgresProgram(s.t, "postgres"), "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}
-		for _, setting := range settings {
-			argv = append(argv, "-c", setting)
-		}
-		return argv
-	}
-	return s
-}
-
 // PostgresStandby starts an asynchronous standby of a running PostgreSQL. The
 // primary is frozen while its data is copied.
 func (s *Server) PostgresStandby() *Server {
@@ -139,21 +132,17 @@ func (s *Server) PostgresStandby() *Server {
 		s.t.Fatal(err)
 	}
 	c.own(c.write("data/postgresql.auto.conf", "primary_conninfo = '"+s.URL+"'\n"))
-	return c.standby()
+	c.own(c.write("data/standby.signal", ""))
+	return c.Begin()
 }
 
 // LateStandby starts a standby on a copy of the data of a PostgreSQL that has ended.
 // The standby receives no changes after that.
 func (s *Server) LateStandby() *Server {
 	s.t.Helper()
-	return s.Copy().standby()
-}
-
-// standby starts a copy as a standby.
-func (s *Server) standby() *Server {
-	s.t.Helper()
-	s.own(s.write("data/standby.signal", ""))
-	return s.Begin()
+	c := s.Copy()
+	c.own(c.write("data/standby.signal", ""))
+	return c.Begin()
 }
 
 // Promote makes a standby the primary.
@@ -164,9 +153,23 @@ func (s *Server) Promote() {
 	}
 }
 
-// PostgresURL returns the URL of the database postgres for a user without password.
+// PostgresTLS starts a PostgreSQL that requires TLS, and a password from all users
+// but postgres.
+func PostgresTLS(t testing.TB) *Server {
+	t.Helper()
+	s := newPostgres(t, smallPostgres...)
+	s.certificate()
+	s.write("hba", "hostssl all postgres all trust\nhostssl all all all scram-sha-256\n")
+	return s.Begin()
+}
+
+// PostgresURL returns the URL of the database postgres for a user, whose password is
+// Password if the server has TLS.
 func (s *Server) PostgresURL(user string) string {
-	return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", user, s.Addr)
+	if s.CA == "" {
+		return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", user, s.Addr)
+	}
+	return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=verify-full&sslrootcert=%s", url.UserPassword(user, Password), s.Addr, url.QueryEscape(s.CA))
 }
 
 // PostgresTool runs pg_dump or pg_restore against the server.

@@ -21,7 +21,7 @@ func Redis(t testing.TB, settings ...string) *Server {
 func newRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	server := program(t, "redis-server", "redis-server")
-	s := newServer(t, named("Redis", server, "--version"), "", syscall.SIGTERM)
+	s := newServer(t, named("Redis", server), "", syscall.SIGTERM)
 	if err := os.Mkdir(s.data(), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -32,18 +32,15 @@ func newRedis(t testing.TB, settings ...string) *Server {
 		}
 		return argv
 	}
-	s.ready = pong
+	s.ready = func(s *Server) error {
+		answer, err := ask(s.Addr, "PING\r\n")
+		if err == nil && answer != "+PONG\r\n" {
+			err = errors.New(answer)
+		}
+		return err
+	}
 	s.urls = func(s *Server) { s.URL = s.RedisURL() }
 	return s
-}
-
-// pong returns an error unless a Redis answers PING.
-func pong(s *Server) error {
-	answer, err := ask(s.Addr, "PING\r\n")
-	if err == nil && answer != "+PONG\r\n" {
-		err = errors.New(answer)
-	}
-	return err
 }
 
 // RedisURL returns the URL of the server.
@@ -96,45 +93,22 @@ func SentinelURL(sentinels []*Server) string {
 // come first in the result.
 func RedisCluster(t testing.TB) []*Server {
 	t.Helper()
-	const masters, slots = 3, 16384
+	client := program(t, "redis-tools", "redis-cli")
+	const masters = 3
 	var nodes []*Server
+	create := []string{client, "--cluster", "create"}
 	for range 2 * masters {
-		nodes = append(nodes, Redis(t, "cluster-enabled", "yes", "cluster-node-timeout", "1000", "cluster-replica-validity-factor", "0"))
+		s := Redis(t, "cluster-enabled", "yes", "cluster-node-timeout", "1000", "cluster-replica-validity-factor", "0")
+		nodes, create = append(nodes, s), append(create, s.Addr)
 	}
-	must := func(s *Server, line string) string {
-		answer, err := ask(s.Addr, line+"\r\n")
-		if err != nil || strings.HasPrefix(answer, "-") {
-			t.Fatalf("%s: %s %v", line, answer, err)
-		}
-		return answer
-	}
-	for i, s := range nodes {
-		if i < masters {
-			must(s, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*slots/masters, (i+1)*slots/masters-1))
-			must(s, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
-		}
-		must(s, "CLUSTER MEET "+strings.Replace(nodes[0].Addr, ":", " ", 1))
-	}
-	Await(t, "nodes that know each other", func() bool {
-		for _, s := range nodes {
-			if !strings.Contains(must(s, "CLUSTER INFO"), fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
-				return false
-			}
-		}
-		return true
-	})
-	for i, s := range nodes[masters:] {
-		id := strings.Fields(must(nodes[i], "CLUSTER MYID"))[1]
-		Await(t, "a replica", func() bool {
-			answer, err := ask(s.Addr, "CLUSTER REPLICATE "+id+"\r\n")
-			return err == nil && answer == "+OK\r\n"
-		})
+	if err := nodes[0].run(append(create, "--cluster-replicas", "1", "--cluster-yes")...); err != nil {
+		t.Fatal(err)
 	}
 	Await(t, "a cluster with replicas", func() bool {
 		for i, s := range nodes {
-			info := must(s, "INFO replication")
-			if i < masters && !strings.Contains(info, "state=online") || i >= masters && !strings.Contains(info, "master_link_status:up") ||
-				!strings.Contains(must(s, "CLUSTER INFO"), "cluster_state:ok") {
+			replication, _ := ask(s.Addr, "INFO replication\r\n")
+			cluster, _ := ask(s.Addr, "CLUSTER INFO\r\n")
+			if i < masters && !strings.Contains(replication, "state=online") || i >= masters && !s.RedisFollows() || !strings.Contains(cluster, "cluster_state:ok") {
 				return false
 			}
 		}
@@ -149,10 +123,7 @@ func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(
 // RedisRole returns the role that a Redis reports, master or slave, and "" without
 // an answer.
 func (s *Server) RedisRole() string {
-	answer, err := ask(s.Addr, "INFO replication\r\n")
-	if err != nil {
-		return ""
-	}
+	answer, _ := ask(s.Addr, "INFO replication\r\n")
 	_, role, _ := strings.Cut(answer, "role:")
 	role, _, _ = strings.Cut(role, "\r")
 	return role
@@ -160,16 +131,15 @@ func (s *Server) RedisRole() string {
 
 // RedisFollows reports whether a Redis is a replica that is connected to its master.
 func (s *Server) RedisFollows() bool {
-	answer, err := ask(s.Addr, "INFO replication\r\n")
-	return err == nil && strings.Contains(answer, "role:slave") && strings.Contains(answer, "master_link_status:up")
+	answer, _ := ask(s.Addr, "INFO replication\r\n") // "" on an error
+	return strings.Contains(answer, "role:slave") && strings.Contains(answer, "master_link_status:up")
 }
 
 // RedisTLS starts a Redis with a TLS port. plain is the same server without TLS.
-func RedisTLS(t testing.TB) (s *Secured, plain *Server) {
+func RedisTLS(t testing.TB) (s, plain *Server) {
 	t.Helper()
-	files := newServer(t, "certificates", "", syscall.SIGTERM)
-	cert, key, _ := Certificate(t, files.Dir)
+	cert, key, _ := Certificate(t, t.TempDir())
 	addr := FreeAddr(t)
 	plain = Redis(t, "tls-port", port(addr), "tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert, "tls-auth-clients", "no")
-	return &Secured{&Server{Addr: addr, Dir: plain.Dir, t: t}, cert}, plain
+	return &Server{Addr: addr, CA: cert}, plain
 }

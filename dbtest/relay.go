@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -18,10 +19,8 @@ type Proxy struct {
 	passed atomic.Int64 // bytes of answers
 
 	mu      sync.Mutex
-	changed *sync.Cond // signals a new flow, or ended
+	changed *sync.Cond // signals a new flow
 	flow    Flow
-	conns   map[net.Conn]bool // open connections, to clients and to the server
-	ended   bool
 }
 
 // Flow says which bytes a Proxy holds. Held bytes are not lost: they pass later, as
@@ -48,9 +47,10 @@ func CutOn(t testing.TB, to, host string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Addr: l.Addr().String(), conns: map[net.Conn]bool{}}
+	p := &Proxy{Addr: l.Addr().String()}
 	p.changed = sync.NewCond(&p.mu)
 	p.To(to)
+	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
 		for {
@@ -58,18 +58,13 @@ func CutOn(t testing.TB, to, host string) *Proxy {
 			if err != nil {
 				return
 			}
-			work.Go(func() { p.serve(c) })
+			work.Go(func() { p.serve(ctx, c) })
 		}
 	})
 	t.Cleanup(func() {
 		l.Close()
-		p.mu.Lock()
-		p.ended = true
-		p.changed.Broadcast()
-		for c := range p.conns {
-			c.Close()
-		}
-		p.mu.Unlock()
+		cancel()
+		p.Set(Open)
 		work.Wait()
 	})
 	return p
@@ -102,42 +97,28 @@ func (p *Proxy) Set(f Flow) {
 	p.changed.Broadcast()
 }
 
-// keep registers a connection that is closed when the Proxy ends. It returns false
-// if the Proxy has ended.
-func (p *Proxy) keep(c net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.conns[c] = true
-	return !p.ended
-}
-
-// end closes a connection and removes it from conns.
-func (p *Proxy) end(c net.Conn) {
-	c.Close()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.conns, c)
-}
-
-// serve relays one connection until one side closes it.
-func (p *Proxy) serve(client net.Conn) {
-	defer p.end(client)
+// serve relays one connection until one side closes it, or ctx ends.
+func (p *Proxy) serve(ctx context.Context, client net.Conn) {
+	defer client.Close()
 	server, err := net.Dial("tcp", *p.to.Load())
 	if err != nil {
 		return
 	}
-	defer p.end(server)
-	if !p.keep(client) || !p.keep(server) {
-		return
-	}
-	var requests sync.WaitGroup
-	defer requests.Wait()
-	requests.Go(func() {
-		p.pass(client, server, HoldAll)
+	var ways sync.WaitGroup
+	closeBoth := func() {
+		client.Close()
 		server.Close()
+	}
+	defer context.AfterFunc(ctx, closeBoth)()
+	ways.Go(func() {
+		defer closeBoth()
+		p.pass(client, server, HoldAll)
 	})
-	defer client.Close()
-	p.pass(server, client, HoldAnswers)
+	ways.Go(func() {
+		defer closeBoth()
+		p.pass(server, client, HoldAnswers)
+	})
+	ways.Wait()
 }
 
 // pass copies bytes until one side ends, or the limit of answers is reached. It
@@ -149,7 +130,7 @@ func (p *Proxy) pass(from io.Reader, to io.Writer, held Flow) {
 	for {
 		n, err := from.Read(buffer)
 		p.mu.Lock()
-		for p.flow >= held && !p.ended {
+		for p.flow >= held {
 			p.changed.Wait()
 		}
 		p.mu.Unlock()

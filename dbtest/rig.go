@@ -100,19 +100,12 @@ func (r *Rig) Start(kind Kind) (s *Server, err error) {
 	return s, err
 }
 
-// connections is the connection limit of the servers of benchmarks.
-const connections = "1200"
-
 // The kinds of servers that benchmarks compare have the default settings, with which
 // PostgreSQL and MariaDB are durable.
 var (
-	AsPostgres Kind = func(t testing.TB) *Server {
-		return newPostgres(t).initdb().with("max_connections=" + connections).Begin()
-	}
-	AsMariaDB Kind = func(t testing.TB) *Server {
-		return newMariaDB(t).withSettings("max-connections=" + connections).Begin()
-	}
-	AsRedis Kind = func(t testing.TB) *Server { return newRedis(t).Begin() }
+	AsPostgres Kind = func(t testing.TB) *Server { return newPostgres(t, "max_connections=1200").Begin() }
+	AsMariaDB  Kind = func(t testing.TB) *Server { return newMariaDB(t, "max-connections=1200").Begin() }
+	AsRedis    Kind = func(t testing.TB) *Server { return newRedis(t).Begin() }
 )
 
 // Nextid describes a nextid server.

@@ -25,6 +25,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,7 @@ type Server struct {
 	SocketURL string // for the first user, over the Unix socket; "" without one
 	MySQL     string // URL of nextid's MySQL protocol
 	HTTP      string // address of nextid's page
+	CA        string // PEM file of a server with TLS
 	Dir       string // holds data, configuration and log
 	PID       int    // 0 while the server does not run, or if another machine runs it
 
@@ -54,7 +56,7 @@ type Server struct {
 	env   []string
 	argv  func(s *Server) []string
 	urls  func(s *Server)       // sets the URLs
-	ready func(s *Server) error // nil: the server is ready once it accepts connections
+	ready func(s *Server) error // returns nil once the server answers; at first, once it accepts connections
 	quit  syscall.Signal        // asks for an orderly stop
 
 	cmd    *exec.Cmd
@@ -83,9 +85,9 @@ func program(t testing.TB, pkg string, names ...string) string {
 
 var versionPattern = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// named appends the version that program prints with flag to the name of a server.
-func named(name, program, flag string) string {
-	output, _ := exec.Command(program, flag).Output() // on an error the name has no version
+// named appends the version that program prints to the name of a server.
+func named(name, program string) string {
+	output, _ := exec.Command(program, "--version").Output() // on an error the name has no version
 	return strings.TrimSpace(name + " " + string(versionPattern.Find(output)))
 }
 
@@ -93,7 +95,7 @@ func named(name, program, flag string) string {
 // an owner runs as that user if this process runs as root.
 func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	t.Helper()
-	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}}
+	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}, ready: func(s *Server) error { return listens(s.Addr) }}
 	s.makeDir()
 	return s
 }
@@ -226,21 +228,20 @@ func (s *Server) fill(argv ...string) {
 	templates.Lock()
 	defer templates.Unlock()
 	key := strings.ReplaceAll(strings.Join(argv, " "), s.Dir, "")
-	from, made := templates.dirs[key]
-	if !made {
-		if err := s.run(argv...); err != nil {
-			s.t.Fatal(err)
-		}
-		var err error
-		if from, err = os.MkdirTemp("", "db"); err != nil {
-			s.t.Fatal(err)
-		}
-		supervise("dir", from) // until this process ends
-		templates.dirs[key] = filepath.Join(from, "data")
-		s.copyData(s.data(), templates.dirs[key])
+	if from, made := templates.dirs[key]; made {
+		s.copyData(from, s.data())
 		return
 	}
-	s.copyData(from, s.data())
+	if err := s.run(argv...); err != nil {
+		s.t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "db")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	supervise("dir", dir) // until this process ends
+	templates.dirs[key] = filepath.Join(dir, "data")
+	s.copyData(s.data(), templates.dirs[key])
 }
 
 // templates holds unused data directories, by the command that made them.
@@ -282,7 +283,7 @@ func (s *Server) Copy() *Server {
 	return &c
 }
 
-// Begin starts a new server for the first time, and stops it when the test ends.
+// Begin starts a new server for the first time.
 func (s *Server) Begin() *Server {
 	s.t.Helper()
 	s.prepare()
@@ -290,17 +291,17 @@ func (s *Server) Begin() *Server {
 	return s
 }
 
-// beginAll starts servers that do not answer before all of them run.
+// beginAll begins servers that do not answer before all of them run.
 func beginAll(all []*Server) {
-	for _, s := range all {
-		s.t.Helper()
+	failures := make([]error, len(all))
+	var starts sync.WaitGroup
+	for i, s := range all {
 		s.prepare()
-		s.launch()
+		starts.Go(func() { failures[i] = s.start() })
 	}
-	for _, s := range all {
-		if err := s.await(); err != nil {
-			s.t.Fatalf("dbtest: %s: %v", s.Name, err)
-		}
+	starts.Wait()
+	if err := errors.Join(failures...); err != nil {
+		all[0].t.Fatal(err)
 	}
 }
 
@@ -320,27 +321,45 @@ func (s *Server) prepare() {
 // Start starts a server that does not run, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	// A killed process may hold its port or shared memory for a moment.
-	for try := 1; ; try++ {
-		s.launch()
-		err := s.await()
-		if err == nil {
-			return
-		}
-		if s.Running() || try == 5 || strings.Contains(err.Error(), "is a copy") {
-			s.t.Fatalf("dbtest: %s: %v", s.Name, err)
-		}
-		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+	if err := s.start(); err != nil {
+		s.t.Fatal(err)
 	}
+}
+
+func (s *Server) start() (err error) {
+	// A killed process may hold its port or shared memory for a moment.
+	for try := range 5 {
+		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+		if err = s.launch(); err != nil {
+			break
+		}
+		within(Patience, 0, func() bool {
+			err = s.ready(s)
+			select {
+			case <-s.exited:
+				err = fmt.Errorf("ended at once: %s", s.Log())
+				return true
+			case <-time.After(50 * time.Millisecond):
+				return err == nil
+			}
+		})
+		if err == nil {
+			return nil
+		}
+		if s.Running() {
+			err = fmt.Errorf("does not answer: %w", err)
+			break
+		}
+	}
+	return fmt.Errorf("dbtest: %s: %w", s.Name, err)
 }
 
 // launch starts the process, and does not wait until it answers. The output is
 // appended to the log.
-func (s *Server) launch() {
-	s.t.Helper()
+func (s *Server) launch() error {
 	log, err := os.OpenFile(s.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
-		s.t.Fatal(err)
+		return err
 	}
 	defer log.Close()
 	cmd := Supervised(s.argv(s)...)
@@ -348,34 +367,14 @@ func (s *Server) launch() {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr.Credential = s.cred
 	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		return err
 	}
 	s.cmd, s.PID, s.exited = cmd, cmd.Process.Pid, make(chan struct{})
 	go func(done chan struct{}) {
 		_ = cmd.Wait() // most servers are killed, which is an error here
 		close(done)
 	}(s.exited)
-}
-
-// await waits until the server answers.
-func (s *Server) await() error {
-	var last error
-	for end := time.Now().Add(Patience); time.Now().Before(end); {
-		if s.ready == nil {
-			last = listens(s.Addr)
-		} else {
-			last = s.ready(s)
-		}
-		select {
-		case <-s.exited:
-			return fmt.Errorf("ended at once: %s", s.Log())
-		case <-time.After(50 * time.Millisecond):
-		}
-		if last == nil {
-			return nil
-		}
-	}
-	return errors.Join(errors.New("does not answer"), last)
+	return nil
 }
 
 // Log returns the output of the server so far.
@@ -433,11 +432,7 @@ func (s *Server) end(sig syscall.Signal) {
 		s.t.Errorf("dbtest: %s did not end", s.Name)
 		<-s.exited
 	}
-	for _, other := range others {
-		for end := time.Now().Add(Patience); !gone(other) && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
-		}
-	}
+	within(Patience, time.Millisecond, func() bool { return !slices.ContainsFunc(others, runs) })
 	supervise("ended", strconv.Itoa(pid))
 	s.cmd, s.PID = nil, 0
 }
@@ -494,9 +489,7 @@ func ask(addr, line string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
-		return "", err
-	}
+	_ = c.SetDeadline(time.Now().Add(2 * time.Second))
 	if _, err := c.Write([]byte(line)); err != nil {
 		return "", err
 	}
@@ -509,9 +502,7 @@ func ask(addr, line string) (string, error) {
 // the error.
 func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(Patience); !done(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s after %v", what, Patience)
-		}
+	if !within(Patience, 50*time.Millisecond, done) {
+		t.Fatalf("no %s after %v", what, Patience)
 	}
 }

@@ -65,21 +65,24 @@ func zooKeeper(t testing.TB, n int, settings string) []*Server {
 func ZooKeeperURL(members []*Server) string { return "zookeeper://" + addresses(members) }
 
 // ZooKeeperTLS starts a ZooKeeper of one member. It speaks TLS at Addr.
-func ZooKeeperTLS(t testing.TB) *Secured {
+func ZooKeeperTLS(t testing.TB) *Server {
 	t.Helper()
-	files := newServer(t, "certificates", "", syscall.SIGTERM)
-	cert, key, _ := Certificate(t, files.Dir)
-	var both strings.Builder
+	dir := t.TempDir()
+	cert, key, _ := Certificate(t, dir)
+	both := filepath.Join(dir, "both.pem")
+	var text []byte
 	for _, file := range []string{key, cert} {
 		part, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		both.Write(part)
+		text = append(text, part...)
+	}
+	if err := os.WriteFile(both, text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	addr := FreeAddr(t)
-	members := zooKeeper(t, 1, "secureClientPort="+port(addr)+"\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"+
-		"ssl.keyStore.location="+files.write("both.pem", both.String())+"\nssl.keyStore.type=PEM\nssl.trustStore.location="+cert+
-		"\nssl.trustStore.type=PEM\nssl.clientAuth=none\n")
-	return &Secured{&Server{Addr: addr, Dir: members[0].Dir, t: t}, cert}
+	zooKeeper(t, 1, "secureClientPort="+port(addr)+"\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"+
+		"ssl.keyStore.location="+both+"\nssl.keyStore.type=PEM\nssl.trustStore.location="+cert+"\nssl.trustStore.type=PEM\nssl.clientAuth=none\n")
+	return &Server{Addr: addr, CA: cert}
 }
