@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -60,15 +60,13 @@ func (g *DatedGenerator) Place(id int64) generator.Place {
 	if err != nil {
 		p.Number = 0
 	}
-	g.source.mu.Lock()
-	defer g.source.mu.Unlock()
-	p.Reserved = p.Number > 0 && position < g.source.end
+	p.Reserved = p.Number > 0 && position < g.source.end.Load()
 	return p
 }
 
 // Stats implements generator.Reporter.
 func (g *DatedGenerator) Stats() generator.Stats {
-	st := generator.Stats{Direct: true, Step: 1, ReservedUntil: g.source.reserved()}
+	st := generator.Stats{Direct: true, Step: 1, ReservedUntil: g.source.end.Load()}
 	g.Fill(&st)
 	return st
 }
@@ -81,9 +79,8 @@ type datedSource struct {
 	clock generator.Clock
 	owner string
 
-	mu   sync.Mutex // guards end
-	end  int64      // end of the last reservation, a position
-	date int64      // newest date that was issued or seen, as digits; used only in requests of the Queue
+	end  atomic.Int64 // end of the last reservation, a position
+	date int64        // newest date that was issued or seen, as digits; used only in requests of the Queue
 }
 
 var _ AllSource = (*datedSource)(nil)
@@ -135,17 +132,9 @@ func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve
 func (s *datedSource) reserve(ctx context.Context, r generator.Reservation, reserve reserveFunc) (lo, hi int64, err error) {
 	r.Key, r.Owner = generator.NameKey(s.name), s.owner
 	if lo, hi, err = reserve(ctx, r); err == nil {
-		s.mu.Lock()
-		s.end = hi
-		s.mu.Unlock()
+		s.end.Store(hi)
 	}
 	return lo, hi, err
-}
-
-func (s *datedSource) reserved() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.end
 }
 
 // today returns the date of the clock. If the clock is behind the newest known
@@ -225,7 +214,7 @@ func (s *datedSource) Renew(r generator.Range) generator.Range {
 // Return implements Source.
 func (s *datedSource) Return(ctx context.Context, r generator.Range) error {
 	first, err := s.positionOf(r.First)
-	if end := s.reserved(); err == nil && first+r.Count == end {
+	if end := s.end.Load(); err == nil && first+r.Count == end {
 		err = s.store.Release(ctx, generator.NameKey(s.name), end, first)
 	}
 	return err
@@ -264,23 +253,22 @@ type scheme struct {
 	period  field
 	zone    *time.Location
 	modulus int64 // 10^width
+	scale   int64 // value of one year in a date's digits
+	century int64 // part of a date that ids leave out: the century if years are short, else 0
 }
 
 // periodOf returns the last date of a date's period, with the same number of
 // digits. So the store's number is above every id of the period.
 func (s *scheme) periodOf(date int64) int64 {
 	p := parts(date, s.pattern.finest)
-	last := [fields]int{month: 12, day: 31, hour: 23}
+	last := calendar{month: 12, day: 31, hour: 23}
 	copy(p[s.period+1:], last[s.period+1:])
 	return p.number(s.pattern.finest)
 }
 
 // first returns the first date of a period.
 func (s *scheme) first(period int64) int64 {
-	p := parts(period, s.pattern.finest)
-	first := [fields]int{month: 1, day: 1}
-	copy(p[s.period+1:], first[s.period+1:])
-	return p.number(s.pattern.finest)
+	return parts(period, s.pattern.finest).first(s.period).number(s.pattern.finest)
 }
 
 // begins returns the instant at which a date begins. It reports false if the date
@@ -300,45 +288,20 @@ func (s *scheme) errFuture(date int64) error {
 	return generator.OptionError("A generator cannot be moved to a date that has not come.", "%d lies in the future", date)
 }
 
-// shown returns the date as ids contain it: without the century if years are short.
-func (s *scheme) shown(date int64) int64 {
-	if s.pattern.short {
-		return date - century*s.scale()
-	}
-	return date
-}
-
-// full is the inverse of shown.
-func (s *scheme) full(shown int64) int64 {
-	if s.pattern.short {
-		return shown + century*s.scale()
-	}
-	return shown
-}
-
 // fits reports whether the pattern can write the year of a date.
 func (s *scheme) fits(date int64) bool {
-	y := date / s.scale()
+	y := date / s.scale
 	return y >= firstYear && y <= lastYear && (!s.pattern.short || y/100*100 == century)
-}
-
-// scale returns the value of one year in a date's digits.
-func (s *scheme) scale() int64 {
-	n := int64(1)
-	for range s.pattern.finest {
-		n *= 100
-	}
-	return n
 }
 
 // idOf returns the id of a number on a date. position may be an id, too: only its
 // number counts.
 func (s *scheme) idOf(position, date int64) int64 {
-	return s.shown(date)*s.modulus + position%s.modulus
+	return (date-s.century)*s.modulus + position%s.modulus
 }
 
 // dateOf returns the date in an id.
-func (s *scheme) dateOf(id int64) int64 { return s.full(id / s.modulus) }
+func (s *scheme) dateOf(id int64) int64 { return id/s.modulus + s.century }
 
 // positionOf returns the position of an id. Ids without a valid date are an error.
 func (s *scheme) positionOf(id int64) (int64, error) {
@@ -357,8 +320,7 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 	b = append(b, s.Prefix...)
 	b = s.pattern.appendTo(b, parts(s.dateOf(id), s.pattern.finest))
 	b = append(b, s.Separator...)
-	b = appendPadded(b, id%s.modulus, s.Width)
-	return append(b, s.Suffix...), nil
+	return fmt.Appendf(b, "%0*d%s", s.Width, id%s.modulus, s.Suffix), nil
 }
 
 // ParseCode implements generator.Coder.
@@ -379,7 +341,7 @@ func (s *scheme) ParseCode(code string) (int64, error) {
 	if _, is := p.begin(s.pattern.finest, s.zone); !ok || !is || rest != s.Suffix {
 		return 0, bad
 	}
-	return s.shown(p.number(s.pattern.finest))*s.modulus + n, nil
+	return (p.number(s.pattern.finest)-s.century)*s.modulus + n, nil
 }
 
 // example returns the form of a code, for messages.
@@ -409,5 +371,5 @@ func (s *scheme) bound(t time.Time, n int64) (int64, error) {
 	if !s.fits(d) {
 		return 0, datedError("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
 	}
-	return s.shown(d)*s.modulus + n, nil
+	return (d-s.century)*s.modulus + n, nil
 }

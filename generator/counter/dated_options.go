@@ -90,7 +90,7 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	}
 	key := generator.NameKey(name)
 	m, _, err := store.Mark(ctx, key)
-	if err == nil && m.Hi > 0 && m.Hi <= century*s.scale()*s.modulus {
+	if err == nil && m.Hi > 0 && m.Hi <= s.century*s.modulus {
 		err = &generator.Error{
 			Kind: generator.ErrExhausted, Name: name,
 			Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern),
@@ -154,7 +154,7 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scheme{DatedOptions: o, pattern: p, modulus: 1}
+	s := &scheme{DatedOptions: o, pattern: p, modulus: 1, scale: 1}
 	period := slices.Index(periods[:], o.Period)
 	if s.period = field(period); period < 0 || s.period > p.finest {
 		return nil, generator.OptionError("Without the option it is the finest part of the pattern.",
@@ -169,6 +169,12 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	}
 	for range o.Width {
 		s.modulus *= 10
+	}
+	for range p.finest {
+		s.scale *= 100
+	}
+	if p.short {
+		s.century = century * s.scale
 	}
 	if o.Start < 0 || o.Start >= s.modulus {
 		return nil, datedError("start must be between 0 and %d, not %d", s.modulus-1, o.Start)

@@ -1,6 +1,9 @@
 package counter
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,10 +77,8 @@ func parsePattern(text string) (pattern, error) {
 		p.finest = max(p.finest, piece.field)
 		p.pieces = append(p.pieces, piece)
 	}
-	for f := range p.finest + 1 {
-		if !seen[f] {
-			return p, generator.OptionError(patternHint, "pattern %q has no %s", text, periods[f])
-		}
+	if f := slices.Index(seen[:p.finest+1], false); f >= 0 {
+		return p, generator.OptionError(patternHint, "pattern %q has no %s", text, periods[f])
 	}
 	return p, nil
 }
@@ -110,17 +111,16 @@ func (c calendar) number(to field) int64 {
 	return n
 }
 
-// time returns the beginning of a date down to a field.
+// first returns the beginning of a date down to a field.
+func (c calendar) first(to field) calendar {
+	first := calendar{month: 1, day: 1}
+	copy(c[to+1:], first[to+1:])
+	return c
+}
+
+// time returns the instant of first.
 func (c calendar) time(to field, zone *time.Location) time.Time {
-	if to < month {
-		c[month] = 1
-	}
-	if to < day {
-		c[day] = 1
-	}
-	if to < hour {
-		c[hour] = 0
-	}
+	c = c.first(to)
 	return time.Date(c[year], time.Month(c[month]), c[day], c[hour], 0, 0, 0, zone)
 }
 
@@ -151,7 +151,11 @@ func (p *pattern) appendTo(b []byte, date calendar) []byte {
 			b = append(b, piece.literal...)
 			continue
 		}
-		b = appendPadded(b, int64(date[piece.field]), piece.width)
+		n := date[piece.field]
+		if piece.width == 2 {
+			n %= 100
+		}
+		b = fmt.Appendf(b, "%0*d", piece.width, n)
 	}
 	return b
 }
@@ -177,30 +181,11 @@ func (p *pattern) cut(text string) (date calendar, rest string, ok bool) {
 	return date, text, true
 }
 
-// appendPadded writes the last width digits of n.
-func appendPadded(b []byte, n int64, width int) []byte {
-	start := len(b)
-	for range width {
-		b = append(b, '0')
-	}
-	for i := start + width - 1; i >= start; i-- {
-		b[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return b
-}
-
 // cutNumber reads width digits from the beginning of a text.
 func cutNumber(text string, width int) (n int64, rest string, ok bool) {
 	if len(text) < width {
 		return 0, text, false
 	}
-	for i := range width {
-		c := text[i]
-		if c < '0' || c > '9' {
-			return 0, text, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n, text[width:], true
+	digits, err := strconv.ParseUint(text[:width], 10, 63)
+	return int64(digits), text[width:], err == nil
 }

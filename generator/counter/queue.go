@@ -392,28 +392,23 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 }
 
 // First returns the next id without issuing it. It obtains one if none is in hand.
-func (q *Queue) First(ctx context.Context) (int64, error) {
-	if err := q.take(ctx); err != nil {
-		return 0, err
-	}
-	defer q.give()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return 0, generator.ClosedError(q.name)
-	}
-	if len(q.rest) == 0 {
-		q.mu.Unlock()
-		patient, cancel := context.WithTimeout(ctx, sourceTimeout)
-		r, err := q.source.Draw(patient, 1)
-		cancel()
+func (q *Queue) First(ctx context.Context) (id int64, err error) {
+	err = q.ask(ctx, func(ctx context.Context) error {
 		q.mu.Lock()
-		if err != nil {
-			return 0, q.sourceError(err)
+		defer q.mu.Unlock()
+		if len(q.rest) == 0 {
+			q.mu.Unlock()
+			r, err := q.source.Draw(ctx, 1)
+			q.mu.Lock()
+			if err != nil {
+				return err
+			}
+			q.rest = append(q.rest, r)
 		}
-		q.rest = append(q.rest, r)
-	}
-	return q.rest[0].First, nil
+		id = q.rest[0].First
+		return nil
+	})
+	return id, err
 }
 
 // above returns the part of a run at or above floor.

@@ -166,16 +166,12 @@ func (k autoRandomKind) Alter(stored, change json.RawMessage) (json.RawMessage, 
 	return json.Marshal(o)
 }
 
-func readAutoRandom(stored json.RawMessage) (AutoRandomOptions, *layout.Layout, error) {
-	var o AutoRandomOptions
-	err := json.Unmarshal(stored, &o)
-	if err == nil {
-		var l *layout.Layout
-		if l, err = o.build(); err == nil {
-			return o, l, nil
-		}
-	}
-	return o, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options cannot be used", Cause: err}
+func readAutoRandom(stored json.RawMessage) (o AutoRandomOptions, l *layout.Layout, err error) {
+	o, err = generator.StoredOptions(stored, "an auto_random generator", func(o *AutoRandomOptions) (err error) {
+		l, err = o.build()
+		return err
+	})
+	return o, l, err
 }
 
 func (k autoRandomKind) inner(d generator.Definition) (generator.Definition, *layout.Layout, error) {

@@ -41,6 +41,14 @@ func (f *flight) failure() error {
 	return f.err
 }
 
+// await waits for a flight.
+func (g *Generator) await(ctx context.Context, f *flight) error {
+	if err := g.clock.Receive(ctx, f.done); err != nil {
+		return err
+	}
+	return f.failure()
+}
+
 // prefetch starts a flight for the next buffer. Close waits for its goroutine.
 func (g *Generator) prefetch() {
 	g.mu.Lock()

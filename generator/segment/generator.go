@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // Generator issues the ids of one name.
@@ -51,13 +52,13 @@ type Generator struct {
 	failures  int64         // reservations that failed
 	lastFetch time.Duration
 	pace      generator.Pace
-	above     int64  // every later id lies above this position (Raise)
-	end       int64  // greatest end of this server's reservations
-	spent     int64  // ids issued from earlier buffers
-	skipped   int64  // ids of current that Raise skipped
-	batch     *batch // waiting draws of a strict generator
-	sending   bool   // a goroutine is sending batches
+	above     int64 // every later id lies above this position (Raise)
+	end       int64 // greatest end of this server's reservations
+	spent     int64 // ids issued from earlier buffers
+	skipped   int64 // ids of current that Raise skipped
 	closed    bool
+
+	batches kinds.Batches // of a strict generator
 }
 
 var (
@@ -83,6 +84,7 @@ func newGenerator(name string, o Options, store generator.Reserver, clock genera
 		}
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
+	g.batches = kinds.Batches{Name: name, Clock: clock, Fill: g.fill}
 	g.current.Store(&buffer{lo: math.MinInt64, hi: math.MinInt64})
 	return g
 }
@@ -204,7 +206,7 @@ func (g *Generator) Close(ctx context.Context) error {
 	}
 	g.closed = true
 	g.mu.Unlock()
-	g.stop()
+	g.batches.Close(g.stop)
 	g.clock.Join(&g.work)
 
 	b := g.current.Load()
@@ -286,10 +288,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		}
 		f := g.startFlight(1)
 		g.mu.Unlock()
-		if err := g.clock.Receive(ctx, f.done); err != nil {
-			return err
-		}
-		if err := f.failure(); err != nil {
+		if err := g.await(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -328,10 +327,7 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 		}
 		f := g.startFlight(1)
 		g.mu.Unlock()
-		if err := g.clock.Receive(ctx, f.done); err != nil {
-			return 0, err
-		}
-		if err := f.failure(); err != nil {
+		if err := g.await(ctx, f); err != nil {
 			return 0, err
 		}
 	}

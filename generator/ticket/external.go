@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,7 +196,7 @@ func (l Location) OpenRedis(p Passwords, timeout time.Duration) (*redis.Client, 
 // contain letters, digits and _ only.
 func (s System) QuoteName(name string) (string, error) {
 	parts := strings.Split(name, ".")
-	if len(parts) > 2 || slices.ContainsFunc(parts, func(p string) bool { return !plain(p) }) {
+	if len(parts) > 2 || slices.ContainsFunc(parts, func(p string) bool { return !plain.MatchString(p) }) {
 		return "", fmt.Errorf("%q is not the name of a table (letters, digits and _, at most 63)", name)
 	}
 	quote := `"`
@@ -205,12 +206,5 @@ func (s System) QuoteName(name string) (string, error) {
 	return quote + strings.Join(parts, quote+"."+quote) + quote, nil
 }
 
-// plain reports whether a name needs no escaping in any of the databases.
-func plain(name string) bool {
-	if name == "" || len(name) > 63 {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_')
-	})
-}
+// plain matches the names that need no escaping in any of the databases.
+var plain = regexp.MustCompile(`^[a-zA-Z0-9_]{1,63}$`)

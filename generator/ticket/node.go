@@ -15,22 +15,6 @@ import (
 	"nextid/generator"
 )
 
-// series is the set of numbers of one database: offset, offset + increment, …
-type series struct {
-	offset, increment int64
-}
-
-// holds reports whether a number is one of the series.
-func (s series) holds(v int64) bool { return v >= s.offset && (v-s.offset)%s.increment == 0 }
-
-// above returns the least number of the series that is greater than v.
-func (s series) above(v int64) int64 {
-	if v < s.offset {
-		return s.offset
-	}
-	return v - (v-s.offset)%s.increment + s.increment
-}
-
 // node is the access to one database. Its methods are called one at a time.
 type node interface {
 	// prepare connects, and creates the table if it is missing.

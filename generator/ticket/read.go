@@ -30,7 +30,7 @@ const fenced = "@nextid"
 // allocSystem returns the system of an allocation table.
 func allocSystem(a alloc, name string) system {
 	return system{
-		names: []string{name}, on: []System{MySQL, Postgres}, read: a.read,
+		name: name, on: []System{MySQL, Postgres}, read: a.read,
 		how: fmt.Sprintf("UPDATE %s SET %s = another one", a.table, a.key),
 	}
 }

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -38,9 +39,9 @@ type Takeover struct {
 // options are the user's options.
 type options struct {
 	Kind  string `json:"kind"`  // segment or counter
-	Key   string `json:"key"`   // biz tag, sequence, table or key; "": the name of the generator
+	Key   string `json:"key"`   // biz tag, sequence, table or key
 	Table string `json:"table"` // table of the other system; "": its usual name
-	Fence *bool  `json:"fence"`
+	Fence bool   `json:"fence"`
 }
 
 const optionsHint = "Options: key (biz tag, sequence, table or key), table (of the other system), kind (segment or counter), fence (true or false)."
@@ -57,10 +58,10 @@ type position struct {
 
 // system describes an id system that can be taken over.
 type system struct {
-	names []string
-	on    []System
-	read  func(ctx context.Context, d *takenDatabase) (position, error)
-	how   string // how an operator fences it by hand
+	name string
+	on   []System
+	read func(ctx context.Context, d *takenDatabase) (position, error)
+	how  string // how an operator fences it by hand
 }
 
 // systems lists the id systems that can be taken over.
@@ -73,15 +74,15 @@ var systems = []system{
 	allocSystem(alloc{table: "id_segment", key: "BIZ_TAG", max: "MAX_ID", step: "STEP", width: 50, inclusive: true}, "ecp"),
 	allocSystem(alloc{table: "cosid", key: "name", max: "last_max_id", width: 100, inclusive: true}, "cosid"),
 	{
-		names: []string{"sequence"}, on: []System{Postgres}, read: readSequence,
+		name: "sequence", on: []System{Postgres}, read: readSequence,
 		how: "ALTER SEQUENCE … MAXVALUE with its last value",
 	},
 	{
-		names: []string{"auto_increment"}, on: []System{MySQL}, read: readAutoIncrement,
+		name: "auto_increment", on: []System{MySQL}, read: readAutoIncrement,
 		how: "a trigger that refuses rows without an id",
 	},
 	{
-		names: []string{"redis"}, on: []System{Redis}, read: readRedis,
+		name: "redis", on: []System{Redis}, read: readRedis,
 		how: "a text in the place of the number, which INCR refuses",
 	},
 }
@@ -90,7 +91,7 @@ var systems = []system{
 func TakeoverSystems() []string {
 	var names []string
 	for _, s := range systems {
-		names = append(names, s.names...)
+		names = append(names, s.name)
 	}
 	return names
 }
@@ -124,36 +125,31 @@ type takenDatabase struct {
 // position. A second call finds the fence and returns the same position. Errors are
 // ErrOption or ErrNotNow.
 func TakeOver(ctx context.Context, r TakeoverRequest, passwords Passwords) (Takeover, error) {
-	var o options
-	if err := generator.DecodeOptions(r.Options, &o, optionsHint); err != nil {
+	t := &task{TakeoverRequest: r, options: options{Kind: "segment", Key: r.Name, Fence: true}, passwords: passwords}
+	if err := generator.DecodeOptions(r.Options, &t.options, optionsHint); err != nil {
 		return Takeover{}, err
 	}
-	if o.Kind == "" {
-		o.Kind = "segment"
+	if t.Kind != "segment" && t.Kind != "counter" {
+		return Takeover{}, generator.OptionError(optionsHint, "kind must be segment or counter, not %q", t.Kind)
 	}
-	if o.Kind != "segment" && o.Kind != "counter" {
-		return Takeover{}, generator.OptionError(optionsHint, "kind must be segment or counter, not %q", o.Kind)
-	}
-	i := slices.IndexFunc(systems, func(s system) bool { return slices.Contains(s.names, r.System) })
+	i := slices.IndexFunc(systems, func(s system) bool { return s.name == r.System })
 	if i < 0 {
 		return Takeover{}, generator.OptionError("Known: "+strings.Join(TakeoverSystems(), ", ")+".", "unknown id system %q", r.System)
 	}
-	s := systems[i]
-	var locations []Location
+	t.system = systems[i]
 	for text := range strings.FieldsSeq(r.DSN) {
 		l, err := ParseLocation(text)
 		if err != nil {
 			return Takeover{}, generator.OptionError("Write postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or redis://HOST.", "dsn: %v", err)
 		}
-		if !slices.Contains(s.on, l.System) {
+		if !slices.Contains(t.system.on, l.System) {
 			return Takeover{}, generator.OptionError("Check the system and the URL.", "%s is not found on %s", r.System, l)
 		}
-		locations = append(locations, l)
+		t.locations = append(t.locations, l)
 	}
-	if len(locations) == 0 {
+	if len(t.locations) == 0 {
 		return Takeover{}, generator.OptionError("Give the URL of its database.", "dsn is empty")
 	}
-	t := &task{TakeoverRequest: r, options: o, system: s, locations: locations, passwords: passwords}
 	seen, err := t.visit(ctx, false)
 	if err != nil {
 		return Takeover{}, err
@@ -163,7 +159,7 @@ func TakeOver(ctx context.Context, r TakeoverRequest, passwords Passwords) (Take
 			return Takeover{}, err
 		}
 	}
-	if !t.fences() {
+	if !t.Fence {
 		return seen, nil
 	}
 	return t.visit(ctx, true)
@@ -172,13 +168,11 @@ func TakeOver(ctx context.Context, r TakeoverRequest, passwords Passwords) (Take
 // task is one call of TakeOver.
 type task struct {
 	TakeoverRequest
-	options   options
+	options
 	system    system
 	locations []Location
 	passwords Passwords
 }
-
-func (t *task) fences() bool { return t.options.Fence == nil || *t.options.Fence }
 
 // visit reads the positions of all databases, and fences them if fence is set. A
 // first visit without fence changes nothing. So errors of any database are known
@@ -186,10 +180,7 @@ func (t *task) fences() bool { return t.options.Fence == nil || *t.options.Fence
 func (t *task) visit(ctx context.Context, fence bool) (Takeover, error) {
 	var found []position
 	for _, l := range t.locations {
-		d := &takenDatabase{Location: l, passwords: t.passwords, key: t.options.Key, table: t.options.Table, fence: fence}
-		if d.key == "" {
-			d.key = t.Name
-		}
+		d := &takenDatabase{Location: l, passwords: t.passwords, key: cmp.Or(t.Key, t.Name), table: t.Table, fence: fence}
 		p, err := d.read(ctx, t.system)
 		if err != nil {
 			return Takeover{}, explain(l, t.system, err)
@@ -233,9 +224,7 @@ func (t *task) result(found []position) (Takeover, error) {
 	for _, p := range found {
 		all.next, all.step = max(all.next, p.next), max(all.step, p.step)
 		all.fenced = all.fenced && p.fenced
-		if all.description == "" {
-			all.description = p.description
-		}
+		all.description = cmp.Or(all.description, p.description)
 	}
 	if all.next > math.MaxInt64/2 || all.next < 0 {
 		return Takeover{}, generator.OptionError("Numbers that are left must be positive.", "the position %d cannot be gone on from", all.next)
@@ -244,12 +233,12 @@ func (t *task) result(found []position) (Takeover, error) {
 	if err != nil {
 		return Takeover{}, err
 	}
-	all.next = own.first(all.next)
+	all.next = own.from(all.next)
 	settings := map[string]any{"start": all.next}
 	if own.increment > 1 {
 		settings["increment"] = own.increment
 	}
-	if t.options.Kind == "segment" && all.step > 0 {
+	if t.Kind == "segment" && all.step > 0 {
 		settings["step"] = min(all.step, 1_000_000)
 	}
 	if all.description != "" {
@@ -264,13 +253,13 @@ func (t *task) result(found []position) (Takeover, error) {
 		names = append(names, l.String())
 	}
 	report := "fenced: " + strings.Join(names, ", ")
-	if !t.fences() {
+	if !t.Fence {
 		report = fmt.Sprintf("NOT fenced, stop it before you draw (%s): %s", t.system.how, strings.Join(names, ", "))
 	}
 	if own.increment > 1 {
 		report += fmt.Sprintf("; only every %d. number is taken over, the others belong to other databases", own.increment)
 	}
-	return Takeover{Kind: t.options.Kind, Options: raw, Next: all.next, Increment: own.increment, Fenced: all.fenced, Report: report}, nil
+	return Takeover{Kind: t.Kind, Options: raw, Next: all.next, Increment: own.increment, Fenced: all.fenced, Report: report}, nil
 }
 
 // clean makes a description of another system valid for nextid.

@@ -102,7 +102,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 // been issued.
 func (g *Generator) Place(id int64) generator.Place {
 	o := g.source.options
-	p := generator.NewPlace(residues{id, o.Increment}.first(o.Start), o.Increment, id)
+	p := generator.NewPlace(series{id, o.Increment}.from(o.Start), o.Increment, id)
 	p.Reserved = p.Number > 0 && id < g.source.ceiling.Load()
 	return p
 }

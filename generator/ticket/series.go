@@ -2,12 +2,18 @@ package ticket
 
 import "nextid/generator"
 
-// residues is the set of numbers that equal offset modulo increment, as with
-// MySQL's auto_increment_increment, or Tinyid's delta and remainder.
-type residues struct{ offset, increment int64 }
+// series is the set of numbers that equal offset modulo increment, as with MySQL's
+// auto_increment_increment, or Tinyid's delta and remainder.
+type series struct{ offset, increment int64 }
 
-// first returns the least number of the series at or above v.
-func (s residues) first(v int64) int64 { return v + modulo(s.offset-v, s.increment) }
+// from returns the least number of the series at or above v.
+func (s series) from(v int64) int64 { return v + modulo(s.offset-v, s.increment) }
+
+// holds reports whether a ticket database with this series issues a number.
+func (s series) holds(v int64) bool { return v >= s.offset && s.from(v) == v }
+
+// above returns the least ticket of the series that is greater than v.
+func (s series) above(v int64) int64 { return s.from(max(v+1, s.offset)) }
 
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
@@ -17,30 +23,28 @@ const maxDelta = 1 << 16
 // joinSeries returns the widest series whose numbers all belong to one of the
 // databases. Both of two make all numbers, one of two every second one. Numbers of
 // databases that are not taken over stay theirs.
-func joinSeries(found []position) (residues, error) {
+func joinSeries(found []position) (series, error) {
 	delta := max(found[0].increment, 1)
 	own := make(map[int64]bool, len(found))
 	for _, p := range found {
 		if max(p.increment, 1) != delta {
-			return residues{}, generator.OptionError("Take them over one by one, under different names.",
+			return series{}, generator.OptionError("Take them over one by one, under different names.",
 				"the databases count in steps of %d and of %d", delta, max(p.increment, 1))
 		}
 		own[modulo(p.offset, delta)] = true
 	}
+	widest := series{modulo(found[0].offset, delta), delta}
 	if delta > maxDelta {
-		return residues{modulo(found[0].offset, delta), delta}, nil
+		return widest, nil
 	}
 	for increment := int64(1); increment < delta; increment++ {
-		if delta%increment != 0 {
-			continue
-		}
 		for offset := range increment {
-			if all(own, offset, increment, delta) {
-				return residues{offset, increment}, nil
+			if delta%increment == 0 && all(own, offset, increment, delta) {
+				return series{offset, increment}, nil
 			}
 		}
 	}
-	return residues{modulo(found[0].offset, delta), delta}, nil
+	return widest, nil
 }
 
 // all reports whether own contains every number below delta that equals offset
