@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -423,7 +424,7 @@ func TestKindsOfKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, l, _ := tlsServer(t, Limits{}, io.Discard)
-	for _, key := range []any{curve, edwards} {
+	for _, key := range []crypto.Signer{curve, edwards} {
 		c := authority.ServerWith(key)
 		if err := s.TLS.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
 package wiretest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
@@ -22,7 +22,7 @@ import (
 type Authority struct {
 	t    testing.TB
 	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
+	key  crypto.Signer
 	PEM  []byte // the authority's own certificate
 }
 
@@ -32,89 +32,66 @@ type Certificate struct{ Cert, Key []byte }
 // NewAuthority makes an authority for a test. Its methods fail the test on errors.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
+	a := &Authority{t: t}
+	a.key = a.newKey()
+	a.cert = &x509.Certificate{
+		Subject: pkix.Name{CommonName: "nextid test authority"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
-	a := &Authority{t: t, key: key}
-	template := a.template("nextid test authority")
-	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.cert, err = x509.ParseCertificate(raw); err != nil {
-		t.Fatal(err)
-	}
-	a.PEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
+	a.PEM = a.issue(a.cert, a.key).Cert
+	block, _ := pem.Decode(a.PEM)
+	var err error
+	a.cert, err = x509.ParseCertificate(block.Bytes)
+	a.check(err)
 	return a
 }
 
-// template returns a certificate that is valid now, for a day.
-func (a *Authority) template(name string) *x509.Certificate {
+func (a *Authority) check(err error) {
 	a.t.Helper()
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
+}
+
+func (a *Authority) newKey() crypto.Signer {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	a.check(err)
+	return key
 }
 
 // Server issues a certificate for localhost and the loopback addresses.
 func (a *Authority) Server() Certificate {
 	a.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	a.check(err)
 	return a.ServerWith(key)
 }
 
 // ServerWith is Server with the caller's key: RSA, ECDSA or Ed25519.
-func (a *Authority) ServerWith(key any) Certificate {
-	template := a.template("nextid test server")
-	template.DNSNames = []string{"localhost"}
-	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	return a.issue(template, key)
+func (a *Authority) ServerWith(key crypto.Signer) Certificate {
+	return a.issue(&x509.Certificate{
+		Subject: pkix.Name{CommonName: "nextid test server"}, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}, key)
 }
 
 // Client issues a client certificate with a user's name as common name.
 func (a *Authority) Client(user string) Certificate {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	template := a.template(user)
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	return a.issue(template, key)
+	return a.issue(&x509.Certificate{
+		Subject: pkix.Name{CommonName: user}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, a.newKey())
 }
 
-// issue signs a certificate for a key.
-func (a *Authority) issue(template *x509.Certificate, key any) Certificate {
+// issue signs a certificate for a key. It is valid now, for a day.
+func (a *Authority) issue(template *x509.Certificate, key crypto.Signer) Certificate {
 	a.t.Helper()
-	var public any
-	switch k := key.(type) {
-	case *rsa.PrivateKey:
-		public = k.Public()
-	case *ecdsa.PrivateKey:
-		public = k.Public()
-	case ed25519.PrivateKey:
-		public = k.Public()
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, a.cert, public, a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	template.SerialNumber = new(big.Int).SetBytes([]byte(rand.Text()[:8]))
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
+	raw, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	a.check(err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	a.check(err)
 	return Certificate{
 		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}),
 		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),

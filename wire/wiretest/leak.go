@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,31 +24,17 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// leaked waits until no goroutine runs code of this module, for waitLimit at most.
-// It returns the stacks of the goroutines that still do.
+// leaked waits until no goroutine but that of Main runs code of this module, for
+// waitLimit at most. It returns the stacks of the goroutines that still do.
 func leaked(waitLimit time.Duration) string {
-	deadline := time.Now().Add(waitLimit)
-	for {
-		left := ours(stacks())
-		if left == "" || time.Now().After(deadline) {
-			return left
-		}
-		<-time.After(10 * time.Millisecond)
-	}
-}
-
-func stacks() string {
 	buf := make([]byte, 1<<20)
-	return string(buf[:runtime.Stack(buf, true)])
-}
-
-// ours returns the stacks with code of this module, without the goroutine of Main.
-func ours(all string) string {
-	var left []string
-	for g := range strings.SplitSeq(all, "\n\n") {
-		if strings.Contains(g, "nextid/") && !strings.Contains(g, "wiretest.Main(") {
-			left = append(left, g)
+	for deadline := time.Now().Add(waitLimit); ; <-time.After(10 * time.Millisecond) {
+		stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+		left := slices.DeleteFunc(stacks, func(g string) bool {
+			return !strings.Contains(g, "nextid/") || strings.Contains(g, "wiretest.Main(")
+		})
+		if len(left) == 0 || time.Now().After(deadline) {
+			return strings.Join(left, "\n\n")
 		}
 	}
-	return strings.Join(left, "\n\n")
 }

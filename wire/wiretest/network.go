@@ -10,6 +10,7 @@
 package wiretest
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"os"
@@ -37,10 +38,9 @@ func Listen() *Listener {
 // Dial connects. It waits until the connection is accepted.
 func (l *Listener) Dial() (*Conn, error) {
 	up, down := newStream(), newStream()
-	client, server := &Conn{in: down, out: up}, &Conn{in: up, out: down}
 	select {
-	case l.conns <- server:
-		return client, nil
+	case l.conns <- &Conn{in: up, out: down}:
+		return &Conn{in: down, out: up}, nil
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
@@ -62,26 +62,49 @@ func (l *Listener) Close() error {
 	return nil
 }
 
-// Addr implements net.Listener.
-func (l *Listener) Addr() net.Addr { return addr{} }
-
-type addr struct{}
-
-func (addr) Network() string { return "memory" }
-func (addr) String() string  { return "memory" }
+// Addr implements net.Listener. The network has no addresses.
+func (l *Listener) Addr() net.Addr { return nil }
 
 // Conn is one end of a connection in memory.
-type Conn struct {
-	in, out *stream
-}
+type Conn struct{ in, out *stream }
 
-var _ net.Conn = (*Conn)(nil)
+// LocalAddr implements net.Conn.
+func (c *Conn) LocalAddr() net.Addr { return nil }
+
+// RemoteAddr implements net.Conn.
+func (c *Conn) RemoteAddr() net.Addr { return nil }
 
 // Read implements net.Conn.
-func (c *Conn) Read(p []byte) (int, error) { return c.in.read(p) }
+func (c *Conn) Read(p []byte) (n int, err error) {
+	s := c.in
+	err = s.wait(&s.readBy, func() (done bool, err error) {
+		if len(s.data) == 0 {
+			return s.ended != nil, s.ended
+		}
+		n = copy(p, s.data)
+		s.data = s.data[:copy(s.data, s.data[n:])]
+		return true, nil
+	})
+	return n, err
+}
 
-// Write implements net.Conn.
-func (c *Conn) Write(p []byte) (int, error) { return c.out.write(p) }
+// Write implements net.Conn. It waits while the buffer is full.
+func (c *Conn) Write(p []byte) (n int, err error) {
+	s := c.out
+	err = s.wait(&s.writeBy, func() (done bool, err error) {
+		if s.ended != nil {
+			return true, io.ErrClosedPipe
+		}
+		part := p[n:min(len(p), n+BufferBytes-len(s.data))]
+		if len(part) > 0 {
+			s.data = append(s.data, part...)
+			n += len(part)
+			s.changedLocked()
+		}
+		return n == len(p), nil
+	})
+	return n, err
+}
 
 // CloseWrite ends the output; the input goes on.
 func (c *Conn) CloseWrite() error {
@@ -96,12 +119,6 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// LocalAddr implements net.Conn.
-func (c *Conn) LocalAddr() net.Addr { return addr{} }
-
-// RemoteAddr implements net.Conn.
-func (c *Conn) RemoteAddr() net.Addr { return addr{} }
-
 // SetDeadline implements net.Conn.
 func (c *Conn) SetDeadline(t time.Time) error {
 	_ = c.SetReadDeadline(t) // never fails
@@ -110,112 +127,68 @@ func (c *Conn) SetDeadline(t time.Time) error {
 
 // SetReadDeadline implements net.Conn.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.in.setDeadline(&c.in.readBy, t)
+	c.in.change(func(s *stream) { s.readBy = t })
 	return nil
 }
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
-	c.out.setDeadline(&c.out.writeBy, t)
+	c.out.change(func(s *stream) { s.writeBy = t })
 	return nil
 }
 
 // stream is one direction. Every change closes the channel changed and replaces it,
 // which wakes all waiters.
 type stream struct {
-	mu      sync.Mutex
-	data    []byte
-	ended   error // nil while it is open
-	readBy  time.Time
-	writeBy time.Time
-	changed chan struct{}
+	mu              sync.Mutex
+	data            []byte
+	ended           error // nil while it is open; unread data can still be read
+	readBy, writeBy time.Time
+	changed         chan struct{}
 }
 
 func newStream() *stream { return &stream{changed: make(chan struct{})} }
 
-// changedLocked wakes all waiters.
 func (s *stream) changedLocked() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// end ends the stream. Unread data can still be read; then read returns why.
+func (s *stream) change(f func(*stream)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+	s.changedLocked()
+}
+
 func (s *stream) end(why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended == nil {
-		s.ended = why
-		s.changedLocked()
-	}
+	s.change(func(s *stream) { s.ended = cmp.Or(s.ended, why) })
 }
 
-func (s *stream) setDeadline(which *time.Time, t time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	*which = t
-	s.changedLocked()
-}
-
-// waitLocked waits for a change or for a deadline, without mu. The caller looks
-// again after it: only a deadline in the past is an error.
-func (s *stream) waitLocked(deadline time.Time) error {
-	changed := s.changed
-	var expired <-chan time.Time
-	if !deadline.IsZero() {
-		left := time.Until(deadline)
-		if left <= 0 {
-			return os.ErrDeadlineExceeded
-		}
-		timer := time.NewTimer(left)
-		defer timer.Stop()
-		expired = timer.C
-	}
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	select {
-	case <-changed:
-	case <-expired:
-	}
-	return nil
-}
-
-// read waits for data, the end, or the deadline.
-func (s *stream) read(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.data) == 0 {
-		if s.ended != nil {
-			return 0, s.ended
-		}
-		if err := s.waitLocked(s.readBy); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, s.data)
-	s.data = s.data[:copy(s.data, s.data[n:])]
-	s.changedLocked()
-	return n, nil
-}
-
-// write writes all of p. It waits while the buffer is full.
-func (s *stream) write(p []byte) (n int, err error) {
+// wait calls try, with mu held, until it is done: at once, and after each change. A
+// deadline is an error only while try is not done.
+func (s *stream) wait(deadline *time.Time, try func() (done bool, err error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if s.ended != nil {
-			return n, io.ErrClosedPipe
-		}
-		part := p[n:min(len(p), n+BufferBytes-len(s.data))]
-		if len(part) > 0 {
-			s.data = append(s.data, part...)
-			n += len(part)
+		if done, err := try(); done {
 			s.changedLocked()
+			return err
 		}
-		if n == len(p) {
-			return n, nil
+		changed := s.changed
+		var expired <-chan time.Time
+		if !deadline.IsZero() {
+			left := time.Until(*deadline)
+			if left <= 0 {
+				return os.ErrDeadlineExceeded
+			}
+			expired = time.After(left)
 		}
-		if err := s.waitLocked(s.writeBy); err != nil {
-			return n, err
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-expired:
 		}
+		s.mu.Lock()
 	}
 }

@@ -1,7 +1,6 @@
 package wiretest
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,15 +43,13 @@ func Transcripts(t *testing.T, run func(t *testing.T, c Case)) {
 // case.
 func readTranscript(t *testing.T, file string) []Case {
 	t.Helper()
-	f, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	var cases []Case
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := strings.TrimRight(lines.Text(), " ")
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, " \n")
 		words := strings.Fields(line)
 		switch {
 		case line == "" || line[0] == '#':
@@ -62,9 +59,6 @@ func readTranscript(t *testing.T, file string) []Case {
 			c := &cases[len(cases)-1]
 			c.Lines = append(c.Lines, line)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return cases
 }
