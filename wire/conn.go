@@ -377,31 +377,25 @@ func (c *Conn) readFailed(err error) bool {
 		c.staying = true
 		return true
 	case c.server.draining.Load():
-		c.dismiss(Shutdown)
-		return false
+		return c.dismiss(Shutdown)
 	case c.evicted.Load():
 		c.server.refused(c, RefusedBeforeLogin, "evicted: too many connections that have not logged in")
-		c.dismiss(TooMany)
-		return false
+		return c.dismiss(TooMany)
 	case c.hungUp.Load():
 		c.server.closed(c, "ended by an administrator, KILL or a change of the users")
-		c.dismiss(HungUp)
-		return false
+		return c.dismiss(HungUp)
 	case c.deadline == 0, monotonic() < c.deadline: // interrupted before
 		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection, as the read will
 		return true
 	case !c.admitted && !c.heard:
 		c.server.refused(c, RefusedSlow, "timeout of the first byte")
-		c.dismiss(Silent)
-		return false
+		return c.dismiss(Silent)
 	case !c.admitted, c.partial:
 		c.server.refused(c, RefusedSlow, "timeout of the login or of a message")
-		c.dismiss(Slow)
-		return false
+		return c.dismiss(Slow)
 	}
 	c.server.closed(c, "idle timeout")
-	c.dismiss(Idle)
-	return false
+	return c.dismiss(Idle)
 }
 
 // feed gives input to the Machine and sends the answers. It reports whether the
@@ -412,7 +406,8 @@ func (c *Conn) feed(in []byte) bool {
 	data := in
 	if len(c.pending) > 0 {
 		switch {
-		case c.join(in):
+		case c.grow(len(c.pending) + len(in)):
+			c.pending = append(c.pending, in...)
 			data = c.pending
 		case !c.drop(c.pending):
 			return false
@@ -529,13 +524,15 @@ func (c *Conn) waitUntil(deadline time.Duration) {
 }
 
 // dismiss sends the reason for which the server ends the connection. It sets
-// lingerOnClose, but not for Shutdown and Idle: there may be thousands at once.
-func (c *Conn) dismiss(why Reason) {
+// lingerOnClose, but not for Shutdown and Idle: there may be thousands at once. It
+// returns false: the connection does not go on.
+func (c *Conn) dismiss(why Reason) bool {
 	c.acquire()
 	c.lingerOnClose = why != Shutdown && why != Idle
 	c.machine.Refuse(&c.out, why)
 	_ = c.out.Flush() // the connection ends anyway
 	c.err = io.EOF
+	return false
 }
 
 // linger discards input for up to lingerTime. Closing a socket with unread input

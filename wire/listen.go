@@ -19,7 +19,7 @@ const staleWait = time.Second
 // look for. A socket file without a listener is replaced. Every user of the machine
 // may connect, as with PostgreSQL's default.
 func Listen(address, file string) (net.Listener, error) {
-	if !isPath(address) {
+	if address == "" || !strings.Contains("/.@", address[:1]) {
 		return net.Listen("tcp", address)
 	}
 	path := address
@@ -37,10 +37,6 @@ func Listen(address, file string) (net.Listener, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
-}
-
-func isPath(address string) bool {
-	return strings.HasPrefix(address, "/") || strings.HasPrefix(address, ".") || strings.HasPrefix(address, "@")
 }
 
 // removeStale removes the socket file that a killed server left behind. It returns

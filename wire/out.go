@@ -76,7 +76,10 @@ func (c *Conn) flush(b []byte) error {
 func (c *Conn) send(b []byte) error {
 	if c.socket == nil {
 		c.machine.Rest()
-		c.writeUntil(time.Now().Add(c.server.Limits.Write))
+		_ = c.nc.SetWriteDeadline(time.Now().Add(c.server.Limits.Write)) // fails only on a closed connection, as the write will
+		if c.cut.Load() {
+			_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace))
+		}
 		_, err := c.nc.Write(b)
 		return err
 	}
@@ -127,12 +130,4 @@ func writeSome(fd int, b []byte) (rest []byte, err error) {
 		}
 	}
 	return nil, nil
-}
-
-// writeUntil sets the write deadline, which stays cutGrace after cutOff.
-func (c *Conn) writeUntil(t time.Time) {
-	_ = c.nc.SetWriteDeadline(t) // fails only on a closed connection, as the write will
-	if c.cut.Load() {
-		_ = c.nc.SetWriteDeadline(time.Now().Add(cutGrace))
-	}
 }

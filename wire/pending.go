@@ -3,16 +3,6 @@ package wire
 // Between two reads a connection keeps the beginning of an incomplete message. Its
 // memory is counted on the account of the session.
 
-// join appends input to the incomplete message. It returns false if the account
-// has no memory for it.
-func (c *Conn) join(in []byte) bool {
-	if !c.grow(len(c.pending) + len(in)) {
-		return false
-	}
-	c.pending = append(c.pending, in...)
-	return true
-}
-
 // grow makes the capacity of pending at least size bytes. It doubles up to the
 // expected size of the message, and adds a quarter where that is unknown. It returns
 // false if the account has no memory for it.
@@ -77,14 +67,9 @@ func (c *Conn) drop(held []byte) bool {
 	err := c.machine.Drop(held, &c.out)
 	c.pending = nil
 	c.count(0)
+	c.err = c.out.Flush()
 	if err != nil {
-		_ = c.out.Flush() // the connection ends anyway
 		c.failed(err)
-		return false
 	}
-	if err := c.out.Flush(); err != nil {
-		c.err = err
-		return false
-	}
-	return true
+	return c.err == nil
 }

@@ -219,8 +219,7 @@ func (s *Server) nextIDLocked() int32 {
 
 // admit implements Conn.Admit.
 func (s *Server) admit(c *Conn) error {
-	err, why := s.count(c)
-	if err != nil {
+	if err, why := s.count(c); err != nil {
 		s.refused(c, why, err.Message)
 		return err
 	}
@@ -241,13 +240,15 @@ func (s *Server) count(c *Conn) (err *sqlstate.Error, why string) {
 	case in >= limit:
 		return sqlstate.New(sqlstate.TooManyConnections, "sorry, too many clients already").
 			WithHint("Use a connection pool, or raise limits.connections in the configuration."), RefusedLimit
-	case c.IP.IsValid() && s.loggedIn.addresses[c.IP] >= s.Limits.PerIP:
+	case !c.IP.IsValid(): // a Unix socket
+	case s.loggedIn.addresses[c.IP] >= s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", c.IP).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration."), RefusedAddress
-	case c.IP.IsValid() && s.loggedIn.networks[Network(c.IP)] >= networkFactor*s.Limits.PerIP:
+	case s.loggedIn.networks[Network(c.IP)] >= networkFactor*s.Limits.PerIP:
 		return sqlstate.New(sqlstate.TooManyConnections, "too many connections from %s", Network(c.IP)).
 			WithHint("Use a connection pool, or raise limits.connections_per_ip in the configuration: a /64 of IPv6 may have %d times as many.", networkFactor), RefusedAddress
-	case !s.loggingIn.Leave(c):
+	}
+	if !s.loggingIn.Leave(c) {
 		return errEvicted, RefusedBeforeLogin
 	}
 	c.admitted = true

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 
 	"nextid/sqlfuncs"
@@ -79,8 +80,7 @@ func (l *mysqlLogin) Proof(ctx context.Context, nonce, answer []byte) error {
 
 // native checks a proof of mysql_native_password.
 func (l *mysqlLogin) native(ctx context.Context, nonce, answer []byte) error {
-	var digest [20]byte // for a user that does not exist
-	copy(digest[:], l.tables.users.secret("native", l.name))
+	digest := [20]byte(l.tables.users.secret("native", l.name)) // for a user that does not exist
 	if l.user != nil && l.user.Native != nil {
 		digest = *l.user.Native
 	}
@@ -122,8 +122,7 @@ func (l *mysqlLogin) check(ctx context.Context, password string) (fits bool, err
 	case l.user != nil && l.user.SCRAM != nil:
 		return l.user.SCRAM.Check(password), nil
 	}
-	made := &SHA2{Rounds: sha2Rounds}
-	copy(made.Salt[:], l.tables.users.secret("salt", l.name))
+	made := &SHA2{Rounds: sha2Rounds, Salt: [sha2Salt]byte(l.tables.users.secret("salt", l.name))}
 	made.Check(password)
 	if l.user != nil && l.hidden == "" {
 		return false, errors.New("the user has no verifier of a password")
@@ -138,4 +137,37 @@ func (l *mysqlLogin) fail(ctx context.Context, err error) error {
 		l.failed(ctx, err.Error())
 	}
 	return err
+}
+
+// CheckPassword checks the password of an HTTP request (Basic authentication, RFC
+// 7617). The rules, limits and delays are those of the other protocols. If there is
+// no error, it has written the rights of the user into o.
+func (p *Policy) CheckPassword(ctx context.Context, name, password string, c *wire.Conn, o *sqlfuncs.SessionOptions) error {
+	l := &mysqlLogin{login: p.begin(name, c)}
+	var err error
+	switch {
+	case l.needsTLS():
+		return errNeedsTLS()
+	case l.method == Trust:
+		err = l.vouched()
+	case name == "" && password == "":
+		return errNoProof // a request before the login is not a guess: no delay
+	case l.knows(password):
+	default:
+		err = l.Password(ctx, []byte(password))
+	}
+	if err == nil {
+		l.authorize(o)
+	}
+	return err
+}
+
+// knows reports whether a password is the one that was checked last for the user. It
+// saves the hash of Password, which takes milliseconds: each request has a password.
+func (l *mysqlLogin) knows(password string) bool {
+	if l.method != Password || l.hidden != "" || len(password) > MaxPassword {
+		return false
+	}
+	known, digest := l.user.fast.Load(), mysqlwire.CachingSHA2Digest(password)
+	return known != nil && subtle.ConstantTimeCompare(digest[:], known[:]) == 1
 }

@@ -70,12 +70,9 @@ func ParseSHA2(s string) (*SHA2, error) {
 	if err != nil || thousands < 5 {
 		return nil, errors.New("the rounds must be 005 to FFF")
 	}
-	v := &SHA2{Rounds: int(thousands) * 1000, Digest: s[header+sha2Salt:]}
-	copy(v.Salt[:], s[header:])
-	for i := range len(v.Digest) {
-		if strings.IndexByte(cryptAlphabet, v.Digest[i]) < 0 {
-			return nil, errors.New("the digest has a character that is none of its alphabet")
-		}
+	v := &SHA2{Rounds: int(thousands) * 1000, Salt: [sha2Salt]byte([]byte(s[header:])), Digest: s[header+sha2Salt:]}
+	if strings.Trim(v.Digest, cryptAlphabet) != "" {
+		return nil, errors.New("the digest has a character that is none of its alphabet")
 	}
 	return v, nil
 }

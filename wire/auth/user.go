@@ -284,11 +284,10 @@ func parseUser(fields []string) (*User, error) {
 			u.SHA2, err = ParseSHA2(f)
 		case strings.HasPrefix(f, onlyWord):
 			twice = u.Generators != nil
-			list := f[len(onlyWord):]
-			if err = CheckGenerators(list); err == nil && list == "" {
+			u.Generators = strings.Split(f[len(onlyWord):], ",")
+			if err = CheckGenerators(f[len(onlyWord):]); f == onlyWord {
 				err = errors.New("only= names no generator")
 			}
-			u.Generators = strings.Split(list, ",")
 		case strings.HasPrefix(f, nativePrefix):
 			twice = u.Native != nil
 			u.Native, err = parseNative(f)
@@ -342,11 +341,8 @@ func CheckUserName(name string) error {
 		return errors.New("a user's name is not UTF-8")
 	case name[0] == '@':
 		return errors.New("a user's name cannot begin with @")
-	}
-	for _, r := range name {
-		if r < ' ' || r == 0x7f {
-			return errors.New("a user's name has a control character")
-		}
+	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return errors.New("a user's name has a control character")
 	}
 	return nil
 }

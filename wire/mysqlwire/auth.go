@@ -124,10 +124,10 @@ func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error 
 		}
 		l.step = wantEncrypted
 		c.Conn.Wait() // making the key takes long
-		out.B = c.moreData(out.B, c.protocol.key.pem()...)
+		out.B = c.moreData(out.B, c.protocol.key().public...)
 		return nil
 	case wantEncrypted:
-		password, ok := c.protocol.key.decrypt(c.nonce[:], payload)
+		password, ok := c.protocol.key().decrypt(c.nonce[:], payload)
 		if !ok {
 			return c.deny(out, true, errors.New("a password that is not encrypted with this server's key"))
 		}

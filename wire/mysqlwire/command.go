@@ -1,9 +1,11 @@
 package mysqlwire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -37,14 +39,12 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 	case comStmtLongData:
 		c.longData(body)
 		return nil
-	case comPing:
+	case comPing, comRefresh: // there is nothing to flush
 		out.B = c.ok(out.B, 0, 0)
 	case comInitDB:
 		err = c.initDB(body, out)
 	case comFieldList:
 		err = c.fieldList(body, out)
-	case comRefresh: // mysqladmin refresh: there is nothing to flush
-		out.B = c.ok(out.B, 0, 0)
 	case comStatistics:
 		c.statistics(out)
 	case comSetOption:
@@ -86,7 +86,7 @@ func (c *conn) initDB(name []byte, out *wire.Out) error {
 // pattern. The mysql client sends it for tab completion.
 func (c *conn) fieldList(body []byte, out *wire.Out) error {
 	r := read(body)
-	table, pattern := r.CString(), string(r.rest())
+	table, pattern := r.CString(), cmp.Or(string(r.rest()), "%")
 	if r.Bad {
 		return errMalformed
 	}
@@ -101,8 +101,9 @@ func (c *conn) fieldList(body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
+	pattern = likeToGlob.Replace(strings.ToLower(pattern))
 	for _, column := range st.Columns {
-		if !like(column.Name, pattern) {
+		if ok, _ := path.Match(pattern, strings.ToLower(column.Name)); !ok { // likeToGlob makes no bad patterns
 			continue
 		}
 		var at int
@@ -115,30 +116,8 @@ func (c *conn) fieldList(body []byte, out *wire.Out) error {
 	return nil
 }
 
-// like reports whether a name matches a pattern of % and _, as LIKE. "" matches all.
-func like(name, pattern string) bool {
-	if pattern == "" {
-		return true
-	}
-	// Backtracking goes to the last % only: at worst n·m steps.
-	n, p, star, mark := 0, 0, -1, 0
-	for n < len(name) {
-		switch {
-		case p < len(pattern) && pattern[p] == '%':
-			star, mark = p, n
-			p++
-		case p < len(pattern) && (pattern[p] == '_' || strings.EqualFold(pattern[p:p+1], name[n:n+1])):
-			n++
-			p++
-		case star >= 0:
-			mark++
-			n, p = mark, star+1
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "%") == ""
-}
+// likeToGlob translates a pattern of LIKE for path.Match.
+var likeToGlob = strings.NewReplacer("%", "*", "_", "?", "*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`)
 
 // statistics serves COM_STATISTICS (mysqladmin status). The answer is a text without
 // a header.

@@ -283,26 +283,25 @@ func (c *conn) End(queryOnly bool) {
 
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
-	var err error
-	switch why {
-	case wire.Shutdown:
-		err = sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress")
-	case wire.TooMany:
-		err = sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration.")
-	case wire.Slow, wire.Silent:
-		err = sqlstate.New(sqlstate.QueryCanceled, "Got timeout reading communication packets").WithMySQL(1159, "08S01")
-	case wire.Idle:
-		err = sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity")
-	case wire.HungUp:
-		err = errKilled
-	default:
-		err = errInternal
-	}
 	if c.state == ready {
 		c.seq = 0
 	}
-	_ = c.fatal(out, err) // the connection ends anyway
+	_ = c.fatal(out, refusals[why]) // the connection ends anyway
 }
+
+var (
+	errTimeout = sqlstate.New(sqlstate.QueryCanceled, "Got timeout reading communication packets").WithMySQL(1159, "08S01")
+
+	refusals = map[wire.Reason]error{
+		wire.Shutdown: sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress"),
+		wire.TooMany:  sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration."),
+		wire.Failed:   errInternal,
+		wire.HungUp:   errKilled,
+		wire.Slow:     errTimeout,
+		wire.Idle:     sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity"),
+		wire.Silent:   errTimeout,
+	}
+)
 
 // Close implements wire.Machine.
 func (c *conn) Close() {

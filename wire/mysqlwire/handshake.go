@@ -138,13 +138,14 @@ func (c *conn) endOfIdentity(r *reader, id *identity) error {
 		id.method = string(r.cstringOrRest())
 	}
 	if c.caps.has(clientConnectAttrs) && len(r.B) > 0 {
-		attributes := r.lenencBytes()
-		if len(attributes) > maxAttributes {
-			return errBadHandshake
-		}
-		var err error
-		if id.program, err = programName(attributes); err != nil {
-			return err
+		attributes := read(r.lenencBytes())
+		r.Bad = r.Bad || len(attributes.B) > maxAttributes
+		for !r.Bad && len(attributes.B) > 0 {
+			key, value := attributes.lenencBytes(), attributes.lenencBytes()
+			if string(key) == "program_name" {
+				id.program = string(value)
+			}
+			r.Bad = attributes.Bad
 		}
 	}
 	if r.Bad { // bytes behind the last field are ignored, as in MySQL
@@ -159,21 +160,6 @@ func (c *conn) endOfIdentity(r *reader, id *identity) error {
 }
 
 var errBadHandshake = sqlstate.New(sqlstate.ProtocolViolation, "Bad handshake").WithMySQL(1043, "08S01")
-
-// programName reads the connection attributes and returns program_name.
-func programName(attributes []byte) (name string, err error) {
-	r := read(attributes)
-	for len(r.B) > 0 {
-		key, value := r.lenencBytes(), r.lenencBytes()
-		if string(key) == "program_name" {
-			name = string(value)
-		}
-	}
-	if r.Bad {
-		return "", errBadHandshake
-	}
-	return name, nil
-}
 
 // changeUser reads COM_CHANGE_USER. Fields from the collation on may be missing.
 func (c *conn) changeUser(body []byte) (id identity, err error) {

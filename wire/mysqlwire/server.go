@@ -3,6 +3,7 @@ package mysqlwire
 import (
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +26,7 @@ func New(cfg Config) *wire.Server {
 		cfg.Logger = slog.Default()
 	}
 	cfg.Limits = cfg.Limits.WithDefaults()
-	p := &protocol{Config: cfg, started: time.Now()}
+	p := &protocol{Config: cfg, started: time.Now(), key: sync.OnceValue(newPasswordKey)}
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
 }
 
@@ -33,8 +34,8 @@ func New(cfg Config) *wire.Server {
 type protocol struct {
 	Config
 	started  time.Time
-	key      passwordKey
-	commands atomic.Int64 // served, for COM_STATISTICS
+	key      func() *passwordKey // makes it for the first client that requests it
+	commands atomic.Int64        // served, for COM_STATISTICS
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {

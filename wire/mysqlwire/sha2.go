@@ -9,7 +9,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"runtime"
-	"sync"
 )
 
 // Authentication methods.
@@ -71,45 +70,32 @@ func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
 const rsaBits = 2048
 
 // passwordKey is the server's RSA key for passwords that are sent without TLS. It is
-// made for the first client that requests it, and never stored.
+// never stored.
 type passwordKey struct {
-	once    sync.Once
 	private *rsa.PrivateKey
 	public  []byte        // PEM
 	busy    chan struct{} // bounds the decryptions that run at once
 }
 
-// init makes the key, once. That takes long: the caller must not block the event
+// newPasswordKey makes the key. That takes long: the caller must not block the event
 // loop (Conn.Wait).
-func (k *passwordKey) init() {
-	k.once.Do(func() {
-		k.busy = make(chan struct{}, runtime.NumCPU())
-		private, err := rsa.GenerateKey(rand.Reader, rsaBits)
-		if err != nil {
-			return // only with a broken crypto/rand, which would have panicked
-		}
-		der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
-		if err != nil {
-			return // not for RSA keys
-		}
-		k.private, k.public = private, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	})
-}
-
-// pem returns the public key.
-func (k *passwordKey) pem() []byte {
-	k.init()
-	return k.public
+func newPasswordKey() *passwordKey {
+	private, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	if err != nil {
+		panic(err) // not for rsaBits
+	}
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	if err != nil {
+		panic(err) // not for RSA keys
+	}
+	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	return &passwordKey{private, public, make(chan struct{}, runtime.NumCPU())}
 }
 
 // decrypt decrypts a password that the client has XORed with the nonce and
 // encrypted. It returns the password with its zero byte; ok is false for other
 // input. At most one decryption a CPU runs at a time.
 func (k *passwordKey) decrypt(nonce, encrypted []byte) (password []byte, ok bool) {
-	k.init()
-	if k.private == nil || len(encrypted) != k.private.Size() {
-		return nil, false
-	}
 	k.busy <- struct{}{}
 	defer func() { <-k.busy }()
 	password, err := rsa.DecryptOAEP(sha1.New(), nil, k.private, encrypted, nil)

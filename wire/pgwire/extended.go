@@ -222,11 +222,11 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	}
 	ctx = c.BeginStatement(ctx, p.Statement())
 	defer c.Statement.End()
-	_, err = c.sendRows(ctx, p, int64(max(limit, 0)), out)
-	if err == nil {
-		c.sendNotices(out)
+	if err := c.sendRows(ctx, p, int64(max(limit, 0)), out); err != nil {
+		return err
 	}
-	return err
+	c.sendNotices(out)
+	return nil
 }
 
 // checkFailedBlock returns an error (25P02) for a statement with rows while the

@@ -14,13 +14,15 @@ import (
 
 // sendRows sends the rows of a portal, and CommandComplete, or PortalSuspended after
 // limit rows (0: all). It sends a row's notices before the row, as PostgreSQL does.
-func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, out *wire.Out) (rows int64, err error) {
-	switch {
-	case p.Copy() != nil:
+func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, out *wire.Out) error {
+	if p.Copy() != nil {
 		return c.sendCopy(ctx, p, out)
-	case p.IDs():
+	}
+	var rows int64
+	var err error
+	if p.IDs() {
 		rows, err = out.SendIDs(ctx, p, limit, func(dst []byte, r generator.Range) []byte { return appendRun(dst, r, p.Binary(0)) })
-	default:
+	} else {
 		rows, err = out.SendRows(ctx, p, limit, func(row []datum.Value) (err error) {
 			c.sendNotices(out) // of this row
 			out.B, err = appendRow(out.B, row, p.Binary, c.SQL.Env())
@@ -28,22 +30,21 @@ func (c *conn) sendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, ou
 		})
 	}
 	switch {
+	case err == nil:
+		out.B = append(out.B, portalSuspended...)
 	case errors.Is(err, io.EOF):
 		c.sendNotices(out)
 		out.B = appendTag(out.B, p, rows)
-		return rows, nil
-	case err != nil:
-		return rows, err
+	default:
+		return err
 	}
-	out.B = append(out.B, portalSuspended...)
-	return rows, nil
+	return nil
 }
 
 // sendCopy answers COPY … TO STDOUT: CopyOutResponse, CopyData, CopyDone ("COPY
 // Operations").
-func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) (rows int64, err error) {
-	cp := p.Copy()
-	columns := p.Columns()
+func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) error {
+	cp, columns := p.Copy(), p.Columns()
 	var at int
 	out.B, at = begin(out.B, 'H')
 	out.B = append(out.B, 0) // all of it is text
@@ -56,6 +57,8 @@ func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) 
 		out.B, at = begin(out.B, 'd')
 		out.B = end(append(out.B, header...), at)
 	}
+	var rows int64
+	var err error
 	if p.IDs() && cp.Plain() {
 		rows, err = out.SendIDs(ctx, p, 0, func(dst []byte, r generator.Range) []byte { return idrun.Append(dst, r, 0, appendIDCopy) })
 	} else {
@@ -66,9 +69,8 @@ func (c *conn) sendCopy(ctx context.Context, p *sqlfuncs.Portal, out *wire.Out) 
 		})
 	}
 	if !errors.Is(err, io.EOF) {
-		return rows, err
+		return err
 	}
-	out.B = append(out.B, copyDone...)
-	out.B = appendTag(out.B, p, rows)
-	return rows, nil
+	out.B = appendTag(append(out.B, copyDone...), p, rows)
+	return nil
 }

@@ -72,6 +72,5 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 	if p.Copy() == nil && p.Columns() != nil {
 		out.B = c.appendDescription(out.B, p)
 	}
-	_, err := c.sendRows(ctx, p, 0, out)
-	return err
+	return c.sendRows(ctx, p, 0, out)
 }
