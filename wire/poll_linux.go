@@ -75,6 +75,7 @@ const (
 // The goroutine that works on a batch owns it. A goroutine that changes step from
 // the owner's value to 0 becomes the owner.
 type batch struct {
+	poller  *poller
 	events  [batchSize]syscall.EpollEvent
 	n, next int
 	serial  uint64
@@ -113,7 +114,7 @@ func newPoller() (*poller, error) {
 func (p *poller) prepare(procs int) {
 	p.procs, p.part, p.most = procs, max(minPart, maxPart/procs), max(minPart, batchSize/procs)
 	for i := range procs {
-		p.batches = append(p.batches, &batch{helper: i > 0})
+		p.batches = append(p.batches, &batch{poller: p, helper: i > 0})
 	}
 }
 
@@ -283,7 +284,7 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	switch {
 	case event.Events&^uint32(syscall.EPOLLOUT) == 0:
 	case s.claim():
-		s.conn.serveReady(loop{p, b, serial})
+		s.conn.serveReady(loop{b, serial})
 	case s.hangup.Load():
 		time.AfterFunc(lostAfter, s.lost)
 	}
@@ -291,7 +292,6 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 
 // loop is the owner's claim on an event; the zero value is none.
 type loop struct {
-	poller *poller
 	batch  *batch
 	serial uint64
 }
@@ -300,7 +300,7 @@ type loop struct {
 // long.
 func (l *loop) handOver() {
 	if l.batch != nil && l.batch.step.CompareAndSwap(l.serial, 0) {
-		go l.poller.run(l.batch)
+		go l.batch.poller.run(l.batch)
 	}
 	l.batch = nil
 }

@@ -334,7 +334,9 @@ var mysqlError = func() []byte {
 func (c *conn) Close() {
 	c.Statement.Close()
 	if c.SQL != nil {
-		c.protocol.conns.Delete(c.Conn.ID)
+		c.protocol.mu.Lock()
+		delete(c.protocol.conns, c.Conn.ID)
+		c.protocol.mu.Unlock()
 		c.SQL.Close()
 	}
 }

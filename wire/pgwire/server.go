@@ -27,7 +27,7 @@ func New(cfg Config) *wire.Server {
 		cfg.Logger = slog.Default()
 	}
 	cfg.Limits = cfg.Limits.WithDefaults()
-	p := &protocol{Config: cfg}
+	p := &protocol{Config: cfg, conns: map[int32]*conn{}}
 	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
 }
 
@@ -35,9 +35,11 @@ func New(cfg Config) *wire.Server {
 type protocol struct {
 	Config
 
-	// conns holds *conn by process id, for CancelRequest. A CancelRequest comes over
-	// a connection of its own, without a login ("Canceling Requests in Progress").
-	conns sync.Map
+	// conns holds the connections by process id, for CancelRequest. A CancelRequest
+	// comes over a connection of its own, without a login ("Canceling Requests in
+	// Progress").
+	mu    sync.Mutex
+	conns map[int32]*conn
 }
 
 func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
@@ -58,9 +60,11 @@ func (c *conn) cancelSecret() []byte {
 // cancel serves a CancelRequest: process id, secret. It interrupts the statement of
 // the connection if the secret is right. The client does not learn whether it was.
 func (p *protocol) cancel(body []byte) {
-	c, ok := p.conns.Load(int32(binary.BigEndian.Uint32(body)))
-	if ok && subtle.ConstantTimeCompare(c.(*conn).cancelSecret(), body[4:]) == 1 {
-		c.(*conn).Statement.Interrupt(errCanceled)
+	p.mu.Lock()
+	c := p.conns[int32(binary.BigEndian.Uint32(body))]
+	p.mu.Unlock()
+	if c != nil && subtle.ConstantTimeCompare(c.cancelSecret(), body[4:]) == 1 {
+		c.Statement.Interrupt(errCanceled)
 	}
 }
 

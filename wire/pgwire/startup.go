@@ -173,7 +173,9 @@ func (c *conn) open(out *wire.Out) error {
 	c.Opened()
 	c.SQL.Serve(c)
 	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
-	c.protocol.conns.Store(c.Conn.ID, c)
+	c.protocol.mu.Lock()
+	c.protocol.conns[c.Conn.ID] = c
+	c.protocol.mu.Unlock()
 	out.B = append(out.B, authenticated...)
 	for _, p := range c.SQL.Parameters() {
 		out.B = appendParameterStatus(out.B, p)
