@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"nextid/generator/layout"
+	"nextid/migrations/appdb"
 	"nextid/migrations/foreign"
 	"nextid/server"
 )
 
 // foreignFlags holds the flags of migrate foreign.
 type foreignFlags struct {
-	dsn     []string
 	server  string
 	grant   []string
 	fill    []string
@@ -28,8 +28,8 @@ type foreignFlags struct {
 	only    bool // install only functions that ask no server
 }
 
-// registerServer adds the flags of the commands up and print.
-func (f *foreignFlags) registerServer(cmd *cobra.Command) {
+// register adds the flags of the commands up and print.
+func (f *foreignFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.server, "server", "",
 		"`URL` of the nextid server as the database reaches it (default: as installed, else postgres://nextid@127.0.0.1:5433/nextid); HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
 			"For MySQL and MariaDB mysql://nextid@127.0.0.1:3307/nextid, and ?engine=federated or spider")
@@ -99,129 +99,92 @@ func foreignLayout(name string, l *layout.Layout) foreign.Layout {
 }
 
 func (p *program) migrateForeignCommand() *cobra.Command {
-	cmd := parentCommand("foreign", "Let an application's database ask nextid for DEFAULT values",
+	parent := databaseCommand{parentCommand("foreign", "Let an application's database ask nextid for DEFAULT values",
 		"Install, in the database of an application, a foreign server and functions that draw ids:\n\n"+
 			"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n"+
 			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n"+
 			"In MySQL and MariaDB a trigger fills the column:\n\n"+
 			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n"+
 			"The password for the server comes from "+server.ForeignPasswordEnv+"; that for the database from the URL,\n"+
-			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md.")
-	// one adds a command with its flags.
-	one := func(use, short string, run func(cmd *cobra.Command, f *foreignFlags) error) (*cobra.Command, *foreignFlags) {
-		f := &foreignFlags{}
-		sub := &cobra.Command{Use: use + " --dsn URL", Short: short, Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.dsn) == 0 {
-				return usageFailure(cmd, "--dsn URL of the application's database is missing")
-			}
-			return run(cmd, f)
-		}}
-		sub.Flags().StringArrayVar(&f.dsn, "dsn", nil, "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated")
-		cmd.AddCommand(sub)
-		return sub, f
-	}
-	up, flags := one("up", "Install or upgrade, and apply address, password and grants", p.foreignUp)
-	flags.registerServer(up)
-	up.Flags().BoolVar(&flags.unasked, "unasked", false, "apply address and password although the server does not answer")
-	one("down", "Remove everything that up installed, unless something uses it", func(cmd *cobra.Command, f *foreignFlags) error {
-		return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
-			if err := db.Down(ctx); err != nil {
+			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md."),
+		" of the application's database", "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated"}
+	var toUp, toPrint foreignFlags
+	up := parent.add("up --dsn URL", "Install or upgrade, and apply address, password and grants", func(cmd *cobra.Command, dsns []string) error {
+		config, err := toUp.config(p.environ)
+		if err != nil {
+			return err
+		}
+		return eachForeign(cmd.Context(), dsns, func(dsn string, db foreign.Database) error { return p.foreignUp(cmd.Context(), dsn, db, config) })
+	})
+	toUp.register(up)
+	up.Flags().BoolVar(&toUp.unasked, "unasked", false, "apply address and password although the server does not answer")
+	parent.add("down --dsn URL", "Remove everything that up installed, unless something uses it", func(cmd *cobra.Command, dsns []string) error {
+		return eachForeign(cmd.Context(), dsns, func(dsn string, db foreign.Database) error {
+			if err := db.Down(cmd.Context()); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(p.stdout, "%s: removed\n", foreign.Redact(dsn))
 			return err
 		})
 	})
-	status, _ := one("status", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, f *foreignFlags) error {
-		return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
-			s, err := db.Status(ctx)
+	parent.add("status --dsn URL", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, dsns []string) error {
+		return eachForeign(cmd.Context(), dsns, func(dsn string, db foreign.Database) error {
+			s, err := db.Status(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return p.printForeignStatus(dsn, s)
 		})
-	})
-	status.Long = "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
+	}).Long = "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
 		"code 1 unless everything is installed and the server answers."
-	printed, flags := one("print", "Print the SQL that up runs, without connecting", p.foreignPrint)
-	flags.registerServer(printed)
-	return cmd
-}
-
-// foreignUp installs in each database, and prints whether the server answers.
-func (p *program) foreignUp(cmd *cobra.Command, f *foreignFlags) error {
-	config, err := f.config(p.environ)
-	if err != nil {
-		return err
-	}
-	return f.each(cmd, func(ctx context.Context, dsn string, db foreign.Database) error {
-		config.Note = func(problem string) {
-			fmt.Fprintf(p.stdout, "%s: note: %s\n", foreign.Redact(dsn), server.OneLine(problem))
-		}
-		if err := db.Up(ctx, config); err != nil {
-			return err
-		}
-		s, err := db.Status(ctx)
+	toPrint.register(parent.add("print --dsn URL", "Print the SQL that up runs, without connecting", func(_ *cobra.Command, dsns []string) error {
+		config, err := toPrint.config(p.environ)
 		if err != nil {
 			return err
 		}
-		if s.FunctionsOnly() {
-			_, err = fmt.Fprintf(p.stdout, "%s: functions installed\n", foreign.Redact(dsn))
-			return err
+		for _, dsn := range dsns {
+			sql, err := foreign.SQL(dsn, config)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(p.stdout, sql)
 		}
-		_, err = fmt.Fprintf(p.stdout, "%s: installed; %s answers: %s\n", foreign.Redact(dsn), s.Server, foreignAnswer(s))
-		return err
-	})
+		return nil
+	}))
+	return parent.Command
 }
 
-func (p *program) foreignPrint(_ *cobra.Command, f *foreignFlags) error {
-	config, err := f.config(p.environ)
+// foreignUp installs in a database, and prints whether the server answers.
+func (p *program) foreignUp(ctx context.Context, dsn string, db foreign.Database, config foreign.Config) error {
+	config.Note = func(problem string) {
+		fmt.Fprintf(p.stdout, "%s: note: %s\n", foreign.Redact(dsn), server.OneLine(problem))
+	}
+	if err := db.Up(ctx, config); err != nil {
+		return err
+	}
+	s, err := db.Status(ctx)
 	if err != nil {
 		return err
 	}
-	for _, dsn := range f.dsn {
-		sql, err := foreign.SQL(dsn, config)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprint(p.stdout, sql); err != nil {
-			return err
-		}
+	text := "functions installed"
+	if !s.FunctionsOnly() {
+		text = fmt.Sprintf("installed; %s answers: %s", s.Server, foreignAnswer(s))
 	}
-	return nil
+	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", foreign.Redact(dsn), text)
+	return err
 }
 
-// each calls do for one database after the other. An error names its database and
-// does not stop the others.
-func (f *foreignFlags) each(cmd *cobra.Command, do func(ctx context.Context, dsn string, db foreign.Database) error) error {
-	var failures []error
-	for _, dsn := range f.dsn {
-		if err := f.one(cmd.Context(), dsn, do); err != nil {
-			failures = append(failures, &server.Error{
-				Message: fmt.Sprintf("%s: %v", foreign.Redact(dsn), err), Hint: foreignHint(err), Cause: err,
-			})
+// eachForeign calls do for one database after the other. An error names its database
+// and does not stop the others.
+func eachForeign(ctx context.Context, dsns []string, do func(dsn string, db foreign.Database) error) (all error) {
+	for _, dsn := range dsns {
+		db, err := foreign.Open(ctx, dsn)
+		if err == nil {
+			err = errors.Join(do(dsn, db), db.Close())
 		}
+		all = errors.Join(all, appdb.Hints{}.At(foreign.Redact(dsn), err))
 	}
-	if len(failures) == 1 {
-		return failures[0]
-	}
-	return errors.Join(failures...)
-}
-
-func (f *foreignFlags) one(ctx context.Context, dsn string, do func(context.Context, string, foreign.Database) error) error {
-	db, err := foreign.Open(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(ctx, dsn, db), db.Close())
-}
-
-// foreignHint returns the hint of an error of package foreign.
-func foreignHint(err error) string {
-	if e, ok := errors.AsType[*foreign.Error](err); ok {
-		return e.Hint
-	}
-	return ""
+	return all
 }
 
 // foreignAnswer returns whether the server answered the database, as text.
@@ -263,6 +226,6 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	case s.Version > s.Newest:
 		return &foreign.Error{What: "installed by a newer nextid", Hint: "Use that one."}
 	default:
-		return &foreign.Error{What: "the server does not answer the database", Hint: foreignHint(s.Asked)}
+		return &foreign.Error{What: "the server does not answer the database", Hint: appdb.HintOf(s.Asked)}
 	}
 }

@@ -23,40 +23,33 @@ const storePasswordEnv = server.EnvPrefix + "STORE_PASSWORD"
 const migrateTimeout = time.Minute
 
 func (p *program) migrateStoreCommand() *cobra.Command {
-	cmd := parentCommand("store", "Prepare a database that several servers share as their store",
+	parent := databaseCommand{parentCommand("store", "Prepare a database that several servers share as their store",
 		"Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n"+
 			"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n"+
 			"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n"+
-			storePasswordEnv+". See docs/stores.md.")
-	cmd.AddCommand(
-		p.storeUpCommand(),
-		p.storeSchemaCommand("down", "Remove it, and with it everything that keeps ids unique", p.storeDown),
-		p.storeSchemaCommand("status", "Show what is installed; exit code 1 unless that is everything", p.storeStatus),
-		p.storeCopyCommand(),
-		p.storeSchemaCommand("print", "Print what up does, without connecting", p.storePrint),
-	)
-	return cmd
-}
-
-// storeSchemaCommand returns a command that calls run for each --dsn.
-func (p *program) storeSchemaCommand(use, short string, run func(context.Context, server.StoreURL, shared.Schema) error) *cobra.Command {
-	var dsns []string
-	cmd := &cobra.Command{
-		Use: use + " --dsn URL", Short: short, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(dsns) == 0 {
-				return usageFailure(cmd, "--dsn URL is missing")
-			}
+			storePasswordEnv+". See docs/stores.md."),
+		"", "the database, as `URL`: " + strings.Join(p.build.Schemes(), ", ") + "; may be repeated"}
+	// add adds a command that calls run for each --dsn.
+	add := func(use, short string, run func(context.Context, server.StoreURL, shared.Schema) error) *cobra.Command {
+		return parent.add(use+" --dsn URL", short, func(cmd *cobra.Command, dsns []string) error {
 			for _, url := range dsns {
 				if err := p.withSchema(cmd, url, run); err != nil {
 					return err
 				}
 			}
 			return nil
-		},
+		})
 	}
-	cmd.Flags().StringArrayVar(&dsns, "dsn", nil, "the database, as `URL`: "+strings.Join(p.build.Schemes(), ", ")+"; may be repeated")
-	return cmd
+	var users []string
+	up := add("up", "Install or upgrade what servers need", func(ctx context.Context, u server.StoreURL, s shared.Schema) error {
+		return p.storeUp(ctx, u, s, users)
+	})
+	up.Flags().StringArrayVar(&users, "grant", nil, "let this `USER` of the database (in MySQL NAME or NAME@HOST) do what servers do, and no more; may be repeated")
+	add("down", "Remove it, and with it everything that keeps ids unique", p.storeDown)
+	add("status", "Show what is installed; exit code 1 unless that is everything", p.storeStatus)
+	add("print", "Print what up does, without connecting", p.storePrint)
+	parent.AddCommand(p.storeCopyCommand())
+	return parent.Command
 }
 
 // withSchema calls run with the schema of one database.
@@ -94,16 +87,6 @@ func unreachable(name string, err error) error {
 		Message: fmt.Sprintf("cannot reach %s: %v", name, dsn.Plain(err)), Cause: err,
 		Hint: "Check that the database runs and that host and port are right. Nothing was changed.",
 	}
-}
-
-// storeUpCommand returns the command up, which also has the flag --grant.
-func (p *program) storeUpCommand() *cobra.Command {
-	var users []string
-	cmd := p.storeSchemaCommand("up", "Install or upgrade what servers need", func(ctx context.Context, u server.StoreURL, s shared.Schema) error {
-		return p.storeUp(ctx, u, s, users)
-	})
-	cmd.Flags().StringArrayVar(&users, "grant", nil, "let this `USER` of the database (in MySQL NAME or NAME@HOST) do what servers do, and no more; may be repeated")
-	return cmd
 }
 
 func (p *program) storeUp(ctx context.Context, u server.StoreURL, s shared.Schema, users []string) error {
