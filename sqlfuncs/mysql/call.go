@@ -41,8 +41,9 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 	if e.Over != nil {
 		return p.FuncCall(s, &call)
 	}
-	if f := dialectPlanned(p).special[name]; f != nil {
-		if x, err := f(p, s, &call); x != nil || err != nil {
+	switch name {
+	case "nextval", "lastval", "setval", "currval":
+		if x, err := sequenceCall(p, s, &call); x != nil || err != nil {
 			return x, engine.At(e.Pos, err)
 		}
 	}
@@ -200,19 +201,9 @@ func noFunction(p *engine.Planner, e *syntax.FuncCall, name string) error {
 	return err
 }
 
-// specialCall plans a call whose arguments are not plain expressions. It returns
-// nil, nil if the call is planned like other calls.
-type specialCall func(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error)
-
-// specialCalls maps the functions with a syntax of their own.
-func specialCalls() map[string]specialCall {
-	return map[string]specialCall{
-		"nextval": sequenceCall, "lastval": sequenceCall, "setval": sequenceCall, "currval": sequenceCall,
-	}
-}
-
 // sequenceCall plans NEXTVAL(orders). MariaDB names sequences as it names tables, so
-// the argument is a column reference.
+// the argument is a column reference. It returns nil, nil for a call without arguments,
+// which is planned like other calls.
 func sequenceCall(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr, error) {
 	if len(e.Args) == 0 {
 		return nil, nil

@@ -77,12 +77,6 @@ func charsetOf(name string) string {
 	return ""
 }
 
-// notOfCharset returns the error for a collation of another character set.
-func notOfCharset(name, charset string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "COLLATION '%s' is not valid for CHARACTER SET '%s'", sqlstate.Cut(name, 64), charset).
-		WithMySQL(1253, "42000")
-}
-
 func unknownCollation(name string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1273, "HY000")
 }

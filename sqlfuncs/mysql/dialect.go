@@ -17,7 +17,6 @@ import (
 // sessions share it.
 type Dialect struct {
 	functions map[string][]*engine.Function // MySQL's own
-	special   map[string]specialCall
 	shows     map[string]shown
 	tables    map[string]*engine.Table // of information_schema, by lower-case name
 	rows      map[string]rowMaker      // of the tables
@@ -37,7 +36,7 @@ func (d *Dialect) Tables() []string { return slices.Collect(maps.Keys(d.rows)) }
 func NewDialect() *Dialect {
 	d := &Dialect{
 		functions: engine.IndexFunctions(sessionFunctions, textFunctions, timeFunctions, conditionalFunctions, idFunctions),
-		special:   specialCalls(), tables: schemaTables(), rows: schemaRows(),
+		tables:    schemaTables(), rows: schemaRows(),
 	}
 	d.shows = shows(d.tables)
 	return d

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -88,33 +89,31 @@ func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.
 		if rows == nil {
 			return &engine.SliceRows{}, nil
 		}
-		n, at, err := rows(x, databases(x, keys))
+		all, err := rows(x, databases(x, keys))
 		if err != nil {
 			return nil, err
 		}
-		i := 0
-		return engine.RowsFunc(func(*engine.Exec) ([]datum.Value, error) {
-			if i >= n {
+		next, stop := iter.Pull(all)
+		return engine.ClosingRows{RowsFunc: func(*engine.Exec) ([]datum.Value, error) {
+			r, ok := next()
+			if !ok {
 				return nil, io.EOF
 			}
-			i++
-			return t.Row(at(i - 1)...), nil
-		}), nil
+			return t.Row(r...), nil
+		}, OnClose: stop}, nil
 	}
 }
 
 // databaseColumns lists the columns that name the database of a row.
 var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", "SPECIFIC_SCHEMA"}
 
-// rowMaker makes the rows of a table for some databases. It returns their number,
-// and a function that makes row i when it is read.
-type rowMaker func(x *engine.Exec, databases []string) (n int, at func(i int) record, err error)
+// rowMaker makes the rows of a table for some databases, each when it is read.
+type rowMaker func(x *engine.Exec, databases []string) (iter.Seq[record], error)
 
 // few makes a rowMaker from a function that makes all rows at once.
-func few(rows func(x *engine.Exec, databases []string) ([]record, error)) rowMaker {
-	return func(x *engine.Exec, databases []string) (int, func(int) record, error) {
-		all, err := rows(x, databases)
-		return len(all), func(i int) record { return all[i] }, err
+func few(rows func(x *engine.Exec, databases []string) []record) rowMaker {
+	return func(x *engine.Exec, databases []string) (iter.Seq[record], error) {
+		return slices.Values(rows(x, databases)), nil
 	}
 }
 
@@ -162,8 +161,7 @@ func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 }
 
 // schemataRows makes the rows of SCHEMATA.
-func schemataRows(x *engine.Exec, databases []string) ([]record, error) {
-	var out []record
+func schemataRows(x *engine.Exec, databases []string) (out []record) {
 	for _, name := range databases {
 		charset, collation := "utf8mb4", "utf8mb4_general_ci"
 		if name == engine.InformationSchema {
@@ -174,7 +172,7 @@ func schemataRows(x *engine.Exec, databases []string) ([]record, error) {
 			"DEFAULT_CHARACTER_SET_NAME", charset, "DEFAULT_COLLATION_NAME", collation,
 		})
 	}
-	return out, nil
+	return out
 }
 
 // listedTable is a table of one database.
@@ -260,19 +258,21 @@ func tableType(t *engine.Table) string {
 
 // tablesRows makes the rows of TABLES. All of nextid's tables are views there,
 // except the sequences.
-func tablesRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
+func tablesRows(x *engine.Exec, databases []string) (iter.Seq[record], error) {
 	list, err := listTables(x, databases)
-	return len(list), func(i int) record {
-		t := list[i]
-		r := record{
-			"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
-			"TABLE_TYPE", tableType(t.def), "TABLE_COMMENT", tableType(t.def),
+	return func(yield func(record) bool) {
+		for _, t := range list {
+			r := record{
+				"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
+				"TABLE_TYPE", tableType(t.def), "TABLE_COMMENT", tableType(t.def),
+			}
+			if t.def.Schema == engine.InformationSchema {
+				r = append(r, "TABLE_COMMENT", "", "ENGINE", "MEMORY")
+			}
+			if !yield(r) {
+				return
+			}
 		}
-		if t.def.Schema == engine.InformationSchema {
-			r = append(r, "TABLE_COMMENT", "")
-			r = append(r, "ENGINE", "MEMORY")
-		}
-		return r
 	}, err
 }
 
@@ -282,6 +282,14 @@ type columnType struct {
 	length, octets    int64  // of texts, else 0
 	precision, scale  int    // of numbers; scale -1: none
 	datetimePrecision int    // -1: none
+}
+
+// collation returns the collation of a text type, "" for other types.
+func (m columnType) collation() string {
+	if m.data == "varchar" || m.data == "longtext" {
+		return "utf8mb4_general_ci"
+	}
+	return ""
 }
 
 // typeOf returns the type of a column of nextid's tables.
@@ -309,18 +317,16 @@ func typeOf(c engine.TableColumn) columnType {
 
 // columnsRows makes the rows of COLUMNS, one by one: with many generators there are
 // very many.
-func columnsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
+func columnsRows(x *engine.Exec, databases []string) (iter.Seq[record], error) {
 	list, err := listTables(x, databases)
-	n := 0
-	ends := make([]int, len(list)) // of each table's columns
-	for i, t := range list {
-		n += len(t.def.Columns)
-		ends[i] = n
-	}
-	return n, func(i int) record {
-		at, _ := slices.BinarySearch(ends, i+1)
-		t := list[at]
-		return columnRecord(t, i-ends[at]+len(t.def.Columns))
+	return func(yield func(record) bool) {
+		for _, t := range list {
+			for i := range t.def.Columns {
+				if !yield(columnRecord(t, i)) {
+					return
+				}
+			}
+		}
 	}, err
 }
 
@@ -330,14 +336,14 @@ func columnRecord(t listedTable, i int) record {
 	m := typeOf(c)
 	r := record{
 		"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
-		"COLUMN_NAME", c.Name, "ORDINAL_POSITION", i + 1, "IS_NULLABLE", yesNo(c.Null),
+		"COLUMN_NAME", c.Name, "ORDINAL_POSITION", i + 1, "IS_NULLABLE", yesNo[c.Null],
 		"DATA_TYPE", m.data, "COLUMN_TYPE", m.column, "PRIVILEGES", "select", "IS_GENERATED", "NEVER",
 	}
 	if m.length > 0 {
 		r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
 	}
-	if m.data == "varchar" || m.data == "longtext" {
-		r = append(r, "CHARACTER_SET_NAME", "utf8mb4", "COLLATION_NAME", "utf8mb4_general_ci")
+	if collation := m.collation(); collation != "" {
+		r = append(r, "CHARACTER_SET_NAME", "utf8mb4", "COLLATION_NAME", collation)
 	}
 	if m.precision > 0 {
 		r = append(r, "NUMERIC_PRECISION", m.precision)
@@ -351,23 +357,20 @@ func columnRecord(t listedTable, i int) record {
 	return r
 }
 
-func yesNo(b bool) string {
-	if b {
-		return "YES"
-	}
-	return "NO"
-}
+var yesNo = map[bool]string{true: "YES", false: "NO"}
 
 // viewsRows makes the rows of VIEWS, which mysqldump reads.
-func viewsRows(x *engine.Exec, databases []string) (int, func(int) record, error) {
+func viewsRows(x *engine.Exec, databases []string) (iter.Seq[record], error) {
 	list, err := listTables(x, databases)
-	list = slices.DeleteFunc(list, func(t listedTable) bool { return tableType(t.def) != "VIEW" })
-	return len(list), func(i int) record {
-		t := list[i]
-		return record{
-			"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
-			"VIEW_DEFINITION", viewQuery(t.def), "CHECK_OPTION", "NONE", "IS_UPDATABLE", "NO", "DEFINER", "nextid@localhost",
-			"SECURITY_TYPE", "INVOKER", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci", "ALGORITHM", "UNDEFINED",
+	return func(yield func(record) bool) {
+		for _, t := range list {
+			if tableType(t.def) == "VIEW" && !yield(record{
+				"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
+				"VIEW_DEFINITION", viewQuery(t.def), "CHECK_OPTION", "NONE", "IS_UPDATABLE", "NO", "DEFINER", "nextid@localhost",
+				"SECURITY_TYPE", "INVOKER", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci", "ALGORITHM", "UNDEFINED",
+			}) {
+				return
+			}
 		}
 	}, err
 }
@@ -397,8 +400,7 @@ func routines(known *engine.Catalog) []*engine.Function {
 }
 
 // routinesRows makes the rows of ROUTINES. Each database has all functions.
-func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
-	var out []record
+func routinesRows(x *engine.Exec, databases []string) (out []record) {
 	for _, database := range databases {
 		if database == engine.InformationSchema {
 			continue
@@ -408,7 +410,7 @@ func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 			r := record{
 				"SPECIFIC_NAME", f.Name, "ROUTINE_CATALOG", "def", "ROUTINE_SCHEMA", database, "ROUTINE_NAME", f.Name,
 				"ROUTINE_TYPE", "FUNCTION", "DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_BODY", "SQL",
-				"ROUTINE_DEFINITION", "", "PARAMETER_STYLE", "SQL", "IS_DETERMINISTIC", yesNo(f.Volatile == engine.Immutable),
+				"ROUTINE_DEFINITION", "", "PARAMETER_STYLE", "SQL", "IS_DETERMINISTIC", yesNo[f.Volatile == engine.Immutable],
 				"SQL_DATA_ACCESS", "NO SQL", "SECURITY_TYPE", "INVOKER", "CREATED", datetimeOf(x.Host.Started().Truncate(1e9)),
 				"LAST_ALTERED", datetimeOf(x.Host.Started().Truncate(1e9)), "SQL_MODE", "", "ROUTINE_COMMENT", f.Help,
 				"DEFINER", "nextid@localhost", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci",
@@ -417,12 +419,11 @@ func routinesRows(x *engine.Exec, databases []string) ([]record, error) {
 			out = append(out, r)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // parametersRows makes the rows of PARAMETERS. Position 0 is the result.
-func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
-	var out []record
+func parametersRows(x *engine.Exec, databases []string) (out []record) {
 	for _, database := range databases {
 		if database == engine.InformationSchema {
 			continue
@@ -448,27 +449,25 @@ func parametersRows(x *engine.Exec, databases []string) ([]record, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
-func enginesRows(*engine.Exec, []string) ([]record, error) {
-	return []record{{"ENGINE", engine.NextidSchema, "SUPPORT", "DEFAULT", "COMMENT", "Ids from generators", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"}}, nil
+func enginesRows(*engine.Exec, []string) []record {
+	return []record{{"ENGINE", engine.NextidSchema, "SUPPORT", "DEFAULT", "COMMENT", "Ids from generators", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"}}
 }
 
 // pluginsRows makes the rows of PLUGINS: the authentication methods of the protocol.
-func pluginsRows(*engine.Exec, []string) ([]record, error) {
-	var out []record
+func pluginsRows(*engine.Exec, []string) (out []record) {
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
 		out = append(out, record{
 			"PLUGIN_NAME", name, "PLUGIN_VERSION", "1.0", "PLUGIN_STATUS", "ACTIVE", "PLUGIN_TYPE", "AUTHENTICATION",
 			"PLUGIN_TYPE_VERSION", "2.2", "PLUGIN_LICENSE", "Apache-2.0", "LOAD_OPTION", "FORCE", "PLUGIN_MATURITY", "Stable",
 		})
 	}
-	return out, nil
+	return out
 }
 
-func collationsRows(*engine.Exec, []string) ([]record, error) {
-	var out []record
+func collationsRows(*engine.Exec, []string) (out []record) {
 	for _, c := range collations {
 		r := record{"COLLATION_NAME", c.name, "CHARACTER_SET_NAME", c.charset, "ID", c.id, "IS_DEFAULT", "", "IS_COMPILED", "Yes", "SORTLEN", 1}
 		if defaultCollation(c.charset) == c.name {
@@ -476,22 +475,20 @@ func collationsRows(*engine.Exec, []string) ([]record, error) {
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
-func charsetsRows(*engine.Exec, []string) ([]record, error) {
-	var out []record
+func charsetsRows(*engine.Exec, []string) (out []record) {
 	for _, c := range charsets {
 		out = append(out, record{"CHARACTER_SET_NAME", c.name, "DEFAULT_COLLATE_NAME", c.collation, "DESCRIPTION", c.help, "MAXLEN", c.bytes})
 	}
-	return out, nil
+	return out
 }
 
 // variablesRows makes the rows of GLOBAL_VARIABLES or SESSION_VARIABLES. The global
 // values are those at the start of the session.
 func variablesRows(global bool) rowMaker {
-	return few(func(x *engine.Exec, _ []string) ([]record, error) {
-		var out []record
+	return few(func(x *engine.Exec, _ []string) (out []record) {
 		for _, key := range slices.Sorted(maps.Keys(setting.MySQL)) {
 			value := systemVariable(x, setting.MySQL[key])
 			if global {
@@ -499,13 +496,13 @@ func variablesRows(global bool) rowMaker {
 			}
 			out = append(out, record{"VARIABLE_NAME", key, "VARIABLE_VALUE", value})
 		}
-		return out, nil
+		return out
 	})
 }
 
 // statusRows makes the rows of SHOW STATUS that monitoring programs read. Counters
 // without a meaning here are left out.
-func statusRows(x *engine.Exec, _ []string) ([]record, error) {
+func statusRows(x *engine.Exec, _ []string) (out []record) {
 	connected := len(x.Host.Sessions(x))
 	uptime := int(x.Host.Now().Sub(x.Host.Started()).Seconds())
 	encryption := cmp.Or(x.Host.Client().TLS, &engine.TLS{})
@@ -516,17 +513,15 @@ func statusRows(x *engine.Exec, _ []string) ([]record, error) {
 		"Ssl_cipher": encryption.Cipher, "Ssl_version": encryption.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(sessionOf(x).PreparedCount()),
 	}
 	maps.Copy(values, sessionOf(x).Counters())
-	var out []record
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		out = append(out, record{"VARIABLE_NAME", name, "VARIABLE_VALUE", values[name]})
 	}
-	return out, nil
+	return out
 }
 
 // processlistRows makes the rows of PROCESSLIST. Only administrators see other
 // sessions.
-func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
-	var out []record
+func processlistRows(x *engine.Exec, _ []string) (out []record) {
 	now, sessions := x.Host.Now(), x.Host.Sessions(x)
 	slices.SortFunc(sessions, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
 	for _, s := range sessions {
@@ -549,5 +544,5 @@ func processlistRows(x *engine.Exec, _ []string) ([]record, error) {
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }

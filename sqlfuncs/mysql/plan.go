@@ -147,16 +147,6 @@ func (*Dialect) Common(types []datum.OID) (datum.OID, error) {
 	return result, nil
 }
 
-// CoerceParams converts the arguments of EXECUTE to the types of the parameters.
-func CoerceParams(p *engine.Planner, es []*engine.Expr, types []datum.OID) (err error) {
-	for i, e := range es {
-		if es[i], err = p.Coerce(e, types[i], datum.ImplicitCast); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Comparable implements engine.Dialect.
 func (*Dialect) Comparable(p *engine.Planner, _ string, l, r *engine.Expr) (left, right *engine.Expr, err error) {
 	as := comparedAs(l, r)

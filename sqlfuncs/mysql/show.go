@@ -122,24 +122,22 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 		_, err := shownTable(x, t)
 		return nil, err
 	}
-	columns := shown{columns: engine.ColumnList("Field:text(64)! Type:text(196605)! Null:text(3)! Key:text(3)! Default:text(196605) Extra:text(80)!"), rows: showColumns(false)}
+	columns := shown{columns: engine.ColumnList("Field:text(64)! Type:text(196605)! Null:text(3)! Key:text(3)! Default:text(196605) Extra:text(80)!"), rows: showColumns}
 	fullColumns := shown{
 		columns: engine.ColumnList("Field:text(64)! Type:text(196605)! Collation:text(64) Null:text(3)! Key:text(3)! Default:text(196605) Extra:text(80)! " +
 			"Privileges:text(80)! Comment:text(1024)!"),
-		rows: showColumns(true),
+		rows: showColumns,
 	}
 	processes := fromSchema(tables["processlist"], "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
-	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!"), rows: showWarnings(false), keepsWarnings: true}
-	errors := warnings
-	errors.rows = showWarnings(true)
+	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!"), rows: showWarnings, keepsWarnings: true}
 	databases := fromSchema(tables["schemata"], "Database", "SCHEMA_NAME")
 	databases.heading = patternHeading
 	primary := noRows(texts("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB"))
 	return map[string]shown{
-		"VARIABLES": variables("session_variables"), "STATUS": variables("session_status"),
+		"VARIABLES": variables("session_variables"), "GLOBAL VARIABLES": variables("global_variables"), "STATUS": variables("session_status"),
 		"DATABASES": databases,
-		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables(false), heading: tablesHeading}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables(true), heading: tablesHeading},
+		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables, heading: tablesHeading}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables, heading: tablesHeading},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
@@ -159,7 +157,7 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 		"PLUGINS":     fromSchema(tables["plugins"], "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
 		"TRIGGERS":    noRows(texts("Trigger", "Event", "Table", "Statement", "Timing"), typed(datum.Timestamp, "Created"), texts("sql_mode", "Definer", "character_set_client", "collation_connection", "Database Collation")),
 		"EVENTS":      noRows(texts("Db", "Name", "Definer", "Time zone", "Type"), typed(datum.Timestamp, "Execute at"), texts("Interval value", "Interval field"), typed(datum.Timestamp, "Starts", "Ends"), texts("Status"), typed(datum.Int8, "Originator"), texts("character_set_client", "collation_connection", "Database Collation")),
-		"WARNINGS":    warnings, "ERRORS": errors,
+		"WARNINGS":    warnings, "ERRORS": warnings,
 		"MASTER STATUS": primary, "BINLOG STATUS": primary, "BINARY LOG STATUS": primary,
 		"SLAVE STATUS": noRows(texts("Slave_IO_State", "Master_Host", "Master_User", "Master_Port")),
 		"SLAVE HOSTS":  noRows(typed(datum.Int8, "Server_id"), texts("Host"), typed(datum.Int8, "Port", "Master_id")),
@@ -177,44 +175,22 @@ var showSynonyms = map[string]string{
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
 
-// unansweredShows lists the SHOW statements of MariaDB that nextid does not support.
-// SHOW CREATE of any other object returns an error that it does not exist. All other
-// forms are syntax errors.
-var unansweredShows = map[string]bool{
-	"AUTHORS": true, "CONTRIBUTORS": true, "LOCALES": true, "EXPLAIN": true, "ANALYZE": true, "ENGINE INNODB STATUS": true, "ENGINE INNODB MUTEX": true,
-	"USER_STATISTICS": true, "CLIENT_STATISTICS": true, "INDEX_STATISTICS": true, "TABLE_STATISTICS": true, "RELAYLOG EVENTS": true,
-	"COUNT WARNINGS": true, "COUNT ERRORS": true, "BINLOG EVENTS": true, "PROFILE": true, "PROFILES": true, "ENGINE STATUS": true,
-	"FUNCTION CODE": true, "PROCEDURE CODE": true, "PACKAGE CODE": true, "QUERY_RESPONSE_TIME": true, "PLUGINS SONAME": true,
-}
-
 // Show plans SHOW and DESCRIBE table. keepsWarnings reports that the statement does
 // not clear the rows of SHOW WARNINGS.
 func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keepsWarnings bool, err error) {
 	what := t.What
-	global := what == "GLOBAL VARIABLES"
 	if to, ok := showSynonyms[what]; ok {
 		what = to
 	}
-	shows := dialectPlanned(p).shows
-	def, ok := shows[what]
+	def, ok := dialectPlanned(p).shows[what]
 	switch {
-	case global:
-		def = shows["VARIABLES"]
-		def.rows = fromSchema(dialectPlanned(p).tables["global_variables"], "Variable_name", "VARIABLE_NAME", "Value", "VARIABLE_VALUE").rows
 	case what == "BINARY LOGS" || what == "MASTER LOGS":
 		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
 	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != p.Host.Client().User:
 		return nil, false, sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
 			WithHint("Users and their rights are in the users file: see nextid passwd.").WithMySQL(1141, "42000")
-	case what == "CREATE TRIGGER":
-		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "Trigger does not exist").WithMySQL(1360, "HY000")
-	case what == "CREATE EVENT":
-		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "Unknown event '%s'", sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1539, "HY000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
 		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
-	case !ok && !unansweredShows[what]:
-		return nil, false, sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax; check the manual that corresponds to your nextid server version "+
-			"for the right syntax to use near '%s' at line 1", sqlstate.Cut(what, 64))
 	case !ok:
 		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
 	}
@@ -309,20 +285,20 @@ func textRow(values ...string) []datum.Value {
 }
 
 // showTables makes the rows of SHOW [FULL] TABLES.
-func showTables(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-		ts, err := tablesOf(x, shownDatabase(x, t))
-		var rows [][]datum.Value
-		for _, def := range ts {
-			row := textRow(def.Name)
-			if full {
-				row = append(row, datum.MakeText(tableType(def)))
-			}
-			rows = append(rows, row)
+func showTables(x *engine.Exec, t *syntax.ShowMySQL) (rows [][]datum.Value, err error) {
+	ts, err := tablesOf(x, shownDatabase(x, t))
+	for _, def := range ts {
+		if isFull(t) {
+			rows = append(rows, textRow(def.Name, tableType(def)))
+		} else {
+			rows = append(rows, textRow(def.Name))
 		}
-		return rows, err
 	}
+	return rows, err
 }
+
+// isFull reports whether a SHOW asks for more columns: SHOW FULL …
+func isFull(t *syntax.ShowMySQL) bool { return strings.Contains(t.What, "FULL ") }
 
 var tableStatusColumns = engine.ColumnList(`
 	Name:text! Engine:text Version:int8 Row_format:text Rows:int8 Avg_row_length:int8
@@ -367,32 +343,25 @@ func unescapeLike(pattern string) string {
 }
 
 // showColumns makes the rows of SHOW [FULL] COLUMNS.
-func showColumns(full bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error) {
-		def, err := shownTable(x, t)
-		if err != nil {
-			return nil, err
-		}
-		var rows [][]datum.Value
-		for _, c := range def.Columns {
-			m := typeOf(c)
-			null, none := datum.Null(datum.Text), datum.MakeText("")
-			row := []datum.Value{datum.MakeText(c.Name), datum.MakeText(m.column)}
-			if full {
-				collation := null
-				if m.data == "varchar" || m.data == "longtext" {
-					collation = datum.MakeText("utf8mb4_general_ci")
-				}
-				row = append(row, collation)
-			}
-			row = append(row, datum.MakeText(yesNo(c.Null)), none, null, none)
-			if full {
-				row = append(row, datum.MakeText("select"), none)
-			}
-			rows = append(rows, row)
-		}
-		return rows, nil
+func showColumns(x *engine.Exec, t *syntax.ShowMySQL) (rows [][]datum.Value, err error) {
+	def, err := shownTable(x, t)
+	if err != nil {
+		return nil, err
 	}
+	null, none := datum.Null(datum.Text), datum.MakeText("")
+	for _, c := range def.Columns {
+		m := typeOf(c)
+		row := textRow(c.Name, m.column)
+		if isFull(t) {
+			row = append(row, datum.TextOrNull(m.collation()))
+		}
+		row = append(row, datum.MakeText(yesNo[c.Null]), none, null, none)
+		if isFull(t) {
+			row = append(row, datum.MakeText("select"), none)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // showCreateView makes the row of SHOW CREATE TABLE. nextid's tables are views,
@@ -470,14 +439,11 @@ func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
 var levels = map[string]string{engine.LevelNotice: "Note", engine.LevelWarning: "Warning", engine.LevelError: "Error"}
 
 // showWarnings makes the rows of SHOW WARNINGS or SHOW ERRORS.
-func showWarnings(errors bool) func(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {
-	return func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-		var rows [][]datum.Value
-		for _, n := range sessionOf(x).Notices() {
-			if !errors || n.Severity == engine.LevelError {
-				rows = append(rows, []datum.Value{datum.MakeText(levels[n.Severity]), datum.MakeInt4(int64(n.MySQL().Number)), datum.MakeText(n.Message)})
-			}
+func showWarnings(x *engine.Exec, t *syntax.ShowMySQL) (rows [][]datum.Value, err error) {
+	for _, n := range sessionOf(x).Notices() {
+		if t.What != "ERRORS" || n.Severity == engine.LevelError {
+			rows = append(rows, []datum.Value{datum.MakeText(levels[n.Severity]), datum.MakeInt4(int64(n.MySQL().Number)), datum.MakeText(n.Message)})
 		}
-		return rows, nil
 	}
+	return rows, nil
 }

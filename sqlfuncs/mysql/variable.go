@@ -160,67 +160,36 @@ func settable(def *setting.Definition, global bool) error {
 
 // AssignAll runs SET. It computes and checks all values before it sets the first
 // one.
-func AssignAll(x *engine.Exec, plan []Assignment) error {
-	type ready struct {
-		Assignment
-		value datum.Value
-		text  string
-	}
-	todo := make([]ready, len(plan))
+func AssignAll(x *engine.Exec, plan []Assignment) (err error) {
+	values, texts := make([]datum.Value, len(plan)), make([]string, len(plan))
 	for i, a := range plan {
-		todo[i].Assignment = a
-		if i > 0 && plan[i-1].name == "client_encoding" && a.name == "collation_connection" && a.value != nil {
-			v, err := a.value.Eval(x)
-			if err != nil {
-				return err
-			}
-			if err := fitsCharset(x, v, todo[i-1].value); err != nil {
-				return err
-			}
+		if a.value == nil {
+			continue
 		}
-		if a.value != nil {
-			v, err := a.value.Eval(x)
-			if err != nil {
-				return err
-			}
-			todo[i].value = v
+		if values[i], err = a.value.Eval(x); err == nil && a.Def != nil {
+			texts[i], err = normalize(x, a.Def, values[i])
 		}
-		if a.Def != nil && a.value != nil {
-			text, err := normalize(x, a.Def, todo[i].value)
-			if err != nil {
-				return err
-			}
-			todo[i].text = text
+		if err != nil {
+			return err
 		}
 	}
-	for _, a := range todo {
-		var err error
+	for i, a := range plan {
 		switch {
 		case a.name == "client_encoding":
-			err = setNames(x, a.value, a.Assignment.value == nil)
+			err = setNames(x, values[i], a.value == nil)
 		case a.Def == nil:
-			err = stateOf(x).SetUserVariable(a.name, a.value)
-		case a.Assignment.value == nil:
+			err = stateOf(x).SetUserVariable(a.name, values[i])
+		case a.value == nil:
 			x.Host.Settings().Reset(a.Def.Name, false)
 			x.Host.SettingsChanged()
 		default:
-			err = assignSystem(x, a.Def, a.text)
+			assignSystem(x, a.Def, texts[i])
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// fitsCharset returns an error for SET NAMES with a collation of another character
-// set.
-func fitsCharset(x *engine.Exec, name, charset datum.Value) error {
-	has, want := charsetOf(TextOf(x, name)), charsetNamed(TextOf(x, charset))
-	if has == "" || want == "" || has == want {
-		return nil // the assignment returns the error for an unknown name
-	}
-	return notOfCharset(TextOf(x, name), want)
 }
 
 // setNames runs SET NAMES and SET CHARACTER SET.
@@ -240,14 +209,14 @@ func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 }
 
 // assignSystem sets a system variable whose value has been checked.
-func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
+func assignSystem(x *engine.Exec, def *setting.Definition, value string) {
 	switch def.Name {
 	case "last_insert_id", "identity":
 		n, _ := strconv.ParseUint(value, 10, 64)
 		sessionOf(x).Drawn().Inserted = int64(n)
-		return nil
+		return
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
-		return nil // accepted without effect: programs that replay a binary log set them
+		return // accepted without effect: programs that replay a binary log set them
 	case "character_set_connection":
 		x.Host.Settings().Assign("collation_connection", defaultCollation(value), false)
 	case "collation_connection":
@@ -255,7 +224,6 @@ func assignSystem(x *engine.Exec, def *setting.Definition, value string) error {
 	}
 	x.Host.Settings().Assign(def.Name, value, false)
 	x.Host.SettingsChanged()
-	return nil
 }
 
 // Limits are those of SET STATEMENT name = value FOR statement; nil: the session's.
