@@ -1,6 +1,8 @@
 package datum
 
 import (
+	"strings"
+	"sync"
 	"time"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -32,36 +34,18 @@ const (
 // civil is a date of the proleptic Gregorian calendar.
 type civil struct{ year, month, day int }
 
-// days counts from 2000-01-01, with the usual arithmetic on years that begin
-// in March and eras of 400 years.
+// days counts from 2000-01-01.
 func (c civil) days() int64 {
-	y, m := int64(c.year), int64(c.month)
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era := floorDiv(y, 400)
-	yearOfEra := y - era*400
-	dayOfYear := (153*(m-3)+2)/5 + int64(c.day) - 1
-	const daysPerEra, toEpoch = 146_097, 730_425 // 0000-03-01 to 2000-01-01
-	return era*daysPerEra + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - toEpoch
+	return floorDiv(time.Date(c.year, time.Month(c.month), c.day, 0, 0, 0, 0, time.UTC).Unix()-unixToEpoch, secondsPerDay)
 }
+
+// dayTime returns the midnight of a day.
+func dayTime(days int64) time.Time { return time.Unix(days*secondsPerDay+unixToEpoch, 0).UTC() }
 
 // civilFromDays is the inverse of civil.days.
 func civilFromDays(days int64) civil {
-	const daysPerEra, toEpoch = 146_097, 730_425
-	days += toEpoch
-	era := floorDiv(days, daysPerEra)
-	dayOfEra := days - era*daysPerEra
-	yearOfEra := (dayOfEra - dayOfEra/1460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
-	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	m := (5*dayOfYear + 2) / 153
-	c := civil{year: int(era*400 + yearOfEra), month: int(m + 3), day: int(dayOfYear - (153*m+2)/5 + 1)}
-	if c.month > 12 {
-		c.month -= 12
-		c.year++
-	}
-	return c
+	year, month, day := dayTime(days).Date()
+	return civil{year, int(month), day}
 }
 
 func floorDiv(a, b int64) int64 {
@@ -72,19 +56,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
-
 func daysInMonth(year, month int) int {
-	switch month {
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if isLeap(year) {
-			return 29
-		}
-		return 28
-	}
-	return 31
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 // splitTimestamp returns the day and the time of day of a timestamp.
@@ -200,7 +173,201 @@ func (v Value) GoTime() time.Time {
 	case v.Type == TimestampTZ || v.Type == Timestamp:
 		return timeOf(v.Int)
 	case v.Type == Date:
-		return time.Unix(v.Int*secondsPerDay+unixToEpoch, 0).UTC()
+		return dayTime(v.Int)
 	}
 	return time.Time{}
+}
+
+// roundMicros rounds half away from zero to a number of fractional digits
+// of a second.
+func roundMicros(micros int64, digits int32) int64 {
+	unit := int64(1)
+	for ; digits < 6; digits++ {
+		unit *= 10
+	}
+	half := unit / 2
+	if micros < 0 {
+		return (micros - half) / unit * unit
+	}
+	return (micros + half) / unit * unit
+}
+
+// castTime converts between date, time, timestamp, timestamptz and interval.
+func castTime(v Value, to OID, env *Env) (Value, error) {
+	out := Value{Type: to, Valid: true}
+	ts := v.Int
+	switch v.Type {
+	case Date:
+		var err error
+		if ts, err = joinTimestamp(v.Int, 0); err != nil {
+			return Value{}, timestampOutOfRange()
+		}
+	case TimestampTZ:
+		ts = utcToLocal(v.Int, env.location())
+	case Time:
+		if to == Interval {
+			return interval{micros: v.Int}.value(), nil
+		}
+		return out, CannotCast(v.Type, to)
+	case Interval:
+		_, out.Int = splitTimestamp(parseIntervalValue(v).micros)
+		return out, nil
+	}
+	switch days, micros := splitTimestamp(ts); to {
+	case Date:
+		out.Int = days
+	case Time:
+		out.Int = micros
+	case Timestamp:
+		if out.Int = ts; !validTimestamp(ts) {
+			return Value{}, timestampOutOfRange()
+		}
+	case TimestampTZ:
+		if out.Int = localToUTC(ts, env.location()); !validTimestamp(out.Int) {
+			return Value{}, timestampOutOfRange()
+		}
+	}
+	return out, nil
+}
+
+func dateOutOfRange() error {
+	return sqlstate.New(sqlstate.DatetimeOverflow, "date out of range")
+}
+
+func addDays(op byte, a Value, n int64) (Value, error) {
+	if op == '-' {
+		n = -n
+	}
+	if a.Int += n; !validDate(a.Int) {
+		return Value{}, dateOutOfRange()
+	}
+	return a, nil
+}
+
+// subtractTimestamps gives days and time, never months.
+func subtractTimestamps(a, b Value) (Value, error) {
+	micros := a.Int - b.Int
+	if (a.Int < 0) != (b.Int < 0) && (micros < 0) != (a.Int < 0) {
+		return Value{}, intervalOutOfRange()
+	}
+	return interval{days: int32(micros / microsPerDay), micros: micros % microsPerDay}.value(), nil
+}
+
+// addInterval adds months, then days, then microseconds to a date or
+// timestamp. Of a timestamptz, months and days are those of the session's
+// time zone. A date becomes a timestamp.
+func addInterval(op byte, a Value, span interval, env *Env) (Value, error) {
+	var err error
+	if a.Type == Date {
+		if a, err = castTime(a, Timestamp, nil); err != nil {
+			return Value{}, err
+		}
+	}
+	if op == '-' {
+		if span, err = span.times(-1); err != nil {
+			return Value{}, err
+		}
+	}
+	if span.months != 0 {
+		a.Int, err = onCalendar(a, env, func(day int64) int64 { return addMonths(day, span.months) })
+	}
+	if err == nil && span.days != 0 {
+		a.Int, err = onCalendar(a, env, func(day int64) int64 { return day + int64(span.days) })
+	}
+	if err != nil {
+		return Value{}, err
+	}
+	ts := a.Int + span.micros
+	if (span.micros > 0) != (ts > a.Int) && span.micros != 0 || !validTimestamp(ts) {
+		return Value{}, timestampOutOfRange()
+	}
+	a.Int = ts
+	return a, nil
+}
+
+// onCalendar moves a timestamp to another day at the same time of the
+// clock, in the session's time zone if it has one. Each move ends in an
+// instant, so a time that the zone skips is moved before the next one.
+func onCalendar(v Value, env *Env, move func(day int64) int64) (int64, error) {
+	local := v.Int
+	if v.Type == TimestampTZ {
+		local = utcToLocal(local, env.location())
+	}
+	day, micros := splitTimestamp(local)
+	ts, err := joinLocal(move(day), micros)
+	if err == nil && v.Type == TimestampTZ {
+		ts = localToUTC(ts, env.location())
+	}
+	if err == nil && !validTimestamp(ts) {
+		err = timestampOutOfRange()
+	}
+	return ts, err
+}
+
+// addMonths adds months to a day; a day that the month does not have becomes
+// its last.
+func addMonths(day int64, months int32) int64 {
+	c := civilFromDays(day)
+	month := int64(c.year)*monthsPerYear + int64(c.month-1) + int64(months)
+	c.year = int(floorDiv(month, monthsPerYear))
+	c.month = int(month-int64(c.year)*monthsPerYear) + 1
+	c.day = min(c.day, daysInMonth(c.year, c.month))
+	return c.days()
+}
+
+// zones caches loaded time zones by name; there are a few hundred.
+var zones sync.Map
+
+// LoadZone finds a time zone by its IANA name (Europe/Paris), or by POSIX's
+// form of a fixed one (GMT-2). Errors: 22023.
+func LoadZone(name string) (*time.Location, error) {
+	switch strings.ToLower(name) {
+	case "utc", "gmt", "ut", "uct", "z", "zulu":
+		return time.UTC, nil
+	}
+	if loc := loadNamedZone(name); loc != nil {
+		return loc, nil
+	}
+	return nil, unknownZone(name)
+}
+
+func unknownZone(name string) error {
+	return sqlstate.New(sqlstate.InvalidParameterValue, `time zone "%s" not recognized`, clip(name))
+}
+
+// loadNamedZone finds a zone by its name, nil if there is none.
+func loadNamedZone(name string) *time.Location {
+	const longestName = 40
+	if name == "" || len(name) > longestName || strings.EqualFold(name, "local") {
+		return nil
+	}
+	if loc, ok := zones.Load(name); ok {
+		return loc.(*time.Location)
+	}
+	if loc, err := time.LoadLocation(name); err == nil {
+		zones.Store(name, loc)
+		return loc
+	}
+	return posixZone(name)
+}
+
+// posixZone reads a fixed zone as POSIX writes it (8.3, TZ): letters and
+// hours west of UTC, UTC+3. Rules for summer time are not read.
+func posixZone(name string) *time.Location {
+	letters := scan(name, 0, isLetter)
+	if letters < 3 || letters == len(name) {
+		return nil
+	}
+	offset := name[letters:]
+	if isDigit(offset[0]) {
+		offset = "+" + offset
+	}
+	if offset[0] != '+' && offset[0] != '-' || len(offset) == 1 || !strings.Contains(offset, ":") && len(offset) > 3 {
+		return nil
+	}
+	seconds, ok := parseOffset(offset)
+	if !ok {
+		return nil
+	}
+	return time.FixedZone(strings.ToUpper(name[:letters]), -seconds)
 }

@@ -1,5 +1,10 @@
 package datum
 
+import (
+	"strconv"
+	"strings"
+)
+
 // The array types that no function of nextid returns by itself. Clients name
 // them in casts and as parameter types.
 const (
@@ -95,3 +100,114 @@ func category(oid OID) byte {
 
 // display returns the name of a type in messages.
 func display(oid OID) string { return FormatType(oid, -1) }
+
+// spellings are the names of types in SQL that differ from pg_type.typname.
+// "char" stays the one-byte type: SQL's CHAR is character.
+var spellings = map[string]OID{
+	"bigint": Int8, "int": Int4, "integer": Int4, "smallint": Int2,
+	"bit varying": VarBit, "real": Float4, "float": Float8, "double precision": Float8,
+	"decimal": Numeric, "dec": Numeric, "boolean": Bool,
+	"character": BPChar, "nchar": BPChar, "national character": BPChar, "national char": BPChar,
+	"character varying": Varchar, "char varying": Varchar, "nchar varying": Varchar,
+	"national character varying": Varchar, "national char varying": Varchar,
+	"timestamp without time zone": Timestamp, "timestamp with time zone": TimestampTZ,
+	"time without time zone": Time, `"char"`: Char,
+}
+
+var typnames = func() map[string]OID {
+	m := make(map[string]OID, len(catalog))
+	for i := range catalog {
+		m[catalog[i].Name] = catalog[i].OID
+	}
+	return m
+}()
+
+// TypeByName finds a type by pg_type.typname or by a spelling of SQL, in
+// lower case: int8, bigint, _text, text[], timestamp(3) with time zone.
+// Modifiers are ignored.
+func TypeByName(name string) (OID, bool) {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog.")
+	if elem, ok := strings.CutSuffix(name, "]"); ok {
+		elem = strings.TrimRight(elem, "0123456789")
+		if elem, ok = strings.CutSuffix(elem, "["); !ok {
+			return Invalid, false
+		}
+		return arrayByName(elem)
+	}
+	if oid, ok := typnames[name]; ok {
+		return oid, true
+	}
+	if oid, ok := spellings[name]; ok {
+		return oid, true
+	}
+	if open := strings.IndexByte(name, '('); open > 0 {
+		end := strings.IndexByte(name, ')')
+		if end < open {
+			return Invalid, false
+		}
+		return TypeByName(strings.TrimRight(name[:open], " ") + name[end+1:])
+	}
+	return Invalid, false
+}
+
+// arrayByName finds the array type of a named element type; further [] add
+// nothing, since an array type has any number of dimensions.
+func arrayByName(elem string) (OID, bool) {
+	oid, ok := TypeByName(elem)
+	if !ok {
+		return Invalid, false
+	}
+	info := lookup(oid)
+	if info.Array == Invalid && info.Category == 'A' {
+		return oid, true
+	}
+	return info.Array, info.Array != Invalid
+}
+
+// FormatType is PostgreSQL's format_type: the SQL name of a type with its
+// modifier. typmod -1 means none.
+func FormatType(oid OID, typmod int32) string {
+	t := lookup(oid)
+	switch {
+	case oid == Invalid:
+		return "-"
+	case t == nil:
+		return "???"
+	case t.Category == 'A' && t.Len == -1 && t.Name[0] == '_' && typmod >= 0:
+		return FormatType(t.Elem, typmod) + "[]"
+	case typmod < 0:
+		return t.Display
+	}
+	switch oid {
+	case Varchar, BPChar:
+		if typmod < varlenaHeader {
+			return t.Display
+		}
+		return t.Display + parenthesised(int(typmod-varlenaHeader))
+	case Numeric:
+		if typmod < varlenaHeader {
+			return t.Display
+		}
+		precision, scale := numericMod(typmod)
+		return "numeric(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
+	case Time, Timestamp, TimestampTZ:
+		word, rest, _ := strings.Cut(t.Display, " ")
+		return word + parenthesised(int(typmod)) + " " + rest
+	case Bit, VarBit:
+		return t.Display + parenthesised(int(typmod))
+	}
+	return t.Display
+}
+
+func parenthesised(n int) string { return "(" + strconv.Itoa(n) + ")" }
+
+// varlenaHeader holds what PostgreSQL adds to the length or precision in a
+// type modifier (VARHDRSZ).
+const varlenaHeader = 4
+
+// numericMod unpacks the modifier of numeric(precision, scale); the scale is
+// an 11-bit signed number (PostgreSQL 15).
+func numericMod(typmod int32) (precision, scale int) {
+	m := typmod - varlenaHeader
+	return int(m>>16) & 0xffff, int(m&0x7ff^0x400) - 0x400
+}

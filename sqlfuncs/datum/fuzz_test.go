@@ -150,7 +150,7 @@ func checkBinaryOf(t *testing.T, v Value) {
 	}
 	back, err := DecodeBinary(v.Type, b)
 	if err != nil {
-		if v.Type == Record || v.Type == PgNodeTree {
+		if v.Type == Record || v.Type == PgNodeTree || code(err) == "0A000" { // a numeric
 			return
 		}
 		t.Fatalf("%s %v became %x, which does not decode: %v", display(v.Type), v, b, err)
@@ -224,7 +224,7 @@ func checkResult(t *testing.T, v Value) {
 	if err == nil {
 		_, err = DecodeBinary(v.Type, b)
 	}
-	if err != nil && !strings.HasPrefix(fault(err), "22003 value overflows numeric format") {
+	if err != nil && code(err) != "0A000" {
 		t.Fatalf("%s result %v is no value of its type: %v", display(v.Type), v, err)
 	}
 	if v.Type == Float4 && v.Float != float64(float32(v.Float)) && !math.IsNaN(v.Float) {

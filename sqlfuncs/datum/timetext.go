@@ -1,6 +1,8 @@
 package datum
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -173,4 +175,32 @@ func parseTimeOfDay(s string) (Value, error) {
 		err = badTime(Time, s)
 	}
 	return Value{Type: Time, Valid: true, Int: p.clock()}, err
+}
+
+// appendClock prints HH:MM:SS, of any number of hours, and the fraction
+// without needless zeros.
+func appendClock(dst []byte, micros uint64) []byte {
+	dst = fmt.Appendf(dst, "%02d:%02d:%02d", micros/microsPerHour, micros/microsPerMinute%60, micros/microsPerSecond%60)
+	if fraction := micros % microsPerSecond; fraction != 0 {
+		dst = bytes.TrimRight(fmt.Appendf(dst, ".%06d", fraction), "0")
+	}
+	return dst
+}
+
+// appendTimestamp prints a timestamp or timestamptz.
+func appendTimestamp(dst []byte, v Value, env *Env) []byte {
+	const local = "2006-01-02 15:04:05.999999"
+	t, layout := timeOf(v.Int), local
+	if v.Type == TimestampTZ {
+		t = t.In(env.location())
+		switch _, offset := t.Zone(); {
+		case offset%60 != 0:
+			layout = local + "-07:00:00"
+		case offset%3600 != 0:
+			layout = local + "-07:00"
+		default:
+			layout = local + "-07"
+		}
+	}
+	return t.AppendFormat(dst, layout)
 }
