@@ -38,7 +38,7 @@ func TestEverythingIsAskedFor(t *testing.T) {
 	for _, relation := range pgcatalog.Sources() {
 		has["relation "+relation] = true
 	}
-	nodes, err := os.ReadFile("syntax/node.go")
+	nodes, err := os.ReadFile("syntax/ast.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@
 //
 //	function.go   Function: the description and implementation of a function
 //	table.go      Table: the description and scan of a virtual table
-//	catalog.go    Catalog: the functions and tables of a server; oid.go: OIDs of generators
-//	host.go       Host; client.go: Client, the connection of a session
+//	catalog.go    Catalog: the functions and tables of a server; OIDs of generators
+//	host.go       Host, the session; Client, its connection
 //	dialect.go    Dialect, its Traits, and PostgreSQL
 //	plan.go       Planner: one statement being analysed; parameters
 //	plan_*.go     names, expressions, operators, calls, FROM, GROUP BY, windows, set operations

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"net/netip"
+	"strings"
 	"time"
 
 	"nextid/generator"
@@ -84,4 +86,82 @@ type NumberRun interface {
 	// Close ends the run. Numbers that Next did not return go back to the generator
 	// where possible.
 	Close()
+}
+
+// Client describes the connection of a session, as known when the session begins.
+type Client struct {
+	Dialect    syntax.Dialect
+	User       string
+	Database   string
+	Admin      bool              // may create, alter and drop generators
+	NoCreate   bool              // a name that does not exist is not created
+	Generators []string          // names that it may draw from; a * at the end matches any rest; nil: all
+	Rights     Rights            // changes of Admin and Generators; nil: there are none
+	PID        int32             // pg_backend_pid(), connection_id()
+	RemoteAddr string            // host:port of the client, "" on a Unix socket
+	TLS        *TLS              // nil: none
+	Collation  int               // number of the collation in MySQL's login packet; 0: the server's default
+	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
+	OwnOnly    bool              // nextid's tables list only what this server knows, without asking its store
+}
+
+// Rights returns what the user of a session may do while it is open. Several
+// goroutines may call its methods.
+type Rights interface {
+	// Generation returns a number, not 0, that changes when the rights of any user
+	// do. It takes no lock and allocates nothing.
+	Generation() uint64
+
+	// Now returns what the user may do. ok is false when the session must end,
+	// because the user was removed or the password changed.
+	Now() (admin bool, generators []string, ok bool)
+}
+
+// TLS holds what pg_stat_ssl and MySQL's status variables show of a connection's
+// encryption.
+type TLS struct {
+	Version string // TLSv1.3
+	Cipher  string
+	Bits    int // of the cipher's key
+
+	// Of the client's certificate, if it has one.
+	ClientDN, ClientSerial, IssuerDN string
+}
+
+// Address returns the address and the port of the client as PostgreSQL prints
+// them; ok is false on a Unix socket.
+func (c *Client) Address() (addr string, port int, ok bool) {
+	a, err := netip.ParseAddrPort(c.RemoteAddr)
+	if err != nil {
+		return "", 0, false
+	}
+	return a.Addr().Unmap().WithZone("").String(), int(a.Port()), true
+}
+
+// May refuses a generator from which the client may not draw (42501).
+func (c *Client) May(generator string) error {
+	if c.Generators == nil {
+		return nil
+	}
+	for _, pattern := range c.Generators {
+		start, open := strings.CutSuffix(pattern, "*")
+		if generator == pattern || open && strings.HasPrefix(generator, start) {
+			return nil
+		}
+	}
+	return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for generator %s", generator).
+		WithHint("The user's line in the users file names the generators that it may use.")
+}
+
+// Sees reports whether the client may see the user and the address of session a.
+// Administrators see all sessions, users their own.
+func (c *Client) Sees(a *Activity) bool { return c.Admin || c.User == a.User }
+
+// Activity describes a session for the other sessions, as in pg_stat_activity.
+type Activity struct {
+	*Client
+	Own     bool // the session that reads the list
+	Started time.Time
+	AppName string // application_name
+	Text    string // of the running statement; known for the own session and for one in pg_sleep
 }

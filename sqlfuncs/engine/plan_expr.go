@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -428,4 +429,111 @@ func (p *Planner) field(s *Scope, f *syntax.Field) (*Expr, error) {
 			sqlstate.Cut(f.Name, 64), datum.FormatType(rec.Type, -1)))
 	}
 	return nil, At(f.X.Position(), sqlstate.New(sqlstate.UndefinedColumn, "could not identify column %q in record data type", sqlstate.Cut(f.Name, 64)))
+}
+
+// ConditionalFunctions lists COALESCE and NULLIF (PostgreSQL 9.18). They compute no
+// more arguments than they need.
+var ConditionalFunctions = []Function{
+	{Name: "coalesce", Args: Args(AnyElement), Variadic: true, Result: AnyElement, Does: Typed(Coalesce), Help: "the first argument that is not NULL"},
+	{Name: "nullif", Args: Args(AnyElement, AnyElement), Result: AnyElement, Does: Typed(nullIf), Help: "NULL if both arguments are equal, else the first"},
+}
+
+// CommonArgs converts the arguments of a construct to one type. Its errors have no
+// position; the caller adds the construct's.
+func (p *Planner) CommonArgs(what string, args []*Expr) (datum.OID, error) {
+	t, err := p.common(noPos, what, args)
+	if pe, ok := errors.AsType[*posError](err); ok {
+		err = pe.err
+	}
+	return t, err
+}
+
+// noPos marks errors that are reported without a position.
+const noPos syntax.Pos = -1
+
+// ErrUnknownPolymorphic has no position in PostgreSQL either.
+var ErrUnknownPolymorphic = At(noPos, sqlstate.New(sqlstate.DatatypeMismatch,
+	"could not determine polymorphic type because input has type unknown"))
+
+// Coalesce plans COALESCE, the first argument that is not NULL.
+func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
+	t, err := p.CommonArgs("COALESCE", args)
+	if err != nil {
+		return nil, err
+	}
+	return Derive(t, func(x *Exec) (datum.Value, error) {
+		for _, a := range args {
+			if v, err := a.Eval(x); err != nil || v.Valid {
+				return v, err
+			}
+		}
+		return datum.Null(t), nil
+	}, args...), nil
+}
+
+func nullIf(p *Planner, args []*Expr) (*Expr, error) {
+	l, r, err := p.Dialect.Comparable(p, "=", args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	null := Derive(l.Type, func(x *Exec) (datum.Value, error) {
+		a, err := l.Eval(x)
+		if err != nil || !a.Valid {
+			return datum.Null(l.Type), err
+		}
+		b, err := r.Eval(x)
+		if err != nil || !b.Valid {
+			return a, err
+		}
+		if c, err := datum.Compare(a, b); err != nil || c == 0 {
+			return datum.Null(l.Type), err
+		}
+		return a, nil
+	}, l, r)
+	if first := args[0].Type; IsInteger(first) && IsInteger(r.Type) || first == datum.Float4 && r.Type == datum.Float8 {
+		return p.Coerce(null, first, datum.ExplicitCast) // PostgreSQL compares these as they are
+	}
+	return null, nil
+}
+
+// subscript analyses x[i] (8.15.3). It is NULL outside the array. Slices and
+// several dimensions are refused.
+func (p *Planner) subscript(s *Scope, e *syntax.Subscript) (*Expr, error) {
+	array, err := p.Expr(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	info, _ := datum.TypeInfo(array.Type)
+	if array.Type == datum.Name { // name[i] is a character
+		info.Elem = datum.Char
+	}
+	if info.Elem == 0 {
+		return nil, At(array.pos, sqlstate.New(sqlstate.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting",
+			datum.FormatType(array.Type, -1)))
+	}
+	index, err := p.Expr(s, e.Index)
+	if err == nil {
+		index, err = p.Coerce(index, datum.Int4, datum.AssignmentCast)
+	}
+	if err != nil {
+		return nil, At(e.Pos, err)
+	}
+	base := int64(1)
+	if array.Type == datum.Int2Vector || array.Type == datum.OidVector || array.Type == datum.Name {
+		base = 0
+	}
+	r := Strict2(info.Elem, array, index, func(_ *Exec, a, n datum.Value) (datum.Value, error) {
+		i, null := n.Int-base, datum.Null(info.Elem)
+		switch {
+		case i < 0:
+			return null, nil
+		case a.Type == datum.Name && i < int64(len(a.Str)):
+			return datum.MakeString(datum.Char, a.Str[i:i+1]), nil
+		case i < int64(len(a.Elems)):
+			return a.Elems[i], nil
+		}
+		return null, nil
+	})
+	r.name = array.name
+	return r, nil
 }

@@ -55,10 +55,10 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 		return !found
 	}
 	for _, t := range c.Targets {
-		walkExpr(t.Expr, look)
+		syntax.Walk(t.Expr, look)
 	}
 	for _, o := range orderBy {
-		walkExpr(o.Expr, look)
+		syntax.Walk(o.Expr, look)
 	}
 	return found
 }

@@ -255,3 +255,281 @@ func (p *Planner) arrayOperator(op string, l, r *Expr) (*Expr, error) {
 		return datum.MakeBool(op != "&&"), nil
 	}), nil
 }
+
+// subplan is a subquery in an expression. It runs once for the whole statement if
+// it reads no columns of the queries around it, as in PostgreSQL. A subquery that
+// may draw ids runs each time: the same id must not appear twice.
+type subplan struct {
+	*QueryPlan
+	firstFrame int   // first frame of its own
+	firstCTE   int   // first WITH item of its own
+	refs       []ref // columns of outer queries that it reads
+	outerCTE   bool  // it reads a WITH item of an outer query
+	volatile   bool  // it may draw ids
+}
+
+// outer records that the subqueries being analysed read e.
+func (p *Planner) outer(e *Expr) *Expr {
+	if e == nil {
+		return nil
+	}
+	for _, sub := range p.inside {
+		for _, r := range e.Refs {
+			if r.frame < sub.firstFrame && !slices.Contains(sub.refs, r) {
+				sub.refs = append(sub.refs, r)
+			}
+		}
+	}
+	return e
+}
+
+// usesCTE records that a WITH item is read.
+func (p *Planner) usesCTE(c *ctePlan) {
+	c.reads++
+	for _, sub := range p.inside {
+		sub.outerCTE = sub.outerCTE || c.index < sub.firstCTE
+	}
+}
+
+// isVolatile records that the subqueries being analysed may draw ids.
+func (p *Planner) isVolatile() {
+	for _, sub := range p.inside {
+		sub.volatile = true
+	}
+}
+
+// subplan analyses a subquery of an expression.
+func (p *Planner) subplan(s *Scope, t *syntax.Select) (*subplan, error) {
+	sub := &subplan{firstFrame: p.frames, firstCTE: p.ctes}
+	p.inside = append(p.inside, sub)
+	reads := p.recursiveReads()
+	var err error
+	sub.QueryPlan, err = p.Query(t, s)
+	p.inside = p.inside[:len(p.inside)-1]
+	if err == nil && p.recursiveReads() > reads {
+		err = At(p.readAt, errRecursion("within a subquery"))
+	}
+	return sub, err
+}
+
+// once reports whether the rows are the same for the whole statement.
+func (s *subplan) once() bool { return len(s.refs) == 0 && !s.outerCTE && !s.volatile }
+
+// expr makes an expression of the subquery's value. A value that cannot change is
+// kept until the statement ends.
+func (s *subplan) expr(typ datum.OID, mod int32, name string, eval func(x *Exec) (datum.Value, error)) *Expr {
+	e := &Expr{Type: typ, TypeMod: mod, name: name, Refs: s.refs, Volatile: s.volatile || s.outerCTE}
+	e.compute = func(x *Exec) (datum.Value, error) { return x.passing(eval) }
+	if s.once() {
+		e.compute = func(x *Exec) (datum.Value, error) {
+			if v, ok := x.subplans[s].(datum.Value); ok {
+				return v, nil
+			}
+			held, lasting := x.held, x.lasting
+			v, err := eval(x)
+			if err == nil {
+				x.keep(s, v)
+			}
+			x.lasts(held, lasting)
+			return v, err
+		}
+	}
+	return e
+}
+
+// keep stores the result of a subquery that runs once.
+func (x *Exec) keep(s *subplan, v any) {
+	if x.subplans == nil {
+		x.subplans = map[*subplan]any{}
+	}
+	x.subplans[s] = v
+}
+
+func (p *Planner) exists(s *Scope, e *syntax.Exists) (*Expr, error) {
+	q, err := p.subplan(s, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	return q.expr(datum.Bool, -1, "exists", func(x *Exec) (datum.Value, error) {
+		it, err := q.Open(x)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		defer it.Close()
+		_, err = it.Next(x)
+		if errors.Is(err, io.EOF) {
+			return datum.MakeBool(false), nil
+		}
+		return datum.MakeBool(true), err
+	}), nil
+}
+
+// subquery plans a scalar subquery or ARRAY(SELECT …).
+func (p *Planner) subquery(s *Scope, e *syntax.Subquery) (*Expr, error) {
+	q, err := p.subplan(s, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Columns) != 1 {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery must return only one column").WithMySQL(1241, "21000"))
+	}
+	p.Settle(q.QueryPlan)
+	t := q.Columns[0].Type
+	if e.Array {
+		info, _ := datum.TypeInfo(t)
+		if info.Array == 0 {
+			return nil, At(e.Pos, sqlstate.New(sqlstate.UndefinedObject, "could not find array type for data type %s", datum.FormatType(t, -1)))
+		}
+		return q.expr(info.Array, -1, "array", func(x *Exec) (datum.Value, error) {
+			rows, err := q.all(x)
+			elems := make([]datum.Value, len(rows))
+			for i, r := range rows {
+				elems[i] = r[0]
+			}
+			x.dropRows(rows)
+			return datum.MakeArray(info.Array, elems), err
+		}), nil
+	}
+	r := q.expr(t, q.Columns[0].TypeMod, q.Columns[0].Name, func(x *Exec) (datum.Value, error) { return q.single(x, t) })
+	r.known, r.Letters = columnOf(Known{Fields: q.Columns[0].fields}), q.Columns[0].letters
+	return r, nil
+}
+
+// single returns the value of a scalar subquery, NULL if it has no row.
+func (s *subplan) single(x *Exec, t datum.OID) (datum.Value, error) {
+	it, err := s.Open(x)
+	if err != nil {
+		return datum.Value{}, err
+	}
+	defer it.Close()
+	row, err := it.Next(x)
+	if errors.Is(err, io.EOF) {
+		return datum.Null(t), nil
+	}
+	if err != nil {
+		return datum.Value{}, err
+	}
+	v := row[0]
+	if _, err = it.Next(x); err == nil {
+		return v, sqlstate.New(sqlstate.Cardinality, "more than one row returned by a subquery used as an expression")
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return v, err
+}
+
+// quantifiedQuery plans x op ANY/ALL (SELECT …).
+func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error) {
+	q, err := p.subplan(s, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Columns) != 1 {
+		return nil, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "subquery has too many columns"))
+	}
+	left, err := p.Expr(s, e.X)
+	if err != nil {
+		return nil, err
+	}
+	read, finish := Once(left)
+	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
+	if c.test, err = p.Dialect.Operator(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+		return nil, At(e.Pos, err)
+	}
+	if c.isIn {
+		if c.left, c.right, err = p.Dialect.Comparable(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
+			return nil, At(e.Pos, err)
+		}
+	}
+	r := Derive(datum.Bool, c.eval, left)
+	r.Refs = append(r.Refs, q.refs...)
+	r.Volatile = r.Volatile || q.volatile || q.outerCTE
+	return finish(r), nil
+}
+
+// rowsTest compares a value with the rows of a subquery.
+type rowsTest struct {
+	sub         *subplan
+	slot        *slotExpr // the subquery's value
+	test        *Expr     // of the value in slot
+	all         bool
+	isIn        bool  // IN or NOT IN: equal values are found by hash
+	left, right *Expr // of one type
+}
+
+// rowsHash holds the rows of an IN (SELECT …) that runs once.
+type rowsHash struct {
+	rows  [][]datum.Value
+	keys  map[string]struct{} // of rows without NULL
+	nulls [][]datum.Value     // the other rows
+}
+
+func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
+	if c.sub.once() {
+		h, ok := x.subplans[c.sub].(*rowsHash)
+		if !ok {
+			held, lasting := x.held, x.lasting
+			rows, err := c.sub.all(x)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			if h, err = c.hash(x, rows); err != nil {
+				return datum.Value{}, err
+			}
+			x.keep(c.sub, h)
+			x.lasts(held, lasting)
+		}
+		return c.find(x, h)
+	}
+	return x.passing(func(x *Exec) (datum.Value, error) {
+		rows, err := c.sub.all(x)
+		if err != nil {
+			return datum.Value{}, err
+		}
+		return c.linear(x, rows)
+	})
+}
+
+// linear compares the rows one after the other.
+func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
+	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
+		return c.slot.with(x, rows[i][0], c.test)
+	})
+}
+
+func (c *rowsTest) hash(x *Exec, rows [][]datum.Value) (*rowsHash, error) {
+	h := &rowsHash{rows: rows, keys: map[string]struct{}{}}
+	if !c.isIn {
+		return h, nil
+	}
+	for _, row := range rows {
+		v, err := c.slot.with(x, row[0], c.right)
+		if err != nil {
+			return nil, err
+		}
+		if v.Valid {
+			h.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
+		} else {
+			h.nulls = append(h.nulls, row)
+		}
+	}
+	return h, nil
+}
+
+func (c *rowsTest) find(x *Exec, h *rowsHash) (datum.Value, error) {
+	if !c.isIn {
+		return c.linear(x, h.rows)
+	}
+	key, valid, err := joinKey(x, []*Expr{c.left})
+	if err != nil {
+		return datum.Value{}, err
+	}
+	if !valid {
+		return c.linear(x, h.rows)
+	}
+	if _, ok := h.keys[key]; ok {
+		return datum.MakeBool(!c.all), nil
+	}
+	return c.linear(x, h.nulls)
+}

@@ -141,3 +141,14 @@ func (r *windowRows) next(x *Exec) error {
 }
 
 func (r *windowRows) close() {}
+
+// windowCallIn returns the first call with OVER in an expression, or nil.
+func windowCallIn(e syntax.Expr) (found *syntax.FuncCall) {
+	syntax.Walk(e, func(part syntax.Expr) bool {
+		if call, ok := part.(*syntax.FuncCall); ok && call.Over != nil && found == nil {
+			found = call
+		}
+		return found == nil
+	})
+	return found
+}

@@ -19,7 +19,7 @@
 //	settings, sessions, roles, databases   session_tables.go
 //	information_schema                     information_schema.go
 //	names and OIDs of objects (regclass)   functions.go
-//	functions                              functions.go, object.go, privilege.go, proc_functions.go, server.go, session_functions.go
+//	functions                              functions.go, object.go, privilege.go, proc.go, session_functions.go
 //
 // The files in catalog/ hold facts read from PostgreSQL itself: names, OIDs,
 // types and flags. facts_test.go writes them, and checks them against one.

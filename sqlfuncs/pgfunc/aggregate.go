@@ -1,10 +1,12 @@
 package pgfunc
 
 import (
+	"math/big"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // aggregateFunctions lists PostgreSQL's aggregate functions (9.21).
@@ -182,4 +184,139 @@ func (g *arrayAgg) Result() (datum.Value, error) {
 		return datum.Null(g.array), nil
 	}
 	return datum.MakeArray(g.array, g.elems), nil
+}
+
+var jsonAggregates = []engine.Function{
+	{
+		Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
+		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{} }),
+	},
+	{
+		Name: "jsonb_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSONB, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
+		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonbAgg{} }),
+	},
+	{
+		Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Help: "an object of keys and values",
+		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonObjectAgg{} }),
+	},
+}
+
+// jsonbAgg is jsonAgg with a result of type jsonb.
+type jsonbAgg struct{ jsonAgg }
+
+// Result implements engine.Aggregate.
+func (g *jsonbAgg) Result() (datum.Value, error) {
+	v, err := g.jsonAgg.Result()
+	if err != nil || !v.Valid {
+		return datum.Null(datum.JSONB), err
+	}
+	return datum.ParseText(datum.JSONB, v.Str, nil)
+}
+
+// jsonObjectAgg collects keys and values as the text of an object.
+type jsonObjectAgg struct{ text []byte }
+
+// Add implements engine.Aggregate.
+func (g *jsonObjectAgg) Add(x *engine.Exec, a []datum.Value) (err error) {
+	before := len(g.text)
+	if g.text == nil {
+		g.text = append(g.text, "{ "...)
+	} else {
+		g.text = append(g.text, ", "...)
+	}
+	if g.text, err = appendKey(g.text, a[0], x.Env()); err != nil {
+		return err
+	}
+	if g.text = datum.AppendJSON(append(g.text, " : "...), a[1], x.Env()); len(g.text) > engine.MaxTextBytes {
+		return engine.ErrTextTooLong
+	}
+	return x.Hold(2 * (len(g.text) - before)) // twice: append doubles the capacity
+}
+
+// Result implements engine.Aggregate.
+func (g *jsonObjectAgg) Result() (datum.Value, error) {
+	if g.text == nil {
+		return datum.Null(datum.JSON), nil
+	}
+	return jsonValue(append(g.text, " }"...))
+}
+
+// jsonAgg collects values as the text of an array.
+type jsonAgg struct {
+	text   []byte
+	fields []engine.FromColumn // columns of the collected rows, nil for other values
+}
+
+// OfRows implements engine.RowAggregate.
+func (g *jsonAgg) OfRows(columns []engine.FromColumn) { g.fields = columns }
+
+// Add implements engine.Aggregate.
+func (g *jsonAgg) Add(x *engine.Exec, a []datum.Value) error {
+	before := len(g.text)
+	switch {
+	case g.text == nil:
+		g.text = append(g.text, '[')
+	case a[0].Elems != nil:
+		g.text = append(g.text, ", \n "...)
+	default:
+		g.text = append(g.text, ", "...)
+	}
+	if g.text = appendJSON(g.text, a[0], g.fields, x.Env()); len(g.text) > engine.MaxTextBytes {
+		return engine.ErrTextTooLong
+	}
+	return x.Hold(2 * (len(g.text) - before)) // twice: append doubles the capacity
+}
+
+// Result implements engine.Aggregate.
+func (g *jsonAgg) Result() (datum.Value, error) {
+	if g.text == nil {
+		return datum.Null(datum.JSON), nil
+	}
+	return jsonValue(append(g.text, ']'))
+}
+
+// sumAggregates lists sum. As in PostgreSQL, the sum of int4 is int8 and that of
+// int8 is numeric.
+var sumAggregates = []engine.Function{
+	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Int8), Result: datum.Numeric, Does: newIntegerSum(datum.Numeric), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Does: newFold(add), Help: "sum of the values"},
+	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Does: newFold(add), Help: "sum of the values"},
+}
+
+func add(a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) }
+
+// integerSum adds integers. Only the result may overflow, not a partial sum.
+type integerSum struct {
+	typ   datum.OID
+	sum   big.Int
+	step  big.Int
+	count int64
+}
+
+func newIntegerSum(t datum.OID) engine.NewAggregate {
+	return func(datum.OID) engine.Aggregate { return &integerSum{typ: t} }
+}
+
+func (s *integerSum) Add(_ *engine.Exec, a []datum.Value) error {
+	if a[0].Valid {
+		s.sum.Add(&s.sum, s.step.SetInt64(a[0].Int))
+		s.count++
+	}
+	return nil
+}
+
+func (s *integerSum) Result() (datum.Value, error) {
+	switch {
+	case s.count == 0:
+		return datum.Null(s.typ), nil
+	case s.typ == datum.Numeric:
+		return datum.MakeString(datum.Numeric, s.sum.String()), nil
+	}
+	if !s.sum.IsInt64() {
+		return datum.Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "bigint out of range")
+	}
+	return datum.MakeInt8(s.sum.Int64()), nil
 }

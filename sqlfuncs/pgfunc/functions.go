@@ -6,12 +6,12 @@
 //
 // The files, with the sections of PostgreSQL's manual:
 //
-//	text.go, quote.go            9.4: text
-//	cast.go                      types called as functions, pg_typeof
-//	time.go                      9.9: clocks, pg_sleep
-//	json.go, aggregate_json.go   9.16: JSON made of values
-//	array.go, set.go             9.19, 9.25: arrays, series
-//	aggregate*.go                9.21: aggregates
+//	text.go        9.4: text
+//	cast.go        types called as functions, pg_typeof
+//	time.go        9.9: clocks, pg_sleep
+//	json.go        9.16: JSON made of values
+//	array.go       9.19, 9.25: arrays, series
+//	aggregate.go   9.21: aggregates
 //
 // A function is one row of its family's table, an engine.Function: arguments,
 // result, and the Go function that computes the result. Arguments are never NULL,

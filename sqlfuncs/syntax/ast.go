@@ -288,13 +288,12 @@ type (
 	}
 	// TableFunc is a function in FROM.
 	TableFunc struct {
-		Pos         Pos
-		Func        *FuncCall
-		Lateral     bool
-		Ordinality  bool // WITH ORDINALITY
-		Alias       string
-		Columns     []string
-		ColumnTypes []TypeName // column definition list, parallel to Columns
+		Pos        Pos
+		Func       *FuncCall
+		Lateral    bool
+		Ordinality bool // WITH ORDINALITY
+		Alias      string
+		Columns    []string
 	}
 	// Derived is a subquery in FROM.
 	Derived struct {
@@ -311,8 +310,6 @@ type (
 		Left, Right TableRef
 		On          Expr
 		Using       []string
-		Alias       string
-		Columns     []string
 	}
 )
 
@@ -540,3 +537,43 @@ const (
 	BitLiteral   // B'0101': Text is the digits
 	BytesLiteral // MySQL's x'1F' and 0x1F: Text is the raw bytes
 )
+
+// The methods below mark the types that implement Statement, Query and TableRef.
+// TestEverythingIsAskedFor in package sqlfuncs reads the list of statements here.
+
+func (*Select) statement()         {}
+func (*Explain) statement()        {}
+func (*Set) statement()            {}
+func (*ResetAll) statement()       {}
+func (*Show) statement()           {}
+func (*ShowMySQL) statement()      {}
+func (*Transaction) statement()    {}
+func (*Prepare) statement()        {}
+func (*Execute) statement()        {}
+func (*Deallocate) statement()     {}
+func (*Discard) statement()        {}
+func (*Declare) statement()        {}
+func (*Fetch) statement()          {}
+func (*CloseCursor) statement()    {}
+func (*Copy) statement()           {}
+func (*Call) statement()           {}
+func (*CreateSequence) statement() {}
+func (*AlterSequence) statement()  {}
+func (*DropSequence) statement()   {}
+func (*SequenceNote) statement()   {}
+func (*Listen) statement()         {}
+func (*Use) statement()            {}
+func (*SetStatement) statement()   {}
+func (*Kill) statement()           {}
+func (*CallProcedure) statement()  {}
+func (*Lock) statement()           {}
+func (*Unsupported) statement()    {}
+
+func (*SelectCore) query() {}
+func (*Values) query()     {}
+func (*SetOp) query()      {}
+
+func (*Table) tableRef()     {}
+func (*TableFunc) tableRef() {}
+func (*Derived) tableRef()   {}
+func (*Join) tableRef()      {}

@@ -47,7 +47,7 @@ func integerValue(x Expr) (int64, bool) {
 // call reads the arguments of a function.
 func (p *parser) call(pos Pos, name Name) *FuncCall {
 	defer p.leave(p.enter())
-	x := p.calls.add(FuncCall{Pos: pos, Name: name})
+	x := &FuncCall{Pos: pos, Name: name}
 	p.expectPunct("(")
 	if x.Star = p.acceptOp("*"); x.Star {
 		p.expectPunct(")")
@@ -63,11 +63,7 @@ func (p *parser) call(pos Pos, name Name) *FuncCall {
 		if p.isWord("variadic") && !x.Distinct && !p.mysql {
 			p.notSupported(p.pos(), "VARIADIC is")
 		}
-		if a := p.arg(); x.Args == nil {
-			x.Args = p.args.one(a)
-		} else {
-			x.Args = append(x.Args, a)
-		}
+		x.Args = append(x.Args, p.arg())
 		if !p.acceptPunct(",") {
 			break
 		}
@@ -187,7 +183,7 @@ func (p *parser) specialCall(t token) Expr {
 		return p.substring(pos)
 	case "trim":
 		return p.trim(pos)
-	case "extract", "position", "overlay", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
+	case "unique", "extract", "position", "overlay", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi", "xmlroot", "xmlserialize":
 		if !p.mysql {
 			p.notSupported(pos, t.text+" is")
 		}

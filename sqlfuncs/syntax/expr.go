@@ -1,9 +1,6 @@
 package syntax
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // The precedence levels of both dialects, loosest first (PostgreSQL manual,
 // "Operator Precedence"; MySQL manual, "Operator Precedence"). PostgreSQL has no
@@ -225,7 +222,7 @@ func (p *parser) comparison(left Expr, op string, pos Pos, prec int, mode exprMo
 	if mode&restricted == 0 && p.isAnyWord("any", "some", "all") {
 		return p.quantified(left, op, pos), false
 	}
-	return p.operators.add(Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}), true
+	return &Binary{Pos: pos, Op: op, L: left, R: p.binary(prec+1, mode)}, true
 }
 
 // quantified reads ANY, SOME or ALL and its array or subquery.
@@ -233,9 +230,9 @@ func (p *parser) quantified(left Expr, op string, pos Pos) Expr {
 	x := &Quantified{Pos: pos, Op: op, All: p.isWord("all"), X: left}
 	p.advance()
 	p.expectPunct("(")
-	query, list := p.parenthesised(false)
+	query, array := p.parenthesised(false)
 	if x.Query = query; query == nil {
-		x.Array = list[0]
+		x.Array = array[0]
 	}
 	return x
 }
@@ -246,7 +243,7 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 	p.advance()
 	switch op.name {
 	case "or", "and", "xor", "div", "mod":
-		return p.operators.add(Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}), true
+		return &Binary{Pos: pos, Op: strings.ToUpper(op.name), L: left, R: p.binary(op.prec+1, mode)}, true
 	case "operator":
 		return p.comparison(left, p.qualifiedOperator(), pos, precOther, mode)
 	case "isnull", "notnull":
@@ -313,9 +310,7 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 		return p.in(left, pos, not), false
 	case "between":
 		x := &Between{Pos: pos, Not: not, X: left}
-		if p.isWord("symmetric") {
-			p.notSupported(p.pos(), "BETWEEN SYMMETRIC is")
-		}
+		p.lacks("BETWEEN SYMMETRIC is", "symmetric")
 		p.accept("asymmetric")
 		x.Low = p.binary(precLowest, restricted)
 		p.expect("and")
@@ -382,29 +377,14 @@ func (p *parser) casts(x Expr) Expr {
 	for p.isPunct("::") {
 		pos := p.pos()
 		p.advance()
-		x = p.conversions.add(Cast{Pos: pos, X: x, Type: p.typeName()})
+		x = &Cast{Pos: pos, X: x, Type: p.typeName()}
 		p.grow()
 	}
 	return x
 }
 
 // exprList reads expressions with commas between them.
-func (p *parser) exprList() []Expr {
-	list := []Expr{p.expr()}
-	for p.acceptPunct(",") {
-		list = append(grown(list), p.expr())
-	}
-	return list
-}
-
-// grown doubles the capacity of a full list: append would copy a long list more
-// often.
-func grown[T any](list []T) []T {
-	if len(list) == cap(list) {
-		return slices.Grow(list, len(list))
-	}
-	return list
-}
+func (p *parser) exprList() []Expr { return list(p, p.expr) }
 
 // parenthesised reads a query, an expression, or if several a list of expressions,
 // and the closing parenthesis. The token after "((SELECT 1)" tells whether the outer
@@ -412,7 +392,7 @@ func grown[T any](list []T) []T {
 // first.
 func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 	defer p.leave(p.enter())
-	var list []Expr
+	var first Expr
 	switch {
 	case p.atQuery():
 		query := p.query()
@@ -427,15 +407,16 @@ func (p *parser) parenthesised(several bool) (*Select, []Expr) {
 			p.expectPunct(")")
 			return query, nil
 		}
-		list = []Expr{p.climb(p.casts(p.group(pos, query, inner)), precLowest, 0)}
+		first = p.climb(p.casts(p.group(pos, query, inner)), precLowest, 0)
 	default:
-		list = []Expr{p.expr()}
+		first = p.expr()
 	}
+	exprs := []Expr{first}
 	for several && p.acceptPunct(",") {
-		list = append(grown(list), p.expr())
+		exprs = append(exprs, p.expr())
 	}
 	p.expectPunct(")")
-	return nil, list
+	return nil, exprs
 }
 
 // group makes the expression that parentheses hold: a subquery or one

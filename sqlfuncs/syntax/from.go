@@ -5,11 +5,7 @@ func (p *parser) fromList() []TableRef {
 	if p.mysql && p.accept("dual") {
 		return nil
 	}
-	list := []TableRef{p.tableRef()}
-	for p.acceptPunct(",") {
-		list = append(list, p.tableRef())
-	}
-	return list
+	return list(p, p.tableRef)
 }
 
 // tableRef reads an item of FROM with its joins.
@@ -85,9 +81,7 @@ func (p *parser) joinCondition(j *Join) {
 	case p.accept("using"):
 		p.expectPunct("(")
 		j.Using = p.nameList()
-		if p.isWord("as") {
-			p.notSupported(p.pos(), "JOIN USING with an alias is")
-		}
+		p.lacks("JOIN USING with an alias is", "as")
 	case p.accept("on"):
 		j.On = p.expr()
 	case symmetric:
@@ -138,9 +132,7 @@ func (p *parser) tablePrimary() TableRef {
 	t := p.relation()
 	t.Pos = pos
 	t.Alias, t.Columns = p.alias()
-	if p.isWord("tablesample") {
-		p.notSupported(p.pos(), "TABLESAMPLE is")
-	}
+	p.lacks("TABLESAMPLE is", "tablesample")
 	if p.mysql {
 		p.indexHints()
 	}
@@ -191,8 +183,9 @@ func (p *parser) closedTable(pos Pos, lateral bool, query *Select, ref TableRef)
 	if lateral {
 		p.syntaxError()
 	}
-	if j, ok := ref.(*Join); ok && j.Alias == "" {
-		j.Alias, j.Columns = p.alias()
+	pos = p.pos()
+	if alias, _ := p.alias(); alias != "" {
+		p.notSupported(pos, "an alias of a join is")
 	}
 	return ref
 }
@@ -287,8 +280,7 @@ func (p *parser) atCall() bool {
 	return next.isPunct(".") && p.peek(3).isPunct("(")
 }
 
-// tableFuncAlias reads WITH ORDINALITY, the alias and the columns, which may
-// have types: AS t(a int, b text).
+// tableFuncAlias reads WITH ORDINALITY, the alias and the columns.
 func (p *parser) tableFuncAlias(t *TableFunc) {
 	t.Ordinality = p.acceptWords("with", "ordinality")
 	as := p.accept("as")
@@ -303,15 +295,8 @@ func (p *parser) tableFuncAlias(t *TableFunc) {
 	if !p.acceptPunct("(") {
 		return
 	}
-	typed := t.Alias == "" || p.peek(1).kind == tokWord || p.peek(1).kind == tokIdent
-	for {
-		t.Columns = append(t.Columns, p.name())
-		if typed {
-			t.ColumnTypes = append(t.ColumnTypes, p.typeName())
-		}
-		if !p.acceptPunct(",") {
-			break
-		}
+	if next := p.peek(1); t.Alias == "" || next.kind == tokWord || next.kind == tokIdent {
+		p.notSupported(p.pos(), "a list of columns with types is")
 	}
-	p.expectPunct(")")
+	t.Columns = p.nameList()
 }

@@ -336,3 +336,115 @@ func isIdentPart(c byte) bool { return isIdentStart(c) || isDigit(c) || c == '$'
 func isOperatorChar(c byte) bool {
 	return c != 0 && strings.IndexByte("~!@#^&|`?+-*/%<>=", c) >= 0
 }
+
+// number reads a numeric constant, as PostgreSQL 15 does.
+func (l *lexer) number(start int) token {
+	l.pos = start
+	kind := tokInteger
+	l.digits()
+	if l.at(l.pos) == '.' && l.at(l.pos+1) != '.' {
+		kind = tokNumeric
+		l.pos++
+		l.digits()
+	}
+	if l.exponent() {
+		kind = tokNumeric
+	}
+	if isIdentStart(l.at(l.pos)) {
+		return l.junk(start, "trailing junk after numeric literal")
+	}
+	return l.token(kind, start, l.src[start:l.pos])
+}
+
+// digits skips decimal digits.
+func (l *lexer) digits() {
+	for l.more() && isDigit(l.src[l.pos]) {
+		l.pos++
+	}
+}
+
+// exponent skips e10, E+10 or e-10. It reports whether there was an exponent.
+func (l *lexer) exponent() bool {
+	if l.at(l.pos)|0x20 != 'e' {
+		return false
+	}
+	n := l.pos + 1
+	if c := l.at(n); c == '+' || c == '-' {
+		n++
+	}
+	if !isDigit(l.at(n)) {
+		return false
+	}
+	l.pos = n
+	l.digits()
+	return true
+}
+
+// isRadixDigit reports whether c is a digit to the base 2, 8 or 16.
+func isRadixDigit(c byte, base int) bool {
+	switch base {
+	case 16:
+		return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f'
+	case 8:
+		return '0' <= c && c <= '7'
+	default:
+		return c == '0' || c == '1'
+	}
+}
+
+// tokenKind is the lexical class of a token.
+type tokenKind uint8
+
+const (
+	tokEOF      tokenKind = iota
+	tokError              // see the lexer's err
+	tokWord               // unquoted identifier or keyword, text folded to lower case
+	tokIdent              // quoted identifier
+	tokString             // character string, text decoded
+	tokBits               // bit string, text is its binary digits
+	tokBytes              // binary string (MySQL), text is the raw bytes
+	tokInteger            // text is decimal digits
+	tokNumeric            // with a point or an exponent
+	tokParam              // $n (text is the digits) or ? (text empty)
+	tokVariable           // MySQL's @name (text is the name) or @@name (text is @name)
+	tokOp                 // operator
+	tokPunct              // ( ) [ ] , ; . : :: := => ..
+)
+
+// token is one lexical element of a text: src[start:end].
+type token struct {
+	kind       tokenKind
+	class      class // of a tokWord
+	needsAs    bool  // a tokWord that is no column label without AS
+	start, end int
+	text       string
+}
+
+// isWord reports whether t is the unquoted word w, given in lower case.
+func (t *token) isWord(w string) bool { return t.kind == tokWord && t.text == w }
+
+// isPunct reports whether t is the punctuation mark s.
+func (t *token) isPunct(s string) bool { return t.kind == tokPunct && t.text == s }
+
+// isOp reports whether t is the operator s.
+func (t *token) isOp(s string) bool { return t.kind == tokOp && t.text == s }
+
+// isName reports whether t may name a column or a table (PostgreSQL's ColId).
+func (t *token) isName() bool {
+	return t.kind == tokIdent || t.kind == tokWord && t.class <= colName
+}
+
+// isFunctionName reports whether t may name a function or a type (PostgreSQL's
+// type_function_name).
+func (t *token) isFunctionName() bool {
+	return t.kind == tokIdent || t.kind == tokWord && (t.class == unreserved || t.class == typeFunc)
+}
+
+// isLabel reports whether t may follow AS or a dot (PostgreSQL's ColLabel).
+func (t *token) isLabel() bool { return t.kind == tokIdent || t.kind == tokWord }
+
+// isBareLabel reports whether t may name a column without AS.
+func (t *token) isBareLabel() bool { return t.kind == tokIdent || t.kind == tokWord && !t.needsAs }
+
+// endsStatement reports whether no token of the statement is left.
+func (t *token) endsStatement() bool { return t.kind == tokEOF || t.isPunct(";") }

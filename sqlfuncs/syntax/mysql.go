@@ -71,9 +71,7 @@ func (p *parser) executeImmediate() Statement {
 	s := &Prepare{}
 	p.expect("execute", "immediate")
 	p.prepareText(s)
-	if p.isWord("using") {
-		p.notSupported(p.pos(), "EXECUTE IMMEDIATE … USING is")
-	}
+	p.lacks("EXECUTE IMMEDIATE … USING is", "using")
 	return s.Statement
 }
 
@@ -169,10 +167,7 @@ func (p *parser) definitionOptions() {
 func (p *parser) setMySQL() Statement {
 	p.advance()
 	if p.accept("statement") {
-		s := &SetStatement{Items: []SetItem{p.assignment(SetItem{})}}
-		for p.acceptPunct(",") {
-			s.Items = append(s.Items, p.assignment(SetItem{}))
-		}
+		s := &SetStatement{Items: list(p, func() SetItem { return p.assignment(SetItem{}) })}
 		for _, item := range s.Items {
 			if item.Global || strings.HasPrefix(item.Name, "@") {
 				p.failAt(item.Pos, sqlstate.SyntaxError, "SET STATEMENT is for session variables")
@@ -182,13 +177,7 @@ func (p *parser) setMySQL() Statement {
 		s.Statement = p.statement()
 		return s
 	}
-	s := &Set{Tag: "SET"}
-	for {
-		s.Items = append(s.Items, p.assignments()...)
-		if !p.acceptPunct(",") {
-			return s
-		}
-	}
+	return &Set{Tag: "SET", Items: slices.Concat(list(p, p.assignments)...)}
 }
 
 // assignments reads one item of SET. NAMES … COLLATE and TRANSACTION set several
@@ -392,20 +381,10 @@ func (p *parser) into(q *Select) {
 	}
 }
 
-// indexHints skips USE, FORCE and IGNORE INDEX.
+// indexHints refuses USE, FORCE and IGNORE INDEX.
 func (p *parser) indexHints() {
-	for p.isAnyWord("use", "force", "ignore") && (p.peek(1).isWord("index") || p.peek(1).isWord("key")) {
-		p.advance()
-		p.advance()
-		if p.accept("for") && !p.accept("join") {
-			p.acceptAny("order", "group")
-			p.expect("by")
-		}
-		p.expectPunct("(")
-		for !p.isPunct(")") && !p.atEnd() {
-			p.advance()
-		}
-		p.expectPunct(")")
+	if p.isAnyWord("use", "force", "ignore") && (p.peek(1).isWord("index") || p.peek(1).isWord("key")) {
+		p.notSupported(p.pos(), strings.ToUpper(p.tok.text)+" INDEX is")
 	}
 }
 

@@ -12,7 +12,7 @@ func TestMySQLQueries(t *testing.T) {
 		{"select a from t lock in share mode", "SELECT a FROM t FOR UPDATE"},
 		{"select a into @x, @`y z` from t where b", "SELECT a FROM t WHERE b INTO @`x`, @`y z`"},
 		{"select a from t into @x", "SELECT a FROM t INTO @`x`"},
-		{"select a from t use index (b) join u force index for join (c, d) on x", "SELECT a FROM t JOIN u ON x"},
+		{"select a from t join u on x", "SELECT a FROM t JOIN u ON x"},
 		{"select a from t join u straight_join v on x cross join w on y", "SELECT a FROM t CROSS JOIN u JOIN v ON x JOIN w ON y"},
 		{"select a from (t)", "SELECT a FROM t"},
 		{"values row(1, 2), row(3, 4)", "VALUES (1, 2), (3, 4)"},

@@ -83,42 +83,7 @@ type parser struct {
 	height  int    // of the trees built so far at this depth
 	refused string // Unsupported.What; "" for statements with a tree
 	err     *sqlstate.Error
-
-	// Large texts have many of these nodes.
-	literals    nodes[Literal]
-	columnRefs  nodes[Column]
-	operators   nodes[Binary]
-	conversions nodes[Cast]
-	calls       nodes[FuncCall]
-	args        nodes[Arg]
-	names       nodes[string]
 }
-
-// nodes allocates nodes of a tree in pieces of several. The garbage collector frees
-// the tree as a whole.
-type nodes[T any] struct {
-	free  []T
-	piece int
-}
-
-// mostNodes is the largest piece. Pieces begin with one node and double, since most
-// trees are small.
-const mostNodes = 64
-
-// one returns a slice of x alone.
-func (n *nodes[T]) one(x T) []T {
-	if len(n.free) == 0 {
-		n.piece = min(max(2*n.piece, 1), mostNodes)
-		n.free = make([]T, n.piece)
-	}
-	s := n.free[:1:1]
-	n.free = n.free[1:]
-	s[0] = x
-	return s
-}
-
-// add returns a pointer to a copy of x.
-func (n *nodes[T]) add(x T) *T { return &n.one(x)[0] }
 
 // parsed reads one statement, up to its semicolon.
 func (p *parser) parsed() Parsed {
@@ -326,6 +291,13 @@ func (p *parser) notSupported(pos Pos, what string) {
 	}
 }
 
+// lacks is notSupported if these words follow.
+func (p *parser) lacks(what string, words ...string) {
+	if p.isWords(words...) {
+		p.notSupported(p.pos(), what)
+	}
+}
+
 // refuse makes the statement an Unsupported one and skips the rest of it.
 func (p *parser) refuse(what string) {
 	p.skipStatement()
@@ -409,12 +381,18 @@ func (p *parser) qualifiedName() Name {
 	return name
 }
 
+// list reads items with commas between them.
+func list[T any](p *parser, item func() T) []T {
+	items := []T{item()}
+	for p.acceptPunct(",") {
+		items = append(items, item())
+	}
+	return items
+}
+
 // nameList reads (name, …) after its parenthesis.
 func (p *parser) nameList() []string {
-	names := []string{p.name()}
-	for p.acceptPunct(",") {
-		names = append(names, p.name())
-	}
+	names := list(p, p.name)
 	p.expectPunct(")")
 	return names
 }
@@ -462,4 +440,48 @@ func (p *parser) param() *Param {
 	}
 	p.advance()
 	return x
+}
+
+// Script parses a text in MySQL's dialect, one statement at a time: a statement may
+// set the mode in which the next one is parsed. The zero Script has no statement.
+type Script struct {
+	text      string
+	at        int  // start of the next statement, len(text) after the last
+	inVersion bool // at is in a comment /*! … */
+}
+
+// NewScript returns a Script for a text. A text that is not UTF-8 is an error
+// (22021).
+func NewScript(text string) (Script, error) {
+	if err := sqlstate.BrokenText(text); err != nil {
+		return Script{}, err
+	}
+	return Script{text: text}, nil
+}
+
+// More reports whether Next may find another statement.
+func (s *Script) More() bool { return s.at < len(s.text) }
+
+// Next reads the next statement. found is false after the last one. An error, see
+// Parse, ends the script. count may be nil.
+func (s *Script) Next(m Mode, count Count) (next Parsed, found bool, err error) {
+	p := parser{lex: lexer{src: s.text, dialect: MySQL, mode: m, pos: s.at, yielded: s.at, inVersion: s.inVersion}, mysql: true, count: count}
+	p.setToken(p.lex.next())
+	p.skipSemicolons()
+	if found = p.tok.kind != tokEOF; found {
+		next = p.parsed()
+		p.report(p.tokens % yieldEvery)
+	}
+	s.at = len(s.text)
+	if p.err != nil {
+		return Parsed{}, false, p.err
+	}
+	end := p.tok.end // of the semicolon; an error after it belongs to the next statement
+	if p.skipSemicolons(); p.err != nil {
+		s.at = end
+	} else if p.tok.kind != tokEOF {
+		s.at = p.tok.start
+	}
+	s.inVersion = p.lex.inVersion
+	return next, found, nil
 }

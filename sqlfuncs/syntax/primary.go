@@ -45,7 +45,7 @@ func (p *parser) bad() Expr {
 
 // constant makes a Literal of the current token.
 func (p *parser) constant(kind LiteralKind) Expr {
-	x := p.literals.add(Literal{Pos: p.pos(), Kind: kind, Text: p.tok.text})
+	x := &Literal{Pos: p.pos(), Kind: kind, Text: p.tok.text}
 	p.advance()
 	return x
 }
@@ -56,7 +56,7 @@ func (p *parser) word(t token) Expr {
 	switch t.text {
 	case "null":
 		p.advance()
-		return p.literals.add(Literal{Pos: pos, Kind: NullLiteral})
+		return &Literal{Pos: pos, Kind: NullLiteral}
 	case "true", "false":
 		return p.constant(BoolLiteral)
 	case "default":
@@ -77,12 +77,6 @@ func (p *parser) word(t token) Expr {
 	case "exists":
 		if p.peek(1).isPunct("(") {
 			return p.exists()
-		}
-	case "unique":
-		if !p.mysql {
-			p.advance()
-			p.subquery()
-			p.notSupported(pos, "the UNIQUE predicate is")
 		}
 	case "next", "previous":
 		if x := p.nextValueFor(); x != nil {
@@ -201,7 +195,7 @@ func (p *parser) reference() Expr {
 		return p.bad()
 	}
 	p.advance()
-	name := Name(p.names.one(t.text))
+	name := Name{t.text}
 	for p.isPunct(".") && t.isName() {
 		p.advance()
 		if p.acceptOp("*") {
@@ -218,7 +212,7 @@ func (p *parser) reference() Expr {
 	case !t.isName():
 		return p.bad()
 	}
-	return p.indirection(p.columnRefs.add(Column{Pos: pos, Name: name}))
+	return p.indirection(&Column{Pos: pos, Name: name})
 }
 
 // isCallMySQL reports whether the reserved word at the current token is a function
@@ -243,7 +237,7 @@ func isTemporal(typeName string) bool {
 
 // typedConstant reads the string of type 'string'.
 func (p *parser) typedConstant(pos Pos, t TypeName) Expr {
-	return p.conversions.add(Cast{Pos: pos, X: p.constant(StringLiteral), Type: t})
+	return &Cast{Pos: pos, X: p.constant(StringLiteral), Type: t}
 }
 
 // indirection reads the [i], .name and .* after an expression.

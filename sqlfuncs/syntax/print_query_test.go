@@ -152,14 +152,7 @@ func (p *printer) tableRef(ref TableRef) {
 		p.queryInParens(t.Query)
 		p.tableAlias(t.Alias, t.Columns)
 	case *Join:
-		if t.Alias == "" {
-			p.join(t)
-			return
-		}
-		p.put("(")
 		p.join(t)
-		p.put(")")
-		p.tableAlias(t.Alias, t.Columns)
 	}
 }
 
@@ -175,22 +168,7 @@ func (p *printer) tableFunc(t *TableFunc) {
 	p.putIf(t.Lateral, "LATERAL ")
 	p.call(t.Func)
 	p.putIf(t.Ordinality, " WITH ORDINALITY")
-	if t.ColumnTypes == nil {
-		p.tableAlias(t.Alias, t.Columns)
-		return
-	}
-	p.put(" AS ")
-	if t.Alias != "" {
-		p.ident(t.Alias)
-	}
-	p.put("(")
-	for i, c := range t.Columns {
-		p.putIf(i > 0, ", ")
-		p.ident(c)
-		p.put(" ")
-		p.typeName(t.ColumnTypes[i])
-	}
-	p.put(")")
+	p.tableAlias(t.Alias, t.Columns)
 }
 
 var joinWords = [...]string{
@@ -201,7 +179,7 @@ func (p *printer) join(j *Join) {
 	p.tableRef(j.Left)
 	p.put(" ")
 	p.put(joinWords[j.Kind])
-	if right, ok := j.Right.(*Join); ok && right.Alias == "" {
+	if right, ok := j.Right.(*Join); ok {
 		p.put("(")
 		p.join(right)
 		p.put(")")

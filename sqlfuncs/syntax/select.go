@@ -185,9 +185,7 @@ func (p *parser) fetchFirst(q *Select) {
 	if p.acceptAny("row", "rows") == "" {
 		p.syntaxError()
 	}
-	if p.isWord("with") {
-		p.notSupported(p.pos(), "WITH TIES is")
-	}
+	p.lacks("WITH TIES is", "with")
 	p.expect("only")
 }
 
@@ -216,10 +214,7 @@ func (p *parser) locking() {
 		p.expect("key", "share")
 	}
 	if p.accept("of") {
-		p.qualifiedName()
-		for p.acceptPunct(",") {
-			p.qualifiedName()
-		}
+		p.nameAndMore()
 	}
 	if !p.accept("nowait") && p.accept("skip") {
 		p.expect("locked")
@@ -233,8 +228,7 @@ func (p *parser) with() []CTE {
 	if next := p.peek(1); !next.isPunct("(") && !next.isWord("as") {
 		recursive = p.accept("recursive")
 	}
-	var list []CTE
-	for {
+	return list(p, func() CTE {
 		c := CTE{Pos: p.pos(), Recursive: recursive, Name: p.name(), Columns: p.optionalColumns()}
 		p.expect("as")
 		if p.accept("not") {
@@ -251,28 +245,23 @@ func (p *parser) with() []CTE {
 		if p.isAnyWord("search", "cycle") {
 			p.notSupported(p.pos(), "a SEARCH or CYCLE clause is")
 		}
-		list = append(list, c)
-		if !p.acceptPunct(",") {
-			return list
-		}
-	}
+		return c
+	})
 }
 
 // values reads VALUES (…), (…); MySQL's may have ROW before each.
 func (p *parser) values() Query {
 	v := &Values{Pos: p.pos()}
 	p.advance()
-	for {
+	v.Rows = list(p, func() []Expr {
 		if p.mysql {
 			p.accept("row")
 		}
 		p.expectPunct("(")
-		v.Rows = append(v.Rows, p.exprList())
-		p.expectPunct(")")
-		if !p.acceptPunct(",") {
-			return v
-		}
-	}
+		defer p.expectPunct(")")
+		return p.exprList()
+	})
+	return v
 }
 
 // selectCore reads SELECT … HAVING.
@@ -308,9 +297,7 @@ func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("having") {
 		s.Having = p.expr()
 	}
-	if p.isWord("window") {
-		p.notSupported(p.pos(), "WINDOW, which names windows, is")
-	}
+	p.lacks("WINDOW, which names windows, is", "window")
 }
 
 // selectOptions reads the words between SELECT and the targets.
@@ -341,11 +328,7 @@ func (p *parser) targets() []Target {
 	if x := p.nextValues(); x != nil {
 		return []Target{{Expr: x, Text: p.textFrom(int(x.Position()))}}
 	}
-	list := []Target{p.target()}
-	for p.acceptPunct(",") {
-		list = append(list, p.target())
-	}
-	return list
+	return list(p, p.target)
 }
 
 // target reads one item of a select list.
@@ -411,11 +394,11 @@ func (p *parser) groupBy() []Expr {
 		p.isPunct("(") && next.isPunct(")"):
 		p.notSupported(p.pos(), "grouping sets are")
 	}
-	list := p.exprList()
+	by := p.exprList()
 	if p.mysql && p.isWords("with", "rollup") {
 		p.notSupported(p.pos(), "WITH ROLLUP is")
 	}
-	return list
+	return by
 }
 
 // orderBy reads ORDER BY and its list if it is there.
@@ -424,8 +407,7 @@ func (p *parser) orderBy() []OrderItem {
 		return nil
 	}
 	p.expect("by")
-	var list []OrderItem
-	for {
+	return list(p, func() OrderItem {
 		item := OrderItem{Expr: p.expr()}
 		switch {
 		case p.isWord("using"):
@@ -441,9 +423,34 @@ func (p *parser) orderBy() []OrderItem {
 			item.NullsFirst = &first
 			p.advance()
 		}
-		list = append(list, item)
-		if !p.acceptPunct(",") {
-			return list
-		}
+		return item
+	})
+}
+
+// window reads the definition after OVER.
+func (p *parser) window() *Window {
+	w := &Window{Pos: p.pos()}
+	if !p.acceptPunct("(") {
+		p.notSupported(p.pos(), "OVER with the name of a window is")
+		return w
 	}
+	defer p.leave(p.enter())
+	if p.tok.isName() && !p.isWords("partition", "by") && !p.atFrame() {
+		p.notSupported(p.pos(), "OVER with the name of a window is")
+	}
+	if p.acceptWords("partition", "by") {
+		w.PartitionBy = p.exprList()
+	}
+	w.OrderBy = p.orderBy()
+	if p.atFrame() {
+		p.notSupported(p.pos(), "window frames (ROWS, RANGE, GROUPS) are")
+	}
+	p.expectPunct(")")
+	return w
+}
+
+// atFrame reports whether a frame clause follows.
+func (p *parser) atFrame() bool {
+	next := p.peek(1)
+	return p.isAnyWord("rows", "range", "groups") && next.kind != tokPunct && !next.isWord("partition") && !next.isWord("order")
 }

@@ -109,13 +109,7 @@ func (p *parser) refusal(what string) Statement {
 }
 
 // nameAndMore reads qualified names between commas.
-func (p *parser) nameAndMore() []Name {
-	names := []Name{p.qualifiedName()}
-	for p.acceptPunct(",") {
-		names = append(names, p.qualifiedName())
-	}
-	return names
-}
+func (p *parser) nameAndMore() []Name { return list(p, p.qualifiedName) }
 
 // dropSequence reads DROP SEQUENCE.
 func (p *parser) dropSequence() Statement {
@@ -165,7 +159,7 @@ func (p *parser) sequenceOption(o *SequenceOptions) {
 	case p.accept("cycle"):
 		p.setCycle(pos, o, true)
 	case p.accept("no"):
-		p.noOption(pos, o)
+		p.noOption(pos, o, p.acceptAny("minvalue", "maxvalue", "cycle"))
 	case p.accept("restart"):
 		p.redundant(pos, o.Restart)
 		o.Restart = true
@@ -190,42 +184,29 @@ func (p *parser) sequenceOption(o *SequenceOptions) {
 		text := p.stringLiteral()
 		o.Comment = &text
 	case p.mysql && p.isAnyWord("nocache", "nocycle", "nomaxvalue", "nominvalue"):
-		p.noOptionMySQL(pos, o)
+		p.noOption(pos, o, strings.TrimPrefix(p.label(), "no"))
 	default:
 		p.syntaxError()
 	}
 }
 
-// noOption reads NO {MINVALUE|MAXVALUE|CYCLE}.
-func (p *parser) noOption(pos Pos, o *SequenceOptions) {
-	switch {
-	case p.accept("minvalue"):
+// noOption sets what NO MINVALUE, NO MAXVALUE, NO CYCLE and NOCACHE mean.
+func (p *parser) noOption(pos Pos, o *SequenceOptions, what string) {
+	switch what {
+	case "minvalue":
 		p.redundant(pos, o.NoMinValue || o.MinValue != nil)
 		o.NoMinValue = true
-	case p.accept("maxvalue"):
+	case "maxvalue":
 		p.redundant(pos, o.NoMaxValue || o.MaxValue != nil)
 		o.NoMaxValue = true
-	default:
-		p.expect("cycle")
+	case "cycle":
 		p.setCycle(pos, o, false)
-	}
-}
-
-// noOptionMySQL reads MariaDB's one-word forms.
-func (p *parser) noOptionMySQL(pos Pos, o *SequenceOptions) {
-	switch p.acceptAny("nocache", "nocycle", "nomaxvalue", "nominvalue") {
-	case "nocache":
+	case "cache":
 		p.redundant(pos, o.Cache != nil)
 		one := int64(1)
 		o.Cache = &one
-	case "nocycle":
-		p.setCycle(pos, o, false)
-	case "nomaxvalue":
-		p.redundant(pos, o.NoMaxValue || o.MaxValue != nil)
-		o.NoMaxValue = true
-	case "nominvalue":
-		p.redundant(pos, o.NoMinValue || o.MinValue != nil)
-		o.NoMinValue = true
+	default:
+		p.syntaxError()
 	}
 }
 

@@ -34,9 +34,7 @@ func (p *parser) setItems() []SetItem {
 	}
 	switch {
 	case p.accept("transaction"):
-		if p.isWord("snapshot") {
-			p.notSupported(p.pos(), "SET TRANSACTION SNAPSHOT is")
-		}
+		p.lacks("SET TRANSACTION SNAPSHOT is", "snapshot")
 		return p.modes("transaction_")
 	case p.acceptWords("session", "characteristics"):
 		p.expect("as", "transaction")
@@ -66,9 +64,7 @@ func (p *parser) setItems() []SetItem {
 // setting reads name {TO|=} {value, …|DEFAULT}.
 func (p *parser) setting() SetItem {
 	item := SetItem{Pos: p.pos(), Name: p.settingName()}
-	if p.isWords("from", "current") {
-		p.notSupported(p.pos(), "SET … FROM CURRENT is")
-	}
+	p.lacks("SET … FROM CURRENT is", "from", "current")
 	if !p.acceptOp("=") {
 		p.expect("to")
 	}
@@ -76,10 +72,7 @@ func (p *parser) setting() SetItem {
 		item.Default = true
 		return item
 	}
-	item.Values = []Expr{p.settingValue()}
-	for p.acceptPunct(",") {
-		item.Values = append(item.Values, p.settingValue())
-	}
+	item.Values = list(p, p.settingValue)
 	return item
 }
 

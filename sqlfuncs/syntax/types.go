@@ -12,9 +12,7 @@ func (p *parser) typeName() TypeName {
 	if p.mysql {
 		return p.typeNameMySQL()
 	}
-	if p.isWord("setof") {
-		p.notSupported(p.pos(), "SETOF is")
-	}
+	p.lacks("SETOF is", "setof")
 	t := p.simpleType()
 	if p.accept("array") {
 		t.Array = 1
@@ -44,7 +42,7 @@ func (p *parser) simpleType() TypeName {
 	switch word {
 	case "int", "integer", "smallint", "bigint", "real", "boolean":
 		p.advance()
-		t.Name = p.names.one(word)
+		t.Name = Name{word}
 		return t
 	case "double":
 		if p.acceptWords("double", "precision") {
@@ -53,12 +51,12 @@ func (p *parser) simpleType() TypeName {
 		}
 	case "decimal", "dec", "numeric":
 		p.advance()
-		t.Name = p.names.one(word)
+		t.Name = Name{word}
 		t.Mods = p.typeMods()
 		return t
 	case "float", "varchar":
 		p.advance()
-		t.Name = p.names.one(word)
+		t.Name = Name{word}
 		t.Mods = p.length()
 		return t
 	case "bit", "character", "char", "nchar", "national":
@@ -71,7 +69,7 @@ func (p *parser) simpleType() TypeName {
 		t.Name = Name{"interval"}
 		return t
 	}
-	t.Name = p.names.one(p.take(p.tok.isFunctionName()))
+	t.Name = Name{p.take(p.tok.isFunctionName())}
 	for p.acceptPunct(".") {
 		t.Name = append(t.Name, p.label())
 	}

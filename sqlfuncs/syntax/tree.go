@@ -2,6 +2,29 @@ package syntax
 
 import "reflect"
 
+// Walk calls look for e and, while look returns true, for its parts. It does not
+// enter subqueries, which have scopes of their own.
+func Walk(e Expr, look func(Expr) bool) { walk(reflect.ValueOf(e), look) }
+
+func walk(v reflect.Value, look func(Expr) bool) {
+	switch v.Kind() {
+	case reflect.Interface:
+		walk(v.Elem(), look)
+	case reflect.Pointer:
+		if e, ok := v.Interface().(Expr); !v.IsNil() && v.Elem().Type() != selectType && (!ok || look(e)) {
+			walk(v.Elem(), look)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			walk(v.Index(i), look)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			walk(v.Field(i), look)
+		}
+	}
+}
+
 // Same reports whether two expressions are equal trees. Positions and source texts
 // do not matter. Two NEXT n VALUES are never the same, since each draws ids.
 func Same(a, b Expr) bool { return SameBy(a, b, nil) }
