@@ -1,3 +1,16 @@
+// Package compare implements nextid-bench compare. It compares sources of the ids of
+// a table: the table's own server, several servers with offsets, UUIDs, Redis, a
+// ticket table, and nextid.
+//
+// All contestants fill the same table, with the same client (package load), and are
+// measured in turns. Measured are ids and rows per second at several numbers of
+// clients, latency at a fixed rate, CPU, bytes on the wire, the size of a large
+// table, the order of ids, and the effects of a failover and of one more shard. If a
+// contestant fails, the report notes that, and the others are still measured. An
+// interrupted run returns an incomplete report.
+//
+// A run has one goroutine, which owns the contestants' figures. Only addshard.go and
+// fed.go use several clients in goroutines of their own.
 package compare
 
 import (
@@ -84,7 +97,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 		r := &run{Stage: s, plan: p, servers: map[engine][]*dbtest.Server{}, foreign: map[foreignWay]error{}, floor: map[int][]float64{}}
 		r.open(c.Shards)
 		for _, contestant := range contestants(max(len(r.servers[postgres]), len(r.servers[mariadb]))) {
-			if err := r.absent(contestant); err != nil {
+			if err := r.place(contestant); err != nil {
 				r.Note("%s: %v", contestant.name, err)
 				continue
 			}

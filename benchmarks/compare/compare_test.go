@@ -53,7 +53,7 @@ var smallest = Plan{
 	Rate: 400, Latency: 300 * time.Millisecond, LatencyClients: 4, GrowthRows: 1000, GrowthLimit: 3 * time.Second, Outage: time.Second,
 }
 
-func section(t *testing.T, r *report.Report, title string) report.Section {
+func find(t *testing.T, r *report.Report, title string) report.Section {
 	t.Helper()
 	for _, s := range r.Sections {
 		if strings.HasPrefix(s.Title, title) {
@@ -97,24 +97,24 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	if rows := section(t, r, "Ids a second").Table.Rows; rows[len(rows)-1].Name != "floor" || !rows[len(rows)-1].Cells[1].Number {
+	if rows := find(t, r, "Ids a second").Table.Rows; rows[len(rows)-1].Name != "floor" || !rows[len(rows)-1].Cells[1].Number {
 		t.Errorf("no floor: %+v", rows[len(rows)-1])
 	}
-	for _, c := range section(t, r, "Latency at 400 rows a second").Table.Columns { // of 120 rows
+	for _, c := range find(t, r, "Latency at 400 rows a second").Table.Columns { // of 120 rows
 		if !slices.Contains([]string{"50 % ms", "90 % ms", "rows/s"}, c.Name) {
 			t.Errorf("%s of 120 rows", c.Name)
 		}
 	}
-	for _, row := range section(t, r, "Order").Table.Rows {
+	for _, row := range find(t, r, "Order").Table.Rows {
 		switch late := row.Cells[0].Value; {
 		case row.Name == "next_id snowflake, then INSERT" && late != 0, row.Name == "UUIDv4 of PostgreSQL" && late < 10:
 			t.Errorf("%s: %g %% out of order", row.Name, late)
 		}
 	}
-	if rows := section(t, r, "One more shard").Table.Rows; len(rows) != 7 || !rows[1].Ours || rows[1].Cells[4].Value < 100 || !rows[2].Ours || !rows[4].Ours {
+	if rows := find(t, r, "One more shard").Table.Rows; len(rows) != 7 || !rows[1].Ours || rows[1].Cells[4].Value < 100 || !rows[2].Ours || !rows[4].Ours {
 		t.Errorf("one more shard: %+v", rows)
 	}
-	for _, row := range section(t, r, "A simulated failover").Table.Rows {
+	for _, row := range find(t, r, "A simulated failover").Table.Rows {
 		crash, standby := row.Cells[0].Text, row.Cells[1].Text
 		shared := strings.HasSuffix(row.Name, "store in PostgreSQL") && strings.HasPrefix(standby, "0 of 500 ids twice; the count jumps by 10,0") // the setting store_skip
 		if row.Ours && (!strings.HasPrefix(crash, "0 of") || !shared && !strings.HasPrefix(standby, "refuses")) {
@@ -127,7 +127,7 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 			t.Errorf("%s: %s: the standby does not lag", row.Name, standby)
 		}
 	}
-	if len(section(t, r, "Rows a second over a network").Table.Rows) == 0 || len(section(t, r, "Fed sequences").Table.Rows) == 0 || strings.Contains(r.Answer, "not measured") {
+	if len(find(t, r, "Rows a second over a network").Table.Rows) == 0 || len(find(t, r, "Fed sequences").Table.Rows) == 0 || strings.Contains(r.Answer, "not measured") {
 		t.Errorf("no network, no fed sequences, or no answer: %s", r.Answer)
 	}
 	page, err := r.HTML()
@@ -167,7 +167,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := section(t, r, "Rows a second").Table.Rows; !r.Interrupted || len(rows) == 0 || !rows[0].Cells[0].Number {
+	if rows := find(t, r, "Rows a second").Table.Rows; !r.Interrupted || len(rows) == 0 || !rows[0].Cells[0].Number {
 		t.Errorf("interrupted: %t, rows %v", r.Interrupted, rows)
 	}
 	if !strings.Contains(r.Markdown(), "Interrupted") {
@@ -180,19 +180,4 @@ type writer func(text string)
 func (w writer) Write(b []byte) (int, error) {
 	w(string(b))
 	return len(b), nil
-}
-
-func TestUUIDv7(t *testing.T) {
-	t.Parallel()
-	last := load.ID{}
-	for range 1000 {
-		id := newUUIDv7()
-		if id.Hi>>12&15 != 7 || id.Lo>>62 != 2 || id.Hi>>16 == 0 || id.Hi < last.Hi {
-			t.Fatalf("%016x%016x after %016x", id.Hi, id.Lo, last.Hi)
-		}
-		if age := time.Since(time.UnixMilli(int64(id.Hi >> 16))); age < 0 || age > time.Minute {
-			t.Fatalf("made %s ago", age)
-		}
-		last = id
-	}
 }

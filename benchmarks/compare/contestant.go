@@ -35,7 +35,9 @@ type contestant struct {
 	beside  bool           // included in the section about fed sequences
 	table   string         // name of its table, which exists for the whole run
 
-	on []*dbtest.Server // those that hold the table, instead of the run's
+	on        []*dbtest.Server // those that hold the table
+	processes []*dbtest.Server // those that work for it
+	sourceURL string           // of the server from which the client draws ids; "": none
 	figures
 }
 

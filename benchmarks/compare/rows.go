@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nextid/benchmarks/load"
-	"nextid/benchmarks/machine"
 )
 
 // figures holds the measurements of a contestant. Slices have one sample per round.
@@ -54,11 +53,10 @@ const (
 // prepare makes a contestant's table and writes the rows of prefill.
 func (r *run) prepare(c *contestant) {
 	r.create(c, c.table)
-	servers := r.tables(c)
 	if c.fed {
-		r.feed("up", servers, c.table, "--cron")
+		r.feed("up", c.on, c.table, "--cron")
 	}
-	r.With(len(servers), r.inserting(c, c.table, statementRows, &journal{}), func(clients []load.Client) {
+	r.With(len(c.on), r.inserting(c, c.table, statementRows, &journal{}), func(clients []load.Client) {
 		for _, client := range clients {
 			begin := time.Now()
 			for rows := 0; rows < prefill && time.Since(begin) < prefillLimit; rows += statementRows {
@@ -101,7 +99,7 @@ func (r *run) measureFloor(n int) {
 	most := 0.0
 	for _, floor := range r.floors {
 		result := r.loop(n, func(_ int, client *load.Client) {
-			client.Work = &load.Repeat{Bytes: r.Dial(client, floor.URL).Query(nil, snowflake(0).one), Answers: 1}
+			client.Work = load.Repeat{{Bytes: r.Dial(client, floor.URL).Query(nil, snowflake(0).one), Answers: 1}}
 		}, load.Config{Length: r.plan.IDs})
 		most = max(most, result.PerSecond())
 	}
@@ -113,7 +111,7 @@ func (r *run) measureFloor(n int) {
 // measureRows measures rows in a closed loop.
 func (r *run) measureRows(c *contestant, n int) {
 	j := &journal{keep: true}
-	result := r.loop(n, r.inserting(c, c.table, 1, j), load.Config{Length: r.plan.Rows, Servers: r.processes(c)})
+	result := r.loop(n, r.inserting(c, c.table, 1, j), load.Config{Length: r.plan.Rows, Servers: c.processes})
 	c.rows[n] = append(c.rows[n], result.PerSecond())
 	c.duplicates += duplicates(j.ids)
 	if n == detailed {
@@ -182,18 +180,18 @@ const statementRows = 500
 // time limit allows.
 func (r *run) measureGrowth(c *contestant) {
 	r.create(c, large)
-	servers, g := r.tables(c), &c.growth
+	g := &c.growth
 	if c.fed {
-		r.feed("up", servers, large, "--cron")
+		r.feed("up", c.on, large, "--cron")
 	}
-	r.With(len(servers), r.inserting(c, large, statementRows, &journal{}), func(clients []load.Client) {
-		before := machine.UsageOf(servers...)
+	r.With(len(c.on), r.inserting(c, large, statementRows, &journal{}), func(clients []load.Client) {
+		before := load.UsageOf(c.on...)
 		for begin := time.Now(); g.rows < r.plan.GrowthRows && time.Since(begin) < r.plan.GrowthLimit; g.rows += statementRows {
 			r.Must(clients[g.rows/statementRows%len(clients)].Once(r.Ctx))
 		}
 		g.whole = g.rows >= r.plan.GrowthRows
 		r.size(c, g)
-		g.written = machine.UsageOf(servers...).Sub(before).Written
+		g.written = load.UsageOf(c.on...).Sub(before).Written
 	})
 }
 
@@ -206,7 +204,7 @@ func (r *run) size(c *contestant, g *growth) {
 		write = []string{"CHECKPOINT"}
 		data, indexes = []string{"SELECT pg_relation_size('" + large + "')"}, "SELECT pg_indexes_size('"+large+"')"
 	}
-	for _, server := range r.tables(c) {
+	for _, server := range c.on {
 		r.Exec(server.URL, write...)
 		g.data += int64(r.Exec(server.URL, data...)[0].Lo)
 		g.indexes += int64(r.Exec(server.URL, indexes)[0].Lo)

@@ -3,11 +3,55 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 )
+
+// column is a column of a table with a row for each contestant.
+type column = report.Of[*contestant]
+
+func (c *contestant) row() report.Row { return report.Row{Name: c.name, Ours: c.ours} }
+
+// section returns a section with a table of contestants. The first bars columns are
+// in the panels of its chart, too, if it has one.
+func section(title, text string, all []*contestant, bars int, chart report.Chart, columns ...column) report.Section {
+	s := report.Section{Title: title, Text: text, Table: report.TableOf("ids from", all, (*contestant).row, columns...)}
+	for i := range bars {
+		chart.Panels = append(chart.Panels, s.Table.Panel(strings.TrimSuffix(columns[i].Name, " ms"), i))
+	}
+	if chart.Title != "" {
+		s.Charts = []report.Chart{chart}
+	}
+	return s
+}
+
+// byClients returns a column for each number of clients.
+func (r *run) byClients(cell func(c *contestant, n int) report.Cell) (columns []column) {
+	for _, n := range r.plan.Clients {
+		name := fmt.Sprintf("%d clients", n)
+		if n == 1 {
+			name = "1 client"
+		}
+		columns = append(columns, column{Name: name, Cell: func(c *contestant) report.Cell { return cell(c, n) }})
+	}
+	return columns
+}
+
+// only returns the contestants for which keep returns true.
+func (r *run) only(keep func(c *contestant) bool) []*contestant {
+	return slices.DeleteFunc(slices.Clone(r.all), func(c *contestant) bool { return !keep(c) })
+}
+
+// positive returns a cell with a number, which is empty for 0.
+func positive(v float64) report.Cell {
+	if v == 0 {
+		return report.Cell{}
+	}
+	return report.Number(v)
+}
 
 // write adds the answer and the sections to the report.
 func (r *run) write(shards int) {
@@ -23,58 +67,6 @@ func (r *run) write(shards int) {
 		sections = append(sections, r.failoverSection())
 	}
 	r.Report.Sections = sections
-}
-
-// table returns a table with a row for each contestant.
-func (r *run) table(names []string, cells func(c *contestant) []report.Cell) report.Table {
-	t := report.Table{First: "ids from", Columns: report.Columns(names...)}
-	for _, c := range r.all {
-		t.Rows = append(t.Rows, report.Row{Name: c.name, Ours: c.ours, Cells: cells(c)})
-	}
-	return t
-}
-
-// clients returns the names of the columns with figures by number of clients.
-func (r *run) clients() (names []string) {
-	for _, n := range r.plan.Clients {
-		names = append(names, strings.TrimSuffix(fmt.Sprintf("%d clients", n), map[bool]string{true: "s"}[n == 1]))
-	}
-	return names
-}
-
-// reference returns the contestant to which c's rows are compared: the first one
-// with the same engine and as many shards that is not ours. It may be nil, or c.
-func (r *run) reference(c *contestant) *contestant {
-	for _, other := range r.all {
-		if other.engine == c.engine && other.sharded == c.sharded && !other.ours {
-			return other
-		}
-	}
-	return nil
-}
-
-func (r *run) rowsSection() report.Section {
-	s := report.Section{
-		Title: "Rows a second",
-		Text: fmt.Sprintf("INSERTs of one row, each its own transaction, in a closed loop, into a table that has %d rows or more. With ids from another server the client first asks that "+
-			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. "+
-			"The ratio is to the first scheme of the same database with as many shards.", prefill),
-		Table: r.table(append(r.clients(), fmt.Sprintf("ratio at %d clients", detailed), "to"), func(c *contestant) (cells []report.Cell) {
-			for _, n := range r.plan.Clients {
-				cells = append(cells, report.Number(c.rows[n]...))
-			}
-			reference := r.reference(c)
-			if reference == nil || reference == c {
-				return append(cells, report.Cell{}, report.Cell{})
-			}
-			return append(cells, report.Ratio(c.rows[detailed], reference.rows[detailed]), report.Text(reference.name))
-		}),
-		Charts: []report.Chart{{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}},
-	}
-	for i, name := range r.clients() {
-		s.Charts[0].Panels = append(s.Charts[0].Panels, s.Table.Panel(name, i))
-	}
-	return s
 }
 
 // answer returns a summary in three sentences. Figures that are missing are "not
@@ -123,64 +115,68 @@ func (r *run) find(name string) *contestant {
 	return &contestant{}
 }
 
-func (r *run) networkSection() report.Section {
-	var names []string
-	for _, rtt := range roundTrips {
-		names = append(names, fmt.Sprintf("%g ms", rtt.Seconds()*1e3))
+// reference returns the contestant to which c's rows are compared: the first one
+// with the same engine and as many shards that is not ours. It is empty if there is
+// none or if that is c.
+func (r *run) reference(c *contestant) *contestant {
+	for _, other := range r.all {
+		if other.engine == c.engine && other.sharded == c.sharded && !other.ours && other != c {
+			return other
+		} else if other == c && !c.ours {
+			break
+		}
 	}
-	s := report.Section{
-		Title: "Rows a second over a network",
-		Text: fmt.Sprintf("As above with %d clients, and each exchange of the client with any server takes so much longer: "+
+	return &contestant{}
+}
+
+func (r *run) rowsSection() report.Section {
+	columns := append(r.byClients(func(c *contestant, n int) report.Cell { return report.Number(c.rows[n]...) }),
+		column{Name: fmt.Sprintf("ratio at %d clients", detailed), Cell: func(c *contestant) report.Cell {
+			return report.Ratio(c.rows[detailed], r.reference(c).rows[detailed])
+		}},
+		column{Name: "to", Cell: func(c *contestant) report.Cell { return report.Text(r.reference(c).name) }})
+	return section("Rows a second",
+		fmt.Sprintf("INSERTs of one row, each its own transaction, in a closed loop, into a table that has %d rows or more. With ids from another server the client first asks that "+
+			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. "+
+			"The ratio is to the first scheme of the same database with as many shards.", prefill),
+		r.all, len(r.plan.Clients), report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}, columns...)
+}
+
+func (r *run) networkSection() report.Section {
+	var columns []column
+	for _, rtt := range roundTrips {
+		columns = append(columns, column{Name: fmt.Sprintf("%g ms", rtt.Seconds()*1e3), Cell: func(c *contestant) report.Cell { return positive(c.network[rtt]) }})
+	}
+	return section("Rows a second over a network",
+		fmt.Sprintf("As above with %d clients, and each exchange of the client with any server takes so much longer: "+
 			"the client holds each answer back (no netem, which many kernels lack). What servers ask each other has no such network, so those "+
 			"schemes are left out. One round of %s.", detailed, r.plan.Rows),
-		Table: report.Table{First: "ids from", Columns: report.Columns(names...)},
-	}
-	for _, c := range r.all {
-		if !c.overNetwork() {
-			continue
-		}
-		cells := make([]report.Cell, len(roundTrips))
-		for i, rtt := range roundTrips {
-			if v := c.network[rtt]; v > 0 {
-				cells[i] = report.Number(v)
-			}
-		}
-		s.Table.Rows = append(s.Table.Rows, report.Row{Name: c.name, Ours: c.ours, Cells: cells})
-	}
-	return s
+		r.only((*contestant).overNetwork), 0, report.Chart{}, columns...)
 }
 
 func (r *run) idsSection() report.Section {
-	s := report.Section{
-		Title: "Ids a second",
-		Text: "Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is " +
-			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread that polls or with as many as the " +
+	s := section("Ids a second",
+		"Ids without rows, where they can be had without: one statement an id, or a batch. An application that makes ids itself is "+
+			"measured with one thread, whatever the number of clients. The floor answers every query with the same bytes, with one thread that polls or with as many as the "+
 			"machine has processors, the faster of them in each round. A server that is asked for each id cannot pass the best of these rounds.",
-		Table: r.table(r.clients(), func(c *contestant) (cells []report.Cell) {
-			for _, n := range r.plan.Clients {
-				if c.generated() && c.draw == "" {
-					cells = append(cells, report.Text("with its row only"))
-				} else {
-					cells = append(cells, report.Number(c.ids[n]...))
-				}
+		r.all, len(r.plan.Clients),
+		report.Chart{Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale", Better: "more"},
+		r.byClients(func(c *contestant, n int) report.Cell {
+			if c.generated() && c.draw == "" {
+				return report.Text("with its row only")
 			}
-			return cells
-		}),
-		Charts: []report.Chart{{
-			Title: "Ids a second", Unit: "ids a second; batches and the application's own are left out, being far off the scale", Better: "more",
-		}},
-	}
+			return report.Number(c.ids[n]...)
+		})...)
 	bottom := report.Row{Name: "floor"}
 	for i, n := range r.plan.Clients {
-		panel := s.Table.Panel(r.clients()[i], i)
 		var bars []report.Bar
+		panel := &s.Charts[0].Panels[i]
 		for k, c := range r.all {
 			if c.inApp == nil && c.idsPerDraw() == 1 && !r.Report.Doubt("Ids a second, "+panel.Title, c.name, c.ids[n], r.floor[n]) {
 				bars = append(bars, panel.Bars[k])
 			}
 		}
 		panel.Bars = append(bars, report.Bar{Name: "floor"}.Median(r.floor[n]))
-		s.Charts[0].Panels = append(s.Charts[0].Panels, panel)
 		bottom.Cells = append(bottom.Cells, report.Number(r.floor[n]...))
 	}
 	if len(r.floors) > 0 {
@@ -190,132 +186,146 @@ func (r *run) idsSection() report.Section {
 }
 
 func (r *run) costSection() report.Section {
-	s := report.Section{
-		Title: "What a row costs",
-		Text: fmt.Sprintf("At %d clients: CPU time of all servers that work for the row, and bytes between the client and them, without TCP's "+
-			"headers.", detailed),
-		Table: r.table([]string{"CPU µs", "bytes on the wire"}, func(c *contestant) []report.Cell {
-			wire := report.Cell{}
-			if c.wire > 0 {
-				wire = report.Number(math.Round(c.wire))
-			}
-			return []report.Cell{report.Number(c.cpu...), wire}
-		}),
-	}
-	s.Charts = []report.Chart{{Title: "Server CPU", Unit: "µs a row, all servers", Better: "less", Panels: []report.Panel{s.Table.Panel("", 0)}}}
+	s := section("What a row costs",
+		fmt.Sprintf("At %d clients: CPU time of all servers that work for the row, and bytes between the client and them, without TCP's headers.", detailed),
+		r.all, 1, report.Chart{Title: "Server CPU", Unit: "µs a row, all servers", Better: "less"},
+		column{Name: "CPU µs", Cell: func(c *contestant) report.Cell { return report.Number(c.cpu...) }},
+		column{Name: "bytes on the wire", Cell: func(c *contestant) report.Cell { return positive(math.Round(c.wire)) }})
+	s.Charts[0].Panels[0].Title = ""
 	return s
-}
-
-// quantile is a quantile of the latency, with its name.
-type quantile struct {
-	q    float64
-	text string
 }
 
 // beyond is the least number of rows above a quantile. With fewer, single slow rows
 // determine the quantile.
 const beyond = 10
 
-// quantiles returns the quantiles for which the plan has enough rows.
-func (r *run) quantiles() (all []quantile) {
-	for _, q := range []quantile{{0.5, "50 %"}, {0.9, "90 %"}, {0.99, "99 %"}, {0.999, "99.9 %"}} {
-		if r.plan.Rate*r.plan.Latency.Seconds()*(1-q.q) >= beyond {
-			all = append(all, q)
-		}
-	}
-	return all
-}
-
 // milliseconds returns a cell with a quantile of the latency.
 func milliseconds(l load.Latency, q float64) report.Cell {
-	if float64(l.N())*(1-q) < beyond {
+	switch {
+	case l.N() == 0:
+		return report.Cell{}
+	case float64(l.N())*(1-q) < beyond:
 		return report.Text("too few rows")
 	}
 	return report.Number(float64(l.Quantile(q)) / 1e6)
 }
 
+// latencySection has a column for each quantile for which the plan has enough rows.
 func (r *run) latencySection() report.Section {
-	var names []string
-	for _, q := range r.quantiles() {
-		names = append(names, q.text+" ms")
+	var columns []column
+	for _, percent := range []float64{50, 90, 99, 99.9} {
+		if q := percent / 100; r.plan.Rate*r.plan.Latency.Seconds()*(1-q) >= beyond {
+			columns = append(columns, column{Name: fmt.Sprintf("%g %% ms", percent), Cell: func(c *contestant) report.Cell { return milliseconds(c.latency, q) }})
+		}
 	}
-	s := report.Section{
-		Title: fmt.Sprintf("Latency at %.0f rows a second", r.plan.Rate),
-		Text: fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
+	return section(fmt.Sprintf("Latency at %.0f rows a second", r.plan.Rate),
+		fmt.Sprintf("Rows begin at fixed instants, with up to %d clients. The time of a row counts from the instant at which it should have "+
 			"begun, so that a server that stops for a moment pays for every row that had to wait (no coordinated omission). "+
 			"Who did not reach the rate could not keep up.", r.plan.LatencyClients),
-		Table: r.table(append(names, "rows/s"), func(c *contestant) (cells []report.Cell) {
-			if c.latency.N() == 0 {
-				return make([]report.Cell, len(names)+1)
-			}
-			for _, q := range r.quantiles() {
-				cells = append(cells, milliseconds(c.latency, q.q))
-			}
-			return append(cells, report.Number(c.reached))
-		}),
-		Charts: []report.Chart{{Title: "Latency", Unit: "ms a row, that a share of the rows does not exceed", Better: "less"}},
-	}
-	for i, q := range r.quantiles() {
-		s.Charts[0].Panels = append(s.Charts[0].Panels, s.Table.Panel(q.text, i))
-	}
-	return s
+		r.all, len(columns), report.Chart{Title: "Latency", Unit: "ms a row, that a share of the rows does not exceed", Better: "less"},
+		append(columns, column{Name: "rows/s", Cell: func(c *contestant) report.Cell { return positive(c.reached) }})...)
 }
 
 func (r *run) growthSection() report.Section {
-	names := []string{"rows", "bytes a row", "of them primary key and rows", "of them other indexes", "written bytes a row"}
-	s := report.Section{
-		Title: "A large table",
-		Text: fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
+	perRow := func(name string, size func(g *growth) int64) column {
+		return column{Name: name, Cell: func(c *contestant) report.Cell { return report.Number(c.growth.perRow(size(&c.growth))...) }}
+	}
+	searched := perRow("indexes (MariaDB: with the rows)", func(g *growth) int64 { return g.searched })
+	written := perRow("written bytes a row", func(g *growth) int64 { return g.written })
+	chart := report.Chart{Title: "A large table", Unit: "bytes a row", Better: "less"}
+	s := section("A large table",
+		fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
 			"Written: what the processes handed to the disk for it, logs and a checkpoint at the end included. "+
 			"MariaDB keeps the rows in the primary key's tree; its other indexes repeat the id; and it takes disk by the megabyte, so that only "+
 			"tables of many megabytes compare. Sizes of tables that did not reach %d rows in %s are left out.",
 			len(note), statementRows, r.plan.GrowthRows, r.plan.GrowthLimit),
-		Table: r.table(names, func(c *contestant) []report.Cell {
-			g := &c.growth
-			if g.rows == 0 {
-				return make([]report.Cell, len(names))
-			}
-			cells := []report.Cell{report.Number(float64(g.rows))}
-			for _, n := range []int64{g.data + g.indexes, g.data, g.indexes, g.written} {
-				cells = append(cells, report.Number(g.perRow(n)...))
-			}
-			return cells
-		}),
-	}
-	searched := r.table(nil, func(c *contestant) []report.Cell {
-		return []report.Cell{report.Number(c.growth.perRow(c.growth.searched)...)}
-	})
-	s.Charts = []report.Chart{{
-		Title: "A large table", Unit: "bytes a row", Better: "less",
-		Panels: []report.Panel{searched.Panel("indexes (MariaDB: with the rows)", 0), s.Table.Panel("written to disk", len(names)-1)},
-	}}
+		r.all, 0, chart,
+		column{Name: "rows", Cell: func(c *contestant) report.Cell { return positive(float64(c.growth.rows)) }},
+		perRow("bytes a row", func(g *growth) int64 { return g.data + g.indexes }),
+		perRow("of them primary key and rows", func(g *growth) int64 { return g.data }),
+		perRow("of them other indexes", func(g *growth) int64 { return g.indexes }), written)
+	written.Name = "written to disk"
+	s.Charts = section("", "", r.all, 2, chart, searched, written).Charts
 	return s
 }
 
 func (r *run) orderSection() report.Section {
-	return report.Section{
-		Title: "Order, and ids that came twice",
-		Text: fmt.Sprintf("At %d clients: rows whose id is below that of a row which was acknowledged before theirs was begun. "+
+	return section("Order, and ids that came twice",
+		fmt.Sprintf("At %d clients: rows whose id is below that of a row which was acknowledged before theirs was begun. "+
 			"Sorted by id, such rows are not where they were written. Twice: over all rows and shards of this run.", detailed),
-		Table: r.table([]string{"out of order %", "twice"}, func(c *contestant) []report.Cell {
+		r.all, 0, report.Chart{},
+		column{Name: "out of order %", Cell: func(c *contestant) report.Cell { return report.Number(c.late...) }},
+		column{Name: "twice", Cell: func(c *contestant) report.Cell {
 			if len(c.late) == 0 {
-				return make([]report.Cell, 2)
+				return report.Cell{}
 			}
-			return []report.Cell{report.Number(c.late...), report.Number(float64(c.duplicates))}
-		}),
+			return report.Number(float64(c.duplicates))
+		}})
+}
+
+// fedSection compares fed sequences with other sources.
+func (r *run) fedSection() report.Section {
+	away := func(name string, figure func(o *outage) float64) column {
+		return column{Name: name, Cell: func(c *contestant) report.Cell {
+			if c.outage == nil || c.outage.rows[before] == 0 {
+				return report.Cell{}
+			}
+			return report.Number(figure(c.outage))
+		}}
 	}
+	return section("Fed sequences",
+		fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT waits for no other server. "+
+			"Rows, latency and sizes are those of the sections above; MariaDB's indexes hold the rows, too. While blocks move: at the same rate, each sequence moves "+
+			"every few seconds, by nextid migrate feed once. One more shard: servers to change, and how long that took. "+
+			"For the outage %d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
+			"long a time before.", outageClients, outagePause, r.plan.Outage),
+		r.only(func(c *contestant) bool { return c.beside }), 0, report.Chart{},
+		column{Name: "rows/s at 1 client", Cell: func(c *contestant) report.Cell { return report.Number(c.rows[1]...) }},
+		column{Name: fmt.Sprintf("at %d", detailed), Cell: func(c *contestant) report.Cell { return report.Number(c.rows[detailed]...) }},
+		column{Name: "99 % ms", Cell: func(c *contestant) report.Cell { return milliseconds(c.latency, 0.99) }},
+		column{Name: "99 % ms while blocks move", Cell: func(c *contestant) report.Cell {
+			if !c.fed {
+				return report.Text("no blocks")
+			}
+			return milliseconds(c.moving, 0.99)
+		}},
+		column{Name: "bytes a row in indexes", Cell: func(c *contestant) report.Cell { return report.Number(c.growth.perRow(c.growth.searched)...) }},
+		column{Name: "one more shard", Cell: func(c *contestant) report.Cell { return report.Text(r.oneMore(c)) }},
+		away("rows while nextid is away, %", func(o *outage) float64 { return math.Round(100 * float64(o.rows[during]) / float64(o.rows[before])) }),
+		away("errors", func(o *outage) float64 { return float64(o.errors) }),
+		away("longest wait, ms", func(o *outage) float64 { return float64(o.gap.Milliseconds()) }))
+}
+
+// oneMore returns the text about one more shard.
+func (r *run) oneMore(c *contestant) string {
+	switch {
+	case c.name == "":
+		return "not measured"
+	case c.sharded:
+	case c.generated() && c.foreign == notForeign:
+		return "a scheme with shards"
+	default:
+		return "nothing to change"
+	}
+	for _, a := range r.added {
+		if a.engine == c.engine && a.fed == c.fed && a.ours == c.ours {
+			return fmt.Sprintf("%d to change in %.2g s", a.changed, a.took.Seconds())
+		}
+	}
+	return "not measured"
 }
 
 func (r *run) shardSection() report.Section {
-	t := report.Table{First: "ids from", Columns: report.Columns("servers to change", "the change took, s", "longest wait of a row meanwhile, ms",
-		"errors of clients", "rows", "ids twice")}
-	for _, a := range r.added {
-		cells := make([]report.Cell, 0, len(t.Columns))
-		for _, v := range []float64{float64(a.changed), a.took.Seconds(), float64(a.wait) / 1e6, float64(a.errors), float64(len(a.written)), float64(a.twice)} {
-			cells = append(cells, report.Number(v))
-		}
-		t.Rows = append(t.Rows, report.Row{Name: a.name, Ours: a.ours, Cells: cells})
+	of := func(name string, figure func(a *addedShard) float64) report.Of[*addedShard] {
+		return report.Of[*addedShard]{Name: name, Cell: func(a *addedShard) report.Cell { return report.Number(figure(a)) }}
 	}
+	t := report.TableOf("ids from", r.added, func(a *addedShard) report.Row { return a.row() },
+		of("servers to change", func(a *addedShard) float64 { return float64(a.changed) }),
+		of("the change took, s", func(a *addedShard) float64 { return a.took.Seconds() }),
+		of("longest wait of a row meanwhile, ms", func(a *addedShard) float64 { return float64(a.wait) / 1e6 }),
+		of("errors of clients", func(a *addedShard) float64 { return float64(a.errors) }),
+		of("rows", func(a *addedShard) float64 { return float64(len(a.written)) }),
+		of("ids twice", func(a *addedShard) float64 { return float64(a.twice) }))
 	return report.Section{
 		Title: "One more shard",
 		Text: fmt.Sprintf("From one shard less to all of them, while %d clients on each write a row a millisecond, on connections that last %s. "+
@@ -330,10 +340,9 @@ func (r *run) shardSection() report.Section {
 }
 
 func (r *run) failoverSection() report.Section {
-	t := report.Table{First: "ids from", Columns: report.Columns("killed, started again", "killed, a standby that lags takes over")}
-	for _, f := range r.fail {
-		t.Rows = append(t.Rows, report.Row{Name: f.name, Ours: f.ours, Cells: []report.Cell{report.Text(f.crash), report.Text(f.standby)}})
-	}
+	t := report.TableOf("ids from", r.fail, func(f *failover) report.Row { return report.Row{Name: f.name, Ours: f.ours} },
+		report.Of[*failover]{Name: "killed, started again", Cell: func(f *failover) report.Cell { return report.Text(f.crash) }},
+		report.Of[*failover]{Name: "killed, a standby that lags takes over", Cell: func(f *failover) report.Cell { return report.Text(f.standby) }})
 	return report.Section{
 		Title: "A simulated failover",
 		Text: fmt.Sprintf("%d ids are drawn, then the server is killed (SIGKILL) and started again on its own disk; and the same with a copy of its data "+

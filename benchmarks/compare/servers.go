@@ -52,75 +52,60 @@ func (r *run) open(shards int) {
 	}
 }
 
-// absent says why a contestant cannot take part, nil if it can.
-func (r *run) absent(c *contestant) error {
+// place sets the servers of a contestant. It returns why it cannot take part, nil if
+// it can.
+func (r *run) place(c *contestant) error {
 	servers := r.servers[c.engine]
 	switch {
 	case len(servers) == 0:
 		return fmt.Errorf("no %s", c.engine)
 	case c.sharded && len(servers) < 2:
 		return fmt.Errorf("only one %s", c.engine)
-	case c.from != nil && c.from.server == redisServer && r.redis == nil:
-		return errors.New("no Redis")
-	}
-	return r.foreign[c.foreign]
-}
-
-// tables are the servers that hold a contestant's table.
-func (r *run) tables(c *contestant) []*dbtest.Server {
-	switch {
-	case c.on != nil:
-		return c.on
 	case c.sharded:
-		return r.servers[c.engine]
+		c.on = servers
+	default:
+		c.on = servers[:1]
 	}
-	return r.servers[c.engine][:1]
-}
-
-// source is the server that a contestant takes ids from, and its URL for the
-// application; nil and "" if there is none.
-func (r *run) source(c *contestant) (*dbtest.Server, string) {
+	c.processes = c.on
 	switch {
 	case c.foreign != notForeign:
-		return r.nextid, ""
+		c.processes = append(slices.Clone(c.on), r.nextid)
+		return r.foreign[c.foreign]
 	case c.from == nil:
-		return nil, ""
-	case c.from.server == redisServer:
-		return r.redis, r.redis.URL
-	case c.from.server == ticketsServer:
-		return r.servers[mariadb][0], r.servers[mariadb][0].URL
-	case c.engine == mariadb:
-		return r.nextid, r.nextid.MySQL // what such an application has a driver for
+		return nil
+	case c.from.server == ticketsServer: // the table's own server
+		c.sourceURL = c.on[0].URL
+		return nil
+	case c.from.server == redisServer && r.redis == nil:
+		return errors.New("no Redis")
 	}
-	return r.nextid, r.nextid.URL
+	source := r.nextid
+	if c.from.server == redisServer {
+		source = r.redis
+	}
+	c.sourceURL, c.processes = source.URL, append(slices.Clone(c.on), source)
+	if c.engine == mariadb {
+		c.sourceURL = source.MySQL // what such an application has a driver for
+	}
+	return nil
 }
 
-// processes are all servers that work for a contestant.
-func (r *run) processes(c *contestant) []*dbtest.Server {
-	all := slices.Clone(r.tables(c))
-	if server, _ := r.source(c); server != nil && !slices.Contains(all, server) {
-		all = append(all, server)
-	}
-	return all
-}
-
-// shard fills in which shard a statement is for.
-func shard(sql string, i, n int) string {
-	return strings.NewReplacer("{shard}", strconv.Itoa(i+1), "{shards}", strconv.Itoa(n)).Replace(sql)
+// fill fills in the table of a statement, and which of n shards it is for.
+func fill(sql, table string, i, n int) string {
+	return strings.NewReplacer("{table}", table, "{shard}", strconv.Itoa(i+1), "{shards}", strconv.Itoa(n)).Replace(sql)
 }
 
 // create makes an empty table for a contestant, on each of its servers. The caller
 // feeds it.
 func (r *run) create(c *contestant, table string) {
-	servers := r.tables(c)
-	for i, server := range servers {
+	for i, server := range c.on {
 		statements := append([]string{
 			"DROP TABLE IF EXISTS {table}",
 			"CREATE TABLE {table} (id " + c.column + " PRIMARY KEY, customer bigint NOT NULL, note varchar(100) NOT NULL)",
 			"CREATE INDEX {table}_customer ON {table} (customer)",
 		}, c.after...)
 		for k := range statements {
-			statements[k] = named(shard(statements[k], i, len(servers)), table)
+			statements[k] = fill(statements[k], table, i, len(c.on))
 		}
 		r.Exec(server.URL, statements...)
 	}
@@ -145,16 +130,15 @@ func dsns(servers []*dbtest.Server) (arguments []string) {
 // dial opens the links of client i: to its table's server and, if there is one, to
 // the source of ids.
 func (r *run) dial(c *contestant, i int, client *load.Client) {
-	servers := r.tables(c)
-	at := i % len(servers)
-	link := r.Dial(client, servers[at].URL)
+	at := i % len(c.on)
+	link := r.Dial(client, c.on[at].URL)
 	link.Values = c.generated()
 	for _, sql := range c.session {
-		_, err := link.Exec(r.Ctx, shard(sql, at, len(servers)))
+		_, err := link.Exec(r.Ctx, fill(sql, c.table, at, len(c.on)))
 		r.Must(err)
 	}
-	if _, url := r.source(c); url != "" {
-		r.Dial(client, url).Values = true
+	if c.sourceURL != "" {
+		r.Dial(client, c.sourceURL).Values = true
 	}
 }
 

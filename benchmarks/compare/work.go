@@ -1,12 +1,11 @@
 package compare
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"strconv"
-	"strings"
-	"time"
+
+	"github.com/google/uuid"
 
 	"nextid/benchmarks/load"
 )
@@ -107,19 +106,21 @@ func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 
 // insert returns the step of an INSERT, which uses up ids of the stock.
 func (w *inserter) insert() load.Step {
-	w.sql = append(append(w.sql[:0], "INSERT INTO "...), w.table...)
+	columns := " (id, customer, note) VALUES "
 	if w.c.generated() {
-		w.sql = append(w.sql, " (customer, note) VALUES "...)
-	} else {
-		w.sql = append(w.sql, " (id, customer, note) VALUES "...)
+		columns = " (customer, note) VALUES "
 	}
+	w.sql = append(append(append(w.sql[:0], "INSERT INTO "...), w.table...), columns...)
 	for i := range w.rows {
 		if i > 0 {
 			w.sql = append(w.sql, ',')
 		}
 		w.sql = append(w.sql, '(')
-		if !w.c.generated() {
-			w.sql = append(w.c.appendID(w.sql, w.stock[i]), ',')
+		switch {
+		case w.c.inApp != nil:
+			w.sql = fmt.Appendf(w.sql, "'%016x%016x',", w.stock[i].Hi, w.stock[i].Lo)
+		case !w.c.generated():
+			w.sql = append(strconv.AppendUint(w.sql, w.stock[i].Lo, 10), ',')
 		}
 		customer := (w.n + uint64(i)) * 0x9e3779b97f4a7c15 >> 44 // pseudo-random, 20 bits
 		w.sql = append(strconv.AppendUint(w.sql, customer, 10), ",'"+note+"')"...)
@@ -133,17 +134,6 @@ func (w *inserter) insert() load.Step {
 	w.n += uint64(w.rows)
 	w.request = w.links[0].Query(w.request[:0], string(w.sql))
 	return load.Step{Link: 0, Bytes: w.request, Answers: 1}
-}
-
-// appendID appends a literal of an id: a number, or a UUID of the application.
-func (c *contestant) appendID(dst []byte, id load.ID) []byte {
-	if c.inApp == nil {
-		return strconv.AppendUint(dst, id.Lo, 10)
-	}
-	if c.engine == mariadb { // a binary column
-		dst = append(dst, 'x')
-	}
-	return fmt.Appendf(dst, "'%016x%016x'", id.Hi, id.Lo)
 }
 
 // statement returns the statement that draws the ids for an INSERT of rows.
@@ -160,10 +150,11 @@ func (s *source) statement(rows int) string {
 // drawer returns a load.Work whose operation is one draw, of a batch if the
 // contestant draws batches.
 func (c *contestant) drawer(links []*load.Link) load.Work {
+	at, sql := 0, fill(c.draw, c.table, 0, 1)
 	if c.from != nil {
-		return &load.Repeat{Link: 1, Bytes: links[1].Query(nil, c.from.statement(1)), Answers: 1}
+		at, sql = 1, c.from.statement(1)
 	}
-	return &load.Repeat{Link: 0, Bytes: links[0].Query(nil, named(c.draw, c.table)), Answers: 1}
+	return load.Repeat{{Link: at, Bytes: links[at].Query(nil, sql), Answers: 1}}
 }
 
 // idsPerDraw returns the number of ids that one operation of drawer draws.
@@ -174,17 +165,8 @@ func (c *contestant) idsPerDraw() int {
 	return 1
 }
 
-func named(sql, table string) string { return strings.ReplaceAll(sql, "{table}", table) }
-
-// newUUIDv7 returns a UUID of version 7 (RFC 9562, section 5.7). The twelve bits
-// after the version hold a fraction of the millisecond (section 6.2, method 3).
+// newUUIDv7 returns a UUID of version 7.
 func newUUIDv7() load.ID {
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never returns an error
-	now := time.Now().UnixNano()
-	milli, fraction := uint64(now/1e6), uint64(now%1e6)*4096/1e6
-	return load.ID{
-		Hi: milli<<16 | 7<<12 | fraction,
-		Lo: binary.BigEndian.Uint64(random[:])>>2 | 2<<62,
-	}
+	id := uuid.Must(uuid.NewV7())
+	return load.ID{Hi: binary.BigEndian.Uint64(id[:8]), Lo: binary.BigEndian.Uint64(id[8:])}
 }

@@ -23,10 +23,7 @@ func Floor(l net.Listener, mysql bool, threads int) error {
 		if err != nil {
 			return err
 		}
-		t := floorThread{poll: poll, message: pgFloor, partial: map[int][]byte{}}
-		if mysql {
-			t.message = mysqlFloor
-		}
+		t := floorThread{poll: poll, mysql: mysql, partial: map[int][]byte{}}
 		if threads == 1 {
 			t.pollTime = pollTime
 		}
@@ -83,10 +80,8 @@ const pollTime = 50 * time.Microsecond
 type floorThread struct {
 	poll     int
 	pollTime time.Duration
-	// message appends the answer to the first message of in. It returns the size of
-	// the message, 0 if that is incomplete.
-	message func(in, out []byte) (size int, answered []byte)
-	partial map[int][]byte // incomplete messages, by descriptor
+	mysql    bool
+	partial  map[int][]byte // incomplete messages, by descriptor
 }
 
 func (t *floorThread) run() error {
@@ -127,11 +122,16 @@ func (t *floorThread) serve(fd int, buffer, out []byte) []byte {
 			in = append(before, in...)
 			delete(t.partial, fd)
 		}
-		size := 0
-		for out = out[:0]; ; in = in[size:] {
-			if size, out = t.message(in, out); size == 0 {
+		out = out[:0]
+		for len(in) >= 5 {
+			size, answer := 1+int(binary.BigEndian.Uint32(in[1:])), pgAnswers[in[0]]
+			if t.mysql {
+				size, answer = 4+int(in[0])+int(in[1])<<8+int(in[2])<<16, mysqlAnswers[in[4]]
+			}
+			if size > len(in) {
 				break
 			}
+			in, out = in[size:], append(out, answer...)
 		}
 		if len(in) > 0 {
 			t.partial[fd] = slices.Clone(in)
@@ -163,29 +163,10 @@ const (
 		"K\x00\x00\x00\x0c\x00\x00\x00\x01\x00\x00\x00\x02" + pgFloorReady
 )
 
-// pgFloor answers one message of PostgreSQL's protocol.
-func pgFloor(in, out []byte) (size int, answered []byte) {
-	if len(in) < 5 {
-		return 0, out
-	}
-	if size = 1 + int(binary.BigEndian.Uint32(in[1:])); size > len(in) {
-		return 0, out
-	}
-	switch in[0] {
-	case 'Q':
-		out = append(append(append(out, pgFloorColumn...), pgFloorRow...), pgFloorReady...)
-	case 'P':
-		out = append(out, "1\x00\x00\x00\x04"...)
-	case 'B':
-		out = append(out, "2\x00\x00\x00\x04"...)
-	case 'D':
-		out = append(out, pgFloorColumn...)
-	case 'E':
-		out = append(out, pgFloorRow...)
-	case 'S':
-		out = append(out, pgFloorReady...)
-	}
-	return size, out
+// pgAnswers holds the answers by message type.
+var pgAnswers = [256]string{
+	'Q': pgFloorColumn + pgFloorRow + pgFloorReady, 'P': "1\x00\x00\x00\x04", 'B': "2\x00\x00\x00\x04",
+	'D': pgFloorColumn, 'E': pgFloorRow, 'S': pgFloorReady,
 }
 
 // The answers of MySQL's protocol: one column, a row in text or in binary, the end.
@@ -198,27 +179,12 @@ const (
 	mysqlFloorEnd3   = "\x05\x00\x00\x03\xfe\x00\x00\x02\x00"
 	mysqlFloorHead   = "\x01\x00\x00\x01\x01" + mysqlFloorColumn + mysqlFloorEnd3
 	mysqlFloorEnd5   = "\x05\x00\x00\x05\xfe\x00\x00\x02\x00"
-
-	mysqlFloorText     = mysqlFloorHead + "\x14\x00\x00\x04\x137123456789012345678" + mysqlFloorEnd5
-	mysqlFloorBinary   = mysqlFloorHead + "\x0a\x00\x00\x04\x00\x00N\xf3\xec95\x9a\xdbb" + mysqlFloorEnd5
-	mysqlFloorPrepared = "\x0c\x00\x00\x01\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00" + mysqlFloorColumn + mysqlFloorEnd3
 )
 
-// mysqlFloor answers one packet of MySQL's protocol.
-func mysqlFloor(in, out []byte) (size int, answered []byte) {
-	if len(in) < 5 {
-		return 0, out
-	}
-	if size = 4 + int(in[0]) + int(in[1])<<8 + int(in[2])<<16; size > len(in) {
-		return 0, out
-	}
-	switch in[4] {
-	case 3: // COM_QUERY
-		out = append(out, mysqlFloorText...)
-	case 22: // COM_STMT_PREPARE
-		out = append(out, mysqlFloorPrepared...)
-	case 23: // COM_STMT_EXECUTE
-		out = append(out, mysqlFloorBinary...)
-	}
-	return size, out
+// mysqlAnswers holds the answers by command: COM_QUERY, COM_STMT_PREPARE and
+// COM_STMT_EXECUTE.
+var mysqlAnswers = [256]string{
+	3:  mysqlFloorHead + "\x14\x00\x00\x04\x137123456789012345678" + mysqlFloorEnd5,
+	22: "\x0c\x00\x00\x01\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00" + mysqlFloorColumn + mysqlFloorEnd3,
+	23: mysqlFloorHead + "\x0a\x00\x00\x04\x00\x00N\xf3\xec95\x9a\xdbb" + mysqlFloorEnd5,
 }

@@ -27,13 +27,12 @@ type Link struct {
 	fd       int
 	in       []byte // in[:filled] was received and not scanned
 	filled   int
-	out      []byte // part of requests that the socket has not accepted yet
-	ids      []ID   // of the present answers, if Values is set
-	failed   error  // of the present answer: an error that the server has sent
+	ids      []ID  // of the present answers, if Values is set
+	failed   error // of the present answer: an error that the server has sent
 	// Values makes the Link parse ids in answers: the first column of each row,
 	// or the number that an INSERT generated. Parsing costs some time.
 	Values         bool
-	sent, received int64 // bytes since the measurement began
+	sent, received int64 // bytes
 }
 
 // Dial connects to postgres://, mysql://, mariadb:// or redis://. A Unix socket
@@ -57,7 +56,7 @@ func Dial(ctx context.Context, target string) (l *Link, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if l, err = connect(ctx, config.Net, config.Addr, &mysqlProtocol{greeting: true}); err != nil {
+		if l, err = connect(ctx, config.Net, config.Addr, &mysqlProtocol{part: mysqlGreeting}); err != nil {
 			return nil, err
 		}
 		if _, err = l.Exchange(ctx, nil, 1); err == nil {
@@ -176,48 +175,38 @@ func Code(err error) string {
 // Exchange sends a request and waits for its answers. After an error it returns the
 // ids that came before it.
 func (l *Link) Exchange(ctx context.Context, request []byte, answers int) ([]ID, error) {
-	l.ids = l.ids[:0]
-	l.sent += int64(len(request))
-	l.out = append(l.out, request...)
-	for answers > 0 {
-		if err := ctx.Err(); err != nil {
-			return l.ids, err
+	err := l.send(request)
+	for answers > 0 && err == nil {
+		if err = ctx.Err(); err == nil && l.ready(unix.POLLIN) {
+			n := 0
+			n, err = l.receive()
+			answers -= n
 		}
-		events := int16(unix.POLLIN)
-		if len(l.out) > 0 {
-			events |= unix.POLLOUT
-		}
-		poll := []unix.PollFd{{Fd: int32(l.fd), Events: events}}
-		if n, err := unix.Poll(poll, 100); err != nil && !errors.Is(err, unix.EINTR) {
-			return l.ids, err
-		} else if n < 1 {
-			continue
-		}
-		if poll[0].Revents&unix.POLLOUT != 0 {
-			if err := l.flush(); err != nil {
-				return l.ids, err
-			}
-		}
-		if poll[0].Revents&^unix.POLLOUT == 0 {
-			continue
-		}
-		n, err := l.receive()
-		if err != nil {
-			return l.ids, err
-		}
-		answers -= n
 	}
-	return l.ids, nil
+	return l.ids, err
 }
 
-// flush sends l.out, as much as the socket accepts.
-func (l *Link) flush() error {
-	n, errno := transfer(unix.SYS_SENDTO, l.fd, l.out)
-	if errno != 0 {
-		return again(errno)
+// send sends a request, whose answers are next. It waits while the socket is full.
+func (l *Link) send(request []byte) error {
+	l.ids = l.ids[:0]
+	l.sent += int64(len(request))
+	for began := time.Now(); len(request) > 0; {
+		n, errno := transfer(unix.SYS_SENDTO, l.fd, request)
+		if errno == 0 {
+			request = request[n:]
+		} else if err := again(errno); err != nil {
+			return err
+		} else if !l.ready(unix.POLLOUT) && time.Since(began) > answerTimeout {
+			return errNoAnswer
+		}
 	}
-	l.out = l.out[:copy(l.out, l.out[n:])]
 	return nil
+}
+
+// ready waits up to 100 ms until the socket can receive or send.
+func (l *Link) ready(events int16) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(l.fd), Events: events}}, 100)
+	return err == nil && n > 0 // an error is EINTR
 }
 
 // receive receives once, and returns the number of answers that are complete.

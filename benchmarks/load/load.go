@@ -1,3 +1,20 @@
+// Package load is the client of the benchmarks. It keeps many connections to
+// PostgreSQL, MySQL and Redis servers busy. It uses little processor time, so that
+// measurements on one machine show the server and not the client.
+//
+// A Link is one connection. It implements only the parts of the protocols that the
+// benchmarks need. A Client repeats the operations of its Work over its Links. An
+// operation has one or more Steps, and each Step is a request to one server. A
+// request may contain ids of earlier answers. A Stage is one run of a benchmark: its
+// servers, clients and report. Floor is a server that answers every query with the
+// same bytes.
+//
+// Run measures. It owns all Links of its Clients until it returns, and serves them
+// in one locked thread through epoll. In a closed loop (Rate 0) each client begins
+// its next operation when it has the answer. At a fixed rate the latency of an
+// operation counts from the time when it should have begun. So a stall of the server
+// counts for all operations that had to wait, not for one (Gil Tene's "coordinated
+// omission").
 package load
 
 import (
@@ -13,7 +30,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nextid/benchmarks/machine"
 	"nextid/dbtest"
 )
 
@@ -59,23 +75,14 @@ func (c Client) Close() {
 	}
 }
 
-// Repeat is a Work that sends the same request in each operation.
-type Repeat Step
+// Repeat is a Work whose operations are one step each, chosen at random.
+type Repeat []Step
 
 // Begin implements Work.
-func (r *Repeat) Begin() Step { return Step(*r) }
+func (r Repeat) Begin() Step { return r[rand.IntN(len(r))] }
 
 // Then implements Work.
-func (*Repeat) Then([]ID) (Step, bool) { return Step{}, false }
-
-// Pick is a Work that sends one of several requests at random. Each has one answer.
-type Pick [][]byte
-
-// Begin implements Work.
-func (p Pick) Begin() Step { return Step{Bytes: p[rand.IntN(len(p))], Answers: 1} }
-
-// Then implements Work.
-func (Pick) Then([]ID) (Step, bool) { return Step{}, false }
+func (Repeat) Then([]ID) (Step, bool) { return Step{}, false }
 
 // Latency holds the durations of a measurement.
 type Latency []time.Duration
@@ -127,6 +134,8 @@ func (r Result) Micros() float64 { return float64(r.CPU) / 1e3 / float64(r.Opera
 // answerTimeout bounds how long no answer may arrive on any connection.
 const answerTimeout = 30 * time.Second
 
+var errNoAnswer = errors.New("no server answered for " + answerTimeout.String())
+
 // worker is the state of a client during a run.
 type worker struct {
 	Client
@@ -171,7 +180,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		l.workers = append(l.workers, w)
 		for _, link := range w.Links {
 			l.byLink[link.fd] = w
-			if err := watch(poll, link.fd, reading); err != nil {
+			if err := watch(poll, link.fd, unix.EPOLLIN|unix.EPOLLRDHUP); err != nil {
 				return Result{}, err
 			}
 		}
@@ -181,29 +190,27 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	return l.result, err
 }
 
-const reading = unix.EPOLLIN | unix.EPOLLRDHUP
-
 // run is the event loop.
 func (l *loop) run(ctx context.Context) error {
 	l.start = time.Now()
 	var lastAnswer, begin time.Duration // begin is that of the measurement
-	var before machine.Usage
+	var before Usage
 	events, n := make([]unix.EpollEvent, 256), 0
 	for {
 		now := time.Since(l.start)
 		switch {
 		case !l.counts && now >= l.Warm:
-			before = machine.UsageOf(l.Servers...)
+			before = UsageOf(l.Servers...)
 			l.measure()
 			begin = time.Since(l.start)
 			now = begin
 		case l.counts && now >= begin+l.Length && (l.result.Operations > 0 || l.Rate > 0):
 			l.finish(now)
 			l.result.Elapsed = now - begin
-			l.result.CPU = machine.UsageOf(l.Servers...).Sub(before).CPU
+			l.result.CPU = UsageOf(l.Servers...).Sub(before).CPU
 			return nil
 		case now-lastAnswer > answerTimeout:
-			return errors.New("no server answered for " + answerTimeout.String())
+			return errNoAnswer
 		}
 		for len(l.held) > 0 && l.held[0].read <= now {
 			w := l.held[0]
@@ -242,34 +249,29 @@ func (l *loop) run(ctx context.Context) error {
 func (l *loop) measure() {
 	l.counts = true
 	l.result = Result{Latency: make(Latency, 0, 1<<18)} // to grow takes up to a millisecond
-	for _, link := range l.links() {
-		link.sent, link.received = 0, 0
-	}
+	l.traffic(-1)
 }
 
-func (l *loop) links() (all []*Link) {
+// traffic adds the bytes of all links, multiplied by sign, to the result.
+func (l *loop) traffic(sign int64) {
 	for _, w := range l.workers {
-		all = append(all, w.Links...)
+		for _, link := range w.Links {
+			l.result.Sent += sign * link.sent
+			l.result.Received += sign * link.received
+		}
 	}
-	return all
 }
 
-// finish sums up the bytes of all links. At a fixed rate, operations that are
-// running or due count as if they ended now.
+// finish counts operations that are running or due at a fixed rate as if they ended
+// now.
 func (l *loop) finish(now time.Duration) {
-	for _, link := range l.links() {
-		l.result.Sent += link.sent
-		l.result.Received += link.received
-	}
-	if l.Rate == 0 {
-		return
-	}
+	l.traffic(1)
 	for _, w := range l.workers {
-		if w.waiting > 0 {
+		if l.Rate > 0 && w.waiting > 0 {
 			l.result.Latency.Add(now - w.began)
 		}
 	}
-	for ; l.due < now; l.due += l.gap() {
+	for ; l.Rate > 0 && l.due < now; l.due += l.gap() {
 		l.result.Latency.Add(now - l.due)
 	}
 }
@@ -310,25 +312,7 @@ func (l *loop) timeout() time.Duration {
 // step sends the request of a step.
 func (l *loop) step(w *worker, s Step) error {
 	w.link, w.waiting = w.Links[s.Link], s.Answers
-	w.link.ids = w.link.ids[:0]
-	w.link.sent += int64(len(s.Bytes))
-	n, errno := transfer(unix.SYS_SENDTO, w.link.fd, s.Bytes)
-	if errno != 0 {
-		n = 0
-		if err := again(errno); err != nil {
-			return err
-		}
-	}
-	if n == len(s.Bytes) {
-		return nil
-	}
-	w.link.out = append(w.link.out, s.Bytes[n:]...)
-	return l.change(w.link, reading|unix.EPOLLOUT)
-}
-
-// change changes the events for which epoll watches a link.
-func (l *loop) change(link *Link, events uint32) error {
-	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_MOD, link.fd, &unix.EpollEvent{Events: events, Fd: int32(link.fd)})
+	return w.link.send(s.Bytes)
 }
 
 // event handles one event of epoll.
@@ -337,16 +321,6 @@ func (l *loop) event(fd int) error {
 	link := w.link
 	if link == nil || link.fd != fd {
 		return fmt.Errorf("a server closed a connection on which no answer was due: %w", io.ErrUnexpectedEOF)
-	}
-	if len(link.out) > 0 {
-		if err := link.flush(); err != nil {
-			return err
-		}
-		if len(link.out) == 0 {
-			if err := l.change(link, reading); err != nil {
-				return err
-			}
-		}
 	}
 	answers, err := link.receive()
 	if err != nil {

@@ -127,13 +127,13 @@ func TestPostgreSQL(t *testing.T) {
 	}
 	// The same in the event loop, which must continue to send once the socket
 	// accepts more.
-	work := &Repeat{0, dial(t, dsn).Query(nil, "SELECT length('"+long+"')"), 1}
+	work := Repeat{{0, dial(t, dsn).Query(nil, "SELECT length('"+long+"')"), 1}}
 	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Second})
 	if err != nil || r.Operations == 0 {
 		t.Errorf("%d long statements, %v", r.Operations, err)
 	}
 	// A measurement continues until the first answer.
-	work = &Repeat{0, dial(t, dsn).Query(nil, "SELECT 1 FROM pg_sleep(0.2)"), 1}
+	work = Repeat{{0, dial(t, dsn).Query(nil, "SELECT 1 FROM pg_sleep(0.2)"), 1}}
 	r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Millisecond})
 	if err != nil || r.Operations != 1 || r.Elapsed < 100*time.Millisecond {
 		t.Errorf("%d slow statements in %v, %v", r.Operations, r.Elapsed, err)
@@ -161,7 +161,7 @@ func TestRedis(t *testing.T) {
 	if ids := exec1(t, l, "INCRBY orders 41"); len(ids) != 1 || ids[0].Lo != 41 {
 		t.Errorf("INCRBY gave %v", ids)
 	}
-	work := &Repeat{0, slices.Repeat(l.Query(nil, "INCR orders"), 8), 8}
+	work := Repeat{{0, slices.Repeat(l.Query(nil, "INCR orders"), 8), 8}}
 	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: 200 * time.Millisecond})
 	if err != nil || r.Operations == 0 {
 		t.Errorf("%d operations, %v", r.Operations, err)

@@ -138,13 +138,21 @@ func (pgProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 // end with EOF packets. See "Client/Server Protocol" in MySQL's source
 // documentation.
 type mysqlProtocol struct {
-	greeting  bool   // the next packet is the greeting
-	preparing bool   // the next packet answers COM_STMT_PREPARE
-	binary    bool   // rows are in the binary format, as of prepared statements
-	statement uint32 // id of the prepared statement
-	skip      int    // packets left of a prepared statement's description
-	part      int    // of a result, to which the next packet belongs: 0 the begin, 1 the columns, 2 the rows
+	part      mysqlPart // of an answer, to which the next packet belongs
+	binary    bool      // rows are in the binary format, as of prepared statements
+	statement uint32    // id of the prepared statement
 }
+
+type mysqlPart int
+
+const (
+	mysqlBegin mysqlPart = iota
+	mysqlColumns
+	mysqlRows
+	mysqlGreeting
+	mysqlPrepared    // of the answer to COM_STMT_PREPARE
+	mysqlDescription // of its columns
+)
 
 // mysqlPacket appends a packet of a command. Its sequence id is 0.
 func mysqlPacket(dst []byte, command byte, body string) []byte {
@@ -158,11 +166,11 @@ func (p *mysqlProtocol) query(dst []byte, sql string) []byte {
 }
 
 func (p *mysqlProtocol) prepare(dst []byte, sql string) []byte {
-	p.preparing = true
+	p.part = mysqlPrepared
 	return mysqlPacket(dst, 22, sql) // COM_STMT_PREPARE
 }
 
-// execute ignores args: no benchmark has any over MySQL.
+// execute ignores args: no benchmark has any over MySQL. Its statements have columns.
 func (p *mysqlProtocol) execute(dst []byte, _ ...string) []byte {
 	p.binary = true
 	statement := string(binary.LittleEndian.AppendUint32(nil, p.statement))
@@ -185,39 +193,26 @@ func (p *mysqlProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 		if len(packet) > 9 && packet[3] == '#' { // the SQLSTATE is before the message
 			e = serverError{string(packet[9:]), strconv.Itoa(int(binary.LittleEndian.Uint16(packet[1:])))}
 		}
-		l.failed, p.part, p.greeting, p.preparing = e, 0, false, false
+		l.failed, p.part = e, mysqlBegin
 		return size, true
-	case p.greeting:
-		p.greeting = false
-		return size, true
-	case p.skip > 0:
-		p.skip--
-		return size, p.skip == 0
-	case p.preparing:
-		p.preparing = false
-		p.statement = binary.LittleEndian.Uint32(packet[1:])
-		for _, n := range [...]uint16{binary.LittleEndian.Uint16(packet[5:]), binary.LittleEndian.Uint16(packet[7:])} {
-			if n > 0 {
-				p.skip += int(n) + 1 // and an EOF packet
-			}
-		}
-		return size, p.skip == 0
-	case p.part == 0 && packet[0] == 0: // OK, with the number of rows and the id that an INSERT generated
+	case p.part == mysqlBegin && packet[0] == 0: // OK, with the number of rows and the id that an INSERT generated
 		_, rest := lengthEncoded(packet[1:])
 		if id, _ := lengthEncoded(rest); id != 0 && l.Values {
 			l.ids = append(l.ids, ID{Lo: id})
 		}
 		return size, true
-	case p.part == 0, p.part == 1 && end:
-		p.part++
-	case p.part == 2 && end:
-		p.part = 0
+	case p.part == mysqlGreeting, end && (p.part == mysqlRows || p.part == mysqlDescription):
+		p.part = mysqlBegin
 		return size, true
-	case p.part == 2 && p.binary: // a BIGINT after a zero byte and a NULL bitmap of one byte
+	case p.part == mysqlBegin, p.part == mysqlColumns && end:
+		p.part++
+	case p.part == mysqlPrepared:
+		p.part, p.statement = mysqlDescription, binary.LittleEndian.Uint32(packet[1:])
+	case p.part == mysqlRows && p.binary: // a BIGINT after a zero byte and a NULL bitmap of one byte
 		if l.Values && len(packet) >= 10 {
 			l.ids = append(l.ids, ID{Lo: binary.LittleEndian.Uint64(packet[2:])})
 		}
-	case p.part == 2:
+	case p.part == mysqlRows:
 		if n := int(packet[0]); n < 0xfb && 1+n <= len(packet) {
 			l.add(packet[1 : 1+n])
 		}

@@ -9,7 +9,7 @@ import (
 	"image/color"
 	"regexp"
 	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -104,6 +104,14 @@ func (p Panel) shown() []Bar {
 	return bars
 }
 
+// height returns the height of a panel, 0 without values.
+func (p Panel) height() vg.Length {
+	if n := len(p.shown()); n > 0 {
+		return titleHeight + barHeight*vg.Length(n)
+	}
+	return 0
+}
+
 // Picture returns the panels, one below the other, as an SVG file in light or dark
 // (night) colours; "" without values.
 func (c *Chart) Picture(night bool) string {
@@ -111,27 +119,24 @@ func (c *Chart) Picture(night bool) string {
 	if night {
 		t = dark
 	}
-	height, left := 0.0, 0
+	sum, left := vg.Length(0), 0
 	for _, p := range c.Panels {
-		bars := p.shown()
-		if len(bars) > 0 {
-			height += titleHeight + barHeight*float64(len(bars))
-		}
-		for _, b := range bars {
-			left = max(left, len([]rune(b.Name)))
+		sum += p.height()
+		for _, b := range p.shown() {
+			left = max(left, utf8.RuneCountInString(b.Name))
 		}
 	}
-	if height == 0 {
+	if sum == 0 {
 		return ""
 	}
-	canvas := vgsvg.New(chartWidth, vg.Length(height))
+	canvas := vgsvg.New(chartWidth, sum)
 	all := draw.New(canvas)
-	top := all.Max.Y
 	for _, panel := range c.Panels {
-		if bars := panel.shown(); len(bars) > 0 {
-			bottom := top - titleHeight - barHeight*vg.Length(len(bars))
-			t.plot(panel.Title, bars, left).Draw(draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: all.Min.X, Y: bottom}, Max: vg.Point{X: all.Max.X, Y: top}}})
-			top = bottom
+		if panel.height() > 0 {
+			part := all
+			part.Min.Y = all.Max.Y - panel.height()
+			t.plot(panel.Title, panel.shown(), left).Draw(part)
+			all.Max.Y = part.Min.Y
 		}
 	}
 	var b bytes.Buffer
@@ -150,7 +155,7 @@ func (t theme) plot(title string, bars []Bar, width int) *plot.Plot {
 	labels := plotter.XYLabels{}
 	for i, b := range bars {
 		// Names of equal length align the bars of all panels.
-		names[i] = strings.Repeat(" ", max(0, width-len([]rune(b.Name)))) + b.Name
+		names[i] = fmt.Sprintf("%*s", width, b.Name)
 		bar, _ := plotter.NewBarChart(plotter.Values{b.Value}, barHeight-5) // fails only without values
 		bar.Horizontal, bar.XMin, bar.Color, bar.LineStyle.Width = true, float64(i), t.bar, 0
 		if b.Ours {
@@ -159,7 +164,10 @@ func (t theme) plot(title string, bars []Bar, width int) *plot.Plot {
 		p.Add(bar)
 		most = max(most, b.Value, b.Most)
 		if b.Most > 0 {
-			whisker, _ := plotter.NewXErrorBars(rounds{b, float64(i)})
+			whisker, _ := plotter.NewXErrorBars(struct {
+				plotter.XYs
+				plotter.XErrors
+			}{plotter.XYs{{X: b.Value, Y: float64(i)}}, plotter.XErrors{{Low: b.Value - b.Least, High: b.Most - b.Value}}})
 			whisker.LineStyle.Color, whisker.CapWidth = t.ink, 5
 			p.Add(whisker)
 		}
@@ -176,16 +184,4 @@ func (t theme) plot(title string, bars []Bar, width int) *plot.Plot {
 	p.Y.Tick.Label.Font.Variant, p.Y.Tick.Label.Font.Size = "Mono", 9
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, most*1.13, -0.6, float64(len(bars))-0.4
 	return p
-}
-
-// rounds implements plotter.XYer and plotter.XErrorer for the range of one bar.
-type rounds struct {
-	bar Bar
-	at  float64
-}
-
-func (s rounds) Len() int              { return 1 }
-func (s rounds) XY(int) (x, y float64) { return s.bar.Value, s.at }
-func (s rounds) XError(int) (float64, float64) {
-	return s.bar.Value - s.bar.Least, s.bar.Most - s.bar.Value
 }

@@ -10,11 +10,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -68,6 +70,29 @@ type Row struct {
 	Name  string `json:"name"`
 	Ours  bool   `json:"ours,omitempty"` // nextid's
 	Cells []Cell `json:"cells"`          // by column
+}
+
+// Of is a column of a table whose rows are about values of one type.
+type Of[T any] struct {
+	Name string
+	Cell func(T) Cell
+}
+
+// TableOf returns a table with a row for each of all. row returns the row without
+// its cells.
+func TableOf[T any](first string, all []T, row func(T) Row, columns ...Of[T]) Table {
+	t := Table{First: first}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, Column{c.Name})
+	}
+	for _, v := range all {
+		r := row(v)
+		for _, c := range columns {
+			r.Cells = append(r.Cells, c.Cell(v))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
 }
 
 // Panel returns a panel of a chart, with a bar for each row's cell of a column.
@@ -201,4 +226,74 @@ func (r *Report) Write(dir, name string) ([]string, error) {
 		errs = append(errs, os.WriteFile(path, f.content, 0o644))
 	}
 	return paths, errors.Join(errs...)
+}
+
+const (
+	spread = 1.5 // a figure whose rounds differ by a greater factor gets a warning
+	busy   = 1.0 // a greater load before the run gets a warning
+)
+
+// Warnings returns the reasons to doubt the figures. They are computed from the
+// report, so reports of older versions have them, too.
+func (r *Report) Warnings() (all []string) {
+	if r.Machine.Load > busy {
+		all = append(all, fmt.Sprintf("The machine was at work before the run: its load was %.1f on %d cores.", r.Machine.Load, r.Machine.Cores))
+	}
+	for _, s := range r.Sections {
+		figures, apart, most, where := 0, 0, 0.0, ""
+		for _, row := range s.Table.Rows {
+			for i, c := range row.Cells {
+				if len(c.Samples) < 2 || slices.Min(c.Samples) <= 0 {
+					continue
+				}
+				figures++
+				between := slices.Max(c.Samples) / slices.Min(c.Samples)
+				if between > spread {
+					apart++
+				}
+				if between > most {
+					most, where = between, row.Name+", "+s.Table.Columns[i].Name
+				}
+			}
+		}
+		if apart > 0 {
+			all = append(all, fmt.Sprintf("%s: %d of %d figures differ by more than %.1f times from round to round; %s by %.1f times.", s.Title, apart, figures, spread, where, most))
+		}
+	}
+	return append(all, r.Doubts...)
+}
+
+// Passes reports whether a figure exceeds the floor, a server that only sends fixed
+// answers: the median of its rounds is above the floor's best round.
+func Passes(samples, floor []float64) bool {
+	return len(floor) > 0 && Median(samples) > slices.Max(floor)
+}
+
+// Doubt adds a doubt if a figure passes the floor: one of the two measurements was
+// disturbed. It returns true then. Charts and ratios leave such a figure out.
+func (r *Report) Doubt(where, name string, samples, floor []float64) bool {
+	if !Passes(samples, floor) {
+		return false
+	}
+	r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed. It is in no chart and no ratio.",
+		where, name, Format(Median(samples)), Format(slices.Max(floor))))
+	return true
+}
+
+// Progress writes a line for each part of a run.
+type Progress struct {
+	mu    sync.Mutex
+	w     io.Writer
+	began time.Time
+}
+
+// NewProgress starts the clock of a run.
+func NewProgress(w io.Writer) *Progress { return &Progress{w: w, began: time.Now()} }
+
+// Part writes the elapsed time and the name of the part that begins. It is safe for
+// concurrent use.
+func (p *Progress) Part(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.w, "%6s  %s\n", time.Since(p.began).Round(time.Second), name)
 }

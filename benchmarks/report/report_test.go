@@ -36,7 +36,9 @@ func TestMarkdownAndTerminal(t *testing.T) {
 	t.Parallel()
 	r := sample()
 	var terminal strings.Builder
-	r.Print(&terminal)
+	if err := r.Print(&terminal); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{"Markdown": r.Markdown(), "terminal": terminal.String()} {
 		for _, want := range []string{"100,000", "2.60x [2.20–3]", "none", "Redis INCR: not installed", "2 × Some CPU, 8 GB, Linux 6, go1.26, load before the run 0.5", "1m1s"} {
 			if !strings.Contains(text, want) {

@@ -2,7 +2,7 @@ package report
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -13,21 +13,22 @@ import (
 	"unicode/utf8"
 )
 
-var (
-	//go:embed page.md
-	markdownText string
-	//go:embed page.html
-	pageText string
-	//go:embed page.css
-	style string
+// files holds the templates of a report, and the style of its page.
+//
+//go:embed page.*
+var files embed.FS
 
-	markdown = text.Must(text.New("").Funcs(text.FuncMap{
+var (
+	texts = text.Must(text.New("").Funcs(text.FuncMap{
 		"line": func(s string) string { return strings.ReplaceAll(s, "\n", " ") },
-	}).Parse(markdownText))
+	}).ParseFS(files, "page.md", "page.txt"))
 	page = template.Must(template.New("").Funcs(template.FuncMap{
-		"style": func() template.CSS { return template.CSS(style) },
-		"json":  func(r *Report) (string, error) { data, err := json.Marshal(r); return string(data), err },
-	}).Parse(pageText))
+		"style": func() (template.CSS, error) {
+			style, err := files.ReadFile("page.css")
+			return template.CSS(style), err
+		},
+		"json": func(r *Report) (string, error) { data, err := json.Marshal(r); return string(data), err },
+	}).ParseFS(files, "page.html"))
 )
 
 // Facts returns the names and values of the lines above the sections.
@@ -48,7 +49,7 @@ func (r *Report) Facts() [][2]string {
 // Markdown returns the report as a page of Markdown.
 func (r *Report) Markdown() string {
 	var b strings.Builder
-	if err := markdown.Execute(&b, r); err != nil {
+	if err := texts.ExecuteTemplate(&b, "page.md", r); err != nil {
 		panic(err) // the template does not match Report
 	}
 	return b.String()
@@ -57,35 +58,17 @@ func (r *Report) Markdown() string {
 // HTML returns the report as one page that loads no other files.
 func (r *Report) HTML() ([]byte, error) {
 	var b bytes.Buffer
-	err := page.Execute(&b, r)
+	err := page.ExecuteTemplate(&b, "page.html", r)
 	return b.Bytes(), err
 }
 
 // Print writes the tables for a terminal.
-func (r *Report) Print(w io.Writer) {
-	list := func(title string, lines []string) {
-		if len(lines) > 0 {
-			fmt.Fprintf(w, "%s\n  %s\n\n", title, strings.Join(lines, "\n  "))
-		}
-	}
-	if r.Answer != "" {
-		fmt.Fprintf(w, "%s\n\n", r.Answer)
-	}
-	list("Doubtful", r.Warnings())
-	for _, f := range r.Facts() {
-		fmt.Fprintf(w, "%-15s%s\n", f[0]+":", f[1])
-	}
-	for _, s := range r.Sections {
-		fmt.Fprintf(w, "\n%s\n", s.Title)
-		s.Table.print(w)
-	}
-	fmt.Fprintln(w)
-	list("Not measured", r.Notes)
-}
+func (r *Report) Print(w io.Writer) error { return texts.ExecuteTemplate(w, "page.txt", r) }
 
-// print writes the table with aligned columns: names to the left, figures to the
+// Text returns the table with aligned columns: names to the left, figures to the
 // right.
-func (t *Table) print(w io.Writer) {
+func (t Table) Text() string {
+	var all strings.Builder
 	widths := make([]int, len(t.Columns)+1)
 	rows := [][]string{{t.First}}
 	for _, c := range t.Columns {
@@ -108,6 +91,7 @@ func (t *Table) print(w io.Writer) {
 		for i, s := range texts[1:] {
 			line += fmt.Sprintf("  %*s", widths[i+1], s)
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		fmt.Fprintln(&all, strings.TrimRight(line, " "))
 	}
+	return all.String()
 }

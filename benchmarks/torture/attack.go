@@ -112,7 +112,7 @@ func (cfg AttackConfig) under(s *load.Stage, name string, target, server *dbtest
 		}()
 	}
 	s.With(politeClients, func(_ int, c *load.Client) {
-		c.Work = &load.Repeat{Bytes: s.Dial(c, server.URL).Query(nil, "SELECT next_id('orders')"), Answers: 1}
+		c.Work = load.Repeat{{Bytes: s.Dial(c, server.URL).Query(nil, "SELECT next_id('orders')"), Answers: 1}}
 	}, func(clients []load.Client) {
 		latency = s.Run(load.Config{Clients: clients, Warm: attackWarm, Length: cfg.Length, Rate: politeRate}).Latency
 	})

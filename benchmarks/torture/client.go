@@ -6,12 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,9 +21,11 @@ import (
 // another server.
 const patience = 6 * time.Second
 
-// ledger logs every id that a client got to a file, and counts answers and errors.
+// ledger logs every id that a client got, in memory and to a file. It counts answers
+// and errors.
 type ledger struct {
-	began time.Time
+	began   time.Time
+	history history.Log
 
 	mu        sync.Mutex
 	file      *os.File
@@ -40,13 +39,14 @@ type ledger struct {
 	refusals  map[string]int // errors by SQLSTATE, MySQL's number, or a text
 }
 
-// newLedger starts the clock of a ledger.
+// newLedger starts the clock of a ledger. Without a path its file has a new name.
 func newLedger(path string) (*ledger, error) {
 	file, err := os.Create(path)
+	if path == "" {
+		file, err = os.CreateTemp(".", "torture-ids-*.log")
+	}
 	now := time.Now()
-	return &ledger{
-		file: file, out: bufio.NewWriterSize(file, 1<<20), protocols: map[string]int{}, refusals: map[string]int{}, began: now, last: now,
-	}, err
+	return &ledger{file: file, out: bufio.NewWriter(file), protocols: map[string]int{}, refusals: map[string]int{}, began: now, last: now}, err
 }
 
 // connection returns the number of a new connection.
@@ -60,26 +60,27 @@ func (l *ledger) connection(w way) int {
 
 // got logs the ids that a connection got in one answer.
 func (l *ledger) got(connection int, name string, ids []load.ID) {
-	if len(ids) == 0 {
-		return
+	if len(ids) > 0 {
+		l.tick(time.Now())
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	l.tick(now)
-	if now.After(l.last) {
-		l.last = now
-	}
-	l.ids += len(ids)
 	for _, id := range ids {
+		l.history.Add(history.Event{Name: name, Client: connection, Range: generator.Range{First: int64(id.Lo), Step: 1, Count: 1}})
+		l.mu.Lock()
+		l.ids++
 		fmt.Fprintf(l.out, "%d\t%s\t%d\n", connection, name, id.Lo)
+		l.mu.Unlock()
 	}
 }
 
-// tick updates the longest time without an answer.
+// tick updates the longest time without an answer. The next one begins at now.
 func (l *ledger) tick(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if gap := now.Sub(l.last); gap > l.gap {
 		l.gap, l.gapAt = gap, l.last
+	}
+	if now.After(l.last) {
+		l.last = now
 	}
 }
 
@@ -102,42 +103,17 @@ func (l *ledger) count() int {
 }
 
 // end stops the clock of the ledger. The clients stop after that.
-func (l *ledger) end() (took time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *ledger) end() time.Duration {
 	now := time.Now()
 	l.tick(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.last = now.Add(time.Hour) // later answers are logged, but no gap is measured
 	return now.Sub(l.began)
 }
 
-// check reads a log and checks it: no id twice, and the ids of each connection in
-// order.
-func check(path string) (ids int, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = file.Close() }()
-	var log history.Log
-	for in := bufio.NewReaderSize(file, 1<<20); ; ids++ {
-		line, err := in.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			return ids, log.Check()
-		}
-		if err != nil {
-			return ids, err
-		}
-		connection, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		name, number, _ := strings.Cut(rest, "\t")
-		client, err1 := strconv.Atoi(connection)
-		id, err2 := strconv.ParseInt(number, 10, 64)
-		if err := cmp.Or(err1, err2); err != nil {
-			return ids, fmt.Errorf("line %d of the log: %w", ids+1, err)
-		}
-		log.Add(history.Event{Name: name, Client: client, Range: generator.Range{First: id, Step: 1, Count: 1}})
-	}
-}
+// close closes the file, after all clients have stopped.
+func (l *ledger) close() error { return errors.Join(l.out.Flush(), l.file.Close()) }
 
 // way is a way to draw.
 type way struct{ mysql, prepared bool }
@@ -183,7 +159,7 @@ func (n *node) connection(ctx context.Context, client int, w way) error {
 	if w.mysql {
 		several = "SELECT id FROM id_batch WHERE name = '" + name + "' AND n = 20"
 	}
-	link, err := n.dial(ctx, w)
+	link, err := n.dial(ctx, w, one)
 	if err != nil {
 		return err
 	}
@@ -205,11 +181,6 @@ func (n *node) connection(ctx context.Context, client int, w way) error {
 		l.got(number, name, ids) // rows that came before an error were acknowledged, too
 		return err
 	}
-	if w.prepared {
-		if err := link.Prepare(ctx, one); err != nil {
-			return err
-		}
-	}
 	end := time.Now().Add(lives/2 + rand.N(lives/2))
 	for i := number; ctx.Err() == nil && time.Now().Before(end); i++ {
 		if err := ask(i); err != nil && ctx.Err() == nil {
@@ -224,8 +195,8 @@ func (n *node) connection(ctx context.Context, client int, w way) error {
 	return nil
 }
 
-// dial connects to the server.
-func (n *node) dial(ctx context.Context, w way) (*load.Link, error) {
+// dial connects to the server, and prepares a statement if w says so.
+func (n *node) dial(ctx context.Context, w way, sql string) (*load.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	url := n.url()
@@ -237,6 +208,12 @@ func (n *node) dial(ctx context.Context, w way) (*load.Link, error) {
 		return nil, err
 	}
 	link.Values = true
+	if w.prepared {
+		if err := link.Prepare(ctx, sql); err != nil {
+			link.Close()
+			return nil, err
+		}
+	}
 	return link, nil
 }
 

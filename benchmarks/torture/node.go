@@ -14,12 +14,12 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"nextid/benchmarks/load"
 	"nextid/dbtest"
+	"nextid/dsn"
 )
 
 // node is one server.
@@ -69,7 +69,7 @@ func (p *place) newNode(index int) *node {
 		n.space, on = space, space.outside
 	}
 	n.Server = dbtest.Command{Name: "nextid " + n.String(), Argv: n.argv, Env: n.environ, Ready: func() error {
-		link, err := n.dial(context.Background(), way{})
+		link, err := n.dial(context.Background(), way{}, "")
 		if err == nil {
 			link.Close()
 		}
@@ -82,37 +82,26 @@ func (p *place) newNode(index int) *node {
 	if p.url == "" || p.direct {
 		return n
 	}
-	u, err := url.Parse(p.url)
+	u, hosts, err := dsn.Parse(p.url)
 	r.Must(err)
-	addresses, err := hosts(u)
-	r.Must(err)
-	for i, address := range addresses {
-		n.links = append(n.links, dbtest.CutOn(r, address, on))
-		addresses[i] = n.links[i].Addr
-	}
-	u.Host = strings.Join(addresses, ",")
-	n.store = u.String()
-	return n
-}
-
-// hosts returns the addresses in a store's URL.
-func hosts(store *url.URL) (addresses []string, err error) {
-	for address := range strings.SplitSeq(store.Host, ",") {
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			port, ok := ports[store.Scheme]
-			if !ok || address == "" {
-				return nil, fmt.Errorf("the store's URL needs HOST:PORT: %w", err)
+	for i, host := range hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			if ports[u.Scheme] == "" {
+				r.Fatalf("the store's URL needs HOST:PORT: %w", err)
 			}
-			address = net.JoinHostPort(address, port)
+			host = net.JoinHostPort(host, ports[u.Scheme])
 		}
-		addresses = append(addresses, address)
+		n.links = append(n.links, dbtest.CutOn(r, host, on))
+		hosts[i] = n.links[i].Addr
 	}
-	return addresses, nil
+	n.store = dsn.Text(u, hosts)
+	return n
 }
 
 // ports maps the scheme of a store's URL to its default port.
 var ports = map[string]string{
-	"postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "etcd": "2379", "zookeeper": "2181",
+	"postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "rediss": "6379",
+	"etcd": "2379", "etcds": "2379", "zookeeper": "2181",
 }
 
 // setClock sets the offset of the server's wall clock from the real one. If frozen
@@ -172,7 +161,7 @@ func (n *node) awaitAnswers(ctx context.Context) error {
 
 // answers draws once from a server.
 func (n *node) answers(ctx context.Context, name string) error {
-	link, err := n.dial(ctx, way{})
+	link, err := n.dial(ctx, way{}, "")
 	if err != nil {
 		return err
 	}
@@ -191,10 +180,13 @@ var skewclockSource []byte
 
 // buildSkewclock compiles the tool that runs a program with a wall clock of its own.
 // If that is not possible here, why is the reason.
-func buildSkewclock(ctx context.Context, dir string) (tool, why string) {
+func (r *run) buildSkewclock() (tool, why string) {
 	if runtime.GOARCH != "amd64" {
 		return "", "needs Linux on amd64"
 	}
+	dir, err := os.MkdirTemp("", "nextid-torture")
+	r.Must(err)
+	r.Cleanup(func() { _ = os.RemoveAll(dir) })
 	source := filepath.Join(dir, "skewclock.c")
 	tool = filepath.Join(dir, "skewclock")
 	if err := os.WriteFile(source, skewclockSource, 0o600); err != nil {
@@ -203,7 +195,7 @@ func buildSkewclock(ctx context.Context, dir string) (tool, why string) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		return "", "needs a C compiler: on Debian, apt-get install gcc libc6-dev"
 	}
-	if out, err := exec.CommandContext(ctx, "gcc", "-O2", "-w", "-o", tool, source).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(r.Ctx, "gcc", "-O2", "-w", "-o", tool, source).CombinedOutput(); err != nil {
 		return "", fmt.Sprintf("gcc: %v: %s", err, out)
 	}
 	return tool, ""

@@ -28,6 +28,9 @@ type place struct {
 	nodes     []*node
 	names     []string // generators that give ids from memory
 	strict    []string // generators that wait for the store at each draw
+
+	times map[*fault]int           // number of faults
+	lasts map[*fault]time.Duration // their total duration
 }
 
 // store is a store that this run has started.
@@ -90,7 +93,7 @@ func Clusters() []string {
 func (r *run) newPlace(store string) {
 	kind, _, given := strings.Cut(store, "://")
 	r.Progress.Part("start " + kind)
-	p := &place{run: r, name: kind, kind: kind}
+	p := &place{run: r, name: kind, kind: kind, times: map[*fault]int{}, lasts: map[*fault]time.Duration{}}
 	r.places = append(r.places, p)
 	nodes := r.cfg.Nodes
 	switch {
@@ -117,6 +120,7 @@ func (r *run) newPlace(store string) {
 	for i := range nodes {
 		p.nodes = append(p.nodes, p.newNode(i))
 	}
+	r.nodes = append(r.nodes, p.nodes...)
 }
 
 // start uses a store that was started.

@@ -1,14 +1,25 @@
+// Package torture injects faults while many clients draw ids from nextid servers
+// over both SQL protocols. Several servers use one store. The faults hit the
+// servers, their clocks, their network and the stores. Bad clients misuse the
+// servers meanwhile.
+//
+// A ledger logs every id that a client got. At the end of the run the log is
+// checked: no id may occur twice, and the ids of each connection must be in order.
+// One server of each store is never killed, and its use of resources must not grow.
+//
+// Attack is a second command: it measures the latency of a well-behaved client while
+// bad clients attack the server.
+//
+// Run owns all servers and stops them. A place has one goroutine for its faults and
+// one for its bad clients. Each client has a goroutine of its own.
 package torture
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -39,24 +50,16 @@ var ErrBroken = errors.New("the servers broke a guarantee")
 type run struct {
 	*load.Stage
 	cfg        Config
-	dir        string
 	places     []*place
+	nodes      []*node // of all places
 	ledger     *ledger
 	skewclock  string // path of the tool, see buildSkewclock
 	clocks     string // why clocks cannot be moved, "" if they can
 	namespaces string // why network namespaces cannot be made, "" if they can
 
 	mu     sync.Mutex
-	times  map[occasion]int         // number of faults
-	lasts  map[*fault]time.Duration // total duration
-	bad    map[string]int           // number of bad clients by name
-	silent []string                 // servers that did not answer at the end, and why
-}
-
-// occasion is a fault at a place.
-type occasion struct {
-	fault *fault
-	place *place
+	bad    map[string]int // number of bad clients by name
+	silent []string       // servers that did not answer at the end, and why
 }
 
 // Run starts stores, servers and clients, and injects faults. The report is not nil
@@ -64,77 +67,50 @@ type occasion struct {
 func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	var verdict error
 	out, err := cfg.Measure(ctx, &report.Report{Title: "Torture of nextid"}, func(s *load.Stage) {
-		r := &run{Stage: s, cfg: cfg, times: map[occasion]int{}, lasts: map[*fault]time.Duration{}, bad: map[string]int{}}
+		r := &run{Stage: s, cfg: cfg, bad: map[string]int{}}
 		r.prepare()
 		var took, back time.Duration
 		if err := r.Do(func(testing.TB) { took, back = r.torture() }); err != nil {
 			r.Must(errors.Join(err, r.keep()))
 		}
 		r.Progress.Part("check")
-		ids, broken := check(r.path())
-		flat := r.report(took, back, ids, broken)
+		broken := r.ledger.history.Check() // no id twice, and the ids of each connection in order
+		flat := r.report(took, back, broken)
 		switch {
 		case broken != nil || back < 0 || !flat:
-			verdict = errors.Join(ErrBroken, r.keep())
+			verdict = errors.Join(fmt.Errorf("%w: see %s", ErrBroken, r.ledger.file.Name()), r.keep())
 		case cfg.Log != "":
 			r.Must(r.keep())
+		default:
+			r.Must(os.Remove(r.ledger.file.Name()))
 		}
 	})
 	return out, errors.Join(err, verdict)
 }
 
-// path returns the path of the log of ids.
-func (r *run) path() string { return filepath.Join(r.dir, "ids.log") }
-
-// keep copies the log of ids, and the logs of the servers.
-func (r *run) keep() error {
-	to := cmp.Or(r.cfg.Log, "torture-ids.log")
-	errs := []error{copyFile(r.path(), to)}
-	for n := range r.nodes() {
-		errs = append(errs, copyFile(filepath.Join(n.Dir, "log"), to+"."+n.String()))
+// keep writes the logs of the servers beside the log of ids.
+func (r *run) keep() (err error) {
+	for _, n := range r.nodes {
+		err = errors.Join(err, os.WriteFile(r.ledger.file.Name()+"."+n.String(), []byte(n.Log()), 0o600))
 	}
-	return errors.Join(errs...)
-}
-
-func copyFile(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, text, 0o600)
-}
-
-// nodes iterates over all servers.
-func (r *run) nodes() iter.Seq[*node] {
-	return func(yield func(*node) bool) {
-		for _, p := range r.places {
-			for _, n := range p.nodes {
-				if !yield(n) {
-					return
-				}
-			}
-		}
-	}
+	return err
 }
 
 // prepare starts stores and servers, and makes the generators.
 func (r *run) prepare() {
-	var err error
-	r.dir, err = os.MkdirTemp("", "nextid-torture")
-	r.Must(err)
-	r.Cleanup(func() { _ = os.RemoveAll(r.dir) })
 	r.namespaces = canMakeNamespaces()
-	r.skewclock, r.clocks = buildSkewclock(r.Ctx, r.dir)
+	r.skewclock, r.clocks = r.buildSkewclock()
 	for _, store := range r.cfg.Stores {
 		r.newPlace(store)
 	}
-	for n := range r.nodes() {
+	for _, n := range r.nodes {
 		n.Begin()
 	}
 	for _, p := range r.places {
 		p.generators()
 	}
-	r.ledger, err = newLedger(r.path())
+	var err error
+	r.ledger, err = newLedger(r.cfg.Log)
 	r.Must(err)
 }
 
@@ -175,10 +151,10 @@ func (r *run) torture() (took, back time.Duration) {
 	took = r.ledger.end()
 	stop()
 	clients.Wait()
-	for n := range r.nodes() {
+	for _, n := range r.nodes {
 		n.Stop()
 	}
-	r.Must(errors.Join(r.ledger.out.Flush(), r.ledger.file.Close()))
+	r.Must(r.ledger.close())
 	return took, back
 }
 
@@ -217,10 +193,8 @@ func (p *place) one(ctx context.Context, f *fault, longest time.Duration) {
 		r.Fatalf("%s: %s: %w", p.kind, f.name, err)
 	}
 	load.Rest(ctx, longest/5)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.times[occasion{f, p}]++
-	r.lasts[f] += time.Since(began)
+	p.times[f]++
+	p.lasts[f] += time.Since(began)
 }
 
 // recovered waits until every server answers draws from all generators, and returns
@@ -232,7 +206,7 @@ func (r *run) recovered() time.Duration {
 	limited, cancel := context.WithTimeout(r.Ctx, dbtest.Patience)
 	defer cancel()
 	var asking sync.WaitGroup
-	for n := range r.nodes() {
+	for _, n := range r.nodes {
 		asking.Go(func() {
 			if err := n.awaitAnswers(limited); err != nil {
 				r.mu.Lock()

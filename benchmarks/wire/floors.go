@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"nextid/benchmarks/load"
-	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
@@ -307,7 +306,7 @@ func (r *run) byDriver(server *dbtest.Server, url string) float64 {
 	var queries atomic.Int64
 	var errs [len(conns)]error
 	var work sync.WaitGroup
-	before, end := machine.UsageOf(server), time.Now().Add(r.cfg.Length)
+	before, end := load.UsageOf(server), time.Now().Add(r.cfg.Length)
 	for i, conn := range conns {
 		work.Go(func() {
 			for errs[i] == nil && time.Now().Before(end) {
@@ -318,7 +317,7 @@ func (r *run) byDriver(server *dbtest.Server, url string) float64 {
 	}
 	work.Wait()
 	r.Must(errors.Join(errs[:]...))
-	return float64(machine.UsageOf(server).Sub(before).CPU) / 1e3 / float64(queries.Load())
+	return float64(load.UsageOf(server).Sub(before).CPU) / 1e3 / float64(queries.Load())
 }
 
 // pause measures at least passesARound passes of the garbage collector per round,
@@ -374,7 +373,7 @@ func (r *run) idleMemory() (before, after float64) {
 	}
 	resident := func() float64 {
 		time.Sleep(quiet)
-		bytes, err := machine.Resident(server.PID)
+		bytes, err := load.Resident(server.PID)
 		r.Must(err)
 		return bytes
 	}

@@ -1,3 +1,16 @@
+// Package wire implements nextid-bench sql. It compares servers that draw numbers:
+// nextid's next_id, PostgreSQL's nextval, MariaDB's NEXT VALUE FOR and Redis's INCR.
+// It uses both SQL protocols, TCP and Unix sockets, and simple, prepared and
+// pipelined queries.
+//
+// A group is one comparison: its contestants are measured in each of its settings.
+// The client (package load) measures them in turns, A B C, B C A, …, so that a drift
+// of the machine's speed does not favour one. Ratios are computed round by round.
+// Ratios within a run are comparable; absolute numbers of two runs are not.
+//
+// Run makes these comparisons. Floors checks the bounds of nextid's speed, one line
+// each. Floor is a server that answers every query with the same bytes. Its speed is
+// the limit that system calls and TCP set.
 package wire
 
 import (
@@ -7,7 +20,6 @@ import (
 	"time"
 
 	"nextid/benchmarks/load"
-	"nextid/benchmarks/machine"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
 )
@@ -91,9 +103,10 @@ func simple(conns ...int) (all []setting) {
 }
 
 // prepared returns settings of prepared queries, with numbers of connections.
-func prepared(conns ...int) (all []setting) {
-	for _, n := range conns {
-		all = append(all, setting{prepared: true, conns: n, depth: 1})
+func prepared(conns ...int) []setting {
+	all := simple(conns...)
+	for i := range all {
+		all[i].prepared = true
 	}
 	return all
 }
@@ -128,7 +141,7 @@ func (r *run) measure(a asked) (s sample) {
 	}
 	if a.rate > 0 {
 		length *= 4
-		together, err := machine.Apart(servers...)
+		together, err := load.Apart(servers...)
 		r.Must(err)
 		defer together()
 	}
@@ -157,14 +170,14 @@ func (r *run) measure(a asked) (s sample) {
 // work returns the Work of the i-th client on its link.
 func (a asked) work(i int, link *load.Link) load.Work {
 	if len(a.args) > 0 {
-		all := make(load.Pick, len(a.args))
+		all := make(load.Repeat, len(a.args))
 		for i, value := range a.args {
-			all[i] = link.Execute(nil, value)
+			all[i] = load.Step{Bytes: link.Execute(nil, value), Answers: 1}
 		}
 		return all
 	}
 	if a.prepared {
-		return &load.Repeat{Bytes: slices.Repeat(link.Execute(nil), a.depth), Answers: a.depth}
+		return load.Repeat{{Bytes: slices.Repeat(link.Execute(nil), a.depth), Answers: a.depth}}
 	}
 	sql := a.sql
 	if a.apart {
@@ -174,7 +187,7 @@ func (a asked) work(i int, link *load.Link) load.Work {
 	for i := range a.depth {
 		request = link.Query(request, sql[i%len(sql)])
 	}
-	return &load.Repeat{Bytes: request, Answers: a.depth}
+	return load.Repeat{{Bytes: request, Answers: a.depth}}
 }
 
 // contestant is a server and the statement that draws one number from it.
@@ -301,56 +314,60 @@ func (r *run) measureGroup(g *group) {
 	}
 }
 
+// floors returns the floor's numbers per second, nil in a group without a floor.
+func (g *group) floors(s setting) []float64 {
+	if g.contestants[0].name != floor {
+		return nil
+	}
+	return g.samples[s][0][perSecond]
+}
+
+// ratio returns the ratio of a figure of two contestants.
+func (g *group) ratio(s setting, a, b int, f figure) report.Cell {
+	of := g.samples[s]
+	if report.Passes(of[a][perSecond], g.floors(s)) || report.Passes(of[b][perSecond], g.floors(s)) {
+		return report.Text("passes the floor")
+	}
+	return report.Ratio(of[a][f], of[b][f])
+}
+
 // sections returns the two sections of a group: throughput, and CPU with latency. It
 // adds doubts to the report about figures that exceed the floor's.
 func (g *group) sections(r *report.Report) []report.Section {
 	self := slices.IndexFunc(g.contestants, func(c contestant) bool { return c.name == ours })
-	var rates, ratios, cpus, slow, cpuRatios []string
+	type column = report.Of[setting]
+	number := func(name string, k int, f figure) column {
+		return column{Name: name, Cell: func(s setting) report.Cell { return report.Number(g.samples[s][k][f]...) }}
+	}
+	var rates, ratios, cpus, slow, cpuRatios []column
 	for k, c := range g.contestants {
-		rates, cpus, slow = append(rates, c.name+" /s"), append(cpus, c.name+" CPU µs"), append(slow, c.name+" p99 µs")
+		rates = append(rates, number(c.name+" /s", k, perSecond))
+		cpus, slow = append(cpus, number(c.name+" CPU µs", k, cpu)), append(slow, number(c.name+" p99 µs", k, p99))
 		if k != self {
-			ratios, cpuRatios = append(ratios, "nextid : "+c.name), append(cpuRatios, "CPU "+c.name+" : nextid")
+			ratios = append(ratios, column{Name: "nextid : " + c.name, Cell: func(s setting) report.Cell { return g.ratio(s, self, k, perSecond) }})
+			cpuRatios = append(cpuRatios, column{Name: "CPU " + c.name + " : nextid", Cell: func(s setting) report.Cell { return g.ratio(s, k, self, cpu) }})
 		}
 	}
+	row := func(s setting) report.Row { return report.Row{Name: s.String()} }
 	speed := report.Section{
-		Title: g.title, Text: g.text,
-		Table:  report.Table{First: "setting", Columns: report.Columns(slices.Concat(rates, ratios)...)},
+		Title: g.title, Text: g.text, Table: report.TableOf("setting", g.settings, row, append(rates, ratios...)...),
 		Charts: []report.Chart{{Title: g.title, Unit: "numbers a second", Better: "more"}},
 	}
 	cost := report.Section{
 		Title:  g.title + ": CPU and latency",
 		Text:   "CPU time of the server's processes per number, and the 99th percentile of the time to an answer of a client that always asks.",
-		Table:  report.Table{First: "setting", Columns: report.Columns(slices.Concat(cpus, slow, cpuRatios)...)},
+		Table:  report.TableOf("setting", g.settings, row, slices.Concat(cpus, slow, cpuRatios)...),
 		Charts: []report.Chart{{Title: g.title + ": server CPU", Unit: "µs per number", Better: "less"}},
 	}
 	for _, s := range g.settings {
-		var rates, ratios, cpus, slow, cpuRatios []report.Cell
-		var floors []float64
-		if g.contestants[0].name == floor {
-			floors = g.samples[s][0][perSecond]
-		}
-		own := g.samples[s][self]
 		panels := [2]report.Panel{{Title: s.String()}, {Title: s.String()}}
 		for k, c := range g.contestants {
 			of := g.samples[s][k]
-			rates, cpus, slow = append(rates, report.Number(of[perSecond]...)), append(cpus, report.Number(of[cpu]...)), append(slow, report.Number(of[p99]...))
-			doubtful := r.Doubt(g.title+", "+s.String(), c.name, of[perSecond], floors)
-			if !doubtful {
+			if !r.Doubt(g.title+", "+s.String(), c.name, of[perSecond], g.floors(s)) {
 				bar := report.Bar{Name: c.name, Ours: k == self}
 				panels[0].Bars, panels[1].Bars = append(panels[0].Bars, bar.Median(of[perSecond])), append(panels[1].Bars, bar.Median(of[cpu]))
 			}
-			if k == self {
-				continue
-			}
-			ratio, cpuRatio := report.Ratio(own[perSecond], of[perSecond]), report.Ratio(of[cpu], own[cpu])
-			if doubtful || report.Passes(own[perSecond], floors) {
-				ratio = report.Text("passes the floor")
-				cpuRatio = ratio
-			}
-			ratios, cpuRatios = append(ratios, ratio), append(cpuRatios, cpuRatio)
 		}
-		speed.Table.Rows = append(speed.Table.Rows, report.Row{Name: s.String(), Cells: slices.Concat(rates, ratios)})
-		cost.Table.Rows = append(cost.Table.Rows, report.Row{Name: s.String(), Cells: slices.Concat(cpus, slow, cpuRatios)})
 		speed.Charts[0].Panels, cost.Charts[0].Panels = append(speed.Charts[0].Panels, panels[0]), append(cost.Charts[0].Panels, panels[1])
 	}
 	return []report.Section{speed, cost}

@@ -31,7 +31,7 @@ func reported(cmd *cobra.Command, run func(ctx context.Context, progress *report
 			return err
 		}
 		r.Command = withoutPasswords("nextid-bench " + strings.Join(os.Args[1:], " "))
-		r.Print(cmd.OutOrStdout())
+		err = errors.Join(err, r.Print(cmd.OutOrStdout()))
 		if out != "" {
 			err = errors.Join(err, write(cmd, r, out, "report"))
 		}

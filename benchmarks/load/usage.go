@@ -1,7 +1,4 @@
-// Package machine measures what server processes use (Usage, Resident), and
-// separates the processors of client and servers (Apart). It reads /proc of this
-// machine.
-package machine
+package load
 
 import (
 	"fmt"
@@ -80,11 +77,9 @@ func Apart(servers ...*dbtest.Server) (together func(), err error) {
 		return func() {}, nil
 	}
 	for cpu := 0; ours.Count()+theirs.Count() < all.Count(); cpu++ {
-		switch {
-		case !all.IsSet(cpu):
-		case ours.Count() < half:
+		if all.IsSet(cpu) && ours.Count() < half {
 			ours.Set(cpu)
-		default:
+		} else if all.IsSet(cpu) {
 			theirs.Set(cpu)
 		}
 	}

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -194,4 +195,105 @@ func (r *run) writeRows(ctx context.Context, c *contestant, i int, table string,
 			done(nil, time.Since(row), err)
 		}
 	}
+}
+
+// moving is the name of the table of measureMoves.
+const moving = "moving"
+
+// measureMoves measures the latency of rows while sequences move to new blocks. A
+// block lasts for half of the measurement. Sequences move when half of a block is
+// used, so four times.
+func (r *run) measureMoves(c *contestant) {
+	if !c.fed {
+		return
+	}
+	length := max(r.plan.Latency, 4*time.Second)
+	block := int(r.plan.Rate*length.Seconds()) / len(c.on) / 2
+	size := []string{"--ahead", (length / 2).String(), "--block", strconv.Itoa(block)}
+	r.create(c, moving)
+	r.feed("up", c.on, moving, append(size, "--cron")...)
+	var feeder sync.WaitGroup
+	var moved error
+	ctx, stop := context.WithCancel(r.Ctx)
+	feeder.Go(func() {
+		for moved == nil && ctx.Err() == nil {
+			moved = r.Do(func(testing.TB) { r.feed("once", c.on, moving, size...) })
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	defer feeder.Wait()
+	defer stop()
+	j := &journal{}
+	c.moving = r.loop(r.plan.LatencyClients, r.inserting(c, moving, 1, j), load.Config{Length: length, Rate: r.plan.Rate}).Latency
+	stop()
+	feeder.Wait()
+	r.Must(moved)
+	if j.greatest.Lo <= uint64(2*block*len(c.on)) {
+		r.Fatalf("no sequence moved twice: the greatest id is %d, a block %d", j.greatest.Lo, block)
+	}
+}
+
+// outage holds the figures of one contestant about an outage of nextid.
+type outage struct {
+	rows   [after + 1]int
+	errors int
+	gap    time.Duration // longest time between two rows of a client
+}
+
+// The phases of an outage. Clients open their connections while it is awaited.
+const (
+	awaited = iota
+	before
+	during
+	after
+)
+
+const (
+	outageClients = 2                     // of each contestant
+	outagePause   = 20 * time.Millisecond // between two rows of a client
+)
+
+// measureOutage kills nextid and starts it again, while clients of the contestants
+// in fedSection write rows.
+func (r *run) measureOutage() {
+	ctx, stop := context.WithCancel(r.Ctx)
+	var clients sync.WaitGroup
+	var phase atomic.Int32
+	var mu sync.Mutex
+	defer clients.Wait()
+	defer stop()
+	for _, c := range r.all {
+		if !c.beside || c.missing != nil {
+			continue
+		}
+		c.outage = &outage{}
+		for i := range outageClients {
+			last := time.Now()
+			clients.Go(func() {
+				r.writeRows(ctx, c, i, c.table, outagePause, time.Hour, func(ids []load.ID, _ time.Duration, err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					now, wait := phase.Load(), time.Since(last)
+					if err == nil {
+						last = time.Now()
+						c.outage.rows[now]++
+					}
+					if now != awaited {
+						c.outage.gap = max(c.outage.gap, wait)
+						if err != nil {
+							c.outage.errors++
+						}
+					}
+				})
+			})
+		}
+	}
+	load.Rest(ctx, r.plan.Outage/2)
+	phase.Store(before)
+	load.Rest(ctx, r.plan.Outage)
+	r.nextid.Kill()
+	phase.Store(during)
+	load.Rest(ctx, r.plan.Outage)
+	phase.Store(after)
+	r.nextid.Start()
 }
