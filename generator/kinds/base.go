@@ -16,7 +16,8 @@ type Base[O any] struct {
 	Title    string // in messages about stored options: "a counter"
 	Hint     string // lists the options
 	Defaults O
-	Check    func(*O) error               // also completes options of a new generator
+	Fill     func(*O) error // completes the options of a new generator; nil: Check does
+	Check    func(*O) error
 	Keep     func(before, after *O) error // refuses changes after which an old id could appear again; nil: none
 }
 
@@ -34,7 +35,14 @@ func (b Base[O]) Read(stored json.RawMessage) (O, error) {
 // Normalize implements generator.Kind.
 func (b Base[O]) Normalize(given json.RawMessage) (json.RawMessage, error) {
 	o := b.Defaults
-	return b.set(&o, given)
+	err := generator.DecodeOptions(given, &o, b.Hint)
+	if err == nil && b.Fill != nil {
+		err = b.Fill(&o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.written(&o)
 }
 
 // Alter implements generator.Kind.
@@ -44,25 +52,20 @@ func (b Base[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) 
 		return nil, err
 	}
 	after, err := b.Read(stored) // has no pointer in common with before
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = generator.DecodeOptions(change, &after, b.Hint)
 	}
-	out, err := b.set(&after, change)
 	if err == nil && b.Keep != nil {
 		err = b.Keep(&before, &after)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return b.written(&after)
 }
 
-// set applies options that a user gave to o, checks them and returns their stored
-// form.
-func (b Base[O]) set(o *O, given json.RawMessage) (json.RawMessage, error) {
-	if err := generator.DecodeOptions(given, o, b.Hint); err != nil {
-		return nil, err
-	}
+// written checks options and returns their stored form.
+func (b Base[O]) written(o *O) (json.RawMessage, error) {
 	if err := b.Check(o); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package layout packs and parses the bit fields of time-based ids. A Layout is
 // data: fields from high to low with their widths, an epoch and a unit of time.
 // Preset returns those of known systems (presets.tsv); another system is another row
-// there. Given parses a layout in options, and Pinned is its stored form. A stored
+// there. Pinned is the form in which options have a layout. A stored
 // layout never changes, since the ids would get another meaning.
 package layout
 

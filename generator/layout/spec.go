@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,81 +13,75 @@ import (
 	"nextid/generator"
 )
 
-// Given is the part of a generator's options that names a layout: a preset,
-// possibly with another epoch, or a list of fields. The options of a kind embed it.
-// Bits is another name of Fields.
-type Given struct {
-	Layout *string             `json:"layout"`
-	Fields FieldList           `json:"fields"`
-	Bits   FieldList           `json:"bits"`
-	Epoch  *generator.Instant  `json:"epoch"`
-	Unit   *generator.Duration `json:"unit"`
-}
-
 // Pinned is a layout as it is stored with a generator. It holds everything that
-// gives the ids their meaning.
+// gives the ids their meaning. The options of a kind embed it. A user gives a part
+// of it, which Pin completes: a preset, possibly with another epoch, or fields.
 type Pinned struct {
 	Layout string             `json:"layout"`
-	Fields []Field            `json:"fields"`
+	Fields FieldList          `json:"fields"`
+	Bits   FieldList          `json:"bits,omitempty"` // another name of Fields for users
 	Epoch  generator.Instant  `json:"epoch"`
 	Unit   generator.Duration `json:"unit"`
 }
+
+// DefaultUnit is the Unit of a Pinned before a user gives one.
+const DefaultUnit generator.Duration = -1
 
 // customLayout is the name of a layout that was given field by field without a
 // name.
 const customLayout = "custom"
 
-// Keep refuses a change of options that gives a part of a layout.
-func (g Given) Keep() error {
-	if g.Layout == nil && g.Fields == nil && g.Bits == nil && g.Epoch == nil && g.Unit == nil {
+// pinned returns the stored form of l under a name.
+func (l *Layout) pinned(name string, fields []Field) Pinned {
+	return Pinned{Layout: name, Fields: fields, Epoch: generator.Instant(l.Epoch), Unit: generator.Duration(l.Unit)}
+}
+
+// Keep refuses a change of the layout.
+func (p Pinned) Keep(before Pinned) error {
+	if p.Layout == before.Layout && p.Bits == nil && slices.Equal(p.Fields, before.Fields) && time.Time(p.Epoch).Equal(time.Time(before.Epoch)) && p.Unit == before.Unit {
 		return nil
 	}
 	return generator.OptionError("Create a generator with another name and move to it: under one name every id must mean the same.",
 		"layout, bits, epoch and unit of a generator cannot be changed")
 }
 
-// Pin returns the layout; preset is the default. A stored form has a name and
-// fields, and is kept as it is.
-func (g Given) Pin(preset string) (Pinned, *Layout, error) {
-	own := g.Fields
-	if own == nil {
-		own = g.Bits
+// Pin completes the layout of a user; preset is the default. A stored form has a
+// name and fields, and is kept as it is.
+func (p *Pinned) Pin(preset string) (*Layout, error) {
+	given := *p
+	if given.Fields == nil {
+		given.Fields = given.Bits
 	}
-	p := Pinned{Layout: preset}
-	if own != nil {
-		p.Layout = customLayout
+	name := cmp.Or(given.nameOf(), preset)
+	if given.Layout == "" && given.Fields != nil {
+		name = customLayout
 	}
-	if g.Layout != nil {
-		p.Layout = Pinned{Layout: *g.Layout, Fields: own}.nameOf()
-	}
-	if l, err := Preset(p.Layout); err == nil {
-		p = Pinned{l.Name, l.Fields, generator.Instant(l.Epoch), generator.Duration(l.Unit)}
-		if (own != nil && !slices.Equal(own, l.Fields)) || (g.Unit != nil && *g.Unit != p.Unit) {
-			return p, nil, fmt.Errorf("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
+	*p = Pinned{Layout: name, Fields: given.Fields, Epoch: generator.Instant(time.UnixMilli(twitterEpoch)), Unit: generator.Duration(time.Millisecond)}
+	if l, err := Preset(name); err == nil {
+		*p = l.pinned(l.Name, l.Fields)
+		if (given.Fields != nil && !slices.Equal(given.Fields, p.Fields)) || (given.Unit != DefaultUnit && given.Unit != p.Unit) {
+			return nil, fmt.Errorf("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
 		}
-	} else {
-		if own == nil {
-			return p, nil, err
-		}
-		p.Fields, p.Unit, p.Epoch = own, generator.Duration(time.Millisecond), generator.Instant(time.UnixMilli(twitterEpoch))
-		if g.Unit != nil {
-			p.Unit = *g.Unit
-		}
+	} else if given.Fields == nil {
+		return nil, err
 	}
-	if g.Epoch != nil {
-		p.Epoch = *g.Epoch
+	if given.Unit != DefaultUnit {
+		p.Unit = given.Unit
 	}
-	if err := generator.CheckName(p.Layout); err != nil {
-		return p, nil, fmt.Errorf("%q cannot be the name of a layout", p.Layout)
+	if !time.Time(given.Epoch).IsZero() {
+		p.Epoch = given.Epoch
+	}
+	if err := generator.CheckName(name); err != nil {
+		return nil, fmt.Errorf("%q cannot be the name of a layout", name)
 	}
 	l, err := p.Build()
 	if err != nil {
-		return p, nil, fmt.Errorf("layout: %w", err)
+		return nil, fmt.Errorf("layout: %w", err)
 	}
 	if !l.HasTime() {
-		return p, nil, fmt.Errorf("ids of layout %s hold no time; kind auto_random makes them", p.Layout)
+		return nil, fmt.Errorf("ids of layout %s hold no time; kind auto_random makes them", name)
 	}
-	return p, l, nil
+	return l, nil
 }
 
 // Build returns the Layout.
@@ -119,7 +114,7 @@ func (l *Layout) Pooled() (p Pinned, ok bool) {
 	}
 	fields := append(slices.Clone(l.Fields), Field{Own, poolBits})
 	fields[last].Bits -= poolBits
-	return Pinned{l.Name + pooled, fields, generator.Instant(l.Epoch), generator.Duration(l.Unit)}, true
+	return l.pinned(l.Name+pooled, fields), true
 }
 
 // PoolOf returns the number of ids that a client may derive from one id of a
@@ -222,6 +217,7 @@ func (f *FieldList) UnmarshalJSON(b []byte) error {
 		bare  []uint16 // []uint8 would be base 64
 		text  string
 	)
+	*f = nil
 	switch {
 	case json.Unmarshal(b, &list) == nil:
 		*f = list

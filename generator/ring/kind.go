@@ -22,11 +22,11 @@ package ring
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 	"nextid/generator/layout"
 	"nextid/generator/snowflake"
 	"nextid/generator/worker"
@@ -35,15 +35,10 @@ import (
 // KindName is the name of the kind.
 const KindName = "ring"
 
-// Options are the options of the kind, as they are stored.
+// Options are the options of the kind, as they are stored. Baidu's boostPower,
+// paddingFactor and scheduleInterval (in seconds) are the first three.
 type Options struct {
 	layout.Pinned
-	settings
-}
-
-// settings are the options that may be altered. Baidu's boostPower, paddingFactor
-// and scheduleInterval (in seconds) are the first three.
-type settings struct {
 	BoostPower       int                `json:"boost_power"`       // capacity: 2^(sequence bits + boost_power) ids
 	PaddingFactor    int                `json:"padding_factor"`    // percent of the capacity below which the ring is padded
 	ScheduleInterval generator.Duration `json:"schedule_interval"` // between scheduled paddings; 0: none
@@ -58,12 +53,6 @@ type settings struct {
 	RejectTake string `json:"reject_take"`
 }
 
-// given holds the options as a user writes them.
-type given struct {
-	layout.Given
-	settings
-}
-
 // Bounds of the options.
 const (
 	maxBoostPower = 12
@@ -75,57 +64,32 @@ const (
 const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding_factor (1 to 99), schedule_interval, max_borrow, " +
 	"reject_put (discard, log), reject_take (wait, error)."
 
-// Kind returns the kind. pools holds the worker ids of the process.
+// Kind returns the kind. pools holds the worker ids of the process. The defaults are
+// those of Baidu's CachedUidGenerator and RingBuffer, if they have one.
 func Kind(pools *worker.Pools) generator.Kind {
-	return kind{layout.Timed{Wall: pools.Wall}, pools}
+	return kind{kinds.Base[Options]{
+		Called: KindName, About: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator", Title: "a ring", Hint: hint,
+		Defaults: Options{Pinned: layout.Pinned{Unit: layout.DefaultUnit}, BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"},
+		Fill:     (*Options).fill, Check: (*Options).check,
+		Keep: func(before, after *Options) error { return after.Pinned.Keep(before.Pinned) },
+	}, layout.Timed{Wall: pools.Wall}, pools}
 }
 
 type kind struct {
+	kinds.Base[Options]
 	layout.Timed
 	pools *worker.Pools
 }
 
-// Name implements generator.Kind.
-func (kind) Name() string { return KindName }
-
-// Help implements generator.Kind.
-func (kind) Help() string {
-	return "time-ordered ids made ahead of their use, after Baidu's cached uid-generator"
-}
-
-// Normalize implements generator.Kind. The defaults are those of Baidu's
-// CachedUidGenerator and RingBuffer, if they have one.
-func (kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	g := given{settings: settings{BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"}}
-	if err := generator.DecodeOptions(raw, &g, hint); err != nil {
-		return nil, err
+// fill completes the options of a new generator.
+func (o *Options) fill() error {
+	if _, err := o.Pin("ring"); err != nil {
+		return generator.OptionError(hint, "%s", err)
 	}
-	pinned, l, err := g.Pin("ring")
-	if err != nil {
-		return nil, generator.OptionError(hint, "%s", err)
-	}
-	o := Options{pinned, g.settings}
 	if o.MaxBorrow == -1 {
 		o.MaxBorrow = max(generator.Duration(time.Minute), o.leastBorrow())
 	}
-	return o.written(l)
-}
-
-// Alter implements generator.Kind. The layout is pinned.
-func (kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	o, l, err := read(stored)
-	if err != nil {
-		return nil, err
-	}
-	g := given{settings: o.settings}
-	if err = generator.DecodeOptions(change, &g, hint); err == nil {
-		err = g.Keep()
-	}
-	if err != nil {
-		return nil, err
-	}
-	o.settings = g.settings
-	return o.written(l)
+	return nil
 }
 
 // leastBorrow returns the time span of two full rings: one in use, one padded.
@@ -133,11 +97,12 @@ func (o *Options) leastBorrow() generator.Duration {
 	return 2 * o.Unit << min(max(o.BoostPower, 0), maxBoostPower)
 }
 
-// written checks the options and returns their stored form.
-func (o *Options) written(l *layout.Layout) (json.RawMessage, error) {
-	wrong := func(format string, args ...any) (json.RawMessage, error) {
-		return nil, generator.OptionError(hint, format, args...)
+func (o *Options) check() error {
+	l, err := o.Build()
+	if err != nil {
+		return err
 	}
+	wrong := func(format string, args ...any) error { return generator.OptionError(hint, format, args...) }
 	switch {
 	case o.BoostPower < 0 || o.BoostPower > maxBoostPower:
 		return wrong("boost_power must be between 0 and %d, not %d", maxBoostPower, o.BoostPower)
@@ -154,21 +119,16 @@ func (o *Options) written(l *layout.Layout) (json.RawMessage, error) {
 	case o.RejectTake != "wait" && o.RejectTake != "error":
 		return wrong("reject_take must be one of wait, error, not %q", o.RejectTake)
 	}
-	return json.Marshal(o)
-}
-
-// read decodes stored options.
-func read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
-	o, err = generator.StoredOptions(stored, "a ring", func(o *Options) (err error) {
-		l, err = o.Build()
-		return err
-	})
-	return o, l, err
+	return nil
 }
 
 // Open implements generator.Kind. The ring is full when it returns.
 func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	o, l, err := read(d.Options)
+	o, err := k.Read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	l, err := o.Build()
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +154,11 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 
 // Retire implements generator.Retirer.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
-	_, l, err := read(d.Options)
+	o, err := k.Read(d.Options)
+	if err != nil {
+		return err
+	}
+	l, err := o.Build()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 	"nextid/generator/layout"
 	"nextid/generator/worker"
 )
@@ -16,10 +17,15 @@ const KindName = "snowflake"
 // Kind returns the snowflake kind. pools holds the worker ids of the process.
 // defaultLayout is the layout of generators whose options name none.
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
-	return &kind{Timed: layout.Timed{Wall: pools.Wall}, pools: pools, preset: defaultLayout, timings: map[string]*timing{}}
+	return &kind{kinds.Base[Options]{
+		Called: KindName, About: "time, worker id and sequence, after Twitter's Snowflake", Title: "a snowflake generator", Hint: hint,
+		Defaults: Options{Pinned: layout.Pinned{Unit: layout.DefaultUnit}, MaxAhead: generator.Duration(defaultMaxAhead)},
+		Fill:     func(o *Options) error { return o.fill(defaultLayout, Carry) }, Check: (*Options).check, Keep: keep,
+	}, layout.Timed{Wall: pools.Wall}, pools, defaultLayout, sync.Mutex{}, map[string]*timing{}}
 }
 
 type kind struct {
+	kinds.Base[Options]
 	layout.Timed
 	pools  *worker.Pools
 	preset string // default layout
@@ -28,40 +34,25 @@ type kind struct {
 	timings map[string]*timing // by stored options; guarded by mu
 }
 
-// Name implements generator.Kind.
-func (*kind) Name() string { return KindName }
-
-// Help implements generator.Kind.
-func (*kind) Help() string { return "time, worker id and sequence, after Twitter's Snowflake" }
-
-// Normalize implements generator.Kind.
-func (k *kind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	return normalize(raw, k.preset, Carry)
-}
-
 // Earlier implements generator.Earlier. In earlier versions the default
 // sequence_start was zero.
 func (k *kind) Earlier(raw json.RawMessage) (json.RawMessage, error) {
-	return normalize(raw, k.preset, Zero)
-}
-
-// Alter implements generator.Kind.
-func (*kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	return alter(stored, change)
+	b := k.Base
+	b.Fill = func(o *Options) error { return o.fill(k.preset, Zero) }
+	return b.Normalize(raw)
 }
 
 // read decodes stored options.
-func read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
-	o, err = generator.StoredOptions(stored, "a snowflake generator", func(o *Options) (err error) {
+func (k *kind) read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
+	if o, err = k.Read(stored); err == nil {
 		l, err = o.Build()
-		return err
-	})
+	}
 	return o, l, err
 }
 
 // IDBits implements generator.Sized.
-func (*kind) IDBits(stored json.RawMessage) (int, error) {
-	_, l, err := read(stored)
+func (k *kind) IDBits(stored json.RawMessage) (int, error) {
+	_, l, err := k.read(stored)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +61,7 @@ func (*kind) IDBits(stored json.RawMessage) (int, error) {
 
 // Open implements generator.Kind.
 func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	o, l, err := read(d.Options)
+	o, l, err := k.read(d.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +109,7 @@ func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool 
 // Retire implements generator.Retirer. The ids of the name, of any server, lie
 // inside slices of the layout's width. So it moves the key above the end of those.
 func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
-	_, l, err := read(d.Options)
+	_, l, err := k.read(d.Options)
 	if err != nil {
 		return err
 	}

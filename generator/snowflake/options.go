@@ -35,11 +35,6 @@ const (
 // of the ids is written out.
 type Options struct {
 	layout.Pinned
-	settings
-}
-
-// settings are the options that may be altered.
-type settings struct {
 	SequenceStart startOption        `json:"sequence_start"`
 	MaxAhead      generator.Duration `json:"max_ahead"`
 	OnRollback    string             `json:"on_rollback"`
@@ -48,12 +43,6 @@ type settings struct {
 	RollbackWait *generator.Duration `json:"rollback_wait,omitempty"`
 
 	Strict bool `json:"strict,omitempty"` // one reservation for each batch of draws
-}
-
-// given holds the options of a user.
-type given struct {
-	layout.Given
-	settings
 }
 
 // startOption is a sequence_start in JSON: a text or a number.
@@ -100,88 +89,73 @@ func optionError(format string, args ...any) error {
 // noSystems are the presets that no other system uses.
 var noSystems = []string{"js", "rollback"}
 
-// normalize applies the options of a new generator to the defaults. A named layout
-// sets sequence_start as its system does. Without a layout it is start. It matters
-// to users who take ids modulo a number of shards, and so need even low bits.
-func normalize(raw json.RawMessage, defaultLayout string, start startOption) (json.RawMessage, error) {
-	defaults := settings{SequenceStart: start, OnRollback: Continue, MaxAhead: generator.Duration(defaultMaxAhead)}
-	g, err := decode(raw, defaults)
+// fill completes the options of a new generator. A named layout sets sequence_start
+// as its system does. Without a layout it is start. It matters to users who take ids
+// modulo a number of shards, and so need even low bits.
+func (o *Options) fill(defaultLayout string, start startOption) error {
+	named := o.Layout != ""
+	l, err := o.Pin(defaultLayout)
 	if err != nil {
-		return nil, err
-	}
-	pinned, l, err := g.Pin(defaultLayout)
-	if err != nil {
-		return nil, optionError("%s", err)
+		return optionError("%s", err)
 	}
 	if p, err := layout.Preset(l.Name); err == nil {
 		switch {
 		case p.Start != "":
-			defaults.SequenceStart = startOption(p.Start)
-		case g.Layout != nil && !slices.Contains(noSystems, l.Name):
-			defaults.SequenceStart = Zero
+			start = startOption(p.Start)
+		case named && !slices.Contains(noSystems, l.Name):
+			start = Zero
 		}
 	}
-	if l.RollbackBits() > 0 {
-		defaults.OnRollback = Bits
-	}
-	return written(pinned, l, g.settings, defaults)
-}
-
-// alter merges a change into stored options. The layout cannot change.
-func alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	o, l, err := read(stored)
-	if err != nil {
-		return nil, err
-	}
-	g, err := decode(change, o.settings)
-	if err == nil {
-		err = g.Keep()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return written(o.Pinned, l, g.settings, o.settings)
-}
-
-// decode parses the options of a user. The zero values of SequenceStart, OnRollback
-// and RollbackWait mean that they are missing. The others have those of before.
-func decode(raw json.RawMessage, before settings) (given, error) {
-	g := given{settings: settings{MaxAhead: before.MaxAhead, Strict: before.Strict}}
-	return g, generator.DecodeOptions(raw, &g, hint)
-}
-
-// written checks the settings that a user gave, completes them from those before,
-// and returns the stored form.
-func written(pinned layout.Pinned, l *layout.Layout, o, before settings) (json.RawMessage, error) {
-	o.SequenceStart = cmp.Or(o.SequenceStart, before.SequenceStart)
-	if _, _, err := startRange(string(o.SequenceStart), l.SequenceBits()); err != nil {
-		return nil, err
-	}
-	if o.OnRollback != "" {
-		if _, _, ok := onRollback(o.OnRollback); !ok {
-			return nil, optionError("on_rollback must be one of %s, %s, %s, %s or how far the clock may be behind, 1ms to %v, not %q",
-				Continue, Wait, Refuse, Bits, maxRollbackWait, o.OnRollback)
-		}
-		if o.Strict && o.OnRollback == Bits {
-			return nil, optionError("strict ids follow the store's time, which is never set back: on_rollback bits is not for them")
-		}
-	} else if o.OnRollback = before.OnRollback; o.Strict && o.OnRollback == Bits {
+	o.SequenceStart = cmp.Or(o.SequenceStart, start)
+	if o.OnRollback == "" {
 		o.OnRollback = Continue
+		if l.RollbackBits() > 0 && !o.Strict {
+			o.OnRollback = Bits
+		}
 	}
-	if o.OnRollback == Bits && l.RollbackBits() == 0 {
-		return nil, optionError("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
+	return nil
+}
+
+// check refuses wrong options.
+func (o *Options) check() error {
+	l, err := o.Build()
+	if err != nil {
+		return err
+	}
+	if _, _, err := startRange(string(o.SequenceStart), l.SequenceBits()); err != nil {
+		return err
+	}
+	_, _, ok := onRollback(o.OnRollback)
+	switch {
+	case !ok:
+		return optionError("on_rollback must be one of %s, %s, %s, %s or how far the clock may be behind, 1ms to %v, not %q",
+			Continue, Wait, Refuse, Bits, maxRollbackWait, o.OnRollback)
+	case o.Strict && o.OnRollback == Bits:
+		return optionError("strict ids follow the store's time, which is never set back: on_rollback bits is not for them")
+	case o.OnRollback == Bits && l.RollbackBits() == 0:
+		return optionError("on_rollback bits needs a layout with a rollback field, such as rollback; %s has none", l.Name)
 	}
 	if o.RollbackWait != nil {
 		if d := time.Duration(*o.RollbackWait); o.OnRollback != Wait || d <= 0 || d > maxRollbackWait {
-			return nil, optionError("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
+			return optionError("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
 		}
-	} else if o.OnRollback == Wait {
-		o.RollbackWait = before.RollbackWait
 	}
 	if d := time.Duration(o.MaxAhead); d < 0 || d > maxMaxAhead {
-		return nil, optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, d)
+		return optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, d)
 	}
-	return json.Marshal(Options{pinned, o})
+	return nil
+}
+
+// keep refuses a change of the layout. Options that a change of another one makes
+// meaningless are left out.
+func keep(before, after *Options) error {
+	if after.Strict && !before.Strict && after.OnRollback == Bits && before.OnRollback == Bits {
+		after.OnRollback = Continue
+	}
+	if had := before.RollbackWait; had != nil && after.OnRollback != Wait && after.RollbackWait != nil && *after.RollbackWait == *had {
+		after.RollbackWait = nil
+	}
+	return after.Pinned.Keep(before.Pinned)
 }
 
 // startRange parses a sequence_start that is a number or a range. It returns 0, 0

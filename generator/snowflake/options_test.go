@@ -126,7 +126,7 @@ func TestAlterChangesEverythingButTheLayout(t *testing.T) {
 	if want := strings.NewReplacer("zero", "random", "5ms", "1s").Replace(twitterStored); err != nil || string(got) != want {
 		t.Errorf("became %s (%v), want %s", got, err, want)
 	}
-	for _, change := range []string{`{"layout":"twitter"}`, `{"bits":"time 41"}`, `{"fields":[]}`, `{"epoch":0}`, `{"unit":"1s"}`} {
+	for _, change := range []string{`{"layout":"leaf"}`, `{"bits":"time 41"}`, `{"fields":[]}`, `{"epoch":0}`, `{"unit":"1s"}`} {
 		_, err := builtKind.Alter(json.RawMessage(twitterStored), json.RawMessage(change))
 		wantErr(t, err, generator.ErrOption, "cannot be changed")
 	}
