@@ -113,9 +113,9 @@ func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
 
 // Bounds implements generator.CodeBounder.
 func (g *TextGenerator) Bounds(t time.Time) (least, greatest string, err error) {
-	if m, ok := g.maker.(typeMaker); ok {
+	if g.kind == formTypeID {
 		lo, hi, err := Bounds(7, t)
-		return typeID(m.prefix, lo), typeID(m.prefix, hi), err
+		return typeID(g.prefix, lo), typeID(g.prefix, hi), err
 	}
 	return TextBounds(g.kind, t)
 }

@@ -17,16 +17,17 @@ func explainObjectID(code string) (p generator.Parts, ok bool) {
 	if err != nil || len(b) != 12 {
 		return p, false
 	}
-	number := func(bytes []byte) *int64 {
-		var n int64
-		for _, c := range bytes {
-			n = n<<8 | int64(c)
-		}
-		return &n
-	}
-	at := time.Unix(*number(b[:4]), 0).UTC()
-	p.Time, p.Worker, p.Sequence = &at, number(b[4:9]), number(b[9:])
+	at, process, count := time.Unix(bigEndian(b[:4]), 0).UTC(), bigEndian(b[4:9]), bigEndian(b[9:])
+	p.Time, p.Worker, p.Sequence = &at, &process, &count
 	return p, true
+}
+
+// bigEndian returns the number of at most eight bytes.
+func bigEndian(bytes []byte) (n int64) {
+	for _, b := range bytes {
+		n = n<<8 | int64(b)
+	}
+	return n
 }
 
 // tidDigits are the digits of Bluesky's TIDs. They are in ASCII order, so that TIDs
@@ -60,5 +61,6 @@ func explainTID(code string) (p generator.Parts, ok bool) {
 // explainCUID2 recognizes a CUID2 of the default length: a letter, and 23 letters
 // and digits. A CUID2 contains no information.
 func explainCUID2(code string) (p generator.Parts, ok bool) {
-	return p, len(code) == cuidSize && isCUID2(code) && strings.ContainsAny(code, "0123456789") && strings.ContainsAny(code[1:], cuidFirst)
+	p, ok = cuidOptions{Size: cuidSize}.explain(code)
+	return p, ok && strings.ContainsAny(code, "0123456789") && strings.ContainsAny(code[1:], cuidFirst)
 }

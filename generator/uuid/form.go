@@ -141,10 +141,10 @@ func FormFor(g generator.Generator) (f Form, ok bool) {
 	case *Generator:
 		return g.form(), true
 	case *TextGenerator:
-		switch m := g.maker.(type) {
-		case typeMaker:
-			return Form{name: formTypeID, prefix: m.prefix}, true
-		case *ulidMaker:
+		switch g.kind {
+		case formTypeID:
+			return Form{name: formTypeID, prefix: g.prefix}, true
+		case formULID:
 			return Form{name: formULID}, true
 		}
 	}

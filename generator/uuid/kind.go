@@ -213,16 +213,7 @@ func (s *Source) V8() UUID {
 const tick8 = 10
 
 // time8 returns the present in units of tick8, greater than all earlier results.
-func (s *Source) time8() int64 {
-	now := s.clock.Wall() / tick8
-	for {
-		last := s.last8.Load()
-		now = max(now, last+1)
-		if s.last8.CompareAndSwap(last, now) {
-			return now
-		}
-	}
-}
+func (s *Source) time8() int64 { return rising(&s.last8, s.clock.Wall()/tick8, 1) }
 
 // time8 returns the time of a UUID that Source.V8 made.
 func (u UUID) time8() time.Time {

@@ -102,9 +102,7 @@ func CipherFor(g generator.Generator) (c Cipher, ok bool) {
 	case *Generator:
 		p = g.options.Public
 	case *TextGenerator:
-		if m, typed := g.maker.(typeMaker); typed {
-			p = m.public
-		}
+		p = g.public
 	}
 	return NewCipher(p.Key), p.Key != ""
 }

@@ -12,20 +12,33 @@ import (
 // TextKinds returns the kinds whose ids are texts: ULID, KSUID, XID, NanoID,
 // CUID2 and TypeID.
 func TextKinds(clock generator.Clock) []generator.Kind {
+	none := func(*struct{}) error { return nil }
 	return []generator.Kind{
-		textOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", empty, func(struct{}) maker { return &ulidMaker{clock: clock} }),
-		textOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", empty, func(struct{}) maker { return ksuidMaker{clock} }),
-		textOf("xid", "seconds, process and counter, after MongoDB's ObjectId", empty, func(struct{}) maker { return newXIDMaker(clock) }),
-		textOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(o nanoOptions) maker { return nanoMaker{o} }),
-		textOf("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(o cuidOptions) maker { return cuidMaker{o} }),
-		textOf("typeid", "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(o typeOptions) maker { return newTypeMaker(o, clock) }),
+		textOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", none, func(g *TextGenerator, _ struct{}) {
+			g.make, g.explain = (&ulidMaker{clock: clock}).make, explainULID
+		}),
+		textOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", none, func(g *TextGenerator, _ struct{}) {
+			g.make, g.explain = func() (string, error) { return newKSUID(clock) }, explainKSUID
+		}),
+		textOf("xid", "seconds, process and counter, after MongoDB's ObjectId", none, func(g *TextGenerator, _ struct{}) {
+			g.make, g.explain = newXIDMaker(clock).make, explainXID
+		}),
+		textOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(g *TextGenerator, o nanoOptions) {
+			g.make, g.explain = o.make, o.explain
+		}),
+		textOf("cuid2", "a random letter, and random letters and digits, as CUID2", (*cuidOptions).check, func(g *TextGenerator, o cuidOptions) {
+			g.make, g.explain = o.make, o.explain
+		}),
+		textOf(formTypeID, "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(g *TextGenerator, o typeOptions) {
+			source := NewSource(clock)
+			g.public = o.Public
+			if g.prefix = o.Prefix; g.prefix != "" {
+				g.prefix += "_"
+			}
+			g.make = func() (string, error) { return typeID(g.prefix, source.V7()), nil }
+			g.explain = g.explainOwn
+		}),
 	}
-}
-
-// maker makes and explains the texts of one generator.
-type maker interface {
-	make() (string, error)
-	explain(code string) (generator.Parts, bool)
 }
 
 // textKind is a kind with options of type O.
@@ -42,10 +55,12 @@ func newTextKind[O any](name, help string, check func(*O) error, open func(name 
 	}, open}
 }
 
-// textOf returns the kind whose texts a maker makes.
-func textOf[O any](kind, help string, check func(*O) error, made func(O) maker) generator.Kind {
+// textOf returns a kind of TextGenerators. set sets their functions.
+func textOf[O any](kind, help string, check func(*O) error, set func(*TextGenerator, O)) generator.Kind {
 	return newTextKind(kind, help, check, func(name string, o O) generator.Generator {
-		return &TextGenerator{name: name, kind: kind, maker: made(o)}
+		g := &TextGenerator{name: name, kind: kind}
+		set(g, o)
+		return g
 	})
 }
 
@@ -105,13 +120,13 @@ func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.
 	return k.open(d.Name, o), nil
 }
 
-// empty is the check for kinds without options.
-func empty(*struct{}) error { return nil }
-
 // TextGenerator makes the ids of one name.
 type TextGenerator struct {
 	name, kind string
-	maker      maker
+	make       func() (string, error)
+	explain    func(code string) (generator.Parts, bool)
+	prefix     string // of TypeIDs, with the underscore
+	public     public // of TypeIDs
 }
 
 var _ generator.CodeGenerator = (*TextGenerator)(nil)
@@ -125,11 +140,11 @@ func (g *TextGenerator) Next(context.Context, int64) (generator.Range, error) {
 }
 
 // NextCode implements generator.CodeGenerator.
-func (g *TextGenerator) NextCode(context.Context) (string, error) { return g.maker.make() }
+func (g *TextGenerator) NextCode(context.Context) (string, error) { return g.make() }
 
 // ExplainCode implements generator.CodeGenerator.
 func (g *TextGenerator) ExplainCode(code string) (generator.Parts, error) {
-	p, ok := g.maker.explain(code)
+	p, ok := g.explain(code)
 	if !ok {
 		return p, generator.OptionError("Codes of generator "+g.name+" are made by next_code.", "%q is not an id of kind %s", code[:min(len(code), 64)], g.kind)
 	}

@@ -64,8 +64,6 @@ func (m *ulidMaker) make() (string, error) {
 // ULID returns a ULID, greater than the one before on this server.
 func (s *Source) ULID() (string, error) { return s.ulids.make() }
 
-func (m *ulidMaker) explain(code string) (generator.Parts, bool) { return explainULID(code) }
-
 func explainULID(code string) (p generator.Parts, ok bool) {
 	id, err := ulid.ParseStrict(code)
 	if err != nil {
@@ -76,17 +74,13 @@ func explainULID(code string) (p generator.Parts, ok bool) {
 	return p, true
 }
 
-// ksuidMaker makes KSUIDs. KSUIDs of one second have no order.
-type ksuidMaker struct{ clock generator.Clock }
-
-func (m ksuidMaker) make() (string, error) {
+// newKSUID makes a KSUID. KSUIDs of one second have no order.
+func newKSUID(clock generator.Clock) (string, error) {
 	var random [16]byte
 	fillRandom(random[:])
-	id, err := ksuid.FromParts(time.Unix(0, m.clock.Wall()), random[:])
+	id, err := ksuid.FromParts(time.Unix(0, clock.Wall()), random[:])
 	return id.String(), err
 }
-
-func (m ksuidMaker) explain(code string) (generator.Parts, bool) { return explainKSUID(code) }
 
 func explainKSUID(code string) (p generator.Parts, ok bool) {
 	for i := range len(code) { // the library accepts other characters as digits
@@ -150,8 +144,6 @@ func (m *xidMaker) make() (string, error) {
 	return string(id.Encode(text[:])), nil
 }
 
-func (m *xidMaker) explain(code string) (generator.Parts, bool) { return explainXID(code) }
-
 func explainXID(code string) (p generator.Parts, ok bool) {
 	if len(code) != 20 || (strings.Trim(code, "0123456789") == "" && code != xid.NilID().String()) { // digits alone are a number
 		return p, false
@@ -160,12 +152,7 @@ func explainXID(code string) (p generator.Parts, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	at := id.Time().UTC()
-	var process int64
-	for _, b := range id[4:9] {
-		process = process<<8 | int64(b)
-	}
-	count := int64(id.Counter())
+	at, process, count := id.Time().UTC(), bigEndian(id[4:9]), int64(id.Counter())
 	p.Time, p.Worker, p.Sequence = &at, &process, &count
 	return p, true
 }

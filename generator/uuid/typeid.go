@@ -28,32 +28,16 @@ func typePrefix(s string) bool {
 		!strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_")
 }
 
-// typeMaker makes TypeIDs: the prefix, an underscore, and a UUID of version 7 as a
-// ULID in lower case (Crockford's base 32). TypeID's own library would add another
-// UUID library for these few lines.
-type typeMaker struct {
-	prefix string // with the underscore
-	source *Source
-	public public
-}
-
-func newTypeMaker(o typeOptions, clock generator.Clock) typeMaker {
-	m := typeMaker{prefix: o.Prefix, source: NewSource(clock), public: o.Public}
-	if m.prefix != "" {
-		m.prefix += "_"
-	}
-	return m
-}
-
-func (m typeMaker) make() (string, error) { return typeID(m.prefix, m.source.V7()), nil }
-
-// typeID returns the TypeID of a prefix, which includes its underscore.
+// typeID returns the TypeID of a prefix, which includes its underscore: after it
+// comes the UUID as a ULID in lower case (Crockford's base 32). TypeID's own library
+// would add another UUID library for these few lines.
 func typeID(prefix string, u UUID) string {
 	return prefix + strings.ToLower(ulid.ULID(u).String())
 }
 
-func (m typeMaker) explain(code string) (p generator.Parts, ok bool) {
-	suffix, ok := strings.CutPrefix(code, m.prefix)
+// explainOwn explains a TypeID of the generator's prefix.
+func (g *TextGenerator) explainOwn(code string) (p generator.Parts, ok bool) {
+	suffix, ok := strings.CutPrefix(code, g.prefix)
 	if !ok {
 		return p, false
 	}

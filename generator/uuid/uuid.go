@@ -19,7 +19,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,12 +63,10 @@ var ErrRange = errors.New("time is outside of 1970-01-01 to the year 10889")
 // Source makes UUIDs. It may be used by several goroutines at once.
 type Source struct {
 	clock generator.Clock
+	last1 atomic.Int64 // tick of the last version 1 or 6
 	last7 atomic.Int64 // time of the last version 7, ns
 	last8 atomic.Int64 // tick of the last version 8
-
-	mu    sync.Mutex // guards last1
-	last1 int64      // tick of the last version 1 or 6
-	seq   uint16     // clock sequence, random at each start
+	seq   uint16       // clock sequence, random at each start
 	node  [6]byte
 
 	ulids ulidMaker
@@ -87,13 +84,18 @@ func NewSource(clock generator.Clock) *Source {
 	return s
 }
 
-// time1 returns the present in ticks, greater than all earlier results.
-func (s *Source) time1() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last1 = max(s.clock.Wall()/tick+gregorian, s.last1+1)
-	return s.last1
+// rising returns now, or the least time that is step greater than the last result.
+func rising(last *atomic.Int64, now, step int64) int64 {
+	for {
+		before := last.Load()
+		if now = max(now, before+step); last.CompareAndSwap(before, now) {
+			return now
+		}
+	}
 }
+
+// time1 returns the present in ticks, greater than all earlier results.
+func (s *Source) time1() int64 { return rising(&s.last1, s.clock.Wall()/tick+gregorian, 1) }
 
 // V1 returns a UUID of time, clock sequence and node (RFC 9562, section 5.1).
 func (s *Source) V1() UUID { return s.v1(s.node) }
@@ -170,16 +172,7 @@ func (s *Source) V7Shifted(micros int64) (UUID, error) {
 
 // time7 returns the present in Unix ns. It is at least one fraction greater than
 // all earlier results.
-func (s *Source) time7() int64 {
-	ns := s.clock.Wall()
-	for {
-		last := s.last7.Load()
-		ns = max(ns, last+fraction)
-		if s.last7.CompareAndSwap(last, ns) {
-			return ns
-		}
-	}
-}
+func (s *Source) time7() int64 { return rising(&s.last7, s.clock.Wall(), fraction) }
 
 // v7 returns a UUID of version 7. rest is the part of the time below the
 // millisecond, in ns.
