@@ -54,7 +54,7 @@ func DecodeOptions(raw json.RawMessage, into any, hint string) error {
 		if wrong.Field == "" {
 			return OptionError(hint, "the options must be a JSON object, not a JSON %s", wrong.Value)
 		}
-		name := strings.TrimPrefix(wrong.Field, "Pinned.") // an embedded struct, which JSON does not show
+		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // before it are embedded structs, which JSON does not show
 		return OptionError(hint, "option %s must be %s, not a JSON %s", name, describe(wrong.Type), wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

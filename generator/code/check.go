@@ -1,6 +1,10 @@
 package code
 
-import "slices"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
 // Methods of check digits, in the option check.
 const (
@@ -17,9 +21,31 @@ const (
 	mod37 = "mod37"
 )
 
+// checkMethod is the name of a method, "" for none. Users also write true and false.
+type checkMethod string
+
+// usual means the method of usualCheck, until the base is known.
+const usual checkMethod = "true"
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *checkMethod) UnmarshalJSON(b []byte) error {
+	var name string
+	switch {
+	case string(b) == "true":
+		*m = usual
+	case string(b) == "false":
+		*m = ""
+	case json.Unmarshal(b, &name) != nil:
+		return fmt.Errorf("check must be true, false or the name of a method, not %s", b)
+	case string(b) != "null":
+		*m = checkMethod(name)
+	}
+	return nil
+}
+
 // checksum returns the value of the check digit for the digits of a number, the
 // last one first. method is one of the above.
-func checksum(method string, digits []byte, base byte) byte {
+func checksum(method checkMethod, digits []byte, base byte) byte {
 	switch method {
 	case damm:
 		return dammSum(digits)
@@ -30,7 +56,7 @@ func checksum(method string, digits []byte, base byte) byte {
 }
 
 // usualCheck returns the method for check => true.
-func usualCheck(base string) string {
+func usualCheck(base string) checkMethod {
 	switch base {
 	case decimal:
 		return damm

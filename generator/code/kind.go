@@ -82,7 +82,7 @@ func (w wrapped) Alter(stored, change json.RawMessage) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	o, err := read(stored)
+	o, kind, err := read(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +99,6 @@ func (w wrapped) Alter(stored, change json.RawMessage) (json.RawMessage, error) 
 			return nil, optionError("a generator that had decimal codes can only get a text form with a prefix that begins with no digit")
 		}
 		o.Text = more.Text
-	}
-	_, kind, err := split(stored)
-	if err != nil {
-		return nil, err
 	}
 	if kind, err = w.Kind.Alter(kind, rest); err != nil {
 		return nil, err
@@ -137,8 +133,7 @@ func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.Raw
 // unused refuses scatter for a name that had a generator before. Continuing above
 // its numbers would not help, since scattered numbers have no order.
 func (w wrapped) unused(ctx context.Context, name string) error {
-	key := generator.NameKey(name)
-	m, _, err := w.store.Mark(ctx, key)
+	m, _, err := w.store.Mark(ctx, generator.NameKey(name))
 	if err == nil && m.Hi > 0 {
 		err = &generator.Error{
 			Kind: generator.ErrOption, Message: "a generator of this name was dropped, and scatter could make its numbers again",
@@ -150,11 +145,7 @@ func (w wrapped) unused(ctx context.Context, name string) error {
 
 // Public implements generator.Publisher. It leaves out the key and the salt.
 func (w wrapped) Public(stored json.RawMessage) json.RawMessage {
-	kind := stored
-	o, err := read(stored)
-	if err == nil && (o.Text != nil || o.Scatter != nil) {
-		_, kind, err = split(stored)
-	}
+	o, kind, err := read(stored)
 	if err != nil {
 		return json.RawMessage("{}") // shows no key in any case
 	}
@@ -178,7 +169,7 @@ func (w wrapped) Public(stored json.RawMessage) json.RawMessage {
 
 // Coder implements generator.CoderKind.
 func (w wrapped) Coder(stored json.RawMessage) (generator.Coder, error) {
-	o, err := read(stored)
+	o, _, err := read(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -217,11 +208,8 @@ func (s *scatter) permutation() *permutation {
 
 // definition splits the options of this package off a definition.
 func (w wrapped) definition(d generator.Definition) (options, generator.Definition, error) {
-	o, err := read(d.Options)
-	if err != nil {
-		return o, d, err
-	}
-	_, d.Options, err = split(d.Options)
+	o, kind, err := read(d.Options)
+	d.Options = kind
 	return o, d, err
 }
 

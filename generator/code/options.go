@@ -31,21 +31,6 @@ type scatter struct {
 // minKey is the least length of a key in bytes.
 const minKey = 16
 
-// given holds the options as a user writes them. text is the name of a base, or an
-// object with all options of the text form, as it is stored.
-type given struct {
-	Text      json.RawMessage `json:"text"`
-	Case      *string         `json:"case"`
-	Prefix    *string         `json:"prefix"`
-	Pad       *int            `json:"pad"`
-	Check     json.RawMessage `json:"check"`
-	Group     *int            `json:"group"`
-	Separator *string         `json:"separator"`
-	Alphabet  *string         `json:"alphabet"`
-	Salt      *string         `json:"salt"`
-	Scatter   json.RawMessage `json:"scatter"`
-}
-
 var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separator", "alphabet", "salt", "scatter"}
 
 // split separates the options of this package from those of the kind, and keeps
@@ -118,90 +103,41 @@ func join(kind json.RawMessage, o options) (json.RawMessage, error) {
 	return slices.Concat(kind[:len(kind)-1], []byte{','}, own[1:]), nil
 }
 
-// parse parses the options of this package as users write them. bits is the number
-// of bits of the kind's ids.
-func parse(own json.RawMessage, bits int) (options, error) {
-	var g given
-	var o options
+// parse parses the options of this package as users write them. text is the name of
+// a base, or an object with all options of the text form, as it is stored. bits is
+// the number of bits of the kind's ids.
+func parse(own json.RawMessage, bits int) (o options, err error) {
+	var g struct {
+		Text    json.RawMessage `json:"text"`
+		Scatter json.RawMessage `json:"scatter"`
+		textOptions
+	}
 	if err := generator.DecodeOptions(own, &g, hint); err != nil {
 		return o, err
 	}
-	text, err := g.text()
-	if err != nil {
-		return o, err
+	t := Text{Base: decimal}
+	if !absent(g.Text) && json.Unmarshal(g.Text, &t.Base) != nil {
+		if err := generator.DecodeOptions(g.Text, &t, hint); err != nil {
+			return o, err
+		}
+		g.textOptions = t.textOptions
+		if err := generator.DecodeOptions(own, &g, hint); err != nil { // options beside the object replace those in it
+			return o, err
+		}
 	}
-	if o.Text = text; text != nil {
-		if err := text.check(); err != nil {
+	if t.textOptions = g.textOptions; !absent(g.Text) || t.textOptions != (textOptions{}) {
+		if o.Text = &t; t.Check == usual {
+			t.Check = usualCheck(t.Base)
+		}
+		if t.Group > 0 && t.Separator == "" {
+			t.Separator = "-"
+		}
+		if err := t.check(); err != nil {
 			return o, err
 		}
 	}
 	o.Scatter, err = parseScatter(g.Scatter, bits)
 	return o, err
-}
-
-// text returns the text form, or nil without its options.
-func (g *given) text() (*Text, error) {
-	if absent(g.Text) {
-		if g.Case != nil || g.Prefix != nil || g.Pad != nil || !absent(g.Check) || g.Group != nil || g.Separator != nil ||
-			g.Alphabet != nil || g.Salt != nil {
-			g.Text = json.RawMessage(`"` + decimal + `"`)
-		} else {
-			return nil, nil //nolint:nilnil // having no text form is no error
-		}
-	}
-	t := &Text{}
-	if err := json.Unmarshal(g.Text, &t.Base); err != nil {
-		var whole struct {
-			Base *string `json:"base"`
-			given
-		}
-		if err := generator.DecodeOptions(g.Text, &whole, hint); err != nil {
-			return nil, err
-		}
-		if t.Base = decimal; whole.Base != nil {
-			t.Base = *whole.Base
-		}
-		if !absent(whole.Text) || !absent(whole.Scatter) {
-			return nil, optionError("text holds no text and no scatter")
-		}
-		if err := whole.given.into(t); err != nil {
-			return nil, err
-		}
-	}
-	return t, g.into(t)
-}
-
-// into sets the given options in t.
-func (g *given) into(t *Text) error {
-	set(&t.Case, g.Case)
-	set(&t.Prefix, g.Prefix)
-	set(&t.Pad, g.Pad)
-	set(&t.Group, g.Group)
-	set(&t.Separator, g.Separator)
-	set(&t.Alphabet, g.Alphabet)
-	set(&t.Salt, g.Salt)
-	if t.Group > 0 && t.Separator == "" {
-		t.Separator = "-"
-	}
-	if absent(g.Check) {
-		return nil
-	}
-	var yes bool
-	switch {
-	case json.Unmarshal(g.Check, &yes) == nil && yes:
-		t.Check = usualCheck(t.Base)
-	case json.Unmarshal(g.Check, &yes) == nil:
-		t.Check = ""
-	case json.Unmarshal(g.Check, &t.Check) != nil:
-		return optionError("check must be true, false or the name of a method, not %s", g.Check)
-	}
-	return nil
-}
-
-func set[T any](into, from *T) {
-	if from != nil {
-		*into = *from
-	}
 }
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
@@ -245,20 +181,16 @@ func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 	return s, nil
 }
 
-// read decodes the options of this package in stored options.
-func read(stored json.RawMessage) (options, error) {
-	own, _, err := split(stored)
+// read decodes the options of this package in stored options. kind are the others.
+func read(stored json.RawMessage) (o options, kind json.RawMessage, err error) {
+	own, kind, err := split(stored)
 	if err == nil && own != nil {
-		var o options
-		if o, err = parse(own, maxBits); err == nil {
-			return o, nil
-		}
+		o, err = parse(own, maxBits)
 	}
-	if err != nil {
-		// The cause is left out, since it may show a key.
-		return options{}, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of codes cannot be used"}
+	if err != nil { // the cause is left out, since it may show a key
+		return options{}, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of codes cannot be used"}
 	}
-	return options{}, nil
+	return o, kind, nil
 }
 
 // noBits returns the error for scatter with fewer bits than the ids of the kind.

@@ -14,7 +14,7 @@ type Reader struct {
 
 // NewReader returns the Reader of stored options.
 func NewReader(stored json.RawMessage) (Reader, error) {
-	o, err := read(stored)
+	o, _, err := read(stored)
 	r := Reader{text: o.Text}
 	if o.Scatter != nil {
 		r.scatter = o.Scatter.permutation()

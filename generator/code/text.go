@@ -14,18 +14,23 @@ import (
 // Text is a text form of numbers from 0 up. Its JSON is the stored form of the
 // options. check must be called before use.
 type Text struct {
-	Base      string `json:"base"`
-	Case      string `json:"case,omitempty"` // of letters, if the base permits both
-	Prefix    string `json:"prefix,omitempty"`
-	Pad       int    `json:"pad,omitempty"`       // least number of digits
-	Check     string `json:"check,omitempty"`     // method of the check digit
-	Group     int    `json:"group,omitempty"`     // digits between separators, counted from the end
-	Separator string `json:"separator,omitempty"` // between groups
-	Alphabet  string `json:"alphabet,omitempty"`  // for sqids and hashids
-	Salt      string `json:"salt,omitempty"`      // for hashids
+	Base string `json:"base"`
+	textOptions
 
 	alphabet *alphabet
 	foreign  foreign // nil if the code is digits of a base
+}
+
+// textOptions are the options beside the base.
+type textOptions struct {
+	Case      string      `json:"case,omitempty"` // of letters, if the base permits both
+	Prefix    string      `json:"prefix,omitempty"`
+	Pad       int         `json:"pad,omitempty"`       // least number of digits
+	Check     checkMethod `json:"check,omitempty"`     // of the check digit
+	Group     int         `json:"group,omitempty"`     // digits between separators, counted from the end
+	Separator string      `json:"separator,omitempty"` // between groups
+	Alphabet  string      `json:"alphabet,omitempty"`  // for sqids and hashids
+	Salt      string      `json:"salt,omitempty"`      // for hashids
 }
 
 // Limits of text forms. A code that uses all of them is shorter than maxCode bytes.

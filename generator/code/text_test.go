@@ -156,7 +156,7 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 		`{"text":"hex","group":4,"separator":"--"}`:        "separator must be one of",
 		`{"text":"hex","prefix":"a\nb"}`:                   "without control characters",
 		`{"prefix":"` + strings.Repeat("x", 65) + `"}`:     "prefix must be",
-		`{"text":{"base":"hex","text":"hex"}}`:             "text holds no text",
+		`{"text":{"base":"hex","text":"hex"}}`:             `unknown option "text"`,
 		`{"text":{"bass":"hex"}}`:                          "unknown option",
 		`{"text":5}`:                                       "must be a JSON object",
 		`{"text":"sqids","salt":"very secret text"}`:       "salt goes with hashids",
@@ -189,9 +189,11 @@ func TestOptionsOfCodesAreChecked(t *testing.T) {
 // forms draws a random text form.
 func forms(t *rapid.T) *Text {
 	form := &Text{
-		Base:   rapid.SampledFrom([]string{decimal, base16, base32, base36, base58, base62, base64url, sqidsText, hashidsText}).Draw(t, "base"),
-		Prefix: rapid.SampledFrom([]string{"", "ORD-", "a", "9", "0x", "ü "}).Draw(t, "prefix"),
-		Pad:    rapid.IntRange(0, maxPad).Draw(t, "pad"),
+		Base: rapid.SampledFrom([]string{decimal, base16, base32, base36, base58, base62, base64url, sqidsText, hashidsText}).Draw(t, "base"),
+		textOptions: textOptions{
+			Prefix: rapid.SampledFrom([]string{"", "ORD-", "a", "9", "0x", "ü "}).Draw(t, "prefix"),
+			Pad:    rapid.IntRange(0, maxPad).Draw(t, "pad"),
+		},
 	}
 	if alphabets[form.Base].base() == 0 {
 		if form.Base == base64url {
@@ -217,7 +219,7 @@ func forms(t *rapid.T) *Text {
 	if alphabets[form.Base].fold {
 		form.Case = rapid.SampledFrom([]string{"", lower, upper}).Draw(t, "case")
 	}
-	form.Check = rapid.SampledFrom([]string{"", luhn, usualCheck(form.Base)}).Draw(t, "check")
+	form.Check = rapid.SampledFrom([]checkMethod{"", luhn, usualCheck(form.Base)}).Draw(t, "check")
 	if err := form.check(); err != nil {
 		t.Fatal(err)
 	}
