@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -51,19 +50,20 @@ func formatRange(r generator.Range) string {
 // A client is something that draws one after the other: a goroutine, a connection,
 // a child process. The order of its events is the order of its Add calls.
 type Log struct {
-	mu      sync.RWMutex
-	clients map[int]*client
-}
-
-// client holds the events of one client.
-type client struct {
 	mu        sync.Mutex
-	tracks    map[string]*track
+	tracks    map[source]*track
 	malformed error // first malformed event
 }
 
-// track holds the draws of one client from one name.
+// source is a client that draws from a name.
+type source struct {
+	name   string
+	client int
+}
+
+// track holds the draws of one source.
 type track struct {
+	source
 	ranges []generator.Range // in the order of Add
 	ids    int64
 	max    int64
@@ -72,19 +72,22 @@ type track struct {
 // Add records an event. A malformed range (no ids, or ids outside int64) is not
 // recorded, but reported by Check.
 func (l *Log) Add(e Event) {
-	c := l.client(e.Client)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !wellFormed(e.Range) {
-		if c.malformed == nil {
-			c.malformed = fmt.Errorf("%w: %q gave %v", ErrMalformed, e.Name, e)
+		if l.malformed == nil {
+			l.malformed = fmt.Errorf("%w: %q gave %v", ErrMalformed, e.Name, e)
 		}
 		return
 	}
-	t := c.tracks[e.Name]
+	from := source{e.Name, e.Client}
+	t := l.tracks[from]
 	if t == nil {
-		t = &track{max: math.MinInt64}
-		c.tracks[e.Name] = t
+		if l.tracks == nil {
+			l.tracks = map[source]*track{}
+		}
+		t = &track{source: from, max: math.MinInt64}
+		l.tracks[from] = t
 	}
 	_, hi := bounds(e.Range)
 	t.ranges = append(t.ranges, e.Range)
@@ -92,40 +95,20 @@ func (l *Log) Add(e Event) {
 	t.max = max(t.max, hi)
 }
 
-// client returns the events of a client, and adds the client if it is new.
-func (l *Log) client(id int) *client {
-	l.mu.RLock()
-	c := l.clients[id]
-	l.mu.RUnlock()
-	if c != nil {
-		return c
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c = l.clients[id]; c == nil {
-		c = &client{tracks: make(map[string]*track)}
-		if l.clients == nil {
-			l.clients = make(map[int]*client)
-		}
-		l.clients[id] = c
-	}
-	return c
-}
-
 // Len returns the number of ids recorded, over all names.
 func (l *Log) Len() int64 {
 	var n int64
-	for _, s := range l.snapshot() {
-		n = addSaturated(n, s.ids)
+	for _, t := range l.snapshot() {
+		n = addSaturated(n, t.ids)
 	}
 	return n
 }
 
 // Max returns the greatest id of name. ok is false if there is none.
 func (l *Log) Max(name string) (id int64, ok bool) {
-	for _, s := range l.snapshot() {
-		if s.name == name && (!ok || s.max > id) {
-			id, ok = s.max, true
+	for _, t := range l.snapshot() {
+		if t.name == name && (!ok || t.max > id) {
+			id, ok = t.max, true
 		}
 	}
 	return id, ok
@@ -136,13 +119,16 @@ func (l *Log) Max(name string) (id int64, ok bool) {
 // descending ranges. For each name it reports one id that was issued twice. It
 // returns nil if there is none of these.
 func (l *Log) Check() error {
-	if err := l.malformed(); err != nil {
-		return err
-	}
 	tracks := l.snapshot()
+	l.mu.Lock()
+	malformed := l.malformed
+	l.mu.Unlock()
+	if malformed != nil {
+		return malformed
+	}
 	var errs []error
-	for _, s := range tracks {
-		errs = append(errs, s.checkOrder())
+	for _, t := range tracks {
+		errs = append(errs, t.checkOrder())
 	}
 	for len(tracks) > 0 {
 		n := 1
@@ -155,62 +141,35 @@ func (l *Log) Check() error {
 	return errors.Join(errs...)
 }
 
-// malformed returns the first malformed event of the client with the least number.
-func (l *Log) malformed() error {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	for _, id := range slices.Sorted(maps.Keys(l.clients)) {
-		c := l.clients[id]
-		c.mu.Lock()
-		err := c.malformed
-		c.mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// frozen is a copy of a track.
-type frozen struct {
-	track
-	name   string
-	client int
-}
-
-func (s *frozen) event(i int) Event {
-	return Event{Name: s.name, Client: s.client, Range: s.ranges[i]}
+func (t *track) event(i int) Event {
+	return Event{Name: t.name, Client: t.client, Range: t.ranges[i]}
 }
 
 // checkOrder compares neighbors only, since the order is transitive.
-func (s *frozen) checkOrder() error {
-	for i := 1; i < len(s.ranges); i++ {
-		prevLo, prevHi := bounds(s.ranges[i-1])
-		lo, hi := bounds(s.ranges[i])
-		descending := s.ranges[i].Step < 0
+func (t *track) checkOrder() error {
+	for i := 1; i < len(t.ranges); i++ {
+		prevLo, prevHi := bounds(t.ranges[i-1])
+		lo, hi := bounds(t.ranges[i])
+		descending := t.ranges[i].Step < 0
 		if (!descending && lo > prevHi) || (descending && hi < prevLo) {
 			continue
 		}
 		return fmt.Errorf("%w: %q gave %d after %d: event %d %v follows %v",
-			ErrOrder, s.name, s.ranges[i].First, s.ranges[i-1].Last(), i, s.event(i), s.event(i-1))
+			ErrOrder, t.name, t.ranges[i].First, t.ranges[i-1].Last(), i, t.event(i), t.event(i-1))
 	}
 	return nil
 }
 
-// snapshot returns all tracks, ordered by name and client. Their ranges are those
-// of the Log, which only appends to them.
-func (l *Log) snapshot() []frozen {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	var all []frozen
-	for id, c := range l.clients {
-		c.mu.Lock()
-		for name, t := range c.tracks {
-			all = append(all, frozen{track: *t, name: name, client: id})
-		}
-		c.mu.Unlock()
+// snapshot returns copies of all tracks, ordered by name and client. Their ranges
+// are those of the Log, which only appends to them.
+func (l *Log) snapshot() []track {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]track, 0, len(l.tracks))
+	for _, t := range l.tracks {
+		all = append(all, *t)
 	}
-	slices.SortFunc(all, func(a, b frozen) int {
+	slices.SortFunc(all, func(a, b track) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.client, b.client))
 	})
 	return all

@@ -3,7 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
+	"math/big"
 	"slices"
 )
 
@@ -21,7 +21,7 @@ type run struct {
 // It goes through the runs in the order of their least id. A run is open until its
 // greatest id has passed. Two open runs with the same step and residue would have
 // common ids. So each pair of step and residue has at most one open run.
-func checkDisjoint(tracks []frozen) error {
+func checkDisjoint(tracks []track) error {
 	s := sweep{open: make(map[uint64]map[uint64]run)}
 	for _, r := range sortedRuns(tracks) {
 		if other, id, found := s.add(r); found {
@@ -34,7 +34,7 @@ func checkDisjoint(tracks []frozen) error {
 
 // sortedRuns returns the ranges of all tracks as runs, in the order of their least
 // id.
-func sortedRuns(tracks []frozen) []run {
+func sortedRuns(tracks []track) []run {
 	n := 0
 	for _, t := range tracks {
 		n += len(t.ranges)
@@ -118,16 +118,16 @@ func scan(class map[uint64]run, r run) (other run, id int64, found bool) {
 // solutions k ≡ need/g · (r.step/g)⁻¹ (mod o.step/g), if g divides need.
 func meet(o, r run) (int64, bool) {
 	need := (o.step - distance(o.lo, r.lo)%o.step) % o.step
-	g, inverse := gcdInverse(r.step, o.step)
-	if need%g != 0 {
+	step, modulus := new(big.Int).SetUint64(r.step), new(big.Int).SetUint64(o.step)
+	inverse, k, rest := new(big.Int), new(big.Int).SetUint64(need), new(big.Int)
+	g := new(big.Int).GCD(inverse, nil, step, modulus)
+	if k.DivMod(k, g, rest); rest.Sign() != 0 {
 		return 0, false
 	}
-	m := o.step / g
-	k := mulMod(need/g%m, inverse, m)
-	if k >= r.count() {
+	if k.Mul(k, inverse).Mod(k, modulus.Div(modulus, g)); k.Uint64() >= r.count() {
 		return 0, false
 	}
-	v := int64(uint64(r.lo) + k*r.step)
+	v := int64(uint64(r.lo) + k.Uint64()*r.step)
 	return v, v <= o.hi
 }
 
@@ -138,42 +138,3 @@ func (r run) count() uint64 { return distance(r.lo, r.hi)/r.step + 1 }
 // residue returns v mod step, which is equal for all ids of a run. It counts from
 // the least int64, so that negative ids need no special case.
 func residue(v int64, step uint64) uint64 { return (uint64(v) ^ 1<<63) % step }
-
-// gcdInverse returns g = gcd(a, b) and the inverse of a/g modulo b/g. It uses
-// Euclid's extended algorithm, with coefficients modulo b/g.
-func gcdInverse(a, b uint64) (g, inverse uint64) {
-	g = gcd(a, b)
-	m := b / g
-	if m == 1 {
-		return g, 0
-	}
-	r0, r1 := m, a/g%m
-	t0, t1 := uint64(0), uint64(1)
-	for r1 != 0 {
-		q := r0 / r1
-		r0, r1 = r1, r0-q*r1
-		t0, t1 = t1, subMod(t0, mulMod(q%m, t1, m), m)
-	}
-	return g, t0
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
-// mulMod returns a·b mod m for a, b < m (or m = 1 with a = 0).
-func mulMod(a, b, m uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	_, rem := bits.Div64(hi, lo, m)
-	return rem
-}
-
-func subMod(a, b, m uint64) uint64 {
-	if a >= b {
-		return a - b
-	}
-	return a + (m - b)
-}
