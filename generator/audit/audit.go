@@ -22,7 +22,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -87,8 +86,8 @@ type Trail struct {
 
 	trouble atomic.Pointer[trouble] // the latest error; nil for none
 
-	stop chan struct{} // closed by Close
-	once sync.Once
+	ctx  context.Context // canceled by Close
+	stop context.CancelFunc
 	done chan struct{} // closed when all queued entries are written
 
 	// Owned by the writing goroutine.
@@ -117,12 +116,11 @@ const (
 // file cannot be written, so that the problem shows at the start. The caller must
 // call Close.
 func Open(cfg Config, log *slog.Logger) (*Trail, error) {
-	t := &Trail{
-		cfg: cfg, log: log, queue: make(chan Entry, cfg.Queue), stop: make(chan struct{}), done: make(chan struct{}),
-	}
+	t := &Trail{cfg: cfg, log: log, queue: make(chan Entry, cfg.Queue), done: make(chan struct{})}
 	if err := t.open(); err != nil {
 		return nil, err
 	}
+	t.ctx, t.stop = context.WithCancel(context.Background())
 	go t.write()
 	return t, nil
 }
@@ -134,17 +132,14 @@ func (t *Trail) Sampled() bool { return t.cfg.Sample <= 1 || t.seen.Add(1)%t.cfg
 // Record puts an entry into the queue. It never blocks.
 func (t *Trail) Record(e Entry) {
 	e.Tag = rand.Int64()
-	select {
-	case <-t.stop:
-		t.dropped.Add(1)
-		return
-	default:
+	if t.ctx.Err() == nil {
+		select {
+		case t.queue <- e:
+			return
+		default:
+		}
 	}
-	select {
-	case t.queue <- e:
-	default:
-		t.dropped.Add(1)
-	}
+	t.dropped.Add(1)
 }
 
 // Stats returns the state of the trail.
@@ -162,7 +157,7 @@ func (t *Trail) Stats() Stats {
 
 // Close writes the queued entries and closes the file. Later entries are dropped.
 func (t *Trail) Close(ctx context.Context) error {
-	t.once.Do(func() { close(t.stop) })
+	t.stop()
 	select {
 	case <-t.done:
 		return nil
@@ -182,7 +177,7 @@ func (t *Trail) write() {
 			t.line(e)
 		case <-flush.C:
 			t.flush()
-		case <-t.stop:
+		case <-t.ctx.Done():
 			for len(t.queue) > 0 {
 				t.line(<-t.queue)
 			}
@@ -211,7 +206,12 @@ func (t *Trail) line(e Entry) {
 	}
 	if t.file == nil {
 		if err := t.open(); err != nil {
-			t.fail(1, err)
+			t.failed.Add(1)
+			t.say(err)
+			select { // an immediate retry would not help
+			case <-time.After(retryEvery):
+			case <-t.ctx.Done():
+			}
 			return
 		}
 	}
@@ -247,15 +247,6 @@ func (t *Trail) flush() {
 	t.bytes.Add(size)
 }
 
-func (t *Trail) fail(n int64, err error) {
-	t.failed.Add(n)
-	t.say(err)
-	select { // an immediate retry would not help
-	case <-time.After(retryEvery):
-	case <-t.stop:
-	}
-}
-
 func (t *Trail) say(err error) {
 	now := time.Now()
 	t.trouble.Store(&trouble{err, now})
@@ -287,17 +278,20 @@ func (t *Trail) open() error {
 // rotate renames File to File.1, File.1 to File.2 and so on. The next entry opens
 // File again.
 func (t *Trail) rotate() {
-	if t.file != nil {
-		t.flush()
-	}
-	if t.file != nil {
+	if t.flush(); t.file != nil {
 		if err := t.file.Close(); err != nil {
 			t.say(err)
 		}
 		t.file = nil
 	}
+	name := func(i int) string {
+		if i == 0 {
+			return t.cfg.File
+		}
+		return t.cfg.File + "." + strconv.Itoa(i)
+	}
 	for i := t.cfg.Keep; i > 0; i-- {
-		if err := os.Rename(t.rotatedName(i-1), t.rotatedName(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(name(i-1), name(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.say(err)
 		}
 	}
@@ -308,11 +302,4 @@ func (t *Trail) rotate() {
 	}
 	t.rotated.Add(1)
 	t.size = 0
-}
-
-func (t *Trail) rotatedName(i int) string {
-	if i == 0 {
-		return t.cfg.File
-	}
-	return t.cfg.File + "." + strconv.Itoa(i)
 }

@@ -94,7 +94,7 @@ func TestASampleIsOneInN(t *testing.T) {
 // A disk that is too slow costs lines, never time.
 func TestRecordNeverBlocks(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	trail := &Trail{cfg: Config{File: fifo, Sample: 1, Queue: 10}, queue: make(chan Entry, 10), stop: make(chan struct{}), done: make(chan struct{})}
+	trail := &Trail{cfg: Config{File: fifo, Sample: 1, Queue: 10}, queue: make(chan Entry, 10), ctx: t.Context(), done: make(chan struct{})}
 	began := time.Now()
 	for range 1000 { // without a reader of the queue
 		trail.Record(Entry{ID: "1"})
@@ -117,7 +117,7 @@ func TestTheFileIsRotatedAndOldOnesAreRemoved(t *testing.T) {
 	}
 	last := int64(100)
 	for i := range 3 {
-		name := trail.rotatedName(i)
+		name := rotated(trail, i)
 		info, err := os.Stat(name)
 		if err != nil || info.Size() > 1000 || info.Size() == 0 {
 			t.Fatalf("%s: %v, %v", name, info, err)
@@ -128,7 +128,7 @@ func TestTheFileIsRotatedAndOldOnesAreRemoved(t *testing.T) {
 		}
 		last, _ = strconv.ParseInt(all[0].ID, 10, 64)
 	}
-	if _, err := os.Stat(trail.rotatedName(3)); err == nil {
+	if _, err := os.Stat(rotated(trail, 3)); err == nil {
 		t.Error("more files than wanted are kept")
 	}
 	if s := trail.Stats(); s.Written != 100 || s.Rotated < 5 {
@@ -228,4 +228,11 @@ func TestAuditOnAFullDisk(t *testing.T) {
 	if lost := stats.Failed + stats.Dropped; lost == 0 || stats.LastError == "" || stats.Written+lost != 100_000 {
 		t.Errorf("%+v", stats)
 	}
+}
+
+func rotated(t *Trail, i int) string {
+	if i == 0 {
+		return t.cfg.File
+	}
+	return fmt.Sprint(t.cfg.File, ".", i)
 }

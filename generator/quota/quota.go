@@ -4,6 +4,7 @@
 package quota
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,14 +22,6 @@ type Rule struct {
 	IDs       int64         // ids in each Per, at least 1
 	Per       time.Duration // above 0
 	Burst     int64         // greatest number of ids at once, after a pause; 0: IDs
-}
-
-// burst returns how many ids a full bucket holds.
-func (r Rule) burst() int64 {
-	if r.Burst > 0 {
-		return r.Burst
-	}
-	return r.IDs
 }
 
 // Check returns why a rule is not valid, or nil.
@@ -89,6 +82,7 @@ func New(rules []Rule, before *Set) *Set {
 	}
 	s := &Set{}
 	for _, r := range rules {
+		r.Burst = cmp.Or(r.Burst, r.IDs)
 		l := &limit{rule: r, buckets: map[owner]*bucket{}, sweepAt: leastSweep}
 		if before != nil {
 			for _, old := range before.limits {
@@ -121,8 +115,8 @@ func (s *Set) Take(user, generator string, n int64, now time.Duration) error {
 	}
 	l.refused.Add(1)
 	err := &Exceeded{Message: l.rule.exceeded(user, generator)}
-	if n > l.rule.burst() {
-		err.Hint = fmt.Sprintf("The quota allows no more than %d ids at once: ask for fewer.", l.rule.burst())
+	if n > l.rule.Burst {
+		err.Hint = fmt.Sprintf("The quota allows no more than %d ids at once: ask for fewer.", l.rule.Burst)
 		return err
 	}
 	err.Retry = roundUp(time.Duration(lacks * float64(l.rule.Per) / float64(l.rule.IDs)))
@@ -190,7 +184,7 @@ func (l *limit) take(user, generator string, n int64, now time.Duration) (lacks 
 	if b == nil {
 		l.sweep(now)
 		o.user, o.generator = strings.Clone(o.user), strings.Clone(o.generator)
-		b = &bucket{tokens: float64(l.rule.burst()), at: now}
+		b = &bucket{tokens: float64(l.rule.Burst), at: now}
 		l.buckets[o] = b
 	}
 	b.refill(l.rule, now)
@@ -203,20 +197,17 @@ func (l *limit) take(user, generator string, n int64, now time.Duration) (lacks 
 
 func (l *limit) give(user, generator string, n int64) {
 	o, ok := l.rule.ownerOf(user, generator)
-	if !ok {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if b := l.buckets[o]; b != nil { // a dropped bucket was full
-		b.tokens = min(b.tokens+float64(n), float64(l.rule.burst()))
+	if b := l.buckets[o]; ok && b != nil { // a dropped bucket was full
+		b.tokens = min(b.tokens+float64(n), float64(l.rule.Burst))
 	}
 }
 
 // refill adds the tokens that came back since the last refill.
 func (b *bucket) refill(r Rule, now time.Duration) {
 	back := float64(now-b.at) * float64(r.IDs) / float64(r.Per)
-	b.tokens, b.at = min(b.tokens+back, float64(r.burst())), now
+	b.tokens, b.at = min(b.tokens+back, float64(r.Burst)), now
 }
 
 // sweep drops full buckets, so that users and names of the past use no memory. A
@@ -226,7 +217,7 @@ func (l *limit) sweep(now time.Duration) {
 		return
 	}
 	for o, b := range l.buckets {
-		if b.refill(l.rule, now); b.tokens >= float64(l.rule.burst()) {
+		if b.refill(l.rule, now); b.tokens >= float64(l.rule.Burst) {
 			delete(l.buckets, o)
 		}
 	}
@@ -282,7 +273,6 @@ func (s *Set) States() []State {
 	states := make([]State, len(s.limits))
 	for i, l := range s.limits {
 		states[i] = State{l.rule, l.refused.Load()}
-		states[i].Burst = l.rule.burst()
 	}
 	return states
 }
