@@ -1,7 +1,9 @@
 package generatortest
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"nextid/generator"
@@ -10,16 +12,13 @@ import (
 // Op names a method of generator.Store.
 type Op string
 
-// The methods of generator.Store that can be made to fail.
+// The methods of generator.Store that can be made to fail. Mark counts as Reserved.
 const (
 	Reserve     Op = "Reserve"
 	Release     Op = "Release"
 	Reserved    Op = "Reserved"
-	Define      Op = "Define"
-	Redefine    Op = "Redefine"
 	Defined     Op = "Defined"
 	ListDefined Op = "ListDefined"
-	Count       Op = "Count"
 	Undefine    Op = "Undefine"
 )
 
@@ -33,27 +32,19 @@ type Fault func(ctx context.Context, call func(context.Context) error) error
 
 // FailBefore does nothing and returns err; nil means ErrUnreachable.
 func FailBefore(err error) Fault {
-	return func(context.Context, func(context.Context) error) error { return orUnreachable(err) }
+	return func(context.Context, func(context.Context) error) error { return cmp.Or(err, ErrUnreachable) }
 }
 
 // FailAfter does the work and returns err, like a lost answer. nil means
 // ErrUnreachable.
 func FailAfter(err error) Fault {
 	return func(ctx context.Context, call func(context.Context) error) error {
-		if cause := call(ctx); cause != nil {
-			return cause
-		}
-		return orUnreachable(err)
+		return cmp.Or(call(ctx), err, ErrUnreachable)
 	}
 }
 
 // Hang does nothing and waits until the caller's context ends.
-func Hang() Fault {
-	return func(ctx context.Context, _ func(context.Context) error) error {
-		<-ctx.Done()
-		return outOfTime(ctx)
-	}
-}
+func Hang() Fault { return Wait(nil) }
 
 // HangAfter does the work, then waits until the caller's context ends, like an
 // answer that comes too late.
@@ -62,8 +53,7 @@ func HangAfter() Fault {
 		if err := call(ctx); err != nil {
 			return err
 		}
-		<-ctx.Done()
-		return outOfTime(ctx)
+		return Hang()(ctx, call)
 	}
 }
 
@@ -75,7 +65,9 @@ func Wait(gate <-chan struct{}) Fault {
 		case <-gate:
 			return call(ctx)
 		case <-ctx.Done():
-			return outOfTime(ctx)
+			return &generator.Error{
+				Kind: generator.ErrRetry, Message: "no answer from the store in time (injected)", Cause: ctx.Err(),
+			}
 		}
 	}
 }
@@ -83,20 +75,6 @@ func Wait(gate <-chan struct{}) Fault {
 // ErrUnreachable is the default error of injected failures: an *Error of kind
 // ErrNotNow.
 var ErrUnreachable error = &generator.Error{Kind: generator.ErrNotNow, Message: "the store does not answer (injected)"}
-
-func orUnreachable(err error) error {
-	if err == nil {
-		return ErrUnreachable
-	}
-	return err
-}
-
-func outOfTime(ctx context.Context) error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Message: "no answer from the store in time (injected)",
-		Cause: ctx.Err(),
-	}
-}
 
 // Grant is a reservation whose result reached the caller of a Faulty.
 type Grant struct {
@@ -108,7 +86,7 @@ type Grant struct {
 // be used by several goroutines at once. It holds no lock while a fault waits, so
 // it works in a testing/synctest bubble.
 type Faulty struct {
-	below generator.Store
+	generator.Store // below
 
 	mu     sync.Mutex
 	faults map[Op][]injection
@@ -125,7 +103,7 @@ var _ generator.Store = (*Faulty)(nil)
 
 // NewFaulty returns a Faulty above s, without faults.
 func NewFaulty(s generator.Store) *Faulty {
-	return &Faulty{below: s, faults: make(map[Op][]injection), calls: make(map[Op]int)}
+	return &Faulty{Store: s, faults: make(map[Op][]injection), calls: make(map[Op]int)}
 }
 
 // Inject applies fault to the next calls of op, after the faults of op that were
@@ -155,16 +133,25 @@ func (f *Faulty) Calls(op Op) int {
 func (f *Faulty) Grants() []Grant {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]Grant(nil), f.grants...)
+	return slices.Clone(f.grants)
 }
 
-// do runs one call of op under the next fault.
-func (f *Faulty) do(ctx context.Context, op Op, call func(context.Context) error) error {
-	fault := f.due(op)
-	if fault == nil {
-		return call(ctx)
+// do runs one call of op under the next fault. A failed call has no result.
+func do[V any](ctx context.Context, f *Faulty, op Op, call func(context.Context) (V, error)) (v V, err error) {
+	work := func(ctx context.Context) (err error) {
+		v, err = call(ctx)
+		return err
 	}
-	return fault(ctx, call)
+	if fault := f.due(op); fault != nil {
+		err = fault(ctx, work)
+	} else {
+		err = work(ctx)
+	}
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return v, nil
 }
 
 // due returns the next fault for op, and counts the call.
@@ -187,30 +174,32 @@ func (f *Faulty) due(op Op) Fault {
 }
 
 // Reserve implements generator.Reserver.
-func (f *Faulty) Reserve(ctx context.Context, r generator.Reservation) (int64, int64, error) {
-	var lo, hi int64
-	err := f.do(ctx, Reserve, func(ctx context.Context) (err error) {
-		lo, hi, err = f.below.Reserve(ctx, r)
-		return err
+func (f *Faulty) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
+	g, err := do(ctx, f, Reserve, func(ctx context.Context) (g Grant, err error) {
+		g.Key = r.Key
+		g.Lo, g.Hi, err = f.Store.Reserve(ctx, r)
+		return g, err
 	})
-	if err != nil {
-		return 0, 0, err
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.grants = append(f.grants, g)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.grants = append(f.grants, Grant{Key: r.Key, Lo: lo, Hi: hi})
-	return lo, hi, nil
+	return g.Lo, g.Hi, err
 }
 
 // Release implements generator.Reserver.
 func (f *Faulty) Release(ctx context.Context, key string, hi, to int64) error {
-	return f.do(ctx, Release, func(ctx context.Context) error { return f.below.Release(ctx, key, hi, to) })
+	_, err := do(ctx, f, Release, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, f.Store.Release(ctx, key, hi, to)
+	})
+	return err
 }
 
-// Mark implements generator.Reserver. For Inject it counts as Reserved.
+// Mark implements generator.Reserver.
 func (f *Faulty) Mark(ctx context.Context, key string) (m generator.Mark, ok bool, err error) {
-	m, err = answered(ctx, f, Reserved, func(ctx context.Context) (m generator.Mark, err error) {
-		m, ok, err = f.below.Mark(ctx, key)
+	m, err = do(ctx, f, Reserved, func(ctx context.Context) (m generator.Mark, err error) {
+		m, ok, err = f.Store.Mark(ctx, key)
 		return m, err
 	})
 	return m, ok && err == nil, err
@@ -218,66 +207,21 @@ func (f *Faulty) Mark(ctx context.Context, key string) (m generator.Mark, ok boo
 
 // Reserved implements generator.Reserver.
 func (f *Faulty) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	return answered(ctx, f, Reserved, func(ctx context.Context) ([]generator.Mark, error) {
-		return f.below.Reserved(ctx, prefix)
-	})
-}
-
-// Define implements generator.Definitions.
-func (f *Faulty) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
-	var created bool
-	stored, err := answered(ctx, f, Define, func(ctx context.Context) (stored generator.Definition, err error) {
-		stored, created, err = f.below.Define(ctx, d)
-		return stored, err
-	})
-	return stored, created && err == nil, err
-}
-
-// Redefine implements generator.Definitions.
-func (f *Faulty) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
-	return answered(ctx, f, Redefine, func(ctx context.Context) (generator.Definition, error) {
-		return f.below.Redefine(ctx, d)
-	})
+	return do(ctx, f, Reserved, func(ctx context.Context) ([]generator.Mark, error) { return f.Store.Reserved(ctx, prefix) })
 }
 
 // Defined implements generator.Definitions.
 func (f *Faulty) Defined(ctx context.Context, name string) (generator.Definition, error) {
-	return answered(ctx, f, Defined, func(ctx context.Context) (generator.Definition, error) {
-		return f.below.Defined(ctx, name)
-	})
+	return do(ctx, f, Defined, func(ctx context.Context) (generator.Definition, error) { return f.Store.Defined(ctx, name) })
 }
 
 // ListDefined implements generator.Definitions.
 func (f *Faulty) ListDefined(ctx context.Context) ([]generator.Definition, error) {
-	return answered(ctx, f, ListDefined, f.below.ListDefined)
-}
-
-// Count implements generator.Definitions.
-func (f *Faulty) Count(ctx context.Context) (int, error) {
-	return answered(ctx, f, Count, f.below.Count)
+	return do(ctx, f, ListDefined, f.Store.ListDefined)
 }
 
 // Undefine implements generator.Definitions.
 func (f *Faulty) Undefine(ctx context.Context, name string) error {
-	return f.do(ctx, Undefine, func(ctx context.Context) error { return f.below.Undefine(ctx, name) })
-}
-
-// Exclusive implements generator.Store.
-func (f *Faulty) Exclusive() bool { return f.below.Exclusive() }
-
-// Close implements generator.Store.
-func (f *Faulty) Close() error { return f.below.Close() }
-
-// answered is Faulty.do for a call with one result; a failed call has none.
-func answered[V any](ctx context.Context, f *Faulty, op Op, call func(context.Context) (V, error)) (V, error) {
-	var v V
-	err := f.do(ctx, op, func(ctx context.Context) (err error) {
-		v, err = call(ctx)
-		return err
-	})
-	if err != nil {
-		var none V
-		return none, err
-	}
-	return v, nil
+	_, err := do(ctx, f, Undefine, func(ctx context.Context) (struct{}, error) { return struct{}{}, f.Store.Undefine(ctx, name) })
+	return err
 }

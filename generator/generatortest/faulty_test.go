@@ -84,7 +84,7 @@ func TestFaultsComeInOrderAndEnd(t *testing.T) {
 	f := generatortest.NewFaulty(memory.New(memory.Config{}))
 	f.Inject(generatortest.Reserve, 2, generatortest.FailBefore(nil))
 	f.Inject(generatortest.Reserve, 1, generatortest.FailAfter(nil))
-	f.Inject(generatortest.Define, generatortest.Always, generatortest.FailBefore(nil))
+	f.Inject(generatortest.Defined, generatortest.Always, generatortest.FailBefore(nil))
 	var failed []bool
 	for range 5 {
 		_, _, err := f.Reserve(t.Context(), reservation(1))
@@ -93,17 +93,20 @@ func TestFaultsComeInOrderAndEnd(t *testing.T) {
 	if want := []bool{true, true, true, false, false}; !slices.Equal(failed, want) {
 		t.Errorf("failed calls: %v, want %v", failed, want)
 	}
-	if f.Calls(generatortest.Reserve) != 5 || f.Calls(generatortest.Define) != 0 {
-		t.Errorf("calls: %d, %d", f.Calls(generatortest.Reserve), f.Calls(generatortest.Define))
+	if f.Calls(generatortest.Reserve) != 5 || f.Calls(generatortest.Defined) != 0 {
+		t.Errorf("calls: %d, %d", f.Calls(generatortest.Reserve), f.Calls(generatortest.Defined))
+	}
+	if _, _, err := f.Define(t.Context(), generator.Definition{Name: "a"}); err != nil {
+		t.Fatal(err)
 	}
 	for range 3 {
-		if _, created, err := f.Define(t.Context(), generator.Definition{Name: "a"}); err == nil || created {
-			t.Error("Define did not fail under Always")
+		if d, err := f.Defined(t.Context(), "a"); err == nil || d.Name != "" {
+			t.Error("Defined did not fail under Always")
 		}
 	}
 	f.Clear()
-	if _, created, err := f.Define(t.Context(), generator.Definition{Name: "a"}); err != nil || !created {
-		t.Errorf("Define after Clear: %v, %v", created, err)
+	if d, err := f.Defined(t.Context(), "a"); err != nil || d.Name != "a" {
+		t.Errorf("Defined after Clear: %v, %v", d, err)
 	}
 }
 
@@ -116,17 +119,8 @@ func TestEveryMethodCanFail(t *testing.T) {
 			_, err := f.Reserved(ctx, "")
 			return err
 		},
-		generatortest.Define: func(ctx context.Context) error {
-			_, _, err := f.Define(ctx, generator.Definition{Name: "a"})
-			return err
-		},
-		generatortest.Redefine: func(ctx context.Context) error {
-			_, err := f.Redefine(ctx, generator.Definition{Name: "a"})
-			return err
-		},
 		generatortest.Defined:     func(ctx context.Context) error { _, err := f.Defined(ctx, "a"); return err },
 		generatortest.ListDefined: func(ctx context.Context) error { _, err := f.ListDefined(ctx); return err },
-		generatortest.Count:       func(ctx context.Context) error { _, err := f.Count(ctx); return err },
 		generatortest.Undefine:    func(ctx context.Context) error { return f.Undefine(ctx, "a") },
 	}
 	for op, call := range calls {

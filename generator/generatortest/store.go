@@ -23,8 +23,7 @@ type StoreCaps struct {
 // returns. Each call of open must return an empty store. RunStore closes it.
 func RunStore(t *testing.T, open func(t *testing.T) generator.Store, caps StoreCaps) {
 	s := suite{open: open, caps: caps}
-	t.Run("Reserve", s.reserve)
-	t.Run("Release", s.release)
+	t.Run("Reserve and Release", s.reserve)
 	t.Run("Reserved", s.reserved)
 	t.Run("Concurrent", s.concurrent)
 	t.Run("Define", s.define)
@@ -41,14 +40,23 @@ type suite struct {
 // patience bounds each test; stores need much less.
 const patience = time.Minute
 
-// start opens an empty store for one test.
-func (s suite) start(t *testing.T) (context.Context, generator.Store) {
+// place is an empty store in one test.
+type place struct {
+	*testing.T
+	generator.Store
+	ctx context.Context
+}
+
+// run runs a test on an empty store.
+func (s suite) run(t *testing.T, name string, test func(p place)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
-	store := s.open(t)
-	t.Cleanup(func() { store.Close() })
-	return ctx, store
+	t.Run(name, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		store := s.open(t)
+		t.Cleanup(func() { store.Close() })
+		test(place{t, store, ctx})
+	})
 }
 
 // request returns a Reservation without a bound.
@@ -56,112 +64,93 @@ func request(key string, atLeast, n int64) generator.Reservation {
 	return generator.Reservation{Key: key, AtLeast: atLeast, N: n, Limit: generator.NoLimit, Owner: "generatortest"}
 }
 
-func mustReserve(ctx context.Context, t *testing.T, s generator.Store, r generator.Reservation) (lo, hi int64) {
-	t.Helper()
-	lo, hi, err := s.Reserve(ctx, r)
+func (p place) reserve(key string, atLeast, n int64) (lo, hi int64) {
+	p.Helper()
+	lo, hi, err := p.Reserve(p.ctx, request(key, atLeast, n))
 	if err != nil {
-		t.Fatalf("Reserve(%+v): %v", r, err)
+		p.Fatalf("Reserve(%q, %d, %d): %v", key, atLeast, n, err)
 	}
 	return lo, hi
 }
 
-func wantReserve(ctx context.Context, t *testing.T, s generator.Store, r generator.Reservation, lo, hi int64) {
-	t.Helper()
-	if gotLo, gotHi := mustReserve(ctx, t, s, r); gotLo != lo || gotHi != hi {
-		t.Fatalf("Reserve(%+v) = [%d, %d), want [%d, %d)", r, gotLo, gotHi, lo, hi)
+func (p place) wantReserve(key string, atLeast, n, lo, hi int64) {
+	p.Helper()
+	if gotLo, gotHi := p.reserve(key, atLeast, n); gotLo != lo || gotHi != hi {
+		p.Fatalf("Reserve(%q, %d, %d) = [%d, %d), want [%d, %d)", key, atLeast, n, gotLo, gotHi, lo, hi)
+	}
+}
+
+func (p place) release(key string, hi, to int64) {
+	p.Helper()
+	if err := p.Release(p.ctx, key, hi, to); err != nil {
+		p.Fatalf("Release(%q, %d, %d): %v", key, hi, to, err)
 	}
 }
 
 // wantKind checks that err is an *Error of kind with a message.
-func wantKind(t *testing.T, err, kind error) {
+func wantKind(t testing.TB, err, kind error) {
 	t.Helper()
-	var e *generator.Error
-	switch {
-	case !errors.Is(err, kind):
-		t.Fatalf("error is %v, want kind %q", err, kind)
-	case !errors.As(err, &e):
-		t.Fatalf("error %v is a %T, want a *generator.Error", err, err)
-	case e.Message == "":
-		t.Fatalf("error of kind %q has no message", kind)
+	if e, ok := errors.AsType[*generator.Error](err); !ok || !errors.Is(err, kind) || e.Message == "" {
+		t.Fatalf("error is %T %v, want a *generator.Error of kind %q with a message", err, err, kind)
 	}
 }
 
 // lifecycle covers Exclusive, Close and reopening.
 func (s suite) lifecycle(t *testing.T) {
-	t.Run("Exclusive is as the kind of store says", func(t *testing.T) {
-		_, store := s.start(t)
-		if got := store.Exclusive(); got != s.caps.Exclusive {
-			t.Errorf("Exclusive() = %v, want %v", got, s.caps.Exclusive)
+	s.run(t, "Exclusive is as the kind of store says", func(p place) {
+		if got := p.Exclusive(); got != s.caps.Exclusive {
+			p.Errorf("Exclusive() = %v, want %v", got, s.caps.Exclusive)
 		}
 	})
-	t.Run("a closed store answers ErrNotNow", func(t *testing.T) {
-		ctx, store := s.start(t)
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
+	s.run(t, "a closed store answers ErrNotNow", func(p place) {
+		if err := p.Close(); err != nil {
+			p.Fatal(err)
 		}
-		_, _, err := store.Reserve(ctx, request("k", 0, 1))
-		wantKind(t, err, generator.ErrNotNow)
-		_, err = store.Defined(ctx, "a")
-		wantKind(t, err, generator.ErrNotNow)
-		if err := store.Close(); err != nil {
-			t.Errorf("second Close: %v", err)
+		_, _, err := p.Reserve(p.ctx, request("k", 0, 1))
+		wantKind(p, err, generator.ErrNotNow)
+		_, err = p.Defined(p.ctx, "a")
+		wantKind(p, err, generator.ErrNotNow)
+		if err := p.Close(); err != nil {
+			p.Errorf("second Close: %v", err)
 		}
 	})
-	t.Run("reservations and definitions are there after reopening", func(t *testing.T) {
+	s.run(t, "reservations and definitions are there after reopening", func(p place) {
 		if s.caps.Reopen == nil {
-			t.Skip("this store is not durable")
+			p.Skip("this store is not durable")
 		}
-		s.reopened(t)
+		s.reopened(p)
 	})
 }
 
-func (s suite) reopened(t *testing.T) {
-	ctx, store := s.start(t)
-	mustReserve(ctx, t, store, request("plain", 1, 100))
-	mustReserve(ctx, t, store, request("returned", 1, 100))
-	if err := store.Release(ctx, "returned", 101, 40); err != nil {
-		t.Fatal(err)
-	}
-	mustReserve(ctx, t, store, request("low", -1<<63, 1))
-	mustReserve(ctx, t, store, request("high", generator.NoLimit-1, 5))
-	kept := mustDefine(ctx, t, store, definition("kept", `{"v": 1}`))
+func (s suite) reopened(p place) {
+	p.reserve("plain", 1, 100)
+	p.reserve("returned", 1, 100)
+	p.release("returned", 101, 40)
+	p.reserve("low", -1<<63, 1)
+	p.reserve("high", generator.NoLimit-1, 5)
+	kept := p.define("kept", `{"v": 1}`)
 	kept.Options = []byte(`{"v": 2}`)
-	kept, err := store.Redefine(ctx, kept)
+	kept, err := p.Redefine(p.ctx, kept)
 	if err != nil {
-		t.Fatal(err)
+		p.Fatal(err)
 	}
-	gone := mustDefine(ctx, t, store, definition("gone", `{}`))
-	if err := store.Undefine(ctx, "gone"); err != nil {
-		t.Fatal(err)
-	}
-	before, err := store.Reserved(ctx, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-
+	gone := p.define("gone", `{}`)
+	p.undefine("gone")
+	before := p.marks("")
 	for range 2 { // twice: opening must not change anything
-		store = s.caps.Reopen(t, store)
-		t.Cleanup(func() { store.Close() })
-		after, err := store.Reserved(ctx, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantMarks(t, after, before)
-		got, err := store.Defined(ctx, "kept")
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantDefinition(t, got, kept)
-		_, err = store.Defined(ctx, "gone")
-		wantKind(t, err, generator.ErrUnknown)
+		p.Store = s.caps.Reopen(p.T, p.Store)
+		p.Cleanup(func() { p.Store.Close() })
+		p.wantMarks("", before)
+		p.wantDefined(kept)
+		_, err = p.Defined(p.ctx, "gone")
+		wantKind(p, err, generator.ErrUnknown)
 	}
-	wantReserve(ctx, t, store, request("plain", 1, 10), 101, 111)
-	wantReserve(ctx, t, store, request("returned", 1, 10), 40, 50)
-	wantReserve(ctx, t, store, request("low", -1<<63, 1), -1<<63+1, -1<<63+2)
-	_, _, err = store.Reserve(ctx, request("high", 0, 1))
-	wantKind(t, err, generator.ErrExhausted)
-	again := mustDefine(ctx, t, store, definition("gone", `{"new": true}`))
-	if again.Version <= gone.Version {
-		t.Errorf("a name that was defined again has version %d, not above its old %d", again.Version, gone.Version)
+	p.wantReserve("plain", 1, 10, 101, 111)
+	p.wantReserve("returned", 1, 10, 40, 50)
+	p.wantReserve("low", -1<<63, 1, -1<<63+1, -1<<63+2)
+	_, _, err = p.Reserve(p.ctx, request("high", 0, 1))
+	wantKind(p, err, generator.ErrExhausted)
+	if again := p.define("gone", `{"new": true}`); again.Version <= gone.Version {
+		p.Errorf("a name that was defined again has version %d, not above its old %d", again.Version, gone.Version)
 	}
 }
