@@ -1,17 +1,15 @@
-// Package node says how this server stands: beside the others on its store
-// (Nodes), beside the clock of the store's database (ClockWatch), and whether it
-// should get new clients (Ready).
+// Package node describes one server beside others. It has three parts, which do not
+// use each other:
 //
-// Nodes are the servers that share a store, for operators: SELECT * FROM
-// nextid.nodes. A server takes the first place whose holder is gone, and writes there every
-// few seconds: a reservation of time under the key "node/<number>", whose
-// owner is a short description of the server. Nothing depends on it. Its one
-// side effect is wanted: a server that issues no ids notices as well when the
-// store does not answer, and when it went back.
+//   - Nodes is the list of the servers that share a store, for operators: SELECT *
+//     FROM nextid.nodes.
+//   - ClockWatch compares the wall clock with the clock of the store's database.
+//   - Ready decides whether the server should get new clients.
 package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,48 +33,51 @@ type Config struct {
 }
 
 const (
-	// renewEvery sets how often a server writes, and lease for how long that is
-	// good: two writes may fail.
-	renewEvery = 10 * time.Second
-	lease      = 3 * renewEvery
+	renewEvery = 10 * time.Second // interval of a server's writes
+	lease      = 3 * renewEvery   // time for which a write is valid; two may fail
 
 	storeTimeout = 5 * time.Second
-	// clockAlarm is a difference of clocks that is logged: ids of several
-	// servers are in the order of time only as far as their clocks agree.
+	// clockAlarm is a difference of clocks that is logged. Ids of several servers are in
+	// the order of time only as far as their clocks agree.
 	clockAlarm = 5 * time.Second
 	claimTries = 8
+	maxWarned  = 1000 // instances whose clocks were logged
 )
 
-// Nodes is this server's place in the list.
+// Nodes is the list of servers, and this server's entry in it. An entry is a
+// reservation of time under the key "node/<number>", whose owner is a short
+// description of the server. A server takes the first number whose holder is gone,
+// and writes every renewEvery. No ids depend on it. With these writes a server that
+// issues no ids notices a store that does not answer, or that went back.
 type Nodes struct {
 	cfg      Config
-	instance string // tells this process from all others
+	instance string // random, differs between processes
 
-	ctx  context.Context // ends with Close
+	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
 	work sync.WaitGroup
 
 	mu     sync.Mutex
 	number int   // -1 for none
-	first  int64 // begin of the reservations in one piece that end at until
+	first  int64 // Unix ms; begin of the contiguous reservations that end at until
 	until  int64
-	last   map[int]observation // what the others wrote when we looked last
+	last   map[int]observation // by number: what the others had written at looked
 	looked int64               // Unix ms
 	warned map[string]bool     // instances whose clock was logged
 }
 
-// observation holds what a server wrote and by how much its clock was ahead then.
+// observation holds what a server wrote, and by how much its clock was ahead then.
 type observation struct {
 	instance   string
 	seen       int64
-	noticed    int64 // by our clock; 0 if it stood there when we looked first
+	noticed    int64 // by this server's clock; 0 for what the first look found
 	rate       float64
 	issued     int64
 	clockAhead time.Duration
 }
 
-// New returns Nodes. On a store that only this process uses it writes only to
-// find out whether a store that failed works again. Close it.
+// New returns running Nodes. On a store of this process alone they write only to find
+// out whether a store that failed works again. The caller must call Close.
 func New(cfg Config) *Nodes {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
@@ -107,9 +108,8 @@ func (n *Nodes) renew() {
 	}
 }
 
-// needed reports whether there is a reason to write. A server that is taken
-// out of service because its store failed has no clients, who would notice
-// that it works again.
+// needed reports whether there is a reason to write. A server that is out of service
+// because its store failed has no clients whose draws would show that it works again.
 func (n *Nodes) needed() bool {
 	if !n.cfg.Store.Exclusive() {
 		return true
@@ -120,32 +120,29 @@ func (n *Nodes) needed() bool {
 
 func (n *Nodes) now() int64 { return n.cfg.Clock.Wall() / int64(time.Millisecond) }
 
-// row holds what stands under one key.
+// row is an entry of the list.
 type row struct {
-	number int
-	until  int64
+	until int64
 	description
 }
 
-// rows reads the list.
-func (n *Nodes) rows(ctx context.Context) ([]row, error) {
+// rows reads the list. The index of a row is its number: numbers are taken from 0 on
+// and never removed. Listing the keys would make ZooKeeper read the names of all.
+func (n *Nodes) rows(ctx context.Context) (all []row, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	var all []row
-	// Places are taken from 0 on and never removed. ZooKeeper would read the
-	// names of all its keys to list those that begin with a prefix.
-	for number := 0; ; number++ {
-		m, ok, err := n.cfg.Store.Mark(ctx, generator.NodeKeyPrefix+strconv.Itoa(number))
+	for {
+		m, ok, err := n.cfg.Store.Mark(ctx, key(len(all)))
 		if err != nil || !ok {
 			return all, err
 		}
-		all = append(all, row{number, m.Hi, decode(m.Owner)})
+		all = append(all, row{m.Hi, decode(m.Owner)})
 	}
 }
 
-var errNoPlace = errors.New("other servers were faster each time")
+func key(number int) string { return generator.NodeKeyPrefix + strconv.Itoa(number) }
 
-// write takes a place, or keeps the one that it has.
+// write takes a number, or renews the entry under the present one.
 func (n *Nodes) write(ctx context.Context) error {
 	for range claimTries {
 		rows, err := n.rows(ctx)
@@ -155,10 +152,10 @@ func (n *Nodes) write(ctx context.Context) error {
 		now := n.now()
 		n.look(rows, now)
 		number, base := n.place(rows, now)
-		hi := max(now+lease.Milliseconds(), base+1)
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-		lo, _, err := n.cfg.Store.Reserve(ctx, generator.Reservation{
-			Key: generator.NodeKeyPrefix + strconv.Itoa(number), AtLeast: base, N: hi - base,
+		length := max(now+lease.Milliseconds()-base, 1)
+		bounded, cancel := context.WithTimeout(ctx, storeTimeout)
+		lo, _, err := n.cfg.Store.Reserve(bounded, generator.Reservation{
+			Key: key(number), AtLeast: base, N: length,
 			Limit: generator.NoLimit, Owner: describe(n.cfg.Self(), n.instance, now).encode(),
 		})
 		cancel()
@@ -169,46 +166,37 @@ func (n *Nodes) write(ctx context.Context) error {
 		if number != n.number || lo != n.until {
 			n.first = lo
 		}
-		n.number, n.until = number, lo+hi-base
+		n.number, n.until = number, lo+length
 		n.mu.Unlock()
 		if lo == base {
 			return nil
 		}
 	}
-	return errNoPlace
+	return errors.New("other servers were faster each time")
 }
 
-// place is the number to write under and from when on: our own, or the first
-// whose holder is gone.
+// place returns the number to write under, and from when on: the present number, else
+// the first whose holder is gone.
 func (n *Nodes) place(rows []row, now int64) (number int, base int64) {
-	free, freeBase := -1, now
-	next := 0
-	for _, r := range rows {
+	number = len(rows)
+	for i, r := range rows {
 		if r.Instance == n.instance {
-			return r.number, max(now, r.until)
+			return i, max(now, r.until)
 		}
-		if free < 0 && r.number > next { // a number that was never used
-			free, freeBase = next, now
+		if r.until <= now {
+			number = min(number, i)
 		}
-		if free < 0 && r.until <= now {
-			free, freeBase = r.number, now
-		}
-		next = r.number + 1
 	}
-	if free < 0 {
-		return next, now
-	}
-	return free, freeBase
+	return number, now
 }
 
-// look compares what the others write with what they wrote before. Something
-// new was written between then and now, by our clock; by the writer's clock
-// it was at Seen.
+// look compares what the others have written with the look before. What is new was
+// written between the two looks by this server's clock, and at Seen by the writer's.
 func (n *Nodes) look(rows []row, now int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, r := range rows {
-		before, known := n.last[r.number]
+	for number, r := range rows {
+		before, known := n.last[number]
 		if r.Seen == before.seen && r.Instance == before.instance {
 			continue
 		}
@@ -226,7 +214,7 @@ func (n *Nodes) look(rows []row, now int64) {
 		case r.Seen < n.looked && n.looked > 0:
 			s.clockAhead = -time.Duration(n.looked-r.Seen) * time.Millisecond
 		}
-		n.last[r.number] = s
+		n.last[number] = s
 		if s.clockAhead.Abs() >= clockAlarm && !n.warned[r.Instance] {
 			n.warned[r.Instance] = true
 			n.cfg.Logger.Warn("the clocks of two servers differ; ids stay unique, but their order across servers does not follow the time",
@@ -239,11 +227,8 @@ func (n *Nodes) look(rows []row, now int64) {
 	}
 }
 
-// maxWarned bounds what is remembered of servers that come and go.
-const maxWarned = 1000
-
-// List is the list as it stands in the store now, by number. On a store of
-// this process alone it is this server.
+// List returns the list as it is in the store now, by number. On a store of this
+// process alone it is this server.
 func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 	if n.cfg.Store.Exclusive() {
 		return []generator.Node{n.Own()}, nil
@@ -256,13 +241,13 @@ func (n *Nodes) List(ctx context.Context) ([]generator.Node, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all := make([]generator.Node, 0, len(rows))
-	for _, r := range rows {
+	for number, r := range rows {
 		node := r.node()
-		node.Number, node.Self, node.Until = r.number, r.Instance == n.instance, time.UnixMilli(r.until)
+		node.Number, node.Self, node.Until = number, r.Instance == n.instance, time.UnixMilli(r.until)
 		writes := r.until > now
-		if s := n.last[r.number]; s.instance == r.Instance {
+		if s := n.last[number]; s.instance == r.Instance {
 			node.Rate, node.ClockAhead = s.rate, s.clockAhead
-			// A clock that is behind makes what is new look old.
+			// What a clock that is behind has just written looks old.
 			writes = writes || s.clockAhead < 0 && s.noticed > now-lease.Milliseconds()
 		}
 		switch {
@@ -294,9 +279,9 @@ func (n *Nodes) Own() generator.Node {
 	return self
 }
 
-// Close leaves the list. What lies before the reservations of this server is
-// not its own to give back, however far its clock was set back: to others the
-// store would seem to have gone back.
+// Close ends the writes and gives back the rest of the entry's time. Time before first
+// is not this server's own, however far its clock was set back: to others the store
+// would seem to have gone back.
 func (n *Nodes) Close(ctx context.Context) error {
 	n.stop()
 	n.cfg.Clock.Join(&n.work)
@@ -306,5 +291,77 @@ func (n *Nodes) Close(ctx context.Context) error {
 	if number < 0 || until <= to {
 		return nil
 	}
-	return n.cfg.Store.Release(ctx, generator.NodeKeyPrefix+strconv.Itoa(number), until, to)
+	return n.cfg.Store.Release(ctx, key(number), until, to)
+}
+
+// description is what a server writes about itself, as JSON. Its names are short: a
+// store keeps 255 bytes for an owner.
+type description struct {
+	Instance string `json:"i"`
+	Host     string `json:"h"`
+	PID      int    `json:"p"`
+	Version  string `json:"v"`
+	Address  string `json:"a"`
+	Workers  string `json:"w"`
+	Ready    bool   `json:"r"`
+	Issued   int64  `json:"n"`
+	Started  int64  `json:"s"`           // Unix ms
+	Seen     int64  `json:"t"`           // Unix ms
+	Ahead    *int64 `json:"c,omitempty"` // of the store's clock, ms
+}
+
+// maxOwner is the shortest that the stores allow.
+const maxOwner = 255
+
+func describe(n generator.Node, instance string, now int64) description {
+	d := description{
+		Instance: instance, Host: n.Host, PID: n.PID, Version: n.Version, Address: n.Address, Workers: n.Workers,
+		Ready: n.Ready, Issued: n.Issued, Started: n.Started.UnixMilli(), Seen: now,
+	}
+	if n.StoreAhead != nil {
+		ms := n.StoreAhead.Milliseconds()
+		d.Ahead = &ms
+	}
+	return d
+}
+
+// encode shortens texts until they fit, the longest of them first.
+func (d description) encode() string {
+	for {
+		b, err := json.Marshal(d)
+		if err != nil {
+			panic(err) // texts and numbers always encode
+		}
+		if len(b) <= maxOwner {
+			return string(b)
+		}
+		longest := &d.Host
+		for _, t := range []*string{&d.Version, &d.Address, &d.Workers} {
+			if len(*t) > len(*longest) {
+				longest = t
+			}
+		}
+		*longest = (*longest)[:len(*longest)-min(len(*longest), max(1, (len(b)-maxOwner)/6))]
+	}
+}
+
+// decode reads what encode wrote. Of other texts the result is empty.
+func decode(text string) description {
+	var d description
+	if json.Unmarshal([]byte(text), &d) != nil {
+		return description{}
+	}
+	return d
+}
+
+func (d description) node() generator.Node {
+	n := generator.Node{
+		Host: d.Host, PID: d.PID, Version: d.Version, Address: d.Address, Workers: d.Workers,
+		Ready: d.Ready, Issued: d.Issued, Started: time.UnixMilli(d.Started), Seen: time.UnixMilli(d.Seen),
+	}
+	if d.Ahead != nil {
+		ahead := time.Duration(*d.Ahead) * time.Millisecond
+		n.StoreAhead = &ahead
+	}
+	return n
 }

@@ -8,12 +8,9 @@ import (
 	"nextid/generator"
 )
 
-// readyMargin holds what load balancers get to notice: three probes five seconds
-// apart.
-const readyMargin = 15 * time.Second
-
-// ReadyMargin is the margin of a server that reserves slices of time of a length.
-func ReadyMargin(slice time.Duration) time.Duration { return min(readyMargin, slice/4) }
+// ReadyMargin returns the margin of Ready for servers whose time slices have this
+// length. Load balancers get up to three probes, five seconds apart, to notice.
+func ReadyMargin(slice time.Duration) time.Duration { return min(15*time.Second, slice/4) }
 
 // Outage describes a store that does not answer, and what is left without it.
 type Outage struct {
@@ -55,8 +52,8 @@ func OutageOf(store generator.Store, registry *generator.Registry) *Outage {
 	return o
 }
 
-// Shortest returns the generator whose reservation ends first; "" where nothing
-// is reserved.
+// Shortest returns the generator whose reservation ends first; "" if nothing is
+// reserved.
 func (o *Outage) Shortest() (name string, lasts time.Duration) {
 	for n, d := range o.Lasts {
 		if name == "" || d < lasts || d == lasts && n < name {
@@ -66,19 +63,18 @@ func (o *Outage) Shortest() (name string, lasts time.Duration) {
 	return name, lasts
 }
 
-// Ready returns the reason for which a server should get no new clients, nil if
-// it should. now is the wall clock.
+// Ready returns why a server should get no new clients, or nil if it should. now is
+// the wall clock.
 //
-// A server whose store is away goes on issuing what it has reserved. Taking
-// it out of service at once would turn a short pause of the store into an
-// outage of every server, all at the same moment; keeping it until nothing is
-// left would send clients into errors. So it stays ready until what its
-// busiest generator has in hand lasts for no more than the margin.
+// A server whose store does not answer still issues what it has reserved. Taking it
+// out of service at once would turn a short pause of the store into an outage of all
+// servers. Keeping it until nothing is left would send clients into errors. So it
+// stays ready until the shortest reservation lasts no longer than margin.
 //
-// Generators that ask the store for every id, such as counters, do not take a
-// server out of service on which others go on: all servers have the same
-// store. Where there are no others the server stays ready for a grace, which
-// a store that only restarts does not outlast.
+// Generators that ask the store for every id, such as counters, do not take a server
+// out of service on which others go on: all servers have the same store. A server
+// with no others stays ready for a third of margin, longer than a store that only
+// restarts.
 func Ready(store generator.Store, registry *generator.Registry, margin time.Duration, now time.Time) error {
 	if err := ended(registry); err != nil {
 		return err
@@ -100,8 +96,8 @@ func Ready(store generator.Store, registry *generator.Registry, margin time.Dura
 	return nil
 }
 
-// ended is the error of a server none of whose generators of times has ids
-// left: its clock is wrong, or was.
+// ended returns the error of a server whose generators of times have no ids left: its
+// clock is wrong, or was.
 func ended(registry *generator.Registry) error {
 	over, going := "", false
 	registry.Running(func(d generator.Definition, g generator.Generator) bool {
