@@ -1,6 +1,7 @@
 package workerid
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"log"
 	"log/slog"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"nextid/dsn"
 	"nextid/generator/worker"
 )
 
@@ -45,19 +46,13 @@ const (
 
 // parseLeaf parses zookeeper://HOST:PORT,HOST:PORT/snowflake/NAME?node=IP:PORT.
 func parseLeaf(text string) (opener, error) {
-	rest, ok := strings.CutPrefix(text, "zookeeper://")
-	where, query, _ := strings.Cut(rest, "?")
-	hosts, path, _ := strings.Cut(where, "/")
-	values, err := url.ParseQuery(query)
-	if !ok || hosts == "" || strings.Trim(path, "/") == "" || err != nil {
+	u, hosts, err := dsn.Parse(text)
+	if err != nil || u.Scheme != "zookeeper" || hosts[0] == "" || strings.Trim(u.Path, "/") == "" {
 		return nil, errors.New("leaf is written leaf:zookeeper://HOST:2181,HOST:2181/snowflake/NAME, with Leaf's leaf.name")
 	}
-	l := leaf{path: "/" + strings.Trim(path, "/") + "/forever", shown: "leaf:" + text, node: values.Get("node")}
-	for host := range strings.SplitSeq(hosts, ",") {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), "2181")
-		}
-		l.hosts = append(l.hosts, host)
+	l := leaf{
+		hosts: dsn.WithPort(hosts, "2181"), path: "/" + strings.Trim(u.Path, "/") + "/forever",
+		shown: "leaf:" + text, node: u.Query().Get("node"),
 	}
 	return func(cfg Config) (worker.Source, error) {
 		l := l
@@ -99,53 +94,38 @@ func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 func (l leaf) number(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, leafTimeout)
 	defer cancel()
-	conn, _, err := zk.Connect(l.hosts, leafTimeout, zk.WithLogger(quiet()), zk.WithEventCallback(func(zk.Event) {}))
+	quiet := log.New(io.Discard, "", 0) // the client returns as errors what it logs
+	conn, _, err := zk.Connect(l.hosts, leafTimeout, zk.WithLogger(quiet), zk.WithEventCallback(func(zk.Event) {}))
 	if err != nil {
 		return 0, err
 	}
-	type answer struct {
-		n   int64
-		err error
+	defer conn.Close()
+	// The client's calls take no context: closing the connection ends them.
+	defer context.AfterFunc(ctx, conn.Close)()
+	n, err := l.find(conn)
+	if err != nil {
+		return 0, cmp.Or(ctx.Err(), err)
 	}
-	answered := make(chan answer, 1)
-	go func() { // the library's calls take no context: closing the connection ends them
-		n, err := l.find(conn)
-		answered <- answer{n, err}
-	}()
-	var a answer
-	select {
-	case a = <-answered:
-		conn.Close()
-	case <-ctx.Done():
-		conn.Close()
-		<-answered
-		a.err = ctx.Err()
-	}
-	if a.err == nil {
-		l.remember(a.n)
-	}
-	return a.n, a.err
+	l.remember(n)
+	return n, nil
 }
 
 // find returns the number of this server's node. It creates a missing node.
 func (l leaf) find(conn *zk.Conn) (int64, error) {
-	for step := 0; ; step++ {
-		names, _, err := conn.Children(l.path)
-		switch {
-		case errors.Is(err, zk.ErrNoNode) && step == 0:
-			if err := l.makeParents(conn); err != nil {
-				return 0, err
-			}
-			continue
-		case err != nil:
-			return 0, err
+	names, _, err := conn.Children(l.path)
+	if errors.Is(err, zk.ErrNoNode) {
+		err = l.makeParents(conn)
+		if err == nil {
+			names, _, err = conn.Children(l.path)
 		}
-		for _, name := range names {
-			if n, ok := l.parse(name); ok {
-				return n, nil
-			}
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		if n, ok := l.parse(name); ok {
+			return n, nil
 		}
-		break
 	}
 	// Leaf's own code uses 0 for the server that creates the parent, and ignores the
 	// number that it got. So two servers that start together are both 0.
@@ -207,47 +187,32 @@ type leafNumber struct {
 	Number int64  `json:"number"`
 }
 
-// remember writes the file. A failure matters only to a start without ZooKeeper.
+// remember replaces the file. A failure matters only to a start without ZooKeeper.
 func (l leaf) remember(n int64) {
 	if l.file == "" {
 		return
 	}
 	b, err := json.Marshal(leafNumber{l.path, l.node, n})
 	if err == nil {
-		err = replaceFile(l.file, b)
+		err = os.MkdirAll(filepath.Dir(l.file), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(l.file+".new", b, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(l.file+".new", l.file)
 	}
 	if err != nil {
 		l.log.Warn("cannot remember the number of the node in ZooKeeper", "file", l.file, "error", err)
 	}
 }
 
-// replaceFile replaces a file atomically, but does not sync it.
-func replaceFile(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(name+".new", content, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
-}
-
 // remembered returns the number of an earlier start, for a start without ZooKeeper.
 func (l leaf) remembered() (n int64, known bool) {
-	if l.file == "" {
-		return 0, false
-	}
-	b, err := os.ReadFile(l.file)
-	if err != nil {
-		return 0, false
-	}
 	var m leafNumber
-	if json.Unmarshal(b, &m) != nil || m.Path != l.path || m.Node != l.node || m.Number < 0 {
-		return 0, false // of another server, or damaged
+	b, err := os.ReadFile(l.file)
+	if err != nil || json.Unmarshal(b, &m) != nil || m.Path != l.path || m.Node != l.node || m.Number < 0 {
+		return 0, false // missing, of another server, or damaged
 	}
 	return m.Number, true
 }
-
-// quiet returns a logger that drops the messages of the ZooKeeper client, which are
-// returned as errors, too.
-func quiet() zk.Logger { return log.New(io.Discard, "", 0) }

@@ -1,6 +1,7 @@
 package workerid
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/url"
@@ -30,10 +31,7 @@ if n > tonumber(ARGV[1]) then
 end
 return n - 1`)
 
-const (
-	defaultHandOutKey = "nextid:worker-id"
-	handOutTimeout    = 5 * time.Second
-)
+const handOutTimeout = 5 * time.Second
 
 // parseRedis parses redis://…/NUMBER?key=NAME.
 func parseRedis(text string) (opener, error) {
@@ -41,11 +39,7 @@ func parseRedis(text string) (opener, error) {
 	if err != nil || u.Host == "" {
 		return nil, errNotAURL
 	}
-	h := handOut{key: defaultHandOutKey}
-	if key := u.Query().Get("key"); key != "" {
-		h.key = key
-	}
-	h.shown = u.Redacted()
+	h := handOut{key: cmp.Or(u.Query().Get("key"), "nextid:worker-id"), shown: u.Redacted()}
 	u.RawQuery = ""
 	if h.options, err = redis.ParseURL(u.String()); err != nil {
 		return nil, errNotAURL

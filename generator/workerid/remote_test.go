@@ -65,7 +65,7 @@ func TestLeafNodes(t *testing.T) {
 	if again := wish(t, start("10.0.0.1:8080", dir), width).ID; again != 0 {
 		t.Errorf("the first server again is %d", again)
 	}
-	conn, _, err := zk.Connect([]string{hosts}, 5*time.Second, zk.WithLogger(quiet()))
+	conn, _, err := zk.Connect([]string{hosts}, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

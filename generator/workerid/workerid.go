@@ -103,30 +103,24 @@ func parse(text string) (opener, error) {
 	datacenter, number, pair := strings.Cut(text, "/")
 	if !pair {
 		n, err := parseNumber(text)
-		if err != nil {
-			return nil, err
-		}
 		return func(Config) (worker.Source, error) {
-			id, err := n.value()
+			id, err := n()
 			return worker.Fixed{ID: id, From: text}, err
-		}, nil
+		}, err
 	}
 	high, err := parseNumber(datacenter)
 	if err != nil {
 		return nil, err
 	}
 	low, err := parseNumber(number)
-	if err != nil {
-		return nil, err
-	}
 	return func(Config) (worker.Source, error) {
-		d, err := high.value()
+		d, err := high()
 		if err != nil {
 			return nil, err
 		}
-		w, err := low.value()
+		w, err := low()
 		return both{text, d, w}, err
-	}, nil
+	}, err
 }
 
 // both is a configured pair of datacenter and worker.
@@ -151,13 +145,9 @@ func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 // String implements worker.Source.
 func (b both) String() string { return b.text }
 
-// number is a part of a configured worker id. It is in the configuration, in the
-// host's name, or in the environment.
-type number struct {
-	fixed    int64
-	ordinal  bool
-	variable string
-}
+// number returns a part of a configured worker id. It reads the host's name or the
+// environment at each call.
+type number func() (int64, error)
 
 const forms = "auto, a number, ordinal, env:VARIABLE, DATACENTER/WORKER, disposable, mac, ip, leaf:zookeeper://HOST:2181/snowflake/NAME or redis://HOST:6379"
 
@@ -166,47 +156,44 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // parseNumber parses a number, ordinal or env:VARIABLE.
 func parseNumber(text string) (number, error) {
 	if text == "ordinal" {
-		return number{ordinal: true}, nil
+		return func() (int64, error) {
+			host, err := os.Hostname()
+			if err != nil {
+				return 0, fmt.Errorf("the name of this host: %w", err)
+			}
+			return ordinalOf(host)
+		}, nil
 	}
 	if name, ok := strings.CutPrefix(text, "env:"); ok {
 		if !variableName.MatchString(name) {
-			return number{}, fmt.Errorf("%q is not the name of a variable", name)
+			return nil, fmt.Errorf("%q is not the name of a variable", name)
 		}
-		return number{variable: name}, nil
+		return func() (int64, error) {
+			text, ok := os.LookupEnv(name)
+			if !ok {
+				return 0, fmt.Errorf("the environment has no variable %s, which --worker-id names", name)
+			}
+			n, ok := parseID(strings.TrimSpace(text))
+			if !ok {
+				return 0, fmt.Errorf("the variable %s, which --worker-id names, is %q and not a worker id", name, text)
+			}
+			return n, nil
+		}, nil
 	}
+	n, ok := parseID(text)
+	if !ok {
+		return nil, fmt.Errorf("%q is none of %s (up to %d)", text, forms, maxWorkerID)
+	}
+	return func() (int64, error) { return n, nil }, nil
+}
+
+func parseID(text string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > maxWorkerID {
-		return number{}, fmt.Errorf("%q is none of %s (up to %d)", text, forms, maxWorkerID)
-	}
-	return number{fixed: n}, nil
+	return n, err == nil && n >= 0 && n <= maxWorkerID
 }
 
 // ordinals matches the names of the pods of a StatefulSet.
 var ordinals = regexp.MustCompile(`-([0-9]{1,9})$`)
-
-// value returns the number. It reads the host's name or the environment at each
-// call.
-func (n number) value() (int64, error) {
-	switch {
-	case n.ordinal:
-		host, err := os.Hostname()
-		if err != nil {
-			return 0, fmt.Errorf("the name of this host: %w", err)
-		}
-		return ordinalOf(host)
-	case n.variable != "":
-		text, ok := os.LookupEnv(n.variable)
-		if !ok {
-			return 0, fmt.Errorf("the environment has no variable %s, which --worker-id names", n.variable)
-		}
-		v, err := parseNumber(strings.TrimSpace(text))
-		if err != nil || v != (number{fixed: v.fixed}) {
-			return 0, fmt.Errorf("the variable %s, which --worker-id names, is %q and not a worker id", n.variable, text)
-		}
-		return v.fixed, nil
-	}
-	return n.fixed, nil
-}
 
 // ordinalOf returns the number at the end of the first label of a host's name.
 func ordinalOf(host string) (int64, error) {
