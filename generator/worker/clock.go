@@ -107,16 +107,25 @@ func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
 // adjustment to the wall clock: ids are issued from now on. asked is the id time at
 // the request. A wall clock that is set back after it does not count as a push by
 // another server.
-func (t *timeline) pin(micros, asked int64) {
+func (t *timeline) pin(micros, asked int64) { t.advance(micros, asked, true) }
+
+// raise makes id time at least micros, before which the store grants no time. It
+// ends the free adjustment to the wall clock.
+func (t *timeline) raise(micros int64) { t.advance(micros, t.now(), false) }
+
+func (t *timeline) advance(micros, asked int64, push bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wall, mono := t.read()
 	a := t.anchor.Load()
-	ours, lead := a.at(mono), a.remaining(mono)
+	ours, pushed := a.at(mono), a.remaining(mono)
 	if !t.pinned {
 		ours, t.pinned = max(wall, asked), true
 	}
-	t.setLocked(max(ours, micros), wall, mono, lead+max(micros-ours, 0))
+	if push {
+		pushed += max(micros-ours, 0)
+	}
+	t.setLocked(max(ours, micros), wall, mono, pushed)
 }
 
 // unpinned returns both clocks at one moment. ok is false after ids were issued.
@@ -138,20 +147,6 @@ func (t *timeline) begin(micros int64, mono time.Duration) {
 	wall, now := t.read()
 	t.pinned = true
 	t.setLocked(micros+(now-mono).Microseconds(), wall, now, 0)
-}
-
-// raise makes id time at least micros, before which the store grants no time. It
-// ends the free adjustment to the wall clock.
-func (t *timeline) raise(micros int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	wall, mono := t.read()
-	a := t.anchor.Load()
-	ours := a.at(mono)
-	if !t.pinned {
-		ours, t.pinned = max(wall, ours), true
-	}
-	t.setLocked(max(ours, micros), wall, mono, a.remaining(mono))
 }
 
 // compared records a comparison of the wall clock with the store's.
@@ -192,11 +187,9 @@ func (t *timeline) compare() {
 	if t.pinned {
 		jumped := behind > 2*maxForward.Microseconds()
 		if jumped && !t.jumped {
+			t.jumpedAt = mono
 			t.log.Warn("the wall clock jumped ahead; ids follow it slowly, or at once after a restart",
 				"by", time.Duration(behind)*time.Microsecond)
-		}
-		if jumped && !t.jumped {
-			t.jumpedAt = mono
 		}
 		t.jumped = jumped
 		behind = min(behind, maxForward.Microseconds())

@@ -131,9 +131,9 @@ func (p *Pools) library(bits uint8) *Pool {
 	return line
 }
 
-func onGrid(ms int64) int64 { return -floorGrid(-ms) }
+func onGrid(ms int64) int64 { return ms + mod(-ms, libraryGrid) }
 
-func floorGrid(ms int64) int64 { return ms - ((ms%libraryGrid)+libraryGrid)%libraryGrid }
+func floorGrid(ms int64) int64 { return ms - mod(ms, libraryGrid) }
 
 // leased checks that a lease ends where its line does. It returns the begin and the
 // holder of the lease.

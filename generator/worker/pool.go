@@ -27,15 +27,15 @@ type Pool struct {
 	wish  Wish
 
 	lease   atomic.Pointer[Lease]
-	claimed atomic.Int64            // Lo of the first lease, Unix ms
-	used    *atomic.Int64           // end (exclusive, Unix ms) of the ids of generators of this width that have left
-	unitMs  atomic.Int64            // longest tick (ms) of the layouts that use the pool
-	refused atomic.Pointer[attempt] // the latest attempt that the store or the rules refused
-	wake    chan struct{}           // tells keep to renew
-	overdue atomic.Bool             // keep renews even a slice that lasts long
+	claimed atomic.Int64  // Lo of the first lease, Unix ms
+	used    *atomic.Int64 // end (exclusive, Unix ms) of the ids of generators of this width that have left
+	unitMs  atomic.Int64  // longest tick (ms) of the layouts that use the pool
+	wake    chan struct{} // tells keep to renew
+	overdue atomic.Bool   // keep renews even a slice that lasts long
 
 	mu      sync.Mutex
 	attempt *attempt // the running renewal, or nil
+	refused error    // of the latest attempt
 	users   int      // generators that have not left
 	closed  bool
 
@@ -89,25 +89,19 @@ func (p *Pool) Wake() {
 // Leave records that a generator issues no more ids, and that its ids end before
 // end (Unix ms).
 func (p *Pool) Leave(end int64) {
-	p.raiseUsed(end)
+	raiseTo(p.used, end)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.users--
-}
-
-func (p *Pool) raiseUsed(end int64) {
-	for old := p.used.Load(); end > old && !p.used.CompareAndSwap(old, end); old = p.used.Load() {
-	}
 }
 
 // UsedUntil returns the end (exclusive, Unix ms) of the ids of generators that have
 // left.
 func (p *Pool) UsedUntil() int64 { return p.used.Load() }
 
-// unit makes slices long enough for ticks of d.
-func (p *Pool) unit(d time.Duration) {
-	ms := (d + time.Millisecond - 1).Milliseconds()
-	for old := p.unitMs.Load(); ms > old && !p.unitMs.CompareAndSwap(old, ms); old = p.unitMs.Load() {
+// raiseTo makes a number at least v.
+func raiseTo(a *atomic.Int64, v int64) {
+	for old := a.Load(); v > old && !a.CompareAndSwap(old, v); old = a.Load() {
 	}
 }
 
@@ -197,13 +191,8 @@ func (p *Pool) run(a *attempt, need int64) {
 	} else {
 		a.err = p.extend(l, need)
 	}
-	if a.err != nil {
-		p.refused.Store(a)
-	} else {
-		p.refused.Store(nil)
-	}
 	p.mu.Lock()
-	p.attempt = nil
+	p.attempt, p.refused = nil, a.err
 	p.mu.Unlock()
 	close(a.done)
 }
@@ -346,12 +335,6 @@ func (p *Pool) giveBack(id, lo, hi int64) {
 	if err := p.pools.cfg.Store.Release(ctx, p.key(id), hi, lo); err != nil {
 		p.pools.cfg.Logger.Warn("cannot give back a time slice", "bits", p.bits, "worker", id, "error", err)
 	}
-}
-
-func (p *Pool) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
 }
 
 // release is rule R6: it gives back the unused end of the slice. No attempt is

@@ -90,15 +90,11 @@ func New(cfg Config) *Pools {
 	if cfg.Source == nil {
 		cfg.Source = Any{}
 	}
-	if cfg.Slice == 0 {
-		cfg.Slice = sharedSlice
-		if cfg.Store.Exclusive() {
-			cfg.Slice = exclusiveSlice
-		}
+	slice := sharedSlice
+	if cfg.Store.Exclusive() {
+		slice = exclusiveSlice
 	}
-	if cfg.StartWait == 0 {
-		cfg.StartWait = defaultStartWait
-	}
+	cfg.Slice, cfg.StartWait = cmp.Or(cfg.Slice, slice), cmp.Or(cfg.StartWait, defaultStartWait)
 	p := &Pools{
 		cfg: cfg, wishes: map[Width]Wish{}, pools: map[poolKey]*Pool{},
 		stricts: map[strictKey]*Strict{}, used: map[uint8]*atomic.Int64{},
@@ -166,7 +162,7 @@ func (p *Pools) Open(ctx context.Context, width Width, unit time.Duration) (*Poo
 	if err != nil {
 		return nil, err
 	}
-	pool.unit(unit)
+	raiseTo(&pool.unitMs, (unit + time.Millisecond - 1).Milliseconds())
 	if pool.lease.Load() == nil {
 		if err := pool.Extend(ctx, 0); err != nil {
 			return nil, err
@@ -230,8 +226,10 @@ func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {
 	}
 	pool := p.pools[key]
 	if pool == nil {
-		if wish.Firm && p.strictLocked(key.bits) {
-			return nil, errBothWays(wish.ID)
+		for s := range p.stricts {
+			if wish.Firm && s.bits == key.bits {
+				return nil, errBothWays(wish.ID)
+			}
 		}
 		pool = newPool(p, width, wish)
 		pool.used = p.usedLocked(key.bits)
@@ -252,17 +250,6 @@ func (p *Pools) usedLocked(bits uint8) *atomic.Int64 {
 		p.used[bits] = u
 	}
 	return u
-}
-
-// strictLocked reports whether the width has strict generators. The caller holds
-// mu.
-func (p *Pools) strictLocked(bits uint8) bool {
-	for key := range p.stricts {
-		if key.bits == bits {
-			return true
-		}
-	}
-	return false
 }
 
 // mine returns the worker ids of a width that other pools of this process use.
@@ -290,12 +277,14 @@ func (p *Pools) mine(except *Pool) []int64 {
 func (p *Pools) IssuedUntil(ctx context.Context, width Width, created time.Time) (int64, error) {
 	pool := newPool(p, width, Wish{}) // only to read the time lines
 	end, claimed := int64(0), false
-	for _, pool := range p.ofWidth(width.Bits()) {
-		if pool.lease.Load() != nil {
+	p.mu.Lock()
+	for key, pool := range p.pools {
+		if key.bits == width.Bits() && pool.lease.Load() != nil {
 			claimed = true
 			end = max(end, pool.claimed.Load(), pool.used.Load())
 		}
 	}
+	p.mu.Unlock()
 	if !claimed || !p.cfg.Store.Exclusive() {
 		m, err := pool.marks(ctx)
 		if err != nil {
@@ -305,19 +294,6 @@ func (p *Pools) IssuedUntil(ctx context.Context, width Width, created time.Time)
 	}
 	spent, err := pool.spentBefore(ctx, created)
 	return max(end, spent), err
-}
-
-// ofWidth lists the pools of a width.
-func (p *Pools) ofWidth(bits uint8) []*Pool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var all []*Pool
-	for key, pool := range p.pools {
-		if key.bits == bits {
-			all = append(all, pool)
-		}
-	}
-	return all
 }
 
 // Now returns id time. It never goes back.
@@ -365,9 +341,11 @@ func (p *Pools) Refused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, pool := range p.pools {
-		a, l := pool.refused.Load(), pool.lease.Load()
-		if a != nil && (l == nil || l.Hi*1000 <= pool.Now()) {
-			return a.err
+		pool.mu.Lock()
+		refused, l := pool.refused, pool.lease.Load()
+		pool.mu.Unlock()
+		if refused != nil && (l == nil || l.Hi*1000 <= pool.Now()) {
+			return refused
 		}
 	}
 	return nil
@@ -393,18 +371,20 @@ func (p *Pools) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	var pools []*Pool
-	for _, pool := range p.pools { // pools is not changed after Close
-		pool.close()
-		pools = append(pools, pool)
+	for _, pool := range p.pools { // the maps are not changed after this
+		pool.mu.Lock()
+		pool.closed = true
+		pool.mu.Unlock()
 	}
 	for _, s := range p.stricts {
-		s.close()
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
 	}
 	p.stop()
 	p.cfg.Clock.Join(&p.work)
 	var errs []error
-	for _, pool := range pools {
+	for _, pool := range p.pools {
 		errs = append(errs, pool.release(ctx))
 	}
 	return errors.Join(errs...)
@@ -413,16 +393,14 @@ func (p *Pools) Close(ctx context.Context) error {
 // errTooFar returns the error of a slice that would begin at lo (Unix ms), beyond
 // Furthest.
 func (p *Pool) errTooFar(id, lo int64, unsure bool) error {
-	if !unsure {
-		return &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-			Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
-			Hint:    "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
-		}
-	}
-	return &generator.Error{
+	e := &generator.Error{
 		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-		Message: fmt.Sprintf("the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339)),
-		Hint:    "Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id.",
+		Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
+		Hint:    "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
 	}
+	if unsure {
+		e.Message = fmt.Sprintf("the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339))
+		e.Hint = "Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id."
+	}
+	return e
 }

@@ -31,8 +31,8 @@ type Source interface {
 }
 
 // Wish is the worker id that a server prefers.
-type Wish struct { // None for no preference
-	ID int64 // None for no wish
+type Wish struct {
+	ID int64 // None for no preference
 
 	// Firm means this id only. Otherwise the server claims another id if this one is
 	// taken.

@@ -34,9 +34,9 @@ type Strict struct {
 }
 
 // round is one reservation for all requests that were made before it began.
-type round struct { // the most that one request needs
-	steps int64 // ms; the latest that one request needs
-	from  int64 // ms; likewise
+type round struct {
+	steps int64 // the most that one request needs
+	from  int64 // Unix ms; the latest begin that one request needs
 	done  chan struct{}
 	lease *Lease // set before done is closed
 	err   error  // set before done is closed
@@ -72,7 +72,7 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 	key := strictKey{bits: width.Bits(), grid: 1}
 	if unit%time.Millisecond == 0 && epoch.UnixMicro()%1000 == 0 {
 		key.grid = unit.Milliseconds()
-		key.phase = ((epoch.UnixMilli() % key.grid) + key.grid) % key.grid
+		key.phase = mod(epoch.UnixMilli(), key.grid)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Strict) Clock() generator.Runtime { return s.pool.pools.cfg.Clock }
 
 // Leave records that a generator issues no more ids, and that its ids end before
 // end (Unix ms).
-func (s *Strict) Leave(end int64) { s.pool.raiseUsed(end) }
+func (s *Strict) Leave(end int64) { raiseTo(s.pool.used, end) }
 
 // UsedUntil is like Pool.UsedUntil.
 func (s *Strict) UsedUntil() int64 { return s.pool.UsedUntil() }
@@ -255,20 +255,7 @@ func (s *Strict) claim() (int64, error) {
 }
 
 // align returns the first step of the grid at or after a Unix millisecond.
-func (s *Strict) align(ms int64) int64 {
-	past := (ms - s.phase) % s.grid
-	if past < 0 {
-		past += s.grid
-	}
-	if past == 0 {
-		return ms
-	}
-	return ms + s.grid - past
-}
+func (s *Strict) align(ms int64) int64 { return ms + mod(s.phase-ms, s.grid) }
 
-// close ends the grants that have not begun.
-func (s *Strict) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-}
+// mod returns the remainder of a/b, which is not negative for b > 0.
+func mod(a, b int64) int64 { return (a%b + b) % b }
