@@ -3,7 +3,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -63,6 +62,21 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// locked runs f under the mutex unless ctx has ended or the store is closed.
+func locked[V any](ctx context.Context, s *Store, f func() (V, error)) (v V, err error) {
+	if ctx.Err() != nil {
+		return v, generator.StoreLateError(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return v, generator.StoreClosedError()
+	}
+	return f()
+}
+
+func (s *Store) now() time.Time { return time.Unix(0, s.cfg.Clock.Wall()) }
+
 // Reserve implements generator.Reserver.
 func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
 	if r.N < 1 {
@@ -71,149 +85,129 @@ func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi in
 			Message: fmt.Sprintf("cannot reserve %d numbers for %q", r.N, r.Key),
 		}
 	}
-	if err := s.lock(ctx); err != nil {
-		return 0, 0, err
-	}
-	defer s.mu.Unlock()
-	lo = r.AtLeast
-	if m, ok := s.marks[r.Key]; ok {
-		lo = max(m.Hi, r.AtLeast)
-	}
-	if lo >= r.Limit {
-		return 0, 0, &generator.Error{
-			Kind:    generator.ErrExhausted,
-			Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+	lo, err = locked(ctx, s, func() (int64, error) {
+		lo := r.AtLeast
+		if m, ok := s.marks[r.Key]; ok {
+			lo = max(m.Hi, r.AtLeast)
 		}
-	}
-	hi = r.Limit
-	if left := uint64(r.Limit) - uint64(lo); uint64(r.N) < left {
-		hi = lo + r.N
-	}
-	s.marks[r.Key] = generator.Mark{Key: r.Key, Hi: hi, Owner: r.Owner, Updated: s.now()}
-	return lo, hi, nil
+		if lo >= r.Limit {
+			return 0, &generator.Error{
+				Kind:    generator.ErrExhausted,
+				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
+			}
+		}
+		hi = r.Limit
+		if left := uint64(r.Limit) - uint64(lo); uint64(r.N) < left {
+			hi = lo + r.N
+		}
+		s.marks[r.Key] = generator.Mark{Key: r.Key, Hi: hi, Owner: r.Owner, Updated: s.now()}
+		return lo, nil
+	})
+	return lo, hi, err
 }
 
 // Release implements generator.Reserver.
 func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	if m, ok := s.marks[key]; ok && m.Hi == hi && to <= hi {
-		m.Hi, m.Updated = to, s.now()
-		s.marks[key] = m
-	}
-	return nil
+	_, err := locked(ctx, s, func() (struct{}, error) {
+		if m, ok := s.marks[key]; ok && m.Hi == hi && to <= hi {
+			m.Hi, m.Updated = to, s.now()
+			s.marks[key] = m
+		}
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // Mark implements generator.Reserver.
-func (s *Store) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
-	if err := s.lock(ctx); err != nil {
-		return generator.Mark{}, false, err
-	}
-	defer s.mu.Unlock()
-	m, ok := s.marks[key]
-	return m, ok, nil
+func (s *Store) Mark(ctx context.Context, key string) (m generator.Mark, ok bool, err error) {
+	m, err = locked(ctx, s, func() (generator.Mark, error) {
+		m, ok = s.marks[key]
+		return m, nil
+	})
+	return m, ok, err
 }
 
 // Reserved implements generator.Reserver.
 func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var marks []generator.Mark
-	for key, m := range s.marks {
-		if strings.HasPrefix(key, prefix) {
-			marks = append(marks, m)
+	return locked(ctx, s, func() (marks []generator.Mark, err error) {
+		for _, key := range slices.Sorted(maps.Keys(s.marks)) {
+			if strings.HasPrefix(key, prefix) {
+				marks = append(marks, s.marks[key])
+			}
 		}
-	}
-	slices.SortFunc(marks, func(a, b generator.Mark) int { return cmp.Compare(a.Key, b.Key) })
-	return marks, nil
+		return marks, nil
+	})
 }
 
 // Define implements generator.Definitions.
-func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
-	if err := s.lock(ctx); err != nil {
-		return generator.Definition{}, false, err
-	}
-	defer s.mu.Unlock()
-	old, known := s.names[d.Name]
-	if known && !old.dropped {
-		return old.copied(), false, nil
-	}
-	d.Version, d.Created = old.Version+1, s.now()
-	d.Options = slices.Clone(d.Options)
-	s.names[d.Name] = definition{Definition: d}
-	return s.names[d.Name].copied(), true, nil
+func (s *Store) Define(ctx context.Context, d generator.Definition) (stored generator.Definition, created bool, err error) {
+	stored, err = locked(ctx, s, func() (generator.Definition, error) {
+		old, known := s.names[d.Name]
+		if known && !old.dropped {
+			return old.copied(), nil
+		}
+		created = true
+		d.Version, d.Created = old.Version+1, s.now()
+		d.Options = slices.Clone(d.Options)
+		s.names[d.Name] = definition{Definition: d}
+		return s.names[d.Name].copied(), nil
+	})
+	return stored, created, err
 }
 
 // Redefine implements generator.Definitions.
 func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
-	if err := s.lock(ctx); err != nil {
-		return generator.Definition{}, err
-	}
-	defer s.mu.Unlock()
-	old, err := s.defined(d.Name)
-	if err != nil {
-		return generator.Definition{}, err
-	}
-	if old.Version != d.Version {
-		return generator.Definition{}, generator.ChangedError(d.Name)
-	}
-	old.Options = slices.Clone(d.Options)
-	old.Version++
-	s.names[d.Name] = old
-	return old.copied(), nil
+	return locked(ctx, s, func() (generator.Definition, error) {
+		old, err := s.defined(d.Name)
+		if err == nil && old.Version != d.Version {
+			err = generator.ChangedError(d.Name)
+		}
+		if err != nil {
+			return generator.Definition{}, err
+		}
+		old.Options = slices.Clone(d.Options)
+		old.Version++
+		s.names[d.Name] = old
+		return old.copied(), nil
+	})
 }
 
 // Defined implements generator.Definitions.
 func (s *Store) Defined(ctx context.Context, name string) (generator.Definition, error) {
-	if err := s.lock(ctx); err != nil {
-		return generator.Definition{}, err
-	}
-	defer s.mu.Unlock()
-	d, err := s.defined(name)
-	return d.copied(), err
+	return locked(ctx, s, func() (generator.Definition, error) {
+		d, err := s.defined(name)
+		return d.copied(), err
+	})
 }
 
 // ListDefined implements generator.Definitions.
 func (s *Store) ListDefined(ctx context.Context) ([]generator.Definition, error) {
-	if err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var all []generator.Definition
-	for _, name := range slices.Sorted(maps.Keys(s.names)) {
-		if d := s.names[name]; !d.dropped {
-			all = append(all, d.copied())
+	return locked(ctx, s, func() (all []generator.Definition, err error) {
+		for _, name := range slices.Sorted(maps.Keys(s.names)) {
+			if d := s.names[name]; !d.dropped {
+				all = append(all, d.copied())
+			}
 		}
-	}
-	return all, nil
+		return all, nil
+	})
 }
 
 // Count implements generator.Definitions.
 func (s *Store) Count(ctx context.Context) (int, error) {
-	if err := s.lock(ctx); err != nil {
-		return 0, err
-	}
-	defer s.mu.Unlock()
-	return len(s.names), nil
+	return locked(ctx, s, func() (int, error) { return len(s.names), nil })
 }
 
 // Undefine implements generator.Definitions.
 func (s *Store) Undefine(ctx context.Context, name string) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	d, err := s.defined(name)
-	if err != nil {
-		return err
-	}
-	d.dropped = true
-	s.names[name] = d
-	return nil
+	_, err := locked(ctx, s, func() (definition, error) {
+		d, err := s.defined(name)
+		if err == nil {
+			d.dropped = true
+			s.names[name] = d
+		}
+		return d, err
+	})
+	return err
 }
 
 func (s *Store) defined(name string) (definition, error) {
@@ -233,18 +227,3 @@ func (d definition) copied() generator.Definition {
 	c.Options = slices.Clone(c.Options)
 	return c
 }
-
-// lock takes the mutex unless ctx has ended or the store is closed.
-func (s *Store) lock(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return generator.StoreLateError(ctx)
-	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return generator.StoreClosedError()
-	}
-	return nil
-}
-
-func (s *Store) now() time.Time { return time.Unix(0, s.cfg.Clock.Wall()) }

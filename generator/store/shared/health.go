@@ -26,50 +26,35 @@ type health struct {
 // logEvery is the interval between two log lines on a database that is down.
 const logEvery = 10 * time.Second
 
-// note records the outcome of a round.
-func (h *health) note(err error) {
+// note stores the outcome of a request that began at begin as the latest of its kind.
+func (h *health) note(latest *error, outcome error, begin time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.round = err
-	h.update(time.Now())
-}
-
-// noteWatch records the outcome of a request that Watch sent at begin.
-func (h *health) noteWatch(err error, begin time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.watched = err
-	h.update(begin)
-}
-
-// update recomputes the state. begin is when the latest call began. The caller
-// holds mu.
-func (h *health) update(begin time.Time) {
-	err, now := h.err(), time.Now()
-	switch {
-	case err == nil && !h.since.IsZero():
-		h.log.Warn("the store answers again", "after", now.Sub(h.since).Round(time.Millisecond))
+	*latest = outcome
+	err, now := cmp.Or(h.round, h.watched), time.Now()
+	if err == nil {
+		if !h.since.IsZero() {
+			h.log.Warn("the store answers again", "after", now.Sub(h.since).Round(time.Millisecond))
+		}
 		h.since, h.logged = time.Time{}, time.Time{}
-	case err != nil && h.since.IsZero():
+		return
+	}
+	if h.since.IsZero() {
 		h.since = begin
 	}
-	if err != nil && now.Sub(h.logged) >= logEvery {
+	if now.Sub(h.logged) >= logEvery {
 		h.logged = now
 		h.log.Error("the store grants nothing; ids go on until what is reserved is used up",
 			"error", err, "for", now.Sub(h.since).Round(time.Millisecond))
 	}
 }
 
-// err returns why the database does not work, or nil. The caller holds mu.
-func (h *health) err() error {
-	return cmp.Or(h.round, h.watched)
-}
-
-// probe implements Store.Probe.
-func (h *health) probe() error {
+// Probe implements generator.Prober.
+func (s *Store) Probe() error {
+	h := &s.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.err(); err != nil {
+	if err := cmp.Or(h.round, h.watched); err != nil {
 		return &generator.StoreDown{Since: h.since, Err: err}
 	}
 	return nil
@@ -102,7 +87,7 @@ func (s *Store) Watch(ctx context.Context) {
 			}
 		}
 		if ctx.Err() == nil {
-			s.health.noteWatch(err, begin)
+			s.health.note(&s.health.watched, err, begin)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"nextid/generator"
 )
@@ -125,7 +126,7 @@ func (r *rounds) run(calls []*call) {
 	}
 	answers, err := r.store.engine.Advance(ctx, asks)
 	if r.ctx.Err() == nil {
-		r.store.health.note(err)
+		r.store.health.note(&r.store.health.round, err, time.Now())
 	}
 	for i, c := range calls {
 		if c.err = err; err != nil {

@@ -114,9 +114,6 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Probe implements generator.Prober.
-func (s *Store) Probe() error { return s.health.probe() }
-
 // Time implements generator.Timekeeper. Its callers ask every few seconds. So a
 // server that reserves nothing notices a failover soon, too: see raise.
 func (s *Store) Time(ctx context.Context) (earliest, latest time.Time, err error) {
