@@ -175,18 +175,31 @@ func pipeline(ctx context.Context, c *redis.Client, fill func(p redis.Pipeliner)
 	}
 }
 
-// Epoch implements shared.Engine.
-func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
-	err = e.on(ctx, func(c *redis.Client) error {
-		var info, marker *redis.Cmd
+// checked sends commands, and after them those that ask for the settings. What read
+// finds in the answers counts only if the settings are safe.
+func (e *Engine) checked(ctx context.Context, send func(p redis.Pipeliner), read func() error) error {
+	return e.on(ctx, func(c *redis.Client) error {
 		var found []*redis.StringSliceCmd
 		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			info, marker = p.Do(ctx, "INFO"), p.Do(ctx, "GET", e.marker)
+			send(p)
 			found = e.ask(ctx, p)
 		})
+		if err == nil {
+			err = read()
+		}
 		if err != nil {
 			return err
 		}
+		return e.checkSettings(found)
+	})
+}
+
+// Epoch implements shared.Engine.
+func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
+	var info, marker *redis.Cmd
+	err = e.checked(ctx, func(p redis.Pipeliner) {
+		info, marker = p.Do(ctx, "INFO"), p.Do(ctx, "GET", e.marker)
+	}, func() error {
 		text, err := info.Text()
 		if err != nil {
 			return err
@@ -197,19 +210,16 @@ func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 			return value
 		}
 		e.several.Store(answersSeveral(field("redis_version")))
-		if field("role") != "master" {
+		said, err := marker.Text()
+		switch {
+		case field("role") != "master":
 			return shared.ReadOnly(e.what, nil)
-		}
-		if err := e.checkSettings(found); err != nil {
-			return err
-		}
-		if said, err := marker.Text(); errors.Is(err, redis.Nil) || err == nil && said != format {
+		case errors.Is(err, redis.Nil) || err == nil && said != format:
 			return e.unprepared()
-		} else if err != nil {
-			return err
+		case err == nil:
+			epoch = field("master_replid")
 		}
-		epoch = field("master_replid")
-		return nil
+		return err
 	})
 	return epoch, err
 }
@@ -251,20 +261,13 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		args = append(args, a.Key, digits(shifted(a.AtLeast))+digits(uint64(a.N))+digits(shifted(a.Limit)), a.Owner, a.Now,
 			a.Epoch, a.Count, create, a.From, a.Write)
 	}
-	err = e.on(ctx, func(c *redis.Client) error {
-		var said *redis.Cmd
-		var found []*redis.StringSliceCmd
-		var confirmed *redis.Cmd
-		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			said = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, args...)
-			found = e.ask(ctx, p)
-			if e.wait > 0 {
-				confirmed = p.Do(ctx, "WAIT", e.wait, maxWait.Milliseconds())
-			}
-		})
-		if err != nil {
-			return err
+	var said, confirmed *redis.Cmd
+	err = e.checked(ctx, func(p redis.Pipeliner) {
+		said = advance.EvalSha(ctx, p, []string{e.rows, e.marker, e.index}, args...)
+		if e.wait > 0 {
+			confirmed = p.Do(ctx, "WAIT", e.wait, maxWait.Milliseconds())
 		}
+	}, func() error {
 		reply, err := said.Result()
 		if err != nil {
 			return err
@@ -278,17 +281,9 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		}
 		answers = make([]shared.Answer, len(asks))
 		for i := range asks {
-			answer, err := answer(&asks[i], each[i])
-			switch {
-			case errors.Is(err, generator.ErrRegressed): // concerns this row only
-				answer.Err = err
-			case err != nil:
-				return err
+			if answers[i], err = answer(&asks[i], each[i]); err != nil {
+				answers[i].Err = err // concerns this row only
 			}
-			answers[i] = answer
-		}
-		if err := e.checkSettings(found); err != nil {
-			return err
 		}
 		if confirmed != nil {
 			if have, err := confirmed.Int(); err != nil || have < e.wait {
@@ -303,7 +298,8 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 	return answers, nil
 }
 
-// answer decodes what the script advance returned for one ask.
+// answer decodes what the script advance returned for one ask. Its error is a damaged
+// row.
 func answer(a *shared.Ask, reply any) (shared.Answer, error) {
 	if granted, ok := reply.(string); ok && len(granted) > 40 {
 		r, err := row(a.Key, granted[:20], granted[20:40], granted[40:])
@@ -447,31 +443,36 @@ func (e *Engine) Count(ctx context.Context) (n int, err error) {
 
 // Names implements shared.Engine.
 func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
+	found := map[string]string{} // HSCAN may return a name twice
 	err = e.on(ctx, func(c *redis.Client) error {
-		all = nil
-		seen := map[string]bool{} // HSCAN may return a name twice
-		for cursor := uint64(0); ; {
-			pairs, next, err := c.HScan(ctx, e.entries, cursor, "", listAtOnce).Result()
-			if err != nil {
-				return err
-			}
+		return scan(ctx, c, e.entries, func(pairs []string) error {
 			for i := 0; i+1 < len(pairs); i += 2 {
-				if seen[pairs[i]] {
-					continue
-				}
-				seen[pairs[i]] = true
-				entry, err := shared.DecodeEntry(pairs[i], pairs[i+1])
-				if err != nil {
-					return err
-				}
-				all = append(all, entry)
+				found[pairs[i]] = pairs[i+1]
 			}
-			if cursor = next; cursor == 0 {
-				return nil
-			}
-		}
+			return nil
+		})
 	})
+	for name, text := range found {
+		entry, err := shared.DecodeEntry(name, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entry)
+	}
 	return all, err
+}
+
+// scan reads a hash in parts. pairs are fields and values in turn.
+func scan(ctx context.Context, c *redis.Client, hash string, each func(pairs []string) error) error {
+	for cursor := uint64(0); ; {
+		pairs, next, err := c.HScan(ctx, hash, cursor, "", listAtOnce).Result()
+		if err == nil {
+			err = each(pairs)
+		}
+		if cursor = next; err != nil || cursor == 0 {
+			return err
+		}
+	}
 }
 
 // PutName implements shared.Engine.
@@ -480,25 +481,16 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 	if was != nil {
 		old = shared.EncodeEntry(was)
 	}
-	err = e.on(ctx, func(c *redis.Client) error {
-		var said *redis.Cmd
-		var found []*redis.StringSliceCmd
-		err := pipeline(ctx, c, func(p redis.Pipeliner) {
-			said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, n.Name, shared.EncodeEntry(&n), old)
-			found = e.ask(ctx, p)
-		})
-		if err != nil {
-			return err
-		}
+	var said *redis.Cmd
+	err = e.checked(ctx, func(p redis.Pipeliner) {
+		said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, n.Name, shared.EncodeEntry(&n), old)
+	}, func() error {
 		outcome, err := said.Text()
 		if err == nil && outcome == "unprepared" {
 			err = e.unprepared()
 		}
-		if err != nil {
-			return err
-		}
-		written = outcome == "done"
-		return e.checkSettings(found)
+		written = err == nil && outcome == "done"
+		return err
 	})
 	return written, err
 }
@@ -507,24 +499,20 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 // format 1 gets the index of the keys.
 func (e *Engine) Up(ctx context.Context) error {
 	return e.on(ctx, func(c *redis.Client) error {
-		for cursor := uint64(0); ; {
-			pairs, next, err := c.HScan(ctx, e.rows, cursor, "", listAtOnce).Result()
-			if err != nil {
-				return err
-			}
+		err := scan(ctx, c, e.rows, func(pairs []string) error {
 			var keys []redis.Z
 			for i := 0; i < len(pairs); i += 2 {
 				keys = append(keys, redis.Z{Member: pairs[i]})
 			}
-			if len(keys) > 0 {
-				if err := c.ZAdd(ctx, e.index, keys...).Err(); err != nil {
-					return err
-				}
+			if len(keys) == 0 {
+				return nil
 			}
-			if cursor = next; cursor == 0 {
-				return c.Set(ctx, e.marker, format, 0).Err()
-			}
+			return c.ZAdd(ctx, e.index, keys...).Err()
+		})
+		if err != nil {
+			return err
 		}
+		return c.Set(ctx, e.marker, format, 0).Err()
 	})
 }
 
