@@ -303,11 +303,9 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 // become free.
 func (p *Pool) noneFree(id int64, m marks) error {
 	if id == None {
-		return &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
-			Message: fmt.Sprintf("this server uses all %d worker ids of the layout already", p.width.IDs()),
-			Hint:    "Strict generators need a worker id of their own. Use a layout with more worker bits.",
-		}
+		return refuse(generator.ReasonWorkerID,
+			"Strict generators need a worker id of their own. Use a layout with more worker bits.",
+			"this server uses all %d worker ids of the layout already", p.width.IDs())
 	}
 	if why := map[string]string{
 		repairer: "was given up by nextid repair: its time is used up", pastOwner: "is set aside for ids of the past",
@@ -320,16 +318,12 @@ func (p *Pool) noneFree(id int64, m marks) error {
 	}
 	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)
 	if p.wish.Firm {
-		return &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
-			Message: fmt.Sprintf("worker id %d is held by another server (%s) until %s", id, m.owner[id], until),
-			Hint: "Give every server a --worker-id of its own, or use auto. After a crash it becomes free at that time. " +
+		return refuse(generator.ReasonWorkerID,
+			"Give every server a --worker-id of its own, or use auto. After a crash it becomes free at that time. "+
 				"SELECT * FROM nextid.workers shows who holds which.",
-		}
+			"worker id %d is held by another server (%s) until %s", id, m.owner[id], until)
 	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
-		Message: fmt.Sprintf("all %d worker ids are in use; the first becomes free at %s", p.width.IDs(), until),
-		Hint:    "Run fewer servers, or use a layout with more worker bits.",
-	}
+	return refuse(generator.ReasonWorkerID,
+		"Run fewer servers, or use a layout with more worker bits.",
+		"all %d worker ids are in use; the first becomes free at %s", p.width.IDs(), until)
 }

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -152,12 +151,9 @@ func (p *Pool) leased(ctx context.Context, id, until int64) (since int64, holder
 }
 
 func errLeaseLost(id, until int64, owner string) error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
-		Message: fmt.Sprintf("no lease of worker id %d ends at %s: %q has reserved on it last",
-			id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), owner),
-		Hint: "Issue ids up to the end of the lease in hand, and lease another worker id with lease_worker.",
-	}
+	return refuse(generator.ReasonWorkerID,
+		"Issue ids up to the end of the lease in hand, and lease another worker id with lease_worker.",
+		"no lease of worker id %d ends at %s: %q has reserved on it last", id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), owner)
 }
 
 // lend reserves time on a line from a moment on, for the length of a lease. since
@@ -169,11 +165,9 @@ func (p *Pool) lend(ctx context.Context, id, from, since int64, holder string) (
 	}
 	end := floorGrid(p.pools.time.unpushed()/1000 + slice.Milliseconds())
 	if end <= from {
-		return Lease{}, &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-			Message: fmt.Sprintf("worker id %d has time until %s, and no more is reserved yet", id, time.UnixMilli(from).UTC().Format(time.RFC3339)),
-			Hint:    "Renew a lease when a third of its time is over.",
-		}
+		return Lease{}, refuse(generator.ReasonSlice,
+			"Renew a lease when a third of its time is over.",
+			"worker id %d has time until %s, and no more is reserved yet", id, time.UnixMilli(from).UTC().Format(time.RFC3339))
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

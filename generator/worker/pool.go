@@ -220,11 +220,9 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	}
 	by := time.Duration(min(earliest-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 	if running && by > maxRaise {
-		return 0, &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-			Message: fmt.Sprintf("the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second)),
-			Hint:    "Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
-		}
+		return 0, refuse(generator.ReasonSlice,
+			"Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
+			"the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second))
 	}
 	p.pools.time.raise(earliest * 1000)
 	p.pools.cfg.Logger.Warn("ids carry the time of the store, which was failed over or restored: this server's is behind", "by", by)
@@ -354,3 +352,8 @@ func (p *Pool) release(ctx context.Context) error {
 func (p *Pool) prefix() string { return generator.WorkerKeyPrefix + strconv.Itoa(int(p.bits)) + "/" }
 
 func (p *Pool) key(id int64) string { return p.prefix() + strconv.FormatInt(id, 10) }
+
+// refuse returns the error of a server that cannot issue ids now.
+func refuse(reason generator.Reason, hint, format string, args ...any) error {
+	return &generator.Error{Kind: generator.ErrNotNow, Reason: reason, Message: fmt.Sprintf(format, args...), Hint: hint}
+}

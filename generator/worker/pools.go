@@ -125,11 +125,9 @@ func (p *Pools) begin(ctx context.Context) error {
 		return err
 	}
 	if ahead := time.Duration(wall-latest.UnixMicro()) * time.Microsecond; ahead > p.cfg.ClockLimit {
-		return &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonWorkerID,
-			Message: fmt.Sprintf("this server's clock is %v ahead of the store's: it claims no worker id", ahead.Round(time.Millisecond)),
-			Hint:    "Set the clock right that is wrong, this machine's or the database's. clock_limit says how much they may differ.",
-		}
+		return refuse(generator.ReasonWorkerID,
+			"Set the clock right that is wrong, this machine's or the database's. clock_limit says how much they may differ.",
+			"this server's clock is %v ahead of the store's: it claims no worker id", ahead.Round(time.Millisecond))
 	}
 	p.time.begin(wall, mono)
 	return nil
@@ -393,14 +391,12 @@ func (p *Pools) Close(ctx context.Context) error {
 // errTooFar returns the error of a slice that would begin at lo (Unix ms), beyond
 // Furthest.
 func (p *Pool) errTooFar(id, lo int64, unsure bool) error {
-	e := &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-		Message: fmt.Sprintf("another server stamps with worker id %d as well and has used up its time", id),
-		Hint:    "Give each server a worker id of its own, or let it claim one: --worker-id auto.",
-	}
 	if unsure {
-		e.Message = fmt.Sprintf("the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339))
-		e.Hint = "Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id."
+		return refuse(generator.ReasonSlice,
+			"Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id.",
+			"the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339))
 	}
-	return e
+	return refuse(generator.ReasonSlice,
+		"Give each server a worker id of its own, or let it claim one: --worker-id auto.",
+		"another server stamps with worker id %d as well and has used up its time", id)
 }
