@@ -64,29 +64,24 @@ func (s *embedded) serve() error {
 	idle := time.NewTicker(seenEvery)
 	defer idle.Stop()
 	for {
-		select {
-		case op := <-s.queue:
-			s.answer(s.gather(op))
-		case <-idle.C:
-			s.answer(nil)
-		case <-s.closing:
-			return s.release()
-		}
-	}
-}
-
-// gather collects the operations that wait now.
-func (s *embedded) gather(first *operation) []*operation {
-	batch := []*operation{first}
-	for len(batch) < maxBatch {
+		var batch []*operation
 		select {
 		case op := <-s.queue:
 			batch = append(batch, op)
-		default:
-			return batch
+		case <-idle.C:
+		case <-s.closing:
+			return s.release()
 		}
+		for more := len(batch) > 0; more && len(batch) < maxBatch; {
+			select {
+			case op := <-s.queue:
+				batch = append(batch, op)
+			default:
+				more = false
+			}
+		}
+		s.answer(batch)
 	}
-	return batch
 }
 
 // answer runs a batch, and keeps the outcome for Probe. An error of the

@@ -325,7 +325,7 @@ func (s *embedded) Reserved(ctx context.Context, prefix string) ([]generator.Mar
 		return collect(q, func(row scanner) (generator.Mark, error) {
 			l, err := scanLine(row)
 			return l.Mark, err
-		}, linesByPrefix, prefix, prefixEnd(prefix))
+		}, linesByPrefix, prefix)
 	})
 }
 

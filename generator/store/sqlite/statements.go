@@ -36,7 +36,7 @@ const (
 
 	selectLine    = `SELECT ` + lineColumns + `, checksum = ` + lineSum + ` FROM nextid_reservations WHERE `
 	lineByKey     = selectLine + `key = ?1`
-	linesByPrefix = selectLine + `key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key`
+	linesByPrefix = selectLine + `key >= ?1 AND key < ?1 || char(0x10ffff) ORDER BY key` // keys are UTF-8
 	replaceLine   = `REPLACE INTO nextid_reservations (` + lineColumns + `, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ` + checksumFunction + `('reservation', ?1, ?2, ?3, ?4, ?5, ?6))`
 
@@ -170,17 +170,6 @@ func (q *session) meta() (m meta, err error) {
 func (q *session) putMeta(m meta) error {
 	return q.exec(replaceMeta, m.storeID, m.createdAt, m.openedAt, m.owner, m.machine, int64(m.inode), m.reservations,
 		m.hardware, m.volume, m.birth, m.seenAt)
-}
-
-// prefixEnd returns the least text above every text that begins with prefix. It
-// returns "" if none can be made by raising an ASCII character.
-func prefixEnd(prefix string) string {
-	for i := len(prefix) - 1; i >= 0; i-- {
-		if c := prefix[i]; c < 0x7f {
-			return prefix[:i] + string(rune(c+1))
-		}
-	}
-	return ""
 }
 
 // checksumFunction is the SQL function that computes all checksum columns.

@@ -154,23 +154,6 @@ func TestRowChecksumTellsRowsApart(t *testing.T) {
 	})
 }
 
-func TestPrefixEnd(t *testing.T) {
-	for prefix, want := range map[string]string{
-		"": "", "a": "b", "name/": "name0", "worker/1": "worker/2", "a\x7f": "b", "\x7f": "", "aé": "b", "a\x00": "a\x01",
-	} {
-		if got := prefixEnd(prefix); got != want {
-			t.Errorf("prefixEnd(%q) = %q, want %q", prefix, got, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		prefix := rapid.String().Draw(t, "prefix")
-		end := prefixEnd(prefix)
-		if key := prefix + rapid.String().Draw(t, "rest"); end != "" && key >= end {
-			t.Fatalf("%q is not below prefixEnd(%q) = %q", key, prefix, end)
-		}
-	})
-}
-
 func TestStoreErrorsByCause(t *testing.T) {
 	own := &generator.Error{Kind: generator.ErrUnknown, Message: "mine"}
 	for _, c := range []struct {
