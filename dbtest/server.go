@@ -7,7 +7,7 @@
 //
 // A Server belongs to the test that started it, and ends with that test. Its methods
 // are called by one goroutine at a time. No server outlives its test program, even
-// if that is killed: see supervise.go.
+// if that is killed: see supervisor.
 //
 // An Opener runs the tests that all engines of shared.Store have in common: the
 // conformance suite, and faults. A Proxy between a client and a server holds or cuts

@@ -240,3 +240,52 @@ func MySQLSays(err error, numbers ...uint16) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains(numbers, e.Number)
 }
+
+// SplitName splits a name at the dots outside of quotes, " or `. In folded, unquoted
+// parts are in lower case. ok is false if a part is empty, or a quote does not end.
+func SplitName(name string) (folded, exact []string, ok bool) {
+	for rest := name; ; rest = rest[1:] {
+		var part string
+		if quote := rest[:min(1, len(rest))]; quote == `"` || quote == "`" {
+			for rest = rest[1:]; ; rest = rest[1:] {
+				inside, after, ended := strings.Cut(rest, quote)
+				if !ended {
+					return nil, nil, false
+				}
+				part, rest = part+inside, after
+				if !strings.HasPrefix(rest, quote) {
+					break
+				}
+				part += quote
+			}
+			folded = append(folded, part)
+		} else {
+			end := strings.IndexByte(rest+".", '.')
+			part, rest = rest[:end], rest[end:]
+			folded = append(folded, strings.ToLower(part))
+		}
+		if exact = append(exact, part); part == "" || rest != "" && rest[0] != '.' {
+			return nil, nil, false
+		}
+		if rest == "" {
+			return folded, exact, true
+		}
+	}
+}
+
+// MostOfMySQL returns the greatest number of a column type of MySQL, at most
+// MaxInt64; 0 for a type that is no integer.
+func MostOfMySQL(kind string) int64 {
+	name, _, _ := strings.Cut(kind, "(")
+	name, _, _ = strings.Cut(name, " ")
+	bits := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}[name]
+	switch {
+	case bits == 0:
+		return 0
+	case bits == 64:
+		return math.MaxInt64
+	case strings.Contains(kind, "unsigned"):
+		return 1<<bits - 1
+	}
+	return 1<<(bits-1) - 1
+}

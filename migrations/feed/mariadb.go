@@ -51,14 +51,10 @@ func (m mariadb) find(ctx context.Context, parts []string) error {
 		return &Error{What: "there is no sequence of this name", Hint: "Write TABLE.COLUMN."}
 	}
 	schema, table, column := all[len(all)-3], all[len(all)-2], all[len(all)-1]
-	var kind, full, extra string
+	var kind, extra string
 	var value sql.NullString
-	err := m.db.QueryRowContext(ctx, `SELECT data_type, column_type, extra, column_default FROM information_schema.columns
-		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, schema, table, column).Scan(&kind, &full, &extra, &value)
-	bits, integer := map[string]uint{"tinyint": 7, "smallint": 15, "mediumint": 23, "int": 31, "bigint": 63}[kind]
-	if strings.Contains(full, "unsigned") && bits < 63 {
-		bits++
-	}
+	err := m.db.QueryRowContext(ctx, `SELECT column_type, extra, column_default FROM information_schema.columns
+		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, schema, table, column).Scan(&kind, &extra, &value)
 	found := drawsFrom.FindStringSubmatch(value.String)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -67,13 +63,13 @@ func (m mariadb) find(ctx context.Context, parts []string) error {
 		return err
 	case strings.Contains(extra, "auto_increment"):
 		return &Error{What: "the column is AUTO_INCREMENT, which has no bound that could be moved", Hint: "Give it a sequence: DEFAULT nextval(…). " + instead}
-	case !integer:
-		return &Error{What: "the column is of type " + full + ", not an integer"}
+	case appdb.MostOfMySQL(kind) == 0:
+		return &Error{What: "the column is of type " + kind + ", not an integer"}
 	case found == nil:
 		return &Error{What: "the column has no sequence", Hint: "Give it one: DEFAULT nextval(…). " + instead}
 	}
 	m.use(found[1], found[2])
-	m.most = int64(min(uint64(1)<<bits-1, math.MaxInt64-1))
+	m.most = min(appdb.MostOfMySQL(kind), math.MaxInt64-1)
 	m.used = fmt.Sprintf("(SELECT COALESCE(MAX(%[1]s), 0) FROM %[2]s.%[3]s WHERE %[1]s <= 9223372036854775807)", appdb.QuoteMySQL(column), appdb.QuoteMySQL(schema), appdb.QuoteMySQL(table))
 	return nil
 }

@@ -200,8 +200,12 @@ func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns 
 		if s.engine = (postgres{s}); mysql {
 			s.engine = mariadb{s}
 		}
-		parts, err := identifiers(column, !mysql)
-		if err == nil {
+		parts, exact, ok := appdb.SplitName(column)
+		if mysql { // PostgreSQL converts unquoted names to lower case
+			parts = exact
+		}
+		var err error = &Error{What: "not a column: " + column, Hint: `Write TABLE.COLUMN, SCHEMA.TABLE.COLUMN or the name of a sequence; names with capitals as "Orders".id.`}
+		if ok && len(parts) <= 3 {
 			err = s.engine.find(ctx, parts)
 		}
 		if err != nil {
@@ -222,38 +226,4 @@ type Database struct {
 func (s *Sequence) Read(ctx context.Context) (State, error) {
 	st, err := s.engine.read(ctx, s.db)
 	return st, hints.Explain(err)
-}
-
-// identifiers splits a column's name at its dots. Parts may be quoted with " or `.
-// With fold, other parts are converted to lower case, as PostgreSQL does.
-func identifiers(text string, fold bool) (parts []string, err error) {
-	bad := &Error{What: "not a column: " + text, Hint: `Write TABLE.COLUMN, SCHEMA.TABLE.COLUMN or the name of a sequence; names with capitals as "Orders".id.`}
-	for rest := text; ; {
-		part := ""
-		if rest != "" && strings.ContainsRune("\"`", rune(rest[0])) {
-			end := strings.IndexByte(rest[1:], rest[0])
-			if end < 0 {
-				return nil, bad
-			}
-			part, rest = rest[1:1+end], rest[end+2:]
-		} else {
-			end := strings.IndexByte(rest, '.')
-			if end < 0 {
-				end = len(rest)
-			}
-			if part, rest = rest[:end], rest[end:]; fold {
-				part = strings.ToLower(part)
-			}
-		}
-		if parts = append(parts, part); part == "" || len(parts) > 3 {
-			return nil, bad
-		}
-		if rest == "" {
-			return parts, nil
-		}
-		if rest[0] != '.' {
-			return nil, bad
-		}
-		rest = rest[1:]
-	}
 }

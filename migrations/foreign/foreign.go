@@ -52,7 +52,7 @@ type Config struct {
 func (c Config) keep(was Server, password, protocol string) Config {
 	if len(c.Server.Options) == 0 {
 		if c.Server = was; len(was.Options) == 0 {
-			c.Server = localServers[protocol]
+			c.Server, _ = ParseServer(protocol + "://nextid@127.0.0.1/nextid") // never fails
 		}
 	}
 	if c.KeepPassword {

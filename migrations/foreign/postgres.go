@@ -101,12 +101,9 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err != nil {
 			return err
 		}
-		switch installed, err := p.installed(ctx); {
-		case err != nil:
-			return err
-		case installed != "" && installed != c.Server.Protocol:
+		if was.Protocol != "" && was.Protocol != c.Server.Protocol {
 			return &Error{
-				What: "what is installed asks over the other protocol, " + installed,
+				What: "what is installed asks over the other protocol, " + was.Protocol,
 				Hint: "Run nextid migrate foreign down first.",
 			}
 		}

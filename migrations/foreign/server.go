@@ -20,28 +20,12 @@ type Server struct {
 	Options  map[string]string // of postgres_fdw, libpq, or MySQL's engines
 }
 
-// The protocols between an application's database and nextid.
+// The protocols between an application's database and nextid, and their URLs'
+// schemes.
 const (
 	protocolPostgres = "postgres"
 	protocolMySQL    = "mysql"
 )
-
-// defaultPorts holds nextid's ports by protocol.
-var defaultPorts = map[string]string{protocolPostgres: "5433", protocolMySQL: "3307"}
-
-// localServers holds the default servers, on this machine, by protocol.
-var localServers = map[string]Server{
-	protocolPostgres: parsed("postgres://nextid@127.0.0.1/nextid"),
-	protocolMySQL:    parsed("mysql://nextid@127.0.0.1/nextid"),
-}
-
-func parsed(text string) Server {
-	s, err := ParseServer(text)
-	if err != nil {
-		panic(err) // only called with the constants above
-	}
-	return s
-}
 
 // Address returns HOST:PORT, for several hosts separated by commas. libpq uses a
 // single port for all hosts.
@@ -101,9 +85,9 @@ func ParseServer(text string) (Server, error) {
 		}
 	}
 	given := map[string]string{}
-	s := Server{Protocol: protocolPostgres, User: cmp.Or(u.User.Username(), "nextid"), Options: given}
+	s, standard := Server{Protocol: protocolPostgres, User: cmp.Or(u.User.Username(), "nextid"), Options: given}, "5433"
 	if mysql {
-		s.Protocol = protocolMySQL
+		s.Protocol, standard = protocolMySQL, "3307"
 	} else {
 		maps.Copy(given, defaults)
 	}
@@ -117,7 +101,7 @@ func ParseServer(text string) (Server, error) {
 			return refuse("not a port: " + strconv.Quote(port))
 		}
 		hosts = append(hosts, strings.Trim(host, "[]"))
-		ports = append(ports, cmp.Or(port, defaultPorts[s.Protocol]))
+		ports = append(ports, cmp.Or(port, standard))
 	}
 	given["host"], given["port"] = strings.Join(hosts, ","), strings.Join(ports, ",")
 	given["dbname"] = cmp.Or(strings.TrimPrefix(u.Path, "/"), "nextid")

@@ -62,31 +62,28 @@ type missed struct {
 	what string
 }
 
+// every reports whether all started lines, and the setting if there is one, draw
+// progressions that f accepts.
+func (s State) every(f func(Progression) bool) bool {
+	return !slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Started && !f(l.Draws) }) &&
+		(s.Setting == Progression{} || f(s.Setting))
+}
+
 // asNoted reports whether the shard's settings equal those in its note. Member must
 // be set.
 func (s State) asNoted() bool {
-	for _, l := range s.Lines {
-		if l.Started && l.Draws != s.Member.Has {
-			return false
-		}
-	}
-	return s.Setting == (Progression{}) || s.Setting == s.Member.Has
-}
-
-// has reports whether the shard has a line of a name.
-func (s State) has(name string) bool {
-	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Name == name })
+	return s.every(func(p Progression) bool { return p == s.Member.Has })
 }
 
 // drawsAll reports whether a shard draws all numbers of a progression. It may draw
 // others, too.
 func (s State) drawsAll(has Progression) bool {
-	for _, l := range s.Lines {
-		if l.Started && !l.Draws.covers(has) {
-			return false
-		}
-	}
-	return s.Setting == (Progression{}) || s.Setting.covers(has)
+	return s.every(func(p Progression) bool { return p.covers(has) })
+}
+
+// has reports whether the shard has a line of a name.
+func (s State) has(name string) bool {
+	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Name == name })
 }
 
 // database changes one shard. In a dry run the methods write their statements and
@@ -118,7 +115,7 @@ type database interface {
 	// restore restores the settings from before up, and removes the note.
 	restore(ctx context.Context) error
 	// settings writes what the operator must do so that the settings outlast a
-	// restart.
+	// restart. In a dry run it writes nothing.
 	settings(ctx context.Context, w io.Writer, has Progression) error
 }
 
@@ -210,12 +207,22 @@ func (c *connection) exec(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-func (c *connection) provider() (*goose.Provider, error) {
-	folder, err := fs.Sub(files, c.folder)
-	if err != nil {
-		return nil, err
+// patiently runs a statement, and repeats it after lock timeouts, up to wait.
+func (c *connection) patiently(ctx context.Context, statement string) error {
+	for deadline := time.Now().Add(c.wait); ; {
+		err := c.exec(ctx, statement)
+		timeout := appdb.PostgresSays(err, pgLockNotAvailable) || appdb.MySQLSays(err, erLockWaitTimeout)
+		if !timeout || time.Now().After(deadline) {
+			return err
+		}
 	}
-	return migrations.Provider(c.dialect, c.db, folder, versionTable)
+}
+
+func (c *connection) provider() (folder fs.FS, provider *goose.Provider, err error) {
+	if folder, err = fs.Sub(files, c.folder); err == nil {
+		provider, err = migrations.Provider(c.dialect, c.db, folder, versionTable)
+	}
+	return folder, provider, err
 }
 
 // install makes the tables of the note. A dry run writes the statements, one per
@@ -225,29 +232,20 @@ func (c *connection) install(ctx context.Context) error {
 	if err := c.forget(ctx); err != nil {
 		return err
 	}
-	if c.dry == nil {
-		provider, err := c.provider()
-		if err == nil {
-			_, err = provider.Up(ctx)
-		}
+	folder, provider, err := c.provider()
+	if err != nil {
 		return err
 	}
-	folder, err := fs.Sub(files, c.folder)
-	if err != nil {
+	if c.dry == nil {
+		_, err = provider.Up(ctx)
 		return err
 	}
 	_, ups, err := migrations.Texts(folder)
 	if err != nil {
 		return err
 	}
-	for statement := range strings.SplitSeq(comment.ReplaceAllString(strings.Join(ups, ""), ""), ";") {
-		if strings.TrimSpace(statement) != "" {
-			if err := c.exec(ctx, statement); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	statements := strings.Split(comment.ReplaceAllString(strings.Join(ups, ""), ""), ";")
+	return c.exec(ctx, slices.DeleteFunc(statements, func(s string) bool { return strings.TrimSpace(s) == "" })...)
 }
 
 var comment = regexp.MustCompile(`--.*`)
@@ -308,7 +306,7 @@ func (c *connection) remove(ctx context.Context) error {
 	if c.dry != nil {
 		return c.exec(ctx, "DROP TABLE nextid_shard, nextid_shard_lines, "+versionTable)
 	}
-	provider, err := c.provider()
+	_, provider, err := c.provider()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,8 @@ package shards
 import (
 	"math"
 	"slices"
-	"strings"
+
+	"nextid/migrations/appdb"
 )
 
 // Line is one series of ids of a shard: an AUTO_INCREMENT column, or a sequence.
@@ -37,46 +38,17 @@ func (l *Line) next() {
 	l.Next = next
 }
 
-// full reports whether more than 80 % of the column's numbers are used.
-func (l *Line) full() bool { return l.Most > 0 && l.Next > l.Most/5*4 }
-
 // named reports whether a name matches a path. As in psql's \d, it may be SCHEMA,
 // TABLE, TABLE.COLUMN or SCHEMA.TABLE.COLUMN. An unquoted name matches in lower
 // case, and as it is.
 func named(name string, path []string) bool {
-	folded, exact := nameParts(name)
+	folded, exact, ok := appdb.SplitName(name)
 	for from := range min(len(path), 2) {
 		for _, parts := range [][]string{folded, exact} {
-			if rest := path[from:]; len(parts) <= len(rest) && slices.Equal(parts, rest[:len(parts)]) {
+			if rest := path[from:]; ok && len(parts) <= len(rest) && slices.Equal(parts, rest[:len(parts)]) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// nameParts splits a name at the dots outside of quotes. In folded, unquoted parts
-// are in lower case.
-func nameParts(name string) (folded, exact []string) {
-	for rest := name; ; {
-		var part string
-		if quote := rest[:min(1, len(rest))]; quote == `"` || quote == "`" {
-			for rest = rest[1:]; rest != ""; {
-				inside, after, _ := strings.Cut(rest, quote)
-				part, rest = part+inside, after
-				if !strings.HasPrefix(rest, quote) {
-					break
-				}
-				part, rest = part+quote, rest[1:]
-			}
-			folded = append(folded, part)
-			rest = strings.TrimPrefix(rest, ".")
-		} else {
-			part, rest, _ = strings.Cut(rest, ".")
-			folded = append(folded, strings.ToLower(part))
-		}
-		if exact = append(exact, part); rest == "" {
-			return folded, exact
-		}
-	}
 }

@@ -99,16 +99,12 @@ func spare(taken []Progression) (Progression, bool) {
 	for _, like := range taken {
 		for offset := int64(1); offset <= min(like.Increment, maxIncrementMySQL); offset++ {
 			free := Progression{offset, like.Increment}
-			if apartFromAll(free, taken) {
+			if !slices.ContainsFunc(taken, free.together) {
 				return free, true
 			}
 		}
 	}
 	return Progression{}, false
-}
-
-func apartFromAll(p Progression, others []Progression) bool {
-	return !slices.ContainsFunc(others, p.together)
 }
 
 // The greatest increments.

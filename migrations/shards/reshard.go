@@ -58,11 +58,8 @@ func (s *set) reshard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = s.give(ctx, add, m); err == nil {
-		err = s.drain(ctx, add, "The other shards are as they were. ")
-	}
-	if err != nil {
-		return hints.At(add.name, err)
+	if err := s.move(ctx, add, m, "The other shards are as they were. "); err != nil {
+		return err
 	}
 	if err := s.read(ctx); err != nil { // the donor draws no more numbers of the new shard
 		return err
@@ -81,7 +78,7 @@ func (s *set) reshard(ctx context.Context) error {
 	add.state.Member = &m
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
 	// An earlier run may have changed other shards.
-	return each(s.shards, func(one *shard) error { return s.advise(ctx, one, one.state.Member.Has) })
+	return each(s.shards, func(one *shard) error { return one.settings(ctx, s.Out, one.state.Member.Has) })
 }
 
 // resume applies the notes of a run that was killed before it had applied them. Such
@@ -182,15 +179,18 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	}
 	less := *donor.state.Member
 	less.Has = stay
-	err := s.give(ctx, donor, less)
-	if err == nil {
-		err = s.drain(ctx, donor, stillItsOwn)
-	}
-	if err != nil {
-		return m, hints.At(donor.name, err)
-	}
 	m.Has = give
-	return m, nil
+	return m, s.move(ctx, donor, less, stillItsOwn)
+}
+
+// move gives a shard its note, and waits until no session draws from its former
+// progression.
+func (s *set) move(ctx context.Context, one *shard, m Member, meanwhile string) error {
+	err := s.give(ctx, one, m)
+	if err == nil {
+		err = s.drain(ctx, one, meanwhile)
+	}
+	return hints.At(one.name, err)
 }
 
 // headroom returns an error if a column of a shard does not hold its next id.

@@ -266,7 +266,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 			return hints.At(one.name, err)
 		}
 		complaints = append(complaints, full...)
-		if err := s.advise(ctx, one, members[i].Has); err != nil {
+		if err := one.settings(ctx, s.Out, members[i].Has); err != nil {
 			return err
 		}
 	}
@@ -300,14 +300,6 @@ func complaint(all []string, hint string) error {
 		return nil
 	}
 	return &Error{What: strings.Join(all, "; "), Hint: hint}
-}
-
-// advise writes what the operator must do so that the settings outlast a restart.
-func (s *set) advise(ctx context.Context, one *shard, has Progression) error {
-	if s.dry != nil {
-		return nil
-	}
-	return one.settings(ctx, s.Out, has)
 }
 
 // members returns the note of each shard: the present one, or for new shards the
@@ -344,38 +336,31 @@ func (s *set) members() ([]Member, error) {
 	}
 	var members []Member
 	for _, one := range s.shards {
-		if m := one.state.Member; m != nil {
-			members = append(members, *m)
-			continue
+		m := Member{Set: name, Of: n}
+		if one.state.Member != nil {
+			m = *one.state.Member
+		} else {
+			m.Number = 1 + slices.Index(taken[1:], false)
+			m.Has = Progression{int64(m.Number), increment}
+			if taken[m.Number] = true; increment > one.most {
+				return nil, tooGreat(one, increment)
+			}
 		}
-		number := 1 + slices.Index(taken[1:], false)
-		taken[number] = true
-		members = append(members, Member{Set: name, Number: number, Of: n, Has: Progression{int64(number), increment}})
-		if increment > one.most {
-			return nil, tooGreat(one, increment)
-		}
-	}
-	return members, apartOrError(s.shards, members)
-}
-
-func tooGreat(one *shard, increment int64) error {
-	return &Error{What: fmt.Sprintf("%s: an increment of %d is more than %d, the most it takes", one.name, increment, one.most)}
-}
-
-// apartOrError returns an error if two members have a number in common. That happens
-// with another increment than in the first Up.
-func apartOrError(shards []*shard, members []Member) error {
-	for i, m := range members {
-		for j := range i {
-			if m.Has.together(members[j].Has) {
-				return &Error{
-					What: fmt.Sprintf("%s would have %s and %s %s", shards[j].name, members[j].Has, shards[i].name, m.Has),
+		for j, other := range members { // with another increment than in the first Up
+			if m.Has.together(other.Has) {
+				return nil, &Error{
+					What: fmt.Sprintf("%s would have %s and %s %s", s.shards[j].name, other.Has, one.name, m.Has),
 					Hint: "Use the --increment of the first time.",
 				}
 			}
 		}
+		members = append(members, m)
 	}
-	return nil
+	return members, nil
+}
+
+func tooGreat(one *shard, increment int64) error {
+	return &Error{What: fmt.Sprintf("%s: an increment of %d is more than %d, the most it takes", one.name, increment, one.most)}
 }
 
 // able returns an error if a server cannot be a shard, or if the account cannot see
@@ -506,7 +491,7 @@ func describe(sessions []session) string {
 // those that are not started, with again all. full describes the lines whose type
 // has no numbers left.
 func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
-	return full, one.together(ctx, func() error {
+	err = one.together(ctx, func() error {
 		for i, l := range one.state.Lines {
 			if l.Started && !again || l.trouble != "" {
 				continue
@@ -522,6 +507,7 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 		}
 		return nil
 	})
+	return full, err
 }
 
 // drawn returns the least number of a line above all that any shard has drawn.

@@ -33,7 +33,7 @@ func (s *set) report(ctx context.Context) (r Report, err error) {
 	err = s.rows(ctx, &r)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
-			if l.full() && l.Next <= l.Most {
+			if l.Most > 0 && l.Next > l.Most/5*4 && l.Next <= l.Most { // more than 80 % are used
 				one.state.Notes = append(one.state.Notes, fmt.Sprintf("%s is at %d of %d: make it a bigint in time", l.Name, l.Next, l.Most))
 			}
 		}
@@ -109,7 +109,7 @@ func (s *set) uncompared() (missed []string) {
 }
 
 // collisions returns a problem for each line of which two shards will draw the same
-// number. If no line collides, it returns those of settings, which later tables get.
+// number.
 func collisions(shards []*shard) []string {
 	var all []string
 	for i, a := range shards {
@@ -120,7 +120,8 @@ func collisions(shards []*shard) []string {
 	return all
 }
 
-// collide returns the collisions of two shards, see collisions.
+// collide returns the collisions of two shards. If no line collides, it returns that
+// of the settings, which later tables get.
 func collide(a, b *shard) []string {
 	const will = "%s and %s both draw"
 	var all []string
