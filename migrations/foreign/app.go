@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,17 +39,17 @@ type app struct {
 	problems func(ctx context.Context) ([]string, error)                      // returns Status.Problems
 }
 
-// filled returns the text of SQL files, with words replaced.
-func filled(files fs.FS, dir string, names []string, words *strings.Replacer) (string, error) {
+// filled returns the text of embedded SQL files, with words replaced.
+func filled(files embed.FS, dir string, names []string, words *strings.Replacer) string {
 	var all strings.Builder
 	for _, name := range names {
-		text, err := fs.ReadFile(files, dir+name+".sql")
+		text, err := files.ReadFile(dir + name + ".sql")
 		if err != nil {
-			return "", err
+			panic(err) // names are constants
 		}
 		all.WriteString(words.Replace(string(text)))
 	}
-	return all.String(), nil
+	return all.String()
 }
 
 // Close implements Database.

@@ -59,7 +59,7 @@ func (l Layout) row(generator bool) string {
 }
 
 // layoutsSQL returns the SQL of the functions that need no server.
-func layoutsSQL(c Config) (string, error) {
+func layoutsSQL(c Config) string {
 	var rows []string
 	for _, l := range c.Generators {
 		rows = append(rows, l.row(true))

@@ -225,9 +225,7 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	}
 	tables := "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts" // closes connections to the old address
 	if !e.made(name, comment) {
-		if tables, err = tablesSQL(e); err != nil {
-			return err
-		}
+		tables = tablesSQL(e)
 	}
 	return appdb.Exec(ctx, conn, serverSQL(c, there, c.Password), tables)
 }
@@ -324,7 +322,7 @@ func serverSQL(c Config, there bool, password string) string {
 }
 
 // tablesSQL returns the statements that make the tables of an engine.
-func tablesSQL(e engine) (string, error) {
+func tablesSQL(e engine) string {
 	files := []string{"tables"}
 	if e.batches {
 		files = append(files, "batches")
@@ -380,13 +378,9 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	}
 	c = c.keep(Server{}, "", protocolMySQL)
 	e := c.Server.engine()
-	tables, err := tablesSQL(e)
-	if err != nil {
-		return "", err
-	}
 	var all strings.Builder
 	fmt.Fprintf(&all, "CREATE DATABASE nextid;\n%s\n-- ---- connection ----\nINSTALL SONAME '%s';\n%s; -- and the password\n%s\n",
-		text, e.library, serverSQL(c, false, ""), tables)
+		text, e.library, serverSQL(c, false, ""), tablesSQL(e))
 	for _, grant := range mysqlGrants(c) {
 		all.WriteString(grant + ";\n")
 	}

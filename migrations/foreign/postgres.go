@@ -97,10 +97,6 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err != nil {
 			return err
 		}
-		connection, err := connectionSQL(c)
-		if err != nil {
-			return err
-		}
 		if was.Protocol != "" && was.Protocol != c.Server.Protocol {
 			return &Error{
 				What: "what is installed asks over the other protocol, " + was.Protocol,
@@ -113,7 +109,7 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 		if err := p.migrate(ctx); err != nil {
 			return err
 		}
-		return p.connect(ctx, layouts+connection, c)
+		return p.connect(ctx, layouts+connectionSQL(c), c)
 	})
 	if appdb.PostgresSays(err, "42501") {
 		err = p.missingRights(ctx, c, err)
@@ -162,11 +158,7 @@ func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	grants, err := grantsSQL(c, "grant_layouts")
-	if err != nil {
-		return err
-	}
-	return appdb.Exec(ctx, p.db, layouts+grants)
+	return appdb.Exec(ctx, p.db, layouts+grantsSQL(c, "grant_layouts"))
 }
 
 // layouts returns the SQL of the functions that need no server. If the server does
@@ -189,7 +181,7 @@ func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
 			}
 		}
 	}
-	return layoutsSQL(c)
+	return layoutsSQL(c), nil
 }
 
 // server implements present.
@@ -314,20 +306,11 @@ func postgresSQL(c Config) (string, error) {
 		return "", err
 	}
 	c = c.keep(Server{}, "", protocolPostgres)
-	layouts, err := layoutsSQL(c)
-	if err != nil {
-		return "", err
-	}
 	if c.FunctionsOnly {
-		grants, err := grantsSQL(c, "grant_layouts")
-		return "CREATE SCHEMA nextid;\n" + layouts + grants, err
+		return "CREATE SCHEMA nextid;\n" + layoutsSQL(c) + grantsSQL(c, "grant_layouts"), nil
 	}
 	text, err := migrationsText(postgresFiles, postgresFolders[c.Server.Protocol])
-	if err != nil {
-		return "", err
-	}
-	connection, err := connectionSQL(c)
-	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layouts, connection), err
+	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layoutsSQL(c), connectionSQL(c)), err
 }
 
 // ofUser lists the options that belong to the user mapping.
@@ -335,7 +318,7 @@ var ofUser = []string{"sslcert", "sslkey", "sslcrl", "password_required"}
 
 // connectionSQL returns the statements that set the server, the login and the
 // grants.
-func connectionSQL(c Config) (string, error) {
+func connectionSQL(c Config) string {
 	server, user := map[string]string{}, map[string]string{"user": c.Server.User}
 	for name, value := range c.Server.Options {
 		if slices.Contains(ofUser, name) {
@@ -350,10 +333,8 @@ func connectionSQL(c Config) (string, error) {
 		user = map[string]string{"username": c.Server.User}
 		grant, timeType = "grant_mysql", "timestamp"
 	}
-	text, err := filled(postgresFiles, connectDir, []string{"parse_id", "connection"},
-		strings.NewReplacer("{{time}}", timeType, "{{server options}}", array(server), "{{user options}}", array(user)))
-	grants, failed := grantsSQL(c, grant, "grant_layouts")
-	return text + grants, errors.Join(err, failed)
+	return filled(postgresFiles, connectDir, []string{"parse_id", "connection"}, strings.NewReplacer(
+		"{{time}}", timeType, "{{server options}}", array(server), "{{user options}}", array(user))) + grantsSQL(c, grant, "grant_layouts")
 }
 
 // connectDir holds the scripts that every Up runs.
@@ -361,20 +342,16 @@ const connectDir = "postgres/connect/"
 
 // grantsSQL grants the functions to the roles of a configuration, and revokes them
 // from PUBLIC.
-func grantsSQL(c Config, files ...string) (string, error) {
+func grantsSQL(c Config, files ...string) string {
 	text := "\nREVOKE ALL ON ALL FUNCTIONS IN SCHEMA nextid FROM PUBLIC;\n"
 	for _, role := range c.Grant {
 		quoted := pgx.Identifier{role}.Sanitize()
 		if strings.EqualFold(role, "public") {
 			quoted = "PUBLIC"
 		}
-		more, err := filled(postgresFiles, connectDir, files, strings.NewReplacer("{{role}}", quoted))
-		if err != nil {
-			return "", err
-		}
-		text += more
+		text += filled(postgresFiles, connectDir, files, strings.NewReplacer("{{role}}", quoted))
 	}
-	return text, nil
+	return text
 }
 
 // array returns an SQL array in which names and values of options alternate.

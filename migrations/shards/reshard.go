@@ -112,7 +112,7 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 // settings of their notes.
 func (s *set) whole(old []*shard, add *shard) error {
 	var name string
-	seen := map[int]bool{}
+	seen, added := map[int]bool{}, add.state.Member
 	err := each(old, func(one *shard) error {
 		m := one.state.Member
 		switch {
@@ -127,6 +127,11 @@ func (s *set) whole(old []*shard, add *shard) error {
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
 				Hint: "A restart can have reset the settings. Run status, then nextid migrate shards up again.",
 			}
+		case m.Of != len(old) && (added == nil || m.Of != added.Of): // an interrupted run may have noted the new shard
+			return &Error{
+				What: fmt.Sprintf("is one of %d shards, and %d are given", m.Of, len(old)),
+				Hint: "Give all shards with --dsn: the numbers that they have drawn must be known.",
+			}
 		}
 		name, seen[m.Number] = m.Set, true
 		return nil
@@ -134,18 +139,8 @@ func (s *set) whole(old []*shard, add *shard) error {
 	if err != nil {
 		return err
 	}
-	m := add.state.Member
-	if m != nil && (m.Set != name || m.Number != len(old)+1) {
+	if added != nil && (added.Set != name || added.Number != len(old)+1) {
 		return hints.At(add.name, &Error{What: "is a shard already"})
-	}
-	for _, one := range old {
-		// An interrupted run may have noted the new shard.
-		if of := one.state.Member.Of; of != len(old) && (m == nil || of != m.Of) {
-			return hints.At(one.name, &Error{
-				What: fmt.Sprintf("is one of %d shards, and %d are given", of, len(old)),
-				Hint: "Give all shards with --dsn: the numbers that they have drawn must be known.",
-			})
-		}
 	}
 	if collisions := collisions(old); len(collisions) > 0 {
 		return &Error{What: collisions[0], Hint: "Run nextid migrate shards up first: it restores the settings."}
