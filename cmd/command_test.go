@@ -83,7 +83,7 @@ func TestComposeFileFitsTheSettings(t *testing.T) {
 		}
 		for _, p := range service.Ports {
 			port := p[strings.LastIndexByte(p, ':')+1:]
-			listens := slices.ContainsFunc([]server.Address{config.PG, config.MySQL, config.HTTP}, func(a server.Address) bool { return a.Address == "0.0.0.0:"+port })
+			listens := slices.ContainsFunc([]server.Address{config.PG, config.MySQL, config.HTTP}, func(a server.Address) bool { return string(a) == "0.0.0.0:"+port })
 			if !listens || !strings.HasPrefix(p, "127.0.0.1:") {
 				t.Errorf("%s publishes %s", name, p)
 			}

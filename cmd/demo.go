@@ -56,7 +56,7 @@ func (p *program) demoCommand() *cobra.Command {
 				case <-ctx.Done():
 					return
 				}
-				page := "http://" + c.HTTP.Address + "/"
+				page := "http://" + c.HTTP.String() + "/"
 				if !quiet {
 					openPage(ctx, page)
 				}
@@ -74,11 +74,11 @@ func demoConfig(b *server.Build) (server.Config, error) {
 	c := b.Config()
 	c.Store, c.Users = server.StoreURL{Scheme: server.StoreMemory}, server.UsersOff
 	for _, a := range []*server.Address{&c.PG, &c.MySQL, &c.HTTP} {
-		free, err := freeAddress(a.Address)
+		free, err := freeAddress(a.String())
 		if err != nil {
 			return c, err
 		}
-		a.Address = free
+		*a = server.Address(free)
 	}
 	c.Generators = []generator.Definition{
 		{Name: "orders", Kind: snowflake.KindName},

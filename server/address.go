@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -15,58 +16,52 @@ import (
 // addressOff is the text of the zero Address.
 const addressOff = "off"
 
-// Address is an address on which a protocol is served. The zero Address is off.
-type Address struct {
-	Network string // "tcp", "unix", or "" for off
-	Address string // host:port, or the path of a socket
-}
+// Address is an address on which a protocol is served: HOST:PORT, or the path of a
+// Unix socket, which begins with a slash or a dot. @NAME is an abstract socket of
+// Linux (unix(7)). The zero Address is off.
+type Address string
 
 // Off reports whether the address is off.
-func (a Address) Off() bool { return a.Network == "" }
+func (a Address) Off() bool { return a == "" }
 
-// parseAddress reads HOST:PORT, the path of a Unix socket, or "off". A path begins
-// with a dot or contains a slash. @NAME is an abstract socket of Linux (unix(7)).
+func (a Address) String() string { return cmp.Or(string(a), addressOff) }
+
+// isPath reports whether the address is that of a Unix socket.
+func (a Address) isPath() bool { return a != "" && strings.Contains("/.@", string(a[:1])) }
+
+// parseAddress reads an address, or "off". A path may begin otherwise, too, if it
+// contains a slash.
 func parseAddress(s string) (Address, error) {
-	switch {
+	switch a := Address(s); {
 	case s == addressOff:
-		return Address{}, nil
-	case s != "" && strings.Contains("/.@", s[:1]):
-		return Address{Network: "unix", Address: s}, nil
+		return "", nil
+	case a.isPath():
+		return a, nil
 	case strings.Contains(s, "/"):
-		return Address{Network: "unix", Address: "./" + s}, nil
+		return "./" + a, nil
 	}
 	host, port, err := net.SplitHostPort(s)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return Address{}, fmt.Errorf("%q is not an address: write HOST:PORT, the path of a Unix socket (with a slash), or %s", s, addressOff)
+		return "", fmt.Errorf("%q is not an address: write HOST:PORT, the path of a Unix socket (with a slash), or %s", s, addressOff)
 	}
-	return Address{Network: "tcp", Address: net.JoinHostPort(host, port)}, nil
-}
-
-func (a Address) String() string {
-	if a.Off() {
-		return addressOff
-	}
-	return a.Address
+	return Address(net.JoinHostPort(host, port)), nil
 }
 
 // Local reports whether only this machine can reach the address. Of host names only
 // localhost is local: another may resolve to another address later.
 func (a Address) Local() bool {
-	if a.Network != "tcp" {
-		return true
-	}
-	host, _, _ := net.SplitHostPort(a.Address)
+	host, _, _ := net.SplitHostPort(string(a))
 	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+	return a.Off() || a.isPath() || strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // listen opens the address. In a directory the socket gets the name file. flag is
 // the flag of the address, for the hint of an error.
 func (a Address) listen(file, flag string) (net.Listener, error) {
-	l, err := wire.Listen(a.Address, file)
+	l, err := wire.Listen(string(a), file)
 	if err == nil {
 		return l, nil
 	}

@@ -122,10 +122,10 @@ const LogJSON = "json"
 func DefaultConfig() Config {
 	return Config{
 		Data:        "./nextid-data",
-		PG:          Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultPGPort)},
+		PG:          Address("127.0.0.1:" + strconv.Itoa(defaultPGPort)),
 		SharedStore: StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
-		MySQL:       Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(defaultMySQLPort)},
-		HTTP:        Address{Network: "tcp", Address: "127.0.0.1:" + strconv.Itoa(statusPort)},
+		MySQL:       Address("127.0.0.1:" + strconv.Itoa(defaultMySQLPort)),
+		HTTP:        Address("127.0.0.1:" + strconv.Itoa(statusPort)),
 		AutoCreate:  snowflake.KindName,
 
 		AutoCreateSequence: autoCreatePools, AutoCreateTables: true,
@@ -290,7 +290,7 @@ func (c *Config) addresses() []listening {
 // apart, or "0".
 func (c *Config) port() string {
 	for _, a := range []Address{c.PG, c.MySQL} {
-		if _, port, err := net.SplitHostPort(a.Address); err == nil && a.Network == "tcp" {
+		if _, port, err := net.SplitHostPort(string(a)); err == nil && !a.isPath() {
 			return port
 		}
 	}

@@ -36,34 +36,43 @@ type feeder struct {
 	registry  *generator.Registry
 	passwords ticket.Passwords
 	log       *slog.Logger
+	asked     chan struct{} // has an entry after a read of nextid.feeds: the list may have changed
 
-	mu    sync.Mutex
-	seen  map[feedKey]*generator.Feed // the state of each sequence
-	works map[string]*feedWork        // by URL
-
-	asked chan struct{} // has an entry after a read of nextid.feeds: the list may have changed
+	mu   sync.Mutex
+	seen map[feedKey]*generator.Feed // the state of each sequence
 }
 
 type feedKey struct{ name, url, column string }
 
-// feedWork is the goroutine of one database.
-type feedWork struct {
-	wanted map[feedKey]generator.FeedOption
-	stop   context.CancelFunc
-}
+// feedColumns holds the sequences to feed of one database.
+type feedColumns map[feedKey]generator.FeedOption
 
 func newFeeder(r *generator.Registry, p ticket.Passwords, log *slog.Logger) *feeder {
-	return &feeder{registry: r, passwords: p, log: log, seen: map[feedKey]*generator.Feed{}, works: map[string]*feedWork{}, asked: make(chan struct{}, 1)}
+	return &feeder{registry: r, passwords: p, log: log, seen: map[feedKey]*generator.Feed{}, asked: make(chan struct{}, 1)}
 }
 
-// run starts and stops the goroutines of the databases. It returns when ctx has
-// ended and they have, too.
+// run keeps a goroutine for each database until ctx ends. It starts a new one when
+// the sequences of a database have changed.
 func (f *feeder) run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
+	fed, stops := map[string]feedColumns{}, map[string]context.CancelFunc{} // by URL
 	for {
 		if wanted, err := f.wanted(ctx); err == nil { // else keep the list
-			f.follow(ctx, &work, wanted)
+			for url, columns := range fed {
+				if !maps.Equal(columns, wanted[url]) {
+					stops[url]()
+					delete(fed, url)
+				}
+			}
+			f.remember(wanted)
+			for url, columns := range wanted {
+				if fed[url] == nil {
+					own, stop := context.WithCancel(ctx)
+					fed[url], stops[url] = columns, stop
+					work.Go(func() { f.serve(own, url, columns) })
+				}
+			}
 		}
 		select {
 		case <-time.After(feedList):
@@ -75,9 +84,9 @@ func (f *feeder) run(ctx context.Context) {
 }
 
 // wanted reads from the store the sequences to feed, by the URL of their database.
-func (f *feeder) wanted(ctx context.Context) (map[string]map[feedKey]generator.FeedOption, error) {
+func (f *feeder) wanted(ctx context.Context) (map[string]feedColumns, error) {
 	definitions, err := f.registry.Definitions(ctx)
-	wanted := map[string]map[feedKey]generator.FeedOption{}
+	wanted := map[string]feedColumns{}
 	for _, d := range definitions {
 		var o struct {
 			Feeds map[string]generator.FeedOption
@@ -88,7 +97,7 @@ func (f *feeder) wanted(ctx context.Context) (map[string]map[feedKey]generator.F
 		for key, option := range o.Feeds {
 			url, column := feed.ParseKey(key)
 			if wanted[url] == nil {
-				wanted[url] = map[feedKey]generator.FeedOption{}
+				wanted[url] = feedColumns{}
 			}
 			wanted[url][feedKey{d.Name, url, column}] = option
 		}
@@ -96,37 +105,24 @@ func (f *feeder) wanted(ctx context.Context) (map[string]map[feedKey]generator.F
 	return wanted, err
 }
 
-// follow starts goroutines for databases that are new or whose sequences have
-// changed. It stops the goroutines of all others.
-func (f *feeder) follow(ctx context.Context, work *sync.WaitGroup, wanted map[string]map[feedKey]generator.FeedOption) {
+// remember keeps a state for each of the wanted sequences, and of no others.
+func (f *feeder) remember(wanted map[string]feedColumns) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for url, w := range f.works {
-		if !maps.Equal(w.wanted, wanted[url]) {
-			w.stop()
-			delete(f.works, url)
-		}
-	}
 	maps.DeleteFunc(f.seen, func(k feedKey, _ *generator.Feed) bool { _, there := wanted[k.url][k]; return !there })
 	for url, columns := range wanted {
-		if f.works[url] != nil {
-			continue
-		}
-		own, stop := context.WithCancel(ctx)
-		f.works[url] = &feedWork{columns, stop}
 		for k := range columns {
 			if f.seen[k] == nil {
 				l, _ := ticket.ParseLocation(url)
 				f.seen[k] = &generator.Feed{Name: k.name, Database: l.Place(), Column: k.column}
 			}
 		}
-		work.Go(func() { f.serve(own, url, columns) })
 	}
 }
 
 // serve feeds the sequences of one database until ctx ends. It tries again after an
 // error.
-func (f *feeder) serve(ctx context.Context, url string, columns map[feedKey]generator.FeedOption) {
+func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 	var d *feed.Database
 	var feeds map[feedKey]*feed.Feed
 	defer func() {
@@ -158,7 +154,7 @@ func (f *feeder) serve(ctx context.Context, url string, columns map[feedKey]gene
 }
 
 // open connects to a database and finds the sequences of its columns.
-func (f *feeder) open(ctx context.Context, url string, columns map[feedKey]generator.FeedOption) (*feed.Database, map[feedKey]*feed.Feed, error) {
+func (f *feeder) open(ctx context.Context, url string, columns feedColumns) (*feed.Database, map[feedKey]*feed.Feed, error) {
 	l, err := ticket.ParseLocation(url)
 	if err != nil {
 		return nil, nil, err
@@ -167,10 +163,10 @@ func (f *feeder) open(ctx context.Context, url string, columns map[feedKey]gener
 	if err != nil {
 		return nil, nil, err
 	}
-	keys := slices.SortedFunc(maps.Keys(columns), func(a, b feedKey) int { return cmp.Compare(a.name+a.column, b.name+b.column) })
+	var keys []feedKey
 	var names []string
-	for _, k := range keys {
-		names = append(names, k.column)
+	for k := range columns {
+		keys, names = append(keys, k), append(names, k.column)
 	}
 	d, err := feed.Open(ctx, db, l.System == ticket.MySQL, l.Place(), names)
 	if err != nil {
@@ -237,11 +233,11 @@ func (f *feeder) answer() []generator.Feed {
 	case f.asked <- struct{}{}:
 	default:
 	}
-	return f.list()
+	return f.feeds()
 }
 
-// list returns the sequences of this server, in order.
-func (f *feeder) list() []generator.Feed {
+// feeds returns the sequences of this server, in order.
+func (f *feeder) feeds() []generator.Feed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []generator.Feed

@@ -72,7 +72,7 @@ func (s collector) Collect(to chan<- prometheus.Metric) {
 		c.counter("nextid_audit_rotations_total", "Rotations of the audit file.", t.Rotated)
 		c.gauge("nextid_audit_last_error_timestamp_seconds", "Unix time of the last error of the audit file; 0 for none.", t.LastErrorAt)
 	}
-	c.feeds(e.feeder.list())
+	c.feeds(e.feeder.feeds())
 	for _, q := range e.sql.Quotas() {
 		c.counter("nextid_quota_refused_total", "Statements that a quota refused, by the patterns of the quota.", q.Refused,
 			"user", q.User, "generator", q.Generator)

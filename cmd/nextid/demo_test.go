@@ -18,7 +18,7 @@ import (
 // use, and writes nothing to disk.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	if l, err := net.Listen("tcp", server.DefaultConfig().HTTP.Address); err == nil {
+	if l, err := net.Listen("tcp", server.DefaultConfig().HTTP.String()); err == nil {
 		defer l.Close() // otherwise another process has the address
 	}
 	cmd := exec.Command(binary, "demo", "--no-page")

@@ -54,7 +54,7 @@ func TestMainServesManyClientsAndDrains(t *testing.T) {
 	t.Parallel()
 	c := server.DefaultConfig()
 	c.Data = t.TempDir()
-	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.PG = "127.0.0.1:0"
 	c.MySQL = c.PG
 	address, stop := startMain(t, c)
 
@@ -99,7 +99,7 @@ func TestMainStopsBeforeItIsReady(t *testing.T) {
 	cancel()
 	c := server.DefaultConfig()
 	c.Data = t.TempDir()
-	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
+	c.PG = "127.0.0.1:0"
 	c.MySQL = c.PG
 	var stderr strings.Builder
 	s, err := server.New(c, append(standard.Options(), server.WithOutput(&stderr))...)

@@ -78,11 +78,11 @@ func TestStatusOverHTTP(t *testing.T) {
 // of HTTP is taken, since the user did not choose it.
 func TestTwoServersOnOneMachine(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", server.DefaultConfig().HTTP.Address)
+	l, err := net.Listen("tcp", server.DefaultConfig().HTTP.String())
 	if err == nil {
 		defer l.Close()
 	} // else another program has the address
-	s := startServer(t, []string{"NEXTID_HTTP=" + server.DefaultConfig().HTTP.Address}, "--http", server.DefaultConfig().HTTP.Address)
+	s := startServer(t, []string{"NEXTID_HTTP=" + server.DefaultConfig().HTTP.String()}, "--http", server.DefaultConfig().HTTP.String())
 	draw(t, s.connect(), "orders")
 	if s.http != "" || !strings.Contains(strings.Join(s.lines, "\n"), "no health checks and metrics") {
 		t.Errorf("HTTP on %q:\n%s", s.http, strings.Join(s.lines, "\n"))

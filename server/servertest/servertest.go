@@ -27,8 +27,7 @@ func Start(t testing.TB, options ...server.Option) *Server {
 	c := server.NewBuild(standard.Options()...).Config()
 	c.Store = server.StoreURL{Scheme: server.StoreMemory}
 	c.Users = server.UsersOff
-	c.PG = server.Address{Network: "tcp", Address: "127.0.0.1:0"}
-	c.MySQL, c.HTTP = c.PG, server.Address{}
+	c.PG, c.MySQL, c.HTTP = "127.0.0.1:0", "127.0.0.1:0", ""
 	s, err := server.New(c, append([]server.Option{server.WithOutput(t.Output())}, options...)...)
 	if err != nil {
 		t.Fatal(err)
