@@ -99,7 +99,7 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 
 // explainDefined takes an id of a generator apart, without a running generator.
 func (p *program) explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
-	for _, kind := range p.build.Kinds(layout.Default) {
+	for _, kind := range p.build.Kinds(server.Parts{Layout: layout.Default}) {
 		if k, texts := generator.KindAs[generator.TextKind](kind); texts && kind.Name() == d.Kind {
 			gen, err := k.Open(ctx, d) // kinds of texts need no store
 			if err != nil {

@@ -113,13 +113,8 @@ func WithLogger(l *slog.Logger) Option { return func(b *Build) { b.logger = l } 
 // standard error.
 func WithOutput(w io.Writer) Option { return func(b *Build) { b.output = w } }
 
-// Kinds returns kinds that only check options. They have no store.
-func (b *Build) Kinds(defaultLayout string) []generator.Kind {
-	return b.makeKinds(Parts{Layout: defaultLayout})
-}
-
-// makeKinds calls the functions of WithKind.
-func (b *Build) makeKinds(p Parts) []generator.Kind {
+// Kinds returns the kinds. Without a Store in p they only check options.
+func (b *Build) Kinds(p Parts) []generator.Kind {
 	kinds := make([]generator.Kind, len(b.kinds))
 	for i, newKind := range b.kinds {
 		kinds[i] = newKind(p)

@@ -36,63 +36,49 @@ const (
 // values from it: they read no file, flag or variable. Each scalar has a row in
 // settings.
 type Config struct {
-	Data        string
-	PG          Address
-	MySQL       Address
-	HTTP        Address
-	Store       StoreURL
-	SharedStore StoreSettings
-	AutoCreate  string // a kind that needs no options, or autoCreateOff
+	Data            string
+	PG, MySQL, HTTP Address
+	Store           StoreURL
+	SharedStore     StoreSettings
 
+	AutoCreate         string // a kind that needs no options, or autoCreateOff
 	AutoCreateSequence string // a kind, autoCreatePools or autoCreateSame
 	AutoCreateTables   bool
 
-	WorkerID       string        // a source of worker ids, see workerid.Check
-	WorkerSlice    time.Duration // 0: the store's default
-	WorkerBorrow   bool
-	ClockLimit     time.Duration // 0: none
-	ClockJump      time.Duration // 0: any
-	AllowPlaintext bool
+	WorkerID     string        // a source of worker ids, see workerid.Check
+	WorkerSlice  time.Duration // 0: the store's default
+	WorkerBorrow bool
+	ClockLimit   time.Duration // 0: none
+	ClockJump    time.Duration // 0: any
 
-	Users       string // a file, UsersAuto or UsersOff
-	HostRules   string // a file, "" for auth.DefaultRules
-	TLSCert     string // a file, "" for plaintext only
-	TLSKey      string // a file, "" for the one of TLSCert
-	TLSClientCA string // a file, "" for no client certificates
-	RequireTLS  bool
-
-	NativePassword bool // of MySQL's protocol
-
+	AllowPlaintext    bool
+	Users             string // a file, UsersAuto or UsersOff
+	HostRules         string // a file, "" for auth.DefaultRules
+	TLSCert           string // a file, "" for plaintext only
+	TLSKey            string // a file, "" for the one of TLSCert
+	TLSClientCA       string // a file, "" for no client certificates
+	RequireTLS        bool
+	NativePassword    bool   // of MySQL's protocol
 	DatabasePasswords string // a file in the format of .pgpass, "" for none
 
-	LogLevel     slog.Level
-	LogFormat    string
-	DrainDelay   time.Duration
-	DrainTimeout time.Duration
+	LogLevel                 slog.Level
+	LogFormat                string
+	DrainDelay, DrainTimeout time.Duration
 
-	// Layout is the layout of snowflakes without one of their own, and of the numbers
-	// that parse_id gets without a name. Epoch is the epoch of snowflakes that first
-	// use creates; "" stands for the layout's own.
-	Layout string
-	Epoch  string
+	Layout string // of snowflakes without one of their own, and of numbers that parse_id gets without a name
+	Epoch  string // of snowflakes that first use creates; "" for the layout's own
 
-	Audit audit.Config // no audit trail without a File
-
+	Audit    audit.Config // no audit trail without a File
 	SQL      sqlfuncs.Limits
 	Memory   account.Limits
 	Wire     wire.Limits
 	MaxNames int
 
-	// Generators are those that the file declares, in its order.
-	Generators []generator.Definition
-	// OpenAtStart names those of them that are opened before the server is ready.
-	OpenAtStart []string
-	// Quotas are the quotas of the file, in its order.
-	Quotas []quota.Rule
+	Generators  []generator.Definition // those that the file declares, in its order
+	OpenAtStart []string               // those of them that are opened before the server is ready
+	Quotas      []quota.Rule           // those of the file, in its order
 
-	// Once holds what only this start accepts.
-	Once Once
-
+	Once   Once             // what only this start accepts
 	Origin map[string]place // where each key got its value; nil: all are defaults
 
 	build  *Build                 // nil before Load or New
@@ -120,27 +106,17 @@ const LogJSON = "json"
 
 // DefaultConfig returns the configuration of a server without any setting.
 func DefaultConfig() Config {
+	loopback := func(port int) Address { return Address("127.0.0.1:" + strconv.Itoa(port)) }
 	return Config{
-		Data:        "./nextid-data",
-		PG:          Address("127.0.0.1:" + strconv.Itoa(defaultPGPort)),
+		Data: "./nextid-data", PG: loopback(defaultPGPort), MySQL: loopback(defaultMySQLPort), HTTP: loopback(statusPort),
 		SharedStore: StoreSettings{Failover: failoverAuto, Skip: shared.DefaultSkip},
-		MySQL:       Address("127.0.0.1:" + strconv.Itoa(defaultMySQLPort)),
-		HTTP:        Address("127.0.0.1:" + strconv.Itoa(statusPort)),
-		AutoCreate:  snowflake.KindName,
-
-		AutoCreateSequence: autoCreatePools, AutoCreateTables: true,
-		WorkerID:     workerid.Auto,
-		Users:        UsersAuto,
-		LogLevel:     slog.LevelInfo,
-		LogFormat:    "text",
-		ClockLimit:   5 * time.Second,
-		ClockJump:    30 * 24 * time.Hour,
-		DrainTimeout: 10 * time.Second,
-		Layout:       layout.Default,
-		Audit:        audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
-		SQL:          sqlfuncs.DefaultLimits,
-		Wire:         wire.DefaultLimits,
-		MaxNames:     generator.DefaultMaxNames,
+		AutoCreate:  snowflake.KindName, AutoCreateSequence: autoCreatePools, AutoCreateTables: true,
+		WorkerID: workerid.Auto, ClockLimit: 5 * time.Second, ClockJump: 30 * 24 * time.Hour,
+		Users:    UsersAuto,
+		LogLevel: slog.LevelInfo, LogFormat: "text", DrainTimeout: 10 * time.Second,
+		Layout: layout.Default,
+		Audit:  audit.Config{Sample: 1, MaxSize: 100 << 20, Keep: 5, Queue: 100_000},
+		SQL:    sqlfuncs.DefaultLimits, Wire: wire.DefaultLimits, MaxNames: generator.DefaultMaxNames,
 	}
 }
 
@@ -217,10 +193,10 @@ func (c *Config) Validate() Mistakes {
 	if c.HostRules != "" && c.usersFile() == "" {
 		add("host_rules", "needs users: rules say how they log in. Add one with nextid passwd USER")
 	}
-	kinds := c.build.Kinds(c.Layout)
+	kinds := c.build.Kinds(Parts{Layout: c.Layout})
 	if _, err := layout.Preset(c.Layout); err != nil {
 		add("layout", "%v", err)
-		kinds = c.build.Kinds(layout.Default)
+		kinds = c.build.Kinds(Parts{Layout: layout.Default})
 	} else if _, err := normalize(kinds, snowflake.KindName, c.autoOptions()[snowflake.KindName]); err != nil {
 		add("epoch", "%v", err)
 	}
@@ -306,11 +282,12 @@ func (c *Config) sequence() ids.Auto {
 	case c.AutoCreateSequence == segment.KindName || c.AutoCreate == segment.KindName:
 		return ids.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
 	}
+	var pooled layout.Pinned
 	l, err := layout.Preset(c.Layout) // Validate reports the error
-	if err != nil {
-		return ids.Auto{}
+	ok := err == nil
+	if ok {
+		pooled, ok = l.Pooled()
 	}
-	pooled, ok := l.Pooled()
 	if !ok {
 		return ids.Auto{}
 	}
@@ -334,7 +311,7 @@ func mustJSON(options map[string]any) json.RawMessage {
 // kind that needs options is refused: the first use of a name gives none.
 func (c *Config) autoKind(word string) (string, error) {
 	var names []string
-	for _, k := range c.build.Kinds(layout.Default) {
+	for _, k := range c.build.Kinds(Parts{Layout: layout.Default}) {
 		if _, err := k.Normalize(nil); err == nil {
 			names = append(names, k.Name())
 		} else if strings.EqualFold(word, k.Name()) {

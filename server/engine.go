@@ -135,7 +135,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 	e.registry, err = generator.NewRegistry(generator.Config{
 		Store: e.store, AutoCreate: autoCreate, AutoOptions: c.autoOptions(),
 		Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard, Audited: c.Audit.Records,
-		Kinds: c.build.makeKinds(Parts{
+		Kinds: c.build.Kinds(Parts{
 			Store: e.store, Keep: keep, Pools: e.pools, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log,
 		}),
 	})

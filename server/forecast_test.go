@@ -21,7 +21,7 @@ import (
 // stored defines a snowflake in the store.
 func stored(t *testing.T, store generator.Store, name, options string) {
 	t.Helper()
-	kinds := testBuild.Kinds(DefaultConfig().Layout)
+	kinds := testBuild.Kinds(Parts{Layout: DefaultConfig().Layout})
 	k := kinds[slices.IndexFunc(kinds, func(k generator.Kind) bool { return k.Name() == "snowflake" })]
 	o, err := k.Normalize(json.RawMessage(options))
 	if err == nil {
@@ -34,7 +34,7 @@ func stored(t *testing.T, store generator.Store, name, options string) {
 
 func TestLogWarnsOfTimeThatRunsOut(t *testing.T) {
 	store := memory.New(memory.Config{})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(Parts{Layout: DefaultConfig().Layout})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestLogWarnsOfTimeThatRunsOut(t *testing.T) {
 // its bits. parse_id and the log name those bits.
 func TestLogWarnsOfRenamedLayouts(t *testing.T) {
 	store := memory.New(memory.Config{})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(Parts{Layout: DefaultConfig().Layout})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestLogWarnsOfNumbersAndWorkersThatRunOut(t *testing.T) {
 // embedded store no worker ids run out.
 func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 	store := memory.New(memory.Config{Exclusive: true})
-	kinds := slices.DeleteFunc(testBuild.Kinds(DefaultConfig().Layout), func(k generator.Kind) bool { return k.Name() == segment.KindName })
+	kinds := slices.DeleteFunc(testBuild.Kinds(Parts{Layout: DefaultConfig().Layout}), func(k generator.Kind) bool { return k.Name() == segment.KindName })
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: append(kinds, segment.Kind(store, generator.SystemClock{}, "test"))})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 func TestAClaimIsSeenWithinSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New(memory.Config{})
-		registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(DefaultConfig().Layout)})
+		registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(Parts{Layout: DefaultConfig().Layout})})
 		if err != nil {
 			t.Fatal(err)
 		}

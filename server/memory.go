@@ -79,16 +79,18 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// least holds the smallest of several bounds on memory. 0 bytes stand for no bound.
-type least struct {
-	bytes int64
+// bound is a bound on memory in bytes. 0, and more than an int64 holds, are none.
+type bound struct {
+	bytes uint64
 	why   string
 }
 
-// bound lowers l to a smaller bound. 0, and more than an int64 holds, are no
-// bounds.
-func (l *least) bound(bytes uint64, why string) {
-	if bytes > 0 && bytes <= math.MaxInt64 && (l.bytes == 0 || int64(bytes) < l.bytes) {
-		l.bytes, l.why = int64(bytes), why
+// smallest returns the smallest of several bounds, 0 for none.
+func smallest(bounds []bound) (bytes int64, why string) {
+	for _, b := range bounds {
+		if b.bytes > 0 && b.bytes <= math.MaxInt64 && (bytes == 0 || int64(b.bytes) < bytes) {
+			bytes, why = int64(b.bytes), b.why
+		}
 	}
+	return bytes, why
 }

@@ -25,15 +25,14 @@ func TestMemoryIsBoundByTheSmallestGroup(t *testing.T) {
 		"garbage": {"0::\n::\nx\n", map[string]string{"/sys/fs/cgroup/memory.max": "many"}, 1 << 40},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := least{1 << 40, "machine"}
-			boundByGroups(&l, tc.groups, func(file string) ([]byte, error) {
+			bounds := groupBounds(tc.groups, func(file string) ([]byte, error) {
 				if text, ok := tc.files[file]; ok {
 					return []byte(text), nil
 				}
 				return nil, os.ErrNotExist
 			})
-			if l.bytes != tc.want {
-				t.Errorf("%d, want %d", l.bytes, tc.want)
+			if bytes, _ := smallest(append(bounds, bound{1 << 40, "machine"})); bytes != tc.want {
+				t.Errorf("%d, want %d", bytes, tc.want)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func TestOptionsOfNextvalAreValid(t *testing.T) {
 		if _, ok := l.Pooled(); !ok && made.Kind == "" {
 			continue
 		}
-		options, err := normalize(testBuild.Kinds(c.Layout), made.Kind, made.Options)
+		options, err := normalize(testBuild.Kinds(Parts{Layout: c.Layout}), made.Kind, made.Options)
 		if err != nil || layout.PoolOf(options) != layout.Pool {
 			t.Errorf("%s: %s %s: %v", l.Name, made.Kind, options, err)
 		}

@@ -15,31 +15,25 @@ var commit string
 // Version returns the version of the release, else that of the module, else
 // "devel".
 func Version() string {
-	if version != "" {
-		return version
+	info, _ := debug.ReadBuildInfo()
+	if version != "" || info == nil || info.Main.Version == "(devel)" {
+		return cmp.Or(version, "devel")
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
+	return cmp.Or(info.Main.Version, "devel")
 }
 
 // Commit returns the commit of this build, or "unknown". "+changes" marks a tree
 // with uncommitted changes.
 func Commit() string {
-	revision, changes := "", ""
+	values := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				revision = s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				changes = "+changes"
-			}
+			values[s.Key] = s.Value
 		}
 	}
-	if revision == "" {
-		return cmp.Or(commit, "unknown")
+	revision := values["vcs.revision"]
+	if revision != "" && values["vcs.modified"] == "true" {
+		revision += "+changes"
 	}
-	return revision + changes
+	return cmp.Or(revision, commit, "unknown")
 }
