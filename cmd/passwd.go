@@ -82,25 +82,32 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 		}
 	}
 	// Another passwd may have changed the file meanwhile: edit reads it again.
-	return server.EditPrivate(file, func() error { return p.edit(file, name, password, config.NativePassword, o) })
+	var did string
+	err = server.EditPrivate(file, func() (text []byte, err error) {
+		text, did, err = editUsers(file, name, password, config.NativePassword, o)
+		return text, err
+	})
+	if err == nil {
+		_, err = fmt.Fprintf(p.stdout, "%s in %s\n", did, file)
+	}
+	return err
 }
 
-// edit adds, changes or removes the user. Its caller holds the lock of the file.
-func (p *program) edit(file, name, password string, native bool, o *passwdOptions) error {
+// editUsers adds, changes or removes the user, and says what it did.
+func editUsers(file, name, password string, native bool, o *passwdOptions) (content []byte, did string, err error) {
 	text, users, err := readUsersFile(file)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	var user *auth.User
-	did := fmt.Sprintf("removed user %q", name)
 	if !o.remove {
 		if user, err = changedUser(users.Lookup(name), name, password, native, o); err != nil {
-			return err
+			return nil, "", err
 		}
 	}
 	edited, found, err := auth.Edit(text, name, user)
 	if err != nil {
-		return server.ParseFailure(file, err)
+		return nil, "", server.ParseFailure(file, err)
 	}
 	switch {
 	case !o.remove && found:
@@ -108,18 +115,16 @@ func (p *program) edit(file, name, password string, native bool, o *passwdOption
 	case !o.remove:
 		did = fmt.Sprintf("added %s %q", kindOfUser(user), name)
 	case !found:
-		return &server.Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
+		err = &server.Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
 	case users.Len() == 1:
-		return &server.Error{
+		err = &server.Error{
 			Message: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
 			Hint:    "Add another user first. To accept every login, start the server with --users off.",
 		}
+	default:
+		did = fmt.Sprintf("removed user %q", name)
 	}
-	if err := server.WritePrivate(file, []byte(edited)); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s in %s\n", did, file)
-	return err
+	return []byte(edited), did, err
 }
 
 func kindOfUser(u *auth.User) string {

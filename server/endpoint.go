@@ -79,6 +79,16 @@ func listen(c *Config) (open endpoints, _ error) {
 	return open, nil
 }
 
+// addr returns the address on which a protocol is served, nil if it is off.
+func (e endpoints) addr(protocol string) net.Addr {
+	for _, p := range e {
+		if p.protocol.key == protocol {
+			return p.listener.Addr()
+		}
+	}
+	return nil
+}
+
 // close closes the listeners. A second call does no harm.
 func (e endpoints) close() {
 	for _, p := range e {

@@ -86,69 +86,53 @@ func readFailure(what, path string, err error) error {
 	return f
 }
 
-// EditPrivate calls edit while it holds a lock on the directory of the file. Calls
-// from other processes wait. It makes the directory if it is missing.
-func EditPrivate(path string, edit func() error) error {
-	dir := filepath.Dir(path)
-	err := os.MkdirAll(dir, 0o700)
-	var d *os.File
-	if err == nil {
-		d, err = os.Open(dir)
-	}
-	if err == nil {
-		defer d.Close() // releases the lock
-		err = lockFile(d)
-	}
-	if err != nil {
-		return writeFailure(path, err)
-	}
-	return edit()
-}
-
-func writeFailure(path string, err error) error {
-	return &Error{Message: fmt.Sprintf("write %s: %s", path, RootCause(err)), Cause: err}
-}
-
-// WritePrivate replaces a file in one step, for its owner only: a reader gets the
-// old content or the new.
-func WritePrivate(path string, content []byte) (err error) {
+// EditPrivate replaces the content of a file by that which edit returns, in one step
+// and for its owner only: a reader gets the old content or the new. Meanwhile it
+// holds a lock on the directory of the file, so that edits by other processes wait.
+// It makes the directory if it is missing.
+func EditPrivate(path string, edit func() ([]byte, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the target, not the link
 	}
+	failed := func(err error) error {
+		return &Error{Message: fmt.Sprintf("write %s: %s", path, RootCause(err)), Cause: err}
+	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return writeFailure(path, err)
+		return failed(err)
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return failed(err)
+	}
+	defer d.Close() // releases the lock
+	if err := lockFile(d); err != nil {
+		return failed(err)
+	}
+	content, err := edit()
+	if err != nil {
+		return err
 	}
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".") // with mode 0600
 	if err != nil {
-		return writeFailure(path, err)
+		return failed(err)
 	}
 	like, statErr := os.Stat(path)
 	if statErr != nil {
-		like, statErr = os.Stat(dir)
+		like, statErr = d.Stat()
 	}
 	_, err = f.Write(content)
 	if err == nil && statErr == nil {
 		err = giveLike(f, like)
 	}
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return writeFailure(path, errors.Join(err, os.Remove(f.Name())))
+		return failed(errors.Join(err, os.Remove(f.Name())))
 	}
-	return syncDir(dir)
-}
-
-// syncDir makes a rename in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+	if modeless {
+		return nil
 	}
-	if !modeless {
-		err = d.Sync()
-	}
-	return errors.Join(err, d.Close())
+	return d.Sync() // makes the rename durable
 }

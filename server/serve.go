@@ -83,15 +83,10 @@ func (s *Server) Ready() <-chan struct{} { return s.ready }
 // Addr returns the address on which a server that is Ready serves a protocol: pg,
 // mysql or http. It returns nil if the protocol is off.
 func (s *Server) Addr(protocol string) net.Addr {
-	for _, p := range s.served {
-		if p.protocol.key == protocol {
-			return p.listener.Addr()
-		}
-	}
 	if protocol == "http" && s.http != nil {
 		return s.httpAt.Addr()
 	}
-	return nil
+	return s.served.addr(protocol)
 }
 
 // SQL returns the SQL layer of a server that is Ready, for sessions in this

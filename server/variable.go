@@ -34,16 +34,11 @@ func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
 	if c.RequireTLS {
 		v["require_secure_transport"] = "ON"
 	}
-	for _, e := range endpoints {
-		if e.protocol.key != "mysql" {
-			continue
-		}
-		switch a := e.listener.Addr().(type) {
-		case *net.TCPAddr:
-			v["bind_address"], v["port"] = a.IP.String(), strconv.Itoa(a.Port)
-		case *net.UnixAddr:
-			v["socket"], v["port"], v["skip_networking"] = a.Name, "0", "ON"
-		}
+	switch a := endpoints.addr("mysql").(type) {
+	case *net.TCPAddr:
+		v["bind_address"], v["port"] = a.IP.String(), strconv.Itoa(a.Port)
+	case *net.UnixAddr:
+		v["socket"], v["port"], v["skip_networking"] = a.Name, "0", "ON"
 	}
 	return v
 }
@@ -61,10 +56,8 @@ func postgresParameters(c *Config, endpoints endpoints) map[string]string {
 	if dir, err := filepath.Abs(c.Data); err == nil {
 		p["data_directory"] = dir
 	}
-	for _, e := range endpoints {
-		if a, ok := e.listener.Addr().(*net.TCPAddr); ok && e.protocol.key == "pg" {
-			p["port"] = strconv.Itoa(a.Port)
-		}
+	if a, ok := endpoints.addr("pg").(*net.TCPAddr); ok {
+		p["port"] = strconv.Itoa(a.Port)
 	}
 	return p
 }
@@ -91,11 +84,10 @@ func postgresTime(d time.Duration) string {
 func mysqlCounters(endpoints endpoints) map[string]string {
 	v := map[string]string{}
 	for _, e := range endpoints {
+		t, refused := e.server.Traffic(), int64(0)
 		if e.protocol.key != "mysql" {
 			continue
 		}
-		t := e.server.Traffic()
-		refused := int64(0)
 		for _, n := range t.Refused {
 			refused += n
 		}
