@@ -24,7 +24,8 @@ func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) e
 	c.options.NoCreate = true
 	err := s.number("SELECT nextval($1)")(w, r, c)
 	if e, ok := errors.AsType[*sqlstate.Error](err); ok && (e.Code == sqlstate.UndefinedTable || e.Code == sqlstate.InvalidParameterValue) {
-		return statusError{err, http.StatusInternalServerError}
+		problemOf(err).send(w, r, http.StatusInternalServerError)
+		return nil
 	}
 	return err
 }
@@ -133,8 +134,7 @@ func (s *Server) tinyid(draw func(w http.ResponseWriter, r *http.Request, c call
 		if err == nil || !asJSON {
 			return err
 		}
-		_, p := explain(err)
-		code := tinyidOtherError
+		p, code := problemOf(err), tinyidOtherError
 		if strings.HasPrefix(p.SQLState, "28") || p.SQLState == string(sqlstate.InsufficientPrivilege) {
 			code = tinyidBadToken
 		}

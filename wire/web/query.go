@@ -280,30 +280,18 @@ type problem struct {
 	retry time.Duration // see sqlstate.Error
 }
 
-// statusError is an error with an HTTP status other than that of its SQLSTATE.
-type statusError struct {
-	error
-	status int
-}
-
-// Unwrap returns the error.
-func (e statusError) Unwrap() error { return e.error }
-
-// explain returns the HTTP status and the problem of an error. An error that is no
-// *sqlstate.Error does not show its text.
-func explain(err error) (int, problem) {
+// problemOf returns the problem of an error. An error that is no *sqlstate.Error does
+// not show its text.
+func problemOf(err error) problem {
 	e, ok := errors.AsType[*sqlstate.Error](err)
-	if !ok {
+	switch {
+	case ok:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e = sqlstate.New(sqlstate.QueryCanceled, "the request was canceled")
+	default:
 		e = sqlstate.New(sqlstate.Internal, "the request failed")
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			e = sqlstate.New(sqlstate.QueryCanceled, "the request was canceled")
-		}
 	}
-	status := httpStatus(e.Code)
-	if own, ok := errors.AsType[statusError](err); ok {
-		status = own.status
-	}
-	return status, problem{string(e.Code), e.Message, e.Detail, e.Hint, e.Retry}
+	return problem{string(e.Code), e.Message, e.Detail, e.Hint, e.Retry}
 }
 
 // statuses maps SQLSTATEs, or their classes, to HTTP statuses. A SQLSTATE takes
@@ -315,14 +303,13 @@ var statuses = map[string]int{
 	"53": http.StatusServiceUnavailable, "55": http.StatusServiceUnavailable, "57": http.StatusServiceUnavailable, "58": http.StatusServiceUnavailable,
 }
 
-func httpStatus(code sqlstate.Code) int {
-	return cmp.Or(statuses[string(code)], statuses[string(code[:2])], http.StatusInternalServerError)
+func (p problem) status() int {
+	return cmp.Or(statuses[p.SQLState], statuses[p.SQLState[:2]], http.StatusInternalServerError)
 }
 
-// sendError answers with an error. Requests of the page get no WWW-Authenticate: the
+// send answers with a problem. Requests of the page get no WWW-Authenticate: the
 // browser would open a window of its own for the password.
-func sendError(w http.ResponseWriter, r *http.Request, err error) {
-	status, p := explain(err)
+func (p problem) send(w http.ResponseWriter, r *http.Request, status int) {
 	fromPage := slices.Contains([]string{"cors", "same-origin"}, r.Header.Get("Sec-Fetch-Mode"))
 	switch {
 	case status == http.StatusUnauthorized && !fromPage:

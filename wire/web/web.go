@@ -155,7 +155,8 @@ func (s *Server) guarded(do func(w http.ResponseWriter, r *http.Request) error) 
 			err = do(w, r)
 		}
 		if err != nil {
-			sendError(w, r, err)
+			p := problemOf(err)
+			p.send(w, r, p.status())
 		}
 	})
 }
