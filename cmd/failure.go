@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"nextid/migrations/appdb"
 	"nextid/server"
 )
 
@@ -44,8 +43,6 @@ func (p *program) failed(err error) int {
 	hint, code := server.HintOf(err), exitFailed
 	if u, ok := errors.AsType[*usageError](err); ok {
 		hint, code = u.hint, exitUsage
-	} else if e, ok := errors.AsType[*appdb.Error](err); ok && hint == "" {
-		hint = e.Hint
 	}
 	text, hint := server.OneLine(err.Error()), server.OneLine(hint)
 	switch {

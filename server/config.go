@@ -282,12 +282,11 @@ func (c *Config) sequence() ids.Auto {
 	case c.AutoCreateSequence == segment.KindName || c.AutoCreate == segment.KindName:
 		return ids.Auto{Kind: segment.KindName, Options: json.RawMessage(pooledSegment)}
 	}
-	var pooled layout.Pinned
-	l, err := layout.Preset(c.Layout) // Validate reports the error
-	ok := err == nil
-	if ok {
-		pooled, ok = l.Pooled()
+	l, err := layout.Preset(c.Layout)
+	if err != nil {
+		return ids.Auto{} // Validate reports it
 	}
+	pooled, ok := l.Pooled()
 	if !ok {
 		return ids.Auto{}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nextid/generator"
+	"nextid/migrations/appdb"
 )
 
 // Error is an error for the person who runs the server. Message says in one line
@@ -18,13 +19,17 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HintOf returns the hint of an Error or a generator.Error, or "".
+// HintOf returns the hint of an Error, of one of the generators or of the
+// migrations; else "".
 func HintOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Hint
 	}
-	if g, ok := errors.AsType[*generator.Error](err); ok {
-		return g.Hint
+	if e, ok := errors.AsType[*generator.Error](err); ok {
+		return e.Hint
+	}
+	if e, ok := errors.AsType[*appdb.Error](err); ok {
+		return e.Hint
 	}
 	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -212,18 +211,10 @@ func (f *feeder) note(ctx context.Context, k feedKey, s feed.State, moved bool, 
 	one.Failures++
 	text := OneLine(err.Error())
 	if one.Error != text || now.Sub(one.ErrorAt) > feedLogEvery {
-		f.log.Warn("a sequence cannot be fed", "generator", k.name, "database", one.Database, "column", k.column, "error", text, "hint", feedHint(err))
+		f.log.Warn("a sequence cannot be fed", "generator", k.name, "database", one.Database, "column", k.column, "error", text, "hint", HintOf(err))
 		one.ErrorAt = now
 	}
 	one.Error = text
-}
-
-// feedHint returns the hint of an error of package feed, or that of HintOf.
-func feedHint(err error) string {
-	if e, ok := errors.AsType[*feed.Error](err); ok {
-		return e.Hint
-	}
-	return HintOf(err)
 }
 
 // answer returns the list for nextid.feeds. It also makes run read the wanted

@@ -92,10 +92,13 @@ func count[T int | int64](p *T, lowest, highest T) value {
 	}, func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
 
-var byteUnits = []struct {
+// unit is a unit of sizes or times.
+type unit struct {
 	suffix string
 	factor int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+}
+
+var byteUnits = []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
 // bytesOf returns a value for a size in bytes, written plainly or with KiB, MiB or
 // GiB.
@@ -117,15 +120,17 @@ func bytesOf[T int | int64](p *T, lowest, highest T) value {
 	}, func(n T) string { return formatBytes(int64(n)) })
 }
 
-// formatBytes prints n in the largest unit that needs no fraction.
-func formatBytes(n int64) string {
-	for _, u := range byteUnits {
-		if n >= u.factor && n%u.factor == 0 && u.factor > 1 {
+// inLargest prints n in the largest of the units that needs no fraction.
+func inLargest(n int64, units []unit) string {
+	for _, u := range units {
+		if n >= u.factor && n%u.factor == 0 {
 			return strconv.FormatInt(n/u.factor, 10) + u.suffix
 		}
 	}
 	return strconv.FormatInt(n, 10)
 }
+
+func formatBytes(n int64) string { return inLargest(n, byteUnits[:3]) }
 
 // duration returns a value for a time such as 500ms, 30s or 1m30s, from lowest to
 // highest or one of also.

@@ -62,21 +62,9 @@ func postgresParameters(c *Config, endpoints endpoints) map[string]string {
 	return p
 }
 
-// postgresTime returns d as SHOW prints it: in the largest unit that needs no
-// fraction.
+// postgresTime returns d as SHOW prints it.
 func postgresTime(d time.Duration) string {
-	for _, u := range []struct {
-		of   time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
-		if d >= u.of && d%u.of == 0 {
-			return strconv.FormatInt(int64(d/u.of), 10) + u.name
-		}
-	}
-	if d <= 0 {
-		return "0"
-	}
-	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	return inLargest(max(d.Milliseconds(), 0), []unit{{"d", 86_400_000}, {"h", 3_600_000}, {"min", 60_000}, {"s", 1000}, {"ms", 1}})
 }
 
 // mysqlCounters returns the values of SHOW STATUS that MySQL's connections count.
