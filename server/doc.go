@@ -9,14 +9,15 @@
 // reverse order. The engine holds the store and everything that uses it. Only the
 // goroutine of Run changes the configuration, on a reload.
 //
-//	serve.go                 Server, Run and the engine: open, serve, drain, close
+//	serve.go                 Server and Run: open, serve, drain, close
+//	engine.go                the engine: the store and what uses it, below the protocols
 //	build.go                 Build and its options
 //	config.go, setting.go    what can be configured; one table for all sources
 //	load.go, file.go         defaults < file < environment < flags
 //	flags.go, value.go       the flags, and how a text becomes a value
 //	access.go, private.go    users, rules and certificates; files with secrets
 //	reload.go                reading the configuration again
-//	endpoint.go, starting.go the wire protocols, before and after there is a store
+//	endpoint.go              the wire protocols, before and after there is a store
 //	status.go, metrics*.go   health checks, the page and /metrics
 //	forecast.go, feeder.go   background work: what runs out; sequences in databases
 //	copy.go                  copying an embedded store to a shared one
