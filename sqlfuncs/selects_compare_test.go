@@ -78,7 +78,7 @@ func comparisons(t testing.TB) []*comparison {
 		},
 		{
 			mysql:  true,
-			ours:   func(t *testing.T, sql string) string { return sqltest.OursMySQL(t, my, sql) },
+			ours:   func(t *testing.T, sql string) string { return sqltest.Ours(t, my, sql) },
 			theirs: func(t *testing.T, sql string) string { return sqltest.MariaDB(t, maria, sql) },
 			third:  func(t *testing.T, sql string) string { return sqltest.PostgreSQL(t, conn, asPostgreSQL(sql)) },
 		},

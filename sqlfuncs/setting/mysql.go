@@ -2,7 +2,6 @@ package setting
 
 import (
 	_ "embed"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 )
 
 // mysqlTable lists MariaDB's system variables that a client may show or set: name,
-// default, type, context, min, max, allowed values. The context is "user" if each
+// default, type, context, an empty column, min, max, allowed values. The context is "user" if each
 // session has its own value, "global" if only the server has one, "internal" if the
 // variable cannot be set.
 //
@@ -20,25 +19,7 @@ import (
 var mysqlTable string
 
 // MySQL maps the name of a system variable to its Definition.
-var MySQL = parseMySQL(mysqlTable)
-
-// parseMySQL reads mysqlTable.
-func parseMySQL(table string) map[string]*Definition {
-	m := map[string]*Definition{}
-	for line := range strings.Lines(table) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		s := &Definition{Name: f[0], Default: f[1], Type: f[2], Context: f[3], Min: math.Inf(-1), Max: math.Inf(1)}
-		if f[4] != "" {
-			s.Min, _ = strconv.ParseFloat(f[4], 64)
-			s.Max, _ = strconv.ParseFloat(f[5], 64)
-		}
-		if f[6] != "" {
-			s.Allowed = strings.Split(f[6], ",")
-		}
-		m[s.Name] = s
-	}
-	return m
-}
+var MySQL = definitions(mysqlTable)
 
 // settingAliases maps names of variables in the parser's trees, and in other
 // releases, to those of mysqlTable.

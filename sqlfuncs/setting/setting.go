@@ -30,7 +30,7 @@ type Definition struct {
 }
 
 // PostgreSQL maps the lower-case name of a parameter to its Definition.
-var PostgreSQL = parsePostgreSQL(postgresqlTable)
+var PostgreSQL = definitions(postgresqlTable)
 
 // Reported lists the parameters that ParameterStatus reports (PostgreSQL manual,
 // "Asynchronous Operations"), in PostgreSQL's order.
@@ -40,8 +40,8 @@ var Reported = []string{
 	"session_authorization", "client_encoding", "server_version", "server_encoding",
 }
 
-// parsePostgreSQL reads postgresqlTable.
-func parsePostgreSQL(table string) map[string]*Definition {
+// definitions reads a table of settings.
+func definitions(table string) map[string]*Definition {
 	m := map[string]*Definition{}
 	for line := range strings.Lines(table) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")

@@ -7,13 +7,10 @@ type MySQLNumber struct {
 	State  string // five characters
 }
 
-// mysqlNumbers maps each code to the number of MariaDB's list of error codes. An
-// error with a more precise number sets it by WithMySQL.
+// mysqlNumbers maps codes to numbers of MariaDB's list of error codes. Other codes have
+// 1105 (ER_UNKNOWN_ERROR). An error with a more precise number sets it by WithMySQL.
 var mysqlNumbers = map[Code]MySQLNumber{
-	Warning:                {1105, "HY000"},
 	ActiveTransaction:      {1568, "25001"},
-	NoActiveTransaction:    {1105, "HY000"},
-	FailedTransaction:      {1105, "HY000"},
 	IdleInTransaction:      {1927, "70100"},
 	InvalidStatementName:   {1243, "HY000"},
 	InvalidCursorName:      {1324, "42000"},
@@ -39,10 +36,8 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	SequenceExhausted:      {1467, "HY000"},
 	SyntaxError:            {1064, "42000"},
 	InsufficientPrivilege:  {1142, "42000"},
-	CannotCoerce:           {1105, "HY000"},
 	Grouping:               {1111, "HY000"},
 	WindowingError:         {3593, "HY000"},
-	DatatypeMismatch:       {1105, "HY000"},
 	UndefinedColumn:        {1054, "42S22"},
 	UndefinedFunction:      {1305, "42000"},
 	UndefinedTable:         {1146, "42S02"},
@@ -54,9 +49,6 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	DuplicateStatement:     {1243, "HY000"},
 	DuplicateAlias:         {1066, "42000"},
 	AmbiguousColumn:        {1052, "23000"},
-	AmbiguousFunction:      {1105, "HY000"},
-	AmbiguousParameter:     {1105, "HY000"},
-	IndeterminateDatatype:  {1105, "HY000"},
 	InvalidColumnReference: {1054, "42S22"},
 	WrongObjectType:        {1347, "HY000"},
 	InvalidName:            {1103, "42000"},
@@ -74,10 +66,8 @@ var mysqlNumbers = map[Code]MySQLNumber{
 	ConnectionFailure:      {1159, "08S01"},
 	CannotConnectNow:       {1053, "08S01"},
 	IdleSession:            {4031, "HY000"},
-	SystemError:            {1105, "HY000"},
 	InvalidPassword:        {1045, "28000"},
 	InvalidAuthorization:   {1045, "28000"},
-	Internal:               {1105, "HY000"},
 }
 
 // MySQL returns the error's number and state in MySQL's protocol. It is 1105

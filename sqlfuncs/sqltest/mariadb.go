@@ -11,7 +11,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // In the files of the MySQL dialect, types have the names of client types (integer,
@@ -66,15 +65,12 @@ func DatumKind(t datum.OID) string {
 
 // RunMySQLFiles runs the files with sessions in the MySQL dialect.
 func RunMySQLFiles(t *testing.T) {
-	RunFiles(t, func(t *testing.T) func(t *testing.T, sql string) string {
-		s := NewServer(t).MySQLSession(t)
-		return func(t *testing.T, sql string) string { return OursMySQL(t, s, sql) }
-	})
+	runFiles(t, false, func(t *testing.T) answerer { return ours(NewServer(t).MySQLSession(t)) })
 }
 
 // CompareMariaDBFiles compares the files with a real MariaDB.
 func CompareMariaDBFiles(t *testing.T, addr string) {
-	CompareFiles(t, func(t *testing.T) func(t *testing.T, sql string) string {
+	runFiles(t, true, func(t *testing.T) answerer {
 		conn := DialMariaDB(t, addr)
 		return func(t *testing.T, sql string) string { return MariaDB(t, conn, sql) }
 	})
@@ -94,23 +90,6 @@ func DialMariaDB(t testing.TB, addr string) *sql.Conn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	return conn
-}
-
-// OursMySQL returns the answer of a session of nextid in the MySQL dialect.
-func OursMySQL(t *testing.T, s *Session, query string) string {
-	r, err := s.Query(t, query)
-	if err != nil {
-		var e *sqlstate.Error
-		if !errors.As(err, &e) {
-			t.Fatalf("%s: an error without SQLSTATE: %v", query, err)
-		}
-		return fmt.Sprintf("%s%d", ErrorPrefix, e.MySQL().Number)
-	}
-	var names, kinds []string
-	for _, c := range r.Columns {
-		names, kinds = append(names, c.Name), append(kinds, DatumKind(c.Type))
-	}
-	return FormatAnswer(names, kinds, r.Rows)
 }
 
 // MariaDB returns the answer of a real MariaDB.

@@ -1,7 +1,8 @@
 // Package sqltest runs sessions in tests of the packages under sqlfuncs. A Server
 // has the real kinds of generators and a store in memory. A Session calls package
-// sqlfuncs as the protocols do. RunFiles runs the statements in testdata/*.slt;
-// CompareFiles sends them to a real PostgreSQL or MariaDB.
+// sqlfuncs as the protocols do. RunPostgreSQLFiles and RunMySQLFiles run the
+// statements in testdata/*.slt; the functions Compare… send them to a real PostgreSQL
+// or MariaDB.
 //
 // A Server keeps the ids that tests note (NoteID, ID). At the end of the test it
 // checks that none was issued twice.

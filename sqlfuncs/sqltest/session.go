@@ -221,10 +221,7 @@ func (s *Session) BindTexts(sql string, args ...any) (*sqlfuncs.Portal, error) {
 func (s *Session) BindTextsTo(portal []byte, st *sqlfuncs.Statement, args ...any) (*sqlfuncs.Portal, error) {
 	bound := make([]sqlfuncs.Arg, len(args))
 	for i, a := range args {
-		bound[i] = sqlfuncs.Arg{Null: a == nil}
-		if a != nil {
-			bound[i].Data = []byte(fmt.Sprint(a))
-		}
+		bound[i] = sqlfuncs.Arg{Null: a == nil, Data: []byte(fmt.Sprint(a))}
 	}
 	return s.Bind(portal, st, bound, nil)
 }
@@ -257,10 +254,7 @@ func (s *Session) NoticeCodes() []string {
 // Value runs a query of one value.
 func (s *Session) Value(t *testing.T, sql string) string {
 	t.Helper()
-	r, err := s.Query(t, sql)
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
+	r := s.Must(t, sql)
 	if len(r.Rows) != 1 || len(r.Rows[0]) != 1 {
 		t.Fatalf("%s: %v", sql, r)
 	}

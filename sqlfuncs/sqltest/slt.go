@@ -32,7 +32,7 @@ import (
 // that the real server answers differently. All other cases must have the same
 // answer from the real server.
 
-// update makes CompareFiles write the answers of the real server into the files.
+// update makes a comparison write the answers of the real server into the files.
 var update = flag.Bool("update", false, "write the answers of the real server into testdata/*.slt")
 
 // Case is one case of a file.
@@ -127,39 +127,27 @@ func Files(t testing.TB, pattern string) []string {
 	return files
 }
 
-// RunFiles checks the cases of each file. begin starts a server for one file and
-// returns a function that answers statements.
-func RunFiles(t *testing.T, begin func(t *testing.T) (answer func(t *testing.T, sql string) string)) {
-	for _, file := range Files(t, "") {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			answer := begin(t)
-			for _, c := range ReadCases(t, file) {
-				if got := answer(t, c.SQL); got != c.want {
-					t.Errorf("%s:%d: %s\ngot\n%s\nwant\n%s", file, c.line, c.SQL, got, c.want)
-				}
-			}
-		})
-	}
-}
+// answerer returns the answer to a statement.
+type answerer func(t *testing.T, sql string) string
 
-// CompareFiles sends the cases without "ours" to a real server. With -update it
-// writes the answers into the files.
-func CompareFiles(t *testing.T, begin func(t *testing.T) (answer func(t *testing.T, sql string) string)) {
+// runFiles checks the cases of each file. begin starts a server for one file. A real
+// server does not answer the cases marked "ours"; with -update its answers are written
+// into the files.
+func runFiles(t *testing.T, real bool, begin func(t *testing.T) answerer) {
 	for _, file := range Files(t, "") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			answer, cases := begin(t), ReadCases(t, file)
 			for i, c := range cases {
-				if c.ours {
+				if c.ours && real {
 					continue
 				}
-				got := answer(t, c.SQL)
-				if *update {
+				if got := answer(t, c.SQL); real && *update {
 					cases[i].want = got
 				} else if got != c.want {
-					t.Errorf("%s:%d: %s\nthe real server answers\n%s\nwant\n%s", file, c.line, c.SQL, got, c.want)
+					t.Errorf("%s:%d: %s\ngot\n%s\nwant\n%s", file, c.line, c.SQL, got, c.want)
 				}
 			}
-			if *update {
+			if real && *update {
 				writeCases(t, file, cases)
 			}
 		})
@@ -168,15 +156,14 @@ func CompareFiles(t *testing.T, begin func(t *testing.T) (answer func(t *testing
 
 // RunPostgreSQLFiles runs the files with sessions in the PostgreSQL dialect.
 func RunPostgreSQLFiles(t *testing.T) {
-	RunFiles(t, func(t *testing.T) func(t *testing.T, sql string) string {
-		s := NewServer(t, Config{Memory: account.Limits{Session: 64 << 20}}).Session(t)
-		return func(t *testing.T, sql string) string { return Ours(t, s, sql) }
+	runFiles(t, false, func(t *testing.T) answerer {
+		return ours(NewServer(t, Config{Memory: account.Limits{Session: 64 << 20}}).Session(t))
 	})
 }
 
 // ComparePostgreSQLFiles compares the files with a real PostgreSQL.
 func ComparePostgreSQLFiles(t *testing.T, dsn string) {
-	CompareFiles(t, func(t *testing.T) func(t *testing.T, sql string) string {
+	runFiles(t, true, func(t *testing.T) answerer {
 		conn, err := pgconn.Connect(t.Context(), dsn)
 		if err != nil {
 			t.Fatal(err)
@@ -186,19 +173,29 @@ func ComparePostgreSQLFiles(t *testing.T, dsn string) {
 	})
 }
 
+func ours(s *Session) answerer {
+	return func(t *testing.T, sql string) string { return Ours(t, s, sql) }
+}
+
 // Ours returns the answer of a session of nextid.
 func Ours(t *testing.T, s *Session, sql string) string {
+	mysql := s.form != nil
 	r, err := s.Query(t, sql)
 	if err != nil {
-		var e *sqlstate.Error
-		if !errors.As(err, &e) {
+		e, ok := errors.AsType[*sqlstate.Error](err)
+		switch {
+		case !ok:
 			t.Fatalf("%s: an error without SQLSTATE: %v", sql, err)
+		case mysql:
+			return fmt.Sprintf("%s%d", ErrorPrefix, e.MySQL().Number)
 		}
 		return formatError(string(e.Code), e.Position)
 	}
 	names, types := make([]string, len(r.Columns)), make([]string, len(r.Columns))
 	for i, c := range r.Columns {
-		names[i], types[i] = c.Name, datum.FormatType(c.Type, -1)
+		if names[i], types[i] = c.Name, datum.FormatType(c.Type, -1); mysql {
+			types[i] = DatumKind(c.Type)
+		}
 	}
 	return FormatAnswer(names, types, r.Rows)
 }
