@@ -2,7 +2,6 @@ package ids
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -58,30 +57,11 @@ func optionsArg(a []datum.Value, i int) (json.RawMessage, error) {
 	return json.RawMessage(a[i].Str), nil
 }
 
-// sequenceOptionsJSON writes the options of CREATE and ALTER SEQUENCE as
-// options of the kind segment.
-type sequenceOptionsJSON struct{ b strings.Builder }
-
-func (o *sequenceOptionsJSON) add(key string, n *int64) {
-	if n == nil {
-		return
+// object returns options as a JSON object.
+func object(options map[string]any) json.RawMessage {
+	text, err := json.Marshal(options)
+	if err != nil {
+		panic(err) // texts, numbers and truth values have a form
 	}
-	o.raw(key, strconv.FormatInt(*n, 10))
-}
-
-func (o *sequenceOptionsJSON) raw(key, value string) {
-	if o.b.Len() > 0 {
-		o.b.WriteByte(',')
-	}
-	o.b.WriteString(`"` + key + `":` + value)
-}
-
-func (o *sequenceOptionsJSON) text(key, value string) {
-	if quoted, err := json.Marshal(value); err == nil && value != "" { // a text has a form
-		o.raw(key, string(quoted))
-	}
-}
-
-func (o *sequenceOptionsJSON) json() json.RawMessage {
-	return json.RawMessage("{" + o.b.String() + "}")
+	return text
 }

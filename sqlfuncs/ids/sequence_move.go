@@ -3,8 +3,6 @@ package ids
 import (
 	"encoding/json"
 	"math"
-	"strconv"
-	"strings"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/engine"
@@ -169,9 +167,11 @@ func (s *series) before(a, b int64) bool {
 
 // withRestart is options with another two: from where the numbers go on.
 func withRestart(options json.RawMessage, v int64, used bool) json.RawMessage {
-	var o sequenceOptionsJSON
-	o.b.WriteString(strings.Trim(string(options), "{}"))
-	o.add("restart", &v)
-	o.raw("called", strconv.FormatBool(used))
-	return o.json()
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(options, &members) // a result of object, or nil
+	o := map[string]any{"restart": v, "called": used}
+	for key, value := range members {
+		o[key] = value
+	}
+	return object(o)
 }

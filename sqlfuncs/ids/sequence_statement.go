@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"nextid/generator"
 	"nextid/sqlfuncs/datum"
@@ -54,22 +53,22 @@ func sequenceOptions(o *syntax.SequenceOptions) (json.RawMessage, error) {
 		return nil, err
 	}
 	o = &bounded
-	var out sequenceOptionsJSON
-	out.add("start", o.Start)
-	out.add("increment", o.Increment)
-	out.add("min", o.MinValue)
-	out.add("max", o.MaxValue)
-	out.add("step", o.Cache)
+	out := map[string]any{}
+	for key, n := range map[string]*int64{"start": o.Start, "increment": o.Increment, "min": o.MinValue, "max": o.MaxValue, "step": o.Cache} {
+		if n != nil {
+			out[key] = *n
+		}
+	}
 	if o.Comment != nil {
-		out.text("description", *o.Comment)
+		out["description"] = *o.Comment
 	}
 	if o.NoMinValue {
-		out.raw("min", "null")
+		out["min"] = nil
 	}
 	if o.NoMaxValue {
-		out.raw("max", "null")
+		out["max"] = nil
 	}
-	return out.json(), nil
+	return object(out), nil
 }
 
 func createSequence(t *syntax.CreateSequence) (func(x *engine.Exec) error, error) {
@@ -119,17 +118,12 @@ func dropSequence(x *engine.Exec, name string) error {
 		return err
 	}
 	s, counts := SeriesOf(d)
-	var again sequenceOptionsJSON
-	again.add("start", &s.Start)
-	again.add("increment", &s.Increment)
-	again.add("min", s.Min)
-	again.add("max", s.Max)
-	again.add("step", &s.Step)
-	again.add("restart", s.Restart)
-	again.raw("called", strconv.FormatBool(s.Called))
-	again.text("description", s.Description)
+	again := object(map[string]any{
+		"start": s.Start, "increment": s.Increment, "min": s.Min, "max": s.Max, "step": s.Step, "restart": s.Restart, "called": s.Called,
+		"description": s.Description,
+	})
 	registry := x.Host.Registry()
-	same := counts && d.Kind == "segment" && registry.Alike(d, again.json())
+	same := counts && d.Kind == "segment" && registry.Alike(d, again)
 	if made := serverOf(x).Sequence; !same && (d.Kind != made.Kind || !registry.Alike(d, made.Options)) {
 		return sqlstate.New(sqlstate.WrongObjectType, "%q is no sequence that CREATE SEQUENCE could make again: it is a generator of kind %s with options of its own", name, d.Kind).
 			WithHint("drop_generator('%s') drops it.", name)
@@ -153,9 +147,6 @@ func alterSequence(t *syntax.AlterSequence) (func(x *engine.Exec) error, error) 
 				return nil
 			}
 			return engine.NoRelation(name)
-		}
-		if t.Options.Comment != nil && *t.Options.Comment == "" {
-			options = json.RawMessage(`{"description": ""}`)
 		}
 		return changeSequence(x, name, options, &t.Options)
 	}, nil
@@ -196,10 +187,8 @@ func changeSequence(x *engine.Exec, name string, options json.RawMessage, o *syn
 // roomFor answers INCREMENT BY for ids that follow the clock: it asks for no more than
 // they are apart, or is refused.
 func roomFor(x *engine.Exec, d generator.Definition, n int64, options json.RawMessage) error {
-	var asked sequenceOptionsJSON
-	asked.add("increment", &n)
 	apart := Increment(d)
-	if string(options) != string(asked.json()) || n < 1 || n > apart {
+	if string(options) != string(object(map[string]any{"increment": n})) || n < 1 || n > apart {
 		return sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q, of kind %s, are %d or more apart, and that is all that INCREMENT BY can ask for", d.Name, d.Kind, apart).
 			WithHint("DROP SEQUENCE %s; CREATE SEQUENCE %s INCREMENT BY %d goes on above, with numbers that are so far apart.", d.Name, d.Name, n)
 	}

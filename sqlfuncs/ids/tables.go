@@ -25,12 +25,20 @@ var idTables = []engine.Table{
 	{
 		Schema: "public", Name: "id_batch", Help: "WHERE name = … AND n = …: n rows, each a new id",
 		Columns: engine.ColumnList("name:text! n:int8! id:int8!"),
-		Keys:    []int{0, 1}, Scan: scanBatch,
+		Keys:    []int{0, 1}, Scan: scanRuns("id_batch", 3, func(x *engine.Exec, run *idRun, row []datum.Value) error {
+			id, err := run.Next(x, 1)
+			row[2] = datum.MakeInt8(id.First)
+			return err
+		}),
 	},
 	{
 		Schema: "public", Name: "id_ranges", Help: "WHERE name = … AND n = …: runs without holes that together hold n ids",
 		Columns: engine.ColumnList("name:text! n:int8! first:int8! last:int8!"),
-		Keys:    []int{0, 1}, Scan: scanRanges,
+		Keys:    []int{0, 1}, Scan: scanRuns("id_ranges", 4, func(x *engine.Exec, run *idRun, row []datum.Value) error {
+			r, err := run.contiguous(x)
+			row[2], row[3] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
+			return err
+		}),
 	},
 	{
 		Schema: "public", Name: "id_fields", Help: "WHERE name = … AND field = …: one row, a new id whose field for the caller's bits holds that",
@@ -197,54 +205,31 @@ func checkCount(x *engine.Exec, n int64) error {
 	return err.WithHint("Call again for more ids, or raise ids_per_call in the configuration.")
 }
 
-func scanBatch(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-	runs, err := batches(x, keys, "id_batch")
-	if err != nil {
-		return nil, err
-	}
-	row := make([]datum.Value, 3)
-	return batchRows(runs, func(x *engine.Exec, b batch) ([]datum.Value, error) {
-		id, err := b.run.Next(x, 1)
-		row[0], row[1], row[2] = b.name, b.n, datum.MakeInt8(id.First)
-		return row, err
-	}), nil
-}
-
-// batchRows are the rows of runs, one after the other. next returns the next row
-// of one, io.EOF after the last.
-func batchRows(runs []batch, next func(*engine.Exec, batch) ([]datum.Value, error)) engine.Rows {
-	rows := func(x *engine.Exec) ([]datum.Value, error) {
-		for len(runs) > 0 {
-			row, err := next(x, runs[0])
-			if !errors.Is(err, io.EOF) {
-				return row, err
-			}
-			runs = runs[1:]
-		}
-		return nil, io.EOF
-	}
-	return engine.ClosingRows{RowsFunc: rows, OnClose: func() {
-		for _, b := range runs {
-			b.run.Close()
-		}
-	}}
-}
-
-func scanRanges(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-	runs, err := batches(x, keys, "id_ranges")
-	if err != nil {
-		return nil, err
-	}
-	row := make([]datum.Value, 4)
-	return batchRows(runs, func(x *engine.Exec, b batch) ([]datum.Value, error) {
-		r, err := b.run.contiguous(x)
+// scanRuns makes the Scan of a table that draws runs of ids, one after the other. next
+// fills in the columns of a row from the third on, or returns io.EOF after the last row of
+// a run.
+func scanRuns(table string, width int, next func(x *engine.Exec, run *idRun, row []datum.Value) error) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
+	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+		runs, err := batches(x, keys, table)
 		if err != nil {
 			return nil, err
 		}
-		row[0], row[1] = b.name, b.n
-		row[2], row[3] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last())
-		return row, nil
-	}), nil
+		row := make([]datum.Value, width)
+		rows := func(x *engine.Exec) ([]datum.Value, error) {
+			for ; len(runs) > 0; runs = runs[1:] {
+				row[0], row[1] = runs[0].name, runs[0].n
+				if err := next(x, runs[0].run, row); !errors.Is(err, io.EOF) {
+					return row, err
+				}
+			}
+			return nil, io.EOF
+		}
+		return engine.ClosingRows{RowsFunc: rows, OnClose: func() {
+			for _, b := range runs {
+				b.run.Close()
+			}
+		}}, nil
+	}
 }
 
 // scanFields draws an id with the caller's bits for each row when the row is read.
