@@ -9,8 +9,8 @@
 // contestant fails, the report notes that, and the others are still measured. An
 // interrupted run returns an incomplete report.
 //
-// A run has one goroutine, which owns the contestants' figures. Only addshard.go and
-// fed.go use several clients in goroutines of their own.
+// A run has one goroutine, which owns the contestants' figures. Only changes.go uses
+// several clients in goroutines of their own.
 package compare
 
 import (
