@@ -141,6 +141,19 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 		return nil, err
 	}
 	g := newGenerator(d.Name, o, l, pool, above)
+	if pool.Exclusive() {
+		// Only this server uses the store. So ids continue above those of its last start,
+		// also with another worker id. After a loop of crashes that borrowed too much they
+		// do not; they are unique either way.
+		end, err := k.pools.LinesEnd(ctx, d.Name)
+		if err != nil {
+			pool.Leave(0)
+			return nil, err
+		}
+		if end > 0 && end < pool.Now()/1000+time.Duration(o.MaxBorrow).Milliseconds()/2 {
+			g.next = max(g.next, g.TickFrom(end))
+		}
+	}
 	if _, err := g.pad(ctx, start, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
 		_ = g.Close(ctx) // the store failed: nothing was reserved
 		return nil, err
