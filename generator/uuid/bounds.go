@@ -3,6 +3,7 @@ package uuid
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -70,45 +71,30 @@ func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
 // TextBounds is Bounds for the kinds ulid, ksuid and xid. Other kinds do not sort
 // by time: ErrWrongKind.
 func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
-	ones := func(b []byte) []byte {
-		for i := range b {
-			b[i] = 0xff
-		}
-		return b
-	}
+	var (
+		at           int64 // the time as the ids hold it, in their first width bytes
+		width, bytes int
+		what         string
+		text         func(b []byte) string
+	)
 	switch kind {
 	case "ulid":
-		var lo, hi ulid.ULID
-		if ms := t.UnixMilli(); ms < 0 || lo.SetTime(uint64(ms)) != nil || hi.SetTime(uint64(ms)) != nil {
-			return "", "", outside(t, "ULIDs")
-		}
-		ones(hi[6:])
-		return lo.String(), hi.String(), nil
-	case "ksuid":
-		// The library's seconds overflow at both ends.
-		const epoch = 1400000000
-		if s := t.Unix() - epoch; s < 0 || s >= 1<<32 {
-			return "", "", outside(t, "KSUIDs")
-		}
-		lo, err := ksuid.FromParts(t, make([]byte, 16))
-		if err != nil {
-			return "", "", err
-		}
-		hi, err := ksuid.FromParts(t, ones(make([]byte, 16)))
-		return lo.String(), hi.String(), err
+		at, width, bytes, what, text = t.UnixMilli(), 6, 16, "ULIDs", func(b []byte) string { return ulid.ULID(b).String() }
+	case "ksuid": // seconds since 2014-05-13 16:53:20 UTC
+		at, width, bytes, what, text = t.Unix()-1400000000, 4, 20, "KSUIDs", func(b []byte) string { return ksuid.KSUID(b).String() }
 	case "xid":
-		if s := t.Unix(); s < 0 || s >= 1<<32 {
-			return "", "", outside(t, "XIDs")
+		at, width, bytes, what, text = t.Unix(), 4, 12, "XIDs", func(b []byte) string { return xid.ID(b).String() }
+	default:
+		return "", "", &generator.Error{
+			Kind: generator.ErrWrongKind, Message: "ids of kind " + kind + " hold no time", Hint: "Keep the time in a column of its own.",
 		}
-		var lo, hi xid.ID
-		binary.BigEndian.PutUint32(lo[:], uint32(t.Unix()))
-		binary.BigEndian.PutUint32(hi[:], uint32(t.Unix()))
-		ones(hi[4:])
-		return lo.String(), hi.String(), nil
 	}
-	return "", "", &generator.Error{
-		Kind: generator.ErrWrongKind, Message: "ids of kind " + kind + " hold no time", Hint: "Keep the time in a column of its own.",
+	if at < 0 || at >= 1<<(8*width) {
+		return "", "", outside(t, what)
 	}
+	lo := binary.BigEndian.AppendUint64(nil, uint64(at))[8-width:]
+	hi := slices.Concat(lo, slices.Repeat([]byte{0xff}, bytes-width))
+	return text(append(lo, make([]byte, bytes-width)...)), text(hi), nil
 }
 
 // Bounds implements generator.CodeBounder.
