@@ -171,7 +171,7 @@ func (s *source) now() int64 { return s.clock.Wall() / int64(time.Millisecond) }
 // hold returns the least number whose hold has ended, else a new number. state is
 // its new state: held for d, or free if it is issued at once.
 func (s *source) hold(ctx context.Context, state string, d time.Duration, by generator.HeldBy) (int64, error) {
-	for range attempts {
+	return s.retry(func() (int64, error) {
 		if _, err := s.settle(ctx); err != nil {
 			return 0, err
 		}
@@ -185,22 +185,24 @@ func (s *source) hold(ctx context.Context, state string, d time.Duration, by gen
 			}
 		}
 		next := hold{state: state, until: now + max(1, d.Milliseconds()), by: by.Name}
-		if over != "" {
+		switch {
+		case over != "":
 			next.number = s.holds.slots[over].number
 			if by.Name == "" {
 				next.by = session(by)
 			}
-			err := s.write(ctx, over, next)
-			if errors.Is(err, errMoved) {
-				continue
-			}
-			return next.number, err
-		}
-		if state == slotFree {
+			return next.number, s.write(ctx, over, next)
+		case state == slotFree:
 			return s.take(ctx, s.options.Start, s.owner)
 		}
-		n, err := s.takeInto(ctx, next)
-		if !errors.Is(err, errMoved) {
+		return s.takeInto(ctx, next)
+	})
+}
+
+// retry calls f until another server has not moved first.
+func (s *source) retry(f func() (int64, error)) (int64, error) {
+	for range attempts {
+		if n, err := f(); !errors.Is(err, errMoved) {
 			return n, err
 		}
 	}
@@ -245,17 +247,13 @@ func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 
 // take reserves the next number at or above atLeast, without a hold.
 func (s *source) take(ctx context.Context, atLeast int64, owner string) (int64, error) {
-	for range attempts {
+	return s.retry(func() (int64, error) {
 		line, err := s.settle(ctx)
 		if err != nil {
 			return 0, err
 		}
-		n, err := s.takeAt(ctx, line, atLeast, owner)
-		if !errors.Is(err, errMoved) {
-			return n, err
-		}
-	}
-	return 0, s.contended()
+		return s.takeAt(ctx, line, atLeast, owner)
+	})
 }
 
 // takeAt reserves the next number if no server has made a reservation since the

@@ -29,7 +29,7 @@ func newLine(o Options) line {
 			l.residue = modulo(l.position(*v), l.increment)
 		}
 	}
-	if b := o.bound(); b != nil && l.position(*b) < generator.NoLimit {
+	if _, b := o.bounds(); b != nil && l.position(*b) < generator.NoLimit {
 		l.limit = l.position(*b) + 1
 	}
 	return l

@@ -29,20 +29,12 @@ type Options struct {
 	Description string                           `json:"description,omitempty"` // for operators
 }
 
-// bound returns the end of the generator's numbers, or nil.
-func (o *Options) bound() *int64 {
+// bounds returns where the generator's numbers may begin and where they end, or nil.
+func (o *Options) bounds() (begin, end *int64) {
 	if o.Increment < 0 {
-		return o.Min
+		return o.Max, o.Min
 	}
-	return o.Max
-}
-
-// opposite returns the bound at the other end, or nil.
-func (o *Options) opposite() *int64 {
-	if o.Increment < 0 {
-		return o.Max
-	}
-	return o.Min
+	return o.Min, o.Max
 }
 
 const hint = "Options: start, increment, offset, restart, called, min, max, step, max_step, prefetch_at (0 to 1), deadline, strict, feeds, description."
@@ -94,7 +86,7 @@ func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 		return generator.Left{}
 	}
 	least := min(l.first, 1)
-	if begin := o.opposite(); begin != nil {
+	if begin, _ := o.bounds(); begin != nil {
 		least = min(l.first, l.position(*begin))
 	}
 	return generator.NumbersLeft(max(l.first, past), least, l.limit, l.increment)
@@ -132,11 +124,9 @@ func (k kind) completing(given json.RawMessage, created bool) kinds.Base[Options
 
 // defaultStart returns the start of a sequence without START, as in PostgreSQL.
 func (o *Options) defaultStart() int64 {
-	switch {
-	case o.Increment > 0 && o.Min != nil:
-		return *o.Min
-	case o.Increment < 0 && o.Max != nil:
-		return *o.Max
+	switch begin, _ := o.bounds(); {
+	case begin != nil:
+		return *begin
 	case o.Offset != nil:
 		return *o.Offset
 	case o.Increment < 0:
