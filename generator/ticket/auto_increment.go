@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 
 	"nextid/generator"
@@ -82,14 +81,9 @@ func (t *table) position(ctx context.Context, p *position) error {
 	// MySQL 8 caches AUTO_INCREMENT for a day; other versions do not have the setting.
 	_, _ = t.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
 	var next, greatest int64
-	if err := t.QueryRowContext(ctx, "SELECT COALESCE(AUTO_INCREMENT, 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+t.schema+
-		" AND TABLE_NAME = ?", t.bare).Scan(&next); err != nil {
-		return err
-	}
-	if err := t.QueryRowContext(ctx, fmt.Sprintf("SELECT COALESCE(MAX(%s), 0) FROM %s", t.column, t.name)).Scan(&greatest); err != nil {
-		return err
-	}
-	if err := t.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment, @@GLOBAL.auto_increment_offset").Scan(&p.increment, &p.offset); err != nil {
+	if err := t.QueryRowContext(ctx, "SELECT (SELECT COALESCE(AUTO_INCREMENT, 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+t.schema+
+		" AND TABLE_NAME = ?), (SELECT COALESCE(MAX("+t.column+"), 0) FROM "+t.name+"), @@GLOBAL.auto_increment_increment, @@GLOBAL.auto_increment_offset",
+		t.bare).Scan(&next, &greatest, &p.increment, &p.offset); err != nil {
 		return err
 	}
 	if err := t.shardSeries(ctx, p); err != nil {

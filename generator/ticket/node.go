@@ -30,12 +30,12 @@ type node interface {
 // newNode returns the node of a database. table names the table, the sequence or
 // the key.
 func newNode(l Location, table string, s series, p Passwords) (node, error) {
+	name, err := l.System.QuoteName(table)
+	if err != nil {
+		return nil, err
+	}
 	switch l.System {
 	case MySQL:
-		name, err := l.System.QuoteName(table)
-		if err != nil {
-			return nil, err
-		}
 		// Each session sets its own series, so that the server's settings do not matter.
 		db, err := l.OpenSQL(p, map[string]string{
 			"auto_increment_increment": strconv.FormatInt(s.increment, 10), "auto_increment_offset": strconv.FormatInt(s.offset, 10),
@@ -43,16 +43,10 @@ func newNode(l Location, table string, s series, p Passwords) (node, error) {
 		})
 		return &mysqlNode{session: session{db: db}, table: name, series: s}, err
 	case Postgres:
-		name, err := l.System.QuoteName(table)
-		if err != nil {
-			return nil, err
-		}
 		db, err := l.OpenSQL(p, nil)
 		return &postgresNode{session: session{db: db}, sequence: name, series: s}, err
-	case Redis:
-		return &redisNode{location: l, passwords: p, key: table, series: s}, nil
 	}
-	return nil, fmt.Errorf("no tickets can be drawn from %s", l)
+	return &redisNode{location: l, passwords: p, key: table, series: s}, nil
 }
 
 // session is one connection to an SQL database. A broken connection is not replaced
