@@ -62,99 +62,12 @@ type scanSource struct {
 	rows    func(x *Exec) (Rows, error)
 	filter  []*Expr
 	lateral []ref
-	call    *setCall    // the set-returning function it reads, nil for others
-	inner   *pushTarget // the subquery it reads, where conditions can be pushed into it
+	call    *setCall // the set-returning function it reads, nil for others
 }
 
-func (s *scanSource) span() span  { return s.sp }
-func (s *scanSource) deps() []ref { return s.lateral }
-
-func (s *scanSource) addFilter(conds []*Expr) {
-	for _, c := range conds {
-		if s.inner == nil || !s.inner.push(s.sp, c) {
-			s.filter = append(s.filter, c)
-		}
-	}
-}
-
-// pushTarget is a subquery in FROM that checks conditions on its columns before it
-// makes its rows.
-type pushTarget struct {
-	plan  *selectPlan
-	types []datum.OID // of the columns as the outer query sees them
-}
-
-// newPushTarget returns nil for a query that must see all of its rows.
-func newPushTarget(q *QueryPlan, columns []FromColumn) *pushTarget {
-	if q.plain == nil {
-		return nil
-	}
-	types := make([]datum.OID, len(columns))
-	for i, c := range columns {
-		types[i] = c.Type
-	}
-	return &pushTarget{q.plain, types}
-}
-
-// push moves a condition on the outer query's row into the subquery. The subquery
-// computes the columns that the condition reads, and makes a row only where the
-// condition is true. push returns false where ids would be drawn for other rows
-// than before.
-func (t *pushTarget) push(sp span, c *Expr) bool {
-	if c.Volatile {
-		return false
-	}
-	type column struct {
-		at  int
-		typ datum.OID
-		e   *Expr
-	}
-	var columns []column
-	pushed := &Expr{Type: datum.Bool, TypeMod: -1}
-	for _, r := range c.Refs {
-		if !sp.holds(r) {
-			if r.frame == sp.frame {
-				return false
-			}
-			pushed.Refs = append(pushed.Refs, r)
-			continue
-		}
-		e := t.plan.targets[r.index-sp.from]
-		if e.Volatile {
-			return false
-		}
-		columns = append(columns, column{r.index, t.types[r.index-sp.from], e})
-		pushed.Refs = append(pushed.Refs, e.Refs...)
-	}
-	pushed.compute = func(x *Exec) (datum.Value, error) {
-		row := x.Frame(sp.frame, sp.to)
-		for _, col := range columns {
-			v, err := col.e.Eval(x)
-			if err == nil && v.Type != col.typ {
-				v, err = castValue(x, v, col.typ)
-			}
-			if err != nil {
-				return v, err
-			}
-			row[col.at] = v
-		}
-		return c.Eval(x)
-	}
-	var keys []*KeyTest
-	for _, k := range c.Known().Keys {
-		if !sp.holds(k.Column) {
-			continue
-		}
-		if e := t.plan.targets[k.Column.index-sp.from]; e.Column && e.Type == t.types[k.Column.index-sp.from] {
-			keys = append(keys, &KeyTest{Column: e.Refs[0], Values: k.Values, Refs: k.Refs})
-		}
-	}
-	if keys != nil {
-		pushed.Know(Known{Keys: keys})
-	}
-	t.plan.source.addFilter([]*Expr{pushed})
-	return true
-}
+func (s *scanSource) span() span              { return s.sp }
+func (s *scanSource) deps() []ref             { return s.lateral }
+func (s *scanSource) addFilter(conds []*Expr) { s.filter = append(s.filter, conds...) }
 
 func (s *scanSource) open(x *Exec) (rowSource, error) {
 	it, err := s.rows(x)

@@ -46,7 +46,6 @@ type QueryPlan struct {
 	Columns []Column
 	Open    func(x *Exec) (Rows, error)
 	IDs     func(x *Exec) (NumberRun, error) // set if the query is one column of numbers in runs
-	plain   *selectPlan                      // set if conditions on its columns may be checked before its rows are made
 }
 
 // maxParams limits n of $n, and the values of a Bind.

@@ -10,92 +10,72 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// textFunc makes a function without arguments that returns a text.
-func textFunc(name string, f func(x *engine.Exec) string) engine.Function {
-	return engine.Function{
-		Name: name, Result: datum.Text, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) { return datum.MakeText(f(x)), nil }),
-	}
-}
-
-// nameFunc makes a function without arguments that returns a name.
-func nameFunc(name string, f func(x *engine.Exec) string) engine.Function {
-	return engine.Function{
-		Name: name, Result: datum.Name, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeString(datum.Name, f(x)), nil
-		}),
-	}
+// about makes a stable function without arguments that returns a string.
+func about(signature string, f func(x *engine.Exec) string) engine.Function {
+	def := engine.Func(signature, engine.Stable, "", nil)
+	def.Does = engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		return datum.MakeString(def.Result, f(x)), nil
+	})
+	return def
 }
 
 // endFunc makes a function that ends another connection, or cancels its statement.
 func endFunc(name string, queryOnly bool, help string) engine.Function {
-	return engine.Function{
-		Name: name, Args: engine.Args(datum.Int4), Result: datum.Bool, Volatile: engine.Volatile, Help: help,
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			s := sessionOf(x)
-			found := s.EndOther(a[0].Int, queryOnly)
-			if !found {
-				s.Warn(sqlstate.New(sqlstate.Warning, "PID %d is not a connection that you may end", a[0].Int))
-			}
-			return datum.MakeBool(found), nil
-		}),
-	}
+	f := function(name, datum.Bool, []datum.OID{datum.Int4}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		s := sessionOf(x)
+		found := s.EndOther(a[0].Int, queryOnly)
+		if !found {
+			s.Warn(sqlstate.New(sqlstate.Warning, "PID %d is not a connection that you may end", a[0].Int))
+		}
+		return datum.MakeBool(found), nil
+	})
+	f.Volatile, f.Help = engine.Volatile, help
+	return f
 }
 
 // unlock makes pg_advisory_unlock. It reports that the lock is not held, since
 // nextid has no advisory locks.
 func unlock(types ...datum.OID) engine.Function {
-	return engine.Function{
-		Name: "pg_advisory_unlock", Args: engine.Args(types...), Result: datum.Bool, Volatile: engine.Volatile,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			x.Host.Warn(sqlstate.New(sqlstate.Warning, "you don't own a lock of type ExclusiveLock"))
-			return datum.MakeBool(false), nil
-		}),
-	}
+	f := function("pg_advisory_unlock", datum.Bool, types, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		x.Host.Warn(sqlstate.New(sqlstate.Warning, "you don't own a lock of type ExclusiveLock"))
+		return datum.MakeBool(false), nil
+	})
+	f.Volatile = engine.Volatile
+	return f
 }
 
 // sessionFunctions lists the functions about the session and the server.
 var sessionFunctions = []engine.Function{
-	textFunc("version", func(x *engine.Exec) string {
+	about("version() text", func(x *engine.Exec) string {
 		return "PostgreSQL " + setting.PostgreSQL["server_version"].Default + " (nextid " + x.Host.Version() + ")"
 	}),
-	nameFunc("current_database", func(x *engine.Exec) string { return x.Host.Client().Database }),
-	nameFunc("current_catalog", func(x *engine.Exec) string { return x.Host.Client().Database }),
-	{
-		Name: "current_schema", Result: datum.Name, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			for _, schema := range schemas(x) {
-				if schema != engine.PGCatalog || namesCatalog(x) {
-					return datum.MakeString(datum.Name, schema), nil
-				}
+	about("current_database() name", func(x *engine.Exec) string { return x.Host.Client().Database }),
+	about("current_catalog() name", func(x *engine.Exec) string { return x.Host.Client().Database }),
+	function("current_schema", datum.Name, nil, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		for _, schema := range schemas(x) {
+			if schema != engine.PGCatalog || namesCatalog(x) {
+				return datum.MakeString(datum.Name, schema), nil
 			}
-			return datum.Null(datum.Name), nil
-		}),
-	},
-	nameFunc("current_user", func(x *engine.Exec) string { return x.Host.Client().User }),
-	nameFunc("session_user", func(x *engine.Exec) string { return x.Host.Client().User }),
-	nameFunc("current_role", func(x *engine.Exec) string { return x.Host.Client().User }),
-	nameFunc("user", func(x *engine.Exec) string { return x.Host.Client().User }),
-	textFunc("system_user", func(x *engine.Exec) string { return x.Host.Client().User }),
-	{
-		Name: "current_schemas", Args: engine.Args(datum.Bool), Result: datum.NameArray, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			list := []datum.Value{}
-			for _, schema := range schemas(x) {
-				if schema != engine.PGCatalog || a[0].Int == 1 || namesCatalog(x) {
-					list = append(list, datum.MakeString(datum.Name, schema))
-				}
+		}
+		return datum.Null(datum.Name), nil
+	}),
+	about("current_user() name", func(x *engine.Exec) string { return x.Host.Client().User }),
+	about("session_user() name", func(x *engine.Exec) string { return x.Host.Client().User }),
+	about("current_role() name", func(x *engine.Exec) string { return x.Host.Client().User }),
+	about("user() name", func(x *engine.Exec) string { return x.Host.Client().User }),
+	about("system_user() text", func(x *engine.Exec) string { return x.Host.Client().User }),
+	function("current_schemas", datum.NameArray, []datum.OID{datum.Bool}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		list := []datum.Value{}
+		for _, schema := range schemas(x) {
+			if schema != engine.PGCatalog || a[0].Int == 1 || namesCatalog(x) {
+				list = append(list, datum.MakeString(datum.Name, schema))
 			}
-			return datum.MakeArray(datum.NameArray, list), nil
-		}),
-	},
-	{
-		Name: "pg_backend_pid", Result: datum.Int4, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.MakeInt4(int64(x.Host.Client().PID)), nil
-		}),
-	},
+		}
+		return datum.MakeArray(datum.NameArray, list), nil
+	}),
+	function("pg_backend_pid", datum.Int4, nil, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		return datum.MakeInt4(int64(x.Host.Client().PID)), nil
+	}),
 	{
 		Name: "current_setting", Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Bool, Optional: true}}, Result: datum.Text, Volatile: engine.Stable,
 		Does: engine.Eval(currentSetting),
@@ -104,29 +84,20 @@ var sessionFunctions = []engine.Function{
 		Name: "set_config", Args: engine.Args(datum.Text, datum.Text, datum.Bool), Result: datum.Text, Volatile: engine.Volatile, Nullable: true,
 		Does: engine.Eval(setConfig),
 	},
-	{
-		Name: "pg_postmaster_start_time", Result: datum.TimestampTZ, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			return datum.TimestampTZFromTime(x.Host.Started()), nil
-		}),
-	},
+	function("pg_postmaster_start_time", datum.TimestampTZ, nil, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		return datum.TimestampTZFromTime(x.Host.Started()), nil
+	}),
 	always("pg_is_in_recovery", datum.MakeBool(false)),
 	unlock(datum.Int8),
 	unlock(datum.Int4, datum.Int4),
 	always("pg_advisory_unlock_all", datum.MakeString(datum.Void, "")),
 	endFunc("pg_cancel_backend", true, "ends the statement of a connection, pid in nextid.sessions: of the same user, or for an administrator"),
 	endFunc("pg_terminate_backend", false, "ends a connection, likewise"),
-	{
-		Name: "inet_server_addr", Result: datum.Text, Volatile: engine.Stable,
-		Does: engine.Eval(func(*engine.Exec, []datum.Value) (datum.Value, error) { return datum.Null(datum.Text), nil }),
-	},
-	{
-		Name: "inet_client_addr", Result: datum.Text, Volatile: engine.Stable,
-		Does: engine.Eval(func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-			addr, _, _ := x.Host.Client().Address()
-			return datum.TextOrNull(addr), nil
-		}),
-	},
+	nothing("inet_server_addr", datum.Text),
+	function("inet_client_addr", datum.Text, nil, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
+		addr, _, _ := x.Host.Client().Address()
+		return datum.TextOrNull(addr), nil
+	}),
 }
 
 // currentSetting implements current_setting.

@@ -175,12 +175,17 @@ func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
+// sessions returns the sessions of the server in the order of their numbers.
+func sessions(x *engine.Exec) []engine.Activity {
+	return slices.SortedFunc(slices.Values(x.Host.Sessions(x)), func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
+}
+
 // activityRows makes the rows of pg_stat_activity. As in PostgreSQL, only
 // administrators see the address, the start and the statement of other users'
 // connections.
 func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, s := range x.Host.Sessions(x) {
+	for _, s := range sessions(x) {
 		pairs := []any{
 			"datid", databaseOID(s.Database), "datname", s.Database, "pid", int(s.PID),
 			"usesysid", roleOID(s.User), "usename", s.User, "application_name", s.AppName,
@@ -206,8 +211,6 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		}
 		rows = append(rows, t.Row(pairs...))
 	}
-	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
-	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
 	return rows, nil
 }
 
@@ -215,7 +218,7 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // of their own connection only.
 func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, s := range x.Host.Sessions(x) {
+	for _, s := range sessions(x) {
 		pairs := []any{"pid", int(s.PID)}
 		if s.Own || x.Host.Client().Admin {
 			encryption := s.TLS
@@ -230,7 +233,5 @@ func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 		}
 		rows = append(rows, t.Row(pairs...))
 	}
-	pid := slices.IndexFunc(t.Columns, func(c engine.TableColumn) bool { return c.Name == "pid" })
-	slices.SortFunc(rows, func(a, b []datum.Value) int { return cmp.Compare(a[pid].Int, b[pid].Int) })
 	return rows, nil
 }

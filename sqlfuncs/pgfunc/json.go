@@ -41,13 +41,9 @@ func toJSON(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Derive(datum.JSON, func(x *engine.Exec) (datum.Value, error) {
-		v, err := arg.Eval(x)
-		if err != nil || !v.Valid {
-			return datum.Null(datum.JSON), err
-		}
+	return engine.Strict1(datum.JSON, arg, func(x *engine.Exec, v datum.Value) (datum.Value, error) {
 		return jsonValue(appendJSON(nil, v, arg.Known().Fields, x.Env()))
-	}, arg), nil
+	}), nil
 }
 
 // asJSONB makes a function that returns jsonb from one that returns json.
