@@ -8,6 +8,7 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // This file has the privileges of sessions. All users may read all tables and call
@@ -140,6 +141,13 @@ func roleMembership(object datum.OID) []engine.Function {
 	return out
 }
 
+// defaultACL maps the kinds of objects to the privileges that acldefault grants: to
+// PUBLIC, and to the owner.
+var defaultACL = map[string][2]string{
+	"r": {"", "arwdDxt"}, "s": {"", "rwU"}, "d": {"Tc", "CTc"}, "f": {"X", "X"}, "l": {"U", "U"}, "L": {"", "rw"},
+	"n": {"", "UC"}, "p": {"", "sA"}, "t": {"", "C"}, "F": {"", "U"}, "S": {"", "U"}, "T": {"U", "U"}, "c": {"", ""},
+}
+
 // privilegeNames maps the letters of an aclitem to privileges.
 var privilegeNames = map[byte]string{
 	'a': "INSERT", 'r': "SELECT", 'w': "UPDATE", 'd': "DELETE", 'D': "TRUNCATE", 'x': "REFERENCES", 't': "TRIGGER", 'X': "EXECUTE",
@@ -148,6 +156,20 @@ var privilegeNames = map[byte]string{
 
 // aclFunctions lists the functions on aclitem.
 var aclFunctions = []engine.Function{
+	function("acldefault", datum.ACLItemArray, []datum.OID{datum.Char, datum.Oid}, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		granted, ok := defaultACL[a[0].Str]
+		if !ok {
+			return datum.Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "unrecognized object type abbreviation: %s", a[0].Str)
+		}
+		owner, _ := systemOf(x).roleName(uint32(a[1].Int))
+		var items []datum.Value
+		for i, grantee := range []string{"", syntax.QuoteIdent(owner)} {
+			if granted[i] != "" {
+				items = append(items, datum.MakeString(datum.ACLItem, grantee+"="+granted[i]+"/"+syntax.QuoteIdent(owner)))
+			}
+		}
+		return datum.MakeArray(datum.ACLItemArray, items), nil
+	}),
 	{
 		Name: "aclexplode", Args: engine.Args(datum.ACLItemArray), Result: datum.Record, Volatile: engine.Stable, Does: engine.Set(aclExplode),
 		Columns: []engine.FromColumn{
