@@ -21,7 +21,7 @@ import (
 )
 
 var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return mysql.Open(mysql.Config{URL: url, Unsafe: unsafe})
+	return mysql.Open(url, unsafe)
 }
 
 // place creates a database with the tables, and an account with exactly the

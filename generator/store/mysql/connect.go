@@ -62,7 +62,7 @@ var settings = []struct{ name, condition, want string }{
 func (e *Engine) after(f flavour, doubleFixed bool) string {
 	var all []string
 	for _, s := range settings {
-		if !f.durable && !slices.Contains(e.cfg.Unsafe, s.name) && (s.name != "innodb_doublewrite" || !doubleFixed) {
+		if !f.durable && !slices.Contains(e.unsafe, s.name) && (s.name != "innodb_doublewrite" || !doubleFixed) {
 			all = append(all, s.condition)
 		}
 	}
@@ -72,9 +72,9 @@ func (e *Engine) after(f flavour, doubleFixed bool) string {
 	return "SELECT IF(" + strings.Join(all, " AND ") + ", " + f.epoch + ", NULL) AS s"
 }
 
-// unsafe returns the error for a database that answered with a NULL epoch after a
+// becameUnsafe returns the error for a database that answered with a NULL epoch after a
 // commit.
-func (e *Engine) unsafe(ctx context.Context, c *sql.Conn) error {
+func (e *Engine) becameUnsafe(ctx context.Context, c *sql.Conn) error {
 	err := c.Raw(func(conn any) error { return e.checkSettings(ctx, conn.(driver.Conn)) })
 	return cmp.Or(err, errors.New("settings of the database were changed meanwhile"))
 }
@@ -90,7 +90,7 @@ func (e *Engine) checkSettings(ctx context.Context, conn driver.Conn) error {
 		return err
 	}
 	for i, s := range settings {
-		if row[2*i+1] != "1" && !slices.Contains(e.cfg.Unsafe, s.name) {
+		if row[2*i+1] != "1" && !slices.Contains(e.unsafe, s.name) {
 			return shared.Unsafe(s.name, row[2*i], s.want)
 		}
 	}
@@ -128,7 +128,7 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 	if err := e.checkSettings(ctx, conn); err != nil {
 		return err
 	}
-	if engine := row[1]; engine != "InnoDB" && !slices.Contains(e.cfg.Unsafe, "engine") {
+	if engine := row[1]; engine != "InnoDB" && !slices.Contains(e.unsafe, "engine") {
 		return shared.Unsafe("engine", engine, "InnoDB for the tables of nextid (ALTER TABLE … ENGINE = InnoDB)")
 	}
 	return tryRights(ctx, conn)

@@ -10,7 +10,7 @@
 // The epoch is MySQL's server_uuid, and on MariaDB server_id and gtid_domain_id.
 // TiDB and Vitess do not identify a server; there the epoch is constant.
 //
-// These settings are refused, unless Config.Unsafe names them:
+// These settings are refused, unless the caller of Open accepts them:
 // innodb_flush_log_at_trx_commit other than 1, innodb_doublewrite = OFF,
 // sync_binlog other than 1 if the binary log is on, and tables in another engine
 // than InnoDB. Each new connection checks all of them, each reservation all but the
@@ -42,9 +42,7 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"mysql", "mariadb"}, Example: "mysql://USER@HOST:3306/DATABASE", Failover: shared.Stop,
-		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-			return Open(Config{URL: url, Unsafe: unsafe})
-		},
+		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return Open(url, unsafe) },
 		Schema: func(url string) (shared.Schema, error) {
 			c, err := dsn.MySQL(url)
 			if err != nil {
@@ -60,16 +58,10 @@ func Driver() shared.Driver {
 	}
 }
 
-// Config names the database.
-type Config struct {
-	URL    string   // mysql://USER:PASSWORD@HOST:PORT/DATABASE?…
-	Unsafe []string // accepted although they are unsafe: innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, engine
-}
-
 // Engine implements shared.Engine.
 type Engine struct {
 	*shared.SQL
-	cfg     Config
+	unsafe  []string                // accepted although they are unsafe
 	what    string                  // for messages, without a password
 	flavour atomic.Pointer[flavour] // stored by check
 }
@@ -79,17 +71,19 @@ var (
 	_ generator.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. The first call connects. Every new connection checks how
-// durable the database is.
-func Open(cfg Config) (*Engine, error) {
-	c, err := dsn.MySQL(cfg.URL)
+// Open returns an Engine for mysql://USER:PASSWORD@HOST:PORT/DATABASE?… The first call
+// connects. Every new connection checks how durable the database is. unsafe names
+// settings that are accepted all the same: innodb_flush_log_at_trx_commit,
+// innodb_doublewrite, sync_binlog, engine.
+func Open(url string, unsafe []string) (*Engine, error) {
+	c, err := dsn.MySQL(url)
 	if err != nil {
 		return nil, err
 	}
 	if c.DBName == "" {
 		return nil, errors.New("the URL names no database")
 	}
-	e := &Engine{cfg: cfg, what: fmt.Sprintf("mysql://%s@%s/%s", c.User, c.Addr, c.DBName)}
+	e := &Engine{unsafe: unsafe, what: fmt.Sprintf("mysql://%s@%s/%s", c.User, c.Addr, c.DBName)}
 	c.MultiStatements = true
 	c.InterpolateParams = true
 	if c.Params == nil {
@@ -166,7 +160,7 @@ func (e *Engine) put(ctx context.Context, c *sql.Conn, statement string, args ..
 		return false, err
 	}
 	if !epoch.Valid {
-		return false, e.unsafe(ctx, c)
+		return false, e.becameUnsafe(ctx, c)
 	}
 	changed, err := result.RowsAffected()
 	return changed == 1, err
@@ -225,7 +219,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		}
 		answers, err = read(rows, asks, tokens)
 		if errors.Is(err, errUnsafe) {
-			err = e.unsafe(ctx, c)
+			err = e.becameUnsafe(ctx, c)
 		}
 		return err
 	})

@@ -21,7 +21,7 @@ import (
 )
 
 var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return postgres.Open(postgres.Config{URL: url, Unsafe: unsafe})
+	return postgres.Open(url, unsafe)
 }
 
 // place creates a schema with the tables, and a role with exactly the privileges

@@ -11,7 +11,7 @@
 // promoted standby and point-in-time recovery change it; a crash does not. On
 // CockroachDB it is the cluster's id. On YugabyteDB it is constant.
 //
-// These settings are refused, unless Config.Unsafe names them: fsync = off and
+// These settings are refused, unless the caller of Open accepts them: fsync = off and
 // full_page_writes = off (checked with every reservation), and UNLOGGED or
 // temporary tables (checked by each new connection). synchronous_commit = off is
 // overridden in each transaction.
@@ -43,9 +43,7 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"postgres", "postgresql"}, Example: "postgres://USER@HOST:5432/DATABASE", Failover: shared.Stop,
-		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-			return Open(Config{URL: url, Unsafe: unsafe})
-		},
+		Open: func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return Open(url, unsafe) },
 		Schema: func(url string) (shared.Schema, error) {
 			c, err := pgx.ParseConfig(url)
 			if err != nil {
@@ -56,17 +54,11 @@ func Driver() shared.Driver {
 	}
 }
 
-// Config names the database.
-type Config struct {
-	URL    string   // postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq reads it
-	Unsafe []string // accepted although they are unsafe: synchronous_commit, fsync, full_page_writes, persistence
-}
-
 // Engine implements shared.Engine.
 type Engine struct {
 	*shared.SQL
-	cfg      Config
-	what     string // for messages, without a password
+	unsafe   []string // settings that are accepted although they are unsafe
+	what     string   // for messages, without a password
 	dialects map[string]*dialect
 	dialect  atomic.Pointer[dialect] // stored by check
 }
@@ -76,10 +68,12 @@ var (
 	_ generator.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. The first call connects. Every new connection checks how
-// durable the database is.
-func Open(cfg Config) (*Engine, error) {
-	c, err := pgx.ParseConfig(cfg.URL)
+// Open returns an Engine for postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq
+// reads it. The first call connects. Every new connection checks how durable the
+// database is. unsafe names settings that are accepted all the same:
+// synchronous_commit, fsync, full_page_writes, persistence.
+func Open(url string, unsafe []string) (*Engine, error) {
+	c, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx hides the password
 	}
@@ -92,7 +86,7 @@ func Open(cfg Config) (*Engine, error) {
 	if _, ok := c.RuntimeParams["application_name"]; !ok {
 		c.RuntimeParams["application_name"] = "nextid"
 	}
-	e := &Engine{cfg: cfg, what: fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database), dialects: newDialects(cfg.Unsafe)}
+	e := &Engine{unsafe: unsafe, what: fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database), dialects: newDialects(unsafe)}
 	e.SQL = shared.OpenSQL(stdlib.GetConnector(*c, stdlib.OptionAfterConnect(e.connected)), shared.SQLDialect{
 		Time:      "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
 		ByteOrder: ` COLLATE "C"`, // as the index has it, with any collation of the database
@@ -254,7 +248,7 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
 	if !rights {
 		return shared.NoRights(e.what, schemaURL, nil)
 	}
-	if err := e.checkServer(fsync, pages); err != nil || slices.Contains(e.cfg.Unsafe, "persistence") {
+	if err := e.checkServer(fsync, pages); err != nil || slices.Contains(e.unsafe, "persistence") {
 		return err
 	}
 	switch persistence {
@@ -269,7 +263,7 @@ SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
 // checkServer refuses settings with which the server can lose confirmed commits.
 func (e *Engine) checkServer(fsync, fullPageWrites string) error {
 	for _, s := range []struct{ name, value string }{{"fsync", fsync}, {"full_page_writes", fullPageWrites}} {
-		if s.value == "off" && !slices.Contains(e.cfg.Unsafe, s.name) {
+		if s.value == "off" && !slices.Contains(e.unsafe, s.name) {
 			return shared.Unsafe(s.name, s.value, "on")
 		}
 	}

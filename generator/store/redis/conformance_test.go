@@ -17,7 +17,7 @@ import (
 )
 
 var engine dbtest.Opener = func(_ context.Context, url string, unsafe []string) (shared.Engine, error) {
-	return redis.Open(redis.Config{URL: url, Unsafe: unsafe})
+	return redis.Open(url, unsafe)
 }
 
 var places atomic.Int64
@@ -38,7 +38,7 @@ func empty(t testing.TB, url string) string {
 
 func prepare(t testing.TB, u string) {
 	t.Helper()
-	schema, err := redis.Open(redis.Config{URL: u})
+	schema, err := redis.Open(u, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type location struct {
 	wait      int
 }
 
-// parse parses the URL of Config. The client repeats no command: one without an
+// parse parses the URL of Open. The client repeats no command: one without an
 // answer may have been carried out.
 func parse(text string) (l location, err error) {
 	u, hosts, err := dsn.Parse(text)
@@ -83,7 +83,7 @@ func parse(text string) (l location, err error) {
 
 // setting is a setting with which Redis can lose confirmed writes.
 type setting struct {
-	name   string // its name in CONFIG and Config.Unsafe
+	name   string // its name in CONFIG, and for Open
 	safe   func(value string) bool
 	wanted string
 }

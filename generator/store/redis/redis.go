@@ -21,7 +21,7 @@
 // distinguish these. A database without the marker is refused: it was emptied by
 // FLUSHALL, is an empty volume, or has the wrong number.
 //
-// These settings are refused, unless Config.Unsafe names them: appendonly = no,
+// These settings are refused, unless the caller of Open accepts them: appendonly = no,
 // appendfsync other than always, an eviction policy that may drop keys without
 // expiry, and min-replicas-to-write = 0 if sentinels replace the master and the URL
 // has no wait=1. Each reservation checks them.
@@ -53,7 +53,7 @@ import (
 func Driver() shared.Driver {
 	open := func(url string, unsafe []string) (*Engine, error) {
 		logging.Disable() // for the whole process; go-redis returns as an error what it logs
-		return Open(Config{URL: url, Unsafe: unsafe})
+		return Open(url, unsafe)
 	}
 	return shared.Driver{
 		Schemes: []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"},
@@ -61,22 +61,6 @@ func Driver() shared.Driver {
 		Open:   func(_ context.Context, url string, unsafe []string) (shared.Engine, error) { return open(url, unsafe) },
 		Schema: func(url string) (shared.Schema, error) { return open(url, nil) },
 	}
-}
-
-// Config names the database.
-type Config struct {
-	// URL is one of
-	//
-	//	redis://USER:PASSWORD@HOST:PORT/NUMBER
-	//	redis+sentinel://USER:PASSWORD@SENTINEL:PORT,SENTINEL:PORT/MASTER/NUMBER
-	//	redis+cluster://USER:PASSWORD@HOST:PORT,HOST:PORT
-	//
-	// or the same with rediss for TLS. Parameters: namespace (default nextid);
-	// wait=N, the replicas that must confirm a reservation before it is used; ca, cert
-	// and key, names of PEM files for TLS; sentinel_user and sentinel_password, if the
-	// sentinels require them.
-	URL    string
-	Unsafe []string // unsafe settings that are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write
 }
 
 const (
@@ -100,16 +84,27 @@ var (
 	_ generator.Timekeeper = (*Engine)(nil)
 )
 
-// Open returns an Engine. The first call connects.
-func Open(cfg Config) (*Engine, error) {
-	l, err := parse(cfg.URL)
+// Open returns an Engine. The first call connects. unsafe names unsafe settings that
+// are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write. The
+// URL is one of
+//
+//	redis://USER:PASSWORD@HOST:PORT/NUMBER
+//	redis+sentinel://USER:PASSWORD@SENTINEL:PORT,SENTINEL:PORT/MASTER/NUMBER
+//	redis+cluster://USER:PASSWORD@HOST:PORT,HOST:PORT
+//
+// or the same with rediss for TLS. Parameters: namespace (default nextid); wait=N, the
+// replicas that must confirm a reservation before it is used; ca, cert and key, names
+// of PEM files for TLS; sentinel_user and sentinel_password, if the sentinels require
+// them.
+func Open(url string, unsafe []string) (*Engine, error) {
+	l, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
 	key := func(name string) string { return "{" + l.namespace + "}:" + name }
 	return &Engine{
 		client: redis.NewUniversalClient(&l.options), what: l.shown, wait: l.wait,
-		settings: settings(cfg.Unsafe, l.options.MasterName != "" && l.wait == 0),
+		settings: settings(unsafe, l.options.MasterName != "" && l.wait == 0),
 		rows:     key("reservations"), index: key("keys"), entries: key("generators"), marker: key("format"),
 	}, nil
 }

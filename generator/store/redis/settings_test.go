@@ -18,7 +18,7 @@ import (
 func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	schema, err := Open(Config{URL: s.RedisURL()})
+	schema, err := Open(s.RedisURL(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestSettingsAreAskedForTogetherOrOneByOne(t *testing.T) {
 	if err := schema.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(Config{URL: s.RedisURL()})
+	e, err := Open(s.RedisURL(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
