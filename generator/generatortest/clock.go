@@ -21,8 +21,7 @@ type Clock struct {
 
 	mu       sync.Mutex
 	advanced time.Duration // by Advance, added to both clocks
-	wall     int64         // Unix ns at the monotonic time since
-	since    time.Duration
+	wall     int64         // Unix ns; if not frozen, when the monotonic clock was 0
 	frozen   bool
 }
 
@@ -37,27 +36,23 @@ func NewClock(wall time.Time) *Clock {
 func (c *Clock) Wall() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wallLocked()
+	if c.frozen {
+		return c.wall
+	}
+	return c.wall + int64(c.elapsed())
 }
 
 // Monotonic implements generator.Clock.
 func (c *Clock) Monotonic() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.monotonicLocked()
+	return c.elapsed()
 }
+
+func (c *Clock) elapsed() time.Duration { return time.Since(c.start) + c.advanced }
 
 // Time returns the wall clock as a time.Time in UTC.
 func (c *Clock) Time() time.Time { return time.Unix(0, c.Wall()).UTC() }
-
-func (c *Clock) monotonicLocked() time.Duration { return time.Since(c.start) + c.advanced }
-
-func (c *Clock) wallLocked() int64 {
-	if c.frozen {
-		return c.wall
-	}
-	return c.wall + int64(c.monotonicLocked()-c.since)
-}
 
 // Advance moves both clocks forward by d ≥ 0.
 func (c *Clock) Advance(d time.Duration) {
@@ -70,23 +65,22 @@ func (c *Clock) Advance(d time.Duration) {
 func (c *Clock) Step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.setLocked(c.wallLocked() + int64(d))
+	c.wall += int64(d)
 }
 
 // Set sets the wall clock to t.
-func (c *Clock) Set(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.setLocked(t.UnixNano())
-}
-
-func (c *Clock) setLocked(wall int64) { c.wall, c.since = wall, c.monotonicLocked() }
+func (c *Clock) Set(t time.Time) { c.Step(t.Sub(c.Time())) }
 
 // Freeze stops the wall clock (true) or starts it again (false). The monotonic
 // clock is not affected.
 func (c *Clock) Freeze(stop bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.setLocked(c.wallLocked())
+	switch {
+	case stop && !c.frozen:
+		c.wall += int64(c.elapsed())
+	case !stop && c.frozen:
+		c.wall -= int64(c.elapsed())
+	}
 	c.frozen = stop
 }
