@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -27,9 +28,9 @@ func (s *Server) certificate() {
 	s.own(s.CA, key)
 }
 
-// Certificate writes a self-signed certificate for 127.0.0.1 and its key to dir, and
-// returns a pool that trusts it. libpq before 15 reads the address from the common
-// name.
+// Certificate writes a self-signed certificate for 127.0.0.1 and its key to dir, each
+// alone and both to tls.pem, and returns a pool that trusts it. libpq before 15 reads
+// the address from the common name.
 func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -51,7 +52,8 @@ func Certificate(t testing.TB, dir string) (certFile, keyFile string, pool *x509
 	}
 	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	for file, text := range map[string][]byte{certFile: cert, keyFile: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
+	private := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	for file, text := range map[string][]byte{certFile: cert, keyFile: private, filepath.Join(dir, "tls.pem"): slices.Concat(private, cert)} {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package dbtest
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -68,21 +67,9 @@ func ZooKeeperURL(members []*Server) string { return "zookeeper://" + addresses(
 func ZooKeeperTLS(t testing.TB) *Server {
 	t.Helper()
 	dir := t.TempDir()
-	cert, key, _ := Certificate(t, dir)
-	both := filepath.Join(dir, "both.pem")
-	var text []byte
-	for _, file := range []string{key, cert} {
-		part, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = append(text, part...)
-	}
-	if err := os.WriteFile(both, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cert, _, _ := Certificate(t, dir)
 	addr := FreeAddr(t)
 	zooKeeper(t, 1, "secureClientPort="+port(addr)+"\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"+
-		"ssl.keyStore.location="+both+"\nssl.keyStore.type=PEM\nssl.trustStore.location="+cert+"\nssl.trustStore.type=PEM\nssl.clientAuth=none\n")
+		"ssl.keyStore.location="+filepath.Join(dir, "tls.pem")+"\nssl.keyStore.type=PEM\nssl.trustStore.location="+cert+"\nssl.trustStore.type=PEM\nssl.clientAuth=none\n")
 	return &Server{Addr: addr, CA: cert}
 }
