@@ -19,7 +19,7 @@
 //
 // # A new function
 //
-// Add an engine.Function to a list of the file where it belongs. Functions
+// Add an engine.Func to a list of the file where it belongs. Functions
 // (functions.go) joins the lists; both dialects and the catalogs then have the
 // function. A new table is an entry in idTables or operatorTables. A test requires a
 // line in sqlfuncs/asked.tsv that names the clients which use it.

@@ -186,19 +186,21 @@ func suffixesOf(unit string) map[string]float64 {
 	return timeUnits
 }
 
+// splitUnit splits a value after its last digit, and trims both parts.
+func splitUnit(value string) (number, unit string) {
+	end := strings.LastIndexAny(value, "0123456789.") + 1
+	return strings.TrimSpace(value[:end]), strings.TrimSpace(value[end:])
+}
+
 // normalizeNumber reads a number with an optional suffix, checks its bounds and
 // prints it in the setting's unit.
 func normalizeNumber(s *Definition, value string) (string, error) {
-	text := strings.TrimSpace(value)
-	end := len(text)
-	for end > 0 && (text[end-1] < '0' || text[end-1] > '9') && text[end-1] != '.' {
-		end--
-	}
-	number, err := strconv.ParseFloat(strings.TrimSpace(text[:end]), 64)
+	digits, suffix := splitUnit(value)
+	number, err := strconv.ParseFloat(digits, 64)
 	if err != nil || math.IsNaN(number) {
 		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
-	if suffix := strings.TrimSpace(text[end:]); suffix != "" {
+	if suffix != "" {
 		units := suffixesOf(s.Unit)
 		base := units[s.Unit]
 		factor, ok := units[suffix]
@@ -244,10 +246,10 @@ func (s *Definition) Plain(value string) string {
 	if s.Unit == "" {
 		return value
 	}
-	number := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	number, unit := splitUnit(value)
 	n, err := strconv.ParseFloat(number, 64)
 	sizes := suffixesOf(s.Unit)
-	from, to := sizes[value[len(number):]], sizes[s.Unit]
+	from, to := sizes[unit], sizes[s.Unit]
 	if err != nil || from == 0 || to == 0 {
 		return value
 	}

@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -239,17 +240,10 @@ func (v *Variables) ResetAll() {
 // that are not positive.
 func (v *Variables) Duration(key string) time.Duration {
 	value, _ := v.Get(key)
-	end := len(value)
-	for end > 0 && (value[end-1] < '0' || value[end-1] > '9') {
-		end--
-	}
-	n, err := strconv.ParseInt(value[:end], 10, 64)
+	number, unit := splitUnit(value)
+	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n <= 0 {
 		return 0
 	}
-	unit := 1.0
-	if value[end:] != "" {
-		unit = timeUnits[value[end:]]
-	}
-	return time.Duration(float64(n) * unit * float64(time.Millisecond))
+	return time.Duration(float64(n) * timeUnits[cmp.Or(unit, "ms")] * float64(time.Millisecond))
 }
