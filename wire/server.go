@@ -97,11 +97,11 @@ func (s *Server) init() {
 func (s *Server) Serve(l net.Listener) error {
 	s.init()
 	defer func() { _ = l.Close() }() // closed by Shutdown already, or of no use any more
-	if !s.addListener(l) {
-		return ErrServerClosed
-	}
+	s.mu.Lock()
+	s.listeners = append(s.listeners, l)
+	s.mu.Unlock()
 	pause := time.Duration(0)
-	for {
+	for !s.draining.Load() { // Shutdown closes the listeners that were there before
 		c, err := l.Accept()
 		switch {
 		case err == nil:
@@ -109,7 +109,7 @@ func (s *Server) Serve(l net.Listener) error {
 			s.start(c)
 			continue
 		case s.draining.Load():
-			return ErrServerClosed
+			continue
 		case errors.Is(err, net.ErrClosed):
 			return err
 		}
@@ -121,18 +121,7 @@ func (s *Server) Serve(l net.Listener) error {
 		case <-s.stopping:
 		}
 	}
-}
-
-// addListener stores a listener, which Shutdown closes. It returns false during a
-// shutdown.
-func (s *Server) addListener(l net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining.Load() {
-		return false
-	}
-	s.listeners = append(s.listeners, l)
-	return true
+	return ErrServerClosed
 }
 
 // start serves a connection in a goroutine of its own, unless the server shuts

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"maps"
 	"net/netip"
 	"sync"
@@ -64,14 +63,4 @@ func (f *failures) add(ip netip.Addr, now time.Time) time.Duration {
 	}
 	f.used[from] = until
 	return max(failureDelay, until.Sub(now))
-}
-
-// wait waits for d, or for the end of ctx.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -251,7 +251,10 @@ func (l *login) failed(ctx context.Context, reason string) {
 			"method", string(l.method), "reason", reason, "tls", l.conn.TLS != nil, "not_logged", skipped)
 	}
 	l.conn.Wait()
-	wait(ctx, delay)
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
+	}
 }
 
 // refused logs a login that is refused before any proof.

@@ -116,7 +116,7 @@ func (c *conn) switchMethod(out *wire.Out) error {
 func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error {
 	switch l := c.login; l.step {
 	case wantPassword:
-		if c.secure() {
+		if c.Conn.Local || c.Conn.TLS != nil { // nobody can read the password
 			return c.password(ctx, payload, out)
 		}
 		if len(payload) != 1 || payload[0] != askForKey {
@@ -192,9 +192,10 @@ func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 		return c.denied(out, e)
 	}
 	c.protocol.Logger.Debug("login denied", "connection", c.Conn.ID, "remote", c.Conn.Remote, "reason", cause)
-	return c.denied(out, c.accessDenied(usesPassword))
+	using := "NO"
+	if usesPassword {
+		using = "YES"
+	}
+	return c.denied(out, sqlstate.New(sqlstate.InvalidPassword, "Access denied for user '%s'@'%s' (using password: %s)",
+		sqlstate.Cut(c.login.options.User, maxProgramBytes), c.host(), using))
 }
-
-// secure reports whether the client may send a password unencrypted: inside TLS, or
-// over a Unix socket.
-func (c *conn) secure() bool { return c.Conn.Local || c.Conn.TLS != nil }

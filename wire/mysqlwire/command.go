@@ -33,8 +33,11 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 		err = c.bulkExecute(ctx, body, out)
 	case comStmtReset:
 		err = c.resetStatement(body, out)
-	case comStmtClose:
-		c.closeStatement(body)
+	case comStmtClose: // it has no answer
+		r := read(body)
+		if s, err := c.find(r.uint32()); err == nil {
+			c.drop(s)
+		}
 		return nil
 	case comStmtLongData:
 		c.longData(body)

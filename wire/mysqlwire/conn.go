@@ -90,13 +90,10 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		n, err = c.skip(in)
 		return n, 0, err
 	}
-	limit := c.commandLimit
-	if c.state != ready {
-		limit = loginLimit
-	} else {
+	if c.state == ready {
 		c.seq = 0
 	}
-	f, ok, err := readFrame(in, c.seq, limit)
+	f, ok, err := readFrame(in, c.seq, c.limit)
 	switch {
 	case err != nil && c.state == greeted && isPostgres(in):
 		return 0, 0, c.fatal(out, errPostgres)
@@ -145,9 +142,6 @@ func isPostgres(in []byte) bool {
 // this error.
 var errPostgres = sqlstate.New(sqlstate.ProtocolViolation, "this is the MySQL port of nextid; PostgreSQL clients use the port of --pg, 5433 by default").WithMySQL(1043, "08S01")
 
-// loginLimit returns the limit of a packet of a login, whatever its first byte.
-func loginLimit(byte) int { return maxHandshake }
-
 // answerError sends the error of a command. It ends the connection if the shutdown,
 // KILL or a lost client has ended the statement.
 func (c *conn) answerError(out *wire.Out, err error) error {
@@ -165,7 +159,7 @@ func (c *conn) answerError(out *wire.Out, err error) error {
 // Drop implements wire.Machine. It ends the connection if the command has no answer,
 // or if held ends between two packets.
 func (c *conn) Drop(held []byte, out *wire.Out) error {
-	f, _, err := readFrame(held, 0, c.commandLimit)
+	f, _, err := readFrame(held, 0, c.limit)
 	c.seq = f.next
 	if err != nil || f.size <= len(held) || !hasAnswer(held[headerSize]) {
 		return c.fatal(out, errNoMemory)

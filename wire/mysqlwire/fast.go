@@ -43,19 +43,6 @@ func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served 
 	return int(ids.Count)
 }
 
-// drawExecution answers the execution of a prepared statement with c.args. It
-// returns false for the slow path.
-func (c *conn) drawExecution(st *sqlfuncs.Statement, out *wire.Out) bool {
-	if c.slowRan {
-		return false
-	}
-	ids, ok := c.SQL.Fast.Execute(st, c.args, 1)
-	if ok {
-		out.B, _ = c.appendAnswer(out.B, st, true, ids.First)
-	}
-	return ok
-}
-
 // appendAnswer appends a result set with one id. binary is the format of the answer
 // to COM_STMT_EXECUTE: the client has the definitions from PREPARE and may cache
 // them. idEnd is the index in the answer at which the digits of the id end.

@@ -90,8 +90,12 @@ func payload(b []byte, total int) []byte {
 	return joined
 }
 
-// commandLimit returns the limit of a command, its type byte included.
-func (c *conn) commandLimit(command byte) int {
+// limit returns the limit of a command, its type byte included, or of a packet of
+// the login.
+func (c *conn) limit(command byte) int {
+	if c.state != ready {
+		return maxHandshake
+	}
 	switch command {
 	case comQuery, comStmtPrepare, comStmtExecute, comStmtLongData, comStmtBulkExecute:
 		return 1 + c.protocol.Limits.Statement

@@ -238,13 +238,3 @@ func (c *conn) closeSession() {
 
 // errMethodUnknown is returned to a client that is too old for the account's method.
 var errMethodUnknown = sqlstate.New(sqlstate.ProtocolViolation, "Client does not support authentication protocol requested by server; consider upgrading MySQL client").WithMySQL(1251, "08004")
-
-// accessDenied returns the error of every failed login. The client learns no reason.
-func (c *conn) accessDenied(usesPassword bool) error {
-	using := "NO"
-	if usesPassword {
-		using = "YES"
-	}
-	return sqlstate.New(sqlstate.InvalidPassword, "Access denied for user '%s'@'%s' (using password: %s)",
-		sqlstate.Cut(c.login.options.User, maxProgramBytes), c.host(), using)
-}

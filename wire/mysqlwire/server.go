@@ -27,7 +27,10 @@ func New(cfg Config) *wire.Server {
 	}
 	cfg.Limits = cfg.Limits.WithDefaults()
 	p := &protocol{Config: cfg, started: time.Now(), key: sync.OnceValue(newPasswordKey)}
-	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
+	machine := func(c *wire.Conn) wire.Machine {
+		return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
+	}
+	return &wire.Server{NewMachine: machine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS}
 }
 
 // protocol holds the common state of a server's connections.
@@ -36,10 +39,6 @@ type protocol struct {
 	started  time.Time
 	key      func() *passwordKey // makes it for the first client that requests it
 	commands atomic.Int64        // served, for COM_STATISTICS
-}
-
-func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
-	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
 // method returns the authentication method of the greeting. If no proof is needed,

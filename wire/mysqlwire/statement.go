@@ -139,8 +139,11 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	if flags&cursorReadOnly == 0 && c.drawExecution(s.st, out) {
-		return nil
+	if flags&cursorReadOnly == 0 && !c.slowRan {
+		if ids, ok := c.SQL.Fast.Execute(s.st, c.args, 1); ok {
+			out.B, _ = c.appendAnswer(out.B, s.st, true, ids.First)
+			return nil
+		}
 	}
 	p, err := c.SQL.Open(s.st, c.args)
 	clear(c.args) // borrowed from the message
@@ -323,16 +326,6 @@ func (c *conn) closeCursor(s *statement) {
 		s.cursor = nil
 		c.cursors--
 	}
-}
-
-// closeStatement serves COM_STMT_CLOSE, which has no answer.
-func (c *conn) closeStatement(body []byte) {
-	r := read(body)
-	s, err := c.find(r.uint32())
-	if err != nil {
-		return
-	}
-	c.drop(s)
 }
 
 // drop closes a prepared statement.

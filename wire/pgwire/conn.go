@@ -108,10 +108,16 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		c.Conn.Expect(n)
 		return 0, 0, nil
 	}
-	if h.typ == 'Q' || h.typ == 'B' {
-		if size, executed := c.draw(in, n, out); executed > 0 {
-			return size, executed, out.FlushFull()
-		}
+	size, executed := 0, 0
+	switch {
+	case c.slowRan: // a ParameterStatus or another transaction status may have to be sent first
+	case h.typ == 'Q':
+		size, executed = c.drawQueries(in, n, out)
+	case h.typ == 'B':
+		size, executed = c.drawExecutions(in, n, out)
+	}
+	if executed > 0 {
+		return size, executed, out.FlushFull()
 	}
 	if h.typ == 'Q' || h.typ == 'E' {
 		c.slowRan, commands = true, 1
@@ -275,7 +281,7 @@ func (c *conn) ready(out *wire.Out) {
 		out.B = appendParameterStatus(out.B, p)
 	}
 	c.status = c.SQL.Status()
-	out.B = appendReady(out.B, c.status)
+	out.B = append(append(out.B, readyBegin...), c.status)
 	c.slowRan, c.Text = false, "" // the text may be long
 }
 

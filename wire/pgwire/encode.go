@@ -54,10 +54,6 @@ const (
 	selectOne       = "C\x00\x00\x00\x0dSELECT 1\x00"
 )
 
-func appendReady(dst []byte, status byte) []byte {
-	return append(append(dst, readyBegin...), status)
-}
-
 func appendParameterStatus(dst []byte, p sqlfuncs.Parameter) []byte {
 	dst, at := begin(dst, 'S')
 	return end(appendCString(appendCString(dst, p.Name), p.Value), at)

@@ -15,25 +15,10 @@ import (
 // request together with the copies of it that follow in the input. A request that it
 // does not answer takes the slow path, which finds the error if there is one.
 
-// draw answers the request at the beginning of in, and the copies of it that follow.
-// n is the size of the first message. draw returns the size of all requests and
-// their number. 0 means the slow path; then draw has appended nothing.
-//
-// draw requires that the slow path has not run since the last ReadyForQuery.
-// Otherwise a ParameterStatus or another transaction status may have to be sent
-// first.
-func (c *conn) draw(in []byte, n int, out *wire.Out) (size, executed int) {
-	if c.slowRan {
-		return 0, 0
-	}
-	if in[0] == 'Q' {
-		return c.drawQueries(in, n, out)
-	}
-	return c.drawExecutions(in, n, out)
-}
-
-// drawQueries answers simple queries. Each answer is RowDescription, DataRow,
-// CommandComplete, ReadyForQuery.
+// drawQueries answers the simple query at the beginning of in, and the copies of it
+// that follow. n is the size of the first message. drawQueries returns the size of
+// all requests and their number. 0 means the slow path; then it has appended
+// nothing. Each answer is RowDescription, DataRow, CommandComplete, ReadyForQuery.
 func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int) {
 	end := n - 1
 	if end < headerSize || in[end] != 0 {
@@ -62,7 +47,7 @@ const (
 	syncMessage     = "S\x00\x00\x00\x04"
 )
 
-// drawExecutions answers executions of a prepared statement through the unnamed
+// drawExecutions does the same for executions of a prepared statement through the unnamed
 // portal: Bind, perhaps Describe, Execute, perhaps Sync. The result of a named
 // portal could be read again, so it takes the slow path.
 func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed int) {

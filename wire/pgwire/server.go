@@ -28,7 +28,10 @@ func New(cfg Config) *wire.Server {
 	}
 	cfg.Limits = cfg.Limits.WithDefaults()
 	p := &protocol{Config: cfg, conns: map[int32]*conn{}}
-	return &wire.Server{NewMachine: p.newMachine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
+	machine := func(c *wire.Conn) wire.Machine {
+		return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
+	}
+	return &wire.Server{NewMachine: machine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
 }
 
 // protocol holds the common state of a server's connections.
@@ -40,10 +43,6 @@ type protocol struct {
 	// Progress").
 	mu    sync.Mutex
 	conns map[int32]*conn
-}
-
-func (p *protocol) newMachine(c *wire.Conn) wire.Machine {
-	return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
 }
 
 // secretSize is the length of the secret of protocol 3.2; 3.0 has 4 bytes.

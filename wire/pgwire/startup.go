@@ -42,7 +42,11 @@ const (
 // whole. Wrong packets end the connection.
 func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if in[0] == tlsHandshake && !c.askedSSL && !c.askedGSS {
-		return 0, c.directTLS()
+		if !c.Conn.CanTLS() {
+			return 0, errNoTLS // the client would not understand an error
+		}
+		c.direct = true // sslnegotiation=direct of libpq 17
+		return 0, c.startTLS()
 	}
 	if c.direct && c.Conn.TLS.ALPN != alpn {
 		return 0, c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation,
@@ -103,27 +107,16 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 		return wire.ErrClosed
 	}
 	out.B = append(out.B, 'S')
-	c.startTLS()
-	return errStop
-}
-
-// directTLS begins TLS without SSLRequest (sslnegotiation=direct of libpq 17). The
-// client must then use ALPN, which startup checks after the handshake.
-func (c *conn) directTLS() error {
-	if !c.Conn.CanTLS() {
-		return errNoTLS // the client would not understand an error
-	}
-	c.direct = true
-	c.startTLS()
-	return errStop
+	return c.startTLS()
 }
 
 var errNoTLS = errors.New("the client begins with TLS, and the server has no certificate")
 
 // startTLS begins the handshake. Only the start-up packet may follow it.
-func (c *conn) startTLS() {
+func (c *conn) startTLS() error {
 	c.askedSSL, c.askedGSS = true, true
 	c.Conn.StartTLS()
+	return errStop
 }
 
 // begin reads the start-up packet and begins the login. A newer minor version and
