@@ -73,7 +73,6 @@ func IsString(t datum.OID) bool {
 var Comparisons = map[string]func(c int) bool{
 	"=":  func(c int) bool { return c == 0 },
 	"<>": func(c int) bool { return c != 0 },
-	"!=": func(c int) bool { return c != 0 },
 	"<":  func(c int) bool { return c < 0 },
 	"<=": func(c int) bool { return c <= 0 },
 	">":  func(c int) bool { return c > 0 },
