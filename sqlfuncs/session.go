@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -52,21 +53,24 @@ type Session struct {
 	envOK     bool // env is up to date with vars
 	hasPortal bool // unnamedPo is open
 	unsettled bool // a portal was opened since EndBatch
-	options   SessionOptions
-	rights    uint64 // generation of options.Rights in options; 0: none
-	started   time.Time
+
+	// Copies of settings, like those below.
+	asciiOnly  bool        // only ASCII texts are accepted
+	autocommit bool        // false: the first id that is drawn begins a transaction
+	mode       syntax.Mode // of the parser
+
+	options SessionOptions
+	rights  uint64 // generation of options.Rights in options; 0: none
+	started int64  // Unix time in ns
 
 	vars    setting.Variables
 	env     datum.Env
 	notices []Notice
 
 	// Copies of settings, see settingsChanged.
-	asciiOnly   bool        // only ASCII texts are accepted
-	encoding    string      // of the client, if asciiOnly
-	mode        syntax.Mode // of the parser
-	autocommit  bool        // false: the first id that is drawn begins a transaction
-	rowsAtMost  int64       // rows of a SELECT without LIMIT; -1: no limit
-	cacheIndex  int         // index into Server.caches
+	encoding    string // of the client, if asciiOnly
+	rowsAtMost  int64  // rows of a SELECT without LIMIT; -1: no limit
+	cacheIndex  int    // index into Server.caches
 	idle        time.Duration
 	idleInBlock time.Duration
 	timeout     time.Duration // of a statement
@@ -105,7 +109,7 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	}
 	o.Settings = nil // own has them now
 	session := &Session{
-		server: s, rules: d.rules(), dialect: d, options: o, started: s.now(), cpu: s.cpus.Slot(), memory: s.memory.Open(o.User),
+		server: s, rules: d.rules(), dialect: d, options: o, started: s.now().UnixNano(), cpu: s.cpus.Slot(), memory: s.memory.Open(o.User),
 		mysql: mysql.State{Database: o.Database},
 	}
 	session.Fast.session = session
@@ -219,22 +223,32 @@ func (s *Session) TakeNotices() []Notice {
 type Parameter struct{ Name, Value string }
 
 // Parameters returns the settings to report at the start, in a fixed order.
-func (s *Session) Parameters() []Parameter {
+//
+// It makes no slice: the garbage of logins would lie between the sessions.
+func (s *Session) Parameters() iter.Seq[Parameter] {
 	s.vars.TakeChanged()
-	return s.parameters(setting.Reported)
+	return func(yield func(Parameter) bool) {
+		for _, name := range setting.Reported {
+			if !yield(s.parameter(name)) {
+				return
+			}
+		}
+	}
 }
 
 // TakeParameters returns the reported settings that changed since the last call,
 // usually nil.
-func (s *Session) TakeParameters() []Parameter { return s.parameters(s.vars.TakeChanged()) }
-
-func (s *Session) parameters(names []string) (out []Parameter) {
-	for _, name := range names {
-		key := strings.ToLower(name)
-		value, _ := s.vars.Get(key)
-		out = append(out, Parameter{setting.PostgreSQL[key].Name, value})
+func (s *Session) TakeParameters() (out []Parameter) {
+	for _, name := range s.vars.TakeChanged() {
+		out = append(out, s.parameter(name))
 	}
 	return out
+}
+
+func (s *Session) parameter(name string) Parameter {
+	key := strings.ToLower(name)
+	value, _ := s.vars.Get(key)
+	return Parameter{setting.PostgreSQL[key].Name, value}
 }
 
 // Env returns the settings on which text forms of values depend. It is valid until

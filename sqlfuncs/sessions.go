@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"sync"
+	"time"
 
 	"nextid/sqlfuncs/engine"
 )
@@ -41,7 +42,7 @@ func (s *Session) Sessions(x *engine.Exec) []engine.Activity {
 	defer set.mu.Unlock()
 	var list []engine.Activity
 	for other := range set.all {
-		a := engine.Activity{Client: &other.options, Own: other == s, Started: other.started}
+		a := engine.Activity{Client: &other.options, Own: other == s, Started: time.Unix(0, other.started)}
 		if name := other.appName.Load(); name != nil {
 			a.AppName = *name
 		}

@@ -289,7 +289,7 @@ func TestNowIsConstantInABlock(t *testing.T) {
 
 func TestParametersAreReportedWhenTheyChange(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	first := s.Parameters()
+	first := slices.Collect(s.Parameters())
 	names := make([]string, len(first))
 	for i, p := range first {
 		names[i] = p.Name

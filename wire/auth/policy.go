@@ -45,6 +45,7 @@ type Policy struct {
 	log        *slog.Logger
 	current    atomic.Pointer[tables]
 	generation atomic.Uint64 // number of stores to current
+	open       grant         // of every login while there are no users
 	failures   failures
 	hashing    chan struct{} // bounds the expensive hashes that run at once
 	logged     wire.Throttle
@@ -62,6 +63,7 @@ func New(cfg Config) *Policy {
 		requireTLS: cfg.RequireTLS, native: cfg.NativePassword, log: cmp.Or(cfg.Logger, slog.Default()),
 		hashing: make(chan struct{}, runtime.GOMAXPROCS(0)), logged: wire.Throttle{Lines: maxLines},
 	}
+	p.open = grant{policy: p, user: anyone}
 	p.replace(cfg.Users, cfg.Rules)
 	return p
 }
@@ -125,12 +127,15 @@ type login struct {
 	hidden string   // reason for which no proof can succeed, for the log only; "": a proof can
 }
 
+// anyone is the user of every login while there are no users.
+var anyone = &User{Admin: true}
+
 // begin looks up the method of a user's login. A user that the rules reject still
 // gets Password, which always fails, if other users from the same origin get it.
 func (p *Policy) begin(name string, c *wire.Conn) *login {
 	t := p.current.Load()
 	if t.users == nil {
-		return &login{policy: p, tables: t, conn: c, name: name, user: &User{Name: name, Admin: true}, method: Trust}
+		return &login{policy: p, tables: t, conn: c, name: name, user: anyone, method: Trust}
 	}
 	l := &login{policy: p, tables: t, conn: c, name: name, user: t.users.Lookup(name), method: Reject, hidden: "no host rule matches"}
 	if r := match(t.rules, c, name); r != nil {
@@ -160,7 +165,9 @@ func (l *login) authorize(o *sqlfuncs.SessionOptions) {
 	o.Admin, o.Generators = false, []string{}
 	if l.user != nil {
 		o.Admin, o.Generators = l.user.Admin, l.user.Generators
-		o.Rights = &grant{policy: l.policy, user: l.user, open: l.tables.users == nil, password: l.method == Password}
+		if o.Rights = &l.policy.open; l.user != anyone {
+			o.Rights = &grant{policy: l.policy, user: l.user, password: l.method == Password}
+		}
 	}
 }
 
@@ -169,7 +176,6 @@ func (l *login) authorize(o *sqlfuncs.SessionOptions) {
 type grant struct {
 	policy   *Policy
 	user     *User // at the time of the login
-	open     bool  // there were no users
 	password bool  // the login proved a password
 }
 
@@ -182,7 +188,7 @@ func (g *grant) Generation() uint64 { return g.policy.generation.Load() }
 func (g *grant) Now() (admin bool, generators []string, ok bool) {
 	user := g.user
 	if users := g.policy.current.Load().users; users != nil {
-		if user = users.Lookup(g.user.Name); user == nil || g.open || g.password && !user.sameSecret(g.user) {
+		if user = users.Lookup(g.user.Name); user == nil || g.user == anyone || g.password && !user.sameSecret(g.user) {
 			return false, []string{}, false
 		}
 	}

@@ -170,7 +170,7 @@ func (c *conn) open(out *wire.Out) error {
 	c.protocol.conns[c.Conn.ID] = c
 	c.protocol.mu.Unlock()
 	out.B = append(out.B, authenticated...)
-	for _, p := range c.SQL.Parameters() {
+	for p := range c.SQL.Parameters() {
 		out.B = appendParameterStatus(out.B, p)
 	}
 	var at int
