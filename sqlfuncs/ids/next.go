@@ -125,12 +125,20 @@ func nextRange(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := x.Row(3)
-	return engine.ClosingRows{RowsFunc: func(x *engine.Exec) ([]datum.Value, error) {
-		r, err := run.Next(x, math.MaxInt64)
-		row[0], row[1], row[2] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last()), datum.MakeInt8(r.Step)
-		return row, err
-	}, OnClose: run.Close}, nil
+	return &rangeRows{run, x.Row(3)}, nil
+}
+
+// rangeRows are the rows of next_range.
+type rangeRows struct {
+	idRun
+	row []datum.Value
+}
+
+// Next implements engine.Rows.
+func (rows *rangeRows) Next(x *engine.Exec) ([]datum.Value, error) {
+	r, err := rows.idRun.Next(x, math.MaxInt64)
+	rows.row[0], rows.row[1], rows.row[2] = datum.MakeInt8(r.First), datum.MakeInt8(r.Last()), datum.MakeInt8(r.Step)
+	return rows.row, err
 }
 
 // NextValues is Vitess's SELECT NEXT n VALUES FROM seq: one row, the first
