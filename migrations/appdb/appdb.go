@@ -129,9 +129,11 @@ func OpenPostgres(text string) (*sql.DB, error) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["application_name"] = "nextid migrate"
-	config.RuntimeParams["client_min_messages"] = "warning"
-	config.RuntimeParams["row_security"] = "off"
-	return stdlib.OpenDB(*config), nil
+	// PgBouncer refuses a start-up packet with these.
+	return stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET client_min_messages = warning; SET row_security = off")
+		return err
+	})), nil
 }
 
 // MySQLConfig parses the URL of an application's MySQL or MariaDB. One call may hold

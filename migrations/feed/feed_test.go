@@ -16,6 +16,18 @@ import (
 	"nextid/migrations/feed"
 )
 
+// TestFeedThroughPgBouncer: a database whose URL is PgBouncer's is fed. PgBouncer
+// refuses most settings in the start-up packet.
+func TestFeedThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 0, 1000, engines[0].table)
+	database := strings.TrimSuffix(f.dsns[0][strings.LastIndex(f.dsns[0], "/")+1:], "?sslmode=disable")
+	pool := dbtest.PgBouncer{Mode: "session", Server: f.address, Database: database, User: "postgres"}.Start(t)
+	f.dsns[0] = "postgres://postgres@" + pool + "/pool?sslmode=disable"
+	f.up()
+	f.sound()
+}
+
 // TestUpOnceDown: each database gets a block above all drawn ids. It moves when half
 // of the block is used. After down, the sequence has no bounds.
 func TestUpOnceDown(t *testing.T) {
