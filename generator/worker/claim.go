@@ -286,15 +286,17 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 	}
 	all := int64(1) << p.bits
 	if n := int64(len(m.hi)); n < all && (n < manyIDs || id == None || !p.free(m, id, now)) {
-		first := int64(0)
+		first, others := int64(0), max(all-1, 1)
 		if p.alone() {
-			first = int64(p.pools.cfg.Seed % uint64(all))
+			first = int64(p.pools.cfg.Seed % uint64(others))
 		}
-		for id = first; ; id = (id + 1) % all {
+		for i := range others {
+			id = (first + i) % others
 			if _, used := m.hi[id]; !used {
 				return id, true
 			}
 		}
+		return all - 1, true // the last: ReservePast sets it aside
 	}
 	return id, id != None && p.free(m, id, now)
 }

@@ -86,10 +86,12 @@ func TestCrashLoopDoesNotRunAhead(t *testing.T) {
 	})
 }
 
+// TestWorkerIDsBeginAtTheSeed: the greatest worker id comes last, since it is set aside
+// for ids of the past.
 func TestWorkerIDsBeginAtTheSeed(t *testing.T) {
 	inWorld(t, true, func(w *world) {
-		for i, want := range []int64{1022, 1023, 0, 1} {
-			s := w.server(func(c *Config) { c.Seed = 5*1024 + 1022 })
+		for i, want := range []int64{1021, 1022, 0, 1} {
+			s := w.server(func(c *Config) { c.Seed = 5*1023 + 1021 })
 			if l := w.open(s).Lease(); l.Worker != want {
 				t.Errorf("start %d: worker id %d, want %d", i, l.Worker, want)
 			}
