@@ -38,7 +38,7 @@ func Floors(ctx context.Context, c Config) (*report.Report, error) {
 	return c.Measure(ctx, &report.Report{
 		Title: "nextid-bench sql --floors: nextid and its bounds",
 		Intro: "Each figure is a ratio of two measurements that were made in turns. A floor is a server that answers every query " +
-			"with the same bytes, with as many threads as nextid has.",
+			"with the same bytes, by one thread that polls: with more threads, or asleep, it was slower than nextid.",
 		Settings: []string{
 			c.settings(),
 			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of 1,000 connections",
@@ -123,7 +123,7 @@ const makeSegments = "SELECT create_generator(name, 'segment') FROM unnest(ARRAY
 func (r *run) lines() []line {
 	nextid := r.Begin(r.Server().Start, makeSegments)
 	sockets := dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start(r) // of which one client may hold many
-	bottom, mysqlBottom := dbtest.AsFloor(r.Self, false, 0)(r), dbtest.AsFloor(r.Self, true, 0)(r)
+	bottom, mysqlBottom := dbtest.AsFloor(r.Self, false, 1)(r), dbtest.AsFloor(r.Self, true, 1)(r)
 	ask := func(conns, depth int, sql ...string) asked {
 		return asked{url: nextid.URL, server: nextid, sql: sql, setting: setting{conns: conns, depth: depth}}
 	}
