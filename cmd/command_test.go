@@ -2,12 +2,13 @@ package cmd
 
 import (
 	"io"
-	"nextid/server"
-	"nextid/server/standard"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"nextid/server"
+	"nextid/server/standard"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v2"

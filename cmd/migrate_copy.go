@@ -1,8 +1,9 @@
 package cmd
 
 import (
-	"nextid/server"
 	"strings"
+
+	"nextid/server"
 
 	"github.com/spf13/cobra"
 )

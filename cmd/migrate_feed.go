@@ -13,14 +13,16 @@ import (
 )
 
 func (p *program) migrateFeedCommand() *cobra.Command {
-	parent := databaseCommand{parentCommand("feed", "Keep the columns' own sequences, and give each database blocks that no other has",
-		"Give the sequence behind a serial or identity column (PostgreSQL), or in a DEFAULT (MariaDB), a block of\n"+
-			"numbers that only this database has. The nextid servers move it to the next block before it is used up:\n\n"+
-			"  nextid migrate feed up --dsn postgres://shop@a/shop --dsn postgres://shop@b/shop \\\n"+
-			"    --server postgres://nextid@ids:5433/nextid --column orders.id --name orders\n\n"+
-			"Passwords for the databases come from the URLs or from "+server.FeedPasswordEnv+", that for the server from its URL or\n"+
-			server.FeedServerPasswordEnv+"; else, on PostgreSQL, from PGPASSWORD or ~/.pgpass. See docs/feed.md."),
-		" of a database", "a database, as `URL`: postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE; once for each"}
+	parent := databaseCommand{
+		parentCommand("feed", "Keep the columns' own sequences, and give each database blocks that no other has",
+			"Give the sequence behind a serial or identity column (PostgreSQL), or in a DEFAULT (MariaDB), a block of\n"+
+				"numbers that only this database has. The nextid servers move it to the next block before it is used up:\n\n"+
+				"  nextid migrate feed up --dsn postgres://shop@a/shop --dsn postgres://shop@b/shop \\\n"+
+				"    --server postgres://nextid@ids:5433/nextid --column orders.id --name orders\n\n"+
+				"Passwords for the databases come from the URLs or from "+server.FeedPasswordEnv+", that for the server from its URL or\n"+
+				server.FeedServerPasswordEnv+"; else, on PostgreSQL, from PGPASSWORD or ~/.pgpass. See docs/feed.md."),
+		" of a database", "a database, as `URL`: postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE; once for each",
+	}
 	printUp := func(ctx context.Context, o feed.Options) error {
 		o.Dry = true
 		return feed.Up(ctx, o)

@@ -99,15 +99,17 @@ func foreignLayout(name string, l *layout.Layout) foreign.Layout {
 }
 
 func (p *program) migrateForeignCommand() *cobra.Command {
-	parent := databaseCommand{parentCommand("foreign", "Let an application's database ask nextid for DEFAULT values",
-		"Install, in the database of an application, a foreign server and functions that draw ids:\n\n"+
-			"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n"+
-			"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n"+
-			"In MySQL and MariaDB a trigger fills the column:\n\n"+
-			"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n"+
-			"The password for the server comes from "+server.ForeignPasswordEnv+"; that for the database from the URL,\n"+
-			"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md."),
-		" of the application's database", "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated"}
+	parent := databaseCommand{
+		parentCommand("foreign", "Let an application's database ask nextid for DEFAULT values",
+			"Install, in the database of an application, a foreign server and functions that draw ids:\n\n"+
+				"  nextid migrate foreign up --dsn postgres://postgres@db/shop --server postgres://nextid@ids:5433/nextid --grant shop\n"+
+				"  CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextid.next_id('orders'));\n\n"+
+				"In MySQL and MariaDB a trigger fills the column:\n\n"+
+				"  nextid migrate foreign up --dsn mysql://root@db/shop --server mysql://nextid@ids:3307/nextid --fill orders.id=orders\n\n"+
+				"The password for the server comes from "+server.ForeignPasswordEnv+"; that for the database from the URL,\n"+
+				"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md."),
+		" of the application's database", "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated",
+	}
 	var toUp, toPrint foreignFlags
 	up := parent.add("up --dsn URL", "Install or upgrade, and apply address, password and grants", func(cmd *cobra.Command, dsns []string) error {
 		config, err := toUp.config(p.environ)

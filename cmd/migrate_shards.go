@@ -14,14 +14,16 @@ import (
 )
 
 func (p *program) migrateShardsCommand() *cobra.Command {
-	parent := databaseCommand{parentCommand("shards", "Let several databases draw ids by themselves that never collide",
-		"Set auto_increment_increment and auto_increment_offset on MySQL and MariaDB, or INCREMENT BY of\n"+
-			"the sequences on PostgreSQL, so that no two databases draw the same id:\n\n"+
-			"  nextid migrate shards up      --dsn mysql://root@a/shop --dsn mysql://root@b/shop --dsn mysql://root@c/shop\n"+
-			"  nextid migrate shards status  --dsn … --dsn … --dsn …\n"+
-			"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n"+
-			"Passwords come from the URLs or from "+server.ShardsPasswordEnv+". See docs/shards.md."),
-		" of a shard", "a shard, as `URL`: mysql://USER@HOST/DATABASE or postgres://USER@HOST/DATABASE; once for each"}
+	parent := databaseCommand{
+		parentCommand("shards", "Let several databases draw ids by themselves that never collide",
+			"Set auto_increment_increment and auto_increment_offset on MySQL and MariaDB, or INCREMENT BY of\n"+
+				"the sequences on PostgreSQL, so that no two databases draw the same id:\n\n"+
+				"  nextid migrate shards up      --dsn mysql://root@a/shop --dsn mysql://root@b/shop --dsn mysql://root@c/shop\n"+
+				"  nextid migrate shards status  --dsn … --dsn … --dsn …\n"+
+				"  nextid migrate shards reshard --dsn … --dsn … --dsn … --add mysql://root@d/shop\n\n"+
+				"Passwords come from the URLs or from "+server.ShardsPasswordEnv+". See docs/shards.md."),
+		" of a shard", "a shard, as `URL`: mysql://USER@HOST/DATABASE or postgres://USER@HOST/DATABASE; once for each",
+	}
 	printUp := func(ctx context.Context, urls []string, o shards.Options) error {
 		return shards.Up(ctx, urls, o.Dry(p.stdout))
 	}

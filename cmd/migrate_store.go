@@ -23,12 +23,14 @@ const storePasswordEnv = server.EnvPrefix + "STORE_PASSWORD"
 const migrateTimeout = time.Minute
 
 func (p *program) migrateStoreCommand() *cobra.Command {
-	parent := databaseCommand{parentCommand("store", "Prepare a database that several servers share as their store",
-		"Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n"+
-			"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n"+
-			"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n"+
-			storePasswordEnv+". See docs/stores.md."),
-		"", "the database, as `URL`: " + strings.Join(p.build.Schemes(), ", ") + "; may be repeated"}
+	parent := databaseCommand{
+		parentCommand("store", "Prepare a database that several servers share as their store",
+			"Create, upgrade or remove the tables or keys of a shared store (serve --store URL):\n\n"+
+				"  nextid migrate store up --dsn postgres://postgres@db/nextid --grant nextid\n\n"+
+				"serve needs no right to create anything: --grant gives its user SELECT, INSERT and UPDATE. The password comes from the URL or from\n"+
+				storePasswordEnv+". See docs/stores.md."),
+		"", "the database, as `URL`: " + strings.Join(p.build.Schemes(), ", ") + "; may be repeated",
+	}
 	// add adds a command that calls run for each --dsn.
 	add := func(use, short string, run func(context.Context, server.StoreURL, shared.Schema) error) *cobra.Command {
 		return parent.add(use+" --dsn URL", short, func(cmd *cobra.Command, dsns []string) error {

@@ -13,8 +13,10 @@ import (
 // pairs, such as "appendfsync", "everysec".
 func Redis(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	return newRedis(t, append([]string{"save", "", "appendonly", "yes", "appendfsync", "always", "repl-diskless-sync-delay", "0",
-		"auto-aof-rewrite-percentage", "0"}, settings...)...).Begin()
+	return newRedis(t, append([]string{
+		"save", "", "appendonly", "yes", "appendfsync", "always", "repl-diskless-sync-delay", "0",
+		"auto-aof-rewrite-percentage", "0",
+	}, settings...)...).Begin()
 }
 
 // newRedis makes a Redis with settings, which are pairs.

@@ -75,7 +75,7 @@ func (r *Registry) change(ctx context.Context, edit func(all map[string]template
 		if err != nil {
 			return err
 		}
-		done := true
+		var done bool
 		if d.Version == 0 {
 			_, done, err = r.cfg.Store.Define(ctx, d)
 		} else {

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"nextid/generator"
-	"nextid/generator/store/memory"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"nextid/generator"
+	"nextid/generator/store/memory"
 )
 
 // failing is a store whose changes fail after left of them.

@@ -52,9 +52,9 @@ func Dial(ctx context.Context, target string) (l *Link, err error) {
 		}
 		return takeOver(hijacked.Conn, pgProtocol{})
 	case "mysql", "mariadb":
-		config, err := dsn.MySQL(target)
-		if err != nil {
-			return nil, err
+		config, wrong := dsn.MySQL(target)
+		if wrong != nil {
+			return nil, wrong
 		}
 		if l, err = connect(ctx, config.Net, config.Addr, &mysqlProtocol{part: mysqlGreeting}); err != nil {
 			return nil, err
@@ -70,8 +70,8 @@ func Dial(ctx context.Context, target string) (l *Link, err error) {
 			_, err = l.Exchange(ctx, request, 1)
 		}
 	case "redis":
-		u, err := url.Parse(target)
-		if err != nil || u.Host == "" {
+		u, wrong := url.Parse(target)
+		if wrong != nil || u.Host == "" {
 			return nil, errors.New("not a URL of Redis: redis://HOST:PORT")
 		}
 		if l, err = connect(ctx, "tcp", u.Host, redisProtocol{}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
-	"nextid/server"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nextid/server"
 )
 
 // TestDemo: a demo draws from its generators, even if the default addresses are in

@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"nextid/server"
-	"nextid/server/standard"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"nextid/server"
+	"nextid/server/standard"
 
 	"github.com/goccy/go-yaml"
 )

@@ -273,7 +273,11 @@ func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 	for _, t := range feeds {
 		says, err := s.Server.feederSays(ctx, t)
 		for err == nil && says == "" && time.Now().Before(deadline) {
-			time.Sleep(pause)
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 			says, err = s.Server.feederSays(ctx, t)
 		}
 		if err != nil {

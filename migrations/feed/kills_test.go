@@ -107,8 +107,10 @@ func TestKills(t *testing.T) {
 	for n, e := range engines {
 		f := &fleet{t: t, mysql: n == 1, address: e.Addr, server: server, block: 10_000}
 		for range 3 {
-			f.add([]string{"CREATE TABLE orders (id bigserial PRIMARY KEY, note text)",
-				"CREATE SEQUENCE orders_seq; CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval(orders_seq), note text)"}[n])
+			f.add([]string{
+				"CREATE TABLE orders (id bigserial PRIMARY KEY, note text)",
+				"CREATE SEQUENCE orders_seq; CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval(orders_seq), note text)",
+			}[n])
 		}
 		fleets = append(fleets, f)
 	}

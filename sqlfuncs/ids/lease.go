@@ -90,7 +90,7 @@ func leaseRows(x *engine.Exec) (rows [][]any, err error) {
 	marks, err := Registry(x).Workers(x.Ctx)
 	for _, m := range marks {
 		if l, ok := worker.Leased(m); ok && l.Hi > x.Host.Now().UnixMilli() {
-			rows = append(rows, []any{int(l.Bits), l.Worker, l.Holder, time.UnixMilli(l.Lo), time.UnixMilli(l.Hi), l.Renewed})
+			rows = append(rows, []any{l.Bits, l.Worker, l.Holder, time.UnixMilli(l.Lo), time.UnixMilli(l.Hi), l.Renewed})
 		}
 	}
 	return rows, err

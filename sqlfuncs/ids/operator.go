@@ -168,7 +168,7 @@ func workerRows(x *engine.Exec) (rows [][]any, err error) {
 		workers, err = Registry(x).Workers(x.Ctx)
 	}
 	for _, w := range workers {
-		row := []any{int(w.Bits), w.ID, w.Owner, nil, w.Updated}
+		row := []any{w.Bits, w.ID, w.Owner, nil, w.Updated}
 		if w.Hi != generator.NoLimit {
 			row[3] = time.UnixMilli(w.Hi)
 		}

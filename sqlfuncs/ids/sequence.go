@@ -60,10 +60,11 @@ func sequenceFor(x *engine.Exec, name string) error {
 	if err := x.Host.Client().May(name); err != nil || registry.Lookup([]byte(name)) != nil || x.Host.Client().NoCreate {
 		return err
 	}
-	e, err := Registry(x).Existing(x.Ctx, name)
-	if !Missing(err) {
+	if _, err := Registry(x).Existing(x.Ctx, name); !Missing(err) {
 		return err
 	}
+	var e *generator.Entry
+	var err error
 	if auto := serverOf(x).Sequence; auto.Kind != "" {
 		e, err = registry.GetAs(x.Ctx, name, auto.Kind, auto.Options)
 	} else {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
+
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 

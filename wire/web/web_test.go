@@ -221,8 +221,15 @@ func TestOtherSites(t *testing.T) {
 				t.Errorf("%s with %v: %d %s", path, h, status, body)
 			}
 		}
-		for _, h := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}, {"Host", "localhost:8433"}, {"Host", "LOCALHOST:8433"}, {"Host", "Page.Localhost"}, {"Host", "[::1]:8433"},
-			{"Host", "localhost:8433", "Referer", "http://localhost:8433/page"}, {"Referer", "http://evil.example/", "Sec-Fetch-Site", "none"},
+		for _, h := range [][]string{
+			{"Sec-Fetch-Site", "same-origin"},
+			{"Sec-Fetch-Site", "none"},
+			{"Host", "localhost:8433"},
+			{"Host", "LOCALHOST:8433"},
+			{"Host", "Page.Localhost"},
+			{"Host", "[::1]:8433"},
+			{"Host", "localhost:8433", "Referer", "http://localhost:8433/page"},
+			{"Referer", "http://evil.example/", "Sec-Fetch-Site", "none"},
 		} {
 			if status, body := ask("GET", path, "", h...); status != http.StatusOK {
 				t.Errorf("%s with %v: %d %s", path, h, status, body)
