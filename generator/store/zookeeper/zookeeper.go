@@ -186,14 +186,19 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 // The version of a value is the node's version plus one. With latest the connected
 // member first applies everything that was confirmed before.
 func (e *Engine) read(ctx context.Context, path string, latest bool) (v shared.Value, stat *zk.Stat, err error) {
-	data, err := ask(ctx, e, func() (data []byte, err error) {
+	// A call that is left behind still writes its result: that must not be ours.
+	type node struct {
+		data []byte
+		stat *zk.Stat
+	}
+	n, err := ask(ctx, e, func() (n node, err error) {
 		if latest {
 			if _, err := e.conn().Sync(path); err != nil {
-				return nil, err
+				return n, err
 			}
 		}
-		data, stat, err = e.conn().Get(path)
-		return data, err
+		n.data, n.stat, err = e.conn().Get(path)
+		return n, err
 	})
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
@@ -201,7 +206,7 @@ func (e *Engine) read(ctx context.Context, path string, latest bool) (v shared.V
 	case err != nil:
 		return shared.Value{}, nil, e.failure(ctx, err)
 	}
-	return shared.Value{Text: string(data), Version: int64(stat.Version) + 1}, stat, nil
+	return shared.Value{Text: string(n.data), Version: int64(n.stat.Version) + 1}, n.stat, nil
 }
 
 // Present implements shared.Swapper.
