@@ -27,11 +27,7 @@ func (a mysql) Method() string {
 
 // Begin implements mysqlwire.Authenticator.
 func (a mysql) Begin(user, _ string, c *wire.Conn) mysqlwire.Exchange {
-	l := &mysqlLogin{login: a.policy.begin(user, c)}
-	if l.tables.users == nil && !l.needsTLS() {
-		return nil
-	}
-	return l
+	return &mysqlLogin{login: a.policy.begin(user, c)}
 }
 
 // mysqlLogin is one login: a mysqlwire.Exchange.
@@ -42,8 +38,11 @@ func (l *mysqlLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
 // Method implements mysqlwire.Exchange. An unknown user has a method, too.
 func (l *mysqlLogin) Method() string {
+	if l.tables.users == nil {
+		return ""
+	}
 	native := l.user != nil && l.user.Native != nil
-	if l.user == nil && l.tables.users != nil {
+	if l.user == nil {
 		native = l.tables.users.shapeOf(l.name).native
 	}
 	if l.policy.native && native {

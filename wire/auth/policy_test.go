@@ -199,11 +199,33 @@ func TestOpenPolicy(t *testing.T) {
 	if _, admin, err := scramLogin(t.Context(), p, from("192.0.2.1"), "anybody", ""); err != nil || !admin {
 		t.Errorf("without users: %v, administrator %v", err, admin)
 	}
-	if p.MySQL().Begin("anybody", "", from("192.0.2.1")) != nil || p.MySQL().Method() != mysqlwire.NativePassword {
-		t.Error("MySQL's clients are asked for a proof")
+	x := p.MySQL().Begin("anybody", "", from("192.0.2.1"))
+	if err := x.Proof(t.Context(), nil, nil); err != nil || x.Method() != "" || p.MySQL().Method() != mysqlwire.NativePassword {
+		t.Errorf("MySQL's clients are asked for a proof by %q: %v", x.Method(), err)
 	}
 	if p.RequiresLogin() {
 		t.Error("closed")
+	}
+}
+
+// Sessions that began without users end when there are users, over each protocol.
+func TestUsersEndOpenSessions(t *testing.T) {
+	p := New(Config{Logger: slog.New(slog.DiscardHandler)})
+	var sessions [3]sqlfuncs.SessionOptions
+	p.Postgres().Begin("root", "", from("127.0.0.1")).Authorize(&sessions[0])
+	p.MySQL().Begin("root", "", from("127.0.0.1")).Authorize(&sessions[1])
+	if err := p.CheckPassword(t.Context(), "", "", from("127.0.0.1"), &sessions[2]); err != nil {
+		t.Fatal(err)
+	}
+	for replaced := range 2 {
+		for i, o := range sessions {
+			if admin, _, ok := o.Rights.Now(); ok != (replaced == 0) || admin != ok || !o.Admin {
+				t.Errorf("session %d, %d replacements: %v, administrator %v", i, replaced, ok, admin)
+			}
+		}
+		if err := p.Replace(NewUsers([]*User{{Name: "root", Admin: true}}, nil), nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -17,8 +17,7 @@ type Authenticator interface {
 	Method() string
 
 	// Begin starts the login of a user. It must treat unknown users like known ones,
-	// so that a client cannot find out which users exist. nil logs the client in as
-	// an administrator, without a proof.
+	// so that a client cannot find out which users exist.
 	Begin(user, database string, c *wire.Conn) Exchange
 }
 
@@ -28,7 +27,8 @@ type Authenticator interface {
 // is, unless that is 28P01 or 28000. For all other errors it gets the same text.
 type Exchange interface {
 	// Method returns the account's method, CachingSHA2 or NativePassword. A client
-	// that uses another one gets an AuthSwitchRequest.
+	// that uses another one gets an AuthSwitchRequest. "" stands for both: Proof
+	// ignores the answer.
 	Method() string
 
 	// Proof checks the client's answer to the nonce. An empty answer is an empty
@@ -81,18 +81,20 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 	offered := c.protocol.method()
 	if auth := c.protocol.Auth; auth != nil {
 		l.exchange = auth.Begin(id.user, id.database, c.Conn)
-	}
-	if l.exchange != nil {
 		l.method = l.exchange.Method()
-	} else if l.method = offered; id.method == CachingSHA2 || id.method == NativePassword {
-		l.method = id.method
+	}
+	proves := l.method != ""
+	if !proves {
+		if l.method = offered; id.method == CachingSHA2 || id.method == NativePassword {
+			l.method = id.method
+		}
 	}
 	switch {
 	case !c.caps.has(clientPluginAuth):
 		if l.method != NativePassword {
 			return c.fatal(out, errMethodUnknown)
 		}
-	case id.method != offered, l.method != offered, again && l.exchange != nil:
+	case id.method != offered, l.method != offered, again && proves:
 		// The answer is by another method, or to a nonce that was used before and
 		// could be replayed.
 		return c.switchMethod(out)
@@ -116,7 +118,7 @@ func (c *conn) switchMethod(out *wire.Out) error {
 func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error {
 	switch l := c.login; l.step {
 	case wantPassword:
-		if c.Conn.Local || c.Conn.TLS != nil { // nobody can read the password
+		if c.Conn.Local || c.Conn.TLS != nil { // the password cannot be read on its way
 			return c.password(ctx, payload, out)
 		}
 		if len(payload) != 1 || payload[0] != askForKey {

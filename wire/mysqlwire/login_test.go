@@ -22,6 +22,7 @@ import (
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
+	"nextid/wire/auth"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/wiretest"
 )
@@ -168,7 +169,13 @@ func (c *client) wantOutcome(want string) {
 }
 
 func TestLoginWithoutUsers(t *testing.T) {
-	address, _ := startServer(t, mysqlwire.Config{})
+	t.Run("no Auth", func(t *testing.T) { loginsWithoutUsers(t, nil) })
+	open := auth.New(auth.Config{Logger: quiet()})
+	t.Run("no users", func(t *testing.T) { loginsWithoutUsers(t, open.MySQL()) })
+}
+
+func loginsWithoutUsers(t *testing.T, a mysqlwire.Authenticator) {
+	address, _ := startServer(t, mysqlwire.Config{Auth: a})
 	for name, run := range map[string]func(c *client){
 		"native, no password": func(c *client) {
 			c.send(response(plain, "root", "", "", "mysql_native_password"))
