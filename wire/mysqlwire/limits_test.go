@@ -388,6 +388,20 @@ func TestCursorsAreCounted(t *testing.T) {
 	}
 }
 
+// The types of a malformed execution are not those of the next one, which sends none.
+func TestTypesOfAMalformedExecution(t *testing.T) {
+	m, out := machine(t, plain)
+	answers(t, m, out, plain, prepare("SELECT CONCAT(?, ?)"), "prepare")
+	answers(t, m, out, plain, execute(1, 0, text("a"), text("b")), "binary")
+	head := join(u32(1), []byte{0}, u32(1), []byte{0})
+	if got := answers(t, m, out, plain, command(0x17, head, []byte{1}, u16(253)), "binary"); !strings.HasPrefix(got[0], "ERR 1835") {
+		t.Errorf("one type of two: %q", got)
+	}
+	if got := answers(t, m, out, plain, command(0x17, head, []byte{0}, lenstr("c"), lenstr("4")), "binary"); !strings.HasPrefix(got[0], "ERR 1210") {
+		t.Errorf("no types: %q", got)
+	}
+}
+
 func TestLongDataIsBounded(t *testing.T) {
 	m, out := machine(t, plain)
 	answers(t, m, out, plain, prepare("SELECT next_id(?)"), "prepare")

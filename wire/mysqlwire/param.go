@@ -41,7 +41,7 @@ func (p *parameters) header() {
 	}
 }
 
-// readTypes reads the types.
+// readTypes reads the types, none if they have not arrived whole.
 func (p *parameters) readTypes() {
 	p.types = p.types[:0]
 	for range p.count {
@@ -49,6 +49,9 @@ func (p *parameters) readTypes() {
 		if p.named {
 			p.lenencBytes()
 		}
+	}
+	if p.Bad {
+		p.types = nil
 	}
 }
 
