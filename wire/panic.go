@@ -55,7 +55,7 @@ type Throttle struct {
 func (t *Throttle) Next(now time.Time) (skipped int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now.Sub(t.since) >= time.Second || now.Before(t.since) {
+	if now.Sub(t.since) >= time.Second {
 		t.since, t.logged = now, 0
 	}
 	if t.logged >= max(1, t.Lines) {

@@ -302,7 +302,14 @@ func TestRefusalsAreLoggedOnceASecond(t *testing.T) {
 		after   time.Duration
 		skipped int
 		ok      bool
-	}{{0, 0, true}, {1, 0, false}, {time.Second / 2, 0, false}, {time.Second / 2, 2, true}, {time.Second, 0, true}} {
+	}{
+		{0, 0, true},
+		{1, 0, false},
+		{-2, 0, false}, // of a goroutine that was overtaken
+		{time.Second/2 + 1, 0, false},
+		{time.Second / 2, 3, true},
+		{time.Second, 0, true},
+	} {
 		now = now.Add(step.after)
 		if skipped, ok := th.Next(now); skipped != step.skipped || ok != step.ok {
 			t.Errorf("step %d: %d, %v", i, skipped, ok)
