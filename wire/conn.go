@@ -213,8 +213,9 @@ func (c *Conn) tune() {
 	if !ok {
 		return
 	}
-	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveSkip, Count: keepAliveTry}) // best effort
-	if raw, err := tcp.SyscallConn(); err == nil {                                                                                   // otherwise closed already: the read will fail
+	// Both fail on a closed connection, as the read will.
+	_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveSkip, Count: keepAliveTry})
+	if raw, err := tcp.SyscallConn(); err == nil {
 		tuneTCP(raw, c.IP.IsLoopback())
 	}
 }

@@ -2,11 +2,11 @@
 // limits, buffers, TLS, the event loop, shutdown. It implements no protocol.
 //
 // A Server accepts connections and makes a Machine for each: the protocol, which
-// gets bytes and appends answers to an Out. Conn is the Machine's view of its
-// connection. Session is the common part of the Machines of pgwire and mysqlwire.
+// gets bytes and appends answers to an Out. Conn carries the bytes between the socket
+// and the Machine. Session is the common part of the Machines of pgwire and mysqlwire.
 // Limits bounds all memory and time that a client can make the server spend.
 //
-// One goroutine at a time serves a connection: it owns the conn, the Machine and the
+// One goroutine at a time serves a connection: it owns the Conn, the Machine and the
 // Out. Server.mu guards the lists of connections, and the moves between goroutines.
 //
 // # The event loop

@@ -11,7 +11,7 @@ import (
 // poller exists on Linux only. Elsewhere every connection keeps its goroutine.
 type poller struct{}
 
-// loop and socket have the methods and fields that conn uses. No socket is ever
+// loop and socket have the methods and fields that Conn uses. No socket is ever
 // made.
 type loop struct{}
 

@@ -103,8 +103,8 @@ func (r *result) text(v datum.Value) string {
 	return string(datum.AppendText(nil, v, r.session.Env()))
 }
 
-// texts returns the values of the first row of a statement as texts, nil when there
-// is none.
+// texts returns the values of the first row of a statement as texts, none if there is
+// no row.
 func (s *Server) texts(req *http.Request, c caller, text string, args ...arg) ([]string, error) {
 	r, err := s.query(req, c, text, args...)
 	if err != nil {
