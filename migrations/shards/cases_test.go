@@ -186,11 +186,17 @@ func testTwoSchemas(t *testing.T, f *fleet) {
 	f.sound(3)
 	has(t, f.status(3).States[0].Notes, "schemas with sequences beside this one: other")
 	for i := range f.dsns {
-		f.dsns[i] += "&search_path=other"
+		f.dsns[i] += "&search_path=other,public"
 	}
 	has(t, f.status(3).Problems, "both draw 1 for orders.id")
 	f.up(3)
 	f.sound(3)
+	for i := range f.dsns {
+		f.dsns[i] = strings.TrimSuffix(f.dsns[i], "&search_path=other,public")
+	}
+	if s := f.status(3).States[0]; s.Member == nil {
+		t.Error("up in one schema has dropped the note of another")
+	}
 }
 
 // testOddNames: search_path and --exclude take names with capitals, quotes, dots and

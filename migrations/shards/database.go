@@ -252,9 +252,15 @@ var comment = regexp.MustCompile(`--.*`)
 
 // noted reports whether both tables of the note exist.
 func (c *connection) noted(ctx context.Context) (bool, error) {
-	var n int
-	err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+c.tables+" IN ('nextid_shard', 'nextid_shard_lines')").Scan(&n)
+	n, err := c.count(ctx, "'nextid_shard', 'nextid_shard_lines'")
 	return n == 2, err
+}
+
+// count returns how many of some tables are in the shard's own schema. search_path
+// may name others.
+func (c *connection) count(ctx context.Context, names string) (n int, err error) {
+	err = c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+c.tables+" IN ("+names+")").Scan(&n)
+	return n, err
 }
 
 // member reads the note into st.Member. It scans further columns into more.
@@ -289,9 +295,12 @@ func (c *connection) selectAll(ctx context.Context, selects []string, scan func(
 // interrupted up or down on MySQL: one of the tables is missing. No note is lost:
 // down restores the settings before it drops tables.
 func (c *connection) forget(ctx context.Context) error {
+	if n, err := c.count(ctx, "'"+versionTable+"'"); err != nil || n == 0 {
+		return err
+	}
 	var versions int
 	if err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions); err != nil {
-		return nil //nolint:nilerr // there is no such table, or the next statement says what is wrong
+		return err
 	}
 	if versions > 0 {
 		if there, err := c.noted(ctx); err != nil || there {
