@@ -162,10 +162,12 @@ func (f *feeder) open(ctx context.Context, url string, columns feedColumns) (*fe
 	if err != nil {
 		return nil, nil, err
 	}
-	var keys []feedKey
+	// In order: Open returns the error of the first wrong column, and note logs an error
+	// again if its text changes.
+	keys := slices.SortedFunc(maps.Keys(columns), func(a, b feedKey) int { return cmp.Compare(a.name+a.column, b.name+b.column) })
 	var names []string
-	for k := range columns {
-		keys, names = append(keys, k), append(names, k.column)
+	for _, k := range keys {
+		names = append(names, k.column)
 	}
 	d, err := feed.Open(ctx, db, l.System == ticket.MySQL, l.Place(), names)
 	if err != nil {
