@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"nextid/generator/workerid"
 )
@@ -51,10 +52,10 @@ func secret(p *string) value {
 	return valueOf(p, func(s string) (string, error) { return s, nil }, func(s string) string { return "xxxxx"[:5*min(len(s), 1)] })
 }
 
-// words returns a value for a list of words with commas between.
+// words returns a value for a list of words with commas or blanks between.
 func words(p *[]string) value {
 	return valueOf(p, func(s string) ([]string, error) {
-		return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }), nil
+		return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }), nil
 	}, func(all []string) string { return strings.Join(all, ",") })
 }
 

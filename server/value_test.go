@@ -41,6 +41,7 @@ func TestValuesReadTheirTexts(t *testing.T) {
 			"mac": "mac", "ip": "ip", "disposable": "disposable", "redis://u:p@h:1/2?key=k": "redis://u:xxxxx@h:1/2?key=k", "redis:": "",
 			"leaf:zookeeper://a,b:1/snowflake/x": "leaf:zookeeper://a,b:1/snowflake/x", "leaf:": "", "leaf:zookeeper://a": "",
 		}},
+		{"words", words(&c.Audit.Names), map[string]string{"a, b": "a,b", "a,\tb\n": "a,b"}},
 		{"address", valueOf(&c.PG, parseAddress, Address.String), map[string]string{
 			"off": "off", "127.0.0.1:5433": "127.0.0.1:5433", "[::1]:1": "[::1]:1", ":0": ":0", "/run/x": "/run/x", "./x": "./x", "run/x": "./run/x", "@x": "@x",
 			"5433": "", "127.0.0.1": "", "h:65536": "", "h:-1": "", "h:pg": "", "::1:5433": "", "": "",
