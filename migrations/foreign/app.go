@@ -161,7 +161,8 @@ func (a *app) status(ctx context.Context) (s Status, err error) {
 		return s, err
 	}
 	if s.Version == 0 && !s.Dumped {
-		return s, a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
+		err = a.db.QueryRowContext(ctx, a.functions).Scan(&s.Functions)
+		return s, err
 	}
 	installed, _, err := a.present(ctx)
 	if err != nil {
