@@ -149,7 +149,9 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(p.stdout, sql)
+			if _, err := fmt.Fprint(p.stdout, sql); err != nil {
+				return err
+			}
 		}
 		return nil
 	}))
