@@ -120,7 +120,8 @@ func Plus(n, by int64) int64 {
 
 // OpenPostgres returns a pool for an application's PostgreSQL. One call may hold
 // several statements (simple protocol). Row security never hides rows: a statement
-// fails if a policy would filter its result (row_security = off).
+// fails if a policy would filter its result (row_security = off). A pooler in
+// transaction mode loses that setting.
 func OpenPostgres(text string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(text)
 	if err != nil { // pgx removes the password from its error
