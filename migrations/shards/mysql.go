@@ -116,7 +116,8 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 			return st, err
 		}
 	}
-	return st, s.lines(ctx, &st)
+	err = s.lines(ctx, &st)
+	return st, err
 }
 
 // setting returns the global settings, which sessions copy when they connect.

@@ -63,7 +63,8 @@ func (s postgresShard) state(ctx context.Context) (State, error) {
 	if st.Member != nil {
 		st.Notes = append(st.Notes, "a table that is created later draws 1, 2, 3, … until up is run again")
 	}
-	return st, s.lines(ctx, &st)
+	err := s.lines(ctx, &st)
+	return st, err
 }
 
 // join implements database.
