@@ -79,6 +79,7 @@ func fromSchema(def *engine.Table, pairs ...string) shown {
 		if err != nil {
 			return nil, err
 		}
+		defer it.Close()
 		var rows [][]datum.Value
 		for {
 			full, err := it.Next(x)
@@ -190,9 +191,14 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 		return nil, false, sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
 			WithHint("Users and their rights are in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
-		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", strings.TrimPrefix(what, "CREATE "), sqlstate.Cut(t.From.Last(), 64)).WithMySQL(1305, "42000")
+		kind := strings.TrimPrefix(what, "CREATE ")
+		number, known := map[string]sqlstate.MySQLNumber{"TRIGGER": {Number: 1360, State: "HY000"}, "EVENT": {Number: 1539, State: "HY000"}}[kind]
+		if !known {
+			number = sqlstate.MySQLNumber{Number: 1305, State: "42000"}
+		}
+		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", kind, sqlstate.Cut(t.From.Last(), 64)).WithMySQL(number.Number, number.State)
 	case !ok:
-		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64))
+		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64)).WithMySQL(1064, "42000")
 	}
 	columns := slices.Clone(def.columns)
 	if def.heading != nil {

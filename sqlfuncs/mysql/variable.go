@@ -100,10 +100,9 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 
 // Assignment is one planned item of SET.
 type Assignment struct {
-	Def    *setting.Definition // nil: a user variable
-	name   string
-	value  *engine.Expr // nil: DEFAULT
-	global bool
+	Def   *setting.Definition // nil: a user variable
+	name  string
+	value *engine.Expr // nil: DEFAULT
 }
 
 // Assignments plans the items of a SET.
@@ -114,7 +113,7 @@ func Assignments(p *engine.Planner, items []syntax.SetItem) ([]Assignment, error
 		if item.Local { // SET TRANSACTION, which has no effect here
 			continue
 		}
-		a := Assignment{name: item.Name, global: item.Global}
+		a := Assignment{name: item.Name}
 		if name, user := strings.CutPrefix(item.Name, "@"); user {
 			a.name = name
 		} else if item.Name != "client_encoding" {
@@ -168,6 +167,12 @@ func AssignAll(x *engine.Exec, plan []Assignment) (err error) {
 		}
 		if values[i], err = a.value.Eval(x); err == nil && a.Def != nil {
 			texts[i], err = normalize(x, a.Def, values[i])
+		}
+		if err == nil && a.name == "collation_connection" && i > 0 && plan[i-1].name == "client_encoding" { // SET NAMES
+			if set := charsetNamed(TextOf(x, values[i-1])); set != "" && set != charsetOf(texts[i]) {
+				err = sqlstate.New(sqlstate.InvalidParameterValue, "COLLATION '%s' is not valid for CHARACTER SET '%s'", texts[i], set).
+					WithMySQL(1253, "42000")
+			}
 		}
 		if err != nil {
 			return err
