@@ -16,8 +16,8 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// dialect is what sessions of PostgreSQL and MySQL do in different ways. It does not
-// change, and all sessions share it. postgres and mysqlDialect implement it.
+// dialect holds what sessions of PostgreSQL and of MySQL do in different ways. It does
+// not change, and all sessions share it. postgres and mysqlDialect implement it.
 type dialect interface {
 	rules() *rules
 	// settings returns the settings with which a session begins. It may fill in o.

@@ -314,7 +314,7 @@ func (s *Session) Reset() {
 	s.notices = nil
 	s.Fast.drawn.Reset(&s.memory)
 	s.mysql = mysql.State{Database: s.mysql.Database}
-	s.settingsChanged()
+	s.SettingsChanged()
 }
 
 // MySQLVersion returns the version in VERSION() and in the MySQL protocol's

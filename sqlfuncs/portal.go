@@ -310,7 +310,7 @@ func (s *Session) EndBatch() {
 	}
 	if s.vars.HasLocal() {
 		s.vars.EndTransaction()
-		s.settingsChanged()
+		s.SettingsChanged()
 	}
 }
 

@@ -67,7 +67,7 @@ type Session struct {
 	env     datum.Env
 	notices []Notice
 
-	// Copies of settings, see settingsChanged.
+	// Copies of settings, see SettingsChanged.
 	encoding    string // of the client, if asciiOnly
 	rowsAtMost  int64  // rows of a SELECT without LIMIT; -1: no limit
 	cacheIndex  int    // index into Server.caches
@@ -114,7 +114,7 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	}
 	session.Fast.session = session
 	session.vars = setting.NewVariables(session.definitions, s.defaults[o.Dialect], own)
-	session.settingsChanged()
+	session.SettingsChanged()
 	s.sessions.add(session)
 	return session, nil
 }
@@ -129,7 +129,7 @@ func (s *Session) Close() {
 	delete(s.server.sessions.all, s)
 }
 
-// settingsChanged updates what depends on s.vars. Call it after each change.
+// SettingsChanged updates what depends on s.vars. Call it after each change.
 //
 // How a text is parsed depends on settings: which characters are quotes, whether a
 // backslash escapes, where a character ends. A client that writes values into its
@@ -137,12 +137,13 @@ func (s *Session) Close() {
 // differently, a value could end its own quotes (SQL injection). So each of these
 // settings is obeyed and reported to the client, or refused. TestReading checks them
 // all.
-func (s *Session) settingsChanged() {
+func (s *Session) SettingsChanged() {
 	s.envOK = false
-	s.appName.Store(nil)
+	var appName *string
 	if name, _ := s.vars.Get("application_name"); name != "" {
-		s.appName.Store(&name)
+		appName = &name
 	}
+	s.appName.Store(appName)
 	index, encoding := s.dialect.follow(s)
 	if s.asciiOnly = wideEncodings[encoding] != ""; s.asciiOnly {
 		s.encoding, index = encoding, cacheNone
@@ -151,9 +152,6 @@ func (s *Session) settingsChanged() {
 		s.cacheIndex, s.Fast.cached = index, nil
 	}
 }
-
-// SettingsChanged implements engine.Host.
-func (s *Session) SettingsChanged() { s.settingsChanged() }
 
 // wideEncodings maps multi-byte encodings other than UTF-8 to the name of UTF-8 in
 // their dialect. In such an encoding, the second byte of a character may be a quote or
@@ -347,92 +345,6 @@ func (s *Session) ReadLong(ctx context.Context) error {
 	}
 	s.reading = ctx
 	return nil
-}
-
-// Batch holds the statements of one simple query. The zero Batch has none.
-type Batch struct {
-	session *Session
-	single  *Statement
-	text    string
-	parsed  []syntax.Parsed
-	script  syntax.Script // instead of parsed in a stepwise dialect
-	next    int
-}
-
-// Simple starts a simple query. It does not keep text. It returns the syntax errors of
-// the whole text, before anything runs, unless the dialect is stepwise.
-func (s *Session) Simple(text []byte) (b Batch, err error) {
-	if st := s.Fast.Cached(text); st != nil {
-		return Batch{session: s, single: st}, nil
-	}
-	b = Batch{session: s, text: string(text)}
-	if !s.stepwise {
-		b.parsed, err = s.parse(b.text)
-	} else if err = s.readable(b.text); err == nil {
-		b.script, err = syntax.NewScript(b.text)
-	}
-	if err != nil {
-		s.reading = nil
-		return Batch{}, s.refused(err)
-	}
-	return b, nil
-}
-
-// Next analyses and returns the next statement, nil after the last. An empty text
-// has none.
-func (b *Batch) Next() (*Statement, error) {
-	s := b.session
-	if st := b.single; st != nil {
-		b.single = nil
-		return st, s.checkTransaction(st.exits)
-	}
-	if b.text == "" { // an empty text, or a cached statement, which Next has returned
-		return nil, nil
-	}
-	defer func() { s.reading = nil }()
-	p, found, err := b.read()
-	if err != nil {
-		return nil, s.refused(err)
-	}
-	if !found {
-		return nil, nil
-	}
-	if err := s.checkTransaction(exitsTransaction(p.Statement)); err != nil {
-		return nil, err
-	}
-	st, err := s.plan(p.Statement, statementText(b.text, p), b.text, nil, true)
-	if err != nil {
-		return nil, s.refused(err)
-	}
-	if b.next == 1 && !b.More() && st.shared {
-		st.Text = b.text // the key is the text as sent
-		s.cache().offer(b.text, st)
-	}
-	return st, nil
-}
-
-// More reports whether Next has another statement.
-func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) || b.script.More() }
-
-// read returns the next statement's tree. In a stepwise dialect it parses it now, in
-// the mode that the statement before it has set.
-func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
-	s := b.session
-	b.next++
-	if !s.stepwise {
-		if found = b.next <= len(b.parsed); found {
-			p = b.parsed[b.next-1]
-		}
-		return p, found, nil
-	}
-	s.forgetPlan()
-	if p, found, err = b.script.Next(s.mode, s.countTokens); err != nil {
-		return p, false, s.dialect.syntaxError(b.text, err)
-	}
-	if found {
-		err = s.mayHold(b.next)
-	}
-	return p, found, err
 }
 
 // The methods below implement engine.Host.

@@ -40,14 +40,14 @@ func (s *Session) Assign(def *setting.Definition, value string, local bool) erro
 		s.vars.KeepMode(key)
 	}
 	s.vars.Assign(key, value, local)
-	s.settingsChanged()
+	s.SettingsChanged()
 	return nil
 }
 
 // resetSettings runs RESET ALL.
 func (s *Session) resetSettings() {
 	s.vars.ResetAll()
-	s.settingsChanged()
+	s.SettingsChanged()
 }
 
 // set plans SET and RESET. Unknown names are errors before the first item is set.
@@ -79,7 +79,7 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 	local := item.Local || strings.HasPrefix(def.Name, "transaction_")
 	if item.Default {
 		s.vars.Reset(strings.ToLower(def.Name), local)
-		s.settingsChanged()
+		s.SettingsChanged()
 		return nil
 	}
 	value, err := settingText(x, def, item.Values)

@@ -78,6 +78,92 @@ func (s *Session) parse(text string) ([]syntax.Parsed, error) {
 	return parsed, s.mayHold(len(parsed))
 }
 
+// Batch holds the statements of one simple query. The zero Batch has none.
+type Batch struct {
+	session *Session
+	single  *Statement
+	text    string
+	parsed  []syntax.Parsed
+	script  syntax.Script // instead of parsed in a stepwise dialect
+	next    int
+}
+
+// Simple starts a simple query. It does not keep text. It returns the syntax errors of
+// the whole text, before anything runs, unless the dialect is stepwise.
+func (s *Session) Simple(text []byte) (b Batch, err error) {
+	if st := s.Fast.Cached(text); st != nil {
+		return Batch{session: s, single: st}, nil
+	}
+	b = Batch{session: s, text: string(text)}
+	if !s.stepwise {
+		b.parsed, err = s.parse(b.text)
+	} else if err = s.readable(b.text); err == nil {
+		b.script, err = syntax.NewScript(b.text)
+	}
+	if err != nil {
+		s.reading = nil
+		return Batch{}, s.refused(err)
+	}
+	return b, nil
+}
+
+// Next analyses and returns the next statement, nil after the last. An empty text
+// has none.
+func (b *Batch) Next() (*Statement, error) {
+	s := b.session
+	if st := b.single; st != nil {
+		b.single = nil
+		return st, s.checkTransaction(st.exits)
+	}
+	if b.text == "" { // an empty text, or a cached statement, which Next has returned
+		return nil, nil
+	}
+	defer func() { s.reading = nil }()
+	p, found, err := b.read()
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	if !found {
+		return nil, nil
+	}
+	if err := s.checkTransaction(exitsTransaction(p.Statement)); err != nil {
+		return nil, err
+	}
+	st, err := s.plan(p.Statement, statementText(b.text, p), b.text, nil, true)
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	if b.next == 1 && !b.More() && st.shared {
+		st.Text = b.text // the key is the text as sent
+		s.cache().offer(b.text, st)
+	}
+	return st, nil
+}
+
+// More reports whether Next has another statement.
+func (b *Batch) More() bool { return b.single != nil || b.next < len(b.parsed) || b.script.More() }
+
+// read returns the next statement's tree. In a stepwise dialect it parses it now, in
+// the mode that the statement before it has set.
+func (b *Batch) read() (p syntax.Parsed, found bool, err error) {
+	s := b.session
+	b.next++
+	if !s.stepwise {
+		if found = b.next <= len(b.parsed); found {
+			p = b.parsed[b.next-1]
+		}
+		return p, found, nil
+	}
+	s.forgetPlan()
+	if p, found, err = b.script.Next(s.mode, s.countTokens); err != nil {
+		return p, false, s.dialect.syntaxError(b.text, err)
+	}
+	if found {
+		err = s.mayHold(b.next)
+	}
+	return p, found, err
+}
+
 // tokenBytes bounds what a statement's tree and plan hold for each token of its
 // text. The engine counts columns besides, see engine's targetBytes. Most statements
 // hold a quarter of tokenBytes. TestPlansAreSmall has the largest statements.

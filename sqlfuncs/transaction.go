@@ -64,7 +64,7 @@ func (s *Session) Fail() {
 // rollbackImplicit restores the settings that the implicit transaction changed.
 func (s *Session) rollbackImplicit() {
 	if s.vars.Rollback() {
-		s.settingsChanged()
+		s.SettingsChanged()
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *Session) endBlock(x *engine.Exec, chain, commit bool) error {
 			return err
 		}
 		s.vars.Chain(over)
-		s.settingsChanged()
+		s.SettingsChanged()
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (s *Session) leaveBlock(commit bool) {
 	s.tx.state, s.tx.catalogs = txIdle, pgcatalog.Cache{}
 	s.tx.savepoints = s.tx.savepoints[:0]
 	s.vars.Settle()
-	s.settingsChanged()
+	s.SettingsChanged()
 	s.closePortals(func(p *Portal) bool { return !p.held || (!commit && !p.committed) })
 	for _, p := range s.portals {
 		p.committed = true
@@ -256,7 +256,7 @@ func (s *Session) rollbackTo(x *engine.Exec, name string) error {
 		return nil
 	}
 	s.vars.Restore(s.tx.savepoints[i].saved)
-	s.settingsChanged()
+	s.SettingsChanged()
 	opened := s.tx.savepoints[i].portals
 	s.closePortals(func(p *Portal) bool { return p.opened > opened && p != portalOf(x) })
 	s.tx.state = txOpen

@@ -11,9 +11,9 @@ import (
 )
 
 // mysqlTable lists MariaDB's system variables that a client may show or set: name,
-// default, type, context, an empty column, min, max, allowed values. The context is "user" if each
-// session has its own value, "global" if only the server has one, "internal" if the
-// variable cannot be set.
+// default, type, context, an empty column, min, max, allowed values. The context is
+// "user" if each session has its own value, "global" if only the server has one,
+// "internal" if the variable cannot be set.
 //
 //go:embed mysql.tsv
 var mysqlTable string

@@ -113,7 +113,7 @@ func (s *Definition) Normalize(value string) (string, error) {
 }
 
 // onlyReading lists the settings that affect the parsing of texts, with the values
-// that nextid obeys. See reading.go in package sqlfuncs.
+// that nextid obeys. See Session.SettingsChanged in package sqlfuncs.
 var onlyReading = map[string][]string{
 	"standard_conforming_strings": {"on"},
 	"backslash_quote":             {"safe_encoding", "on"},

@@ -66,7 +66,6 @@ const (
 	DuplicateAlias         Code = "42712" // duplicate_alias
 	AmbiguousColumn        Code = "42702" // ambiguous_column
 	AmbiguousFunction      Code = "42725" // ambiguous_function
-	AmbiguousParameter     Code = "42P08" // ambiguous_parameter
 	IndeterminateDatatype  Code = "42P18" // indeterminate_datatype
 	InvalidColumnReference Code = "42P10" // invalid_column_reference
 	WrongObjectType        Code = "42809" // wrong_object_type
