@@ -86,14 +86,17 @@ func exitsTransaction(tree syntax.Statement) bool {
 // Catalogs returns what the statement of an execution has read of the catalogs, and
 // what its transaction has. The second is nil unless the transaction has a snapshot:
 // pg_dump reads the catalogs in many statements and fails if a generator appears
-// between two.
+// between two. Planning computes constants without a portal.
 func (s *Session) Catalogs(x *engine.Exec) (statement, snapshot *pgcatalog.Cache) {
 	isolation, _ := s.vars.Get("transaction_isolation")
 	readOnly, _ := s.vars.Get("transaction_read_only")
 	if s.tx.state == txOpen && readOnly == "on" && (isolation == "repeatable read" || isolation == "serializable") {
 		snapshot = &s.tx.catalogs
 	}
-	return &portalOf(x).catalogs, snapshot
+	if p := portalOf(x); p != nil {
+		return &p.catalogs, snapshot
+	}
+	return &pgcatalog.Cache{}, snapshot
 }
 
 // transactionStatement plans BEGIN, COMMIT, SAVEPOINT and the like.
