@@ -115,6 +115,16 @@ func TestMySQLLimitsOfRowsAndTime(t *testing.T) {
 	}
 }
 
+func TestSetStatementLimitsExecute(t *testing.T) {
+	s := sqltest.NewServer(t).MySQLSession(t)
+	s.Must(t, "PREPARE sleeps FROM 'SELECT SLEEP(100)'; PREPARE ab FROM 'SELECT 1 UNION ALL SELECT 2'")
+	if number, _ := s.MySQLError(t, "SET STATEMENT max_statement_time = 0.02 FOR EXECUTE sleeps"); number != 1969 {
+		t.Errorf("EXECUTE beyond max_statement_time: %d", number)
+	}
+	s.Want(t, "SET STATEMENT sql_select_limit = 1 FOR EXECUTE ab", "1")
+	s.Want(t, "EXECUTE ab", "1\n2")
+}
+
 func TestMaxExecutionTimeCountsMilliseconds(t *testing.T) {
 	s := sqltest.NewServer(t).MySQLSession(t)
 	for sql, want := range map[string]time.Duration{

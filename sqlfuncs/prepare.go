@@ -1,6 +1,7 @@
 package sqlfuncs
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -224,10 +225,11 @@ func deallocate(st *Statement, t *syntax.Deallocate) {
 func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	p.Private = true
 	s, name := plannedFor(p), []byte(t.Name)
-	inner, err := s.Prepared(name)
+	known, err := s.Prepared(name)
 	if err != nil {
 		return engine.At(t.Pos, err)
 	}
+	inner := known
 	if len(t.Args) != len(inner.Params) {
 		return engine.At(t.Pos, sqlstate.New(sqlstate.SyntaxError, "wrong number of parameters for prepared statement %q", sqlstate.Cut(t.Name, 64)).
 			WithDetail("Expected %d parameters but got %d.", len(inner.Params), len(t.Args)).WithMySQL(1210, "HY000"))
@@ -249,8 +251,10 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 	}
 	open := func(x *engine.Exec) (*Portal, error) {
 		s := sessionOf(x)
-		if _, err := s.Prepared(name); err != nil {
+		if now, err := s.Prepared(name); err != nil {
 			return nil, err
+		} else if now.Text != known.Text {
+			return nil, sqlstate.New(sqlstate.FeatureNotSupported, "prepared statement %q was replaced after this EXECUTE was prepared", sqlstate.Cut(t.Name, 64))
 		}
 		if err := s.checkTransaction(inner.exits); err != nil {
 			return nil, err
@@ -264,11 +268,15 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 		x.Tag = inner.tag
 		return portal, nil
 	}
-	st.tag, st.Columns, st.limits = inner.tag, inner.Columns, inner.limits
+	st.tag, st.Columns, st.allRows, st.cost = inner.tag, inner.Columns, inner.allRows, inner.cost
+	st.limits.Time, st.limits.Rows = cmp.Or(inner.limits.Time, st.limits.Time), cmp.Or(inner.limits.Rows, st.limits.Rows)
 	if inner.Columns != nil {
 		st.query = &engine.QueryPlan{Columns: inner.Columns, Open: func(x *engine.Exec) (engine.Rows, error) {
 			portal, err := open(x)
-			return portalRows{portal}, err
+			if err != nil {
+				return nil, err
+			}
+			return portalRows{portal}, nil
 		}}
 		return nil
 	}

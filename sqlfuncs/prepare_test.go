@@ -59,6 +59,48 @@ func TestExecuteOfAReplacedStatementIsPlannedAnew(t *testing.T) {
 	}
 }
 
+func TestExecuteWithABadArgumentLeavesTheSessionUsable(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	s.Must(t, "PREPARE p (bigint) AS SELECT $1")
+	s.Fails(t, "EXECUTE p (next_id('1 bad'))", sqlstate.InvalidParameterValue)
+	s.Want(t, "EXECUTE p (2)", "2")
+}
+
+func TestPreparedExecuteHoldsAndRunsOneStatement(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	used := func() int64 {
+		s.Must(t, "SELECT 1") // the last plan counts, too
+		return s.Memory().Used()
+	}
+	before := used()
+	s.Must(t, "PREPARE p AS SELECT 1"+strings.Repeat("+1", 1000))
+	plan := used() - before
+	outer, err := s.Prepare("outer", "EXECUTE p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Must(t, "DEALLOCATE p")
+	if held := used() - before; held < plan/2 {
+		t.Errorf("EXECUTE keeps a plan of %d bytes and counts %d", plan, held)
+	}
+	s.Must(t, "PREPARE p AS SELECT 1"+strings.Repeat("+1", 1000))
+	run := func() (sqltest.Result, error) {
+		p, err := s.Open(outer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		return s.Pull(t.Context(), p, 0)
+	}
+	if r, err := run(); err != nil || r.String() != "1001" {
+		t.Errorf("EXECUTE: %v, %v", r, err)
+	}
+	s.Must(t, "DEALLOCATE p; PREPARE p AS SELECT 'x'::text, 2")
+	if r, err := run(); err == nil {
+		t.Errorf("EXECUTE of a statement that was replaced: %v", r)
+	}
+}
+
 func TestPrepareOfAnIdDrawsWhenExecuted(t *testing.T) {
 	server := sqltest.NewServer(t)
 	server.Segment(t, "a")

@@ -211,7 +211,8 @@ func (s *Session) plan(tree syntax.Statement, text, source string, params []datu
 	if err := planStatement(p, st, tree); err != nil {
 		return nil, p.Located(err)
 	}
-	st.shared, st.cost = !p.Private, s.planning
+	st.shared = !p.Private
+	st.cost += s.planning // EXECUTE holds another plan
 	if st.Params = p.FinishParams(); s.lateTypes && len(st.Params) > 0 {
 		st.tree = tree
 	}
