@@ -87,6 +87,9 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *Duration) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" { // keeps the value
+		return nil
+	}
 	text := string(b)
 	var s string
 	if json.Unmarshal(b, &s) == nil {
@@ -117,6 +120,9 @@ func (i Instant) MarshalJSON() ([]byte, error) { return json.Marshal(i.String())
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (i *Instant) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" { // keeps the value
+		return nil
+	}
 	var ms int64
 	if json.Unmarshal(b, &ms) == nil {
 		*i = Instant(time.UnixMilli(ms).UTC())

@@ -24,8 +24,9 @@ type Pinned struct {
 	Unit   generator.Duration `json:"unit"`
 }
 
-// DefaultUnit is the Unit of a Pinned before a user gives one.
-const DefaultUnit generator.Duration = -1
+// Unpinned is the layout before a user gives a part of it. No layout can have its
+// epoch or its unit.
+var Unpinned = Pinned{Epoch: generator.Instant(time.Unix(0, 1)), Unit: -1}
 
 // customLayout is the name of a layout that was given field by field without a
 // name.
@@ -59,16 +60,16 @@ func (p *Pinned) Pin(preset string) (*Layout, error) {
 	*p = Pinned{Layout: name, Fields: given.Fields, Epoch: generator.Instant(time.UnixMilli(twitterEpoch)), Unit: generator.Duration(time.Millisecond)}
 	if l, err := Preset(name); err == nil {
 		*p = l.pinned(l.Name, l.Fields)
-		if (given.Fields != nil && !slices.Equal(given.Fields, p.Fields)) || (given.Unit != DefaultUnit && given.Unit != p.Unit) {
+		if (given.Fields != nil && !slices.Equal(given.Fields, p.Fields)) || (given.Unit != Unpinned.Unit && given.Unit != p.Unit) {
 			return nil, fmt.Errorf("layout %s has %s of %v; give other bits or units without a layout's name", l.Name, l.FieldList(), l.Unit)
 		}
 	} else if given.Fields == nil {
 		return nil, err
 	}
-	if given.Unit != DefaultUnit {
+	if given.Unit != Unpinned.Unit {
 		p.Unit = given.Unit
 	}
-	if !time.Time(given.Epoch).IsZero() {
+	if given.Epoch != Unpinned.Epoch {
 		p.Epoch = given.Epoch
 	}
 	if err := generator.CheckName(name); err != nil {
@@ -211,6 +212,9 @@ var usualOrder = []FieldKind{Time, Own, Datacenter, Worker, Rollback, Sequence}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *FieldList) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" { // keeps the value
+		return nil
+	}
 	var (
 		list  []Field
 		sizes map[FieldKind]uint8

@@ -2,12 +2,13 @@
 // The ring is padded at the start, when fewer ids than a threshold are left, and on
 // a schedule. Under load the ring borrows: its ids carry future times.
 //
-// The ring holds 2^(sequence bits + boost_power) ids. A padding adds all ids of a
-// tick, as Baidu's does. So the ring is a range of slots of package snowflake (type
-// ready). Nothing is written per id, and a draw is one compare-and-swap. The times
-// are reserved in the store before their ids enter the ring. Each name and worker
-// id has a time line of its own. So two servers, or two starts, never have the same
-// time of one worker id.
+// The ring holds 2^(sequence bits + boost_power) ids. With short ticks it holds those
+// of a second, or of a quarter of max_borrow if that is less. A padding adds all ids
+// of some ticks. So the ring is a range of slots of package snowflake (type ready).
+// Nothing is written per id, and a draw is one compare-and-swap. The times are
+// reserved in the store before their ids enter the ring. Each name and worker id has
+// a time line of its own. So two servers, or two starts, never have the same time of
+// one worker id.
 //
 // Further differences from Baidu's generator:
 //
@@ -39,7 +40,7 @@ const KindName = "ring"
 // paddingFactor and scheduleInterval (in seconds) are the first three.
 type Options struct {
 	layout.Pinned
-	BoostPower       int                `json:"boost_power"`       // capacity: 2^(sequence bits + boost_power) ids
+	BoostPower       int                `json:"boost_power"`       // capacity: 2^(sequence bits + boost_power) ids, or more with short ticks
 	PaddingFactor    int                `json:"padding_factor"`    // percent of the capacity below which the ring is padded
 	ScheduleInterval generator.Duration `json:"schedule_interval"` // between scheduled paddings; 0: none
 	MaxBorrow        generator.Duration `json:"max_borrow"`        // greatest time by which ids may be ahead of the clock
@@ -69,7 +70,7 @@ const hint = "Options: layout, bits, epoch, unit, boost_power (0 to 12), padding
 func Kind(pools *worker.Pools) generator.Kind {
 	return kind{kinds.Base[Options]{
 		Called: KindName, About: "time-ordered ids made ahead of their use, after Baidu's cached uid-generator", Title: "a ring", Hint: hint,
-		Defaults: Options{Pinned: layout.Pinned{Unit: layout.DefaultUnit}, BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"},
+		Defaults: Options{Pinned: layout.Unpinned, BoostPower: 3, PaddingFactor: 50, MaxBorrow: -1, RejectPut: "discard", RejectTake: "wait"},
 		Fill:     (*Options).fill, Check: (*Options).check,
 		Keep: func(before, after *Options) error { return after.Pinned.Keep(before.Pinned) },
 	}, layout.Timed{Wall: pools.Wall}, pools}

@@ -19,7 +19,7 @@ const KindName = "snowflake"
 func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return &kind{kinds.Base[Options]{
 		Called: KindName, About: "time, worker id and sequence, after Twitter's Snowflake", Title: "a snowflake generator", Hint: hint,
-		Defaults: Options{Pinned: layout.Pinned{Unit: layout.DefaultUnit}, MaxAhead: generator.Duration(defaultMaxAhead)},
+		Defaults: Options{Pinned: layout.Unpinned, MaxAhead: generator.Duration(defaultMaxAhead)},
 		Fill:     func(o *Options) error { return o.fill(defaultLayout, Carry) }, Check: (*Options).check, Keep: keep,
 	}, layout.Timed{Wall: pools.Wall}, pools, defaultLayout, sync.Mutex{}, map[string]*timing{}}
 }

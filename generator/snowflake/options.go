@@ -50,6 +50,9 @@ type startOption string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *startOption) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" { // keeps the value
+		return nil
+	}
 	var text string
 	if json.Unmarshal(b, &text) == nil {
 		*s = startOption(text)

@@ -30,6 +30,9 @@ func TestNormalizePinsTheWholeLayout(t *testing.T) {
 		`{"epoch":1704067200000,"layout":"twitter"}`: strings.Replace(twitterStored, "2010-11-04T01:42:54.657Z", "2024-01-01T00:00:00.000Z", 1),
 		`{"sequence_start":"carry","max_ahead":0,"on_rollback":"wait"}`: strings.NewReplacer(
 			"zero", "carry", `"5ms"`, `"0s"`, "continue", "wait").Replace(twitterStored),
+		`{"layout":null,"bits":null,"fields":null,"epoch":null,"unit":null,"sequence_start":null,"max_ahead":null,"on_rollback":null}`: carryStored,
+		`{"bits":"time 47, worker 10","epoch":"0001-01-01"}`: `{"layout":"custom","fields":[{"kind":"time","bits":47},{"kind":"worker","bits":10}],` +
+			`"epoch":"0001-01-01T00:00:00.000Z","unit":"1ms","sequence_start":"carry","max_ahead":"5ms","on_rollback":"continue"}`,
 		`{"layout":"sonyflake"}`: `{"layout":"sonyflake","fields":[{"kind":"time","bits":39},{"kind":"sequence","bits":8},` +
 			`{"kind":"worker","bits":16}],"epoch":"2025-01-01T00:00:00.000Z","unit":"10ms","sequence_start":"zero","max_ahead":"5ms","on_rollback":"continue"}`,
 		`{"bits":"time 39, sequence 8, worker 16","unit":"10ms"}`: `{"layout":"custom","fields":[{"kind":"time","bits":39},` +
@@ -125,6 +128,10 @@ func TestAlterChangesEverythingButTheLayout(t *testing.T) {
 	got, err := builtKind.Alter(json.RawMessage(twitterStored), json.RawMessage(`{"sequence_start":"random","max_ahead":"1s"}`))
 	if want := strings.NewReplacer("zero", "random", "5ms", "1s").Replace(twitterStored); err != nil || string(got) != want {
 		t.Errorf("became %s (%v), want %s", got, err, want)
+	}
+	const nulls = `{"layout":null,"bits":null,"fields":null,"epoch":null,"unit":null,"sequence_start":null,"max_ahead":null}`
+	if got, err := builtKind.Alter(json.RawMessage(twitterStored), json.RawMessage(nulls)); err != nil || string(got) != twitterStored {
+		t.Errorf("null made of it %s, %v", got, err)
 	}
 	for _, change := range []string{`{"layout":"leaf"}`, `{"bits":"time 41"}`, `{"fields":[]}`, `{"epoch":0}`, `{"unit":"1s"}`} {
 		_, err := builtKind.Alter(json.RawMessage(twitterStored), json.RawMessage(change))
