@@ -284,12 +284,13 @@ func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duratio
 		reserved := g.TickFrom(max(ends[0], 0))
 		from, end = max(from, reserved), max(end, reserved+1)
 	}
-	most := g.At(g.bound()) // first tick that may not be borrowed
+	bound := g.bound()
+	most := g.At(bound) // first tick that may not be borrowed
 	if from > g.MaxTick() {
 		return 0, g.ExhaustedError(g.name)
 	}
 	if end = min(end, most, g.MaxTick()+1); end <= from {
-		return time.Duration(g.TimeOf(from+1).UnixMicro()-g.bound()) * time.Microsecond, nil
+		return time.Duration(g.TimeOf(from+1).UnixMicro()-bound) * time.Microsecond, nil
 	}
 	pace := g.pace.Load().Marked(g.cursor.Issued(), g.clock.Monotonic()) // also after failures: while the store is down, draws call put again and again
 	g.pace.Store(&pace)
