@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -269,8 +270,9 @@ func (s *source) cover(ctx context.Context, v int64) error {
 	if v < s.ceiling.Load() {
 		return nil
 	}
+	// For the greatest int64, which has no successor, this is ErrExhausted.
 	lo, hi, err := s.cfg.Store.Reserve(ctx, generator.Reservation{
-		Key: generator.NameKey(s.name), AtLeast: v + 1, N: ceilingStep * s.options.Increment, Limit: generator.NoLimit, Owner: s.cfg.Owner,
+		Key: generator.NameKey(s.name), AtLeast: min(v, math.MaxInt64-1) + 1, N: ceilingStep * s.options.Increment, Limit: generator.NoLimit, Owner: s.cfg.Owner,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -406,6 +407,15 @@ func TestSeries(t *testing.T) {
 	}
 	if s.holds(-3) || s.holds(3) {
 		t.Error("numbers that are not of the series")
+	}
+}
+
+// TestNothingIsAboveTheGreatestNumber: the number after the greatest int64 would
+// overflow, and setval would move the databases back to their start.
+func TestNothingIsAboveTheGreatestNumber(t *testing.T) {
+	s := &source{name: "tickets", options: Options{Increment: 2, Start: 1}, cfg: Config{Store: memory.New(memory.Config{})}}
+	if err := s.raise(t.Context(), math.MaxInt64); !errors.Is(err, generator.ErrExhausted) || s.last != 0 {
+		t.Errorf("%v, last %d", err, s.last)
 	}
 }
 
