@@ -51,6 +51,7 @@ type State struct {
 	Setting Progression // MySQL and MariaDB: of sessions that begin now
 	Lines   []Line
 	Notes   []string // for the operator, a line each
+	restart string   // what the operator must do so that the settings outlast a restart, "" for nothing
 	missed  []missed // what Status could not check
 	trouble string   // why the server cannot be a shard, "" if it can
 	blind   bool     // the account cannot see the sessions of others
@@ -75,12 +76,6 @@ func (s State) asNoted() bool {
 	return s.every(func(p Progression) bool { return p == s.Member.Has })
 }
 
-// drawsAll reports whether a shard draws all numbers of a progression. It may draw
-// others, too.
-func (s State) drawsAll(has Progression) bool {
-	return s.every(func(p Progression) bool { return p.covers(has) })
-}
-
 // has reports whether the shard has a line of a name.
 func (s State) has(name string) bool {
 	return slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Name == name })
@@ -100,23 +95,13 @@ type database interface {
 	join(ctx context.Context, m Member) error
 	// assign sets the progression of sessions that begin after it.
 	assign(ctx context.Context, lines []Line, has Progression) error
-	// unsettle records that lines may have left the shard's progression, so that
-	// up starts them again.
-	unsettle(ctx context.Context) error
 	// older lists the sessions that may still draw from the progression before
 	// assign. If there are none, it records that.
 	older(ctx context.Context) ([]session, error)
-	kill(ctx context.Context, s session) error
-	// together runs f. The changes of f are durable when together returns, not
-	// necessarily before.
-	together(ctx context.Context, f func() error) error
 	// start moves a line so that it draws no number below least.
 	start(ctx context.Context, l Line, has Progression, least int64) error
 	// restore restores the settings from before up, and removes the note.
 	restore(ctx context.Context) error
-	// settings writes what the operator must do so that the settings outlast a
-	// restart. In a dry run it writes nothing.
-	settings(ctx context.Context, w io.Writer, has Progression) error
 }
 
 // session is a connection of another client.
@@ -133,7 +118,9 @@ type system struct {
 	tables       string // FROM, and a condition for tables of the shard's schema, up to the column of names
 	tryLock      string // query that returns 1 if it has got the lock
 	unlock       string
-	locked, hint string // error if another run has the lock
+	first, last  string   // statements around many changes, see together
+	locked, hint string   // error if another run has the lock
+	unsettle     []string // records that lines may have left the progression, so that up starts them again
 }
 
 // connection holds what all databases have in common. One connection, conn, has the
@@ -205,6 +192,19 @@ func (c *connection) exec(ctx context.Context, statements ...string) error {
 		}
 	}
 	return nil
+}
+
+// together runs f. The changes of f are durable when together returns, not
+// necessarily before.
+func (c *connection) together(ctx context.Context, f func() error) error {
+	if c.dry != nil {
+		return f()
+	}
+	err := c.exec(ctx, c.first)
+	if err == nil {
+		err = f()
+	}
+	return errors.Join(err, c.exec(context.WithoutCancel(ctx), c.last))
 }
 
 // patiently runs a statement, and repeats it after lock timeouts, up to wait.

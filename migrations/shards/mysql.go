@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -36,11 +35,13 @@ const (
 )
 
 // mysqlSystem describes MySQL and MariaDB. The lock is the server's, as the settings
-// are: two databases of one server cannot be two shards.
+// are: two databases of one server cannot be two shards. An ALTER TABLE commits the
+// transaction of together, and later changes commit one by one.
 var mysqlSystem = system{
 	folder: "mysql", dialect: goose.DialectMySQL, most: maxIncrementMySQL,
 	tables:  "information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME",
 	tryLock: "SELECT GET_LOCK('nextid migrate shards', 0)", unlock: "DO RELEASE_LOCK('nextid migrate shards')",
+	first: "START TRANSACTION", last: "COMMIT",
 	locked: "another migrate shards is at work on this server",
 	hint:   "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
 }
@@ -179,9 +180,6 @@ func (s *mysqlShard) able(ctx context.Context) error {
 	return err
 }
 
-// unsettle implements database. assign records the change.
-func (s *mysqlShard) unsettle(context.Context) error { return nil }
-
 // settle bounds how long a connection may take from the copy of the settings to its
 // connection id.
 const settle = time.Second
@@ -261,28 +259,6 @@ func (s *mysqlShard) newest(ctx context.Context) (id int64, err error) {
 	defer conn.Close()
 	err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id)
 	return id, err
-}
-
-// kill implements database.
-func (s *mysqlShard) kill(ctx context.Context, one session) error {
-	err := s.exec(ctx, fmt.Sprintf("KILL CONNECTION %d", one.id))
-	if appdb.MySQLSays(err, erNoSuchThread) {
-		return nil // it has ended
-	}
-	return err
-}
-
-// together implements database. It runs f in a transaction. An ALTER TABLE in f
-// commits it, and later changes commit one by one.
-func (s *mysqlShard) together(ctx context.Context, f func() error) error {
-	if s.dry != nil {
-		return f()
-	}
-	err := s.exec(ctx, "START TRANSACTION")
-	if err == nil {
-		err = f()
-	}
-	return errors.Join(err, s.exec(context.WithoutCancel(ctx), "COMMIT"))
 }
 
 // start implements database.
@@ -375,8 +351,8 @@ func (s *mysqlShard) configured(ctx context.Context) (path string, err error) {
 	return path, err
 }
 
-// origin adds notes about settings that end with a restart, or that sessions
-// override.
+// origin reports settings that end with a restart, since the server has no SET
+// PERSIST, or that sessions override.
 func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 	var initial string
 	if err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.init_connect").Scan(&initial); err != nil {
@@ -389,40 +365,19 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 		return nil
 	}
 	path, err := s.configured(ctx)
-	has := st.Member.Has
-	lines := fmt.Sprintf("auto-increment-increment = %d, auto-increment-offset = %d", has.Increment, has.Offset)
+	has, right := st.Member.Has, path+" has the settings, which are right"
+	note := fmt.Sprintf("has to say: auto-increment-increment = %d, auto-increment-offset = %d", has.Increment, has.Offset)
+	st.restart = fmt.Sprintf("SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d",
+		has.Increment, has.Offset)
 	switch {
 	case path == "":
-		lines = "a restart takes the settings from my.cnf, which has to say: " + lines
+		note = "a restart takes the settings from my.cnf, which " + note
 	case st.Setting == has:
-		lines = path + " has the settings, which are right"
+		note, st.restart = right, right
 	default:
-		lines = path + " is wrong and has to say: " + lines
+		note = path + " is wrong and " + note
 	}
-	st.Notes = append(st.Notes, lines)
-	return err
-}
-
-// settings implements database. It writes the lines for my.cnf on a server without
-// SET PERSIST.
-func (s *mysqlShard) settings(ctx context.Context, w io.Writer, has Progression) error {
-	if s.scope != global || s.dry != nil {
-		return nil
-	}
-	path, err := s.configured(ctx)
-	if err != nil {
-		return err
-	}
-	now, err := s.setting(ctx)
-	if err != nil {
-		return err
-	}
-	if path != "" && now == has {
-		_, err = fmt.Fprintf(w, "%s: %s has the settings, which are right\n", s.name, path)
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s: SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d\n",
-		s.name, has.Increment, has.Offset)
+	st.Notes = append(st.Notes, note)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,15 +18,18 @@ import (
 
 const (
 	pgLockNotAvailable = "55P03" // SQLSTATE of a lock_timeout
-	pgUsedUp           = "N0001" // raised by place; the message is the number that the column's type does not hold
+	pgUsedUp           = "N0001" // raised by start; the message is the number that the column's type does not hold
 )
 
-// postgresSystem describes PostgreSQL. The key of the advisory lock is "shards".
+// postgresSystem describes PostgreSQL. The key of the advisory lock is "shards". The
+// commit of last is synchronous, and makes the earlier ones of together durable.
 var postgresSystem = system{
 	folder: "postgres", dialect: goose.DialectPostgres, most: maxIncrementPostgres,
 	tables:  "pg_tables WHERE schemaname = current_schema() AND tablename",
 	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", 0x736861726473), unlock: "SELECT pg_advisory_unlock_all()",
+	first: "SET synchronous_commit = off", last: "SET synchronous_commit = on; UPDATE nextid_shard SET number = number",
 	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
+	unsettle: []string{"UPDATE nextid_shard_lines SET started = NULL"},
 }
 
 // postgresShard is a shard on PostgreSQL.
@@ -81,7 +83,7 @@ func (s postgresShard) assign(ctx context.Context, lines []Line, has Progression
 	return s.together(ctx, func() error {
 		for _, l := range lines {
 			if l.Draws != has && l.trouble == "" {
-				err := s.place(ctx, l, has, 0)
+				err := s.start(ctx, l, has, 0)
 				if err != nil && !errors.Is(err, errUsedUp) { // start reports errUsedUp
 					return err
 				}
@@ -91,42 +93,17 @@ func (s postgresShard) assign(ctx context.Context, lines []Line, has Progression
 	})
 }
 
-// together implements database. It sets synchronous_commit off for f. The last
-// commit, a synchronous one, makes the earlier ones durable.
-func (s postgresShard) together(ctx context.Context, f func() error) error {
-	if s.dry != nil {
-		return f()
-	}
-	err := s.exec(ctx, "SET synchronous_commit = off")
-	if err == nil {
-		err = f()
-	}
-	return errors.Join(err, s.exec(ctx, "SET synchronous_commit = on; UPDATE nextid_shard SET number = number"))
-}
-
 // able implements database. It checks nothing: without the rights, install or the
 // first ALTER SEQUENCE fails and changes nothing.
 func (s postgresShard) able(context.Context) error { return nil }
 
-// unsettle implements database.
-func (s postgresShard) unsettle(ctx context.Context) error {
-	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = NULL")
-}
-
 // older implements database.
 func (s postgresShard) older(context.Context) ([]session, error) { return nil, nil }
 
-// kill implements database.
-func (s postgresShard) kill(context.Context, session) error { return nil }
-
-// start implements database.
+// start implements database. The sequence draws the numbers of a progression, from
+// least on and above all that it has drawn. With a least of 0, the line does not count
+// as started.
 func (s postgresShard) start(ctx context.Context, l Line, has Progression, least int64) error {
-	return s.place(ctx, l, has, least)
-}
-
-// place makes a sequence draw the numbers of a progression, from least on and above
-// all that it has drawn. With a least of 0, it does not start the line.
-func (s postgresShard) place(ctx context.Context, l Line, has Progression, least int64) error {
 	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
 		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
 		ON CONFLICT (sequence) DO NOTHING`
@@ -135,11 +112,11 @@ func (s postgresShard) place(ctx context.Context, l Line, has Progression, least
 		started = fmt.Sprintf(" SET started = %d WHERE sequence = ", least)
 	}
 	if s.dry != nil {
-		return s.showPlace(ctx, l, has, least, note, started)
+		return s.showStart(ctx, l, has, least, note, started)
 	}
 	// One statement is one transaction and one round trip. The first ALTER blocks
 	// nextval until the end, so that last_value does not change.
-	place := fmt.Sprintf(`DO $nextid$
+	err := s.patiently(ctx, fmt.Sprintf(`DO $nextid$
 		DECLARE first numeric;
 		BEGIN
 			%[1]s;
@@ -149,8 +126,7 @@ func (s postgresShard) place(ctx context.Context, l Line, has Progression, least
 			IF first > %[6]d THEN RAISE EXCEPTION USING ERRCODE = '%[7]s', MESSAGE = first::text; END IF;
 			EXECUTE format('ALTER SEQUENCE %%s START WITH %%s RESTART WITH %%s', %[8]s, first, first);
 			UPDATE nextid_shard_lines%[9]s%[8]s;
-		END $nextid$`, note, l.sequence, has.Increment, least, has.Offset, l.Most, pgUsedUp, appdb.Literal(l.sequence), started)
-	err := s.patiently(ctx, place)
+		END $nextid$`, note, l.sequence, has.Increment, least, has.Offset, l.Most, pgUsedUp, appdb.Literal(l.sequence), started))
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == pgUsedUp {
 		first, _ := strconv.ParseInt(e.Message, 10, 64) // MaxInt64 if out of range
 		return usedUp(l, first)
@@ -158,9 +134,9 @@ func (s postgresShard) place(ctx context.Context, l Line, has Progression, least
 	return err
 }
 
-// showPlace writes the statements of place for a dry run, with the sequence's
-// present position.
-func (s postgresShard) showPlace(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
+// showStart writes the statements of start for a dry run, with the sequence's present
+// position.
+func (s postgresShard) showStart(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
 	first, ok := has.first(max(l.free, least))
 	if !ok || first > l.Most {
 		return usedUp(l, first)
@@ -188,9 +164,6 @@ func (s postgresShard) restore(ctx context.Context) error {
 	}
 	return s.remove(ctx)
 }
-
-// settings implements database. In PostgreSQL the settings outlast a restart.
-func (s postgresShard) settings(context.Context, io.Writer, Progression) error { return nil }
 
 // ownTables lists goose's tables for shards and for a store, which are not lines.
 const ownTables = "('" + versionTable + "', 'nextid_schema_version')"

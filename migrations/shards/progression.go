@@ -74,17 +74,6 @@ func (p Progression) halves() (stay, give Progression) {
 	return Progression{p.Offset, 2 * p.Increment}, Progression{p.Offset + p.Increment, 2 * p.Increment}
 }
 
-// widest returns the index of the progression with the smallest increment.
-func widest(all []Progression) int {
-	least := 0
-	for i, p := range all {
-		if p.Increment < all[least].Increment {
-			least = i
-		}
-	}
-	return least
-}
-
 // gcd returns the greatest common divisor.
 func gcd(a, b int64) int64 {
 	for b != 0 {

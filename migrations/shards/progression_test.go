@@ -98,7 +98,12 @@ func TestShardsAreAddedOneByOne(t *testing.T) {
 		for len(all) < 40 {
 			add, ok := spare(all)
 			if !ok {
-				donor := widest(all)
+				donor := 0
+				for i, p := range all {
+					if p.Increment < all[donor].Increment {
+						donor = i
+					}
+				}
 				all[donor], add = all[donor].halves()
 			}
 			all = append(all, add)

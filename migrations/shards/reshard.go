@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,10 @@ func (s *set) reshard(ctx context.Context) error {
 	add.state.Member = &m
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
 	// An earlier run may have changed other shards.
-	return each(s.shards, func(one *shard) error { return one.settings(ctx, s.Out, one.state.Member.Has) })
+	for _, one := range s.shards {
+		s.remind(one)
+	}
+	return nil
 }
 
 // resume applies the notes of a run that was killed before it had applied them. Such
@@ -94,7 +98,8 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 	}
 	resumed := false
 	for _, one := range old {
-		if m := one.state.Member; m != nil && !one.state.asNoted() && one.state.drawsAll(m.Has) {
+		m := one.state.Member
+		if m != nil && !one.state.asNoted() && one.state.every(func(p Progression) bool { return p.covers(m.Has) }) {
 			s.say(one, "an earlier run was interrupted: it draws %s from now on", m.Has)
 			if err := one.assign(ctx, one.state.Lines, m.Has); err != nil {
 				return hints.At(one.name, err)
@@ -164,7 +169,9 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 		m.Has = free
 		return m, s.headroom(add, free)
 	}
-	donor := old[widest(taken)]
+	donor := slices.MinFunc(old, func(a, b *shard) int {
+		return cmp.Compare(a.state.Member.Has.Increment, b.state.Member.Has.Increment)
+	})
 	stay, give := donor.state.Member.Has.halves()
 	if most := min(donor.most, add.most); stay.Increment > most {
 		return m, tooGreat(donor, stay.Increment)

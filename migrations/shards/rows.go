@@ -25,7 +25,6 @@ const rowsTime = 5 * time.Second
 type column struct {
 	*shard
 	Line
-	conn *sql.Conn
 	rows *sql.Rows
 	id   int64 // the present id, 0 after the last
 
@@ -33,18 +32,12 @@ type column struct {
 	older         int64 // number of such ids from before up
 }
 
-// open uses a connection of its own: a query that takes too long is cancelled, which
-// closes its connection.
+// open takes another connection than the shard's: a query that takes too long is
+// cancelled, which closes its connection.
 func (c *column) open(ctx context.Context) (err error) {
-	if c.conn, err = c.db.Conn(ctx); err != nil {
-		return err
-	}
-	c.rows, err = c.conn.QueryContext(ctx, fmt.Sprintf( //nolint:rowserrcheck // advance checks it
+	c.rows, err = c.db.QueryContext(ctx, fmt.Sprintf( //nolint:rowserrcheck // advance checks it
 		"SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN 1 AND 9223372036854775807 ORDER BY %[1]s DESC", c.column, c.table))
-	if err != nil {
-		return err
-	}
-	return c.advance()
+	return err
 }
 
 // advance sets id to the next id.
@@ -54,15 +47,6 @@ func (c *column) advance() error {
 		return c.rows.Err()
 	}
 	return c.rows.Scan(&c.id)
-}
-
-func (c *column) close() {
-	if c.rows != nil {
-		_ = c.rows.Close()
-	}
-	if c.conn != nil {
-		_ = c.conn.Close()
-	}
 }
 
 // seen collects the findings about the rows of one line.
@@ -126,8 +110,12 @@ func (s *set) rowsOf(ctx context.Context, f *seen, r *Report) error {
 // equal ids are adjacent.
 func (f *seen) merge(ctx context.Context) error {
 	for _, c := range f.columns {
-		defer c.close()
-		if err := c.open(ctx); err != nil {
+		err := c.open(ctx)
+		if err == nil {
+			defer c.rows.Close()
+			err = c.advance()
+		}
+		if err != nil {
 			return hints.At(c.name, err)
 		}
 	}

@@ -266,9 +266,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 			return hints.At(one.name, err)
 		}
 		complaints = append(complaints, full...)
-		if err := one.settings(ctx, s.Out, members[i].Has); err != nil {
-			return err
-		}
+		s.remind(one)
 	}
 	return complaint(complaints, "Everything else is done. Correct that and run up again, or leave the column out with --exclude.")
 }
@@ -281,7 +279,7 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 		if st.Member == nil || st.asNoted() || st.trouble != "" {
 			continue
 		}
-		if e := errors.Join(one.able(ctx), one.unsettle(ctx), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
+		if e := errors.Join(one.able(ctx), one.exec(ctx, one.unsettle...), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
 			err = errors.Join(err, hints.At(one.name, e))
 			continue
 		}
@@ -459,7 +457,8 @@ func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 				}
 			}
 			for _, session := range left {
-				if err := one.kill(ctx, session); err != nil {
+				err := one.exec(ctx, fmt.Sprintf("KILL CONNECTION %d", session.id))
+				if err != nil && !appdb.MySQLSays(err, erNoSuchThread) { // it has ended
 					return err
 				}
 			}
@@ -471,6 +470,13 @@ func (s *set) drain(ctx context.Context, one *shard, meanwhile string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// remind writes what the operator must do so that the settings outlast a restart.
+func (s *set) remind(one *shard) {
+	if s.dry == nil && one.state.restart != "" {
+		s.say(one, "%s", one.state.restart)
 	}
 }
 

@@ -17,20 +17,17 @@ type Report struct {
 // Status reads settings, counters and rows of databases. It also works for shards
 // that were not made by Up. It changes nothing.
 func Status(ctx context.Context, dsns []string, o Options) (r Report, err error) {
-	err = with(ctx, dsns, o, func(s *set) (err error) {
-		r, err = s.report(ctx)
-		return err
-	})
+	err = with(ctx, dsns, o, func(s *set) error { return s.report(ctx, &r) })
 	return r, err
 }
 
-func (s *set) report(ctx context.Context) (r Report, err error) {
+func (s *set) report(ctx context.Context, r *Report) error {
 	if err := s.read(ctx); err != nil {
-		return r, err
+		return err
 	}
 	r.Problems = append(problems(s.shards), collisions(s.shards)...)
 	r.Missed = s.uncompared()
-	err = s.rows(ctx, &r)
+	err := s.rows(ctx, r)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
 			if l.Most > 0 && l.Next > l.Most/5*4 && l.Next <= l.Most { // more than 80 % are used
@@ -43,7 +40,7 @@ func (s *set) report(ctx context.Context) (r Report, err error) {
 		r.Names = append(r.Names, one.name)
 		r.States = append(r.States, one.state)
 	}
-	return r, err
+	return err
 }
 
 // problems returns the problems of single shards.
