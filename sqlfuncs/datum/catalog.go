@@ -36,30 +36,16 @@ const (
 	RegDictionaryArray OID = 3770
 )
 
-// Info describes a type as pg_catalog.pg_type does. An empty function name
-// is pg_type's "-": there is no such function.
+// Info describes a type as pg_catalog.pg_type does.
 type Info struct {
-	OID           OID
-	Name          string // typname: int8
-	Display       string // format_type: bigint
-	Len           int16  // typlen: -1 is variable, -2 a C string
-	ByVal         bool
-	Kind          byte // typtype: b base, p pseudo-type
-	Category      byte // typcategory: N numeric, S string, A array, …
-	Preferred     bool // typispreferred
-	Elem          OID  // of an array or vector; 0: not one (pg_type also says that a name consists of "char")
-	Array         OID  // the type of arrays of it; 0: none
-	Delim         byte // between the elements of an array
-	Align         byte // typalign: c, s, i or d
-	Storage       byte // typstorage: p, x, e or m
-	InputFunc     string
-	OutputFunc    string
-	ReceiveFunc   string
-	SendFunc      string
-	ModInFunc     string
-	ModOutFunc    string
-	SubscriptFunc string
-	Collation     uint32 // typcollation: 0, 100 "default" or 950 "C"
+	OID       OID
+	Name      string // typname: int8
+	Display   string // format_type: bigint
+	Len       int16  // typlen: -1 is variable, -2 a C string
+	Category  byte   // typcategory: N numeric, S string, A array, …
+	Preferred bool   // typispreferred
+	Elem      OID    // of an array or vector; 0: not one (pg_type also says that a name consists of "char")
+	Array     OID    // the type of arrays of it; 0: none
 }
 
 // TypeInfo returns what is known of a type; false for an OID that is none of ours.

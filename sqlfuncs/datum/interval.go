@@ -39,16 +39,6 @@ func parseIntervalValue(v Value) interval {
 	}
 }
 
-// Span returns the months, days and microseconds of an interval; zeros for
-// NULL and other types.
-func (v Value) Span() (months, days int32, micros int64) {
-	if v.Type != Interval || !v.Valid {
-		return 0, 0, 0
-	}
-	i := parseIntervalValue(v)
-	return i.months, i.days, i.micros
-}
-
 func intervalOutOfRange() error {
 	return sqlstate.New(sqlstate.DatetimeOverflow, "interval out of range")
 }
