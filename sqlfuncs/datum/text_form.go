@@ -215,7 +215,8 @@ func clip(s string) string {
 
 // anonymousRecord is the error of a record as input: nothing tells its columns.
 func anonymousRecord() error {
-	return sqlstate.New(sqlstate.FeatureNotSupported, "input of anonymous composite types is not implemented")
+	return sqlstate.New(sqlstate.FeatureNotSupported, "a record is not supported as an input").
+		WithHint("Send its columns as values of their own.")
 }
 
 // isReg reports whether t is an oid that prints as a name.
