@@ -62,12 +62,37 @@ type scanSource struct {
 	rows    func(x *Exec) (Rows, error)
 	filter  []*Expr
 	lateral []ref
-	call    *setCall // the set-returning function it reads, nil for others
+	call    *setCall    // the set-returning function it reads, nil for others
+	inner   *selectPlan // the plain subquery it reads, nil for others
 }
 
-func (s *scanSource) span() span              { return s.sp }
-func (s *scanSource) deps() []ref             { return s.lateral }
-func (s *scanSource) addFilter(conds []*Expr) { s.filter = append(s.filter, conds...) }
+func (s *scanSource) span() span  { return s.sp }
+func (s *scanSource) deps() []ref { return s.lateral }
+
+func (s *scanSource) addFilter(conds []*Expr) {
+	s.filter = append(s.filter, conds...)
+	if s.inner != nil {
+		s.inner.addKeys(s.sp, conds)
+	}
+}
+
+// addKeys passes the key tests of conditions on a subquery's columns to the tables in
+// it: SELECT id FROM (SELECT * FROM ids) t WHERE t.name = 'orders' draws an id. Tests
+// that read other items of the outer level stay there.
+func (p *selectPlan) addKeys(sp span, conds []*Expr) {
+	for _, c := range conds {
+		for _, k := range c.Known().Keys {
+			if !sp.holds(k.Column) || len(sameLevel(k.Refs, sp.frame)) > 0 {
+				continue
+			}
+			if e := p.targets[k.Column.index-sp.from]; e.Column {
+				test := Derive(datum.Bool, func(*Exec) (datum.Value, error) { return datum.MakeBool(true), nil }, e)
+				test.Know(Known{Keys: []*KeyTest{{Column: e.Refs[0], Values: k.Values, Refs: k.Refs}}})
+				p.source.addFilter([]*Expr{test})
+			}
+		}
+	}
+}
 
 func (s *scanSource) open(x *Exec) (rowSource, error) {
 	it, err := s.rows(x)

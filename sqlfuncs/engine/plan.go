@@ -46,6 +46,7 @@ type QueryPlan struct {
 	Columns []Column
 	Open    func(x *Exec) (Rows, error)
 	IDs     func(x *Exec) (NumberRun, error) // set if the query is one column of numbers in runs
+	plain   *selectPlan                      // set if each row comes from one row of FROM
 }
 
 // maxParams limits n of $n, and the values of a Bind.

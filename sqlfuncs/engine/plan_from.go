@@ -222,7 +222,7 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 		it.describeQuery(settled.Columns)
 	}
 	sp, err := p.addItem(s, it, t.Columns)
-	src := &scanSource{sp: sp, rows: settled.Open}
+	src := &scanSource{sp: sp, rows: settled.Open, inner: q.plain}
 	if t.Lateral { // LATERAL may read all earlier items
 		for _, before := range s.items {
 			if before.offset < sp.from {

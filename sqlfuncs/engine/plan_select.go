@@ -115,6 +115,9 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	}
 	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open}
 	q.IDs = p.runsOf(c, plan)
+	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
+		q.plain = plan
+	}
 	return q, nil
 }
 
@@ -410,7 +413,7 @@ func (p *Planner) limit(s *Scope, q *QueryPlan, t *syntax.Select) error {
 		return err
 	}
 	inner := q.Open
-	q.IDs = nil
+	q.IDs, q.plain = nil, nil
 	q.Open = func(x *Exec) (Rows, error) {
 		n, err := limit.Eval(x)
 		if err != nil {

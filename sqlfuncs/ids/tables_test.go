@@ -28,6 +28,21 @@ func TestReadingATableDrawsOnlyForNames(t *testing.T) {
 	s.Fails(t, "SELECT id FROM ids WHERE name = 'ended'", sqlstate.SequenceExhausted)
 }
 
+func TestConditionsOnASubqueryReachItsTable(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s, m := server.Session(t), server.MySQLSession(t)
+	s.Must(t, "CREATE SEQUENCE a")
+	s.Want(t, "SELECT * FROM (SELECT * FROM ids) t", "a|NULL")
+	s.Want(t, "SELECT * FROM (SELECT * FROM ids) t WHERE name = 'a' AND 1 = 0", "")
+	s.Want(t, "SELECT * FROM (SELECT * FROM ids LIMIT 5) t WHERE name = 'a'", "a|NULL")
+	s.Want(t, "SELECT * FROM (SELECT name, max(id) FROM ids GROUP BY name) t WHERE name = 'a'", "a|NULL")
+	s.Want(t, "SELECT id FROM (SELECT * FROM ids) t WHERE t.name = 'a'", "1")
+	m.Want(t, "SELECT id FROM (SELECT * FROM ids) t WHERE t.name = 'a'", "2")
+	s.Want(t, "SELECT id FROM (SELECT name AS n, id FROM (SELECT * FROM ids) i ORDER BY 1) t WHERE n IN ('a', 'b') AND n = 'a'", "3")
+	s.Want(t, "SELECT id FROM (SELECT i.name, i.id FROM (VALUES (1)) v (x) LEFT JOIN ids i ON true) t WHERE name = 'a'", "4")
+	s.Want(t, "SELECT count(id) FROM (SELECT * FROM id_batch) t WHERE name = 'a' AND n = 2", "2")
+}
+
 func TestANameThatNoGeneratorCanHaveIsNotFound(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "CREATE SEQUENCE a")
