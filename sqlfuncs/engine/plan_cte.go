@@ -95,6 +95,9 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 	}
 	self := *c
 	self.plan, self.working = p.settledCopy(first), true
+	for i := range self.plan.Columns {
+		self.plan.Columns[i].fields = nil // as in union
+	}
 	p.recursive = append(p.recursive, &self)
 	repeat, err := p.Query(union.Right, &Scope{parent: inner, Frame: -1, ctes: map[string]*ctePlan{item.Name: &self}})
 	p.recursive = p.recursive[:len(p.recursive)-1]

@@ -55,6 +55,7 @@ func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 			return nil, At(targetPos(o.Right, i, o.Pos), errUnionTypes(l.Columns[i], r.Columns[i]))
 		}
 		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
+		columns[i].fields = nil // records of the two sides may differ
 		columns[i].letters = l.Columns[i].letters || r.Columns[i].letters
 		if l.Columns[i].TypeMod != r.Columns[i].TypeMod {
 			columns[i].TypeMod = -1
