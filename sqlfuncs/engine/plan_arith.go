@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"nextid/sqlfuncs/datum"
+	"nextid/sqlfuncs/sqlstate"
+)
+
+// numberRank orders the numeric types by implicit conversion.
+var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
+
+// timeArithmetic lists the operators on dates and times that keep the types
+// of their operands: left, operator, right, result.
+var timeArithmetic = []struct {
+	left   datum.OID
+	op     string
+	right  datum.OID
+	result datum.OID
+}{
+	{datum.Date, "+", datum.Int4, datum.Date},
+	{datum.Date, "-", datum.Int4, datum.Date},
+	{datum.Date, "-", datum.Date, datum.Int4},
+	{datum.Date, "+", datum.Interval, datum.Timestamp},
+	{datum.Date, "-", datum.Interval, datum.Timestamp},
+	{datum.Timestamp, "+", datum.Interval, datum.Timestamp},
+	{datum.Timestamp, "-", datum.Interval, datum.Timestamp},
+	{datum.Timestamp, "-", datum.Timestamp, datum.Interval},
+	{datum.TimestampTZ, "+", datum.Interval, datum.TimestampTZ},
+	{datum.TimestampTZ, "-", datum.Interval, datum.TimestampTZ},
+	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
+}
+
+// arithmetic plans + - * / % on numbers, dates and times.
+func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
+	if NumberOperators[op] == nil {
+		return nil, noOperator(op, l, r)
+	}
+	if l.Type == datum.Unknown && r.Type == datum.Unknown {
+		return nil, ambiguousOperator(op)
+	}
+	if t, lt, rt, ok := timeOperator(op, l.Type, r.Type); ok {
+		var err error
+		if l, err = p.Coerce(l, lt, datum.ImplicitCast); err != nil {
+			return nil, err
+		}
+		if r, err = p.Coerce(r, rt, datum.ImplicitCast); err != nil {
+			return nil, err
+		}
+		return Strict2(t, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }), nil
+	}
+	lt, rt := l.Type, r.Type
+	if lt == datum.Unknown {
+		lt = rt
+	}
+	if rt == datum.Unknown {
+		rt = lt
+	}
+	if lt == datum.Oid || rt == datum.Oid {
+		lt, rt = oidAsInt8(lt), oidAsInt8(rt)
+	}
+	if numberRank[lt] == 0 || numberRank[rt] == 0 {
+		return nil, noOperator(op, l, r)
+	}
+	t := lt
+	if numberRank[rt] > numberRank[lt] {
+		t = rt
+	}
+	if t == datum.Float4 && lt != rt {
+		t = datum.Float8
+	}
+	if op == "%" && numberRank[t] > numberRank[datum.Numeric] {
+		return nil, noOperator(op, l, r)
+	}
+	var err error
+	if l, err = p.Coerce(l, t, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	if r, err = p.Coerce(r, t, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	return Strict2(t, l, r, NumberOperators[op]), nil
+}
+
+// NumberOperators computes with two numbers of one type. The functions ignore their
+// Exec.
+var NumberOperators = map[string]func(x *Exec, a, b datum.Value) (datum.Value, error){
+	"+": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) },
+	"-": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('-', a, b, nil) },
+	"*": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('*', a, b, nil) },
+	"/": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('/', a, b, nil) },
+	"%": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('%', a, b, nil) },
+}
+
+func oidAsInt8(t datum.OID) datum.OID {
+	if t == datum.Oid {
+		return datum.Int8
+	}
+	return t
+}
+
+// timeOperator finds the date and time operator for two operand types.
+func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok bool) {
+	if IsNumber(l) && IsNumber(r) {
+		return 0, 0, 0, false
+	}
+	fits := func(have, want datum.OID) bool {
+		switch {
+		case have == want:
+			return true
+		case want == datum.Int4:
+			return have == datum.Int2
+		}
+		return false
+	}
+	for _, t := range timeArithmetic {
+		if t.op == op && fits(l, t.left) && fits(r, t.right) {
+			return t.result, t.left, t.right, true
+		}
+	}
+	for _, t := range timeArithmetic { // an untyped literal takes the other side's partner
+		if t.op == op && ((l == datum.Unknown && r == t.right && t.left == r) || (r == datum.Unknown && l == t.left && (t.right == datum.Interval || t.right == l))) {
+			return t.result, t.left, t.right, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// ambiguousOperator returns the error for an operator between untyped literals
+// (42725).
+func ambiguousOperator(op string) error {
+	return sqlstate.New(sqlstate.AmbiguousFunction, "operator is not unique: unknown %s unknown", op).
+		WithHint("Several operators take such operands: cast them to the types of the one that you mean.")
+}
