@@ -528,7 +528,11 @@ func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	if op == "->>" {
 		result = datum.Text
 	}
-	return Strict2(result, l, key, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+	return Strict2(result, l, key, func(x *Exec, a, b datum.Value) (datum.Value, error) {
+		defer x.rowDone(x.values)
+		if err := x.working([]datum.Value{a}); err != nil {
+			return a, err
+		}
 		part := jsonPart(a.Str, b)
 		switch {
 		case part == "" || op == "->>" && part == "null":
