@@ -80,6 +80,23 @@ func TestSettingsThatChangeWhileServersRun(t *testing.T) {
 	}
 }
 
+// TestWhatSessionsInherit checks that neither the server's defaults nor the URL change
+// what the statements rely on: each commits, and tells how many rows it changed.
+func TestWhatSessionsInherit(t *testing.T) {
+	t.Parallel()
+	s := dbtest.MariaDB(t)
+	url := place(t, s)
+	execute(t, open(t, s.MySQLURL("root", "mysql")), "SET GLOBAL autocommit = 0")
+	for i, parameters := range []string{"", "?autocommit=0", "?clientFoundRows=true"} {
+		store := engine.Start(t, url+parameters, shared.Config{})
+		_, created, err := store.Define(t.Context(), generator.Definition{Name: "orders", Kind: "k", Options: []byte("{}")})
+		if err != nil || created != (i == 0) {
+			t.Errorf("%q: created %t, %v", parameters, created, err)
+		}
+		store.Close()
+	}
+}
+
 func TestACrashUnderLoadRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := dbtest.MariaDB(t)

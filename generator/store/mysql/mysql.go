@@ -90,8 +90,9 @@ func Open(url string, unsafe []string) (*Engine, error) {
 		c.Params = map[string]string{}
 	}
 	// The statements rely on strict mode: a value that does not fit is an error and is
-	// not adjusted.
-	c.Params["sql_mode"] = "'STRICT_ALL_TABLES'"
+	// not adjusted. Each commits, and tells how many rows it changed.
+	c.Params["sql_mode"], c.Params["autocommit"] = "'STRICT_ALL_TABLES'", "1"
+	c.ClientFoundRows = false
 	base, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
