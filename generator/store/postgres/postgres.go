@@ -351,8 +351,8 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 			})
 		}
 		// Close waits for the end of the transaction. Before that, nothing is durable.
-		err := cmp.Or(c.SendBatch(ctx, &batch).Close(), e.checkServer(fsync, pages))
-		if err != nil || len(refused) == 0 {
+		err := c.SendBatch(ctx, &batch).Close()
+		if err = cmp.Or(err, e.checkServer(fsync, pages)); err != nil || len(refused) == 0 {
 			return err
 		}
 		return explain(ctx, c, d, asks, answers, refused)
