@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -79,6 +80,59 @@ func TestLeasesEndWithTheWorkerIDs(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Rule R4: two holders cannot have time on one line, however close their calls come.
+func TestALineGoesToTheFirstOfTwoThatAskForIt(t *testing.T) {
+	// during calls ask, and lets its reservation wait until other has run.
+	during := func(w *world, ask func() (Lease, error), other func()) (l Lease, err error) {
+		gate, done := make(chan struct{}), make(chan struct{})
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
+		go func() {
+			defer close(done)
+			l, err = ask()
+		}()
+		synctest.Wait()
+		other()
+		close(gate)
+		<-done
+		return l, err
+	}
+	for _, exclusive := range []bool{true, false} {
+		inWorld(t, exclusive, func(w *world) { // a copy of the library renews the same lease
+			p := w.server()
+			a, err := p.LeaseWorker(w.t.Context(), bits, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Second)
+			renew := func() (Lease, error) { return p.RenewWorker(w.t.Context(), bits, a.Worker, a.Hi) }
+			var first Lease
+			second, err := during(w, renew, func() {
+				if first, err = renew(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			})
+			wantErr(t, err, generator.ErrNotNow, "another holder")
+			if first.Lo != a.Hi || w.hi(a.Worker) != first.Hi {
+				t.Errorf("renewed: %+v and %+v, the line ends at %d", first, second, w.hi(a.Worker))
+			}
+		})
+		inWorld(t, exclusive, func(w *world) { // a server claims the worker id that a library is to get
+			p := w.server()
+			var own Lease
+			l, err := during(w, func() (Lease, error) { return p.LeaseWorker(w.t.Context(), bits, "a") },
+				func() { own = *w.open(p).Lease() })
+			if err != nil || l.Worker == own.Worker || w.hi(own.Worker) != own.Hi {
+				t.Errorf("leased: %+v, %v; the server has %+v, and its line ends at %d", l, err, own, w.hi(own.Worker))
+			}
+			m, _, err := w.store.Mark(w.t.Context(), p.library(bits).key(own.Worker))
+			if _, _, leased := libraryOwner(m.Owner); err != nil || exclusive && leased {
+				t.Errorf("the server's line looks leased: %+v, %v", m, err)
+			}
+		})
+	}
 }
 
 // Servers and libraries stamp with worker ids of two bits, each by a clock of its
