@@ -207,8 +207,11 @@ func (s *server) client(client int) {
 			s.refused(ctx, name, err)
 		}
 		most := 3 * time.Second
-		if s.world.plan.lostClaim {
-			most = 500 * time.Millisecond // the interesting times are short
+		switch { // the interesting times are short
+		case s.world.plan.lostClaim:
+			most = 500 * time.Millisecond
+		case s.world.plan.recovers:
+			most = 150 * time.Millisecond
 		}
 		pause := s.input(func() int64 { return int64(s.world.between(time.Millisecond, most)) })
 		if s.Sleep(ctx, time.Duration(pause)) != nil {
@@ -226,7 +229,7 @@ func (s *server) refused(ctx context.Context, name *name, err error) {
 	if !ok || name.flake || !errors.Is(err, generator.ErrRegressed) {
 		return
 	}
-	if s.world.plan.lossy && s.world.chance(20) { // at the worst moment
+	if plan := s.world.plan; plan.lossy && s.world.chance(20) || plan.recovers && s.world.chance(40) { // at the worst moment
 		s.world.after(s.world.between(0, 50*time.Millisecond), s.world.failOver)
 	}
 	key := generator.NameKey(name.Name)

@@ -89,6 +89,7 @@ type plan struct {
 	numbers   bool // only names without times; then clocks may be wrong also if the store forgets
 	lostClaim bool // a failover loses the claim of a server that still uses it, while one clock is wrong
 	silence   bool // one server gets no answers for long, and dies after a failover that loses its grants
+	recovers  bool // the store fails over again while names are recovered
 	failover  shared.Failover
 }
 
@@ -122,6 +123,9 @@ func newPlan(r *rand.Rand) plan {
 	}
 	if p.lossy && !p.numbers && !p.silence && r.IntN(100) < 40 {
 		p.lostClaim, p.network, p.static, p.wishes, p.clocks, p.wrongDB = true, false, false, false, false, false
+	}
+	if p.failover == shared.Stop && !p.silence && !p.lostClaim && r.IntN(100) < 20 {
+		p.recovers, p.numbers, p.network, p.clocks = true, true, false, false
 	}
 	return p
 }
@@ -487,6 +491,10 @@ func (w *world) clone(s *server) {
 // fault injects one random fault.
 func (w *world) fault() {
 	w.judge.faults++
+	if w.plan.recovers {
+		w.failOver()
+		return
+	}
 	all := append(append([]*server(nil), w.seats...), w.clones...)
 	s := all[w.rand.IntN(len(all))]
 	if s == nil || s.dead {
