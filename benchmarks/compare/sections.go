@@ -79,7 +79,7 @@ func (r *run) answer(shards int) string {
 		return "not measured"
 	}
 	wait := func(name string) string {
-		if c := r.find(name); c.latency.N() > 0 {
+		if c := r.find(name); len(c.latency) > 0 {
 			return fmt.Sprintf("%.2g ms", float64(c.latency.Quantile(0.5))/1e6)
 		}
 		return "not measured"
@@ -179,9 +179,7 @@ func (r *run) idsSection() report.Section {
 		panel.Bars = append(bars, report.Bar{Name: "floor"}.Median(r.floor[n]))
 		bottom.Cells = append(bottom.Cells, report.Number(r.floor[n]...))
 	}
-	if len(r.floors) > 0 {
-		s.Table.Rows = append(s.Table.Rows, bottom)
-	}
+	s.Table.Rows = append(s.Table.Rows, bottom)
 	return s
 }
 
@@ -202,9 +200,9 @@ const beyond = 10
 // milliseconds returns a cell with a quantile of the latency.
 func milliseconds(l load.Latency, q float64) report.Cell {
 	switch {
-	case l.N() == 0:
+	case len(l) == 0:
 		return report.Cell{}
-	case float64(l.N())*(1-q) < beyond:
+	case float64(len(l))*(1-q) < beyond:
 		return report.Text("too few rows")
 	}
 	return report.Number(float64(l.Quantile(q)) / 1e6)

@@ -87,12 +87,6 @@ func (Repeat) Then([]ID) (Step, bool) { return Step{}, false }
 // Latency holds the durations of a measurement.
 type Latency []time.Duration
 
-// Add adds one duration.
-func (l *Latency) Add(d time.Duration) { *l = append(*l, d) }
-
-// N returns the number of durations.
-func (l Latency) N() int { return len(l) }
-
 // Quantile returns the duration that the fraction q (0 to 1) of all does not exceed;
 // 0 if there are none. It sorts the durations.
 func (l Latency) Quantile(q float64) time.Duration {
@@ -168,6 +162,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
 			return Result{}, err
 		}
+		defer func() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) }() // the default; new threads and processes inherit it
 	}
 	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -268,11 +263,11 @@ func (l *loop) finish(now time.Duration) {
 	l.traffic(1)
 	for _, w := range l.workers {
 		if l.Rate > 0 && w.waiting > 0 {
-			l.result.Latency.Add(now - w.began)
+			l.result.Latency = append(l.result.Latency, now-w.began)
 		}
 	}
 	for ; l.Rate > 0 && l.due < now; l.due += l.gap() {
-		l.result.Latency.Add(now - l.due)
+		l.result.Latency = append(l.result.Latency, now-l.due)
 	}
 }
 
@@ -346,7 +341,7 @@ func (l *loop) answered(w *worker) error {
 	now := time.Since(l.start)
 	if l.counts {
 		l.result.Operations++
-		l.result.Latency.Add(now - w.began)
+		l.result.Latency = append(l.result.Latency, now-w.began)
 	}
 	if l.Rate > 0 {
 		l.idle = append(l.idle, w)
