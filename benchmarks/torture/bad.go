@@ -84,8 +84,8 @@ func Attack(ctx context.Context, cfg AttackConfig) (*report.Report, error) {
 			table.Rows = append(table.Rows, row(b.name,
 				report.Number(p50[0]...), report.Number(p50[2]...), report.Number(p99[0]...), report.Number(p99[1]...), report.Number(p99[2]...),
 				times(p99[2], p99[0]), times(p99[2], p99[1]), report.Text(done)))
+			s.Report.Sections = []report.Section{{Title: "A well-behaved client", Table: table}} // kept after an interruption
 		}
-		s.Report.Sections = []report.Section{{Title: "A well-behaved client", Table: table}}
 	})
 }
 

@@ -16,8 +16,8 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// report completes the report of a run. verdict is what is wrong with the ids. flat
-// is false if the use of a resource has grown.
+// report completes the report of a run. verdict tells which
+// ids are wrong, nil if none are. flat is false if the use of a resource has grown.
 func (r *run) report(took, back time.Duration, verdict error) (flat bool) {
 	l, out := r.ledger, r.Report
 	out.Settings = []string{fmt.Sprintf("%d servers, %d clients that rest for %v between draws, faults for %v",

@@ -88,8 +88,9 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	return out, errors.Join(err, verdict)
 }
 
-// keep writes the logs of the servers beside the log of ids.
-func (r *run) keep() (err error) {
+// keep writes the rest of the log of ids, and the logs of the servers beside it.
+func (r *run) keep() error {
+	err := r.ledger.out.Flush()
 	for _, n := range r.nodes {
 		err = errors.Join(err, os.WriteFile(r.ledger.file.Name()+"."+n.String(), []byte(n.Log()), 0o600))
 	}

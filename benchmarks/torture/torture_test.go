@@ -2,7 +2,9 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,23 +13,25 @@ import (
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
+	"nextid/generator/history"
 )
 
-func build(t *testing.T) string {
+// build builds programs, and returns their directory.
+func build(t *testing.T, programs ...string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
 	dir := t.TempDir()
-	if err := dbtest.Build(dir, "nextid/cmd/nextid"); err != nil {
+	if err := dbtest.Build(dir, programs...); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "nextid")
+	return dir
 }
 
 // TestServersSurvive runs three servers on each store, with two faults of each kind.
 func TestServersSurvive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
-	binary := build(t)
+	binary := filepath.Join(build(t, "nextid/cmd/nextid"), "nextid")
 	for _, store := range []string{"postgres", "etcd-cluster", "redis", "redis-cluster"} {
 		t.Run(store, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -54,4 +58,63 @@ func TestServersSurvive(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheLedgerFindsWhatIsWrong: an id that came twice, and ids of a connection out of
+// order. keep leaves a file with all of them.
+func TestTheLedgerFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "ids.log")
+	l, err := newLedger(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := func(connection int, name string, id uint64) error {
+		l.got(connection, name, []load.ID{{Lo: id}})
+		return l.history.Check()
+	}
+	if err := errors.Join(got(1, "a", 1), got(2, "a", 2), got(1, "a", 3), got(2, "b", 3)); err != nil {
+		t.Error(err)
+	}
+	if err := got(3, "a", 2); !errors.Is(err, history.ErrDuplicate) {
+		t.Errorf("an id came twice: %v", err)
+	}
+	if err := got(2, "b", 1); !errors.Is(err, history.ErrOrder) {
+		t.Errorf("ids out of order: %v", err)
+	}
+	if err := (&run{ledger: l}).keep(); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") != 6 {
+		t.Errorf("the log of 6 ids: %v\n%s", err, text)
+	}
+}
+
+func TestAnInterruptedAttackKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	second := writer(func(text string) {
+		if strings.Contains(text, badClients[1].name) {
+			cancel()
+		}
+	})
+	dir := build(t, "nextid/cmd/nextid", "nextid/cmd/nextid-bench")
+	r, err := Attack(ctx, AttackConfig{
+		Setup:  load.Setup{Nextid: filepath.Join(dir, "nextid"), Self: filepath.Join(dir, "nextid-bench"), Progress: report.NewProgress(second)},
+		Length: 100 * time.Millisecond, Rounds: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Interrupted || len(r.Sections) != 1 || len(r.Sections[0].Table.Rows) != 1 || r.Sections[0].Table.Rows[0].Cells[4].Value <= 0 {
+		t.Errorf("interrupted: %t, %+v", r.Interrupted, r.Sections)
+	}
+}
+
+type writer func(text string)
+
+func (w writer) Write(b []byte) (int, error) {
+	w(string(b))
+	return len(b), nil
 }
