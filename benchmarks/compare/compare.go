@@ -29,9 +29,9 @@ import (
 
 // Config configures Run.
 type Config struct {
-	load.Setup     // Self is the program of the floor; "": no floor
-	Shards     int // number of PostgreSQL and of MariaDB servers
-	Plan       Plan
+	load.Setup
+	Shards int // number of PostgreSQL and of MariaDB servers
+	Plan   Plan
 }
 
 // Plan sets the lengths and sizes of the measurements.

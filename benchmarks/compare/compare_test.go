@@ -139,6 +139,14 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 	}
 }
 
+func TestAServerThatDoesNotStartIsNamed(t *testing.T) {
+	t.Parallel()
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: "false", Progress: report.NewProgress(io.Discard)}, Shards: 1, Plan: smallest})
+	if r != nil || err == nil || !strings.Contains(err.Error(), "nextid") {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 func TestAShortRunNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	binary, floor := build(t)
@@ -162,8 +170,8 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 			cancel()
 		}
 	})
-	binary, _ := build(t)
-	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Progress: report.NewProgress(stop)}, Shards: 1, Plan: smallest})
+	binary, floor := build(t)
+	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: report.NewProgress(stop)}, Shards: 1, Plan: smallest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,9 +108,7 @@ func (r *run) measureFloor(n int) {
 		}, load.Config{Length: r.plan.IDs})
 		most = max(most, result.PerSecond())
 	}
-	if most > 0 {
-		r.floor[n] = append(r.floor[n], most)
-	}
+	r.floor[n] = append(r.floor[n], most)
 }
 
 // measureRows measures rows in a closed loop.

@@ -15,10 +15,8 @@ import (
 
 // open starts the servers that are installed, and notes what is missing.
 func (r *run) open(shards int) {
-	r.nextid = r.Begin(r.Server().Start, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')")
-	if r.Self != "" {
-		r.floors = []*dbtest.Server{dbtest.AsFloor(r.Self, false, 0)(r), dbtest.AsFloor(r.Self, false, 1)(r)}
-	}
+	r.nextid = r.Open(r.Server().Start, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')")
+	r.floors = []*dbtest.Server{dbtest.AsFloor(r.Self, false, 0)(r), dbtest.AsFloor(r.Self, false, 1)(r)}
 	for e, kind := range map[engine]dbtest.Kind{postgres: dbtest.AsPostgres, mariadb: dbtest.AsMariaDB} {
 		for range shards {
 			server, err := r.Start(kind)

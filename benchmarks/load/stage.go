@@ -13,7 +13,7 @@ import (
 	"nextid/dbtest"
 )
 
-// Setup is what each benchmark needs.
+// Setup holds the programs of a benchmark, and its progress.
 type Setup struct {
 	Nextid   string // path of the server's program
 	Self     string // path of nextid-bench, which runs the floor and the attackers
@@ -66,16 +66,22 @@ func (s *Stage) Note(format string, args ...any) {
 	}
 }
 
-// Begin starts a server and runs statements on it. If its program is missing, Begin
-// notes that and returns nil.
-func (s *Stage) Begin(kind dbtest.Kind, statements ...string) *dbtest.Server {
-	server, err := s.Start(kind)
-	if err != nil {
-		s.Note("%v", err)
-		return nil
-	}
-	s.Report.Versions = append(s.Report.Versions, server.Name)
+// Open starts a server, runs statements on it, and adds its version to the report.
+func (s *Stage) Open(kind dbtest.Kind, statements ...string) *dbtest.Server {
+	server := kind(s)
 	s.Exec(server.URL, statements...)
+	if !slices.Contains(s.Report.Versions, server.Name) {
+		s.Report.Versions = append(s.Report.Versions, server.Name)
+	}
+	return server
+}
+
+// Begin opens a server that may be missing. If that fails, it notes why and returns
+// nil.
+func (s *Stage) Begin(kind dbtest.Kind, statements ...string) (server *dbtest.Server) {
+	if err := s.Do(func(testing.TB) { server = s.Open(kind, statements...) }); err != nil {
+		s.Note("%v", err)
+	}
 	return server
 }
 

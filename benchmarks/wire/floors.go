@@ -38,7 +38,7 @@ func Floors(ctx context.Context, c Config) (*report.Report, error) {
 	return c.Measure(ctx, &report.Report{
 		Title: "nextid-bench sql --floors: nextid and its bounds",
 		Intro: "Each figure is a ratio of two measurements that were made in turns. A floor is a server that answers every query " +
-			"with the same bytes, by one thread that polls: with more threads, or asleep, it was slower than nextid.",
+			"with the same bytes, by one thread that polls: with more threads, or asleep, it was slower than nextid. Its CPU includes the polling.",
 		Settings: []string{
 			c.settings(),
 			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of 1,000 connections",
@@ -121,7 +121,7 @@ const makeSegments = "SELECT create_generator(name, 'segment') FROM unnest(ARRAY
 
 // lines starts the servers that are installed.
 func (r *run) lines() []line {
-	nextid := r.Begin(r.Server().Start, makeSegments)
+	nextid := r.Open(r.Server().Start, makeSegments)
 	sockets := dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start(r) // of which one client may hold many
 	bottom, mysqlBottom := dbtest.AsFloor(r.Self, false, 1)(r), dbtest.AsFloor(r.Self, true, 1)(r)
 	ask := func(conns, depth int, sql ...string) asked {
@@ -299,7 +299,7 @@ func (r *run) underTLS() report.Cell {
 	r.Must(err)
 	defer func() { _ = os.RemoveAll(dir) }()
 	cert, key, _ := dbtest.Certificate(r, dir)
-	server := r.Server("--tls-cert", cert, "--tls-key", key).Start(r)
+	server := r.Open(r.Server("--tls-cert", cert, "--tls-key", key).Start, nextID)
 	defer server.Stop()
 	used := map[string][]float64{}
 	for range r.cfg.Rounds {
@@ -390,7 +390,8 @@ func (r *run) idleMemory() (before, after float64) {
 		r.Must(err)
 	}
 	resident := func() float64 {
-		time.Sleep(quiet)
+		load.Rest(r.Ctx, quiet)
+		r.Must(r.Ctx.Err())
 		bytes, err := load.Resident(server.PID)
 		r.Must(err)
 		return bytes

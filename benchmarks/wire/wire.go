@@ -236,9 +236,8 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 
 // groups starts the installed servers, and returns the comparisons.
 func (r *run) groups() []*group {
-	nextid := r.Begin(r.Server().Start, makeOrders)
-	sockets := dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start(r)
-	r.Exec(sockets.URL, makeOrders)
+	nextid := r.Open(r.Server().Start, makeOrders)
+	sockets := r.Open(dbtest.Nextid{Binary: r.Nextid, Sockets: true}.Start, makeOrders)
 	tcp := &group{
 		title: "PostgreSQL's protocol over TCP",
 		text: "The floor answers with the same bytes whatever it is asked, with one thread that polls or with as many as there are processors, the faster of them in " +

@@ -75,6 +75,16 @@ func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 	}
 }
 
+func TestAServerThatDoesNotStartIsNamed(t *testing.T) {
+	t.Parallel()
+	c := Config{Setup: load.Setup{Nextid: "false", Progress: report.NewProgress(io.Discard)}}
+	for _, run := range []func(context.Context, Config) (*report.Report, error){Run, Floors} {
+		if r, err := run(t.Context(), c); r != nil || err == nil || !strings.Contains(err.Error(), "nextid") {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+}
+
 func TestEveryBoundIsMeasured(t *testing.T) {
 	t.Parallel()
 	server, floor := build(t)
