@@ -25,6 +25,7 @@ import (
 	"nextid/generator/worker"
 	"nextid/generator/workerid"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/ids"
 )
 
 // engine holds what is below the protocols. Run opens and closes it.
@@ -169,12 +170,8 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 // sqlConfig returns the configuration of the SQL layer.
 func (e *engine) sqlConfig(c *Config, served endpoints, log *slog.Logger) sqlfuncs.Config {
 	place := c.Store.In(c.Data).String()
-	config := sqlfuncs.Config{
-		Registry: e.registry, Functions: c.build.functions, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log),
-		Layout: c.Layout, Takeover: c.takeover, Settings: e.settings, Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables,
-		Variables: mysqlVariables(c, served), Parameters: postgresParameters(c, served),
-		Counters: func() map[string]string { return mysqlCounters(served) },
-		Feeds:    e.feeder.answer, Workers: e.pools,
+	own := ids.Config{
+		Sequence: c.sequence(), NoTableCreate: !c.AutoCreateTables, Takeover: c.takeover, Workers: e.pools, Feeds: e.feeder.answer, Settings: e.settings,
 		Nodes: func(ctx context.Context) ([]generator.Node, error) {
 			nodes, err := e.nodes.List(ctx)
 			for i := range nodes {
@@ -193,9 +190,13 @@ func (e *engine) sqlConfig(c *Config, served endpoints, log *slog.Logger) sqlfun
 		},
 	}
 	if e.trail != nil { // else Trail would not be nil, but an interface that holds nil
-		config.Trail = e.trail
+		own.Trail = e.trail
 	}
-	return config
+	return sqlfuncs.Config{
+		Registry: e.registry, Functions: c.build.functions, Version: Version(), Limits: c.SQL, Memory: limitMemory(c.Memory, log),
+		Layout: c.Layout, IDs: own, Variables: mysqlVariables(c, served), Parameters: postgresParameters(c, served),
+		Counters: func() map[string]string { return mysqlCounters(served) },
+	}
 }
 
 // firstWorker returns the seed of an embedded store, which determines its first

@@ -2,7 +2,6 @@ package sqlfuncs
 
 import (
 	"cmp"
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"nextid/generator/layout"
 	"nextid/generator/quota"
 	"nextid/generator/uuid"
-	"nextid/generator/worker"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
@@ -31,31 +29,13 @@ type Config struct {
 	// Functions are SQL functions besides those of nextid and the dialects.
 	Functions []engine.Function
 
-	// Trail records the ids of get_id, and those of audited generators; nil: none.
-	Trail ids.Trail
-	// Nodes lists the servers on the store, for nextid.nodes; nil: none.
-	Nodes func(context.Context) ([]generator.Node, error)
-	// Own returns this server and its worker ids without asking the store. It is
-	// required for sessions with OwnOnly.
-	Own func() (generator.Node, []generator.WorkerMark)
-
-	// Workers holds the worker ids of the server.
-	Workers *worker.Pools
-	// Feeds lists the sequences that the server feeds, for nextid.feeds; nil: none.
-	Feeds func() []generator.Feed
-
-	// Sequence configures how nextval creates a name that does not exist.
-	Sequence ids.Auto
-	// NoTableCreate is copied to ids.Server.
-	NoTableCreate bool
+	// IDs configures nextid's own functions and tables.
+	IDs ids.Config
 
 	// Parameters holds the PostgreSQL settings that the configuration determines,
 	// by lower-case name, with values as SHOW prints them: port, max_connections,
 	// ssl, …
 	Parameters map[string]string
-
-	// Settings lists the configuration, for nextid.settings; nil: none.
-	Settings func() []ids.Setting
 
 	// Variables holds the MySQL system variables that the configuration determines:
 	// port, max_connections, have_ssl, …
@@ -64,10 +44,6 @@ type Config struct {
 	// Counters returns the values of SHOW STATUS that the MySQL protocol's
 	// connections count; nil: none.
 	Counters func() map[string]string
-
-	// Takeover reads the position of another id system and fences it, for
-	// import_generator; nil: not available.
-	Takeover ids.Takeover
 }
 
 // Limits limits what one session can make the server hold. Zero fields take the
@@ -133,15 +109,6 @@ func NewServer(cfg Config) (*Server, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
 	}
-	if cfg.Nodes == nil {
-		cfg.Nodes = func(context.Context) ([]generator.Node, error) { return nil, nil }
-	}
-	if cfg.Feeds == nil {
-		cfg.Feeds = func() []generator.Feed { return nil }
-	}
-	if cfg.Settings == nil {
-		cfg.Settings = func() []ids.Setting { return nil }
-	}
 	if cfg.Counters == nil {
 		cfg.Counters = func() map[string]string { return nil }
 	}
@@ -156,10 +123,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
 		catalog: newCatalog(cfg.Functions...), dialects: [2]dialect{postgres{}, newMySQLDialect(mysql.NewDialect())}, cpus: engine.NewCPUSlots(), counters: cfg.Counters,
-		ids: &ids.Server{
-			PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock), Sequence: cfg.Sequence, NoTableCreate: cfg.NoTableCreate,
-			Trail: cfg.Trail, Nodes: cfg.Nodes, Workers: cfg.Workers, Own: cfg.Own, Feeds: cfg.Feeds, Takeover: cfg.Takeover, Settings: cfg.Settings,
-		},
+		ids: &ids.Server{Config: cfg.IDs, PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock)},
 	}
 	s.defaults = [2]map[string]string{s.postgresParameters(cfg.Parameters), s.mysqlVariables(cfg.Variables)}
 	s.ids.Quotas = s.Quotas

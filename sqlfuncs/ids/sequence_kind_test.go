@@ -33,7 +33,7 @@ func TestNextvalOfANewName(t *testing.T) {
 		t.Errorf("MySQL's warnings: %s", got)
 	}
 
-	sequences := sqltest.NewServer(t, sqltest.Config{Sequence: ids.Auto{Kind: "segment", Options: []byte(`{"increment": 50, "start": 51}`)}})
+	sequences := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Sequence: ids.Auto{Kind: "segment", Options: []byte(`{"increment": 50, "start": 51}`)}}})
 	s = sequences.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid"})
 	for want := range int64(3) {
 		if id := s.ID(t, "invoices", "SELECT nextval('invoices')"); id != 51+50*want {
@@ -66,7 +66,7 @@ func pooledOf(t *testing.T) ids.Auto {
 // TestPoolsOfNewNames: two clients that take 50 numbers from each call, up or
 // down from what they get, take no number twice.
 func TestPoolsOfNewNames(t *testing.T) {
-	server := sqltest.NewServer(t, sqltest.Config{Sequence: pooledOf(t)})
+	server := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Sequence: pooledOf(t)}})
 	clients := []*sqltest.Session{server.Session(t), server.Session(t)}
 	for name, first := range map[string]int64{"up": 0, "down": -49} {
 		taken := map[int64]bool{}
@@ -90,7 +90,7 @@ func TestPoolsOfNewNames(t *testing.T) {
 // TestDropSequenceDropsWhatNextvalMade: ORMs drop a sequence and create it
 // again; what follows goes on above.
 func TestDropSequenceDropsWhatNextvalMade(t *testing.T) {
-	server := sqltest.NewServer(t, sqltest.Config{Sequence: pooledOf(t)})
+	server := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Sequence: pooledOf(t)}})
 	s := server.SessionWith(t, sqlfuncs.SessionOptions{User: "app", Database: "nextid", Admin: true})
 	last := s.ID(t, "invoices", "SELECT nextval('invoices')")
 	for _, create := range []string{"CREATE SEQUENCE invoices START WITH 1 INCREMENT BY 50", "SELECT 1"} {
@@ -108,7 +108,7 @@ func TestDropSequenceDropsWhatNextvalMade(t *testing.T) {
 
 // TestIncrementOfWhatNextvalMade: OpenJPA asks for its increment before it draws.
 func TestIncrementOfWhatNextvalMade(t *testing.T) {
-	s := sqltest.NewServer(t, sqltest.Config{Sequence: pooledOf(t)}).Session(t)
+	s := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Sequence: pooledOf(t)}}).Session(t)
 	s.ID(t, "invoices", "SELECT nextval('invoices')")
 	s.TakeNotices()
 	s.Must(t, "ALTER SEQUENCE invoices INCREMENT BY 50")

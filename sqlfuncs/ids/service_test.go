@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqltest"
 
 	"nextid/generator"
@@ -41,7 +42,7 @@ func (m *memoryTrail) Stats() audit.Stats {
 
 func TestTwittersService(t *testing.T) {
 	trail := &memoryTrail{}
-	server := sqltest.NewServer(t, sqltest.Config{Trail: trail})
+	server := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Trail: trail}})
 	s := server.Session(t)
 	var last int64
 	for range 3 {
@@ -78,7 +79,7 @@ func TestTwittersService(t *testing.T) {
 // of its ids, and no other generator does.
 func TestDrawsOfAuditedGeneratorsAreLines(t *testing.T) {
 	trail := &memoryTrail{}
-	server := sqltest.NewServer(t, sqltest.Config{Trail: trail, Audited: func(name string) bool { return name != "orders" }})
+	server := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Trail: trail}, Audited: func(name string) bool { return name != "orders" }})
 	s := server.Session(t)
 	s.Must(t, `SELECT create_generator('n', 'segment'), create_generator('u', 'uuid'), create_generator('f', 'snowflake', '{"bits": "time 41, field 10, worker 4, sequence 8"}')`)
 	mysql := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Database: "db", Admin: true, Dialect: syntax.MySQL})

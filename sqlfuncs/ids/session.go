@@ -13,30 +13,34 @@ import (
 	"nextid/sqlfuncs/engine"
 )
 
-// Server holds what the functions of all sessions share.
-type Server struct {
-	PerCall  int64          // ids in one call, at most
-	Layout   *layout.Layout // of parse_id(number)
-	UUIDs    *uuid.Source
+// Config configures the functions and tables. A test that does not read the table of a
+// function may leave the function out.
+type Config struct {
 	Sequence Auto  // what nextval makes of a name that does not exist
-	Trail    Trail // nil: none
+	Trail    Trail // records the ids of get_id, and those of audited generators; nil: none
 	// NoTableCreate leaves a name alone that the WHERE of a table asks for and that does
 	// not exist.
 	NoTableCreate bool
-	// Nodes lists the servers on the store.
-	Nodes func(context.Context) ([]generator.Node, error)
+	// Takeover is nil where the server takes over no other systems.
+	Takeover Takeover
 	// Workers has the worker ids, for libraries that lease some.
 	Workers *worker.Pools
 	// Own returns this server and its worker ids without asking the store.
 	Own func() (generator.Node, []generator.WorkerMark)
-	// Feeds lists the sequences that this server feeds.
-	Feeds func() []generator.Feed
-	// Takeover is nil where the server takes over no other systems.
-	Takeover Takeover
-	Agents   agents // of get_id
-	// Settings are the configuration, Quotas what bounds the draws.
-	Settings func() []Setting
-	Quotas   func() []quota.State
+
+	Nodes    func(context.Context) ([]generator.Node, error) // lists the servers on the store
+	Feeds    func() []generator.Feed                         // lists the sequences that this server feeds
+	Settings func() []Setting                                // lists the configuration
+}
+
+// Server holds what the functions of all sessions share.
+type Server struct {
+	Config
+	PerCall int64          // ids in one call, at most
+	Layout  *layout.Layout // of parse_id(number)
+	UUIDs   *uuid.Source
+	Agents  agents               // of get_id
+	Quotas  func() []quota.State // limit the draws
 }
 
 // Auto is the generator that the first use of a name makes. Without a Kind it is what

@@ -3,9 +3,9 @@ package ids_test
 import (
 	"testing"
 
-	"nextid/sqlfuncs/sqltest"
-
+	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/sqltest"
 )
 
 // A read that asks for no name draws nothing: not from a gap-free generator, and one
@@ -55,7 +55,7 @@ func TestANameThatNoGeneratorCanHaveIsNotFound(t *testing.T) {
 
 // auto_create_tables: false is for programs that look names up.
 func TestTablesThatCreateNothing(t *testing.T) {
-	s := sqltest.NewServer(t, sqltest.Config{NoTables: true}).Session(t)
+	s := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{NoTableCreate: true}}).Session(t)
 	s.Must(t, "CREATE SEQUENCE a")
 	for _, sql := range []string{
 		"SELECT id FROM ids WHERE name = 'nosuch'", "SELECT id FROM id_batch WHERE name = 'nosuch' AND n = 2", "SELECT first FROM id_ranges WHERE name = 'nosuch' AND n = 2",

@@ -29,7 +29,7 @@ func TestTemplates(t *testing.T) {
 	s.Fails(t, "SELECT drop_template('inv:*')", sqlstate.UndefinedTable)
 	s.Fails(t, "SELECT next_id('inv:new')", sqlstate.UndefinedTable)
 	s.Want(t, "SELECT next_id('inv:acme')", "102")
-	auto := sqltest.NewServer(t, sqltest.Config{Sequence: ids.Auto{Kind: "segment"}}).Session(t)
+	auto := sqltest.NewServer(t, sqltest.Config{IDs: ids.Config{Sequence: ids.Auto{Kind: "segment"}}}).Session(t)
 	auto.Must(t, "SELECT create_template('n:*', 'counter', start => 100)")
 	auto.Want(t, "SELECT nextval('\"n:x\"'), next_id('n:y')", "100|100")
 	user := server.SessionWith(t, sqlfuncs.SessionOptions{User: "shop"})

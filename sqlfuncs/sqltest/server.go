@@ -13,7 +13,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"nextid/generator"
@@ -44,24 +43,10 @@ type Server struct {
 type Config struct {
 	Limits       sqlfuncs.Limits
 	Memory       account.Limits
+	IDs          ids.Config
 	NoAutoCreate bool
-	Sequence     ids.Auto
-	NoTables     bool // sqlfuncs.Config.NoTableCreate
-	Trail        ids.Trail
 	Audited      func(name string) bool
-	Store        *memory.Store // nil: one of this server alone
-	Lookups      *atomic.Int64 // counts the look-ups of definitions in the store
-}
-
-// countedStore counts look-ups of definitions.
-type countedStore struct {
-	*memory.Store
-	lookups *atomic.Int64
-}
-
-func (s countedStore) Defined(ctx context.Context, name string) (generator.Definition, error) {
-	s.lookups.Add(1)
-	return s.Store.Defined(ctx, name)
+	Store        generator.Store // nil: one of this server alone
 }
 
 // NewServer starts a server, which is closed at the end of the test.
@@ -71,13 +56,10 @@ func NewServer(t testing.TB, configs ...Config) *Server {
 	for _, c := range configs {
 		cfg = c
 	}
-	if cfg.Lookups == nil {
-		cfg.Lookups = new(atomic.Int64)
+	store := cfg.Store
+	if store == nil {
+		store = memory.New(memory.Config{Exclusive: true})
 	}
-	if cfg.Store == nil {
-		cfg.Store = memory.New(memory.Config{Exclusive: true})
-	}
-	store := countedStore{cfg.Store, cfg.Lookups}
 	pools := worker.New(worker.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
 	autoCreate := snowflake.KindName
 	if cfg.NoAutoCreate {
@@ -95,7 +77,11 @@ func NewServer(t testing.TB, configs ...Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Workers: pools, Version: "test", Trail: cfg.Trail, Limits: cfg.Limits, Memory: cfg.Memory, Sequence: cfg.Sequence, NoTableCreate: cfg.NoTables})
+	cfg.IDs.Workers = pools
+	cfg.IDs.Nodes = func(context.Context) ([]generator.Node, error) { return nil, nil }
+	cfg.IDs.Feeds = func() []generator.Feed { return nil }
+	cfg.IDs.Settings = func() []ids.Setting { return nil }
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", Limits: cfg.Limits, Memory: cfg.Memory, IDs: cfg.IDs})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,6 @@ type Session struct {
 	*sqlfuncs.Session
 	Server *Server
 	client int
-	newest int64                                     // see Last
 	form   func(datum.Value, sqlfuncs.Column) string // text form of a value, nil: PostgreSQL's
 }
 
@@ -290,23 +289,6 @@ func mysqlForm(v datum.Value, c sqlfuncs.Column) string {
 		return whole
 	}
 	return string(datum.AppendText(nil, v, nil))
-}
-
-// Last checks that an id of the generator a is greater than the one before. It does
-// not allocate, and panics otherwise.
-func (s *Session) Last(id int64) {
-	if id <= s.newest {
-		panic("id " + strconv.FormatInt(id, 10) + " does not follow " + strconv.FormatInt(s.newest, 10))
-	}
-	s.newest = id
-}
-
-// NoteLast adds the newest id of Last to the history.
-func (s *Session) NoteLast(t testing.TB) {
-	t.Helper()
-	s.NoteID("a", s.newest)
-	s.Want(t, "SELECT lastval()", strconv.FormatInt(s.newest, 10))
-	s.Want(t, "SELECT currval('a')", strconv.FormatInt(s.newest, 10))
 }
 
 // Drawing lists statements that draw ids of the generator a.

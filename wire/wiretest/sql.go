@@ -11,6 +11,7 @@ import (
 	"nextid/generator/store/memory"
 	"nextid/generator/worker"
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/ids"
 )
 
 // SQL makes the SQL layer on a memory store, with the generators numbers and letters
@@ -47,7 +48,10 @@ func SQLWith(t testing.TB, autoCreate string) (*sqlfuncs.Server, *generator.Regi
 			t.Error(err)
 		}
 	})
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Workers: pools, Version: "test"})
+	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Version: "test", IDs: ids.Config{
+		Workers: pools, Nodes: func(context.Context) ([]generator.Node, error) { return nil, nil },
+		Feeds: func() []generator.Feed { return nil }, Settings: func() []ids.Setting { return nil },
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
