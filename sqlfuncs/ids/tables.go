@@ -139,35 +139,6 @@ func IDTable(known *engine.Catalog, generatorName string) *engine.Table {
 	}
 }
 
-// batches lists the (name, n) pairs of a WHERE on id_batch or id_ranges.
-func batches(x *engine.Exec, keys []engine.KeyValues, table string) (runs []batch, err error) {
-	if !keys[0].Fixed || !keys[1].Fixed {
-		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "%s needs conditions on name and n", table).
-			WithHint("Write: SELECT … FROM %s WHERE name = 'orders' AND n = 100.", table)
-	}
-	for _, name := range keys[0].Values {
-		for _, n := range keys[1].Values {
-			if err := checkCount(x, n.Int); err != nil {
-				return nil, err
-			}
-			e, found, err := lookUp(x, name.Str)
-			if err != nil {
-				return nil, err
-			}
-			if !found {
-				continue
-			}
-			if table == "id_ranges" {
-				if err := refuseField(x, e); err != nil {
-					return nil, err
-				}
-			}
-			runs = append(runs, batch{name: name, n: n, run: &idRun{entry: e, left: n.Int}})
-		}
-	}
-	return runs, nil
-}
-
 // refuseField refuses runs of a generator whose ids have a field for the caller's bits:
 // they hold 0 there. A database whose next_id(name, n) draws batches takes n for
 // the count, where next_id of this server takes it for the field.
@@ -187,11 +158,6 @@ func refuseField(x *engine.Exec, e *generator.Entry) error {
 		WithHint("Draw one id with its field: next_id_for('%s', field). For ids with 0 there: next_ids('%s', n).", e.Name(), e.Name())
 }
 
-type batch struct {
-	name, n datum.Value
-	run     *idRun
-}
-
 // checkCount refuses counts outside 1 … IDsPerCall.
 func checkCount(x *engine.Exec, n int64) error {
 	limit := serverOf(x).PerCall
@@ -205,53 +171,78 @@ func checkCount(x *engine.Exec, n int64) error {
 	return err.WithHint("Call again for more ids, or raise ids_per_call in the configuration.")
 }
 
-// scanRuns makes the Scan of a table that draws runs of ids, one after the other. next
-// fills in the columns of a row from the third on, or returns io.EOF after the last row of
-// a run.
+// scanRuns makes the Scan of a table that draws runs of ids, one for each name and n of a
+// WHERE. next fills in the columns of a row from the third on, or returns io.EOF after the
+// last row of a run.
 func scanRuns(table string, width int, next func(x *engine.Exec, run *idRun, row []datum.Value) error) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-		runs, err := batches(x, keys, table)
-		if err != nil {
-			return nil, err
+		if !keys[0].Fixed || !keys[1].Fixed {
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "%s needs conditions on name and n", table).
+				WithHint("Write: SELECT … FROM %s WHERE name = 'orders' AND n = 100.", table)
 		}
-		row := make([]datum.Value, width)
+		counts := keys[1].Values
+		for _, n := range counts {
+			if err := checkCount(x, n.Int); err != nil {
+				return nil, err
+			}
+		}
+		var entries []*generator.Entry
+		for _, name := range keys[0].Values {
+			e, found, err := lookUp(x, name.Str)
+			if err == nil && found && table == "id_ranges" {
+				err = refuseField(x, e)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				entries = append(entries, e)
+			}
+		}
+		i, run, row := 0, idRun{}, make([]datum.Value, width)
 		rows := func(x *engine.Exec) ([]datum.Value, error) {
-			for ; len(runs) > 0; runs = runs[1:] {
-				row[0], row[1] = runs[0].name, runs[0].n
-				if err := next(x, runs[0].run, row); !errors.Is(err, io.EOF) {
+			for ; i < len(entries)*len(counts); i++ {
+				if run.entry == nil {
+					run = idRun{entry: entries[i/len(counts)], left: counts[i%len(counts)].Int}
+					row[0], row[1] = datum.MakeText(run.entry.Name()), datum.MakeInt8(run.left)
+				}
+				if err := next(x, &run, row); !errors.Is(err, io.EOF) {
 					return row, err
 				}
+				run = idRun{}
 			}
 			return nil, io.EOF
 		}
-		return engine.ClosingRows{RowsFunc: rows, OnClose: func() {
-			for _, b := range runs {
-				b.run.Close()
-			}
-		}}, nil
+		return engine.ClosingRows{RowsFunc: rows, OnClose: func() { run.Close() }}, nil
 	}
 }
 
+// eachPair yields a row for each pair of the values that a WHERE allows for two columns.
+func eachPair(a, b []datum.Value, row func(x *engine.Exec, a, b datum.Value) ([]datum.Value, error)) engine.Rows {
+	i := 0
+	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+		if i == len(a)*len(b) {
+			return nil, io.EOF
+		}
+		i++
+		return row(x, a[(i-1)/len(b)], b[(i-1)%len(b)])
+	})
+}
+
 // scanFields draws an id with the caller's bits for each row when the row is read.
-func scanFields(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+func scanFields(_ *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	if !keys[0].Fixed || !keys[1].Fixed {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "id_fields needs conditions on name and field").
 			WithHint("Write: SELECT id FROM id_fields WHERE name = 'posts' AND field = 713.")
 	}
-	names, fields, i := keys[0].Values, keys[1].Values, 0
-	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-		if i == len(names)*len(fields) {
-			return nil, io.EOF
-		}
-		name, field := names[i/len(fields)], fields[i%len(fields)]
-		i++
+	return eachPair(keys[0].Values, keys[1].Values, func(x *engine.Exec, name, field datum.Value) ([]datum.Value, error) {
 		id, err := drawWith(x, name.Str, field.Int)
 		return []datum.Value{name, field, id}, err
 	}), nil
 }
 
 // scanParts answers id_parts: it explains the ids that the WHERE names.
-func scanParts(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
+func scanParts(_ *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	if !keys[0].Fixed {
 		return nil, sqlstate.New(sqlstate.InvalidParameterValue, "id_parts needs a condition on id").
 			WithHint("Write: SELECT * FROM id_parts WHERE id = 123.")
@@ -260,21 +251,13 @@ func scanParts(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
 	if keys[1].Fixed {
 		by = keys[1].Values
 	}
-	var rows [][]datum.Value
-	for _, id := range keys[0].Values {
-		for _, b := range by {
-			parts, err := explain(x, id, b, false)
-			if err != nil {
-				return nil, err
-			}
-			layout := datum.MakeText(parts.Layout)
-			if b.Valid {
-				layout = b
-			}
-			rows = append(rows, append([]datum.Value{id, layout}, partValues(parts)...))
+	return eachPair(keys[0].Values, by, func(x *engine.Exec, id, by datum.Value) ([]datum.Value, error) {
+		parts, err := explain(x, id, by, false)
+		if !by.Valid {
+			by = datum.MakeText(parts.Layout)
 		}
-	}
-	return &engine.SliceRows{Rows: rows}, nil
+		return append([]datum.Value{id, by}, partValues(parts)...), err
+	}), nil
 }
 
 // Table finds a table by name. NAME_id is a table of one row for every

@@ -1,6 +1,9 @@
 package ids_test
 
 import (
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"nextid/sqlfuncs/ids"
@@ -68,4 +71,33 @@ func TestTablesThatCreateNothing(t *testing.T) {
 	s.Want(t, "SELECT id FROM a_id", "2")
 	s.ID(t, "made", "SELECT next_id('made')")
 	s.Want(t, "SELECT count(*) FROM ids WHERE name = 'made'", "1")
+}
+
+// TestPairsOfManyKeysAreNotHeld reads one row of tables with a row for each pair of keys.
+func TestPairsOfManyKeysAreNotHeld(t *testing.T) {
+	server := sqltest.NewServer(t)
+	s := server.Session(t)
+	names, numbers := make([]string, 200), make([]string, 4000)
+	for i := range names {
+		names[i] = "g" + strconv.Itoa(i)
+		server.Segment(t, names[i])
+	}
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i + 1)
+	}
+	list := func(values []string, of string) string {
+		return " = ANY ('{" + strings.Join(values, ",") + "}'::" + of + "[])"
+	}
+	for _, where := range []string{
+		"id_batch WHERE name" + list(names, "text") + " AND n" + list(numbers, "bigint"),
+		"id_parts WHERE id" + list(numbers, "bigint") + " AND layout" + list(names, "text"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s.Must(t, "SELECT id FROM "+where+" LIMIT 1")
+		runtime.ReadMemStats(&after)
+		if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 20 {
+			t.Errorf("%.20s: %d MiB for one row", where, allocated)
+		}
+	}
 }
