@@ -68,9 +68,23 @@ func (a *agents) count(name string, now time.Time) {
 	c.(*agentCount).last.Store(now.UnixMicro())
 }
 
-// all calls f for each agent.
-func (a *agents) all(f func(name string, c *agentCount)) {
-	a.known.Range(func(name, c any) bool { f(name.(string), c.(*agentCount)); return true })
+// AgentCount describes how many ids one agent drew.
+type AgentCount struct {
+	Agent string
+	IDs   int64
+	Last  time.Time
+}
+
+// Counts returns the agents with their ids, and the number of calls with an invalid
+// agent.
+func (a *agents) Counts() (list []AgentCount, refused int64) {
+	a.known.Range(func(name, c any) bool {
+		n := c.(*agentCount)
+		list = append(list, AgentCount{name.(string), n.ids.Load(), time.UnixMicro(n.last.Load())})
+		return true
+	})
+	slices.SortFunc(list, func(a, b AgentCount) int { return strings.Compare(a.Agent, b.Agent) })
+	return list, a.refused.Load()
 }
 
 // Trail records ids; *audit.Trail implements it. It never blocks.
@@ -115,10 +129,10 @@ func record(x *engine.Exec, e audit.Entry) {
 }
 
 func agentRows(x *engine.Exec) (rows [][]any, err error) {
-	serverOf(x).Agents.all(func(name string, c *agentCount) {
-		rows = append(rows, []any{name, c.ids.Load(), time.UnixMicro(c.last.Load())})
-	})
-	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	list, _ := serverOf(x).Agents.Counts()
+	for _, a := range list {
+		rows = append(rows, []any{a.Agent, a.IDs, a.Last})
+	}
 	return rows, nil
 }
 
@@ -129,18 +143,4 @@ func trailRows(x *engine.Exec) ([][]any, error) {
 	}
 	s := serverOf(x).Trail.Stats()
 	return [][]any{{s.File, refused, s.Sample, s.Queued, s.Written, s.Dropped, s.Failed, s.Rotated, s.Bytes, orNull(s.LastError), s.LastErrorAt}}, nil
-}
-
-// AgentCount describes how many ids one agent drew.
-type AgentCount struct {
-	Agent string
-	IDs   int64
-}
-
-// Counts returns the agents with their ids, and the number of calls with an invalid
-// agent.
-func (a *agents) Counts() (list []AgentCount, refused int64) {
-	a.all(func(name string, c *agentCount) { list = append(list, AgentCount{name, c.ids.Load()}) })
-	slices.SortFunc(list, func(a, b AgentCount) int { return strings.Compare(a.Agent, b.Agent) })
-	return list, a.refused.Load()
 }

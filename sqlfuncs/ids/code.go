@@ -55,11 +55,7 @@ type codes struct {
 }
 
 func newCodes(x *engine.Exec, name string) (c codes, err error) {
-	e, err := entry(x, name)
-	if err != nil {
-		return c, err
-	}
-	gen, err := running(x, e)
+	e, gen, err := opened(x, name, entry)
 	if err != nil {
 		return c, err
 	}
@@ -136,11 +132,7 @@ type uuidGenerator interface {
 }
 
 func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	e, err := entry(x, a[0].Str)
-	if err != nil {
-		return datum.Value{}, err
-	}
-	gen, err := running(x, e)
+	e, gen, err := opened(x, a[0].Str, entry)
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -160,11 +152,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 
 // coder returns the text form of a generator that exists.
 func coder(x *engine.Exec, name string) (generator.Coder, error) {
-	e, err := Known(x, name)
-	if err != nil {
-		return nil, err
-	}
-	gen, err := e.Generator(x.Ctx)
+	e, gen, err := opened(x, name, Known)
 	if err != nil {
 		return nil, err
 	}
@@ -173,27 +161,4 @@ func coder(x *engine.Exec, name string) (generator.Coder, error) {
 			WithHint("parse_id(code, name) takes them apart.")
 	}
 	return e.Coder(x.Ctx)
-}
-
-// explainCode decodes a code of a generator. done is false if no generator has the
-// name: the text is then decoded without one.
-func explainCode(x *engine.Exec, code, name string) (p generator.Parts, done bool, err error) {
-	gen, err := existing(x, name)
-	if gen == nil || err != nil {
-		return p, false, err
-	}
-	if own, ok := gen.(generator.CodeGenerator); ok {
-		p, err = own.ExplainCode(code)
-		return p, true, err
-	}
-	coder, err := coder(x, name)
-	if err != nil {
-		return p, true, err
-	}
-	id, err := coder.ParseCode(code)
-	if err != nil {
-		return p, true, err
-	}
-	p, err = explainBy(x, name, gen, id, true)
-	return p, true, err
 }

@@ -58,6 +58,28 @@ func Known(x *engine.Exec, name string) (*generator.Entry, error) {
 	return Registry(x).Existing(x.Ctx, name)
 }
 
+// opened returns the entry that look finds for a name, and its generator.
+func opened(x *engine.Exec, name string, look func(*engine.Exec, string) (*generator.Entry, error)) (*generator.Entry, generator.Generator, error) {
+	e, err := look(x, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := running(x, e)
+	return e, g, err
+}
+
+// find returns the entry of a name and its generator, nil if no generator has the name.
+func find(x *engine.Exec, name string) (*generator.Entry, generator.Generator, error) {
+	if generator.CheckName(name) != nil {
+		return nil, nil, nil //nolint:nilerr // there is no generator of such a name
+	}
+	e, g, err := opened(x, name, Known)
+	if Missing(err) {
+		return nil, nil, nil
+	}
+	return e, g, err
+}
+
 // running returns the generator of an entry. It does not wait if the generator runs
 // already.
 func running(x *engine.Exec, e *generator.Entry) (generator.Generator, error) {

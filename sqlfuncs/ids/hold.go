@@ -82,15 +82,11 @@ func holder(x *engine.Exec, name string) (generator.Holder, error) {
 	if err := x.Host.Client().May(name); err != nil {
 		return nil, err
 	}
-	e, err := Known(x, name)
+	e, gen, err := opened(x, name, Known)
 	if Missing(err) {
 		return nil, sqlstate.New(sqlstate.UndefinedTable, "generator %q does not exist", name).
 			WithHint("Create it: SELECT create_generator('%s', 'counter').", name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	gen, err := running(x, e)
 	if err != nil {
 		return nil, err
 	}

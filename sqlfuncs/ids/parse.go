@@ -2,7 +2,6 @@ package ids
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,15 +170,20 @@ const MaxIDDigits = 19
 
 // explain takes an id apart. by is NULL, the name of a generator, or else
 // that of a layout. Names, text forms and places are for the JSON only: whole.
-func explain(x *engine.Exec, id, by datum.Value, whole bool) (generator.Parts, error) {
-	switch id.Type {
-	case datum.UUID:
+func explain(x *engine.Exec, id, by datum.Value, whole bool) (p generator.Parts, err error) {
+	if id.Type == datum.UUID {
 		return UUIDOf(id).Explain(), nil
-	case datum.Text:
-		if by.Valid {
-			if p, done, err := explainCode(x, id.Str, by.Str); done || err != nil {
-				return p, err
-			}
+	}
+	var e *generator.Entry
+	var gen generator.Generator
+	if by.Valid {
+		if e, gen, err = find(x, by.Str); err != nil {
+			return p, err
+		}
+	}
+	if id.Type == datum.Text {
+		if gen != nil {
+			return explainCode(x, e, gen, id.Str)
 		}
 		if u, err := datum.ParseText(datum.UUID, id.Str, nil); err == nil {
 			return UUIDOf(u).Explain(), nil
@@ -190,38 +194,49 @@ func explain(x *engine.Exec, id, by datum.Value, whole bool) (generator.Parts, e
 			return p, nil //nolint:nilerr // it is no number
 		}
 		if err != nil {
-			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", sqlstate.Cut(id.Str, 64)).
+			return p, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", sqlstate.Cut(id.Str, 64)).
 				WithHint("Name the generator whose code it is: parse_id(code, 'name').")
 		}
 		id = n
 	}
-	if by.Valid {
-		gen, err := existing(x, by.Str)
-		if err != nil {
-			return generator.Parts{}, err
-		}
-		if gen != nil {
-			return explainBy(x, by.Str, gen, id.Int, whole)
-		}
+	switch {
+	case gen != nil:
+		return explainNumber(x, e, gen, id.Int, whole)
+	case by.Valid:
 		l, err := layout.Preset(by.Str)
 		if err != nil {
-			return generator.Parts{}, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q%s", sqlstate.Cut(by.Str, 64), generator.DidYouMean(sqlstate.Cut(by.Str, 64), layout.Names())).
+			return p, sqlstate.New(sqlstate.InvalidParameterValue, "there is no generator and no layout %q%s", sqlstate.Cut(by.Str, 64), generator.DidYouMean(sqlstate.Cut(by.Str, 64), layout.Names())).
 				WithHint("SELECT name FROM nextid.layouts lists the layouts.")
 		}
 		return l.Explain(id.Int)
 	}
-	p, err := serverOf(x).Layout.Explain(id.Int)
-	if err == nil && whole {
+	if p, err = serverOf(x).Layout.Explain(id.Int); err == nil && whole {
 		p.Owned = owners(x, id.Int)
 	}
 	return p, err
 }
 
-// explainBy takes apart an id of a generator.
-func explainBy(x *engine.Exec, name string, gen generator.Generator, id int64, whole bool) (p generator.Parts, err error) {
+// explainCode takes a code of a generator apart.
+func explainCode(x *engine.Exec, e *generator.Entry, gen generator.Generator, code string) (p generator.Parts, err error) {
+	if own, ok := gen.(generator.CodeGenerator); ok {
+		return own.ExplainCode(code)
+	}
+	coder, err := e.Coder(x.Ctx)
+	if err != nil {
+		return p, err
+	}
+	id, err := coder.ParseCode(code)
+	if err != nil {
+		return p, err
+	}
+	return explainNumber(x, e, gen, id, true)
+}
+
+// explainNumber takes a number of a generator apart.
+func explainNumber(x *engine.Exec, e *generator.Entry, gen generator.Generator, id int64, whole bool) (p generator.Parts, err error) {
 	if _, codes := gen.(generator.CodeGenerator); codes {
-		return p, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no numbers", name).
-			WithHint("Give the id as a text or a uuid: parse_id('…', '%s').", name)
+		return p, sqlstate.New(sqlstate.FeatureNotSupported, "the ids of generator %q are no numbers", e.Name()).
+			WithHint("Give the id as a text or a uuid: parse_id('…', '%s').", e.Name())
 	}
 	if ex, ok := gen.(generator.Explainer); ok {
 		if p, err = ex.Explain(id); err != nil || !whole {
@@ -230,15 +245,11 @@ func explainBy(x *engine.Exec, name string, gen generator.Generator, id int64, w
 	} else {
 		p.Sequence = &id
 	}
-	e, err := Known(x, name)
-	if err != nil {
-		return p, err
-	}
 	d, err := e.Definition(x.Ctx)
 	if err != nil {
 		return p, err
 	}
-	p.Name, p.Kind = name, d.Kind
+	p.Name, p.Kind = e.Name(), d.Kind
 	if !whole {
 		return p, nil
 	}
@@ -276,22 +287,6 @@ func owners(x *engine.Exec, id int64) (names []string) {
 	})
 	slices.Sort(names)
 	return names
-}
-
-// existing returns the running generator of a name, nil if the store does not know
-// the name. It never creates one.
-func existing(x *engine.Exec, name string) (generator.Generator, error) {
-	if generator.CheckName(name) != nil {
-		return nil, nil //nolint:nilerr // there is no generator of such a name
-	}
-	e, err := Known(x, name)
-	if errors.Is(err, generator.ErrUnknown) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e.Generator(x.Ctx)
 }
 
 // boundFunction is id_floor or id_ceil. Its result has the type of the ids:
@@ -345,7 +340,7 @@ func boundType(p *engine.Planner, name string) datum.OID {
 
 // idBound is id_floor and id_ceil of a type.
 func idBound(x *engine.Exec, name string, t time.Time, greatest bool, result datum.OID) (datum.Value, error) {
-	gen, err := existing(x, name)
+	_, gen, err := find(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}

@@ -65,7 +65,7 @@ func toCode(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 // uuidForm returns the form of a generator's codes or, if there is none of the name,
 // the form of that name.
 func uuidForm(x *engine.Exec, by string) (uuid.Form, error) {
-	gen, err := existing(x, by)
+	_, gen, err := find(x, by)
 	if err != nil {
 		return uuid.Form{}, err
 	}
@@ -96,11 +96,7 @@ func cipherFunction(name, help string, does func(uuid.Cipher, uuid.UUID) (uuid.U
 		if err := x.Host.Client().May(a[1].Str); err != nil {
 			return datum.Value{}, err
 		}
-		e, err := Known(x, a[1].Str)
-		if err != nil {
-			return datum.Value{}, err
-		}
-		gen, err := running(x, e)
+		_, gen, err := opened(x, a[1].Str, Known)
 		if err != nil {
 			return datum.Value{}, err
 		}

@@ -19,13 +19,10 @@ type sequence struct {
 }
 
 func openSequence(x *engine.Exec, name string) (s sequence, err error) {
-	if s.entry, err = entry(x, name); err != nil {
+	if s.entry, s.gen, err = opened(x, name, entry); err != nil {
 		return s, err
 	}
 	x.Host.Waits()
-	if s.gen, err = s.entry.Generator(x.Ctx); err != nil {
-		return s, err
-	}
 	s.definition, err = s.entry.Definition(x.Ctx)
 	s.series, s.counts = SeriesOf(s.definition)
 	return s, err

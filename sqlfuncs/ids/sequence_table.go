@@ -35,28 +35,23 @@ func sequenceState(x *engine.Exec, name string) (last, buffered int64, err error
 	if err := x.Host.Client().May(name); err != nil {
 		return 0, 0, err
 	}
-	e, err := Registry(x).Existing(x.Ctx, name)
+	e, g, err := opened(x, name, Known)
 	if err != nil {
 		return 0, 0, err
 	}
-	g, err := e.Generator(x.Ctx)
-	if err != nil {
-		return 0, 0, err
-	}
+	x.Host.Waits()
 	last, buffered, known, err := highest(x, g)
-	if err != nil {
-		return last, buffered, err
+	if err == nil && !known {
+		var drawn int64
+		if drawn, err = nextID(x, e); err == nil {
+			last, buffered, known, err = highest(x, g)
+		}
+		if !known {
+			last = drawn
+		}
 	}
-	if known {
+	if err == nil {
 		last, err = highestOfAll(x, e, last)
-		return last, buffered, err
-	}
-	drawn, err := nextID(x, e)
-	if err != nil {
-		return 0, 0, err
-	}
-	if last, buffered, known, err = highest(x, g); !known {
-		last = drawn
 	}
 	return last, buffered, err
 }
