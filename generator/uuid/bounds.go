@@ -3,6 +3,7 @@ package uuid
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -37,13 +38,7 @@ func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
 	if first < 0 || last >= 1<<60 {
 		return Nil, Nil, outside(t, fmt.Sprintf("UUIDs of version %d", version))
 	}
-	put := func(time int64, low uint64) UUID {
-		var u UUID
-		binary.BigEndian.PutUint64(u[0:], uint64(time)<<4&^0xffff|uint64(time)&0x0fff)
-		binary.BigEndian.PutUint64(u[8:], low)
-		return u.mark(byte(version))
-	}
-	return put(first, 0), put(last, 1<<64-1), nil
+	return joined(uint64(first), 0).mark(byte(version)), joined(uint64(last), math.MaxUint64).mark(byte(version)), nil
 }
 
 // outside returns the error for a time that ids cannot have.
@@ -101,7 +96,7 @@ func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
 func (g *TextGenerator) Bounds(t time.Time) (least, greatest string, err error) {
 	if g.kind == formTypeID {
 		lo, hi, err := Bounds(7, t)
-		return typeID(g.prefix, lo), typeID(g.prefix, hi), err
+		return g.form.Code(lo), g.form.Code(hi), err
 	}
 	return TextBounds(g.kind, t)
 }

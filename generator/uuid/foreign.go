@@ -17,9 +17,9 @@ func explainObjectID(code string) (p generator.Parts, ok bool) {
 	if err != nil || len(b) != 12 {
 		return p, false
 	}
-	at, process, count := time.Unix(bigEndian(b[:4]), 0).UTC(), bigEndian(b[4:9]), bigEndian(b[9:])
-	p.Time, p.Worker, p.Sequence = &at, &process, &count
-	return p, true
+	return generator.Parts{
+		Time: new(time.Unix(bigEndian(b[:4]), 0).UTC()), Worker: new(bigEndian(b[4:9])), Sequence: new(bigEndian(b[9:])),
+	}, true
 }
 
 // bigEndian returns the number of at most eight bytes.

@@ -19,7 +19,9 @@ type Form struct {
 	prefix string // prefix of a TypeID, with the underscore
 }
 
-// formTypeID is the form of generators of TypeIDs.
+// formTypeID is the form of generators of TypeIDs: after the prefix comes the UUID as a
+// ULID in lower case (Crockford's base 32). TypeID's own library would add another
+// UUID library for these few lines.
 const formTypeID = "typeid"
 
 // FormNames lists the names that FormOf accepts.
@@ -50,7 +52,7 @@ func (f Form) Code(u UUID) string {
 	case formULID:
 		return ulid.ULID(u).String()
 	case formTypeID:
-		return typeID(f.prefix, u)
+		return f.prefix + strings.ToLower(ulid.ULID(u).String())
 	case formBase58, formBase62:
 		digits := code.Digits(f.name)
 		var text [baseDigits]byte
@@ -141,12 +143,7 @@ func FormFor(g generator.Generator) (f Form, ok bool) {
 	case *Generator:
 		return g.form(), true
 	case *TextGenerator:
-		switch g.kind {
-		case formTypeID:
-			return Form{name: formTypeID, prefix: g.prefix}, true
-		case formULID:
-			return Form{name: formULID}, true
-		}
+		return g.form, g.form.name != ""
 	}
 	return f, false
 }

@@ -3,7 +3,6 @@ package uuid
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
@@ -136,8 +135,7 @@ func (g *Generator) ExplainCode(code string) (generator.Parts, error) {
 	}
 	p := u.Explain()
 	if g.options.Version == "8" && u.Version() == 8 {
-		at := u.time8()
-		p.Time = &at
+		p.Time = new(u.time8())
 	}
 	return p, nil
 }
@@ -171,8 +169,7 @@ func (u UUID) Explain() generator.Parts {
 	}
 	p.Layout = "uuidv" + string('0'+byte(u.Version()))
 	if t, ok := u.Time(); ok {
-		t = t.Truncate(time.Microsecond)
-		p.Time = &t
+		p.Time = new(t.Truncate(time.Microsecond))
 	}
 	if sequence, node, ok := u.Sequence(); ok {
 		p.Sequence, p.Worker = &sequence, &node
@@ -188,24 +185,20 @@ func (u UUID) Explain() generator.Parts {
 // of the clock sequence are its domain (Datacenter: 0 person, 1 group, 2
 // organization). The remaining bits of the time count steps of seven minutes.
 func (u UUID) explainDCE(p *generator.Parts) {
-	t := u
-	copy(t[0:4], []byte{0, 0, 0, 0})
-	at, _ := t.mark(1).Time()
-	at = at.Truncate(time.Microsecond)
-	local, domain := int64(binary.BigEndian.Uint32(u[0:])), int64(u[9])
-	sequence, node, _ := t.mark(1).Sequence()
-	sequence >>= 8
-	p.Time, p.Field, p.Datacenter, p.Sequence, p.Worker = &at, &local, &domain, &sequence, &node
+	one := u.mark(1)
+	clear(one[:4])
+	at, _ := one.Time()
+	sequence, node, _ := one.Sequence()
+	p.Time, p.Sequence, p.Worker = new(at.Truncate(time.Microsecond)), new(sequence>>8), &node
+	p.Field, p.Datacenter = new(bigEndian(u[:4])), new(int64(u[9]))
 }
 
 // V8 returns a UUID of version 8 as in RFC 9562, appendix B.1: 60 bits of Unix time
 // in units of 10 ns, and 62 random bits. Each is greater than the one before on
 // this server.
 func (s *Source) V8() UUID {
-	var u UUID
+	u := joined(uint64(s.time8()), 0)
 	fillRandom(u[8:])
-	t := uint64(s.time8())
-	binary.BigEndian.PutUint64(u[:], t<<4&^0xffff|t&0x0fff)
 	return u.mark(8)
 }
 
@@ -217,7 +210,7 @@ func (s *Source) time8() int64 { return rising(&s.last8, s.clock.Wall()/tick8, 1
 
 // time8 returns the time of a UUID that Source.V8 made.
 func (u UUID) time8() time.Time {
-	high := binary.BigEndian.Uint64(u[:])
-	t := int64(high>>4&^0x0fff&(1<<60-1) | high&0x0fff)
+	high, _ := u.halves()
+	t := int64(high)
 	return time.Unix(t/(1e9/tick8), t%(1e9/tick8)*tick8).UTC()
 }

@@ -138,18 +138,11 @@ func (c Cipher) round(i byte, half uint64) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// split returns the bits of a UUID without version and variant, in two halves.
+// split returns the halves of a UUID of a version.
 func (u UUID) split(version int) (high, low uint64, err error) {
 	if !u.Standard() || u.Version() != version {
 		return 0, 0, generator.OptionError("public_uuid takes UUIDs of version 7, private_uuid what public_uuid gave.", "%s is not a UUID of version %d", u, version)
 	}
-	high = binary.BigEndian.Uint64(u[:8])
-	return high>>4&^0xfff | high&0xfff, binary.BigEndian.Uint64(u[8:]) & lowBits, nil
-}
-
-// joined is the inverse of split. It leaves version and variant to mark.
-func joined(high, low uint64) (u UUID) {
-	binary.BigEndian.PutUint64(u[:8], high<<4&^0xffff|high&0xfff)
-	binary.BigEndian.PutUint64(u[8:], low)
-	return u
+	high, low = u.halves()
+	return high, low, nil
 }

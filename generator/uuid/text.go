@@ -15,6 +15,7 @@ func TextKinds(clock generator.Clock) []generator.Kind {
 	none := func(*struct{}) error { return nil }
 	return []generator.Kind{
 		textOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", none, func(g *TextGenerator, _ struct{}) {
+			g.form.name = formULID
 			g.make, g.explain = (&ulidMaker{clock: clock}).make, explainULID
 		}),
 		textOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", none, func(g *TextGenerator, _ struct{}) {
@@ -30,13 +31,16 @@ func TextKinds(clock generator.Clock) []generator.Kind {
 			g.make, g.explain = o.make, o.explain
 		}),
 		textOf(formTypeID, "a prefix that names the type, and a UUID of version 7", (*typeOptions).check, func(g *TextGenerator, o typeOptions) {
-			source := NewSource(clock)
-			g.public = o.Public
-			if g.prefix = o.Prefix; g.prefix != "" {
-				g.prefix += "_"
+			g.form, g.public = Form{name: formTypeID}, o.Public
+			if o.Prefix != "" {
+				g.form.prefix = o.Prefix + "_"
 			}
-			g.make = func() (string, error) { return typeID(g.prefix, source.V7()), nil }
-			g.explain = g.explainOwn
+			source := NewSource(clock)
+			g.make = func() (string, error) { return g.form.Code(source.V7()), nil }
+			g.explain = func(code string) (generator.Parts, bool) {
+				u, err := g.form.UUID(code)
+				return u.Explain(), err == nil
+			}
 		}),
 	}
 }
@@ -47,11 +51,19 @@ type textKind[O any] struct {
 	open func(name string, o O) generator.Generator
 }
 
+// keepKey refuses another key of public.
+func keepKey[O any](before, after *O) error {
+	if had := keyOf(before).Key; had != "" && keyOf(after).Key != had {
+		return generator.OptionError("Create another generator.", "the key of public cannot be changed: public UUIDs would lead to other rows")
+	}
+	return nil
+}
+
 // newTextKind returns a kind of ids without the store. check also sets defaults.
 func newTextKind[O any](name, help string, check func(*O) error, open func(name string, o O) generator.Generator) generator.Kind {
 	return textKind[O]{kinds.Base[O]{
 		Called: name, About: help, Title: "a generator of kind " + name,
-		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check,
+		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check, Keep: keepKey[O],
 	}, open}
 }
 
@@ -67,30 +79,23 @@ func textOf[O any](kind, help string, check func(*O) error, set func(*TextGenera
 // Texts implements generator.TextKind.
 func (textKind[O]) Texts() {}
 
-// Alter implements generator.Kind. It creates the key for public => true.
+// Alter implements generator.Kind.
 func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	before, err := k.Read(stored)
+	altered, err := k.Base.Alter(stored, change)
 	if err != nil {
 		return nil, err
 	}
-	if stored, err = k.Base.Alter(stored, change); err != nil {
-		return nil, err
-	}
-	after, err := k.Read(stored)
-	had := keyOf(&before).Key
-	if err == nil && had != "" && keyOf(&after).Key != had {
-		err = generator.OptionError("Create another generator.", "the key of public cannot be changed: public UUIDs would lead to other rows")
-	}
-	if err != nil {
-		return nil, err
-	}
-	keyOf(&after).complete()
-	return json.Marshal(after)
+	return k.complete(altered)
 }
 
 // Complete implements generator.Completer.
 func (k textKind[O]) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	o, err := k.Read(d.Options)
+	return k.complete(d.Options)
+}
+
+// complete creates the key for public => true.
+func (k textKind[O]) complete(options json.RawMessage) (json.RawMessage, error) {
+	o, err := k.Read(options)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +130,7 @@ type TextGenerator struct {
 	name, kind string
 	make       func() (string, error)
 	explain    func(code string) (generator.Parts, bool)
-	prefix     string // of TypeIDs, with the underscore
+	form       Form   // of TypeIDs and ULIDs; its name is "" for others
 	public     public // of TypeIDs
 }
 

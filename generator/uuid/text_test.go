@@ -139,7 +139,7 @@ func TestTypeIDsOfTheSpecification(t *testing.T) {
 		if prefix != "" {
 			prefix += "_"
 		}
-		if got := typeID(prefix, u); got != f[1] {
+		if got := (Form{name: formTypeID, prefix: prefix}).Code(u); got != f[1] {
 			t.Errorf("%s: %s is written %q", f[0], u, got)
 		}
 	}
@@ -292,7 +292,7 @@ func FuzzExplain(f *testing.F) {
 		if p, ok := ExplainText(code); ok && p.Kind == "" {
 			t.Fatalf("%q: %+v", code, p)
 		}
-		if prefix, u, ok := parseType(code); ok && prefix != "" && typeID(prefix+"_", u) != code {
+		if prefix, u, ok := parseType(code); ok && prefix != "" && (Form{name: formTypeID, prefix: prefix + "_"}).Code(u) != code {
 			t.Fatalf("%q is %q and %s", code, prefix, u)
 		}
 	})

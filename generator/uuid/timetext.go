@@ -69,9 +69,7 @@ func explainULID(code string) (p generator.Parts, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	at := id.Timestamp().UTC()
-	p.Time = &at
-	return p, true
+	return generator.Parts{Time: new(id.Timestamp().UTC())}, true
 }
 
 // newKSUID makes a KSUID. KSUIDs of one second have no order.
@@ -92,9 +90,7 @@ func explainKSUID(code string) (p generator.Parts, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	at := id.Time().UTC()
-	p.Time = &at
-	return p, true
+	return generator.Parts{Time: new(id.Time().UTC())}, true
 }
 
 // xidMaker makes XIDs. The library takes 5 bytes from the ids of machine and
@@ -152,7 +148,5 @@ func explainXID(code string) (p generator.Parts, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	at, process, count := id.Time().UTC(), bigEndian(id[4:9]), int64(id.Counter())
-	p.Time, p.Worker, p.Sequence = &at, &process, &count
-	return p, true
+	return generator.Parts{Time: new(id.Time().UTC()), Worker: new(bigEndian(id[4:9])), Sequence: new(int64(id.Counter()))}, true
 }

@@ -28,23 +28,6 @@ func typePrefix(s string) bool {
 		!strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_")
 }
 
-// typeID returns the TypeID of a prefix, which includes its underscore: after it
-// comes the UUID as a ULID in lower case (Crockford's base 32). TypeID's own library
-// would add another UUID library for these few lines.
-func typeID(prefix string, u UUID) string {
-	return prefix + strings.ToLower(ulid.ULID(u).String())
-}
-
-// explainOwn explains a TypeID of the generator's prefix.
-func (g *TextGenerator) explainOwn(code string) (p generator.Parts, ok bool) {
-	suffix, ok := strings.CutPrefix(code, g.prefix)
-	if !ok {
-		return p, false
-	}
-	u, ok := typeSuffix(suffix)
-	return u.Explain(), ok
-}
-
 // explainType explains a TypeID with a prefix.
 func explainType(code string) (p generator.Parts, ok bool) {
 	prefix, u, ok := parseType(code)

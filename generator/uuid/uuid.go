@@ -19,6 +19,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -123,10 +124,7 @@ func (s *Source) v1(node [6]byte) UUID {
 
 // V6 returns a UUID like V1, with its time in order of significance (section 5.6).
 func (s *Source) V6() UUID {
-	var u UUID
-	t := uint64(s.time1())
-	binary.BigEndian.PutUint64(u[0:], t<<4&^0xffff|t&0x0fff)
-	binary.BigEndian.PutUint16(u[8:], s.seq)
+	u := joined(uint64(s.time1()), uint64(s.seq)<<48)
 	copy(u[10:], s.node[:])
 	return u.mark(6)
 }
@@ -157,17 +155,7 @@ func V7At(t time.Time) (UUID, error) {
 // V7Shifted returns V7 with its time moved by micros microseconds, or ErrRange.
 func (s *Source) V7Shifted(micros int64) (UUID, error) {
 	ns := s.time7()
-	millis, rest := ns/int64(time.Millisecond)+micros/1000, ns%int64(time.Millisecond)+micros%1000*1000
-	switch {
-	case rest >= int64(time.Millisecond):
-		millis, rest = millis+1, rest-int64(time.Millisecond)
-	case rest < 0:
-		millis, rest = millis-1, rest+int64(time.Millisecond)
-	}
-	if millis < 0 || millis > maxMillis {
-		return Nil, ErrRange
-	}
-	return v7(millis, rest), nil
+	return V7At(time.UnixMicro(ns/1000 + micros).Add(time.Duration(ns % 1000))) // a sum that overflows is negative
 }
 
 // time7 returns the present in Unix ns. It is at least one fraction greater than
@@ -185,10 +173,7 @@ func v7(millis, rest int64) UUID {
 
 // V3 returns the UUID of a name, by MD5 (section 5.3).
 func V3(space UUID, name string) UUID {
-	h := md5.New()
-	h.Write(space[:])
-	h.Write([]byte(name))
-	return UUID(h.Sum(nil)).mark(3)
+	return UUID(md5.Sum(append(space[:], name...))).mark(3)
 }
 
 // V3Bytes returns the UUID of bytes without a namespace, by MD5, like Java's
@@ -197,15 +182,26 @@ func V3Bytes(b string) UUID { return UUID(md5.Sum([]byte(b))).mark(3) }
 
 // V5 returns the UUID of a name, by SHA-1 (section 5.5).
 func V5(space UUID, name string) UUID {
-	h := sha1.New()
-	h.Write(space[:])
-	h.Write([]byte(name))
-	return UUID(h.Sum(nil)[:16]).mark(5)
+	sum := sha1.Sum(append(space[:], name...))
+	return UUID(sum[:16]).mark(5)
 }
 
 // Own returns a UUID of version 8 from 16 bytes of the caller. 122 of their bits
 // are kept (section 5.8).
 func Own(b [16]byte) UUID { return UUID(b).mark(8) }
+
+// halves returns the bits of a UUID without version and variant: 60 and 62 bits.
+func (u UUID) halves() (high, low uint64) {
+	high, low = binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	return high>>4&^0xfff | high&0xfff, low & (1<<62 - 1)
+}
+
+// joined inverts halves. It leaves version and variant to mark.
+func joined(high, low uint64) (u UUID) {
+	binary.BigEndian.PutUint64(u[:8], high<<4&^0xffff|high&0xfff)
+	binary.BigEndian.PutUint64(u[8:], low)
+	return u
+}
 
 // mark sets version and variant.
 func (u UUID) mark(version byte) UUID {
@@ -230,21 +226,21 @@ func (u UUID) Version() int {
 // version 7 it is the millisecond: a UUID does not show whether the bits below are
 // a fraction of it.
 func (u UUID) Time() (t time.Time, ok bool) {
-	high := int64(binary.BigEndian.Uint64(u[0:]))
+	high, _ := u.halves()
 	switch u.Version() {
 	case 1:
-		return ticks(high<<48&(0x0fff<<48) | high<<16&(0xffff<<32) | high>>32&0xffffffff), true
+		return ticks(high&0x0fff<<48 | high>>12&0xffff<<32 | high>>28), true
 	case 6:
-		return ticks(high>>4&^0x0fff&(1<<60-1) | high&0x0fff), true
+		return ticks(high), true
 	case 7:
-		return time.UnixMilli(high >> 16 & maxMillis).UTC(), true
+		return time.UnixMilli(int64(high >> 12)).UTC(), true
 	}
 	return time.Time{}, false
 }
 
 // ticks returns the time of a number of ticks since 1582-10-15.
-func ticks(t int64) time.Time {
-	t -= gregorian
+func ticks(n uint64) time.Time {
+	t := int64(n) - gregorian
 	return time.Unix(t/1e7, t%1e7*tick).UTC()
 }
 
@@ -254,29 +250,19 @@ func (u UUID) Sequence() (sequence, node int64, ok bool) {
 	if v := u.Version(); v != 1 && v != 6 {
 		return 0, 0, false
 	}
-	low := int64(binary.BigEndian.Uint64(u[8:]))
-	return low >> 48 & 0x3fff, low & (1<<48 - 1), true
+	_, low := u.halves()
+	return int64(low >> 48), int64(low & (1<<48 - 1)), true
 }
 
 // Swapped exchanges the first and the third group, like MySQL's UUID_TO_BIN(u, 1).
 // Then UUIDs of version 1 sort by time.
 func (u UUID) Swapped() UUID {
-	var s UUID
-	copy(s[0:2], u[6:8])
-	copy(s[2:4], u[4:6])
-	copy(s[4:8], u[0:4])
-	copy(s[8:], u[8:])
-	return s
+	return UUID(slices.Concat(u[6:8], u[4:6], u[:4], u[8:]))
 }
 
-// Unswapped is the inverse of Swapped.
+// Unswapped inverts Swapped.
 func (u UUID) Unswapped() UUID {
-	var s UUID
-	copy(s[6:8], u[0:2])
-	copy(s[4:6], u[2:4])
-	copy(s[0:4], u[4:8])
-	copy(s[8:], u[8:])
-	return s
+	return UUID(slices.Concat(u[4:8], u[2:4], u[:2], u[8:]))
 }
 
 // GUID converts between network byte order and that of Microsoft's GUID structure,
