@@ -15,8 +15,7 @@ import (
 // number. A code is their text with the additions of the options.
 type DatedGenerator struct {
 	*Queue
-	*scheme
-	source *datedSource
+	*datedSource
 }
 
 var (
@@ -28,11 +27,6 @@ var (
 	_ generator.Coder        = (*DatedGenerator)(nil)
 	_ generator.Placer       = (*DatedGenerator)(nil)
 )
-
-func newDatedGenerator(name string, s *scheme, store generator.Reserver, runtime generator.Runtime, owner string) *DatedGenerator {
-	src := &datedSource{scheme: s, name: name, store: store, clock: runtime, owner: owner}
-	return &DatedGenerator{Queue: NewQueue(name, src, runtime, time.Duration(s.Deadline)), scheme: s, source: src}
-}
 
 // Raise implements generator.Raiser. The date of the id v must not be in the
 // future.
@@ -48,7 +42,7 @@ func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 		return datedError("%d is the last number of its %s", v, g.DatedOptions.Period)
 	}
 	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) (generator.Range, error) {
-		return g.source.raise(ctx, p)
+		return g.raise(ctx, p)
 	})
 }
 
@@ -60,13 +54,13 @@ func (g *DatedGenerator) Place(id int64) generator.Place {
 	if err != nil {
 		p.Number = 0
 	}
-	p.Reserved = p.Number > 0 && position < g.source.end.Load()
+	p.Reserved = p.Number > 0 && position < g.end.Load()
 	return p
 }
 
 // Stats implements generator.Reporter.
 func (g *DatedGenerator) Stats() generator.Stats {
-	st := generator.Stats{Direct: true, Step: 1, ReservedUntil: g.source.end.Load()}
+	st := generator.Stats{Direct: true, Step: 1, ReservedUntil: g.end.Load()}
 	g.Fill(&st)
 	return st
 }
@@ -97,7 +91,7 @@ func (s *datedSource) DrawAll(ctx context.Context, n int64) (generator.Range, er
 	})
 }
 
-// reserveFunc is Store.Reserve or generator.ReserveAll.
+// reserveFunc reserves as Store.Reserve or generator.ReserveAll do.
 type reserveFunc func(context.Context, generator.Reservation) (lo, hi int64, err error)
 
 // draw reserves numbers in the present period.
@@ -161,8 +155,7 @@ func (s *datedSource) today() (date int64, err error) {
 // follow reads from the store whether it is in a later period than date. Numbers
 // come from reservations alone, never from this row.
 func (s *datedSource) follow(ctx context.Context, date int64) error {
-	key := generator.NameKey(s.name)
-	m, ok, err := s.store.Mark(ctx, key)
+	m, ok, err := s.store.Mark(ctx, generator.NameKey(s.name))
 	if err != nil {
 		return err
 	}
@@ -326,19 +319,11 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 // ParseCode implements generator.Coder.
 func (s *scheme) ParseCode(code string) (int64, error) {
 	bad := datedError("%.64q is no code of this generator: %s", code, s.example())
-	rest, ok := strings.CutPrefix(code, s.Prefix)
-	if !ok {
-		return 0, bad
-	}
-	p, rest, ok := s.pattern.cut(rest)
-	if !ok {
-		return 0, bad
-	}
-	if rest, ok = strings.CutPrefix(rest, s.Separator); !ok {
-		return 0, bad
-	}
-	n, rest, ok := cutNumber(rest, s.Width)
-	if _, is := p.begin(s.pattern.finest, s.zone); !ok || !is || rest != s.Suffix {
+	rest, begins := strings.CutPrefix(code, s.Prefix)
+	p, rest, dated := s.pattern.cut(rest)
+	rest, separated := strings.CutPrefix(rest, s.Separator)
+	n, rest, numbered := cutNumber(rest, s.Width)
+	if _, exists := p.begin(s.pattern.finest, s.zone); !begins || !dated || !separated || !numbered || !exists || rest != s.Suffix {
 		return 0, bad
 	}
 	return (p.number(s.pattern.finest)-s.century)*s.modulus + n, nil
@@ -355,8 +340,7 @@ func (s *scheme) Explain(id int64) (generator.Parts, error) {
 		return generator.Parts{}, err
 	}
 	t, _ := s.begins(s.dateOf(id))
-	sequence := id % s.modulus
-	return generator.Parts{Kind: DatedKindName, Time: &t, Sequence: &sequence}, nil
+	return generator.Parts{Kind: DatedKindName, Time: &t, Sequence: new(id % s.modulus)}, nil
 }
 
 // Floor implements generator.Explainer.

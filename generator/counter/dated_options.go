@@ -78,7 +78,8 @@ func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.
 	if err != nil {
 		return nil, err
 	}
-	return newDatedGenerator(d.Name, s, k.store, k.runtime, k.owner), nil
+	source := &datedSource{scheme: s, name: d.Name, store: k.store, clock: k.runtime, owner: k.owner}
+	return &DatedGenerator{NewQueue(d.Name, source, k.runtime, time.Duration(s.Deadline)), source}, nil
 }
 
 // follows refuses a pattern with two-digit years for a name that had numbers of
@@ -88,8 +89,7 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	if !s.pattern.short {
 		return nil
 	}
-	key := generator.NameKey(name)
-	m, _, err := store.Mark(ctx, key)
+	m, _, err := store.Mark(ctx, generator.NameKey(name))
 	if err == nil && m.Hi > 0 && m.Hi <= s.century*s.modulus {
 		err = &generator.Error{
 			Kind: generator.ErrExhausted, Name: name,

@@ -24,6 +24,9 @@ const (
 // periods are the values of the option period.
 var periods = [fields]string{year: "year", month: "month", day: "day", hour: "hour"}
 
+// tokens are the fields in the option pattern.
+var tokens = map[string]field{"yyyy": year, "yy": year, "MM": month, "dd": day, "HH": hour}
+
 // piece is a field in a pattern, or the text between two of them.
 type piece struct {
 	literal string // "" for a field
@@ -46,45 +49,27 @@ func parsePattern(text string) (pattern, error) {
 	var p pattern
 	var seen [fields]bool
 	for rest := text; rest != ""; {
-		n := 1
-		for n < len(rest) && rest[n] == rest[0] {
-			n++
-		}
-		token := rest[:n]
-		rest = rest[n:]
-		piece := piece{width: n} // the width is that of a field
-		switch token {
-		case "yyyy", "yy":
-			piece.field, p.short = year, n == 2
-		case "MM":
-			piece.field = month
-		case "dd":
-			piece.field = day
-		case "HH":
-			piece.field = hour
-		default:
-			if !literal(token[0]) {
-				return p, generator.OptionError(patternHint, "pattern %q has %q, which is no part of a date", text, token)
-			}
-			piece.literal, piece.width = token, 0
-			p.pieces = append(p.pieces, piece)
+		token := rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
+		rest = rest[len(token):]
+		f, isField := tokens[token]
+		switch {
+		case !isField && strings.Trim(token, "-_./: ,") != "":
+			return p, generator.OptionError(patternHint, "pattern %q has %q, which is no part of a date", text, token)
+		case !isField:
+			p.pieces = append(p.pieces, piece{literal: token})
 			continue
+		case seen[f]:
+			return p, generator.OptionError(patternHint, "pattern %q has the %s twice", text, periods[f])
 		}
-		if seen[piece.field] {
-			return p, generator.OptionError(patternHint, "pattern %q has the %s twice", text, periods[piece.field])
-		}
-		seen[piece.field] = true
-		p.finest = max(p.finest, piece.field)
-		p.pieces = append(p.pieces, piece)
+		seen[f] = true
+		p.finest, p.short = max(p.finest, f), p.short || token == "yy"
+		p.pieces = append(p.pieces, piece{field: f, width: len(token)})
 	}
 	if f := slices.Index(seen[:p.finest+1], false); f >= 0 {
 		return p, generator.OptionError(patternHint, "pattern %q has no %s", text, periods[f])
 	}
 	return p, nil
 }
-
-// literal reports whether a byte may be between the fields.
-func literal(c byte) bool { return c < 0x80 && strings.IndexByte("-_./: ,", c) >= 0 }
 
 // calendar is a date: its year, month, day and hour.
 type calendar [fields]int

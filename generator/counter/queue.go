@@ -238,7 +238,7 @@ func (q *Queue) fail(err error) {
 // so can a draw get less than another server issued before.
 func (q *Queue) round() (more bool) {
 	q.mu.Lock()
-	q.renew()
+	q.replace(q.source.Renew)
 	q.serve()
 	if len(q.waiting) == 0 {
 		q.sending = false
@@ -337,10 +337,11 @@ func (q *Queue) finish(d *draw, runs []generator.Range, err error) {
 	close(d.ready)
 }
 
-// renew calls Renew for all runs in rest. Called with mu and the token.
-func (q *Queue) renew() {
+// replace calls f for all runs in rest, and removes those that f makes empty. Called
+// with mu and the token.
+func (q *Queue) replace(f func(generator.Range) generator.Range) {
 	for i, r := range q.rest {
-		q.rest[i] = q.source.Renew(r)
+		q.rest[i] = f(r)
 	}
 	q.rest = slices.DeleteFunc(q.rest, func(r generator.Range) bool { return r.Count == 0 })
 }
@@ -377,13 +378,7 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		kept := q.rest[:0]
-		for _, have := range q.rest {
-			if have = above(have, floor); have.Count > 0 {
-				kept = append(kept, have)
-			}
-		}
-		q.rest = kept
+		q.replace(func(r generator.Range) generator.Range { return above(r, floor) })
 		if r.Count > 0 {
 			q.rest = append(q.rest, r)
 		}
