@@ -62,14 +62,9 @@ func (g *Guard) Reserve(ctx context.Context, r Reservation) (lo, hi int64, err e
 	return lo, hi, nil
 }
 
-// Recover implements Recoverer. For a store without Recover it reserves up to
-// atLeast.
+// Recover implements Recoverer.
 func (g *Guard) Recover(ctx context.Context, key string, atLeast int64) error {
-	if r, ok := g.Store.(Recoverer); ok {
-		return r.Recover(ctx, key, atLeast)
-	}
-	_, _, err := g.Store.Reserve(ctx, Reservation{Key: key, AtLeast: atLeast - 1, N: 1, Limit: NoLimit, Owner: "recover_generator"})
-	return err
+	return Recover(ctx, g.Store, key, atLeast)
 }
 
 // allows returns nil if a new reservation of key may be used, ErrRetry if not.

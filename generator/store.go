@@ -66,6 +66,16 @@ type Recoverer interface {
 	Recover(ctx context.Context, key string, atLeast int64) error
 }
 
+// Recover starts a stopped key again; see Recoverer. A store that is no Recoverer
+// moves the key up.
+func Recover(ctx context.Context, store Reserver, key string, atLeast int64) error {
+	if r, ok := store.(Recoverer); ok {
+		return r.Recover(ctx, key, atLeast)
+	}
+	_, _, err := store.Reserve(ctx, Reservation{Key: key, AtLeast: atLeast - 1, N: 1, Limit: NoLimit, Owner: "recover_generator"})
+	return err
+}
+
 // Prober is a Store that records whether its database answers.
 type Prober interface {
 	// Probe returns nil if the database answered the latest request; else a

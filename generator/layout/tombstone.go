@@ -16,8 +16,7 @@ import (
 // layout. It is -1 if there was none. A definition's Version does not tell: a store
 // that was copied begins with Version 1.
 func (l *Layout) Above(ctx context.Context, store generator.Store, name string) (int64, error) {
-	key := generator.NameKey(name)
-	m, _, err := store.Mark(ctx, key)
+	m, _, err := store.Mark(ctx, generator.NameKey(name))
 	if err != nil {
 		return 0, err
 	}
@@ -53,8 +52,8 @@ func (l *Layout) Bury(ctx context.Context, store generator.Store, name string, e
 	}
 	greatest = min(greatest, math.MaxInt64-2)
 	err := kinds.Bury(ctx, store, name, greatest)
-	if r, ok := store.(generator.Recoverer); ok && errors.Is(err, generator.ErrRegressed) {
-		return r.Recover(ctx, generator.NameKey(name), greatest+1) // no id was ever above, whatever the store forgot
+	if errors.Is(err, generator.ErrRegressed) {
+		err = kinds.Recover(ctx, store, name, greatest+1) // no id was ever above, whatever the store forgot
 	}
 	return err
 }
