@@ -70,7 +70,7 @@ func TestARigReportsWhatFails(t *testing.T) {
 	t.Parallel()
 	r := NewRig()
 	defer r.Close()
-	_, err := r.Start(func(t testing.TB) *Server { program(t, "a-package", "no-such-program"); return nil })
+	err := r.Do(func(t testing.TB) { program(t, "a-package", "no-such-program") })
 	if err == nil || !strings.Contains(err.Error(), "no-such-program is not installed: needs the Debian package a-package") {
 		t.Errorf("%v", err)
 	}

@@ -37,9 +37,7 @@ func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...str
 		s, err = o.Try(t.Context(), url, cfg, unsafe...)
 		return !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -56,9 +54,7 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 	t.Run("Time", func(t *testing.T) { o.checkTime(t, place(t)) })
 	generatortest.RunStore(t, func(t *testing.T) generator.Store { return open(t, place(t)) },
 		generatortest.StoreCaps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
-			if err := old.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, old.Close())
 			return open(t, where[old])
 		}})
 }
@@ -75,9 +71,7 @@ func (o Opener) checkTime(t *testing.T, url string) {
 		if errors.Is(err, generator.ErrWrongKind) {
 			t.Skip("the engine is no generator.Timekeeper")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if latest.Before(before) || earliest.After(after) || latest.Before(earliest) || latest.Sub(earliest) > time.Second {
 			t.Errorf("asked between %v and %v, got the interval from %v to %v", before, after, earliest, latest)
 		}
@@ -212,14 +206,10 @@ func (o Opener) Emptied(t *testing.T, url string, schema shared.Schema) {
 	t.Helper()
 	store := o.Start(t, url, shared.Config{})
 	Grant(t, store, Order(10), 1)
-	if err := schema.Down(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, schema.Down(t.Context()))
 	_, _, err := store.Reserve(t.Context(), Order(10))
 	WantError(t, err, generator.ErrPinned, "no tables of nextid")
-	if err := schema.Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, schema.Up(t.Context()))
 	if text, complete, err := schema.Status(t.Context()); err != nil || !complete || !strings.HasPrefix(text, "prepared") {
 		t.Errorf("%s %v %v", text, complete, err)
 	}

@@ -2,7 +2,6 @@ package dbtest
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,16 +49,10 @@ func pgbouncer(t testing.TB) string {
 }
 
 // PgBouncerVersion returns PgBouncer's minor version: 18 for 1.18.0.
-func PgBouncerVersion(t testing.TB) int {
+func PgBouncerVersion(t testing.TB) (minor int) {
 	t.Helper()
-	out, err := exec.Command(pgbouncer(t), "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var minor int
-	if _, err := fmt.Sscanf(string(out), "PgBouncer 1.%d", &minor); err != nil {
-		t.Fatalf("version %q: %v", out, err)
-	}
+	_, err := fmt.Sscanf(named("PgBouncer", pgbouncer(t)), "PgBouncer 1.%d", &minor)
+	must(t, err)
 	return minor
 }
 

@@ -128,9 +128,7 @@ func (s *Server) PostgresStandby() *Server {
 	s.Freeze()
 	c := s.Copy()
 	s.Thaw()
-	if err := os.Remove(c.file("data/postmaster.pid")); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, os.Remove(c.file("data/postmaster.pid")))
 	c.own(c.write("data/postgresql.auto.conf", "primary_conninfo = '"+s.URL+"'\n"))
 	c.own(c.write("data/standby.signal", ""))
 	return c.Begin()
@@ -148,9 +146,7 @@ func (s *Server) LateStandby() *Server {
 // Promote makes a standby the primary.
 func (s *Server) Promote() {
 	s.t.Helper()
-	if err := s.run(PostgresProgram(s.t, "pg_ctl"), "promote", "-w", "-D", s.data()); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.run(PostgresProgram(s.t, "pg_ctl"), "promote", "-w", "-D", s.data()))
 }
 
 // PostgresTLS starts a PostgreSQL that requires TLS, and a password from all users
@@ -176,7 +172,5 @@ func (s *Server) PostgresURL(user string) string {
 func (s *Server) PostgresTool(name string, args ...string) {
 	s.t.Helper()
 	args = append([]string{PostgresProgram(s.t, name), "-h", "127.0.0.1", "-p", s.port(), "-U", "postgres"}, args...)
-	if err := s.run(args...); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.run(args...))
 }

@@ -38,21 +38,16 @@ func Build(dir string, args ...string) error {
 	return nil
 }
 
-// Each calls f for a process and its descendants, with the process's directory
-// in /proc and the ids of its threads.
-func Each(pid int, f func(proc string, threads []string)) {
-	proc := fmt.Sprintf("/proc/%d", pid)
-	tasks, err := os.ReadDir(proc + "/task")
-	if err != nil {
+// Each calls f for a process and its descendants, with the directories of its threads
+// in /proc.
+func Each(pid int, f func(pid int, threads []string)) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if len(threads) == 0 {
 		return // it has ended
 	}
-	var threads []string
-	for _, t := range tasks {
-		threads = append(threads, t.Name())
-	}
-	f(proc, threads)
+	f(pid, threads)
 	for _, thread := range threads {
-		children, _ := os.ReadFile(proc + "/task/" + thread + "/children") // none when it has ended
+		children, _ := os.ReadFile(thread + "/children") // none when it has ended
 		for field := range strings.FieldsSeq(string(children)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				Each(child, f)
@@ -63,8 +58,8 @@ func Each(pid int, f func(proc string, threads []string)) {
 
 // Descendants returns the ids of the children of a process, and of theirs.
 func Descendants(pid int) (pids []int) {
-	Each(pid, func(proc string, _ []string) {
-		if child, err := strconv.Atoi(filepath.Base(proc)); err == nil && child != pid {
+	Each(pid, func(child int, _ []string) {
+		if child != pid {
 			pids = append(pids, child)
 		}
 	})

@@ -1,9 +1,9 @@
 package dbtest
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,9 +24,7 @@ func newRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	server := program(t, "redis-server", "redis-server")
 	s := newServer(t, named("Redis", server), "", syscall.SIGTERM)
-	if err := os.Mkdir(s.data(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(s.data(), 0o700))
 	s.argv = func(s *Server) []string {
 		argv := []string{server, "--bind", "127.0.0.1", "--port", s.port(), "--dir", s.data()}
 		for i := 0; i < len(settings); i += 2 {
@@ -34,19 +32,16 @@ func newRedis(t testing.TB, settings ...string) *Server {
 		}
 		return argv
 	}
-	s.ready = func(s *Server) error {
-		answer, err := ask(s.Addr, "PING\r\n")
-		if err == nil && answer != "+PONG\r\n" {
-			err = errors.New(answer)
-		}
-		return err
-	}
+	s.ready = func(s *Server) error { return answers(s.Addr, "PING\r\n", "+PONG") }
 	s.urls = func(s *Server) { s.URL = s.RedisURL() }
 	return s
 }
 
 // RedisURL returns the URL of the server.
 func (s *Server) RedisURL() string { return "redis://" + s.Addr }
+
+// replication is a command of Redis.
+const replication = "INFO replication\r\n"
 
 // MasterName is the name of the master that the sentinels of RedisSentinels watch.
 const MasterName = "ids"
@@ -74,13 +69,9 @@ func RedisSentinels(t testing.TB) (nodes, sentinels []*Server) {
 		sentinels = append(sentinels, s.Begin())
 	}
 	Await(t, "sentinels that know each other and the replicas", func() bool {
-		for _, s := range sentinels {
-			answer, err := ask(s.Addr, "INFO sentinel\r\n")
-			if err != nil || !strings.Contains(answer, "slaves=2,sentinels=3") {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(sentinels, func(s *Server) bool {
+			return answers(s.Addr, "INFO sentinel\r\n", "slaves=2,sentinels=3") != nil
+		})
 	})
 	return nodes, sentinels
 }
@@ -103,14 +94,11 @@ func RedisCluster(t testing.TB) []*Server {
 		s := Redis(t, "cluster-enabled", "yes", "cluster-node-timeout", "1000", "cluster-replica-validity-factor", "0")
 		nodes, create = append(nodes, s), append(create, s.Addr)
 	}
-	if err := nodes[0].run(append(create, "--cluster-replicas", "1", "--cluster-yes")...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, nodes[0].run(append(create, "--cluster-replicas", "1", "--cluster-yes")...))
 	Await(t, "a cluster with replicas", func() bool {
 		for i, s := range nodes {
-			replication, _ := ask(s.Addr, "INFO replication\r\n")
-			cluster, _ := ask(s.Addr, "CLUSTER INFO\r\n")
-			if i < masters && !strings.Contains(replication, "state=online") || i >= masters && !s.RedisFollows() || !strings.Contains(cluster, "cluster_state:ok") {
+			follows := i < masters && answers(s.Addr, replication, "state=online") == nil || i >= masters && s.RedisFollows()
+			if !follows || answers(s.Addr, "CLUSTER INFO\r\n", "cluster_state:ok") != nil {
 				return false
 			}
 		}
@@ -125,7 +113,7 @@ func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(
 // RedisRole returns the role that a Redis reports, master or slave, and "" without
 // an answer.
 func (s *Server) RedisRole() string {
-	answer, _ := ask(s.Addr, "INFO replication\r\n")
+	answer, _ := ask(s.Addr, replication)
 	_, role, _ := strings.Cut(answer, "role:")
 	role, _, _ = strings.Cut(role, "\r")
 	return role
@@ -133,8 +121,7 @@ func (s *Server) RedisRole() string {
 
 // RedisFollows reports whether a Redis is a replica that is connected to its master.
 func (s *Server) RedisFollows() bool {
-	answer, _ := ask(s.Addr, "INFO replication\r\n") // "" on an error
-	return strings.Contains(answer, "role:slave") && strings.Contains(answer, "master_link_status:up")
+	return answers(s.Addr, replication, "role:slave", "master_link_status:up") == nil
 }
 
 // RedisTLS starts a Redis with a TLS port. plain is the same server without TLS.

@@ -44,9 +44,7 @@ func Cut(t testing.TB, to string) *Proxy {
 func CutOn(t testing.TB, to, host string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp4", net.JoinHostPort(host, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &Proxy{Addr: l.Addr().String()}
 	p.changed = sync.NewCond(&p.mu)
 	p.To(to)

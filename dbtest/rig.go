@@ -75,10 +75,11 @@ func (r *Rig) Cleanup(end func()) {
 
 // Fatal implements testing.TB.
 func (*Rig) Fatal(args ...any) {
-	if err, ok := args[0].(error); ok {
-		panic(failed{err})
+	err, ok := args[0].(error)
+	if !ok {
+		err = errors.New(fmt.Sprint(args...))
 	}
-	panic(failed{errors.New(fmt.Sprint(args...))})
+	panic(failed{err})
 }
 
 // Fatalf implements testing.TB.
@@ -93,12 +94,6 @@ func (*Rig) Errorf(string, ...any) {}
 
 // Kind starts a server of one kind for a benchmark.
 type Kind func(t testing.TB) *Server
-
-// Start starts a server. It returns an error if the program is missing.
-func (r *Rig) Start(kind Kind) (s *Server, err error) {
-	err = r.Do(func(t testing.TB) { s = kind(t) })
-	return s, err
-}
 
 // The kinds of servers that benchmarks compare have the default settings, with which
 // PostgreSQL and MariaDB are durable.

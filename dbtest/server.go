@@ -48,7 +48,7 @@ type Server struct {
 	HTTP      string // address of nextid's page
 	CA        string // PEM file of a server with TLS
 	Dir       string // holds data, configuration and log
-	PID       int    // 0 while the server does not run, or if another machine runs it
+	PID       int    // 0 before Start, and after Stop and Kill
 
 	t     testing.TB
 	owner string // user of the process if this one runs as root; "": root
@@ -59,7 +59,6 @@ type Server struct {
 	ready func(s *Server) error // returns nil once the server answers; at first, once it accepts connections
 	quit  syscall.Signal        // asks for an orderly stop
 
-	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process has ended
 	frozen []int         // children that Freeze has stopped
 }
@@ -117,24 +116,27 @@ func (c Command) New(t testing.TB) *Server {
 	return s
 }
 
-// makeDir makes a directory that the owner may use. Paths of t.TempDir are too long
-// for a Unix socket, and the owner may not enter their parents.
+// newDir makes a directory. The supervisor removes it once this process has ended.
+// Paths of t.TempDir are too long for a Unix socket, and other users may not enter
+// their parents.
+func newDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "db")
+	must(t, err)
+	supervise("dir", dir)
+	return dir
+}
+
+// makeDir makes the server's directory, which its owner may use.
 func (s *Server) makeDir() {
 	s.t.Helper()
-	dir, err := os.MkdirTemp("", "db")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	supervise("dir", dir)
+	dir := newDir(s.t)
 	s.t.Cleanup(func() { os.RemoveAll(dir) })
-	s.Dir = dir
-	if os.Getuid() != 0 || s.owner == "" {
+	if s.Dir = dir; os.Getuid() != 0 || s.owner == "" {
 		return
 	}
 	u, err := user.Lookup(s.owner)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
 	s.cred = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
@@ -145,11 +147,8 @@ func (s *Server) makeDir() {
 func (s *Server) own(files ...string) {
 	s.t.Helper()
 	for _, file := range files {
-		if s.cred == nil {
-			return
-		}
-		if err := os.Chown(file, int(s.cred.Uid), int(s.cred.Gid)); err != nil {
-			s.t.Fatal(err)
+		if s.cred != nil {
+			must(s.t, os.Chown(file, int(s.cred.Uid), int(s.cred.Gid)))
 		}
 	}
 }
@@ -158,9 +157,7 @@ func (s *Server) own(files ...string) {
 func (s *Server) write(name, text string) (path string) {
 	s.t.Helper()
 	path = s.file(name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
@@ -232,15 +229,8 @@ func (s *Server) fill(argv ...string) {
 		s.copyData(from, s.data())
 		return
 	}
-	if err := s.run(argv...); err != nil {
-		s.t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "db")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	supervise("dir", dir) // until this process ends
-	templates.dirs[key] = filepath.Join(dir, "data")
+	must(s.t, s.run(argv...))
+	templates.dirs[key] = filepath.Join(newDir(s.t), "data")
 	s.copyData(s.data(), templates.dirs[key])
 }
 
@@ -259,9 +249,7 @@ func (s *Server) LoseWhile(f func()) {
 	s.copyData(s.data(), older)
 	f()
 	s.Kill()
-	if err := errors.Join(os.RemoveAll(s.data()), os.Rename(older, s.data())); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, errors.Join(os.RemoveAll(s.data()), os.Rename(older, s.data())))
 	s.Start()
 }
 
@@ -277,7 +265,7 @@ func (s *Server) copyData(from, to string) {
 func (s *Server) Copy() *Server {
 	s.t.Helper()
 	c := *s
-	c.Addr, c.cmd, c.exited, c.frozen = FreeAddr(s.t), nil, nil, nil
+	c.Addr, c.PID, c.frozen = FreeAddr(s.t), 0, nil
 	c.makeDir()
 	c.copyData(s.data(), c.data())
 	return &c
@@ -300,9 +288,7 @@ func beginAll(all []*Server) {
 		starts.Go(func() { failures[i] = s.start() })
 	}
 	starts.Wait()
-	if err := errors.Join(failures...); err != nil {
-		all[0].t.Fatal(err)
-	}
+	must(all[0].t, errors.Join(failures...))
 }
 
 // prepare sets the URLs, and kills the server when the test ends. If the test
@@ -321,37 +307,32 @@ func (s *Server) prepare() {
 // Start starts a server that does not run, and waits until it answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	if err := s.start(); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.start())
 }
 
 func (s *Server) start() (err error) {
 	// A killed process may hold its port or shared memory for a moment.
-	for try := range 5 {
+	for try := 0; try < 5 && !s.Running(); try++ {
 		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
 		if err = s.launch(); err != nil {
 			break
 		}
 		within(Patience, 0, func() bool {
 			err = s.ready(s)
-			select {
-			case <-s.exited:
-				err = fmt.Errorf("ended at once: %s", s.Log())
-				return true
-			case <-time.After(50 * time.Millisecond):
-				return err == nil
-			}
+			time.Sleep(50 * time.Millisecond) // another process may have answered, and this one end
+			return err == nil || !s.Running()
 		})
-		if err == nil {
-			return nil
-		}
-		if s.Running() {
+		switch {
+		case !s.Running():
+			err = fmt.Errorf("ended at once: %s", s.Log())
+		case err != nil:
 			err = fmt.Errorf("does not answer: %w", err)
-			break
 		}
 	}
-	return fmt.Errorf("dbtest: %s: %w", s.Name, err)
+	if err != nil {
+		err = fmt.Errorf("dbtest: %s: %w", s.Name, err)
+	}
+	return err
 }
 
 // launch starts the process, and does not wait until it answers. The output is
@@ -369,7 +350,7 @@ func (s *Server) launch() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s.cmd, s.PID, s.exited = cmd, cmd.Process.Pid, make(chan struct{})
+	s.PID, s.exited = cmd.Process.Pid, make(chan struct{})
 	go func(done chan struct{}) {
 		_ = cmd.Wait() // most servers are killed, which is an error here
 		close(done)
@@ -385,14 +366,11 @@ func (s *Server) Log() string {
 
 // Running reports whether the server was started and has not ended.
 func (s *Server) Running() bool {
-	if s.cmd == nil {
-		return false
-	}
 	select {
 	case <-s.exited:
 		return false
 	default:
-		return true
+		return s.PID != 0
 	}
 }
 
@@ -406,10 +384,10 @@ func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 // also kills the descendants.
 func (s *Server) end(sig syscall.Signal) {
 	s.t.Helper()
-	if s.cmd == nil {
+	pid := s.PID
+	if pid == 0 {
 		return
 	}
-	pid := s.cmd.Process.Pid
 	var others []int
 	if s.Running() && sig == syscall.SIGKILL {
 		// A process that was just forked holds the server's socket. It may have
@@ -434,14 +412,13 @@ func (s *Server) end(sig syscall.Signal) {
 	}
 	within(Patience, time.Millisecond, func() bool { return !slices.ContainsFunc(others, runs) })
 	supervise("ended", strconv.Itoa(pid))
-	s.cmd, s.PID = nil, 0
+	s.PID = 0
 }
 
-// Freeze suspends all processes of the server: those of its group, and PostgreSQL's
-// backends, which have sessions of their own. Thaw resumes them.
+// Freeze suspends all processes of the server. Thaw resumes them.
 func (s *Server) Freeze() {
 	s.t.Helper()
-	s.signal(syscall.SIGSTOP)
+	must(s.t, syscall.Kill(s.PID, syscall.SIGSTOP))
 	AwaitStopped(s.t, s.PID)
 	s.frozen = Descendants(s.PID) // the stopped parent adds none
 	for _, child := range s.frozen {
@@ -455,7 +432,7 @@ func (s *Server) Freeze() {
 func (s *Server) Thaw() {
 	s.t.Helper()
 	s.thawChildren()
-	s.signal(syscall.SIGCONT)
+	must(s.t, syscall.Kill(s.PID, syscall.SIGCONT))
 }
 
 func (s *Server) thawChildren() {
@@ -464,13 +441,6 @@ func (s *Server) thawChildren() {
 		supervise("ended", strconv.Itoa(child))
 	}
 	s.frozen = nil
-}
-
-func (s *Server) signal(sig syscall.Signal) {
-	s.t.Helper()
-	if err := syscall.Kill(-s.PID, sig); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // listens returns an error unless something accepts connections at addr.
@@ -496,6 +466,23 @@ func ask(addr, line string) (string, error) {
 	answer := make([]byte, 4096)
 	n, err := c.Read(answer)
 	return string(answer[:n]), err
+}
+
+// answers returns an error unless a server answers a line with the texts.
+func answers(addr, line string, texts ...string) error {
+	answer, err := ask(addr, line)
+	if err == nil && slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(answer, text) }) {
+		err = errors.New(answer)
+	}
+	return err
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Await waits until done returns true, at most Patience. what names the condition in

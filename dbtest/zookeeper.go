@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -47,13 +46,7 @@ func zooKeeper(t testing.TB, n int, settings string) []*Server {
 				"org.apache.zookeeper.server.quorum.QuorumPeerMain", config,
 			}
 		}
-		s.ready = func(s *Server) error {
-			answer, err := ask(s.Addr, "srvr")
-			if err == nil && !strings.Contains(answer, "Mode: ") && !strings.HasPrefix(answer, "Zookeeper version") {
-				err = errors.New(answer)
-			}
-			return err
-		}
+		s.ready = func(s *Server) error { return answers(s.Addr, "srvr", "Zookeeper version") }
 		s.urls = func(s *Server) { s.URL = ZooKeeperURL([]*Server{s}) }
 	}
 	beginAll(members)

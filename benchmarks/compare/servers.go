@@ -19,12 +19,10 @@ func (r *run) open(shards int) {
 	r.floors = []*dbtest.Server{dbtest.AsFloor(r.Self, false, 0)(r), dbtest.AsFloor(r.Self, false, 1)(r)}
 	for e, kind := range map[engine]dbtest.Kind{postgres: dbtest.AsPostgres, mariadb: dbtest.AsMariaDB} {
 		for range shards {
-			server, err := r.Start(kind)
-			if err != nil {
+			if err := r.Do(func(t testing.TB) { r.servers[e] = append(r.servers[e], kind(t)) }); err != nil {
 				r.Note("%v", err)
 				break
 			}
-			r.servers[e] = append(r.servers[e], server)
 		}
 	}
 	for _, e := range []engine{postgres, mariadb} {

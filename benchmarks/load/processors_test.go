@@ -1,10 +1,12 @@
 package load
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nextid/dbtest"
@@ -34,18 +36,18 @@ func TestApart(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var processes []string
+	var processes []int
 	look := func() (lists []string) {
 		processes = processes[:0]
-		dbtest.Each(cmd.Process.Pid, func(proc string, _ []string) {
-			processes = append(processes, proc)
-			lists = append(lists, allowed(proc))
+		dbtest.Each(cmd.Process.Pid, func(pid int, _ []string) {
+			processes = append(processes, pid)
+			lists = append(lists, allowed(fmt.Sprint("/proc/", pid)))
 		})
 		return lists
 	}
 	t.Cleanup(func() {
-		for _, proc := range processes { // sh does not end sleep
-			_ = exec.Command("kill", strings.TrimPrefix(proc, "/proc/")).Run()
+		for _, pid := range processes { // sh does not end sleep
+			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 		_ = cmd.Wait()
 	})

@@ -29,7 +29,8 @@ func (u Usage) Sub(earlier Usage) Usage {
 // includes children that have ended, such as PostgreSQL's autovacuum workers.
 func UsageOf(servers ...*dbtest.Server) (u Usage) {
 	for _, s := range servers {
-		dbtest.Each(s.PID, func(proc string, threads []string) {
+		dbtest.Each(s.PID, func(pid int, threads []string) {
+			proc := fmt.Sprint("/proc/", pid)
 			u.Written += number(report.Field(proc+"/io", "write_bytes"))
 			stat := report.Content(proc + "/stat")
 			// The command, field 2 of proc_pid_stat(5), may hold spaces. The fields 16
@@ -38,7 +39,7 @@ func UsageOf(servers ...*dbtest.Server) (u Usage) {
 				u.CPU += time.Duration(number(fields[16-3])+number(fields[17-3])) * userHZ
 			}
 			for _, thread := range threads {
-				nanoseconds, _, _ := strings.Cut(report.Content(proc+"/task/"+thread+"/schedstat"), " ") // empty if the thread has ended
+				nanoseconds, _, _ := strings.Cut(report.Content(thread+"/schedstat"), " ") // empty if the thread has ended
 				u.CPU += time.Duration(number(nanoseconds))
 			}
 		})
@@ -84,21 +85,21 @@ func Apart(servers ...*dbtest.Server) (together func(), err error) {
 		}
 	}
 	for _, s := range servers {
-		dbtest.Each(s.PID, func(proc string, _ []string) { move(proc, &theirs) })
+		dbtest.Each(s.PID, func(pid int, _ []string) { move(pid, &theirs) })
 	}
-	move(fmt.Sprintf("/proc/%d", os.Getpid()), &ours)
+	move(os.Getpid(), &ours)
 	runtime.GOMAXPROCS(half)
 	return func() {
-		dbtest.Each(os.Getpid(), func(proc string, _ []string) { move(proc, &all) }) // the servers, too
+		dbtest.Each(os.Getpid(), func(pid int, _ []string) { move(pid, &all) }) // the servers, too
 		runtime.GOMAXPROCS(most)
 	}, nil
 }
 
 // move sets the processors of all threads of a process. A thread that started
 // meanwhile may have inherited the old processors. The second pass finds it.
-func move(proc string, to *unix.CPUSet) {
+func move(pid int, to *unix.CPUSet) {
 	for range 2 {
-		threads, _ := os.ReadDir(proc + "/task")
+		threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 		for _, thread := range threads {
 			_ = unix.SchedSetaffinity(int(number(thread.Name())), to) // fails if the thread has ended
 		}
