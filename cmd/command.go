@@ -3,11 +3,13 @@
 //
 // Each larger command has a file. A program holds everything that a command may touch:
 // arguments, environment, streams. Commands return errors; run prints them with a
-// hint (failure.go) and returns the exit code. The flags of settings come from
-// package server.
+// hint (failure.go) and returns the exit code. Commands need not check writes to
+// standard output: run reports the first one that failed. The flags of settings come
+// from package server.
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -56,7 +59,7 @@ type program struct {
 	args    []string
 	environ []string
 	stdin   io.Reader
-	stdout  io.Writer
+	stdout  io.Writer // in run an *output
 	stderr  io.Writer
 
 	logFormat string // of a server, once its configuration has been read
@@ -79,11 +82,36 @@ func (p *program) logsJSON() bool {
 	return len(p.args) > 0 && p.args[0] == "serve" && strings.EqualFold(format, server.LogJSON)
 }
 
+// output is a writer that keeps the error of the first write that failed.
+type output struct {
+	io.Writer
+	failed error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	o.failed = cmp.Or(o.failed, err)
+	return n, err
+}
+
 // run executes the command, prints its error and returns the exit code.
 func (p *program) run(ctx context.Context) int {
+	out := &output{Writer: p.stdout}
+	p.stdout = out
 	root := p.rootCommand()
 	root.SetArgs(p.args)
-	return p.failed(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	return p.failed(cmp.Or(err, out.failed))
+}
+
+// printf prints to standard output.
+func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
+
+// printTable prints lines whose cells are separated by tabs, in columns.
+func (p *program) printTable(lines ...string) {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
+	_ = w.Flush() // run reports the error
 }
 
 func (p *program) rootCommand() *cobra.Command {
@@ -100,7 +128,8 @@ func (p *program) rootCommand() *cobra.Command {
 	version := root.Flags().Bool("version", false, "print the version of this program")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *version {
-			return p.printVersion()
+			p.printVersion()
+			return nil
 		}
 		return cmd.Help()
 	}
@@ -115,9 +144,8 @@ func (p *program) rootCommand() *cobra.Command {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		return usageFailure(cmd, err.Error()+generator.DidYouMean("--"+missing.GetSpecifiedName(), known))
 	})
-	printVersion := func(*cobra.Command, []string) error { return p.printVersion() }
 	root.AddCommand(p.serveCommand(), p.demoCommand(), p.parseCommand(), p.passwdCommand(), p.migrateCommand(), p.repairCommand(), p.checkConfigCommand(),
-		&cobra.Command{Use: "version", Short: "Print the version of this program", Args: noArgs, RunE: printVersion})
+		&cobra.Command{Use: "version", Short: "Print the version of this program", Args: noArgs, Run: func(*cobra.Command, []string) { p.printVersion() }})
 	return root
 }
 
@@ -187,18 +215,16 @@ func (p *program) checkConfigCommand() *cobra.Command {
 			if found := c.Check(mistakes); len(found) > 0 {
 				return found
 			}
-			_, err = fmt.Fprintln(p.stdout, "ok")
-			return err
+			p.printf("ok\n")
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", "the `FILE` to check")
 	return cmd
 }
 
-func (p *program) printVersion() error {
-	_, err := fmt.Fprintf(p.stdout, "nextid %s (%s, %s/%s, commit %s)\n",
-		server.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, server.Commit())
-	return err
+func (p *program) printVersion() {
+	p.printf("nextid %s (%s, %s/%s, commit %s)\n", server.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, server.Commit())
 }
 
 // noArgs refuses arguments. It suggests a command instead of an unknown one.

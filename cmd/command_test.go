@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"nextid/server"
@@ -92,5 +93,25 @@ func TestComposeFileFitsTheSettings(t *testing.T) {
 	}
 	if servers != 2 {
 		t.Errorf("%d servers", servers)
+	}
+}
+
+// fullDisk is a standard output that cannot be written.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestOutputThatCannotBeWritten: a command whose output is lost fails.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--version"}, {"version"}, {"help"}, {"parse", "1"}, {"parse", "--json", "1"},
+		{"migrate", "store", "print", "--dsn", "postgres://db/nextid"}, {"migrate", "foreign", "print", "--dsn", "postgres://db/shop"},
+	} {
+		var errors strings.Builder
+		p := &program{build: server.NewBuild(standard.Options()...), args: args, stdout: fullDisk{}, stderr: &errors}
+		if code := p.run(t.Context()); code != exitFailed || errors.String() != "nextid: no space left on device\n" {
+			t.Errorf("%v: exit code %d, %q", args, code, errors.String())
+		}
 	}
 }

@@ -19,16 +19,11 @@ import (
 	"nextid/server"
 )
 
-// demoDraws lists what the demo requests below /api/v1/generators, how often on
-// average.
-var demoDraws = []struct {
-	path      string
-	perSecond float64
-}{
-	{"orders/ids", 40},
-	{"invoices/ids", 8},
-	{"vouchers/codes", 3},
-}
+// demoDraws maps what the demo requests below /api/v1/generators to the share of
+// ticks, every demoTick, at which it does.
+var demoDraws = map[string]float64{"orders/ids": 0.8, "invoices/ids": 0.16, "vouchers/codes": 0.06}
+
+const demoTick = 20 * time.Millisecond
 
 func (p *program) demoCommand() *cobra.Command {
 	quiet := false
@@ -60,7 +55,7 @@ func (p *program) demoCommand() *cobra.Command {
 				if !quiet {
 					openPage(ctx, page)
 				}
-				drawForDemo(ctx, page)
+				drawForDemo(page)
 			}()
 			return s.Run(ctx)
 		},
@@ -104,40 +99,30 @@ func freeAddress(address string) (string, error) {
 // openPage opens a page where there is a display. Elsewhere the user finds its
 // address below the ready line.
 func openPage(ctx context.Context, url string) {
-	name, args := "xdg-open", []string{url}
-	switch runtime.GOOS {
-	case "darwin":
-		name = "open"
-	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
-	default:
-		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-			return
-		}
+	command := []string{"xdg-open", url}
+	switch {
+	case runtime.GOOS == "darwin":
+		command[0] = "open"
+	case runtime.GOOS == "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", url}
+	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
+		return
 	}
-	_ = exec.CommandContext(ctx, name, args...).Run() // the server runs without a browser, too
+	_ = exec.CommandContext(ctx, command[0], command[1:]...).Run() // the server runs without a browser, too
 }
 
-// drawForDemo draws ids until ctx ends or the server stops.
-func drawForDemo(ctx context.Context, page string) {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for last := time.Now(); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			passed := now.Sub(last).Seconds()
-			last = now
-			for _, d := range demoDraws {
-				for range int(passed*d.perSecond + rand.Float64()) {
-					answer, err := http.Post(page+"api/v1/generators/"+d.path, "", nil)
-					if err != nil {
-						return // the server stops
-					}
-					_ = answer.Body.Close()
-				}
+// drawForDemo draws ids until the server stops.
+func drawForDemo(page string) {
+	for range time.Tick(demoTick) {
+		for path, share := range demoDraws {
+			if rand.Float64() >= share {
+				continue
 			}
+			answer, err := http.Post(page+"api/v1/generators/"+path, "", nil)
+			if err != nil {
+				return // the server stops
+			}
+			_ = answer.Body.Close()
 		}
 	}
 }

@@ -66,6 +66,6 @@ func (p *program) progressLine() func(line string) {
 // printEach prints a line for each finding of a status command.
 func (p *program) printEach(kind string, found []string) {
 	for _, text := range found {
-		fmt.Fprintf(p.stdout, "%s: %s\n", kind, text)
+		p.printf("%s: %s\n", kind, text)
 	}
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,8 +86,7 @@ func (p *program) feedStatus(ctx context.Context, o feed.Options) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "database\tcolumn\tgenerator\tfirst\tlast\tnext\tleft\tlasts\tmoved")
+	table := []string{"database\tcolumn\tgenerator\tfirst\tlast\tnext\tleft\tlasts\tmoved"}
 	for _, l := range r.Feeds {
 		s := l.State
 		lasts, moved := "-", "-"
@@ -98,15 +96,13 @@ func (p *program) feedStatus(ctx context.Context, o feed.Options) error {
 		if !s.Note.Moved.IsZero() {
 			moved = s.Note.Moved.Format(time.RFC3339)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", l.Database, l.Column, l.Generator, s.First, s.Last, s.Next, s.Left(), lasts, moved)
+		table = append(table, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s", l.Database, l.Column, l.Generator, s.First, s.Last, s.Next, s.Left(), lasts, moved))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	p.printTable(table...)
 	p.printEach("problem", r.Problems)
 	if n := len(r.Problems); n > 0 {
 		return &server.Error{Message: fmt.Sprintf("%d sequences may collide or end", n), Hint: "See docs/feed.md."}
 	}
-	_, err = fmt.Fprintln(p.stdout, "each sequence is in a block of its own")
-	return err
+	p.printf("each sequence is in a block of its own\n")
+	return nil
 }

@@ -2,100 +2,62 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"nextid/generator/layout"
 	"nextid/migrations/appdb"
 	"nextid/migrations/foreign"
 	"nextid/server"
 )
 
-// foreignFlags holds the flags of migrate foreign.
+// foreignFlags holds the flags of migrate foreign up and print. Some are fields of
+// the Config.
 type foreignFlags struct {
-	server  string
-	grant   []string
-	fill    []string
-	layout  []string
-	unasked bool
-	only    bool // install only functions that ask no server
+	foreign.Config
+	server       string
+	fill, layout []string
 }
 
-// register adds the flags of the commands up and print.
-func (f *foreignFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.server, "server", "",
+func (f *foreignFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.server, "server", "",
 		"`URL` of the nextid server as the database reaches it (default: as installed, else postgres://nextid@127.0.0.1:5433/nextid); HOST:PORT,HOST:PORT tries several, ?NAME=VALUE sets an option of libpq or postgres_fdw. "+
 			"For MySQL and MariaDB mysql://nextid@127.0.0.1:3307/nextid, and ?engine=federated or spider")
-	cmd.Flags().StringArrayVar(&f.grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; MySQL: USER or USER@HOST; may be repeated")
-	cmd.Flags().StringArrayVar(&f.layout, "layout", nil, "PostgreSQL: tell nextid.id_floor the layout of a generator, as `GENERATOR=LAYOUT`; may be repeated. The server's own are known")
-	cmd.Flags().BoolVar(&f.only, "functions-only", false, "PostgreSQL: install only nextid.id_time, id_floor, id_ceil, field and partition_ddl, which ask no server")
-	cmd.Flags().StringArrayVar(&f.fill, "fill", nil, "MySQL: make a trigger that fills `TABLE.COLUMN=GENERATOR`; may be repeated")
+	flags.StringArrayVar(&f.Grant, "grant", nil, "`ROLE` that may call the functions, or PUBLIC; MySQL: USER or USER@HOST; may be repeated")
+	flags.StringArrayVar(&f.layout, "layout", nil, "PostgreSQL: tell nextid.id_floor the layout of a generator, as `GENERATOR=LAYOUT`; may be repeated. The server's own are known")
+	flags.BoolVar(&f.FunctionsOnly, "functions-only", false, "PostgreSQL: install only nextid.id_time, id_floor, id_ceil, field and partition_ddl, which ask no server")
+	flags.StringArrayVar(&f.fill, "fill", nil, "MySQL: make a trigger that fills `TABLE.COLUMN=GENERATOR`; may be repeated")
 }
 
 // config returns what up installs.
-func (f *foreignFlags) config(environ []string) (foreign.Config, error) {
-	c := foreign.Config{
-		Password: server.LookupEnv(environ, server.ForeignPasswordEnv), Grant: f.grant, Unasked: f.unasked,
-		DefaultLayout: layout.Default, ReadLayout: readLayout, FunctionsOnly: f.only,
-	}
-	for _, l := range layout.Presets() {
-		c.Layouts = append(c.Layouts, foreignLayout(strings.ToLower(l.Name), l))
-	}
-	for _, text := range f.layout {
-		generator, name, ok := strings.Cut(text, "=")
-		l, err := layout.Preset(name)
-		if !ok || err != nil {
-			return c, &foreign.Error{What: fmt.Sprintf("--layout %q is not GENERATOR=LAYOUT with a known layout", text), Hint: "Write --layout orders=twitter. nextid.layouts lists the layouts."}
-		}
-		c.Generators = append(c.Generators, foreignLayout(generator, l))
-	}
+func (f *foreignFlags) config(environ []string) (c foreign.Config, err error) {
+	c = f.Config
+	c.Password = server.LookupEnv(environ, server.ForeignPasswordEnv)
 	c.KeepPassword = !slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, server.ForeignPasswordEnv+"=") })
-	for _, text := range f.fill {
-		fill, err := foreign.ParseFill(text)
-		if err != nil {
-			return c, err
-		}
-		c.Fill = append(c.Fill, fill)
+	if c.Layouts, err = parseAll(f.layout, foreign.ParseLayout); err != nil {
+		return c, err
 	}
-	if f.server == "" {
-		return c, nil
+	if c.Fill, err = parseAll(f.fill, foreign.ParseFill); err == nil && f.server != "" {
+		c.Server, err = foreign.ParseServer(f.server)
 	}
-	var err error
-	c.Server, err = foreign.ParseServer(f.server)
 	return c, err
 }
 
-// readLayout reads the layout in the options of a generator. ok is false if its
-// numbers do not contain the time in plain form.
-func readLayout(generator string, options []byte) (found foreign.Layout, ok bool) {
-	var o struct {
-		layout.Pinned
-		Scatter json.RawMessage `json:"scatter"`
+// parseAll parses texts until one fails.
+func parseAll[T any](texts []string, parse func(string) (T, error)) (all []T, err error) {
+	for _, text := range texts {
+		one, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
 	}
-	if json.Unmarshal(options, &o) != nil || o.Scatter != nil {
-		return found, false
-	}
-	l, err := o.Build()
-	if err != nil {
-		return found, false
-	}
-	return foreignLayout(generator, l), true
-}
-
-// foreignLayout converts a layout for package foreign.
-func foreignLayout(name string, l *layout.Layout) foreign.Layout {
-	f := foreign.Layout{For: name, Name: l.Name, Epoch: l.Epoch, Unit: l.Unit, Signed: l.Signed}
-	for _, field := range l.Fields {
-		f.Fields = append(f.Fields, foreign.Field{Kind: string(field.Kind), Bits: field.Bits})
-	}
-	return f
+	return all, nil
 }
 
 func (p *program) migrateForeignCommand() *cobra.Command {
@@ -110,37 +72,31 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 				"PGPASSWORD, ~/.pgpass or MYSQL_PWD. See docs/foreign.md."),
 		" of the application's database", "the application's database, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE as `URL`; may be repeated",
 	}
-	var toUp, toPrint foreignFlags
+	var flags foreignFlags
 	up := parent.add("up --dsn URL", "Install or upgrade, and apply address, password and grants", func(cmd *cobra.Command, dsns []string) error {
-		config, err := toUp.config(p.environ)
+		config, err := flags.config(p.environ)
 		if err != nil {
 			return err
 		}
-		return eachForeign(cmd.Context(), dsns, func(dsn string, db foreign.Database) error { return p.foreignUp(cmd.Context(), dsn, db, config) })
+		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error { return p.foreignUp(cmd.Context(), name, db, config) })
 	})
-	toUp.register(up)
-	up.Flags().BoolVar(&toUp.unasked, "unasked", false, "apply address and password although the server does not answer")
+	flags.register(up.Flags())
+	up.Flags().BoolVar(&flags.Unasked, "unasked", false, "apply address and password although the server does not answer")
 	parent.add("down --dsn URL", "Remove everything that up installed, unless something uses it", func(cmd *cobra.Command, dsns []string) error {
-		return eachForeign(cmd.Context(), dsns, func(dsn string, db foreign.Database) error {
-			if err := db.Down(cmd.Context()); err != nil {
-				return err
+		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error {
+			err := db.Down(cmd.Context())
+			if err == nil {
+				p.printf("%s: removed\n", name)
 			}
-			_, err := fmt.Fprintf(p.stdout, "%s: removed\n", foreign.Redact(dsn))
 			return err
 		})
 	})
 	parent.add("status --dsn URL", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, dsns []string) error {
-		return eachForeign(cmd.Context(), dsns, func(dsn string, db foreign.Database) error {
-			s, err := db.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return p.printForeignStatus(dsn, s)
-		})
+		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error { return p.foreignStatus(cmd.Context(), name, db) })
 	}).Long = "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
 		"code 1 unless everything is installed and the server answers."
-	toPrint.register(parent.add("print --dsn URL", "Print the SQL that up runs, without connecting", func(_ *cobra.Command, dsns []string) error {
-		config, err := toPrint.config(p.environ)
+	flags.register(parent.add("print --dsn URL", "Print the SQL that up runs, without connecting", func(_ *cobra.Command, dsns []string) error {
+		config, err := flags.config(p.environ)
 		if err != nil {
 			return err
 		}
@@ -149,20 +105,30 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprint(p.stdout, sql); err != nil {
-				return err
-			}
+			p.printf("%s", sql)
 		}
 		return nil
-	}))
+	}).Flags())
 	return parent.Command
 }
 
-// foreignUp installs in a database, and prints whether the server answers.
-func (p *program) foreignUp(ctx context.Context, dsn string, db foreign.Database, config foreign.Config) error {
-	config.Note = func(problem string) {
-		fmt.Fprintf(p.stdout, "%s: note: %s\n", foreign.Redact(dsn), server.OneLine(problem))
+// eachForeign calls do for one database after the other, with a name for messages.
+// An error does not stop the others.
+func eachForeign(ctx context.Context, dsns []string, do func(name string, db foreign.Database) error) (all error) {
+	for _, dsn := range dsns {
+		name := foreign.Redact(dsn)
+		db, err := foreign.Open(ctx, dsn)
+		if err == nil {
+			err = errors.Join(do(name, db), db.Close())
+		}
+		all = errors.Join(all, appdb.Hints{}.At(name, err))
 	}
+	return all
+}
+
+// foreignUp installs in a database, and prints whether the server answers.
+func (p *program) foreignUp(ctx context.Context, name string, db foreign.Database, config foreign.Config) error {
+	config.Note = func(problem string) { p.printf("%s: note: %s\n", name, server.OneLine(problem)) }
 	if err := db.Up(ctx, config); err != nil {
 		return err
 	}
@@ -174,21 +140,8 @@ func (p *program) foreignUp(ctx context.Context, dsn string, db foreign.Database
 	if !s.FunctionsOnly() {
 		text = fmt.Sprintf("installed; %s answers: %s", s.Server, foreignAnswer(s))
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", foreign.Redact(dsn), text)
-	return err
-}
-
-// eachForeign calls do for one database after the other. An error names its database
-// and does not stop the others.
-func eachForeign(ctx context.Context, dsns []string, do func(dsn string, db foreign.Database) error) (all error) {
-	for _, dsn := range dsns {
-		db, err := foreign.Open(ctx, dsn)
-		if err == nil {
-			err = errors.Join(do(dsn, db), db.Close())
-		}
-		all = errors.Join(all, appdb.Hints{}.At(foreign.Redact(dsn), err))
-	}
-	return all
+	p.printf("%s: %s\n", name, text)
+	return nil
 }
 
 // foreignAnswer returns whether the server answered the database, as text.
@@ -199,9 +152,13 @@ func foreignAnswer(s foreign.Status) string {
 	return fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
 }
 
-// printForeignStatus prints the state of a database. It returns an error unless
-// everything is installed and the server answers.
-func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
+// foreignStatus prints the state of a database. It returns an error unless everything
+// is installed and the server answers.
+func (p *program) foreignStatus(ctx context.Context, name string, db foreign.Database) error {
+	s, err := db.Status(ctx)
+	if err != nil {
+		return err
+	}
 	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
 	switch {
 	case s.FunctionsOnly():
@@ -211,16 +168,15 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 	case s.Version == 0:
 		installed = "nothing"
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "database\t%s\ninstalled\t%s\n", foreign.Redact(dsn), installed)
+	table := []string{"database\t" + name, "installed\t" + installed}
 	if s.Version > 0 || s.Dumped {
-		fmt.Fprintf(w, "server\t%s\nanswers\t%s\n", s.Server, foreignAnswer(s))
+		table = append(table, "server\t"+s.Server, "answers\t"+foreignAnswer(s))
 	}
-	if err := w.Flush(); err != nil || s.Current() {
-		return err
-	}
+	p.printTable(table...)
 	p.printEach("problem", s.Problems)
 	switch {
+	case s.Current():
+		return nil
 	case len(s.Problems) > 0:
 		return &foreign.Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}
 	case s.Dumped:
@@ -229,7 +185,6 @@ func (p *program) printForeignStatus(dsn string, s foreign.Status) error {
 		return &foreign.Error{What: "not up to date", Hint: "Run nextid migrate foreign up."}
 	case s.Version > s.Newest:
 		return &foreign.Error{What: "installed by a newer nextid", Hint: "Use that one."}
-	default:
-		return &foreign.Error{What: "the server does not answer the database", Hint: appdb.HintOf(s.Asked)}
 	}
+	return &foreign.Error{What: "the server does not answer the database", Hint: appdb.HintOf(s.Asked)}
 }

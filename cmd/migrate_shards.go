@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,15 +89,14 @@ func (p *program) shardsStatus(ctx context.Context, urls []string, o shards.Opti
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "shard\tdatabase\tserver\tcolumn\toffset\tincrement\tnext id")
+	table := []string{"shard\tdatabase\tserver\tcolumn\toffset\tincrement\tnext id"}
 	for i, s := range r.States {
 		number := "-"
 		if s.Member != nil {
 			number = fmt.Sprintf("%d of %d", s.Member.Number, s.Member.Of)
 		}
 		row := func(column string, draws shards.Progression, next string) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", number, r.Names[i], s.Title, column, draws.Offset, draws.Increment, next)
+			table = append(table, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%s", number, r.Names[i], s.Title, column, draws.Offset, draws.Increment, next))
 		}
 		if len(s.Lines) == 0 {
 			row("-", s.Setting, "-")
@@ -107,13 +105,9 @@ func (p *program) shardsStatus(ctx context.Context, urls []string, o shards.Opti
 			row(l.Name, l.Draws, strconv.FormatInt(l.Next, 10))
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	p.printTable(table...)
 	for i, s := range r.States {
-		for _, note := range s.Notes {
-			fmt.Fprintf(p.stdout, "note: %s: %s\n", r.Names[i], note)
-		}
+		p.printEach("note: "+r.Names[i], s.Notes)
 	}
 	p.printEach("problem", r.Problems)
 	p.printEach("not looked at", r.Missed)
@@ -135,6 +129,6 @@ func (p *program) shardsStatus(ctx context.Context, urls []string, o shards.Opti
 	if o.Rows == shards.RowsNone {
 		text = "no two shards will draw the same id; rows were not looked at (--rows=false)"
 	}
-	_, err = fmt.Fprintln(p.stdout, text)
-	return err
+	p.printf("%s\n", text)
+	return nil
 }

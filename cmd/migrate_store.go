@@ -99,21 +99,21 @@ func (p *program) storeUp(ctx context.Context, u server.StoreURL, s shared.Schem
 	if err := s.Up(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: installed\n", u)
+	p.printf("%s: installed\n", u)
 	for _, user := range users {
 		if err := granter.Grant(ctx, user); err != nil {
 			return fmt.Errorf("grant to %s: %w", user, err)
 		}
-		fmt.Fprintf(p.stdout, "%s: %s may read and write\n", u, user)
+		p.printf("%s: %s may read and write\n", u, user)
 	}
 	return nil
 }
 
 func (p *program) storeDown(ctx context.Context, u server.StoreURL, s shared.Schema) error {
-	if err := s.Down(ctx); err != nil {
-		return err
+	err := s.Down(ctx)
+	if err == nil {
+		p.printf("%s: removed\n", u)
 	}
-	_, err := fmt.Fprintf(p.stdout, "%s: removed\n", u)
 	return err
 }
 
@@ -122,16 +122,15 @@ func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.S
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.stdout, "%s: %s\n", u, text); err != nil || complete {
-		return err
+	p.printf("%s: %s\n", u, text)
+	if !complete {
+		err = &server.Error{Message: "not everything is installed", Hint: "Run nextid migrate store up."}
 	}
-	return &server.Error{Message: "not everything is installed", Hint: "Run nextid migrate store up."}
+	return err
 }
 
 func (p *program) storePrint(_ context.Context, _ server.StoreURL, s shared.Schema) error {
 	text, err := s.Print()
-	if err == nil {
-		_, err = fmt.Fprint(p.stdout, text)
-	}
+	p.printf("%s", text)
 	return err
 }

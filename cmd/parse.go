@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -24,14 +22,9 @@ import (
 	"nextid/sqlfuncs/ids"
 )
 
-// parseFlags holds the flags of the parse command.
-type parseFlags struct {
-	settings     *server.Flags
-	layout, name string
-}
-
 func (p *program) parseCommand() *cobra.Command {
-	flags, asJSON := &parseFlags{settings: p.build.Flags()}, false
+	var layoutName, name string
+	settings, asJSON := p.build.Flags(), false
 	cmd := &cobra.Command{
 		Use:   "parse ID",
 		Short: "Take an id apart",
@@ -45,38 +38,41 @@ func (p *program) parseCommand() *cobra.Command {
 				return usageFailure(cmd, "ID is missing")
 			case len(args) > 1:
 				return usageFailure(cmd, fmt.Sprintf("unexpected argument %q", args[1]))
-			case flags.layout != "" && flags.name != "":
+			case layoutName != "" && name != "":
 				return usageFailure(cmd, "--layout and --name exclude each other")
 			}
-			parts, err := p.explain(cmd.Context(), flags, args[0])
-			if err != nil {
-				return err
+			var parts generator.Parts
+			var err error
+			if name == "" {
+				parts, err = explain(args[0], layoutName)
+			} else {
+				var config server.Config
+				if config, err = settings.Load(p.environ); err == nil {
+					parts, err = p.explainDefined(cmd.Context(), config, name, args[0])
+				}
 			}
-			if asJSON {
-				_, err := fmt.Fprintln(p.stdout, ids.PartsJSON(parts))
+			switch {
+			case err != nil:
 				return err
+			case asJSON:
+				p.printf("%s\n", ids.PartsJSON(parts))
+			default:
+				p.printParts(args[0], parts)
 			}
-			return printParts(p.stdout, args[0], parts)
+			return nil
 		},
 	}
-	set := cmd.Flags()
-	set.StringVar(&flags.layout, "layout", "", "`NAME` of the layout (default "+layout.Default+")")
-	set.StringVar(&flags.name, "name", "", "`GENERATOR` in the store whose layout is used")
-	set.BoolVar(&asJSON, "json", false, "print JSON")
-	flags.settings.Register(set, "data", "store")
+	flags := cmd.Flags()
+	flags.StringVar(&layoutName, "layout", "", "`NAME` of the layout (default "+layout.Default+")")
+	flags.StringVar(&name, "name", "", "`GENERATOR` in the store whose layout is used")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	settings.Register(flags, "data", "store")
 	return cmd
 }
 
-// explain takes an id apart by the generator or the layout that the flags name.
-// Without these flags the form of a text determines its kind.
-func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (generator.Parts, error) {
-	if flags.name != "" {
-		d, err := p.storedDefinition(ctx, flags)
-		if err != nil {
-			return generator.Parts{}, err
-		}
-		return p.explainDefined(ctx, d, id)
-	}
+// explain takes an id apart. The form of a text determines its kind, and a number has
+// the layout of that name.
+func explain(id, layoutName string) (generator.Parts, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if u, ok := uuid.Parse(id); ok {
 		return u.Explain(), nil
@@ -90,15 +86,20 @@ func (p *program) explain(ctx context.Context, flags *parseFlags, id string) (ge
 			Hint:    "An id is a whole number below 9223372036854775808, a UUID, ULID, KSUID, XID or TypeID, or a code of a generator (--name).",
 		}
 	}
-	l, err := layout.Preset(cmp.Or(flags.layout, layout.Default))
+	l, err := layout.Preset(cmp.Or(layoutName, layout.Default))
 	if err != nil {
 		return generator.Parts{}, &server.Error{Message: err.Error(), Hint: "Give a layout of this version, or the name of a generator with --name.", Cause: err}
 	}
 	return l.Explain(n)
 }
 
-// explainDefined takes an id of a generator apart, without a running generator.
-func (p *program) explainDefined(ctx context.Context, d generator.Definition, id string) (generator.Parts, error) {
+// explainDefined takes an id of a generator of the store apart, without a running
+// generator.
+func (p *program) explainDefined(ctx context.Context, config server.Config, name, id string) (generator.Parts, error) {
+	d, err := storedDefinition(ctx, config, name)
+	if err != nil {
+		return generator.Parts{}, err
+	}
 	for _, kind := range p.build.Kinds(server.Parts{Layout: layout.Default}) {
 		if k, texts := generator.KindAs[generator.TextKind](kind); texts && kind.Name() == d.Kind {
 			gen, err := k.Open(ctx, d) // kinds of texts need no store
@@ -135,55 +136,52 @@ func (p *program) explainDefined(ctx context.Context, d generator.Definition, id
 	return generator.Parts{}, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
 }
 
-// storedDefinition reads the definition of flags.name from the store. An embedded
+// storedDefinition reads the definition of a generator from the store. An embedded
 // store can be opened by one process at a time.
-func (p *program) storedDefinition(ctx context.Context, flags *parseFlags) (generator.Definition, error) {
-	cfg, err := flags.settings.Load(p.environ)
-	if err != nil {
-		return generator.Definition{}, err
-	}
-	url := cfg.Store.In(cfg.Data)
+func storedDefinition(ctx context.Context, config server.Config, name string) (generator.Definition, error) {
+	url := config.Store.In(config.Data)
 	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
 		return generator.Definition{}, &server.Error{
-			Message: fmt.Sprintf("there is no store %s to look for generator %q in", url, flags.name), Cause: err,
+			Message: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), Cause: err,
 			Hint: "Name it with --data or --store, or give the layout with --layout.",
 		}
 	}
 	if url.Shared() {
-		cfg.Data = "" // only a server keeps high-water marks
+		config.Data = "" // only a server keeps high-water marks
 	}
-	store, err := cfg.OpenStore(ctx, slog.New(slog.DiscardHandler))
+	store, err := config.OpenStore(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return generator.Definition{}, &server.Error{
 			Message: err.Error(), Cause: err,
-			Hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", flags.name),
+			Hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", name),
 		}
 	}
 	defer store.Close()
-	return store.Defined(ctx, flags.name)
+	return store.Defined(ctx, name)
 }
 
 // printParts prints the parts of an id as a table.
-func printParts(to io.Writer, id string, parts generator.Parts) error {
-	at := ""
+func (p *program) printParts(id string, parts generator.Parts) {
+	table := []string{"id\t" + id}
+	add := func(name, value string) {
+		if value != "" {
+			table = append(table, name+"\t"+value)
+		}
+	}
+	number := func(name string, value *int64) {
+		if value != nil {
+			add(name, strconv.FormatInt(*value, 10))
+		}
+	}
+	add("kind", parts.Kind)
+	add("layout", parts.Layout)
 	if parts.Time != nil {
-		at = parts.Time.UTC().Format("2006-01-02T15:04:05.000Z") // as parse_id does
+		add("time", parts.Time.UTC().Format("2006-01-02T15:04:05.000Z")) // as parse_id does
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, field := range [][2]string{{"id", id}, {"kind", parts.Kind}, {"layout", parts.Layout}, {"time", at}} {
-		if field[1] != "" {
-			fmt.Fprintf(w, "%s\t%s\n", field[0], field[1])
-		}
-	}
-	for _, field := range []struct {
-		name  string
-		value *int64
-	}{
-		{"datacenter", parts.Datacenter}, {"worker", parts.Worker}, {"rollback", parts.Rollback}, {"sequence", parts.Sequence}, {"field", parts.Field},
-	} {
-		if field.value != nil {
-			fmt.Fprintf(w, "%s\t%d\n", field.name, *field.value)
-		}
-	}
-	return w.Flush()
+	number("datacenter", parts.Datacenter)
+	number("worker", parts.Worker)
+	number("rollback", parts.Rollback)
+	number("sequence", parts.Sequence)
+	number("field", parts.Field)
+	p.printTable(table...)
 }

@@ -88,7 +88,7 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 		return text, err
 	})
 	if err == nil {
-		_, err = fmt.Fprintf(p.stdout, "%s in %s\n", did, file)
+		p.printf("%s in %s\n", did, file)
 	}
 	return err
 }
@@ -110,10 +110,8 @@ func editUsers(file, name, password string, native bool, o *passwdOptions) (cont
 		return nil, "", server.ParseFailure(file, err)
 	}
 	switch {
-	case !o.remove && found:
-		did = fmt.Sprintf("changed %s %q", kindOfUser(user), name)
 	case !o.remove:
-		did = fmt.Sprintf("added %s %q", kindOfUser(user), name)
+		did = fmt.Sprintf("%s %s %q", map[bool]string{true: "changed", false: "added"}[found], kindOfUser(user), name)
 	case !found:
 		err = &server.Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
 	case users.Len() == 1:
@@ -155,10 +153,10 @@ func readUsersFile(file string) (text string, users *auth.Users, err error) {
 // changedUser returns the user that the flags and the new password describe. old is
 // nil for a new user.
 func changedUser(old *auth.User, name, password string, native bool, o *passwdOptions) (*auth.User, error) {
-	user := &auth.User{Name: name}
-	if old != nil {
-		user.Admin, user.Generators = old.Admin, old.Generators
+	if old == nil {
+		old = &auth.User{}
 	}
+	user := &auth.User{Name: name, Admin: (old.Admin || o.admin) && !o.noAdmin, Generators: old.Generators}
 	switch o.only {
 	case "":
 	case "all":
@@ -166,13 +164,10 @@ func changedUser(old *auth.User, name, password string, native bool, o *passwdOp
 	default:
 		user.Generators = strings.Split(o.only, ",")
 	}
-	user.Admin = (user.Admin || o.admin) && !o.noAdmin
 	if o.noPassword {
 		return user, nil
 	}
-	if old != nil {
-		user.SCRAM, user.SHA2 = old.SCRAM, old.SHA2
-	}
+	user.SCRAM, user.SHA2 = old.SCRAM, old.SHA2
 	if err := user.SetPassword(password, native); err != nil {
 		return nil, &server.Error{Message: err.Error(), Hint: "Nothing was changed."}
 	}

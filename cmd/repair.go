@@ -61,8 +61,8 @@ func (p *program) repair(ctx context.Context, config server.Config, dryRun bool)
 		return err
 	}
 	if len(ahead) == 0 {
-		_, err := fmt.Fprintf(p.stdout, "nothing to repair: no worker id is ahead of %s\n", time.Now().UTC().Format(time.RFC3339))
-		return err
+		p.printf("nothing to repair: no worker id is ahead of %s\n", time.Now().UTC().Format(time.RFC3339))
+		return nil
 	}
 	done := "It would be given up"
 	if !dryRun {
@@ -72,7 +72,7 @@ func (p *program) repair(ctx context.Context, config server.Config, dryRun bool)
 		}
 	}
 	for _, a := range ahead {
-		fmt.Fprintf(p.stdout, "worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339), done)
+		p.printf("worker id %d of %d bits: its ids reach %s. %s\n", a.Worker, a.Bits, a.Until.Format(time.RFC3339), done)
 	}
 	if dryRun {
 		return nil
@@ -88,9 +88,9 @@ func (p *program) repair(ctx context.Context, config server.Config, dryRun bool)
 	for _, a := range ahead {
 		if !widths[a.Bits] {
 			widths[a.Bits] = true
-			fmt.Fprintf(p.stdout, "%d bits: ids go on at the present time with one of %d worker ids that were never used: no id is repeated\n", a.Bits, a.Left)
+			p.printf("%d bits: ids go on at the present time with one of %d worker ids that were never used: no id is repeated\n", a.Bits, a.Left)
 		}
 	}
-	_, err = fmt.Fprintln(p.stdout, "ids from now on are smaller than those that were given while the clock was wrong")
-	return err
+	p.printf("ids from now on are smaller than those that were given while the clock was wrong\n")
+	return nil
 }

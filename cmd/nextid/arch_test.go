@@ -19,7 +19,7 @@ import (
 // above it.
 var never = map[string][]string{
 	"dsn":        layers,
-	"migrations": layers,
+	"migrations": slices.Concat(layers[1:], []string{"generator/store", "generator/snowflake", "generator/segment"}),
 	"sqlfuncs":   {"generator/store", "generator/snowflake", "generator/segment"}, // the registry imports them
 	"wire":       {"generator/store", "generator/snowflake", "generator/segment"}, // package sqlfuncs imports them
 }

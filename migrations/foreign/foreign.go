@@ -37,14 +37,11 @@ type Config struct {
 	Grant        []string // roles that may call the functions; "PUBLIC" for all
 	Fill         []Fill   // columns that get a trigger: MySQL and MariaDB
 
-	// The layouts for the functions that compute on ids in PostgreSQL. Generators
-	// are added to those that the server lists. ReadLayout decodes their options.
-	Layouts       []Layout // For is the layout's name in lower case
-	Generators    []Layout // For is the generator's name
-	DefaultLayout string   // used unless the server names its default
-	ReadLayout    func(generator string, options []byte) (l Layout, ok bool)
+	// The functions that compute on ids in PostgreSQL know all layouts by name.
+	Layouts       []Layout             // of generators, besides those that the server lists
 	FunctionsOnly bool                 // install only these functions, without postgres_fdw
 	Note          func(problem string) // called if the server does not list its generators; may be nil
+	defaultLayout string               // as the server names it, "" for layout.Default
 }
 
 // keep completes the configuration: with the installed server was and its password,

@@ -4,74 +4,70 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"nextid/generator/layout"
 	"nextid/migrations/appdb"
 )
 
-// Layout describes the bit fields of an id.
+// Layout is the layout of a generator.
 type Layout struct {
-	For    string  // name under which layout_of finds it: of a generator or of a layout
-	Name   string  // of the layout
-	Fields []Field // from the highest bits to the lowest
-	Epoch  time.Time
-	Unit   time.Duration // one tick of the time field
-	Signed bool          // the sign of an id is the highest bit of its time
+	*layout.Layout
+	Generator string
 }
 
-// Field is one bit field of a Layout. partOf maps kinds to the names that
-// PostgreSQL's function field uses.
-type Field struct {
-	Kind string
-	Bits uint8
+// ParseLayout parses GENERATOR=LAYOUT.
+func ParseLayout(text string) (Layout, error) {
+	generator, name, ok := strings.Cut(text, "=")
+	l, err := layout.Preset(name)
+	if !ok || err != nil {
+		return Layout{}, &Error{What: fmt.Sprintf("--layout %q is not GENERATOR=LAYOUT with a known layout", text), Hint: "Write --layout orders=twitter. nextid.layouts lists the layouts."}
+	}
+	return Layout{l, generator}, nil
 }
 
 // parts lists the parts of an id, in the order of layout_of's places.
-var parts = []string{"time", "datacenter", "worker", "rollback", "sequence", "field"}
-
-// reversedTime is the kind of a time field with its bits in reverse order.
-const reversedTime = "reversed"
+var parts = []layout.FieldKind{layout.Time, layout.Datacenter, layout.Worker, layout.Rollback, layout.Sequence, layout.Own}
 
 // partOf maps a kind of field to its part, where the names differ.
-var partOf = map[string]string{reversedTime: "time", "shard": "worker", "counter": "sequence"}
+var partOf = map[layout.FieldKind]layout.FieldKind{layout.Reversed: layout.Time, layout.Shard: layout.Worker, layout.Counter: layout.Sequence}
 
-// row returns a row of the table in function layout_of.
-func (l Layout) row(generator bool) string {
+// row returns a row of the table in function layout_of, for a name of a generator or
+// of a layout.
+func row(l *layout.Layout, generator bool, name string) string {
 	total, reversed := 0, false
-	places := map[string][2]int{}
-	for i := len(l.Fields) - 1; i >= 0; i-- {
-		f := l.Fields[i]
+	places := map[layout.FieldKind][2]int{}
+	for _, f := range slices.Backward(l.Fields) {
 		places[cmp.Or(partOf[f.Kind], f.Kind)] = [2]int{total, int(f.Bits)}
 		total += int(f.Bits)
-		reversed = reversed || f.Kind == reversedTime
+		reversed = reversed || f.Kind == layout.Reversed
 	}
 	var numbers []string
 	for _, part := range parts {
 		numbers = append(numbers, fmt.Sprintf("%d,%d", places[part][0], places[part][1]))
 	}
-	return fmt.Sprintf("(%t, %s, %s, %d, %t, %t, %d, %d, '{%s}')", generator, literal(l.For), literal(l.Name), uint64(1)<<total-1,
+	return fmt.Sprintf("(%t, %s, %s, %d, %t, %t, %d, %d, '{%s}')", generator, literal(name), literal(l.Name), uint64(1)<<total-1,
 		l.Signed, reversed, l.Epoch.UnixMicro(), l.Unit.Microseconds(), strings.Join(numbers, ","))
 }
 
 // layoutsSQL returns the SQL of the functions that need no server.
 func layoutsSQL(c Config) string {
 	var rows []string
-	for _, l := range c.Generators {
-		rows = append(rows, l.row(true))
-	}
 	for _, l := range c.Layouts {
-		rows = append(rows, l.row(false))
+		rows = append(rows, row(l.Layout, true, l.Generator))
 	}
-	if len(rows) == 0 { // VALUES needs at least one row
-		rows = []string{Layout{}.row(false)}
+	for _, l := range layout.Presets() {
+		rows = append(rows, row(l, false, strings.ToLower(l.Name)))
 	}
 	return filled(postgresFiles, connectDir, []string{"layouts"}, strings.NewReplacer(
-		"{{default}}", literal(c.DefaultLayout), "{{layouts}}", "            "+strings.Join(rows, ",\n            ")))
+		"{{default}}", literal(cmp.Or(c.defaultLayout, layout.Default)), "{{layouts}}", "            "+strings.Join(rows, ",\n            ")))
 }
 
 // dropLayouts drops the functions that layoutsSQL makes.
@@ -80,8 +76,9 @@ const dropLayouts = `DROP FUNCTION IF EXISTS nextid.layout_of(text), nextid.fiel
 	nextid.partition_ddl(regclass, text, text, timestamptz, timestamptz)`
 
 // generators queries the server, from this machine, for the layouts of its
-// generators and for its default layout.
-func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout string, err error) {
+// generators and for its default layout. It leaves out generators whose numbers do
+// not contain the time in plain form.
+func (s Server) generators(ctx context.Context, c Config) (all []Layout, standard string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	db, err := s.open(c.Password)
@@ -89,19 +86,25 @@ func (s Server) generators(ctx context.Context, c Config) (all []Layout, layout 
 		return nil, "", err
 	}
 	defer db.Close()
-	if err := db.QueryRowContext(ctx, "SELECT layout FROM id_parts WHERE id = 0").Scan(&layout); err != nil {
+	if err := db.QueryRowContext(ctx, "SELECT layout FROM id_parts WHERE id = 0").Scan(&standard); err != nil {
 		return nil, "", err
 	}
 	err = appdb.Each(ctx, db, func(rows *sql.Rows) error {
 		var name string
 		var options []byte
+		var o struct {
+			layout.Pinned
+			Scatter json.RawMessage `json:"scatter"`
+		}
 		err := rows.Scan(&name, &options)
-		if l, ok := c.ReadLayout(name, options); err == nil && ok {
-			all = append(all, l)
+		if err == nil && json.Unmarshal(options, &o) == nil && o.Scatter == nil {
+			if l, unknown := o.Build(); unknown == nil {
+				all = append(all, Layout{l, name})
+			}
 		}
 		return err
 	}, "SELECT name, options FROM nextid.generators")
-	return all, layout, err
+	return all, standard, err
 }
 
 // open returns a pool of connections from this machine to the server.

@@ -172,7 +172,7 @@ func asksMySQL(c Config, database string) ([]Fill, error) {
 			Hint: "Write --server mysql://nextid@HOST:3307/nextid.",
 		}
 	}
-	if c.FunctionsOnly || len(c.Generators) > 0 {
+	if c.FunctionsOnly || len(c.Layouts) > 0 {
 		return nil, &Error{
 			What: "--functions-only and --layout are for PostgreSQL",
 			Hint: "Compute a bound on the nextid server: SELECT id_floor('orders', '2026-01-01').",

@@ -164,11 +164,11 @@ func (p *postgres) functionsOnly(ctx context.Context, c Config) error {
 // layouts returns the SQL of the functions that need no server. If the server does
 // not list its generators, installed functions stay: the result is empty.
 func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
-	if len(c.Server.Options) > 0 && c.ReadLayout != nil {
-		more, layout, err := c.Server.generators(ctx, c)
+	if len(c.Server.Options) > 0 {
+		more, standard, err := c.Server.generators(ctx, c)
 		switch {
 		case err == nil:
-			c.Generators, c.DefaultLayout = append(more, c.Generators...), layout
+			c.Layouts, c.defaultLayout = append(more, c.Layouts...), standard
 		case c.FunctionsOnly:
 			return "", &Error{What: "the server does not name its generators: " + err.Error(), Err: err, Hint: "Leave --server out, and name them with --layout GENERATOR=LAYOUT."}
 		default:
@@ -176,7 +176,7 @@ func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
 				c.Note(fmt.Sprintf("nextid.id_floor does not know the generators of %s: %v", c.Server.Address(), err))
 			}
 			var there bool
-			if err := p.db.QueryRowContext(ctx, p.functions).Scan(&there); err != nil || there && len(c.Generators) == 0 {
+			if err := p.db.QueryRowContext(ctx, p.functions).Scan(&there); err != nil || there && len(c.Layouts) == 0 {
 				return "", err
 			}
 		}
