@@ -206,19 +206,14 @@ func (c *Config) Validate() Mistakes {
 	if c.Wire.ReservedForSocket >= c.Wire.Connections {
 		add("limits.connections_for_socket", "%d of %d connections leave none for TCP", c.Wire.ReservedForSocket, c.Wire.Connections)
 	}
-	for _, l := range []struct {
-		key           string
-		part, whole   int64
-		partOf, other string
-	}{
-		{"limits.memory_per_user", c.Memory.User, c.Memory.Server, "what one user may hold", "limits.memory"},
-		{"limits.memory_per_session", c.Memory.Session, c.Memory.Server, "what one connection may hold", "limits.memory"},
-		{"limits.memory_per_session", c.Memory.Session, c.Memory.User, "what one connection may hold", "limits.memory_per_user"},
-	} {
-		if l.whole > 0 && l.part > l.whole {
-			add(l.key, "%s: %s is more than %s (%s)", formatBytes(l.part), l.partOf, l.other, formatBytes(l.whole))
+	memory := func(key, what string, part int64, other string, whole int64) {
+		if whole > 0 && part > whole {
+			add(key, "%s: what one %s may hold is more than %s (%s)", formatBytes(part), what, other, formatBytes(whole))
 		}
 	}
+	memory("limits.memory_per_user", "user", c.Memory.User, "limits.memory", c.Memory.Server)
+	memory("limits.memory_per_session", "connection", c.Memory.Session, "limits.memory", c.Memory.Server)
+	memory("limits.memory_per_session", "connection", c.Memory.Session, "limits.memory_per_user", c.Memory.User)
 	if err := auth.CheckGenerators(strings.Join(c.Audit.Names, ",")); err != nil {
 		add("audit.names", "%v", err)
 	} else if len(c.Audit.Names) > 0 && c.Audit.File == "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,12 +80,18 @@ func listen(c *Config) (open endpoints, _ error) {
 	return open, nil
 }
 
+// of returns the endpoint of a protocol, nil if it is off.
+func (e endpoints) of(protocol string) *endpoint {
+	if i := slices.IndexFunc(e, func(p endpoint) bool { return p.protocol.key == protocol }); i >= 0 {
+		return &e[i]
+	}
+	return nil
+}
+
 // addr returns the address on which a protocol is served, nil if it is off.
 func (e endpoints) addr(protocol string) net.Addr {
-	for _, p := range e {
-		if p.protocol.key == protocol {
-			return p.listener.Addr()
-		}
+	if p := e.of(protocol); p != nil {
+		return p.listener.Addr()
 	}
 	return nil
 }

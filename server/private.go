@@ -71,7 +71,7 @@ func CheckReplaceable(what, path string) error {
 // isPrivate reports whether the mode of a file keeps its content secret.
 func isPrivate(info fs.FileInfo) bool {
 	mode := info.Mode().Perm()
-	return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedByRoot(info)
+	return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedBy(info, 0)
 }
 
 // readFailure returns an error of reading a file, with a hint for its cause.

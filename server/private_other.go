@@ -10,9 +10,7 @@ import (
 // modeless is true where the mode of a file does not say who may read it.
 const modeless = true
 
-func ownedByRoot(fs.FileInfo) bool { return false }
-
-func ownedByOther(fs.FileInfo) bool { return false }
+func ownedBy(fs.FileInfo, ...int) bool { return true }
 
 func giveLike(*os.File, fs.FileInfo) error { return nil }
 

@@ -5,22 +5,17 @@ package server
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
 // modeless is true where the mode of a file does not say who may read it.
 const modeless = false
 
-func ownedByRoot(info fs.FileInfo) bool {
+// ownedBy reports whether a file belongs to one of the users.
+func ownedBy(info fs.FileInfo, users ...int) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Uid == 0
-}
-
-// ownedByOther reports whether a file belongs to neither this process's user nor
-// root.
-func ownedByOther(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid()
+	return ok && slices.Contains(users, int(stat.Uid))
 }
 
 // giveLike gives a new file the owner of like, the old file or its directory. When

@@ -68,25 +68,21 @@ func postgresTime(d time.Duration) string {
 }
 
 // mysqlCounters returns the values of SHOW STATUS that MySQL's connections count.
-// Only MySQL sessions ask for them, so e.server is set.
+// Only MySQL sessions ask for them, so p.server is set.
 func mysqlCounters(endpoints endpoints) map[string]string {
-	v := map[string]string{}
-	for _, e := range endpoints {
-		t, refused := e.server.Traffic(), int64(0)
-		if e.protocol.key != "mysql" {
-			continue
-		}
-		for _, n := range t.Refused {
-			refused += n
-		}
-		for name, n := range map[string]int64{
-			"Bytes_received": t.Received, "Bytes_sent": t.Sent, "Connections": t.Accepted, "Aborted_connects": refused,
-			"Queries": t.Commands, "Questions": t.Commands,
-		} {
-			v[name] = strconv.FormatInt(n, 10)
-		}
+	p := endpoints.of("mysql")
+	if p == nil {
+		return nil
 	}
-	return v
+	t, refused := p.server.Traffic(), int64(0)
+	for _, n := range t.Refused {
+		refused += n
+	}
+	text := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return map[string]string{
+		"Bytes_received": text(t.Received), "Bytes_sent": text(t.Sent), "Connections": text(t.Accepted), "Aborted_connects": text(refused),
+		"Queries": text(t.Commands), "Questions": text(t.Commands),
+	}
 }
 
 // neverIdle is the greatest value of MySQL's wait_timeout, which stands for no
