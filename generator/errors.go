@@ -111,6 +111,11 @@ func ShutdownError(name string) error {
 	}
 }
 
+// UnknownError returns the ErrUnknown of a name.
+func UnknownError(name string) error {
+	return &Error{Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name)}
+}
+
 // ChangedError returns the ErrRetry of a change whose definition was changed
 // meanwhile.
 func ChangedError(name string) error {

@@ -130,6 +130,27 @@ type Reservation struct {
 	Owner   string // the server that asks, for operators; does not change the result
 }
 
+// Check returns ErrCount for a reservation of nothing.
+func (r Reservation) Check() error {
+	if r.N < 1 || r.Key == "" {
+		return &Error{Kind: ErrCount, Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key)}
+	}
+	return nil
+}
+
+// End returns hi of a reservation from lo, which lies below Limit.
+func (r Reservation) End(lo int64) int64 {
+	if left := uint64(r.Limit) - uint64(lo); uint64(r.N) < left {
+		return lo + r.N
+	}
+	return r.Limit
+}
+
+// ExhaustedError is returned if lo would not lie below Limit.
+func (r Reservation) ExhaustedError() error {
+	return &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit)}
+}
+
 // ReserveAll reserves a range that holds all that a request needs, or nothing. If
 // less is left below r.Limit, it returns ErrExhausted and the key does not change.
 // need returns the length needed of a range that begins at lo; ok is false if no

@@ -4,14 +4,13 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"nextid/generator"
+	"nextid/generator/store/local"
 )
 
 // Config configures a Store. The zero value is a store for several servers, on the
@@ -24,18 +23,12 @@ type Config struct {
 
 // Store implements generator.Store in memory.
 type Store struct {
+	local.Store
 	cfg Config
 
 	mu     sync.Mutex
 	closed bool
-	marks  map[string]generator.Mark
-	names  map[string]definition
-}
-
-// definition is a row of the catalogue. A dropped row stays and keeps its version.
-type definition struct {
-	generator.Definition
-	dropped bool
+	table  table
 }
 
 var _ generator.Store = (*Store)(nil)
@@ -45,7 +38,9 @@ func New(cfg Config) *Store {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
 	}
-	return &Store{cfg: cfg, marks: make(map[string]generator.Mark), names: make(map[string]definition)}
+	s := &Store{cfg: cfg, table: table{map[string]local.Line{}, map[string]local.Entry{}}}
+	s.Store = local.Store{Do: s.locked, Clock: cfg.Clock}
+	return s
 }
 
 // Exclusive implements generator.Store.
@@ -63,167 +58,60 @@ func (s *Store) Close() error {
 }
 
 // locked runs f under the mutex unless ctx has ended or the store is closed.
-func locked[V any](ctx context.Context, s *Store, f func() (V, error)) (v V, err error) {
+func (s *Store) locked(ctx context.Context, f func(t local.Table) error) error {
 	if ctx.Err() != nil {
-		return v, generator.StoreLateError(ctx)
+		return generator.StoreLateError(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return v, generator.StoreClosedError()
+		return generator.StoreClosedError()
 	}
-	return f()
+	return f(s.table)
 }
 
-func (s *Store) now() time.Time { return time.Unix(0, s.cfg.Clock.Wall()) }
-
-// Reserve implements generator.Reserver.
-func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
-	if r.N < 1 {
-		return 0, 0, &generator.Error{
-			Kind:    generator.ErrCount,
-			Message: fmt.Sprintf("cannot reserve %d numbers for %q", r.N, r.Key),
-		}
-	}
-	lo, err = locked(ctx, s, func() (int64, error) {
-		lo := r.AtLeast
-		if m, ok := s.marks[r.Key]; ok {
-			lo = max(m.Hi, r.AtLeast)
-		}
-		if lo >= r.Limit {
-			return 0, &generator.Error{
-				Kind:    generator.ErrExhausted,
-				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
-			}
-		}
-		hi = r.Limit
-		if left := uint64(r.Limit) - uint64(lo); uint64(r.N) < left {
-			hi = lo + r.N
-		}
-		s.marks[r.Key] = generator.Mark{Key: r.Key, Hi: hi, Owner: r.Owner, Updated: s.now()}
-		return lo, nil
-	})
-	return lo, hi, err
+// table implements local.Table.
+type table struct {
+	lines   map[string]local.Line
+	entries map[string]local.Entry
 }
 
-// Release implements generator.Reserver.
-func (s *Store) Release(ctx context.Context, key string, hi, to int64) error {
-	_, err := locked(ctx, s, func() (struct{}, error) {
-		if m, ok := s.marks[key]; ok && m.Hi == hi && to <= hi {
-			m.Hi, m.Updated = to, s.now()
-			s.marks[key] = m
-		}
-		return struct{}{}, nil
-	})
-	return err
+func (t table) Line(key string) (local.Line, error) { return t.lines[key], nil }
+
+func (t table) PutLine(l local.Line, _ int64) error {
+	t.lines[l.Key] = l
+	return nil
 }
 
-// Mark implements generator.Reserver.
-func (s *Store) Mark(ctx context.Context, key string) (m generator.Mark, ok bool, err error) {
-	m, err = locked(ctx, s, func() (generator.Mark, error) {
-		m, ok = s.marks[key]
-		return m, nil
-	})
-	return m, ok, err
-}
-
-// Reserved implements generator.Reserver.
-func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	return locked(ctx, s, func() (marks []generator.Mark, err error) {
-		for _, key := range slices.Sorted(maps.Keys(s.marks)) {
-			if strings.HasPrefix(key, prefix) {
-				marks = append(marks, s.marks[key])
-			}
-		}
-		return marks, nil
-	})
-}
-
-// Define implements generator.Definitions.
-func (s *Store) Define(ctx context.Context, d generator.Definition) (stored generator.Definition, created bool, err error) {
-	stored, err = locked(ctx, s, func() (generator.Definition, error) {
-		old, known := s.names[d.Name]
-		if known && !old.dropped {
-			return old.copied(), nil
-		}
-		created = true
-		d.Version, d.Created = old.Version+1, s.now()
-		d.Options = slices.Clone(d.Options)
-		s.names[d.Name] = definition{Definition: d}
-		return s.names[d.Name].copied(), nil
-	})
-	return stored, created, err
-}
-
-// Redefine implements generator.Definitions.
-func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
-	return locked(ctx, s, func() (generator.Definition, error) {
-		old, err := s.defined(d.Name)
-		if err == nil && old.Version != d.Version {
-			err = generator.ChangedError(d.Name)
-		}
-		if err != nil {
-			return generator.Definition{}, err
-		}
-		old.Options = slices.Clone(d.Options)
-		old.Version++
-		s.names[d.Name] = old
-		return old.copied(), nil
-	})
-}
-
-// Defined implements generator.Definitions.
-func (s *Store) Defined(ctx context.Context, name string) (generator.Definition, error) {
-	return locked(ctx, s, func() (generator.Definition, error) {
-		d, err := s.defined(name)
-		return d.copied(), err
-	})
-}
-
-// ListDefined implements generator.Definitions.
-func (s *Store) ListDefined(ctx context.Context) ([]generator.Definition, error) {
-	return locked(ctx, s, func() (all []generator.Definition, err error) {
-		for _, name := range slices.Sorted(maps.Keys(s.names)) {
-			if d := s.names[name]; !d.dropped {
-				all = append(all, d.copied())
-			}
-		}
-		return all, nil
-	})
-}
-
-// Count implements generator.Definitions.
-func (s *Store) Count(ctx context.Context) (int, error) {
-	return locked(ctx, s, func() (int, error) { return len(s.names), nil })
-}
-
-// Undefine implements generator.Definitions.
-func (s *Store) Undefine(ctx context.Context, name string) error {
-	_, err := locked(ctx, s, func() (definition, error) {
-		d, err := s.defined(name)
-		if err == nil {
-			d.dropped = true
-			s.names[name] = d
-		}
-		return d, err
-	})
-	return err
-}
-
-func (s *Store) defined(name string) (definition, error) {
-	d, ok := s.names[name]
-	if !ok || d.dropped {
-		return definition{}, &generator.Error{
-			Kind: generator.ErrUnknown, Name: name,
-			Message: fmt.Sprintf("generator %q does not exist", name),
+func (t table) Marks(prefix string) (all []generator.Mark, err error) {
+	for _, key := range slices.Sorted(maps.Keys(t.lines)) {
+		if strings.HasPrefix(key, prefix) {
+			all = append(all, t.lines[key].Mark)
 		}
 	}
-	return d, nil
+	return all, nil
 }
 
-// copied returns the definition with options that the caller may change.
-func (d definition) copied() generator.Definition {
-	c := d.Definition
-	c.Options = slices.Clone(c.Options)
-	return c
+// Entry returns a copy: the caller may change the options.
+func (t table) Entry(name string) (local.Entry, error) {
+	e := t.entries[name]
+	e.Options = slices.Clone(e.Options)
+	return e, nil
 }
+
+func (t table) PutEntry(e local.Entry) error {
+	e.Options = slices.Clone(e.Options)
+	t.entries[e.Name] = e
+	return nil
+}
+
+func (t table) Definitions() (all []generator.Definition, err error) {
+	for _, name := range slices.Sorted(maps.Keys(t.entries)) {
+		if e, _ := t.Entry(name); !e.Dropped {
+			all = append(all, e.Definition)
+		}
+	}
+	return all, nil
+}
+
+func (t table) Count() (int, error) { return len(t.entries), nil }

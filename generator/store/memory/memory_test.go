@@ -21,11 +21,11 @@ func TestConformance(t *testing.T) {
 
 type fixedClock struct{ generator.SystemClock }
 
-func (fixedClock) Wall() int64 { return 1_000_000_007 }
+func (fixedClock) Wall() int64 { return 1_007_000_000 }
 
 func TestTimesComeFromTheClock(t *testing.T) {
 	s := memory.New(memory.Config{Clock: fixedClock{}})
-	want := time.Unix(1, 7)
+	want := time.UnixMilli(1007)
 	d, _, err := s.Define(t.Context(), generator.Definition{Name: "a", Kind: "segment"})
 	if err != nil || !d.Created.Equal(want) {
 		t.Errorf("created %v, %v; want %v", d.Created, err, want)

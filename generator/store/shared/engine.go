@@ -183,11 +183,3 @@ func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 	row := &Row{Key: a.Key, Lo: lo, Hi: hi, Seq: seq + a.Count, Epoch: a.Write, Owner: a.Owner, Updated: a.Now}
 	return Answer{Outcome: Granted, Lo: lo, Hi: hi, Seq: row.Seq}, row
 }
-
-// End returns the end of a reservation from lo, which lies below Limit.
-func (a *Ask) End(lo int64) int64 {
-	if left := uint64(a.Limit) - uint64(lo); uint64(a.N) < left {
-		return lo + a.N
-	}
-	return a.Limit
-}

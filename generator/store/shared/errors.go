@@ -69,9 +69,4 @@ func Damaged(what, key string, err error) error {
 }
 
 // Unknown returns the error of a name that is not in the catalogue.
-func Unknown(name string) error {
-	return &generator.Error{
-		Kind: generator.ErrUnknown, Name: name,
-		Message: fmt.Sprintf("generator %q does not exist", name),
-	}
-}
+func Unknown(name string) error { return generator.UnknownError(name) }

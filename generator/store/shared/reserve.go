@@ -31,11 +31,8 @@ const (
 
 // Reserve implements generator.Reserver.
 func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
-	if r.N < 1 || r.Key == "" {
-		return 0, 0, &generator.Error{
-			Kind:    generator.ErrCount,
-			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
-		}
+	if err := r.Check(); err != nil {
+		return 0, 0, err
 	}
 	r.Owner = cmp.Or(r.Owner, s.cfg.Owner)
 	a, err := s.reserve(ctx, r)
@@ -74,10 +71,7 @@ func (s *Store) reserve(ctx context.Context, r generator.Reservation) (Answer, e
 			}
 			return a, nil
 		case Exhausted:
-			return Answer{}, &generator.Error{
-				Kind:    generator.ErrExhausted,
-				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
-			}
+			return Answer{}, r.ExhaustedError()
 		case Strange:
 			if l, err = s.meet(ctx, l); err != nil {
 				return Answer{}, err

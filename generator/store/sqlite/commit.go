@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/store/local"
 )
 
 // maxBatch is the greatest number of operations in one transaction.
@@ -16,45 +17,31 @@ type operation struct {
 	ctx context.Context
 	// run does the work. It returns a *generator.Error if the call is wrong or a single
 	// row refuses it. Any other error comes from the database.
-	run  func(q *session) error
+	run  func(t local.Table) error
 	err  error
-	done chan struct{} // closed when err and the results are final
+	done chan struct{} // closed when err is final
 }
 
-// ask passes a call to serve and waits for its durable result. A caller whose ctx
-// ends first gets an error at once. The result of its call, if there is one, is not
-// used.
-func ask[V any](ctx context.Context, s *embedded, run func(q *session) (V, error)) (V, error) {
-	var v, none V
-	op := &operation{ctx: ctx, done: make(chan struct{}), run: func(q *session) (err error) {
-		v, err = run(q)
-		return err
-	}}
+// do passes a call to serve and waits for its durable result; see local.Store. A
+// caller whose ctx ends first gets an error at once.
+func (s *embedded) do(ctx context.Context, run func(t local.Table) error) error {
+	op := &operation{ctx: ctx, run: run, done: make(chan struct{})}
 	if ctx.Err() != nil {
-		return none, generator.StoreLateError(ctx)
+		return generator.StoreLateError(ctx)
 	}
 	select {
 	case s.queue <- op:
 	case <-ctx.Done():
-		return none, generator.StoreLateError(ctx)
+		return generator.StoreLateError(ctx)
 	case <-s.closing:
-		return none, generator.StoreClosedError()
+		return generator.StoreClosedError()
 	}
 	select {
 	case <-op.done:
+		return op.err
 	case <-ctx.Done():
-		return none, generator.StoreLateError(ctx)
+		return generator.StoreLateError(ctx)
 	}
-	if op.err != nil {
-		return none, op.err
-	}
-	return v, nil
-}
-
-// do is ask for a call without a result.
-func do(ctx context.Context, s *embedded, run func(q *session) error) error {
-	_, err := ask(ctx, s, func(q *session) (struct{}, error) { return struct{}{}, run(q) })
-	return err
 }
 
 // serve runs operations until the store is closed. All operations that wait at the

@@ -13,6 +13,7 @@ import (
 	"modernc.org/sqlite"
 
 	"nextid/generator"
+	"nextid/generator/store/local"
 )
 
 // opened opens a store in a new directory and returns its private type.
@@ -27,7 +28,9 @@ func opened(t *testing.T) *embedded {
 }
 
 // within runs f on the goroutine that owns the session, in a transaction.
-func (s *embedded) within(ctx context.Context, f func(q *session) error) error { return do(ctx, s, f) }
+func (s *embedded) within(ctx context.Context, f func(q *session) error) error {
+	return s.do(ctx, func(t local.Table) error { return f(t.(*session)) })
+}
 
 func ten(key string) generator.Reservation {
 	return generator.Reservation{Key: key, N: 10, Limit: generator.NoLimit}

@@ -66,18 +66,17 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/store/local"
 )
 
 // DefaultFile is the name of the database file.
@@ -118,6 +117,8 @@ type Config struct {
 // embedded is the store on one SQLite file. One goroutine (serve) owns the session;
 // all calls reach it as operations.
 type embedded struct {
+	local.Store // its calls are operations
+
 	cfg Config
 	dir *directory
 
@@ -144,6 +145,7 @@ func Open(ctx context.Context, cfg Config) (generator.Store, error) {
 		return nil, err
 	}
 	s := &embedded{cfg: cfg, dir: dir, queue: make(chan *operation), closing: make(chan struct{})}
+	s.Store = local.Store{Do: s.do, Owner: cfg.Owner, Clock: cfg.Clock}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
@@ -265,135 +267,3 @@ func (s *embedded) Probe() error {
 
 // Close implements generator.Store. It waits for the running transaction.
 func (s *embedded) Close() error { return s.closed() }
-
-// Reserve implements generator.Reserver.
-func (s *embedded) Reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
-	if r.N < 1 || r.Key == "" {
-		return 0, 0, &generator.Error{
-			Kind:    generator.ErrCount,
-			Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key),
-		}
-	}
-	granted, err := ask(ctx, s, func(q *session) (line, error) {
-		l, err := q.line(r.Key)
-		if err != nil {
-			return line{}, err
-		}
-		l.lo = r.AtLeast
-		if l.seq > 0 {
-			l.lo = max(l.Hi, r.AtLeast)
-		}
-		if l.lo >= r.Limit {
-			return line{}, &generator.Error{
-				Kind:    generator.ErrExhausted,
-				Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit),
-			}
-		}
-		l.Hi = r.Limit
-		if left := uint64(r.Limit) - uint64(l.lo); uint64(r.N) < left {
-			l.Hi = l.lo + r.N
-		}
-		l.Key, l.Owner, l.Updated = r.Key, cmp.Or(r.Owner, s.cfg.Owner), time.UnixMilli(s.now())
-		l.seq++
-		q.granted++
-		return l, q.putLine(l)
-	})
-	return granted.lo, granted.Hi, err
-}
-
-// Release implements generator.Reserver.
-func (s *embedded) Release(ctx context.Context, key string, hi, to int64) error {
-	return do(ctx, s, func(q *session) error {
-		l, err := q.line(key)
-		if err != nil || l.seq == 0 || l.Hi != hi || to > hi {
-			return err
-		}
-		l.lo, l.Hi, l.Updated = min(l.lo, to), to, time.UnixMilli(s.now())
-		return q.putLine(l)
-	})
-}
-
-// Mark implements generator.Reserver.
-func (s *embedded) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
-	l, err := ask(ctx, s, func(q *session) (line, error) { return q.line(key) })
-	return l.Mark, l.seq > 0, err
-}
-
-// Reserved implements generator.Reserver.
-func (s *embedded) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
-	return ask(ctx, s, func(q *session) ([]generator.Mark, error) {
-		return collect(q, func(row scanner) (generator.Mark, error) {
-			l, err := scanLine(row)
-			return l.Mark, err
-		}, linesByPrefix, prefix)
-	})
-}
-
-// Define implements generator.Definitions.
-func (s *embedded) Define(ctx context.Context, d generator.Definition) (stored generator.Definition, created bool, err error) {
-	type answer struct {
-		stored  generator.Definition
-		created bool
-	}
-	a, err := ask(ctx, s, func(q *session) (answer, error) {
-		old, err := q.definition(d.Name)
-		if err != nil || old.Version > 0 && !old.dropped {
-			return answer{old.Definition, false}, err
-		}
-		d.Version, d.Created = old.Version+1, time.UnixMilli(s.now())
-		return answer{d, true}, q.putDefinition(definition{Definition: d})
-	})
-	return a.stored, a.created, err
-}
-
-// Redefine implements generator.Definitions.
-func (s *embedded) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
-	return ask(ctx, s, func(q *session) (generator.Definition, error) {
-		old, err := q.defined(d.Name)
-		if err == nil && old.Version != d.Version {
-			err = generator.ChangedError(d.Name)
-		}
-		if err != nil {
-			return generator.Definition{}, err
-		}
-		old.Options = d.Options
-		old.Version++
-		return old.Definition, q.putDefinition(old)
-	})
-}
-
-// Defined implements generator.Definitions.
-func (s *embedded) Defined(ctx context.Context, name string) (generator.Definition, error) {
-	d, err := ask(ctx, s, func(q *session) (definition, error) { return q.defined(name) })
-	return d.Definition, err
-}
-
-// ListDefined implements generator.Definitions.
-func (s *embedded) ListDefined(ctx context.Context) ([]generator.Definition, error) {
-	return ask(ctx, s, func(q *session) ([]generator.Definition, error) {
-		return collect(q, func(row scanner) (generator.Definition, error) {
-			d, err := scanDefinition(row)
-			return d.Definition, err
-		}, definitions)
-	})
-}
-
-// Count implements generator.Definitions.
-func (s *embedded) Count(ctx context.Context) (int, error) {
-	return ask(ctx, s, func(q *session) (n int, err error) {
-		err = q.row(countDefinitions).Scan(&n)
-		return n, err
-	})
-}
-
-// Undefine implements generator.Definitions.
-func (s *embedded) Undefine(ctx context.Context, name string) error {
-	return do(ctx, s, func(q *session) error {
-		d, err := q.defined(name)
-		if err != nil {
-			return err
-		}
-		d.dropped = true
-		return q.putDefinition(d)
-	})
-}

@@ -14,6 +14,7 @@ import (
 	"modernc.org/sqlite"
 
 	"nextid/generator"
+	"nextid/generator/store/local"
 )
 
 // Columns of the tables (migrations/store/sqlite) but the checksum, which is over
@@ -74,74 +75,76 @@ LIMIT 1`
 // scanner is implemented by *sql.Row and *sql.Rows.
 type scanner interface{ Scan(dest ...any) error }
 
-// line is a row of nextid_reservations.
-type line struct {
-	generator.Mark
-	lo  int64
-	seq int64 // number of reservations of the key; 0: there is no row
-}
-
-func scanLine(row scanner) (l line, err error) {
+func scanLine(row scanner) (l local.Line, err error) {
 	var updated int64
 	var intact bool
-	if err = row.Scan(&l.Key, &l.lo, &l.Hi, &l.Owner, &l.seq, &updated, &intact); err == nil && !intact {
+	if err = row.Scan(&l.Key, &l.Lo, &l.Hi, &l.Owner, &l.Seq, &updated, &intact); err == nil && !intact {
 		err = damagedRow("reservation", l.Key)
 	}
 	l.Updated = time.UnixMilli(updated)
 	return l, err
 }
 
-// line reads the row of a key.
-func (q *session) line(key string) (line, error) {
+// Line implements local.Table.
+func (q *session) Line(key string) (local.Line, error) {
 	l, err := scanLine(q.row(lineByKey, key))
 	if errors.Is(err, sql.ErrNoRows) {
-		return line{}, nil
+		return local.Line{}, nil
 	}
 	return l, err
 }
 
-func (q *session) putLine(l line) error {
-	return q.exec(replaceLine, l.Key, l.lo, l.Hi, l.Owner, l.seq, l.Updated.UnixMilli())
+// PutLine implements local.Table.
+func (q *session) PutLine(l local.Line, granted int64) error {
+	q.granted += granted
+	return q.exec(replaceLine, l.Key, l.Lo, l.Hi, l.Owner, l.Seq, l.Updated.UnixMilli())
 }
 
-// definition is a row of nextid_generators. The row of a dropped name keeps its
-// version.
-type definition struct {
-	generator.Definition
-	dropped bool
+// Marks implements local.Table.
+func (q *session) Marks(prefix string) ([]generator.Mark, error) {
+	return collect(q, func(row scanner) (generator.Mark, error) {
+		l, err := scanLine(row)
+		return l.Mark, err
+	}, linesByPrefix, prefix)
 }
 
-func scanDefinition(row scanner) (d definition, err error) {
+func scanEntry(row scanner) (e local.Entry, err error) {
 	var options string
 	var created int64
 	var intact bool
-	if err = row.Scan(&d.Name, &d.Kind, &options, &d.Version, &created, &d.dropped, &intact); err == nil && !intact {
-		err = damagedRow("generator", d.Name)
+	if err = row.Scan(&e.Name, &e.Kind, &options, &e.Version, &created, &e.Dropped, &intact); err == nil && !intact {
+		err = damagedRow("generator", e.Name)
 	}
-	d.Options, d.Created = json.RawMessage(options), time.UnixMilli(created)
-	return d, err
+	e.Options, e.Created = json.RawMessage(options), time.UnixMilli(created)
+	return e, err
 }
 
-// definition reads the row of a name. Its version is 0 if there is none.
-func (q *session) definition(name string) (definition, error) {
-	d, err := scanDefinition(q.row(definitionByName, name))
+// Entry implements local.Table.
+func (q *session) Entry(name string) (local.Entry, error) {
+	e, err := scanEntry(q.row(definitionByName, name))
 	if errors.Is(err, sql.ErrNoRows) {
-		return definition{}, nil
+		return local.Entry{}, nil
 	}
-	return d, err
+	return e, err
 }
 
-// defined reads the row of a name that is not dropped.
-func (q *session) defined(name string) (definition, error) {
-	d, err := q.definition(name)
-	if err == nil && (d.Version == 0 || d.dropped) {
-		err = &generator.Error{Kind: generator.ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name)}
-	}
-	return d, err
+// PutEntry implements local.Table.
+func (q *session) PutEntry(e local.Entry) error {
+	return q.exec(replaceDefinition, e.Name, e.Kind, string(e.Options), e.Version, e.Created.UnixMilli(), e.Dropped)
 }
 
-func (q *session) putDefinition(d definition) error {
-	return q.exec(replaceDefinition, d.Name, d.Kind, string(d.Options), d.Version, d.Created.UnixMilli(), d.dropped)
+// Definitions implements local.Table.
+func (q *session) Definitions() ([]generator.Definition, error) {
+	return collect(q, func(row scanner) (generator.Definition, error) {
+		e, err := scanEntry(row)
+		return e.Definition, err
+	}, definitions)
+}
+
+// Count implements local.Table.
+func (q *session) Count() (n int, err error) {
+	err = q.row(countDefinitions).Scan(&n)
+	return n, err
 }
 
 // meta is the row of nextid_meta.
