@@ -27,7 +27,6 @@ const (
 	clientLenencAuth      capability = 1 << 21
 	clientSessionTrack    capability = 1 << 23
 	clientDeprecateEOF    capability = 1 << 24
-	clientQueryAttributes capability = 1 << 27
 
 	mariadbBulk          capability = 1 << 34 // COM_STMT_BULK_EXECUTE
 	mariadbCacheMetadata capability = 1 << 36 // the client caches the definitions from PREPARE
@@ -35,13 +34,12 @@ const (
 
 // offered is the set of capabilities of the server. conn.offered adds clientSSL
 // where TLS is configured. CLIENT_LONG_PASSWORD is not set, as in MariaDB: only then
-// do clients read MariaDB's flags. CLIENT_COMPRESS, CLIENT_LOCAL_FILES and
-// CLIENT_OPTIONAL_RESULTSET_METADATA are not implemented.
+// do clients read MariaDB's flags. CLIENT_COMPRESS, CLIENT_LOCAL_FILES,
+// CLIENT_QUERY_ATTRIBUTES and CLIENT_OPTIONAL_RESULTSET_METADATA are not implemented.
 const offered = clientFoundRows | clientLongFlag | clientConnectWithDB | clientODBC | clientIgnoreSpace |
 	clientProtocol41 | clientInteractive | clientIgnoreSigpipe | clientTransactions | clientReserved | clientSecureAuth |
 	clientMultiStatements | clientMultiResults | clientPSMultiResults | clientPluginAuth | clientConnectAttrs |
-	clientLenencAuth | clientSessionTrack | clientDeprecateEOF | clientQueryAttributes |
-	mariadbBulk | mariadbCacheMetadata
+	clientLenencAuth | clientSessionTrack | clientDeprecateEOF | mariadbBulk | mariadbCacheMetadata
 
 func (c capability) has(flag capability) bool { return c&flag != 0 }
 

@@ -21,14 +21,7 @@ func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served 
 	if c.slowRan || len(command) == 0 || command[0] != comQuery {
 		return 0
 	}
-	text := command[1:]
-	if c.caps&clientQueryAttributes != 0 { // the text follows 0 attributes in 1 set
-		if len(text) < 2 || text[0] != 0 || text[1] != 1 {
-			return 0
-		}
-		text = text[2:]
-	}
-	st, ids, ok := c.SQL.Fast.Query(text, 1+idrun.Repeats(in, size))
+	st, ids, ok := c.SQL.Fast.Query(command[1:], 1+idrun.Repeats(in, size))
 	switch {
 	case !ok:
 		return 0

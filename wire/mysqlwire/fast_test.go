@@ -21,12 +21,11 @@ type fastPath struct {
 func fastPaths() map[string]fastPath {
 	numbers := query("SELECT next_id('numbers')")
 	literal, param := prepare("SELECT next_id('numbers')"), prepare("SELECT next_id(?)")
-	attributes := command(3, []byte{0, 1}, []byte("SELECT next_id('numbers')"))
 	differ := join(numbers, query("SELECT next_id('letters')"), query("SELECT next_id('numbers') AS id"), query("SELECT nextval('letters')"))
 	return map[string]fastPath{
 		"query":               {plain, nil, numbers, "text", 1},
 		"query, modern":       {modern, nil, numbers, "text", 1},
-		"query, attributes":   {modern | queryAttributes, nil, attributes, "text", 1},
+		"query, not offered":  {modern | queryAttributes, nil, numbers, "text", 1},
 		"query, snowflake":    {plain, nil, query("SELECT next_id('flakes')"), "text", 1},
 		"query, alias":        {plain, nil, query("SELECT next_id('numbers') AS id"), "text", 1},
 		"prepared":            {plain, literal, execute(1, 0), "binary", 1},

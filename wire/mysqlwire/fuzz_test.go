@@ -133,9 +133,8 @@ func FuzzCommand(f *testing.F) {
 		command(0x18, u32(1), u16(0), []byte("data")), command(0x1c, u32(1), u32(10)), command(4, cstr("ids"), []byte("%")),
 		command(0xfa, u32(1), u16(128), u16(253), []byte{0}, lenstr("numbers"), []byte{1}), command(2, []byte("db")),
 		command(0x0c, u32(1)), command(0x1b, u16(0)), command(0x1a, u32(1)), command(0x11, cstr("u"), []byte{0}, cstr("")),
-		command(3, []byte{1, 1, 0, 1, 253, 0, 1, 'a', 1, 'b'}, []byte("SELECT 1")),
 	} {
-		for _, caps := range []uint64{plain, modern | queryAttributes, maria} {
+		for _, caps := range []uint64{plain, modern, maria} {
 			f.Add(b[4], b[5:], caps)
 		}
 	}

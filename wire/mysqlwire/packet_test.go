@@ -22,7 +22,7 @@ const (
 	lenencAuth      = 1 << 21
 	sessionTrack    = 1 << 23
 	deprecateEOF    = 1 << 24
-	queryAttributes = 1 << 27
+	queryAttributes = 1 << 27 // mysql2 sets it unasked, and sends no attributes then
 	mariadbBulk     = 1 << 34
 	cacheMetadata   = 1 << 36
 

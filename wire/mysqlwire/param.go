@@ -18,12 +18,11 @@ type paramType uint16
 
 const paramUnsigned paramType = 0x8000
 
-// parameters reads the values of a message ("COM_STMT_EXECUTE", "COM_QUERY"): a
-// bitmap of NULLs, a flag for new types, the types if the flag is 1, the values.
+// parameters reads the values of a message ("COM_STMT_EXECUTE"): a bitmap of NULLs, a
+// flag for new types, the types if the flag is 1, the values.
 type parameters struct {
 	reader
 	count int
-	named bool        // with query attributes: a name follows each type
 	nulls []byte      // bitmap; a part of the message
 	types []paramType // of the last execution; new ones overwrite them
 }
@@ -46,9 +45,6 @@ func (p *parameters) readTypes() {
 	p.types = p.types[:0]
 	for range p.count {
 		p.types = append(p.types, paramType(p.uint16()))
-		if p.named {
-			p.lenencBytes()
-		}
 	}
 	if p.Bad {
 		p.types = nil
@@ -57,22 +53,6 @@ func (p *parameters) readTypes() {
 
 // isNull reports whether the i-th value is NULL.
 func (p *parameters) isNull(i int) bool { return p.nulls[i/8]&(1<<(i%8)) != 0 }
-
-// parameter reads the i-th value. Numbers and times become texts in c.scratch. Other
-// values are parts of the message.
-func (c *conn) parameter(p *parameters, i int) (sqlfuncs.Arg, error) {
-	if p.Bad || len(p.types) <= i {
-		return sqlfuncs.Arg{}, errMalformed
-	}
-	if p.isNull(i) {
-		return nullOf(p.types[i]), nil
-	}
-	arg, err := c.value(&p.reader, p.types[i])
-	if p.Bad {
-		return arg, errMalformed
-	}
-	return arg, err
-}
 
 // nullOf returns NULL with the SQL type of a parameter type. The statement is
 // planned for the types of its arguments.
@@ -95,7 +75,8 @@ func nullOf(t paramType) sqlfuncs.Arg {
 	return arg
 }
 
-// value reads a value of a type ("Binary Protocol Value"). The caller checks the
+// value reads a value of a type ("Binary Protocol Value"). Numbers and times become
+// texts in c.scratch. Other values are parts of the message. The caller checks the
 // reader.
 func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 	unsigned := t&paramUnsigned != 0

@@ -14,12 +14,6 @@ import (
 
 // query serves COM_QUERY: one statement, or several with a result each.
 func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
-	if c.caps.has(clientQueryAttributes) {
-		var err error
-		if text, err = c.skipAttributes(text); err != nil {
-			return err
-		}
-	}
 	c.more = 0
 	if err := checkText(text); err != nil {
 		return err
@@ -37,32 +31,6 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 	c.SQL.EndBatch()
 	c.Text = "" // it may be long
 	return err
-}
-
-// skipAttributes reads the query attributes before the text, and returns the text.
-// No statement uses the attributes.
-func (c *conn) skipAttributes(body []byte) (text []byte, err error) {
-	r := read(body)
-	n := r.lenenc()
-	r.lenenc() // sets of attributes, always one
-	if n > 0 {
-		if n > uint64(c.protocol.Limits.Parameters) {
-			return nil, errTooManyParameters
-		}
-		p := parameters{reader: r, count: int(n), named: true}
-		p.header()
-		for i := range p.count {
-			c.scratch = c.scratch[:0]
-			if _, err := c.parameter(&p, i); err != nil {
-				return nil, err
-			}
-		}
-		r = p.reader
-	}
-	if r.Bad {
-		return nil, errMalformed
-	}
-	return r.rest(), nil
 }
 
 // errEmpty is returned for a query without a statement.

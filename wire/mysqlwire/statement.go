@@ -29,11 +29,8 @@ const lastPrepared = 1<<32 - 1
 // maxCursors bounds the open cursors of a connection.
 const maxCursors = 64
 
-// Flags of COM_STMT_EXECUTE (enum_cursor_type).
-const (
-	cursorReadOnly = 1
-	parameterCount = 8 // PARAMETER_COUNT_AVAILABLE
-)
+// cursorReadOnly is a flag of COM_STMT_EXECUTE (enum_cursor_type).
+const cursorReadOnly = 1
 
 // find returns the prepared statement with an id, or lastPrepared.
 func (c *conn) find(id uint32) (*statement, error) {
@@ -134,7 +131,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		return err
 	}
 	c.closeCursor(s)
-	err = c.bind(s, r, flags)
+	err = c.bind(s, r)
 	c.forgetLongData(s)
 	if err != nil {
 		return err
@@ -162,40 +159,32 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	return err
 }
 
-// bind reads the values of an execution into c.args. Values behind those of the
-// statement's parameters are query attributes; bind reads them and drops them.
-func (c *conn) bind(s *statement, r reader, flags byte) error {
+// bind reads the values of an execution into c.args.
+func (c *conn) bind(s *statement, r reader) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	want := len(s.st.Params)
-	p := parameters{reader: r, count: want}
-	if attributes := c.caps.has(clientQueryAttributes); attributes && (want > 0 || flags&parameterCount != 0) {
-		p.named = true
-		n := p.lenenc()
-		if n > uint64(c.protocol.Limits.Parameters) {
-			return errTooManyParameters
-		}
-		p.count = int(n)
-	}
 	c.args, c.scratch = c.args[:0], c.scratch[:0]
+	p := parameters{reader: r, count: len(s.st.Params), types: s.types}
 	if p.count == 0 {
-		p.rest() // MariaDB's Node.js connector sends the flag for new types without parameters
+		return nil // MariaDB's Node.js connector sends the flag for new types without parameters
 	}
-	if p.count > 0 {
-		p.types = s.types
-		p.header()
-		s.types = p.types
-		if !p.Bad && len(p.types) < p.count {
-			return errNoTypes
-		}
+	p.header()
+	s.types = p.types
+	if !p.Bad && len(p.types) < p.count {
+		return errNoTypes
 	}
-	for i := range p.count {
-		if data, sent := s.long[i]; sent {
-			c.args = append(c.args, textOrBytes(data))
-			continue
+	for i := 0; i < p.count && !p.Bad; i++ {
+		var arg sqlfuncs.Arg
+		var err error
+		switch data, sent := s.long[i]; {
+		case sent:
+			arg = textOrBytes(data)
+		case p.isNull(i):
+			arg = nullOf(p.types[i])
+		default:
+			arg, err = c.value(&p.reader, p.types[i])
 		}
-		arg, err := c.parameter(&p, i)
 		if err != nil {
 			return err
 		}
@@ -204,10 +193,6 @@ func (c *conn) bind(s *statement, r reader, flags byte) error {
 	if !p.OK() {
 		return errMalformed
 	}
-	if len(c.args) < want {
-		return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: %d values for %d parameters", len(c.args), want)
-	}
-	c.args = c.args[:want]
 	c.asBytes(s.st)
 	return nil
 }

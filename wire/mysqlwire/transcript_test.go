@@ -45,9 +45,6 @@ func sendLine(t *testing.T, caps uint64, line string, ids []int) (b []byte, kind
 	}
 	switch verb {
 	case "query":
-		if caps&queryAttributes != 0 {
-			return command(3, []byte{0, 1}, []byte(rest)), "text"
-		}
 		return query(rest), "text"
 	case "prepare":
 		return prepare(rest), "prepare"

@@ -181,37 +181,6 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestQueryAttributes sends attributes, which no statement uses.
-func TestQueryAttributes(t *testing.T) {
-	const caps = modern | queryAttributes
-	m, out := machine(t, caps)
-	sql := []byte("SELECT next_id('numbers')")
-	for name, attributes := range map[string][]byte{
-		"none": {0, 1},
-		"two":  join([]byte{2, 1, 0, 1}, u16(253), lenstr("trace"), u16(8), lenstr("n"), lenstr("abc"), u64(5)),
-		"null": join([]byte{1, 1, 1, 1}, u16(253), lenstr("trace")),
-	} {
-		if got := answers(t, m, out, caps, command(3, attributes, sql), "text"); len(got) != 3 {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	for name, attributes := range map[string][]byte{
-		"too many":     join(lenenc(300), []byte{1}),
-		"not there":    {200, 1},
-		"value beyond": join([]byte{1, 1, 0, 1}, u16(253), lenstr("trace"), []byte{200}),
-	} {
-		if got := answers(t, m, out, caps, command(3, attributes), "text"); !strings.HasPrefix(got[0], "ERR ") {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	// In an execution they stand behind the parameters.
-	answers(t, m, out, caps, prepare("SELECT next_id(?)"), "prepare")
-	body := join(u32(1), []byte{8}, u32(1), []byte{2, 0, 1}, u16(253), lenstr(""), u16(253), lenstr("trace"), lenstr("numbers"), lenstr("abc"))
-	if got := answers(t, m, out, caps, command(0x17, body), "binary"); len(got) != 3 {
-		t.Error(got)
-	}
-}
-
 // TestBulk draws for many names at once.
 func TestBulk(t *testing.T) {
 	const caps = maria &^ cacheMetadata
