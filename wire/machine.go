@@ -97,12 +97,13 @@ func (c *Conn) Skip(begun bool) {
 // buffer is allocated once. Less may arrive.
 func (c *Conn) Expect(size int) { c.expected = size }
 
-// Connections returns the number of open connections of the server.
-func (c *Conn) Connections() int {
+// Totals returns the number of open connections of the server, and of the commands
+// that it has served.
+func (c *Conn) Totals() (connections int, commands int64) {
 	if c.server == nil {
-		return 1
+		return 1, c.Served
 	}
-	return c.server.Connections()
+	return c.server.Connections(), c.server.Traffic().Commands
 }
 
 // HangUp ends the connection after its running statement, with Refuse(HungUp).

@@ -125,13 +125,12 @@ var likeToGlob = strings.NewReplacer("%", "*", "_", "?", "*", `\*`, "?", `\?`, "
 // statistics serves COM_STATISTICS (mysqladmin status). The answer is a text without
 // a header.
 func (c *conn) statistics(out *wire.Out) {
-	p := c.protocol
-	uptime := max(1, int64(time.Since(p.started)/time.Second))
-	n := p.commands.Load()
+	uptime := max(1, int64(time.Since(c.protocol.started)/time.Second))
+	connections, n := c.Conn.Totals()
 	var at int
 	out.B, at = begin(out.B)
 	out.B = fmt.Appendf(out.B, "Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
-		uptime, c.Conn.Connections(), n, float64(n)/float64(uptime))
+		uptime, connections, n, float64(n)/float64(uptime))
 	out.B = c.end(out.B, at)
 }
 

@@ -56,12 +56,10 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 	if c.state == silent {
 		c.greet(out)
 	}
-	served := int64(0)
 	for consumed < len(in) {
 		login := c.SQL == nil
-		n, commands, err := c.feedOne(ctx, in[consumed:], out)
+		n, err := c.feedOne(ctx, in[consumed:], out)
 		consumed += n
-		served += int64(commands)
 		if errors.Is(err, errStop) {
 			return consumed, nil
 		}
@@ -75,20 +73,15 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 			break
 		}
 	}
-	if served > 0 {
-		c.protocol.commands.Add(served)
-		c.Conn.Served += served
-	}
 	return consumed, nil
 }
 
 // feedOne serves the first message of in, and copies of it that the fast path
 // answers. n is the size of all of them. It is 0 while the message has not arrived
 // whole, and when a message begins to be skipped.
-func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
+func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if c.skipped.on {
-		n, err = c.skip(in)
-		return n, 0, err
+		return c.skip(in)
 	}
 	if c.state == ready {
 		c.seq = 0
@@ -96,22 +89,20 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 	f, ok, err := readFrame(in, c.seq, c.limit)
 	switch {
 	case err != nil && c.state == greeted && isPostgres(in):
-		return 0, 0, c.fatal(out, errPostgres)
+		return 0, c.fatal(out, errPostgres)
 	case err != nil:
-		return 0, 0, c.fatal(out, err)
+		return 0, c.fatal(out, err)
 	case !ok:
 		c.Conn.Expect(f.size)
-		return 0, 0, nil
-	case f.tooLong && c.state != ready:
-		return 0, 0, c.fatal(out, errTooLong)
+		return 0, nil
 	}
 	c.seq = f.next
-	if f.tooLong && !hasAnswer(in[headerSize]) {
-		return 0, 0, c.fatal(out, errTooLong)
-	}
-	if f.tooLong {
+	switch {
+	case f.tooLong && (c.state != ready || !hasAnswer(in[headerSize])):
+		return 0, c.fatal(out, errTooLong)
+	case f.tooLong:
 		c.skipMessage(f, 0, errTooLong)
-		return 0, 0, nil
+		return 0, nil
 	}
 	switch c.state {
 	case greeted:
@@ -120,12 +111,14 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n, comman
 		err = c.answer(ctx, f.payload, out)
 	default:
 		if n := c.drawQueries(f.payload, in, f.size, out); n > 0 {
-			return n * f.size, n, out.FlushFull()
+			c.Conn.Served += int64(n)
+			return n * f.size, out.FlushFull()
 		}
-		err = c.command(ctx, f.payload, out)
-		commands = 1
+		if err = c.command(ctx, f.payload, out); err == nil {
+			c.Conn.Served++
+		}
 	}
-	return f.size, commands, err
+	return f.size, err
 }
 
 // isPostgres reports whether the input begins with a start-up packet of the

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"nextid/sqlfuncs"
@@ -36,9 +35,8 @@ func New(cfg Config) *wire.Server {
 // protocol holds the common state of a server's connections.
 type protocol struct {
 	Config
-	started  time.Time
-	key      func() *passwordKey // makes it for the first client that requests it
-	commands atomic.Int64        // served, for COM_STATISTICS
+	started time.Time
+	key     func() *passwordKey // makes it for the first client that requests it
 }
 
 // method returns the authentication method of the greeting. If no proof is needed,
