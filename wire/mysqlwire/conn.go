@@ -111,8 +111,7 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, er
 		err = c.answer(ctx, f.payload, out)
 	default:
 		if n := c.drawQueries(f.payload, in, f.size, out); n > 0 {
-			c.Conn.Served += int64(n)
-			return n * f.size, out.FlushFull()
+			return n, out.FlushFull()
 		}
 		if err = c.command(ctx, f.payload, out); err == nil {
 			c.Conn.Served++

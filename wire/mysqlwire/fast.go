@@ -14,26 +14,27 @@ import (
 // it does not answer takes the slow path, which finds the error if there is one.
 
 // drawQueries answers a COM_QUERY for an id, and the copies of it that follow.
-// command is the first message of in, and size its bytes with headers. drawQueries
-// returns the number of commands answered. 0 means the slow path; then it has
-// appended nothing.
-func (c *conn) drawQueries(command, in []byte, size int, out *wire.Out) (served int) {
+// command is the first message of in, and n its bytes with headers. drawQueries
+// returns the size of all requests. 0 means the slow path; then it has appended
+// nothing.
+func (c *conn) drawQueries(command, in []byte, n int, out *wire.Out) (size int) {
 	if c.slowRan || len(command) == 0 || command[0] != comQuery {
 		return 0
 	}
-	st, ids, ok := c.SQL.Fast.Query(command[1:], 1+idrun.Repeats(in, size))
-	switch {
-	case !ok:
+	st, ids, ok := c.SQL.Fast.Query(command[1:], 1+idrun.Repeats(in, n))
+	if !ok {
 		return 0
-	case ids.Count == 1: // the most frequent request
+	}
+	c.Conn.Served += ids.Count
+	if ids.Count == 1 { // the most frequent request
 		out.B, _ = c.appendAnswer(out.B, st, false, ids.First)
-	default:
+	} else {
 		out.B = idrun.Append(out.B, ids, 0, func(dst []byte, _, id int64) ([]byte, int) {
 			c.seq = 1 // the command had 0
 			return c.appendAnswer(dst, st, false, id)
 		})
 	}
-	return int(ids.Count)
+	return n * int(ids.Count)
 }
 
 // appendAnswer appends a result set with one id. binary is the format of the answer

@@ -49,7 +49,6 @@ var _ wire.Machine = (*conn)(nil)
 // Feed implements wire.Machine. It returns after a login, and before a TLS
 // handshake: the input behind them is for the next Feed.
 func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int, err error) {
-	served := int64(0)
 	for consumed < len(in) {
 		rest := in[consumed:]
 		if c.skip > 0 {
@@ -64,9 +63,7 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		login := c.SQL == nil
 		switch c.state {
 		case ready:
-			var commands int
-			n, commands, err = c.message(ctx, rest, out)
-			served += int64(commands)
+			n, err = c.message(ctx, rest, out)
 		case starting:
 			n, err = c.startup(ctx, rest, out)
 			if errors.Is(err, errStop) {
@@ -82,47 +79,48 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 			break
 		}
 	}
-	c.Conn.Served += served
 	return consumed, err
 }
 
 // message serves the first message of in, or several that the fast path answers
-// together. It returns the number of their bytes, and of statements executed. n is 0
-// while the message has not arrived whole, or if its bytes are to be skipped
-// (c.skip).
-func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n, commands int, err error) {
+// together. It returns the number of their bytes: 0 while the message has not arrived
+// whole, or if its bytes are to be skipped (c.skip).
+func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	h, ok, err := readHeader(in, &c.protocol.Limits)
 	n = headerSize + h.size
 	switch {
 	case err != nil:
-		return 0, 0, c.fatal(out, err)
+		return 0, c.fatal(out, err)
 	case !ok:
-		return 0, 0, nil
+		return 0, nil
 	case h.tooLong:
 		c.skipMessage(n)
-		return 0, 0, c.tooLong(h.typ, out)
+		err = sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(h.typ), c.protocol.Limits.Statement).
+			WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration.")
+		return 0, c.refuseMessage(h.typ, err, out)
 	case c.ignores(h.typ):
 		c.skipMessage(n)
-		return 0, 0, nil
+		return 0, nil
 	case len(in) < n:
 		c.Conn.Expect(n)
-		return 0, 0, nil
+		return 0, nil
 	}
-	size, executed := 0, 0
+	drawn := 0
 	switch {
 	case c.slowRan: // a ParameterStatus or another transaction status may have to be sent first
 	case h.typ == 'Q':
-		size, executed = c.drawQueries(in, n, out)
+		drawn = c.drawQueries(in, n, out)
 	case h.typ == 'B':
-		size, executed = c.drawExecutions(in, n, out)
+		drawn = c.drawExecutions(in, n, out)
 	}
-	if executed > 0 {
-		return size, executed, out.FlushFull()
+	if drawn > 0 {
+		return drawn, out.FlushFull()
 	}
 	if h.typ == 'Q' || h.typ == 'E' {
-		c.slowRan, commands = true, 1
+		c.slowRan = true
+		c.Conn.Served++
 	}
-	return n, commands, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
+	return n, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
 }
 
 // Drop implements wire.Machine.
@@ -244,12 +242,6 @@ func (c *conn) fatal(out *wire.Out, err error) error {
 func (c *conn) denied(out *wire.Out, err error) error {
 	_ = c.fatal(out, err)
 	return wire.ErrClosed
-}
-
-// tooLong sends the error for a message over its limit. The message is skipped.
-func (c *conn) tooLong(typ byte, out *wire.Out) error {
-	return c.refuseMessage(typ, sqlstate.New(sqlstate.LimitExceeded, "message of type %q is longer than %d bytes", string(typ), c.protocol.Limits.Statement).
-		WithHint("Send a shorter statement, or raise limits.statement_bytes in the configuration."), out)
 }
 
 // refuseMessage sends the error for a message that is skipped. After Parse and Bind

@@ -17,26 +17,27 @@ import (
 
 // drawQueries answers the simple query at the beginning of in, and the copies of it
 // that follow. n is the size of the first message. drawQueries returns the size of
-// all requests and their number. 0 means the slow path; then it has appended
-// nothing. Each answer is RowDescription, DataRow, CommandComplete, ReadyForQuery.
-func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size, executed int) {
+// all requests. 0 means the slow path; then it has appended nothing. Each answer is
+// RowDescription, DataRow, CommandComplete, ReadyForQuery.
+func (c *conn) drawQueries(in []byte, n int, out *wire.Out) (size int) {
 	end := n - 1
 	if end < headerSize || in[end] != 0 {
-		return 0, 0
+		return 0
 	}
 	st, ids, ok := c.SQL.Fast.Query(in[headerSize:end], 1+idrun.Repeats(in, n))
 	if !ok {
-		return 0, 0
+		return 0
 	}
+	c.Conn.Served += ids.Count
 	description := c.description(st, false)
 	if ids.Count == 1 { // the most frequent request
 		out.B, _ = appendIDText(append(out.B, description...), 0, ids.First)
 		out.B = append(append(out.B, selectOne+readyBegin...), c.status)
-		return n, 1
+		return n
 	}
 	a := answer{description: description, end: selectOne + readyBegin, ready: c.status}
 	out.B = idrun.Append(out.B, ids, 0, a.append)
-	return n * int(ids.Count), int(ids.Count)
+	return n * int(ids.Count)
 }
 
 // Messages that may follow a Bind of the unnamed portal: Describe, Execute with
@@ -47,21 +48,21 @@ const (
 	syncMessage     = "S\x00\x00\x00\x04"
 )
 
-// drawExecutions does the same for executions of a prepared statement through the unnamed
-// portal: Bind, perhaps Describe, Execute, perhaps Sync. The result of a named
-// portal could be read again, so it takes the slow path.
-func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed int) {
+// drawExecutions does the same for executions of a prepared statement through the
+// unnamed portal: Bind, perhaps Describe, Execute, perhaps Sync. The result of a
+// named portal could be read again, so it takes the slow path.
+func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size int) {
 	if n <= headerSize || in[headerSize] != 0 { // malformed, or a named portal
-		return 0, 0
+		return 0
 	}
 	name := in[headerSize+1 : n]
 	nameEnd := bytes.IndexByte(name, 0)
 	if nameEnd < 0 {
-		return 0, 0
+		return 0
 	}
 	st := c.SQL.Fast.Prepared(name[:nameEnd])
 	if st == nil {
-		return 0, 0
+		return 0
 	}
 	a := answer{begin: bindComplete, end: selectOne}
 	endReady := selectOne + readyBegin
@@ -71,7 +72,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 		rest = rest[len(describeUnnamed):]
 	}
 	if len(rest) < len(executeUnnamed)+4 || string(rest[:len(executeUnnamed)]) != executeUnnamed {
-		return 0, 0
+		return 0
 	}
 	if binary.BigEndian.Uint32(rest[len(executeUnnamed):]) == 1 { // PostgreSQL, too, suspends at the limit before it looks for another row
 		a.end, endReady = portalSuspended, portalSuspended+readyBegin
@@ -82,14 +83,15 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 		rest = rest[len(syncMessage):]
 	}
 	if _, _, err := c.readBind(in[headerSize:n:n]); err != nil || len(c.formats) > 1 {
-		return 0, 0 // the slow path sends the error
+		return 0 // the slow path sends the error
 	}
 	size = len(in) - len(rest)
 	ids, ok := c.SQL.Fast.Execute(st, c.args, 1+idrun.Repeats(in, size))
 	clear(c.args) // borrowed from the message
 	if !ok {
-		return 0, 0
+		return 0
 	}
+	c.Conn.Served += ids.Count
 	c.SQL.Fast.Answered(st, c.formats, synced)
 	a.binary = len(c.formats) == 1 && c.formats[0] == 1
 	if described {
@@ -103,7 +105,7 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size, executed i
 	} else {
 		out.B = idrun.Append(out.B, ids, 0, a.append)
 	}
-	return size * int(ids.Count), int(ids.Count)
+	return size * int(ids.Count)
 }
 
 // description returns the RowDescription of a statement. It is encoded once for each
