@@ -95,8 +95,6 @@ type Conn struct {
 	// Feed.
 	Served int64
 
-	expected int    // see Expect
-	skips    uint64 // calls of Skip(true)
 	counters counters
 
 	server   *Server // nil: a machine without a server
@@ -414,8 +412,6 @@ func (c *Conn) feed(in []byte) bool {
 			return false
 		}
 	}
-	skipped, skipping := c.skips, c.skipping
-	c.expected = 0
 	ctx := c.server.base
 	if c.preLogin != nil {
 		ctx = c.preLogin.ctx
@@ -426,7 +422,7 @@ func (c *Conn) feed(in []byte) bool {
 		c.counters.commands.Store(c.Served)
 	}
 	c.machine.Rest()
-	if n > 0 && !(skipping && c.skipping && skipped == c.skips) {
+	if n > 0 && !c.skipping {
 		c.partial = false // the incomplete message began with this read
 	}
 	if err := c.out.Flush(); err != nil {

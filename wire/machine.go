@@ -86,16 +86,11 @@ func (c *Conn) Took() func(time.Duration) {
 }
 
 // Skip notes that Feed discards a message in pieces: it has begun (true) or has
-// arrived whole (false).
+// arrived whole (false). Each message that is discarded has its own deadline.
 func (c *Conn) Skip(begun bool) {
-	if c.skipping = begun; begun {
-		c.skips++
-	}
+	c.skipping = begun
+	c.partial = c.partial && !begun
 }
-
-// Expect notes the size of the incomplete message that Feed leaves, so that its
-// buffer is allocated once. Less may arrive.
-func (c *Conn) Expect(size int) { c.expected = size }
 
 // Totals returns the number of open connections of the server, and of the commands
 // that it has served.

@@ -3,18 +3,14 @@ package wire
 // Between two reads a connection keeps the beginning of an incomplete message. Its
 // memory is counted on the account of the session.
 
-// grow makes the capacity of pending at least size bytes. It doubles up to the
-// expected size of the message, and adds a quarter where that is unknown. It returns
-// false if the account has no memory for it.
+// grow makes the capacity of pending at least size bytes. It adds a quarter, so that
+// a long message is not copied at every read. It returns false if the account has no
+// memory for it.
 func (c *Conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
 	}
-	if c.expected >= size {
-		size = min(2*size, c.expected)
-	} else {
-		size += size / 4
-	}
+	size += size / 4
 	if !c.count(size) {
 		return false
 	}

@@ -93,7 +93,6 @@ func (c *conn) feedOne(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	case err != nil:
 		return 0, c.fatal(out, err)
 	case !ok:
-		c.Conn.Expect(f.size)
 		return 0, nil
 	}
 	c.seq = f.next

@@ -102,7 +102,6 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, er
 		c.skipMessage(n)
 		return 0, nil
 	case len(in) < n:
-		c.Conn.Expect(n)
 		return 0, nil
 	}
 	drawn := 0
