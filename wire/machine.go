@@ -137,5 +137,9 @@ func (c *Conn) Admit() error {
 	if c.server == nil {
 		return nil
 	}
-	return c.server.admit(c)
+	if err, why := c.server.count(c); err != nil {
+		c.server.refused(c, why, err.Message)
+		return err
+	}
+	return nil
 }

@@ -114,7 +114,7 @@ func (m *lines) line(ctx context.Context, verb, arg string, out *Out) error {
 		if c := m.conn.TLS.Client; c != nil {
 			user = c.Subject.CommonName
 		}
-		m.say(out, "%s %s %q", user, m.conn.TLS.Version, m.conn.TLS.ALPN)
+		m.say(out, "%s %s %q", user, m.conn.TLS.Shown.Version, m.conn.TLS.ALPN)
 	case "panic":
 		out.B = append(out.B, "half an ans"...)
 		panic("on purpose")

@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"net/netip"
-)
+import "net/netip"
 
 // Places limits connections that any client can open, such as connections that have
 // not logged in. A new connection always gets a place. When all places are taken, it

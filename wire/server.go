@@ -206,15 +206,6 @@ func (s *Server) nextIDLocked() int32 {
 	}
 }
 
-// admit implements Conn.Admit.
-func (s *Server) admit(c *Conn) error {
-	if err, why := s.count(c); err != nil {
-		s.refused(c, why, err.Message)
-		return err
-	}
-	return nil
-}
-
 // count counts a connection as logged in. why is a key of Traffic.Refused.
 func (s *Server) count(c *Conn) (err *sqlstate.Error, why string) {
 	s.mu.Lock()

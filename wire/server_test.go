@@ -86,7 +86,7 @@ func TestConnectionsFromOneNetworkAreLimited(t *testing.T) {
 		if !s.register(c) {
 			t.Fatal("the server is stopping")
 		}
-		return s.admit(c)
+		return c.Admit()
 	}
 	for i := range 8 {
 		if err := admit(fmt.Sprintf("2001:db8::%d", i)); err != nil {

@@ -11,14 +11,14 @@ import (
 // rawRead and rawWrite read and write sockets of the event loop. These sockets are
 // non-blocking, so that a raw system call never blocks the thread. A raw call saves
 // the scheduler's bookkeeping. recvfrom and sendto save the file system's part of
-// read and write.
+// read and write. On 386 and s390x Linux has them since version 4.3.
 func rawRead(fd int, p []byte) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(sysReceive, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
 	return int(n), errno
 }
 
 func rawWrite(fd int, p []byte) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(sysSend, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0)
 	return int(n), errno
 }
 

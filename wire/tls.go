@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"nextid/sqlfuncs"
 )
 
 // PEM holds the contents of the PEM files of a server.
@@ -113,17 +115,7 @@ type Secured struct {
 	ALPN     string            // the protocol that client and server agreed on, "" for none
 	EndPoint []byte            // the channel binding tls-server-end-point, nil for none
 	Client   *x509.Certificate // the client's certificate, verified; nil for none
-	Encryption
-}
-
-// Encryption holds the columns of pg_stat_ssl.
-type Encryption struct {
-	Version string // in OpenSSL's form: TLSv1.3
-	Cipher  string // in OpenSSL's form: ECDHE-RSA-AES128-GCM-SHA256
-	Bits    int    // of the cipher's key
-
-	// Of the client's certificate, if it has one.
-	ClientDN, ClientSerial, IssuerDN string
+	Shown    sqlfuncs.TLS      // in pg_stat_ssl, with OpenSSL's names
 }
 
 // secure does the TLS handshake. It begins with the input that the Machine has not
@@ -148,16 +140,15 @@ func (c *Conn) secure() bool {
 		return false
 	}
 	state := c.tls.ConnectionState()
-	c.TLS = &Secured{
-		ALPN: state.NegotiatedProtocol, EndPoint: identity.endPoint,
-		Encryption: Encryption{Version: strings.Replace(tls.VersionName(state.Version), " ", "v", 1)},
-	}
-	c.TLS.Cipher, c.TLS.Bits = cipherName(state.CipherSuite)
+	c.TLS = &Secured{ALPN: state.NegotiatedProtocol, EndPoint: identity.endPoint}
+	shown := &c.TLS.Shown
+	shown.Version = strings.Replace(tls.VersionName(state.Version), " ", "v", 1)
+	shown.Cipher, shown.Bits = cipherName(state.CipherSuite)
 	if len(state.VerifiedChains) > 0 {
 		client := state.PeerCertificates[0]
 		c.TLS.Client = client
-		c.TLS.ClientDN, c.TLS.IssuerDN = distinguishedName(client.Subject), distinguishedName(client.Issuer)
-		c.TLS.ClientSerial = client.SerialNumber.String()
+		shown.ClientDN, shown.IssuerDN = distinguishedName(client.Subject), distinguishedName(client.Issuer)
+		shown.ClientSerial = client.SerialNumber.String()
 	}
 	return c.feed(nil)
 }

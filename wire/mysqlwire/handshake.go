@@ -195,7 +195,7 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 		},
 	}
 	if c.Conn.TLS != nil {
-		o.TLS = (*sqlfuncs.TLS)(&c.Conn.TLS.Encryption)
+		o.TLS = &c.Conn.TLS.Shown
 	}
 	if id.program != "" {
 		o.Settings["application_name"] = sqlstate.Cut(id.program, maxProgramBytes)

@@ -12,14 +12,13 @@ import (
 	"nextid/generator"
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
-	"nextid/wire/wiretest"
 )
 
 // receive decodes the only message in b.
 func receive(t *testing.T, b []byte) pgproto3.BackendMessage {
 	t.Helper()
 	r := bytes.NewReader(b)
-	m, err := wiretest.NewDecoder(t, r).Receive()
+	m, err := NewDecoder(t, r).Receive()
 	if err != nil || r.Len() > 0 {
 		t.Fatalf("%q: %v, %d bytes left", b, err, r.Len())
 	}

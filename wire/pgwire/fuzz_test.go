@@ -59,7 +59,7 @@ func fuzzMachine(t *testing.T, sql *sqlfuncs.Server, loggedIn bool, in []byte, c
 
 // checkAnswers decodes the server's answers. They must be whole messages.
 func checkAnswers(t *testing.T, b []byte) {
-	f := wiretest.NewDecoder(t, bytes.NewReader(b))
+	f := pgwire.NewDecoder(t, bytes.NewReader(b))
 	for rest := b; len(rest) > 0; {
 		if len(rest) < 5 || int(binary.BigEndian.Uint32(rest[1:]))+1 > len(rest) {
 			t.Fatalf("the answer ends within a message: %q", rest)

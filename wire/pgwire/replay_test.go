@@ -198,7 +198,7 @@ func connections(messages []recorded) [][]recorded {
 
 // received writes messages of the server as the corpus does.
 func received(t testing.TB, b []byte) []string {
-	f := wiretest.NewDecoder(t, bytes.NewReader(b))
+	f := pgwire.NewDecoder(t, bytes.NewReader(b))
 	var lines []string
 	for {
 		m, err := f.Receive()

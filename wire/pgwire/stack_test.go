@@ -37,7 +37,7 @@ func startServer(t testing.TB, limits wire.Limits) (address string, server *wire
 type client struct {
 	t    testing.TB
 	conn net.Conn
-	*wiretest.Decoder
+	*pgwire.Decoder
 }
 
 func dial(t testing.TB, address string) *client {
@@ -54,7 +54,7 @@ func dial(t testing.TB, address string) *client {
 }
 
 func newClient(t testing.TB, conn net.Conn) *client {
-	return &client{t, conn, wiretest.NewDecoder(t, conn)}
+	return &client{t, conn, pgwire.NewDecoder(t, conn)}
 }
 
 // login dials and goes through the start-up.

@@ -218,7 +218,7 @@ func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
 		Settings: map[string]string{"idle_in_transaction_session_timeout": strconv.FormatInt(c.protocol.Limits.IdleInTransaction.Milliseconds(), 10)},
 	}
 	if c.Conn.TLS != nil {
-		o.TLS = (*sqlfuncs.TLS)(&c.Conn.TLS.Encryption)
+		o.TLS = &c.Conn.TLS.Shown
 	}
 	for _, p := range params {
 		if p.name == "options" {

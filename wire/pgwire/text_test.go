@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"nextid/wire/wiretest"
-
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"nextid/wire/pgwire"
 )
 
 // msg frames a message by hand: type and body.
@@ -171,7 +171,7 @@ func (c *client) until(want string) []string {
 // decode reads the messages in b as text.
 func decode(t testing.TB, b []byte) []string {
 	t.Helper()
-	f := wiretest.NewDecoder(t, bytes.NewReader(b))
+	f := pgwire.NewDecoder(t, bytes.NewReader(b))
 	var lines []string
 	for {
 		m, err := f.Receive()

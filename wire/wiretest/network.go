@@ -4,7 +4,6 @@
 //	Transcripts     conversations as text
 //	SQL             an SQL layer on a memory store
 //	NewAuthority    certificates
-//	NewDecoder      two decoders of PostgreSQL's messages, compared with each other
 //	CheckPipelines  pipelined requests against single ones
 //	Main            a check that no goroutine is left when the tests end
 package wiretest
@@ -23,7 +22,7 @@ import (
 const BufferBytes = 64 << 10
 
 // Listener accepts connections in memory. They have buffers, unlike those of
-// net.Pipe. All waits are on channels, for testing/synctest.
+// net.Pipe. testing/synctest knows all their waits.
 type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -77,33 +76,39 @@ func (c *Conn) RemoteAddr() net.Addr { return nil }
 // Read implements net.Conn.
 func (c *Conn) Read(p []byte) (n int, err error) {
 	s := c.in
-	err = s.wait(&s.readBy, func() (done bool, err error) {
-		if len(s.data) == 0 {
-			return s.ended != nil, s.ended
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.data) == 0 {
+		if s.ended != nil {
+			return 0, s.ended
 		}
-		n = copy(p, s.data)
-		s.data = s.data[:copy(s.data, s.data[n:])]
-		return true, nil
-	})
-	return n, err
+		if err := s.wait(s.readBy); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(p, s.data)
+	s.data = s.data[:copy(s.data, s.data[n:])]
+	s.changed.Broadcast()
+	return n, nil
 }
 
 // Write implements net.Conn. It waits while the buffer is full.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	s := c.out
-	err = s.wait(&s.writeBy, func() (done bool, err error) {
-		if s.ended != nil {
-			return true, io.ErrClosedPipe
-		}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.ended == nil {
 		part := p[n:min(len(p), n+BufferBytes-len(s.data))]
-		if len(part) > 0 {
-			s.data = append(s.data, part...)
-			n += len(part)
-			s.changedLocked()
+		s.data = append(s.data, part...)
+		s.changed.Broadcast()
+		if n += len(part); n == len(p) {
+			return n, nil
 		}
-		return n == len(p), nil
-	})
-	return n, err
+		if err := s.wait(s.writeBy); err != nil {
+			return n, err
+		}
+	}
+	return n, io.ErrClosedPipe
 }
 
 // CloseWrite ends the output; the input goes on.
@@ -127,68 +132,53 @@ func (c *Conn) SetDeadline(t time.Time) error {
 
 // SetReadDeadline implements net.Conn.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.in.change(func(s *stream) { s.readBy = t })
+	c.in.setDeadline(&c.in.readBy, t)
 	return nil
 }
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
-	c.out.change(func(s *stream) { s.writeBy = t })
+	c.out.setDeadline(&c.out.writeBy, t)
 	return nil
 }
 
-// stream is one direction. Every change closes the channel changed and replaces it,
-// which wakes all waiters.
+// stream is one direction. changed wakes all waiters after a change, and at a
+// deadline.
 type stream struct {
 	mu              sync.Mutex
+	changed         sync.Cond // L is mu
 	data            []byte
 	ended           error // nil while it is open; unread data can still be read
 	readBy, writeBy time.Time
-	changed         chan struct{}
 }
 
-func newStream() *stream { return &stream{changed: make(chan struct{})} }
-
-func (s *stream) changedLocked() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+func newStream() *stream {
+	s := &stream{}
+	s.changed.L = &s.mu
+	return s
 }
 
-func (s *stream) change(f func(*stream)) {
+func (s *stream) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f(s)
-	s.changedLocked()
+	f()
+	s.changed.Broadcast()
 }
 
-func (s *stream) end(why error) {
-	s.change(func(s *stream) { s.ended = cmp.Or(s.ended, why) })
-}
+func (s *stream) end(why error) { s.change(func() { s.ended = cmp.Or(s.ended, why) }) }
 
-// wait calls try, with mu held, until it is done: at once, and after each change. A
-// deadline is an error only while try is not done.
-func (s *stream) wait(deadline *time.Time, try func() (done bool, err error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		if done, err := try(); done {
-			s.changedLocked()
-			return err
-		}
-		changed := s.changed
-		var expired <-chan time.Time
-		if !deadline.IsZero() {
-			left := time.Until(*deadline)
-			if left <= 0 {
-				return os.ErrDeadlineExceeded
-			}
-			expired = time.After(left)
-		}
-		s.mu.Unlock()
-		select {
-		case <-changed:
-		case <-expired:
-		}
-		s.mu.Lock()
+func (s *stream) setDeadline(deadline *time.Time, t time.Time) {
+	s.change(func() { *deadline = t })
+	if left := time.Until(t); left > 0 {
+		time.AfterFunc(left, func() { s.change(func() {}) })
 	}
+}
+
+// wait waits for a change, with mu held. It returns an error after the deadline.
+func (s *stream) wait(deadline time.Time) error {
+	if !deadline.IsZero() && time.Until(deadline) <= 0 {
+		return os.ErrDeadlineExceeded
+	}
+	s.changed.Wait()
+	return nil
 }

@@ -1,4 +1,4 @@
-package wiretest
+package pgwire
 
 import (
 	"bytes"
