@@ -70,8 +70,8 @@ type run struct {
 	servers map[engine][]*dbtest.Server // the shards; the first has the tables that are not sharded
 	redis   *dbtest.Server              // nil: there is none
 	nextid  *dbtest.Server
-	floors  []*dbtest.Server     // of as many threads as there are processors, and of one
-	foreign map[foreignWay]error // why a way to ask nextid cannot be measured
+	floors  []*dbtest.Server // of as many threads as there are processors, and of one
+	foreign map[engine]error // why the first server cannot ask nextid itself
 	all     []*contestant
 	fail    []*failover
 	added   []*addedShard
@@ -94,7 +94,7 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 			report.Congestion(),
 		},
 	}, func(s *load.Stage) {
-		r := &run{Stage: s, plan: p, servers: map[engine][]*dbtest.Server{}, foreign: map[foreignWay]error{}, floor: map[int][]float64{}}
+		r := &run{Stage: s, plan: p, servers: map[engine][]*dbtest.Server{}, foreign: map[engine]error{}, floor: map[int][]float64{}}
 		r.open(c.Shards)
 		for _, contestant := range contestants(max(len(r.servers[postgres]), len(r.servers[mariadb]))) {
 			if err := r.place(contestant); err != nil {

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"nextid/benchmarks/load"
@@ -30,7 +31,7 @@ type contestant struct {
 	draw    string         // statement on the table's server that draws an id without a row; "": there is none
 	from    *source        // server from which the client draws ids before it writes a row; nil: none
 	inApp   func() load.ID // makes ids in the application; nil: a server makes them
-	foreign foreignWay     // how the table's server draws from nextid
+	foreign bool           // the table's server draws from nextid: by postgres_fdw or a FEDERATED table
 	fed     bool           // nextid migrate feed gives the column's sequence its blocks
 	beside  bool           // included in the section about fed sequences
 	table   string         // name of its table, which exists for the whole run
@@ -43,37 +44,34 @@ type contestant struct {
 
 // source is a server from which clients draw ids.
 type source struct {
-	server  serverKind
-	one     string // statement for one id
-	batch   int    // ids drawn at once for single rows; 0: one
-	several string // statement for %d ids; "" if there is none
-	run     bool   // several returns only the last of consecutive ids
+	server  func(r *run) *dbtest.Server // nil: it is missing
+	one     string                      // statement for one id
+	batch   int                         // ids drawn at once for single rows; 0: one
+	several string                      // statement for %d ids; "": one is sent several times
 }
 
-// serverKind is a kind of source.
-type serverKind string
+// draw returns the step that draws the ids for an INSERT of rows.
+func (s *source) draw(link *load.Link, rows int) load.Step {
+	if rows == 1 {
+		rows = s.ids()
+	}
+	if rows > 1 && s.several != "" {
+		return load.Step{Link: 1, Bytes: link.Query(nil, fmt.Sprintf(s.several, rows)), Answers: 1}
+	}
+	return load.Step{Link: 1, Bytes: slices.Repeat(link.Query(nil, s.one), rows), Answers: rows}
+}
 
-const (
-	nextidServer  serverKind = "nextid"
-	redisServer   serverKind = "Redis"
-	ticketsServer serverKind = "tickets" // a MariaDB
-)
-
-// foreignWay is the way in which the table's server draws from nextid.
-type foreignWay int
-
-const (
-	notForeign foreignWay = iota
-	postgresFDW
-	federated
-)
+// ids returns the number of ids that a client draws at once for single rows.
+func (s *source) ids() int { return max(s.batch, 1) }
 
 // batch is the number of ids that contestants draw at once, if they draw several.
 const batch = 1000
 
+func ofNextid(r *run) *dbtest.Server { return r.nextid }
+
 // snowflake returns nextid as a source.
 func snowflake(batch int) *source {
-	return &source{server: nextidServer, one: "SELECT next_id('orders')", batch: batch, several: "SELECT next_ids('orders', %d)"}
+	return &source{server: ofNextid, one: "SELECT next_id('orders')", batch: batch, several: "SELECT next_ids('orders', %d)"}
 }
 
 // fedByDefault makes the sequence of a table in MariaDB.
@@ -87,7 +85,7 @@ func contestants(shards int) []*contestant {
 		increment = "SET auto_increment_increment = {shards}, auto_increment_offset = {shard}"
 		trigger   = "CREATE TRIGGER {table}_id BEFORE INSERT ON {table} FOR EACH ROW SET NEW.id = (SELECT id FROM orders_id LIMIT 1)"
 	)
-	tickets := &source{server: nextidServer, one: "SELECT next_id('tickets')", several: "SELECT next_ids('tickets', %d)"}
+	tickets := &source{server: ofNextid, one: "SELECT next_id('tickets')", several: "SELECT next_ids('tickets', %d)"}
 	byBatch := fmt.Sprintf("nextid.next_id('orders', %d)", batch)
 	all := []*contestant{
 		{name: "auto_increment, one MariaDB", engine: mariadb, column: "bigint AUTO_INCREMENT"},
@@ -100,11 +98,11 @@ func contestants(shards int) []*contestant {
 		},
 		{
 			name: "Redis INCR, then INSERT", engine: postgres, column: "bigint",
-			from: &source{server: redisServer, one: "INCR orders", several: "INCRBY orders %d", run: true},
+			from: &source{server: func(r *run) *dbtest.Server { return r.redis }, one: "INCR orders"},
 		},
 		{
 			name: "ticket table (Flickr), then INSERT", engine: mariadb, column: "bigint",
-			from: &source{server: ticketsServer, one: "REPLACE INTO tickets (stub) VALUES ('a')"},
+			from: &source{server: func(r *run) *dbtest.Server { return r.servers[mariadb][0] }, one: "REPLACE INTO tickets (stub) VALUES ('a')"},
 		},
 		{name: "UUIDv4 of PostgreSQL", engine: postgres, column: "uuid DEFAULT gen_random_uuid()", draw: "SELECT gen_random_uuid()"},
 		{name: "UUIDv7 of the application", engine: postgres, column: "uuid", inApp: newUUIDv7, beside: true},
@@ -125,15 +123,15 @@ func contestants(shards int) []*contestant {
 		},
 		{name: "next_id segment, then INSERT", ours: true, engine: postgres, column: "bigint", from: tickets},
 		{
-			name: "DEFAULT next_id, postgres_fdw", ours: true, engine: postgres, foreign: postgresFDW,
+			name: "DEFAULT next_id, postgres_fdw", ours: true, engine: postgres, foreign: true,
 			column: "bigint DEFAULT nextid.next_id('orders')", draw: "SELECT nextid.next_id('orders')", beside: true,
 		},
 		{
-			name: fmt.Sprintf("DEFAULT next_id by %d, postgres_fdw", batch), ours: true, engine: postgres, foreign: postgresFDW,
+			name: fmt.Sprintf("DEFAULT next_id by %d, postgres_fdw", batch), ours: true, engine: postgres, foreign: true,
 			column: "bigint DEFAULT " + byBatch, draw: "SELECT " + byBatch,
 		},
 		{
-			name: "trigger and FEDERATED table, MariaDB", ours: true, engine: mariadb, foreign: federated, column: "bigint NOT NULL DEFAULT 0",
+			name: "trigger and FEDERATED table, MariaDB", ours: true, engine: mariadb, foreign: true, column: "bigint NOT NULL DEFAULT 0",
 			after: []string{trigger}, draw: "SELECT id FROM orders_id",
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -143,7 +142,7 @@ var roundTrips = []time.Duration{200 * time.Microsecond, time.Millisecond, 5 * t
 
 // overNetwork reports whether measureNetwork applies: all exchanges for a row are
 // the client's. Exchanges between servers have no simulated network.
-func (c *contestant) overNetwork() bool { return c.foreign == notForeign && (!c.sharded || c.fed) }
+func (c *contestant) overNetwork() bool { return !c.foreign && (!c.sharded || c.fed) }
 
 // measureNetwork measures rows over a network.
 func (r *run) measureNetwork(c *contestant) {
@@ -173,11 +172,10 @@ func (g *growth) perRow(size int64) []float64 {
 	return []float64{math.Round(float64(size) / float64(g.rows))}
 }
 
-// large is the name of the large table.
-const large = "orders"
-
-// statementRows is the number of rows in one INSERT of the large table.
-const statementRows = 500
+const (
+	large         = "orders" // name of the large table
+	statementRows = 500      // rows in one INSERT of the large table
+)
 
 // measureGrowth fills the large table with the plan's number of rows, as far as its
 // time limit allows.
@@ -262,7 +260,7 @@ type inserter struct {
 	id      load.ID   // of the last row
 	sql     []byte
 	request []byte
-	draw    []byte // the request for ids
+	draw    load.Step // draws ids, if the contestant has a source
 }
 
 // Begin implements load.Work.
@@ -276,10 +274,10 @@ func (w *inserter) Begin() load.Step {
 func (w *inserter) next() load.Step {
 	if w.c.from != nil && len(w.stock) < w.rows {
 		w.drawing = true
-		if w.draw == nil {
-			w.draw = w.links[1].Query(nil, w.c.from.statement(w.rows))
+		if w.draw.Bytes == nil {
+			w.draw = w.c.from.draw(w.links[1], w.rows)
 		}
-		return load.Step{Link: 1, Bytes: w.draw, Answers: 1}
+		return w.draw
 	}
 	for w.c.inApp != nil && len(w.stock) < w.rows {
 		w.stock = append(w.stock, w.c.inApp())
@@ -292,16 +290,10 @@ func (w *inserter) next() load.Step {
 func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 	if w.drawing {
 		w.drawing = false
-		switch {
-		case len(ids) == 0:
-			w.stock = append(w.stock, load.ID{}) // a second such row fails with a duplicate key
-		case w.c.from.run && w.rows > 1:
-			for i := range uint64(w.rows) {
-				w.stock = append(w.stock, load.ID{Lo: ids[0].Lo - uint64(w.rows) + 1 + i})
-			}
-		default:
-			w.stock = append(w.stock, ids...)
+		if len(ids) == 0 {
+			ids = []load.ID{{}} // a second such row fails with a duplicate key
 		}
+		w.stock = append(w.stock, ids...)
 		return w.next(), true
 	}
 	if w.c.generated() && len(ids) > 0 {
@@ -313,61 +305,43 @@ func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 
 // insert returns the step of an INSERT, which uses up ids of the stock.
 func (w *inserter) insert() load.Step {
-	columns := " (id, customer, note) VALUES "
-	if w.c.generated() {
-		columns = " (customer, note) VALUES "
-	}
-	w.sql = append(append(append(w.sql[:0], "INSERT INTO "...), w.table...), columns...)
+	made := w.c.generated()
+	w.sql = fmt.Appendf(w.sql[:0], "INSERT INTO %s (%scustomer, note) VALUES ", w.table, map[bool]string{false: "id, "}[made])
 	for i := range w.rows {
-		if i > 0 {
-			w.sql = append(w.sql, ',')
-		}
 		w.sql = append(w.sql, '(')
 		switch {
 		case w.c.inApp != nil:
 			w.sql = fmt.Appendf(w.sql, "'%016x%016x',", w.stock[i].Hi, w.stock[i].Lo)
-		case !w.c.generated():
-			w.sql = append(strconv.AppendUint(w.sql, w.stock[i].Lo, 10), ',')
+		case !made:
+			w.sql = fmt.Appendf(w.sql, "%d,", w.stock[i].Lo)
 		}
-		customer := (w.n + uint64(i)) * 0x9e3779b97f4a7c15 >> 44 // pseudo-random, 20 bits
-		w.sql = append(strconv.AppendUint(w.sql, customer, 10), ",'"+note+"')"...)
+		w.sql = fmt.Appendf(w.sql, "%d,'"+note+"'),", w.n*0x9e3779b97f4a7c15>>44) // pseudo-random, 20 bits
+		w.n++
 	}
-	if !w.c.generated() {
+	w.sql = w.sql[:len(w.sql)-1]
+	if !made {
 		w.id = w.stock[w.rows-1]
 		w.stock = w.stock[w.rows:]
-	} else if w.rows == 1 && (w.c.engine == postgres || w.c.foreign == federated || w.c.fed) {
+	} else if w.rows == 1 && (w.c.engine == postgres || w.c.foreign || w.c.fed) {
 		w.sql = append(w.sql, " RETURNING id"...)
 	}
-	w.n += uint64(w.rows)
 	w.request = w.links[0].Query(w.request[:0], string(w.sql))
-	return load.Step{Link: 0, Bytes: w.request, Answers: 1}
-}
-
-// statement returns the statement that draws the ids for an INSERT of rows.
-func (s *source) statement(rows int) string {
-	if rows == 1 {
-		rows = s.batch
-	}
-	if rows > 0 && s.several != "" {
-		return fmt.Sprintf(s.several, rows)
-	}
-	return s.one
+	return load.Step{Bytes: w.request, Answers: 1}
 }
 
 // drawer returns a load.Work whose operation is one draw, of a batch if the
 // contestant draws batches.
 func (c *contestant) drawer(links []*load.Link) load.Work {
-	at, sql := 0, fill(c.draw, c.table, 0, 1)
 	if c.from != nil {
-		at, sql = 1, c.from.statement(1)
+		return load.Repeat{c.from.draw(links[1], 1)}
 	}
-	return load.Repeat{{Link: at, Bytes: links[at].Query(nil, sql), Answers: 1}}
+	return load.Repeat{{Bytes: links[0].Query(nil, fill(c.draw, c.table, 0, 1)), Answers: 1}}
 }
 
 // idsPerDraw returns the number of ids that one operation of drawer draws.
 func (c *contestant) idsPerDraw() int {
 	if c.from != nil {
-		return max(c.from.batch, 1)
+		return c.from.ids()
 	}
 	return 1
 }

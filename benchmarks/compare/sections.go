@@ -300,7 +300,7 @@ func (r *run) oneMore(c *contestant) string {
 	case c.name == "":
 		return "not measured"
 	case c.sharded:
-	case c.generated() && c.foreign == notForeign:
+	case c.generated() && !c.foreign:
 		return "a scheme with shards"
 	default:
 		return "nothing to change"

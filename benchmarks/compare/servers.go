@@ -37,14 +37,14 @@ func (r *run) open(shards int) {
 	}
 	// The first servers ask nextid themselves.
 	if maria := r.servers[mariadb]; len(maria) > 0 {
-		r.foreign[federated] = r.Do(func(testing.TB) {
+		r.foreign[mariadb] = r.Do(func(testing.TB) {
 			r.Exec(maria[0].URL, "INSTALL SONAME 'ha_federatedx'",
 				"CREATE TABLE orders_id (id bigint NOT NULL) ENGINE=FEDERATED CONNECTION='"+r.nextid.MySQL+"/orders_id'")
 		})
 		r.Exec(maria[0].URL, "CREATE TABLE tickets (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL UNIQUE) ENGINE=MyISAM")
 	}
 	if pg := r.servers[postgres]; len(pg) > 0 {
-		r.foreign[postgresFDW] = r.Do(func(testing.TB) { r.Command("migrate", "foreign", "up", "--dsn", pg[0].URL, "--server", r.nextid.URL) })
+		r.foreign[postgres] = r.Do(func(testing.TB) { r.Command("migrate", "foreign", "up", "--dsn", pg[0].URL, "--server", r.nextid.URL) })
 	}
 }
 
@@ -63,25 +63,22 @@ func (r *run) place(c *contestant) error {
 		c.on = servers[:1]
 	}
 	c.processes = c.on
-	switch {
-	case c.foreign != notForeign:
+	if c.foreign {
 		c.processes = append(slices.Clone(c.on), r.nextid)
-		return r.foreign[c.foreign]
-	case c.from == nil:
+		return r.foreign[c.engine]
+	}
+	if c.from == nil {
 		return nil
-	case c.from.server == ticketsServer: // the table's own server
-		c.sourceURL = c.on[0].URL
-		return nil
-	case c.from.server == redisServer && r.redis == nil:
+	}
+	source := c.from.server(r)
+	if source == nil {
 		return errors.New("no Redis")
 	}
-	source := r.nextid
-	if c.from.server == redisServer {
-		source = r.redis
-	}
-	c.sourceURL, c.processes = source.URL, append(slices.Clone(c.on), source)
-	if c.engine == mariadb {
+	if c.sourceURL = source.URL; c.engine == mariadb && source == r.nextid {
 		c.sourceURL = source.MySQL // what such an application has a driver for
+	}
+	if !slices.Contains(c.on, source) {
+		c.processes = append(slices.Clone(c.on), source)
 	}
 	return nil
 }
