@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -66,6 +67,13 @@ func (*Rig) Helper() {}
 // in the error already.
 func (*Rig) Failed() bool { return false }
 
+// TempDir implements testing.TB.
+func (r *Rig) TempDir() string {
+	dir := newDir(r)
+	r.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // Cleanup implements testing.TB.
 func (r *Rig) Cleanup(end func()) {
 	r.mu.Lock()
@@ -106,10 +114,20 @@ var (
 // Nextid describes a nextid server.
 type Nextid struct {
 	Binary  string
+	Under   []string // command that runs the server; nil: it runs by itself
 	Args    []string
 	Env     []string
-	Sockets bool // the SQL protocols use Unix sockets only; URL equals SocketURL
+	Sockets bool // Unix sockets only: PGSocket, MySQLSocket and HTTPSocket in Dir; URL equals SocketURL
 }
+
+// Names of the Unix sockets of a Nextid.
+const (
+	PGSocket    = ".s.PGSQL." + socketPort
+	MySQLSocket = "mysql"
+	HTTPSocket  = "http"
+
+	socketPort = "5433"
+)
 
 // Start starts the server. It is a Kind.
 func (n Nextid) Start(t testing.TB) *Server {
@@ -117,21 +135,20 @@ func (n Nextid) Start(t testing.TB) *Server {
 	_, number, _ := strings.Cut(strings.TrimSpace(string(version)), " ")
 	s := newServer(t, "nextid "+number, "", syscall.SIGTERM)
 	s.env = n.Env
-	mysql := FreeAddr(t)
-	s.HTTP = FreeAddr(t)
+	mysql, http := FreeAddr(t), FreeAddr(t)
 	s.urls = func(s *Server) {
-		s.URL, s.MySQL = "postgres://bench@"+s.Addr+"/nextid?sslmode=disable", "mysql://bench@"+mysql+"/test"
+		s.URL, s.MySQL, s.HTTP = "postgres://bench@"+s.Addr+"/nextid?sslmode=disable", "mysql://bench@"+mysql+"/test", http
 		if n.Sockets {
-			s.URL = "postgres://bench@/nextid?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + s.port()
-			s.SocketURL, s.MySQL = s.URL, "mysql://bench@/test?socket="+url.QueryEscape(s.file("my"))
+			s.URL = "postgres://bench@/nextid?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + socketPort
+			s.SocketURL, s.MySQL, s.HTTP = s.URL, "mysql://bench@/test?socket="+url.QueryEscape(s.file(MySQLSocket)), s.file(HTTPSocket)
 		}
 	}
 	s.argv = func(s *Server) []string {
 		pg, my := s.Addr, mysql
 		if n.Sockets {
-			pg, my = s.file(".s.PGSQL."+s.port()), s.file("my")
+			pg, my = s.file(PGSocket), s.file(MySQLSocket)
 		}
-		return append([]string{n.Binary, "serve", "--data", s.data(), "--pg", pg, "--mysql", my, "--http", s.HTTP}, n.Args...)
+		return slices.Concat(n.Under, []string{n.Binary, "serve", "--data", s.data(), "--pg", pg, "--mysql", my, "--http", s.HTTP}, n.Args)
 	}
 	s.ready = answersPostgres
 	return s.Begin()

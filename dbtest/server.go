@@ -99,23 +99,6 @@ func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	return s
 }
 
-// Command describes a server of another kind. SIGTERM must stop it in order.
-type Command struct {
-	Name  string
-	Argv  func() []string
-	Env   func() []string // added to this process's environment
-	Ready func() error
-}
-
-// New makes a Server of the command. Begin starts it.
-func (c Command) New(t testing.TB) *Server {
-	t.Helper()
-	s := newServer(t, c.Name, "", syscall.SIGTERM)
-	s.argv = func(s *Server) []string { s.env = c.Env(); return c.Argv() }
-	s.ready = func(*Server) error { return c.Ready() }
-	return s
-}
-
 // newDir makes a directory. The supervisor removes it once this process has ended.
 // Paths of t.TempDir are too long for a Unix socket, and other users may not enter
 // their parents.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -91,9 +92,7 @@ func Attack(ctx context.Context, cfg AttackConfig) (*report.Report, error) {
 
 // guarded starts a server with TLS and users.
 func guarded(s *load.Stage) *dbtest.Server {
-	dir, err := os.MkdirTemp("", "nextid-attack")
-	s.Must(err)
-	s.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := s.TempDir()
 	add := exec.CommandContext(s.Ctx, s.Nextid, "passwd", "--users", dir+"/users", "--admin", "bench")
 	add.Stdin = strings.NewReader("bench\n")
 	if out, err := add.CombinedOutput(); err != nil {
@@ -137,7 +136,7 @@ func Be(ctx context.Context, name, at, overHTTP string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v := &victim{url: at, pg: u.Host, http: overHTTP}
+	v := &victim{url: at, addresses: [...]string{postgres: u.Host, web: overHTTP}}
 	var done, failed atomic.Int64
 	var work sync.WaitGroup
 	for _, b := range badClients {
@@ -182,33 +181,44 @@ func yield() error {
 	return unix.Exec(self, os.Args, os.Environ())
 }
 
-// bad is a kind of bad client. do runs it once. Kinds with attackers are used by
-// Attack, which runs so many of them at once, each repeatedly. Kinds without are
-// used by Run.
+// attack is one run of a bad client.
+type attack func(ctx context.Context, v *victim) error
+
+// bad is a kind of bad client. Kinds with attackers are used by Attack, which runs so
+// many of them at once, each repeatedly. Kinds without are used by Run.
 type bad struct {
 	name      string
 	attackers int
 	pause     time.Duration // after each run
-	do        func(ctx context.Context, v *victim) error
+	do        attack
 }
 
 // victim is the server that a bad client connects to.
 type victim struct {
-	url             string // of PostgreSQL's protocol
-	pg, mysql, http string // addresses, or paths of Unix sockets
-	name            string // of a generator; set in Run
+	url       string          // of PostgreSQL's protocol
+	addresses [web + 1]string // or paths of Unix sockets
+	name      string          // of a generator; set in Run
 }
+
+// protocol is an index of a victim's addresses.
+type protocol int
+
+const (
+	postgres protocol = iota
+	mysql
+	web
+)
 
 var badClients = []bad{
 	{"connections that say nothing", 64, 20 * time.Millisecond, func(ctx context.Context, v *victim) error {
-		conn, err := dial(ctx, v.pg)
+		conn, err := v.dial(ctx, postgres)
 		if err == nil {
 			time.AfterFunc(time.Second, func() { _ = conn.Close() })
 		}
 		return err
 	}},
 	{"TLS handshakes", 16, 50 * time.Millisecond, func(ctx context.Context, v *victim) error {
-		conn, err := dial(ctx, v.pg)
+		conn, err := v.dial(ctx, postgres)
 		if err != nil {
 			return err
 		}
@@ -235,24 +245,18 @@ var badClients = []bad{
 	{"HTTP: a million ids that are not read", 60, 0, post(1_000_000, 2*time.Second)},
 	{"HTTP: one id a request", 32, 0, post(1, 0)},
 
-	{name: "half a login, then silence", do: func(ctx context.Context, v *victim) error {
-		return raw(ctx, v.pg, []byte{0, 0, 0, 40, 0, 3, 0, 0, 'u'}, time.Second)
-	}},
-	{name: "half a login over MySQL, then silence", do: func(ctx context.Context, v *victim) error {
-		return raw(ctx, v.mysql, []byte{200, 0, 0, 1, 5, 0x82}, time.Second)
-	}},
+	{name: "half a login, then silence", do: raw(postgres, []byte{0, 0, 0, 40, 0, 3, 0, 0, 'u'}, time.Second)},
+	{name: "half a login over MySQL, then silence", do: raw(mysql, []byte{200, 0, 0, 1, 5, 0x82}, time.Second)},
+	{name: "half a request over HTTP, then silence", do: raw(web, []byte("GET /healthz HTTP/1.1\r\nHost: x\r\nX"), time.Second)},
 	{name: "nonsense", do: func(ctx context.Context, v *victim) (err error) {
 		b := make([]byte, 4096)
 		for i := range b {
 			b[i] = byte(rand.Int())
 		}
-		for _, address := range []string{v.pg, v.mysql, v.http} {
-			err = errors.Join(err, raw(ctx, address, b, 0))
+		for p := range web + 1 {
+			err = errors.Join(err, raw(p, b, 0)(ctx, v))
 		}
 		return err
-	}},
-	{name: "half a request over HTTP, then silence", do: func(ctx context.Context, v *victim) error {
-		return raw(ctx, v.http, []byte("GET /healthz HTTP/1.1\r\nHost: x\r\nX"), time.Second)
 	}},
 	{name: "a reader that does not read, and vanishes", do: bare(query("SELECT repeat('x', 1000) FROM generate_series(1, 100000)"), time.Second)},
 	{name: "many ids asked for, and the connection cut in the middle", do: func(ctx context.Context, v *victim) error {
@@ -261,29 +265,28 @@ var badClients = []bad{
 	{name: "half a message, then silence", do: bare(unfinished(1<<18), time.Second)},
 	{name: "statements that are given up while they run", do: func(ctx context.Context, v *victim) (err error) {
 		for _, sql := range []string{"SELECT pg_sleep(10)", "SELECT count(*) FROM generate_series(1, 10000000)"} {
-			err = errors.Join(err, v.session(ctx, func(ctx context.Context, conn *pgconn.PgConn) {
+			err = errors.Join(err, session(func(ctx context.Context, conn *pgconn.PgConn) error {
 				soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 				defer cancel()
 				_, _ = conn.Exec(soon, sql).ReadAll()
-			}))
+				return nil
+			})(ctx, v))
 		}
 		return err
 	}},
-	{name: "statements that are wrong, and prepared ones that are not closed", do: func(ctx context.Context, v *victim) error {
-		return v.session(ctx, func(ctx context.Context, conn *pgconn.PgConn) {
-			for i := range 50 {
-				_, _ = conn.Exec(ctx, "SELECT 1/0").ReadAll()
-				_, _ = conn.Prepare(ctx, string(rune('a'+i)), "SELECT next_id($1), "+string(rune('0'+i%10)), nil)
-			}
-		})
-	}},
-	{name: "names that do not exist", do: func(ctx context.Context, v *victim) error {
-		return v.session(ctx, func(ctx context.Context, conn *pgconn.PgConn) {
-			for range 20 {
-				_, _ = conn.Exec(ctx, fmt.Sprintf("SELECT parse_id(%d, 'nobody')", rand.Int64())).ReadAll()
-			}
-		})
-	}},
+	{name: "statements that are wrong, and prepared ones that are not closed", do: session(func(ctx context.Context, conn *pgconn.PgConn) error {
+		for i := range 50 {
+			_, _ = conn.Exec(ctx, "SELECT 1/0").ReadAll()
+			_, _ = conn.Prepare(ctx, string(rune('a'+i)), "SELECT next_id($1), "+string(rune('0'+i%10)), nil)
+		}
+		return nil
+	})},
+	{name: "names that do not exist", do: session(func(ctx context.Context, conn *pgconn.PgConn) error {
+		for range 20 {
+			_, _ = conn.Exec(ctx, fmt.Sprintf("SELECT parse_id(%d, 'nobody')", rand.Int64())).ReadAll()
+		}
+		return nil
+	})},
 }
 
 // httpClient holds the connections of all attackers over HTTP, one for each
@@ -293,9 +296,9 @@ var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64
 // post requests n ids over HTTP. They are of a name of its own: clients of the same
 // name share its rate. post reads all ids; if wait is not 0, it waits and reads
 // none.
-func post(n int, wait time.Duration) func(ctx context.Context, v *victim) error {
+func post(n int, wait time.Duration) attack {
 	return func(ctx context.Context, v *victim) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/api/v1/generators/attack/ids?n=%d", v.http, n), nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/api/v1/generators/attack/ids?n=%d", v.addresses[web], n), nil)
 		if err != nil {
 			return err
 		}
@@ -326,9 +329,9 @@ func query(sql string) []byte {
 // unfinished returns the begin of a Query message of 1 MiB.
 func unfinished(size int) []byte { return append([]byte{'Q', 0, 0x0f, 0xf0, 0}, make([]byte, size)...) }
 
-// dial connects to an address, or to the path of a Unix socket.
-func dial(ctx context.Context, address string) (net.Conn, error) {
-	network := "tcp"
+// dial connects to the server's address of a protocol.
+func (v *victim) dial(ctx context.Context, p protocol) (net.Conn, error) {
+	network, address := "tcp", v.addresses[p]
 	if strings.HasPrefix(address, "/") {
 		network = "unix"
 	}
@@ -336,27 +339,26 @@ func dial(ctx context.Context, address string) (net.Conn, error) {
 }
 
 // raw sends bytes without a login, waits, and closes the connection.
-func raw(ctx context.Context, address string, what []byte, wait time.Duration) error {
-	conn, err := dial(ctx, address)
-	if err != nil {
-		return err
+func raw(p protocol, what []byte, wait time.Duration) attack {
+	return func(ctx context.Context, v *victim) error {
+		conn, err := v.dial(ctx, p)
+		if err != nil {
+			return err
+		}
+		return send(ctx, conn, what, wait)
 	}
-	return send(ctx, conn, what, wait)
 }
 
-// bare returns a bad client that logs in, sends bytes, waits, and closes the
-// connection without a Terminate message.
-func bare(what []byte, wait time.Duration) func(ctx context.Context, v *victim) error {
-	return func(ctx context.Context, v *victim) error {
-		var sent error
-		err := v.session(ctx, func(ctx context.Context, conn *pgconn.PgConn) {
-			var bare *pgconn.HijackedConn
-			if bare, sent = conn.Hijack(); sent == nil {
-				sent = send(ctx, bare.Conn, what, wait)
-			}
-		})
-		return errors.Join(err, sent)
-	}
+// bare logs in, sends bytes, waits, and closes the connection without a Terminate
+// message.
+func bare(what []byte, wait time.Duration) attack {
+	return session(func(ctx context.Context, conn *pgconn.PgConn) error {
+		bare, err := conn.Hijack()
+		if err != nil {
+			return err
+		}
+		return send(ctx, bare.Conn, what, wait)
+	})
 }
 
 // send writes bytes to a connection, waits, and closes it.
@@ -371,24 +373,26 @@ func send(ctx context.Context, conn net.Conn, what []byte, wait time.Duration) e
 }
 
 // session logs in, calls do, and logs out.
-func (v *victim) session(ctx context.Context, do func(context.Context, *pgconn.PgConn)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	conn, err := pgconn.Connect(ctx, v.url)
-	if err != nil {
+func session(do func(context.Context, *pgconn.PgConn) error) attack {
+	return func(ctx context.Context, v *victim) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		conn, err := pgconn.Connect(ctx, v.url)
+		if err != nil {
+			return err
+		}
+		err = do(ctx, conn)
+		if !conn.IsClosed() && !conn.IsBusy() {
+			_ = conn.Close(ctx)
+		}
 		return err
 	}
-	do(ctx, conn)
-	if !conn.IsClosed() && !conn.IsBusy() {
-		_ = conn.Close(ctx)
-	}
-	return nil
 }
 
-// repeat returns a bad client that runs a statement repeatedly until ctx ends. It
-// ignores errors of the server. At the end it waits until the running statement is
-// cancelled, so that the statement does not disturb the next measurement.
-func repeat(sql string) func(ctx context.Context, v *victim) error {
+// repeat runs a statement repeatedly until ctx ends. It ignores errors of the server.
+// At the end it waits until the running statement is cancelled, so that the
+// statement does not disturb the next measurement.
+func repeat(sql string) attack {
 	return func(ctx context.Context, v *victim) error {
 		conn, err := pgconn.Connect(ctx, v.url)
 		if err != nil {
@@ -419,7 +423,8 @@ func (p *place) misbehave(ctx context.Context) {
 	all := slices.DeleteFunc(slices.Clone(badClients), func(b bad) bool { return b.attackers > 0 })
 	for ; ctx.Err() == nil; load.Rest(ctx, time.Duration(rand.IntN(400))*time.Millisecond) {
 		b, n := all[rand.IntN(len(all))], p.nodes[rand.IntN(len(p.nodes))]
-		_ = b.do(ctx, &victim{n.url(), n.socket(postgres), n.socket(mysql), n.socket(web), p.names[0]})
+		addresses := [...]string{filepath.Join(n.Dir, dbtest.PGSocket), filepath.Join(n.Dir, dbtest.MySQLSocket), n.HTTP}
+		_ = b.do(ctx, &victim{n.URL, addresses, p.names[0]})
 		p.run.mu.Lock()
 		p.run.bad[b.name]++
 		p.run.mu.Unlock()

@@ -199,9 +199,9 @@ func (n *node) connection(ctx context.Context, client int, w way) error {
 func (n *node) dial(ctx context.Context, w way, sql string) (*load.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	url := n.url()
+	url := n.URL
 	if w.mysql {
-		url = "mysql://torture@/nextid?socket=" + n.socket(mysql)
+		url = n.MySQL
 	}
 	link, err := load.Dial(ctx, url)
 	if err != nil {

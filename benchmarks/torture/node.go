@@ -1,13 +1,13 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,56 +31,50 @@ type node struct {
 	space   *namespace      // its network; nil for that of this machine
 	clock   string          // control file of skewclock; "": the real clock
 	links   []*dbtest.Proxy // proxies to the store, one for each address in its URL; empty if connections cannot be cut
-	store   string          // URL of the store with the addresses of links
 	samples []sample        // of its goroutine watch
 }
-
-// Names of the server's Unix sockets. Clients use them, so that faults of the
-// server's network do not cut their connections.
-const (
-	postgres = ".s.PGSQL." + socketPort
-	mysql    = "mysql"
-	web      = "http"
-
-	socketPort = "5433"
-)
 
 // String names the server in files and reports.
 func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
 
-// socket returns the path of a Unix socket.
-func (n *node) socket(name string) string { return filepath.Join(n.Dir, name) }
-
-func (n *node) url() string {
-	return "postgres://torture@/nextid?sslmode=disable&host=" + url.QueryEscape(n.Dir) + "&port=" + socketPort
-}
-
-// newNode makes a server with its network and clock. The first server of a store and
-// each third one after it have a clock that can be moved. The third server is never
-// killed.
+// newNode starts a server with its network and clock. Clients use its Unix sockets, so
+// that faults of its network do not cut their connections. The first server of a
+// store and each third one after it have a clock that can be moved. The third server
+// is never killed.
 func (p *place) newNode(index int) *node {
 	r := p.run
-	n := &node{place: p, index: index, steady: index == 2, store: p.url}
-	on := "127.0.0.1"
+	n := &node{place: p, index: index, steady: index == 2}
+	config, on := r.Server(), "127.0.0.1"
+	config.Sockets = true
 	if r.namespaces == "" && !p.direct {
 		space, err := newNamespace()
 		r.Must(err)
 		r.Cleanup(space.remove)
 		n.space, on = space, space.outside
+		config.Under = []string{"ip", "netns", "exec", space.name}
 	}
-	n.Server = dbtest.Command{Name: "nextid " + n.String(), Argv: n.argv, Env: n.environ, Ready: func() error {
-		link, err := n.dial(context.Background(), way{}, "")
-		if err == nil {
-			link.Close()
-		}
-		return err
-	}}.New(r)
 	if r.clocks == "" && index%3 == 0 {
-		n.clock = filepath.Join(n.Dir, "clock")
-		n.setClock(0, 0)
+		n.clock = filepath.Join(r.TempDir(), "clock")
+		right(n)
+		config.Under = append(config.Under, r.skewclock, n.clock)
+		config.Env = append(config.Env, "NEXTID_CLOCK_LIMIT=0s") // so that the server starts with a wrong clock
 	}
-	if p.url == "" || p.direct {
-		return n
+	if p.lose != nil {
+		config.Env = append(config.Env, "NEXTID_WORKER_SLICE=10s") // after a failover, claims wait for twice as long
+	}
+	if p.url != "" {
+		config.Env = append(config.Env, "NEXTID_STORE="+n.cut(on)) // not an argument: it may hold a password
+	}
+	n.Server = config.Start(r)
+	return n
+}
+
+// cut puts a proxy that listens on an address before each host of the store, and
+// returns the URL of the store for the server.
+func (n *node) cut(on string) string {
+	p, r := n.place, n.place.run
+	if p.direct {
+		return p.url
 	}
 	u, hosts, err := dsn.Parse(p.url)
 	r.Must(err)
@@ -94,8 +88,7 @@ func (p *place) newNode(index int) *node {
 		n.links = append(n.links, dbtest.CutOn(r, host, on))
 		hosts[i] = n.links[i].Addr
 	}
-	n.store = dsn.Text(u, hosts)
-	return n
+	return dsn.Text(u, hosts)
 }
 
 // ports maps the scheme of a store's URL to its default port.
@@ -114,46 +107,15 @@ func (n *node) setClock(offset time.Duration, frozen int64) {
 	n.place.run.Must(errors.Join(err, f.Close()))
 }
 
-// argv returns the server's command, in its network namespace and under skewclock.
-func (n *node) argv() (argv []string) {
-	if n.space != nil {
-		argv = append(argv, "ip", "netns", "exec", n.space.name)
-	}
-	if n.clock != "" {
-		argv = append(argv, n.place.run.skewclock, n.clock)
-	}
-	return append(argv, n.place.run.Nextid, "serve", "--data", filepath.Join(n.Dir, "data"),
-		"--pg", n.socket(postgres), "--mysql", n.socket(mysql), "--http", n.socket(web))
-}
-
-func (n *node) environ() (env []string) {
-	if n.store != "" {
-		env = append(env, "NEXTID_STORE="+n.store) // not an argument: it may hold a password
-	}
-	if n.place.lose != nil {
-		env = append(env, "NEXTID_WORKER_SLICE=10s") // after a failover, claims wait for twice as long
-	}
-	if n.clock != "" {
-		env = append(env, "NEXTID_CLOCK_LIMIT=0s") // so that the server starts with a wrong clock
-	}
-	return env
-}
-
 // awaitAnswers waits until the server answers draws from all generators.
 func (n *node) awaitAnswers(ctx context.Context) error {
 	for _, name := range slices.Concat(n.place.strict, n.place.names) {
-		for why := error(nil); ; load.Rest(ctx, 100*time.Millisecond) {
-			err := n.answers(ctx, name)
-			if err == nil {
-				break
-			}
+		for why, err := error(nil), n.answers(ctx, name); err != nil; err = n.answers(ctx, name) {
 			if ctx.Err() != nil {
-				if why != nil {
-					err = why // not that ctx has ended
-				}
-				return fmt.Errorf("%s does not answer for %s: %w", n, name, err)
+				return fmt.Errorf("%s does not answer for %s: %w", n, name, cmp.Or(why, err)) // not that ctx has ended
 			}
 			why = err
+			load.Rest(ctx, 100*time.Millisecond)
 		}
 	}
 	return nil
@@ -184,11 +146,8 @@ func (r *run) buildSkewclock() (tool, why string) {
 	if runtime.GOARCH != "amd64" {
 		return "", "needs Linux on amd64"
 	}
-	dir, err := os.MkdirTemp("", "nextid-torture")
-	r.Must(err)
-	r.Cleanup(func() { _ = os.RemoveAll(dir) })
-	source := filepath.Join(dir, "skewclock.c")
-	tool = filepath.Join(dir, "skewclock")
+	dir := r.TempDir()
+	source, tool := filepath.Join(dir, "skewclock.c"), filepath.Join(dir, "skewclock")
 	if err := os.WriteFile(source, skewclockSource, 0o600); err != nil {
 		return "", err.Error()
 	}

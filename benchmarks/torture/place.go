@@ -124,6 +124,7 @@ func (r *run) newPlace(store string) {
 		p.nodes = append(p.nodes, p.newNode(i))
 	}
 	r.nodes = append(r.nodes, p.nodes...)
+	p.generators()
 }
 
 // start uses a store that was started.
@@ -178,7 +179,7 @@ func (p *place) generators() {
 		{"counts", "counter", "{}", &p.strict},
 	} {
 		name := "torture_" + p.kind + "_" + g.name + "_" + run
-		p.run.Exec(p.nodes[0].url(), fmt.Sprintf("SELECT create_generator('%s', '%s', '%s')", name, g.kind, g.options))
+		p.run.Exec(p.nodes[0].URL, fmt.Sprintf("SELECT create_generator('%s', '%s', '%s')", name, g.kind, g.options))
 		*g.to = append(*g.to, name)
 	}
 }

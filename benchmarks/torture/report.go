@@ -25,13 +25,12 @@ func (r *run) report(took, back time.Duration, verdict error) (flat bool) {
 	for _, p := range r.places {
 		out.Versions = append(out.Versions, p.name)
 	}
-	found := "none"
+	found, again, judgement := "none", "not asked", "yes"
 	if verdict != nil {
 		found = "FOUND"
 		out.Notes = append(out.Notes, strings.Split(verdict.Error(), "\n")...)
 	}
 	out.Notes = append(out.Notes, r.silent...)
-	again := "not asked"
 	switch {
 	case back < 0:
 		again = "no"
@@ -39,7 +38,6 @@ func (r *run) report(took, back time.Duration, verdict error) (flat bool) {
 		again = "yes, after " + back.Round(10*time.Millisecond).String()
 	}
 	usage, grown := r.usage()
-	judgement := "yes"
 	switch {
 	case grown:
 		judgement = "NO"
@@ -144,7 +142,7 @@ func (n *node) watch(ctx context.Context) {
 	client := &http.Client{
 		Timeout: patience,
 		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", n.socket(web))
+			return (&net.Dialer{}).DialContext(ctx, "unix", n.HTTP)
 		}},
 	}
 	for load.Rest(ctx, every); ctx.Err() == nil; load.Rest(ctx, every) {
@@ -152,11 +150,8 @@ func (n *node) watch(ctx context.Context) {
 		if err != nil {
 			continue // a fault has stopped the server
 		}
-		text, err := io.ReadAll(answer.Body)
+		text, _ := io.ReadAll(answer.Body) // an incomplete page has not all metrics
 		_ = answer.Body.Close()
-		if err != nil {
-			continue
-		}
 		if s, err := metrics(string(text)); err == nil {
 			n.samples = append(n.samples, s)
 		}
@@ -165,21 +160,16 @@ func (n *node) watch(ctx context.Context) {
 
 // metrics parses the resources in the text of /metrics.
 func metrics(text string) (s sample, err error) {
-	found := 0
+	values := map[string]string{}
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		for i, r := range resources {
-			if r.metric == name {
-				if s[i], err = strconv.ParseFloat(value, 64); err != nil {
-					return s, err
-				}
-				s[i] /= r.unit
-				found++
-			}
-		}
+		values[name] = value
 	}
-	if found < len(resources) {
-		return s, fmt.Errorf("/metrics has %d of %d rows", found, len(resources))
+	for i, r := range resources {
+		if s[i], err = strconv.ParseFloat(values[r.metric], 64); err != nil {
+			return s, fmt.Errorf("/metrics: %s: %w", r.metric, err)
+		}
+		s[i] /= r.unit
 	}
 	return s, nil
 }

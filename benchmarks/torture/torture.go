@@ -104,12 +104,6 @@ func (r *run) prepare() {
 	for _, store := range r.cfg.Stores {
 		r.newPlace(store)
 	}
-	for _, n := range r.nodes {
-		n.Begin()
-	}
-	for _, p := range r.places {
-		p.generators()
-	}
 	var err error
 	r.ledger, err = newLedger(r.cfg.Log)
 	r.Must(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -295,10 +294,7 @@ func (r *run) makeNames(server *dbtest.Server, from, to, conns int) {
 // underTLS returns the ratio of CPU times with TLS and without, measured by the same
 // driver.
 func (r *run) underTLS() report.Cell {
-	dir, err := os.MkdirTemp("", "nextid-bench")
-	r.Must(err)
-	defer func() { _ = os.RemoveAll(dir) }()
-	cert, key, _ := dbtest.Certificate(r, dir)
+	cert, key, _ := dbtest.Certificate(r, r.TempDir())
 	server := r.Open(r.Server("--tls-cert", cert, "--tls-key", key).Start, nextID)
 	defer server.Stop()
 	used := map[string][]float64{}
