@@ -180,8 +180,9 @@ func (mysqlDialect) plan(p *engine.Planner, st *Statement, tree syntax.Statement
 		}
 	case *syntax.ShowMySQL:
 		var query *engine.QueryPlan
-		if query, st.keepsWarnings, err = mysql.Show(p, t); err == nil {
+		if query, err = mysql.Show(p, t); err == nil {
 			st.yields("SHOW", query)
+			st.keepsWarnings = t.What == "WARNINGS" || t.What == "ERRORS"
 		}
 	case *syntax.Use:
 		st.tag, st.do = "USE", func(x *engine.Exec) error { return sessionOf(x).UseDatabase(t.Database) }

@@ -39,7 +39,7 @@ type Statement struct {
 	exits         bool // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared        bool // does not depend on the session that planned it
 	allRows       bool // SELECT without LIMIT
-	keepsWarnings bool // SHOW WARNINGS: does not clear the warnings
+	keepsWarnings bool // SHOW WARNINGS and ERRORS, which do not clear the warnings
 
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	_ "embed"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -82,50 +82,63 @@ func textLength(text string) int32 {
 // record holds a row as pairs of column name and value, see engine.Table.Row.
 type record []any
 
-// schemaScan makes the rows of a table of information_schema.
+// schemaScan makes the rows of a table of information_schema, those of one table of one
+// database after the other: with many generators there are very many.
 func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-		rows := dialectOf(x).rows[strings.ToLower(t.Name)]
-		if rows == nil {
+		maker, known := dialectOf(x).rows[strings.ToLower(t.Name)]
+		if !known {
 			return &engine.SliceRows{}, nil
 		}
-		all, err := rows(x, databases(x, keys))
-		if err != nil {
-			return nil, err
+		names := []string{""}
+		if len(t.Keys) > 0 {
+			names = databases(x, keys)
 		}
-		next, stop := iter.Pull(all)
-		return engine.ClosingRows{RowsFunc: func(*engine.Exec) ([]datum.Value, error) {
-			r, ok := next()
-			if !ok {
-				return nil, io.EOF
+		var database string
+		var tables []*engine.Table // of the database
+		var rows []record
+		return engine.RowsFunc(func(x *engine.Exec) (_ []datum.Value, err error) {
+			for len(rows) == 0 {
+				switch {
+				case len(tables) > 0:
+					rows, tables = maker.table(database, tables[0]), tables[1:]
+					continue
+				case len(names) == 0:
+					return nil, io.EOF
+				}
+				database, names = names[0], names[1:]
+				if maker.database != nil {
+					rows = maker.database(x, database)
+				} else if tables, err = tablesOf(x, database); err != nil {
+					return nil, err
+				}
 			}
-			return t.Row(r...), nil
-		}, OnClose: stop}, nil
+			row := t.Row(rows[0]...)
+			rows = rows[1:]
+			return row, nil
+		}), nil
 	}
 }
 
 // databaseColumns lists the columns that name the database of a row.
 var databaseColumns = []string{"TABLE_SCHEMA", "SCHEMA_NAME", "ROUTINE_SCHEMA", "SPECIFIC_SCHEMA"}
 
-// rowMaker makes the rows of a table for some databases, each when it is read.
-type rowMaker func(x *engine.Exec, databases []string) (iter.Seq[record], error)
-
-// few makes a rowMaker from a function that makes all rows at once.
-func few(rows func(x *engine.Exec, databases []string) []record) rowMaker {
-	return func(x *engine.Exec, databases []string) (iter.Seq[record], error) {
-		return slices.Values(rows(x, databases)), nil
-	}
+// rowMaker has one function, which makes the rows of a table of a database, or all those of
+// a database ("" where the rows belong to none).
+type rowMaker struct {
+	table    func(database string, t *engine.Table) []record
+	database func(x *engine.Exec, database string) []record
 }
 
 // schemaRows maps the tables that have rows to their rowMakers.
 func schemaRows() map[string]rowMaker {
 	return map[string]rowMaker{
-		"schemata": few(schemataRows), "tables": tablesRows, "columns": columnsRows, "views": viewsRows,
-		"routines": few(routinesRows), "parameters": few(parametersRows), "engines": few(enginesRows),
-		"collations": few(collationsRows), "character_sets": few(charsetsRows), "processlist": few(processlistRows),
-		"global_variables": variablesRows(true), "session_variables": variablesRows(false),
-		"global_status": few(statusRows), "session_status": few(statusRows),
-		"plugins": few(pluginsRows),
+		"tables": {table: tablesRows}, "columns": {table: columnsRows}, "views": {table: viewsRows},
+		"schemata": {database: schemataRows}, "routines": {database: routinesRows}, "parameters": {database: parametersRows},
+		"engines": {database: enginesRows}, "collations": {database: collationsRows}, "character_sets": {database: charsetsRows},
+		"processlist": {database: processlistRows}, "plugins": {database: pluginsRows},
+		"global_variables": {database: variablesRows(true)}, "session_variables": {database: variablesRows(false)},
+		"global_status": {database: statusRows}, "session_status": {database: statusRows},
 	}
 }
 
@@ -161,24 +174,12 @@ func databases(x *engine.Exec, keys []engine.KeyValues) []string {
 }
 
 // schemataRows makes the rows of SCHEMATA.
-func schemataRows(x *engine.Exec, databases []string) (out []record) {
-	for _, name := range databases {
-		charset, collation := "utf8mb4", "utf8mb4_general_ci"
-		if name == engine.InformationSchema {
-			charset, collation = "utf8mb3", "utf8mb3_general_ci"
-		}
-		out = append(out, record{
-			"CATALOG_NAME", "def", "SCHEMA_NAME", name,
-			"DEFAULT_CHARACTER_SET_NAME", charset, "DEFAULT_COLLATION_NAME", collation,
-		})
+func schemataRows(_ *engine.Exec, database string) []record {
+	charset, collation := "utf8mb4", "utf8mb4_general_ci"
+	if database == engine.InformationSchema {
+		charset, collation = "utf8mb3", "utf8mb3_general_ci"
 	}
-	return out
-}
-
-// listedTable is a table of one database.
-type listedTable struct {
-	database string
-	def      *engine.Table
+	return []record{{"CATALOG_NAME", "def", "SCHEMA_NAME", database, "DEFAULT_CHARACTER_SET_NAME", charset, "DEFAULT_COLLATION_NAME", collation}}
 }
 
 // idTablesOf lists nextid's tables, the sequence and the table NAME_id of each
@@ -230,21 +231,6 @@ func tablesOf(x *engine.Exec, database string) ([]*engine.Table, error) {
 	return ts, err
 }
 
-// listTables lists the tables of some databases.
-func listTables(x *engine.Exec, databases []string) ([]listedTable, error) {
-	var out []listedTable
-	for _, database := range databases {
-		ts, err := tablesOf(x, database)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range ts {
-			out = append(out, listedTable{database, t})
-		}
-	}
-	return out, x.Hold(len(out) * listedBytes)
-}
-
 // tableType returns TABLE_TYPE.
 func tableType(t *engine.Table) string {
 	switch {
@@ -258,22 +244,14 @@ func tableType(t *engine.Table) string {
 
 // tablesRows makes the rows of TABLES. All of nextid's tables are views there,
 // except the sequences.
-func tablesRows(x *engine.Exec, databases []string) (iter.Seq[record], error) {
-	list, err := listTables(x, databases)
-	return func(yield func(record) bool) {
-		for _, t := range list {
-			r := record{
-				"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
-				"TABLE_TYPE", tableType(t.def), "TABLE_COMMENT", tableType(t.def),
-			}
-			if t.def.Schema == engine.InformationSchema {
-				r = append(r, "TABLE_COMMENT", "", "ENGINE", "MEMORY")
-			}
-			if !yield(r) {
-				return
-			}
-		}
-	}, err
+func tablesRows(database string, t *engine.Table) []record {
+	r := record{
+		"TABLE_CATALOG", "def", "TABLE_SCHEMA", database, "TABLE_NAME", t.Name, "TABLE_TYPE", tableType(t), "TABLE_COMMENT", tableType(t),
+	}
+	if t.Schema == engine.InformationSchema {
+		r = append(r, "TABLE_COMMENT", "", "ENGINE", "MEMORY")
+	}
+	return []record{r}
 }
 
 // columnType describes a column type as information_schema does.
@@ -315,64 +293,47 @@ func typeOf(c engine.TableColumn) columnType {
 	return columnType{"varchar", "varchar(255)", 255, 1020, 0, -1, -1}
 }
 
-// columnsRows makes the rows of COLUMNS, one by one: with many generators there are
-// very many.
-func columnsRows(x *engine.Exec, databases []string) (iter.Seq[record], error) {
-	list, err := listTables(x, databases)
-	return func(yield func(record) bool) {
-		for _, t := range list {
-			for i := range t.def.Columns {
-				if !yield(columnRecord(t, i)) {
-					return
-				}
+// columnsRows makes the rows of COLUMNS.
+func columnsRows(database string, t *engine.Table) (out []record) {
+	for i, c := range t.Columns {
+		m := typeOf(c)
+		r := record{
+			"TABLE_CATALOG", "def", "TABLE_SCHEMA", database, "TABLE_NAME", t.Name,
+			"COLUMN_NAME", c.Name, "ORDINAL_POSITION", i + 1, "IS_NULLABLE", yesNo[c.Null],
+			"DATA_TYPE", m.data, "COLUMN_TYPE", m.column, "PRIVILEGES", "select", "IS_GENERATED", "NEVER",
+		}
+		if m.length > 0 {
+			r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
+		}
+		if collation := m.collation(); collation != "" {
+			r = append(r, "CHARACTER_SET_NAME", "utf8mb4", "COLLATION_NAME", collation)
+		}
+		if m.precision > 0 {
+			r = append(r, "NUMERIC_PRECISION", m.precision)
+			if m.scale >= 0 {
+				r = append(r, "NUMERIC_SCALE", m.scale)
 			}
 		}
-	}, err
-}
-
-// columnRecord returns the row of COLUMNS for column i of a table.
-func columnRecord(t listedTable, i int) record {
-	c := t.def.Columns[i]
-	m := typeOf(c)
-	r := record{
-		"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
-		"COLUMN_NAME", c.Name, "ORDINAL_POSITION", i + 1, "IS_NULLABLE", yesNo[c.Null],
-		"DATA_TYPE", m.data, "COLUMN_TYPE", m.column, "PRIVILEGES", "select", "IS_GENERATED", "NEVER",
-	}
-	if m.length > 0 {
-		r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
-	}
-	if collation := m.collation(); collation != "" {
-		r = append(r, "CHARACTER_SET_NAME", "utf8mb4", "COLLATION_NAME", collation)
-	}
-	if m.precision > 0 {
-		r = append(r, "NUMERIC_PRECISION", m.precision)
-		if m.scale >= 0 {
-			r = append(r, "NUMERIC_SCALE", m.scale)
+		if m.datetimePrecision >= 0 {
+			r = append(r, "DATETIME_PRECISION", m.datetimePrecision)
 		}
+		out = append(out, r)
 	}
-	if m.datetimePrecision >= 0 {
-		r = append(r, "DATETIME_PRECISION", m.datetimePrecision)
-	}
-	return r
+	return out
 }
 
 var yesNo = map[bool]string{true: "YES", false: "NO"}
 
 // viewsRows makes the rows of VIEWS, which mysqldump reads.
-func viewsRows(x *engine.Exec, databases []string) (iter.Seq[record], error) {
-	list, err := listTables(x, databases)
-	return func(yield func(record) bool) {
-		for _, t := range list {
-			if tableType(t.def) == "VIEW" && !yield(record{
-				"TABLE_CATALOG", "def", "TABLE_SCHEMA", t.database, "TABLE_NAME", t.def.Name,
-				"VIEW_DEFINITION", viewQuery(t.def), "CHECK_OPTION", "NONE", "IS_UPDATABLE", "NO", "DEFINER", "nextid@localhost",
-				"SECURITY_TYPE", "INVOKER", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci", "ALGORITHM", "UNDEFINED",
-			}) {
-				return
-			}
-		}
-	}, err
+func viewsRows(database string, t *engine.Table) []record {
+	if tableType(t) != "VIEW" {
+		return nil
+	}
+	return []record{{
+		"TABLE_CATALOG", "def", "TABLE_SCHEMA", database, "TABLE_NAME", t.Name,
+		"VIEW_DEFINITION", viewQuery(t), "CHECK_OPTION", "NONE", "IS_UPDATABLE", "NO", "DEFINER", "nextid@localhost",
+		"SECURITY_TYPE", "INVOKER", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci", "ALGORITHM", "UNDEFINED",
+	}}
 }
 
 // viewQuery returns the query of the view that a dump creates for a table in
@@ -400,21 +361,46 @@ func routines(known *engine.Catalog) []*engine.Function {
 }
 
 // routinesRows makes the rows of ROUTINES. Each database has all functions.
-func routinesRows(x *engine.Exec, databases []string) (out []record) {
-	for _, database := range databases {
-		if database == engine.InformationSchema {
-			continue
-		}
-		for _, f := range routines(x.Host.Catalog()) {
-			m := typeOf(engine.TableColumn{Type: f.Result})
+func routinesRows(x *engine.Exec, database string) (out []record) {
+	if database == engine.InformationSchema {
+		return nil
+	}
+	started := datetimeOf(x.Host.Started().Truncate(time.Second))
+	for _, f := range routines(x.Host.Catalog()) {
+		m := typeOf(engine.TableColumn{Type: f.Result})
+		out = append(out, record{
+			"SPECIFIC_NAME", f.Name, "ROUTINE_CATALOG", "def", "ROUTINE_SCHEMA", database, "ROUTINE_NAME", f.Name,
+			"ROUTINE_TYPE", "FUNCTION", "DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_BODY", "SQL",
+			"ROUTINE_DEFINITION", "", "PARAMETER_STYLE", "SQL", "IS_DETERMINISTIC", yesNo[f.Volatile == engine.Immutable],
+			"SQL_DATA_ACCESS", "NO SQL", "SECURITY_TYPE", "INVOKER", "CREATED", started, "LAST_ALTERED", started,
+			"SQL_MODE", "", "ROUTINE_COMMENT", f.Help, "DEFINER", "nextid@localhost", "CHARACTER_SET_CLIENT", "utf8mb4",
+			"COLLATION_CONNECTION", "utf8mb4_general_ci", "DATABASE_COLLATION", "utf8mb4_general_ci",
+		})
+	}
+	return out
+}
+
+// parametersRows makes the rows of PARAMETERS. Position 0 is the result.
+func parametersRows(x *engine.Exec, database string) (out []record) {
+	if database == engine.InformationSchema {
+		return nil
+	}
+	for _, f := range routines(x.Host.Catalog()) {
+		all := append([]engine.Argument{{Type: f.Result}}, f.Args...)
+		for i, a := range all {
+			m := typeOf(engine.TableColumn{Type: a.Type})
 			r := record{
-				"SPECIFIC_NAME", f.Name, "ROUTINE_CATALOG", "def", "ROUTINE_SCHEMA", database, "ROUTINE_NAME", f.Name,
-				"ROUTINE_TYPE", "FUNCTION", "DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_BODY", "SQL",
-				"ROUTINE_DEFINITION", "", "PARAMETER_STYLE", "SQL", "IS_DETERMINISTIC", yesNo[f.Volatile == engine.Immutable],
-				"SQL_DATA_ACCESS", "NO SQL", "SECURITY_TYPE", "INVOKER", "CREATED", datetimeOf(x.Host.Started().Truncate(1e9)),
-				"LAST_ALTERED", datetimeOf(x.Host.Started().Truncate(1e9)), "SQL_MODE", "", "ROUTINE_COMMENT", f.Help,
-				"DEFINER", "nextid@localhost", "CHARACTER_SET_CLIENT", "utf8mb4", "COLLATION_CONNECTION", "utf8mb4_general_ci",
-				"DATABASE_COLLATION", "utf8mb4_general_ci",
+				"SPECIFIC_CATALOG", "def", "SPECIFIC_SCHEMA", database, "SPECIFIC_NAME", f.Name, "ORDINAL_POSITION", i,
+				"DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_TYPE", "FUNCTION",
+			}
+			if i > 0 {
+				r = append(r, "PARAMETER_MODE", "IN", "PARAMETER_NAME", a.Name)
+			}
+			if m.precision > 0 {
+				r = append(r, "NUMERIC_PRECISION", m.precision, "NUMERIC_SCALE", max(m.scale, 0))
+			}
+			if m.length > 0 {
+				r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
 			}
 			out = append(out, r)
 		}
@@ -422,42 +408,12 @@ func routinesRows(x *engine.Exec, databases []string) (out []record) {
 	return out
 }
 
-// parametersRows makes the rows of PARAMETERS. Position 0 is the result.
-func parametersRows(x *engine.Exec, databases []string) (out []record) {
-	for _, database := range databases {
-		if database == engine.InformationSchema {
-			continue
-		}
-		for _, f := range routines(x.Host.Catalog()) {
-			all := append([]engine.Argument{{Type: f.Result}}, f.Args...)
-			for i, a := range all {
-				m := typeOf(engine.TableColumn{Type: a.Type})
-				r := record{
-					"SPECIFIC_CATALOG", "def", "SPECIFIC_SCHEMA", database, "SPECIFIC_NAME", f.Name, "ORDINAL_POSITION", i,
-					"DATA_TYPE", m.data, "DTD_IDENTIFIER", m.column, "ROUTINE_TYPE", "FUNCTION",
-				}
-				if i > 0 {
-					r = append(r, "PARAMETER_MODE", "IN", "PARAMETER_NAME", a.Name)
-				}
-				if m.precision > 0 {
-					r = append(r, "NUMERIC_PRECISION", m.precision, "NUMERIC_SCALE", max(m.scale, 0))
-				}
-				if m.length > 0 {
-					r = append(r, "CHARACTER_MAXIMUM_LENGTH", m.length, "CHARACTER_OCTET_LENGTH", m.octets)
-				}
-				out = append(out, r)
-			}
-		}
-	}
-	return out
-}
-
-func enginesRows(*engine.Exec, []string) []record {
+func enginesRows(*engine.Exec, string) []record {
 	return []record{{"ENGINE", engine.NextidSchema, "SUPPORT", "DEFAULT", "COMMENT", "Ids from generators", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"}}
 }
 
 // pluginsRows makes the rows of PLUGINS: the authentication methods of the protocol.
-func pluginsRows(*engine.Exec, []string) (out []record) {
+func pluginsRows(*engine.Exec, string) (out []record) {
 	for _, name := range []string{"caching_sha2_password", "mysql_native_password"} {
 		out = append(out, record{
 			"PLUGIN_NAME", name, "PLUGIN_VERSION", "1.0", "PLUGIN_STATUS", "ACTIVE", "PLUGIN_TYPE", "AUTHENTICATION",
@@ -467,7 +423,7 @@ func pluginsRows(*engine.Exec, []string) (out []record) {
 	return out
 }
 
-func collationsRows(*engine.Exec, []string) (out []record) {
+func collationsRows(*engine.Exec, string) (out []record) {
 	for _, c := range collations {
 		r := record{"COLLATION_NAME", c.name, "CHARACTER_SET_NAME", c.charset, "ID", c.id, "IS_DEFAULT", "", "IS_COMPILED", "Yes", "SORTLEN", 1}
 		if defaultCollation(c.charset) == c.name {
@@ -478,7 +434,7 @@ func collationsRows(*engine.Exec, []string) (out []record) {
 	return out
 }
 
-func charsetsRows(*engine.Exec, []string) (out []record) {
+func charsetsRows(*engine.Exec, string) (out []record) {
 	for _, c := range charsets {
 		out = append(out, record{"CHARACTER_SET_NAME", c.name, "DEFAULT_COLLATE_NAME", c.collation, "DESCRIPTION", c.help, "MAXLEN", c.bytes})
 	}
@@ -487,8 +443,8 @@ func charsetsRows(*engine.Exec, []string) (out []record) {
 
 // variablesRows makes the rows of GLOBAL_VARIABLES or SESSION_VARIABLES. The global
 // values are those at the start of the session.
-func variablesRows(global bool) rowMaker {
-	return few(func(x *engine.Exec, _ []string) (out []record) {
+func variablesRows(global bool) func(*engine.Exec, string) []record {
+	return func(x *engine.Exec, _ string) (out []record) {
 		for _, key := range slices.Sorted(maps.Keys(setting.MySQL)) {
 			value := systemVariable(x, setting.MySQL[key])
 			if global {
@@ -497,12 +453,12 @@ func variablesRows(global bool) rowMaker {
 			out = append(out, record{"VARIABLE_NAME", key, "VARIABLE_VALUE", value})
 		}
 		return out
-	})
+	}
 }
 
 // statusRows makes the rows of SHOW STATUS that monitoring programs read. Counters
 // without a meaning here are left out.
-func statusRows(x *engine.Exec, _ []string) (out []record) {
+func statusRows(x *engine.Exec, _ string) (out []record) {
 	connected := len(x.Host.Sessions(x))
 	uptime := int(x.Host.Now().Sub(x.Host.Started()).Seconds())
 	encryption := cmp.Or(x.Host.Client().TLS, &engine.TLS{})
@@ -521,7 +477,7 @@ func statusRows(x *engine.Exec, _ []string) (out []record) {
 
 // processlistRows makes the rows of PROCESSLIST. Only administrators see other
 // sessions.
-func processlistRows(x *engine.Exec, _ []string) (out []record) {
+func processlistRows(x *engine.Exec, _ string) (out []record) {
 	now, sessions := x.Host.Now(), x.Host.Sessions(x)
 	slices.SortFunc(sessions, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
 	for _, s := range sessions {

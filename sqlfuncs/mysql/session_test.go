@@ -3,15 +3,16 @@ package mysql_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs/sqltest"
-
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/sqltest"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -321,5 +322,22 @@ func TestParametersTakeTheTypesOfTheirValues(t *testing.T) {
 			t.Errorf("got %s: %v, %v; want %s: %s", kinds, r, err, c.kinds, c.row)
 		}
 		p.Close()
+	}
+}
+
+// TestRowsOfManyDatabasesAreNotHeld reads one row of a table that has all functions in
+// each database that the WHERE names.
+func TestRowsOfManyDatabasesAreNotHeld(t *testing.T) {
+	s := sqltest.NewServer(t).MySQLSession(t)
+	databases := make([]string, 2000)
+	for i := range databases {
+		databases[i] = "'d" + strconv.Itoa(i) + "'"
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.Must(t, "SELECT ROUTINE_NAME FROM information_schema.routines WHERE ROUTINE_SCHEMA IN ("+strings.Join(databases, ",")+") LIMIT 1")
+	runtime.ReadMemStats(&after)
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 20 {
+		t.Errorf("%d MiB for one row", allocated)
 	}
 }

@@ -1,8 +1,7 @@
 package mysql
 
 import (
-	"errors"
-	"io"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,12 +16,7 @@ import (
 type shown struct {
 	columns []engine.TableColumn
 	like    int // index of the column that LIKE filters
-	// heading returns the end of the first column's name: a database, a user or a
-	// pattern. nil: the name is complete.
-	heading func(p *engine.Planner, t *syntax.ShowMySQL) string
-	// keepsWarnings reports that the statement does not clear the warnings.
-	keepsWarnings bool
-	rows          func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
+	rows    func(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, error)
 }
 
 // texts returns columns of type text.
@@ -37,42 +31,35 @@ func typed(t datum.OID, names ...string) []engine.TableColumn {
 	return out
 }
 
-// patternHeading returns the pattern of LIKE in parentheses.
-func patternHeading(_ *engine.Planner, t *syntax.ShowMySQL) string {
-	if t.Like == "" {
-		return ""
+// heading returns the end of the first column's name: a database, a user or a pattern.
+func heading(p *engine.Planner, t *syntax.ShowMySQL, what string) string {
+	pattern := ""
+	if t.Like != "" {
+		pattern = " (" + t.Like + ")"
 	}
-	return " (" + t.Like + ")"
-}
-
-// tablesHeading returns the database and the pattern.
-func tablesHeading(p *engine.Planner, t *syntax.ShowMySQL) string {
-	p.Private = true
-	database := t.In
-	if database == "" {
-		database = databaseName(plannedState(p))
+	switch what {
+	case "DATABASES":
+		return pattern
+	case "TABLES", "FULL TABLES":
+		p.Private = true
+		return cmp.Or(t.In, databaseName(plannedState(p))) + pattern
+	case "GRANTS", "CREATE USER":
+		p.Private = true
+		return accountOf(p.Host.Client())
 	}
-	return database + patternHeading(p, t)
-}
-
-// userHeading returns the user of the session.
-func userHeading(p *engine.Planner, _ *syntax.ShowMySQL) string {
-	p.Private = true
-	return accountOf(p.Host.Client())
+	return ""
 }
 
 // fromSchema answers SHOW from a table of information_schema. pairs are a name of a
 // column in SHOW and the name of its column in the table.
 func fromSchema(def *engine.Table, pairs ...string) shown {
-	s := shown{}
+	var s shown
+	var from []int
 	for i := 0; i < len(pairs); i += 2 {
-		column := engine.TableColumn{Type: datum.Text, Null: true}
-		for _, c := range def.Columns {
-			if c.Name == pairs[i+1] {
-				column = c
-			}
-		}
-		s.columns = append(s.columns, engine.TableColumn{Name: pairs[i], Type: column.Type, Null: column.Null, Length: column.Length})
+		n := slices.IndexFunc(def.Columns, func(c engine.TableColumn) bool { return c.Name == pairs[i+1] })
+		column := def.Columns[n]
+		column.Name = pairs[i]
+		s.columns, from = append(s.columns, column), append(from, n)
 	}
 	s.rows = func(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 		it, err := def.Scan(x, nil)
@@ -80,21 +67,14 @@ func fromSchema(def *engine.Table, pairs ...string) shown {
 			return nil, err
 		}
 		defer it.Close()
-		var rows [][]datum.Value
-		for {
-			full, err := it.Next(x)
-			if errors.Is(err, io.EOF) {
-				return rows, nil
+		rows, err := engine.Drain(x, it)
+		for i, full := range rows {
+			rows[i] = make([]datum.Value, len(from))
+			for j, n := range from {
+				rows[i][j] = full[n]
 			}
-			if err != nil {
-				return nil, err
-			}
-			row := make([]datum.Value, 0, len(s.columns))
-			for i := 1; i < len(pairs); i += 2 {
-				row = append(row, full[slices.IndexFunc(def.Columns, func(c engine.TableColumn) bool { return c.Name == pairs[i] })])
-			}
-			rows = append(rows, row)
 		}
+		return rows, err
 	}
 	return s
 }
@@ -131,14 +111,12 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 	}
 	processes := fromSchema(tables["processlist"], "Id", "ID", "User", "USER", "Host", "HOST", "db", "DB", "Command", "COMMAND", "Time", "TIME",
 		"State", "STATE", "Info", "INFO", "Progress", "PROGRESS")
-	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!"), rows: showWarnings, keepsWarnings: true}
-	databases := fromSchema(tables["schemata"], "Database", "SCHEMA_NAME")
-	databases.heading = patternHeading
+	warnings := shown{columns: engine.ColumnList("Level:text(7)! Code:int4! Message:text(512)!"), rows: showWarnings}
 	primary := noRows(texts("File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB"))
 	return map[string]shown{
 		"VARIABLES": variables("session_variables"), "GLOBAL VARIABLES": variables("global_variables"), "STATUS": variables("session_status"),
-		"DATABASES": databases,
-		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables, heading: tablesHeading}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables, heading: tablesHeading},
+		"DATABASES": fromSchema(tables["schemata"], "Database", "SCHEMA_NAME"),
+		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables},
 		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
@@ -153,8 +131,8 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 		"FUNCTION STATUS": functionStatus, "PROCEDURE STATUS": routineStatus, "PACKAGE STATUS": routineStatus,
 		"PACKAGE BODY STATUS": routineStatus,
 		"PROCESSLIST":         processes, "INDEX": index,
-		"GRANTS":      {columns: texts("Grants for "), rows: showGrants, heading: userHeading},
-		"CREATE USER": {columns: texts("CREATE USER for "), rows: showCreateUser, heading: userHeading},
+		"GRANTS":      {columns: texts("Grants for "), rows: showGrants},
+		"CREATE USER": {columns: texts("CREATE USER for "), rows: showCreateUser},
 		"PLUGINS":     fromSchema(tables["plugins"], "Name", "PLUGIN_NAME", "Status", "PLUGIN_STATUS", "Type", "PLUGIN_TYPE", "Library", "PLUGIN_LIBRARY", "License", "PLUGIN_LICENSE"),
 		"TRIGGERS":    noRows(texts("Trigger", "Event", "Table", "Statement", "Timing"), typed(datum.Timestamp, "Created"), texts("sql_mode", "Definer", "character_set_client", "collation_connection", "Database Collation")),
 		"EVENTS":      noRows(texts("Db", "Name", "Definer", "Time zone", "Type"), typed(datum.Timestamp, "Execute at"), texts("Interval value", "Interval field"), typed(datum.Timestamp, "Starts", "Ends"), texts("Status"), typed(datum.Int8, "Originator"), texts("character_set_client", "collation_connection", "Database Collation")),
@@ -176,9 +154,8 @@ var showSynonyms = map[string]string{
 	"SESSION VARIABLES": "VARIABLES", "LOCAL VARIABLES": "VARIABLES", "SESSION STATUS": "STATUS", "LOCAL STATUS": "STATUS", "GLOBAL STATUS": "STATUS",
 }
 
-// Show plans SHOW and DESCRIBE table. keepsWarnings reports that the statement does
-// not clear the rows of SHOW WARNINGS.
-func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keepsWarnings bool, err error) {
+// Show plans SHOW and DESCRIBE table.
+func Show(p *engine.Planner, t *syntax.ShowMySQL) (*engine.QueryPlan, error) {
 	what := t.What
 	if to, ok := showSynonyms[what]; ok {
 		what = to
@@ -186,9 +163,9 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 	def, ok := dialectPlanned(p).shows[what]
 	switch {
 	case what == "BINARY LOGS" || what == "MASTER LOGS":
-		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")
 	case (what == "GRANTS" || what == "CREATE USER") && t.User != "" && t.User != p.Host.Client().User:
-		return nil, false, sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
+		return nil, sqlstate.New(sqlstate.UndefinedObject, "There is no such grant defined for user '%s' on host '%%'", sqlstate.Cut(t.User, 64)).
 			WithHint("Users and their rights are in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
 		kind := strings.TrimPrefix(what, "CREATE ")
@@ -196,14 +173,12 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 		if !known {
 			number = sqlstate.MySQLNumber{Number: 1305, State: "42000"}
 		}
-		return nil, false, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", kind, sqlstate.Cut(t.From.Last(), 64)).WithMySQL(number.Number, number.State)
+		return nil, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", kind, sqlstate.Cut(t.From.Last(), 64)).WithMySQL(number.Number, number.State)
 	case !ok:
-		return nil, false, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64)).WithMySQL(1064, "42000")
+		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64)).WithMySQL(1064, "42000")
 	}
 	columns := slices.Clone(def.columns)
-	if def.heading != nil {
-		columns[0].Name += def.heading(p, t)
-	}
+	columns[0].Name += heading(p, t, what)
 	if what == "CREATE TABLE" && t.From != nil {
 		if tbl, err := p.Host.Table(p, t.From); err == nil && (tbl.Schema == engine.InformationSchema || tbl.Kind == 'S') {
 			columns = texts("Table", "Create Table")
@@ -211,9 +186,9 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 	}
 	filter, frame, err := showFilter(p, t, columns, def.like)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	query = &engine.QueryPlan{Columns: make([]engine.Column, len(columns)), Open: func(x *engine.Exec) (engine.Rows, error) {
+	query := &engine.QueryPlan{Columns: make([]engine.Column, len(columns)), Open: func(x *engine.Exec) (engine.Rows, error) {
 		rows, err := def.rows(x, t)
 		if err != nil || filter == nil {
 			return &engine.SliceRows{Rows: rows}, err
@@ -235,7 +210,7 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (query *engine.QueryPlan, keep
 	for i, c := range columns {
 		query.Columns[i] = engine.Column{Name: c.Name, Type: c.Type, TypeMod: engine.TextMod(c.Length), Len: engine.TypeLen(c.Type), Origin: &engine.Origin{NotNull: !c.Null}}
 	}
-	return query, def.keepsWarnings, nil
+	return query, nil
 }
 
 // showFilter analyses LIKE and WHERE over the columns that are shown.
