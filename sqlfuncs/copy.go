@@ -42,13 +42,11 @@ func (c *CopyOut) AppendHeader(dst []byte) []byte {
 	if !c.header {
 		return dst
 	}
+	names := make([]datum.Value, len(c.columns))
 	for i, col := range c.columns {
-		if i > 0 {
-			dst = append(dst, c.delimiter)
-		}
-		dst = c.appendField(dst, []byte(col.Name), false)
+		names[i] = datum.MakeText(col.Name)
 	}
-	return append(dst, '\n')
+	return c.AppendRow(dst, names, nil)
 }
 
 // AppendRow appends one row's CopyData payload.

@@ -280,14 +280,8 @@ func (s *Session) LastInsertID() uint64 {
 	return uint64(s.Fast.drawn.Inserted)
 }
 
-// AffectedRows returns the OK packet's row count for the last statement.
-func (s *Session) AffectedRows() int64 { return s.mysql.Affected }
-
 // Warnings returns the number of warnings of the last statement (SHOW WARNINGS).
 func (s *Session) Warnings() int { return len(s.notices) }
-
-// Database returns the default database, "" if none was chosen.
-func (s *Session) Database() string { return s.mysql.Database }
 
 // OwnDatabase names nextid's database for sessions that chose no default.
 const OwnDatabase = engine.NextidSchema

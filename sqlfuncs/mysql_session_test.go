@@ -56,8 +56,8 @@ func TestResetForgetsTheSession(t *testing.T) {
 		t.Fatalf("autocommit %v, status %c", s.Autocommit(), s.Status())
 	}
 	s.Reset()
-	if !s.Autocommit() || s.Status() != 'I' || s.Database() != "other" {
-		t.Errorf("autocommit %v, status %c, database %s", s.Autocommit(), s.Status(), s.Database())
+	if !s.Autocommit() || s.Status() != 'I' || s.MySQL().Database != "other" {
+		t.Errorf("autocommit %v, status %c, database %s", s.Autocommit(), s.Status(), s.MySQL().Database)
 	}
 	if got := s.Value(t, `SELECT CONCAT("x", @a IS NULL)`); got != "x1" {
 		t.Errorf("after Reset: %s", got)

@@ -69,14 +69,10 @@ type Arg struct {
 // unnamed portal, which is replaced. formats are the protocol's result format
 // codes: none, one for all columns, or one for each.
 func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) (*Portal, error) {
-	st, err := s.bindable(st, args)
-	if err != nil {
-		return nil, err
-	}
 	if len(name) == 0 && s.hasPortal {
 		s.dropPortal(s.unnamedPo) // replaced even if Bind fails
 	}
-	params, size, err := s.bindArgs(st, args)
+	st, params, size, err := s.bindArgs(st, args)
 	if err != nil {
 		return nil, err
 	}
@@ -97,27 +93,10 @@ func (s *Session) Bind(name []byte, st *Statement, args []Arg, formats []int16) 
 	return p, nil
 }
 
-// bindable checks that a statement can be bound to arguments now. It returns the
-// statement planned for their types.
-func (s *Session) bindable(st *Statement, args []Arg) (*Statement, error) {
-	if len(args) != len(st.Params) {
-		return nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
-			len(args), len(st.Params))
-	}
-	if err := s.checkTransaction(st.exits); err != nil {
-		return nil, err
-	}
-	return s.forTypes(st, args)
-}
-
 // Open makes a portal that the session does not list, for executions and cursors of
 // MySQL's protocol. Close frees it for reuse.
 func (s *Session) Open(st *Statement, args []Arg) (*Portal, error) {
-	st, err := s.bindable(st, args)
-	if err != nil {
-		return nil, err
-	}
-	params, size, err := s.bindArgs(st, args)
+	st, params, size, err := s.bindArgs(st, args)
 	if err != nil {
 		return nil, err
 	}
@@ -154,17 +133,25 @@ func (p *Portal) init(s *Session, st *Statement, params []datum.Value) {
 	}
 }
 
-// bindArgs decodes the arguments. size is the number of their bytes, which count
-// towards Limits.PreparedBytes.
-func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, size int, err error) {
-	if len(args) == 0 {
-		return nil, 0, nil
+// bindArgs checks that a statement can be bound to arguments now, and decodes them. It
+// returns the statement planned for their types. size is the number of their bytes, which
+// count towards Limits.PreparedBytes.
+func (s *Session) bindArgs(st *Statement, args []Arg) (planned *Statement, values []datum.Value, size int, err error) {
+	if len(args) != len(st.Params) {
+		return nil, nil, 0, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
+			len(args), len(st.Params))
+	}
+	if err = s.checkTransaction(st.exits); err == nil {
+		st, err = s.forTypes(st, args)
+	}
+	if err != nil || len(args) == 0 {
+		return st, nil, 0, err
 	}
 	for _, a := range args {
 		size += len(a.Data)
 	}
 	if err := s.memory.Draw(int64(size) * engine.WorkFactor); err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	defer s.memory.Return(int64(size) * engine.WorkFactor)
 	values = make([]datum.Value, len(args))
@@ -183,10 +170,10 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (values []datum.Value, siz
 			}
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 	}
-	return values, size, nil
+	return st, values, size, nil
 }
 
 // keeps counts what the portal holds until Close: bound values of size bytes, and
@@ -221,13 +208,9 @@ func (s *Session) unnamedPortal() *Portal {
 	return s.unnamedPo
 }
 
-// newPortal adds a portal to the session. It replaces an open unnamed portal. A
-// named portal that exists is an error (42P03).
+// newPortal adds a portal to the session. A name that exists is an error (42P03).
 func (s *Session) newPortal(name string) (*Portal, error) {
 	if name == "" {
-		if s.hasPortal {
-			s.unnamedPo.Close()
-		}
 		s.hasPortal = true
 		return s.unnamedPortal(), nil
 	}

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/setting"
@@ -11,17 +10,17 @@ import (
 // charset is a character set that a client may name. All text is UTF-8. The others
 // exist so that a client can read back what it has set.
 type charset struct {
-	name, help, collation string // collation is the default
-	bytes                 int    // of the longest character
+	help, collation string // collation is the default
+	bytes           int    // of the longest character
 }
 
-// charsets lists the character sets, by name.
-var charsets = []charset{
-	{"ascii", "US ASCII", "ascii_general_ci", 1},
-	{"binary", "Binary pseudo charset", "binary", 1},
-	{"latin1", "cp1252 West European", "latin1_swedish_ci", 1},
-	{"utf8mb3", "UTF-8 Unicode", "utf8mb3_general_ci", 3},
-	{"utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4},
+// charsets maps the names of the character sets.
+var charsets = map[string]charset{
+	"ascii":   {"US ASCII", "ascii_general_ci", 1},
+	"binary":  {"Binary pseudo charset", "binary", 1},
+	"latin1":  {"cp1252 West European", "latin1_swedish_ci", 1},
+	"utf8mb3": {"UTF-8 Unicode", "utf8mb3_general_ci", 3},
+	"utf8mb4": {"UTF-8 Unicode", "utf8mb4_general_ci", 4},
 }
 
 // namedCollation is a collation with MariaDB's number.
@@ -57,10 +56,10 @@ func charsetNamed(name string) string {
 	if name == "utf8" {
 		name = "utf8mb3"
 	}
-	if slices.ContainsFunc(charsets, func(c charset) bool { return c.name == name }) {
-		return name
+	if _, ok := charsets[name]; !ok {
+		return ""
 	}
-	return ""
+	return name
 }
 
 // charsetOf returns the character set of a collation, "" when there is none.
@@ -83,16 +82,6 @@ func unknownCollation(name string) error {
 
 func unknownCharset(name string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1115, "42000")
-}
-
-// defaultCollation returns the default collation of a character set.
-func defaultCollation(charset string) string {
-	for _, c := range charsets {
-		if c.name == charset {
-			return c.collation
-		}
-	}
-	return ""
 }
 
 // wideCollations maps the numbers of collations that a client may name in its

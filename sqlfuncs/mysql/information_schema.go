@@ -426,7 +426,7 @@ func pluginsRows(*engine.Exec, string) (out []record) {
 func collationsRows(*engine.Exec, string) (out []record) {
 	for _, c := range collations {
 		r := record{"COLLATION_NAME", c.name, "CHARACTER_SET_NAME", c.charset, "ID", c.id, "IS_DEFAULT", "", "IS_COMPILED", "Yes", "SORTLEN", 1}
-		if defaultCollation(c.charset) == c.name {
+		if charsets[c.charset].collation == c.name {
 			r = append(r, "IS_DEFAULT", "Yes")
 		}
 		out = append(out, r)
@@ -435,8 +435,9 @@ func collationsRows(*engine.Exec, string) (out []record) {
 }
 
 func charsetsRows(*engine.Exec, string) (out []record) {
-	for _, c := range charsets {
-		out = append(out, record{"CHARACTER_SET_NAME", c.name, "DEFAULT_COLLATE_NAME", c.collation, "DESCRIPTION", c.help, "MAXLEN", c.bytes})
+	for _, name := range slices.Sorted(maps.Keys(charsets)) {
+		c := charsets[name]
+		out = append(out, record{"CHARACTER_SET_NAME", name, "DEFAULT_COLLATE_NAME", c.collation, "DESCRIPTION", c.help, "MAXLEN", c.bytes})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -139,56 +140,39 @@ func floatText(f float64) string {
 // leadingNumber matches the number at the start of a text.
 var leadingNumber = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`)
 
-// numberIn returns the number at the start of a value's text. It warns if more text
-// follows; kind is the type's name in the warning.
+// numberIn returns the text of a value's number. Of a text it is the number at its start:
+// numberIn warns if more text follows; kind is the type's name in the warning.
 func numberIn(x *engine.Exec, v datum.Value, kind string) string {
+	switch {
+	case v.Type == datum.Bool || engine.IsInteger(v.Type):
+		return strconv.FormatInt(v.Int, 10)
+	case v.Type == datum.Numeric:
+		return v.Str
+	case v.Type == datum.Float4 || v.Type == datum.Float8:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	}
 	text := TextOf(x, v)
 	s := strings.Trim(text, " \t\n\r\v\f")
 	number := leadingNumber.FindString(s)
 	if number != s || s == "" {
 		x.Host.Warn(truncated(kind, text))
 	}
-	if number == "" {
-		return "0"
-	}
-	return number
+	return cmp.Or(number, "0")
 }
 
 // floatOf returns a value as a double.
 func floatOf(x *engine.Exec, v datum.Value) float64 {
-	number := v.Str
-	switch {
-	case v.Type == datum.Bool || engine.IsInteger(v.Type):
-		return float64(v.Int)
-	case v.Type == datum.Float4 || v.Type == datum.Float8:
-		return v.Float
-	case v.Type != datum.Numeric:
-		number = numberIn(x, v, "DOUBLE")
-	}
-	f, _ := strconv.ParseFloat(number, 64)
+	f, _ := strconv.ParseFloat(numberIn(x, v, "DOUBLE"), 64)
 	return f
 }
 
 // decimalTextOf returns a value as the text of a DECIMAL.
 func decimalTextOf(x *engine.Exec, v datum.Value) string {
-	switch {
-	case v.Type == datum.Numeric:
-		return v.Str
-	case v.Type == datum.Bool || engine.IsInteger(v.Type):
-		return strconv.FormatInt(v.Int, 10)
-	case v.Type == datum.Float4 || v.Type == datum.Float8:
-		return floatDecimal(v.Float)
-	}
 	number := numberIn(x, v, "DECIMAL")
-	if strings.ContainsAny(number, "eE") {
-		f, _ := strconv.ParseFloat(number, 64)
-		return floatDecimal(f)
+	if !strings.ContainsAny(number, "eEIN") {
+		return decimalOf(number).String()
 	}
-	return decimalOf(number).String()
-}
-
-// floatDecimal returns a double as the text of a DECIMAL.
-func floatDecimal(f float64) string {
+	f, _ := strconv.ParseFloat(number, 64)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "0"
 	}
@@ -236,15 +220,7 @@ func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 }
 
 // truth reports whether a value is true as a condition.
-func truth(x *engine.Exec, v datum.Value) bool {
-	switch {
-	case v.Type == datum.Bool || engine.IsInteger(v.Type):
-		return v.Int != 0
-	case v.Type == datum.Numeric:
-		return strings.Trim(v.Str, "-0.") != ""
-	}
-	return floatOf(x, v) != 0
-}
+func truth(x *engine.Exec, v datum.Value) bool { return floatOf(x, v) != 0 }
 
 // datePrefix matches the start of a date or datetime.
 var datePrefix = regexp.MustCompile(`^\s*\d{4}-\d`)

@@ -208,7 +208,7 @@ func setNames(x *engine.Exec, v datum.Value, reset bool) error {
 	for _, key := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
 		x.Host.Settings().Assign(key, name, false)
 	}
-	x.Host.Settings().Assign("collation_connection", defaultCollation(name), false)
+	x.Host.Settings().Assign("collation_connection", charsets[name].collation, false)
 	x.Host.SettingsChanged()
 	return nil
 }
@@ -223,7 +223,7 @@ func assignSystem(x *engine.Exec, def *setting.Definition, value string) {
 	case "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "insert_id":
 		return // accepted without effect: programs that replay a binary log set them
 	case "character_set_connection":
-		x.Host.Settings().Assign("collation_connection", defaultCollation(value), false)
+		x.Host.Settings().Assign("collation_connection", charsets[value].collation, false)
 	case "collation_connection":
 		x.Host.Settings().Assign("character_set_connection", charsetOf(value), false)
 	}

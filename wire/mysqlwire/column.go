@@ -147,7 +147,7 @@ func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte 
 	if column.Origin != nil {
 		origin = *column.Origin
 		if origin.InDefault {
-			origin.Schema = cmp.Or(c.SQL.Database(), sqlfuncs.OwnDatabase)
+			origin.Schema = cmp.Or(c.SQL.MySQL().Database, sqlfuncs.OwnDatabase)
 		}
 		if origin.NotNull {
 			s.flags |= flagNotNull

@@ -211,7 +211,7 @@ func (c *conn) changes() []byte {
 		c.reported.autocommit = a
 		b = appendChange(b, trackVariable, "autocommit", map[bool]string{true: "ON", false: "OFF"}[a])
 	}
-	if d := c.SQL.Database(); d != c.reported.database {
+	if d := c.SQL.MySQL().Database; d != c.reported.database {
 		c.reported.database = d
 		b = appendChange(b, trackSchema, d)
 	}

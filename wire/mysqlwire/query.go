@@ -91,7 +91,7 @@ func (c *conn) sendResult(ctx context.Context, p *sqlfuncs.Portal, binary, known
 }
 
 // affected returns the number of rows for an OK packet.
-func (c *conn) affected() uint64 { return uint64(max(0, c.SQL.AffectedRows())) }
+func (c *conn) affected() uint64 { return uint64(max(0, c.SQL.MySQL().Affected)) }
 
 // sendRows sends the rows of a portal, at most limit if it is not 0. It runs a
 // statement without columns. ended reports that there are no more rows.
