@@ -55,22 +55,22 @@ func (p *Pools) LinesEnd(ctx context.Context, name string) (int64, error) {
 	return end, err
 }
 
-// LineEnd returns the end (exclusive, Unix ms) of the reservations on each line of
-// a name and a worker id, indexed by the line's number.
+// LineEnd returns the ends (exclusive, Unix ms) of the reservations on the lines 0 to
+// numbers-1 of a name and a worker id; math.MinInt64 for a line without any.
 func (p *Pool) LineEnd(ctx context.Context, name string, worker int64, numbers int64) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	marks, err := p.pools.cfg.Store.Reserved(ctx, linesOf(name))
 	ends := make([]int64, numbers)
 	for i := range ends {
-		ends[i] = math.MinInt64
-		for _, m := range marks {
-			if m.Key == p.Line(name, worker, int64(i)) {
-				ends[i] = m.Hi
-			}
+		m, known, err := p.pools.cfg.Store.Mark(ctx, p.Line(name, worker, int64(i)))
+		if ends[i] = m.Hi; !known {
+			ends[i] = math.MinInt64
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return ends, err
+	return ends, nil
 }
 
 // Runtime returns the pool's clock and scheduler.
