@@ -38,7 +38,7 @@ const strictPatience = 5 * time.Second
 // newStrict returns the strict generator with base's options.
 func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 	g := &strictGenerator{Generator: base, time: time}
-	g.batches = kinds.Batches{Name: g.name, Clock: time.Clock(), Fill: g.fill}
+	g.batches = kinds.Batches{Name: g.name, Clock: time.Runtime(), Fill: g.fill}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -129,7 +129,7 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 		if behind <= tolerance {
 			return nil
 		}
-		if err := g.catchUp(ctx, g.time.Clock(), behind, &until); err != nil {
+		if err := g.catchUp(ctx, g.time.Runtime(), behind, &until); err != nil {
 			return err
 		}
 	}

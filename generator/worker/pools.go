@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -261,7 +262,7 @@ func (p *Pools) mine(except *Pool) []int64 {
 		}
 	}
 	for key, s := range p.stricts {
-		if id := s.worker.Load(); id != None && s.pool != except && key.bits == except.bits {
+		if id := s.worker.Load(); id != None && s.Pool != except && key.bits == except.bits {
 			ids = append(ids, id)
 		}
 	}
@@ -324,7 +325,7 @@ func (p *Pools) Held() []Held {
 	}
 	for _, s := range p.stricts {
 		if id := s.worker.Load(); id != None {
-			held = append(held, Held{Bits: s.pool.bits, Worker: id, Strict: true, Until: time.UnixMicro(s.Now())})
+			held = append(held, Held{Bits: s.bits, Worker: id, Strict: true, Until: time.UnixMicro(s.Now())})
 		}
 	}
 	slices.SortFunc(held, func(a, b Held) int {
@@ -369,20 +370,19 @@ func (p *Pools) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	for _, pool := range p.pools { // the maps are not changed after this
+	pools := slices.Collect(maps.Values(p.pools)) // the maps are not changed after this
+	for _, s := range p.stricts {
+		pools = append(pools, s.Pool)
+	}
+	for _, pool := range pools {
 		pool.mu.Lock()
 		pool.closed = true
 		pool.mu.Unlock()
 	}
-	for _, s := range p.stricts {
-		s.mu.Lock()
-		s.closed = true
-		s.mu.Unlock()
-	}
 	p.stop()
 	p.cfg.Clock.Join(&p.work)
 	var errs []error
-	for _, pool := range p.pools {
+	for _, pool := range pools {
 		errs = append(errs, pool.release(ctx))
 	}
 	return errors.Join(errs...)

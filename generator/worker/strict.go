@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,17 +16,16 @@ import (
 // It is a worker id apart from that of the other generators, whose slice reaches
 // far ahead.
 type Strict struct {
-	pool  *Pool // used for claims only: it has no lease
+	*Pool       // its clock, its wish and its width; it has no lease
 	grid  int64 // ms; a grant is a number of whole steps of this length
 	phase int64 // ms; offset of the steps
 	most  int64 // greatest number of steps of one grant
 
 	worker atomic.Int64 // None before the first claim
 
-	mu      sync.Mutex
+	// Guarded by Pool.mu.
 	round   *round // waiting requests
 	sending bool
-	closed  bool
 
 	// Owned by the goroutine that runs send.
 	end int64 // ms; least begin of the next grant
@@ -84,9 +82,9 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 	}
 	s := p.stricts[key]
 	if s == nil {
-		s = &Strict{pool: newPool(p, width, wish), grid: key.grid, phase: key.phase}
+		s = &Strict{Pool: newPool(p, width, wish), grid: key.grid, phase: key.phase}
 		s.most = max(min(maxSteps, p.cfg.Slice.Milliseconds()/key.grid), 1)
-		s.pool.used = p.usedLocked(key.bits)
+		s.used = p.usedLocked(key.bits)
 		s.worker.Store(None)
 		p.stricts[key] = s
 	}
@@ -103,25 +101,6 @@ func errBothWays(id int64) error {
 			". Use --worker-id auto, make all snowflakes strict, or none.",
 	}
 }
-
-// Now returns id time in Unix microseconds.
-func (s *Strict) Now() int64 { return s.pool.Now() }
-
-// Wall returns the wall clock in Unix microseconds. It may jump.
-func (s *Strict) Wall() int64 { return s.pool.Wall() }
-
-// ClockBack returns how often the wall clock was seen to go back.
-func (s *Strict) ClockBack() int64 { return s.pool.ClockBack() }
-
-// Clock returns the clock and scheduler of the Strict.
-func (s *Strict) Clock() generator.Runtime { return s.pool.pools.cfg.Clock }
-
-// Leave records that a generator issues no more ids, and that its ids end before
-// end (Unix ms).
-func (s *Strict) Leave(end int64) { raiseTo(s.pool.used, end) }
-
-// UsedUntil is like Pool.UsedUntil.
-func (s *Strict) UsedUntil() int64 { return s.pool.UsedUntil() }
 
 // MaxSpan returns the greatest length of a grant.
 func (s *Strict) MaxSpan() time.Duration { return time.Duration(s.grid*s.most) * time.Millisecond }
@@ -144,10 +123,10 @@ func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Le
 	r.steps, r.from = max(r.steps, steps), max(r.from, from)
 	if !s.sending {
 		s.sending = true
-		s.Clock().Go(&s.pool.pools.work, s.send)
+		s.Runtime().Go(&s.pools.work, s.send)
 	}
 	s.mu.Unlock()
-	if err := s.Clock().Receive(ctx, r.done); err != nil {
+	if err := s.Runtime().Receive(ctx, r.done); err != nil {
 		return nil, err
 	}
 	return r.lease, r.err
@@ -166,7 +145,7 @@ func (s *Strict) send() {
 			return
 		}
 		s.mu.Unlock()
-		r.lease, r.err = s.reserve(r)
+		r.lease, r.err = s.carryOut(r)
 		close(r.done)
 	}
 }
@@ -175,43 +154,43 @@ func (s *Strict) send() {
 // meanwhile belong to the next round.
 func (s *Strict) await() {
 	if ahead := time.Duration(s.end*1000-s.Now())*time.Microsecond - strictAhead; ahead > 0 {
-		_ = s.Clock().Sleep(s.pool.pools.ctx, ahead) // a canceled context shows in the reservation
+		_ = s.Sleep(s.pools.ctx, ahead) // a canceled context shows in the reservation
 	}
 }
 
-// reserve makes one round trip, and more only if the worker id changes.
-func (s *Strict) reserve(r *round) (*Lease, error) {
-	deadline := s.Clock().Monotonic() + s.pool.pools.cfg.StartWait
+// carryOut makes one round trip, and more only if the worker id changes.
+func (s *Strict) carryOut(r *round) (*Lease, error) {
+	deadline := s.Monotonic() + s.pools.cfg.StartWait
 	for {
 		id := s.worker.Load()
 		if id == None {
 			var err error
-			if id, err = s.claim(); err != nil {
+			if id, err = s.find(); err != nil {
 				return nil, err
 			}
 		}
-		if _, err := s.pool.catchUp(s.worker.Load() != None); err != nil {
+		if _, err := s.catchUp(s.worker.Load() != None); err != nil {
 			return nil, err
 		}
 		now := s.Now()
 		lo := s.align(max(s.end, r.from, now/1000))
 		n := r.steps * s.grid
-		got, hi, err := s.pool.ask(id, lo, n)
+		got, hi, err := s.ask(id, lo, n)
 		s.end = max(s.end, lo+n) // granted or not, it may not be used
 		if err != nil {
 			return nil, err
 		}
 		if got == lo {
 			if s.worker.Swap(id) != id {
-				s.pool.pools.time.pin(lo*1000, now)
-				s.pool.report(id, lo)
+				s.pools.time.pin(lo*1000, now)
+				s.report(id, lo)
 			}
 			return &Lease{Worker: id, Lo: got, Hi: hi}, nil
 		}
 		// Another process issues ids with this worker id, possibly a clone of this one.
-		s.pool.giveBack(id, got, hi)
+		s.giveBack(id, got, hi)
 		s.worker.Store(None)
-		if s.Clock().Monotonic() > deadline {
+		if s.Monotonic() > deadline {
 			return nil, errContended()
 		}
 	}
@@ -223,11 +202,11 @@ func errContended() error {
 	}
 }
 
-// claim finds a free worker id. It reserves nothing yet.
-func (s *Strict) claim() (int64, error) {
-	wish := s.pool.wish
+// find finds a free worker id. It reserves nothing yet.
+func (s *Strict) find() (int64, error) {
+	wish := s.wish
 	for wishes := 1; ; wishes++ {
-		m, err := s.pool.marks(s.pool.pools.ctx)
+		m, err := s.marks(s.pools.ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -235,17 +214,17 @@ func (s *Strict) claim() (int64, error) {
 		if wish.Firm { // another process with this worker id may have used it up to there
 			now += strictAhead.Milliseconds()
 		}
-		if wish.ID != None && !wish.Firm && !s.pool.free(m, wish.ID, now) {
-			if wish, err = s.pool.nextWish(wish, wishes); err != nil {
+		if wish.ID != None && !wish.Firm && !s.free(m, wish.ID, now) {
+			if wish, err = s.nextWish(wish, wishes); err != nil {
 				return 0, err
 			}
 			continue
 		}
-		id, free := s.pool.choose(m, wish, now)
+		id, free := s.choose(m, wish, now)
 		if !free {
-			return 0, s.pool.noneFree(id, m)
+			return 0, s.noneFree(id, m)
 		}
-		if s.pool.pools.cfg.Store.Exclusive() {
+		if s.Exclusive() {
 			s.end = max(s.end, s.align(m.greatest)) // ids keep growing after a crash
 		} else if hi, used := m.hi[id]; used {
 			s.end = max(s.end, s.align(hi))
