@@ -7,16 +7,6 @@ import (
 	"nextid/generator"
 )
 
-// storedRow is a Row as key-value databases keep it.
-type storedRow struct {
-	Lo      int64  `json:"lo"`
-	Hi      int64  `json:"hi"`
-	Seq     int64  `json:"seq"`
-	Epoch   string `json:"stamp"`
-	Owner   string `json:"owner"`
-	Updated int64  `json:"updated"`
-}
-
 // storedEntry is an Entry as key-value databases keep it. Options is a text,
 // so that it comes back byte for byte.
 type storedEntry struct {
@@ -28,17 +18,15 @@ type storedEntry struct {
 }
 
 // EncodeRow is the value of a row in a key-value database.
-func EncodeRow(r *Row) string {
-	return encode(storedRow{r.Lo, r.Hi, r.Seq, r.Epoch, r.Owner, r.Updated})
-}
+func EncodeRow(r *Row) string { return encode(r) }
 
 // DecodeRow reads what EncodeRow wrote.
 func DecodeRow(key, text string) (*Row, error) {
-	var s storedRow
-	if err := json.Unmarshal([]byte(text), &s); err != nil || s.Seq < 1 || s.Hi < s.Lo {
+	r := &Row{Key: key}
+	if err := json.Unmarshal([]byte(text), r); err != nil || r.Seq < 1 || r.Hi < r.Lo {
 		return nil, Damaged("reservation", key, err)
 	}
-	return &Row{Key: key, Lo: s.Lo, Hi: s.Hi, Seq: s.Seq, Epoch: s.Epoch, Owner: s.Owner, Updated: s.Updated}, nil
+	return r, nil
 }
 
 // EncodeEntry is the value of an entry in a key-value database. The same

@@ -128,14 +128,16 @@ type Answer struct {
 	Err     error  // error of this ask alone; the other fields mean nothing then
 }
 
-// Row is the state of one key.
+// Row is the state of one key. Its JSON is the value of the key in a key-value
+// database.
 type Row struct {
-	Key     string
-	Lo, Hi  int64
-	Seq     int64
-	Epoch   string
-	Owner   string
-	Updated int64 // Unix ms
+	Key     string `json:"-"`
+	Lo      int64  `json:"lo"`
+	Hi      int64  `json:"hi"`
+	Seq     int64  `json:"seq"`
+	Epoch   string `json:"stamp"`
+	Owner   string `json:"owner"`
+	Updated int64  `json:"updated"` // Unix ms
 }
 
 // Entry is a definition in the catalogue. A dropped one stays, so that its version
