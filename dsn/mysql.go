@@ -27,19 +27,16 @@ func MySQL(text string) (*mysql.Config, error) {
 	if socket := query.Get("socket"); socket != "" {
 		address = "unix(" + socket + ")"
 	}
-	own := url.Values{}
+	secure := query.Get("ca")+query.Get("cert")+query.Get("key") != ""
 	for _, name := range []string{"ca", "cert", "key", "socket"} {
-		if value := query.Get(name); value != "" && name != "socket" {
-			own.Set(name, value)
-		}
 		query.Del(name)
 	}
 	c, err := mysql.ParseDSN(address + "/" + url.PathEscape(strings.TrimPrefix(u.Path, "/")) + "?" + query.Encode())
 	if err != nil {
 		return nil, err
 	}
-	if len(own) > 0 {
-		if c.TLS, err = TLS(own); err != nil {
+	if secure {
+		if c.TLS, err = TLS(u.Query()); err != nil {
 			return nil, err
 		}
 	}
