@@ -26,8 +26,13 @@ func (r *Registry) WorkerBits(ctx context.Context, name string) (int, error) {
 
 // Workers lists all worker ids that were ever claimed.
 func (r *Registry) Workers(ctx context.Context) ([]WorkerMark, error) {
-	marks, err := r.cfg.Store.Reserved(ctx, WorkerKeyPrefix)
-	var out []WorkerMark
+	return WorkerMarks(ctx, r.cfg.Store)
+}
+
+// WorkerMarks lists all worker ids of a store that were ever claimed. It leaves out the
+// lines of single generators.
+func WorkerMarks(ctx context.Context, store Reserver) (out []WorkerMark, err error) {
+	marks, err := store.Reserved(ctx, WorkerKeyPrefix)
 	for _, m := range marks {
 		bits, id, _ := strings.Cut(strings.TrimPrefix(m.Key, WorkerKeyPrefix), "/")
 		b, err1 := strconv.Atoi(bits)

@@ -44,28 +44,19 @@ type Ahead struct {
 
 // FindAhead lists the worker ids whose time is ahead of now by more than tolerance.
 func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolerance time.Duration) ([]Ahead, error) {
-	marks, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
-	if err != nil {
-		return nil, err
-	}
+	marks, err := generator.WorkerMarks(ctx, store)
 	used := map[int]int64{}
 	var ahead []Ahead
 	for _, m := range marks {
-		bits, id, _ := strings.Cut(strings.TrimPrefix(m.Key, generator.WorkerKeyPrefix), "/")
-		width, err1 := strconv.Atoi(bits)
-		worker, err2 := strconv.ParseInt(id, 10, 64)
-		if err1 != nil || err2 != nil {
-			continue // lines of names end with the worker id; see Pool.Line
-		}
-		used[width]++
+		used[m.Bits]++
 		if m.Hi < pastEnd && m.Hi > now.Add(tolerance).UnixMilli() {
-			ahead = append(ahead, Ahead{Bits: width, Worker: worker, Until: time.UnixMilli(m.Hi).UTC()})
+			ahead = append(ahead, Ahead{Bits: m.Bits, Worker: m.ID, Until: time.UnixMilli(m.Hi).UTC()})
 		}
 	}
 	for i := range ahead {
 		ahead[i].Left = 1<<ahead[i].Bits - used[ahead[i].Bits]
 	}
-	return ahead, nil
+	return ahead, err
 }
 
 // Repair gives up worker ids that FindAhead found, for good. Only this process may
