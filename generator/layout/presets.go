@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"nextid/generator"
@@ -30,7 +30,17 @@ const twitterEpoch = 1288834974657
 //go:embed presets.tsv
 var presetTable string
 
-var presets = index()
+var (
+	mu    sync.RWMutex // guards known
+	known = index()    // the layouts of the table and of Add, by lower-case name
+)
+
+// get returns the layout of a lower-case name, nil for an unknown one.
+func get(name string) *Layout {
+	mu.RLock()
+	defer mu.RUnlock()
+	return known[name]
+}
 
 // signed lists the presets of systems whose time has no end and uses all bits; see
 // Layout.Signed. Baidu's ids are negative since 2024-11-20, Instagram's from 2046
@@ -43,7 +53,7 @@ var renamed = map[string]string{"pgedge": "pgedge-2023"}
 
 // nameOf returns the present name of a stored layout.
 func (p Pinned) nameOf() string {
-	if now, ok := renamed[p.Layout]; ok && slices.Equal(p.Fields, presets[now].Fields) {
+	if now, ok := renamed[p.Layout]; ok && slices.Equal(p.Fields, get(now).Fields) {
 		return now
 	}
 	return p.Layout
@@ -85,27 +95,17 @@ func index() map[string]*Layout {
 	return m
 }
 
-// added holds the layouts of Add by lower-case name. The map is replaced, not
-// changed.
-var added atomic.Pointer[map[string]*Layout]
-
 // Add adds a layout to this process under its name in lower case. A name keeps its
 // layout, since ids issued with it would get another meaning.
 func Add(l *Layout) error {
 	name := strings.ToLower(l.Name)
-	for {
-		was := added.Load()
-		more := map[string]*Layout{name: l}
-		if was != nil {
-			maps.Copy(more, *was)
-		}
-		if there := cmp.Or(presets[name], more[name]); there != l && !there.same(l) {
-			return fmt.Errorf("layout %q is known already, with other fields", l.Name)
-		}
-		if presets[name] != nil || added.CompareAndSwap(was, &more) {
-			return nil
-		}
+	mu.Lock()
+	defer mu.Unlock()
+	if there := known[name]; there != nil && !there.same(l) {
+		return fmt.Errorf("layout %q is known already, with other fields", l.Name)
 	}
+	known[name] = cmp.Or(known[name], l)
+	return nil
 }
 
 // same reports whether ids have the same meaning in both.
@@ -113,32 +113,26 @@ func (l *Layout) same(other *Layout) bool {
 	return slices.Equal(l.Fields, other.Fields) && l.Epoch.Equal(other.Epoch) && l.Unit == other.Unit && l.Start == other.Start
 }
 
-// known returns all layouts by name.
-func known() map[string]*Layout {
-	all := maps.Clone(presets)
-	if more := added.Load(); more != nil {
-		maps.Copy(all, *more)
-	}
-	return all
-}
-
 // Preset returns a known layout. Names are not case-sensitive.
 func Preset(name string) (*Layout, error) {
 	name = strings.ToLower(name)
-	if l := presets[name]; l != nil {
+	if l := get(name); l != nil {
 		return l, nil
-	}
-	if more := added.Load(); more != nil && (*more)[name] != nil {
-		return (*more)[name], nil
 	}
 	names := Names()
 	return nil, fmt.Errorf("unknown layout %q%s: known are %s", name, generator.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
 // Names returns the names of the known layouts.
-func Names() []string { return slices.Sorted(maps.Keys(known())) }
+func Names() []string {
+	mu.RLock()
+	defer mu.RUnlock()
+	return slices.Sorted(maps.Keys(known))
+}
 
 // Presets returns the known layouts, sorted by name.
 func Presets() []*Layout {
-	return slices.SortedFunc(maps.Values(known()), func(a, b *Layout) int { return cmp.Compare(a.Name, b.Name) })
+	mu.RLock()
+	defer mu.RUnlock()
+	return slices.SortedFunc(maps.Values(known), func(a, b *Layout) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -89,7 +89,7 @@ func (p *Pinned) Pin(preset string) (*Layout, error) {
 func (p Pinned) Build() (*Layout, error) {
 	l, err := New(p.nameOf(), p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
 	if err == nil {
-		preset := presets[l.Name]
+		preset := get(l.Name)
 		l.Signed = preset != nil && preset.Signed && slices.Equal(preset.Fields, l.Fields)
 	}
 	return l, err
