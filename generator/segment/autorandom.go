@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,14 +27,12 @@ type AutoRandomOptions struct {
 // givenAutoRandom holds the options of a user. AUTO_RANDOM(S, R) is shard_bits S
 // and range_bits R, the sign bit included.
 type givenAutoRandom struct {
-	Layout    *string         `json:"layout"`
-	Fields    []layout.Field  `json:"fields"`
-	ShardBits *uint8          `json:"shard_bits"`
-	RangeBits *uint8          `json:"range_bits"`
-	Counter   json.RawMessage `json:"counter"`
-	Start     *int64          `json:"start"`
-	Step      *int64          `json:"step"`
-	MaxStep   *int64          `json:"max_step"`
+	AutoRandomOptions
+	ShardBits *uint8 `json:"shard_bits"`
+	RangeBits *uint8 `json:"range_bits"`
+	Start     *int64 `json:"start"`
+	Step      *int64 `json:"step"`
+	MaxStep   *int64 `json:"max_step"`
 }
 
 // Bounds and defaults of TiDB.
@@ -80,35 +79,28 @@ func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) 
 	if err := generator.DecodeOptions(raw, &g, autoRandomHint); err != nil {
 		return nil, err
 	}
-	o := AutoRandomOptions{Layout: "tidb", Fields: g.Fields}
-	if g.Layout != nil {
-		o.Layout = *g.Layout
-	}
+	o := g.AutoRandomOptions
 	if o.Fields == nil {
-		shard, all := uint8(defaultShardBits), uint8(defaultRangeBits)
-		if g.ShardBits != nil {
-			shard = *g.ShardBits
-		}
-		if g.RangeBits != nil {
-			all = *g.RangeBits
-		}
+		shard, all := *cmp.Or(g.ShardBits, new(uint8(defaultShardBits))), *cmp.Or(g.RangeBits, new(uint8(defaultRangeBits)))
 		if shard < 1 || shard > maxShardBits || all < minRangeBits || all > maxRangeBit {
 			return nil, generator.OptionError(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
 		}
 		o.Fields = []layout.Field{{Kind: layout.Shard, Bits: shard}, {Kind: layout.Counter, Bits: all - 1 - shard}}
-		if g.Layout == nil && (shard != defaultShardBits || all != defaultRangeBits) {
+		if o.Layout == "" && (shard != defaultShardBits || all != defaultRangeBits) {
 			o.Layout = "custom"
 		}
 	} else if g.ShardBits != nil || g.RangeBits != nil {
 		return nil, generator.OptionError(autoRandomHint, "fields say the same as shard_bits and range_bits")
 	}
+	o.Layout = cmp.Or(o.Layout, "tidb")
 	l, err := o.build()
 	if err != nil {
 		return nil, err
 	}
-	if o.Counter = g.Counter; o.Counter == nil {
-		o.Counter, err = counterOptions(g, l)
-		if err != nil {
+	if o.Counter == nil { // the maximum is the end of the field
+		if o.Counter, err = json.Marshal(map[string]any{
+			"max": int64(1)<<l.SequenceBits() - 1, "min": 0, "start": cmp.Or(g.Start, new(int64(1))), "step": g.Step, "max_step": g.MaxStep,
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -116,22 +108,6 @@ func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) 
 		return nil, err
 	}
 	return json.Marshal(o)
-}
-
-// counterOptions returns the counter's options, with the end of its field as
-// maximum.
-func counterOptions(g givenAutoRandom, l *layout.Layout) (json.RawMessage, error) {
-	c := map[string]any{"max": int64(1)<<l.SequenceBits() - 1, "min": 0, "start": int64(1)}
-	if g.Start != nil {
-		c["start"] = *g.Start
-	}
-	if g.Step != nil {
-		c["step"] = *g.Step
-	}
-	if g.MaxStep != nil {
-		c["max_step"] = *g.MaxStep
-	}
-	return json.Marshal(c)
 }
 
 func (o *AutoRandomOptions) build() (*layout.Layout, error) {
@@ -156,7 +132,7 @@ func (k autoRandomKind) Alter(stored, change json.RawMessage) (json.RawMessage, 
 	if err := generator.DecodeOptions(change, &g, autoRandomHint); err != nil {
 		return nil, err
 	}
-	if g.Layout != nil || g.Fields != nil || g.ShardBits != nil || g.RangeBits != nil || g.Counter != nil || g.Start != nil {
+	if g.Layout != "" || g.Fields != nil || g.ShardBits != nil || g.RangeBits != nil || g.Counter != nil || g.Start != nil {
 		return nil, generator.OptionError("Create a generator with another name and move to it.",
 			"only step and max_step of a generator of kind %s can be changed", autoRandomName)
 	}
@@ -190,7 +166,7 @@ func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (gener
 	if err != nil {
 		return nil, err
 	}
-	return &AutoRandomGenerator{layout: l, segment: counter.(segment)}, nil
+	return &AutoRandomGenerator{l, counter.(segment)}, nil
 }
 
 // Retire implements generator.Retirer. It moves the name's key above all ids,
@@ -227,7 +203,7 @@ type segment interface {
 // random bits, so the rows of a statement are stored together. TiDB does the same
 // for a transaction.
 type AutoRandomGenerator struct {
-	layout *layout.Layout
+	*layout.Layout
 	segment
 }
 
@@ -256,30 +232,21 @@ func (g *AutoRandomGenerator) Next(ctx context.Context, n int64) (generator.Rang
 // Convert implements generator.Converter. It puts random bits above a run of
 // counts.
 func (g *AutoRandomGenerator) Convert(r generator.Range) generator.Range {
-	r.First |= g.layout.Base(rand.Int64N(g.layout.Workers()), 0)
+	r.First |= g.Base(rand.Int64N(g.Workers()), 0)
 	return r
 }
 
 // Raise implements generator.Raiser. It compares only the counter of v.
 func (g *AutoRandomGenerator) Raise(ctx context.Context, v int64, used bool) error {
-	if _, err := g.layout.Explain(v); err != nil {
+	if _, err := g.Explain(v); err != nil {
 		return err
 	}
-	_, _, _, count := g.layout.Unpack(v)
+	_, _, _, count := g.Unpack(v)
 	return g.segment.Raise(ctx, count, used)
 }
 
-// Explain implements generator.Explainer.
-func (g *AutoRandomGenerator) Explain(id int64) (generator.Parts, error) { return g.layout.Explain(id) }
-
 // Place implements generator.Placer for the counter of id.
 func (g *AutoRandomGenerator) Place(id int64) generator.Place {
-	_, _, _, count := g.layout.Unpack(id)
+	_, _, _, count := g.Unpack(id)
 	return g.segment.Place(count)
 }
-
-// Floor implements generator.Explainer.
-func (g *AutoRandomGenerator) Floor(t time.Time) (int64, error) { return g.layout.Floor(t) }
-
-// Ceil implements generator.Explainer.
-func (g *AutoRandomGenerator) Ceil(t time.Time) (int64, error) { return g.layout.Ceil(t) }
