@@ -1,6 +1,9 @@
 package code
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Names of the bases, in the option text.
 const (
@@ -24,11 +27,11 @@ const (
 // alphabet holds the digits of a base.
 type alphabet struct {
 	digits string
-	check  string // the digits, then signs that only a check digit can be
+	check  string // the digits, then signs that only a check digit can be; "" for the digits alone
 	fold   bool   // upper and lower case letters are equal
 	upper  bool   // letters are upper case by default
 
-	values, checkValues [256]int8 // value of each byte, -1 if it is no digit
+	confusable bool // O is read as 0, I and L as 1
 }
 
 func (a *alphabet) base() int { return len(a.digits) }
@@ -38,7 +41,7 @@ const decimalDigits = "0123456789"
 var alphabets = map[string]*alphabet{
 	decimal: {digits: decimalDigits},
 	base16:  {digits: "0123456789abcdef", fold: true},
-	base32:  {digits: crockford, check: crockford + "*~$=U", fold: true, upper: true},
+	base32:  {digits: crockford, check: crockford + "*~$=U", fold: true, upper: true, confusable: true},
 	base36:  {digits: "0123456789abcdefghijklmnopqrstuvwxyz", fold: true},
 	base58:  {digits: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"},
 	base62:  {digits: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"},
@@ -56,40 +59,25 @@ func Digits(base string) string {
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// withCase returns the alphabet with its letters in one case, and with the tables
-// for parsing.
+// withCase returns the alphabet with its letters in one case.
 func (a *alphabet) withCase(to func(string) string) *alphabet {
 	b := *a
-	if b.check == "" {
-		b.check = b.digits
-	}
+	b.check = cmp.Or(b.check, b.digits)
 	if a.fold {
 		b.digits, b.check = to(b.digits), to(b.check)
 	}
-	b.values, b.checkValues = b.table(b.digits), b.table(b.check)
 	return &b
 }
 
-// table returns the value of each byte for a list of digits.
-func (a *alphabet) table(digits string) (values [256]int8) {
-	for i := range values {
-		values[i] = -1
+// value returns the value of a character among digits or check, -1 for another one.
+func (a *alphabet) value(c byte, digits string) int {
+	switch letter := c | 0x20; { // in lower case
+	case a.confusable && letter == 'o':
+		c = '0'
+	case a.confusable && (letter == 'i' || letter == 'l'):
+		c = '1'
+	case a.fold && letter >= 'a' && letter <= 'z' && strings.IndexByte(digits, c) < 0:
+		c ^= 0x20
 	}
-	put := func(s string, v int) {
-		for i := range len(s) {
-			values[s[i]] = int8(v)
-		}
-	}
-	for i := range len(digits) {
-		c := digits[i : i+1]
-		put(c, i)
-		if a.fold {
-			put(strings.ToUpper(c)+strings.ToLower(c), i)
-		}
-	}
-	if strings.EqualFold(digits[:min(len(crockford), len(digits))], crockford) { // letters that are easily mistaken for digits
-		put("oO", 0)
-		put("iIlL", 1)
-	}
-	return values
+	return strings.IndexByte(digits, c)
 }

@@ -169,11 +169,11 @@ func (t *Text) ParseCode(code string) (int64, error) {
 		if t.Group > 0 && rest[i] == t.Separator[0] || t.Base == base32 && rest[i] == '-' {
 			continue
 		}
-		values := &t.alphabet.values
+		values := t.alphabet.digits
 		if t.Check != "" && n == 0 {
-			values = &t.alphabet.checkValues
+			values = t.alphabet.check
 		}
-		v := values[rest[i]]
+		v := t.alphabet.value(rest[i], values)
 		if v < 0 {
 			return 0, t.wrong(code, fmt.Sprintf("holds %q, which is no digit of %s", rest[i], t.Base))
 		}
