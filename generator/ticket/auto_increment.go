@@ -16,8 +16,7 @@ type table struct {
 	prefix       string // SQL before names in the schema
 	name         string // quoted
 	column       string // quoted
-	trigger      string // quoted name of the fence
-	triggerName  string
+	trigger      string // name of the fence
 }
 
 // readAutoIncrement takes over the numbers of a table's AUTO_INCREMENT column.
@@ -39,12 +38,12 @@ func readAutoIncrement(ctx context.Context, d *takenDatabase) (p position, err e
 		return p, err
 	}
 	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = "+t.schema+
-		" AND EVENT_OBJECT_TABLE = ? AND TRIGGER_NAME = ?", t.bare, t.triggerName).Scan(&p.fenced)
+		" AND EVENT_OBJECT_TABLE = ? AND TRIGGER_NAME = ?", t.bare, t.trigger).Scan(&p.fenced)
 	if err != nil {
 		return p, err
 	}
 	if d.fence && !p.fenced {
-		if _, err := conn.ExecContext(ctx, "CREATE TRIGGER "+t.trigger+" BEFORE INSERT ON "+t.name+
+		if _, err := conn.ExecContext(ctx, "CREATE TRIGGER "+t.prefix+"`"+t.trigger+"` BEFORE INSERT ON "+t.name+
 			" FOR EACH ROW IF NEW."+t.column+" IS NULL OR NEW."+t.column+" = 0 THEN SIGNAL SQLSTATE '45000'"+
 			" SET MESSAGE_TEXT = 'the ids of this table come from nextid now'; END IF"); err != nil {
 			return p, err
@@ -64,8 +63,7 @@ func (d *takenDatabase) findTable(ctx context.Context, conn *sql.Conn) (*table, 
 		t.schema, t.bare = "'"+s+"'", bare // letters, digits and _, as QuoteName has checked
 		t.prefix = "`" + s + "`."
 	}
-	t.triggerName = t.bare[:min(len(t.bare), 56)] + "_nextid"
-	t.trigger = t.prefix + "`" + t.triggerName + "`"
+	t.trigger = t.bare[:min(len(t.bare), 56)] + "_nextid"
 	err = conn.QueryRowContext(ctx, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+t.schema+
 		" AND TABLE_NAME = ? AND EXTRA LIKE '%auto_increment%'", t.bare).Scan(&t.column)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
 	"nextid/generator"
@@ -91,7 +90,7 @@ func (n *mysqlNode) prepare(ctx context.Context) error {
 	}
 	var one int
 	err := n.conn.QueryRowContext(ctx, "SELECT 1 FROM "+n.table+" LIMIT 1").Scan(&one)
-	if said, ok := errors.AsType[*mysqldriver.MySQLError](err); ok && said.Number == noSuchTable {
+	if isMySQL(err, noSuchTable) {
 		_, err = n.conn.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+n.table+` (
 id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL DEFAULT '', UNIQUE KEY stub (stub)) ENGINE=InnoDB`)
 	}
@@ -108,6 +107,8 @@ const (
 	deadlock     = 1213
 )
 
+func isMySQL(err error, number uint16) bool { return matches(err, nil, []uint16{number}) }
+
 // draw replaces the row up to maxRows times with one statement.
 func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, error) {
 	count = min(count, maxRows)
@@ -121,7 +122,7 @@ func (n *mysqlNode) draw(ctx context.Context, count int64) ([]generator.Range, e
 			first, err := r.LastInsertId()
 			return []generator.Range{{First: first, Step: n.increment, Count: count}}, err
 		}
-		if said, ok := errors.AsType[*mysqldriver.MySQLError](err); !ok || said.Number != deadlock {
+		if !isMySQL(err, deadlock) {
 			break
 		}
 	}
@@ -147,7 +148,7 @@ func (n *mysqlNode) raise(ctx context.Context, v int64) error {
 		return nil
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO "+n.table+" (id, stub) VALUES (?, 'r')", n.above(v))
-	if said, ok := errors.AsType[*mysqldriver.MySQLError](err); ok && said.Number == duplicateKey {
+	if isMySQL(err, duplicateKey) {
 		return nil // another server has raised it to the same number
 	}
 	if err != nil {

@@ -37,11 +37,8 @@ func allocSystem(a alloc, name string) system {
 
 // read locks the row, so that no block is reserved between reading and fencing.
 func (a alloc) read(ctx context.Context, d *takenDatabase) (p position, err error) {
-	table := a.table
-	if d.table != "" {
-		table = d.table
-	}
-	if table, err = d.System.QuoteName(table); err != nil {
+	table, err := d.System.QuoteName(cmp.Or(d.table, a.table))
+	if err != nil {
 		return p, err
 	}
 	away := d.key + fenced
@@ -175,19 +172,16 @@ func readSequence(ctx context.Context, d *takenDatabase) (p position, err error)
 		p.next += p.increment
 	}
 	p.offset = p.next
-	if p.fenced {
+	if p.fenced || !d.fence {
 		return p, tx.Commit()
 	}
 	// The fence makes the last value the maximum. PostgreSQL requires a maximum above
 	// the minimum, so at least two numbers are passed.
-	for d.fence && (!called || last <= minimum) {
+	for !called || last <= minimum {
 		if called {
 			last += p.increment
 		}
 		called, p.next = true, last+p.increment
-	}
-	if !d.fence {
-		return p, tx.Commit()
 	}
 	if _, err := tx.ExecContext(ctx, "SELECT setval($1::regclass, $2, true)", name, last); err != nil {
 		return p, err
