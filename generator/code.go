@@ -47,10 +47,8 @@ func (decimal) AppendCode(b []byte, id int64) ([]byte, error) {
 func (decimal) ParseCode(code string) (int64, error) {
 	id, err := strconv.ParseInt(code, 10, 64)
 	if err != nil {
-		return 0, &Error{
-			Kind: ErrOption, Message: strconv.Quote(clip(code)) + " is not a number of 64 bits",
-			Hint: "The codes of this generator are decimal numbers.",
-		}
+		return 0, OptionError("The codes of this generator are decimal numbers.",
+			"%q is not a number of 64 bits", clip(code))
 	}
 	return id, nil
 }

@@ -11,10 +11,8 @@ import (
 func (r *Registry) Create(ctx context.Context, name, kind string, options json.RawMessage) error {
 	_, created, err := r.create(ctx, name, kind, options)
 	if err == nil && !created {
-		err = &Error{
-			Kind: ErrExists, Name: name, Message: fmt.Sprintf("generator %q already exists", name),
-			Hint: "Use alter_generator to change it, or another name.",
-		}
+		err = Errorf(ErrExists, name, "Use alter_generator to change it, or another name.",
+			"generator %q already exists", name)
 	}
 	return err
 }
@@ -113,10 +111,8 @@ func (r *Registry) Recover(ctx context.Context, name string, atLeast int64) erro
 	defer e.lock.release()
 	recoverable, ok := KindAs[Recoverable](k)
 	if !ok {
-		return &Error{
-			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("a generator of kind %s needs no recovery", f.Kind),
-			Hint: "Its ids follow the clock. After a failover they go on when every slice of time has ended that the store may have lost.",
-		}
+		return Errorf(ErrWrongKind, name, "Its ids follow the clock. After a failover they go on when every slice of time has ended that the store may have lost.",
+			"a generator of kind %s needs no recovery", f.Kind)
 	}
 	live := e.live.Load() != nil
 	_ = e.stop(ctx) // ids that could not be given back are lost, as intended

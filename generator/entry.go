@@ -211,10 +211,8 @@ func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (int64, error
 		}
 		g, ok := l.gen.(PastGenerator)
 		if !ok {
-			return 0, &Error{
-				Kind: ErrWrongKind, Name: e.name, Message: fmt.Sprintf("generator %q gives no ids of the past", e.name),
-				Hint: "Only generators of kind snowflake do, without the option strict.",
-			}
+			return 0, Errorf(ErrWrongKind, e.name, "Only generators of kind snowflake do, without the option strict.",
+				"generator %q gives no ids of the past", e.name)
 		}
 		if v != 0 {
 			if err := l.checkField(e.name, v); err != nil {
@@ -230,16 +228,12 @@ func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (int64, error
 
 func (l *live) checkField(name string, v int64) error {
 	if l.fieldBits == 0 {
-		return &Error{
-			Kind: ErrWrongKind, Name: name, Message: fmt.Sprintf("the ids of generator %q have no field for the caller's bits", name),
-			Hint: `Name the field in the layout of a new one: {"bits": "time 41, field 8, worker 6, sequence 8"}.`,
-		}
+		return Errorf(ErrWrongKind, name, `Name the field in the layout of a new one: {"bits": "time 41, field 8, worker 6, sequence 8"}.`,
+			"the ids of generator %q have no field for the caller's bits", name)
 	}
 	if v < 0 || v >= 1<<l.fieldBits {
-		return &Error{
-			Kind: ErrOption, Name: name, Message: fmt.Sprintf("%d does not fit the field of generator %q", v, name),
-			Hint: fmt.Sprintf("The field has %d bits: 0 to %d.", l.fieldBits, int64(1)<<l.fieldBits-1),
-		}
+		return Errorf(ErrOption, name, fmt.Sprintf("The field has %d bits: 0 to %d.", l.fieldBits, int64(1)<<l.fieldBits-1),
+			"%d does not fit the field of generator %q", v, name)
 	}
 	return nil
 }

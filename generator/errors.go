@@ -80,6 +80,16 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
+// Errorf returns an *Error about a generator.
+func Errorf(kind error, name, hint, format string, args ...any) error {
+	return &Error{Kind: kind, Name: name, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// ClockError returns the ErrNotNow of a server whose clock is wrong.
+func ClockError(name, hint, format string, args ...any) error {
+	return &Error{Kind: ErrNotNow, Reason: ReasonClock, Name: name, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
 // FewError returns the ErrExhausted of a request for n numbers when fewer are left.
 // why is the error of the generator's end; its hint is kept.
 func FewError(name string, n int64, why error) error {

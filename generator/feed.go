@@ -3,7 +3,6 @@ package generator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -71,10 +70,8 @@ func (e *Entry) NextBlock(ctx context.Context, n int64) (Range, error) {
 		}
 		g, ok := l.gen.(BlockGenerator)
 		if !ok {
-			return Range{}, &Error{
-				Kind: ErrWrongKind, Name: e.name, Message: fmt.Sprintf("generator %q has no blocks of consecutive numbers", e.name),
-				Hint: "Use a segment generator with increment 1 and without scatter.",
-			}
+			return Range{}, Errorf(ErrWrongKind, e.name, "Use a segment generator with increment 1 and without scatter.",
+				"generator %q has no blocks of consecutive numbers", e.name)
 		}
 		r, err := g.NextBlock(ctx, n)
 		if err = e.judge(ctx, l, err); !errors.Is(err, errGone) {

@@ -18,7 +18,7 @@ var sharedOptions = []string{"text", "prefix", "pad", "check", "group", "separat
 
 // OptionError returns an ErrOption with a message and a hint.
 func OptionError(hint, format string, args ...any) error {
-	return &Error{Kind: ErrOption, Message: fmt.Sprintf(format, args...), Hint: hint}
+	return Errorf(ErrOption, "", hint, format, args...)
 }
 
 // StoredOptions decodes and checks options that a kind has stored. An error is

@@ -183,9 +183,8 @@ func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo
 			return 0, 0, err
 		}
 	}
-	return 0, 0, &Error{
-		Kind: ErrRetry, Message: fmt.Sprintf("other servers reserved numbers of %q at the same time", r.Key), Hint: "Try again.",
-	}
+	return 0, 0, Errorf(ErrRetry, "", "Try again.",
+		"other servers reserved numbers of %q at the same time", r.Key)
 }
 
 // NoLimit is the greatest possible Limit of a Reservation.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,10 +35,8 @@ func IsPattern(name string) bool { return strings.HasSuffix(name, "*") }
 func (r *Registry) pattern(pattern, kind string, options json.RawMessage) (Definition, error) {
 	prefix, ok := strings.CutSuffix(pattern, "*")
 	if !ok || CheckName(prefix+"_") != nil {
-		return Definition{}, &Error{
-			Kind: ErrName, Message: fmt.Sprintf("invalid pattern %q of a template", pattern),
-			Hint: "A pattern is what the names begin with, and a * at its end: 'inv:*'.",
-		}
+		return Definition{}, Errorf(ErrName, "", "A pattern is what the names begin with, and a * at its end: 'inv:*'.",
+			"invalid pattern %q of a template", pattern)
 	}
 	d, err := r.normalize(prefix+"_", kind, options)
 	d.Name = pattern
@@ -55,7 +52,8 @@ func (r *Registry) stored(ctx context.Context) (d Definition, all map[string]tem
 		return Definition{Name: templatesName, Kind: "template"}, all, nil
 	}
 	if err == nil && json.Unmarshal(d.Options, &all) != nil {
-		err = &Error{Kind: ErrRegressed, Message: "the stored templates cannot be read", Hint: "Restore the store, or remove the definition with the name *."}
+		err = Errorf(ErrRegressed, "", "Restore the store, or remove the definition with the name *.",
+			"the stored templates cannot be read")
 	}
 	return d, all, err
 }
@@ -87,7 +85,8 @@ func (r *Registry) change(ctx context.Context, edit func(all map[string]template
 			return err
 		}
 	}
-	return &Error{Kind: ErrRetry, Message: "other servers change the templates at the same time", Hint: "Try again."}
+	return Errorf(ErrRetry, "", "Try again.",
+		"other servers change the templates at the same time")
 }
 
 // CreateTemplate creates a template; ErrExists if the pattern has one.
@@ -98,13 +97,12 @@ func (r *Registry) CreateTemplate(ctx context.Context, pattern, kind string, opt
 	}
 	return r.change(ctx, func(all map[string]templateForm) error {
 		if _, exists := all[pattern]; exists {
-			return &Error{
-				Kind: ErrExists, Message: fmt.Sprintf("template %q already exists", pattern),
-				Hint: "Drop it first: SELECT drop_template('" + pattern + "'). Generators that it made stay.",
-			}
+			return Errorf(ErrExists, "", "Drop it first: SELECT drop_template('"+pattern+"'). Generators that it made stay.",
+				"template %q already exists", pattern)
 		}
 		if len(all) >= maxTemplates {
-			return &Error{Kind: ErrTooMany, Message: fmt.Sprintf("the store has %d templates already", len(all)), Hint: "Drop some with drop_template."}
+			return Errorf(ErrTooMany, "", "Drop some with drop_template.",
+				"the store has %d templates already", len(all))
 		}
 		all[pattern] = templateForm{d.Kind, d.Options}
 		return nil
@@ -116,10 +114,8 @@ func (r *Registry) CreateTemplate(ctx context.Context, pattern, kind string, opt
 func (r *Registry) DropTemplate(ctx context.Context, pattern string) error {
 	return r.change(ctx, func(all map[string]templateForm) error {
 		if _, exists := all[pattern]; !exists {
-			return &Error{
-				Kind: ErrUnknown, Message: fmt.Sprintf("template %q does not exist", pattern),
-				Hint: "SELECT * FROM nextid.templates lists those that do.",
-			}
+			return Errorf(ErrUnknown, "", "SELECT * FROM nextid.templates lists those that do.",
+				"template %q does not exist", pattern)
 		}
 		delete(all, pattern)
 		return nil
@@ -182,12 +178,9 @@ func (r *Registry) template(ctx context.Context, name string) (d Definition, ok 
 	}
 	t := all[longest]
 	if declared, known := r.patterns[longest]; known && (declared.Kind != t.Kind || !bytes.Equal(declared.Options, t.Options)) {
-		return d, false, &Error{
-			Kind: ErrPinned, Name: name,
-			Message: fmt.Sprintf("template %q is configured here as %s %s, which contradicts %s %s", longest,
-				declared.Kind, public(r.kinds[declared.Kind], declared).Options, t.Kind, public(r.kinds[t.Kind], Definition{Options: t.Options}).Options),
-			Hint: "Make the configuration of this server agree with the store, or remove the template from it.",
-		}
+		return d, false, Errorf(ErrPinned, name, "Make the configuration of this server agree with the store, or remove the template from it.",
+			"template %q is configured here as %s %s, which contradicts %s %s", longest,
+			declared.Kind, public(r.kinds[declared.Kind], declared).Options, t.Kind, public(r.kinds[t.Kind], Definition{Options: t.Options}).Options)
 	}
 	if _, err := r.kind(t.Kind); err != nil {
 		return d, false, named(err, name)

@@ -69,7 +69,7 @@ func (w wrapped) normalize(raw json.RawMessage, inner func(json.RawMessage) (jso
 		return nil, err
 	}
 	if o.Scatter != nil && fixed && o.Scatter.Bits < bits {
-		return nil, noBits(bits, o.Scatter.Bits)
+		return nil, optionError("the ids of this generator have %d bits, and scatter was given %d", bits, o.Scatter.Bits)
 	}
 	return join(kind, o)
 }
@@ -135,10 +135,8 @@ func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.Raw
 func (w wrapped) unused(ctx context.Context, name string) error {
 	m, _, err := w.store.Mark(ctx, generator.NameKey(name))
 	if err == nil && m.Hi > 0 {
-		err = &generator.Error{
-			Kind: generator.ErrOption, Message: "a generator of this name was dropped, and scatter could make its numbers again",
-			Hint: "Use another name.",
-		}
+		err = generator.OptionError("Use another name.",
+			"a generator of this name was dropped, and scatter could make its numbers again")
 	}
 	return err
 }
@@ -285,10 +283,8 @@ func (s *scattered) Next(ctx context.Context, n int64) (generator.Range, error) 
 // errFull returns the error of a generator whose numbers have more bits than its
 // scatter.
 func (s *scattered) errFull() error {
-	return &generator.Error{
-		Kind: generator.ErrExhausted, Name: s.name, Message: "generator " + s.name + " has used up the bits of its scatter",
-		Hint: "Create a generator with another name and more bits, and move to it.",
-	}
+	return generator.Errorf(generator.ErrExhausted, s.name, "Create a generator with another name and more bits, and move to it.",
+		"generator %s has used up the bits of its scatter", s.name)
 }
 
 // Ends implements generator.AllGenerator.
@@ -338,10 +334,8 @@ func (s *scattered) Place(id int64) generator.Place {
 
 // unordered returns the error for bounds in time.
 func (s *scattered) unordered() error {
-	return &generator.Error{
-		Kind: generator.ErrWrongKind, Name: s.name, Message: "the ids of generator " + s.name + " are scattered and do not follow time",
-		Hint: "Keep a column with the time, or use a generator without scatter.",
-	}
+	return generator.Errorf(generator.ErrWrongKind, s.name, "Keep a column with the time, or use a generator without scatter.",
+		"the ids of generator %s are scattered and do not follow time", s.name)
 }
 
 // Floor implements generator.Explainer.

@@ -193,11 +193,6 @@ func read(stored json.RawMessage) (o options, kind json.RawMessage, err error) {
 	return o, kind, nil
 }
 
-// noBits returns the error for scatter with fewer bits than the ids of the kind.
-func noBits(want, have int) error {
-	return optionError("the ids of this generator have %d bits, and scatter was given %d", want, have)
-}
-
 // String describes the scatter for messages and logs, without its key.
 func (s scatter) String() string { return fmt.Sprintf("scatter of %d bits", s.Bits) }
 

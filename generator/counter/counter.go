@@ -11,7 +11,6 @@ package counter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -44,10 +43,8 @@ func newGenerator(name string, o Options, store generator.Reserver, runtime gene
 // exception are numbers that they drew for clients that have left.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if v >= g.source.limit {
-		return &generator.Error{
-			Kind: generator.ErrOption, Name: g.source.name, Hint: "Move the bound with alter_generator first.",
-			Message: fmt.Sprintf("%d is out of the bounds of generator %q", v, g.source.name),
-		}
+		return generator.Errorf(generator.ErrOption, g.source.name, "Move the bound with alter_generator first.",
+			"%d is out of the bounds of generator %q", v, g.source.name)
 	}
 	if v < g.source.options.Start {
 		return nil

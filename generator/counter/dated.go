@@ -116,10 +116,8 @@ func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve
 			return generator.Range{}, err
 		}
 	}
-	return generator.Range{}, &generator.Error{
-		Kind: generator.ErrRetry, Name: s.name, Message: fmt.Sprintf("the period of generator %q changed while it was asked for a number", s.name),
-		Hint: "Try again.",
-	}
+	return generator.Range{}, generator.Errorf(generator.ErrRetry, s.name, "Try again.",
+		"the period of generator %q changed while it was asked for a number", s.name)
 }
 
 // reserve makes a reservation for the name and stores its end.
@@ -136,10 +134,9 @@ func (s *datedSource) reserve(ctx context.Context, r generator.Reservation, rese
 func (s *datedSource) today() (date int64, err error) {
 	now := time.Unix(0, s.clock.Wall()).In(s.zone)
 	if date = partsOf(now).number(s.pattern.finest); !s.fits(date) {
-		return 0, &generator.Error{
-			Kind: generator.ErrExhausted, Name: s.name, Message: fmt.Sprintf("the pattern of generator %q cannot hold the year %d", s.name, now.Year()),
-			Hint: "Look at the clock of this server. Else create a generator with a year of four digits.",
-		}
+		return 0, generator.Errorf(generator.ErrExhausted, s.name,
+			"Look at the clock of this server. Else create a generator with a year of four digits.",
+			"the pattern of generator %q cannot hold the year %d", s.name, now.Year())
 	}
 	if date >= s.date {
 		s.date = date
@@ -219,20 +216,16 @@ func (s *datedSource) errFull(date int64) error {
 	if t, ok := s.ends(date); ok {
 		next = fmt.Sprintf("The next one begins at %s.", t.Format(time.RFC3339))
 	}
-	return &generator.Error{
-		Kind: generator.ErrExhausted, Name: s.name,
-		Message: fmt.Sprintf("all numbers of generator %q up to %d are used for the %s %d", s.name, s.modulus-1, s.Period, parts(date, s.pattern.finest).number(s.period)),
-		Hint:    next + fmt.Sprintf(" For more digits: SELECT alter_generator('%s', '{\"width\": %d}').", s.name, s.Width+1),
-	}
+	return generator.Errorf(generator.ErrExhausted, s.name,
+		next+fmt.Sprintf(" For more digits: SELECT alter_generator('%s', '{\"width\": %d}').", s.name, s.Width+1),
+		"all numbers of generator %q up to %d are used for the %s %d", s.name, s.modulus-1, s.Period, parts(date, s.pattern.finest).number(s.period))
 }
 
 // errAhead returns the error of a server whose clock is too far behind date.
 func (s *datedSource) errAhead(date int64, now time.Time) error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: s.name,
-		Message: fmt.Sprintf("generator %q has come to %d already, and the clock of this server says %s", s.name, date, now.Format(time.RFC3339)),
-		Hint:    "Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
-	}
+	return generator.ClockError(s.name,
+		"Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
+		"generator %q has come to %d already, and the clock of this server says %s", s.name, date, now.Format(time.RFC3339))
 }
 
 // scheme converts between dates, numbers, ids and codes.

@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -91,11 +90,8 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	}
 	m, _, err := store.Mark(ctx, generator.NameKey(name))
 	if err == nil && m.Hi > 0 && m.Hi <= s.century*s.modulus {
-		err = &generator.Error{
-			Kind: generator.ErrExhausted, Name: name,
-			Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern),
-			Hint:    "Use a pattern with a year of four digits, or a generator with another name.",
-		}
+		err = generator.Errorf(generator.ErrExhausted, name, "Use a pattern with a year of four digits, or a generator with another name.",
+			"generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern)
 	}
 	return err
 }

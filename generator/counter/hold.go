@@ -159,11 +159,10 @@ func checkWord(what, text string, most int) error {
 }
 
 func (s *source) notHeld(n int64) error {
-	return &generator.Error{
-		Kind: generator.ErrNotHeld, Name: s.name, Message: fmt.Sprintf("number %d of generator %q is not held", n, s.name),
-		Hint: fmt.Sprintf("It was confirmed, voided or never given, or its hold ended, or it is held by another holder or session. "+
+	return generator.Errorf(generator.ErrNotHeld, s.name,
+		fmt.Sprintf("It was confirmed, voided or never given, or its hold ended, or it is held by another holder or session. "+
 			"Give both calls a holder of your own: hold_id('%s', '10 minutes', 'holder'), confirm_id('%[1]s', %d, 'holder').", s.name, n),
-	}
+		"number %d of generator %q is not held", n, s.name)
 }
 
 func (s *source) now() int64 { return s.clock.Wall() / int64(time.Millisecond) }
@@ -211,7 +210,8 @@ func (s *source) retry(f func() (int64, error)) (int64, error) {
 
 // contended returns the error after too many attempts against other servers.
 func (s *source) contended() error {
-	return &generator.Error{Kind: generator.ErrRetry, Name: s.name, Message: fmt.Sprintf("other servers hold numbers of generator %q at the same time", s.name), Hint: "Try again."}
+	return generator.Errorf(generator.ErrRetry, s.name, "Try again.",
+		"other servers hold numbers of generator %q at the same time", s.name)
 }
 
 // takeInto reserves the next number, and names its hold in the reservation.
@@ -227,10 +227,8 @@ func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 		}
 	}
 	if slot == "" {
-		return 0, &generator.Error{
-			Kind: generator.ErrTooMany, Name: s.name, Message: fmt.Sprintf("%d numbers of generator %q are held", maxHolds, s.name),
-			Hint: "Confirm or void them, or hold them for a shorter time.",
-		}
+		return 0, generator.Errorf(generator.ErrTooMany, s.name, "Confirm or void them, or hold them for a shorter time.",
+			"%d numbers of generator %q are held", maxHolds, s.name)
 	}
 	// Read after the line: a slot that is free now stays free until a reservation
 	// names it.

@@ -132,11 +132,8 @@ func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 }
 
 func (s *source) errExhausted() error {
-	return &generator.Error{
-		Kind: generator.ErrExhausted, Name: s.name,
-		Message: fmt.Sprintf("generator %q has reached its maximum value (%d)", s.name, s.limit-1),
-		Hint:    fmt.Sprintf("Move the bound with alter_generator('%s', '{\"max\": …}').", s.name),
-	}
+	return generator.Errorf(generator.ErrExhausted, s.name, fmt.Sprintf("Move the bound with alter_generator('%s', '{\"max\": …}').", s.name),
+		"generator %q has reached its maximum value (%d)", s.name, s.limit-1)
 }
 
 // storeError turns the store's ErrExhausted into the counter's own.

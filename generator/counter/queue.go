@@ -456,11 +456,9 @@ func (q *Queue) Fill(st *generator.Stats) {
 
 // errSlow returns the error of a draw whose deadline has passed.
 func (q *Queue) errSlow() error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Name: q.name,
-		Message: fmt.Sprintf("no number was granted to generator %q within %v", q.name, q.deadline),
-		Hint:    "Try again. If it lasts, look at the store: every number of this generator is written there before it is given.",
-	}
+	return generator.Errorf(generator.ErrRetry, q.name,
+		"Try again. If it lasts, look at the store: every number of this generator is written there before it is given.",
+		"no number was granted to generator %q within %v", q.name, q.deadline)
 }
 
 // sourceError turns an error of the source into the error of a draw.

@@ -114,10 +114,7 @@ func New(name string, fields []Field, epoch time.Time, unit time.Duration) (*Lay
 
 // arrange sets the place of every field.
 func (l *Layout) arrange() error {
-	total := 0
-	for _, f := range l.Fields {
-		total += int(f.Bits)
-	}
+	total := l.Bits()
 	if total > maxBits {
 		return fmt.Errorf("the fields have %d bits, at most %d fit into a bigint", total, maxBits)
 	}
@@ -149,22 +146,12 @@ func (l *Layout) arrange() error {
 // isFirst reports whether the field must be the first one.
 func (k FieldKind) isFirst() bool { return k == Time || k == Reversed || k == Shard }
 
+// placeOf returns the place of a field, nil for an unknown one.
 func (l *Layout) placeOf(k FieldKind) *place {
-	switch k {
-	case Time, Reversed:
-		return &l.time
-	case Datacenter:
-		return &l.datacenter
-	case Worker, Shard:
-		return &l.worker
-	case Rollback:
-		return &l.rollback
-	case Sequence, Counter:
-		return &l.sequence
-	case Own:
-		return &l.own
-	}
-	return nil
+	return map[FieldKind]*place{
+		Time: &l.time, Reversed: &l.time, Datacenter: &l.datacenter, Worker: &l.worker, Shard: &l.worker,
+		Rollback: &l.rollback, Sequence: &l.sequence, Counter: &l.sequence, Own: &l.own,
+	}[k]
 }
 
 // HasTime reports whether ids contain a time.
@@ -297,32 +284,23 @@ func (l *Layout) Last() time.Time { return l.TimeOf(l.MaxTick()) }
 func (l *Layout) Explain(id int64) (generator.Parts, error) {
 	beyond := id < 0 && l.Signed
 	if !beyond && (id < 0 || id > l.maxID()) {
-		return generator.Parts{}, &generator.Error{
-			Kind:    generator.ErrOption,
-			Message: fmt.Sprintf("%d is not an id of layout %s, whose ids are 0 to %d", id, l.Name, l.maxID()),
-			Hint:    "Name the generator or the layout of the id: parse_id(id, 'name').",
-		}
+		return generator.Parts{}, generator.OptionError("Name the generator or the layout of the id: parse_id(id, 'name').",
+			"%d is not an id of layout %s, whose ids are 0 to %d", id, l.Name, l.maxID())
 	}
-	said := &struct { // one allocation
-		at    time.Time
-		parts [5]int64
-	}{}
 	p := generator.Parts{Kind: "auto_random", Layout: l.Name, ID: id}
 	if l.HasTime() {
 		tick := l.getTick(id)
 		if beyond {
 			tick = int64(uint64(id) >> l.time.shift)
 		}
-		said.at = l.TimeOf(tick)
-		p.Kind, p.Time = "snowflake", &said.at
+		p.Kind, p.Time = "snowflake", new(l.TimeOf(tick))
 	}
-	for i, part := range [len(said.parts)]struct {
+	for _, part := range []struct {
 		into **int64
 		at   place
 	}{{&p.Datacenter, l.datacenter}, {&p.Worker, l.worker}, {&p.Rollback, l.rollback}, {&p.Sequence, l.sequence}, {&p.Field, l.own}} {
 		if part.at.bits > 0 {
-			said.parts[i] = part.at.get(id)
-			*part.into = &said.parts[i]
+			*part.into = new(part.at.get(id))
 		}
 	}
 	return p, nil
@@ -340,42 +318,24 @@ func (l *Layout) Bits() int {
 }
 
 // Floor returns the least id of the tick of t.
-func (l *Layout) Floor(t time.Time) (int64, error) {
-	tick, err := l.boundTick(t)
-	if err != nil {
-		return 0, err
-	}
-	return l.time.put(tick), nil
-}
+func (l *Layout) Floor(t time.Time) (int64, error) { return l.bound(t, 0) }
 
 // Ceil returns the greatest id of the tick of t.
-func (l *Layout) Ceil(t time.Time) (int64, error) {
-	tick, err := l.boundTick(t)
-	if err != nil {
-		return 0, err
-	}
-	return l.time.put(tick) | (1<<l.time.shift - 1), nil
-}
+func (l *Layout) Ceil(t time.Time) (int64, error) { return l.bound(t, 1<<l.time.shift-1) }
 
-// boundTick returns the tick of t for Floor and Ceil. It fails if ids do not rise
-// with time.
-func (l *Layout) boundTick(t time.Time) (int64, error) {
+// bound returns the tick of t with the bits below it. It fails if ids do not rise with
+// time.
+func (l *Layout) bound(t time.Time, below int64) (int64, error) {
 	if !l.Ordered() {
-		return 0, &generator.Error{
-			Kind:    generator.ErrWrongKind,
-			Message: "ids of layout " + l.Name + " are not in the order of time",
-			Hint:    "Keep the time in a column of its own.",
-		}
+		return 0, generator.Errorf(generator.ErrWrongKind, "", "Keep the time in a column of its own.",
+			"ids of layout %s are not in the order of time", l.Name)
 	}
 	tick := l.TickOf(t)
 	if tick < 0 || tick > l.MaxTick() {
-		return 0, &generator.Error{
-			Kind:    generator.ErrOption,
-			Message: fmt.Sprintf("%s is outside the time of layout %s", t.UTC().Format(time.RFC3339), l.Name),
-			Hint:    fmt.Sprintf("Its ids are of %s to %s.", l.Epoch.Format(time.RFC3339), l.Last().Format(time.RFC3339)),
-		}
+		return 0, generator.OptionError(fmt.Sprintf("Its ids are of %s to %s.", l.Epoch.Format(time.RFC3339), l.Last().Format(time.RFC3339)),
+			"%s is outside the time of layout %s", t.UTC().Format(time.RFC3339), l.Name)
 	}
-	return tick, nil
+	return l.time.put(tick) | below, nil
 }
 
 // FieldList returns the fields as a text: "time 41, datacenter 5, worker 5,
@@ -391,28 +351,19 @@ func (l *Layout) FieldList() string {
 // BeforeEpochError returns the ErrNotNow of a server whose clock is before the
 // epoch.
 func (l *Layout) BeforeEpochError(name string) error {
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: name,
-		Message: fmt.Sprintf("the clock of this server is before %s, the epoch of generator %q", l.Epoch.Format(time.RFC3339), name),
-		Hint:    "Set the server's clock and restart it, or use a generator with an earlier epoch.",
-	}
+	return generator.ClockError(name, "Set the server's clock and restart it, or use a generator with an earlier epoch.",
+		"the clock of this server is before %s, the epoch of generator %q", l.Epoch.Format(time.RFC3339), name)
 }
 
 // ExhaustedError returns the ErrExhausted of time bits that are used up.
 func (l *Layout) ExhaustedError(name string) error {
-	return &generator.Error{
-		Kind: generator.ErrExhausted, Name: name,
-		Message: fmt.Sprintf("the time bits of generator %q ran out at %s", name, l.Last().Format(time.RFC3339)),
-		Hint:    "Create a generator with a later epoch or more time bits, and move to it.",
-	}
+	return generator.Errorf(generator.ErrExhausted, name, "Create a generator with a later epoch or more time bits, and move to it.",
+		"the time bits of generator %q ran out at %s", name, l.Last().Format(time.RFC3339))
 }
 
 // FutureError returns the ErrOption of a position v whose time is in the future.
 func (l *Layout) FutureError(name string, v int64) error {
 	tick, _, _, _ := l.Unpack(v)
-	return &generator.Error{
-		Kind: generator.ErrOption, Name: name,
-		Message: fmt.Sprintf("%d is an id of %s, which is in the future", v, l.TimeOf(tick).Format(time.RFC3339)),
-		Hint:    "Ids of this generator follow the clock; only a segment generator can be raised freely.",
-	}
+	return generator.Errorf(generator.ErrOption, name, "Ids of this generator follow the clock; only a segment generator can be raised freely.",
+		"%d is an id of %s, which is in the future", v, l.TimeOf(tick).Format(time.RFC3339))
 }

@@ -3,7 +3,6 @@ package layout
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -27,11 +26,8 @@ func (l *Layout) Above(ctx context.Context, store generator.Store, name string) 
 	_, err = l.Explain(greatest)
 	tick, _, _, _ := l.Unpack(greatest)
 	if err != nil || tick >= l.MaxTick() || !l.Ordered() {
-		return 0, &generator.Error{
-			Kind: generator.ErrExhausted, Name: name,
-			Message: fmt.Sprintf("generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name),
-			Hint:    "Use a generator with another name.",
-		}
+		return 0, generator.Errorf(generator.ErrExhausted, name, "Use a generator with another name.",
+			"generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name)
 	}
 	return (tick+1)<<l.SequenceBits() - 1, nil
 }

@@ -3,7 +3,6 @@ package ring
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -172,15 +171,11 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		case err != nil:
 			return generator.Range{}, err
 		case g.options.RejectTake == "error":
-			return generator.Range{}, &generator.Error{
-				Kind: generator.ErrRetry, Name: g.name, Hint: "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
-				Message: fmt.Sprintf("the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow),
-			}
+			return generator.Range{}, generator.Errorf(generator.ErrRetry, g.name, "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
+				"the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow)
 		case wait > patience:
-			return generator.Range{}, &generator.Error{
-				Kind: generator.ErrNotNow, Reason: generator.ReasonClock, Name: g.name, Hint: "Wait until then, or use a generator with another name.",
-				Message: fmt.Sprintf("the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond)),
-			}
+			return generator.Range{}, generator.ClockError(g.name, "Wait until then, or use a generator with another name.",
+				"the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond))
 		}
 		if first {
 			g.waits.Add(1)

@@ -23,6 +23,7 @@ package ring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -123,13 +124,17 @@ func (o *Options) check() error {
 	return nil
 }
 
+// read decodes stored options.
+func (k kind) read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
+	if o, err = k.Read(stored); err == nil {
+		l, err = o.Build()
+	}
+	return o, l, err
+}
+
 // Open implements generator.Kind. The ring is full when it returns.
 func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := k.Read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	l, err := o.Build()
+	o, l, err := k.read(d.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +173,7 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 
 // Retire implements generator.Retirer.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
-	o, err := k.Read(d.Options)
-	if err != nil {
-		return err
-	}
-	l, err := o.Build()
+	_, l, err := k.read(d.Options)
 	if err != nil {
 		return err
 	}

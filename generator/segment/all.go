@@ -139,10 +139,8 @@ func (g *Generator) NextBlock(ctx context.Context, n int64) (generator.Range, er
 		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	if g.direction*g.increment != 1 {
-		return generator.Range{}, &generator.Error{
-			Kind: generator.ErrWrongKind, Name: g.name, Message: "generator \"" + g.name + "\" counts in steps, or down: it has no consecutive numbers",
-			Hint: "Use a segment generator with increment 1.",
-		}
+		return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Use a segment generator with increment 1.",
+			"generator %q counts in steps, or down: it has no consecutive numbers", g.name)
 	}
 	patient, cancel := g.patience(ctx)
 	defer cancel()

@@ -8,12 +8,9 @@ import (
 	"nextid/generator"
 )
 
-func (g *Generator) fail(kind error, hint, format string, args ...any) error {
-	return &generator.Error{Kind: kind, Name: g.name, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
 func (g *Generator) errSlow() error {
-	return g.fail(generator.ErrRetry, "Try again. If it lasts, look at the store, or raise the generator's step so that it is asked less often.",
+	return generator.Errorf(generator.ErrRetry, g.name,
+		"Try again. If it lasts, look at the store, or raise the generator's step so that it is asked less often.",
 		"the store did not grant numbers to generator %q within %v", g.name, time.Duration(g.options.Deadline))
 }
 
@@ -22,12 +19,13 @@ func (g *Generator) errExhausted() error {
 	if g.direction < 0 {
 		bound, option = "minimum", "min"
 	}
-	return g.fail(generator.ErrExhausted, fmt.Sprintf("Move the bound with alter_generator('%s', '{\"%s\": …}').", g.name, option),
+	return generator.Errorf(generator.ErrExhausted, g.name,
+		fmt.Sprintf("Move the bound with alter_generator('%s', '{\"%s\": …}').", g.name, option),
 		"generator %q has reached its %s value (%d)", g.name, bound, g.direction*(g.limit-1))
 }
 
 func (g *Generator) errBounds(v int64) error {
-	return g.fail(generator.ErrOption, "Move the bound with alter_generator first.",
+	return generator.Errorf(generator.ErrOption, g.name, "Move the bound with alter_generator first.",
 		"%d is out of the bounds of generator %q", v, g.name)
 }
 

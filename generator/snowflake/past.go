@@ -2,7 +2,6 @@ package snowflake
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"nextid/generator"
@@ -39,11 +38,8 @@ func newPast() *past {
 // NextAt implements generator.PastGenerator.
 func (g *Generator) NextAt(ctx context.Context, at time.Time) (int64, error) {
 	if g.pool == nil {
-		return 0, &generator.Error{
-			Kind: generator.ErrWrongKind, Name: g.name,
-			Message: fmt.Sprintf("the ids of generator %q are strict: each is greater than all before it", g.name),
-			Hint:    "Draw ids of the past from a generator without the option strict.",
-		}
+		return 0, generator.Errorf(generator.ErrWrongKind, g.name, "Draw ids of the past from a generator without the option strict.",
+			"the ids of generator %q are strict: each is greater than all before it", g.name)
 	}
 	tick := g.TickOf(at)
 	if tick < 0 {

@@ -2,7 +2,6 @@ package ticket
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -80,8 +79,6 @@ func explain(l Location, s system, err error) error {
 			hint = r.hint
 		}
 	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Hint: hint,
-		Message: fmt.Sprintf("the position cannot be taken over from %s: %s", l, strings.Join(strings.Fields(err.Error()), " ")),
-	}
+	return generator.Errorf(generator.ErrNotNow, "", hint,
+		"the position cannot be taken over from %s: %s", l, strings.Join(strings.Fields(err.Error()), " "))
 }

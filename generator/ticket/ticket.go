@@ -216,8 +216,11 @@ func (s *source) choose(ctx context.Context) (*database, error) {
 func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Range, error) {
 	const attempts = 3
 	for range attempts {
-		runs, err := s.ask(ctx, func(ctx context.Context) ([]generator.Range, error) { return d.node.draw(ctx, n) })
-		if err != nil {
+		var runs []generator.Range
+		if err := s.ask(ctx, func(ctx context.Context) (err error) {
+			runs, err = d.node.draw(ctx, n)
+			return err
+		}); err != nil {
 			return nil, err
 		}
 		s.answered(d)
@@ -246,23 +249,22 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 }
 
 // ask bounds a request to a database, and turns its errors into downError.
-func (s *source) ask(ctx context.Context, f func(context.Context) ([]generator.Range, error)) ([]generator.Range, error) {
+func (s *source) ask(ctx context.Context, f func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
-	runs, err := f(bounded)
-	switch {
-	case err == nil:
-		return runs, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
+	err := f(bounded)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
 	}
-	return nil, &downError{err}
+	if err != nil {
+		return &downError{err}
+	}
+	return nil
 }
 
 // lift raises a database above v.
 func (s *source) lift(ctx context.Context, d *database, v int64) error {
-	_, err := s.ask(ctx, func(ctx context.Context) ([]generator.Range, error) { return nil, d.node.raise(ctx, v) })
-	return err
+	return s.ask(ctx, func(ctx context.Context) error { return d.node.raise(ctx, v) })
 }
 
 // cover moves the store's ceiling above v.
@@ -280,21 +282,6 @@ func (s *source) cover(ctx context.Context, v int64) error {
 	s.lo = lo
 	s.ceiling.Store(hi)
 	return nil
-}
-
-// floor returns the upper bound of all numbers ever issued. A database must be
-// above it before it is used.
-func (s *source) floor(ctx context.Context) (int64, error) {
-	key := generator.NameKey(s.name)
-	m, ok, err := s.cfg.Store.Mark(ctx, key)
-	if err != nil {
-		return 0, fmt.Errorf("cannot read the ceiling in the store: %w", err)
-	}
-	floor := s.options.Start - 1
-	if ok {
-		floor = max(floor, m.Hi-1)
-	}
-	return floor, nil
 }
 
 // fail takes a database out of use and starts revive.
@@ -332,9 +319,13 @@ func (s *source) connect(d *database) error {
 	if err := d.node.prepare(ctx); err != nil {
 		return err
 	}
-	floor, err := s.floor(ctx) // read once the connection is there
+	m, ok, err := s.cfg.Store.Mark(ctx, generator.NameKey(s.name)) // read once the connection is there
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot read the ceiling in the store: %w", err)
+	}
+	floor := s.options.Start - 1
+	if ok {
+		floor = max(floor, m.Hi-1)
 	}
 	return d.node.raise(ctx, floor)
 }
@@ -408,10 +399,8 @@ func (s *source) errAllDownLocked() error {
 
 // errSeries returns the error for a database that uses another series.
 func (s *source) errSeries(d *database, v int64) error {
-	return &generator.Error{
-		Kind: generator.ErrRegressed, Name: s.name,
-		Message: fmt.Sprintf("%s gave %d, which is not one of its numbers: %d, %d, …", d.location, v, d.offset, d.offset+d.increment),
-		Hint: "Another increment is set there. Give the table or sequence the offset and the increment of this generator, " +
+	return generator.Errorf(generator.ErrRegressed, s.name,
+		"Another increment is set there. Give the table or sequence the offset and the increment of this generator, "+
 			"in PostgreSQL with ALTER SEQUENCE … INCREMENT BY and setval.",
-	}
+		"%s gave %d, which is not one of its numbers: %d, %d, …", d.location, v, d.offset, d.offset+d.increment)
 }

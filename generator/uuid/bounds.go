@@ -30,10 +30,8 @@ func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
 		first = micros * 100
 		last = first + 99
 	default:
-		return Nil, Nil, &generator.Error{
-			Kind: generator.ErrWrongKind, Message: fmt.Sprintf("UUIDs of version %d are not in the order of time", version),
-			Hint: "Those of versions 6 and 7 are. For others keep the time in a column of its own.",
-		}
+		return Nil, Nil, generator.Errorf(generator.ErrWrongKind, "", "Those of versions 6 and 7 are. For others keep the time in a column of its own.",
+			"UUIDs of version %d are not in the order of time", version)
 	}
 	if first < 0 || last >= 1<<60 {
 		return Nil, Nil, outside(t, fmt.Sprintf("UUIDs of version %d", version))
@@ -43,10 +41,8 @@ func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
 
 // outside returns the error for a time that ids cannot have.
 func outside(t time.Time, what string) error {
-	return &generator.Error{
-		Kind: generator.ErrOption, Message: fmt.Sprintf("%s is outside the time of %s", t.UTC().Format(time.RFC3339), what),
-		Hint: "Take a time that ids can have.",
-	}
+	return generator.OptionError("Take a time that ids can have.",
+		"%s is outside the time of %s", t.UTC().Format(time.RFC3339), what)
 }
 
 // Bounds implements generator.CodeBounder. It returns UUIDs in the standard form,
@@ -54,10 +50,8 @@ func outside(t time.Time, what string) error {
 // time.
 func (g *Generator) Bounds(t time.Time) (least, greatest string, err error) {
 	if form := g.options.Form; form == formGUID || form == formSwapped {
-		return "", "", &generator.Error{
-			Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("UUIDs of the form %s are not in the order of time", form),
-			Hint: "Keep the time in a column of its own.",
-		}
+		return "", "", generator.Errorf(generator.ErrWrongKind, g.name, "Keep the time in a column of its own.",
+			"UUIDs of the form %s are not in the order of time", form)
 	}
 	lo, hi, err := Bounds(int(g.options.Version[0]-'0'), t)
 	return lo.String(), hi.String(), err
@@ -80,9 +74,8 @@ func TextBounds(kind string, t time.Time) (least, greatest string, err error) {
 	case "xid":
 		at, width, bytes, what, text = t.Unix(), 4, 12, "XIDs", func(b []byte) string { return xid.ID(b).String() }
 	default:
-		return "", "", &generator.Error{
-			Kind: generator.ErrWrongKind, Message: "ids of kind " + kind + " hold no time", Hint: "Keep the time in a column of its own.",
-		}
+		return "", "", generator.Errorf(generator.ErrWrongKind, "", "Keep the time in a column of its own.",
+			"ids of kind %s hold no time", kind)
 	}
 	if at < 0 || at >= 1<<(8*width) {
 		return "", "", outside(t, what)

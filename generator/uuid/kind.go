@@ -87,10 +87,8 @@ var _ generator.CodeGenerator = (*Generator)(nil)
 
 // Next implements generator.Generator. It fails: UUIDs do not fit 64 bits.
 func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
-	return generator.Range{}, &generator.Error{
-		Kind: generator.ErrWrongKind, Name: g.name, Message: "generator " + g.name + " makes UUIDs, which are no numbers",
-		Hint: "Call next_uuid or next_code.",
-	}
+	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_uuid or next_code.",
+		"generator %s makes UUIDs, which are no numbers", g.name)
 }
 
 // NextUUID returns a new UUID in the byte order of the generator's form.

@@ -3,7 +3,6 @@ package uuid
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"nextid/generator"
 	"nextid/generator/kinds"
@@ -138,10 +137,8 @@ var _ generator.CodeGenerator = (*TextGenerator)(nil)
 
 // Next implements generator.Generator. It fails: these ids are texts.
 func (g *TextGenerator) Next(context.Context, int64) (generator.Range, error) {
-	return generator.Range{}, &generator.Error{
-		Kind: generator.ErrWrongKind, Name: g.name, Message: fmt.Sprintf("generator %s is of kind %s, whose ids are no numbers", g.name, g.kind),
-		Hint: "Call next_code.",
-	}
+	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_code.",
+		"generator %s is of kind %s, whose ids are no numbers", g.name, g.kind)
 }
 
 // NextCode implements generator.CodeGenerator.
