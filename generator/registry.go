@@ -375,10 +375,8 @@ func (r *Registry) wanted(ctx context.Context, name string) (Definition, error) 
 		return d, err
 	}
 	if r.cfg.AutoCreate == "" {
-		return Definition{}, &Error{
-			Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name),
-			Hint: "Create it: SELECT create_generator('" + name + "', 'snowflake'); or start the server with --auto-create.",
-		}
+		return Definition{}, Errorf(ErrUnknown, name, "Create it: SELECT create_generator('"+name+"', 'snowflake'); or start the server with --auto-create.",
+			"generator %q does not exist", name)
 	}
 	return r.normalize(name, r.cfg.AutoCreate, r.cfg.AutoOptions[r.cfg.AutoCreate])
 }
@@ -410,91 +408,11 @@ func (r *Registry) define(ctx context.Context, d Definition) (stored Definition,
 	return stored, created, err
 }
 
-// catalogue caches the number of names in the store.
-type catalogue struct {
-	mu      sync.Mutex // never held while the store is asked
-	names   int
-	coming  int       // being created by this server
-	made    int       // created by this server
-	counted time.Time // zero: never
-	asked   bool      // a count is running
-}
-
-const (
-	countEvery = time.Minute     // while names are created
-	countFull  = 5 * time.Second // while the store is full
-)
-
-// admit counts a name that is about to be created. It returns ErrTooMany if the
-// store has MaxNames: otherwise any client could fill the store. Declared names are
-// always admitted. Names that other servers created are noticed by the next count.
-func (r *Registry) admit(ctx context.Context, name string) error {
-	if _, declared := r.declared[name]; !declared {
-		if err := r.count(ctx); err != nil {
-			return err
-		}
-	}
-	c := &r.catalogue
-	c.mu.Lock()
-	n := c.names + c.coming
-	_, free := r.declared[name]
-	if free = free || n < r.cfg.MaxNames; free {
-		c.coming++
-	}
-	c.mu.Unlock()
-	if free {
-		return nil
-	}
-	if _, err := r.cfg.Store.Defined(ctx, name); err != nil { // the name does not exist yet
-		return r.tooMany(name, "the store has %d generator names already", n)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.coming++
-	return nil
-}
-
-// count asks the store for its number of names, unless a recent count is known. All
-// callers wait for the first count; later callers use the old one meanwhile.
-func (r *Registry) count(ctx context.Context) error {
-	c := &r.catalogue
-	c.mu.Lock()
-	never, age, made := c.counted.IsZero(), time.Since(c.counted), c.made
-	due := never || !c.asked && (age > countEvery || age > countFull && c.names+c.coming >= r.cfg.MaxNames)
-	c.asked = c.asked || due
-	c.mu.Unlock()
-	if !due {
-		return nil
-	}
-	n, err := r.cfg.Store.Count(ctx)
-	if err == nil && n >= r.cfg.MaxNames { // Count may include dropped names
-		var list []Definition
-		list, err = r.cfg.Store.ListDefined(ctx)
-		n = len(list)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asked = false
-	if err == nil {
-		c.names, c.counted = n+c.made-made, time.Now() // names made meanwhile may count twice
-	}
-	return err
-}
-
-func (r *Registry) tooMany(name, format string, n int) error {
-	return &Error{
-		Kind: ErrTooMany, Name: name, Message: fmt.Sprintf(format, n),
-		Hint: "Raise max_names in the configuration, drop unused names, or use fewer.",
-	}
-}
-
 func (r *Registry) kind(name string) (Kind, error) {
 	k, ok := r.kinds[name]
 	if !ok {
-		return nil, &Error{
-			Kind: ErrOption, Message: fmt.Sprintf("unknown generator kind %q%s", name, DidYouMean(name, slices.Sorted(maps.Keys(r.kinds)))),
-			Hint: "Known kinds: " + strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ") + ".",
-		}
+		return nil, OptionError("Known kinds: "+strings.Join(slices.Sorted(maps.Keys(r.kinds)), ", ")+".",
+			"unknown generator kind %q%s", name, DidYouMean(name, slices.Sorted(maps.Keys(r.kinds))))
 	}
 	return k, nil
 }
@@ -545,12 +463,9 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 			}
 		}
 	}
-	return &Error{
-		Kind: ErrPinned, Name: d.Name,
-		Message: fmt.Sprintf("generator %q is configured here as %s %s, which contradicts %s %s",
-			d.Name, want.Kind, public(r.kinds[want.Kind], want).Options, d.Kind, public(k, d).Options),
-		Hint: "Make the configuration of this server agree with the store, or remove the generator from it.",
-	}
+	return Errorf(ErrPinned, d.Name, "Make the configuration of this server agree with the store, or remove the generator from it.",
+		"generator %q is configured here as %s %s, which contradicts %s %s",
+		d.Name, want.Kind, public(r.kinds[want.Kind], want).Options, d.Kind, public(k, d).Options)
 }
 
 // unmoved returns normalized options without those of Movable.
@@ -589,10 +504,8 @@ func CheckName(name string) error {
 	if len(shown) > 64 {
 		shown = shown[:64] + "…"
 	}
-	return &Error{
-		Kind: ErrName, Message: fmt.Sprintf("invalid generator name %q", shown),
-		Hint: "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters.",
-	}
+	return Errorf(ErrName, "", "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters.",
+		"invalid generator name %q", shown)
 }
 
 // named sets the Name of an *Error that has none.
