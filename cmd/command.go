@@ -107,6 +107,14 @@ func (p *program) run(ctx context.Context) int {
 // printf prints to standard output.
 func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
 
+// done prints to standard output unless err is set. It returns err.
+func (p *program) done(err error, format string, args ...any) error {
+	if err == nil {
+		p.printf(format, args...)
+	}
+	return err
+}
+
 // printTable prints lines whose cells are separated by tabs, in columns.
 func (p *program) printTable(lines ...string) {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

@@ -84,11 +84,7 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 	up.Flags().BoolVar(&flags.Unasked, "unasked", false, "apply address and password although the server does not answer")
 	parent.add("down --dsn URL", "Remove everything that up installed, unless something uses it", func(cmd *cobra.Command, dsns []string) error {
 		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error {
-			err := db.Down(cmd.Context())
-			if err == nil {
-				p.printf("%s: removed\n", name)
-			}
-			return err
+			return p.done(db.Down(cmd.Context()), "%s: removed\n", name)
 		})
 	})
 	parent.add("status --dsn URL", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, dsns []string) error {

@@ -74,19 +74,14 @@ func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Co
 	switch {
 	case err == nil:
 		return nil
-	case dsn.Unreachable(err):
-		return unreachable(u.String(), err)
+	case !dsn.Unreachable(err):
+		return fmt.Errorf("%s: %w", u, dsn.Plain(err))
 	}
-	return fmt.Errorf("%s: %w", u, dsn.Plain(err))
-}
-
-// unreachable returns the error for a database to which no connection can be made.
-func unreachable(name string, err error) error {
 	if e, ok := errors.AsType[*generator.Error](err); ok {
 		err = e.Cause
 	}
 	return &server.Error{
-		Message: fmt.Sprintf("cannot reach %s: %v", name, dsn.Plain(err)), Cause: err,
+		Message: fmt.Sprintf("cannot reach %s: %v", u, dsn.Plain(err)), Cause: err,
 		Hint: "Check that the database runs and that host and port are right. Nothing was changed.",
 	}
 }
@@ -110,11 +105,7 @@ func (p *program) storeUp(ctx context.Context, u server.StoreURL, s shared.Schem
 }
 
 func (p *program) storeDown(ctx context.Context, u server.StoreURL, s shared.Schema) error {
-	err := s.Down(ctx)
-	if err == nil {
-		p.printf("%s: removed\n", u)
-	}
-	return err
+	return p.done(s.Down(ctx), "%s: removed\n", u)
 }
 
 func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.Schema) error {
@@ -131,6 +122,5 @@ func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.S
 
 func (p *program) storePrint(_ context.Context, _ server.StoreURL, s shared.Schema) error {
 	text, err := s.Print()
-	p.printf("%s", text)
-	return err
+	return p.done(err, "%s", text)
 }

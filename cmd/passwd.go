@@ -87,10 +87,7 @@ func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) erro
 		text, did, err = editUsers(file, name, password, config.NativePassword, o)
 		return text, err
 	})
-	if err == nil {
-		p.printf("%s in %s\n", did, file)
-	}
-	return err
+	return p.done(err, "%s in %s\n", did, file)
 }
 
 // editUsers adds, changes or removes the user, and says what it did.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -75,11 +74,15 @@ func (s *Server) openEngine(ctx context.Context) (*engine, error) {
 
 func (e *engine) open(ctx context.Context, s *Server) error {
 	c, log := s.config, s.log
-	data, err := lockData(c)
-	if err != nil {
-		return err
+	if c.Store.Shared() && c.Data != "" { // an embedded store locks its directory itself
+		// The high-water marks belong to one server: two would each take the other for a
+		// store that went back.
+		data, err := sqlite.Lock(c.Data)
+		if err != nil {
+			return err
+		}
+		e.closing(func(context.Context) error { return data.Close() })
 	}
-	e.closing(func(context.Context) error { return data.Close() })
 	store, err := awaitStore(ctx, c, s.served, log)
 	if err != nil {
 		return err
@@ -322,16 +325,6 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 		return nil, err // not a nil *shared.Store
 	}
 	return store, nil
-}
-
-// lockData locks the data directory of a server on a shared store. Its high-water
-// marks belong to one server: two would each take the other for a store that went
-// back. An embedded store locks its directory itself.
-func lockData(c Config) (io.Closer, error) {
-	if !c.Store.Shared() || c.Data == "" {
-		return io.NopCloser(nil), nil
-	}
-	return sqlite.Lock(c.Data)
 }
 
 // awaitStore opens the configured store. While a shared store does not answer,
