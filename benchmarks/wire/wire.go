@@ -94,25 +94,12 @@ func (s setting) String() string {
 	return fmt.Sprintf("%s, %d connections", name, s.conns)
 }
 
-// simple returns settings of simple queries, with numbers of connections.
-func simple(conns ...int) (all []setting) {
-	for _, n := range conns {
-		all = append(all, setting{conns: n, depth: 1})
-	}
-	return all
-}
-
-// prepared returns settings of prepared queries, with numbers of connections.
-func prepared(conns ...int) []setting {
-	all := simple(conns...)
-	for i := range all {
-		all[i].prepared = true
-	}
-	return all
-}
-
-// deep pipelines 16 queries.
-var deep = []setting{{conns: 8, depth: 16}}
+// Settings of the groups.
+var (
+	few      = []setting{{false, 1, 1}, {false, 8, 1}, {false, 32, 1}}
+	deep     = setting{false, 8, 16}
+	prepared = setting{true, 8, 1}
+)
 
 // asked describes the queries of one measurement.
 type asked struct {
@@ -242,11 +229,12 @@ func (r *run) groups() []*group {
 		title: "PostgreSQL's protocol over TCP",
 		text: "The floor answers with the same bytes whatever it is asked, with one thread that polls or with as many as there are processors, the faster of them in " +
 			"each round: the ceiling that system calls and TCP set.",
-		settings: slices.Concat(simple(1, 8, 32, 64), prepared(1, 8, 32, 64), deep),
+		settings: append(slices.Clone(few), setting{false, 64, 1},
+			setting{true, 1, 1}, prepared, setting{true, 32, 1}, setting{true, 64, 1}, deep),
 	}
-	pgSocket := &group{title: "PostgreSQL's protocol over a Unix socket", settings: slices.Concat(simple(1, 8, 32), prepared(8))}
-	mysqlTCP := &group{title: "MySQL's protocol over TCP", settings: slices.Concat(simple(1, 8, 32), prepared(8), deep)}
-	mysqlSocket := &group{title: "MySQL's protocol over a Unix socket", settings: slices.Concat(simple(1, 8, 32), prepared(8))}
+	pgSocket := &group{title: "PostgreSQL's protocol over a Unix socket", settings: append(slices.Clone(few), prepared)}
+	mysqlTCP := &group{title: "MySQL's protocol over TCP", settings: append(slices.Clone(few), prepared, deep)}
+	mysqlSocket := &group{title: "MySQL's protocol over a Unix socket", settings: append(slices.Clone(few), prepared)}
 	for g, mysql := range map[*group]bool{tcp: false, mysqlTCP: true} {
 		most := dbtest.AsFloor(r.Self, mysql, 0)(r)
 		g.add(floor, most, most.URL, nextID)
@@ -272,7 +260,7 @@ func (r *run) groups() []*group {
 		beside := &group{
 			title:    "Beside Redis",
 			text:     "The same client speaks PostgreSQL's protocol to nextid and Redis's to Redis, which keeps its numbers in memory.",
-			settings: slices.Concat(simple(1, 8, 32), deep),
+			settings: append(slices.Clone(few), deep),
 		}
 		beside.add(ours, nextid, nextid.URL, nextID)
 		beside.add("Redis INCR", redis, redis.URL, "INCR s")
