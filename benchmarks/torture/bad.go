@@ -110,7 +110,7 @@ func (cfg AttackConfig) under(s *load.Stage, name string, target, server *dbtest
 		cmd := dbtest.Supervised(s.Self, "attackers", name, target.URL, target.HTTP)
 		var out strings.Builder
 		cmd.Stdout = &out
-		s.Must(cmd.Start())
+		s.Must(startIdle(cmd))
 		defer func() {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
 			_ = cmd.Wait() // SIGTERM makes it an error
@@ -129,9 +129,6 @@ func (cfg AttackConfig) under(s *load.Stage, name string, target, server *dbtest
 // and its address of HTTP. The result is the number of runs, and of those that
 // failed.
 func Be(ctx context.Context, name, at, overHTTP string) (string, error) {
-	if err := yield(); err != nil {
-		return "", err
-	}
 	u, err := url.Parse(at)
 	if err != nil {
 		return "", err
@@ -160,25 +157,20 @@ func Be(ctx context.Context, name, at, overHTTP string) (string, error) {
 	return fmt.Sprintf("%d, %d refused", done.Load(), failed.Load()), nil
 }
 
-// yield gives this process the policy SCHED_IDLE (sched(7)), with which it runs only
-// when no other process needs the processor. A policy belongs to a thread. So yield
-// executes the program again in the present thread, and all new threads inherit the
-// policy.
-func yield() error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	had, err := unix.SchedGetAttr(0, 0)
-	if err != nil || had.Policy == unix.SCHED_IDLE {
-		return err
-	}
-	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0); err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return unix.Exec(self, os.Args, os.Environ())
+// startIdle starts a command with the policy SCHED_IDLE (sched(7)), with which it runs
+// only when no other process needs the processor. A process inherits the policy of
+// the thread that starts it. That thread ends with its goroutine.
+func startIdle(cmd *exec.Cmd) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0)
+		if err == nil {
+			err = cmd.Start()
+		}
+		started <- err
+	}()
+	return <-started
 }
 
 // attack is one run of a bad client.
