@@ -60,22 +60,21 @@ func (l *ledger) connection(w way) int {
 
 // got logs the ids that a connection got in one answer.
 func (l *ledger) got(connection int, name string, ids []load.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if len(ids) > 0 {
 		l.tick(time.Now())
 	}
 	for _, id := range ids {
 		l.history.Add(history.Event{Name: name, Client: connection, Range: generator.Range{First: int64(id.Lo), Step: 1, Count: 1}})
-		l.mu.Lock()
 		l.ids++
 		fmt.Fprintf(l.out, "%d\t%s\t%d\n", connection, name, id.Lo)
-		l.mu.Unlock()
 	}
 }
 
-// tick updates the longest time without an answer. The next one begins at now.
+// tick updates the longest time without an answer. The next one begins at now. The
+// caller holds mu.
 func (l *ledger) tick(now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if gap := now.Sub(l.last); gap > l.gap {
 		l.gap, l.gapAt = gap, l.last
 	}
@@ -104,10 +103,10 @@ func (l *ledger) count() int {
 
 // end stops the clock of the ledger. The clients stop after that.
 func (l *ledger) end() time.Duration {
-	now := time.Now()
-	l.tick(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
+	l.tick(now)
 	l.last = now.Add(time.Hour) // later answers are logged, but no gap is measured
 	return now.Sub(l.began)
 }
