@@ -47,24 +47,9 @@ func Neg(v Value) (Value, error) {
 	return intArithmetic('-', Value{Type: v.Type, Valid: true}, v)
 }
 
-// numberRank orders numbers by the direction of PostgreSQL's implicit casts.
-func numberRank(t OID) int {
-	switch t {
-	case Int2:
-		return 1
-	case Int4:
-		return 2
-	case Int8:
-		return 3
-	case Numeric:
-		return 4
-	case Float4:
-		return 5
-	case Float8:
-		return 6
-	}
-	return 0
-}
+// NumberRank orders the types of numbers by the direction of PostgreSQL's implicit
+// casts. It is 0 for other types.
+var NumberRank = map[OID]int{Int2: 1, Int4: 2, Int8: 3, Numeric: 4, Float4: 5, Float8: 6}
 
 // floatOf converts a number to floating point.
 func floatOf(v Value) float64 {

@@ -103,7 +103,7 @@ func compareArithmetic(t *testing.T, o *oracle, env *Env, list []operand) {
 // planned converts two operands as the planner does: numbers to one type; of
 // dates and times it lets through what the engine has operators for.
 func planned(op byte, a, b Value) (x, y Value, ok bool) {
-	ra, rb := numberRank(a.Type), numberRank(b.Type)
+	ra, rb := NumberRank[a.Type], NumberRank[b.Type]
 	if ra == 0 || rb == 0 {
 		if op != '+' && op != '-' {
 			return a, b, false

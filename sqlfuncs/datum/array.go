@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"bytes"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -128,42 +129,35 @@ func appendArray(dst []byte, v Value, env *Env) []byte {
 			continue
 		}
 		start := len(dst)
-		dst = quoteElement(AppendText(dst, e, env), start)
+		dst = AppendText(dst, e, env)
+		if text := dst[start:]; needsQuotes(text, "{}") || strings.EqualFold(string(text), "null") {
+			dst = quoted(dst, start, '\\')
+		}
 	}
 	return append(dst, '}')
 }
 
-// quoteElement quotes dst[start:] if it needs quotes inside an array.
-func quoteElement(dst []byte, start int) []byte {
-	text := dst[start:]
-	needs := len(text) == 0 || strings.EqualFold(string(text), "null")
-	for _, c := range text {
-		if c == '"' || c == '\\' || c == '{' || c == '}' || c == delimiter || isSpace(c) {
-			needs = true
-			break
-		}
-	}
-	if !needs {
-		return dst
-	}
-	return quoteTail(dst, start, '\\', '\\')
-}
-
-// quoteTail puts dst[start:] in double quotes, with an escape before each
-// double quote and another one before each backslash.
-func quoteTail(dst []byte, start int, beforeQuote, beforeBackslash byte) []byte {
+// quoted puts dst[start:] in double quotes, with an escape before each double quote
+// and a backslash before each backslash.
+func quoted(dst []byte, start int, escape byte) []byte {
 	text := string(dst[start:])
 	dst = append(dst[:start], '"')
 	for i := range len(text) {
 		switch text[i] {
 		case '"':
-			dst = append(dst, beforeQuote)
+			dst = append(dst, escape)
 		case '\\':
-			dst = append(dst, beforeBackslash)
+			dst = append(dst, '\\')
 		}
 		dst = append(dst, text[i])
 	}
 	return append(dst, '"')
+}
+
+// needsQuotes reports whether the text of an element or a field is empty or has a
+// character that separates, quotes or may be skipped.
+func needsQuotes(text []byte, brackets string) bool {
+	return len(text) == 0 || bytes.ContainsAny(text, "\"\\, \t\n\v\f\r"+brackets)
 }
 
 // parseVector reads int2vector and oidvector: numbers with blanks between.
@@ -200,23 +194,9 @@ func appendRecord(dst []byte, v Value, env *Env) []byte {
 			continue
 		}
 		start := len(dst)
-		dst = quoteField(AppendText(dst, e, env), start)
-	}
-	return append(dst, ')')
-}
-
-// quoteField quotes dst[start:] if it needs quotes inside a record.
-func quoteField(dst []byte, start int) []byte {
-	text := dst[start:]
-	needs := len(text) == 0
-	for _, c := range text {
-		if c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || isSpace(c) {
-			needs = true
-			break
+		if dst = AppendText(dst, e, env); needsQuotes(dst[start:], "()") {
+			dst = quoted(dst, start, '"')
 		}
 	}
-	if !needs {
-		return dst
-	}
-	return quoteTail(dst, start, '"', '\\')
+	return append(dst, ')')
 }

@@ -28,7 +28,7 @@ func fixedSize(t OID) int {
 	case UUID, Interval:
 		return 16
 	}
-	if isReg(t) {
+	if IsReg(t) {
 		return 4
 	}
 	return 0
@@ -205,30 +205,6 @@ func (r *binaryReader) int32() int32 {
 	return 0
 }
 
-// sized reads a value with its length in front.
-func (r *binaryReader) sized(t OID, decode func(OID, []byte) (Value, error)) (Value, error) {
-	n := r.int32()
-	if n == -1 {
-		return Null(t), nil
-	}
-	b := r.bytes(int(n))
-	if r.failed {
-		return Value{}, insufficientData()
-	}
-	return decode(t, b)
-}
-
-// end checks that all was read.
-func (r *binaryReader) end(t OID) error {
-	switch {
-	case r.failed:
-		return insufficientData()
-	case len(r.b) > 0:
-		return badBinary("incorrect binary data format: %d bytes too many for type %s", len(r.b), display(t))
-	}
-	return nil
-}
-
 // decodeArray reads array_recv's form: dimensions, a flag for NULLs, the
 // element type, length and lower bound of the dimension, the elements. Lower
 // bounds are dropped; more than one dimension is refused.
@@ -247,25 +223,34 @@ func decodeArray(t, elem OID, b []byte) (Value, error) {
 	case got != elem:
 		return Value{}, sqlstate.New(sqlstate.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
 			got, display(got), elem, display(elem))
-	case dimensions == 0:
-		return MakeArray(t, nil), r.end(t)
 	}
-	n := int(r.int32())
-	r.int32()                    // lower bound
+	n := 0
+	if dimensions == 1 {
+		n = int(r.int32())
+		r.int32() // lower bound
+	}
 	if n < 0 || n > len(r.b)/4 { // an element has at least its length
 		return Value{}, badBinary("invalid array size")
 	}
 	v := MakeArray(t, make([]Value, n))
 	for i := range v.Elems {
+		size := r.int32()
+		if v.Elems[i] = Null(elem); size == -1 && !isVector(t) {
+			continue
+		}
+		data := r.bytes(int(size))
+		if r.failed {
+			return Value{}, insufficientData()
+		}
 		var err error
-		if v.Elems[i], err = r.sized(elem, DecodeBinary); err != nil {
+		if v.Elems[i], err = DecodeBinary(elem, data); err != nil {
 			return Value{}, err
 		}
-		if isVector(t) && !v.Elems[i].Valid {
-			return Value{}, badBinary("invalid %s data", display(t))
-		}
 	}
-	return v, r.end(t)
+	if len(r.b) > 0 {
+		return Value{}, badBinary("incorrect binary data format: %d bytes too many for type %s", len(r.b), display(t))
+	}
+	return v, nil
 }
 
 // SeveralDimensions refuses what PostgreSQL's arrays may have.

@@ -2,6 +2,7 @@ package datum
 
 import (
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -174,27 +175,15 @@ func parseUUID(s string) (Value, error) {
 		}
 		text = text[1 : len(text)-1]
 	}
-	var b [uuidBytes]byte
-	for i := range b {
-		if len(text) < 2 {
-			return Value{}, badSyntax(UUID, s)
-		}
-		high, err1 := hexDigit(text)
-		low, err2 := hexDigit(text[1:])
-		if err1 != nil || err2 != nil {
-			return Value{}, badSyntax(UUID, s)
-		}
-		b[i] = high<<4 | low
-		text = text[2:]
-		if i%2 == 1 && i < uuidBytes-1 && text != "" && text[0] == '-' {
-			text = text[1:]
-		}
-	}
-	if text != "" {
+	if !uuidForm.MatchString(text) {
 		return Value{}, badSyntax(UUID, s)
 	}
-	return MakeUUID(b), nil
+	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	return MakeString(UUID, string(b)), err
 }
+
+// uuidForm is a hyphen or none after each group of four digits.
+var uuidForm = regexp.MustCompile(`^([0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}$`)
 
 // appendUUID prints 8-4-4-4-12 digits.
 func appendUUID(dst []byte, s string) []byte {

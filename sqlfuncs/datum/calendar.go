@@ -185,11 +185,7 @@ func roundMicros(micros int64, digits int32) int64 {
 	for ; digits < 6; digits++ {
 		unit *= 10
 	}
-	half := unit / 2
-	if micros < 0 {
-		return (micros - half) / unit * unit
-	}
-	return (micros + half) / unit * unit
+	return int64(time.Duration(micros).Round(time.Duration(unit)))
 }
 
 // castTime converts between date, time, timestamp, timestamptz and interval.

@@ -62,7 +62,13 @@ type castPair struct{ from, to OID }
 
 // casts is pg_cast between the types of this package.
 var casts = func() map[castPair]CastContext {
-	m := map[castPair]CastContext{}
+	m := map[castPair]CastContext{
+		{RegProc, RegProcedure}: ImplicitCast, {RegProcedure, RegProc}: ImplicitCast,
+		{RegOper, RegOperator}: ImplicitCast, {RegOperator, RegOper}: ImplicitCast,
+	}
+	for _, t := range regTypes {
+		m[castPair{t, Oid}], m[castPair{t, Int8}], m[castPair{t, Int4}] = ImplicitCast, AssignmentCast, AssignmentCast
+	}
 	for _, row := range castTable {
 		for _, to := range row.implicit {
 			m[castPair{row.from, to}] = ImplicitCast
@@ -90,17 +96,6 @@ var castTable = []struct {
 	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Bit}},
 	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, []OID{Bit}},
 	{Oid, regTypes, []OID{Int8, Int4}, nil},
-	{RegProc, []OID{Oid, RegProcedure}, []OID{Int8, Int4}, nil},
-	{RegProcedure, []OID{Oid, RegProc}, []OID{Int8, Int4}, nil},
-	{RegOper, []OID{Oid, RegOperator}, []OID{Int8, Int4}, nil},
-	{RegOperator, []OID{Oid, RegOper}, []OID{Int8, Int4}, nil},
-	{RegCollation, []OID{Oid}, []OID{Int8, Int4}, nil},
-	{RegConfig, []OID{Oid}, []OID{Int8, Int4}, nil},
-	{RegDictionary, []OID{Oid}, []OID{Int8, Int4}, nil},
-	{RegClass, []OID{Oid}, []OID{Int8, Int4}, nil},
-	{RegType, []OID{Oid}, []OID{Int8, Int4}, nil},
-	{RegNamespace, []OID{Oid}, []OID{Int8, Int4}, nil},
-	{RegRole, []OID{Oid}, []OID{Int8, Int4}, nil},
 	{Text, []OID{Name, BPChar, Varchar, RegClass}, []OID{Char}, nil},
 	{BPChar, []OID{Name, Text, Varchar}, []OID{Char}, nil},
 	{Varchar, []OID{Name, Text, BPChar, RegClass}, []OID{Char}, nil},
@@ -210,7 +205,7 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 		return MakeString(JSON, v.Str), nil
 	case to == JSONB:
 		return parseJSONB(v.Str, env)
-	case numberRank(to) > numberRank(Int8) || numberRank(v.Type) > numberRank(Int8):
+	case NumberRank[to] > NumberRank[Int8] || NumberRank[v.Type] > NumberRank[Int8]:
 		return castNumber(v, to)
 	case category(v.Type) == 'D' || category(v.Type) == 'T':
 		return castTime(v, to, env)
@@ -224,12 +219,12 @@ func castInt(v Value, to OID) (Value, error) {
 	switch {
 	case to == Bool:
 		return MakeBool(n != 0), nil
-	case to == Oid || isReg(to):
+	case to == Oid || IsReg(to):
 		if v.Type == Int8 && n != int64(uint32(n)) {
 			return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "OID out of range")
 		}
 		return makeUint32(to, uint32(n)), nil
-	case to == Int4 && (v.Type == Oid || isReg(v.Type)):
+	case to == Int4 && (v.Type == Oid || IsReg(v.Type)):
 		n = int64(int32(n)) // the same 32 bits
 	}
 	n, err := checkInt(to, n)

@@ -34,8 +34,7 @@ func classOf(t OID) class {
 	switch t {
 	case Bool:
 		return boolClass
-	case Int2, Int4, Int8, Oid, Xid, RegClass, RegType, RegProc, RegNamespace, RegRole,
-		RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary:
+	case Int2, Int4, Int8, Oid, Xid:
 		return intClass
 	case Numeric:
 		return numericClass
@@ -60,7 +59,10 @@ func classOf(t OID) class {
 	case Record:
 		return recordClass
 	}
-	if category(t) == 'A' {
+	switch {
+	case IsReg(t):
+		return intClass
+	case category(t) == 'A':
 		return arrayClass
 	}
 	return noClass

@@ -74,15 +74,6 @@ func appendFloat(dst []byte, f float64, width, extra int) []byte {
 func decimalExponent(f float64, width int) int {
 	var buf [32]byte
 	text := strconv.AppendFloat(buf[:0], f, 'e', -1, width)
-	exponent, negative := 0, false
-	for _, c := range text[bytes.IndexByte(text, 'e')+1:] {
-		if isDigit(c) {
-			exponent = exponent*10 + int(c-'0')
-		}
-		negative = negative || c == '-'
-	}
-	if negative {
-		return -exponent
-	}
+	exponent, _ := strconv.Atoi(string(text[bytes.IndexByte(text, 'e')+1:]))
 	return exponent
 }

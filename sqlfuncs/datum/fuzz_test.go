@@ -207,7 +207,7 @@ func FuzzArithmetic(f *testing.F) {
 			}
 			checkResult(t, v)
 		}
-		if numberRank(a.Type) == 0 {
+		if NumberRank[a.Type] == 0 {
 			return
 		}
 		if v, err := Neg(a); err == nil {

@@ -221,43 +221,6 @@ func (r *jsonReader) sortMembers(start int, members []jsonMember) {
 // compareKeys orders the keys of a jsonb object: shorter first, then by bytes.
 func compareKeys(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
-// JSONPair is a member of an object that MakeJSONB builds.
-type JSONPair struct {
-	Key   string
-	Value Value
-}
-
-// MakeJSONB builds a jsonb object from its members, as AppendJSON writes them,
-// in jsonb's order; of equal keys the last stays.
-func MakeJSONB(pairs []JSONPair) Value {
-	inOrder := func(a, b JSONPair) int { return compareKeys(a.Key, b.Key) }
-	if !slices.IsSortedFunc(pairs, inOrder) {
-		pairs = slices.Clone(pairs)
-		slices.SortStableFunc(pairs, inOrder)
-	}
-	var buf [256]byte
-	out := append(buf[:0], '{')
-	for i, p := range pairs {
-		if i+1 < len(pairs) && pairs[i+1].Key == p.Key {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ", "...)
-		}
-		out = append(AppendJSONString(out, p.Key), ": "...)
-		start := len(out)
-		out = AppendJSON(out, p.Value, nil)
-		if t := p.Value.Type; t == Float4 || t == Float8 || t == JSON || p.Value.Elems != nil { // not in jsonb's form yet
-			if normal, err := parseJSONB(string(out[start:]), nil); err == nil {
-				out = append(out[:start], normal.Str...)
-			} else {
-				out = append(out[:start], "null"...)
-			}
-		}
-	}
-	return MakeString(JSONB, string(append(out, '}')))
-}
-
 // AppendJSON appends a value as JSON: numbers and booleans as such, NULL as
 // null, json and jsonb as they are, arrays as arrays, records as objects of f1,
 // f2 and so on, timestamps in ISO 8601's form, and all else as a string of its
@@ -296,7 +259,7 @@ func AppendJSON(dst []byte, v Value, env *Env) []byte {
 	}
 	text := string(AppendText(nil, v, env))
 	switch {
-	case numberRank(v.Type) > 0:
+	case NumberRank[v.Type] > 0:
 		return append(dst, text...)
 	case v.Type == Timestamp || v.Type == TimestampTZ:
 		text = isoTimestamp(text)

@@ -8,33 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestMakeJSONBOrdersAndConvertsMembers(t *testing.T) {
-	pairs := []JSONPair{
-		{"sequence", MakeInt8(7)},
-		{"id", MakeString(Numeric, "1.50")},
-		{"time", MakeText("2026-11-21T10:00:00.000Z")},
-		{"worker", Null(Int4)},
-		{"ok", MakeBool(true)},
-		{"no", MakeBool(false)},
-		{"f", Value{Type: Float8, Valid: true, Float: 1e20}},
-		{"j", MakeString(JSON, `{"z":1, "a":[1 ,2]}`)},
-		{"list", MakeArray(Int4Array, []Value{MakeInt4(1), Null(Int4)})},
-		{`q"`, MakeUUID([16]byte{0xff})},
-		{"id", MakeInt4(2)},
-	}
-	const want = `{"f": 100000000000000000000, "j": {"a": [1, 2], "z": 1}, "id": 2, "no": false, "ok": true, "q\"": "ff000000-0000-0000-0000-000000000000", "list": [1, null], "time": "2026-11-21T10:00:00.000Z", "worker": null, "sequence": 7}`
-	v := MakeJSONB(pairs)
-	if v.Type != JSONB || v.Str != want {
-		t.Errorf("MakeJSONB = %s\nwant        %s", v.Str, want)
-	}
-	if again, err := ParseText(JSONB, v.Str, nil); err != nil || again.Str != v.Str {
-		t.Errorf("not in normal form: %s, %v", again.Str, err)
-	}
-	if got := MakeJSONB(nil).Str; got != "{}" {
-		t.Errorf("no members = %s", got)
-	}
-}
-
 func TestJSONStringsEscapeAsPostgreSQLDoes(t *testing.T) {
 	if got, want := string(AppendJSONString(nil, "a\"\\/\b\f\n\r\t\x01\x1f\x7fä€")), `"a\"\\/\b\f\n\r\t\u0001\u001f`+"\x7f"+`ä€"`; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -1,6 +1,7 @@
 package datum
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func ParseText(t OID, s string, env *Env) (Value, error) {
 	case JSONB:
 		return parseJSONB(s, env)
 	}
-	if isReg(t) {
+	if IsReg(t) {
 		return parseReg(t, s, env)
 	}
 	return parseCompound(t, s, env)
@@ -125,11 +126,11 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		return appendRecord(dst, v, env)
 	case Int2Vector, OidVector:
 		return appendVector(dst, v)
-	case RegClass, RegType, RegProc, RegNamespace, RegRole,
-		RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary:
-		return appendReg(dst, v, env)
 	}
-	if v.Elems != nil || category(v.Type) == 'A' {
+	switch {
+	case IsReg(v.Type):
+		return appendReg(dst, v, env)
+	case v.Elems != nil || category(v.Type) == 'A':
 		return appendArray(dst, v, env)
 	}
 	return append(dst, v.Str...)
@@ -219,15 +220,8 @@ func anonymousRecord() error {
 		WithHint("Send its columns as values of their own.")
 }
 
-// isReg reports whether t is an oid that prints as a name.
-func isReg(t OID) bool {
-	switch t {
-	case RegClass, RegType, RegProc, RegNamespace, RegRole,
-		RegProcedure, RegOper, RegOperator, RegCollation, RegConfig, RegDictionary:
-		return true
-	}
-	return false
-}
+// IsReg reports whether t is an oid that prints as a name.
+func IsReg(t OID) bool { return slices.Contains(regTypes, t) }
 
 // parseReg reads a reg* value: a number, "-" for none, or the name of an
 // object that env resolves.

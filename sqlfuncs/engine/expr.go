@@ -132,17 +132,14 @@ func (e *Expr) reads(refs []ref) {
 // IsConstant reports whether e can be computed once for the whole statement.
 func (e *Expr) IsConstant() bool { return len(e.Refs) == 0 && !e.Volatile }
 
-// coerceContext limits which conversions are allowed (PostgreSQL, chapter 10).
-type coerceContext = datum.CastContext
-
-// Coerce converts e to type t. Untyped literals are parsed as t, parameters without
-// a type become t.
-func (p *Planner) Coerce(e *Expr, t datum.OID, ctx coerceContext) (*Expr, error) {
+// Coerce converts e to type t. ctx limits the conversions. Untyped literals are
+// parsed as t, parameters without a type become t.
+func (p *Planner) Coerce(e *Expr, t datum.OID, ctx datum.CastContext) (*Expr, error) {
 	return p.Dialect.Coerce(p, e, t, ctx)
 }
 
 // Coerce implements Dialect (PostgreSQL 10.4).
-func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*Expr, error) {
+func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx datum.CastContext) (*Expr, error) {
 	if e.Type == t || t == datum.Unknown {
 		return e, nil
 	}
@@ -178,7 +175,7 @@ func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*
 		ctx = datum.ExplicitCast
 	}
 	allowed := datum.CastAllowed(e.Type, t)
-	if allowed == datum.NoCast || !castFits(allowed, ctx) {
+	if allowed == datum.NoCast || allowed < ctx {
 		return nil, datum.CannotCast(e.Type, t)
 	}
 	return Strict1(t, e, func(x *Exec, v datum.Value) (datum.Value, error) { return x.Cast(v, t) }).Named(e), nil
@@ -188,14 +185,6 @@ func (PostgreSQL) Coerce(p *Planner, e *Expr, t datum.OID, ctx coerceContext) (*
 func (e *Expr) Named(of *Expr) *Expr {
 	e.name, e.weak, e.pos = of.name, of.weak, of.pos
 	return e
-}
-
-var castRank = map[datum.CastContext]int{datum.ExplicitCast: 1, datum.AssignmentCast: 2, datum.ImplicitCast: 3}
-
-// castFits reports whether a cast may be used in a context. Implicit casts may be
-// used everywhere, explicit ones only where written.
-func castFits(allowed, ctx datum.CastContext) bool {
-	return castRank[allowed] >= castRank[ctx]
 }
 
 // literalAs parses an untyped literal as type t. It does so during planning if the
@@ -258,7 +247,7 @@ func stableInput(t datum.OID) bool {
 	case datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ:
 		return false
 	}
-	return !isReg(t)
+	return !datum.IsReg(t)
 }
 
 // ResolveUnknown gives an untyped expression the type text.

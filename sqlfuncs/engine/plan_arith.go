@@ -5,9 +5,6 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// numberRank orders the numeric types by implicit conversion.
-var numberRank = map[datum.OID]int{datum.Int2: 1, datum.Int4: 2, datum.Int8: 3, datum.Numeric: 4, datum.Float4: 5, datum.Float8: 6}
-
 // timeArithmetic lists the operators on dates and times that keep the types
 // of their operands: left, operator, right, result.
 var timeArithmetic = []struct {
@@ -57,17 +54,17 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if lt == datum.Oid || rt == datum.Oid {
 		lt, rt = oidAsInt8(lt), oidAsInt8(rt)
 	}
-	if numberRank[lt] == 0 || numberRank[rt] == 0 {
+	if datum.NumberRank[lt] == 0 || datum.NumberRank[rt] == 0 {
 		return nil, noOperator(op, l, r)
 	}
 	t := lt
-	if numberRank[rt] > numberRank[lt] {
+	if datum.NumberRank[rt] > datum.NumberRank[lt] {
 		t = rt
 	}
 	if t == datum.Float4 && lt != rt {
 		t = datum.Float8
 	}
-	if op == "%" && numberRank[t] > numberRank[datum.Numeric] {
+	if op == "%" && datum.NumberRank[t] > datum.NumberRank[datum.Numeric] {
 		return nil, noOperator(op, l, r)
 	}
 	var err error

@@ -250,14 +250,14 @@ func (f *Function) score(args []*Expr) (int, bool) {
 				total += 2
 			}
 		default:
-			if !castFits(datum.CastAllowed(a.Type, want), datum.ImplicitCast) {
+			if datum.CastAllowed(a.Type, want) != datum.ImplicitCast {
 				return 0, false
 			}
 			total += 10
 			if info, _ := datum.TypeInfo(want); info.Preferred {
 				total += 5
 			}
-			if n := numberRank[want]; n > 0 { // the nearest wider number
+			if n := datum.NumberRank[want]; n > 0 { // the nearest wider number
 				total += 9 - n
 			}
 		}
@@ -415,15 +415,18 @@ func (p *Planner) foldOptions(f *Function, given []*Expr, names []string) ([]*Ex
 		return given, names, nil
 	}
 	options := Derive(datum.JSONB, func(x *Exec) (datum.Value, error) {
-		pairs := make([]datum.JSONPair, len(keys))
+		object := []byte{'{'}
 		for i, e := range values {
 			v, err := e.Eval(x)
 			if err != nil {
 				return v, err
 			}
-			pairs[i] = datum.JSONPair{Key: keys[i], Value: v}
+			if i > 0 {
+				object = append(object, ',')
+			}
+			object = datum.AppendJSON(append(datum.AppendJSONString(object, keys[i]), ':'), v, nil)
 		}
-		return datum.MakeJSONB(pairs), nil
+		return datum.ParseText(datum.JSONB, string(append(object, '}')), x.Env())
 	}, values...)
 	return append(keptArgs, options), append(keptNames, optionsArg), nil
 }

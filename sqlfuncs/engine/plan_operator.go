@@ -201,7 +201,7 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 			t, err = s, nil
 		}
 	}
-	if err != nil || isReg(l.Type) != isReg(r.Type) {
+	if err != nil || datum.IsReg(l.Type) != datum.IsReg(r.Type) {
 		if t, err = oidLike(l.Type, r.Type); err != nil {
 			return nil, nil, noOperator(op, l, r)
 		}
@@ -231,24 +231,15 @@ func sharedString(a, b datum.OID) datum.OID {
 	return 0
 }
 
-func isReg(t datum.OID) bool {
-	switch t {
-	case datum.RegClass, datum.RegType, datum.RegProc, datum.RegNamespace, datum.RegRole,
-		datum.RegProcedure, datum.RegOper, datum.RegOperator, datum.RegCollation, datum.RegConfig, datum.RegDictionary:
-		return true
-	}
-	return false
-}
-
 // oidLike returns the type in which a reg type (regclass, …) is compared with
 // another operand: an untyped literal takes the reg type; integers, oids and other
 // reg types are compared as oid.
 func oidLike(a, b datum.OID) (datum.OID, error) {
-	like := func(t datum.OID) bool { return isReg(t) || IsInteger(t) || t == datum.Unknown }
+	like := func(t datum.OID) bool { return datum.IsReg(t) || IsInteger(t) || t == datum.Unknown }
 	switch {
-	case isReg(a) && b == datum.Unknown:
+	case datum.IsReg(a) && b == datum.Unknown:
 		return a, nil
-	case isReg(b) && a == datum.Unknown:
+	case datum.IsReg(b) && a == datum.Unknown:
 		return b, nil
 	case like(a) && like(b):
 		return datum.Oid, nil
