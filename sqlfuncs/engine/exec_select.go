@@ -107,8 +107,8 @@ type projectRows struct {
 	src  rowSource
 	one  oneRow // src without FROM
 	row  []datum.Value
-	sets []setRun
-	mark int64 // see Exec.rowDone
+	sets []Rows // of the calls; nil: no rows left
+	mark int64  // see Exec.rowDone
 }
 
 func (r *projectRows) Next(x *Exec) ([]datum.Value, error) {
@@ -134,8 +134,10 @@ func (r *projectRows) Next(x *Exec) ([]datum.Value, error) {
 
 func (r *projectRows) Close() {
 	r.src.close()
-	for i := range r.sets {
-		r.sets[i].close()
+	for _, it := range r.sets {
+		if it != nil {
+			it.Close()
+		}
 	}
 }
 
@@ -169,16 +171,6 @@ func (s *setSlots) add(f *Function, args []*Expr) *Expr {
 	}
 }
 
-// setRun reads one set-returning function.
-type setRun struct{ it Rows }
-
-func (s *setRun) close() {
-	if s.it != nil {
-		s.it.Close()
-		s.it = nil
-	}
-}
-
 // nextSet advances the set-returning functions. When all have ended, it advances
 // the source.
 func (r *projectRows) nextSet(x *Exec) error {
@@ -186,16 +178,16 @@ func (r *projectRows) nextSet(x *Exec) error {
 	frame := x.Frame(slots.frame, len(slots.calls))
 	for {
 		live := false
-		for i := range r.sets {
-			run := &r.sets[i]
+		for i, it := range r.sets {
 			frame[i] = datum.Null(frame[i].Type)
-			if run.it == nil {
+			if it == nil {
 				continue
 			}
-			row, err := run.it.Next(x)
+			row, err := it.Next(x)
 			switch {
 			case errors.Is(err, io.EOF):
-				run.close()
+				it.Close()
+				r.sets[i] = nil
 			case err != nil:
 				return err
 			case len(slots.calls[i].f.Columns) > 1:
@@ -211,7 +203,7 @@ func (r *projectRows) nextSet(x *Exec) error {
 			return err
 		}
 		if r.sets == nil {
-			r.sets = make([]setRun, len(slots.calls))
+			r.sets = make([]Rows, len(slots.calls))
 		}
 		for i, c := range slots.calls {
 			values, null, err := EvalArgs(x, c.args)
@@ -221,7 +213,7 @@ func (r *projectRows) nextSet(x *Exec) error {
 			if null && !c.f.Nullable {
 				continue
 			}
-			if r.sets[i].it, err = c.rows(x, values); err != nil {
+			if r.sets[i], err = c.rows(x, values); err != nil {
 				return err
 			}
 		}

@@ -55,8 +55,9 @@ type (
 	Set func(x *Exec, a []datum.Value) (Rows, error)
 	// IDs yields rows of one id each as a run.
 	IDs func(x *Exec, a []datum.Value) (NumberRun, error)
-	// NewAggregate begins an aggregate of values of type t.
-	NewAggregate func(t datum.OID) Aggregate
+	// NewAggregate begins an aggregate. arg is its first argument, nil for count(*).
+	// fold applies to texts that are compared.
+	NewAggregate func(arg *Expr, fold TextFold) Aggregate
 	// RowNumber numbers the rows of a partition; it needs OVER.
 	RowNumber struct{}
 )

@@ -51,12 +51,6 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if rt == datum.Unknown {
 		rt = lt
 	}
-	if lt == datum.Oid || rt == datum.Oid {
-		lt, rt = oidAsInt8(lt), oidAsInt8(rt)
-	}
-	if datum.NumberRank[lt] == 0 || datum.NumberRank[rt] == 0 {
-		return nil, noOperator(op, l, r)
-	}
 	t := lt
 	if datum.NumberRank[rt] > datum.NumberRank[lt] {
 		t = rt
@@ -64,17 +58,14 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if t == datum.Float4 && lt != rt {
 		t = datum.Float8
 	}
-	if op == "%" && datum.NumberRank[t] > datum.NumberRank[datum.Numeric] {
+	if !IsNumber(lt) || !IsNumber(rt) || op == "%" && datum.NumberRank[t] > datum.NumberRank[datum.Numeric] {
 		return nil, noOperator(op, l, r)
 	}
-	var err error
-	if l, err = p.Coerce(l, t, datum.ImplicitCast); err != nil {
+	pair := []*Expr{l, r}
+	if err := p.CoerceAll(pair, t); err != nil {
 		return nil, err
 	}
-	if r, err = p.Coerce(r, t, datum.ImplicitCast); err != nil {
-		return nil, err
-	}
-	return Strict2(t, l, r, NumberOperators[op]), nil
+	return Strict2(t, pair[0], pair[1], NumberOperators[op]), nil
 }
 
 // NumberOperators computes with two numbers of one type. The functions ignore their
@@ -87,27 +78,12 @@ var NumberOperators = map[string]func(x *Exec, a, b datum.Value) (datum.Value, e
 	"%": func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute('%', a, b, nil) },
 }
 
-func oidAsInt8(t datum.OID) datum.OID {
-	if t == datum.Oid {
-		return datum.Int8
-	}
-	return t
-}
-
 // timeOperator finds the date and time operator for two operand types.
 func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok bool) {
 	if IsNumber(l) && IsNumber(r) {
 		return 0, 0, 0, false
 	}
-	fits := func(have, want datum.OID) bool {
-		switch {
-		case have == want:
-			return true
-		case want == datum.Int4:
-			return have == datum.Int2
-		}
-		return false
-	}
+	fits := func(have, want datum.OID) bool { return have == want || have == datum.Int2 && want == datum.Int4 }
 	for _, t := range timeArithmetic {
 		if t.op == op && fits(l, t.left) && fits(r, t.right) {
 			return t.result, t.left, t.right, true

@@ -36,16 +36,12 @@ type cteRows struct {
 	term     int64           // bytes that the running term holds, part of bytes
 }
 
-func (c *ctePlan) columns() []FromColumn {
-	out := make([]FromColumn, len(c.plan.Columns))
-	for i, col := range c.plan.Columns {
-		name := col.Name
-		if i < len(c.names) {
-			name = c.names[i]
-		}
-		out[i] = FromColumn{Name: name, Type: col.Type, TypeMod: col.TypeMod, fields: col.fields, letters: col.letters}
+// set makes q the item's plan, or its non-recursive term, under the item's names.
+func (c *ctePlan) set(p *Planner, q *QueryPlan) {
+	c.plan = p.settledCopy(q)
+	for i := range min(len(c.names), len(c.plan.Columns)) {
+		c.plan.Columns[i].Name = c.names[i]
 	}
-	return out
 }
 
 // with analyses WITH.
@@ -86,18 +82,19 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 		if err != nil {
 			return err
 		}
-		c.plan = p.settledCopy(q)
+		c.set(p, q)
 		return nil
 	}
 	first, err := p.Query(union.Left, inner)
 	if err != nil {
 		return err
 	}
-	self := *c
-	self.plan, self.working = p.settledCopy(first), true
-	for i := range self.plan.Columns {
-		self.plan.Columns[i].fields = nil // as in union
+	c.set(p, first)
+	for i := range c.plan.Columns {
+		c.plan.Columns[i].Table, c.plan.Columns[i].Attr, c.plan.Columns[i].fields = 0, 0, nil // as in union
 	}
+	self := *c
+	self.working = true
 	p.recursive = append(p.recursive, &self)
 	repeat, err := p.Query(union.Right, &Scope{parent: inner, Frame: -1, ctes: map[string]*ctePlan{item.Name: &self}})
 	p.recursive = p.recursive[:len(p.recursive)-1]
@@ -109,10 +106,10 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 		if err != nil {
 			return err
 		}
-		c.plan = p.settledCopy(q)
+		c.set(p, q)
 		return nil
 	}
-	c.plan, c.all = self.plan, union.All
+	c.all = union.All
 	c.folds = p.columnFolds(c.plan.Columns)
 	if len(repeat.Columns) != len(c.plan.Columns) {
 		return At(targetPos(union.Right, 0, union.Pos), errUnionColumns)

@@ -169,10 +169,8 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 			if c.working && c.reads > 1 {
 				return nil, At(t.Pos, errRecursion("more than once"))
 			}
-			it := &FromItem{alias: alias, Columns: c.columns(), working: c.working}
-			if p.Traits.Origins {
-				it.describeQuery(c.plan.Columns)
-			}
+			it := p.queryItem(alias, c.plan.Columns)
+			it.working = c.working
 			sp, err := p.addItem(s, it, t.Columns)
 			return &scanSource{sp: sp, rows: c.open}, err
 		}
@@ -198,6 +196,20 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
 }
 
+// queryItem makes the FROM item of a query.
+func (p *Planner) queryItem(alias string, columns []Column) *FromItem {
+	it := &FromItem{alias: alias, Columns: make([]FromColumn, len(columns))}
+	for i, c := range columns {
+		it.Columns[i] = FromColumn{
+			Name: c.Name, Type: c.Type, TypeMod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields, letters: c.letters,
+		}
+	}
+	if p.Traits.Origins {
+		it.describeQuery(columns)
+	}
+	return it
+}
+
 // derived plans a subquery in FROM.
 func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 	outer := s.parent
@@ -211,17 +223,7 @@ func (p *Planner) derived(s *Scope, t *syntax.Derived) (source, error) {
 		return nil, err
 	}
 	settled := p.settledCopy(q)
-	columns := make([]FromColumn, len(q.Columns))
-	for i, c := range settled.Columns {
-		columns[i] = FromColumn{
-			Name: c.Name, Type: c.Type, TypeMod: c.TypeMod, table: c.Table, attr: c.Attr, fields: c.fields, letters: c.letters,
-		}
-	}
-	it := &FromItem{alias: t.Alias, Columns: columns}
-	if p.Traits.Origins {
-		it.describeQuery(settled.Columns)
-	}
-	sp, err := p.addItem(s, it, t.Columns)
+	sp, err := p.addItem(s, p.queryItem(t.Alias, settled.Columns), t.Columns)
 	src := &scanSource{sp: sp, rows: settled.Open, inner: q.plain}
 	if t.Lateral { // LATERAL may read all earlier items
 		for _, before := range s.items {

@@ -37,7 +37,6 @@ type aggregateCall struct {
 	order    []sortKey
 	orderBy  []*Expr
 	folds    folds // of args
-	argType  datum.OID
 }
 
 // IsGrouped reports whether a query has GROUP BY, HAVING or aggregates.
@@ -234,9 +233,6 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, err
 	}
 	call := &aggregateCall{tree: e, f: f, args: args, folds: p.foldsOf(args), distinct: e.Distinct}
-	if len(args) > 0 {
-		call.argType = args[0].Type
-	}
 	if e.Filter != nil {
 		if call.filter, err = p.Boolean(s, e.Filter, "FILTER"); err != nil {
 			return nil, err
@@ -341,22 +337,13 @@ func (g *groupPlan) newGroup(by []datum.Value) *group {
 	return one
 }
 
-// rowAggregate is an aggregate that needs the columns of the rows that it collects.
-type rowAggregate interface{ OfRows(columns []FromColumn) }
-
-// textAggregate is an aggregate that compares texts by their collation.
-type textAggregate interface{ FoldedBy(TextFold) }
-
 // begin starts the aggregate for a group.
 func (c *aggregateCall) begin() Aggregate {
-	a := c.f.Does.(NewAggregate)(c.argType)
-	if a, ok := a.(rowAggregate); ok && len(c.args) > 0 {
-		a.OfRows(c.args[0].Known().Fields)
+	var first *Expr
+	if len(c.args) > 0 {
+		first = c.args[0]
 	}
-	if a, ok := a.(textAggregate); ok {
-		a.FoldedBy(c.folds.at(0))
-	}
-	return a
+	return c.f.Does.(NewAggregate)(first, c.folds.at(0))
 }
 
 // add adds the current row to one aggregate.

@@ -56,9 +56,7 @@ func IsInteger(t datum.OID) bool {
 }
 
 // IsNumber reports whether a type is numeric.
-func IsNumber(t datum.OID) bool {
-	return t == datum.Int2 || t == datum.Int4 || t == datum.Int8 || t == datum.Float4 || t == datum.Float8 || t == datum.Numeric
-}
+func IsNumber(t datum.OID) bool { return datum.NumberRank[t] > 0 }
 
 // IsString reports whether a type is a string type.
 func IsString(t datum.OID) bool {
@@ -86,15 +84,11 @@ func (p *Planner) binary(s *Scope, e *syntax.Binary) (*Expr, error) {
 	case "<=>":
 		return p.isDistinct(s, &syntax.IsDistinct{Pos: e.Pos, Not: true, L: e.L, R: e.R})
 	}
-	l, err := p.Expr(s, e.L)
+	es, err := p.Exprs(s, []syntax.Expr{e.L, e.R})
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.Expr(s, e.R)
-	if err != nil {
-		return nil, err
-	}
-	x, err := p.Dialect.Operator(p, e.Op, l, r)
+	x, err := p.Dialect.Operator(p, e.Op, es[0], es[1])
 	return x, At(e.Pos, err)
 }
 
@@ -396,15 +390,12 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 // regex plans PostgreSQL's operators ~, ~*, !~ and !~*.
 func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
-	var err error
-	if l, err = p.Coerce(l, datum.Text, datum.ImplicitCast); err != nil {
-		return nil, refused
-	}
-	if r, err = p.Coerce(r, datum.Text, datum.ImplicitCast); err != nil {
+	pair := []*Expr{l, r}
+	if p.CoerceAll(pair, datum.Text) != nil {
 		return nil, refused
 	}
 	fold := strings.HasSuffix(op, "*")
-	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
+	return Strict2(datum.Bool, pair[0], pair[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		p, err := CompilePattern(b.Str, fold)
 		if err != nil {
 			return a, err
@@ -444,15 +435,12 @@ func (p *Planner) is(s *Scope, e *syntax.Is) (*Expr, error) {
 }
 
 func (p *Planner) isDistinct(s *Scope, e *syntax.IsDistinct) (*Expr, error) {
-	l, err := p.Expr(s, e.L)
+	es, err := p.Exprs(s, []syntax.Expr{e.L, e.R})
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.Expr(s, e.R)
+	l, r, err := p.Dialect.Comparable(p, "=", es[0], es[1])
 	if err != nil {
-		return nil, err
-	}
-	if l, r, err = p.Dialect.Comparable(p, "=", l, r); err != nil {
 		return nil, At(e.Pos, err)
 	}
 	not := e.Not

@@ -11,11 +11,7 @@ import (
 
 // like plans LIKE, ILIKE and SIMILAR TO.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
-	l, err := p.Expr(s, e.X)
-	if err != nil {
-		return nil, err
-	}
-	r, err := p.Expr(s, e.Pattern)
+	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +21,7 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 			return nil, err
 		}
 	}
-	x, err := p.pattern(e.Op, e.Not, l, r, escape)
+	x, err := p.pattern(e.Op, e.Not, es[0], es[1], escape)
 	return x, At(e.Pos, err)
 }
 
@@ -40,12 +36,10 @@ var likeOperators = map[string]struct {
 }
 
 // pattern plans the test of l against a pattern of LIKE, ILIKE or SIMILAR TO.
-func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err error) {
-	refused := noOperator("~~", l, r)
-	for _, side := range []**Expr{&l, &r, &escape} {
-		if *side, err = p.Coerce(*side, datum.Text, datum.ImplicitCast); err != nil {
-			return nil, refused
-		}
+func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error) {
+	es := []*Expr{l, r, escape}
+	if p.CoerceAll(es, datum.Text) != nil {
+		return nil, noOperator("~~", l, r)
 	}
 	toRegexp := func(pattern, escape string) (string, bool, error) {
 		if op == "SIMILAR TO" {
@@ -58,8 +52,8 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (x *Expr, err
 		body, err := LikeToRegexp(pattern, escape)
 		return prefix + body, false, err
 	}
-	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
-		esc, err := escape.Eval(x)
+	return Strict2(datum.Bool, es[0], es[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
+		esc, err := es[2].Eval(x)
 		if err != nil || !esc.Valid {
 			return datum.Null(datum.Bool), err
 		}

@@ -96,16 +96,7 @@ func (e *Expr) IsOneOf(column *Expr, values []*Expr) {
 
 // InList plans the left side of IN and its list.
 func (p *Planner) InList(s *Scope, e *syntax.In) ([]*Expr, error) {
-	out := make([]*Expr, 1+len(e.List))
-	x, err := p.Expr(s, e.X)
-	for i := range e.List {
-		if out[i] = x; err != nil {
-			return nil, err
-		}
-		x, err = p.Expr(s, e.List[i])
-	}
-	out[len(e.List)] = x
-	return out, err
+	return p.Exprs(s, append([]syntax.Expr{e.X}, e.List...))
 }
 
 // quantified plans x op ANY/ALL (array or subquery).
@@ -113,14 +104,11 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	if e.Query != nil {
 		return p.quantifiedQuery(s, e)
 	}
-	l, err := p.Expr(s, e.X)
+	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Array})
 	if err != nil {
 		return nil, err
 	}
-	array, err := p.Expr(s, e.Array)
-	if err != nil {
-		return nil, err
-	}
+	l, array := es[0], es[1]
 	if array.Type == datum.Unknown {
 		want := datum.TextArray
 		if info, _ := datum.TypeInfo(l.Type); l.Type != datum.Unknown && info.Array != 0 {
@@ -433,11 +421,11 @@ func (p *Planner) quantifiedQuery(s *Scope, e *syntax.Quantified) (*Expr, error)
 		return nil, err
 	}
 	read, finish := Once(left)
-	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All, isIn: e.Op == "=" && !e.All || e.Op == "<>" && e.All}
+	c := &rowsTest{sub: q, slot: new(slotExpr), all: e.All}
 	if c.test, err = p.Dialect.Operator(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 		return nil, At(e.Pos, err)
 	}
-	if c.isIn {
+	if e.Op == "=" && !e.All || e.Op == "<>" && e.All {
 		if c.left, c.right, err = p.Dialect.Comparable(p, e.Op, read, c.slot.expr(q.Columns[0].Type, q.Columns[0].letters)); err != nil {
 			return nil, At(e.Pos, err)
 		}
@@ -454,82 +442,62 @@ type rowsTest struct {
 	slot        *slotExpr // the subquery's value
 	test        *Expr     // of the value in slot
 	all         bool
-	isIn        bool  // IN or NOT IN: equal values are found by hash
-	left, right *Expr // of one type
+	left, right *Expr // of IN and NOT IN: the value and that in slot, in one type
 }
 
-// rowsHash holds the rows of an IN (SELECT …) that runs once.
+// rowsHash holds the values of an IN (SELECT …) that runs once.
 type rowsHash struct {
-	rows  [][]datum.Value
-	keys  map[string]struct{} // of rows without NULL
-	nulls [][]datum.Value     // the other rows
+	keys map[string]struct{} // of the values that are not NULL
+	null bool                // there is a NULL
 }
 
 func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
-	if c.sub.once() {
-		h, ok := x.subplans[c.sub].(*rowsHash)
-		if !ok {
-			held, lasting := x.held, x.lasting
-			rows, err := c.sub.all(x)
-			if err != nil {
-				return datum.Value{}, err
-			}
-			if h, err = c.hash(x, rows); err != nil {
-				return datum.Value{}, err
-			}
-			x.keep(c.sub, h)
-			x.lasts(held, lasting)
-		}
-		return c.find(x, h)
+	if c.left == nil || !c.sub.once() {
+		return x.passing(c.linear)
 	}
-	return x.passing(func(x *Exec) (datum.Value, error) {
-		rows, err := c.sub.all(x)
-		if err != nil {
+	h, ok := x.subplans[c.sub].(*rowsHash)
+	if !ok {
+		held, lasting := x.held, x.lasting
+		var err error
+		if h, err = c.hash(x); err != nil {
 			return datum.Value{}, err
 		}
-		return c.linear(x, rows)
-	})
+		x.keep(c.sub, h)
+		x.lasts(held, lasting)
+	}
+	key, valid, err := joinKey(x, []*Expr{c.left})
+	_, found := h.keys[key]
+	switch {
+	case err != nil || len(h.keys) == 0 && !h.null:
+		return datum.MakeBool(c.all), err
+	case !valid || !found && h.null:
+		return datum.Null(datum.Bool), nil
+	}
+	return datum.MakeBool(found != c.all), nil
 }
 
 // linear compares the rows one after the other.
-func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
+func (c *rowsTest) linear(x *Exec) (datum.Value, error) {
+	rows, err := c.sub.all(x)
+	if err != nil {
+		return datum.Value{}, err
+	}
 	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
 		return c.slot.with(x, rows[i][0], c.test)
 	})
 }
 
-func (c *rowsTest) hash(x *Exec, rows [][]datum.Value) (*rowsHash, error) {
-	h := &rowsHash{rows: rows, keys: map[string]struct{}{}}
-	if !c.isIn {
-		return h, nil
-	}
+func (c *rowsTest) hash(x *Exec) (*rowsHash, error) {
+	rows, err := c.sub.all(x)
+	h := &rowsHash{keys: make(map[string]struct{}, len(rows))}
 	for _, row := range rows {
 		v, err := c.slot.with(x, row[0], c.right)
 		if err != nil {
 			return nil, err
 		}
-		if v.Valid {
+		if h.null = h.null || !v.Valid; v.Valid {
 			h.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
-		} else {
-			h.nulls = append(h.nulls, row)
 		}
 	}
-	return h, nil
-}
-
-func (c *rowsTest) find(x *Exec, h *rowsHash) (datum.Value, error) {
-	if !c.isIn {
-		return c.linear(x, h.rows)
-	}
-	key, valid, err := joinKey(x, []*Expr{c.left})
-	if err != nil {
-		return datum.Value{}, err
-	}
-	if !valid {
-		return c.linear(x, h.rows)
-	}
-	if _, ok := h.keys[key]; ok {
-		return datum.MakeBool(!c.all), nil
-	}
-	return c.linear(x, h.nulls)
+	return h, err
 }

@@ -24,7 +24,7 @@ var countAggregates = []engine.Function{
 // count counts rows, or values that are not NULL.
 type count struct{ n int64 }
 
-func newCount(datum.OID) engine.Aggregate { return new(count) }
+func newCount(*engine.Expr, engine.TextFold) engine.Aggregate { return new(count) }
 
 func (c *count) Add(_ *engine.Exec, a []datum.Value) error {
 	if len(a) == 0 || a[0].Valid {
@@ -43,7 +43,9 @@ type fold struct {
 
 // newFold makes an aggregate that combines values with step.
 func newFold(step func(so, v datum.Value) (datum.Value, error)) engine.NewAggregate {
-	return func(t datum.OID) engine.Aggregate { return &fold{value: datum.Null(t), step: step} }
+	return func(arg *engine.Expr, _ engine.TextFold) engine.Aggregate {
+		return &fold{value: datum.Null(arg.Type), step: step}
+	}
 }
 
 func (f *fold) Add(_ *engine.Exec, a []datum.Value) error {
@@ -73,7 +75,9 @@ func extremes(name, help string, sign int) []engine.Function {
 	for _, t := range orderedTypes {
 		out = append(out, engine.Function{
 			Name: name, Args: engine.Args(t), Result: t, Help: help,
-			Does: engine.NewAggregate(func(t datum.OID) engine.Aggregate { return &extremeAgg{value: datum.Null(t), sign: sign} }),
+			Does: engine.NewAggregate(func(arg *engine.Expr, fold engine.TextFold) engine.Aggregate {
+				return &extremeAgg{value: datum.Null(arg.Type), sign: sign, fold: fold}
+			}),
 		})
 	}
 	return out
@@ -83,12 +87,9 @@ func extremes(name, help string, sign int) []engine.Function {
 type extremeAgg struct {
 	value datum.Value
 	sign  int
-	fold  engine.TextFold
-	held  int // bytes counted: the size of the largest value so far
+	fold  engine.TextFold // of texts, before they are compared
+	held  int             // bytes counted: the size of the largest value so far
 }
-
-// FoldedBy sets how texts are folded before they are compared.
-func (e *extremeAgg) FoldedBy(f engine.TextFold) { e.fold = f }
 
 func (e *extremeAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if !a[0].Valid {
@@ -124,7 +125,7 @@ type stringAgg struct {
 	valid bool
 }
 
-func newStringAgg(datum.OID) engine.Aggregate { return new(stringAgg) }
+func newStringAgg(*engine.Expr, engine.TextFold) engine.Aggregate { return new(stringAgg) }
 
 // Add implements engine.Aggregate. It counts the memory of the text before it grows.
 func (s *stringAgg) Add(x *engine.Exec, a []datum.Value) error {
@@ -158,8 +159,8 @@ type arrayAgg struct {
 	bytes int
 }
 
-func newArrayAgg(t datum.OID) engine.Aggregate {
-	info, _ := datum.TypeInfo(t)
+func newArrayAgg(arg *engine.Expr, _ engine.TextFold) engine.Aggregate {
+	info, _ := datum.TypeInfo(arg.Type)
 	return &arrayAgg{array: info.Array}
 }
 
@@ -189,20 +190,20 @@ func (g *arrayAgg) Result() (datum.Value, error) {
 var jsonAggregates = []engine.Function{
 	{
 		Name: "json_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
-		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonAgg{} }),
+		Does: engine.NewAggregate(func(arg *engine.Expr, _ engine.TextFold) engine.Aggregate { return newJSONAgg(arg) }),
 	},
 	{
 		Name: "jsonb_agg", Args: engine.Args(engine.AnyElement), Result: datum.JSONB, Volatile: engine.Stable, Help: "the values as a JSON array, NULLs too",
-		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonbAgg{} }),
+		Does: engine.NewAggregate(func(arg *engine.Expr, _ engine.TextFold) engine.Aggregate { return &jsonbAgg{newJSONAgg(arg)} }),
 	},
 	{
 		Name: "json_object_agg", Args: engine.Args(engine.AnyType, engine.AnyType), Result: datum.JSON, Volatile: engine.Stable, Help: "an object of keys and values",
-		Does: engine.NewAggregate(func(datum.OID) engine.Aggregate { return &jsonObjectAgg{} }),
+		Does: engine.NewAggregate(func(*engine.Expr, engine.TextFold) engine.Aggregate { return &jsonObjectAgg{} }),
 	},
 }
 
 // jsonbAgg is jsonAgg with a result of type jsonb.
-type jsonbAgg struct{ jsonAgg }
+type jsonbAgg struct{ *jsonAgg }
 
 // Result implements engine.Aggregate.
 func (g *jsonbAgg) Result() (datum.Value, error) {
@@ -247,8 +248,7 @@ type jsonAgg struct {
 	fields []engine.FromColumn // columns of the collected rows, nil for other values
 }
 
-// OfRows implements engine.RowAggregate.
-func (g *jsonAgg) OfRows(columns []engine.FromColumn) { g.fields = columns }
+func newJSONAgg(arg *engine.Expr) *jsonAgg { return &jsonAgg{fields: arg.Known().Fields} }
 
 // Add implements engine.Aggregate.
 func (g *jsonAgg) Add(x *engine.Exec, a []datum.Value) error {
@@ -297,7 +297,7 @@ type integerSum struct {
 }
 
 func newIntegerSum(t datum.OID) engine.NewAggregate {
-	return func(datum.OID) engine.Aggregate { return &integerSum{typ: t} }
+	return func(*engine.Expr, engine.TextFold) engine.Aggregate { return &integerSum{typ: t} }
 }
 
 func (s *integerSum) Add(_ *engine.Exec, a []datum.Value) error {
