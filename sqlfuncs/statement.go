@@ -240,7 +240,7 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 	case *syntax.Select:
 		return selectStatement(p, st, t)
 	case *syntax.Transaction:
-		return transactionStatement(st, t)
+		transactionStatement(st, t)
 	case *syntax.Set:
 		return set(st, t)
 	case *syntax.ResetAll:

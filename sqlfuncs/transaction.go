@@ -100,7 +100,7 @@ func (s *Session) Catalogs(x *engine.Exec) (statement, snapshot *pgcatalog.Cache
 }
 
 // transactionStatement plans BEGIN, COMMIT, SAVEPOINT and the like.
-func transactionStatement(st *Statement, t *syntax.Transaction) error {
+func transactionStatement(st *Statement, t *syntax.Transaction) {
 	var do func(s *Session, x *engine.Exec) error
 	switch t.Kind {
 	case syntax.Begin:
@@ -117,12 +117,8 @@ func transactionStatement(st *Statement, t *syntax.Transaction) error {
 		st.tag, do = "RELEASE", func(s *Session, _ *engine.Exec) error { return s.release(t.Savepoint) }
 	case syntax.RollbackToSavepoint:
 		st.tag, do = "ROLLBACK", func(s *Session, x *engine.Exec) error { return s.rollbackTo(x, t.Savepoint) }
-	default:
-		return sqlstate.New(sqlstate.FeatureNotSupported, "two-phase transactions are not supported").
-			WithHint("nextid has no data to commit; use COMMIT or ROLLBACK.")
 	}
 	st.do = func(x *engine.Exec) error { return do(sessionOf(x), x) }
-	return nil
 }
 
 // begin runs BEGIN. In an open block it warns and applies the modes, as PostgreSQL

@@ -205,9 +205,6 @@ const (
 	Savepoint
 	ReleaseSavepoint
 	RollbackToSavepoint
-	PrepareTransaction // two-phase forms, refused
-	CommitPrepared
-	RollbackPrepared
 )
 
 // FetchAll is Fetch.Count of FETCH ALL.

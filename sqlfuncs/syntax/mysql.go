@@ -449,7 +449,7 @@ func (p *parser) typeNameMySQL() TypeName {
 		p.accept("precision")
 	}
 	t.Name = Name{word}
-	t.Mods = p.typeMods()
+	t.Mods = p.typeMods(2)
 	if p.acceptWords("character", "set") || p.accept("charset") {
 		p.take(p.tok.isLabel() || p.tok.kind == tokString)
 	}

@@ -10,8 +10,7 @@ import (
 func (p *parser) prepare() Statement {
 	p.advance()
 	if p.isWord("transaction") && p.peek(1).kind == tokString {
-		p.advance()
-		return &Transaction{Kind: PrepareTransaction, Savepoint: p.stringLiteral()}
+		return p.refusal("PREPARE TRANSACTION")
 	}
 	s := &Prepare{Name: p.name()}
 	if p.mysql {

@@ -63,6 +63,8 @@ func (p *printer) unsupported(what string) {
 	switch {
 	case what == "COPY FROM":
 		p.put("COPY t FROM STDIN")
+	case what == "PREPARE TRANSACTION":
+		p.put(what, " 'x'")
 	case what == "COPY TO PROGRAM", what == "COPY TO a file":
 		p.put("COPY t", strings.TrimSuffix(what[4:], "a file"), " ''")
 	case strings.HasPrefix(what, "COPY with FORMAT "):
@@ -247,16 +249,12 @@ func (p *printer) modes(items []SetItem) {
 var transactionWords = [...]string{
 	Begin: "BEGIN", StartTransaction: "START TRANSACTION", Commit: "COMMIT", Rollback: "ROLLBACK",
 	Savepoint: "SAVEPOINT ", ReleaseSavepoint: "RELEASE SAVEPOINT ", RollbackToSavepoint: "ROLLBACK TO SAVEPOINT ",
-	PrepareTransaction: "PREPARE TRANSACTION ", CommitPrepared: "COMMIT PREPARED ", RollbackPrepared: "ROLLBACK PREPARED ",
 }
 
 func (p *printer) transaction(t *Transaction) {
 	p.put(transactionWords[t.Kind])
-	switch t.Kind {
-	case Savepoint, ReleaseSavepoint, RollbackToSavepoint:
+	if t.Savepoint != "" {
 		p.ident(t.Savepoint)
-	case PrepareTransaction, CommitPrepared, RollbackPrepared:
-		p.str(t.Savepoint)
 	}
 	p.putIf(t.Modes != nil, " ")
 	p.modes(t.Modes)

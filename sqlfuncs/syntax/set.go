@@ -85,33 +85,9 @@ func (p *parser) settingName() string {
 	return foldCase(strings.Join(parts, "."))
 }
 
-// settingValue reads a word, string or number; words become strings.
+// settingValue reads a word, a string or a number, as a string.
 func (p *parser) settingValue() Expr {
-	x := &Literal{Pos: p.pos(), Kind: StringLiteral, Text: p.tok.text}
-	switch {
-	case p.tok.kind == tokString, p.tok.kind == tokIdent, p.isAnyWord("true", "false", "on"),
-		p.tok.kind == tokWord && p.tok.class < reserved:
-		p.advance()
-		return x
-	}
-	return p.number()
-}
-
-// number reads a numeric constant with an optional sign.
-func (p *parser) number() Expr {
-	pos := p.pos()
-	negative := p.acceptOp("-")
-	if !negative {
-		p.acceptOp("+")
-	}
-	if p.tok.kind != tokInteger && p.tok.kind != tokNumeric {
-		return p.bad()
-	}
-	x := p.primary()
-	if negative {
-		return &Unary{Pos: pos, Op: "-", X: x}
-	}
-	return x
+	return &Literal{Pos: p.pos(), Kind: StringLiteral, Text: p.optionValue()}
 }
 
 // stringSetting reads the string or DEFAULT of a setting with a syntax of its own.

@@ -21,13 +21,15 @@ func (p *parser) transaction() Statement {
 		t.Modes = p.optionalModes()
 	case "commit", "end":
 		t.Kind = Commit
-		if word == "commit" && p.accept("prepared") {
-			t.Kind, t.Savepoint = CommitPrepared, p.stringLiteral()
-			break
+		if p.isWord("prepared") {
+			return p.refusal("COMMIT PREPARED")
 		}
 		p.acceptAny("work", "transaction")
 		t.Chain = p.chain()
 	case "rollback", "abort":
+		if p.isWord("prepared") {
+			return p.refusal("ROLLBACK PREPARED")
+		}
 		p.rollback(t, word)
 	case "savepoint":
 		t.Kind, t.Savepoint = Savepoint, p.name()
@@ -49,10 +51,6 @@ func (p *parser) acceptSavepoint() {
 // rollback reads ROLLBACK and ABORT.
 func (p *parser) rollback(t *Transaction, word string) {
 	t.Kind = Rollback
-	if word == "rollback" && p.accept("prepared") {
-		t.Kind, t.Savepoint = RollbackPrepared, p.stringLiteral()
-		return
-	}
 	p.acceptAny("work", "transaction")
 	if word == "rollback" && p.accept("to") {
 		t.Kind = RollbackToSavepoint

@@ -1,12 +1,5 @@
 package syntax
 
-import (
-	"strconv"
-	"strings"
-
-	"nextid/sqlfuncs/sqlstate"
-)
-
 // typeName reads a type with its array bounds.
 func (p *parser) typeName() TypeName {
 	if p.mysql {
@@ -52,12 +45,12 @@ func (p *parser) simpleType() TypeName {
 	case "decimal", "dec", "numeric":
 		p.advance()
 		t.Name = Name{word}
-		t.Mods = p.typeMods()
+		t.Mods = p.typeMods(2)
 		return t
 	case "float", "varchar":
 		p.advance()
 		t.Name = Name{word}
-		t.Mods = p.length()
+		t.Mods = p.typeMods(1)
 		return t
 	case "bit", "character", "char", "nchar", "national":
 		return p.varyingType(t)
@@ -73,18 +66,18 @@ func (p *parser) simpleType() TypeName {
 	for p.acceptPunct(".") {
 		t.Name = append(t.Name, p.label())
 	}
-	t.Mods = p.typeMods()
+	t.Mods = p.typeMods(2)
 	return t
 }
 
-// typeMods reads (n, …) if there is one.
-func (p *parser) typeMods() []int64 {
+// typeMods reads at most so many (n, …) if there are any.
+func (p *parser) typeMods(most int) []int64 {
 	if !p.acceptPunct("(") {
 		return nil
 	}
-	var mods []int64
-	for _, x := range p.exprList() {
-		mods = append(mods, p.typeMod(x))
+	mods := []int64{p.typeMod(p.expr())}
+	for len(mods) < most && p.acceptPunct(",") {
+		mods = append(mods, p.typeMod(p.expr()))
 	}
 	p.expectPunct(")")
 	return mods
@@ -97,21 +90,6 @@ func (p *parser) typeMod(x Expr) int64 {
 		p.notSupported(x.Position(), "a type modifier that is no integer is")
 	}
 	return n
-}
-
-// length reads (n) if there is one.
-func (p *parser) length() []int64 {
-	if !p.acceptPunct("(") {
-		return nil
-	}
-	pos := p.pos()
-	text := p.take(p.tok.kind == tokInteger)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		p.failAt(pos, sqlstate.SyntaxError, `syntax error at or near "%s"`, text)
-	}
-	p.expectPunct(")")
-	return []int64{n}
 }
 
 // varyingType reads bit, character and their spellings. CHAR is "character",
@@ -129,11 +107,7 @@ func (p *parser) varyingType(t TypeName) TypeName {
 		word += " varying"
 	}
 	t.Name = Name{word}
-	if strings.HasPrefix(word, "bit") {
-		t.Mods = p.typeMods()
-	} else {
-		t.Mods = p.length()
-	}
+	t.Mods = p.typeMods(1)
 	return t
 }
 
@@ -141,7 +115,7 @@ func (p *parser) varyingType(t TypeName) TypeName {
 func (p *parser) timeType(t TypeName) TypeName {
 	word := p.tok.text
 	p.advance()
-	t.Mods = p.length()
+	t.Mods = p.typeMods(1)
 	if p.acceptWords("with", "time") {
 		p.expect("zone")
 		word += " with time zone"
