@@ -68,6 +68,14 @@ func ColumnsOf(text string, typ func(name string) (base, declared datum.OID, ok 
 	return columns
 }
 
+// OutColumns is ColumnList for the columns of the record that a function returns.
+func OutColumns(text string) (columns []FromColumn) {
+	for _, c := range ColumnList(text) {
+		columns = append(columns, FromColumn{Name: c.Name, Type: c.Type, TypeMod: -1})
+	}
+	return columns
+}
+
 // FromColumns returns the columns in the form of a FROM item.
 func (t *Table) FromColumns() []FromColumn {
 	out := make([]FromColumn, len(t.Columns))

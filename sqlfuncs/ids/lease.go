@@ -51,17 +51,8 @@ func leaseFunction(signature, help string, do func(*engine.Exec, uint8, []datum.
 		l, err := do(x, bits, a)
 		return engine.SingleRow(datum.MakeInt8(l.Worker), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)), datum.TimestampTZFromTime(time.UnixMilli(l.Hi))), err
 	}))
-	f.Columns = columns("worker:int8 not_before:timestamptz until:timestamptz")
+	f.Columns = engine.OutColumns("worker:int8 not_before:timestamptz until:timestamptz")
 	return f
-}
-
-// columns returns the columns of a record that a function returns.
-func columns(list string) []engine.FromColumn {
-	out := make([]engine.FromColumn, 0, 8)
-	for _, c := range engine.ColumnList(list) {
-		out = append(out, engine.FromColumn{Name: c.Name, Type: c.Type, TypeMod: -1})
-	}
-	return out
 }
 
 // mostWorkerBits is the widest worker field that a pool can have.

@@ -27,7 +27,7 @@ var idFunctions = []engine.Function{
 func nextRangeFunction() engine.Function {
 	f := engine.Func("next_range(name text, n int8:int4) record", engine.Volatile,
 		"runs that together hold n new ids: first, first + step, and so on to last", engine.Set(nextRange))
-	f.Columns = columns("first:int8 last:int8 step:int8")
+	f.Columns = engine.OutColumns("first:int8 last:int8 step:int8")
 	return f
 }
 

@@ -19,7 +19,7 @@ import (
 var partColumns = engine.ColumnList("kind:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseColumns are the columns of SELECT * FROM parse_id(x).
-var parseColumns = columns("kind:text layout:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
+var parseColumns = engine.OutColumns("kind:text layout:text time:timestamptz datacenter:int8 worker:int8 rollback:int8 sequence:int8 field:int8")
 
 // parseFunctions decode ids.
 var parseFunctions = []engine.Function{

@@ -33,6 +33,16 @@ func always(name string, v datum.Value, types ...datum.OID) engine.Function {
 	return function(name, v.Type, types, func(*engine.Exec, []datum.Value) (datum.Value, error) { return v, nil })
 }
 
+// rowsFunc makes a function that returns rows: "name:type name:type".
+func rowsFunc(name, columns string, rows func(a []datum.Value) [][]datum.Value, types ...datum.OID) engine.Function {
+	return engine.Function{
+		Name: name, Args: engine.Args(types...), Result: datum.Record, Columns: engine.OutColumns(columns), Volatile: engine.Stable,
+		Does: engine.Set(func(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
+			return &engine.SliceRows{Rows: rows(a)}, nil
+		}),
+	}
+}
+
 // typeFunctions holds format_type.
 var typeFunctions = []engine.Function{
 	{
@@ -201,10 +211,8 @@ func (s *System) ObjectName(t datum.OID, oid uint32) (string, bool) {
 		name, ok := s.known.OIDs.Name(oid)
 		return syntax.QuoteIdent(name), ok
 	case datum.RegNamespace:
-		for name, o := range schemaOIDs {
-			if o == oid {
-				return name, true
-			}
+		if name := schemaName(oid); name != "" {
+			return name, true
 		}
 	case datum.RegType:
 		if _, ok := pgTypes().byOID[datum.OID(oid)]; ok {

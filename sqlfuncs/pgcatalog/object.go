@@ -116,34 +116,10 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	nothing("pg_get_statisticsobjdef_columns", datum.Text, datum.Oid),
 	nothing("pg_get_serial_sequence", datum.Text, datum.Text, datum.Text),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),
-	engine.Function{
-		Name: "pg_partition_tree", Args: engine.Args(datum.RegClass), Result: datum.Record, Volatile: engine.Stable,
-		Columns: []engine.FromColumn{
-			{Name: "relid", Type: datum.RegClass, TypeMod: -1},
-			{Name: "parentrelid", Type: datum.RegClass, TypeMod: -1},
-			{Name: "isleaf", Type: datum.Bool, TypeMod: -1},
-			{Name: "level", Type: datum.Int4, TypeMod: -1},
-		},
-		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) { return &engine.SliceRows{}, nil }),
-	},
-	engine.Function{
-		Name: "pg_options_to_table", Args: engine.Args(datum.TextArray), Result: datum.Record, Volatile: engine.Stable,
-		Columns: []engine.FromColumn{{Name: "option_name", Type: datum.Text, TypeMod: -1}, {Name: "option_value", Type: datum.Text, TypeMod: -1}},
-		Does:    engine.Set(optionsToTable),
-	},
-	engine.Function{
-		Name: "pg_get_keywords", Result: datum.Record, Volatile: engine.Stable,
-		Columns: []engine.FromColumn{
-			{Name: "word", Type: datum.Text, TypeMod: -1},
-			{Name: "catcode", Type: datum.Char, TypeMod: -1},
-			{Name: "barelabel", Type: datum.Bool, TypeMod: -1},
-			{Name: "catdesc", Type: datum.Text, TypeMod: -1},
-			{Name: "baredesc", Type: datum.Text, TypeMod: -1},
-		},
-		Does: engine.Set(func(*engine.Exec, []datum.Value) (engine.Rows, error) {
-			return &engine.SliceRows{Rows: keywordRows()}, nil
-		}),
-	},
+	rowsFunc("pg_partition_tree", "relid:regclass parentrelid:regclass isleaf:bool level:int4", func([]datum.Value) [][]datum.Value { return nil },
+		datum.RegClass),
+	rowsFunc("pg_options_to_table", "option_name:text option_value:text", optionsToTable, datum.TextArray),
+	rowsFunc("pg_get_keywords", "word:text catcode:char barelabel:bool catdesc:text baredesc:text", keywordRows),
 	always("pg_relation_is_updatable", datum.MakeInt4(0), datum.RegClass, datum.Bool),
 	always("pg_relation_is_publishable", datum.MakeBool(false), datum.RegClass),
 )
@@ -169,7 +145,7 @@ func ruleDef(types ...datum.OID) engine.Function {
 }
 
 // optionsToTable implements pg_options_to_table.
-func optionsToTable(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
+func optionsToTable(a []datum.Value) [][]datum.Value {
 	var rows [][]datum.Value
 	for _, v := range a[0].Elems {
 		name, value, ok := strings.Cut(v.Str, "=")
@@ -179,12 +155,12 @@ func optionsToTable(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 		}
 		rows = append(rows, row)
 	}
-	return &engine.SliceRows{Rows: rows}, nil
+	return rows
 }
 
 // keywordRows reads catalog/pg_get_keywords.tsv, where the unreserved words
 // have no category.
-func keywordRows() [][]datum.Value {
+func keywordRows([]datum.Value) [][]datum.Value {
 	categories := map[string]string{"U": "unreserved", "C": "column name, no function or type", "T": "function or type, no column name", "R": "reserved"}
 	labels := map[bool]string{true: "label without AS", false: "label with AS"}
 	_, lines := readTSV("pg_get_keywords.tsv")

@@ -170,19 +170,11 @@ var aclFunctions = []engine.Function{
 		}
 		return datum.MakeArray(datum.ACLItemArray, items), nil
 	}),
-	{
-		Name: "aclexplode", Args: engine.Args(datum.ACLItemArray), Result: datum.Record, Volatile: engine.Stable, Does: engine.Set(aclExplode),
-		Columns: []engine.FromColumn{
-			{Name: "grantor", Type: datum.Oid, TypeMod: -1},
-			{Name: "grantee", Type: datum.Oid, TypeMod: -1},
-			{Name: "privilege_type", Type: datum.Text, TypeMod: -1},
-			{Name: "is_grantable", Type: datum.Bool, TypeMod: -1},
-		},
-	},
+	rowsFunc("aclexplode", "grantor:oid grantee:oid privilege_type:text is_grantable:bool", aclExplode, datum.ACLItemArray),
 }
 
 // aclExplode implements aclexplode. It parses items such as user=arwd*/owner.
-func aclExplode(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
+func aclExplode(a []datum.Value) [][]datum.Value {
 	var rows [][]datum.Value
 	roleOf := func(name string) datum.Value {
 		v := datum.Value{Type: datum.Oid, Valid: true}
@@ -202,5 +194,5 @@ func aclExplode(_ *engine.Exec, a []datum.Value) (engine.Rows, error) {
 			}
 		}
 	}
-	return &engine.SliceRows{Rows: rows}, nil
+	return rows
 }

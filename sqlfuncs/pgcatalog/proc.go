@@ -237,18 +237,11 @@ func (p *proc) row(t *engine.Table) []datum.Value {
 		"prorettype", p.result, "proargtypes", oidArray(datum.OidVector, p.in), "prosrc", p.name,
 	}
 	if strings.Trim(p.modes, "i") != "" {
-		modes := make([]datum.Value, len(p.modes))
-		for i := range p.modes {
-			modes[i] = datum.MakeString(datum.Char, p.modes[i:i+1])
-		}
-		pairs = append(pairs, "proallargtypes", oidArray(datum.OidArray, p.all), "proargmodes", datum.MakeArray(datum.CharArray, modes))
+		letter := func(mode byte) datum.Value { return datum.MakeString(datum.Char, string(mode)) }
+		pairs = append(pairs, "proallargtypes", oidArray(datum.OidArray, p.all), "proargmodes", arrayOf(datum.CharArray, []byte(p.modes), letter))
 	}
 	if p.names != nil {
-		names := make([]datum.Value, len(p.names))
-		for i, name := range p.names {
-			names[i] = datum.MakeText(name)
-		}
-		pairs = append(pairs, "proargnames", datum.MakeArray(datum.TextArray, names))
+		pairs = append(pairs, "proargnames", arrayOf(datum.TextArray, p.names, datum.MakeText))
 	}
 	if p.defaults > 0 {
 		list := typeNames(p.in[len(p.in)-p.defaults:])
@@ -262,9 +255,14 @@ func (p *proc) row(t *engine.Table) []datum.Value {
 
 // oidArray makes an array of OIDs.
 func oidArray(t datum.OID, oids []datum.OID) datum.Value {
-	elems := make([]datum.Value, len(oids))
-	for i, oid := range oids {
-		elems[i] = datum.Value{Type: datum.Oid, Valid: true, Int: int64(oid)}
+	return arrayOf(t, oids, func(oid datum.OID) datum.Value { return datum.Value{Type: datum.Oid, Valid: true, Int: int64(oid)} })
+}
+
+// arrayOf makes an array of type t.
+func arrayOf[T any](t datum.OID, list []T, value func(T) datum.Value) datum.Value {
+	elems := make([]datum.Value, len(list))
+	for i, v := range list {
+		elems[i] = value(v)
 	}
 	return datum.MakeArray(t, elems)
 }
@@ -348,12 +346,6 @@ func (p *proc) definition() (string, error) {
 	if p.kind == 'a' {
 		return "", sqlstate.New(sqlstate.WrongObjectType, "%q is an aggregate function", p.name)
 	}
-	schema := engine.PGCatalog
-	for name, oid := range schemaOIDs {
-		if oid == p.schema {
-			schema = name
-		}
-	}
 	var options []string
 	if word := map[byte]string{'i': "IMMUTABLE", 's': "STABLE"}[p.volatile]; word != "" {
 		options = append(options, word)
@@ -364,7 +356,7 @@ func (p *proc) definition() (string, error) {
 	if p.strict {
 		options = append(options, "STRICT")
 	}
-	text := fmt.Sprintf("CREATE OR REPLACE FUNCTION %s.%s(%s)\n RETURNS %s\n LANGUAGE internal\n", syntax.QuoteIdent(schema), syntax.QuoteIdent(p.name),
+	text := fmt.Sprintf("CREATE OR REPLACE FUNCTION %s.%s(%s)\n RETURNS %s\n LANGUAGE internal\n", syntax.QuoteIdent(schemaName(p.schema)), syntax.QuoteIdent(p.name),
 		p.arguments(true), p.returns())
 	if len(options) > 0 {
 		text += " " + strings.Join(options, " ") + "\n"

@@ -121,7 +121,7 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 // source makes the rows of a catalog.
 type source struct {
 	fixed    func(s *System, t *engine.Table) [][]datum.Value                        // rows that never change; nil: those of the file
-	relation func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)  // rows about a relation of a generator
+	relation func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)  // rows about one relation
 	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // if set: all rows, made for each statement
 }
 
@@ -131,11 +131,11 @@ func (s *System) source(t *engine.Table) *source { return s.sources[t.Schema+"."
 // sources maps the catalogs that have rows about nextid.
 func sources() map[string]*source {
 	return map[string]*source{
-		"pg_catalog.pg_class":               {fixed: fixedRowOf(classRow), relation: oneRowOf(classRow)},
-		"pg_catalog.pg_attribute":           {fixed: fixedRowsOf(attributeRows), relation: attributeRows},
-		"pg_catalog.pg_type":                {fixed: typeRows, relation: rowTypeRows},
+		"pg_catalog.pg_class":               {relation: classRow},
+		"pg_catalog.pg_attribute":           {relation: attributeRows},
+		"pg_catalog.pg_type":                {relation: rowTypeRows},
 		"pg_catalog.pg_sequence":            {relation: sequenceRows},
-		"pg_catalog.pg_rewrite":             {fixed: fixedRowOf(rewriteRow), relation: oneRowOf(rewriteRow)},
+		"pg_catalog.pg_rewrite":             {relation: rewriteRow},
 		"pg_catalog.pg_description":         {fixed: descriptionRows, relation: helpRows},
 		"pg_catalog.pg_proc":                {fixed: procRows},
 		"pg_catalog.pg_namespace":           {fixed: namespaceRows},
@@ -163,51 +163,21 @@ func Sources() []string {
 	return names
 }
 
-// fixedRowsOf makes the rows about the relations that do not belong to a generator.
-func fixedRowsOf(rows func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)) func(s *System, t *engine.Table) [][]datum.Value {
-	return func(s *System, t *engine.Table) [][]datum.Value {
-		var all [][]datum.Value
-		for _, r := range s.known.AllTables() {
-			some, err := rows(s, t, &relation{Table: r})
-			if err != nil {
-				panic(err) // only relations of generators have errors
-			}
-			all = append(all, some...)
-		}
-		return all
-	}
-}
-
-// oneRowOf makes a relation's rows from a function that returns one row, or nil.
-func oneRowOf(row func(s *System, t *engine.Table, r *relation) []datum.Value) func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
-	return func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
-		if v := row(s, t, r); v != nil {
-			return [][]datum.Value{v}, nil
-		}
-		return nil, nil
-	}
-}
-
-func fixedRowOf(row func(s *System, t *engine.Table, r *relation) []datum.Value) func(s *System, t *engine.Table) [][]datum.Value {
-	return fixedRowsOf(oneRowOf(row))
-}
-
 // classRow makes the row of pg_class.
-func classRow(s *System, t *engine.Table, r *relation) []datum.Value {
+func classRow(_ *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	am := 0
 	if r.Kind == 'r' {
 		am = heapOID
 	}
 	rowType, pages, tuples := uint32(0), 0, -1
-	switch {
-	case r.Kind == 'S':
+	if r.Kind == 'S' {
 		pages, tuples = 1, 1
-	default:
+	} else {
 		rowType = r.OID | rowTypeOIDs
 	}
-	return t.Row("oid", r.OID, "relname", r.Name, "relnamespace", schemaOIDs[r.Schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
+	return [][]datum.Value{t.Row("oid", r.OID, "relname", r.Name, "relnamespace", schemaOIDs[r.Schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
 		"relpages", pages, "reltuples", tuples, "relpersistence", "p", "relkind", r.Kind, "relnatts", len(r.Columns), "relhasrules", r.Kind == 'v',
-		"relispopulated", true, "relreplident", "n")
+		"relispopulated", true, "relreplident", "n")}, nil
 }
 
 // attributeRows makes the rows of pg_attribute.
@@ -224,12 +194,6 @@ func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, e
 			"attnotnull", !c.Null && of.Kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
 	}
 	return rows, nil
-}
-
-// typeRows makes the rows of pg_type: the types of the file, and the row types of
-// relations with their array types.
-func typeRows(s *System, t *engine.Table) [][]datum.Value {
-	return append(fileRows(t), fixedRowsOf(rowTypeRows)(s, t)...)
 }
 
 // rowTypeRows makes the rows of pg_type for a relation's row type and its array
@@ -320,18 +284,17 @@ func sequenceRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, err
 }
 
 // rewriteRow makes the row of pg_rewrite for a view's rule _RETURN.
-func rewriteRow(s *System, t *engine.Table, r *relation) []datum.Value {
+func rewriteRow(_ *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
 	if r.Kind != 'v' {
-		return nil
+		return nil, nil
 	}
-	return t.Row("oid", r.OID|ruleOIDs, "rulename", "_RETURN", "ev_class", r.OID, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
-		"ev_qual", "<>", "ev_action", "<>")
+	return [][]datum.Value{t.Row("oid", r.OID|ruleOIDs, "rulename", "_RETURN", "ev_class", r.OID, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
+		"ev_qual", "<>", "ev_action", "<>")}, nil
 }
 
-// descriptionRows makes the rows of pg_description: the help of tables, schemas and
-// functions.
+// descriptionRows makes the rows of pg_description for schemas and functions.
 func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
-	rows := fixedRowsOf(helpRows)(s, t)
+	var rows [][]datum.Value
 	for schema, help := range map[string]string{"public": "tables and functions for applications", engine.NextidSchema: "tables for operators"} {
 		rows = append(rows, t.Row("objoid", schemaOIDs[schema], "classoid", schemaCatalog, "description", help))
 	}

@@ -147,11 +147,7 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 			pairs = append(pairs, "min_val", strconv.FormatFloat(s.Min, 'g', -1, 64), "max_val", strconv.FormatFloat(s.Max, 'g', -1, 64))
 		}
 		if len(s.Allowed) > 0 && s.Type == "enum" {
-			elems := make([]datum.Value, len(s.Allowed))
-			for i, a := range s.Allowed {
-				elems[i] = datum.MakeText(a)
-			}
-			pairs = append(pairs, "enumvals", datum.MakeArray(datum.TextArray, elems))
+			pairs = append(pairs, "enumvals", arrayOf(datum.TextArray, s.Allowed, datum.MakeText))
 		}
 		if s.Context == "internal" {
 			pairs = append(pairs, "boot_val", s.Plain(value), "source", "default")
@@ -165,12 +161,9 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
 	for _, st := range sessionOf(x).PreparedStatements() {
-		types := make([]datum.Value, len(st.Params))
-		for i, oid := range st.Params {
-			types[i] = datum.Value{Type: datum.RegType, Valid: true, Int: int64(oid)}
-		}
+		types := arrayOf(datum.RegTypeArray, st.Params, func(t datum.OID) datum.Value { return datum.Value{Type: datum.RegType, Valid: true, Int: int64(t)} })
 		rows = append(rows, t.Row("name", st.Name, "statement", st.Text, "prepare_time", datum.TimestampTZFromTime(st.At),
-			"parameter_types", datum.MakeArray(datum.RegTypeArray, types), "from_sql", st.SQL, "generic_plans", 0, "custom_plans", 0))
+			"parameter_types", types, "from_sql", st.SQL, "generic_plans", 0, "custom_plans", 0))
 	}
 	return rows, nil
 }

@@ -397,10 +397,22 @@ func (s *System) staticRows(t *engine.Table) *rowSet {
 	if set, ok := s.static.Load(t); ok {
 		return set.(*rowSet)
 	}
-	rows := func(_ *System, t *engine.Table) [][]datum.Value { return fileRows(t) }
-	if source := s.source(t); source != nil && source.fixed != nil {
-		rows = source.fixed
+	var rows [][]datum.Value
+	source := s.source(t)
+	if source != nil && source.fixed != nil {
+		rows = source.fixed(s, t)
+	} else {
+		rows = fileRows(t)
 	}
-	set, _ := s.static.LoadOrStore(t, &rowSet{rows: rows(s, t)})
+	if source != nil && source.relation != nil {
+		for _, r := range s.known.AllTables() {
+			some, err := source.relation(s, t, &relation{Table: r})
+			if err != nil {
+				panic(err) // only relations of generators have errors
+			}
+			rows = append(rows, some...)
+		}
+	}
+	set, _ := s.static.LoadOrStore(t, &rowSet{rows: rows})
 	return set.(*rowSet)
 }
