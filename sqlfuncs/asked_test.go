@@ -25,14 +25,14 @@ func TestEverythingIsAskedFor(t *testing.T) {
 	for _, f := range newCatalog().AllFunctions() {
 		has[f.Name] = true
 	}
-	dialect := mysql.NewDialect()
-	for name := range dialect.OwnFunctions() {
+	dialect := mysql.NewDialect(nil)
+	for name := range dialect.Own {
 		has["mysql "+name] = true
 	}
-	for _, words := range dialect.Shows() {
+	for words := range dialect.Shows {
 		has["SHOW "+words] = true
 	}
-	for _, table := range dialect.Tables() {
+	for table := range dialect.Rows {
 		has["mysql table "+table] = true
 	}
 	for _, relation := range pgcatalog.Sources() {

@@ -7,5 +7,5 @@ import (
 
 // AllFunctions returns the functions of each dialect, by name.
 func AllFunctions() (postgres, ofMySQL map[string][]*engine.Function) {
-	return newCatalog().Functions, mysql.NewDialect().OwnFunctions()
+	return newCatalog().Functions, mysql.NewDialect(nil).Own
 }

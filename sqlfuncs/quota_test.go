@@ -108,3 +108,16 @@ func TestQuotasOnTheFastPath(t *testing.T) {
 	s.Server.SetQuotas(nil)
 	try("when they are gone", true)
 }
+
+// TestADrawThatFailsIsNotCounted draws from a generator that has run out.
+func TestADrawThatFailsIsNotCounted(t *testing.T) {
+	for _, sql := range []string{"SELECT next_id('s')", "SELECT next_code('s')", "SELECT * FROM next_codes('s', 1)", "SELECT get_id()"} {
+		server := sqltest.NewServer(t)
+		s := server.Session(t)
+		s.Must(t, "SELECT create_generator('s', 'segment', max => 1), create_generator('twitter', 'segment', max => 1)")
+		s.Must(t, sql)
+		server.SetQuotas([]quota.Rule{{IDs: 1, Per: 1000 * time.Hour}})
+		s.Fails(t, sql, sqlstate.SequenceExhausted)
+		s.Must(t, "SELECT next_id('other')")
+	}
+}

@@ -99,18 +99,14 @@ type Server struct {
 	started  time.Time
 	caches   [caches]statementCache
 	sessions sessionSet
-	dialects [2]dialect               // by syntax.Dialect
-	defaults [2]map[string]string     // settings at the start of a session, by syntax.Dialect
-	counters func() map[string]string // MySQL's status counters
+	dialects [2]dialect           // by syntax.Dialect
+	defaults [2]map[string]string // settings at the start of a session, by syntax.Dialect
 }
 
 // NewServer returns a Server. An unknown Config.Layout is an error.
 func NewServer(cfg Config) (*Server, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
-	}
-	if cfg.Counters == nil {
-		cfg.Counters = func() map[string]string { return nil }
 	}
 	if cfg.Layout == "" {
 		cfg.Layout = layout.Default
@@ -122,8 +118,9 @@ func NewServer(cfg Config) (*Server, error) {
 	limits := cfg.Limits.withDefaults()
 	s := &Server{
 		registry: cfg.Registry, memory: account.NewServer(cfg.Memory), version: cfg.Version, limits: limits, clock: cfg.Clock,
-		catalog: newCatalog(cfg.Functions...), dialects: [2]dialect{postgres{}, newMySQLDialect(mysql.NewDialect())}, cpus: engine.NewCPUSlots(), counters: cfg.Counters,
-		ids: &ids.Server{Config: cfg.IDs, PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock)},
+		catalog: newCatalog(cfg.Functions...), dialects: [2]dialect{postgres{}, newMySQLDialect(mysql.NewDialect(cfg.Counters))}, cpus: engine.NewCPUSlots(),
+		sessions: sessionSet{all: map[*Session]struct{}{}},
+		ids:      &ids.Server{Config: cfg.IDs, PerCall: limits.IDsPerCall, Layout: l, UUIDs: uuid.NewSource(cfg.Clock)},
 	}
 	s.defaults = [2]map[string]string{s.postgresParameters(cfg.Parameters), s.mysqlVariables(cfg.Variables)}
 	s.ids.Quotas = s.Quotas

@@ -115,7 +115,9 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	session.Fast.session = session
 	session.vars = setting.NewVariables(session.definitions, s.defaults[o.Dialect], own)
 	session.SettingsChanged()
-	s.sessions.add(session)
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	s.sessions.all[session] = struct{}{}
 	return session, nil
 }
 
@@ -481,9 +483,6 @@ func (s *Session) MySQL() *mysql.State { return &s.mysql }
 
 // InTransaction reports whether a transaction block is open.
 func (s *Session) InTransaction() bool { return s.tx.state != txIdle }
-
-// Counters returns MySQL's status counters.
-func (s *Session) Counters() map[string]string { return s.server.counters() }
 
 // PreparedCount returns the number of prepared statements.
 func (s *Session) PreparedCount() int { return len(s.prepared) }

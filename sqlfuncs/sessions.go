@@ -14,15 +14,6 @@ type sessionSet struct {
 	all map[*Session]struct{}
 }
 
-func (set *sessionSet) add(s *Session) {
-	set.mu.Lock()
-	defer set.mu.Unlock()
-	if set.all == nil {
-		set.all = map[*Session]struct{}{}
-	}
-	set.all[s] = struct{}{}
-}
-
 // users returns the users with sessions, and whether each is an administrator.
 func (set *sessionSet) users() map[string]bool {
 	set.mu.Lock()

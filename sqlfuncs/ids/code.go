@@ -34,13 +34,10 @@ var codeFunctions = []engine.Function{
 func nextCodeFunction() engine.Function {
 	f := drawing("next_code(name text) text", "one new id of the generator in its text form", func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		c, err := newCodes(x, a[0].Str)
-		if err == nil {
-			err = sessionOf(x).Charge(a[0].Str, 1)
-		}
 		if err != nil {
 			return datum.Value{}, err
 		}
-		return c.draw(x)
+		return charged(x, c.entry, func() (datum.Value, error) { return c.draw(x) })
 	})
 	f.Length = codeLength
 	return f
@@ -121,7 +118,9 @@ func nextCodes(x *engine.Exec, a []datum.Value) (engine.Rows, error) {
 		}
 		left--
 		var err error
-		row[0], err = c.draw(x)
+		if row[0], err = c.draw(x); err != nil {
+			sessionOf(x).Refund(a[0].Str, left+1)
+		}
 		return row, err
 	}), nil
 }
@@ -140,10 +139,7 @@ func nextUUID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if !ok {
 		return datum.Value{}, notUUIDs(a[0].Str)
 	}
-	if err := sessionOf(x).Charge(a[0].Str, 1); err != nil {
-		return datum.Value{}, err
-	}
-	u, err := g.NextUUID(x.Ctx)
+	u, err := charged(x, e, func() ([16]byte, error) { return g.NextUUID(x.Ctx) })
 	if err == nil {
 		recordCode(x, e, uuid.UUID(u).String())
 	}

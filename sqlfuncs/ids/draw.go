@@ -80,6 +80,14 @@ func find(x *engine.Exec, name string) (*generator.Entry, generator.Generator, e
 	return e, g, err
 }
 
+// allowed is Known for a name that the client may use.
+func allowed(x *engine.Exec, name string) (*generator.Entry, error) {
+	if err := x.Host.Client().May(name); err != nil {
+		return nil, err
+	}
+	return Known(x, name)
+}
+
 // running returns the generator of an entry. It does not wait if the generator runs
 // already.
 func running(x *engine.Exec, e *generator.Entry) (generator.Generator, error) {
@@ -101,15 +109,19 @@ func nextID(x *engine.Exec, e *generator.Entry) (int64, error) {
 
 // takeID is nextID without the audit trail: its caller records the id.
 func takeID(x *engine.Exec, e *generator.Entry) (int64, error) {
-	s := sessionOf(x)
-	if err := s.Charge(e.Name(), 1); err != nil {
-		return 0, err
-	}
-	r, err := take(x, e, 1)
-	if err != nil {
-		s.Refund(e.Name(), 1)
-	}
+	r, err := charged(x, e, func() (generator.Range, error) { return take(x, e, 1) })
 	return r.First, err
+}
+
+// charged draws an id that counts against the quotas, unless draw fails.
+func charged[T any](x *engine.Exec, e *generator.Entry, draw func() (T, error)) (id T, err error) {
+	if err := sessionOf(x).Charge(e.Name(), 1); err != nil {
+		return id, err
+	}
+	if id, err = draw(); err != nil {
+		sessionOf(x).Refund(e.Name(), 1)
+	}
+	return id, err
 }
 
 // draw draws a run of ids that were charged. It may wait.

@@ -17,7 +17,7 @@ var holdFunctions = []engine.Function{
 	drawing("hold_id(name text, for text, holder text?) int8", holdHelp, holdID), // MySQL writes intervals as texts
 	drawing("confirm_id(name text, n int8, holder text?) int8", "ends the hold of a number, which is used from now on",
 		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			h, err := holder(x, a[0].Str)
+			_, h, err := holder(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -25,7 +25,7 @@ var holdFunctions = []engine.Function{
 		}),
 	drawing("void_id(name text, n int8, why text, holder text?) int8", "notes in nextid.voids that a number, held or given, is not used",
 		func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			h, err := holder(x, a[0].Str)
+			_, h, err := holder(x, a[0].Str)
 			if err != nil {
 				return datum.Value{}, err
 			}
@@ -48,19 +48,13 @@ func holdID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	h, err := holder(x, name)
+	e, h, err := holder(x, name)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if err := sessionOf(x).Charge(name, 1); err != nil {
-		return datum.Value{}, err
-	}
-	n, err := h.Hold(x.Ctx, time.Duration(until.Int-now.Int)*time.Microsecond, heldBy(x, a, 2))
-	if err != nil {
-		sessionOf(x).Refund(name, 1)
-		return datum.Value{}, err
-	}
-	e, err := Known(x, name)
+	n, err := charged(x, e, func() (int64, error) {
+		return h.Hold(x.Ctx, time.Duration(until.Int-now.Int)*time.Microsecond, heldBy(x, a, 2))
+	})
 	if err == nil {
 		recordDraw(x, e, generator.Range{First: n, Step: 1, Count: 1})
 	}
@@ -78,33 +72,30 @@ func heldBy(x *engine.Exec, a []datum.Value, i int) generator.HeldBy {
 
 // holder returns a generator whose numbers can be held. A counter becomes one by its
 // first use here.
-func holder(x *engine.Exec, name string) (generator.Holder, error) {
-	if err := x.Host.Client().May(name); err != nil {
-		return nil, err
-	}
-	e, gen, err := opened(x, name, Known)
+func holder(x *engine.Exec, name string) (*generator.Entry, generator.Holder, error) {
+	e, gen, err := opened(x, name, allowed)
 	if Missing(err) {
-		return nil, sqlstate.New(sqlstate.UndefinedTable, "generator %q does not exist", name).
+		return nil, nil, sqlstate.New(sqlstate.UndefinedTable, "generator %q does not exist", name).
 			WithHint("Create it: SELECT create_generator('%s', 'counter').", name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if h, ok := gen.(generator.Holder); ok && !h.Holds() {
 		if err := Registry(x).Alter(x.Ctx, name, json.RawMessage(`{"holds":true}`)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if gen, err = e.Generator(x.Ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	h, ok := gen.(generator.Holder)
 	if !ok {
-		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "the numbers of generator %q cannot be held", name).
+		return nil, nil, sqlstate.New(sqlstate.FeatureNotSupported, "the numbers of generator %q cannot be held", name).
 			WithHint("Those of kind counter without scatter can: SELECT create_generator('…', 'counter').")
 	}
 	x.Host.Waits()
-	return h, nil
+	return e, h, nil
 }
 
 // voidRows are the rows of nextid.voids.

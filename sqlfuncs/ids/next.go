@@ -84,22 +84,15 @@ func drawAt(x *engine.Exec, name string, at datum.Value, v int64) (datum.Value, 
 // drawOne draws an id in a way that not all generators have. Only a template creates a
 // generator: others that are made of a name alone have no field.
 func drawOne(x *engine.Exec, name string, draw func(e *generator.Entry) (int64, error)) (datum.Value, error) {
-	if err := x.Host.Client().May(name); err != nil {
-		return datum.Value{}, err
-	}
-	e, err := Known(x, name)
+	e, err := allowed(x, name)
 	if Missing(err) {
 		e, err = Registry(x).Templated(x.Ctx, name)
 	}
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if err := sessionOf(x).Charge(name, 1); err != nil {
-		return datum.Value{}, err
-	}
-	id, err := draw(e)
+	id, err := charged(x, e, func() (int64, error) { return draw(e) })
 	if err != nil {
-		sessionOf(x).Refund(name, 1)
 		e.NoteTrouble(err, x.Host.Now())
 		return datum.Value{}, err
 	}

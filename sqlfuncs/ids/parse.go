@@ -2,6 +2,7 @@ package ids
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,33 +121,28 @@ func PartsJSON(p generator.Parts) string {
 			out = strconv.AppendInt(append(out, key...), *v, 10)
 		}
 	}
-	at := p.Place
-	if at != nil && at.Block.Count > 0 {
-		number(`, "block": [`, &at.Block.First)
-		last := at.Block.Last()
-		number(`, `, &last)
-		out = append(out, ']')
+	var start, offset, increment, position *int64
+	if at := p.Place; at != nil {
+		start, offset, increment = &at.Start, &at.Offset, &at.Increment
+		if at.Number > 0 {
+			position = &at.Number
+		}
+		if at.Block.Count > 0 {
+			out = fmt.Appendf(out, `, "block": [%d, %d]`, at.Block.First, at.Block.Last())
+		}
 	}
 	number(`, "field": `, p.Field)
-	if at != nil {
-		number(`, "start": `, &at.Start)
-	}
+	number(`, "start": `, start)
 	text(`, "layout": `, p.Layout)
-	if at != nil {
-		if at.Number > 0 {
-			number(`, "number": `, &at.Number)
-		}
-		number(`, "offset": `, &at.Offset)
-	}
+	number(`, "number": `, position)
+	number(`, "offset": `, offset)
 	number(`, "worker": `, p.Worker)
 	number(`, "rollback": `, p.Rollback)
 	number(`, "sequence": `, p.Sequence)
 	if baidu {
 		text(`, "workerId": `, strconv.FormatInt(*p.Worker, 10))
 	}
-	if at != nil {
-		number(`, "increment": `, &at.Increment)
-	}
+	number(`, "increment": `, increment)
 	if baidu {
 		text(`, "timestamp": `, p.Time.UTC().Format(time.DateTime))
 	}

@@ -93,10 +93,7 @@ func notUUIDs(name string) error {
 
 func cipherFunction(name, help string, does func(uuid.Cipher, uuid.UUID) (uuid.UUID, error)) engine.Function {
 	return reading(name+"(u uuid, name text) uuid", help, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		if err := x.Host.Client().May(a[1].Str); err != nil {
-			return datum.Value{}, err
-		}
-		_, gen, err := opened(x, a[1].Str, Known)
+		_, gen, err := opened(x, a[1].Str, allowed)
 		if err != nil {
 			return datum.Value{}, err
 		}

@@ -9,10 +9,6 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// serviceGenerator is the generator of get_id, made by its first use with
-// Twitter's layout.
-const serviceGenerator = "twitter"
-
 // serviceFunctions are the calls of Twitter's Snowflake service
 // (Snowflake.thrift, 2010).
 var serviceFunctions = []engine.Function{
@@ -43,7 +39,7 @@ func getID(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	} else if name := appName(x); isAgent(name) {
 		agent = name
 	}
-	e, err := serviceEntry(x)
+	e, err := layoutEntry(x, "twitter", "twitter")
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -61,11 +57,6 @@ func appName(x *engine.Exec) string {
 	return name
 }
 
-// serviceEntry is the generator of get_id.
-func serviceEntry(x *engine.Exec) (*generator.Entry, error) {
-	return layoutEntry(x, serviceGenerator, "twitter")
-}
-
 // layoutEntry is the generator of a name that a function of another system
 // draws from. Its first use makes it with that system's layout.
 func layoutEntry(x *engine.Exec, name, layout string) (*generator.Entry, error) {
@@ -78,11 +69,8 @@ func layoutEntry(x *engine.Exec, name, layout string) (*generator.Entry, error) 
 	return Registry(x).GetAs(x.Ctx, name, "snowflake", json.RawMessage(`{"layout":"`+layout+`"}`))
 }
 
-// rowIDGenerator is the generator of unique_rowid().
-const rowIDGenerator = "unique_rowid"
-
 func uniqueRowID(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-	e, err := layoutEntry(x, rowIDGenerator, "cockroach")
+	e, err := layoutEntry(x, "unique_rowid", "cockroach")
 	if err != nil {
 		return datum.Value{}, err
 	}
@@ -92,7 +80,7 @@ func uniqueRowID(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
 
 // serviceWorker is the worker id that the ids of get_id carry now.
 func serviceWorker(x *engine.Exec) (datacenter, worker int64, err error) {
-	e, err := serviceEntry(x)
+	e, err := layoutEntry(x, "twitter", "twitter")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -102,7 +90,7 @@ func serviceWorker(x *engine.Exec) (datacenter, worker int64, err error) {
 	}
 	s, ok := gen.(generator.WorkerIDHolder)
 	if !ok {
-		return 0, 0, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q carry no worker id", serviceGenerator)
+		return 0, 0, sqlstate.New(sqlstate.FeatureNotSupported, "ids of generator %q carry no worker id", e.Name())
 	}
 	datacenter, worker = s.WorkerID()
 	return datacenter, worker, nil

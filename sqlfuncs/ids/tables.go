@@ -62,10 +62,7 @@ func lookUp(x *engine.Exec, name string) (e *generator.Entry, found bool, err er
 		e, err = entry(x, name)
 		return e, err == nil, err
 	}
-	if err := x.Host.Client().May(name); err != nil {
-		return nil, false, err
-	}
-	e, err = Known(x, name)
+	e, err = allowed(x, name)
 	if Missing(err) {
 		return nil, false, nil
 	}

@@ -21,7 +21,7 @@ var sharedFunctions = map[string]bool{
 
 // Functions implements engine.Dialect.
 func (d *Dialect) Functions(p *engine.Planner, name string) []*engine.Function {
-	if fs := d.functions[name]; fs != nil {
+	if fs := d.Own[name]; fs != nil {
 		return fs
 	}
 	var out []*engine.Function

@@ -1,8 +1,6 @@
 package mysql
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -16,30 +14,21 @@ import (
 // tables and SHOW statements that only this dialect has. It does not change; all
 // sessions share it.
 type Dialect struct {
-	functions map[string][]*engine.Function // MySQL's own
-	shows     map[string]shown
-	tables    map[string]*engine.Table // of information_schema, by lower-case name
-	rows      map[string]rowMaker      // of the tables
+	Own    map[string][]*engine.Function // MySQL's functions by name
+	Shows  map[string]shown              // by the words of SHOW
+	Rows   map[string]rowMaker           // of those tables that have rows
+	tables map[string]*engine.Table      // of information_schema, by lower-case name
+
+	counters func() map[string]string // values of SHOW STATUS that the protocol counts; nil: none
 }
 
-// OwnFunctions returns MySQL's own functions by name. The caller must not change
-// them.
-func (d *Dialect) OwnFunctions() map[string][]*engine.Function { return d.functions }
-
-// Shows returns the words of the supported SHOW statements.
-func (d *Dialect) Shows() []string { return slices.Collect(maps.Keys(d.shows)) }
-
-// Tables returns the tables of information_schema that have rows, in lower case.
-func (d *Dialect) Tables() []string { return slices.Collect(maps.Keys(d.rows)) }
-
 // NewDialect makes the dialect for a server.
-func NewDialect() *Dialect {
-	d := &Dialect{
-		functions: engine.IndexFunctions(sessionFunctions, textFunctions, timeFunctions, conditionalFunctions, idFunctions),
-		tables:    schemaTables(), rows: schemaRows(),
+func NewDialect(counters func() map[string]string) *Dialect {
+	tables := schemaTables()
+	return &Dialect{
+		Own:   engine.IndexFunctions(sessionFunctions, textFunctions, timeFunctions, conditionalFunctions, idFunctions),
+		Shows: shows(tables), Rows: schemaRows(), tables: tables, counters: counters,
 	}
-	d.shows = shows(d.tables)
-	return d
 }
 
 // dialectOf returns the dialect of an execution.

@@ -86,7 +86,7 @@ type record []any
 // database after the other: with many generators there are very many.
 func schemaScan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, error) {
 	return func(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-		maker, known := dialectOf(x).rows[strings.ToLower(t.Name)]
+		maker, known := dialectOf(x).Rows[strings.ToLower(t.Name)]
 		if !known {
 			return &engine.SliceRows{}, nil
 		}
@@ -469,7 +469,9 @@ func statusRows(x *engine.Exec, _ string) (out []record) {
 		"Max_used_connections": strconv.Itoa(connected), "Open_tables": "0", "Opened_tables": "0", "Slow_queries": "0",
 		"Ssl_cipher": encryption.Cipher, "Ssl_version": encryption.Version, "Flush_commands": "0", "Prepared_stmt_count": strconv.Itoa(sessionOf(x).PreparedCount()),
 	}
-	maps.Copy(values, sessionOf(x).Counters())
+	if counters := dialectOf(x).counters; counters != nil {
+		maps.Copy(values, counters())
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		out = append(out, record{"VARIABLE_NAME", name, "VARIABLE_VALUE", values[name]})
 	}

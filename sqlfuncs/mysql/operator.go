@@ -10,19 +10,6 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// binary plans the operators that only MySQL has. It returns nil, nil for others.
-func binary(p *engine.Planner, s *engine.Scope, e *syntax.Binary) (*engine.Expr, error) {
-	switch e.Op {
-	case "||": // PIPES_AS_CONCAT
-		return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
-	case "+", "-":
-		if c, ok := intervalCast(e.R); ok {
-			return moveTime(p, s, e, c)
-		}
-	}
-	return nil, nil
-}
-
 // intervalCast reports whether e is INTERVAL x unit, which the parser returns as a
 // cast.
 func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {

@@ -30,7 +30,12 @@ func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*eng
 	case *syntax.Unary:
 		return unary(p, s, e)
 	case *syntax.Binary:
-		return binary(p, s, e)
+		if c, ok := intervalCast(e.R); ok && (e.Op == "+" || e.Op == "-") {
+			return moveTime(p, s, e, c)
+		}
+		if e.Op == "||" { // PIPES_AS_CONCAT
+			return p.Expr(s, &syntax.FuncCall{Pos: e.Pos, Name: syntax.Name{"concat"}, Args: []syntax.Arg{{Value: e.L}, {Value: e.R}}})
+		}
 	case *syntax.Like:
 		return like(p, s, e)
 	case *syntax.In:

@@ -33,8 +33,6 @@ type Session interface {
 	InTransaction() bool
 	// PreparedCount returns the number of prepared statements.
 	PreparedCount() int
-	// Counters returns the values of SHOW STATUS that the protocol counts.
-	Counters() map[string]string
 }
 
 // sessionOf returns the session of an execution.

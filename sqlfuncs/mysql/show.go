@@ -160,7 +160,7 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (*engine.QueryPlan, error) {
 	if to, ok := showSynonyms[what]; ok {
 		what = to
 	}
-	def, ok := dialectPlanned(p).shows[what]
+	def, ok := dialectPlanned(p).Shows[what]
 	switch {
 	case what == "BINARY LOGS" || what == "MASTER LOGS":
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "You are not using binary logging").WithMySQL(1381, "HY000")

@@ -36,7 +36,9 @@ func now(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	for range digits {
 		unit /= 10
 	}
-	e := engine.Derive(datum.Timestamp, func(x *engine.Exec) (datum.Value, error) { return datetimeOf(localNow(x).Truncate(unit)), nil })
+	e := engine.Derive(datum.Timestamp, func(x *engine.Exec) (datum.Value, error) {
+		return datum.Cast(datum.TimestampTZFromTime(x.Started.Truncate(unit)), datum.Timestamp, x.Env())
+	})
 	e.TypeMod = int32(digits)
 	return e, nil
 }
@@ -48,19 +50,11 @@ func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err1 != nil || err2 != nil {
 		return datum.Null(datum.Timestamp), nil
 	}
-	return datetimeOf(asUTC(inZone(civilTime(a[0]), from).In(to))), nil
-}
-
-// localNow returns the start of the statement as shown in the session's time zone,
-// as a time in UTC.
-func localNow(x *engine.Exec) time.Time { return asUTC(x.Started.In(x.Env().Location)) }
-
-// asUTC returns the date and clock time of t as a time in UTC.
-func asUTC(t time.Time) time.Time { return inZone(t, time.UTC) }
-
-// inZone returns the date and clock time of t as a time in a zone.
-func inZone(t time.Time, zone *time.Location) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
+	at, err := datum.Cast(a[0], datum.TimestampTZ, &datum.Env{Location: from})
+	if err != nil {
+		return at, err
+	}
+	return datum.Cast(at, datum.Timestamp, &datum.Env{Location: to})
 }
 
 // datetimeOf makes a DATETIME of a time in UTC.
@@ -68,10 +62,4 @@ func datetimeOf(t time.Time) datum.Value {
 	v := datum.TimestampTZFromTime(t)
 	v.Type = datum.Timestamp
 	return v
-}
-
-// civilTime returns a DATETIME as a time in UTC.
-func civilTime(v datum.Value) time.Time {
-	v.Type = datum.TimestampTZ
-	return v.GoTime().UTC()
 }
