@@ -168,3 +168,8 @@ func (s *Session) Refund(name string, n int64) {
 		s.Fast.quotas.Give(s.options.User, name, n)
 	}
 }
+
+// upToDate reports whether the session's options have the user's present rights.
+func (s *Session) upToDate() bool {
+	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
+}

@@ -491,11 +491,6 @@ func (s *Session) PreparedCount() int { return len(s.prepared) }
 var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
 	WithDetail("The user was removed, or has another password.")
 
-// upToDate reports whether the session's options have the user's present rights.
-func (s *Session) upToDate() bool {
-	return s.options.Rights == nil || s.options.Rights.Generation() == s.rights
-}
-
 // renew updates the session's rights if rights may have changed. Each statement
 // calls it before it runs. An error ends the session: the user was removed, or has
 // another password.

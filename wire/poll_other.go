@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
+	"syscall"
 )
 
 // poller exists on Linux only. Elsewhere every connection keeps its goroutine.
@@ -28,3 +29,6 @@ func (*poller) adopt(*Conn) (*socket, error) { return nil, errors.ErrUnsupported
 func (*poller) close()                       {}
 func (*socket) release() bool                { return true }
 func (*socket) abandon()                     {}
+
+func rawRead(int, []byte) (int, syscall.Errno)  { return 0, syscall.ENOSYS }
+func rawWrite(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }

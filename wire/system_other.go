@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-func rawRead(int, []byte) (int, syscall.Errno)  { return 0, syscall.ENOSYS }
-func rawWrite(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
-
 func tuneTCP(syscall.RawConn, bool) {}
 
 // peerUID is known on Linux only.

@@ -59,11 +59,11 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 	// wire
 	{
-		"a message may have any length", "wire/pgwire/frame.go",
+		"a message may have any length", "wire/pgwire/conn.go",
 		"if length < 4 || length > maxMessage {", "if length > maxMessage {", "wire/pgwire", "TestLengths|TestEveryMessage|Fuzz",
 	},
 	{
-		"a message that is too long is read", "wire/pgwire/frame.go",
+		"a message that is too long is read", "wire/pgwire/conn.go",
 		"	if h.size > limit {\n", "	if h.size > limit+1<<30 {\n", "wire/pgwire", "TestLengths|TestLong",
 	},
 	{

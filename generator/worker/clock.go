@@ -92,6 +92,18 @@ func (t *timeline) monotonic() time.Duration {
 	return t.clock.Monotonic()
 }
 
+// Now returns id time in Unix microseconds. It never goes back.
+func (p *Pool) Now() int64 { return p.pools.time.now() }
+
+// Monotonic returns the monotonic clock, from which Now is computed.
+func (p *Pool) Monotonic() time.Duration { return p.pools.time.monotonic() }
+
+// At returns the value of Now at a moment of Monotonic.
+func (p *Pool) At(mono time.Duration) int64 { return p.pools.time.anchor.Load().at(mono) }
+
+// Wall returns the wall clock in Unix microseconds. It may jump.
+func (p *Pool) Wall() int64 { return p.pools.time.wall() }
+
 // unpushed returns id time without what pin added to it. Reservations are based on
 // it: otherwise servers that push one another ahead would reserve further and
 // further.

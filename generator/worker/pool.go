@@ -58,18 +58,6 @@ func newPool(p *Pools, width Width, wish Wish) *Pool {
 // claim.
 func (p *Pool) Lease() *Lease { return p.lease.Load() }
 
-// Now returns id time in Unix microseconds. It never goes back.
-func (p *Pool) Now() int64 { return p.pools.time.now() }
-
-// Monotonic returns the monotonic clock, from which Now is computed.
-func (p *Pool) Monotonic() time.Duration { return p.pools.time.monotonic() }
-
-// At returns the value of Now at a moment of Monotonic.
-func (p *Pool) At(mono time.Duration) int64 { return p.pools.time.anchor.Load().at(mono) }
-
-// Wall returns the wall clock in Unix microseconds. It may jump.
-func (p *Pool) Wall() int64 { return p.pools.time.wall() }
-
 // ClockBack returns how often the wall clock was seen to go back.
 func (p *Pool) ClockBack() int64 { return p.pools.time.backs.Load() }
 
