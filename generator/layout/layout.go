@@ -287,20 +287,26 @@ func (l *Layout) Explain(id int64) (generator.Parts, error) {
 		return generator.Parts{}, generator.OptionError("Name the generator or the layout of the id: parse_id(id, 'name').",
 			"%d is not an id of layout %s, whose ids are 0 to %d", id, l.Name, l.maxID())
 	}
+	said := &struct { // one allocation
+		at    time.Time
+		parts [5]int64
+	}{}
 	p := generator.Parts{Kind: "auto_random", Layout: l.Name, ID: id}
 	if l.HasTime() {
 		tick := l.getTick(id)
 		if beyond {
 			tick = int64(uint64(id) >> l.time.shift)
 		}
-		p.Kind, p.Time = "snowflake", new(l.TimeOf(tick))
+		said.at = l.TimeOf(tick)
+		p.Kind, p.Time = "snowflake", &said.at
 	}
-	for _, part := range []struct {
+	for i, part := range [len(said.parts)]struct {
 		into **int64
 		at   place
 	}{{&p.Datacenter, l.datacenter}, {&p.Worker, l.worker}, {&p.Rollback, l.rollback}, {&p.Sequence, l.sequence}, {&p.Field, l.own}} {
 		if part.at.bits > 0 {
-			*part.into = new(part.at.get(id))
+			said.parts[i] = part.at.get(id)
+			*part.into = &said.parts[i]
 		}
 	}
 	return p, nil
