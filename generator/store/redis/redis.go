@@ -143,6 +143,26 @@ func (e *Engine) on(ctx context.Context, f func(c *redis.Client) error) error {
 	return e.failure(ctx, err)
 }
 
+// read returns what f reads from the master that has nextid's keys.
+func read[V any](ctx context.Context, e *Engine, f func(c *redis.Client) (V, error)) (v V, err error) {
+	err = e.on(ctx, func(c *redis.Client) (err error) {
+		v, err = f(c)
+		return err
+	})
+	return v, err
+}
+
+// field reads a field of a hash; "" for none.
+func (e *Engine) field(ctx context.Context, hash, name string) (string, error) {
+	return read(ctx, e, func(c *redis.Client) (string, error) {
+		text, err := c.HGet(ctx, hash, name).Result()
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		return text, err
+	})
+}
+
 // pipeline sends the commands that fill adds, on one connection. It repeats them
 // once if the server did not have the scripts and so did nothing. Nothing else is
 // ever repeated. Each command holds its own answer or error; the error returned
@@ -221,11 +241,8 @@ func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 
 // Time implements generator.Timekeeper.
 func (e *Engine) Time(ctx context.Context) (earliest, latest time.Time, err error) {
-	err = e.on(ctx, func(c *redis.Client) error {
-		earliest, err = c.Time(ctx).Result()
-		return err
-	})
-	return earliest, earliest, err
+	now, err := read(ctx, e, func(c *redis.Client) (time.Time, error) { return c.Time(ctx).Result() })
+	return now, now, err
 }
 
 func (e *Engine) unprepared() error { return shared.NoSchema(e.what, "redis://…", nil) }
@@ -344,20 +361,13 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 }
 
 // Row implements shared.Engine.
-func (e *Engine) Row(ctx context.Context, key string) (row *shared.Row, err error) {
-	err = e.on(ctx, func(c *redis.Client) error {
-		text, err := c.HGet(ctx, e.rows, key).Result()
-		if errors.Is(err, redis.Nil) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		r, err := decode(key, text)
-		row = &r
-		return err
-	})
-	return row, err
+func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
+	text, err := e.field(ctx, e.rows, key)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	r, err := decode(key, text)
+	return &r, err
 }
 
 // listAtOnce is the number of keys that one command reads. Redis runs nothing else
@@ -412,40 +422,36 @@ func decode(key, text string) (shared.Row, error) {
 }
 
 // Name implements shared.Engine.
-func (e *Engine) Name(ctx context.Context, name string) (entry shared.Entry, err error) {
-	err = e.on(ctx, func(c *redis.Client) error {
-		text, err := c.HGet(ctx, e.entries, name).Result()
-		if errors.Is(err, redis.Nil) {
-			return shared.Unknown(name)
-		}
-		if err == nil {
-			entry, err = shared.DecodeEntry(name, text)
-		}
-		return err
-	})
-	return entry, err
+func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
+	text, err := e.field(ctx, e.entries, name)
+	if err == nil && text == "" {
+		err = shared.Unknown(name)
+	}
+	if err != nil {
+		return shared.Entry{}, err
+	}
+	return shared.DecodeEntry(name, text)
 }
 
 // Count implements shared.Engine.
-func (e *Engine) Count(ctx context.Context) (n int, err error) {
-	err = e.on(ctx, func(c *redis.Client) error {
-		length, err := c.HLen(ctx, e.entries).Result()
-		n = int(length)
-		return err
-	})
-	return n, err
+func (e *Engine) Count(ctx context.Context) (int, error) {
+	n, err := read(ctx, e, func(c *redis.Client) (int64, error) { return c.HLen(ctx, e.entries).Result() })
+	return int(n), err
 }
 
 // Names implements shared.Engine.
 func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 	found := map[string]string{} // HSCAN may return a name twice
 	err = e.on(ctx, func(c *redis.Client) error {
-		return scan(ctx, c, e.entries, func(pairs []string) error {
-			for i := 0; i+1 < len(pairs); i += 2 {
-				found[pairs[i]] = pairs[i+1]
+		for cursor := uint64(0); ; {
+			pairs, next, err := c.HScan(ctx, e.entries, cursor, "", listAtOnce).Result()
+			for ; len(pairs) >= 2; pairs = pairs[2:] {
+				found[pairs[0]] = pairs[1]
 			}
-			return nil
-		})
+			if cursor = next; err != nil || cursor == 0 {
+				return err
+			}
+		}
 	})
 	for name, text := range found {
 		entry, err := shared.DecodeEntry(name, text)
@@ -455,19 +461,6 @@ func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 		all = append(all, entry)
 	}
 	return all, err
-}
-
-// scan reads a hash in parts. pairs are fields and values in turn.
-func scan(ctx context.Context, c *redis.Client, hash string, each func(pairs []string) error) error {
-	for cursor := uint64(0); ; {
-		pairs, next, err := c.HScan(ctx, hash, cursor, "", listAtOnce).Result()
-		if err == nil {
-			err = each(pairs)
-		}
-		if cursor = next; err != nil || cursor == 0 {
-			return err
-		}
-	}
 }
 
 // PutName implements shared.Engine.
@@ -490,32 +483,14 @@ func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry)
 	return written, err
 }
 
-// Up implements shared.Schema. It creates the marker. It changes no reservation and no definition. A database of
-// format 1 gets the index of the keys.
+// Up implements shared.Schema. It creates the marker, and changes nothing that exists.
 func (e *Engine) Up(ctx context.Context) error {
-	return e.on(ctx, func(c *redis.Client) error {
-		err := scan(ctx, c, e.rows, func(pairs []string) error {
-			var keys []redis.Z
-			for i := 0; i < len(pairs); i += 2 {
-				keys = append(keys, redis.Z{Member: pairs[i]})
-			}
-			if len(keys) == 0 {
-				return nil
-			}
-			return c.ZAdd(ctx, e.index, keys...).Err()
-		})
-		if err != nil {
-			return err
-		}
-		return c.Set(ctx, e.marker, format, 0).Err()
-	})
+	return e.on(ctx, func(c *redis.Client) error { return c.SetNX(ctx, e.marker, format, 0).Err() })
 }
 
 // Down implements shared.Schema. It removes all keys of the store.
 func (e *Engine) Down(ctx context.Context) error {
-	return e.on(ctx, func(c *redis.Client) error {
-		return c.Del(ctx, e.marker, e.rows, e.index, e.entries).Err()
-	})
+	return e.on(ctx, func(c *redis.Client) error { return c.Del(ctx, e.marker, e.rows, e.index, e.entries).Err() })
 }
 
 // Status implements shared.Schema.
