@@ -9,7 +9,6 @@
 package audit
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,11 +90,11 @@ type Trail struct {
 	done chan struct{} // closed when all queued entries are written
 
 	// Owned by the writing goroutine.
-	file     *os.File
-	buf      *bufio.Writer
-	buffered int64 // lines in buf; see flush
-	size     int64
-	said     time.Time // when an error was last logged
+	file  *os.File // nil after an error and after a rotation
+	buf   []byte
+	lines int64     // in buf
+	size  int64     // of the file, with buf
+	said  time.Time // when an error was last logged
 }
 
 // trouble is a failure to write.
@@ -105,10 +104,9 @@ type trouble struct {
 }
 
 const (
+	bufferSize = 64 << 10
 	// flushEvery is the longest time that a line stays in the buffer.
 	flushEvery = time.Second
-	// retryEvery is the pause after the file could not be opened or written.
-	retryEvery = time.Second
 	sayEvery   = 10 * time.Second
 )
 
@@ -182,18 +180,13 @@ func (t *Trail) write() {
 				t.line(<-t.queue)
 			}
 			t.flush()
-			if t.file != nil {
-				if err := t.file.Close(); err != nil {
-					t.say(err)
-				}
-			}
+			t.close()
 			return
 		}
 	}
 }
 
-// line writes one entry. An entry that cannot be written is lost: the queue would
-// only fill while the goroutine waited for the disk.
+// line puts one entry into the buffer.
 func (t *Trail) line(e Entry) {
 	b, err := json.Marshal(e)
 	if err != nil {
@@ -204,47 +197,33 @@ func (t *Trail) line(e Entry) {
 	if t.size > 0 && t.size+int64(len(b)) > t.cfg.MaxSize {
 		t.rotate()
 	}
-	if t.file == nil {
-		if err := t.open(); err != nil {
-			t.failed.Add(1)
-			t.say(err)
-			select { // an immediate retry would not help
-			case <-time.After(retryEvery):
-			case <-t.ctx.Done():
-			}
-			return
-		}
-	}
-	if t.buf.Available() < len(b) {
+	t.buf = append(t.buf, b...)
+	t.lines++
+	t.size += int64(len(b))
+	if len(t.buf) >= bufferSize {
 		t.flush()
 	}
-	if t.file == nil {
-		t.failed.Add(1)
-		return
-	}
-	// An error of Write stays in the buffer: the next flush returns it again.
-	_, _ = t.buf.Write(b)
-	t.buffered++
-	t.size += int64(len(b))
 }
 
 // flush writes the buffer to the file and counts its lines. Lines of a failed flush
-// are lost; the file is closed, and the next entry opens it again.
+// are lost: the queue would only fill while the goroutine waited for the disk.
 func (t *Trail) flush() {
-	if t.file == nil {
+	if t.lines == 0 {
 		return
 	}
-	n, size := t.buffered, int64(t.buf.Buffered())
-	t.buffered = 0
-	if err := t.buf.Flush(); err != nil {
-		t.failed.Add(n)
+	err := t.open()
+	if err == nil {
+		_, err = t.file.Write(t.buf)
+	}
+	if err == nil {
+		t.written.Add(t.lines)
+		t.bytes.Add(int64(len(t.buf)))
+	} else {
+		t.failed.Add(t.lines)
 		t.say(err)
-		_ = t.file.Close() // the error of the write is reported
-		t.file = nil
-		return
+		t.close()
 	}
-	t.written.Add(n)
-	t.bytes.Add(size)
+	t.buf, t.lines = t.buf[:0], 0
 }
 
 func (t *Trail) say(err error) {
@@ -256,7 +235,11 @@ func (t *Trail) say(err error) {
 	}
 }
 
+// open opens the file unless it is open.
 func (t *Trail) open() error {
+	if t.file != nil {
+		return nil
+	}
 	f, err := os.OpenFile(t.cfg.File, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o640)
 	if err != nil {
 		return err
@@ -265,25 +248,29 @@ func (t *Trail) open() error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	t.file, t.size = f, size
-	t.buf = bufio.NewWriterSize(f, 64<<10)
 	// A full disk or a crash can leave half a line.
 	var last [1]byte
 	if n, _ := f.ReadAt(last[:], size-1); n == 1 && last[0] != '\n' {
-		_ = t.buf.WriteByte('\n') // the buffer is empty
+		t.buf = slices.Insert(t.buf, 0, '\n')
 	}
+	t.file, t.size = f, size+int64(len(t.buf))
 	return nil
 }
 
-// rotate renames File to File.1, File.1 to File.2 and so on. The next entry opens
-// File again.
-func (t *Trail) rotate() {
-	if t.flush(); t.file != nil {
+func (t *Trail) close() {
+	if t.file != nil {
 		if err := t.file.Close(); err != nil {
 			t.say(err)
 		}
 		t.file = nil
 	}
+}
+
+// rotate renames File to File.1, File.1 to File.2 and so on. The next flush opens
+// File again.
+func (t *Trail) rotate() {
+	t.flush()
+	t.close()
 	name := func(i int) string {
 		if i == 0 {
 			return t.cfg.File
