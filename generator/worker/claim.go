@@ -284,21 +284,24 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 			id, oldest = candidate, hi
 		}
 	}
+	free = id != None && p.free(m, id, now)
 	all := int64(1) << p.bits
-	if n := int64(len(m.hi)); n < all && (n < manyIDs || id == None || !p.free(m, id, now)) {
+	if n := int64(len(m.hi)); n < all && (n < manyIDs || !free) {
 		first, others := int64(0), max(all-1, 1)
 		if p.alone() {
 			first = int64(p.pools.cfg.Seed % uint64(others))
 		}
 		for i := range others {
-			id = (first + i) % others
-			if _, used := m.hi[id]; !used {
-				return id, true
+			unused := (first + i) % others
+			if _, used := m.hi[unused]; !used {
+				return unused, true
 			}
 		}
-		return all - 1, true // the last: ReservePast sets it aside
+		if !free {
+			return all - 1, true // the last: ReservePast sets it aside
+		}
 	}
-	return id, id != None && p.free(m, id, now)
+	return id, free
 }
 
 // noneFree returns the error of a claim that found no free id. id is the first to

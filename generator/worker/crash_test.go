@@ -86,6 +86,28 @@ func TestCrashLoopDoesNotRunAhead(t *testing.T) {
 	})
 }
 
+// TestTheGreatestWorkerIDStaysUnused while another one is free: only an id that was never
+// used can be set aside for ids of the past.
+func TestTheGreatestWorkerIDStaysUnused(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		for start, want := range []int64{0, 1, 2, 0, 1} {
+			s := w.server()
+			pool, err := s.Open(w.t.Context(), Width{Worker: 2}, time.Millisecond)
+			if err != nil || pool.Lease().Worker != want {
+				t.Fatalf("start %d: %+v, %v; want worker id %d", start, pool.Lease(), err, want)
+			}
+			pool.Leave(w.now())
+			if err := s.Close(w.t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if _, _, err := w.server().library(2).ReservePast(w.t.Context(), "orders", 4); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestWorkerIDsBeginAtTheSeed: the greatest worker id comes last, since it is set aside
 // for ids of the past.
 func TestWorkerIDsBeginAtTheSeed(t *testing.T) {
