@@ -207,19 +207,13 @@ func Read(file string) (*Report, error) {
 // Write writes NAME.json, NAME.md and NAME.html to dir, which it creates, and
 // returns their paths.
 func (r *Report) Write(dir, name string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
 	raw, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return nil, err
-	}
-	page, err := r.HTML()
-	if err != nil {
+	page, err2 := r.HTML()
+	errs := []error{err, err2, os.MkdirAll(dir, 0o755)}
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	var paths []string
-	var errs []error
 	for _, f := range []struct {
 		ext     string
 		content []byte

@@ -162,9 +162,9 @@ func (r *run) buildSkewclock() (tool, why string) {
 
 // namespace is a network namespace of one server, with a veth pair to this machine.
 type namespace struct {
-	name            string
-	device          string // the end of the pair on this machine
-	outside, inside string // addresses of the two ends, from 198.18.0.0/15 (RFC 2544)
+	name    string
+	device  string // the end of the pair on this machine
+	outside string // address of that end, from 198.18.0.0/15 (RFC 2544)
 }
 
 // canMakeNamespaces returns why namespaces cannot be made here, "" if they can.
@@ -192,15 +192,15 @@ func newNamespace() (*namespace, error) {
 	block := fmt.Sprintf("198.%d.%d.", 18+serial/60%2, pid%250)
 	s := &namespace{
 		name: fmt.Sprintf("nextid%d-%d", pid, serial), device: fmt.Sprintf("nx%d-%d", pid%100_000, serial),
-		outside: block + strconv.Itoa(serial%60*4+1), inside: block + strconv.Itoa(serial%60*4+2),
+		outside: block + strconv.Itoa(serial%60*4+1),
 	}
-	peer := s.device + "p"
+	peer, inside := s.device+"p", block+strconv.Itoa(serial%60*4+2)
 	for _, args := range [][]string{
 		{"netns", "add", s.name},
 		{"link", "add", s.device, "type", "veth", "peer", "name", peer, "netns", s.name},
 		{"addr", "add", s.outside + "/30", "dev", s.device},
 		{"link", "set", s.device, "up"},
-		{"-n", s.name, "addr", "add", s.inside + "/30", "dev", peer},
+		{"-n", s.name, "addr", "add", inside + "/30", "dev", peer},
 		{"-n", s.name, "link", "set", peer, "up"},
 		{"-n", s.name, "link", "set", "lo", "up"},
 	} {
