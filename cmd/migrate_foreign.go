@@ -78,17 +78,17 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error { return p.foreignUp(cmd.Context(), name, db, config) })
+		return eachForeign(cmd.Context(), dsns, func(name string, db *foreign.Database) error { return p.foreignUp(cmd.Context(), name, db, config) })
 	})
 	flags.register(up.Flags())
 	up.Flags().BoolVar(&flags.Unasked, "unasked", false, "apply address and password although the server does not answer")
 	parent.add("down --dsn URL", "Remove everything that up installed, unless something uses it", func(cmd *cobra.Command, dsns []string) error {
-		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error {
+		return eachForeign(cmd.Context(), dsns, func(name string, db *foreign.Database) error {
 			return p.done(db.Down(cmd.Context()), "%s: removed\n", name)
 		})
 	})
 	parent.add("status --dsn URL", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, dsns []string) error {
-		return eachForeign(cmd.Context(), dsns, func(name string, db foreign.Database) error { return p.foreignStatus(cmd.Context(), name, db) })
+		return eachForeign(cmd.Context(), dsns, func(name string, db *foreign.Database) error { return p.foreignStatus(cmd.Context(), name, db) })
 	}).Long = "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
 		"code 1 unless everything is installed and the server answers."
 	flags.register(parent.add("print --dsn URL", "Print the SQL that up runs, without connecting", func(_ *cobra.Command, dsns []string) error {
@@ -110,7 +110,7 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 
 // eachForeign calls do for one database after the other, with a name for messages.
 // An error does not stop the others.
-func eachForeign(ctx context.Context, dsns []string, do func(name string, db foreign.Database) error) (all error) {
+func eachForeign(ctx context.Context, dsns []string, do func(name string, db *foreign.Database) error) (all error) {
 	for _, dsn := range dsns {
 		name := foreign.Redact(dsn)
 		db, err := foreign.Open(ctx, dsn)
@@ -123,7 +123,7 @@ func eachForeign(ctx context.Context, dsns []string, do func(name string, db for
 }
 
 // foreignUp installs in a database, and prints whether the server answers.
-func (p *program) foreignUp(ctx context.Context, name string, db foreign.Database, config foreign.Config) error {
+func (p *program) foreignUp(ctx context.Context, name string, db *foreign.Database, config foreign.Config) error {
 	config.Note = func(problem string) { p.printf("%s: note: %s\n", name, server.OneLine(problem)) }
 	if err := db.Up(ctx, config); err != nil {
 		return err
@@ -150,7 +150,7 @@ func foreignAnswer(s foreign.Status) string {
 
 // foreignStatus prints the state of a database. It returns an error unless everything
 // is installed and the server answers.
-func (p *program) foreignStatus(ctx context.Context, name string, db foreign.Database) error {
+func (p *program) foreignStatus(ctx context.Context, name string, db *foreign.Database) error {
 	s, err := db.Status(ctx)
 	if err != nil {
 		return err

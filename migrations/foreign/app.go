@@ -19,9 +19,9 @@ import (
 // versionTable is the table in which goose records the migrations of schema nextid.
 const versionTable = "nextid.schema_version"
 
-// app migrates the schema nextid in an application's database. The fields hold what
-// differs between databases.
-type app struct {
+// Database is one application's database. The fields hold what differs between
+// PostgreSQL and MySQL.
+type Database struct {
 	db         *sql.DB
 	dialect    goose.Dialect
 	migrations fs.FS
@@ -34,6 +34,7 @@ type app struct {
 	ask          string   // query that nextid answers without drawing an id
 	functions    string   // query: do the functions exist that need no server?
 
+	up       func(ctx context.Context, c Config) error
 	present  func(ctx context.Context) (s Server, password string, err error) // returns the installed server, and the password of its user
 	adopt    func(ctx context.Context) error                                  // makes a restored dump without rows usable
 	problems func(ctx context.Context) ([]string, error)                      // returns Status.Problems
@@ -52,11 +53,15 @@ func filled(files embed.FS, dir string, names []string, words *strings.Replacer)
 	return all.String()
 }
 
-// Close implements Database.
-func (a *app) Close() error { return a.db.Close() }
+// Close closes the connections.
+func (a *Database) Close() error { return a.db.Close() }
+
+// Up installs missing objects and applies the configuration. A second Up with the
+// same configuration changes nothing.
+func (a *Database) Up(ctx context.Context, c Config) error { return a.up(ctx, c) }
 
 // locked runs f under the lock.
-func (a *app) locked(ctx context.Context, f func() error) error {
+func (a *Database) locked(ctx context.Context, f func() error) error {
 	conn, err := a.db.Conn(ctx)
 	if err != nil {
 		return hints.Explain(err)
@@ -72,14 +77,9 @@ func (a *app) locked(ctx context.Context, f func() error) error {
 	return hints.Explain(errors.Join(f(), appdb.Exec(context.WithoutCancel(ctx), conn, a.unlock)))
 }
 
-// provider returns goose's provider for this database.
-func (a *app) provider() (*goose.Provider, error) {
-	return migrations.Provider(a.dialect, a.db, a.migrations, versionTable)
-}
-
 // version returns the newest applied migration, and whether versionTable exists.
 // dumped: it has no rows, because the schema was restored from a dump without rows.
-func (a *app) version(ctx context.Context) (version int64, there, dumped bool, err error) {
+func (a *Database) version(ctx context.Context) (version int64, there, dumped bool, err error) {
 	if err = a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
 		return 0, false, false, err
 	}
@@ -90,7 +90,7 @@ func (a *app) version(ctx context.Context) (version int64, there, dumped bool, e
 
 // adopted calls adopt if the schema was restored from a dump without rows. It
 // returns goose's provider.
-func (a *app) adopted(ctx context.Context) (*goose.Provider, error) {
+func (a *Database) adopted(ctx context.Context) (*goose.Provider, error) {
 	_, _, dumped, err := a.version(ctx)
 	if err == nil && dumped {
 		err = a.adopt(ctx)
@@ -98,11 +98,11 @@ func (a *app) adopted(ctx context.Context) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.provider()
+	return migrations.Provider(a.dialect, a.db, a.migrations, versionTable)
 }
 
 // migrate applies the missing migrations.
-func (a *app) migrate(ctx context.Context) error {
+func (a *Database) migrate(ctx context.Context) error {
 	provider, err := a.adopted(ctx)
 	if err != nil {
 		return err
@@ -111,8 +111,9 @@ func (a *app) migrate(ctx context.Context) error {
 	return err
 }
 
-// Down implements Database.
-func (a *app) Down(ctx context.Context) error {
+// Down removes everything that Up installed. If another object in the database
+// depends on it, Down returns an error and changes nothing.
+func (a *Database) Down(ctx context.Context) error {
 	return a.locked(ctx, func() error {
 		if _, there, _, err := a.version(ctx); err != nil || !there {
 			return err
@@ -132,7 +133,7 @@ func (a *app) Down(ctx context.Context) error {
 }
 
 // unused returns an error that names the objects of others that use nextid's.
-func (a *app) unused(ctx context.Context) error {
+func (a *Database) unused(ctx context.Context) error {
 	users, err := appdb.Texts(ctx, a.db, a.users)
 	if err != nil || len(users) == 0 {
 		return err
@@ -145,13 +146,13 @@ func (a *app) unused(ctx context.Context) error {
 	return &Error{What: "in use by " + strings.Join(users, ", ") + more, Hint: a.free}
 }
 
-// Status implements Database.
-func (a *app) Status(ctx context.Context) (Status, error) {
+// Status queries the database, and through it the server. It draws no id.
+func (a *Database) Status(ctx context.Context) (Status, error) {
 	s, err := a.status(ctx)
 	return s, hints.Explain(err)
 }
 
-func (a *app) status(ctx context.Context) (s Status, err error) {
+func (a *Database) status(ctx context.Context) (s Status, err error) {
 	names, _, err := migrations.Texts(a.migrations)
 	if err != nil {
 		return s, err

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,13 +35,9 @@ func ParseFill(text string) (Fill, error) {
 }
 
 // fills returns c.Fill with database in place of an empty one.
-func (c Config) fills(database string) ([]Fill, error) {
-	fills := make([]Fill, 0, len(c.Fill))
+func (c Config) fills(database string) (fills []Fill, err error) {
 	for _, f := range c.Fill {
-		if f.Database == "" {
-			f.Database = database
-		}
-		if f.Database == "" {
+		if f.Database = cmp.Or(f.Database, database); f.Database == "" {
 			return nil, &Error{What: "--fill: in which database is the table " + f.Table + "?", Hint: "Name it in --dsn, or write DATABASE.TABLE.COLUMN."}
 		}
 		fills = append(fills, f)

@@ -6,8 +6,8 @@
 // In MySQL and MariaDB a DEFAULT may not call a function of the user. There a
 // trigger sets the column (Fill).
 //
-// Open returns a Database by the scheme of its URL: postgres or mysqlApp. Both embed
-// app, which runs what they have in common. A Config says what Up installs. Status
+// Open returns a Database by the scheme of its URL: that of a postgres or a mysqlApp,
+// which hold what differs between the two. A Config says what Up installs. Status
 // describes what is installed. A Server is the nextid server, as the application's
 // database reaches it.
 //
@@ -81,28 +81,11 @@ func (s Status) Current() bool {
 	return s.FunctionsOnly() || s.Version == s.Newest && s.Asked == nil && len(s.Problems) == 0
 }
 
-// Database is one application's database.
-type Database interface {
-	// Up installs missing objects and applies the configuration. A second Up with
-	// the same configuration changes nothing.
-	Up(ctx context.Context, c Config) error
-
-	// Down removes everything that Up installed. If another object in the database
-	// depends on it, Down returns an error and changes nothing.
-	Down(ctx context.Context) error
-
-	// Status queries the database, and through it the server. It draws no id.
-	Status(ctx context.Context) (Status, error)
-
-	// Close closes the connections.
-	Close() error
-}
-
 // Error is an error that the user can correct.
 type Error = appdb.Error
 
 // Open connects to an application's database, postgres://… or mysql://….
-func Open(ctx context.Context, dsn string) (Database, error) {
+func Open(ctx context.Context, dsn string) (*Database, error) {
 	mysql, err := appdb.IsMySQL(dsn)
 	switch {
 	case err != nil:

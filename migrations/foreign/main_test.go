@@ -168,7 +168,7 @@ func parseServer(t *testing.T, url string) foreign.Server {
 	return server
 }
 
-func open(t *testing.T, dsn string) foreign.Database {
+func open(t *testing.T, dsn string) *foreign.Database {
 	t.Helper()
 	db, err := foreign.Open(t.Context(), dsn)
 	if err != nil {

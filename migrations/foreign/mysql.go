@@ -23,11 +23,11 @@ var mysqlFiles embed.FS
 
 // mysqlApp is an application's MariaDB or MySQL.
 type mysqlApp struct {
-	app
+	Database
 	database string // of the URL: the default for Fill
 }
 
-func openMySQL(ctx context.Context, url string) (Database, error) {
+func openMySQL(ctx context.Context, url string) (*Database, error) {
 	config, database, err := mysqlConfig(url)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func openMySQL(ctx context.Context, url string) (Database, error) {
 		return nil, errors.Join(hints.Explain(err), db.Close())
 	}
 	migrations, err := fs.Sub(mysqlFiles, "mysql")
-	m := &mysqlApp{app{
+	m := &mysqlApp{Database{
 		db: db, dialect: goose.DialectMySQL, migrations: migrations,
 		lock: "SELECT GET_LOCK('nextid.migrate', 60)", unlock: "DO RELEASE_LOCK('nextid.migrate')", // waits 60 s at most
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
@@ -51,8 +51,8 @@ func openMySQL(ctx context.Context, url string) (Database, error) {
 		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
 		functions: "SELECT FALSE",
 	}, database}
-	m.present, m.adopt, m.problems = m.installed, m.adoptDump, m.fillProblems
-	return m, err
+	m.up, m.present, m.adopt, m.problems = m.install, m.installed, m.adoptDump, m.fillProblems
+	return &m.Database, err
 }
 
 // mysqlConfig parses a URL. A missing password is taken from $MYSQL_PWD. The
@@ -66,8 +66,8 @@ func mysqlConfig(text string) (config *mysqldriver.Config, database string, err 
 	return config, database, nil
 }
 
-// Up implements Database.
-func (m *mysqlApp) Up(ctx context.Context, c Config) error {
+// install implements up.
+func (m *mysqlApp) install(ctx context.Context, c Config) error {
 	fills, err := asksMySQL(c, m.database)
 	if err != nil {
 		return err

@@ -29,14 +29,14 @@ var postgresFolders = map[string]string{protocolPostgres: "postgres", protocolMy
 const upLock int64 = 0x6e6578746964
 
 // postgres is an application's PostgreSQL.
-type postgres struct{ app }
+type postgres struct{ Database }
 
-func openPostgres(ctx context.Context, dsn string) (Database, error) {
+func openPostgres(ctx context.Context, dsn string) (*Database, error) {
 	db, err := appdb.OpenPostgres(dsn)
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{app{
+	p := &postgres{Database{
 		db: db, dialect: goose.DialectPostgres,
 		lock:      fmt.Sprintf("SELECT 1 FROM pg_catalog.pg_advisory_lock(%d)", upLock),
 		unlock:    fmt.Sprintf("SELECT pg_catalog.pg_advisory_unlock(%d)", upLock),
@@ -48,7 +48,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 		functions: "SELECT to_regproc('nextid.layout_of') IS NOT NULL",
 		problems:  func(context.Context) ([]string, error) { return nil, nil },
 	}}
-	p.present, p.adopt = p.server, p.adoptDump
+	p.up, p.present, p.adopt = p.install, p.server, p.adoptDump
 	protocol, err := p.installed(ctx)
 	if err == nil {
 		err = p.use(cmp.Or(protocol, protocolPostgres))
@@ -56,7 +56,7 @@ func openPostgres(ctx context.Context, dsn string) (Database, error) {
 	if err != nil {
 		return nil, errors.Join(hints.Explain(err), db.Close())
 	}
-	return p, nil
+	return &p.Database, nil
 }
 
 // installed returns the protocol of the installed foreign server, "" for none.
@@ -76,8 +76,8 @@ func (p *postgres) use(protocol string) (err error) {
 	return err
 }
 
-// Up implements Database.
-func (p *postgres) Up(ctx context.Context, c Config) error {
+// install implements up.
+func (p *postgres) install(ctx context.Context, c Config) error {
 	if err := asksPostgres(c); err != nil {
 		return err
 	}
@@ -120,13 +120,11 @@ func (p *postgres) Up(ctx context.Context, c Config) error {
 // missingRights adds a hint to the error of a missing right: the statements that a
 // superuser has to run first.
 func (p *postgres) missingRights(ctx context.Context, c Config, denied error) error {
-	wrapper := ""
-	switch {
-	case c.FunctionsOnly:
-	case c.Server.Protocol == protocolMySQL:
+	wrapper := "postgres_fdw"
+	if c.FunctionsOnly {
+		wrapper = ""
+	} else if c.Server.Protocol == protocolMySQL {
 		wrapper = "mysql_fdw"
-	default:
-		wrapper = "postgres_fdw"
 	}
 	statements, err := appdb.Texts(ctx, p.db, `
 		SELECT statement FROM (VALUES
