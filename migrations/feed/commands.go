@@ -30,11 +30,10 @@ type Options struct {
 	Dry     bool          // print the SQL, and change nothing
 }
 
-// set holds the databases and feeds of a command.
+// set holds the feeds of a command.
 type set struct {
 	Options
-	databases []*Database
-	feeds     []*target
+	feeds []*target
 }
 
 // target is a Feed with the state that a command has read.
@@ -46,45 +45,32 @@ type target struct {
 }
 
 // with connects to all databases, finds the sequences, and calls run.
-func with(ctx context.Context, o Options, run func(*set) error) (err error) {
+func with(ctx context.Context, o Options, run func(*set) error) error {
 	s := &set{Options: o}
 	s.Ahead = cmp.Or(o.Ahead, DefaultAhead)
-	defer func() {
-		for _, d := range s.databases {
-			err = errors.Join(err, d.Close())
-		}
-	}()
+	var columns []string
+	for _, c := range o.Columns {
+		columns = append(columns, c.Column)
+	}
 	for _, dsn := range o.DSNs {
-		if err := s.open(ctx, dsn); err != nil {
+		db, mysql, err := appdb.Open(dsn)
+		if err != nil {
 			return err
+		}
+		d, err := Open(ctx, db, mysql, appdb.NameOf(dsn), columns)
+		if err != nil {
+			return err
+		}
+		defer d.Close() // nothing is lost
+		for i, sequence := range d.Sequences {
+			f := &Feed{Sequence: sequence, Generator: o.Columns[i].Generator, Ahead: s.Ahead, Block: o.Block}
+			if o.Server != nil {
+				f.Draw = o.Server.Draw
+			}
+			s.feeds = append(s.feeds, &target{Feed: f, dsn: dsn})
 		}
 	}
 	return run(s)
-}
-
-// open connects to a database and finds the sequences.
-func (s *set) open(ctx context.Context, dsn string) error {
-	db, mysql, err := appdb.Open(dsn)
-	if err != nil {
-		return err
-	}
-	var columns []string
-	for _, c := range s.Columns {
-		columns = append(columns, c.Column)
-	}
-	d, err := Open(ctx, db, mysql, appdb.NameOf(dsn), columns)
-	if err != nil {
-		return err
-	}
-	s.databases = append(s.databases, d)
-	for i, sequence := range d.Sequences {
-		f := &Feed{Sequence: sequence, Generator: s.Columns[i].Generator, Ahead: s.Ahead, Block: s.Block}
-		if s.Server != nil {
-			f.Draw = s.Server.Draw
-		}
-		s.feeds = append(s.feeds, &target{Feed: f, dsn: dsn})
-	}
-	return nil
 }
 
 func (s *set) say(t *target, format string, args ...any) {
