@@ -127,14 +127,29 @@ func (e *Entry) Next(ctx context.Context, n int64) (Range, error) {
 	if r, ok := e.TryNext(n); ok {
 		return r, nil
 	}
+	var r Range
+	err := e.use(ctx, func(l *live) (err error) {
+		r, err = l.draw(ctx, n)
+		return err
+	})
+	return r, err
+}
+
+// use calls f with the running generator, which it opens where needed. If that is
+// altered or dropped meanwhile, it calls f again with the successor.
+func (e *Entry) use(ctx context.Context, f func(*live) error) error {
 	for {
 		l, err := e.open(ctx)
 		if err != nil {
-			return Range{}, err
+			return err
 		}
-		r, err := e.draw(ctx, l, n)
-		if !errors.Is(err, errGone) {
-			return r, err
+		if err = f(l); errors.Is(err, errChanged) {
+			if err := e.expire(ctx, l); err != nil {
+				return err
+			}
+		}
+		if err == nil || e.live.Load() == l || ctx.Err() != nil {
+			return err
 		}
 	}
 }
@@ -154,20 +169,15 @@ func (l *live) streams() bool {
 // NextAll draws exactly n ids or none from an AllGenerator, which it returns. all
 // is nil if the request must be drawn by Next.
 func (e *Entry) NextAll(ctx context.Context, n int64) (all AllGenerator, runs []Range, err error) {
-	for {
-		l, err := e.open(ctx)
-		if err != nil {
-			return nil, nil, err
+	err = e.use(ctx, func(l *live) (err error) {
+		if all = nil; l.streams() {
+			return nil
 		}
-		if l.streams() {
-			return nil, nil, nil
-		}
-		all := l.gen.(AllGenerator)
-		runs, err := all.NextAll(ctx, n)
-		if err = e.judge(ctx, l, err); !errors.Is(err, errGone) {
-			return all, runs, err
-		}
-	}
+		all = l.gen.(AllGenerator)
+		runs, err = all.NextAll(ctx, n)
+		return err
+	})
+	return all, runs, err
 }
 
 // TryNextWith is NextWith without waiting; see TryGenerator.
@@ -183,47 +193,38 @@ func (e *Entry) TryNextWith(v int64) (int64, bool) {
 // NextWith draws one id whose caller's field (Fielder) holds v. It first opens the
 // generator where needed. A v that does not fit is ErrOption and uses no id. A
 // generator without such a field is ErrWrongKind.
-func (e *Entry) NextWith(ctx context.Context, v int64) (int64, error) {
-	for {
-		l, err := e.open(ctx)
-		if err == nil {
-			err = l.checkField(e.name, v)
+func (e *Entry) NextWith(ctx context.Context, v int64) (id int64, err error) {
+	err = e.use(ctx, func(l *live) error {
+		if err := l.checkField(e.name, v); err != nil {
+			return err
 		}
-		if err != nil {
-			return 0, err
-		}
-		r, err := e.draw(ctx, l, 1)
-		if errors.Is(err, errGone) {
-			continue
-		}
-		return r.First | v<<l.fieldShift, err
-	}
+		r, err := l.draw(ctx, 1)
+		id = r.First | v<<l.fieldShift
+		return err
+	})
+	return id, err
 }
 
 // NextAt draws one id of the past with v in its caller's field. It first opens the
 // generator where needed. Kinds that are no PastGenerator return ErrWrongKind. See
 // PastGenerator and NextWith.
-func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (int64, error) {
-	for {
-		l, err := e.open(ctx)
-		if err != nil {
-			return 0, err
-		}
+func (e *Entry) NextAt(ctx context.Context, at time.Time, v int64) (id int64, err error) {
+	err = e.use(ctx, func(l *live) (err error) {
 		g, ok := l.gen.(PastGenerator)
 		if !ok {
-			return 0, Errorf(ErrWrongKind, e.name, "Only generators of kind snowflake do, without the option strict.",
+			return Errorf(ErrWrongKind, e.name, "Only generators of kind snowflake do, without the option strict.",
 				"generator %q gives no ids of the past", e.name)
 		}
 		if v != 0 {
 			if err := l.checkField(e.name, v); err != nil {
-				return 0, err
+				return err
 			}
 		}
-		id, err := g.NextAt(ctx, at)
-		if err = e.judge(ctx, l, err); !errors.Is(err, errGone) {
-			return id | v<<l.fieldShift, err
-		}
-	}
+		id, err = g.NextAt(ctx, at)
+		id |= v << l.fieldShift
+		return err
+	})
+	return id, err
 }
 
 func (l *live) checkField(name string, v int64) error {
@@ -238,33 +239,14 @@ func (l *live) checkField(name string, v int64) error {
 	return nil
 }
 
-// errGone is returned when a generator was altered or dropped during a draw. The
-// caller draws again from its successor.
-var errGone = errors.New("the generator is not the name's any more")
-
 // draw draws from l, which may have been taken out of service.
-func (e *Entry) draw(ctx context.Context, l *live, n int64) (Range, error) {
+func (l *live) draw(ctx context.Context, n int64) (Range, error) {
 	if l.quick != nil {
 		if r, ok := l.quick.TryNext(n); ok {
 			return r, nil
 		}
 	}
-	r, err := l.gen.Next(ctx, n)
-	return r, e.judge(ctx, l, err)
-}
-
-// judge returns the error of a failed draw from l, or errGone if l is out of
-// service.
-func (e *Entry) judge(ctx context.Context, l *live, err error) error {
-	if errors.Is(err, errChanged) {
-		if err := e.expire(ctx, l); err != nil {
-			return err
-		}
-	}
-	if err != nil && e.live.Load() != l && ctx.Err() == nil {
-		return errGone
-	}
-	return err
+	return l.gen.Next(ctx, n)
 }
 
 // Definition returns the entry's definition without its secrets. It opens the

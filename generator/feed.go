@@ -2,7 +2,6 @@ package generator
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -62,20 +61,15 @@ type BlockGenerator interface {
 }
 
 // NextBlock draws n consecutive numbers; see BlockGenerator.
-func (e *Entry) NextBlock(ctx context.Context, n int64) (Range, error) {
-	for {
-		l, err := e.open(ctx)
-		if err != nil {
-			return Range{}, err
-		}
+func (e *Entry) NextBlock(ctx context.Context, n int64) (r Range, err error) {
+	err = e.use(ctx, func(l *live) (err error) {
 		g, ok := l.gen.(BlockGenerator)
 		if !ok {
-			return Range{}, Errorf(ErrWrongKind, e.name, "Use a segment generator with increment 1 and without scatter.",
+			return Errorf(ErrWrongKind, e.name, "Use a segment generator with increment 1 and without scatter.",
 				"generator %q has no blocks of consecutive numbers", e.name)
 		}
-		r, err := g.NextBlock(ctx, n)
-		if err = e.judge(ctx, l, err); !errors.Is(err, errGone) {
-			return r, err
-		}
-	}
+		r, err = g.NextBlock(ctx, n)
+		return err
+	})
+	return r, err
 }
