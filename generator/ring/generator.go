@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +39,7 @@ type Generator struct {
 	next  int64         // first tick that was never put into the ring
 	pace  atomic.Pointer[generator.Pace]
 
-	padded                              [causes]atomic.Int64
+	padded                              [len(causes)]atomic.Int64
 	puts, takes, waits, refills, failed atomic.Int64 // see Details and Stats
 
 	_      [64]byte // keeps the fields above out of the cache line of the cursor, which every draw writes
@@ -67,18 +68,15 @@ type ready struct {
 	lo, hi      int64 // the reservation, in Unix ms
 }
 
-// cause is the reason why a ring is padded.
-type cause int
-
+// Causes of a padding, as indexes of causes and Generator.padded.
 const (
-	start     cause = iota // the generator was opened
-	threshold              // fewer ids are left than padding_factor demands
-	schedule               // schedule_interval has passed
-	demand                 // a draw found the ring empty
-	causes
+	start     = iota // the generator was opened
+	threshold        // fewer ids are left than padding_factor demands
+	schedule         // schedule_interval has passed
+	demand           // a draw found the ring empty
 )
 
-var causeNames = [causes]string{"start", "threshold", "schedule", "demand"}
+var causes = [...]string{"at_start", "on_threshold", "on_schedule", "on_demand"}
 
 // newGenerator returns a generator with an empty ring. Its ids are above the slot
 // above.
@@ -223,7 +221,7 @@ func (g *Generator) padOnSchedule() {
 
 // pad fills the ring. n is the size of the draw that asks on demand, else 0. If time
 // must pass before the next tick may be borrowed, it returns how much.
-func (g *Generator) pad(ctx context.Context, why cause, n int64) (wait time.Duration, err error) {
+func (g *Generator) pad(ctx context.Context, why int, n int64) (wait time.Duration, err error) {
 	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return 0, err
 	}
@@ -405,12 +403,9 @@ func (g *Generator) Details() generator.Details {
 	counter := func(column string, n *atomic.Int64, m generator.Metric) {
 		fields = append(fields, generator.Field{Name: column, Value: n.Load(), Counter: true, Metric: m})
 	}
-	for why, name := range causeNames {
-		column := "padded_on_" + name
-		if cause(why) == start {
-			column = "padded_at_start"
-		}
-		counter(column, &g.padded[why], generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: name})
+	for why, column := range causes {
+		_, cause, _ := strings.Cut(column, "_")
+		counter("padded_"+column, &g.padded[why], generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: cause})
 	}
 	counter("rejected_puts", &g.puts, generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."})
 	counter("rejected_takes", &g.takes, generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."})
