@@ -22,9 +22,9 @@ func DidYouMean(word string, known []string) string {
 // in another context.
 func Nearest(word string, known []string) string {
 	best, least := "", 3
-	for _, k := range known { // too different by length alone: a client's text may have a megabyte
+	for _, k := range known {
 		if len(word) >= len(k)+least {
-			continue // by length alone, which of a client's text may be a megabyte
+			continue // too different by length alone: a client's text may have a megabyte
 		}
 		if d := distance(word, k); d > 0 && d < least {
 			best, least = k, d
