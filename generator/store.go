@@ -198,24 +198,20 @@ type Mark struct {
 	Updated time.Time // by the store's clock, for operators
 }
 
-// Prefixes of the keys of reservations.
-const (
-	nameKeyPrefix   = "name/"
-	workerKeyPrefix = "worker/"
-)
+const nameKeyPrefix = "name/"
 
 // NameKey returns the key under which the numbers of a generator are reserved.
 func NameKey(name string) string { return nameKeyPrefix + name }
 
 // WorkerKeyPrefix is the prefix of the time lines of worker ids. The keys are
 // "worker/<bits>/<id>"; each width of the worker field has a pool of its own.
-const WorkerKeyPrefix = workerKeyPrefix
+const WorkerKeyPrefix = "worker/"
 
 // LineKeyPrefix is the prefix of time lines of single generators. The keys are
 // "worker/line/<name>/…". They begin like those of worker ids because the same rule
 // holds for them after a failover: nothing is granted before every time slice has
 // ended that the store may have lost.
-const LineKeyPrefix = workerKeyPrefix + "line/"
+const LineKeyPrefix = WorkerKeyPrefix + "line/"
 
 // Definition is the stored definition of a name. It is written when the name is
 // created and read by every server. Only Registry.Alter changes it. It fixes the
