@@ -49,8 +49,12 @@ func parsePattern(text string) (pattern, error) {
 	var p pattern
 	var seen [fields]bool
 	for rest := text; rest != ""; {
-		token := rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
-		rest = rest[len(token):]
+		n := 1
+		for n < len(rest) && rest[n] == rest[0] {
+			n++
+		}
+		token := rest[:n]
+		rest = rest[n:]
 		f, isField := tokens[token]
 		switch {
 		case !isField && strings.Trim(token, "-_./: ,") != "":

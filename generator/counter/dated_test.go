@@ -432,6 +432,7 @@ func TestDatedOptions(t *testing.T) {
 		`{"pattern":"yyyyMMMdd"}`:                      `has "MMM"`,
 		`{"pattern":"yyyyMMddyy"}`:                     "has the year twice",
 		`{"pattern":"yyyyMMddx"}`:                      `has "x"`,
+		`{"pattern":"yyyyé"}`:                          `has "\xc3"`,
 		`{"pattern":"yyyyMM","period":"day"}`:          "period must be one of the parts",
 		`{"period":"week"}`:                            "period must be one of the parts",
 		`{"width":0}`:                                  "width must be between 1 and 10",
