@@ -97,7 +97,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 	{
 		"a users file that others may read is used", "server/private.go",
-		"return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedByRoot(info)", "return modeless || mode&0o007 == 0 || mode&0o077 != 0 || ownedByRoot(info)", "cmd/nextid", "TestUsersFileThatOthersMayRead",
+		"return modeless || mode&0o077 == 0 || mode&0o037 == 0 && ownedBy(info, 0)", "return modeless || mode&0o007 == 0 || mode&0o077 != 0 || ownedBy(info, 0)", "cmd/nextid", "TestUsersFileThatOthersMayRead",
 	},
 	// accounts
 	{
