@@ -40,7 +40,7 @@ var protocols = []protocol{
 		key: "pg", name: "PostgreSQL", port: defaultPGPort, socket: fmt.Sprintf(".s.PGSQL.%d", defaultPGPort),
 		address: func(c *Config) *Address { return &c.PG }, refuse: pgwire.RefuseStarting, paste: pastePostgres,
 		serve: func(s *Server, sql *sqlfuncs.Server) *wire.Server {
-			return pgwire.New(pgwire.Config{SQL: sql, Auth: s.access.policy.Postgres(), TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
+			return pgwire.New(pgwire.Config{SQL: sql, Auth: s.access.policy.Postgres, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
 		},
 	},
 	{

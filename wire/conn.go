@@ -432,12 +432,12 @@ func (c *Conn) feed(in []byte) bool {
 		}
 		return false
 	}
-	if err != nil {
-		c.failed(err)
-		return false
-	}
 	if c.startTLS {
 		c.upgrade, c.pending = true, bytes.Clone(data[n:])
+		return false
+	}
+	if err != nil {
+		c.failed(err)
 		return false
 	}
 	if rest := data[n:]; (len(rest) > 0 || c.pending != nil) && !c.keep(rest) && !c.drop(rest) {

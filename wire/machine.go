@@ -125,11 +125,16 @@ func (c *Conn) Wait() { c.loop.handOver() }
 // the connection is not inside TLS.
 func (c *Conn) CanTLS() bool { return c.server != nil && c.server.TLS != nil && c.TLS == nil }
 
-// StartTLS begins a TLS handshake after this Feed. The answers so far are sent in
-// plaintext. The input that Feed leaves is the beginning of the handshake, so that
-// plaintext is never served as if it had come through TLS. The first Feed after the
-// handshake has no input.
-func (c *Conn) StartTLS() { c.startTLS = true }
+// StartTLS begins a TLS handshake after this Feed, which must return its error. The
+// answers so far are sent in plaintext. The input that Feed leaves is the beginning
+// of the handshake, so that plaintext is never served as if it had come through TLS.
+// The first Feed after the handshake has no input.
+func (c *Conn) StartTLS() error {
+	c.startTLS = true
+	return errTLSBegins
+}
+
+var errTLSBegins = errors.New("TLS begins")
 
 // Admit counts the connection as logged in. The error is an *sqlstate.Error for the
 // client: a limit is reached, or the server shuts down. Admit has logged it.

@@ -8,6 +8,7 @@ import (
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -29,10 +30,39 @@ type Session struct {
 // a statement.
 func (s *Session) Opened() { s.ran = true }
 
-// BeginText waits for a CPU slot before a long text is parsed. The wait and the
+// RunText parses a text and calls run for its statements one after another, up to
+// the first error. more: another statement follows. ran is false if there are none.
+// A text with a syntax error may run no statement, see sqlfuncs.Session.Simple.
+func (s *Session) RunText(ctx context.Context, text []byte, run func(st *sqlfuncs.Statement, more bool) error) (ran bool, err error) {
+	if err := s.beginText(ctx, text); err != nil {
+		return false, err
+	}
+	defer s.endText(text)
+	batch, err := s.SQL.Simple(text)
+	for err == nil {
+		var st *sqlfuncs.Statement
+		if st, err = batch.Next(); st == nil || err != nil {
+			break
+		}
+		ran = true
+		err = run(st, batch.More())
+	}
+	return ran, err
+}
+
+// Prepare parses the text of a prepared statement.
+func (s *Session) Prepare(ctx context.Context, name string, text []byte, types []datum.OID) (*sqlfuncs.Statement, error) {
+	if err := s.beginText(ctx, text); err != nil {
+		return nil, err
+	}
+	defer s.endText(text)
+	return s.SQL.Prepare(name, string(text), types)
+}
+
+// beginText waits for a CPU slot before a long text is parsed. The wait and the
 // parsing end like a statement: by the statement timeout or by an interrupt. Without
-// an error the caller must call EndText.
-func (s *Session) BeginText(ctx context.Context, text []byte) error {
+// an error the caller must call endText.
+func (s *Session) beginText(ctx context.Context, text []byte) error {
 	if len(text) < sqlfuncs.LongText {
 		return nil
 	}
@@ -45,8 +75,8 @@ func (s *Session) BeginText(ctx context.Context, text []byte) error {
 	return err
 }
 
-// EndText ends the parsing of a text. A statement may have run since BeginText.
-func (s *Session) EndText(text []byte) {
+// endText ends the parsing of a text. A statement may have run since beginText.
+func (s *Session) endText(text []byte) {
 	if len(text) >= sqlfuncs.LongText {
 		s.Statement.Unread()
 	}
@@ -58,6 +88,18 @@ func (s *Session) BeginStatement(ctx context.Context, st *sqlfuncs.Statement) co
 	s.ran, s.Text = true, st.Text
 	timeout, overdue := s.SQL.StatementTimeout(st)
 	return s.Statement.Begin(ctx, timeout, overdue)
+}
+
+// errInternal is sent for an error that is a bug of the server.
+var errInternal = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
+
+// ErrorFor returns the error that a client gets for err. The text of an error
+// without a SQLSTATE is for the log only.
+func ErrorFor(err error) *sqlstate.Error {
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
+		return e
+	}
+	return errInternal
 }
 
 // LogInternal logs an error that is a bug of the server: it has no SQLSTATE, or that

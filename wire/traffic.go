@@ -1,11 +1,8 @@
 package wire
 
 import (
-	"errors"
 	"maps"
 	"sync/atomic"
-
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // Traffic holds the counters of a Server since it was made.
@@ -57,11 +54,7 @@ func (c *Conn) Answered(err error) {
 	if c.server == nil {
 		return
 	}
-	code := sqlstate.Internal
-	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
-		code = e.Code
-	}
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
-	c.server.done.Errors[string(code)]++
+	c.server.done.Errors[string(ErrorFor(err).Code)]++
 }

@@ -26,15 +26,12 @@ func (a mysql) Method() string {
 }
 
 // Begin implements mysqlwire.Authenticator.
-func (a mysql) Begin(user, _ string, c *wire.Conn) mysqlwire.Exchange {
+func (a mysql) Begin(user string, c *wire.Conn) mysqlwire.Exchange {
 	return &mysqlLogin{login: a.policy.begin(user, c)}
 }
 
 // mysqlLogin is one login: a mysqlwire.Exchange.
 type mysqlLogin struct{ *login }
-
-// Authorize implements mysqlwire.Exchange.
-func (l *mysqlLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
 // Method implements mysqlwire.Exchange. An unknown user has a method, too.
 func (l *mysqlLogin) Method() string {
@@ -156,7 +153,7 @@ func (p *Policy) CheckPassword(ctx context.Context, name, password string, c *wi
 		err = l.Password(ctx, []byte(password))
 	}
 	if err == nil {
-		l.authorize(o)
+		l.Authorize(o)
 	}
 	return err
 }

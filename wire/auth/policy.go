@@ -160,8 +160,9 @@ func (l *login) needsTLS() bool {
 	return l.policy.requireTLS && l.conn.TLS == nil && !l.conn.Local
 }
 
-// authorize writes the rights of the user into the options of its session.
-func (l *login) authorize(o *sqlfuncs.SessionOptions) {
+// Authorize implements Exchange of pgwire and of mysqlwire: it writes the rights of
+// the user into the options of its session.
+func (l *login) Authorize(o *sqlfuncs.SessionOptions) {
 	o.Admin, o.Generators = false, []string{}
 	if l.user != nil {
 		o.Admin, o.Generators = l.user.Admin, l.user.Generators

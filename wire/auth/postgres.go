@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 	"nextid/wire/pgwire"
@@ -25,14 +24,9 @@ const (
 	mechanismPlus = "SCRAM-SHA-256-PLUS"
 )
 
-// Postgres returns the Policy as a pgwire.Authenticator.
-func (p *Policy) Postgres() pgwire.Authenticator { return postgres{p} }
-
-type postgres struct{ policy *Policy }
-
-// Begin implements pgwire.Authenticator.
-func (a postgres) Begin(user, _ string, c *wire.Conn) pgwire.Exchange {
-	return &postgresLogin{login: a.policy.begin(user, c)}
+// Postgres begins a login, as pgwire.Config.Auth.
+func (p *Policy) Postgres(user string, c *wire.Conn) pgwire.Exchange {
+	return &postgresLogin{login: p.begin(user, c)}
 }
 
 // postgresLogin is one login: a pgwire.Exchange.
@@ -41,9 +35,6 @@ type postgresLogin struct {
 	scram *conversation // nil before the mechanisms were offered
 	begun bool          // client-first-message has arrived
 }
-
-// Authorize implements pgwire.Exchange.
-func (l *postgresLogin) Authorize(o *sqlfuncs.SessionOptions) { l.authorize(o) }
 
 // Next implements pgwire.Exchange: offer, chosen, proven. It logs and delays a
 // failed login.

@@ -18,7 +18,7 @@ type Authenticator interface {
 
 	// Begin starts the login of a user. It must treat unknown users like known ones,
 	// so that a client cannot find out which users exist.
-	Begin(user, database string, c *wire.Conn) Exchange
+	Begin(user string, c *wire.Conn) Exchange
 }
 
 // Exchange is the login of one client. This package does the messages, nonces and
@@ -62,7 +62,6 @@ type login struct {
 	exchange Exchange // nil: no proof is needed
 	method   string
 	step     step
-	again    bool // COM_CHANGE_USER
 }
 
 // AuthMoreData of CachingSHA2 ("Caching_sha2_password information").
@@ -76,11 +75,11 @@ const (
 // the nonce of the greeting and by the account's method. Otherwise it requests
 // another answer. again: the client has sent COM_CHANGE_USER.
 func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.Out) error {
-	c.login = &login{options: c.sessionOptions(id), again: again}
+	c.login = &login{options: c.sessionOptions(id)}
 	l := c.login
 	offered := c.protocol.method()
 	if auth := c.protocol.Auth; auth != nil {
-		l.exchange = auth.Begin(id.user, id.database, c.Conn)
+		l.exchange = auth.Begin(id.user, c.Conn)
 		l.method = l.exchange.Method()
 	}
 	proves := l.method != ""

@@ -60,9 +60,6 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 		login := c.SQL == nil
 		n, err := c.feedOne(ctx, in[consumed:], out)
 		consumed += n
-		if errors.Is(err, errStop) {
-			return consumed, nil
-		}
 		if err != nil {
 			return consumed, err
 		}
@@ -277,10 +274,9 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 var (
 	errTimeout = sqlstate.New(sqlstate.QueryCanceled, "Got timeout reading communication packets").WithMySQL(1159, "08S01")
 
-	refusals = map[wire.Reason]error{
+	refusals = map[wire.Reason]error{ // others: an internal error
 		wire.Shutdown: sqlstate.New(sqlstate.AdminShutdown, "Server shutdown in progress"),
 		wire.TooMany:  sqlstate.New(sqlstate.TooManyConnections, "Too many connections").WithHint("Use a connection pool, or raise the limits in the configuration."),
-		wire.Failed:   errInternal,
 		wire.HungUp:   errKilled,
 		wire.Slow:     errTimeout,
 		wire.Idle:     sqlstate.New(sqlstate.IdleSession, "The client was disconnected by the server because of inactivity"),

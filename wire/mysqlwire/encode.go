@@ -2,13 +2,13 @@ package mysqlwire
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
 )
 
 // begin appends a packet header and returns its index. end fills it in.
@@ -186,12 +186,9 @@ func (c *conn) appendError(dst []byte, err error) []byte {
 }
 
 // describe returns the number and the text of an error: message, detail and hint in
-// one text. An error that is no *sqlstate.Error becomes an internal error.
+// one text.
 func describe(err error) (number sqlstate.MySQLNumber, text string) {
-	var e *sqlstate.Error
-	if !errors.As(err, &e) {
-		e = errInternal
-	}
+	e := wire.ErrorFor(err)
 	text = e.Message
 	for _, more := range []string{e.Detail, e.Hint} {
 		if more != "" {
@@ -200,8 +197,6 @@ func describe(err error) (number sqlstate.MySQLNumber, text string) {
 	}
 	return e.MySQL(), text
 }
-
-var errInternal = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
 
 // checkText returns an error for text that is not UTF-8, as MySQL does for utf8mb4.
 // Package sqlfuncs relies on it.

@@ -3,7 +3,6 @@ package mysqlwire
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"strconv"
 
 	"nextid/sqlfuncs"
@@ -63,9 +62,6 @@ func (c *conn) offered() capability {
 	return offered
 }
 
-// errStop makes Feed return, without an error, before a TLS handshake.
-var errStop = errors.New("TLS begins")
-
 // introduce serves the handshake response, or the request for TLS before it
 // ("Protocol::SSLRequest"). Nothing that the client sent in plaintext is kept: it
 // sends the whole response after the TLS handshake. The input behind the request is
@@ -76,8 +72,7 @@ func (c *conn) introduce(ctx context.Context, payload []byte, out *wire.Out) err
 		if !c.Conn.CanTLS() {
 			return c.fatal(out, errBadHandshake)
 		}
-		c.Conn.StartTLS()
-		return errStop
+		return c.Conn.StartTLS()
 	}
 	id, err := c.handshakeResponse(payload)
 	if err != nil {

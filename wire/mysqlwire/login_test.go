@@ -38,7 +38,7 @@ type account struct {
 
 func (accounts) Method() string { return mysqlwire.CachingSHA2 }
 
-func (a accounts) Begin(user, _ string, _ *wire.Conn) mysqlwire.Exchange {
+func (a accounts) Begin(user string, _ *wire.Conn) mysqlwire.Exchange {
 	found, ok := a[user]
 	if !ok {
 		found = account{method: mysqlwire.CachingSHA2, slow: true}
@@ -120,7 +120,7 @@ func TestGreeting(t *testing.T) {
 	if !strings.HasPrefix(g.version, "5.5.5-10.") || !strings.HasSuffix(g.version, "-MariaDB-nextid-test") || g.method != "mysql_native_password" || g.id == 0 || g.status != 2 {
 		t.Errorf("greeting %+v", g)
 	}
-	const never = longPassword | 1<<5 /* compress */ | 1<<7 /* local files */ | ssl | 1<<25 /* optional metadata */ | 1<<26 /* zstd */
+	const never = longPassword | 1<<5 /* compress */ | 1<<7 /* local files */ | ssl | 1<<25 /* optional metadata */ | 1<<26 /* zstd */ | queryAttributes
 	if g.caps&never != 0 || g.caps&(modern&^longPassword) != modern&^longPassword {
 		t.Errorf("capabilities %x", g.caps)
 	}
@@ -482,10 +482,10 @@ func TestOtherErrorsOfALoginReachTheClient(t *testing.T) {
 
 type refusing struct{}
 
-func (refusing) Begin(string, string, *wire.Conn) mysqlwire.Exchange { return refusing{} }
-func (refusing) Method() string                                      { return mysqlwire.CachingSHA2 }
-func (refusing) Authorize(*sqlfuncs.SessionOptions)                  {}
-func (refusing) Password(context.Context, []byte) error              { return errNo }
+func (refusing) Begin(string, *wire.Conn) mysqlwire.Exchange { return refusing{} }
+func (refusing) Method() string                              { return mysqlwire.CachingSHA2 }
+func (refusing) Authorize(*sqlfuncs.SessionOptions)          {}
+func (refusing) Password(context.Context, []byte) error      { return errNo }
 func (refusing) Proof(context.Context, []byte, []byte) error {
 	return sqlstate.New(sqlstate.CannotConnectNow, "come back later")
 }

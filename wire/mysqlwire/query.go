@@ -14,54 +14,32 @@ import (
 
 // query serves COM_QUERY: one statement, or several with a result each.
 func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
-	c.more = 0
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.BeginText(ctx, text); err != nil {
-		return err
+	ran, err := c.RunText(ctx, text, func(st *sqlfuncs.Statement, more bool) error {
+		if more && !c.caps.has(clientMultiStatements) {
+			return errSeveral
+		}
+		if c.more = 0; more {
+			c.more = statusMoreResults
+		}
+		return c.runStatement(ctx, st, out)
+	})
+	if err == nil && !ran {
+		err = errEmpty
 	}
-	defer c.EndText(text)
-	batch, err := c.SQL.Simple(text)
-	if err != nil {
-		return err
-	}
-	err = c.runBatch(ctx, &batch, out)
 	c.more = 0
 	c.SQL.EndBatch()
 	c.Text = "" // it may be long
 	return err
 }
 
-// errEmpty is returned for a query without a statement.
-var errEmpty = sqlstate.New(sqlstate.SyntaxError, "Query was empty").WithMySQL(1065, "42000")
-
-// runBatch runs the statements of a query one after another, up to the first error.
-func (c *conn) runBatch(ctx context.Context, batch *sqlfuncs.Batch, out *wire.Out) error {
-	st, err := batch.Next()
-	switch {
-	case err != nil:
-		return err
-	case st == nil:
-		return errEmpty
-	case batch.More() && !c.caps.has(clientMultiStatements):
-		return sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: the query has more than one statement").
+var (
+	errEmpty   = sqlstate.New(sqlstate.SyntaxError, "Query was empty").WithMySQL(1065, "42000")
+	errSeveral = sqlstate.New(sqlstate.SyntaxError, "You have an error in your SQL syntax: the query has more than one statement").
 			WithHint("Send one statement, or let the client set CLIENT_MULTI_STATEMENTS (allowMultiQueries, multiStatements).")
-	}
-	for st != nil {
-		c.more = 0
-		if batch.More() {
-			c.more = statusMoreResults
-		}
-		if err := c.runStatement(ctx, st, out); err != nil {
-			return err
-		}
-		if st, err = batch.Next(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+)
 
 // runStatement runs one statement of a query and sends its result in text format.
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {

@@ -54,12 +54,8 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.BeginText(ctx, text); err != nil {
-		return err
-	}
-	defer c.EndText(text)
 	name := "mysql " + strconv.FormatUint(uint64(id), 10)
-	st, err := c.SQL.Prepare(name, string(text), nil)
+	st, err := c.Prepare(ctx, name, text, nil)
 	if err != nil {
 		var e *sqlstate.Error
 		if errors.As(err, &e) && e.Code == sqlstate.LimitExceeded {

@@ -67,16 +67,11 @@ func (c *conn) Feed(ctx context.Context, in []byte, out *wire.Out) (consumed int
 			n, err = c.message(ctx, rest, out)
 		case starting:
 			n, err = c.startup(ctx, rest, out)
-			if errors.Is(err, errStop) {
-				return consumed + n, nil
-			}
 		case identifying:
 			n, err = c.proof(ctx, rest, out)
 		}
-		if err != nil || (n == 0 && c.skip == 0) {
-			break
-		}
-		if consumed += n; login && c.SQL != nil {
+		consumed += n
+		if err != nil || n == 0 && c.skip == 0 || login && c.SQL != nil {
 			break
 		}
 	}
@@ -292,10 +287,10 @@ func (c *conn) End(queryOnly bool) {
 
 // Refuse implements wire.Machine.
 func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
-	var err error
+	var err error // of another reason: an internal error
 	switch why {
 	case wire.Shutdown, wire.HungUp:
-		err = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command")
+		err = wire.ErrShutdown
 		if c.state != ready {
 			err = sqlstate.New(sqlstate.CannotConnectNow, "the server is shutting down")
 		}
@@ -314,8 +309,6 @@ func (c *conn) Refuse(out *wire.Out, why wire.Reason) {
 		if c.Busy() {
 			err = sqlstate.New(sqlstate.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
 		}
-	default:
-		err = sqlstate.New(sqlstate.Internal, "internal error").WithHint("The server's log has the details.")
 	}
 	_ = c.fatal(out, err) // the connection ends anyway
 }

@@ -11,8 +11,8 @@
 //  1. SSLRequest and GSSENCRequest, each at most once. The answer is TLS if the
 //     server has a certificate, and never GSSAPI. TLS may also begin with the first
 //     byte, with ALPN.
-//  2. The start-up packet: version negotiation and parameters. The Authenticator may
-//     request proofs.
+//  2. The start-up packet: version negotiation and parameters. Config.Auth may request
+//     proofs.
 //  3. AuthenticationOk, ParameterStatus, BackendKeyData, ReadyForQuery.
 //  4. Messages until Terminate. After an error in an extended query, all messages
 //     before Sync are skipped.

@@ -2,13 +2,12 @@ package pgwire
 
 import (
 	"encoding/binary"
-	"errors"
 	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/datum"
-	"nextid/sqlfuncs/sqlstate"
+	"nextid/wire"
 )
 
 // begin appends a message header and returns the index of its length. end writes the
@@ -134,14 +133,9 @@ func appendField(dst []byte, field byte, value string) []byte {
 	return appendCString(append(dst, field), strings.ToValidUTF8(value, "?"))
 }
 
-// appendError appends an ErrorResponse ("Error and Notice Message Fields"). An error
-// that is no *sqlstate.Error becomes an internal error: its text is for the log
-// only.
+// appendError appends an ErrorResponse ("Error and Notice Message Fields").
 func appendError(dst []byte, severity string, err error) []byte {
-	var e *sqlstate.Error
-	if !errors.As(err, &e) {
-		e = &sqlstate.Error{Code: sqlstate.Internal, Message: "internal error", Hint: "The server's log has the details."}
-	}
+	e := wire.ErrorFor(err)
 	dst, at := begin(dst, 'E')
 	dst = appendField(dst, 'S', severity)
 	dst = appendField(dst, 'V', severity)

@@ -28,10 +28,6 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.BeginText(ctx, text); err != nil {
-		return err
-	}
-	defer c.EndText(text)
 	var types []datum.OID
 	for range n {
 		types = append(types, datum.OID(uint32(r.int32())))
@@ -39,7 +35,7 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	if !r.OK() {
 		return errMalformed('P')
 	}
-	if _, err := c.SQL.Prepare(string(name), string(text), types); err != nil {
+	if _, err := c.Prepare(ctx, string(name), text, types); err != nil {
 		return err
 	}
 	out.B = append(out.B, parseComplete...)

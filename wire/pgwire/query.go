@@ -33,38 +33,17 @@ func (c *conn) query(ctx context.Context, body []byte, out *wire.Out) error {
 	return out.FlushFull()
 }
 
-// runQuery runs the statements of a simple query one after another, up to the first
-// error. The whole text is parsed first: after a syntax error no statement runs.
+// runQuery runs the statements of a simple query. The whole text is parsed first:
+// after a syntax error no statement runs.
 func (c *conn) runQuery(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	if err := c.BeginText(ctx, text); err != nil {
-		return err
+	ran, err := c.RunText(ctx, text, func(st *sqlfuncs.Statement, _ bool) error { return c.runStatement(ctx, st, out) })
+	if err == nil && !ran {
+		out.B = append(out.B, emptyQuery...)
 	}
-	defer c.EndText(text)
-	batch, err := c.SQL.Simple(text)
-	if err != nil {
-		return err
-	}
-	ran := false
-	for {
-		st, err := batch.Next()
-		if err != nil {
-			return err
-		}
-		if st == nil {
-			if !ran {
-				out.B = append(out.B, emptyQuery...)
-			}
-			return nil
-		}
-		ran = true
-		if err := c.runStatement(ctx, st, out); err != nil {
-			return err
-		}
-		c.sendNotices(out)
-	}
+	return err
 }
 
 // runStatement runs one statement of a simple query and sends its result in text
@@ -77,7 +56,11 @@ func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wi
 	if p.Copy() == nil && p.Columns() != nil {
 		out.B = c.appendDescription(out.B, p)
 	}
-	return c.sendRows(ctx, p, 0, out)
+	if err := c.sendRows(ctx, p, 0, out); err != nil {
+		return err
+	}
+	c.sendNotices(out)
+	return nil
 }
 
 // sendRows sends the rows of a portal, and CommandComplete, or PortalSuspended after

@@ -15,10 +15,14 @@ import (
 // Config configures New. SQL is required.
 type Config struct {
 	SQL    *sqlfuncs.Server
-	Auth   Authenticator // nil: no proof is needed, and every user is an administrator
-	TLS    *wire.TLS     // nil: plaintext only
+	TLS    *wire.TLS // nil: plaintext only
 	Limits wire.Limits
 	Logger *slog.Logger // nil: slog.Default()
+
+	// Auth begins the login of a user. It must treat unknown users like known ones,
+	// so that a client cannot find out which users exist. It must be safe for
+	// concurrent use. nil: no proof is needed, and every user is an administrator.
+	Auth func(user string, c *wire.Conn) Exchange
 }
 
 // New returns a server for the PostgreSQL protocol.

@@ -81,9 +81,6 @@ func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	return n, c.begin(ctx, int(code&0xffff), body, out)
 }
 
-// errStop makes Feed return, without an error, before a TLS handshake.
-var errStop = errors.New("TLS begins")
-
 // encryption answers SSLRequest and GSSENCRequest: S for TLS, N for plaintext. rest
 // is the input behind the request.
 func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) error {
@@ -115,8 +112,7 @@ var errNoTLS = errors.New("the client begins with TLS, and the server has no cer
 // startTLS begins the handshake. Only the start-up packet may follow it.
 func (c *conn) startTLS() error {
 	c.askedSSL, c.askedGSS = true, true
-	c.Conn.StartTLS()
-	return errStop
+	return c.Conn.StartTLS()
 }
 
 // begin reads the start-up packet and begins the login. A newer minor version and
@@ -142,8 +138,8 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 		return c.fatal(out, err)
 	}
 	c.login = &login{options: o}
-	if a := c.protocol.Auth; a != nil {
-		c.login.exchange = a.Begin(o.User, o.Database, c.Conn)
+	if begin := c.protocol.Auth; begin != nil {
+		c.login.exchange = begin(o.User, c.Conn)
 	}
 	return c.identify(ctx, nil, out)
 }
@@ -299,13 +295,6 @@ func splitOptions(text string) []string {
 		words = append(words, string(word))
 	}
 	return words
-}
-
-// Authenticator checks logins. It must be safe for concurrent use.
-type Authenticator interface {
-	// Begin starts the login of a user. It must treat unknown users like known ones,
-	// so that a client cannot find out which users exist.
-	Begin(user, database string, c *wire.Conn) Exchange
 }
 
 // Exchange is the login of one client: Authentication messages and the client's

@@ -14,17 +14,12 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// passwords is an Authenticator that requests two clear-text passwords: the user's
-// name, and then its reverse.
-type passwords struct{}
+// passwords requests two clear-text passwords: the user's name, twice.
+func passwords(user string, _ *wire.Conn) pgwire.Exchange { return &passwordExchange{user: user} }
 
 type passwordExchange struct {
 	user  string
 	asked int
-}
-
-func (passwords) Begin(user, _ string, _ *wire.Conn) pgwire.Exchange {
-	return &passwordExchange{user: user}
 }
 
 func (e *passwordExchange) Authorize(o *sqlfuncs.SessionOptions) { o.Admin = e.user == "root" }
@@ -47,7 +42,7 @@ func machineInState(t *testing.T, state string) (m wire.Machine, out *wire.Out) 
 	t.Helper()
 	cfg := pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet()}
 	if state == "identifying" {
-		cfg.Auth = passwords{}
+		cfg.Auth = passwords
 	}
 	m = pgwire.New(cfg).NewMachine(&wire.Conn{ID: 1})
 	t.Cleanup(m.Close)
@@ -145,7 +140,7 @@ func TestLoginByAnAuthenticator(t *testing.T) {
 		"wrong second": {"anna", "anna", "bert", "AuthenticationCleartextPassword AuthenticationCleartextPassword Error FATAL XX000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet(), Auth: passwords{}}).NewMachine(&wire.Conn{ID: 1})
+			m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet(), Auth: passwords}).NewMachine(&wire.Conn{ID: 1})
 			t.Cleanup(m.Close)
 			out := wire.NewOut(1<<30, func([]byte) error { return nil })
 			in := join(startupPacket(3<<16, "user", c.user), msg('p', cstr(c.first)), msg('p', cstr(c.second)))
@@ -179,7 +174,7 @@ func TestOnlyAnswersAreReadWhileIdentifying(t *testing.T) {
 
 func TestOnlyAdministratorsCreateGenerators(t *testing.T) {
 	for user, want := range map[string]string{"root": "CommandComplete CREATE SEQUENCE", "anna": "Error ERROR 42501"} {
-		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet(), Auth: passwords{}}).NewMachine(&wire.Conn{ID: 1})
+		m := pgwire.New(pgwire.Config{SQL: wiretest.SQL(t), Logger: quiet(), Auth: passwords}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		out := wire.NewOut(1<<30, func([]byte) error { return nil })
 		feed(t, m, out, join(startupPacket(3<<16, "user", user), msg('p', cstr(user)), msg('p', cstr(user))))

@@ -23,7 +23,7 @@ const (
 )
 
 // startTLSServer serves with a certificate on a free loopback port.
-func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth pgwire.Authenticator) (address string, authority *wiretest.Authority) {
+func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth func(string, *wire.Conn) pgwire.Exchange) (address string, authority *wiretest.Authority) {
 	t.Helper()
 	authority = wiretest.NewAuthority(t)
 	c := authority.Server()
