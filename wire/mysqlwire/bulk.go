@@ -77,7 +77,7 @@ func (c *conn) bulkRow(p *parameters) error {
 				return err
 			}
 		case bulkNull:
-			arg = nullOf(t)
+			arg = c.null(t)
 		default:
 			return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments: a parameter has no default to take")
 		}

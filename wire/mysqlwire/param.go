@@ -54,25 +54,16 @@ func (p *parameters) readTypes() {
 // isNull reports whether the i-th value is NULL.
 func (p *parameters) isNull(i int) bool { return p.nulls[i/8]&(1<<(i%8)) != 0 }
 
-// nullOf returns NULL with the SQL type of a parameter type. The statement is
-// planned for the types of its arguments.
-func nullOf(t paramType) sqlfuncs.Arg {
-	arg := sqlfuncs.Arg{Null: true}
-	switch byte(t) {
-	case typeTiny, typeShort, typeYear, typeLong, typeInt24, typeLongLong:
-		arg.Type = datum.Int8
-	case typeFloat, typeDouble:
-		arg.Type = datum.Float8
-	case typeDate:
-		arg.Type = datum.Date
-	case typeDatetime, typeTimestamp:
-		arg.Type = datum.Timestamp
-	case typeTime:
-		arg.Type = datum.Time
-	case typeDecimal, typeNewDecimal:
-		arg.Type = datum.Numeric
+// null returns NULL with the SQL type that a value of a type has: the statement is
+// planned for the types of its arguments. A NULL that would be a text has no type.
+func (c *conn) null(t paramType) sqlfuncs.Arg {
+	var zeros [8]byte
+	r := read(zeros[:])
+	arg, _ := c.value(&r, t) // no type: of an unknown type
+	if arg.Type == datum.Text {
+		arg.Type = 0
 	}
-	return arg
+	return sqlfuncs.Arg{Null: true, Type: arg.Type}
 }
 
 // value reads a value of a type ("Binary Protocol Value"). Numbers and times become
@@ -152,18 +143,15 @@ func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
 	default:
 		return sqlfuncs.Arg{}, errMalformed
 	}
-	m := moment{
-		year: int(binary.LittleEndian.Uint16(b[:])), month: int(b[2]), day: int(b[3]), dateOnly: dateOnly,
-		hour: int(b[4]), minute: int(b[5]), second: int(b[6]), micro: int(binary.LittleEndian.Uint32(b[7:])),
-	}
-	if m.year > 9999 || m.month > 12 || m.day > 31 || m.hour > 23 || m.minute > 59 || m.second > 59 || m.micro >= microsPerSecond {
+	year, micros := binary.LittleEndian.Uint16(b[:]), binary.LittleEndian.Uint32(b[7:])
+	if year > 9999 || b[2] > 12 || b[3] > 31 || b[4] > 23 || b[5] > 59 || b[6] > 59 || micros >= microsPerSecond {
 		return sqlfuncs.Arg{}, errBadTime
 	}
-	t := datum.Timestamp
 	if dateOnly {
-		t = datum.Date
+		return c.keep(datum.Date, fmt.Appendf(c.scratch, "%04d-%02d-%02d", year, b[2], b[3])), nil
 	}
-	return c.keep(t, m.appendText(c.scratch)), nil
+	text := fmt.Appendf(c.scratch, "%04d-%02d-%02d %02d:%02d:%02d.%06d", year, b[2], b[3], b[4], b[5], b[6], micros)
+	return c.keep(datum.Timestamp, text), nil
 }
 
 // maxDays bounds the days of MySQL's TIME, which ends at 838:59:59.

@@ -177,7 +177,7 @@ func (c *conn) bind(s *statement, r reader) error {
 		case sent:
 			arg = textOrBytes(data)
 		case p.isNull(i):
-			arg = nullOf(p.types[i])
+			arg = c.null(p.types[i])
 		default:
 			arg, err = c.value(&p.reader, p.types[i])
 		}

@@ -43,7 +43,7 @@ func appendText(dst []byte, v datum.Value, env *datum.Env) []byte {
 	case datum.Float8:
 		return appendFloat(dst, v.Float, 64)
 	case datum.Date, datum.Timestamp, datum.TimestampTZ:
-		return momentOf(v, env).appendText(dst)
+		return appendTime(dst, v, env)
 	case datum.Time:
 		return fmt.Appendf(dst, "%02d:%02d:%02d.%06d",
 			v.Int/microsPerHour, v.Int/microsPerMinute%60, v.Int/microsPerSecond%60, v.Int%microsPerSecond)
@@ -83,71 +83,64 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	return strconv.AppendInt(append(dst, 'e'), int64(n), 10)
 }
 
-// moment is a date, perhaps with a time, in the client's time zone.
-type moment struct {
-	year, month, day     int
-	hour, minute, second int
-	micro                int
-	dateOnly             bool
-}
+// MySQL has no infinity. A time after the year 9999 becomes lastTime, and one before
+// the year 0 zeroTime.
+const (
+	timeLayout = "2006-01-02 15:04:05.000000"
+	zeroTime   = "0000-00-00 00:00:00.000000"
+	dateLength = len("2006-01-02")
+)
 
-// farFuture stands for infinity, and the zero moment for -infinity. MySQL has
-// neither infinity.
-var farFuture = moment{year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, micro: 999999}
+var lastTime = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 
-// momentOf returns a date or timestamp, a timestamptz in the session's time zone. A
-// year after 9999, MySQL's last, becomes farFuture. A year before 0 becomes the zero
-// moment.
-func momentOf(v datum.Value, env *datum.Env) moment {
-	t := v.GoTime()
-	var m moment
-	switch {
-	case t.IsZero() && v.Int > 0: // infinity
-		m = farFuture
-	case t.IsZero():
-	default:
-		if v.Type == datum.TimestampTZ && env != nil && env.Location != nil {
-			t = t.In(env.Location)
-		}
-		switch year := t.Year(); {
-		case year > farFuture.year:
-			m = farFuture
-		case year >= 0:
-			m = moment{year, int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond() / int(time.Microsecond), false}
-		}
+// timeOf returns a date or timestamp, a timestamptz in the session's time zone. ok is
+// false for zeroTime.
+func timeOf(v datum.Value, env *datum.Env) (t time.Time, ok bool) {
+	t = v.GoTime()
+	if v.Type == datum.TimestampTZ && env != nil && env.Location != nil {
+		t = t.In(env.Location)
 	}
-	m.dateOnly = v.Type == datum.Date
-	return m
-}
-
-// appendText appends YYYY-MM-DD, or YYYY-MM-DD hh:mm:ss.ffffff.
-func (m moment) appendText(dst []byte) []byte {
-	dst = fmt.Appendf(dst, "%04d-%02d-%02d", m.year, m.month, m.day)
-	if m.dateOnly {
-		return dst
+	if t.Year() > lastTime.Year() {
+		t = lastTime
 	}
-	return fmt.Appendf(dst, " %02d:%02d:%02d.%06d", m.hour, m.minute, m.second, m.micro)
+	return t, t.Year() >= 0
 }
 
-// appendBinary appends the binary form: a length, and the fields up to the last that
-// is not zero (date; seconds; microseconds).
-func (m moment) appendBinary(dst []byte) []byte {
+// appendTime appends a date or timestamp: YYYY-MM-DD hh:mm:ss.ffffff.
+func appendTime(dst []byte, v datum.Value, env *datum.Env) []byte {
+	length := len(timeLayout)
+	if v.Type == datum.Date {
+		length = dateLength
+	}
+	t, ok := timeOf(v, env)
+	if !ok {
+		return append(dst, zeroTime[:length]...)
+	}
+	return t.AppendFormat(dst, timeLayout[:length])
+}
+
+// appendBinaryTime appends the binary form of a date or timestamp: a length, and the
+// fields up to the last that is not zero (date; seconds; microseconds).
+func appendBinaryTime(dst []byte, v datum.Value, env *datum.Env) []byte {
+	t, ok := timeOf(v, env)
+	hour, minute, second := t.Clock()
+	micro := t.Nanosecond() / int(time.Microsecond)
 	n := byte(11)
 	switch {
-	case m == moment{dateOnly: m.dateOnly}:
+	case !ok:
 		return append(dst, 0)
-	case m.dateOnly, m.hour|m.minute|m.second|m.micro == 0:
+	case v.Type == datum.Date, hour|minute|second|micro == 0:
 		n = 4
-	case m.micro == 0:
+	case micro == 0:
 		n = 7
 	}
-	dst = appendUint16(append(dst, n), uint16(m.year))
-	dst = append(dst, byte(m.month), byte(m.day))
+	dst = appendUint16(append(dst, n), uint16(t.Year()))
+	dst = append(dst, byte(t.Month()), byte(t.Day()))
 	if n > 4 {
-		dst = append(dst, byte(m.hour), byte(m.minute), byte(m.second))
+		dst = append(dst, byte(hour), byte(minute), byte(second))
 	}
 	if n > 7 {
-		dst = appendUint32(dst, uint32(m.micro))
+		dst = appendUint32(dst, uint32(micro))
 	}
 	return dst
 }
@@ -193,7 +186,7 @@ func appendBinary(dst []byte, v datum.Value, t datum.OID, env *datum.Env) []byte
 	case typeDouble:
 		return appendUint64(dst, math.Float64bits(v.Float))
 	case typeDate, typeDatetime, typeTimestamp:
-		return momentOf(v, env).appendBinary(dst)
+		return appendBinaryTime(dst, v, env)
 	case typeTime:
 		return appendBinaryClock(dst, v.Int)
 	}

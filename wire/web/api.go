@@ -204,7 +204,7 @@ func (s *Server) parse(w http.ResponseWriter, r *http.Request, c caller) error {
 	if by != "" {
 		text, args = "SELECT parse_id($1, $2)", append(args, fixed(datum.Text, by))
 	}
-	row, err := s.texts(r, c, text, args...)
+	_, row, err := s.first(r, c, text, args...)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, c caller, status
 	for _, m := range more {
 		args = append(args, fixed(datum.Text, m))
 	}
-	row, err := s.texts(r, c, text, args...)
+	_, row, err := s.first(r, c, text, args...)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Server) leafSegment(w http.ResponseWriter, r *http.Request, c caller) e
 // SQL it may create the generator (auto_create).
 func (s *Server) number(text string) handler {
 	return func(w http.ResponseWriter, r *http.Request, c caller) error {
-		row, err := s.texts(r, c, text, inPath("name", datum.Text))
+		_, row, err := s.first(r, c, text, inPath("name", datum.Text))
 		if err != nil {
 			return err
 		}
@@ -49,20 +49,15 @@ func (s *Server) leafDecode(w http.ResponseWriter, r *http.Request, c caller) er
 	if idType(id) != datum.Int8 {
 		return sqlstate.New(sqlstate.InvalidParameterValue, "snowflakeId must be a number, not %q", id)
 	}
-	result, err := s.query(r, c, "SELECT time, worker, sequence FROM parse_id($1, 'leaf')", fixed(datum.Int8, id))
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	row, err := result.next()
+	row, texts, err := s.first(r, c, "SELECT time, worker, sequence FROM parse_id($1, 'leaf')", fixed(datum.Int8, id))
 	if err != nil {
 		return err
 	}
 	at := row[0].GoTime().UTC()
 	return send(w, map[string]string{
 		"timestamp":  fmt.Sprintf("%d(%s)", at.UnixMilli(), at.Format("2006-01-02 15:04:05.000")),
-		"workerId":   result.text(row[1]),
-		"sequenceId": result.text(row[2]),
+		"workerId":   texts[1],
+		"sequenceId": texts[2],
 	})
 }
 
@@ -193,12 +188,7 @@ const (
 // tinyidSegment draws one run of ids for Tinyid's client. The client adds delta to
 // currentId before each id, and stops after maxId.
 func (s *Server) tinyidSegment(w http.ResponseWriter, r *http.Request, c caller, name string, asJSON bool) error {
-	result, err := s.query(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", fixed(datum.Text, name), fixed(datum.Int8, tinyidStep))
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	row, err := result.next()
+	row, _, err := s.first(r, c, "SELECT * FROM next_range($1, $2) LIMIT 1", fixed(datum.Text, name), fixed(datum.Int8, tinyidStep))
 	if err != nil {
 		return err
 	}

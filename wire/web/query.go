@@ -103,16 +103,16 @@ func (r *result) text(v datum.Value) string {
 	return string(datum.AppendText(nil, v, r.session.Env()))
 }
 
-// texts returns the values of the first row of a statement as texts, none if there is
-// no row.
-func (s *Server) texts(req *http.Request, c caller, text string, args ...arg) ([]string, error) {
+// first returns the first row of a statement, and its columns as texts. The error is
+// io.EOF if there is none.
+func (s *Server) first(req *http.Request, c caller, text string, args ...arg) (row []datum.Value, texts []string, err error) {
 	r, err := s.query(req, c, text, args...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.Close()
-	row, err := r.next()
-	return r.textsOf(row), atEnd(err)
+	row, err = r.next()
+	return slices.Clone(row), r.textsOf(row), err // the portal reuses the row
 }
 
 // textsOf returns the text forms of values, "" for NULL.

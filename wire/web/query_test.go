@@ -64,7 +64,7 @@ func numbers(t *testing.T, s *Server) {
 func segment(t *testing.T, s *Server, name, options string) {
 	t.Helper()
 	admin := caller{options: sqlfuncs.SessionOptions{User: "root", Admin: true}}
-	if _, err := s.texts(httptest.NewRequest(http.MethodPost, "/", nil), admin, "SELECT create_generator('"+name+"', 'segment', '"+options+"')"); err != nil {
+	if _, _, err := s.first(httptest.NewRequest(http.MethodPost, "/", nil), admin, "SELECT create_generator('"+name+"', 'segment', '"+options+"')"); err != nil {
 		t.Fatal(err)
 	}
 }
