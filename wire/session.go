@@ -26,9 +26,21 @@ type Session struct {
 	idle time.Duration // result of IdleTimeout while ran is false
 }
 
-// Opened notes that SQL is a new session, or that its settings have changed without
-// a statement.
-func (s *Session) Opened() { s.ran = true }
+// Open opens the SQL session of a client that has logged in, or that is now another
+// user. self is the connection of the session.
+func (s *Session) Open(sql *sqlfuncs.Server, o sqlfuncs.SessionOptions, self sqlfuncs.Connection, log *slog.Logger, limits *Limits) (err error) {
+	if s.SQL, err = sql.NewSession(o); err != nil {
+		return err
+	}
+	log.Debug("logged in", "connection", s.Conn.ID, "remote", s.Conn.Remote,
+		"user", sqlstate.Cut(o.User, limits.LogName), "database", sqlstate.Cut(o.Database, limits.LogName))
+	s.SQL.Serve(self)
+	s.SettingsChanged()
+	return nil
+}
+
+// SettingsChanged notes that the settings of SQL have changed without a statement.
+func (s *Session) SettingsChanged() { s.ran = true }
 
 // RunText parses a text and calls run for its statements one after another, up to
 // the first error. more: another statement follows. ran is false if there are none.

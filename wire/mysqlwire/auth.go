@@ -193,10 +193,13 @@ func (c *conn) deny(out *wire.Out, usesPassword bool, cause error) error {
 		return c.denied(out, e)
 	}
 	c.protocol.Logger.Debug("login denied", "connection", c.Conn.ID, "remote", c.Conn.Remote, "reason", cause)
-	using := "NO"
+	using, host := "NO", "localhost"
 	if usesPassword {
 		using = "YES"
 	}
+	if c.Conn.IP.IsValid() { // not over a Unix socket
+		host = c.Conn.IP.String()
+	}
 	return c.denied(out, sqlstate.New(sqlstate.InvalidPassword, "Access denied for user '%s'@'%s' (using password: %s)",
-		sqlstate.Cut(c.login.options.User, maxProgramBytes), c.host(), using))
+		sqlstate.Cut(c.login.options.User, maxProgramBytes), host, using))
 }

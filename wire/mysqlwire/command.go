@@ -170,6 +170,6 @@ func (c *conn) processKill(body []byte, out *wire.Out) error {
 func (c *conn) resetConnection(out *wire.Out) {
 	c.closeStatements()
 	c.SQL.Reset()
-	c.Opened()
+	c.SettingsChanged()
 	out.B = c.ok(out.B, 0, 0)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"net"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
@@ -169,15 +168,6 @@ func (c *conn) fatal(out *wire.Out, err error) error {
 func (c *conn) denied(out *wire.Out, err error) error {
 	_ = c.fatal(out, err)
 	return wire.ErrClosed
-}
-
-// host returns the client's address without the port, localhost over a Unix socket.
-func (c *conn) host() string {
-	host, _, err := net.SplitHostPort(c.Conn.Remote)
-	if err != nil {
-		return "localhost" // a Unix socket
-	}
-	return host
 }
 
 // reported is the state of the session that was last sent to the client.

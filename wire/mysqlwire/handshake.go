@@ -201,7 +201,6 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 // open opens the session of a client that has logged in. After COM_CHANGE_USER it
 // closes the session before, so that no state of the other user is left.
 func (c *conn) open(out *wire.Out) error {
-	options := c.login.options
 	if c.SQL == nil {
 		if err := c.Conn.Admit(); err != nil {
 			return c.denied(out, err)
@@ -209,15 +208,9 @@ func (c *conn) open(out *wire.Out) error {
 	} else {
 		c.closeSession()
 	}
-	session, err := c.protocol.SQL.NewSession(options)
-	if c.SQL = session; err != nil {
+	if err := c.Open(c.protocol.SQL, c.login.options, c, c.protocol.Logger, &c.protocol.Limits); err != nil {
 		return c.fatal(out, err)
 	}
-	c.Opened()
-	c.SQL.Serve(c)
-	limit := c.protocol.Limits.LogName
-	c.protocol.Logger.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
-		"user", sqlstate.Cut(options.User, limit), "database", sqlstate.Cut(options.Database, limit))
 	c.login = nil
 	c.reported = reported{autocommit: true}
 	c.state = ready

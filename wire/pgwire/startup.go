@@ -149,18 +149,13 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 func (c *conn) open(out *wire.Out) error {
 	err := c.Conn.Admit()
 	if err == nil {
-		c.SQL, err = c.protocol.SQL.NewSession(c.login.options)
+		err = c.Open(c.protocol.SQL, c.login.options, c, c.protocol.Logger, &c.protocol.Limits)
 	}
 	if err != nil {
 		return c.denied(out, err)
 	}
-	limit := c.protocol.Limits.LogName
-	c.protocol.Logger.Debug("logged in", "connection", c.Conn.ID, "remote", c.Conn.Remote,
-		"user", sqlstate.Cut(c.login.options.User, limit), "database", sqlstate.Cut(c.login.options.Database, limit))
 	c.login = nil
 	c.Out = out
-	c.Opened()
-	c.SQL.Serve(c)
 	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
 	c.protocol.mu.Lock()
 	c.protocol.conns[c.Conn.ID] = c
@@ -177,26 +172,24 @@ func (c *conn) open(out *wire.Out) error {
 	return nil
 }
 
-// param is one name and value of the start-up packet.
-type param struct{ name, value string }
-
 // startupParams reads the names and values of the start-up packet. It returns
 // options of the protocol itself (_pq_.…) apart: this server knows none of them.
-func (c *conn) startupParams(body []byte) (params []param, unknown []string, err error) {
+func (c *conn) startupParams(body []byte) (params map[string]string, unknown []string, err error) {
 	r := read(body)
-	for {
+	params = map[string]string{}
+	for n := 0; ; n++ {
 		name := string(r.CString())
 		if name == "" {
 			break
 		}
-		p := param{name, string(r.CString())}
+		value := string(r.CString())
 		switch {
-		case len(params)+len(unknown) >= c.protocol.Limits.StartupParams:
+		case n >= c.protocol.Limits.StartupParams:
 			return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "too many parameters in the startup packet")
 		case strings.HasPrefix(name, "_pq_."):
 			unknown = append(unknown, name)
 		default:
-			params = append(params, p)
+			params[name] = value
 		}
 	}
 	if !r.OK() {
@@ -208,37 +201,27 @@ func (c *conn) startupParams(body []byte) (params []param, unknown []string, err
 // sessionOptions returns the options of a session. As in PostgreSQL, a parameter has
 // precedence over the same setting in the parameter "options". The options grant
 // Admin; a login with an Exchange overwrites that (Authorize).
-func (c *conn) sessionOptions(params []param) (sqlfuncs.SessionOptions, error) {
+func (c *conn) sessionOptions(params map[string]string) (sqlfuncs.SessionOptions, error) {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote,
+		User: params["user"], Database: params["database"],
 		Settings: map[string]string{"idle_in_transaction_session_timeout": strconv.FormatInt(c.protocol.Limits.IdleInTransaction.Milliseconds(), 10)},
 	}
 	if c.Conn.TLS != nil {
 		o.TLS = &c.Conn.TLS.Shown
 	}
-	for _, p := range params {
-		if p.name == "options" {
-			if err := commandLine(p.value, o.Settings); err != nil {
-				return o, err
-			}
+	if err := commandLine(params["options"], o.Settings); err != nil {
+		return o, err
+	}
+	for name, value := range params {
+		if !slices.Contains([]string{"options", "user", "database", "replication"}, name) {
+			o.Settings[name] = value
 		}
 	}
-	for _, p := range params {
-		switch p.name {
-		case "options":
-		case "user":
-			o.User = p.value
-		case "database":
-			o.Database = p.value
-		case "replication":
-			if !slices.Contains([]string{"", "0", "false", "off", "no"}, strings.ToLower(p.value)) {
-				return o, sqlstate.New(sqlstate.FeatureNotSupported, "replication is not supported by nextid")
-			}
-		default:
-			o.Settings[p.name] = p.value
-		}
-	}
-	if o.User == "" {
+	switch {
+	case !slices.Contains([]string{"", "0", "false", "off", "no"}, strings.ToLower(params["replication"])):
+		return o, sqlstate.New(sqlstate.FeatureNotSupported, "replication is not supported by nextid")
+	case o.User == "":
 		return o, sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
 	}
 	return o, nil
