@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"syscall"
 	"time"
@@ -53,8 +54,9 @@ func (s *Server) openHTTP() error {
 	go page.KeepHistory(ctx)
 	cfg := httpstatus.Config{
 		Ready: s.notReady, Notes: s.notes, Metrics: s.metrics(), Pages: page, Logger: s.log,
-		Authorize: func(ctx context.Context, remote net.Addr, secure bool, name, password string) error {
-			return s.login(ctx, remote, secure, name, password, &sqlfuncs.SessionOptions{})
+		Authorize: func(r *http.Request) error {
+			name, password, _ := r.BasicAuth()
+			return s.login(r, name, password, &sqlfuncs.SessionOptions{})
 		},
 	}
 	if s.access.tls != nil && !a.Local() {
@@ -136,19 +138,18 @@ func (s *Server) notes() (notes []string) {
 	return notes
 }
 
-// login checks the user of an HTTP request. remote is nil on a Unix socket.
-func (s *Server) login(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error {
-	c := &wire.Conn{Local: remote == nil}
-	if remote != nil {
-		c.Remote = remote.String()
-		if port, err := netip.ParseAddrPort(c.Remote); err == nil {
-			c.IP = wire.ClientAddress(port.Addr())
-		}
+// login checks the user of an HTTP request.
+func (s *Server) login(r *http.Request, name, password string, o *sqlfuncs.SessionOptions) error {
+	c := &wire.Conn{}
+	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		c.Remote, c.IP = r.RemoteAddr, wire.ClientAddress(remote.Addr())
+	} else {
+		c.Local = true // a Unix socket
 	}
-	if secure {
+	if r.TLS != nil {
 		c.TLS = &wire.Secured{}
 	}
-	return s.access.policy.CheckPassword(ctx, name, password, c, o)
+	return s.access.policy.CheckPassword(r.Context(), name, password, c, o)
 }
 
 // state returns the state that the page shows.

@@ -36,10 +36,9 @@ type Config struct {
 	Notes func() []string
 	// Metrics answers /metrics.
 	Metrics http.Handler
-	// Authorize checks a request for /metrics from another machine. name and
-	// password are from HTTP's Basic authentication, empty without. If Authorize is
-	// nil, every client may read the metrics.
-	Authorize func(ctx context.Context, remote net.Addr, secure bool, name, password string) error
+	// Authorize checks a request for /metrics from another machine. nil: every client
+	// may read the metrics.
+	Authorize func(*http.Request) error
 	// Pages answers every other path; may be nil.
 	Pages http.Handler
 	// TLS gives the configuration of the next connection; nil for plain HTTP.
@@ -144,8 +143,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	remote, err := netip.ParseAddrPort(r.RemoteAddr) // an error over a Unix socket
 	if s.cfg.Authorize != nil && err == nil && !remote.Addr().Unmap().IsLoopback() {
-		name, password, _ := r.BasicAuth()
-		if s.cfg.Authorize(r.Context(), net.TCPAddrFromAddrPort(remote), r.TLS != nil, name, password) != nil {
+		if s.cfg.Authorize(r) != nil {
 			w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
 			answer(w, http.StatusUnauthorized, "a user of nextid and its password are needed\n")
 			return

@@ -112,10 +112,11 @@ func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
 	cfg := Config{
 		Ready:   func() error { return nil },
 		Metrics: up,
-		Authorize: func(_ context.Context, remote net.Addr, secure bool, name, password string) error {
-			if remote.String() != "192.0.2.7:4711" || secure {
-				t.Errorf("asked about %v, secure %v", remote, secure)
+		Authorize: func(r *http.Request) error {
+			if r.RemoteAddr != "192.0.2.7:4711" || r.TLS != nil {
+				t.Errorf("asked about %v, TLS %v", r.RemoteAddr, r.TLS)
 			}
+			name, password, _ := r.BasicAuth()
 			if name == "monitor" && password == "secret" {
 				return nil
 			}

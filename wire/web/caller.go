@@ -63,14 +63,10 @@ func (s *Server) caller(r *http.Request) (caller, error) {
 // login checks a name and a password. Without users it returns a caller that is not
 // logged in.
 func (s *Server) login(r *http.Request, name, password string) (caller, error) {
-	var addr net.Addr // nil over a Unix socket
-	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		addr = net.TCPAddrFromAddrPort(remote)
-	}
 	c := caller{loggedIn: s.cfg.RequiresLogin(), options: sqlfuncs.SessionOptions{
 		User: cmp.Or(name, "http"), Database: "nextid", RemoteAddr: r.RemoteAddr, Settings: map[string]string{"application_name": "http"},
 	}}
-	err := s.cfg.Login(r.Context(), addr, r.TLS != nil, name, password, &c.options)
+	err := s.cfg.Login(r, name, password, &c.options)
 	switch {
 	case err == nil:
 		return c, nil

@@ -21,10 +21,8 @@
 package web
 
 import (
-	"context"
 	"embed"
 	"io/fs"
-	"net"
 	"net/http"
 	"time"
 
@@ -36,9 +34,9 @@ type Config struct {
 	// SQL returns the SQL layer, nil while the server waits for its store.
 	SQL func() *sqlfuncs.Server
 
-	// Login checks a name and a password, and writes the rights of the user into the
-	// options of its session. A request without credentials has empty ones.
-	Login func(ctx context.Context, remote net.Addr, secure bool, name, password string, o *sqlfuncs.SessionOptions) error
+	// Login checks the name and the password of a request, and writes the rights of
+	// the user into the options of its session. Without credentials both are empty.
+	Login func(r *http.Request, name, password string, o *sqlfuncs.SessionOptions) error
 
 	// RequiresLogin reports whether there are users.
 	RequiresLogin func() bool

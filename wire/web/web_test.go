@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -40,7 +39,7 @@ func start(t *testing.T, closed bool) (ask func(method, path, body string, heade
 	sql, _ := wiretest.SQLWith(t, snowflake.KindName)
 	s = New(Config{
 		SQL: func() *sqlfuncs.Server { return sql },
-		Login: func(_ context.Context, _ net.Addr, _ bool, name, password string, o *sqlfuncs.SessionOptions) error {
+		Login: func(_ *http.Request, name, password string, o *sqlfuncs.SessionOptions) error {
 			if u, ok := users[name]; closed && (!ok || u.password != password) {
 				return errors.New("no such user")
 			} else if closed {
