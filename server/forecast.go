@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/layout"
 )
 
 const (
@@ -60,11 +59,10 @@ func newForecast(r *generator.Registry, held func() int, alone bool, log *slog.L
 }
 
 // run makes a forecast every forecastEvery, and soon after this server has claimed
-// a worker id, until ctx ends. It warns once of renamed layouts.
+// a worker id, until ctx ends.
 func (f *forecast) run(ctx context.Context) {
 	t := time.NewTicker(forecastClaims)
 	defer t.Stop()
-	warnOfRenamed(ctx, f.registry, f.log)
 	var looked time.Time
 	for held := -1; ; {
 		if n, now := f.held(), time.Now(); n != held || now.Sub(looked) >= forecastEvery {
@@ -169,15 +167,3 @@ func (f *forecast) numbers(name string, s generator.Stats, now time.Time, o *out
 }
 
 func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }
-
-// warnOfRenamed warns of generators whose layout has other bits now than when they
-// were created. They keep the old bits.
-func warnOfRenamed(ctx context.Context, r *generator.Registry, log *slog.Logger) {
-	definitions, _ := r.Definitions(ctx) // the outage of a store is reported elsewhere
-	for _, d := range definitions {
-		if was, now, ok := layout.Renamed(d.Options); ok {
-			log.Warn("the layout of a generator has other bits now: its ids can collide with those of the system that the layout is named after; "+
-				"create a successor", "generator", d.Name, "layout", was, "bits_of", now)
-		}
-	}
-}

@@ -58,28 +58,6 @@ func TestLogWarnsOfTimeThatRunsOut(t *testing.T) {
 	}
 }
 
-// A name that was created when the layout pgedge had its count above the node keeps
-// its bits. parse_id and the log name those bits.
-func TestLogWarnsOfRenamedLayouts(t *testing.T) {
-	store := memory.New(memory.Config{})
-	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(Parts{Layout: DefaultConfig().Layout})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const before = `{"layout":"pgedge","fields":[{"kind":"time","bits":41},{"kind":"sequence","bits":12},{"kind":"worker","bits":10}],` +
-		`"epoch":"2023-01-01T00:00:00.000Z","unit":"1ms","sequence_start":"zero","max_ahead":"5ms","on_rollback":"continue"}`
-	if _, _, err := store.Define(t.Context(), generator.Definition{Name: "old", Kind: "snowflake", Options: json.RawMessage(before)}); err != nil {
-		t.Fatal(err)
-	}
-	stored(t, store, "new", `{"layout":"pgedge"}`)
-	var log bytes.Buffer
-	warnOfRenamed(t.Context(), registry, slog.New(slog.NewTextHandler(&log, nil)))
-	if lines := strings.Split(strings.TrimSpace(log.String()), "\n"); len(lines) != 1 || !strings.Contains(lines[0], "generator=old") ||
-		!strings.Contains(lines[0], "bits_of=pgedge-2023") {
-		t.Errorf("log:\n%s", log.String())
-	}
-}
-
 // The log and /readyz warn of numbers that end at the present rate, and of scarce
 // worker ids.
 func TestLogWarnsOfNumbersAndWorkersThatRunOut(t *testing.T) {

@@ -3,7 +3,6 @@ package layout
 import (
 	"cmp"
 	_ "embed" // presetTable
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,29 +45,6 @@ func get(name string) *Layout {
 // Layout.Signed. Baidu's ids are negative since 2024-11-20, Instagram's from 2046
 // on, Discord's from 2084, TSIDs from 2089.
 var signed = []string{"baidu", "instagram", "discord", "tsid"}
-
-// renamed maps presets to the name that their fields of earlier versions have now.
-// A layout that is stored with those fields is the other preset.
-var renamed = map[string]string{"pgedge": "pgedge-2023"}
-
-// nameOf returns the present name of a stored layout.
-func (p Pinned) nameOf() string {
-	if now, ok := renamed[p.Layout]; ok && slices.Equal(p.Fields, get(now).Fields) {
-		return now
-	}
-	return p.Layout
-}
-
-// Renamed returns the old and the present name of the preset in stored options. ok
-// is false if the name has not changed.
-func Renamed(stored json.RawMessage) (was, now string, ok bool) {
-	var p Pinned
-	if json.Unmarshal(stored, &p) != nil {
-		return "", "", false
-	}
-	now = p.nameOf()
-	return p.Layout, now, now != p.Layout
-}
 
 // Carry is the Start of a system whose sequence continues from tick to tick.
 const Carry = "carry"

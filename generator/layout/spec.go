@@ -53,7 +53,7 @@ func (p *Pinned) Pin(preset string) (*Layout, error) {
 	if given.Fields == nil {
 		given.Fields = given.Bits
 	}
-	name := cmp.Or(given.nameOf(), preset)
+	name := cmp.Or(given.Layout, preset)
 	if given.Layout == "" && given.Fields != nil {
 		name = customLayout
 	}
@@ -87,7 +87,7 @@ func (p *Pinned) Pin(preset string) (*Layout, error) {
 
 // Build returns the Layout.
 func (p Pinned) Build() (*Layout, error) {
-	l, err := New(p.nameOf(), p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
+	l, err := New(p.Layout, p.Fields, time.Time(p.Epoch), time.Duration(p.Unit))
 	if err == nil {
 		preset := get(l.Name)
 		l.Signed = preset != nil && preset.Signed && slices.Equal(preset.Fields, l.Fields)
