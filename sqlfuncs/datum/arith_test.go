@@ -207,12 +207,11 @@ func TestIntervalsAreAddedInTheSessionsZone(t *testing.T) {
 
 func TestDaysAndDatesAreInverse(t *testing.T) {
 	for day := int64(minDays); day < endDays; day += 9973 {
-		c := civilFromDays(day)
-		if c.days() != day || c.month < 1 || c.month > 12 || c.day < 1 || c.day > daysInMonth(c.year, c.month) {
-			t.Fatalf("day %d is %v, which is day %d", day, c, c.days())
+		if date := dayTime(day); daysOf(date.Date()) != day {
+			t.Fatalf("day %d is %v, which is day %d", day, date, daysOf(date.Date()))
 		}
 	}
-	if c := civilFromDays(0); c != (civil{2000, 1, 1}) {
-		t.Errorf("day 0 is %v", c)
+	if date := dayTime(0).Format(time.DateOnly); date != "2000-01-01" {
+		t.Errorf("day 0 is %s", date)
 	}
 }

@@ -31,22 +31,14 @@ const (
 	endTimestamp = 9_223_371_331_200_000_000
 )
 
-// civil is a date of the proleptic Gregorian calendar.
-type civil struct{ year, month, day int }
-
-// days counts from 2000-01-01.
-func (c civil) days() int64 {
-	return floorDiv(time.Date(c.year, time.Month(c.month), c.day, 0, 0, 0, 0, time.UTC).Unix()-unixToEpoch, secondsPerDay)
+// daysOf returns the days from 2000-01-01 to a date of the proleptic Gregorian
+// calendar.
+func daysOf(year int, month time.Month, day int) int64 {
+	return floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()-unixToEpoch, secondsPerDay)
 }
 
 // dayTime returns the midnight of a day.
 func dayTime(days int64) time.Time { return time.Unix(days*secondsPerDay+unixToEpoch, 0).UTC() }
-
-// civilFromDays is the inverse of civil.days.
-func civilFromDays(days int64) civil {
-	year, month, day := dayTime(days).Date()
-	return civil{year, int(month), day}
-}
 
 func floorDiv(a, b int64) int64 {
 	q := a / b
@@ -303,12 +295,10 @@ func onCalendar(v Value, env *Env, move func(day int64) int64) (int64, error) {
 // addMonths adds months to a day; a day that the month does not have becomes
 // its last.
 func addMonths(day int64, months int32) int64 {
-	c := civilFromDays(day)
-	month := int64(c.year)*monthsPerYear + int64(c.month-1) + int64(months)
-	c.year = int(floorDiv(month, monthsPerYear))
-	c.month = int(month-int64(c.year)*monthsPerYear) + 1
-	c.day = min(c.day, daysInMonth(c.year, c.month))
-	return c.days()
+	year, month, d := dayTime(day).Date()
+	first := daysOf(year, month+time.Month(months), 1)
+	year, month, _ = dayTime(first).Date()
+	return first + int64(min(d, daysInMonth(year, int(month)))) - 1
 }
 
 // zones caches loaded time zones by name; there are a few hundred.

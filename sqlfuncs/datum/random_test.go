@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // compareRandom compares random values, from a fixed seed: arithmetic on
@@ -63,6 +64,6 @@ func randomInterval(r *rand.Rand) string {
 }
 
 func randomTime(r *rand.Rand) string {
-	c := civilFromDays(int64(r.IntN(200_000)) - 100_000)
-	return fmt.Sprintf("%04d-%02d-%02d %02d:%02d:%02d.%06d", c.year, c.month, c.day, r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(1_000_000))
+	date := dayTime(int64(r.IntN(200_000)) - 100_000).Format(time.DateOnly)
+	return fmt.Sprintf("%s %02d:%02d:%02d.%06d", date, r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(1_000_000))
 }

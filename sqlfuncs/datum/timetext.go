@@ -104,7 +104,7 @@ func (p *isoTime) clock() int64 {
 }
 
 // days is the date in days since 2000-01-01.
-func (p *isoTime) days() int64 { return civil{p.year, p.month, p.day}.days() }
+func (p *isoTime) days() int64 { return daysOf(p.year, time.Month(p.month), p.day) }
 
 // fractionMicros is the fraction of a second, .5, in microseconds.
 func fractionMicros(s string) int {
