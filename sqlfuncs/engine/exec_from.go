@@ -157,6 +157,10 @@ type KeyTest struct {
 
 func (s *tableSource) addFilter(conds []*Expr) {
 	s.scanSource.addFilter(conds)
+	s.addKeys(conds)
+}
+
+func (s *tableSource) addKeys(conds []*Expr) {
 	if s.keys == nil {
 		s.keys = make([][]*KeyTest, len(s.def.Keys))
 	}
@@ -281,9 +285,7 @@ func newJoin(kind syntax.JoinKind, l, r source, on []*Expr) *joinSource {
 // pushDown passes the join condition's tests on key columns to the right side.
 func (j *joinSource) pushDown(conds []*Expr) {
 	if t, ok := j.right.(*tableSource); ok && len(t.def.Keys) > 0 {
-		filter := t.filter
-		t.addFilter(conds)
-		t.filter = filter // joinSource checks the join condition
+		t.addKeys(conds)
 	}
 }
 
@@ -299,35 +301,26 @@ func (j *joinSource) deps() []ref {
 	return out
 }
 
+// addFilter passes on conditions on one side: on the left one always, on the right one
+// only where no row of NULLs may take its place.
 func (j *joinSource) addFilter(conds []*Expr) {
-	if j.kind == syntax.LeftJoin { // conditions on the left side may be checked first
-		var rest []*Expr
-		for _, c := range conds {
-			if readable(c, j.left.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0 {
-				j.left.addFilter([]*Expr{c})
-			} else {
-				rest = append(rest, c)
-			}
-		}
-		conds = rest
-	}
-	if j.kind != syntax.InnerJoin {
-		j.filter = append(j.filter, conds...)
-		j.pushDown(conds)
-		return
-	}
 	var mine []*Expr
 	for _, c := range conds {
+		reads := len(sameLevel(c.Refs, j.sp.frame)) > 0
 		switch {
-		case readable(c, j.left.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0:
+		case reads && readable(c, j.left.span()):
 			j.left.addFilter([]*Expr{c})
-		case readable(c, j.right.span()) && len(sameLevel(c.Refs, j.sp.frame)) > 0:
+		case reads && j.kind == syntax.InnerJoin && readable(c, j.right.span()):
 			j.right.addFilter([]*Expr{c})
 		default:
 			mine = append(mine, c)
 		}
 	}
-	j.on = append(j.on, mine...)
+	if j.kind == syntax.InnerJoin {
+		j.on = append(j.on, mine...)
+	} else {
+		j.filter = append(j.filter, mine...)
+	}
 	j.pushDown(mine)
 }
 

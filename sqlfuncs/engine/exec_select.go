@@ -29,30 +29,23 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	x.Frame(p.frame, p.width)
 	project := x.projection(p)
 	var src rowSource = &project.one
+	var err error
 	if p.source != nil {
-		var err error
-		if src, err = p.source.open(x); err != nil {
-			return nil, err
-		}
+		src, err = p.source.open(x)
 	}
-	if len(p.filter) > 0 {
+	if err == nil && len(p.filter) > 0 {
 		src = &filteredSource{src, p.filter}
 	}
-	if p.groups != nil {
-		var err error
-		if src, err = p.groups.open(x, src); err != nil {
-			return nil, err
-		}
+	base, width := p.frame, p.width
+	if err == nil && p.groups != nil {
+		src, err = p.groups.open(x, src)
+		base, width = p.groups.frame, p.groups.width()
 	}
-	if p.windows != nil {
-		base, width := p.frame, p.width
-		if p.groups != nil {
-			base, width = p.groups.frame, p.groups.width()
-		}
-		var err error
-		if src, err = p.windows.open(x, src, base, width); err != nil {
-			return nil, err
-		}
+	if err == nil && p.windows != nil {
+		src, err = p.windows.open(x, src, base, width)
+	}
+	if err != nil {
+		return nil, err
 	}
 	project.src, project.row, project.mark = src, x.Row(len(p.targets)), x.values
 	var it Rows = project

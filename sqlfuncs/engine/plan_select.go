@@ -415,25 +415,20 @@ func (p *Planner) limit(s *Scope, q *QueryPlan, t *syntax.Select) error {
 	inner := q.Open
 	q.IDs, q.plain = nil, nil
 	q.Open = func(x *Exec) (Rows, error) {
-		n, err := limit.Eval(x)
-		if err != nil {
+		counts, err := EvalAll(x, []*Expr{limit, offset})
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		skip, err := offset.Eval(x)
-		if err != nil {
-			return nil, err
-		}
-		if n.Valid && n.Int < 0 {
+		case counts[0].Int < 0:
 			return nil, sqlstate.New(sqlstate.InvalidRowCountLimit, "LIMIT must not be negative")
-		}
-		if skip.Valid && skip.Int < 0 {
+		case counts[1].Int < 0:
 			return nil, sqlstate.New(sqlstate.InvalidRowCountOffset, "OFFSET must not be negative")
 		}
 		it, err := inner(x)
 		if err != nil {
 			return nil, err
 		}
-		return &limitRows{in: it, limited: n.Valid, left: n.Int, skip: skip.Int}, nil
+		return &limitRows{in: it, limited: counts[0].Valid, left: counts[0].Int, skip: counts[1].Int}, nil
 	}
 	return nil
 }
