@@ -153,10 +153,7 @@ func (p *parser) bareFunction(pos Pos) Expr {
 	switch word {
 	case "current_time", "current_timestamp", "localtime", "localtimestamp":
 		if p.acceptPunct("(") {
-			if p.tok.kind != tokInteger {
-				return p.bad()
-			}
-			x.Args = []Arg{{Value: p.constant(IntegerLiteral)}}
+			x.Args = []Arg{{Value: &Literal{Pos: p.pos(), Kind: IntegerLiteral, Text: p.take(p.tok.kind == tokInteger)}}}
 			x.Bare = false
 			p.expectPunct(")")
 		}
@@ -195,19 +192,10 @@ func (p *parser) specialCall(t token) Expr {
 // arguments or ORDER BY. NULLIF takes two.
 func (p *parser) plainCall(pos Pos, name string) Expr {
 	defer p.leave(p.enter())
-	x := &FuncCall{Pos: pos, Name: Name{name}}
 	p.expectPunct("(")
-	if name == "nullif" {
-		x.Args = []Arg{{Value: p.expr()}}
-		if !p.isPunct(",") {
-			p.syntaxError()
-		}
-		p.advance()
-		x.Args = append(x.Args, Arg{Value: p.expr()})
-	} else {
-		for _, e := range p.exprList() {
-			x.Args = append(x.Args, Arg{Value: e})
-		}
+	x := &FuncCall{Pos: pos, Name: Name{name}, Args: list(p, func() Arg { return Arg{Value: p.expr()} })}
+	if name == "nullif" && len(x.Args) != 2 {
+		p.syntaxError()
 	}
 	p.expectPunct(")")
 	return x

@@ -61,7 +61,7 @@ var wrong = []struct {
 	{"select case when a then b", "syntax error at end of input", 26},
 	{"select case else 1 end", `syntax error at or near "else"`, 13},
 	{"select coalesce()", `syntax error at or near ")"`, 17},
-	{"select nullif(1, 2, 3)", `syntax error at or near ","`, 19},
+	{"select nullif(1, 2, 3)", `syntax error at or near ")"`, 22},
 	{"select exists (1)", `syntax error at or near "1"`, 16},
 	{"select current_date()", `syntax error at or near "("`, 20},
 	{"select left from t", `syntax error at or near "from"`, 13},

@@ -173,10 +173,7 @@ func (p *parser) startsTypeKeyword() bool {
 
 // keywordConstant reads a constant of a type that begins with a type keyword.
 func (p *parser) keywordConstant() Expr {
-	pos := p.pos()
-	if p.isWord("interval") {
-		return p.intervalConstant(pos)
-	}
+	pos, interval := p.pos(), p.isWord("interval")
 	t := p.simpleType()
 	if t.Name.Last() == "character" && t.Mods == nil {
 		t.Name = Name{"bpchar"} // a constant is not cut to one character
@@ -184,16 +181,11 @@ func (p *parser) keywordConstant() Expr {
 	if p.tok.kind != tokString {
 		return p.bad()
 	}
-	return p.typedConstant(pos, t)
-}
-
-// intervalConstant reads INTERVAL '1 day'.
-func (p *parser) intervalConstant(pos Pos) Expr {
-	p.advance()
-	p.plainInterval()
-	value := p.intervalValue(pos)
-	p.plainInterval()
-	return value
+	x := p.typedConstant(pos, t)
+	if interval {
+		p.plainInterval()
+	}
+	return x
 }
 
 // intervalValue reads the string of an interval constant.
