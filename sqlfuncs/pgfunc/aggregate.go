@@ -173,9 +173,8 @@ func (g *arrayAgg) Add(x *engine.Exec, a []datum.Value) error {
 	if g.bytes += len(a[0].Str); g.bytes > engine.MaxTextBytes {
 		return engine.ErrTextTooLong
 	}
-	g.elems = append(g.elems, a[0])
-	if err := checkArraySize(len(g.elems)); err != nil {
-		return err
+	if g.elems = append(g.elems, a[0]); len(g.elems) > datum.MaxArrayElements {
+		return datum.ErrArrayTooLong
 	}
 	return x.HoldRow([]datum.Value{a[0]})
 }

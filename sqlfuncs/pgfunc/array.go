@@ -23,14 +23,6 @@ var arrayFunctions = []engine.Function{
 	},
 }
 
-// checkArraySize returns an error for an array of too many elements.
-func checkArraySize(n int) error {
-	if n > datum.MaxArrayElements {
-		return datum.ErrArrayTooLong
-	}
-	return nil
-}
-
 // valueRows yields values as rows of one column.
 func valueRows(values []datum.Value) engine.Rows {
 	row := make([]datum.Value, 1)
