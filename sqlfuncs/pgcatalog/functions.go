@@ -253,24 +253,28 @@ func typeNames(types []datum.OID) []string {
 // rowNamed returns the OID of the row with a name in a catalog file.
 func (s *System) rowNamed(catalog, column, name string) (uint32, bool) {
 	t := s.table(catalog)
-	at := t.Column(column)
-	for _, row := range s.staticRows(t).rows {
-		if row[at].Str == name {
-			return uint32(row[t.Column("oid")].Int), true
-		}
+	for _, row := range s.staticRows(t).find(t.Column(column), []datum.Value{datum.MakeText(name)}) {
+		return uint32(row[t.Column("oid")].Int), true
 	}
 	return 0, false
+}
+
+// rowOf returns the row with an OID in a catalog file, or nil.
+func (s *System) rowOf(t *engine.Table, oid uint32) []datum.Value {
+	for _, row := range s.staticRows(t).find(t.Column("oid"), []datum.Value{oidValue(datum.OID(oid))}) {
+		return row
+	}
+	return nil
 }
 
 // nameOfRow returns the quoted name of the row with an OID in a catalog file.
 func (s *System) nameOfRow(catalog, column string, oid uint32) (string, bool) {
 	t := s.table(catalog)
-	for _, row := range s.staticRows(t).rows {
-		if uint32(row[t.Column("oid")].Int) == oid {
-			return syntax.QuoteIdent(row[t.Column(column)].Str), true
-		}
+	row := s.rowOf(t, oid)
+	if row == nil {
+		return "", false
 	}
-	return "", false
+	return syntax.QuoteIdent(row[t.Column(column)].Str), true
 }
 
 // operatorOID finds an operator by its name (=), or by its name and its operands
@@ -295,23 +299,21 @@ func (s *System) operatorOID(text string) (uint32, bool) {
 // operatorName returns an operator as regoper or regoperator prints it.
 func (s *System) operatorName(as datum.OID, oid uint32) (string, bool) {
 	t := s.table("pg_operator")
-	for _, row := range s.staticRows(t).rows {
-		if uint32(row[t.Column("oid")].Int) != oid {
-			continue
-		}
-		name := row[t.Column("oprname")].Str
-		if as == datum.RegOper {
-			return engine.PGCatalog + "." + name, true
-		}
-		operand := func(column string) string {
-			if v := row[t.Column(column)].Int; v != 0 {
-				return formatType(datum.OID(v), -1)
-			}
-			return "NONE"
-		}
-		return name + "(" + operand("oprleft") + "," + operand("oprright") + ")", true
+	row := s.rowOf(t, oid)
+	if row == nil {
+		return "", false
 	}
-	return "", false
+	name := row[t.Column("oprname")].Str
+	if as == datum.RegOper {
+		return engine.PGCatalog + "." + name, true
+	}
+	operand := func(column string) string {
+		if v := row[t.Column(column)].Int; v != 0 {
+			return formatType(datum.OID(v), -1)
+		}
+		return "NONE"
+	}
+	return name + "(" + operand("oprleft") + "," + operand("oprright") + ")", true
 }
 
 // parseTypes parses a list of type names; NONE means no type.

@@ -78,8 +78,8 @@ func relationsWith(x *engine.Exec, t *engine.Table, keys []engine.KeyValues) ([]
 		return nil, err
 	}
 	if !names.Fixed {
-		for i := range dynamic.list {
-			add(&dynamic.list[i])
+		for _, r := range dynamic.list {
+			add(r)
 		}
 		return list, nil
 	}
@@ -95,26 +95,6 @@ func relationsWith(x *engine.Exec, t *engine.Table, keys []engine.KeyValues) ([]
 // holdsName reports whether a name is one of the values.
 func holdsName(values []datum.Value, name string) bool {
 	return slices.ContainsFunc(values, func(v datum.Value) bool { return v.Str == name })
-}
-
-// relationRows makes the rows of one relation at a time, since there may be very
-// many generators.
-type relationRows struct {
-	engine.SliceRows
-	list []*relation
-	rows func(x *engine.Exec, r *relation) ([][]datum.Value, error)
-}
-
-// Next implements engine.Rows.
-func (c *relationRows) Next(x *engine.Exec) ([]datum.Value, error) {
-	for c.I >= len(c.SliceRows.Rows) && len(c.list) > 0 {
-		more, err := c.rows(x, c.list[0])
-		if err != nil {
-			return nil, err
-		}
-		c.SliceRows, c.list = engine.SliceRows{Rows: more}, c.list[1:]
-	}
-	return c.SliceRows.Next(x)
 }
 
 func yesOrNo(b bool) string {

@@ -28,7 +28,7 @@ func visible(name string, schema func(x *engine.Exec, oid uint32) (uint32, error
 // catalog, whose objects are all there.
 func inCatalog(catalog string) func(*engine.Exec, uint32) (uint32, error) {
 	return func(x *engine.Exec, oid uint32) (uint32, error) {
-		rows, err := rowsWith(x, systemOf(x).table(catalog), 0, []datum.Value{{Type: datum.Oid, Valid: true, Int: int64(oid)}})
+		rows, err := rowsWith(x, systemOf(x).table(catalog), 0, []datum.Value{oidValue(datum.OID(oid))})
 		if len(rows) == 0 {
 			return 0, err
 		}
@@ -188,7 +188,7 @@ func describe(name, catalog string, types []datum.OID, key func(a []datum.Value)
 		} else if class != "" {
 			return datum.Null(datum.Text), nil
 		}
-		rows, err := rowsWith(x, t, t.Column("objoid"), []datum.Value{{Type: datum.Oid, Valid: true, Int: oid}})
+		rows, err := rowsWith(x, t, t.Column("objoid"), []datum.Value{oidValue(datum.OID(oid))})
 		if err != nil {
 			return datum.Null(datum.Text), err
 		}

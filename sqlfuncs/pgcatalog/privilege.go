@@ -18,23 +18,28 @@ import (
 // readPrivileges lists the privileges that all users have.
 var readPrivileges = []string{"SELECT", "USAGE", "EXECUTE", "CONNECT", "TEMP", "TEMPORARY"}
 
-// hasPrivilege makes a has_…_privilege function. user is the type of its first
-// argument, 0 for the form without a user.
-func hasPrivilege(user, object datum.OID, name string, more ...datum.OID) engine.Function {
-	types := append([]datum.OID{object}, more...)
-	if user != 0 {
-		types = append([]datum.OID{user}, types...)
-	}
-	types = append(types, datum.Text)
-	return function(name, datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-		who := role{name: x.Host.Client().User, admin: x.Host.Client().Admin}
-		if user != 0 {
-			var err error
-			if who, err = roleArg(x, a[0]); err != nil {
+// forRole makes the forms of a function on the privileges of a role: of the session's
+// user, of a role's name, and of a role's OID as first argument.
+func forRole(name string, types []datum.OID, has func(x *engine.Exec, who role, a []datum.Value) (datum.Value, error)) []engine.Function {
+	forms := []engine.Function{function(name, datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+		return has(x, role{name: x.Host.Client().User, admin: x.Host.Client().Admin}, a)
+	})}
+	for _, user := range []datum.OID{datum.Name, datum.Oid} {
+		forms = append(forms, function(name, datum.Bool, append([]datum.OID{user}, types...), func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
+			who, err := roleArg(x, a[0])
+			if err != nil {
 				return datum.Value{}, err
 			}
-			a = a[1:]
-		}
+			return has(x, who, a[1:])
+		}))
+	}
+	return forms
+}
+
+// hasPrivilege makes the forms of a has_…_privilege function for one type of its
+// object.
+func hasPrivilege(name string, types ...datum.OID) []engine.Function {
+	return forRole(name, append(types, datum.Text), func(x *engine.Exec, who role, a []datum.Value) (datum.Value, error) {
 		r, known, err := privilegeObject(x, name, a[0])
 		if !known {
 			return datum.Null(datum.Bool), err
@@ -98,13 +103,8 @@ func privilegeObject(x *engine.Exec, function string, v datum.Value) (r *relatio
 
 // privilegeFamily makes all forms of a has_…_privilege function.
 func privilegeFamily(name string, more ...datum.OID) []engine.Function {
-	var out []engine.Function
-	for _, object := range []datum.OID{datum.Text, datum.Oid} {
-		for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
-			out = append(out, hasPrivilege(user, object, name, more...))
-		}
-	}
-	return out
+	byName, byOID := append([]datum.OID{datum.Text}, more...), append([]datum.OID{datum.Oid}, more...)
+	return slices.Concat(hasPrivilege(name, byName...), hasPrivilege(name, byOID...))
 }
 
 // privilegeFunctions lists the functions on privileges and roles (9.26).
@@ -119,26 +119,10 @@ var privilegeFunctions = slices.Concat(
 // roleMembership makes pg_has_role. A superuser is a member of all roles, other
 // users of their own role only.
 func roleMembership(object datum.OID) []engine.Function {
-	var out []engine.Function
-	for _, user := range []datum.OID{0, datum.Name, datum.Oid} {
-		types := []datum.OID{object, datum.Text}
-		if user != 0 {
-			types = append([]datum.OID{user}, types...)
-		}
-		out = append(out, function("pg_has_role", datum.Bool, types, func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			who := role{name: x.Host.Client().User, admin: x.Host.Client().Admin}
-			if user != 0 {
-				var err error
-				if who, err = roleArg(x, a[0]); err != nil {
-					return datum.Value{}, err
-				}
-				a = a[1:]
-			}
-			of, err := roleArg(x, a[0])
-			return datum.MakeBool(who.admin || of.name == who.name), err
-		}))
-	}
-	return out
+	return forRole("pg_has_role", []datum.OID{object, datum.Text}, func(x *engine.Exec, who role, a []datum.Value) (datum.Value, error) {
+		of, err := roleArg(x, a[0])
+		return datum.MakeBool(who.admin || of.name == who.name), err
+	})
 }
 
 // defaultACL maps the kinds of objects to the privileges that acldefault grants: to

@@ -59,9 +59,9 @@ func (s *System) readProcs() procIndex {
 			named[uint32(parseOID(function))] = true
 		}
 	}
-	head, rows = readTSV("pg_proc.tsv")
-	for _, row := range rows {
-		if p := knownProc(head, row); named[p.oid] || s.callable(p) {
+	t := s.table("pg_proc")
+	for _, row := range fileRows(t) {
+		if p := knownProc(t, row); named[p.oid] || s.callable(p) {
 			add(p)
 		}
 	}
@@ -114,56 +114,34 @@ func (planning) Planned(int) error          { return nil }
 func (planning) MayPlan() error             { return nil }
 func (h planning) Catalog() *engine.Catalog { return h.known }
 
-// knownProc reads a line of pg_proc.tsv.
-func knownProc(head, row []string) *proc {
-	p := &proc{schema: schemaOIDs[engine.PGCatalog], kind: 'f', volatile: byte(engine.Immutable), parallel: 's', strict: true}
-	for i, text := range row {
-		if text == "" {
-			continue
-		}
-		switch head[i] {
-		case "oid":
-			p.oid = uint32(parseOID(text))
-		case "proname":
-			p.name = text
-		case "prorows":
-			p.rows = int(parseOID(text))
-		case "provariadic":
-			p.variadic = parseOID(text)
-		case "prokind":
-			p.kind = text[0]
-		case "proisstrict":
-			p.strict = text == "t"
-		case "proretset":
-			p.set = text == "t"
-		case "provolatile":
-			p.volatile = text[0]
-		case "proparallel":
-			p.parallel = text[0]
-		case "pronargdefaults":
-			p.defaults = int(parseOID(text))
-		case "prorettype":
-			p.result = parseOID(text)
-		case "proargtypes":
-			for oid := range strings.FieldsSeq(text) {
-				p.in = append(p.in, parseOID(oid))
-			}
-		case "proallargtypes":
-			for oid := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
-				p.all = append(p.all, parseOID(oid))
-			}
-		case "proargmodes":
-			p.modes = strings.ReplaceAll(strings.Trim(text, "{}"), ",", "")
-		case "proargnames":
-			for name := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
-				p.names = append(p.names, strings.Trim(name, `"`))
-			}
-		}
+// knownProc reads a row of pg_proc.tsv.
+func knownProc(t *engine.Table, row []datum.Value) *proc {
+	get := func(column string) datum.Value { return row[t.Column(column)] }
+	p := &proc{
+		oid: uint32(get("oid").Int), schema: schemaOIDs[engine.PGCatalog], name: get("proname").Str,
+		in: oidsOf(get("proargtypes")), all: oidsOf(get("proallargtypes")), defaults: int(get("pronargdefaults").Int),
+		result: datum.OID(get("prorettype").Int), variadic: datum.OID(get("provariadic").Int),
+		set: get("proretset").Int == 1, rows: int(get("prorows").Float), kind: get("prokind").Str[0],
+		volatile: get("provolatile").Str[0], parallel: get("proparallel").Str[0], strict: get("proisstrict").Int == 1,
+	}
+	for _, mode := range get("proargmodes").Elems {
+		p.modes += mode.Str
+	}
+	for _, name := range get("proargnames").Elems {
+		p.names = append(p.names, name.Str)
 	}
 	if p.all == nil {
 		p.all, p.modes = p.in, strings.Repeat("i", len(p.in))
 	}
 	return p
+}
+
+// oidsOf returns the elements of an array of OIDs.
+func oidsOf(array datum.Value) (oids []datum.OID) {
+	for _, v := range array.Elems {
+		oids = append(oids, datum.OID(v.Int))
+	}
+	return oids
 }
 
 // ownProc describes a function that PostgreSQL does not have.
@@ -255,7 +233,11 @@ func (p *proc) row(t *engine.Table) []datum.Value {
 
 // oidArray makes an array of OIDs.
 func oidArray(t datum.OID, oids []datum.OID) datum.Value {
-	return arrayOf(t, oids, func(oid datum.OID) datum.Value { return datum.Value{Type: datum.Oid, Valid: true, Int: int64(oid)} })
+	return arrayOf(t, oids, oidValue)
+}
+
+func oidValue(oid datum.OID) datum.Value {
+	return datum.Value{Type: datum.Oid, Valid: true, Int: int64(oid)}
 }
 
 // arrayOf makes an array of type t.

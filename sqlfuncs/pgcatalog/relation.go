@@ -44,7 +44,7 @@ const maxIdentifier = 63
 // NAME_id of each. It does not change.
 type relationSet struct {
 	definitions []generator.Definition // the generators that it was made from
-	list        []relation
+	list        []*relation
 	byOID       map[uint32]*relation
 	byName      map[string]*relation
 }
@@ -82,16 +82,15 @@ func (s *System) relationSet(definitions []generator.Definition) *relationSet {
 			continue
 		}
 		if s.known.Tables["public."+d.Name] == nil {
-			set.list = append(set.list, relation{
+			set.list = append(set.list, &relation{
 				Table: &engine.Table{Schema: "public", Name: d.Name, OID: oid, Kind: 'S', Columns: ids.SequenceColumns}, generator: d,
 			})
 		}
 		if name := d.Name + engine.IDTableSuffix; len(name) <= maxIdentifier && s.known.Tables["public."+name] == nil {
-			set.list = append(set.list, relation{Table: ids.IDTable(s.known, d.Name), generator: d})
+			set.list = append(set.list, &relation{Table: ids.IDTable(s.known, d.Name), generator: d})
 		}
 	}
-	for i := range set.list {
-		r := &set.list[i]
+	for _, r := range set.list {
 		set.byOID[r.OID], set.byName[r.Name] = r, r
 	}
 	s.relations.Store(set)

@@ -2,9 +2,7 @@ package pgcatalog
 
 import (
 	"embed"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -210,6 +208,7 @@ func readTSV(file string) (head []string, rows [][]string) {
 var constants = map[string][]any{
 	"pg_type":       {"typnamespace", pgCatalogOID, "typowner", ownerOID, "typisdefined", true, "typdelim", ",", "typtypmod", -1},
 	"pg_operator":   {"oprnamespace", pgCatalogOID, "oprowner", ownerOID, "oprkind", "b"},
+	"pg_proc":       {"prokind", "f", "proisstrict", true, "provolatile", "i", "proparallel", "s"},
 	"pg_authid":     {"rolinherit", true, "rolconnlimit", -1},
 	"pg_language":   {"lanowner", ownerOID},
 	"pg_tablespace": {"spcowner", ownerOID},
@@ -299,39 +298,39 @@ func scan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, 
 		if err != nil {
 			return nil, err
 		}
-		if s := systemOf(x).source(t); s == nil || s.relation == nil {
+		s := systemOf(x).source(t)
+		if s == nil || s.relation == nil {
 			return &engine.SliceRows{Rows: set.rows}, nil
 		}
 		relations, err := dynamicRelations(x)
 		if err != nil {
 			return nil, err
 		}
-		return &iterator{t: t, SliceRows: engine.SliceRows{Rows: set.rows}, relations: relations.list}, nil
+		return &relationRows{
+			SliceRows: engine.SliceRows{Rows: set.rows}, list: relations.list,
+			rows: func(x *engine.Exec, r *relation) ([][]datum.Value, error) { return s.relation(systemOf(x), t, r) },
+		}, nil
 	}
 }
 
-// iterator yields the rows of SliceRows, then those about the relations of
-// generators. It makes the rows of one relation at a time, since there may be very
-// many generators.
-type iterator struct {
+// relationRows yields the rows of SliceRows, then those about relations. It makes the
+// rows of one relation at a time, since there may be very many generators.
+type relationRows struct {
 	engine.SliceRows
-	t         *engine.Table
-	relations []relation
+	list []*relation
+	rows func(x *engine.Exec, r *relation) ([][]datum.Value, error)
 }
 
 // Next implements engine.Rows.
-func (c *iterator) Next(x *engine.Exec) ([]datum.Value, error) {
-	for {
-		row, err := c.SliceRows.Next(x)
-		if !errors.Is(err, io.EOF) || len(c.relations) == 0 {
-			return row, err
-		}
-		c.I = 0
-		if c.Rows, err = systemOf(x).source(c.t).relation(systemOf(x), c.t, &c.relations[0]); err != nil {
+func (c *relationRows) Next(x *engine.Exec) ([]datum.Value, error) {
+	for c.I >= len(c.SliceRows.Rows) && len(c.list) > 0 {
+		more, err := c.rows(x, c.list[0])
+		if err != nil {
 			return nil, err
 		}
-		c.relations = c.relations[1:]
+		c.SliceRows, c.list = engine.SliceRows{Rows: more}, c.list[1:]
 	}
+	return c.SliceRows.Next(x)
 }
 
 // rowsWith returns the rows of a catalog with one of the values in a key column.
