@@ -106,57 +106,29 @@ func settings(unsafe []string, replaced bool) []setting {
 	return slices.DeleteFunc(all, func(s setting) bool { return slices.Contains(unsafe, s.name) })
 }
 
-// ask adds the commands of checkSettings to a pipeline. The settings can change
-// while Redis runs, so every reservation asks for them: in one command if the
-// server accepts several names, as Redis does since version 7.
+// ask adds the commands of checkSettings to a pipeline. The settings can change while
+// Redis runs, so every reservation asks for them. Before version 7 a command reads
+// one setting.
 func (e *Engine) ask(ctx context.Context, p redis.Pipeliner) (found []*redis.StringSliceCmd) {
-	names := []any{"CONFIG", "GET"}
-	send := func(q []any) {
-		found = append(found, redis.NewStringSliceCmd(ctx, q...))
+	for _, s := range e.settings {
+		found = append(found, redis.NewStringSliceCmd(ctx, "CONFIG", "GET", s.name))
 		_ = p.Process(ctx, found[len(found)-1]) // sent with the others
 	}
-	for _, s := range e.settings {
-		if names = append(names, s.name); !e.several.Load() {
-			send(names)
-			names = names[:2:2]
-		}
-	}
-	if len(names) > 2 {
-		send(names)
-	}
 	return found
-}
-
-// answersSeveral reports whether a server of this version accepts several settings
-// in one command.
-func answersSeveral(version string) bool {
-	major, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n >= 7
 }
 
 // checkSettings refuses a Redis that can lose confirmed writes, and one that does
 // not show its settings.
 func (e *Engine) checkSettings(found []*redis.StringSliceCmd) error {
-	unknown := "unknown"
-	for _, c := range found {
-		switch err := c.Err(); {
-		case err == nil:
+	for i, s := range e.settings {
+		value := "unknown"
+		switch pair, err := found[i].Result(); {
 		case redis.IsPermissionError(err) || redis.HasErrorPrefix(err, "ERR unknown command"):
-			unknown = "unknown (CONFIG GET is not allowed)"
-		default:
-			e.several.Store(false) // the new master may be an older Redis
+			value = "unknown (CONFIG GET is not allowed)"
+		case err != nil:
 			return err
-		}
-	}
-	for _, s := range e.settings {
-		value := unknown
-		for _, c := range found {
-			for pairs := c.Val(); len(pairs) >= 2; pairs = pairs[2:] {
-				if pairs[0] == s.name {
-					value = pairs[1]
-				}
-			}
+		case len(pair) == 2:
+			value = pair[1]
 		}
 		if !s.safe(value) {
 			return shared.Unsafe(s.name, value, s.wanted)

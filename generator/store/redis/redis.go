@@ -39,7 +39,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -74,7 +73,6 @@ type Engine struct {
 	what     string // for messages, without a password
 	wait     int    // replicas that must confirm a reservation
 	settings []setting
-	several  atomic.Bool // the master accepts several names in CONFIG GET
 
 	rows, index, entries, marker string // names of the keys
 }
@@ -224,7 +222,6 @@ func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
 			value, _, _ := strings.Cut(rest, "\r")
 			return value
 		}
-		e.several.Store(answersSeveral(field("redis_version")))
 		said, err := marker.Text()
 		switch {
 		case field("role") != "master":
