@@ -51,18 +51,16 @@ var flavours = []flavour{
 // settings are the variables that decide whether a commit is durable.
 var settings = []struct{ name, condition, want string }{
 	{"innodb_flush_log_at_trx_commit", `@@GLOBAL.innodb_flush_log_at_trx_commit = 1`, "1"},
-	{"innodb_doublewrite", `@@GLOBAL.innodb_doublewrite <> 'OFF'`, "ON"},
+	{"innodb_doublewrite", `CONCAT(@@GLOBAL.innodb_doublewrite) NOT IN ('0', 'OFF')`, "ON"},
 	{"sync_binlog", `(@@GLOBAL.sync_binlog = 1 OR NOT @@GLOBAL.log_bin)`, "1 (the binary log is on)"},
 }
 
 // after returns the afterCommit of a flavour. It checks the settings in one
 // condition. Returning them as columns would cost the database and the driver more.
-// The check of innodb_doublewrite costs most. It is left out with doubleFixed: the
-// setting cannot change while the server runs.
-func (e *Engine) after(f flavour, doubleFixed bool) string {
+func (e *Engine) after(f flavour) string {
 	var all []string
 	for _, s := range settings {
-		if !f.durable && !slices.Contains(e.unsafe, s.name) && (s.name != "innodb_doublewrite" || !doubleFixed) {
+		if !f.durable && !slices.Contains(e.unsafe, s.name) {
 			all = append(all, s.condition)
 		}
 	}
@@ -105,23 +103,17 @@ func (e *Engine) check(ctx context.Context, conn driver.Conn) error {
 		return err
 	}
 	f := flavours[slices.IndexFunc(flavours, func(f flavour) bool { return strings.Contains(row[0], f.mark) })]
+	f.afterCommit = e.after(f)
+	e.flavour.Store(&f)
 	if f.durable {
-		f.afterCommit = e.after(f, true)
-		e.flavour.Store(&f)
 		return nil
-	}
-	fixed := `'NO'`
-	if f.mark == "MariaDB" {
-		fixed = `(SELECT READ_ONLY FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME = 'INNODB_DOUBLEWRITE')`
 	}
 	row, err = queryRow(ctx, conn, `SELECT @@read_only,
 (SELECT COALESCE(MIN(ENGINE), 'InnoDB') FROM information_schema.TABLES
- WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB'), `+fixed)
+ WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('nextid_reservations', 'nextid_generators') AND ENGINE <> 'InnoDB')`)
 	if err != nil {
 		return err
 	}
-	f.afterCommit = e.after(f, row[2] == "YES")
-	e.flavour.Store(&f)
 	if row[0] != "0" && row[0] != "OFF" {
 		return shared.ReadOnly(e.what, nil)
 	}
