@@ -217,8 +217,7 @@ func (s *session) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, s.db, folder,
-		goose.WithTableName(migrations.VersionTable), goose.WithDisableGlobalRegistry(true))
+	provider, err := migrations.Provider(goose.DialectSQLite3, s.db, folder, migrations.VersionTable)
 	if err != nil {
 		return err
 	}
