@@ -294,7 +294,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 	return n.cfg.Store.Release(ctx, key(number), until, to)
 }
 
-// description is what a server writes about itself, as JSON. Its names are short: a
+// description holds the JSON that a server writes about itself. Its names are short: a
 // store keeps 255 bytes for an owner.
 type description struct {
 	Instance string `json:"i"`

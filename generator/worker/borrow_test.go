@@ -37,9 +37,9 @@ func TestBorrowAfterACrash(t *testing.T) {
 	}
 }
 
-// TestNobodyBorrowsFromTheLiving: neither a planned id nor, when all are
+// TestNoIDIsBorrowedFromAServerThatRenews: neither a planned id nor, when all are
 // taken, one of those.
-func TestNobodyBorrowsFromTheLiving(t *testing.T) {
+func TestNoIDIsBorrowedFromAServerThatRenews(t *testing.T) {
 	inWorld(t, false, func(w *world) {
 		var pools []*Pool
 		for range 2 {

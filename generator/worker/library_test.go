@@ -135,7 +135,7 @@ func TestALineGoesToTheFirstOfTwoThatAskForIt(t *testing.T) {
 	}
 }
 
-// Servers and libraries stamp with worker ids of two bits, each by a clock of its
+// Servers and libraries issue ids with worker ids of two bits, each by a clock of its
 // own: none has a millisecond of a worker id that another had.
 func TestLibrariesAndServersNeverShareTime(t *testing.T) {
 	generatortest.CheckInBubbles(t, func(t *rapid.T) {

@@ -36,7 +36,7 @@ func drawClock(t *rapid.T, c *generatortest.Clock) {
 	}
 }
 
-// held is the time one server may stamp with one worker id.
+// held is the time for which one server may issue ids with one worker id.
 type held struct {
 	server int
 	lease  Lease

@@ -11,8 +11,8 @@ import (
 	"nextid/generator"
 )
 
-// SQL is what the Engines of SQL databases have in common: the connections, and the
-// statements on nextid's two tables except those of Advance and Epoch.
+// SQL implements the part of an Engine that SQL databases have in common: the
+// connections, and the statements on nextid's two tables except those of Advance and Epoch.
 type SQL struct {
 	db      *sql.DB
 	dialect SQLDialect

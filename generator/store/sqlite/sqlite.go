@@ -101,8 +101,8 @@ type Config struct {
 	// issued after it was made, unless the generators are raised first.
 	Adopt bool
 
-	// ClockJump is how far the wall clock may be ahead of the time when the store was
-	// last in use. A clock that is years ahead by mistake would waste the ids of those
+	// ClockJump bounds by how much the wall clock may be ahead of the time when the
+	// store was last in use. A clock that is years ahead by mistake would waste the ids of those
 	// years. 0 means no limit.
 	ClockJump time.Duration
 
