@@ -144,7 +144,9 @@ func (q *Queue) wait(ctx context.Context, d *draw) ([]generator.Range, error) {
 	if err := ctx.Err(); err != nil {
 		return q.abandon(d, err)
 	}
-	return q.abandon(d, q.errSlow())
+	return q.abandon(d, generator.Errorf(generator.ErrRetry, q.name,
+		"Try again. If it lasts, look at the store: every number of this generator is written there before it is given.",
+		"no number was granted to generator %q within %v", q.name, q.deadline))
 }
 
 // GiveBack implements generator.AllGenerator. Only the newest ids can be issued
@@ -452,13 +454,6 @@ func (q *Queue) Fill(st *generator.Stats) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	st.Issued, st.Waits, st.Refills, st.RefillErrors, st.Buffered = q.issued, q.waits, q.refills, q.failed, q.have()
-}
-
-// errSlow returns the error of a draw whose deadline has passed.
-func (q *Queue) errSlow() error {
-	return generator.Errorf(generator.ErrRetry, q.name,
-		"Try again. If it lasts, look at the store: every number of this generator is written there before it is given.",
-		"no number was granted to generator %q within %v", q.name, q.deadline)
 }
 
 // sourceError turns an error of the source into the error of a draw.

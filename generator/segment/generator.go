@@ -164,7 +164,9 @@ func (g *Generator) impatient(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return g.errSlow()
+	return generator.Errorf(generator.ErrRetry, g.name,
+		"Try again. If it lasts, look at the store, or raise the generator's step so that it is asked less often.",
+		"the store did not grant numbers to generator %q within %v", g.name, g.options.Deadline)
 }
 
 // demand makes sure that a buffer has ids, or returns the flight to wait for. mine
@@ -267,7 +269,8 @@ func (g *Generator) Free(ctx context.Context) (int64, error) {
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	p := g.position(v)
 	if p >= g.limit {
-		return g.errBounds(v)
+		return generator.Errorf(generator.ErrOption, g.name, "Move the bound with alter_generator first.",
+			"%d is out of the bounds of generator %q", v, g.name)
 	}
 	if !used && p > math.MinInt64 {
 		p--

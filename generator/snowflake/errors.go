@@ -6,11 +6,6 @@ import (
 	"nextid/generator"
 )
 
-func (g *Generator) errRollback(behind time.Duration) error {
-	return generator.ClockError(g.name, "Set the server's clock, or alter the generator to on_rollback continue.",
-		"the clock of this server is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name)
-}
-
 func (g *Generator) errSpent(id, until int64) error {
 	return generator.ClockError(g.name, "Set the server's clock right, and keep it right; another nextid server may answer.",
 		"the clock of this server was set back again: every rollback value of worker id %d is used until %s for generator %q",
@@ -20,10 +15,4 @@ func (g *Generator) errSpent(id, until int64) error {
 func (g *Generator) errAhead(tick int64) error {
 	return generator.ClockError(g.name, "Wait until then, or use a generator with another name.",
 		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.TimeOf(tick).Format(time.RFC3339))
-}
-
-func (g *Generator) errSlow() error {
-	return generator.Errorf(generator.ErrRetry, g.name,
-		"Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
-		"the store did not grant time to generator %q within %v", g.name, strictPatience)
 }

@@ -60,7 +60,9 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 	defer cancel()
 	r, err := g.batches.Draw(patient, n)
 	if err != nil && ctx.Err() == nil && patient.Err() != nil {
-		err = g.errSlow()
+		err = generator.Errorf(generator.ErrRetry, g.name,
+			"Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
+			"the store did not grant time to generator %q within %v", g.name, strictPatience)
 	}
 	return r, err
 }
