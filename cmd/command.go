@@ -62,24 +62,18 @@ type program struct {
 	stdout  io.Writer // in run an *output
 	stderr  io.Writer
 
-	logFormat string // of a server, once its configuration has been read
+	settings *server.Flags // of serve
 }
 
 // logsJSON reports whether errors are printed as lines of JSON, for collectors of
-// logs. If the flags of serve cannot be parsed, their --log-format still counts.
+// logs: those of serve with that log_format. Of flags that cannot be parsed, those
+// before the mistake count.
 func (p *program) logsJSON() bool {
-	if p.logFormat != "" {
-		return p.logFormat == server.LogJSON
+	if len(p.args) == 0 || p.args[0] != "serve" {
+		return false
 	}
-	format := server.LookupEnv(p.environ, server.EnvPrefix+"LOG_FORMAT")
-	for i, arg := range p.args {
-		if text, ok := strings.CutPrefix(arg, "--log-format="); ok {
-			format = text
-		} else if arg == "--log-format" && i+1 < len(p.args) {
-			format = p.args[i+1]
-		}
-	}
-	return len(p.args) > 0 && p.args[0] == "serve" && strings.EqualFold(format, server.LogJSON)
+	c, _ := p.settings.Load(p.environ) // the error has been returned before
+	return c.LogFormat == server.LogJSON
 }
 
 // output is a writer that keeps the error of the first write that failed.
@@ -158,7 +152,8 @@ func (p *program) rootCommand() *cobra.Command {
 }
 
 func (p *program) serveCommand() *cobra.Command {
-	flags, once := p.build.Flags(), server.Once{}
+	p.settings = p.build.Flags()
+	var once server.Once
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
@@ -169,15 +164,15 @@ func (p *program) serveCommand() *cobra.Command {
 			"environment over the file. The file knows more keys: see docs/config.md.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := flags.Load(p.environ)
-			if p.logFormat = c.LogFormat; err != nil {
+			c, err := p.settings.Load(p.environ)
+			if err != nil {
 				return err
 			}
 			c.Once = once
 			return p.serve(cmd.Context(), c)
 		},
 	}
-	flags.Register(cmd.Flags())
+	p.settings.Register(cmd.Flags())
 	// These are not settings: what is accepted once must not be accepted forever.
 	cmd.Flags().BoolVar(&once.Adopt, "adopt", false, "accept, this once, a store that was copied, moved or restored: see docs/stores.md")
 	cmd.Flags().BoolVar(&once.Clock, "accept-clock", false, "accept, this once, a clock that is further ahead of the embedded store than clock_jump")

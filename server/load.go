@@ -48,17 +48,19 @@ func newLoader(b *Build) *loader {
 }
 
 // load reads the file (none if file is ""), the environment ("NAME=value") and the
-// flags. With Mistakes it also returns the configuration, for Check and for the
-// format of the log.
+// flags. With an error it also returns the configuration as far as it was read, for
+// Check and for the format of the log.
 func (b *Build) load(file string, environ []string, given []givenFlag) (Config, error) {
 	l := newLoader(b)
+	var unread error
 	if file != "" {
-		if err := l.file(file); err != nil {
-			return Config{}, err
-		}
+		unread = l.file(file)
 	}
 	l.environment(environ)
 	l.flags(given)
+	if unread != nil {
+		return l.config, unread
+	}
 	for _, m := range l.config.Validate() {
 		m.Place = l.origin[m.Key]
 		l.mistakes = append(l.mistakes, m)
