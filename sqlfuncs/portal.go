@@ -179,16 +179,12 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (planned *Statement, value
 // keeps counts what the portal holds until Close: bound values of size bytes, and
 // the plan, since the statement may be closed first.
 func (p *Portal) keeps(size int, plan int64, values []datum.Value) error {
-	if err := p.session.drawBytes(size); err != nil {
-		return err
-	}
-	p.bytes = size
 	memory := plan + int64(engine.SizeOfRow(values))
-	if err := p.session.memory.Draw(memory); err != nil {
-		return err
+	err := p.session.hold(size, memory)
+	if err == nil {
+		p.bytes, p.memory = size, memory
 	}
-	p.memory = memory
-	return nil
+	return err
 }
 
 // textArg decodes an argument in text form.
@@ -503,13 +499,9 @@ func (p *Portal) Close() {
 	if p.x != nil {
 		p.x.Release()
 	}
-	if p.bytes > 0 {
-		p.session.returnBytes(p.bytes)
-		p.bytes = 0
-	}
-	if p.memory > 0 {
-		p.session.memory.Return(p.memory)
-		p.memory = 0
+	if p.bytes > 0 || p.memory > 0 {
+		p.session.release(p.bytes, p.memory)
+		p.bytes, p.memory = 0, 0
 	}
 	if p.spare {
 		p.recycle()

@@ -91,11 +91,7 @@ func (s *Session) keep(name string, st *Statement, sql string) error {
 		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
 			WithHint("DEALLOCATE statements that are no longer used.")
 	}
-	if err := s.memory.Draw(st.cost); err != nil {
-		return err
-	}
-	if err := s.drawBytes(len(name) + len(st.Text) + len(sql)); err != nil {
-		s.memory.Return(st.cost)
+	if err := s.hold(len(name)+len(st.Text)+len(sql), st.cost); err != nil {
 		return err
 	}
 	if s.prepared == nil {
@@ -105,24 +101,24 @@ func (s *Session) keep(name string, st *Statement, sql string) error {
 	return nil
 }
 
-// drawBytes counts the size of texts and values. It returns an error beyond
-// Limits.PreparedBytes.
-func (s *Session) drawBytes(size int) error {
+// hold counts what a prepared statement or a portal keeps: the size of texts and values,
+// and the memory of plan and values. It returns an error beyond Limits.PreparedBytes.
+func (s *Session) hold(size int, memory int64) error {
 	if s.bytes+size > s.server.limits.PreparedBytes {
 		return sqlstate.New(sqlstate.LimitExceeded, "the prepared statements and bound values of this session are larger than %d bytes",
 			s.server.limits.PreparedBytes).WithHint("DEALLOCATE statements and CLOSE cursors that are no longer used.")
 	}
-	if err := s.memory.Draw(int64(size)); err != nil {
+	if err := s.memory.Draw(int64(size) + memory); err != nil {
 		return err
 	}
 	s.bytes += size
 	return nil
 }
 
-// returnBytes undoes drawBytes.
-func (s *Session) returnBytes(size int) {
+// release undoes hold.
+func (s *Session) release(size int, memory int64) {
 	s.bytes -= size
-	s.memory.Return(int64(size))
+	s.memory.Return(int64(size) + memory)
 }
 
 // Prepared returns a prepared statement. An unknown name is an error (26000).
@@ -146,8 +142,7 @@ func (s *Session) Unprepare(name []byte) {
 		return
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		s.returnBytes(len(name) + len(st.Text) + len(st.sql))
-		s.memory.Return(st.cost)
+		s.release(len(name)+len(st.Text)+len(st.sql), st.cost)
 		delete(s.prepared, string(name))
 	}
 }

@@ -55,7 +55,6 @@ type Session struct {
 	unsettled bool // a portal was opened since EndBatch
 
 	// Copies of settings, like those below.
-	asciiOnly  bool        // only ASCII texts are accepted
 	autocommit bool        // false: the first id that is drawn begins a transaction
 	mode       syntax.Mode // of the parser
 
@@ -68,7 +67,7 @@ type Session struct {
 	notices []Notice
 
 	// Copies of settings, see SettingsChanged.
-	encoding    string // of the client, if asciiOnly
+	encoding    string // of the client where only ASCII texts are accepted, else ""
 	rowsAtMost  int64  // rows of a SELECT without LIMIT; -1: no limit
 	cacheIndex  int    // index into Server.caches
 	idle        time.Duration
@@ -147,7 +146,8 @@ func (s *Session) SettingsChanged() {
 	}
 	s.appName.Store(appName)
 	index, encoding := s.dialect.follow(s)
-	if s.asciiOnly = wideEncodings[encoding] != ""; s.asciiOnly {
+	s.encoding = ""
+	if wideEncodings[encoding] != "" {
 		s.encoding, index = encoding, cacheNone
 	}
 	if index != s.cacheIndex || index == cacheNone {
@@ -168,7 +168,7 @@ var wideEncodings = map[string]string{
 // readable returns an error for a text whose meaning depends on the client's
 // encoding.
 func (s *Session) readable(text string) error {
-	if !s.asciiOnly || !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if s.encoding == "" || !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return nil
 	}
 	name := wideEncodings[s.encoding]

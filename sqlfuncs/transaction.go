@@ -114,7 +114,7 @@ func transactionStatement(st *Statement, t *syntax.Transaction) {
 	case syntax.Savepoint:
 		st.tag, do = "SAVEPOINT", func(s *Session, x *engine.Exec) error { return s.savepoint(x, t.Savepoint) }
 	case syntax.ReleaseSavepoint:
-		st.tag, do = "RELEASE", func(s *Session, _ *engine.Exec) error { return s.release(t.Savepoint) }
+		st.tag, do = "RELEASE", func(s *Session, _ *engine.Exec) error { return s.releaseSavepoint(t.Savepoint) }
 	case syntax.RollbackToSavepoint:
 		st.tag, do = "ROLLBACK", func(s *Session, x *engine.Exec) error { return s.rollbackTo(x, t.Savepoint) }
 	}
@@ -232,9 +232,9 @@ func (s *Session) findSavepoint(what, name string) (int, error) {
 	return 0, sqlstate.New(sqlstate.InvalidSavepoint, s.noSavepoint, sqlstate.Cut(name, 64))
 }
 
-// release runs RELEASE SAVEPOINT. It also removes the savepoints after the named
+// releaseSavepoint runs RELEASE SAVEPOINT. It also removes the savepoints after the named
 // one.
-func (s *Session) release(name string) error {
+func (s *Session) releaseSavepoint(name string) error {
 	i, err := s.findSavepoint("RELEASE SAVEPOINT", name)
 	if err != nil {
 		return err

@@ -14,31 +14,28 @@ import (
 )
 
 // SequenceStatement plans CREATE, ALTER and DROP SEQUENCE and what else a tree
-// says of sequences; run is nil for other statements. The generators are of kind
-// segment.
+// says of sequences, for administrators. The generators are of kind segment.
 func SequenceStatement(tree syntax.Statement) (tag string, run func(x *engine.Exec) error, err error) {
+	var does func(x *engine.Exec) error
 	switch t := tree.(type) {
 	case *syntax.CreateSequence:
-		run, err = createSequence(t)
-		return "CREATE SEQUENCE", run, err
+		tag = "CREATE SEQUENCE"
+		does, err = createSequence(t)
 	case *syntax.AlterSequence:
-		run, err = alterSequence(t)
-		return "ALTER SEQUENCE", run, err
+		tag = "ALTER SEQUENCE"
+		does, err = alterSequence(t)
 	case *syntax.DropSequence:
-		return "DROP SEQUENCE", dropSequences(t), nil
+		tag, does = "DROP SEQUENCE", dropSequences(t)
 	case *syntax.SequenceNote:
-		return t.Tag, sequenceNote(t), nil
+		tag, does = t.Tag, sequenceNote(t)
 	}
-	return "", nil, nil
-}
-
-// needAdmin returns an error if the session may not change generators.
-func needAdmin(x *engine.Exec, what string) error {
-	if !x.Host.Client().Admin {
-		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", what).
-			WithHint("Connect as a user with the role admin.")
-	}
-	return nil
+	return tag, func(x *engine.Exec) error {
+		if !x.Host.Client().Admin {
+			return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for %s", tag).
+				WithHint("Connect as a user with the role admin.")
+		}
+		return does(x)
+	}, err
 }
 
 // sequenceOptions turns the options of CREATE and ALTER SEQUENCE into those
@@ -78,29 +75,23 @@ func createSequence(t *syntax.CreateSequence) (func(x *engine.Exec) error, error
 	}
 	name := t.Name.Last()
 	return func(x *engine.Exec) error {
-		if err := needAdmin(x, "CREATE SEQUENCE"); err != nil {
-			return err
-		}
 		if t.OrReplace {
 			if err := dropSequence(x, name); err != nil && !Missing(err) {
 				return err
 			}
 		}
 		err := Registry(x).Create(x.Ctx, name, "segment", options)
-		if errors.Is(err, generator.ErrExists) {
-			if t.IfNotExists {
-				x.Host.Notice("relation \"" + name + "\" already exists, skipping")
-				return nil
-			}
+		switch exists := errors.Is(err, generator.ErrExists); {
+		case exists && t.IfNotExists:
+			x.Host.Notice("relation \"" + name + "\" already exists, skipping")
+			return nil
+		case exists:
 			return sqlstate.New(sqlstate.DuplicateTable, "relation %q already exists", name)
+		case err != nil:
+			return err
 		}
-		if err == nil {
-			warnOfOutlook(x, name)
-		}
-		if err == nil {
-			err = goOnAbove(x, name)
-		}
-		return err
+		warnOfOutlook(x, name)
+		return goOnAbove(x, name)
 	}, nil
 }
 
@@ -138,9 +129,6 @@ func alterSequence(t *syntax.AlterSequence) (func(x *engine.Exec) error, error) 
 	}
 	name := t.Name.Last()
 	return func(x *engine.Exec) error {
-		if err := needAdmin(x, "ALTER SEQUENCE"); err != nil {
-			return err
-		}
 		if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) {
 			if t.IfExists {
 				x.Host.Notice("relation \"" + name + "\" does not exist, skipping")
@@ -200,9 +188,6 @@ func roomFor(x *engine.Exec, d generator.Definition, n int64, options json.RawMe
 
 func dropSequences(t *syntax.DropSequence) func(x *engine.Exec) error {
 	return func(x *engine.Exec) error {
-		if err := needAdmin(x, "DROP SEQUENCE"); err != nil {
-			return err
-		}
 		for _, n := range t.Names {
 			name := n.Last()
 			err := dropSequence(x, name)
@@ -225,9 +210,6 @@ func dropSequences(t *syntax.DropSequence) func(x *engine.Exec) error {
 // that a dump of PostgreSQL's sequences can be read.
 func sequenceNote(t *syntax.SequenceNote) func(x *engine.Exec) error {
 	return func(x *engine.Exec) error {
-		if err := needAdmin(x, t.Tag); err != nil {
-			return err
-		}
 		for _, n := range t.Names {
 			name := n.Last()
 			if _, err := Registry(x).Existing(x.Ctx, name); Missing(err) && !t.IfExists {

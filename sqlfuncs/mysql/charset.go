@@ -76,10 +76,6 @@ func charsetOf(name string) string {
 	return ""
 }
 
-func unknownCollation(name string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1273, "HY000")
-}
-
 func unknownCharset(name string) error {
 	return sqlstate.New(sqlstate.InvalidParameterValue, "Unknown character set: '%s'", sqlstate.Cut(name, 64)).WithMySQL(1115, "42000")
 }

@@ -66,7 +66,7 @@ func normalize(x *engine.Exec, s *setting.Definition, v datum.Value) (string, er
 		return text, nil
 	case "collation_connection", "collation_database", "collation_server":
 		if charsetOf(text) == "" {
-			return "", unknownCollation(text)
+			return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown collation: '%s'", sqlstate.Cut(text, 64)).WithMySQL(1273, "HY000")
 		}
 		return strings.ToLower(text), nil
 	}

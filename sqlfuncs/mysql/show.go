@@ -392,10 +392,14 @@ func showCreateDatabase(_ *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, e
 	return [][]datum.Value{textRow(name, "CREATE DATABASE `"+name+"` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */")}, nil
 }
 
+// quotedAccount returns the session's user as `user`@`host`.
+func quotedAccount(x *engine.Exec) string {
+	return "`" + strings.Replace(accountOf(x.Host.Client()), "@", "`@`", 1) + "`"
+}
+
 // showGrants shows the session's rights as grants on the database nextid.
 func showGrants(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
-	to := " TO `" + user + "`@`" + host + "`"
+	to := " TO " + quotedAccount(x)
 	rows := [][]datum.Value{textRow("GRANT USAGE ON *.*" + to), textRow("GRANT SELECT, EXECUTE ON `nextid`.*" + to)}
 	if x.Host.Client().Admin {
 		rows = append(rows, textRow("GRANT CREATE, ALTER, DROP ON `nextid`.*"+to))
@@ -405,8 +409,7 @@ func showGrants(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
 
 // showCreateUser shows the session's user without the password.
 func showCreateUser(x *engine.Exec, _ *syntax.ShowMySQL) ([][]datum.Value, error) {
-	user, host, _ := strings.Cut(accountOf(x.Host.Client()), "@")
-	return [][]datum.Value{textRow("CREATE USER `" + user + "`@`" + host + "`")}, nil
+	return [][]datum.Value{textRow("CREATE USER " + quotedAccount(x))}, nil
 }
 
 func showPrivileges(*engine.Exec, *syntax.ShowMySQL) ([][]datum.Value, error) {

@@ -178,36 +178,32 @@ var (
 	memoryUnits = map[string]float64{"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 )
 
-// suffixesOf returns the suffixes that a setting with a unit accepts.
-func suffixesOf(unit string) map[string]float64 {
-	if memoryUnits[unit] > 0 {
-		return memoryUnits
-	}
-	return timeUnits
-}
-
 // splitUnit splits a value after its last digit, and trims both parts.
 func splitUnit(value string) (number, unit string) {
 	end := strings.LastIndexAny(value, "0123456789.") + 1
 	return strings.TrimSpace(value[:end]), strings.TrimSpace(value[end:])
 }
 
-// normalizeNumber reads a number with an optional suffix, checks its bounds and
-// prints it in the setting's unit.
-func normalizeNumber(s *Definition, value string) (string, error) {
+// number reads a number with an optional suffix, in the setting's unit.
+func (s *Definition) number(value string) (n float64, ok bool) {
 	digits, suffix := splitUnit(value)
-	number, err := strconv.ParseFloat(digits, 64)
-	if err != nil || math.IsNaN(number) {
-		return "", invalidSetting(s, sqlstate.Cut(value, 64))
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil || suffix == "" {
+		return n, err == nil && !math.IsNaN(n)
 	}
-	if suffix != "" {
-		units := suffixesOf(s.Unit)
-		base := units[s.Unit]
-		factor, ok := units[suffix]
-		if !ok || base == 0 {
-			return "", invalidSetting(s, sqlstate.Cut(value, 64))
-		}
-		number = number * factor / base
+	units := timeUnits
+	if memoryUnits[s.Unit] > 0 {
+		units = memoryUnits
+	}
+	from, to := units[suffix], units[s.Unit]
+	return n * from / to, from != 0 && to != 0
+}
+
+// normalizeNumber checks the bounds of a number and prints it in the setting's unit.
+func normalizeNumber(s *Definition, value string) (string, error) {
+	number, ok := s.number(value)
+	if !ok {
+		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
 	if number < s.Min || number > s.Max {
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "%s is outside the valid range for parameter %q (%s .. %s)",
@@ -243,15 +239,9 @@ func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) 
 // Plain returns a value as pg_settings shows it: the number in the setting's unit,
 // without a suffix.
 func (s *Definition) Plain(value string) string {
-	if s.Unit == "" {
+	n, ok := s.number(value)
+	if s.Unit == "" || !ok {
 		return value
 	}
-	number, unit := splitUnit(value)
-	n, err := strconv.ParseFloat(number, 64)
-	sizes := suffixesOf(s.Unit)
-	from, to := sizes[unit], sizes[s.Unit]
-	if err != nil || from == 0 || to == 0 {
-		return value
-	}
-	return strconv.FormatFloat(n*from/to, 'f', -1, 64)
+	return strconv.FormatFloat(n, 'f', -1, 64)
 }

@@ -1,6 +1,7 @@
 package sqltest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,51 +17,23 @@ import (
 // In the files of the MySQL dialect, types have the names of client types (integer,
 // decimal, double, text, binary, date, time, datetime), and errors their number.
 
-// mysqlKind returns the client type of a type that MariaDB's driver reports.
-func mysqlKind(name string) string {
-	name = strings.TrimPrefix(name, "UNSIGNED ")
-	switch name {
-	case "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR":
-		return "integer"
-	case "DECIMAL":
-		return "decimal"
-	case "DOUBLE", "FLOAT":
-		return "double"
-	case "DATE", "TIME", "DATETIME":
-		return strings.ToLower(name)
-	case "TIMESTAMP":
-		return "datetime"
-	case "BINARY", "VARBINARY", "BLOB", "LONGBLOB", "MEDIUMBLOB", "TINYBLOB":
-		return "binary"
-	case "NULL":
-		return "null"
-	}
-	return "text"
+// clientTypes maps the names that MariaDB's driver and datum.FormatType have for types to
+// client types.
+var clientTypes = map[string]string{
+	"TINYINT": "integer", "SMALLINT": "integer", "MEDIUMINT": "integer", "INT": "integer", "BIGINT": "integer", "YEAR": "integer",
+	"DECIMAL": "decimal", "DOUBLE": "double", "FLOAT": "double", "NULL": "null",
+	"DATE": "date", "TIME": "time", "DATETIME": "datetime", "TIMESTAMP": "datetime", "BINARY": "binary", "VARBINARY": "binary",
+	"TINYBLOB": "binary", "BLOB": "binary", "MEDIUMBLOB": "binary", "LONGBLOB": "binary",
+
+	"smallint": "integer", "integer": "integer", "bigint": "integer", "numeric": "decimal",
+	"real": "double", "double precision": "double", "text": "text", "character varying": "text", "json": "text", "unknown": "null",
+	"date": "date", "time without time zone": "time", "timestamp without time zone": "datetime", "bytea": "binary",
 }
 
 // DatumKind returns the client type of a type of package datum.
 func DatumKind(t datum.OID) string {
-	switch t {
-	case datum.Int2, datum.Int4, datum.Int8:
-		return "integer"
-	case datum.Numeric:
-		return "decimal"
-	case datum.Float4, datum.Float8:
-		return "double"
-	case datum.Date:
-		return "date"
-	case datum.Time:
-		return "time"
-	case datum.Timestamp:
-		return "datetime"
-	case datum.Bytea:
-		return "binary"
-	case datum.Text, datum.Varchar, datum.JSON:
-		return "text"
-	case datum.Unknown:
-		return "null"
-	}
-	return datum.FormatType(t, -1)
+	name := datum.FormatType(t, -1)
+	return cmp.Or(clientTypes[name], name)
 }
 
 // RunMySQLFiles runs the files with sessions in the MySQL dialect.
@@ -109,7 +82,7 @@ func MariaDB(t *testing.T, conn *sql.Conn, query string) string {
 	}
 	var names, kinds []string
 	for _, c := range types {
-		names, kinds = append(names, c.Name()), append(kinds, mysqlKind(c.DatabaseTypeName()))
+		names, kinds = append(names, c.Name()), append(kinds, cmp.Or(clientTypes[strings.TrimPrefix(c.DatabaseTypeName(), "UNSIGNED ")], "text"))
 	}
 	var out [][]string
 	values, into := make([]sql.RawBytes, len(types)), make([]any, len(types))
