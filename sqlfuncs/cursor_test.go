@@ -108,7 +108,7 @@ func TestHeldCursorThatFailsMakesCommitFail(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "BEGIN; SET application_name = 'x'; DECLARE h CURSOR WITH HOLD FOR SELECT 1 / (2 - g) FROM generate_series(1, 3) g")
 	s.Fails(t, "COMMIT", sqlstate.DivisionByZero)
-	s.WantStatus(t, 'I')
+	wantStatus(t, s, 'I')
 	s.Want(t, "SHOW application_name", "")
 	s.Fails(t, "FETCH h", sqlstate.InvalidCursorName)
 }

@@ -49,12 +49,6 @@
 //	statements                       planStatement in statement.go; MySQL's own: mysql.go
 //	what differs between dialects    interface dialect in dialect.go
 //
-// # The MySQL dialect
-//
-// Both dialects share the engine and nextid's own functions. Package mysql plans the
-// expressions that differ in MySQL, as an engine.Dialect. What sessions do in another way
-// is behind the interface dialect; nothing else asks for the dialect of a session.
-//
 // # Data files
 //
 // The data files hold facts (names, types, numbers, flags) that were read from the

@@ -366,20 +366,25 @@ func (p *Portal) Next(ctx context.Context) ([]datum.Value, error) {
 	return row, err
 }
 
-// pull reads a row from the plan. It starts the execution at the first call.
-func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
-	if p.done {
-		return nil, io.EOF
-	}
-	if !p.started {
+// ready begins the execution at the first call. It returns io.EOF after the last row.
+func (p *Portal) ready(ctx context.Context) error {
+	if !p.started && !p.done {
 		if err := p.start(ctx); err != nil {
-			return nil, p.failed(err)
+			return p.failed(err)
 		}
-		if p.done {
-			return nil, io.EOF
-		}
+	}
+	if p.done {
+		return io.EOF
 	}
 	p.x.Ctx = ctx
+	return nil
+}
+
+// pull reads a row from the plan.
+func (p *Portal) pull(ctx context.Context) ([]datum.Value, error) {
+	if err := p.ready(ctx); err != nil {
+		return nil, err
+	}
 	if p.ids != nil {
 		r, err := p.ids.Next(p.x, 1)
 		if err != nil {
@@ -429,15 +434,9 @@ func (p *Portal) IDs() bool {
 // NextIDs returns up to max rows of an IDs portal as one run, io.EOF after
 // the last.
 func (p *Portal) NextIDs(ctx context.Context, max int64) (generator.Range, error) {
-	if p.done {
-		return generator.Range{}, io.EOF
+	if err := p.ready(ctx); err != nil {
+		return generator.Range{}, err
 	}
-	if !p.started {
-		if err := p.start(ctx); err != nil {
-			return generator.Range{}, p.failed(err)
-		}
-	}
-	p.x.Ctx = ctx
 	r, err := p.ids.Next(p.x, max)
 	if err != nil {
 		return r, p.failed(err)

@@ -291,7 +291,7 @@ func TestUnsupportedSQLIsNamedInItsError(t *testing.T) {
 		if n := e.MySQL().Number; c.number != 0 && n != c.number {
 			t.Errorf("%s: error %d", c.sql, n)
 		}
-		c.s.WantStatus(t, 'I')
+		wantStatus(t, c.s, 'I')
 		c.s.Must(t, "SELECT next_id('a')")
 	}
 }

@@ -47,7 +47,7 @@ func TestFailedBlockRefusesStatementsUntilItEnds(t *testing.T) {
 	s := server.Session(t)
 	s.Must(t, "BEGIN")
 	s.Fails(t, "SELECT 1/0", sqlstate.DivisionByZero)
-	s.WantStatus(t, 'E')
+	wantStatus(t, s, 'E')
 	s.Fails(t, "SELECT 1", sqlstate.FailedTransaction)
 	s.Fails(t, "SELECT next_id('a')", sqlstate.FailedTransaction)
 	s.Fails(t, "SET work_mem = '1MB'", sqlstate.FailedTransaction)
@@ -56,7 +56,7 @@ func TestFailedBlockRefusesStatementsUntilItEnds(t *testing.T) {
 	_, err := s.Prepare("", "SELECT 1", nil)
 	sqltest.WantCode(t, "Parse in a failed block", err, sqlstate.FailedTransaction)
 	s.WantTag(t, "COMMIT", "ROLLBACK")
-	s.WantStatus(t, 'I')
+	wantStatus(t, s, 'I')
 	if id := s.ID(t, "a", "SELECT next_id('a')"); id != 1 {
 		t.Errorf("the refused statement drew: next id %d, want 1", id)
 	}
@@ -85,14 +85,14 @@ func TestSyntaxErrorFailsTheBlock(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "BEGIN")
 	s.Fails(t, "SELEC", sqlstate.SyntaxError)
-	s.WantStatus(t, 'E')
+	wantStatus(t, s, 'E')
 	s.WantTag(t, "ROLLBACK", "ROLLBACK")
 }
 
 func TestErrorOutsideABlockLeavesTheSessionIdle(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Fails(t, "SELECT 1/0", sqlstate.DivisionByZero)
-	s.WantStatus(t, 'I')
+	wantStatus(t, s, 'I')
 	s.Want(t, "SELECT 1", "1")
 }
 
@@ -102,10 +102,10 @@ func TestRollbackToSavepointRevivesAFailedBlock(t *testing.T) {
 	s.Fails(t, "SELECT nosuch", sqlstate.UndefinedColumn)
 	s.Fails(t, "RELEASE a", sqlstate.FailedTransaction)
 	s.WantTag(t, "ROLLBACK TO SAVEPOINT a", "ROLLBACK")
-	s.WantStatus(t, 'T')
+	wantStatus(t, s, 'T')
 	s.Want(t, "SHOW application_name", "one")
 	s.Fails(t, "ROLLBACK TO b", sqlstate.InvalidSavepoint)
-	s.WantStatus(t, 'E')
+	wantStatus(t, s, 'E')
 	s.Must(t, "ROLLBACK TO a")
 	s.Must(t, "RELEASE a")
 	s.Fails(t, "ROLLBACK TO a", sqlstate.InvalidSavepoint)
@@ -229,7 +229,7 @@ func TestTransactionModes(t *testing.T) {
 	s.Want(t, "SHOW TRANSACTION ISOLATION LEVEL", "repeatable read")
 	s.Want(t, "SHOW transaction_read_only", "on")
 	s.Must(t, "COMMIT AND CHAIN")
-	s.WantStatus(t, 'T')
+	wantStatus(t, s, 'T')
 	s.Want(t, "SHOW transaction_isolation", "repeatable read")
 	s.Want(t, "SHOW transaction_read_only", "on")
 	s.Must(t, "ROLLBACK AND CHAIN")
@@ -252,7 +252,7 @@ func TestChainFromAFailedBlockRollsBack(t *testing.T) {
 	s.Must(t, "BEGIN; SET application_name = 'x'")
 	s.Fail()
 	s.WantTag(t, "COMMIT AND CHAIN", "ROLLBACK")
-	s.WantStatus(t, 'T')
+	wantStatus(t, s, 'T')
 	s.Want(t, "SHOW application_name", "")
 	s.Must(t, "ROLLBACK")
 }
@@ -327,5 +327,13 @@ func TestParametersAreReportedWhenTheyChange(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: reported %v, want %v", c.sql, got, want)
 		}
+	}
+}
+
+// wantStatus checks the transaction status.
+func wantStatus(t *testing.T, s *sqltest.Session, want byte) {
+	t.Helper()
+	if got := s.Status(); got != want {
+		t.Errorf("status %c, want %c", got, want)
 	}
 }

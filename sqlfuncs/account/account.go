@@ -10,6 +10,7 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -30,15 +31,8 @@ const DefaultServer = 1 << 30
 
 // WithDefaults returns l with its zero fields filled in.
 func (l Limits) WithDefaults() Limits {
-	if l.Server == 0 {
-		l.Server = DefaultServer
-	}
-	if l.User == 0 {
-		l.User = l.Server / 2
-	}
-	if l.Session == 0 {
-		l.Session = l.Server / 4
-	}
+	l.Server = cmp.Or(l.Server, DefaultServer)
+	l.User, l.Session = cmp.Or(l.User, l.Server/2), cmp.Or(l.Session, l.Server/4)
 	return l
 }
 

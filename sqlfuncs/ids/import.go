@@ -120,14 +120,11 @@ func (t *imported) agree(p Position) error {
 
 // goOn moves the generator above the position and returns its next number.
 func (t *imported) goOn(x *engine.Exec, p Position) (int64, error) {
-	e, err := Registry(x).Existing(x.Ctx, t.name)
+	e, gen, err := opened(x, t.name, Known)
 	if err != nil {
 		return 0, err
 	}
-	gen, err := e.Generator(x.Ctx)
-	if err != nil {
-		return 0, err
-	}
+	x.Host.Waits()
 	r, ok := gen.(generator.Raiser)
 	if !ok {
 		return 0, sqlstate.New(sqlstate.Internal, "generator %q cannot be raised", t.name)

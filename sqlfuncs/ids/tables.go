@@ -52,57 +52,54 @@ var idTables = []engine.Table{
 	},
 }
 
-// lookUp returns the entry of a name that a WHERE asks for. A name that no generator
-// can have is not found, nor is one that does not exist if it is not to be created.
-func lookUp(x *engine.Exec, name string) (e *generator.Entry, found bool, err error) {
+// lookUp returns the entry of a name that a WHERE asks for, nil for a name that no generator
+// can have, and for one that does not exist if it is not to be created.
+func lookUp(x *engine.Exec, name string) (*generator.Entry, error) {
 	if generator.CheckName(name) != nil {
-		return nil, false, nil
+		return nil, nil //nolint:nilerr // no generator can have the name
 	}
 	if !serverOf(x).NoTableCreate {
-		e, err = entry(x, name)
-		return e, err == nil, err
+		return entry(x, name)
 	}
-	e, err = allowed(x, name)
+	e, err := allowed(x, name)
 	if Missing(err) {
-		return nil, false, nil
+		return nil, nil
 	}
-	return e, err == nil, err
+	return e, err
 }
 
 // scanIDs draws an id for each row when the row is read, not before: a LIMIT
 // costs no more ids than it shows. Without a condition on the name it lists the
 // names that the session may use, and draws nothing.
 func scanIDs(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-	row := []datum.Value{{}, datum.Null(datum.Int8)}
-	if !keys[0].Fixed {
+	names, draws := keys[0].Values, keys[0].Fixed
+	if !draws {
 		definitions, err := Registry(x).Numbered(x.Ctx)
-		return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
-			for len(definitions) > 0 {
-				name := definitions[0].Name
-				definitions = definitions[1:]
-				if x.Host.Client().May(name) == nil {
-					row[0] = datum.MakeText(name)
-					return row, nil
-				}
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range definitions {
+			if x.Host.Client().May(d.Name) == nil {
+				names = append(names, datum.MakeText(d.Name))
 			}
-			return nil, io.EOF
-		}), err
+		}
 	}
-	names := keys[0].Values
+	row := []datum.Value{{}, datum.Null(datum.Int8)}
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		for len(names) > 0 {
-			name := names[0]
-			names = names[1:]
-			e, found, err := lookUp(x, name.Str)
+			row[0], names = names[0], names[1:]
+			if !draws {
+				return row, nil
+			}
+			e, err := lookUp(x, row[0].Str)
 			if err != nil {
 				return nil, err
 			}
-			if !found {
-				continue
+			if e != nil {
+				id, err := nextID(x, e)
+				row[1] = datum.MakeInt8(id)
+				return row, err
 			}
-			id, err := nextID(x, e)
-			row[0], row[1] = name, datum.MakeInt8(id)
-			return row, err
 		}
 		return nil, io.EOF
 	}), nil
@@ -121,11 +118,11 @@ func IDTable(known *engine.Catalog, generatorName string) *engine.Table {
 					return nil, io.EOF
 				}
 				done = true
-				e, found, err := lookUp(x, generatorName)
+				e, err := lookUp(x, generatorName)
 				if err != nil {
 					return nil, err
 				}
-				if !found {
+				if e == nil {
 					return nil, engine.NoRelation(generatorName + engine.IDTableSuffix)
 				}
 				id, err := nextID(x, e)
@@ -185,14 +182,14 @@ func scanRuns(table string, width int, next func(x *engine.Exec, run *idRun, row
 		}
 		var entries []*generator.Entry
 		for _, name := range keys[0].Values {
-			e, found, err := lookUp(x, name.Str)
-			if err == nil && found && table == "id_ranges" {
+			e, err := lookUp(x, name.Str)
+			if err == nil && e != nil && table == "id_ranges" {
 				err = refuseField(x, e)
 			}
 			if err != nil {
 				return nil, err
 			}
-			if found {
+			if e != nil {
 				entries = append(entries, e)
 			}
 		}

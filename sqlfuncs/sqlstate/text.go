@@ -2,6 +2,7 @@ package sqlstate
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,14 +31,9 @@ func BrokenText(s string) *Error {
 		}
 		at += n
 	}
-	size := 1 // bytes of a character that begins with s[at]
-	switch {
-	case s[at]&0xf8 == 0xf0:
-		size = 4
-	case s[at]&0xf0 == 0xe0:
-		size = 3
-	case s[at]&0xe0 == 0xc0:
-		size = 2
+	size := bits.LeadingZeros8(^s[at]) // bytes of a character that begins with s[at]
+	if size < 2 || size > 4 {
+		size = 1
 	}
 	var bytes strings.Builder
 	for _, c := range []byte(s[at:min(at+size, len(s))]) {

@@ -185,14 +185,6 @@ func WantCode(t testing.TB, what string, err error, want sqlstate.Code) *sqlstat
 	return e
 }
 
-// WantStatus checks the transaction status.
-func (s *Session) WantStatus(t testing.TB, want byte) {
-	t.Helper()
-	if got := s.Status(); got != want {
-		t.Errorf("status %c, want %c", got, want)
-	}
-}
-
 // ID draws one id with a query and notes it.
 func (s *Session) ID(t testing.TB, name, sql string) int64 {
 	t.Helper()
