@@ -280,9 +280,6 @@ func (s *Session) LastInsertID() uint64 {
 	return uint64(s.Fast.drawn.Inserted)
 }
 
-// Warnings returns the number of warnings of the last statement (SHOW WARNINGS).
-func (s *Session) Warnings() int { return len(s.notices) }
-
 // OwnDatabase names nextid's database for sessions that chose no default.
 const OwnDatabase = engine.NextidSchema
 
@@ -303,13 +300,8 @@ func (s *Session) Reset() {
 	if s.tx.state != txIdle {
 		s.abort()
 	}
-	s.closePortals(func(*Portal) bool { return true })
-	s.vars.ResetAll()
-	s.unprepareAll()
-	s.notices = nil
-	s.Fast.drawn.Reset(&s.memory)
-	s.mysql = mysql.State{Database: s.mysql.Database}
-	s.SettingsChanged()
+	s.notices, s.mysql = nil, mysql.State{Database: s.mysql.Database}
+	s.forget(nil)
 }
 
 // MySQLVersion returns the version in VERSION() and in the MySQL protocol's

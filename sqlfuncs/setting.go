@@ -177,10 +177,15 @@ func (s *Session) discard(what string, own *Portal) error {
 		if s.tx.state != txIdle {
 			return sqlstate.New(sqlstate.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
 		}
-		s.closePortals(func(p *Portal) bool { return p != own })
-		s.resetSettings()
-		s.unprepareAll()
-		s.Fast.drawn.Reset(&s.memory)
+		s.forget(own)
 	}
 	return nil
+}
+
+// forget drops what a session has made, except the portal own.
+func (s *Session) forget(own *Portal) {
+	s.closePortals(func(p *Portal) bool { return p != own })
+	s.resetSettings()
+	s.unprepareAll()
+	s.Fast.drawn.Reset(&s.memory)
 }

@@ -99,8 +99,8 @@ func (d *Drawn) grow(memory *account.Session) bool {
 	return true
 }
 
-// newest returns the newest id of a generator.
-func (d *Drawn) newest(e *generator.Entry) (id int64, ok bool) {
+// Newest returns the newest id of a generator.
+func (d *Drawn) Newest(e *generator.Entry) (id int64, ok bool) {
 	switch {
 	case d.last == e:
 		return d.lastID, true

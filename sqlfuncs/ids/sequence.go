@@ -104,7 +104,7 @@ func currval(x *engine.Exec, name string, _ []datum.Value) (datum.Value, error) 
 	if err != nil {
 		return datum.Value{}, err
 	}
-	if id, ok := NewestID(x, e); ok {
+	if id, ok := sessionOf(x).Drawn().Newest(e); ok {
 		return datum.MakeInt8(id), nil
 	}
 	return datum.Value{}, sqlstate.New(sqlstate.NotPrerequisite, "currval of sequence %q is not yet defined in this session", name).

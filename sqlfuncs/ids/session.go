@@ -95,11 +95,6 @@ func sessionOf(x *engine.Exec) Session { return x.Host.(Session) }
 // serverOf returns what the sessions share.
 func serverOf(x *engine.Exec) *Server { return sessionOf(x).IDServer() }
 
-// NewestID is the newest id of a generator that the session drew.
-func NewestID(x *engine.Exec, e *generator.Entry) (id int64, ok bool) {
-	return sessionOf(x).Drawn().newest(e)
-}
-
 // lookupTimeout bounds how long a statement that is planned waits for the store to
 // say whether a generator exists.
 const lookupTimeout = 2 * time.Second

@@ -122,7 +122,7 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 		if err != nil {
 			return datum.Value{}, err
 		}
-		id, drawn := ids.NewestID(x, e)
+		id, drawn := sessionOf(x).Drawn().Newest(e)
 		return datum.Value{Type: datum.Int8, Valid: drawn, Int: id}, nil
 	}, name)
 	x.Volatile = true

@@ -169,10 +169,8 @@ func Show(p *engine.Planner, t *syntax.ShowMySQL) (*engine.QueryPlan, error) {
 			WithHint("Users and their rights are in the users file: see nextid passwd.").WithMySQL(1141, "42000")
 	case !ok && strings.HasPrefix(what, "CREATE "):
 		kind := strings.TrimPrefix(what, "CREATE ")
-		number, known := map[string]sqlstate.MySQLNumber{"TRIGGER": {Number: 1360, State: "HY000"}, "EVENT": {Number: 1539, State: "HY000"}}[kind]
-		if !known {
-			number = sqlstate.MySQLNumber{Number: 1305, State: "42000"}
-		}
+		number := cmp.Or(map[string]sqlstate.MySQLNumber{"TRIGGER": {Number: 1360, State: "HY000"}, "EVENT": {Number: 1539, State: "HY000"}}[kind],
+			sqlstate.MySQLNumber{Number: 1305, State: "42000"})
 		return nil, sqlstate.New(sqlstate.UndefinedTable, "%s %s does not exist", kind, sqlstate.Cut(t.From.Last(), 64)).WithMySQL(number.Number, number.State)
 	case !ok:
 		return nil, sqlstate.New(sqlstate.FeatureNotSupported, "SHOW %s is not supported by nextid", sqlstate.Cut(what, 64)).WithMySQL(1064, "42000")
