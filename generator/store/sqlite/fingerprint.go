@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -118,10 +117,9 @@ type fingerprint struct {
 }
 
 const (
-	fingerprintHead = "nextid store %s\nreservations %020d\nfile %d %s\n"
+	fingerprintHead = "nextid store %s\nreservations %020d\nfile %d %q\n"
 	fingerprintTail = "This file belongs to the database beside it. It shows when that is missing, or\n" +
 		"older than before. Keep the two together; do not copy them for a second server.\n"
-	noBirth = "-"
 )
 
 // readFingerprint returns the content of the files. found reports whether there are
@@ -142,16 +140,12 @@ func (d *directory) readFingerprint() (said fingerprint, found bool, err error) 
 	return said, found, err
 }
 
-// parseFingerprint reads the file with the suffix .id. Files of older versions hold
-// no inode and no birth.
+// parseFingerprint reads the file with the suffix .id.
 func (d *directory) parseFingerprint(name, text string) (f fingerprint) {
 	var named binding
 	n, _ := fmt.Sscanf(text, fingerprintHead, &f.storeID, &f.reservations, &named.inode, &named.birth)
 	if n < 2 {
 		return fingerprint{}
-	}
-	if named.birth = strings.ReplaceAll(named.birth, "_", " "); named.birth == noBirth {
-		named.birth = ""
 	}
 	now, err := d.place(name)
 	f.moved = n == 4 && err == nil && named.misplaced(now) != ""
@@ -216,8 +210,7 @@ func (d *directory) writeFingerprint(f fingerprint) error {
 	}
 	at, err := d.place(name + newSuffix)
 	if err == nil {
-		birth := cmp.Or(strings.ReplaceAll(at.birth, " ", "_"), noBirth)
-		_, err = fmt.Fprintf(file, fingerprintHead+fingerprintTail, f.storeID, f.reservations, at.inode, birth)
+		_, err = fmt.Fprintf(file, fingerprintHead+fingerprintTail, f.storeID, f.reservations, at.inode, at.birth)
 	}
 	if err == nil {
 		err = file.Sync()
