@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"nextid/sqlfuncs"
 	memory "nextid/sqlfuncs/account"
+	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
 	"nextid/wire/mysqlwire"
 	"nextid/wire/wiretest"
@@ -119,11 +119,7 @@ func TestLongCommands(t *testing.T) {
 // A command for which the account has no memory gets an error, and the connection
 // goes on.
 func TestCommandWithoutMemoryIsSkipped(t *testing.T) {
-	_, registry := wiretest.SQLWith(t, "")
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Memory: memory.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true, Memory: memory.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}}).Server
 	address, _ := startServer(t, mysqlwire.Config{SQL: sql})
 	c := login(t, address, plain)
 	go func(b []byte) { _, _ = c.conn.Write(b) }(join(query("SELECT 1 -- "+strings.Repeat("x", 590_000)), command(0x0e)))

@@ -14,9 +14,9 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 
+	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
 	"nextid/wire/pgwire"
 	"nextid/wire/wiretest"
@@ -59,13 +59,7 @@ func TestLengthsAreCheckedBeforeAnythingElse(t *testing.T) {
 // draws memory in grains of 64 KiB.
 func TestBeginningsOfMessagesAreCounted(t *testing.T) {
 	const grain, grains = 64 << 10, 8
-	_, registry := wiretest.SQLWith(t, "")
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{
-		Registry: registry, Version: "test", Memory: account.Limits{Server: 100 * grain, User: grains * grain, Session: grains * grain},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true, Memory: account.Limits{Server: 100 * grain, User: grains * grain, Session: grains * grain}}).Server
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -107,11 +101,7 @@ func TestBeginningsOfMessagesAreCounted(t *testing.T) {
 // A message for which the account has no memory gets an error, and the connection
 // goes on.
 func TestMessageWithoutMemoryIsSkipped(t *testing.T) {
-	_, registry := wiretest.SQLWith(t, "")
-	sql, err := sqlfuncs.NewServer(sqlfuncs.Config{Registry: registry, Memory: account.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true, Memory: account.Limits{Server: 1 << 20, User: 512 << 10, Session: 512 << 10}}).Server
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
 	"nextid/wire/pgwire"
 	"nextid/wire/wiretest"
@@ -13,7 +14,7 @@ import (
 
 func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 	login := func() func(in []byte) []byte {
-		sql, _ := wiretest.SQLWith(t, "")
+		sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Server
 		m := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		ask := asker(t, m)
@@ -30,7 +31,7 @@ func TestExecutionsTogetherAreAnsweredLikeMessagesAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"numbers", "near", "down", "far", "few", "absent"}
 	login := func() func(in []byte) []byte {
-		sql, _ := wiretest.SQLWith(t, "")
+		sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true}).Server
 		m := pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}).NewMachine(&wire.Conn{ID: 1})
 		t.Cleanup(m.Close)
 		ask := asker(t, m)

@@ -19,9 +19,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"nextid/generator/segment"
+	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
 	"nextid/wire/pgwire"
-	"nextid/wire/wiretest"
 )
 
 // The corpus holds recorded messages of real clients, a file for each, and the
@@ -31,10 +31,10 @@ import (
 //
 // TestReplay sends the same messages to a machine. It compares types of messages,
 // column names, type OIDs, command tags, transaction status and SQLSTATE.
-// Differences are in differences.txt with their reasons. -update writes the file
+// Differences are in differences.txt with their reasons. -differences writes the file
 // again. New differences get the reason unexplained, with which the test fails.
 
-var updateDifferences = flag.Bool("update", false, "rewrite testdata/corpus/differences.txt")
+var updateDifferences = flag.Bool("differences", false, "rewrite testdata/corpus/differences.txt")
 
 // recorded is one message of a client.
 type recorded struct {
@@ -342,13 +342,13 @@ func short(s string, most int) string {
 // replayServer returns a server with the objects of the recorded server.
 func replayServer(t *testing.T) *wire.Server {
 	t.Helper()
-	sql, registry := wiretest.SQLWith(t, "")
+	sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true})
 	for _, name := range []string{"orders", "orders_seq"} {
-		if err := registry.Create(t.Context(), name, segment.KindName, nil); err != nil {
+		if err := sql.Registry.Create(t.Context(), name, segment.KindName, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()})
+	return pgwire.New(pgwire.Config{SQL: sql.Server, Logger: quiet()})
 }
 
 // comparison replays one client and notes differences.
@@ -431,7 +431,7 @@ type differences struct {
 	seen    map[difference3]bool
 }
 
-// unexplained is the reason that -update writes for a new difference.
+// unexplained is the reason that -differences writes for a new difference.
 const unexplained = "?"
 
 func differencesFile() string { return filepath.Join("testdata", "corpus", "differences.txt") }

@@ -17,9 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nextid/generator/snowflake"
 	"nextid/sqlfuncs"
-	"nextid/wire/wiretest"
+	"nextid/sqlfuncs/sqltest"
 )
 
 // users maps the tests' users to their passwords and rights.
@@ -36,7 +35,7 @@ type user struct {
 // start serves the page and the API for a test; closed: to users only.
 func start(t *testing.T, closed bool) (ask func(method, path, body string, headers ...string) (int, string), s *Server) {
 	t.Helper()
-	sql, _ := wiretest.SQLWith(t, snowflake.KindName)
+	sql := sqltest.NewServer(t).Server
 	s = New(Config{
 		SQL: func() *sqlfuncs.Server { return sql },
 		Login: func(_ *http.Request, name, password string, o *sqlfuncs.SessionOptions) error {
