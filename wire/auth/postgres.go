@@ -3,6 +3,7 @@ package auth
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 
@@ -76,7 +77,7 @@ func (l *postgresLogin) first(ctx context.Context) (request []byte, done bool, e
 // offer returns AuthenticationSASL with the mechanisms for the connection.
 func (l *postgresLogin) offer() []byte {
 	v, known := l.tables.users.scram(l.name)
-	l.scram = &conversation{verifier: v, known: known && l.hidden == "", nonce: newNonce()}
+	l.scram = &conversation{verifier: v, known: known && l.hidden == "", nonce: rand.Text()}
 	if !known && l.hidden == "" {
 		l.hidden = "the user has no SCRAM-SHA-256 verifier"
 	}

@@ -141,13 +141,6 @@ type conversation struct {
 	fullNonce   string
 }
 
-// newNonce returns the server's part of the nonce: 18 bytes, as in PostgreSQL.
-func newNonce() string {
-	b := make([]byte, 18)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return base64.StdEncoding.EncodeToString(b)
-}
-
 // first reads client-first-message and returns server-first-message. It ignores the
 // user's name in it, as PostgreSQL does: the start-up packet has the name.
 func (s *conversation) first(message []byte) ([]byte, error) {

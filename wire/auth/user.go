@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha1" // MySQL's protocol prescribes it
 	"crypto/sha256"
@@ -146,11 +145,7 @@ func (u *Users) Lookup(name string) *User { return u.byName[name] }
 // secret returns 32 bytes that depend on mock, purpose and name only. A client
 // cannot compute them without mock.
 func (u *Users) secret(purpose, name string) []byte {
-	h := hmac.New(sha256.New, u.mock)
-	h.Write([]byte(purpose))
-	h.Write([]byte{0})
-	h.Write([]byte(name))
-	return h.Sum(nil)
+	return mac(u.mock, purpose+"\x00"+name)
 }
 
 // shapeOf returns the shape of the verifier of an unknown name.

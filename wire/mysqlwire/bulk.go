@@ -22,14 +22,13 @@ const (
 // for each set of values. All rows are one result. A statement without rows gets one
 // OK packet. The first error ends the command.
 func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) error {
-	r := read(body)
-	id, flags := r.uint32(), r.uint16()
-	if r.Bad || !c.caps.has(mariadbBulk) {
-		return errMalformed
-	}
-	s, err := c.find(id)
+	s, r, err := c.find(body)
 	if err != nil {
 		return err
+	}
+	flags := r.uint16()
+	if r.Bad || !c.caps.has(mariadbBulk) {
+		return errMalformed
 	}
 	c.closeCursor(s)
 	p := parameters{reader: r, count: len(s.st.Params), types: s.types}

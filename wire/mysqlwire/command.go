@@ -34,8 +34,7 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 	case comStmtReset:
 		err = c.resetStatement(body, out)
 	case comStmtClose: // it has no answer
-		r := read(body)
-		if s, err := c.find(r.uint32()); err == nil {
+		if s, _, err := c.find(body); err == nil {
 			c.drop(s)
 		}
 		return nil

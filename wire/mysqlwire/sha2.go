@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/pem"
+	"hash"
 	"runtime"
 )
 
@@ -32,16 +33,7 @@ func CachingSHA2Digest(password string) [sha256.Size]byte {
 // CheckCachingSHA2 reports whether an answer to a nonce proves the knowledge of the
 // password with a digest: answer = SHA256(password) XOR SHA256(digest + nonce).
 func CheckCachingSHA2(digest [sha256.Size]byte, nonce, answer []byte) bool {
-	if len(answer) != sha256.Size {
-		return false
-	}
-	h := sha256.New()
-	h.Write(digest[:])
-	h.Write(nonce)
-	var once [sha256.Size]byte
-	subtle.XORBytes(once[:], h.Sum(nil), answer)
-	twice := sha256.Sum256(once[:])
-	return subtle.ConstantTimeCompare(twice[:], digest[:]) == 1
+	return proves(sha256.New(), digest[:], answer, digest[:], nonce)
 }
 
 // NativePasswordDigest returns SHA1(SHA1(password)). A server needs it to check
@@ -54,16 +46,21 @@ func NativePasswordDigest(password string) [sha1.Size]byte {
 // CheckNativePassword reports whether an answer to a nonce proves the knowledge of
 // the password with a digest: answer = SHA1(password) XOR SHA1(nonce + digest).
 func CheckNativePassword(digest [sha1.Size]byte, nonce, answer []byte) bool {
-	if len(answer) != sha1.Size {
+	return proves(sha1.New(), digest[:], answer, nonce, digest[:])
+}
+
+// proves reports whether answer XOR h(first + second) has the hash digest.
+func proves(h hash.Hash, digest, answer, first, second []byte) bool {
+	if len(answer) != h.Size() {
 		return false
 	}
-	h := sha1.New()
-	h.Write(nonce)
-	h.Write(digest[:])
-	var once [sha1.Size]byte
-	subtle.XORBytes(once[:], h.Sum(nil), answer)
-	twice := sha1.Sum(once[:])
-	return subtle.ConstantTimeCompare(twice[:], digest[:]) == 1
+	h.Write(first)
+	h.Write(second)
+	once := h.Sum(nil)
+	subtle.XORBytes(once, once, answer)
+	h.Reset()
+	h.Write(once)
+	return subtle.ConstantTimeCompare(h.Sum(nil), digest) == 1
 }
 
 // rsaBits is the size of the key that encrypts passwords, MySQL's.

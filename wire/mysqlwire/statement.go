@@ -32,15 +32,21 @@ const maxCursors = 64
 // cursorReadOnly is a flag of COM_STMT_EXECUTE (enum_cursor_type).
 const cursorReadOnly = 1
 
-// find returns the prepared statement with an id, or lastPrepared.
-func (c *conn) find(id uint32) (*statement, error) {
+// find reads the id of a prepared statement, or lastPrepared, and returns the
+// statement. r has the rest of the message.
+func (c *conn) find(body []byte) (s *statement, r reader, err error) {
+	r = read(body)
+	id := r.uint32()
+	if r.Bad {
+		return nil, r, errMalformed
+	}
 	if id == lastPrepared {
 		id = c.lastID
 	}
-	if s := c.statements[id]; s != nil {
-		return s, nil
+	if s = c.statements[id]; s == nil {
+		err = sqlstate.New(sqlstate.InvalidStatementName, "Unknown prepared statement handler (%d)", id)
 	}
-	return nil, sqlstate.New(sqlstate.InvalidStatementName, "Unknown prepared statement handler (%d)", id)
+	return s, r, err
 }
 
 // prepare serves COM_STMT_PREPARE. The statement has a name of its own in the SQL
@@ -116,15 +122,14 @@ func (c *conn) prepared(st *sqlfuncs.Statement, id uint32, out *wire.Out) {
 // execute serves COM_STMT_EXECUTE. It sends all rows, or opens a cursor if the
 // client requests one and the statement has columns.
 func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
-	r := read(body)
-	id, flags := r.uint32(), r.Byte()
+	s, r, err := c.find(body)
+	if err != nil {
+		return err
+	}
+	flags := r.Byte()
 	r.uint32() // iterations, always one
 	if r.Bad {
 		return errMalformed
-	}
-	s, err := c.find(id)
-	if err != nil {
-		return err
 	}
 	c.closeCursor(s)
 	err = c.bind(s, r)
@@ -206,12 +211,11 @@ func (c *conn) asBytes(st *sqlfuncs.Statement) {
 // longData serves COM_STMT_SEND_LONG_DATA, which appends to a parameter's value. The
 // command has no answer: the next execution returns its error.
 func (c *conn) longData(body []byte) {
-	r := read(body)
-	id, n := r.uint32(), int(r.uint16())
-	s, err := c.find(id)
+	s, r, err := c.find(body)
 	if err != nil || s.failed != nil {
 		return
 	}
+	n := int(r.uint16())
 	switch total := c.longBytes + len(r.B); {
 	case r.Bad, n >= len(s.st.Params):
 		s.failed = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_send_long_data")
@@ -270,14 +274,13 @@ func (c *conn) openCursor(s *statement, p *sqlfuncs.Portal, out *wire.Out) error
 // fetch serves COM_STMT_FETCH: the next rows of a cursor. The last row closes the
 // cursor, and so does an error.
 func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
-	r := read(body)
-	id, rows := r.uint32(), r.uint32()
-	if !r.OK() {
-		return errMalformed
-	}
-	s, err := c.find(id)
+	s, r, err := c.find(body)
 	if err != nil {
 		return err
+	}
+	rows := r.uint32()
+	if !r.OK() {
+		return errMalformed
 	}
 	if s.cursor == nil {
 		return sqlstate.New(sqlstate.InvalidCursorName, "The statement (%d) has no open cursor", s.id).WithMySQL(1421, "HY000")
@@ -329,14 +332,12 @@ func (c *conn) closeStatements() {
 // resetStatement serves COM_STMT_RESET: it drops the statement's long data and
 // closes its cursor.
 func (c *conn) resetStatement(body []byte, out *wire.Out) error {
-	r := read(body)
-	id := r.uint32()
-	if !r.OK() {
-		return errMalformed
-	}
-	s, err := c.find(id)
+	s, r, err := c.find(body)
 	if err != nil {
 		return err
+	}
+	if !r.OK() {
+		return errMalformed
 	}
 	c.closeCursor(s)
 	c.forgetLongData(s)
