@@ -19,7 +19,7 @@ func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 				ask(packet(1, response(caps, "u", "", "", "mysql_native_password")))
 				return ask
 			}
-			wiretest.CheckPipelines(t, login, query, "SELECT LAST_INSERT_ID()", "SELECT row_count()", "SET autocommit = 0", "SET autocommit = 1",
+			wiretest.CheckPipelines(t, login, login, query, query, "SELECT LAST_INSERT_ID()", "SELECT row_count()", "SET autocommit = 0", "SET autocommit = 1",
 				"USE other", "SET @@sql_select_limit = 0", "SET @@sql_select_limit = DEFAULT", "SELECT next_id('numbers') LIMIT 0", "SELECT CAST('x' AS SIGNED)")
 		})
 	}

@@ -21,7 +21,7 @@ func TestAPipelineIsAnsweredLikeSingleQueries(t *testing.T) {
 		ask(startupPacket(3<<16, "user", "u"))
 		return ask
 	}
-	wiretest.CheckPipelines(t, login, queryMsg, "SELECT currval('far')", "SELECT 1/0", "SET application_name = 'y'",
+	wiretest.CheckPipelines(t, login, login, queryMsg, queryMsg, "SELECT currval('far')", "SELECT 1/0", "SET application_name = 'y'",
 		"SET application_name = 'x'; SELECT next_id('numbers')", "SELECT next_id('numbers'); SELECT next_id('near')")
 }
 
@@ -78,7 +78,7 @@ func TestExecutionsTogetherAreAnsweredLikeMessagesAlone(t *testing.T) {
 		}
 		return b
 	}
-	wiretest.CheckRequests(t, loginAlone, login, queryMsg, request, "SET application_name = 'x'", "SET application_name = 'y'",
+	wiretest.CheckPipelines(t, loginAlone, login, queryMsg, request, "SET application_name = 'x'", "SET application_name = 'y'",
 		"SET LOCAL application_name = 'z'", "RESET application_name", "SELECT 1/0", "SELECT currval('far')")
 }
 

@@ -24,17 +24,10 @@ var pipelineNames = []string{
 
 // CheckPipelines sends queries one after another to one server, and all at once to
 // another. The two servers issue the same ids, so the answers must be the same
-// bytes. login starts a server, logs in, and returns a function that sends bytes and
-// returns the answers. more are queries of one dialect.
-func CheckPipelines(t *testing.T, login func() (ask func(in []byte) []byte), query func(sql string) []byte, more ...string) {
-	t.Helper()
-	CheckRequests(t, login, login, query, query, more...)
-}
-
-// CheckRequests is CheckPipelines with two more functions. loginAlone is the login
-// for the requests that are sent one after another. request encodes a query under
-// test; query encodes the ones that create the generators.
-func CheckRequests(t *testing.T, loginAlone, login func() (ask func(in []byte) []byte), query, request func(sql string) []byte, more ...string) {
+// bytes. loginAlone and login start the servers, log in, and return a function that
+// sends bytes and returns the answers. request encodes a query under test; query
+// encodes the ones that create the generators. more are queries of one dialect.
+func CheckPipelines(t *testing.T, loginAlone, login func() (ask func([]byte) []byte), query, request func(sql string) []byte, more ...string) {
 	t.Helper()
 	queries := append(more, pipelined...)
 	for seed := range uint64(40) {
