@@ -279,23 +279,12 @@ func (c *CAS) change(ctx context.Context, key string, decide func(old *Row) (Ans
 		}
 		was, fresh = now, true
 		if try > 2 { // many servers change the key
-			if err := pause(ctx, rand.N(time.Duration(try)*time.Millisecond)); err != nil {
-				return Answer{}, err
+			if (generator.Goroutines{}).Sleep(ctx, rand.N(time.Duration(try)*time.Millisecond)) != nil {
+				return Answer{}, generator.StoreLateError(ctx)
 			}
 		}
 	}
 	return Answer{Outcome: Again}, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return generator.StoreLateError(ctx)
-	}
 }
 
 // Parallel calls f(0) … f(n-1), casParallel at a time, and waits for all.

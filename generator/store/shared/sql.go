@@ -60,7 +60,7 @@ func (s *SQL) On(ctx context.Context, f func(c *sql.Conn) error) error {
 		if err == nil || !s.dialect.Retryable(err) || try == tries {
 			return s.dialect.Failure(ctx, err)
 		}
-		if pause(ctx, rand.N(time.Duration(try)*10*time.Millisecond)) != nil {
+		if (generator.Goroutines{}).Sleep(ctx, rand.N(time.Duration(try)*10*time.Millisecond)) != nil {
 			return s.dialect.Failure(ctx, err)
 		}
 	}

@@ -82,8 +82,8 @@ func (l link) enter(ctx context.Context) error {
 	delay, down := l.delay, l.down
 	l.mu.Unlock()
 	if delay > 0 {
-		if err := pause(ctx, delay); err != nil {
-			return err
+		if (generator.Goroutines{}).Sleep(ctx, delay) != nil {
+			return generator.StoreLateError(ctx)
 		}
 	}
 	if down != nil {
