@@ -47,28 +47,18 @@ func sequenceState(x *engine.Exec, name string) (last, buffered int64, err error
 			last = drawn
 		}
 	}
-	if err == nil {
-		last, err = highestOfAll(x, e, last)
+	if err != nil {
+		return last, buffered, err
+	}
+	d, err := e.Definition(x.Ctx)
+	if s, counts := SeriesOf(d); err == nil && counts { // other servers may have reserved more
+		var past int64
+		if past, err = x.Host.Registry().Past(x.Ctx, name); s.Increment < 0 {
+			return min(last, -(past - 1)), buffered, err
+		}
+		last = max(last, past-1)
 	}
 	return last, buffered, err
-}
-
-// highestOfAll is the highest id that may have been issued by any server on
-// the store, where this one has reserved up to last.
-func highestOfAll(x *engine.Exec, e *generator.Entry, last int64) (int64, error) {
-	d, err := e.Definition(x.Ctx)
-	if err != nil {
-		return last, err
-	}
-	s, counts := SeriesOf(d)
-	if !counts {
-		return last, nil
-	}
-	past, err := x.Host.Registry().Past(x.Ctx, e.Name())
-	if s.Increment < 0 {
-		return min(last, -(past - 1)), err
-	}
-	return max(last, past-1), err
 }
 
 // highest is the highest id that g may have issued. known is

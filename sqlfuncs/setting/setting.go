@@ -106,10 +106,12 @@ func (s *Definition) Normalize(value string) (string, error) {
 	case "DateStyle":
 		return normalizeDateStyle(s, value)
 	}
-	if only := onlyReading[s.Name]; only != nil {
-		return normalizeReading(s, value, only)
+	v, err := normalizeByType(s, value)
+	if only := onlyReading[s.Name]; err == nil && only != nil && !slices.Contains(only, v) {
+		err = sqlstate.New(sqlstate.FeatureNotSupported, "%s = %s is not supported by nextid", s.Name, v).
+			WithHint("It would change how statements are read. Use %s.", strings.Join(only, " or "))
 	}
-	return normalizeByType(s, value)
+	return v, err
 }
 
 // onlyReading lists the settings that affect the parsing of texts, with the values
@@ -119,16 +121,6 @@ var onlyReading = map[string][]string{
 	"backslash_quote":             {"safe_encoding", "on"},
 	"transform_null_equals":       {"off"},
 	"array_nulls":                 {"on"},
-}
-
-// normalizeReading refuses a value that nextid does not obey.
-func normalizeReading(s *Definition, value string, only []string) (string, error) {
-	v, err := normalizeByType(s, value)
-	if err == nil && !slices.Contains(only, v) {
-		err = sqlstate.New(sqlstate.FeatureNotSupported, "%s = %s is not supported by nextid", s.Name, v).
-			WithHint("It would change how statements are read. Use %s.", strings.Join(only, " or "))
-	}
-	return v, err
 }
 
 // normalizeByType checks a value by the type of its setting.
