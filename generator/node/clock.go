@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,12 +33,8 @@ const (
 )
 
 func (c *ClockConfig) withDefaults() {
-	if c.Clock == nil {
-		c.Clock = generator.SystemClock{}
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Clock = cmp.Or[generator.Runtime](c.Clock, generator.SystemClock{})
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Doubt == nil {
 		c.Doubt = func(bool) {}
 	}

@@ -8,6 +8,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,12 +80,8 @@ type observation struct {
 // New returns running Nodes. On a store of this process alone they write only to find
 // out whether a store that failed works again. The caller must call Close.
 func New(cfg Config) *Nodes {
-	if cfg.Clock == nil {
-		cfg.Clock = generator.SystemClock{}
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Clock = cmp.Or[generator.Runtime](cfg.Clock, generator.SystemClock{})
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	n := &Nodes{
 		cfg: cfg, instance: strconv.FormatUint(rand.Uint64(), 36), number: -1,
 		last: map[int]observation{}, warned: map[string]bool{},

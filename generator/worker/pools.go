@@ -82,15 +82,9 @@ type poolKey struct {
 
 // New returns Pools. It claims nothing yet. The caller must call Close.
 func New(cfg Config) *Pools {
-	if cfg.Clock == nil {
-		cfg.Clock = generator.SystemClock{}
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
-	if cfg.Source == nil {
-		cfg.Source = Any{}
-	}
+	cfg.Clock = cmp.Or[generator.Runtime](cfg.Clock, generator.SystemClock{})
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	cfg.Source = cmp.Or[Source](cfg.Source, Any{})
 	slice := sharedSlice
 	if cfg.Store.Exclusive() {
 		slice = exclusiveSlice

@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -35,9 +36,7 @@ var _ generator.Store = (*Store)(nil)
 
 // New returns an empty Store.
 func New(cfg Config) *Store {
-	if cfg.Clock == nil {
-		cfg.Clock = generator.SystemClock{}
-	}
+	cfg.Clock = cmp.Or[generator.Clock](cfg.Clock, generator.SystemClock{})
 	s := &Store{cfg: cfg, table: table{map[string]local.Line{}, map[string]local.Entry{}}}
 	s.Store = local.Store{Do: s.locked, Clock: cfg.Clock}
 	return s

@@ -61,12 +61,8 @@ func (c Config) withDefaults() Config {
 	c.Wait = cmp.Or(c.Wait, DefaultWait)
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
 	c.Lanes = cmp.Or(c.Lanes, 4)
-	if c.Clock == nil {
-		c.Clock = generator.SystemClock{}
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Clock = cmp.Or[generator.Runtime](c.Clock, generator.SystemClock{})
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
 }
 

@@ -66,6 +66,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -137,9 +138,7 @@ type embedded struct {
 // errors are *generator.Error. ErrNotNow: the store cannot be used now.
 // ErrRegressed: its content or its place cannot be trusted.
 func Open(ctx context.Context, cfg Config) (generator.Store, error) {
-	if cfg.Clock == nil {
-		cfg.Clock = generator.SystemClock{}
-	}
+	cfg.Clock = cmp.Or[generator.Clock](cfg.Clock, generator.SystemClock{})
 	dir, err := openDirectory(cfg)
 	if err != nil {
 		return nil, err
