@@ -33,7 +33,7 @@ import (
 // answer from the real server.
 
 // update makes a comparison write the answers of the real server into the files.
-var update = flag.Bool("update", false, "write the answers of the real server into testdata/*.slt")
+var update = flag.Bool("update-slt", false, "write the answers of the real server into testdata/*.slt")
 
 // Case is one case of a file.
 type Case struct {
@@ -131,7 +131,7 @@ func Files(t testing.TB, pattern string) []string {
 type answerer func(t *testing.T, sql string) string
 
 // runFiles checks the cases of each file. begin starts a server for one file. A real
-// server does not answer the cases marked "ours"; with -update its answers are written
+// server does not answer the cases marked "ours"; with -update-slt its answers are written
 // into the files.
 func runFiles(t *testing.T, real bool, begin func(t *testing.T) answerer) {
 	for _, file := range Files(t, "") {
