@@ -31,10 +31,10 @@ import (
 //
 // TestReplay sends the same messages to a machine. It compares types of messages,
 // column names, type OIDs, command tags, transaction status and SQLSTATE.
-// Differences are in differences.txt with their reasons. -differences writes the file
+// Differences are in differences.txt with their reasons. -update writes the file
 // again. New differences get the reason unexplained, with which the test fails.
 
-var updateDifferences = flag.Bool("differences", false, "rewrite testdata/corpus/differences.txt")
+var updateDifferences = flag.Bool("update", false, "rewrite testdata/corpus/differences.txt")
 
 // recorded is one message of a client.
 type recorded struct {
@@ -431,7 +431,7 @@ type differences struct {
 	seen    map[difference3]bool
 }
 
-// unexplained is the reason that -differences writes for a new difference.
+// unexplained is the reason that -update writes for a new difference.
 const unexplained = "?"
 
 func differencesFile() string { return filepath.Join("testdata", "corpus", "differences.txt") }
