@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -80,10 +81,7 @@ const (
 
 func (s *Server) init() {
 	s.once.Do(func() {
-		s.Limits = s.Limits.WithDefaults()
-		if s.Logger == nil {
-			s.Logger = slog.Default()
-		}
+		s.Limits, s.Logger = s.Limits.WithDefaults(), cmp.Or(s.Logger, slog.Default())
 		s.base, s.cancel = context.WithCancelCause(context.Background())
 		s.stopping = make(chan struct{})
 		s.conns = map[int32]*Conn{}

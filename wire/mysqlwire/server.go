@@ -1,6 +1,7 @@
 package mysqlwire
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"sync"
@@ -21,10 +22,7 @@ type Config struct {
 
 // New returns a server for the MySQL protocol.
 func New(cfg Config) *wire.Server {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
-	cfg.Limits = cfg.Limits.WithDefaults()
+	cfg.Limits, cfg.Logger = cfg.Limits.WithDefaults(), cmp.Or(cfg.Logger, slog.Default())
 	p := &protocol{Config: cfg, started: time.Now(), key: sync.OnceValue(newPasswordKey)}
 	machine := func(c *wire.Conn) wire.Machine {
 		return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}

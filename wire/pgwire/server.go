@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/binary"
 	"io"
@@ -27,10 +28,7 @@ type Config struct {
 
 // New returns a server for the PostgreSQL protocol.
 func New(cfg Config) *wire.Server {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
-	cfg.Limits = cfg.Limits.WithDefaults()
+	cfg.Limits, cfg.Logger = cfg.Limits.WithDefaults(), cmp.Or(cfg.Logger, slog.Default())
 	p := &protocol{Config: cfg, conns: map[int32]*conn{}}
 	machine := func(c *wire.Conn) wire.Machine {
 		return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
