@@ -88,7 +88,7 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 	}
 	c.args = c.args[:0]
 	for i := range n {
-		binary, err := argFormat(formats, formatCount, i)
+		binary, err := argFormat(formats, i)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -125,21 +125,16 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 
 // argFormat returns the format of the i-th value. A Bind has no format code (text),
 // one for all values, or one for each.
-func argFormat(formats []byte, count, i int) (binary bool, err error) {
-	switch {
-	case count == 0:
+func argFormat(formats []byte, i int) (binary bool, err error) {
+	if len(formats) == 0 {
 		return false, nil
-	case count == 1:
-		i = 0
 	}
-	switch code := int(formats[2*i])<<8 | int(formats[2*i+1]); code {
-	case 0:
-		return false, nil
-	case 1:
-		return true, nil
-	default:
+	at := min(2*i, len(formats)-2)
+	code := int(formats[at])<<8 | int(formats[at+1])
+	if code > 1 {
 		return false, sqlstate.New(sqlstate.InvalidParameterValue, "unsupported format code: %d", code)
 	}
+	return code == 1, nil
 }
 
 // describe serves Describe of a statement (ParameterDescription, then RowDescription
