@@ -211,7 +211,6 @@ func (s *tableSource) open(x *Exec) (rowSource, error) {
 // WITH ORDINALITY.
 func zipRows(x *Exec, opens []func(*Exec) (Rows, error), widths []int, ordinality bool) (Rows, error) {
 	its := make([]Rows, len(opens))
-	done := make([]bool, len(opens))
 	width := 0
 	for i, open := range opens {
 		var err error
@@ -230,7 +229,7 @@ func zipRows(x *Exec, opens []func(*Exec) (Rows, error), widths []int, ordinalit
 		for i, it := range its {
 			part := row[at : at+widths[i]]
 			at += widths[i]
-			if !done[i] {
+			if it != nil {
 				r, err := it.Next(x)
 				switch {
 				case err == nil:
@@ -240,7 +239,8 @@ func zipRows(x *Exec, opens []func(*Exec) (Rows, error), widths []int, ordinalit
 				case !errors.Is(err, io.EOF):
 					return nil, err
 				}
-				done[i] = true
+				it.Close()
+				its[i] = nil
 			}
 			for c := range part {
 				part[c] = datum.Null(part[c].Type)

@@ -5,14 +5,16 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// timeArithmetic lists the operators on dates and times that keep the types
-// of their operands: left, operator, right, result.
-var timeArithmetic = []struct {
+// timeOperation is an operator with the types of its operands and of its result.
+type timeOperation struct {
 	left   datum.OID
 	op     string
 	right  datum.OID
 	result datum.OID
-}{
+}
+
+// timeArithmetic lists the operators on dates and times.
+var timeArithmetic = []timeOperation{
 	{datum.Date, "+", datum.Int4, datum.Date},
 	{datum.Date, "-", datum.Int4, datum.Date},
 	{datum.Date, "-", datum.Date, datum.Int4},
@@ -34,15 +36,15 @@ func (p *Planner) arithmetic(op string, l, r *Expr) (*Expr, error) {
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, ambiguousOperator(op)
 	}
-	if t, lt, rt, ok := timeOperator(op, l.Type, r.Type); ok {
-		var err error
-		if l, err = p.Coerce(l, lt, datum.ImplicitCast); err != nil {
+	if t, ok := timeOperator(op, l.Type, r.Type); ok {
+		l, err := p.Coerce(l, t.left, datum.ImplicitCast)
+		if err != nil {
 			return nil, err
 		}
-		if r, err = p.Coerce(r, rt, datum.ImplicitCast); err != nil {
+		if r, err = p.Coerce(r, t.right, datum.ImplicitCast); err != nil {
 			return nil, err
 		}
-		return Strict2(t, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }), nil
+		return Strict2(t.result, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) { return datum.Compute(op[0], a, b, x.Env()) }), nil
 	}
 	lt, rt := l.Type, r.Type
 	if lt == datum.Unknown {
@@ -79,22 +81,20 @@ var NumberOperators = map[string]func(x *Exec, a, b datum.Value) (datum.Value, e
 }
 
 // timeOperator finds the date and time operator for two operand types.
-func timeOperator(op string, l, r datum.OID) (result, left, right datum.OID, ok bool) {
-	if IsNumber(l) && IsNumber(r) {
-		return 0, 0, 0, false
-	}
+func timeOperator(op string, l, r datum.OID) (timeOperation, bool) {
 	fits := func(have, want datum.OID) bool { return have == want || have == datum.Int2 && want == datum.Int4 }
 	for _, t := range timeArithmetic {
 		if t.op == op && fits(l, t.left) && fits(r, t.right) {
-			return t.result, t.left, t.right, true
+			return t, true
 		}
 	}
 	for _, t := range timeArithmetic { // an untyped literal takes the other side's partner
-		if t.op == op && ((l == datum.Unknown && r == t.right && t.left == r) || (r == datum.Unknown && l == t.left && (t.right == datum.Interval || t.right == l))) {
-			return t.result, t.left, t.right, true
+		if t.op == op && (l == datum.Unknown && r == t.right && t.left == r ||
+			r == datum.Unknown && l == t.left && (t.right == datum.Interval || t.right == l)) {
+			return t, true
 		}
 	}
-	return 0, 0, 0, false
+	return timeOperation{}, false
 }
 
 // ambiguousOperator returns the error for an operator between untyped literals

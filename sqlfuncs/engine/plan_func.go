@@ -183,6 +183,11 @@ func (p *Planner) decideOpen(f *Function, args []*Expr) (decided bool, err error
 	return decided, nil
 }
 
+// argument returns the index of the argument with a name, or -1.
+func (f *Function) argument(name string) int {
+	return slices.IndexFunc(f.Args, func(a Argument) bool { return a.Name == name })
+}
+
 // arrange puts named arguments in order. Omitted arguments are nil; omitted
 // trailing ones are cut off.
 func (f *Function) arrange(given []*Expr, names []string) ([]*Expr, bool) {
@@ -198,12 +203,7 @@ func (f *Function) arrange(given []*Expr, names []string) ([]*Expr, bool) {
 			args = append(args, g)
 			continue
 		}
-		at := -1
-		for j, a := range f.Args {
-			if a.Name == names[i] {
-				at = j
-			}
-		}
+		at := f.argument(names[i])
 		if at < 0 {
 			return nil, false
 		}
@@ -397,11 +397,7 @@ func (p *Planner) foldOptions(f *Function, given []*Expr, names []string) ([]*Ex
 	var values []*Expr
 	keptArgs, keptNames := given[:0:0], names[:0:0]
 	for i, g := range given {
-		known := names[i] == ""
-		for _, a := range f.Args {
-			known = known || a.Name == names[i]
-		}
-		if known {
+		if names[i] == "" || f.argument(names[i]) >= 0 {
 			keptArgs, keptNames = append(keptArgs, g), append(keptNames, names[i])
 			continue
 		}
