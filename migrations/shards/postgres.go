@@ -26,7 +26,7 @@ const (
 var postgresSystem = system{
 	folder: "postgres", dialect: goose.DialectPostgres, most: maxIncrementPostgres,
 	tables:  "pg_tables WHERE schemaname = current_schema() AND tablename",
-	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", 0x736861726473), unlock: "SELECT pg_advisory_unlock_all()",
+	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", int64(0x736861726473)), unlock: "SELECT pg_advisory_unlock_all()",
 	first: "SET synchronous_commit = off", last: "SET synchronous_commit = on; UPDATE nextid_shard SET number = number",
 	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
 	unsettle: []string{"UPDATE nextid_shard_lines SET started = NULL"},
