@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// Redis starts a Redis that syncs its append-only file at each write. settings are
-// pairs, such as "appendfsync", "everysec".
+// Redis starts a Redis that syncs its append-only file at each write. After a sync
+// without a file, a replica would count as online up to a second before it gets the
+// writes. settings are pairs, such as "appendfsync", "everysec".
 func Redis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	return newRedis(t, append([]string{
-		"save", "", "appendonly", "yes", "appendfsync", "always", "repl-diskless-sync-delay", "0",
+		"save", "", "appendonly", "yes", "appendfsync", "always", "repl-diskless-sync", "no",
 		"auto-aof-rewrite-percentage", "0",
 	}, settings...)...).Begin()
 }
