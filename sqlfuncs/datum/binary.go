@@ -247,7 +247,10 @@ func decodeArray(t, elem OID, b []byte) (Value, error) {
 			return Value{}, err
 		}
 	}
-	if len(r.b) > 0 {
+	switch {
+	case r.failed: // in the dimension of an empty array
+		return Value{}, insufficientData()
+	case len(r.b) > 0:
 		return Value{}, badBinary("incorrect binary data format: %d bytes too many for type %s", len(r.b), display(t))
 	}
 	return v, nil

@@ -97,6 +97,20 @@ func TestBinaryFormOfRecords(t *testing.T) {
 	}
 }
 
+// An array ends within its dimension.
+func TestBinaryArrayThatIsCutOff(t *testing.T) {
+	const head = "00000001" + "00000000" + "00000017"
+	for _, rest := range []string{"", "0000", "00000000"} {
+		b, err := hex.DecodeString(head + rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := DecodeBinary(Int4Array, b); code(err) != "22P03" {
+			t.Errorf("%s: %v, %v, want 22P03", rest, v, err)
+		}
+	}
+}
+
 func TestTypesWithoutBinaryForm(t *testing.T) {
 	if _, err := AppendBinary(nil, MakeString(ACLItem, "a=r/b")); code(err) != "42883" {
 		t.Errorf("aclitem: %v, want 42883", err)
