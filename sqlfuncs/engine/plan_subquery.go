@@ -445,15 +445,22 @@ type rowsTest struct {
 	left, right *Expr // of IN and NOT IN: the value and that in slot, in one type
 }
 
-// rowsHash holds the values of an IN (SELECT …) that runs once.
+// rowsHash holds the values of a subquery that runs once: of IN and NOT IN by hash.
 type rowsHash struct {
+	rows [][]datum.Value     // of another comparison
 	keys map[string]struct{} // of the values that are not NULL
 	null bool                // there is a NULL
 }
 
 func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
-	if c.left == nil || !c.sub.once() {
-		return x.passing(c.linear)
+	if !c.sub.once() {
+		return x.passing(func(x *Exec) (datum.Value, error) {
+			rows, err := c.sub.all(x)
+			if err != nil {
+				return datum.Value{}, err
+			}
+			return c.linear(x, rows)
+		})
 	}
 	h, ok := x.subplans[c.sub].(*rowsHash)
 	if !ok {
@@ -464,6 +471,9 @@ func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
 		}
 		x.keep(c.sub, h)
 		x.lasts(held, lasting)
+	}
+	if c.left == nil {
+		return c.linear(x, h.rows)
 	}
 	key, valid, err := joinKey(x, []*Expr{c.left})
 	_, found := h.keys[key]
@@ -477,11 +487,7 @@ func (c *rowsTest) eval(x *Exec) (datum.Value, error) {
 }
 
 // linear compares the rows one after the other.
-func (c *rowsTest) linear(x *Exec) (datum.Value, error) {
-	rows, err := c.sub.all(x)
-	if err != nil {
-		return datum.Value{}, err
-	}
+func (c *rowsTest) linear(x *Exec, rows [][]datum.Value) (datum.Value, error) {
 	return quantify(x, c.all, len(rows), func(i int) (datum.Value, error) {
 		return c.slot.with(x, rows[i][0], c.test)
 	})
@@ -489,6 +495,9 @@ func (c *rowsTest) linear(x *Exec) (datum.Value, error) {
 
 func (c *rowsTest) hash(x *Exec) (*rowsHash, error) {
 	rows, err := c.sub.all(x)
+	if err != nil || c.left == nil {
+		return &rowsHash{rows: rows}, err
+	}
 	h := &rowsHash{keys: make(map[string]struct{}, len(rows))}
 	for _, row := range rows {
 		v, err := c.slot.with(x, row[0], c.right)
@@ -499,5 +508,5 @@ func (c *rowsTest) hash(x *Exec) (*rowsHash, error) {
 			h.keys[string(rowKey(nil, []datum.Value{v}, nil))] = struct{}{}
 		}
 	}
-	return h, err
+	return h, nil
 }
