@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -43,6 +44,11 @@ func (p *Planner) setOperation(s *Scope, o *syntax.SetOp) (*QueryPlan, error) {
 	return p.union(o, l, r)
 }
 
+// sameField reports whether two fields of records have the same name and type.
+func sameField(a, b FromColumn) bool {
+	return a.Name == b.Name && a.Type == b.Type && slices.EqualFunc(a.fields, b.fields, sameField)
+}
+
 // union plans the rows of both sides of UNION.
 func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 	if len(l.Columns) != len(r.Columns) {
@@ -55,7 +61,9 @@ func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 			return nil, At(targetPos(o.Right, i, o.Pos), errUnionTypes(l.Columns[i], r.Columns[i]))
 		}
 		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
-		columns[i].fields = nil // records of the two sides may differ
+		if !slices.EqualFunc(l.Columns[i].fields, r.Columns[i].fields, sameField) {
+			columns[i].fields = nil
+		}
 		columns[i].letters = l.Columns[i].letters || r.Columns[i].letters
 		if l.Columns[i].TypeMod != r.Columns[i].TypeMod {
 			columns[i].TypeMod = -1
