@@ -1,5 +1,12 @@
 package syntax
 
+import (
+	"strconv"
+	"strings"
+
+	"nextid/sqlfuncs/sqlstate"
+)
+
 // typeName reads a type with its array bounds.
 func (p *parser) typeName() TypeName {
 	if p.mysql {
@@ -50,7 +57,7 @@ func (p *parser) simpleType() TypeName {
 	case "float", "varchar":
 		p.advance()
 		t.Name = Name{word}
-		t.Mods = p.typeMods(1)
+		t.Mods = p.length()
 		return t
 	case "bit", "character", "char", "nchar", "national":
 		return p.varyingType(t)
@@ -92,6 +99,21 @@ func (p *parser) typeMod(x Expr) int64 {
 	return n
 }
 
+// length reads (n) if there is one.
+func (p *parser) length() []int64 {
+	if !p.acceptPunct("(") {
+		return nil
+	}
+	pos := p.pos()
+	text := p.take(p.tok.kind == tokInteger)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.failAt(pos, sqlstate.SyntaxError, `syntax error at or near "%s"`, text)
+	}
+	p.expectPunct(")")
+	return []int64{n}
+}
+
 // varyingType reads bit, character and their spellings. CHAR is "character",
 // since "char" is another type.
 func (p *parser) varyingType(t TypeName) TypeName {
@@ -107,7 +129,11 @@ func (p *parser) varyingType(t TypeName) TypeName {
 		word += " varying"
 	}
 	t.Name = Name{word}
-	t.Mods = p.typeMods(1)
+	if strings.HasPrefix(word, "bit") {
+		t.Mods = p.typeMods(1)
+	} else {
+		t.Mods = p.length()
+	}
 	return t
 }
 
@@ -115,7 +141,7 @@ func (p *parser) varyingType(t TypeName) TypeName {
 func (p *parser) timeType(t TypeName) TypeName {
 	word := p.tok.text
 	p.advance()
-	t.Mods = p.typeMods(1)
+	t.Mods = p.length()
 	if p.acceptWords("with", "time") {
 		p.expect("zone")
 		word += " with time zone"
