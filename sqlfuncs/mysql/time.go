@@ -50,11 +50,15 @@ func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err1 != nil || err2 != nil {
 		return datum.Null(datum.Timestamp), nil
 	}
-	at, err := datum.Cast(a[0], datum.TimestampTZ, &datum.Env{Location: from})
+	civil := a[0]
+	civil.Type = datum.TimestampTZ
+	t := civil.GoTime().UTC()
+	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), from) // of two, the first
+	v, err := datum.Cast(datum.TimestampTZFromTime(at), datum.Timestamp, &datum.Env{Location: to})
 	if err != nil {
-		return at, err
+		return a[0], nil // out of range: as it was
 	}
-	return datum.Cast(at, datum.Timestamp, &datum.Env{Location: to})
+	return v, nil
 }
 
 // datetimeOf makes a DATETIME of a time in UTC.
