@@ -72,25 +72,25 @@ func lookUp(x *engine.Exec, name string) (*generator.Entry, error) {
 // costs no more ids than it shows. Without a condition on the name it lists the
 // names that the session may use, and draws nothing.
 func scanIDs(x *engine.Exec, keys []engine.KeyValues) (engine.Rows, error) {
-	names, draws := keys[0].Values, keys[0].Fixed
-	if !draws {
-		definitions, err := Registry(x).Numbered(x.Ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range definitions {
-			if x.Host.Client().May(d.Name) == nil {
-				names = append(names, datum.MakeText(d.Name))
-			}
-		}
-	}
 	row := []datum.Value{{}, datum.Null(datum.Int8)}
+	names := keys[0].Values
+	if !keys[0].Fixed {
+		definitions, err := Registry(x).Numbered(x.Ctx)
+		return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
+			for len(definitions) > 0 {
+				name := definitions[0].Name
+				definitions = definitions[1:]
+				if x.Host.Client().May(name) == nil {
+					row[0] = datum.MakeText(name)
+					return row, nil
+				}
+			}
+			return nil, io.EOF
+		}), err
+	}
 	return engine.RowsFunc(func(x *engine.Exec) ([]datum.Value, error) {
 		for len(names) > 0 {
 			row[0], names = names[0], names[1:]
-			if !draws {
-				return row, nil
-			}
 			e, err := lookUp(x, row[0].Str)
 			if err != nil {
 				return nil, err
@@ -176,7 +176,7 @@ func scanRuns(table string, width int, next func(x *engine.Exec, run *idRun, row
 		}
 		counts := keys[1].Values
 		for _, n := range counts {
-			if err := checkCount(x, n.Int); err != nil {
+			if err := checkCount(x, n.Int); err != nil && len(keys[0].Values) > 0 {
 				return nil, err
 			}
 		}

@@ -46,6 +46,11 @@ func TestConditionsOnASubqueryReachItsTable(t *testing.T) {
 	s.Want(t, "SELECT count(id) FROM (SELECT * FROM id_batch) t WHERE name = 'a' AND n = 2", "2")
 }
 
+func TestABatchForNoNameHasNoRows(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	s.Want(t, "SELECT * FROM id_batch WHERE name = NULL AND n = 0", "")
+}
+
 func TestANameThatNoGeneratorCanHaveIsNotFound(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
 	s.Must(t, "CREATE SEQUENCE a")
