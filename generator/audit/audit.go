@@ -220,6 +220,7 @@ func (t *Trail) flush() {
 		t.bytes.Add(int64(len(t.buf)))
 	} else {
 		t.failed.Add(t.lines)
+		t.size -= int64(len(t.buf)) // else lost lines would rotate files away
 		t.say(err)
 		t.close()
 	}
