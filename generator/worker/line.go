@@ -60,17 +60,17 @@ func (p *Pools) LinesEnd(ctx context.Context, name string) (int64, error) {
 func (p *Pool) LineEnd(ctx context.Context, name string, worker int64, numbers int64) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
+	marks, err := p.pools.cfg.Store.Reserved(ctx, linesOf(name))
 	ends := make([]int64, numbers)
 	for i := range ends {
-		m, known, err := p.pools.cfg.Store.Mark(ctx, p.Line(name, worker, int64(i)))
-		if ends[i] = m.Hi; !known {
-			ends[i] = math.MinInt64
-		}
-		if err != nil {
-			return nil, err
+		ends[i] = math.MinInt64
+		for _, m := range marks {
+			if m.Key == p.Line(name, worker, int64(i)) {
+				ends[i] = m.Hi
+			}
 		}
 	}
-	return ends, nil
+	return ends, err
 }
 
 // Runtime returns the pool's clock and scheduler.
