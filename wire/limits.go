@@ -23,7 +23,7 @@ type Limits struct {
 
 	FirstByte time.Duration // from accept to the first byte
 	Login     time.Duration // from accept to the end of the login
-	Message   time.Duration // from the first byte of a message to its last
+	Message   time.Duration // from the first byte of a message to its last; of one that is discarded, from where that begins
 	Write     time.Duration // of one write, until the client has read it
 	Idle      time.Duration // between two messages; 0: no limit. A session may set less
 

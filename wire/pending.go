@@ -3,18 +3,20 @@ package wire
 // Between two reads a connection keeps the beginning of an incomplete message. Its
 // memory is counted on the account of the session.
 
-// grow makes the capacity of pending at least size bytes. It adds a quarter, so that
-// a long message is not copied at every read. It returns false if the account has no
+// grow makes the capacity of pending at least size bytes. It adds a quarter if
+// there is memory, so that a long message is not copied at every read. It returns false if the account has no
 // memory for it.
 func (c *Conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
 	}
-	size += size / 4
-	if !c.count(size) {
-		return false
+	room := size + size/4
+	if !c.count(room) {
+		if room = size; !c.count(room) {
+			return false
+		}
 	}
-	c.pending = append(make([]byte, 0, size), c.pending...)
+	c.pending = append(make([]byte, 0, room), c.pending...)
 	return true
 }
 
