@@ -35,7 +35,7 @@ func IsPattern(name string) bool { return strings.HasSuffix(name, "*") }
 func (r *Registry) pattern(pattern, kind string, options json.RawMessage) (Definition, error) {
 	prefix, ok := strings.CutSuffix(pattern, "*")
 	if !ok || CheckName(prefix+"_") != nil {
-		return Definition{}, Errorf(ErrName, "", "A pattern is what the names begin with, and a * at its end: 'inv:*'.",
+		return Definition{}, Errorf(ErrName, "", "Write the beginning of the names, and a * at its end: 'inv:*'.",
 			"invalid pattern %q of a template", pattern)
 	}
 	d, err := r.normalize(prefix+"_", kind, options)
