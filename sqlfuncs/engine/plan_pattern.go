@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like plans LIKE, ILIKE and SIMILAR TO.
+// like plans LIKE and ILIKE.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
@@ -35,16 +35,13 @@ var likeOperators = map[string]struct {
 	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
 }
 
-// pattern plans the test of l against a pattern of LIKE, ILIKE or SIMILAR TO.
+// pattern plans the test of l against a pattern of LIKE or ILIKE.
 func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error) {
 	es := []*Expr{l, r, escape}
 	if p.CoerceAll(es, datum.Text) != nil {
 		return nil, noOperator("~~", l, r)
 	}
 	toRegexp := func(pattern, escape string) (string, bool, error) {
-		if op == "SIMILAR TO" {
-			return similarToRegexp(pattern), false, nil
-		}
 		prefix := "(?s)"
 		if op == "ILIKE" {
 			prefix = "(?si)"
@@ -91,10 +88,4 @@ func LikeToRegexp(pattern, escape string) (string, error) {
 	}
 	b.WriteByte('$')
 	return b.String(), nil
-}
-
-// similarToRegexp translates a SIMILAR TO pattern for package regexp.
-func similarToRegexp(pattern string) string {
-	r := strings.NewReplacer("%", ".*", "_", ".", ".", `\.`, "^", `\^`, "$", `\$`)
-	return "(?s)^(?:" + r.Replace(pattern) + ")$"
 }

@@ -319,8 +319,7 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 	case "rlike":
 		name = "regexp"
 	case "similar":
-		p.expect("to")
-		name = "similar to"
+		p.notSupported(pos, "SIMILAR TO is")
 	}
 	op := strings.ToUpper(name)
 	if op == "LIKE" || op == "ILIKE" {

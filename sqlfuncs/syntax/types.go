@@ -1,12 +1,5 @@
 package syntax
 
-import (
-	"strconv"
-	"strings"
-
-	"nextid/sqlfuncs/sqlstate"
-)
-
 // typeName reads a type with its array bounds.
 func (p *parser) typeName() TypeName {
 	if p.mysql {
@@ -101,17 +94,11 @@ func (p *parser) typeMod(x Expr) int64 {
 
 // length reads (n) if there is one.
 func (p *parser) length() []int64 {
-	if !p.acceptPunct("(") {
-		return nil
+	if p.isPunct("(") && p.peek(1).kind != tokInteger {
+		p.advance()
+		p.syntaxError()
 	}
-	pos := p.pos()
-	text := p.take(p.tok.kind == tokInteger)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		p.failAt(pos, sqlstate.SyntaxError, `syntax error at or near "%s"`, text)
-	}
-	p.expectPunct(")")
-	return []int64{n}
+	return p.typeMods(1)
 }
 
 // varyingType reads bit, character and their spellings. CHAR is "character",
@@ -129,11 +116,7 @@ func (p *parser) varyingType(t TypeName) TypeName {
 		word += " varying"
 	}
 	t.Name = Name{word}
-	if strings.HasPrefix(word, "bit") {
-		t.Mods = p.typeMods(1)
-	} else {
-		t.Mods = p.length()
-	}
+	t.Mods = p.length()
 	return t
 }
 
