@@ -9,7 +9,7 @@ import (
 	"nextid/sqlfuncs/syntax"
 )
 
-// like plans LIKE and ILIKE.
+// like plans LIKE, ILIKE and SIMILAR TO.
 func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.X, e.Pattern})
 	if err != nil {
@@ -35,7 +35,7 @@ var likeOperators = map[string]struct {
 	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
 }
 
-// pattern plans the test of l against a pattern of LIKE or ILIKE.
+// pattern plans the test of l against a pattern of LIKE, ILIKE or SIMILAR TO.
 func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error) {
 	es := []*Expr{l, r, escape}
 	if p.CoerceAll(es, datum.Text) != nil {
@@ -46,7 +46,7 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error
 		if op == "ILIKE" {
 			prefix = "(?si)"
 		}
-		body, err := LikeToRegexp(pattern, escape)
+		body, err := LikeToRegexp(pattern, escape, op == "SIMILAR TO")
 		return prefix + body, false, err
 	}
 	return Strict2(datum.Bool, es[0], es[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
@@ -63,11 +63,12 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error
 	}), nil
 }
 
-// LikeToRegexp translates a LIKE pattern for package regexp.
-func LikeToRegexp(pattern, escape string) (string, error) {
+// LikeToRegexp translates a pattern of LIKE, or of SIMILAR TO if similar is set, for
+// package regexp. In SIMILAR TO, |*+?{}() and [sets] mean the same as in a regexp.
+func LikeToRegexp(pattern, escape string, similar bool) (string, error) {
 	var b strings.Builder
-	b.WriteByte('^')
-	escaped := false
+	b.WriteString("^(?:")
+	escaped, set := false, false
 	for _, r := range pattern {
 		switch {
 		case escaped:
@@ -75,6 +76,9 @@ func LikeToRegexp(pattern, escape string) (string, error) {
 			escaped = false
 		case escape != "" && string(r) == escape:
 			escaped = true
+		case set && r != '\\', similar && strings.ContainsRune("|*+?{}()[", r):
+			b.WriteRune(r)
+			set = r == '[' || set && r != ']'
 		case r == '%':
 			b.WriteString(".*")
 		case r == '_':
@@ -86,6 +90,6 @@ func LikeToRegexp(pattern, escape string) (string, error) {
 	if escaped {
 		return "", sqlstate.New(sqlstate.InvalidEscape, "LIKE pattern must not end with escape character")
 	}
-	b.WriteByte('$')
+	b.WriteString(")$")
 	return b.String(), nil
 }

@@ -193,7 +193,7 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 			if strings.HasSuffix(b.Str, escape) && escape != "" && !strings.HasSuffix(b.Str, escape+escape) {
 				b.Str += escape // an escape character at the end matches itself
 			}
-			body, err := engine.LikeToRegexp(b.Str, escape)
+			body, err := engine.LikeToRegexp(b.Str, escape, false)
 			return flags + body, false, err
 		})
 		if err != nil {

@@ -416,10 +416,10 @@ type (
 		Op   string
 		L, R Expr
 	}
-	// Like is [NOT] LIKE, ILIKE, REGEXP.
+	// Like is [NOT] LIKE, ILIKE, SIMILAR TO, REGEXP.
 	Like struct {
 		Pos
-		Op                 string // "LIKE", "ILIKE", "REGEXP"
+		Op                 string // "LIKE", "ILIKE", "SIMILAR TO", "REGEXP"
 		Not                bool
 		X, Pattern, Escape Expr
 	}

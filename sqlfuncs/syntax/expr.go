@@ -319,7 +319,8 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 	case "rlike":
 		name = "regexp"
 	case "similar":
-		p.notSupported(pos, "SIMILAR TO is")
+		p.expect("to")
+		name = "similar to"
 	}
 	op := strings.ToUpper(name)
 	if op == "LIKE" || op == "ILIKE" {

@@ -42,7 +42,7 @@ func TestPostgreSQLPrecedence(t *testing.T) {
 		{"a is distinct from b + c and d", "((a IS DISTINCT FROM (b + c)) AND d)"},
 		{"a = not b = c", "(a = (NOT (b = c)))"},
 		{"a::int::text || b", "(((a::int)::text) || b)"},
-		{"a ilike b escape c or d", "((a ILIKE b) OR d)"},
+		{"a similar to b escape c or d", "((a SIMILAR TO b) OR d)"},
 	})
 }
 
@@ -87,7 +87,7 @@ func testPrecedence(t *testing.T, d Dialect, cases [][2]string) {
 func TestComparisonsDoNotChain(t *testing.T) {
 	for _, x := range []string{
 		"a = b = c", "a < b > c", "a like b like c", "a between b and c between d and e",
-		"a is distinct from b is null", "a = b + c < d", "a ilike b not like c",
+		"a is distinct from b is null", "a = b + c < d", "a ilike b not similar to c",
 	} {
 		if _, err := Parse("SELECT "+x, PostgreSQL); err == nil {
 			t.Errorf("%s parses", x)
@@ -143,7 +143,7 @@ func TestExpressions(t *testing.T) {
 		{"a in (1, 2), a not in (select 1), a in ((select 1))", "a IN (1, 2), a NOT IN (SELECT 1), a IN (SELECT 1)"},
 		{"a in ((select 1), 2), a in (((select 1)) + 2)", "a IN ((SELECT 1), 2), a IN ((SELECT 1) + 2)"},
 		{"a = some (select 1), a <> all ('{}'), a like any (b), a not ilike all (c)", "a = ANY (SELECT 1), a <> ALL ('{}'), a LIKE ANY (b), a NOT ILIKE ALL (c)"},
-		{"a like b escape '!', a not ilike b", "a LIKE b ESCAPE '!', a NOT ILIKE b"},
+		{"a like b escape '!', a not ilike b, a not similar to b", "a LIKE b ESCAPE '!', a NOT ILIKE b, a NOT SIMILAR TO b"},
 		{"a between asymmetric 1 and 2", "a BETWEEN 1 AND 2"},
 		{"a is unknown, a is not distinct from b", "a IS UNKNOWN, a IS NOT DISTINCT FROM b"},
 		{"case when a then b end, case a when 1 then 2 when 3 then 4 else 5 end", "CASE WHEN a THEN b END, CASE a WHEN 1 THEN 2 WHEN 3 THEN 4 ELSE 5 END"},
