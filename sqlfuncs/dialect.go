@@ -3,7 +3,6 @@ package sqlfuncs
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,16 +89,16 @@ func (postgres) settings(o *SessionOptions) ([]setting.Own, error) {
 	}
 	own := make([]setting.Own, 0, 2+len(o.Settings)) // exact capacity: it lives as long as the session
 	own = append(own, setting.Own{Key: "session_authorization", Value: o.User}, setting.Own{Key: isSuperuser, Value: onOff[o.Admin]})
-	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
-		def, err := setting.Lookup(name)
+	for _, s := range o.Settings {
+		def, err := setting.Lookup(s.Key)
 		if err != nil {
 			return nil, err
 		}
-		value, err := def.Normalize(o.Settings[name])
+		value, err := def.Normalize(s.Value)
 		if err != nil {
 			return nil, err
 		}
-		own = append(own, setting.Own{Key: strings.ToLower(name), Value: value})
+		own = append(own, setting.Own{Key: strings.ToLower(s.Key), Value: value})
 	}
 	return own, nil
 }

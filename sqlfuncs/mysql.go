@@ -38,11 +38,7 @@ func (d mysqlDialect) rules() *rules { return &d.r }
 // settings implements dialect. The connection's settings take precedence over those
 // of the client's collation.
 func (mysqlDialect) settings(o *SessionOptions) ([]setting.Own, error) {
-	own := mysql.SettingsOf(o.Collation)
-	for key, value := range o.Settings {
-		own = append(own, setting.Own{Key: key, Value: value})
-	}
-	return own, nil
+	return slices.Concat(mysql.SettingsOf(o.Collation), o.Settings), nil
 }
 
 // follow implements dialect. wait_timeout counts only once the client has set it: the

@@ -7,6 +7,7 @@ import (
 	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
@@ -77,7 +78,7 @@ func TestReading(t *testing.T) {
 		s.Must(t, accepted)
 	}
 	s.Fails(t, "SET quote_all_identifiers = on", sqlstate.UndefinedObject)
-	_, err := server.NewSession(sqlfuncs.SessionOptions{Settings: map[string]string{"standard_conforming_strings": "off"}})
+	_, err := server.NewSession(sqlfuncs.SessionOptions{Settings: []setting.Own{{Key: "standard_conforming_strings", Value: "off"}}})
 	sqltest.WantCode(t, "a start-up packet", err, sqlstate.FeatureNotSupported)
 }
 
@@ -122,7 +123,7 @@ func TestReadingInEncodingsOfSeveralBytes(t *testing.T) {
 		s.Must(t, "SET client_encoding = 'UTF8'")
 		s.Want(t, "SELECT '中'", "中")
 	}
-	atStart := server.SessionWith(t, sqlfuncs.SessionOptions{Settings: map[string]string{"client_encoding": "EUC_JP"}})
+	atStart := server.SessionWith(t, sqlfuncs.SessionOptions{Settings: []setting.Own{{Key: "client_encoding", Value: "EUC_JP"}}})
 	atStart.Fails(t, "SELECT '中'", sqlstate.CharacterNotInRepert)
 	s.Must(t, "BEGIN")
 	s.Must(t, "SET LOCAL client_encoding = 'EUC_JP'")

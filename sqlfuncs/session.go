@@ -228,8 +228,8 @@ type Parameter struct{ Name, Value string }
 func (s *Session) Parameters() iter.Seq[Parameter] {
 	s.vars.TakeChanged()
 	return func(yield func(Parameter) bool) {
-		for _, name := range setting.Reported {
-			if !yield(s.parameter(name)) {
+		for _, key := range setting.Reported {
+			if !yield(s.parameter(key)) {
 				return
 			}
 		}
@@ -239,14 +239,13 @@ func (s *Session) Parameters() iter.Seq[Parameter] {
 // TakeParameters returns the reported settings that changed since the last call,
 // usually nil.
 func (s *Session) TakeParameters() (out []Parameter) {
-	for _, name := range s.vars.TakeChanged() {
-		out = append(out, s.parameter(name))
+	for _, key := range s.vars.TakeChanged() {
+		out = append(out, s.parameter(key))
 	}
 	return out
 }
 
-func (s *Session) parameter(name string) Parameter {
-	key := strings.ToLower(name)
+func (s *Session) parameter(key string) Parameter {
 	value, _ := s.vars.Get(key)
 	return Parameter{setting.PostgreSQL[key].Name, value}
 }

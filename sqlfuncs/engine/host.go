@@ -91,18 +91,18 @@ type NumberRun interface {
 // Client describes the connection of a session, as known when the session begins.
 type Client struct {
 	Dialect    syntax.Dialect
+	Admin      bool  // may create, alter and drop generators
+	NoCreate   bool  // a name that does not exist is not created
+	OwnOnly    bool  // nextid's tables list only what this server knows, without asking its store
+	PID        int32 // pg_backend_pid(), connection_id()
 	User       string
 	Database   string
-	Admin      bool              // may create, alter and drop generators
-	NoCreate   bool              // a name that does not exist is not created
-	Generators []string          // names that it may draw from; a * at the end matches any rest; nil: all
-	Rights     Rights            // changes of Admin and Generators; nil: there are none
-	PID        int32             // pg_backend_pid(), connection_id()
-	RemoteAddr string            // host:port of the client, "" on a Unix socket
-	TLS        *TLS              // nil: none
-	Collation  int               // number of the collation in MySQL's login packet; 0: the server's default
-	Settings   map[string]string // start-up parameters: application_name, TimeZone, …
-	OwnOnly    bool              // nextid's tables list only what this server knows, without asking its store
+	Generators []string      // names that it may draw from; a * at the end matches any rest; nil: all
+	Rights     Rights        // changes of Admin and Generators; nil: there are none
+	RemoteAddr string        // host:port of the client, "" on a Unix socket
+	TLS        *TLS          // nil: none
+	Collation  int           // number of the collation in MySQL's login packet; 0: the server's default
+	Settings   []setting.Own // start-up parameters: application_name, TimeZone, …; of two for one setting the last counts
 }
 
 // Rights returns what the user of a session may do while it is open. Several

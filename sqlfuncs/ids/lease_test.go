@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/sqltest"
 )
@@ -37,7 +38,7 @@ func TestLeasesOfWorkerIDs(t *testing.T) {
 	admin.Must(t, `SELECT create_generator('small', 'snowflake', '{"bits": "time 41, worker 1, sequence 8"}')`)
 	admin.Must(t, "SELECT * FROM lease_worker('small', 'x')")
 	admin.Want(t, "SELECT bits FROM nextid.leases WHERE holder = 'x'", "1")
-	named := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Settings: map[string]string{"application_name": "pod-9"}})
+	named := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Settings: []setting.Own{{Key: "application_name", Value: "pod-9"}}})
 	named.Must(t, "SELECT * FROM lease_worker('small')")
 	named.Want(t, "SELECT count(*) FROM nextid.leases WHERE holder = 'pod-9'", "1")
 	only := server.SessionWith(t, sqlfuncs.SessionOptions{User: "shop", Generators: []string{"orders", "mybatis"}})

@@ -33,10 +33,10 @@ type Definition struct {
 var PostgreSQL = definitions(postgresqlTable)
 
 // Reported lists the parameters that ParameterStatus reports (PostgreSQL manual,
-// "Asynchronous Operations"), in PostgreSQL's order.
+// "Asynchronous Operations"), in lower case and PostgreSQL's order.
 var Reported = []string{
-	"in_hot_standby", "integer_datetimes", "TimeZone", "IntervalStyle", "is_superuser",
-	"application_name", "default_transaction_read_only", "DateStyle", "standard_conforming_strings",
+	"in_hot_standby", "integer_datetimes", "timezone", "intervalstyle", "is_superuser",
+	"application_name", "default_transaction_read_only", "datestyle", "standard_conforming_strings",
 	"session_authorization", "client_encoding", "server_version", "server_encoding",
 }
 

@@ -1,11 +1,13 @@
 package setting_test
 
 import (
+	"slices"
 	"testing"
 
 	"nextid/sqlfuncs/sqltest"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -112,7 +114,7 @@ func TestStartupSettingsAreTheDefaultsOfTheSession(t *testing.T) {
 	server := sqltest.NewServer(t)
 	s := server.SessionWith(t, sqlfuncs.SessionOptions{
 		User:     "u",
-		Settings: map[string]string{"application_name": "app", "TimeZone": "Asia/Tokyo"},
+		Settings: []setting.Own{{Key: "application_name", Value: "app"}, {Key: "TimeZone", Value: "Asia/Tokyo"}},
 	})
 	s.Want(t, "SHOW application_name", "app")
 	s.Must(t, "SET application_name = 'x'; RESET application_name")
@@ -120,17 +122,14 @@ func TestStartupSettingsAreTheDefaultsOfTheSession(t *testing.T) {
 	s.Must(t, "SET TimeZone = 'UTC'; RESET ALL")
 	s.Want(t, "SHOW TimeZone", "Asia/Tokyo")
 	s.Want(t, "SELECT '2024-01-01 00:00+00'::timestamptz", "2024-01-01 09:00:00+09")
-	_, err := server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: map[string]string{"nosuch": "1"}})
+	_, err := server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: []setting.Own{{Key: "nosuch", Value: "1"}}})
 	sqltest.WantCode(t, "an unknown start-up parameter", err, sqlstate.UndefinedObject)
-	_, err = server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: map[string]string{"work_mem": "x"}})
+	_, err = server.NewSession(sqlfuncs.SessionOptions{User: "u", Settings: []setting.Own{{Key: "work_mem", Value: "x"}}})
 	sqltest.WantCode(t, "a bad start-up parameter", err, sqlstate.InvalidParameterValue)
 }
 
 func TestStartupSettingsAreBounded(t *testing.T) {
-	settings := map[string]string{}
-	for i := range 65 {
-		settings["my.setting"+string(rune('a'+i%26))+string(rune('a'+i/26))] = "x"
-	}
+	settings := slices.Repeat([]setting.Own{{Key: "my.setting", Value: "x"}}, 65)
 	_, err := sqltest.NewServer(t).NewSession(sqlfuncs.SessionOptions{User: "u", Settings: settings})
 	sqltest.WantCode(t, "65 start-up parameters", err, sqlstate.LimitExceeded)
 }

@@ -158,8 +158,8 @@ func (v *Variables) EndTransaction() {
 // reportedValues returns the values of Reported.
 func (v *Variables) reportedValues() []string {
 	values := make([]string, len(Reported))
-	for i, name := range Reported {
-		values[i], _ = v.Get(strings.ToLower(name))
+	for i, key := range Reported {
+		values[i], _ = v.Get(key)
 	}
 	return values
 }
@@ -167,8 +167,7 @@ func (v *Variables) reportedValues() []string {
 // noteChanges notes the reported settings that differ from before, a result of
 // reportedValues.
 func (v *Variables) noteChanges(before []string) {
-	for i, name := range Reported {
-		key := strings.ToLower(name)
+	for i, key := range Reported {
 		if now, _ := v.Get(key); now != before[i] {
 			v.noteChange(key)
 		}
@@ -177,8 +176,7 @@ func (v *Variables) noteChanges(before []string) {
 
 // noteChange notes a change for TakeChanged, if the setting is reported.
 func (v *Variables) noteChange(key string) {
-	isReported := slices.ContainsFunc(Reported, func(r string) bool { return strings.EqualFold(r, key) })
-	if isReported && !slices.Contains(v.changed, key) {
+	if slices.Contains(Reported, key) && !slices.Contains(v.changed, key) {
 		v.changed = append(v.changed, key)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 	"nextid/wire"
@@ -118,7 +119,7 @@ func (c *conn) startTLS() error {
 // begin reads the start-up packet and begins the login. A newer minor version and
 // unknown protocol options get NegotiateProtocolVersion.
 func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out) error {
-	params, unknown, err := c.startupParams(body)
+	o, unknown, err := c.sessionOptions(body)
 	if err != nil {
 		return c.fatal(out, err)
 	}
@@ -132,10 +133,6 @@ func (c *conn) begin(ctx context.Context, minor int, body []byte, out *wire.Out)
 			out.B = appendCString(out.B, name)
 		}
 		out.B = end(out.B, at)
-	}
-	o, err := c.sessionOptions(params)
-	if err != nil {
-		return c.fatal(out, err)
 	}
 	c.login = &login{options: o}
 	if begin := c.protocol.Auth; begin != nil {
@@ -172,87 +169,87 @@ func (c *conn) open(out *wire.Out) error {
 	return nil
 }
 
-// startupParams reads the names and values of the start-up packet. It returns
-// options of the protocol itself (_pq_.…) apart: this server knows none of them.
-func (c *conn) startupParams(body []byte) (params map[string]string, unknown []string, err error) {
+// sessionOptions reads the names and values of the start-up packet. As in
+// PostgreSQL, a parameter has precedence over the same setting in the parameter
+// "options". unknown lists the options of the protocol itself (_pq_.…): this server
+// knows none of them. The options of the session grant Admin; a login with an
+// Exchange overwrites that (Authorize).
+func (c *conn) sessionOptions(body []byte) (o sqlfuncs.SessionOptions, unknown []string, err error) {
+	o = sqlfuncs.SessionOptions{Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote}
+	if c.Conn.TLS != nil {
+		o.TLS = &c.Conn.TLS.Shown
+	}
+	o.Settings = []setting.Own{{
+		Key: "idle_in_transaction_session_timeout", Value: strconv.FormatInt(c.protocol.Limits.IdleInTransaction.Milliseconds(), 10),
+	}}
+	var options, replication string
+	var params []setting.Own
 	r := read(body)
-	params = map[string]string{}
 	for n := 0; ; n++ {
 		name := string(r.CString())
 		if name == "" {
 			break
 		}
 		value := string(r.CString())
+		if n >= c.protocol.Limits.StartupParams {
+			return o, nil, sqlstate.New(sqlstate.ProtocolViolation, "too many parameters in the startup packet")
+		}
 		switch {
-		case n >= c.protocol.Limits.StartupParams:
-			return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "too many parameters in the startup packet")
+		case name == "user":
+			o.User = value
+		case name == "database":
+			o.Database = value
+		case name == "options":
+			options = value
+		case name == "replication":
+			replication = strings.ToLower(value)
 		case strings.HasPrefix(name, "_pq_."):
 			unknown = append(unknown, name)
 		default:
-			params[name] = value
+			params = append(params, setting.Own{Key: name, Value: value})
 		}
 	}
 	if !r.OK() {
-		return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
+		return o, nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
 	}
-	return params, unknown, nil
-}
-
-// sessionOptions returns the options of a session. As in PostgreSQL, a parameter has
-// precedence over the same setting in the parameter "options". The options grant
-// Admin; a login with an Exchange overwrites that (Authorize).
-func (c *conn) sessionOptions(params map[string]string) (sqlfuncs.SessionOptions, error) {
-	o := sqlfuncs.SessionOptions{
-		Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote,
-		User: params["user"], Database: params["database"],
-		Settings: map[string]string{"idle_in_transaction_session_timeout": strconv.FormatInt(c.protocol.Limits.IdleInTransaction.Milliseconds(), 10)},
-	}
-	if c.Conn.TLS != nil {
-		o.TLS = &c.Conn.TLS.Shown
-	}
-	if err := commandLine(params["options"], o.Settings); err != nil {
-		return o, err
-	}
-	for name, value := range params {
-		if !slices.Contains([]string{"options", "user", "database", "replication"}, name) {
-			o.Settings[name] = value
-		}
-	}
+	o.Settings, err = commandLine(o.Settings, options)
+	o.Settings = append(o.Settings, params...)
 	switch {
-	case !slices.Contains([]string{"", "0", "false", "off", "no"}, strings.ToLower(params["replication"])):
-		return o, sqlstate.New(sqlstate.FeatureNotSupported, "replication is not supported by nextid")
+	case err != nil:
+	case !slices.Contains([]string{"", "0", "false", "off", "no"}, replication):
+		err = sqlstate.New(sqlstate.FeatureNotSupported, "replication is not supported by nextid")
 	case o.User == "":
-		return o, sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
+		err = sqlstate.New(sqlstate.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
 	}
-	return o, nil
+	return o, unknown, err
 }
 
 // maxShown bounds a word of the client in a message, in bytes.
 const maxShown = 64
 
-// commandLine reads the parameter "options": -c name=value and --name=value. A
-// backslash escapes a blank.
-func commandLine(text string, into map[string]string) error {
+// commandLine appends the settings in the parameter "options": -c name=value and
+// --name=value. A backslash escapes a blank.
+func commandLine(dst []setting.Own, text string) ([]setting.Own, error) {
 	words := splitOptions(text)
 	for i := 0; i < len(words); i++ {
-		setting := ""
+		assignment := ""
 		switch w := words[i]; {
 		case w == "-c":
 			if i++; i < len(words) {
-				setting = words[i]
+				assignment = words[i]
 			}
 		case strings.HasPrefix(w, "-c"):
-			setting = w[2:]
+			assignment = w[2:]
 		case strings.HasPrefix(w, "--"):
-			setting = w[2:]
+			assignment = w[2:]
 		}
-		name, value, ok := strings.Cut(setting, "=")
+		name, value, ok := strings.Cut(assignment, "=")
 		if !ok || name == "" {
-			return sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", sqlstate.Cut(words[min(i, len(words)-1)], maxShown))
+			return nil, sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", sqlstate.Cut(words[min(i, len(words)-1)], maxShown))
 		}
-		into[strings.ReplaceAll(name, "-", "_")] = value
+		dst = append(dst, setting.Own{Key: strings.ReplaceAll(name, "-", "_"), Value: value})
 	}
-	return nil
+	return dst, nil
 }
 
 // splitOptions splits a text at blanks. A byte behind a backslash is part of the

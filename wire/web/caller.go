@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nextid/sqlfuncs"
+	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -64,7 +65,7 @@ func (s *Server) caller(r *http.Request) (caller, error) {
 // logged in.
 func (s *Server) login(r *http.Request, name, password string) (caller, error) {
 	c := caller{loggedIn: s.cfg.RequiresLogin(), options: sqlfuncs.SessionOptions{
-		User: cmp.Or(name, "http"), Database: "nextid", RemoteAddr: r.RemoteAddr, Settings: map[string]string{"application_name": "http"},
+		User: cmp.Or(name, "http"), Database: "nextid", RemoteAddr: r.RemoteAddr, Settings: []setting.Own{{Key: "application_name", Value: "http"}},
 	}}
 	err := s.cfg.Login(r, name, password, &c.options)
 	switch {
