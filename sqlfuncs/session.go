@@ -99,7 +99,8 @@ type Session struct {
 	asleep  atomic.Pointer[string] // text of a statement in pg_sleep; nil: none
 }
 
-// NewSession starts a session. Bad start-up settings are errors (22023 or 42704).
+// NewSession starts a session. Bad start-up settings are errors (22023 or 42704), and
+// so is a user that has lost access since its login (57P01).
 func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	d := s.dialects[o.Dialect]
 	own, err := d.settings(&o)
@@ -114,6 +115,10 @@ func (s *Server) NewSession(o SessionOptions) (*Session, error) {
 	session.Fast.session = session
 	session.vars = setting.NewVariables(session.definitions, s.defaults[o.Dialect], own)
 	session.SettingsChanged()
+	if err := session.renew(); err != nil { // here, so that the first statement can take the fast path
+		session.memory.Close()
+		return nil, err
+	}
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
 	s.sessions.all[session] = struct{}{}
@@ -490,8 +495,8 @@ func (s *Session) PreparedCount() int { return len(s.prepared) }
 var errEnded = sqlstate.New(sqlstate.AdminShutdown, "terminating connection due to administrator command").
 	WithDetail("The user was removed, or has another password.")
 
-// renew updates the session's rights if rights may have changed. Each statement
-// calls it before it runs. An error ends the session: the user was removed, or has
+// renew updates the session's rights if rights may have changed. It is called before
+// each statement. An error ends the session: the user was removed, or has
 // another password.
 func (s *Session) renew() error {
 	if s.upToDate() {

@@ -79,6 +79,33 @@ func TestRightsReachTheNextStatement(t *testing.T) {
 	}
 }
 
+// TestRightsOfNewSessions checks that a session begins with the user's present
+// rights, so that its first statement takes the fast path.
+func TestRightsOfNewSessions(t *testing.T) {
+	server := sqltest.NewServer(t)
+	server.Segment(t, "orders")
+	r := &rights{generation: 1, admin: true}
+	opens := server.SessionWith(t, r.options())
+	opens.Must(t, "SELECT next_id('orders')")
+	r.generation, r.admin = 2, false
+	o := r.options()
+	o.Admin = true // as at the login
+	s := server.SessionWith(t, o)
+	if s.Client().Admin {
+		t.Error("the session has rights that were taken away")
+	}
+	draw, err := s.Prepare("draw", "SELECT next_id('orders')", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Fast.Execute(draw, nil, 1); !ok {
+		t.Error("the first statement takes the slow path")
+	}
+	r.generation, r.ended = 3, true
+	_, err = server.NewSession(r.options())
+	sqltest.WantCode(t, "a user who was removed since the login", err, sqlstate.AdminShutdown)
+}
+
 // TestIsSuperuserIsReported checks that PostgreSQL's clients are told when
 // is_superuser changes, and that a ROLLBACK does not restore it.
 func TestIsSuperuserIsReported(t *testing.T) {
