@@ -103,7 +103,7 @@ func (c *Config) settings() []setting {
 		{"limits.message_timeout", "DURATION", 0, "from the first byte of a message to its last", duration(&c.Wire.Message, time.Millisecond, 24*time.Hour)},
 		{"limits.write_timeout", "DURATION", 0, "how long a client may leave answers unread before it is disconnected", duration(&c.Wire.Write, time.Millisecond, 24*time.Hour)},
 		{"limits.idle_timeout", "DURATION", 0, "how long a client may be silent before it is disconnected, 0 for ever; a session may set less (idle_session_timeout)", duration(&c.Wire.Idle, 0, 10_000*time.Hour)},
-		{"limits.idle_in_transaction_timeout", "DURATION", 0, "default of idle_in_transaction_session_timeout", duration(&c.Wire.IdleInTransaction, time.Millisecond, 10_000*time.Hour)},
+		{"limits.idle_in_transaction_timeout", "DURATION", 0, "default of idle_in_transaction_session_timeout", duration(&c.SQL.IdleInTransaction, time.Millisecond, 10_000*time.Hour)},
 		{"limits.startup_bytes", "SIZE", 0, "the start-up packet", bytesOf(&c.Wire.Startup, 100, 1<<20)},
 		{"limits.startup_parameters", "N", 0, "parameters in the start-up packet", count(&c.Wire.StartupParams, 2, 10_000)},
 		{"limits.login_bytes", "SIZE", 0, "one message of the login, such as a password", bytesOf(&c.Wire.Auth, 100, 1<<20)},

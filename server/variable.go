@@ -19,7 +19,7 @@ func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
 	v := map[string]string{
 		"connect_timeout": seconds(c.Wire.Login), "net_read_timeout": seconds(c.Wire.Message), "net_write_timeout": seconds(c.Wire.Write),
 		"interactive_timeout": seconds(idle), "wait_timeout": seconds(idle),
-		"max_connections": strconv.Itoa(c.Wire.Connections),
+		"max_connections": strconv.Itoa(c.Wire.Connections), "max_allowed_packet": strconv.Itoa(c.Wire.Statement),
 	}
 	if host, err := os.Hostname(); err == nil {
 		v["hostname"] = host

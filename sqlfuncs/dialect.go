@@ -181,8 +181,10 @@ func (postgres) explain(t *syntax.Explain) *engine.QueryPlan {
 func (s *Server) postgresParameters(configured map[string]string) map[string]string {
 	parameters := map[string]string{"server_version": setting.PostgreSQL["server_version"].Default + " (nextid " + s.version + ")"}
 	maps.Copy(parameters, configured)
-	if d := s.limits.StatementTime; d > 0 {
-		parameters["statement_timeout"], _ = setting.PostgreSQL["statement_timeout"].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
+	for key, d := range map[string]time.Duration{"statement_timeout": s.limits.StatementTime, "idle_in_transaction_session_timeout": s.limits.IdleInTransaction} {
+		if d > 0 {
+			parameters[key], _ = setting.PostgreSQL[key].Normalize(strconv.FormatInt(d.Milliseconds(), 10)) // a number fits
+		}
 	}
 	return parameters
 }

@@ -311,6 +311,8 @@ func (s *Server) mysqlVariables(configured map[string]string) map[string]string 
 		"innodb_version":  mysql.MariaDBVersion,
 		"max_error_count": strconv.Itoa(maxNotices),
 
+		"idle_transaction_timeout": strconv.FormatFloat(s.limits.IdleInTransaction.Seconds(), 'f', -1, 64),
+
 		"version_compile_machine": runtime.GOARCH,
 		"version_compile_os":      runtime.GOOS,
 	}

@@ -59,6 +59,11 @@ type Limits struct {
 	// StatementTime is the default of PostgreSQL's statement_timeout and of
 	// MariaDB's max_statement_time; a session may change it. 0: no limit.
 	StatementTime time.Duration
+
+	// IdleInTransaction is the default of PostgreSQL's
+	// idle_in_transaction_session_timeout and of MariaDB's idle_transaction_timeout; a
+	// session may change it.
+	IdleInTransaction time.Duration
 }
 
 // DefaultLimits holds the limits of a server without a configuration.
@@ -70,6 +75,7 @@ var DefaultLimits = Limits{
 	StatementsPerQuery: 32,
 	PlanCache:          1024,
 	StatementTime:      30 * time.Second,
+	IdleInTransaction:  time.Minute,
 }
 
 // withDefaults returns l with DefaultLimits in place of zero fields. A StatementTime
@@ -80,6 +86,7 @@ func (l Limits) withDefaults() Limits {
 		IDsPerCall: cmp.Or(l.IDsPerCall, d.IDsPerCall), Statements: cmp.Or(l.Statements, d.Statements), Portals: cmp.Or(l.Portals, d.Portals),
 		PreparedBytes: cmp.Or(l.PreparedBytes, d.PreparedBytes), StatementsPerQuery: cmp.Or(l.StatementsPerQuery, d.StatementsPerQuery),
 		PlanCache: cmp.Or(l.PlanCache, d.PlanCache), StatementTime: l.StatementTime,
+		IdleInTransaction: cmp.Or(l.IdleInTransaction, d.IdleInTransaction),
 	}
 }
 

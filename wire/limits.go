@@ -27,10 +27,6 @@ type Limits struct {
 	Write     time.Duration // of one write, until the client has read it
 	Idle      time.Duration // between two messages; 0: no limit. A session may set less
 
-	// IdleInTransaction is the default of PostgreSQL's setting
-	// idle_in_transaction_session_timeout; a session may change it.
-	IdleInTransaction time.Duration
-
 	Startup       int // start-up packet, SSLRequest, GSSENCRequest, CancelRequest
 	StartupParams int // parameters in a start-up packet
 	Auth          int // one message of the login: password, SASL
@@ -52,11 +48,10 @@ var DefaultLimits = Limits{
 	PerIP:             500,
 	PreAuth:           256,
 
-	FirstByte:         5 * time.Second,
-	Login:             10 * time.Second,
-	Message:           time.Minute,
-	Write:             30 * time.Second,
-	IdleInTransaction: time.Minute,
+	FirstByte: 5 * time.Second,
+	Login:     10 * time.Second,
+	Message:   time.Minute,
+	Write:     30 * time.Second,
 
 	Startup:       10_000, // MAX_STARTUP_PACKET_LENGTH of PostgreSQL's libpq/pqcomm.h
 	StartupParams: 32,

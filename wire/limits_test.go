@@ -11,7 +11,7 @@ func TestDefaultLimits(t *testing.T) {
 	want := Limits{
 		Connections: 5000, ReservedForSocket: 5, PerIP: 500, PreAuth: 256,
 		FirstByte: 5 * time.Second, Login: 10 * time.Second, Message: 60 * time.Second,
-		Write: 30 * time.Second, Idle: 0, IdleInTransaction: 60 * time.Second,
+		Write: 30 * time.Second, Idle: 0,
 		Startup: 10_000, StartupParams: 32, Auth: 1024, Statement: 1 << 20, Small: 10_000,
 		Parameters: 256, ResultFormats: 256, FlushAt: 64 << 10, LogText: 200, LogName: 64,
 	}

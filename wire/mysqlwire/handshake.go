@@ -3,7 +3,6 @@ package mysqlwire
 import (
 	"context"
 	"crypto/rand"
-	"strconv"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/setting"
@@ -185,16 +184,12 @@ func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
 	o := sqlfuncs.SessionOptions{
 		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
 		PID: c.Conn.ID, RemoteAddr: c.Conn.Remote, Collation: id.collation,
-		Settings: []setting.Own{
-			{Key: "max_allowed_packet", Value: strconv.Itoa(c.protocol.Limits.Statement)},
-			{Key: "idle_transaction_timeout", Value: strconv.FormatFloat(c.protocol.Limits.IdleInTransaction.Seconds(), 'f', -1, 64)},
-		},
 	}
 	if c.Conn.TLS != nil {
 		o.TLS = &c.Conn.TLS.Shown
 	}
 	if id.program != "" {
-		o.Settings = append(o.Settings, setting.Own{Key: "application_name", Value: sqlstate.Cut(id.program, maxProgramBytes)})
+		o.Settings = []setting.Own{{Key: "application_name", Value: sqlstate.Cut(id.program, maxProgramBytes)}}
 	}
 	return o
 }

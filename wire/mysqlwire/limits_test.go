@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nextid/sqlfuncs"
 	memory "nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqltest"
 	"nextid/wire"
@@ -467,7 +468,8 @@ func TestWaitTimeout(t *testing.T) {
 }
 
 func TestIdleInTransactionTimeout(t *testing.T) {
-	address, _ := startServer(t, mysqlwire.Config{Limits: wire.Limits{IdleInTransaction: 50 * time.Millisecond}})
+	sql := sqltest.NewServer(t, sqltest.Config{Limits: sqlfuncs.Limits{IdleInTransaction: 50 * time.Millisecond}}).Server
+	address, _ := startServer(t, mysqlwire.Config{SQL: sql})
 	c := login(t, address, plain)
 	c.ask("text", query("START TRANSACTION"))
 	c.seq = 0

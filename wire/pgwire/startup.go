@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs"
@@ -179,9 +178,6 @@ func (c *conn) sessionOptions(body []byte) (o sqlfuncs.SessionOptions, unknown [
 	if c.Conn.TLS != nil {
 		o.TLS = &c.Conn.TLS.Shown
 	}
-	o.Settings = []setting.Own{{
-		Key: "idle_in_transaction_session_timeout", Value: strconv.FormatInt(c.protocol.Limits.IdleInTransaction.Milliseconds(), 10),
-	}}
 	var options, replication string
 	var params []setting.Own
 	r := read(body)
@@ -212,7 +208,7 @@ func (c *conn) sessionOptions(body []byte) (o sqlfuncs.SessionOptions, unknown [
 	if !r.OK() {
 		return o, nil, sqlstate.New(sqlstate.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
 	}
-	o.Settings, err = commandLine(o.Settings, options)
+	o.Settings, err = commandLine(options)
 	o.Settings = append(o.Settings, params...)
 	switch {
 	case err != nil:
@@ -227,9 +223,9 @@ func (c *conn) sessionOptions(body []byte) (o sqlfuncs.SessionOptions, unknown [
 // maxShown bounds a word of the client in a message, in bytes.
 const maxShown = 64
 
-// commandLine appends the settings in the parameter "options": -c name=value and
+// commandLine reads the settings in the parameter "options": -c name=value and
 // --name=value. A backslash escapes a blank.
-func commandLine(dst []setting.Own, text string) ([]setting.Own, error) {
+func commandLine(text string) (settings []setting.Own, err error) {
 	words := splitOptions(text)
 	for i := 0; i < len(words); i++ {
 		assignment := ""
@@ -247,9 +243,9 @@ func commandLine(dst []setting.Own, text string) ([]setting.Own, error) {
 		if !ok || name == "" {
 			return nil, sqlstate.New(sqlstate.SyntaxError, "invalid command-line argument for server process: %s", sqlstate.Cut(words[min(i, len(words)-1)], maxShown))
 		}
-		dst = append(dst, setting.Own{Key: strings.ReplaceAll(name, "-", "_"), Value: value})
+		settings = append(settings, setting.Own{Key: strings.ReplaceAll(name, "-", "_"), Value: value})
 	}
-	return dst, nil
+	return settings, nil
 }
 
 // splitOptions splits a text at blanks. A byte behind a backslash is part of the
