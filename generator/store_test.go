@@ -1,10 +1,12 @@
 package generator_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,7 +35,7 @@ func TestRequestsTogetherLeaveNothingOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for range 20 {
-				kind := c.kind(slowMarks{memory.New(memory.Config{})})
+				kind := c.kind(slow{memory.New(memory.Config{})})
 				options, err := kind.Normalize(json.RawMessage(c.options))
 				if err != nil {
 					t.Fatal(err)
@@ -70,13 +72,85 @@ func TestRequestsTogetherLeaveNothingOut(t *testing.T) {
 	}
 }
 
-// slowMarks is a store whose marks are old when they come.
-type slowMarks struct{ generator.Store }
+// TestOvertakenRequestLeavesNothingOut lets another server draw whenever a request
+// for many ids has read the end of the line, or is about to return a reservation
+// that is too short.
+func TestOvertakenRequestLeavesNothingOut(t *testing.T) {
+	runtime := generator.SystemClock{}
+	for _, c := range []struct {
+		name, options string
+		kind          func(generator.Reserver) generator.Kind
+	}{
+		{"counter", `{"start": 3, "increment": 7}`, func(s generator.Reserver) generator.Kind { return counter.Kind(s, runtime, "test") }},
+		{"strict", `{"start": 3, "increment": 7, "strict": true}`, func(s generator.Reserver) generator.Kind { return segment.Kind(s, runtime, "test") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := memory.New(memory.Config{})
+			open := func(store generator.Reserver) generator.AllGenerator {
+				kind := c.kind(store)
+				options, err := kind.Normalize(json.RawMessage(c.options))
+				if err != nil {
+					t.Fatal(err)
+				}
+				g, err := kind.Open(t.Context(), generator.Definition{Name: "g", Options: options})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return g.(generator.AllGenerator)
+			}
+			other := open(store)
+			var got []generator.Range
+			draw := func(g generator.AllGenerator, n int64) {
+				runs, err := g.NextAll(t.Context(), n)
+				if err != nil {
+					t.Error(err)
+				}
+				got = append(got, runs...)
+			}
+			draw(open(overtaken{store, func() { draw(other, 1) }}), 5)
+			draw(other, 1)
+			slices.SortFunc(got, func(a, b generator.Range) int { return cmp.Compare(a.First, b.First) })
+			next := int64(3)
+			for _, r := range got {
+				if r.First != next {
+					t.Errorf("%d came, want %d", r.First, next)
+				}
+				next = r.Last() + 7
+			}
+		})
+	}
+}
 
-func (s slowMarks) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+// overtaken is a store in which another server draws after each Mark and before
+// each Release.
+type overtaken struct {
+	generator.Store
+	other func()
+}
+
+func (s overtaken) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
+	m, ok, err := s.Store.Mark(ctx, key)
+	s.other()
+	return m, ok, err
+}
+
+func (s overtaken) Release(ctx context.Context, key string, hi, to int64) error {
+	s.other()
+	return s.Store.Release(ctx, key, hi, to)
+}
+
+// slow is a store whose marks are old when they come, and whose releases take time.
+type slow struct{ generator.Store }
+
+func (s slow) Mark(ctx context.Context, key string) (generator.Mark, bool, error) {
 	m, ok, err := s.Store.Mark(ctx, key)
 	time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond)
 	return m, ok, err
+}
+
+func (s slow) Release(ctx context.Context, key string, hi, to int64) error {
+	time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond)
+	return s.Store.Release(ctx, key, hi, to)
 }
 
 // drawTogether draws by clients until some are refused.

@@ -109,11 +109,10 @@ func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 // DrawAll implements AllSource.
 func (s *source) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
 	lo, hi, err := generator.ReserveAll(ctx, s.store, generator.Reservation{
-		Key: generator.NameKey(s.name), AtLeast: s.options.Start, Limit: s.limit, Owner: s.owner,
+		Key: generator.NameKey(s.name), AtLeast: s.options.Start, N: n * s.options.Increment, Limit: s.limit, Owner: s.owner,
 	}, func(lo int64) (int64, bool) {
 		first, ok := s.align(lo)
-		gap := first - lo
-		return gap + (n-1)*s.options.Increment + 1, ok && n-1 <= (math.MaxInt64-1-gap)/s.options.Increment
+		return first - lo + (n-1)*s.options.Increment + 1, ok && n <= math.MaxInt64/s.options.Increment
 	})
 	return s.granted(lo, hi, err)
 }

@@ -112,7 +112,7 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 	}
 	g.waits.Add(1)
 	for {
-		lo, hi, err := g.reserve(ctx, 1, atLeast, n)
+		lo, hi, err := g.reserve(ctx, g.span(n), atLeast, n)
 		g.mu.Lock()
 		if err != nil {
 			g.failures++
