@@ -300,7 +300,7 @@ func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duratio
 		_ = g.pool.ReleaseLine(ctx, key, hi, lo) // lost if it fails
 		return time.Millisecond, nil
 	}
-	r := &ready{first: g.FirstSlot(from), last: g.FirstSlot(end) - 1, worker: id, base: g.Base(id, 0), lo: lo, hi: hi}
+	r := &ready{first: g.FirstSlot(from), last: g.LastSlot(end - 1), worker: id, base: g.Base(id, 0), lo: lo, hi: hi}
 	if had.worker == id && had.hi == lo {
 		r.lo = had.lo
 	}
@@ -367,7 +367,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		}
 		g.next = max(g.next, tick+1)
 	}
-	g.cursor.Skip(g.FirstSlot(tick+1) - 1)
+	g.cursor.Skip(g.LastSlot(tick))
 	return nil
 }
 

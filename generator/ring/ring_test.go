@@ -373,6 +373,29 @@ func TestTheEndOfTimeIsAnError(t *testing.T) {
 	})
 }
 
+// TestNothingFollowsTheGreatestID: a layout without worker bits can use all of an
+// int64.
+func TestNothingFollowsTheGreatestID(t *testing.T) {
+	inWorld(t, true, func(w *world) {
+		g := w.open(w.server(), fmt.Sprintf(`{"bits":"time 33, sequence 30","unit":"1ms","boost_power":0,"epoch":%d}`,
+			began.UnixMilli()-(1<<33-100))) // 100 ticks are left
+		last := g.Layout.MaxTick() << 30
+		if err := g.Raise(w.t.Context(), last-1, true); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := g.Next(w.t.Context(), 1<<30); err != nil || r.First != last || r.Last() < 0 {
+			t.Fatalf("%v, %v", r, err)
+		}
+		for range 3 {
+			r, err := g.Next(w.t.Context(), 1)
+			if !errors.Is(err, generator.ErrExhausted) {
+				t.Fatalf("%v, %v", r, err)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
 func TestARestartRepeatsNothing(t *testing.T) {
 	for _, exclusive := range []bool{true, false} {
 		for _, how := range []string{"close", "crash"} {

@@ -131,7 +131,7 @@ func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 func newGenerator(name string, t *timing, used, above int64) *Generator {
 	g := &Generator{timing: t, name: name}
 	used = min(max(g.TickFrom(used), 0), g.maxTick+1) // a slot of a tick before the epoch could overflow
-	g.Begin(max(-1, above, g.FirstSlot(used)-1))
+	g.Begin(max(-1, above, g.LastSlot(used-1)))
 	return g
 }
 
@@ -139,7 +139,7 @@ func (t *timing) newWindow(l *worker.Lease) *window {
 	w := &window{lease: l, base: t.Base(l.Worker, 0), firstTick: max(t.TickFrom(l.Lo), 0)}
 	end := min(t.TickAt(l.Hi), t.maxTick+1)
 	w.first = t.FirstSlot(w.firstTick)
-	w.last = min(t.FirstSlot(end)-1, Closed-1)
+	w.last = t.LastSlot(end - 1)
 	if w.firstTick > t.maxTick || end <= 0 {
 		w.first, w.last = 0, -1
 	}
@@ -195,7 +195,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	}
 	limit := w.last
 	if horizon := now + g.ahead; horizon < g.Tick(limit) {
-		limit = g.FirstSlot(horizon+1) - 1
+		limit = g.LastSlot(horizon)
 	}
 	if !g.Small(n) {
 		limit -= g.Left(&g.Grid, mono)
@@ -238,7 +238,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 // runEnd returns RunEnd. If each tick has a random start, a run ends with its tick.
 func (t *timing) runEnd(first, end int64) int64 {
 	if t.high > 0 {
-		end = min(end, t.FirstSlot(t.Tick(first)+1)-1)
+		end = min(end, t.LastSlot(t.Tick(first)))
 	}
 	return t.RunEnd(first, end)
 }
@@ -423,7 +423,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 // pass skips a whole tick: the worker bits of an id in it may be greater than this
 // server's.
 func (g *Generator) pass(tick int64) error {
-	to := g.FirstSlot(tick+1) - 1
+	to := g.LastSlot(tick)
 	g.Skip(to)
 	if g.Slot() == Closed {
 		return generator.ClosedError(g.name)

@@ -3,6 +3,7 @@ package snowflake
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -235,6 +236,45 @@ func TestTheEndOfTimeIsAnErrorAndNeverANegativeOrOldID(t *testing.T) {
 			}
 			wantErr(t, err, generator.ErrExhausted)
 			g.Stats()
+		})
+	}
+}
+
+// TestNothingFollowsTheGreatestID: a layout without worker bits can use all of an
+// int64, whose greatest value is no slot.
+func TestNothingFollowsTheGreatestID(t *testing.T) {
+	const lastMinute = `{"bits":"time 20, sequence 43","unit":"1m","epoch":"2024-11-23T03:45:00Z"`
+	for _, options := range []string{lastMinute + `,"strict":true}`, lastMinute + `}`} {
+		inWorld(t, true, func(w *world) {
+			k := w.kind()
+			d := define(w.t, k, "orders", options)
+			open := func() generator.Generator {
+				g, err := k.Open(w.t.Context(), d)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				return g
+			}
+			g := open()
+			if r, err := g.Next(w.t.Context(), 1); err != nil || r.First < math.MaxInt64>>43<<43 {
+				w.t.Fatalf("%s: %v, %v", options, r, err)
+			}
+			if err := g.(generator.Raiser).Raise(w.t.Context(), math.MaxInt64, true); err != nil {
+				w.t.Errorf("%s: setval: %v", options, err)
+			}
+			for range 2 {
+				for range 3 {
+					if r, err := g.Next(w.t.Context(), 1); err == nil {
+						w.t.Fatalf("%s: %d follows", options, r.First)
+					}
+					time.Sleep(30 * time.Second) // to the end of the minute: strict draws wait for it
+				}
+				_, err := g.Next(w.t.Context(), 1)
+				wantErr(w.t, err, generator.ErrExhausted, "orders")
+				g.(generator.Closer).Close(w.t.Context())
+				g = open() // continues after the times of the one before
+			}
+			g.(generator.Closer).Close(w.t.Context())
 		})
 	}
 }

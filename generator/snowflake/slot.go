@@ -10,8 +10,8 @@ import (
 	"nextid/generator/worker"
 )
 
-// Closed is the slot of a closed Cursor. It is the greatest slot, so no draw can
-// follow it.
+// Closed is the slot of a closed Cursor. No draw can follow it, and it is no id's
+// slot.
 const Closed = math.MaxInt64
 
 // Grid numbers the ids of a layout by slots.
@@ -33,6 +33,12 @@ func NewGrid(l *layout.Layout) Grid {
 
 // FirstSlot returns the first slot of a tick.
 func (t *Grid) FirstSlot(tick int64) int64 { return tick << t.sequenceBits }
+
+// LastSlot returns the last slot of a tick. The greatest int64 is Closed: a layout
+// without worker bits leaves it out.
+func (t *Grid) LastSlot(tick int64) int64 {
+	return min(t.FirstSlot(tick)|(1<<t.sequenceBits-1), Closed-1)
+}
 
 // Tick returns the tick of a slot.
 func (t *Grid) Tick(slot int64) int64 { return slot >> t.sequenceBits }
@@ -59,7 +65,7 @@ func (t *Grid) RunEnd(first, end int64) int64 {
 	if t.Seamless() {
 		return end
 	}
-	return min(end, t.FirstSlot(t.Tick(first)+1)-1)
+	return min(end, t.LastSlot(t.Tick(first)))
 }
 
 // TickFrom returns the first tick that begins at or after a Unix millisecond.
