@@ -8,8 +8,8 @@ import (
 
 // Kind is a type of generator, such as snowflake. Package server passes one value
 // of each kind to the Registry. A Kind may implement optional interfaces: TextKind,
-// Completer, Publisher, CoderKind, Sized, Ender, Numbered, Movable, Earlier,
-// WorkerKind, Rater, Retirer, Recoverable.
+// Completer, Publisher, CoderKind, Sized, Ender, Numbered, Movable, WorkerKind,
+// Rater, Retirer, Recoverable.
 type Kind interface {
 	Name() string // second argument of create_generator, and Definition.Kind
 	Help() string // one line
@@ -83,13 +83,6 @@ type Movable interface {
 	// Position names the options that record such a move. They are ignored when a
 	// stored definition is compared with the configuration.
 	Position() []string
-}
-
-// Earlier is a Kind whose defaults differed in earlier versions of nextid.
-type Earlier interface {
-	// Earlier normalizes options with the defaults of earlier versions. A
-	// configuration also agrees with a stored definition of that form.
-	Earlier(options json.RawMessage) (json.RawMessage, error)
 }
 
 // WorkerKind is a Kind whose ids contain a worker id.

@@ -57,8 +57,7 @@ type Registry struct {
 	cfg       Config
 	kinds     map[string]Kind
 	declared  map[string]Definition
-	patterns  map[string]Definition      // templates of the configuration
-	earlier   map[string]json.RawMessage // options of declared, see Earlier
+	patterns  map[string]Definition // templates of the configuration
 	names     *names
 	catalogue catalogue
 	closed    atomic.Bool
@@ -82,7 +81,6 @@ func NewRegistry(cfg Config) (*Registry, error) {
 		cfg:      cfg,
 		kinds:    make(map[string]Kind, len(cfg.Kinds)),
 		declared: make(map[string]Definition, len(cfg.Declared)),
-		earlier:  map[string]json.RawMessage{},
 		patterns: map[string]Definition{},
 		names:    newNames(),
 		changing: newLock(),
@@ -109,11 +107,6 @@ func NewRegistry(cfg Config) (*Registry, error) {
 			return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
 		}
 		r.declared[d.Name] = n
-		if k, ok := KindAs[Earlier](r.kinds[d.Kind]); ok {
-			if r.earlier[d.Name], err = k.Earlier(d.Options); err != nil {
-				return nil, fmt.Errorf("generator %q in the configuration: %w", d.Name, err)
-			}
-		}
 	}
 	if cfg.Guard != nil {
 		cfg.Guard.registry.Store(r)
@@ -444,8 +437,7 @@ func (r *Registry) Alike(d Definition, options json.RawMessage) bool {
 }
 
 // checkDeclared returns ErrPinned for a definition that contradicts this server's
-// configuration: ids of a name must mean the same on every server. Options that an
-// earlier version stored are compared with that version's defaults.
+// configuration: ids of a name must mean the same on every server.
 func (r *Registry) checkDeclared(k Kind, d Definition) error {
 	want, ok := r.declared[d.Name]
 	if !ok {
@@ -457,8 +449,7 @@ func (r *Registry) checkDeclared(k Kind, d Definition) error {
 		}
 		for _, stored := range []json.RawMessage{d.Options, public(k, d).Options} {
 			now, err := k.Normalize(stored)
-			now = unmoved(k, now)
-			if err == nil && (bytes.Equal(unmoved(k, want.Options), now) || bytes.Equal(unmoved(k, r.earlier[d.Name]), now)) {
+			if err == nil && bytes.Equal(unmoved(k, want.Options), unmoved(k, now)) {
 				return nil
 			}
 		}

@@ -5,18 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"nextid/generator"
-	"nextid/generator/code"
 	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/segment"
-	"nextid/generator/snowflake"
 	"nextid/generator/store/memory"
-	"nextid/generator/worker"
 )
 
 // registry is a Registry on a store in memory, with the kind segment.
@@ -236,28 +232,6 @@ func TestStoredOptionsOfAnEarlierVersionAgreeWithTheConfiguration(t *testing.T) 
 	}
 	_, err = e.Next(t.Context(), 1)
 	wantErr(t, err, generator.ErrPinned, "other")
-}
-
-// A default that changed does not contradict what was stored by the default before.
-func TestADefaultOfAnEarlierVersionAgreesWithTheConfiguration(t *testing.T) {
-	flakes := func(c *generator.Config) {
-		pools := worker.New(worker.Config{Store: c.Store, Logger: slog.New(slog.DiscardHandler)})
-		t.Cleanup(func() { _ = pools.Close(context.Background()) })
-		c.Kinds = append(c.Kinds, code.Wrap(snowflake.Kind(pools, "twitter"), c.Store))
-	}
-	first := newRegistry(t, flakes)
-	for name, start := range map[string]string{"same": "zero", "other": "random"} {
-		if err := first.Create(t.Context(), name, snowflake.KindName, json.RawMessage(`{"sequence_start":"`+start+`"}`)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	second := onStore(t, first.store, flakes, declared("same", snowflake.KindName, `{}`), declared("other", snowflake.KindName, `{}`))
-	second.next("same")
-	e, err := second.Get(t.Context(), "other")
-	if err == nil {
-		_, err = e.Next(t.Context(), 1)
-	}
-	wantErr(t, err, generator.ErrPinned, "other", `"random"`)
 }
 
 func TestAlterGoesOnAboveWithTheNewOptions(t *testing.T) {

@@ -36,24 +36,11 @@ func (w wrapped) Unwrap() generator.Kind { return w.Kind }
 
 // Normalize implements generator.Kind.
 func (w wrapped) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	return w.normalize(raw, w.Kind.Normalize)
-}
-
-// Earlier implements generator.Earlier.
-func (w wrapped) Earlier(raw json.RawMessage) (json.RawMessage, error) {
-	if k, ok := generator.KindAs[generator.Earlier](w.Kind); ok {
-		return w.normalize(raw, k.Earlier)
-	}
-	return w.Normalize(raw)
-}
-
-// normalize parses the options of this package, and the rest with inner.
-func (w wrapped) normalize(raw json.RawMessage, inner func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	own, rest, err := split(raw)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := inner(rest)
+	kind, err := w.Kind.Normalize(rest)
 	if err != nil || own == nil {
 		return kind, err
 	}

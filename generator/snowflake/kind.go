@@ -20,26 +20,17 @@ func Kind(pools *worker.Pools, defaultLayout string) generator.Kind {
 	return &kind{kinds.Base[Options]{
 		Called: KindName, About: "time, worker id and sequence, after Twitter's Snowflake", Title: "a snowflake generator", Hint: hint,
 		Defaults: Options{Pinned: layout.Unpinned, MaxAhead: generator.Duration(defaultMaxAhead)},
-		Fill:     func(o *Options) error { return o.fill(defaultLayout, Carry) }, Check: (*Options).check, Keep: keep,
-	}, layout.Timed{Wall: pools.Wall}, pools, defaultLayout, sync.Mutex{}, map[string]*timing{}}
+		Fill:     func(o *Options) error { return o.fill(defaultLayout) }, Check: (*Options).check, Keep: keep,
+	}, layout.Timed{Wall: pools.Wall}, pools, sync.Mutex{}, map[string]*timing{}}
 }
 
 type kind struct {
 	kinds.Base[Options]
 	layout.Timed
-	pools  *worker.Pools
-	preset string // default layout
+	pools *worker.Pools
 
 	mu      sync.Mutex
 	timings map[string]*timing // by stored options; guarded by mu
-}
-
-// Earlier implements generator.Earlier. In earlier versions the default
-// sequence_start was zero.
-func (k *kind) Earlier(raw json.RawMessage) (json.RawMessage, error) {
-	b := k.Base
-	b.Fill = func(o *Options) error { return o.fill(k.preset, Zero) }
-	return b.Normalize(raw)
 }
 
 // read decodes stored options.

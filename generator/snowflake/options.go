@@ -93,10 +93,10 @@ func optionError(format string, args ...any) error {
 var noSystems = []string{"js", "rollback"}
 
 // fill completes the options of a new generator. A named layout sets sequence_start
-// as its system does. Without a layout it is start. It matters to users who take ids
+// as its system does. Without a layout it is Carry. It matters to users who take ids
 // modulo a number of shards, and so need even low bits.
-func (o *Options) fill(defaultLayout string, start startOption) error {
-	named := o.Layout != ""
+func (o *Options) fill(defaultLayout string) error {
+	start, named := startOption(Carry), o.Layout != ""
 	l, err := o.Pin(defaultLayout)
 	if err != nil {
 		return optionError("%s", err)
