@@ -3,6 +3,7 @@ package engine
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -42,6 +43,10 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error
 		return nil, noOperator("~~", l, r)
 	}
 	toRegexp := func(pattern, escape string) (string, bool, error) {
+		if utf8.RuneCountInString(escape) > 1 {
+			return "", false, sqlstate.New(sqlstate.InvalidEscape, "invalid escape string").
+				WithHint("Escape string must be empty or one character.")
+		}
 		prefix := "(?s)"
 		if op == "ILIKE" {
 			prefix = "(?si)"

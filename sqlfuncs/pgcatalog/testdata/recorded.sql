@@ -322,3 +322,6 @@ SELECT "table_schema", "table_name", obj_description(('"' || "table_schema" || '
 
 -- typeorm: synchronize, save with default next_id
 SELECT * FROM "information_schema"."tables" WHERE "table_schema" = 'public' AND "table_name" = 'typeorm_metadata'
+
+-- pygresql: get_relations
+SELECT pg_catalog.quote_ident(s.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(r.relname) FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) r.relnamespace WHERE r.relkind IN ('v') AND s.nspname NOT SIMILAR TO 'pg/_%|information/_schema' ESCAPE '/' ORDER BY s.nspname, r.relname
