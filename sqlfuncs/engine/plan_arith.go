@@ -13,7 +13,8 @@ type timeOperation struct {
 	result datum.OID
 }
 
-// timeArithmetic lists the operators on dates and times.
+// timeArithmetic lists the operators on dates and times. The first one that fits
+// decides the type of an untyped literal: that of the other side, if there is one.
 var timeArithmetic = []timeOperation{
 	{datum.Date, "+", datum.Int4, datum.Date},
 	{datum.Date, "-", datum.Int4, datum.Date},
@@ -21,11 +22,11 @@ var timeArithmetic = []timeOperation{
 	{datum.Date, "+", datum.Interval, datum.Timestamp},
 	{datum.Date, "-", datum.Interval, datum.Timestamp},
 	{datum.Timestamp, "+", datum.Interval, datum.Timestamp},
-	{datum.Timestamp, "-", datum.Interval, datum.Timestamp},
 	{datum.Timestamp, "-", datum.Timestamp, datum.Interval},
+	{datum.Timestamp, "-", datum.Interval, datum.Timestamp},
 	{datum.TimestampTZ, "+", datum.Interval, datum.TimestampTZ},
-	{datum.TimestampTZ, "-", datum.Interval, datum.TimestampTZ},
 	{datum.TimestampTZ, "-", datum.TimestampTZ, datum.Interval},
+	{datum.TimestampTZ, "-", datum.Interval, datum.TimestampTZ},
 }
 
 // arithmetic plans + - * / % on numbers, dates and times.

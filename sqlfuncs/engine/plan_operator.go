@@ -33,7 +33,7 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 	var op func(datum.Value) (datum.Value, error)
 	switch {
 	case e.Op == "+" && IsNumber(x.Type):
-		return x, nil
+		op = func(v datum.Value) (datum.Value, error) { return v, nil }
 	case e.Op == "-" && IsNumber(x.Type):
 		op = datum.Neg
 	case e.Op == "~" && IsInteger(x.Type):
@@ -202,8 +202,11 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 	}
 	for i, e := range pair {
 		as := t
-		if t == datum.Varchar && e.Type == datum.Unknown {
+		switch {
+		case t == datum.Varchar && e.Type == datum.Unknown:
 			as = datum.Text // varchar has no operators of its own
+		case l.Type == datum.Varchar && r.Type == datum.BPChar:
+			as = datum.BPChar
 		}
 		if pair[i], err = p.Coerce(e, as, datum.ImplicitCast); err != nil {
 			if e.untyped() {
@@ -285,17 +288,18 @@ func Strict2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.
 	}, l, r)
 }
 
+// joinsItself lists the types that PostgreSQL's || joins to a value of the same type,
+// not to a text. nextid does not join them.
+var joinsItself = map[datum.OID]bool{datum.Bytea: true, datum.Bit: true, datum.VarBit: true, datum.JSONB: true}
+
 func (p *Planner) concat(l, r *Expr) (*Expr, error) {
 	li, _ := datum.TypeInfo(l.Type)
 	ri, _ := datum.TypeInfo(r.Type)
 	switch {
 	case li.Elem != 0 || ri.Elem != 0:
 		return p.arrayConcat(l, r, li, ri)
-	case l.Type == datum.Bytea && r.Type == datum.Bytea:
-		return Strict2(datum.Bytea, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
-			return datum.MakeString(datum.Bytea, a.Str+b.Str), nil
-		}), nil
-	case !IsString(l.Type) && !IsString(r.Type) && l.Type != datum.Unknown && r.Type != datum.Unknown:
+	case IsString(l.Type) || IsString(r.Type):
+	case l.Type != datum.Unknown && r.Type != datum.Unknown, joinsItself[l.Type], joinsItself[r.Type]:
 		return nil, noOperator("||", l, r)
 	}
 	var err error
@@ -326,6 +330,9 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 		array, elem = r.Type, ri.Elem
 	}
 	refused := noOperator("||", l, r)
+	if info, _ := datum.TypeInfo(elem); info.Array != array {
+		return nil, refused // PostgreSQL makes an array of a vector, which counts from 0
+	}
 	var err error
 	for _, side := range []**Expr{&l, &r} {
 		want := array
@@ -337,7 +344,7 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 		}
 	}
 	return Derive(array, func(x *Exec) (datum.Value, error) {
-		var out []datum.Value
+		out := datum.Null(array)
 		for _, side := range []*Expr{l, r} {
 			v, err := side.Eval(x)
 			if err != nil {
@@ -345,27 +352,37 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 			}
 			switch {
 			case side.Type == elem:
-				out = append(out, v)
+				out = datum.MakeArray(array, append(out.Elems, v))
 			case v.Valid:
-				out = append(out, v.Elems...)
+				out = datum.MakeArray(array, append(out.Elems, v.Elems...))
 			}
 		}
-		return datum.MakeArray(array, out), nil
+		return out, nil
 	}, l, r), nil
 }
 
+// bitwise plans & | # on integers, & on bit strings, and the shifts of an integer by
+// an int4.
 func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
-	l, r, err := p.Dialect.Comparable(p, op, l, r)
-	if err == nil && op == "&" && l.Type == datum.Bit && r.Type == datum.Bit {
-		return Strict2(datum.Bit, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.AndBits(a, b) }), nil
+	var err error
+	if (op == "<<" || op == ">>") && l.Type != datum.Unknown {
+		r, err = p.Coerce(r, datum.Int4, datum.ImplicitCast)
+	} else {
+		l, r, err = p.Dialect.Comparable(p, op, l, r)
 	}
-	if err != nil || !IsInteger(l.Type) {
+	var size uint64 // in bits; C computes with 32 at least
+	switch {
+	case err != nil:
 		return nil, refused
-	}
-	bits := uint64(64)
-	if l.Type == datum.Int4 {
-		bits = 32
+	case op == "&" && l.Type == datum.Bit && r.Type == datum.Bit:
+		return Strict2(datum.Bit, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) { return datum.AndBits(a, b) }), nil
+	case l.Type == datum.Int8:
+		size = 64
+	case l.Type == datum.Int4, l.Type == datum.Int2:
+		size = 32
+	default:
+		return nil, refused
 	}
 	return Strict2(l.Type, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
 		switch op {
@@ -376,12 +393,15 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 		case "#":
 			a.Int ^= b.Int
 		case "<<":
-			a.Int <<= uint64(b.Int) % bits
+			a.Int <<= uint64(b.Int) % size
 		case ">>":
-			a.Int >>= uint64(b.Int) % bits
+			a.Int >>= uint64(b.Int) % size
 		}
-		if bits == 32 {
+		switch a.Type {
+		case datum.Int4:
 			a.Int = int64(int32(a.Int))
+		case datum.Int2:
+			a.Int = int64(int16(a.Int))
 		}
 		return a, nil
 	}), nil
@@ -390,7 +410,7 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 // regex plans PostgreSQL's operators ~, ~*, !~ and !~*.
 func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
-	pair := []*Expr{l, r}
+	pair := []*Expr{withBlanks(l), r}
 	if p.CoerceAll(pair, datum.Text) != nil {
 		return nil, refused
 	}

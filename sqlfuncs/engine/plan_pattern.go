@@ -38,7 +38,7 @@ var likeOperators = map[string]struct {
 
 // pattern plans the test of l against a pattern of LIKE, ILIKE or SIMILAR TO.
 func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error) {
-	es := []*Expr{l, r, escape}
+	es := []*Expr{withBlanks(l), r, escape}
 	if p.CoerceAll(es, datum.Text) != nil {
 		return nil, noOperator("~~", l, r)
 	}
@@ -66,6 +66,17 @@ func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error
 		match, err := p.Matches(x, a.Str)
 		return datum.MakeBool(match != not), err
 	}), nil
+}
+
+// withBlanks returns the left side of a pattern match. A char(n) keeps the blanks at
+// its end there; as a text it would lose them.
+func withBlanks(e *Expr) *Expr {
+	if e.Type == datum.BPChar {
+		text := *e
+		text.Type = datum.Text
+		return &text
+	}
+	return e
 }
 
 // LikeToRegexp translates a pattern of LIKE, or of SIMILAR TO if similar is set, for
