@@ -41,7 +41,7 @@ func ParseDecimal(s string) (Decimal, error) {
 		return Decimal{}, numericOverflow()
 	}
 	coef, ok := new(big.Int).SetString(whole+fraction, 10)
-	if !ok {
+	if !ok || !onlyDigits(fraction) {
 		return Decimal{}, badNumber(Numeric, s)
 	}
 	d := Decimal{coef, len(fraction) - shift}.whole()

@@ -87,10 +87,11 @@ var intervalUnits = map[string]interval{
 }
 
 // parseInterval reads numbers with their units, and a time without one:
-// 1 year 2 mons -3 days 04:05:06.7. A number alone counts seconds; only the
-// units up to the hour have fractions.
+// 1 year 2 mons -3 days 04:05:06.7. A number at the end may lack its unit, and
+// counts seconds, if there is no time; only the units up to the hour have fractions.
 func parseInterval(s string) (Value, error) {
 	var sum interval
+	clock := false
 	rest := trimSpace(s)
 	ok := rest != "" && len(rest) <= maxTimeText
 	for ok && rest != "" {
@@ -102,6 +103,7 @@ func parseInterval(s string) (Value, error) {
 		var part interval
 		var err error
 		if strings.Contains(number, ":") {
+			clock = true
 			part, ok, err = clockSpan(number)
 		} else {
 			unit, known := intervalUnits[word]
@@ -110,7 +112,7 @@ func parseInterval(s string) (Value, error) {
 			}
 			rest = strings.TrimLeft(rest[n:], " ")
 			part, ok, err = unit.span(number)
-			ok = ok && known
+			ok = ok && known && (word != "" || rest == "" && !clock)
 		}
 		if ok && err == nil {
 			sum, err = sum.plus(part)

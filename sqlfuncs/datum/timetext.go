@@ -35,14 +35,18 @@ func readTime(t OID, s string) (isoTime, error) {
 		return p, badTime(t, s)
 	}
 	if scan(p.rest, 0, isDigit) >= len("YYYY") {
-		p.hasDate = p.numbers('-', &p.year, &p.month, &p.day) == 3
+		if p.hasDate = p.numbers('-', &p.year, &p.month, &p.day) == 3; !p.hasDate {
+			return p, badTime(t, s)
+		}
 		if len(p.rest) > 1 && p.rest[0]|0x20 == 't' {
 			p.rest = p.rest[1:]
 		}
 		p.rest = strings.TrimLeft(p.rest, " ")
 	}
 	if p.rest != "" && isDigit(p.rest[0]) {
-		p.hasClock = p.numbers(':', &p.hour, &p.minute, &p.second) >= 2
+		if p.hasClock = p.numbers(':', &p.hour, &p.minute, &p.second) >= 2; !p.hasClock {
+			return p, badTime(t, s)
+		}
 		if strings.HasPrefix(p.rest, ".") {
 			n := scan(p.rest, 1, isDigit)
 			p.micros, p.rest = fractionMicros(p.rest[:n]), p.rest[n:]
