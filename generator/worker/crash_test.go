@@ -1,13 +1,16 @@
 package worker
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/generatortest"
 )
 
 // TestCrashLoopSticksToNoWorkerID: a server that crashes and starts again 200
@@ -104,6 +107,38 @@ func TestTheGreatestWorkerIDStaysUnused(t *testing.T) {
 		}
 		if _, _, err := w.server().library(2).ReservePast(w.t.Context(), "orders", 4); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestSettingAWorkerIDAsideTwice: names that need their first id of the past at the same
+// moment find the worker id unused, and all of them set it aside.
+func TestSettingAWorkerIDAsideTwice(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		pools := []*Pool{w.server().library(bits), w.server().library(bits), w.server().library(bits)}
+		share := func(i int) {
+			w.t.Helper()
+			if id, share, err := pools[i].ReservePast(w.t.Context(), fmt.Sprint("name", i), 4); err != nil || id != 1<<bits-1 || share != 0 {
+				w.t.Errorf("name%d: worker id %d, share %d, %v", i, id, share, err)
+			}
+		}
+		for i := range 2 { // both others are faster than the first between its two calls
+			w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+				share(i + 1)
+				return call(ctx)
+			})
+		}
+		share(0)
+	})
+	inWorld(t, false, func(w *world) { // a server has claimed it meanwhile
+		w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+			w.taken(1<<bits-1, w.now(), time.Second)
+			return call(ctx)
+		})
+		for range 2 {
+			if _, _, err := w.server().library(bits).ReservePast(w.t.Context(), "orders", 4); !errors.Is(err, generator.ErrExhausted) {
+				w.t.Errorf("a worker id in use was set aside: %v", err)
+			}
 		}
 	})
 }

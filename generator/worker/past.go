@@ -14,8 +14,9 @@ import (
 // its sequence numbers are divided into shares. A server reserves a share, and it
 // alone issues the ids of that share.
 
-// pastEnd is the end of a line that is set aside: the year 9999, in Unix ms. A
-// grant that begins there shows that the line was set aside before.
+// pastEnd is the end of a line that is set aside: the year 9999, in Unix ms. Calls
+// that set a line aside at the same time each add as much, so a line that ends at a
+// multiple of it is set aside. A line that was in use before ends elsewhere.
 const pastEnd = 253402300799999
 
 // pastOwner is the owner of a line that is set aside.
@@ -42,7 +43,7 @@ func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, 
 	if err != nil {
 		return 0, 0, err
 	}
-	if m.Hi != pastEnd {
+	if m.Hi < pastEnd || m.Hi%pastEnd != 0 {
 		return 0, 0, &generator.Error{
 			Kind: generator.ErrExhausted, Name: name,
 			Message: fmt.Sprintf("worker id %d, the greatest of the layout, has been in use: it cannot be set aside for ids of the past", id),
