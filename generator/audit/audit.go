@@ -194,7 +194,11 @@ func (t *Trail) line(e Entry) {
 		return
 	}
 	b = append(b, '\n')
-	if t.size > 0 && t.size+int64(len(b)) > t.cfg.MaxSize {
+	full := func() bool { return t.size > 0 && t.size+int64(len(b)) > t.cfg.MaxSize }
+	if full() {
+		t.flush() // lines that are lost make no file full
+	}
+	if full() {
 		t.rotate()
 	}
 	t.buf = append(t.buf, b...)
@@ -267,10 +271,9 @@ func (t *Trail) close() {
 	}
 }
 
-// rotate renames File to File.1, File.1 to File.2 and so on. The next flush opens
-// File again.
+// rotate renames File to File.1, File.1 to File.2 and so on. The buffer is empty.
+// The next flush opens File again.
 func (t *Trail) rotate() {
-	t.flush()
 	t.close()
 	name := func(i int) string {
 		if i == 0 {

@@ -182,6 +182,33 @@ func TestALostFileIsOpenedAgain(t *testing.T) {
 	}
 }
 
+// TestAFileThatCannotBeOpenedRotatesNothing: lines that are lost because the file cannot be
+// opened do not rotate the kept files away, few or many in a flush.
+func TestAFileThatCannotBeOpenedRotatesNothing(t *testing.T) {
+	for _, perFlush := range []int{5, 100} {
+		trail := &Trail{
+			cfg: Config{File: filepath.Join(t.TempDir(), "audit"), MaxSize: 2000, Keep: 2},
+			log: slog.New(slog.DiscardHandler),
+		}
+		if err := os.Mkdir(trail.cfg.File, 0o700); err != nil { // can be renamed, but not opened
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(rotated(trail, 1), []byte("kept"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			for range perFlush {
+				trail.line(Entry{})
+			}
+			trail.flush()
+		}
+		text, err := os.ReadFile(rotated(trail, 1))
+		if s := trail.Stats(); err != nil || string(text) != "kept" || s.Rotated != 0 || s.Failed != int64(20*perFlush) {
+			t.Errorf("%d lines in a flush: the kept file is %q, %v; %+v", perFlush, text, err, s)
+		}
+	}
+}
+
 // TestHalfALineIsEnded: an entry behind half a line, which a full disk left, is a line
 // of its own.
 func TestHalfALineIsEnded(t *testing.T) {
