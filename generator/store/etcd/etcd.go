@@ -9,9 +9,9 @@
 //	nextid/format             made by nextid migrate store up (the marker)
 //
 // A reservation is one transaction. It puts the new row if the key's mod_revision
-// is unchanged and the marker exists; otherwise it returns the present row. So
-// correctness does not depend on an earlier read, and leases are not used. etcd
-// writes all transactions that arrive together at once.
+// and the marker are unchanged; otherwise it returns the present row. Its answer
+// names the cluster. So correctness does not depend on an earlier read, and leases
+// are not used. etcd writes all transactions that arrive together at once.
 //
 // The epoch is the cluster's id and the marker's create_revision. A cluster that
 // was restored from a snapshot gets another one; a new leader does not. An etcd
@@ -94,8 +94,11 @@ func (e *Engine) Present(ctx context.Context) (string, error) {
 	if err != nil || len(found.KVs) == 0 {
 		return "", err
 	}
-	return found.Header.ClusterID + "/" + found.KVs[0].CreateRevision, nil
+	return epochOf(found.Header, found.KVs[0]), nil
 }
+
+// epochOf returns the epoch of a cluster with a marker.
+func epochOf(h header, marker keyValue) string { return h.ClusterID + "/" + marker.CreateRevision }
 
 // Time implements generator.Timekeeper. etcd has no request for the time, but each
 // HTTP response has a Date, in whole seconds.
@@ -117,13 +120,19 @@ func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.
 }
 
 // Swap implements shared.Swapper. It puts text under the key if its mod_revision is
-// was.Version; 0 means that the key must not exist.
-func (e *Engine) Swap(ctx context.Context, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+// was.Version; 0 means that the key must not exist. The cluster of another epoch may
+// have the same revisions.
+func (e *Engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	path, marker := []byte(e.path(in, key)), []byte(e.marker())
+	cluster, created, known := strings.Cut(epoch, "/")
+	same := compare{Key: marker, Target: "CREATE", Result: "GREATER", CreateRevision: "0"}
+	if known {
+		same.Result, same.CreateRevision = "EQUAL", created
+	}
 	did, err := e.c.txn(ctx, txnRequest{
 		Compare: []compare{
 			{Key: path, Target: "MOD", Result: "EQUAL", ModRevision: strconv.FormatInt(was.Version, 10)},
-			{Key: marker, Target: "CREATE", Result: "GREATER", CreateRevision: "0"},
+			same,
 		},
 		Success: []operation{{Put: &putRequest{Key: path, Value: []byte(text)}}},
 		Failure: []operation{{Range: &rangeRequest{Key: path}}, {Range: &rangeRequest{Key: marker}}},
@@ -132,12 +141,18 @@ func (e *Engine) Swap(ctx context.Context, in shared.Folder, key string, was sha
 		return shared.Value{}, false, err
 	}
 	if did.Succeeded {
+		if known && did.Header.ClusterID != cluster {
+			return shared.Value{}, false, shared.ErrEpoch
+		}
 		now.Text = text
 		now.Version, err = strconv.ParseInt(did.Header.Revision, 10, 64)
 		return now, err == nil, err
 	}
 	if len(did.Responses) != 2 || len(did.Responses[1].Range.KVs) == 0 {
 		return shared.Value{}, false, e.unprepared()
+	}
+	if known && epochOf(did.Header, did.Responses[1].Range.KVs[0]) != epoch {
+		return shared.Value{}, false, shared.ErrEpoch
 	}
 	if kvs := did.Responses[0].Range.KVs; len(kvs) > 0 {
 		now, err = kvs[0].value()

@@ -1,6 +1,7 @@
 package etcd_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -97,6 +98,63 @@ func TestClustersThatAreNotReady(t *testing.T) {
 	}
 	defer schema.Close()
 	engine.Emptied(t, u, schema)
+}
+
+// TestARestoredClusterInTheSamePlace: a server that has asked for nothing while the cluster
+// was replaced grants nothing by the epoch that it knows.
+func TestARestoredClusterInTheSamePlace(t *testing.T) {
+	t.Parallel()
+	old, restored := dbtest.Etcd(t, 1)[0], dbtest.Etcd(t, 1)[0]
+	proxy := dbtest.Cut(t, old.Addr)
+	u := "etcd://" + proxy.Addr + "/same"
+	prepare(t, u)
+	idle, other := engine.Start(t, u, shared.Config{}), engine.Start(t, u, shared.Config{})
+	dbtest.Grant(t, idle, dbtest.Order(10), 1)
+	copyAll(t, old, restored)
+	dbtest.Grant(t, other, dbtest.Order(10), 11) // is not in the copy
+	proxy.To(restored.Addr)
+	old.Kill()
+	_, _, err := idle.Reserve(t.Context(), dbtest.Order(10))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+}
+
+// copyAll puts the keys of a cluster into an empty one, with the same revisions if each was
+// written once.
+func copyAll(t *testing.T, from, to *dbtest.Server) {
+	t.Helper()
+	call := func(s *dbtest.Server, method string, request, response any) {
+		t.Helper()
+		text, err := json.Marshal(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.Post("http://"+s.Addr+"/v3/kv/"+method, "application/json", bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		if err := json.NewDecoder(r.Body).Decode(response); err != nil || r.StatusCode != http.StatusOK {
+			t.Fatal(r.Status, err)
+		}
+	}
+	type keyValue struct {
+		Key      []byte `json:"key"`
+		Value    []byte `json:"value"`
+		Revision int64  `json:"mod_revision,string"`
+	}
+	var found, put struct {
+		Header struct {
+			Revision int64 `json:"revision,string"`
+		} `json:"header"`
+		KVs []keyValue `json:"kvs"`
+	}
+	call(from, "range", map[string]any{"key": []byte{0}, "range_end": []byte{0}, "sort_target": "MOD", "sort_order": "ASCEND"}, &found)
+	for _, kv := range found.KVs {
+		call(to, "put", map[string]any{"key": kv.Key, "value": kv.Value}, &put)
+		if put.Header.Revision != kv.Revision {
+			t.Fatalf("%q has revision %d, not %d", kv.Key, put.Header.Revision, kv.Revision)
+		}
+	}
 }
 
 func TestAConnectionThatIsCutAtAnyByte(t *testing.T) {

@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -37,8 +38,9 @@ type Swapper interface {
 	Get(ctx context.Context, in Folder, key string) (Value, error)
 
 	// Swap writes text as the key's value if its version is still was.Version.
-	// Otherwise now is the present value.
-	Swap(ctx context.Context, in Folder, key string, was Value, text string) (now Value, swapped bool, err error)
+	// Otherwise now is the present value. It returns ErrEpoch if the database can tell
+	// that its epoch is not epoch, also after it has written; "" means any epoch.
+	Swap(ctx context.Context, epoch string, in Folder, key string, was Value, text string) (now Value, swapped bool, err error)
 
 	// List reads the values of the keys that begin with prefix.
 	List(ctx context.Context, in Folder, prefix string) (values map[string]string, err error)
@@ -46,6 +48,9 @@ type Swapper interface {
 	// Size returns the number of keys.
 	Size(ctx context.Context, in Folder) (int, error)
 }
+
+// ErrEpoch is returned by Swapper.Swap on a database with another epoch.
+var ErrEpoch = errors.New("the database has another epoch")
 
 // CAS implements an Engine but for Close on a Swapper. It caches the rows that it
 // read last, so a key that no other server moves costs one round trip. It grants
@@ -192,7 +197,7 @@ func (c *CAS) PutName(ctx context.Context, e Entry, was *Entry) (written bool, e
 			return false, err
 		}
 	}
-	_, written, err = c.swapper.Swap(ctx, NameFolder, e.Name, old, EncodeEntry(&e))
+	_, written, err = c.swapper.Swap(ctx, "", NameFolder, e.Name, old, EncodeEntry(&e))
 	return written, err
 }
 
@@ -219,7 +224,7 @@ func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 	}
 	answers, errs := make([]Answer, len(asks)), make([]error, len(asks))
 	Parallel(len(asks), func(i int) {
-		answers[i], errs[i] = c.change(ctx, asks[i].Key, func(old *Row) (Answer, *Row) { return asks[i].Decide(old, epoch) })
+		answers[i], errs[i] = c.change(ctx, epoch, asks[i].Key, func(old *Row) (Answer, *Row) { return asks[i].Decide(old, epoch) })
 	})
 	failed := 0
 	for i, err := range errs {
@@ -235,7 +240,7 @@ func (c *CAS) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
 
 // Lower implements Engine.
 func (c *CAS) Lower(ctx context.Context, r Return) error {
-	_, err := c.change(ctx, r.Key, func(old *Row) (Answer, *Row) {
+	_, err := c.change(ctx, r.Epoch, r.Key, func(old *Row) (Answer, *Row) {
 		if old == nil || old.Hi != r.Hi || old.Seq != r.Seq || old.Epoch != r.Epoch {
 			return Answer{}, nil
 		}
@@ -247,8 +252,8 @@ func (c *CAS) Lower(ctx context.Context, r Return) error {
 }
 
 // change swaps the row of a key for the row that decide returns. If decide returns
-// nil, it writes nothing.
-func (c *CAS) change(ctx context.Context, key string, decide func(old *Row) (Answer, *Row)) (Answer, error) {
+// nil, it writes nothing. epoch may be cached: Swap checks it.
+func (c *CAS) change(ctx context.Context, epoch, key string, decide func(old *Row) (Answer, *Row)) (Answer, error) {
 	was := c.known(key)
 	fresh := false // a cached value may be out of date
 	for try := range casTries {
@@ -268,9 +273,12 @@ func (c *CAS) change(ctx context.Context, key string, decide func(old *Row) (Ans
 			fresh = true
 			continue
 		}
-		now, swapped, err := c.swapper.Swap(ctx, RowFolder, key, was, EncodeRow(next))
+		now, swapped, err := c.swapper.Swap(ctx, epoch, RowFolder, key, was, EncodeRow(next))
 		if err != nil {
 			c.forget()
+			if errors.Is(err, ErrEpoch) {
+				return Answer{Outcome: Strange}, nil
+			}
 			return Answer{}, err
 		}
 		c.remember(key, now)

@@ -124,7 +124,7 @@ type Answer struct {
 	Outcome Outcome
 	Lo, Hi  int64  // Granted: the reservation; Exhausted, Moved: Hi is the key's
 	Seq     int64  // Granted: the key's count of changes
-	Epoch   string // Moved: the key's; Strange: the database's
+	Epoch   string // Moved: the key's
 	Err     error  // error of this ask alone; the other fields mean nothing then
 }
 
@@ -162,7 +162,7 @@ func (a *Ask) Refused(row *Row, epoch string) Answer {
 // row to write, which is nil unless the outcome is Granted.
 func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 	if epoch != a.Epoch {
-		return Answer{Outcome: Strange, Epoch: epoch}, nil
+		return Answer{Outcome: Strange}, nil
 	}
 	lo, seq := a.AtLeast, int64(0)
 	switch {

@@ -117,12 +117,15 @@ func (l link) Get(ctx context.Context, in Folder, key string) (Value, error) {
 	return l.in(in)[key], nil
 }
 
-func (l link) Swap(ctx context.Context, in Folder, key string, was Value, text string) (Value, bool, error) {
+func (l link) Swap(ctx context.Context, epoch string, in Folder, key string, was Value, text string) (Value, bool, error) {
 	if err := l.enter(ctx); err != nil {
 		return Value{}, false, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if epoch != "" && epoch != l.epoch {
+		return Value{}, false, ErrEpoch
+	}
 	now := l.in(in)[key]
 	if now.Version != was.Version {
 		return now, false, nil
@@ -148,15 +151,6 @@ func (l link) Size(_ context.Context, in Folder) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.in(in)), nil
-}
-
-// Advance asks for the epoch each time, as a database does that answers it with
-// every statement.
-func (e *engine) Advance(ctx context.Context, asks []Ask) ([]Answer, error) {
-	if _, err := e.CAS.Epoch(ctx); err != nil {
-		return nil, err
-	}
-	return e.CAS.Advance(ctx, asks)
 }
 
 // Time implements generator.Timekeeper.

@@ -224,8 +224,8 @@ func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.
 	return v, err
 }
 
-// Swap implements shared.Swapper.
-func (e *Engine) Swap(ctx context.Context, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+// Swap implements shared.Swapper. ZooKeeper cannot compare the epoch with it.
+func (e *Engine) Swap(ctx context.Context, _ string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	path := e.path(in, key)
 	version, err := ask(ctx, e, func() (int64, error) {
 		if was.Version == 0 {
