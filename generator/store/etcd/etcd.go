@@ -13,9 +13,11 @@
 // names the cluster. So correctness does not depend on an earlier read, and leases
 // are not used. etcd writes all transactions that arrive together at once.
 //
-// The epoch is the cluster's id and the marker's create_revision. A cluster that
-// was restored from a snapshot gets another one; a new leader does not. An etcd
-// that runs with --unsafe-no-fsync cannot be detected. Do not use it.
+// The epoch is the cluster's id and the marker's create_revision. A new leader does
+// not change it. A cluster that was restored from a snapshot has another id if its
+// token or its peer URLs differ (--initial-cluster-token); otherwise only high-water
+// marks tell. An etcd that runs with --unsafe-no-fsync cannot be detected. Do not
+// use it.
 //
 // The package uses etcd's JSON gateway over HTTP on the client port. The official
 // client (client/v3 over gRPC) was measured in November 2026. It adds 12.5 MB to a
