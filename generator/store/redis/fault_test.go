@@ -118,8 +118,28 @@ func TestARowThatWasDeletedIsNoticed(t *testing.T) {
 	command(t, s, "HDEL", "{"+namespace+"}:reservations", dbtest.Order(1).Key)
 	_, _, err := store.Reserve(t.Context(), dbtest.Order(10))
 	dbtest.WantError(t, err, generator.ErrRegressed, "gone back")
-	command(t, s, "HSET", "{"+namespace+"}:reservations", dbtest.Order(1).Key, "5")
-	_, _, err = engine.Start(t, u, shared.Config{}).Reserve(t.Context(), dbtest.Order(10))
+	store = engine.Start(t, u, shared.Config{})
+	for _, value := range []string{"5", "", "1\t5000\t1\t0\tepoch\towner"} { // its numbers have 20 digits
+		command(t, s, "HSET", "{"+namespace+"}:reservations", dbtest.Order(1).Key, value)
+		_, _, err := store.Reserve(t.Context(), dbtest.Order(10))
+		dbtest.WantError(t, err, generator.ErrRegressed, "damaged")
+	}
+}
+
+// TestAnEmptyValueIsDamage: it was there, so the name was used.
+func TestAnEmptyValueIsDamage(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Redis(t)
+	u := place(t, s)
+	store := engine.Start(t, u, shared.Config{})
+	_, namespace, _ := strings.Cut(u, "namespace=")
+	command(t, s, "HSET", "{"+namespace+"}:reservations", dbtest.Order(1).Key, "")
+	command(t, s, "HSET", "{"+namespace+"}:generators", "orders", "")
+	_, _, err := store.Mark(t.Context(), dbtest.Order(1).Key)
+	dbtest.WantError(t, err, generator.ErrRegressed, "damaged")
+	_, err = store.Defined(t.Context(), "orders")
+	dbtest.WantError(t, err, generator.ErrRegressed, "damaged")
+	_, _, err = store.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}")})
 	dbtest.WantError(t, err, generator.ErrRegressed, "damaged")
 }
 

@@ -150,14 +150,14 @@ func read[V any](ctx context.Context, e *Engine, f func(c *redis.Client) (V, err
 	return v, err
 }
 
-// field reads a field of a hash; "" for none.
-func (e *Engine) field(ctx context.Context, hash, name string) (string, error) {
-	return read(ctx, e, func(c *redis.Client) (string, error) {
+// field reads a field of a hash; nil for none.
+func (e *Engine) field(ctx context.Context, hash, name string) (*string, error) {
+	return read(ctx, e, func(c *redis.Client) (*string, error) {
 		text, err := c.HGet(ctx, hash, name).Result()
 		if errors.Is(err, redis.Nil) {
-			err = nil
+			return nil, nil //nolint:nilnil // no field is no error
 		}
-		return text, err
+		return &text, err
 	})
 }
 
@@ -360,10 +360,10 @@ func (e *Engine) Lower(ctx context.Context, r shared.Return) error {
 // Row implements shared.Engine.
 func (e *Engine) Row(ctx context.Context, key string) (*shared.Row, error) {
 	text, err := e.field(ctx, e.rows, key)
-	if err != nil || text == "" {
+	if err != nil || text == nil {
 		return nil, err
 	}
-	r, err := decode(key, text)
+	r, err := decode(key, *text)
 	return &r, err
 }
 
@@ -421,13 +421,13 @@ func decode(key, text string) (shared.Row, error) {
 // Name implements shared.Engine.
 func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 	text, err := e.field(ctx, e.entries, name)
-	if err == nil && text == "" {
+	if err == nil && text == nil {
 		err = shared.Unknown(name)
 	}
 	if err != nil {
 		return shared.Entry{}, err
 	}
-	return shared.DecodeEntry(name, text)
+	return shared.DecodeEntry(name, *text)
 }
 
 // Count implements shared.Engine.
@@ -462,13 +462,13 @@ func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 
 // PutName implements shared.Engine.
 func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
-	old := ""
+	args := []any{n.Name, shared.EncodeEntry(&n)}
 	if was != nil {
-		old = shared.EncodeEntry(was)
+		args = append(args, shared.EncodeEntry(was))
 	}
 	var said *redis.Cmd
 	err = e.checked(ctx, func(p redis.Pipeliner) {
-		said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, n.Name, shared.EncodeEntry(&n), old)
+		said = put.EvalSha(ctx, p, []string{e.entries, e.marker}, args...)
 	}, func() error {
 		outcome, err := said.Text()
 		if err == nil && outcome == "unprepared" {

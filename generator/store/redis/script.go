@@ -37,7 +37,7 @@ for i = 1, #ARGV, 9 do
     oldlo, oldhi, seq, of = string.match(old, '^(%d+)\t(%d+)\t(%d+)\t%d+\t([^\t]*)\t')
     if oldhi and oldhi > lo then lo = oldhi end
   end
-  if old and not of then
+  if old and (not of or #oldhi ~= 20) then
     answers[#answers + 1] = 'damaged'
   elseif epoch ~= present or not old and create ~= '1' or old and of ~= epoch and of ~= from or lo >= limit then
     answers[#answers + 1] = {epoch, oldlo, oldhi, seq, of}
@@ -68,11 +68,10 @@ end
 return 'done'
 `
 
-	// put takes the name, the new value, and the old value or ''.
+	// put takes the name, the new value, and the old value unless there is none.
 	luaPut = `
 if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
-local now = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if now ~= ARGV[3] then return 'refused' end
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= (ARGV[3] or false) then return 'refused' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 'done'
 `
