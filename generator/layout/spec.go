@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"nextid/generator"
@@ -142,11 +143,7 @@ var (
 // Complete implements generator.Completer. It refuses a layout that cannot issue
 // ids now: its epoch is in the future, or its time bits are used up.
 func (t Timed) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	var p Pinned
-	if err := json.Unmarshal(d.Options, &p); err != nil {
-		return nil, generator.OptionError("", "the layout cannot be read: %s", err)
-	}
-	l, err := p.Build()
+	l, err := storedLayout(d.Options)
 	if err != nil {
 		return nil, generator.OptionError("", "layout: %s", err)
 	}
@@ -189,13 +186,42 @@ func (Timed) Rate(stored json.RawMessage) int64 {
 // timed returns the layout in stored options, nil if it has no time or cannot be
 // read.
 func timed(stored json.RawMessage) *Layout {
-	var p Pinned
-	if json.Unmarshal(stored, &p) == nil {
-		if l, err := p.Build(); err == nil && l.HasTime() {
-			return l
-		}
+	if l, err := storedLayout(stored); err == nil && l.HasTime() {
+		return l
 	}
 	return nil
+}
+
+// maxBuilt is the number of cached layouts. Few different options are in use at a
+// time, and the first id of a name needs the layout several times.
+const maxBuilt = 64
+
+// built caches layouts by stored options.
+var built = struct {
+	sync.Mutex
+	layouts map[string]*Layout
+}{layouts: map[string]*Layout{}}
+
+// storedLayout returns the layout in stored options. The caller must not change it.
+func storedLayout(stored json.RawMessage) (*Layout, error) {
+	built.Lock()
+	defer built.Unlock()
+	if l := built.layouts[string(stored)]; l != nil {
+		return l, nil
+	}
+	var p Pinned
+	if err := json.Unmarshal(stored, &p); err != nil {
+		return nil, err
+	}
+	l, err := p.Build()
+	if err != nil {
+		return nil, err
+	}
+	if len(built.layouts) >= maxBuilt {
+		clear(built.layouts)
+	}
+	built.layouts[string(stored)] = l
+	return l, nil
 }
 
 // FieldList is a list of fields, from high to low. In JSON it has one of these
