@@ -9,6 +9,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	dirs := make(map[generator.Store]string)
 	open := func(t *testing.T, dir string) generator.Store {
 		s, err := sqlite.Open(t.Context(), sqlite.Config{Dir: dir, Owner: "conformance"})

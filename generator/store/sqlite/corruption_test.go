@@ -115,6 +115,7 @@ func damage(t *rapid.T, whole, older []byte) []byte {
 // TestDamagedDatabaseIsRefusedOrIntact checks that a damaged store is refused with
 // a hint, or that no key has gone back.
 func TestDamagedDatabaseIsRefusedOrIntact(t *testing.T) {
+	t.Parallel()
 	n := takeSnapshot(t)
 	whole := n.files["nextid.db"]
 	opened, refused := 0, 0

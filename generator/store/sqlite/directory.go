@@ -83,6 +83,7 @@ func (d *directory) open(check func() error) (err error) {
 
 // Close unlocks the directory. It never fails.
 func (d *directory) Close() error {
+	unlock(d.lock)
 	d.lock.Close()
 	d.root.Close()
 	return nil

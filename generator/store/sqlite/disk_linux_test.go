@@ -42,6 +42,7 @@ func straceFor(t *testing.T) string {
 // process opens the store and makes four attempts to reserve. strace counts
 // the calls of each thread by itself, so one fault can hit more than once.
 func TestDiskErrorGrantsNothing(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"fsync:error=EIO:when=%d", "pwrite64:error=EIO:when=%d", "pwrite64:error=ENOSPC:when=%d"} {
 		t.Run(fault, func(t *testing.T) {
 			dir := used(t)
@@ -67,6 +68,7 @@ func TestDiskErrorGrantsNothing(t *testing.T) {
 
 // TestLastingDiskErrorGrantsNothing lets every sync fail from some point on.
 func TestLastingDiskErrorGrantsNothing(t *testing.T) {
+	t.Parallel()
 	dir := used(t)
 	hopeless := 0
 	underFaults(t, dir, 5, "fsync:error=EIO:when=%d+", 24, func(_, granted int, said string) {

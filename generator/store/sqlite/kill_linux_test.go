@@ -23,6 +23,7 @@ const killRounds = 50 / faultStride
 // TestKilledProcessNeverForgetsAReservation kills processes while they reserve and
 // compares everything that was ever acknowledged.
 func TestKilledProcessNeverForgetsAReservation(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -131,6 +132,7 @@ func hotJournal(t *testing.T, dir string) bool {
 // TestKilledCreationLeavesNothingInTheWay kills a process at each system call that
 // changes files while it creates a store.
 func TestKilledCreationLeavesNothingInTheWay(t *testing.T) {
+	t.Parallel()
 	for _, call := range []string{"fsync", "renameat", "pwrite64"} {
 		for n := 1; ; n += faultStride {
 			dir := t.TempDir()
@@ -152,6 +154,7 @@ func TestKilledCreationLeavesNothingInTheWay(t *testing.T) {
 // TestKilledAtEverySystemCall kills a process at each fsync and write of its
 // reservations, and checks the store that the next process opens.
 func TestKilledAtEverySystemCall(t *testing.T) {
+	t.Parallel()
 	for _, call := range []string{"fsync", "pwrite64"} {
 		dir := used(t)
 		var log history.Log
@@ -189,6 +192,7 @@ func TestKilledAtEverySystemCall(t *testing.T) {
 // TestLostJournalIsNoticedOrHarmless deletes the journal of a killed process, as
 // operators sometimes do.
 func TestLostJournalIsNoticedOrHarmless(t *testing.T) {
+	t.Parallel()
 	refused, hot := 0, 0
 	// Which write tears a transaction depends on what is committed together, and on the
 	// threads: strace counts the writes of each.

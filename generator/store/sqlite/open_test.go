@@ -327,6 +327,7 @@ func copyFile(t *testing.T, from, to string) {
 // changed pages. So old and new pages would be mixed, and the next start would not
 // detect it.
 func TestOlderContentThatIsPutBackWhileInUseIsNoticed(t *testing.T) {
+	t.Parallel()
 	dir := used(t)
 	file := filepath.Join(dir, "nextid.db")
 	s := open(t, dir)

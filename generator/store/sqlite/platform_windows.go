@@ -23,6 +23,9 @@ func tryLock(f *os.File) (ok bool, err error) {
 	return err == nil, err
 }
 
+// unlock does nothing: closing f unlocks it.
+func unlock(*os.File) {}
+
 // syncDirectory does nothing. Windows has no such call; its file systems keep
 // directories in a journal.
 func syncDirectory(*os.File) error { return nil }

@@ -29,6 +29,7 @@ func shell(t *testing.T, dir, backup, command string) {
 // TestBackupThatIsPutBackInPlaceIsNoticed restores a directory with the usual
 // programs, over the files that are there.
 func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
+	t.Parallel()
 	for _, restore := range []struct {
 		command string
 		stopped bool // detected after a clean stop only
@@ -50,6 +51,7 @@ func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
 				continue
 			}
 			t.Run(restore.command+" after "+life, func(t *testing.T) {
+				t.Parallel()
 				dir := used(t)
 				backup := dir + ".bak"
 				if strings.Contains(life, "while stopped") {
@@ -87,6 +89,7 @@ func TestBackupThatIsPutBackInPlaceIsNoticed(t *testing.T) {
 // TestFileMaintenanceIsNoRestore changes the files as packages, administrators and
 // backups do that restore nothing.
 func TestFileMaintenanceIsNoRestore(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{
 		"chmod -R u+rw,g-w $DIR",
 		"chown -R $(id -u):$(id -g) $DIR",
@@ -107,6 +110,7 @@ func TestFileMaintenanceIsNoRestore(t *testing.T) {
 	} {
 		for _, killed := range []bool{false, true} {
 			t.Run(command+map[bool]string{false: " after a stop", true: " after kill -9"}[killed], func(t *testing.T) {
+				t.Parallel()
 				dir := used(t)
 				server := hold(t, dir)
 				server.reserve(t)
