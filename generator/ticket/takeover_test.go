@@ -91,6 +91,7 @@ remainder int(11) NOT NULL DEFAULT '0', create_time timestamp NOT NULL DEFAULT '
 version bigint(20) NOT NULL DEFAULT '0', PRIMARY KEY (id), UNIQUE KEY uniq_biz_type (biz_type))`
 
 func TestFromMySQL(t *testing.T) {
+	t.Parallel()
 	my := dbtest.MariaDB(t)
 	url := my.MySQLURL("root", "test")
 	db := open(t, url, leafTable, tinyidTable,
@@ -321,6 +322,7 @@ func leafUnderLoad(t *testing.T, url string, db *sql.DB) {
 }
 
 func TestFromPostgres(t *testing.T) {
+	t.Parallel()
 	pg := dbtest.Postgres(t)
 	url := pg.PostgresURL("postgres")
 	db := open(t, url,
@@ -379,6 +381,7 @@ func TestFromPostgres(t *testing.T) {
 }
 
 func TestFromRedis(t *testing.T) {
+	t.Parallel()
 	re := dbtest.Redis(t)
 	url := re.RedisURL()
 	c, err := location(t, url).OpenRedis(nil, time.Minute)

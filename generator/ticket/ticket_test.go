@@ -128,6 +128,7 @@ func start(t *testing.T) *databases {
 
 // TestTickets uses the same databases in all its parts, with a table for each.
 func TestTickets(t *testing.T) {
+	t.Parallel()
 	d := start(t)
 	part := 0
 	run := func(name string, f func(t *testing.T, table string)) {
@@ -285,6 +286,7 @@ func openSQL(t *testing.T, url string) *sql.DB {
 // One database after the other goes down and comes back, with all its writes or
 // without the newest ones. Draws go on, and nothing repeats.
 func TestOneDatabaseMayBeDown(t *testing.T) {
+	t.Parallel()
 	d := start(t)
 	w := newWorld(t)
 	s, other := w.open(0, d.urls, ""), w.open(1, d.urls, "")
@@ -319,6 +321,7 @@ func TestOneDatabaseMayBeDown(t *testing.T) {
 
 // A database that hangs is left after a timeout, and used again when it answers.
 func TestADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
 	pg, re := dbtest.Postgres(t), dbtest.Redis(t)
 	w := newWorld(t)
 	s := w.open(0, []string{pg.PostgresURL("postgres"), re.RedisURL()}, `,"deadline":"10s"`)
@@ -342,6 +345,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 
 // A database that forgets its numbers is raised to the ceiling in the store.
 func TestADatabaseThatForgets(t *testing.T) {
+	t.Parallel()
 	re := dbtest.Redis(t, "appendonly", "no")
 	w := newWorld(t)
 	s := w.open(0, []string{re.RedisURL()}, "")
