@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -36,18 +37,7 @@ func TestRequestsTogetherLeaveNothingOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for range 20 {
 				kind := c.kind(slow{memory.New(memory.Config{})})
-				options, err := kind.Normalize(json.RawMessage(c.options))
-				if err != nil {
-					t.Fatal(err)
-				}
-				var servers []generator.AllGenerator
-				for range 2 {
-					g, err := kind.Open(t.Context(), generator.Definition{Name: "g", Options: options})
-					if err != nil {
-						t.Fatal(err)
-					}
-					servers = append(servers, g.(generator.AllGenerator))
-				}
+				servers := []generator.AllGenerator{open(t, kind, "g", c.options), open(t, kind, "g", c.options)}
 				got := drawTogether(t, servers)
 				for _, g := range servers { // what is left
 					for r, err := g.Next(t.Context(), 7); err == nil; r, err = g.Next(t.Context(), 7) {
@@ -72,6 +62,69 @@ func TestRequestsTogetherLeaveNothingOut(t *testing.T) {
 	}
 }
 
+// TestGivenBackIDs: unused ids come again, unless setval has passed them meanwhile.
+func TestGivenBackIDs(t *testing.T) {
+	runtime := generator.SystemClock{}
+	store := memory.New(memory.Config{})
+	for _, kind := range []generator.Kind{counter.Kind(store, runtime, "test"), segment.Kind(store, runtime, "test")} {
+		for setval, want := range map[int64]int64{0: 11, 10: 11, 15: 16, 20: 21, 1000: 1001} {
+			name := fmt.Sprintf("%s%d", kind.Name(), setval)
+			g := open(t, kind, name, `{}`)
+			runs, err := g.NextAll(t.Context(), 20)
+			if err != nil || len(runs) != 1 || runs[0] != (generator.Range{First: 1, Step: 1, Count: 20}) {
+				t.Fatalf("%v, %v", runs, err)
+			}
+			if setval > 0 {
+				if err := g.(generator.Raiser).Raise(t.Context(), setval, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g.GiveBack([]generator.Range{{First: 11, Step: 1, Count: 10}})
+			if r, err := g.Next(t.Context(), 1); err != nil || r.First != want {
+				t.Errorf("%s: %v, %v after setval %d, want %d", kind.Name(), r, err, setval, want)
+			}
+		}
+	}
+}
+
+// TestRaiseAcrossAllNumbers: the distance from a number in hand to that of setval
+// may exceed an int64.
+func TestRaiseAcrossAllNumbers(t *testing.T) {
+	const least, most = -4_000_000_000_000_000_000, 9_000_000_000_000_000_000
+	store := memory.New(memory.Config{})
+	for _, kind := range []generator.Kind{counter.Kind(store, generator.SystemClock{}, "test"), segment.Kind(store, generator.SystemClock{}, "test")} {
+		g := open(t, kind, kind.Name(), fmt.Sprintf(`{"start": %d}`, int64(least)))
+		if next, err := g.(generator.Peeker).Peek(t.Context()); err != nil || next != least {
+			t.Fatalf("%d, %v", next, err)
+		}
+		if err := g.(generator.Raiser).Raise(t.Context(), most, true); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int64]bool{}
+		for _, g := range []generator.AllGenerator{g, open(t, kind, kind.Name(), fmt.Sprintf(`{"start": %d}`, int64(least))), g} {
+			r, err := g.Next(t.Context(), 1)
+			if err != nil || r.First <= most || seen[r.First] {
+				t.Errorf("%s: %v, %v", kind.Name(), r, err)
+			}
+			seen[r.First] = true
+		}
+	}
+}
+
+// open opens a generator of a name that the store need not have.
+func open(t *testing.T, kind generator.Kind, name, options string) generator.AllGenerator {
+	t.Helper()
+	o, err := kind.Normalize(json.RawMessage(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := kind.Open(t.Context(), generator.Definition{Name: name, Options: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.(generator.AllGenerator)
+}
+
 // TestOvertakenRequestLeavesNothingOut lets another server draw whenever a request
 // for many ids has read the end of the line, or is about to return a reservation
 // that is too short.
@@ -86,19 +139,7 @@ func TestOvertakenRequestLeavesNothingOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := memory.New(memory.Config{})
-			open := func(store generator.Reserver) generator.AllGenerator {
-				kind := c.kind(store)
-				options, err := kind.Normalize(json.RawMessage(c.options))
-				if err != nil {
-					t.Fatal(err)
-				}
-				g, err := kind.Open(t.Context(), generator.Definition{Name: "g", Options: options})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return g.(generator.AllGenerator)
-			}
-			other := open(store)
+			other := open(t, c.kind(store), "g", c.options)
 			var got []generator.Range
 			draw := func(g generator.AllGenerator, n int64) {
 				runs, err := g.NextAll(t.Context(), n)
@@ -107,7 +148,7 @@ func TestOvertakenRequestLeavesNothingOut(t *testing.T) {
 				}
 				got = append(got, runs...)
 			}
-			draw(open(overtaken{store, func() { draw(other, 1) }}), 5)
+			draw(open(t, c.kind(overtaken{store, func() { draw(other, 1) }}), "g", c.options), 5)
 			draw(other, 1)
 			slices.SortFunc(got, func(a, b generator.Range) int { return cmp.Compare(a.First, b.First) })
 			next := int64(3)

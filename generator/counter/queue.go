@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -72,6 +73,7 @@ type Queue struct {
 	waiting []*draw
 	rest    []generator.Range // obtained and not issued
 	newest  int64             // last id issued
+	floor   int64             // no id below it is issued (Raise)
 	issued  int64
 	waits   int64
 	refills int64 // requests that the source answered
@@ -98,7 +100,7 @@ var (
 // NewQueue returns the Queue of the generator name. A draw waits at most deadline
 // for the source.
 func NewQueue(name string, source Source, runtime generator.Scheduler, deadline time.Duration) *Queue {
-	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, free: make(chan struct{}, 1)}
+	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, free: make(chan struct{}, 1), floor: math.MinInt64}
 	q.free <- struct{}{}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	return q
@@ -150,7 +152,8 @@ func (q *Queue) wait(ctx context.Context, d *draw) ([]generator.Range, error) {
 }
 
 // GiveBack implements generator.AllGenerator. Only the newest ids can be issued
-// again, since the ids of a connection must rise.
+// again, since the ids of a connection must rise. Those that a Raise has passed are
+// not issued again.
 func (q *Queue) GiveBack(runs []generator.Range) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,11 +161,14 @@ func (q *Queue) GiveBack(runs []generator.Range) {
 		return
 	}
 	q.newest = runs[0].First - runs[0].Step
+	rest := q.rest
+	q.rest = nil
 	for _, r := range runs {
 		q.issued -= r.Count
+		if r = above(r, q.floor); r.Count > 0 {
+			q.rest = append(q.rest, r)
+		}
 	}
-	rest := q.rest
-	q.rest = slices.Clone(runs)
 	for _, r := range rest {
 		q.rest = generator.AppendRun(q.rest, r)
 	}
@@ -380,6 +386,7 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
+		q.floor = max(q.floor, floor)
 		q.replace(func(r generator.Range) generator.Range { return above(r, floor) })
 		if r.Count > 0 {
 			q.rest = append(q.rest, r)
@@ -413,7 +420,10 @@ func above(r generator.Range, floor int64) generator.Range {
 	if r.First >= floor {
 		return r
 	}
-	skip := min((floor-r.First+r.Step-1)/r.Step, r.Count)
+	if r.Last() < floor {
+		return generator.Range{}
+	}
+	skip := int64((uint64(floor)-uint64(r.First)-1)/uint64(r.Step)) + 1 // the difference may exceed an int64
 	r.First += skip * r.Step
 	r.Count -= skip
 	return r

@@ -162,7 +162,8 @@ func (g *Generator) GiveBack(runs []generator.Range) {
 	r, b := runs[len(runs)-1], g.current.Load()
 	i := (g.position(r.First) - b.first) / g.increment
 	end := i + r.Count
-	if i = max(i, 0); i < end && end <= b.size && !g.closed { // ids of earlier buffers are lost
+	i = max(i, g.upTo(b, g.above))             // Raise may have passed them
+	if i < end && end <= b.size && !g.closed { // ids of earlier buffers are lost
 		b.next.CompareAndSwap(end, i)
 	}
 }

@@ -90,12 +90,17 @@ func (l *line) newBuffer(lo, hi, above int64, prefetchAt float64) *buffer {
 	return b
 }
 
+// upTo returns the number of ids of a buffer up to and including position p.
+func (l *line) upTo(b *buffer, p int64) int64 {
+	if b.size == 0 || p < b.first {
+		return 0
+	}
+	return int64(min((uint64(p)-uint64(b.first))/uint64(l.increment), uint64(b.size-1))) + 1
+}
+
 // skip marks the ids up to and including position p as used.
 func (l *line) skip(b *buffer, p int64) {
-	if b.size == 0 || p < b.first {
-		return
-	}
-	to := min(int64((uint64(p)-uint64(b.first))/uint64(l.increment)), b.size-1) + 1
+	to := l.upTo(b, p)
 	for i := b.next.Load(); i < to && !b.next.CompareAndSwap(i, to); i = b.next.Load() {
 	}
 }
