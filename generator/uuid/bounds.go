@@ -18,24 +18,24 @@ import (
 // They cover the millisecond of t for version 7, and its microsecond for version 6
 // and the version 8 of V8. Other versions do not sort by time: ErrWrongKind.
 func Bounds(version int, t time.Time) (least, greatest UUID, err error) {
-	var first, last int64 // the bits above the random ones, without version and variant
-	switch micros := t.UnixMicro(); version {
+	at := t.UnixMicro()
+	var per, zero int64 // the bits above the random ones, without version and variant: zero + at·per
+	switch version {
 	case 6:
-		first = micros*10 + gregorian
-		last = first + 9
+		per, zero = 10, gregorian
 	case 7:
-		first = t.UnixMilli() << 12
-		last = first | 0xfff
+		at, per = t.UnixMilli(), 1<<12
 	case 8:
-		first = micros * 100
-		last = first + 99
+		per = 1000 / tick8
 	default:
 		return Nil, Nil, generator.Errorf(generator.ErrWrongKind, "", "Those of versions 6 and 7 are. For others keep the time in a column of its own.",
 			"UUIDs of version %d are not in the order of time", version)
 	}
-	if first < 0 || last >= 1<<60 {
+	if at < -zero/per || at >= (1<<60-zero)/per {
 		return Nil, Nil, outside(t, fmt.Sprintf("UUIDs of version %d", version))
 	}
+	first := zero + at*per
+	last := first + per - 1
 	return joined(uint64(first), 0).mark(byte(version)), joined(uint64(last), math.MaxUint64).mark(byte(version)), nil
 }
 

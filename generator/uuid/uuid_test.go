@@ -192,3 +192,14 @@ type handClock struct{ ns int64 }
 
 func (c *handClock) Wall() int64              { return c.ns }
 func (c *handClock) Monotonic() time.Duration { return time.Duration(c.ns) }
+
+func TestBoundsOfTimesThatAVersionCannotHave(t *testing.T) {
+	for version, years := range map[int][2]int{6: {1583, 5236}, 7: {1970, 10889}, 8: {1970, 2335}} {
+		for year := -4000; year < 290_000; year += 7 {
+			_, _, err := Bounds(version, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
+			if within := year >= years[0] && year <= years[1]; within != (err == nil) {
+				t.Fatalf("version %d, year %d: %v", version, year, err)
+			}
+		}
+	}
+}
