@@ -103,6 +103,9 @@ func New(name string, fields []Field, epoch time.Time, unit time.Duration) (*Lay
 	if epoch.Nanosecond()%int(time.Millisecond) != 0 {
 		return nil, fmt.Errorf("epoch %s is not a whole number of milliseconds", epoch.Format(time.RFC3339Nano))
 	}
+	if y := l.Epoch.Year(); y < 0 || y > 9999 { // its text has four digits
+		return nil, fmt.Errorf("the epoch is in the year %d, not in 0 to 9999", y)
+	}
 	if l.time.bits < minTimeBits {
 		return nil, fmt.Errorf("the time field has %d bits, at least %d are needed", l.time.bits, minTimeBits)
 	}

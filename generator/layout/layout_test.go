@@ -348,6 +348,8 @@ func TestNewRefusesInvalidLayouts(t *testing.T) {
 		{"negative unit", usual, epoch, -time.Millisecond, "unit"},
 		{"nanoseconds", usual, epoch, 1500, "unit"},
 		{"hours", usual, epoch, time.Hour, "unit"},
+		{"epoch before all texts", usual, time.UnixMilli(math.MinInt64), time.Millisecond, "in the year -292275055"},
+		{"epoch beyond all texts", usual, time.UnixMilli(math.MaxInt64), time.Millisecond, "in the year 292278994"},
 		{"epoch finer than its text", usual, epoch.Add(time.Microsecond), time.Millisecond, "whole number of milliseconds"},
 		{"beyond the calendar", []Field{{Time, 50}}, epoch, time.Millisecond, "9999"},
 		{"far beyond", []Field{{Time, 63}}, epoch, time.Minute, "9999"},
