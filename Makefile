@@ -95,8 +95,7 @@ cross:
 	GOARCH=386 $(GO) vet ./...
 	$(GO) vet -tags goroutines ./wire/...
 	@set -ex; for target in $(CROSS); do \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid && \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/nextid-bench; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/...; \
 	done
 
 ## lint: golangci-lint with .golangci.yml; fetched into bin/ when missing

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command nextid-bench measures servers that issue ids, and checks what nextid
 // promises. It is a separate binary: the server links neither the libraries that it
 // is compared with nor code that starts databases. The commands are here; what they
@@ -36,7 +38,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
-	root.AddCommand(append(serverCommands(), localCommand(), renderCommand())...)
+	root.AddCommand(compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand(), renderCommand())
 	return root
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -5,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -20,28 +21,6 @@ import (
 	"nextid/benchmarks/torture"
 	"nextid/benchmarks/wire"
 )
-
-// serverCommands returns the commands that start servers.
-func serverCommands() []*cobra.Command {
-	return []*cobra.Command{compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand()}
-}
-
-// measured completes a command that starts servers.
-func measured(cmd *cobra.Command, run func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error)) *cobra.Command {
-	file := ""
-	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
-	return reported(cmd, func(ctx context.Context, progress *report.Progress, quick bool) (*report.Report, error) {
-		nextid, err := server(file)
-		if err != nil {
-			return nil, err
-		}
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		return run(ctx, load.Setup{Nextid: nextid, Self: self, Progress: progress}, quick)
-	})
-}
 
 func compareCommand() *cobra.Command {
 	c := compare.Config{Shards: 3, Plan: compare.Full}
