@@ -9,11 +9,13 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sys/unix"
 
@@ -165,11 +167,13 @@ func (l *Link) Exec(ctx context.Context, sql string) ([]ID, error) {
 // Code returns the SQLSTATE or MySQL's number of an error that a server has sent, ""
 // for other errors.
 func Code(err error) string {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok { // in a login
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
 	}
-	e, _ := errors.AsType[serverError](err)
-	return e.code
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return strconv.Itoa(int(e.Number))
+	}
+	return ""
 }
 
 // Exchange sends a request and waits for its answers. After an error it returns the

@@ -5,8 +5,13 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // ID is an id of 64 or 128 bits.
@@ -57,52 +62,32 @@ type protocol interface {
 	scan(in []byte, l *Link) (size int, ends bool)
 }
 
-// serverError is an error that a server has returned. Its code is the SQLSTATE, or
-// MySQL's number, or "".
-type serverError struct{ message, code string }
-
-func (e serverError) Error() string {
-	if e.code == "" {
-		return e.message
-	}
-	return e.message + " (" + e.code + ")"
-}
-
 // pgProtocol implements version 3 of PostgreSQL's protocol, see "Message Formats" in
 // its manual. Results are in text format. ReadyForQuery ends an answer.
 type pgProtocol struct{}
 
 func (pgProtocol) query(dst []byte, sql string) []byte {
-	dst = append(dst, 'Q')
-	dst = binary.BigEndian.AppendUint32(dst, uint32(4+len(sql)+1))
-	return append(append(dst, sql...), 0)
+	return pgMessages(dst, &pgproto3.Query{String: sql})
 }
 
-const pgSync = "S\x00\x00\x00\x04"
-
-// prepare appends Parse of statement s1, and Sync.
 func (pgProtocol) prepare(dst []byte, sql string) []byte {
-	dst = append(dst, 'P')
-	dst = binary.BigEndian.AppendUint32(dst, uint32(4+3+len(sql)+1+2))
-	dst = append(append(dst, "s1\x00"...), sql...)
-	return append(append(dst, 0, 0, 0), pgSync...)
+	return pgMessages(dst, &pgproto3.Parse{Name: "s1", Query: sql}, &pgproto3.Sync{})
 }
 
-// execute appends the messages that drivers and pgbench send: Bind of s1, Describe
-// and Execute of the portal, and Sync.
+// execute appends the messages that drivers and pgbench send.
 func (pgProtocol) execute(dst []byte, args ...string) []byte {
-	size := 4 + 1 + 3 + 2 + 2 + 2 + 2
+	bind := &pgproto3.Bind{PreparedStatement: "s1", ResultFormatCodes: []int16{pgproto3.TextFormat}}
 	for _, value := range args {
-		size += 4 + len(value)
+		bind.Parameters = append(bind.Parameters, []byte(value))
 	}
-	dst = append(dst, 'B')
-	dst = binary.BigEndian.AppendUint32(dst, uint32(size))
-	dst = append(dst, "\x00s1\x00\x00\x00"...)
-	dst = binary.BigEndian.AppendUint16(dst, uint16(len(args)))
-	for _, value := range args {
-		dst = append(binary.BigEndian.AppendUint32(dst, uint32(len(value))), value...)
+	return pgMessages(dst, bind, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{})
+}
+
+func pgMessages(dst []byte, messages ...pgproto3.FrontendMessage) []byte {
+	for _, m := range messages {
+		dst, _ = m.Encode(dst) // fails above 1 GB only
 	}
-	return append(dst, "\x00\x01\x00\x00"+"D\x00\x00\x00\x06P\x00"+"E\x00\x00\x00\x09\x00\x00\x00\x00\x00"+pgSync...)
+	return dst
 }
 
 func (pgProtocol) scan(in []byte, l *Link) (size int, ends bool) {
@@ -120,16 +105,9 @@ func (pgProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 			}
 		}
 	case 'E':
-		var e serverError
-		for field := range bytes.SplitSeq(in[5:size], []byte{0}) {
-			switch {
-			case len(field) > 0 && field[0] == 'C':
-				e.code = string(field[1:])
-			case len(field) > 0 && field[0] == 'M':
-				e.message = string(field[1:])
-			}
-		}
-		l.failed = e
+		var e pgproto3.ErrorResponse
+		_ = e.Decode(in[5:size]) // without some fields, it is an error all the same
+		l.failed = pgconn.ErrorResponseToPgError(&e)
 	}
 	return size, in[0] == 'Z'
 }
@@ -188,12 +166,12 @@ func (p *mysqlProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 	packet := in[4:size]
 	end := packet[0] == 0xfe && len(packet) < 9
 	switch {
-	case packet[0] == 0xff: // ERR
-		e := serverError{message: string(packet[min(3, len(packet)):])}
-		if len(packet) > 9 && packet[3] == '#' { // the SQLSTATE is before the message
-			e = serverError{string(packet[9:]), strconv.Itoa(int(binary.LittleEndian.Uint16(packet[1:])))}
+	case packet[0] == 0xff && len(packet) > 3: // ERR
+		message := packet[3:]
+		if message[0] == '#' && len(message) > 5 { // the SQLSTATE
+			message = message[6:]
 		}
-		l.failed, p.part = e, mysqlBegin
+		l.failed, p.part = &mysql.MySQLError{Number: binary.LittleEndian.Uint16(packet[1:]), Message: string(message)}, mysqlBegin
 		return size, true
 	case p.part == mysqlBegin && packet[0] == 0: // OK, with the number of rows and the id that an INSERT generated
 		_, rest := lengthEncoded(packet[1:])
@@ -260,7 +238,7 @@ func (redisProtocol) scan(in []byte, l *Link) (size int, ends bool) {
 	}
 	switch line := in[:end-1]; line[0] {
 	case '-':
-		l.failed = serverError{message: string(line[1:])}
+		l.failed = errors.New(string(line[1:]))
 	case ':':
 		l.add(line[1:])
 	}
