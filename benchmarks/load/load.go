@@ -139,7 +139,8 @@ type worker struct {
 	read    time.Duration // when the client reads its answers, which have arrived; see RTT
 }
 
-// loop is the event loop of one run. All times are since its start.
+// loop is the event loop of one run. All times are since its start, without the
+// pause before the measurement.
 type loop struct {
 	Config
 	poll    int // epoll descriptor
@@ -197,8 +198,9 @@ func (l *loop) run(ctx context.Context) error {
 		case !l.counts && now >= l.Warm:
 			before = UsageOf(l.Servers...)
 			l.measure()
-			begin = time.Since(l.start)
-			now = begin
+			begin = now
+			// The clock stops meanwhile: no operation pays for what the client did.
+			l.start = l.start.Add(time.Since(l.start) - now)
 		case l.counts && now >= begin+l.Length && (l.result.Operations > 0 || l.Rate > 0):
 			l.finish(now)
 			l.result.Elapsed = now - begin

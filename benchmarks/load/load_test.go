@@ -3,6 +3,7 @@ package load
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,31 @@ func TestAStopShowsAtAFixedRate(t *testing.T) {
 	}
 	if q := r.Latency.Quantile(0.9); q < 50*time.Millisecond {
 		t.Errorf("a stop of 0.4 s in 2 s left 90 %% below %s: only one operation has paid for it", q)
+	}
+}
+
+// TestReadingUsageCountsForNoOperation: a client sends nothing while it reads the CPU
+// times of many processes, and no operation pays for that.
+func TestReadingUsageCountsForNoOperation(t *testing.T) {
+	t.Parallel()
+	l := dial(t, dbtest.QuickPostgres(t))
+	servers, pause := []*dbtest.Server{{PID: os.Getpid()}}, time.Duration(0)
+	for pause < 500*time.Millisecond {
+		servers = slices.Concat(servers, servers)
+		began := time.Now()
+		UsageOf(servers...)
+		pause = time.Since(began)
+	}
+	work := Repeat{{0, l.Query(nil, "SELECT 1"), 1}}
+	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, work}}, Warm: 100 * time.Millisecond, Length: time.Second, Rate: 100, Servers: servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := r.Latency.Quantile(0.9); q > pause/2 {
+		t.Errorf("90 %% below %s only, after a pause of %s", q, pause)
+	}
+	if r.Operations < 50 || r.Operations > 110 {
+		t.Errorf("%d operations in a second, want 100", r.Operations)
 	}
 }
 
