@@ -133,7 +133,7 @@ func (r *run) measure() {
 // interruption. It notes the former.
 func (r *run) over(what string) bool {
 	if limit := r.plan.Limit; r.Ctx.Err() == nil && limit > 0 && time.Since(r.Report.Began) > limit {
-		r.Progress.Part("no time left for: " + what)
+		r.Progress.Print("no time left for: " + what)
 		r.Note("%s: the %s of this run were over", what, limit)
 		return true
 	}
@@ -143,7 +143,7 @@ func (r *run) over(what string) bool {
 // part runs a measurement that is not about single contestants. It notes errors.
 func (r *run) part(what string, measure func()) {
 	if !r.over(what) {
-		r.Progress.Part(what)
+		r.Progress.Print(what)
 		_ = r.Try(what, measure)
 	}
 }
@@ -154,7 +154,7 @@ func (r *run) each(what string, all []*contestant, measure func(c *contestant)) 
 	if r.over(what) {
 		return
 	}
-	r.Progress.Part(what)
+	r.Progress.Print(what)
 	for i, c := range all {
 		if c.missing != nil {
 			continue

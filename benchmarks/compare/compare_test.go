@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,7 +68,7 @@ func find(t *testing.T, r *report.Report, title string) report.Section {
 func TestEveryContestantIsMeasured(t *testing.T) {
 	t.Parallel()
 	binary, floor := build(t)
-	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: report.NewProgress(io.Discard)}, Shards: 2, Plan: smallest})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: log.New(io.Discard, "", 0)}, Shards: 2, Plan: smallest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 
 func TestAServerThatDoesNotStartIsNamed(t *testing.T) {
 	t.Parallel()
-	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: "false", Progress: report.NewProgress(io.Discard)}, Shards: 1, Plan: smallest})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: "false", Progress: log.New(io.Discard, "", 0)}, Shards: 1, Plan: smallest})
 	if r != nil || err == nil || !strings.Contains(err.Error(), "nextid") {
 		t.Errorf("%v, %v", r, err)
 	}
@@ -152,7 +153,7 @@ func TestAShortRunNamesWhatIsMissing(t *testing.T) {
 	binary, floor := build(t)
 	plan := smallest
 	plan.Limit = time.Nanosecond
-	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: report.NewProgress(io.Discard)}, Shards: 1, Plan: plan})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: log.New(io.Discard, "", 0)}, Shards: 1, Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		}
 	})
 	binary, floor := build(t)
-	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: report.NewProgress(stop)}, Shards: 1, Plan: smallest})
+	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: log.New(stop, "", 0)}, Shards: 1, Plan: smallest})
 	if err != nil {
 		t.Fatal(err)
 	}

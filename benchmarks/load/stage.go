@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"log"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 type Setup struct {
 	Nextid   string // path of the server's program
 	Self     string // path of nextid-bench, which runs the floor and the attackers
-	Progress *report.Progress
+	Progress *log.Logger
 }
 
 // Stage is one run of a benchmark: its servers, clients and report. On an error its
@@ -36,7 +37,7 @@ func (c Setup) Measure(ctx context.Context, r *report.Report, f func(s *Stage)) 
 	s := &Stage{c, dbtest.NewRig(), ctx, r}
 	defer func() { _ = s.Close() }()
 	r.Began, r.Machine = time.Now(), report.ThisMachine()
-	c.Progress.Part("start the servers")
+	c.Progress.Print("start the servers")
 	err := s.Do(func(testing.TB) { f(s) })
 	r.Interrupted = ctx.Err() != nil
 	r.Took = time.Since(r.Began).Seconds()

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -275,24 +273,6 @@ func (r *Report) Doubt(where, name string, samples, floor []float64) bool {
 	r.Doubts = append(r.Doubts, fmt.Sprintf("%s: %s passes the floor, %s to %s: one of them was disturbed. It is in no chart and no ratio.",
 		where, name, Format(Median(samples)), Format(slices.Max(floor))))
 	return true
-}
-
-// Progress writes a line for each part of a run.
-type Progress struct {
-	mu    sync.Mutex
-	w     io.Writer
-	began time.Time
-}
-
-// NewProgress starts the clock of a run.
-func NewProgress(w io.Writer) *Progress { return &Progress{w: w, began: time.Now()} }
-
-// Part writes the elapsed time and the name of the part that begins. It is safe for
-// concurrent use.
-func (p *Progress) Part(name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fmt.Fprintf(p.w, "%6s  %s\n", time.Since(p.began).Round(time.Second), name)
 }
 
 // Machine describes the machine on which a benchmark ran.

@@ -110,15 +110,6 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	var text strings.Builder
-	NewProgress(&text).Part("PostgreSQL")
-	if got := text.String(); got != "    0s  PostgreSQL\n" {
-		t.Errorf("%q", got)
-	}
-}
-
 // TestDoubtfulFiguresAreNamed: warnings name figures whose rounds differ, and a load
 // before the run.
 func TestDoubtfulFiguresAreNamed(t *testing.T) {

@@ -69,7 +69,7 @@ func Attack(ctx context.Context, cfg AttackConfig) (*report.Report, error) {
 			": peace", ": other attacked", "done")}
 		server, other := guarded(s), guarded(s)
 		for _, b := range chosen {
-			s.Progress.Part(b.name)
+			s.Progress.Print(b.name)
 			var p50, p99 [3][]float64 // in peace, another server attacked, this one attacked
 			done := ""
 			for range cfg.Rounds {

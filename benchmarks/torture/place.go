@@ -95,7 +95,7 @@ func Clusters() []string {
 // servers.
 func (r *run) newPlace(store string) {
 	kind, _, given := strings.Cut(store, "://")
-	r.Progress.Part("start " + kind)
+	r.Progress.Print("start " + kind)
 	p := &place{run: r, name: kind, kind: kind, times: map[*fault]int{}, lasts: map[*fault]time.Duration{}}
 	r.places = append(r.places, p)
 	nodes := r.cfg.Nodes

@@ -73,7 +73,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 		if err := r.Do(func(testing.TB) { took, back = r.torture() }); err != nil {
 			r.Must(errors.Join(err, r.keep()))
 		}
-		r.Progress.Part("check")
+		r.Progress.Print("check")
 		broken := r.ledger.history.Check() // no id twice, and the ids of each connection in order
 		flat := r.report(took, back, broken)
 		switch {
@@ -181,7 +181,7 @@ func (p *place) inject(ctx context.Context) {
 // one injects one fault.
 func (p *place) one(ctx context.Context, f *fault, longest time.Duration) {
 	r := p.run
-	r.Progress.Part(fmt.Sprintf("%d ids; %s: %s", r.ledger.count(), p.kind, f.name))
+	r.Progress.Printf("%d ids; %s: %s", r.ledger.count(), p.kind, f.name)
 	began := time.Now()
 	err := r.Do(func(testing.TB) { f.do(ctx, p, f.victim(p), longest/4+rand.N(longest/2+1)) })
 	if err != nil && ctx.Err() == nil {
@@ -196,7 +196,7 @@ func (p *place) one(ctx context.Context, f *fault, longest time.Duration) {
 // how long that took: 0 if interrupted, -1 if a server does not answer within
 // dbtest.Patience.
 func (r *run) recovered() time.Duration {
-	r.Progress.Part("wait until all servers answer")
+	r.Progress.Print("wait until all servers answer")
 	began := time.Now()
 	limited, cancel := context.WithTimeout(r.Ctx, dbtest.Patience)
 	defer cancel()

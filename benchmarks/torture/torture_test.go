@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"nextid/benchmarks/load"
-	"nextid/benchmarks/report"
 	"nextid/dbtest"
 	"nextid/generator/history"
 )
@@ -38,7 +38,7 @@ func TestServersSurvive(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			r, err := Run(ctx, Config{
-				Setup: load.Setup{Nextid: binary, Progress: report.NewProgress(io.Discard)}, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 2 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
+				Setup: load.Setup{Nextid: binary, Progress: log.New(io.Discard, "", 0)}, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 2 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
 				Log: filepath.Join(t.TempDir(), "ids.log"),
 			})
 			if err != nil && strings.Contains(err.Error(), "is not installed") {
@@ -102,7 +102,7 @@ func TestAnInterruptedAttackKeepsWhatItHas(t *testing.T) {
 	})
 	dir := build(t, "nextid/cmd/nextid", "nextid/cmd/nextid-bench")
 	r, err := Attack(ctx, AttackConfig{
-		Setup:  load.Setup{Nextid: filepath.Join(dir, "nextid"), Self: filepath.Join(dir, "nextid-bench"), Progress: report.NewProgress(second)},
+		Setup:  load.Setup{Nextid: filepath.Join(dir, "nextid"), Self: filepath.Join(dir, "nextid-bench"), Progress: log.New(second, "", 0)},
 		Length: 100 * time.Millisecond, Rounds: 1,
 	})
 	if err != nil {

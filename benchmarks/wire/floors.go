@@ -54,7 +54,7 @@ func Floors(ctx context.Context, c Config) (*report.Report, error) {
 			}
 			var cell report.Cell
 			if ctx.Err() == nil {
-				c.Progress.Part(l.what)
+				c.Progress.Print(l.what)
 				_ = r.Try(l.what, func() { cell = r.line(l) }) // the error is noted
 			}
 			table.Rows = append(table.Rows, l.row(cell))

@@ -274,7 +274,7 @@ func (r *run) groups() []*group {
 // contestant fails, it notes that and leaves the contestant out of later rounds.
 func (r *run) measureGroup(g *group) {
 	g.samples = map[setting][]series{}
-	r.Progress.Part(g.title)
+	r.Progress.Print(g.title)
 	for _, s := range g.settings {
 		samples, failed := make([]series, len(g.contestants)), make([]bool, len(g.contestants))
 		for round := range r.cfg.Rounds {

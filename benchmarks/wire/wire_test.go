@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ func build(t *testing.T) (server, floor string) {
 func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 	t.Parallel()
 	server, floor := build(t)
-	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: report.NewProgress(io.Discard)}, Length: 30 * time.Millisecond, Rounds: 1})
+	r, err := Run(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: log.New(io.Discard, "", 0)}, Length: 30 * time.Millisecond, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestEveryContestantIsMeasuredInEverySetting(t *testing.T) {
 
 func TestAServerThatDoesNotStartIsNamed(t *testing.T) {
 	t.Parallel()
-	c := Config{Setup: load.Setup{Nextid: "false", Progress: report.NewProgress(io.Discard)}}
+	c := Config{Setup: load.Setup{Nextid: "false", Progress: log.New(io.Discard, "", 0)}}
 	for _, run := range []func(context.Context, Config) (*report.Report, error){Run, Floors} {
 		if r, err := run(t.Context(), c); r != nil || err == nil || !strings.Contains(err.Error(), "nextid") {
 			t.Errorf("%v, %v", r, err)
@@ -99,7 +100,7 @@ func TestAServerThatDoesNotStartIsNamed(t *testing.T) {
 func TestEveryBoundIsMeasured(t *testing.T) {
 	t.Parallel()
 	server, floor := build(t)
-	r, err := Floors(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: report.NewProgress(io.Discard)}, Length: 20 * time.Millisecond, Rounds: 1, Names: 100, Many: 200, Idle: 500, Beside: server})
+	r, err := Floors(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: log.New(io.Discard, "", 0)}, Length: 20 * time.Millisecond, Rounds: 1, Names: 100, Many: 200, Idle: 500, Beside: server})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		}
 	})
 	server, floor := build(t)
-	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: report.NewProgress(stopAt)}, Length: 20 * time.Millisecond, Rounds: 1})
+	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: log.New(stopAt, "", 0)}, Length: 20 * time.Millisecond, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

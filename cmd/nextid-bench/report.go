@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +36,7 @@ func measured(cmd *cobra.Command, run func(ctx context.Context, setup load.Setup
 		if err != nil {
 			return err
 		}
-		r, err := run(cmd.Context(), load.Setup{Nextid: nextid, Self: self, Progress: report.NewProgress(cmd.ErrOrStderr())}, quick)
+		r, err := run(cmd.Context(), load.Setup{Nextid: nextid, Self: self, Progress: log.New(cmd.ErrOrStderr(), "", log.Ltime)}, quick)
 		if r == nil || len(r.Sections) == 0 {
 			if cmd.Context().Err() != nil {
 				err = errors.New("interrupted before anything was measured")
