@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,13 +77,7 @@ func (n *node) cut(on string) string {
 	}
 	u, hosts, err := dsn.Parse(p.url)
 	r.Must(err)
-	for i, host := range hosts {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			if ports[u.Scheme] == "" {
-				r.Fatalf("the store's URL needs HOST:PORT: %w", err)
-			}
-			host = net.JoinHostPort(host, ports[u.Scheme])
-		}
+	for i, host := range dsn.WithPort(hosts, ports[u.Scheme]) {
 		n.links = append(n.links, dbtest.CutOn(r, host, on))
 		hosts[i] = n.links[i].Addr
 	}
@@ -94,6 +87,7 @@ func (n *node) cut(on string) string {
 // ports maps the scheme of a store's URL to its default port.
 var ports = map[string]string{
 	"postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "rediss": "6379",
+	"redis+cluster": "6379", "rediss+cluster": "6379", "redis+sentinel": "26379", "rediss+sentinel": "26379",
 	"etcd": "2379", "etcds": "2379", "zookeeper": "2181",
 }
 
