@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -108,14 +109,22 @@ func guarded(s *load.Stage) *dbtest.Server {
 func (cfg AttackConfig) under(s *load.Stage, name string, target, server *dbtest.Server) (latency load.Latency, done string) {
 	if target != nil {
 		cmd := dbtest.Supervised(s.Self, "attackers", name, target.URL, target.HTTP)
-		var out strings.Builder
-		cmd.Stdout = &out
+		cmd.Stderr = s.Progress.Writer()
+		pipe, err := cmd.StdoutPipe()
+		s.Must(err)
 		s.Must(startIdle(cmd))
+		out := bufio.NewReader(pipe)
 		defer func() {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			_ = cmd.Wait() // SIGTERM makes it an error
-			done = strings.TrimSpace(out.String())
+			rest, _ := io.ReadAll(out)
+			if err := cmd.Wait(); err != nil && s.Ctx.Err() == nil {
+				s.Fatalf("the attackers: %w", err)
+			}
+			done = strings.TrimSpace(string(rest))
 		}()
+		if _, err := out.ReadString('\n'); err != nil { // they say that they begin
+			s.Fatalf("the attackers ended: %w", err)
+		}
 	}
 	s.With(politeClients, func(_ int, c *load.Client) {
 		c.Work = load.Repeat{{Bytes: s.Dial(c, server.URL).Query(nil, "SELECT next_id('orders')"), Answers: 1}}

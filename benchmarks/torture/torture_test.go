@@ -113,6 +113,19 @@ func TestAnInterruptedAttackKeepsWhatItHas(t *testing.T) {
 	}
 }
 
+// TestAttackersThatEndAreAnError: otherwise a measurement without an attack would count
+// as one of it.
+func TestAttackersThatEndAreAnError(t *testing.T) {
+	t.Parallel()
+	r, err := Attack(t.Context(), AttackConfig{
+		Setup:  load.Setup{Nextid: filepath.Join(build(t, "nextid/cmd/nextid"), "nextid"), Self: "true", Progress: log.New(io.Discard, "", 0)},
+		Length: 100 * time.Millisecond, Rounds: 1, Only: "TLS",
+	})
+	if r != nil || err == nil || !strings.Contains(err.Error(), "attackers") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 type writer func(text string)
 
 func (w writer) Write(b []byte) (int, error) {

@@ -178,6 +178,7 @@ func attackersCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			fmt.Fprintln(cmd.OutOrStdout(), "attacking") // nextid-bench attack waits for it
 			did, err := torture.Be(cmd.Context(), args[0], args[1], args[2])
 			fmt.Fprintln(cmd.OutOrStdout(), did)
 			return err
