@@ -31,18 +31,10 @@ type figures struct {
 // detailed is the number of clients at which CPU, bytes and order are measured.
 const detailed = 8
 
-// loop measures n clients, after a warm-up of a fifth of the length. Before that
-// each client runs one operation, so that the servers plan statements and open
-// connections before the measurement.
-func (r *run) loop(n int, open func(i int, client *load.Client), config load.Config) (result load.Result) {
-	r.With(n, open, func(clients []load.Client) {
-		for _, client := range clients {
-			r.Must(client.Once(r.Ctx))
-		}
-		config.Clients, config.Warm = clients, config.Length/5
-		result = r.Run(config)
-	})
-	return result
+// loop measures n clients, after a warm-up of a fifth of the length.
+func (r *run) loop(n int, open func(i int, client *load.Client), config load.Config) load.Result {
+	config.Warm = config.Length / 5
+	return r.Run(n, open, config)
 }
 
 // prefill is the number of rows in each table before it is measured, and

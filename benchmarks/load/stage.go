@@ -140,10 +140,19 @@ func (s *Stage) With(n int, open func(i int, c *Client), f func([]Client)) {
 	f(all)
 }
 
-// Run measures as the function Run does.
-func (s *Stage) Run(c Config) Result {
-	result, err := Run(s.Ctx, c)
-	s.Must(err)
+// Run measures n clients, which are made by open, as the function Run does. Before
+// that each runs one operation, so that the servers plan statements and open
+// connections.
+func (s *Stage) Run(n int, open func(i int, c *Client), config Config) (result Result) {
+	s.With(n, open, func(clients []Client) {
+		for _, client := range clients {
+			s.Must(client.Once(s.Ctx))
+		}
+		config.Clients = clients
+		var err error
+		result, err = Run(s.Ctx, config)
+		s.Must(err)
+	})
 	return result
 }
 

@@ -126,12 +126,10 @@ func (cfg AttackConfig) under(s *load.Stage, name string, target, server *dbtest
 			s.Fatalf("the attackers ended: %w", err)
 		}
 	}
-	s.With(politeClients, func(_ int, c *load.Client) {
+	result := s.Run(politeClients, func(_ int, c *load.Client) {
 		c.Work = load.Repeat{{Bytes: s.Dial(c, server.URL).Query(nil, "SELECT next_id('orders')"), Answers: 1}}
-	}, func(clients []load.Client) {
-		latency = s.Run(load.Config{Clients: clients, Warm: attackWarm, Length: cfg.Length, Rate: politeRate}).Latency
-	})
-	return latency, ""
+	}, load.Config{Warm: attackWarm, Length: cfg.Length, Rate: politeRate})
+	return result.Latency, ""
 }
 
 // Be runs the attackers of one name until ctx ends. The server is given by its URL
