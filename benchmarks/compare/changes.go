@@ -20,12 +20,33 @@ import (
 // rows.
 type addedShard struct {
 	contestant
-	changed int           // servers whose settings were changed
-	took    time.Duration // duration of the change
-	wait    time.Duration // longest time to write a row during the change
-	errors  int           // errors of all clients
-	written []load.ID     // rows of all clients, over all shards
-	twice   int           // ids in it that are repetitions
+	changed    int // servers whose settings were changed
+	twice      int // ids in written that are repetitions
+	mu         sync.Mutex
+	begin, end time.Time     // of the change
+	wait       time.Duration // longest time to write a row during the change
+	errors     int           // errors of all clients
+	written    []load.ID     // rows of all clients, over all shards
+}
+
+// mark sets begin or end.
+func (a *addedShard) mark(at *time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	*at = time.Now()
+}
+
+// wrote records a row that has been written now, or has failed.
+func (a *addedShard) wrote(ids []load.ID, took time.Duration, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.written = append(a.written, ids...)
+	if err != nil {
+		a.errors++
+	}
+	if !a.begin.IsZero() && (a.end.IsZero() || time.Since(a.end) < took) { // it began before the end
+		a.wait = max(a.wait, took)
+	}
 }
 
 const (
@@ -97,31 +118,16 @@ func (r *run) addShard(a *addedShard) {
 	var writers sync.WaitGroup
 	defer writers.Wait()
 	defer stop()
-	var mu sync.Mutex
-	var changing atomic.Bool
 	start := func(shard int) {
 		for range perShard {
-			writers.Go(func() {
-				r.writeRows(ctx, c, shard, growing, rowPause, sessionTime, func(ids []load.ID, took time.Duration, err error) {
-					mu.Lock()
-					defer mu.Unlock()
-					a.written = append(a.written, ids...)
-					if err != nil {
-						a.errors++
-					}
-					if changing.Load() {
-						a.wait = max(a.wait, took)
-					}
-				})
-			})
+			writers.Go(func() { r.writeRows(ctx, c, shard, growing, rowPause, sessionTime, a.wrote) })
 		}
 	}
 	for i := range before {
 		start(i)
 	}
 	load.Rest(ctx, around)
-	changing.Store(true)
-	begin := time.Now()
+	a.mark(&a.begin)
 	switch {
 	case a.fed:
 		r.feed("up", a.on, growing, "--cron")
@@ -130,8 +136,7 @@ func (r *run) addShard(a *addedShard) {
 	default:
 		r.byHand(a)
 	}
-	a.took = time.Since(begin)
-	changing.Store(false)
+	a.mark(&a.end)
 	start(old)
 	load.Rest(ctx, around)
 	stop()

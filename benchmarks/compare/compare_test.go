@@ -190,3 +190,25 @@ func (w writer) Write(b []byte) (int, error) {
 	w(string(b))
 	return len(b), nil
 }
+
+// TestARowThatOutlastsTheChangeCounts: the change made it wait.
+func TestARowThatOutlastsTheChangeCounts(t *testing.T) {
+	t.Parallel()
+	var a addedShard
+	a.wrote(nil, time.Hour, nil)
+	if a.mark(&a.begin); a.wait != 0 {
+		t.Errorf("a row of before the change: %s", a.wait)
+	}
+	a.wrote(nil, time.Second, nil)
+	if a.mark(&a.end); a.wait != time.Second {
+		t.Errorf("a row of a second during the change: %s", a.wait)
+	}
+	a.wrote(nil, time.Minute, nil)
+	if a.wait != time.Minute {
+		t.Errorf("a row of a minute that ended after the change: %s", a.wait)
+	}
+	a.end = a.end.Add(-2 * time.Hour)
+	if a.wrote(nil, time.Hour, nil); a.wait != time.Minute {
+		t.Errorf("a row of after the change: %s", a.wait)
+	}
+}

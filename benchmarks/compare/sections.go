@@ -307,7 +307,7 @@ func (r *run) oneMore(c *contestant) string {
 	}
 	for _, a := range r.added {
 		if a.engine == c.engine && a.fed == c.fed && a.ours == c.ours {
-			return fmt.Sprintf("%d to change in %.2g s", a.changed, a.took.Seconds())
+			return fmt.Sprintf("%d to change in %.2g s", a.changed, a.end.Sub(a.begin).Seconds())
 		}
 	}
 	return "not measured"
@@ -319,7 +319,7 @@ func (r *run) shardSection() report.Section {
 	}
 	t := report.TableOf("ids from", r.added, func(a *addedShard) report.Row { return a.row() },
 		of("servers to change", func(a *addedShard) float64 { return float64(a.changed) }),
-		of("the change took, s", func(a *addedShard) float64 { return a.took.Seconds() }),
+		of("the change took, s", func(a *addedShard) float64 { return a.end.Sub(a.begin).Seconds() }),
 		of("longest wait of a row meanwhile, ms", func(a *addedShard) float64 { return float64(a.wait) / 1e6 }),
 		of("errors of clients", func(a *addedShard) float64 { return float64(a.errors) }),
 		of("rows", func(a *addedShard) float64 { return float64(len(a.written)) }),
