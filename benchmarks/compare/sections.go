@@ -84,6 +84,14 @@ func (r *run) answer(shards int) string {
 		}
 		return "not measured"
 	}
+	oneMore := func(name string) string {
+		for _, a := range r.added {
+			if strings.HasPrefix(a.name, name) {
+				return fmt.Sprintf("%d to change in %.2g s", a.changed, a.end.Sub(a.begin).Seconds())
+			}
+		}
+		return "not measured"
+	}
 	const identity, auto = "identity CACHE 1", "auto_increment, one"
 	if ratio(identity, identity) == "not measured" {
 		return ""
@@ -101,7 +109,7 @@ func (r *run) answer(shards int) string {
 		"In return %d of its ids came twice over all shards, and one more shard was, with fed sequences, %s; with a new step by hand, %s.",
 		detailed, batch, ratio("next_id snowflake by 1000, then", identity), ratio("next_id snowflake by 1000, one MariaDB", auto),
 		ratio(fed, "sequences INCREMENT"), ratio("next_id snowflake, then", identity), wait("next_id snowflake, then"), wait(identity),
-		twice, r.oneMore(r.find(fed)), r.oneMore(r.find("sequences INCREMENT")))
+		twice, oneMore("fed sequences, PostgreSQL"), oneMore("sequences: step"))
 }
 
 // find returns the contestant whose name begins with name, an empty one if there is
@@ -228,23 +236,19 @@ func (r *run) growthSection() report.Section {
 	perRow := func(name string, size func(g *growth) int64) column {
 		return column{Name: name, Cell: func(c *contestant) report.Cell { return report.Number(c.growth.perRow(size(&c.growth))...) }}
 	}
-	searched := perRow("indexes (MariaDB: with the rows)", func(g *growth) int64 { return g.searched })
-	written := perRow("written bytes a row", func(g *growth) int64 { return g.written })
-	chart := report.Chart{Title: "A large table", Unit: "bytes a row", Better: "less"}
-	s := section("A large table",
+	return section("A large table",
 		fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
 			"Written: what the processes handed to the disk for it, logs and a checkpoint at the end included. "+
 			"MariaDB keeps the rows in the primary key's tree; its other indexes repeat the id; and it takes disk by the megabyte, so that only "+
 			"tables of many megabytes compare. Sizes of tables that did not reach %d rows in %s are left out.",
 			len(note), statementRows, r.plan.GrowthRows, r.plan.GrowthLimit),
-		r.all, 0, chart,
-		column{Name: "rows", Cell: func(c *contestant) report.Cell { return positive(float64(c.growth.rows)) }},
+		r.all, 2, report.Chart{Title: "A large table", Unit: "bytes a row", Better: "less"},
+		perRow("indexes (MariaDB: with the rows)", func(g *growth) int64 { return g.searched }),
+		perRow("written to disk", func(g *growth) int64 { return g.written }),
 		perRow("bytes a row", func(g *growth) int64 { return g.data + g.indexes }),
 		perRow("of them primary key and rows", func(g *growth) int64 { return g.data }),
-		perRow("of them other indexes", func(g *growth) int64 { return g.indexes }), written)
-	written.Name = "written to disk"
-	s.Charts = section("", "", r.all, 2, chart, searched, written).Charts
-	return s
+		perRow("of them other indexes", func(g *growth) int64 { return g.indexes }),
+		column{Name: "rows", Cell: func(c *contestant) report.Cell { return positive(float64(c.growth.rows)) }})
 }
 
 func (r *run) orderSection() report.Section {
@@ -261,7 +265,7 @@ func (r *run) orderSection() report.Section {
 		}})
 }
 
-// fedSection compares fed sequences with other sources.
+// fedSection compares what is of fed sequences alone with other sources.
 func (r *run) fedSection() report.Section {
 	away := func(name string, figure func(o *outage) float64) column {
 		return column{Name: name, Cell: func(c *contestant) report.Cell {
@@ -273,44 +277,20 @@ func (r *run) fedSection() report.Section {
 	}
 	return section("Fed sequences",
 		fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT waits for no other server. "+
-			"Rows, latency and sizes are those of the sections above; MariaDB's indexes hold the rows, too. While blocks move: at the same rate, each sequence moves "+
-			"every few seconds, by nextid migrate feed once. One more shard: servers to change, and how long that took. "+
+			"Rows, latency and sizes are in the sections above. While blocks move: at the rate of the latency, each sequence moves "+
+			"every few seconds, by nextid migrate feed once. "+
 			"For the outage %d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
 			"long a time before.", outageClients, outagePause, r.plan.Outage),
 		r.only(func(c *contestant) bool { return c.beside }), 0, report.Chart{},
-		column{Name: "rows/s at 1 client", Cell: func(c *contestant) report.Cell { return report.Number(c.rows[1]...) }},
-		column{Name: fmt.Sprintf("at %d", detailed), Cell: func(c *contestant) report.Cell { return report.Number(c.rows[detailed]...) }},
-		column{Name: "99 % ms", Cell: func(c *contestant) report.Cell { return milliseconds(c.latency, 0.99) }},
 		column{Name: "99 % ms while blocks move", Cell: func(c *contestant) report.Cell {
 			if !c.fed {
 				return report.Text("no blocks")
 			}
 			return milliseconds(c.moving, 0.99)
 		}},
-		column{Name: "bytes a row in indexes", Cell: func(c *contestant) report.Cell { return report.Number(c.growth.perRow(c.growth.searched)...) }},
-		column{Name: "one more shard", Cell: func(c *contestant) report.Cell { return report.Text(r.oneMore(c)) }},
 		away("rows while nextid is away, %", func(o *outage) float64 { return math.Round(100 * float64(o.rows[during]) / float64(o.rows[before])) }),
 		away("errors", func(o *outage) float64 { return float64(o.errors) }),
 		away("longest wait, ms", func(o *outage) float64 { return float64(o.gap.Milliseconds()) }))
-}
-
-// oneMore returns the text about one more shard.
-func (r *run) oneMore(c *contestant) string {
-	switch {
-	case c.name == "":
-		return "not measured"
-	case c.sharded:
-	case c.generated() && !c.foreign:
-		return "a scheme with shards"
-	default:
-		return "nothing to change"
-	}
-	for _, a := range r.added {
-		if a.engine == c.engine && a.fed == c.fed && a.ours == c.ours {
-			return fmt.Sprintf("%d to change in %.2g s", a.changed, a.end.Sub(a.begin).Seconds())
-		}
-	}
-	return "not measured"
 }
 
 func (r *run) shardSection() report.Section {
