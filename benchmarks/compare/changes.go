@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -108,7 +107,7 @@ func (r *run) addShard(a *addedShard) {
 	}
 	switch {
 	case a.fed:
-		r.feed("up", before, growing, "--cron")
+		r.feed(before, growing)
 	case a.ours:
 		migrate("up")
 	default:
@@ -130,7 +129,7 @@ func (r *run) addShard(a *addedShard) {
 	a.mark(&a.begin)
 	switch {
 	case a.fed:
-		r.feed("up", a.on, growing, "--cron")
+		r.feed(a.on, growing)
 	case a.ours:
 		migrate("reshard", "--add", added.URL, "--wait", "30s")
 	default:
@@ -205,42 +204,6 @@ func (r *run) writeRows(ctx context.Context, c *contestant, i int, table string,
 	}
 }
 
-// moving is the name of the table of measureMoves.
-const moving = "moving"
-
-// measureMoves measures the latency of rows while sequences move to new blocks. A
-// block lasts for half of the measurement. Sequences move when half of a block is
-// used, so four times.
-func (r *run) measureMoves(c *contestant) {
-	if !c.fed {
-		return
-	}
-	length := max(r.plan.Latency, 4*time.Second)
-	block := int(r.plan.Rate*length.Seconds()) / len(c.on) / 2
-	size := []string{"--ahead", (length / 2).String(), "--block", strconv.Itoa(block)}
-	r.create(c, moving)
-	r.feed("up", c.on, moving, append(size, "--cron")...)
-	var feeder sync.WaitGroup
-	var moved error
-	ctx, stop := context.WithCancel(r.Ctx)
-	feeder.Go(func() {
-		for moved == nil && ctx.Err() == nil {
-			moved = r.Do(func(testing.TB) { r.feed("once", c.on, moving, size...) })
-			time.Sleep(100 * time.Millisecond)
-		}
-	})
-	defer feeder.Wait()
-	defer stop()
-	j := &journal{}
-	c.moving = r.loop(r.plan.LatencyClients, r.inserting(c, moving, 1, j), load.Config{Length: length, Rate: r.plan.Rate}).Latency
-	stop()
-	feeder.Wait()
-	r.Must(moved)
-	if j.greatest.Lo <= uint64(2*block*len(c.on)) {
-		r.Fatalf("no sequence moved twice: the greatest id is %d, a block %d", j.greatest.Lo, block)
-	}
-}
-
 // outage holds the figures of one contestant about an outage of nextid.
 type outage struct {
 	rows   [after + 1]int
@@ -262,7 +225,7 @@ const (
 )
 
 // measureOutage kills nextid and starts it again, while clients of the contestants
-// in fedSection write rows.
+// in outageSection write rows.
 func (r *run) measureOutage() {
 	ctx, stop := context.WithCancel(r.Ctx)
 	var clients sync.WaitGroup

@@ -123,7 +123,6 @@ func (r *run) measure() {
 	r.each(fmt.Sprintf("latency at %.0f rows a second", r.plan.Rate), r.all, r.measureLatency)
 	r.each("rows over a network", r.all, r.measureNetwork)
 	r.each("a large table", r.all, r.measureGrowth)
-	r.each("latency while blocks move", r.all, r.measureMoves)
 	r.measureAddingShards()
 	r.measureFailovers()
 	r.part("an outage of nextid", r.measureOutage)

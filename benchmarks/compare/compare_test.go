@@ -128,8 +128,8 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 			t.Errorf("%s: %s: the standby does not lag", row.Name, standby)
 		}
 	}
-	if len(find(t, r, "Rows a second over a network").Table.Rows) == 0 || len(find(t, r, "Fed sequences").Table.Rows) == 0 || strings.Contains(r.Answer, "not measured") {
-		t.Errorf("no network, no fed sequences, or no answer: %s", r.Answer)
+	if len(find(t, r, "Rows a second over a network").Table.Rows) == 0 || len(find(t, r, "An outage of nextid").Table.Rows) == 0 || strings.Contains(r.Answer, "not measured") {
+		t.Errorf("no network, no outage, or no answer: %s", r.Answer)
 	}
 	page, err := r.HTML()
 	if err != nil {

@@ -33,7 +33,7 @@ type contestant struct {
 	inApp   func() load.ID // makes ids in the application; nil: a server makes them
 	foreign bool           // the table's server draws from nextid: by postgres_fdw or a FEDERATED table
 	fed     bool           // nextid migrate feed gives the column's sequence its blocks
-	beside  bool           // included in the section about fed sequences
+	beside  bool           // writes rows during the outage of nextid
 	table   string         // name of its table, which exists for the whole run
 
 	on        []*dbtest.Server // those that hold the table

@@ -23,7 +23,6 @@ type figures struct {
 	latency    load.Latency
 	reached    float64 // rows per second in the measurement of latency
 	growth     growth
-	moving     load.Latency              // while the blocks of a fed sequence move
 	network    map[time.Duration]float64 // rows per second, by round-trip time
 	outage     *outage                   // nil: not measured
 }
@@ -50,7 +49,7 @@ const (
 func (r *run) prepare(c *contestant) {
 	r.create(c, c.table)
 	if c.fed {
-		r.feed("up", c.on, c.table, "--cron")
+		r.feed(c.on, c.table)
 	}
 	r.With(len(c.on), r.inserting(c, c.table, statementRows, &journal{}), func(clients []load.Client) {
 		for _, client := range clients {
@@ -175,7 +174,7 @@ func (r *run) measureGrowth(c *contestant) {
 	r.create(c, large)
 	g := &c.growth
 	if c.fed {
-		r.feed("up", c.on, large, "--cron")
+		r.feed(c.on, large)
 	}
 	r.With(len(c.on), r.inserting(c, large, statementRows, &journal{}), func(clients []load.Client) {
 		before := load.UsageOf(c.on...)

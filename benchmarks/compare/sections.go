@@ -62,7 +62,7 @@ func (r *run) write(shards int) {
 	if len(r.added) > 0 {
 		sections = append(sections, r.shardSection())
 	}
-	sections = append(sections, r.fedSection())
+	sections = append(sections, r.outageSection())
 	if len(r.fail) > 0 {
 		sections = append(sections, r.failoverSection())
 	}
@@ -265,8 +265,7 @@ func (r *run) orderSection() report.Section {
 		}})
 }
 
-// fedSection compares what is of fed sequences alone with other sources.
-func (r *run) fedSection() report.Section {
+func (r *run) outageSection() report.Section {
 	away := func(name string, figure func(o *outage) float64) column {
 		return column{Name: name, Cell: func(c *contestant) report.Cell {
 			if c.outage == nil || c.outage.rows[before] == 0 {
@@ -275,19 +274,11 @@ func (r *run) fedSection() report.Section {
 			return report.Number(figure(c.outage))
 		}}
 	}
-	return section("Fed sequences",
-		fmt.Sprintf("nextid migrate feed leaves a column its own sequence, and moves it to blocks that no other database has: an INSERT waits for no other server. "+
-			"Rows, latency and sizes are in the sections above. While blocks move: at the rate of the latency, each sequence moves "+
-			"every few seconds, by nextid migrate feed once. "+
-			"For the outage %d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
-			"long a time before.", outageClients, outagePause, r.plan.Outage),
+	return section("An outage of nextid",
+		fmt.Sprintf("%d clients of each scheme write a row every %s, all at once. nextid is killed for %s; the rows of that time are compared with those of as "+
+			"long a time before. A fed sequence (nextid migrate feed) has its numbers in a block: an INSERT waits for no other server.",
+			outageClients, outagePause, r.plan.Outage),
 		r.only(func(c *contestant) bool { return c.beside }), 0, report.Chart{},
-		column{Name: "99 % ms while blocks move", Cell: func(c *contestant) report.Cell {
-			if !c.fed {
-				return report.Text("no blocks")
-			}
-			return milliseconds(c.moving, 0.99)
-		}},
 		away("rows while nextid is away, %", func(o *outage) float64 { return math.Round(100 * float64(o.rows[during]) / float64(o.rows[before])) }),
 		away("errors", func(o *outage) float64 { return float64(o.errors) }),
 		away("longest wait, ms", func(o *outage) float64 { return float64(o.gap.Milliseconds()) }))

@@ -104,12 +104,11 @@ func (r *run) create(c *contestant, table string) {
 	}
 }
 
-// feed runs nextid migrate feed. With up --cron the sequence of a column gets a
-// block on each database, which lasts longer than the table, and the server keeps
-// no connection: reshard would wait for its end.
-func (r *run) feed(command string, servers []*dbtest.Server, table string, more ...string) {
-	arguments := append([]string{"migrate", "feed", command, "--server", r.nextid.URL, "--column", table + ".id", "--name", "fed_" + table}, more...)
-	r.Command(append(arguments, dsns(servers)...)...)
+// feed runs nextid migrate feed up --cron. The sequence of a column gets a block on
+// each database, which lasts longer than the table, and the server keeps no
+// connection: reshard would wait for its end.
+func (r *run) feed(servers []*dbtest.Server, table string) {
+	r.Command(append([]string{"migrate", "feed", "up", "--cron", "--server", r.nextid.URL, "--column", table + ".id", "--name", "fed_" + table}, dsns(servers)...)...)
 }
 
 // dsns returns the options that name servers.
