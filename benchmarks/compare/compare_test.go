@@ -212,3 +212,13 @@ func TestARowThatOutlastsTheChangeCounts(t *testing.T) {
 		t.Errorf("a row of after the change: %s", a.wait)
 	}
 }
+
+func TestDuplicatesCountsAgain(t *testing.T) {
+	t.Parallel()
+	ids := []load.ID{{Lo: 1}, {Lo: 2}, {Lo: 1}, {Hi: 1, Lo: 1}, {Lo: 2}, {Lo: 2}, {Lo: 3}}
+	for range 2 { // after a failover, and after the next one
+		if n := duplicates(ids); n != 3 {
+			t.Errorf("%d ids are repetitions, want 3", n)
+		}
+	}
+}

@@ -14,17 +14,17 @@ import (
 
 // figures holds the measurements of a contestant. Slices have one sample per round.
 type figures struct {
-	missing    error             // why the contestant is not measured any more
-	ids, rows  map[int][]float64 // per second, by number of clients
-	cpu        []float64         // µs of all servers per row
-	wire       float64           // bytes per row between the client and the servers
-	late       []float64         // percentage of rows with an id out of order, see journal
-	duplicates int
-	latency    load.Latency
-	reached    float64 // rows per second in the measurement of latency
-	growth     growth
-	network    map[time.Duration]float64 // rows per second, by round-trip time
-	outage     *outage                   // nil: not measured
+	missing   error             // why the contestant is not measured any more
+	ids, rows map[int][]float64 // per second, by number of clients
+	cpu       []float64         // µs of all servers per row
+	wire      float64           // bytes per row between the client and the servers
+	late      []float64         // percentage of rows with an id out of order, see journal
+	written   []load.ID         // ids of the rows of all rounds
+	latency   load.Latency
+	reached   float64 // rows per second in the measurement of latency
+	growth    growth
+	network   map[time.Duration]float64 // rows per second, by round-trip time
+	outage    *outage                   // nil: not measured
 }
 
 // detailed is the number of clients at which CPU, bytes and order are measured.
@@ -106,7 +106,7 @@ func (r *run) measureRows(c *contestant, n int) {
 	j := &journal{keep: true}
 	result := r.loop(n, r.inserting(c, c.table, 1, j), load.Config{Length: r.plan.Rows, Servers: c.processes})
 	c.rows[n] = append(c.rows[n], result.PerSecond())
-	c.duplicates += duplicates(j.ids)
+	c.written = append(c.written, j.ids...)
 	if n == detailed {
 		c.cpu = append(c.cpu, result.Micros())
 		c.wire = float64(result.Sent+result.Received) / float64(result.Operations)
@@ -117,7 +117,7 @@ func (r *run) measureRows(c *contestant, n int) {
 // duplicates returns how many ids are repetitions of others. It sorts ids.
 func duplicates(ids []load.ID) int {
 	slices.SortFunc(ids, load.ID.Compare)
-	return len(ids) - len(slices.Compact(ids))
+	return len(ids) - len(slices.Compact(slices.Clone(ids)))
 }
 
 // measureLatency measures the latency of rows at a fixed rate, equal for all

@@ -99,7 +99,7 @@ func (r *run) answer(shards int) string {
 	twice := 0
 	for _, c := range r.all {
 		if c.ours {
-			twice += c.duplicates
+			twice += duplicates(c.written)
 		}
 	}
 	fed := fmt.Sprintf("fed sequences, %d PostgreSQL", shards)
@@ -254,14 +254,14 @@ func (r *run) growthSection() report.Section {
 func (r *run) orderSection() report.Section {
 	return section("Order, and ids that came twice",
 		fmt.Sprintf("At %d clients: rows whose id is below that of a row which was acknowledged before theirs was begun. "+
-			"Sorted by id, such rows are not where they were written. Twice: over all rows and shards of this run.", detailed),
+			"Sorted by id, such rows are not where they were written. Twice: over the rows of all rounds and shards.", detailed),
 		r.all, 0, report.Chart{},
 		column{Name: "out of order %", Cell: func(c *contestant) report.Cell { return report.Number(c.late...) }},
 		column{Name: "twice", Cell: func(c *contestant) report.Cell {
 			if len(c.late) == 0 {
 				return report.Cell{}
 			}
-			return report.Number(float64(c.duplicates))
+			return report.Number(float64(duplicates(c.written)))
 		}})
 }
 
