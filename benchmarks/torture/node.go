@@ -46,11 +46,13 @@ func (p *place) newNode(index int) *node {
 	config, on := r.Server(), "127.0.0.1"
 	config.Sockets = true
 	if r.namespaces == "" && !p.direct {
-		space, err := newNamespace()
-		r.Must(err)
-		r.Cleanup(space.remove)
-		n.space, on = space, space.outside
-		config.Under = []string{"ip", "netns", "exec", space.name}
+		if space, err := newNamespace(); err != nil {
+			r.namespaces = err.Error()
+		} else {
+			r.Cleanup(space.remove)
+			n.space, on = space, space.outside
+			config.Under = []string{"ip", "netns", "exec", space.name}
+		}
 	}
 	if r.clocks == "" && index%3 == 0 {
 		n.clock = filepath.Join(r.TempDir(), "clock")
@@ -145,11 +147,8 @@ func (r *run) buildSkewclock() (tool, why string) {
 	if err := os.WriteFile(source, skewclockSource, 0o600); err != nil {
 		return "", err.Error()
 	}
-	if _, err := exec.LookPath("gcc"); err != nil {
-		return "", "needs a C compiler: on Debian, apt-get install gcc libc6-dev"
-	}
 	if out, err := exec.CommandContext(r.Ctx, "gcc", "-O2", "-w", "-o", tool, source).CombinedOutput(); err != nil {
-		return "", fmt.Sprintf("gcc: %v: %s", err, out)
+		return "", fmt.Sprintf("needs a C compiler, on Debian the packages gcc and libc6-dev: %v: %s", err, out)
 	}
 	return tool, ""
 }
@@ -159,22 +158,6 @@ type namespace struct {
 	name    string
 	device  string // the end of the pair on this machine
 	outside string // address of that end, from 198.18.0.0/15 (RFC 2544)
-}
-
-// canMakeNamespaces returns why namespaces cannot be made here, "" if they can.
-func canMakeNamespaces() (why string) {
-	if os.Getuid() != 0 {
-		return "needs root on Linux"
-	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		return "needs the program ip: on Debian, apt-get install iproute2"
-	}
-	space, err := newNamespace()
-	if err != nil {
-		return err.Error()
-	}
-	space.remove()
-	return ""
 }
 
 // spaces counts the namespaces of this process.
@@ -200,7 +183,7 @@ func newNamespace() (*namespace, error) {
 	} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			s.remove()
-			return nil, fmt.Errorf("network namespace: ip %v: %w: %s", args, err, out)
+			return nil, fmt.Errorf("needs root, and on Debian the package iproute2: ip %v: %w: %s", args, err, out)
 		}
 	}
 	return s, nil

@@ -99,7 +99,6 @@ func (r *run) keep() error {
 
 // prepare starts stores and servers, and makes the generators.
 func (r *run) prepare() {
-	r.namespaces = canMakeNamespaces()
 	r.skewclock, r.clocks = r.buildSkewclock()
 	for _, store := range r.cfg.Stores {
 		r.newPlace(store)
