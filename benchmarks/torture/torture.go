@@ -24,6 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
 	"nextid/dbtest"
@@ -113,7 +115,7 @@ func (r *run) prepare() {
 // answer.
 func (r *run) torture() (took, back time.Duration) {
 	drawing, stop := context.WithCancel(r.Ctx)
-	var clients, injectors sync.WaitGroup
+	var clients sync.WaitGroup
 	defer clients.Wait()
 	defer stop()
 	for i := range r.cfg.Clients {
@@ -128,18 +130,12 @@ func (r *run) torture() (took, back time.Duration) {
 			}
 		}
 	}
-	injecting, fail := context.WithCancelCause(r.Ctx)
-	defer fail(nil)
+	injectors, injecting := errgroup.WithContext(r.Ctx) // an error ends the faults of all places
 	for _, p := range r.places {
-		injectors.Go(func() {
-			if err := r.Do(func(testing.TB) { p.inject(injecting) }); err != nil {
-				fail(err) // ends the faults of the other places
-			}
-		})
+		injectors.Go(func() error { return r.Do(func(testing.TB) { p.inject(injecting) }) })
 	}
-	injectors.Wait()
-	if r.Ctx.Err() == nil {
-		r.Must(context.Cause(injecting))
+	if err := injectors.Wait(); r.Ctx.Err() == nil {
+		r.Must(err)
 		back = r.recovered()
 	}
 	took = r.ledger.end()

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/sync/errgroup"
 
 	"nextid/benchmarks/load"
 	"nextid/benchmarks/report"
@@ -272,23 +273,16 @@ func (r *run) figures() []line {
 // statement a connection. The store creates names of several connections in one
 // commit.
 func (r *run) makeNames(server *dbtest.Server, from, to, conns int) {
-	errs := make([]error, conns)
-	var work sync.WaitGroup
+	var work errgroup.Group
 	for i := range conns {
-		work.Go(func() {
-			link, err := load.Dial(r.Ctx, server.URL)
-			if err == nil {
-				defer link.Close()
-				_, err = link.Exec(r.Ctx, "SET statement_timeout = 0")
-			}
-			if err == nil {
-				_, err = link.Exec(r.Ctx, fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(%d, %d, %d) g", from+i, to, conns))
-			}
-			errs[i] = err
+		work.Go(func() error {
+			return r.Do(func(testing.TB) {
+				r.Exec(server.URL, "SET statement_timeout = 0",
+					fmt.Sprintf("SELECT count(next_id('tenant' || g)) FROM generate_series(%d, %d, %d) g", from+i, to, conns))
+			})
 		})
 	}
-	work.Wait()
-	r.Must(errors.Join(errs...))
+	r.Must(work.Wait())
 }
 
 // underTLS returns the ratio of CPU times with TLS and without, measured by the same
@@ -318,19 +312,20 @@ func (r *run) byDriver(server *dbtest.Server, url string) float64 {
 		conns[i] = conn
 	}
 	var queries atomic.Int64
-	var errs [len(conns)]error
-	var work sync.WaitGroup
+	var work errgroup.Group
 	before, end := load.UsageOf(server), time.Now().Add(r.cfg.Length)
-	for i, conn := range conns {
-		work.Go(func() {
-			for errs[i] == nil && time.Now().Before(end) {
-				_, errs[i] = conn.Exec(r.Ctx, nextID).ReadAll()
+	for _, conn := range conns {
+		work.Go(func() error {
+			for time.Now().Before(end) {
+				if _, err := conn.Exec(r.Ctx, nextID).ReadAll(); err != nil {
+					return err
+				}
 				queries.Add(1)
 			}
+			return nil
 		})
 	}
-	work.Wait()
-	r.Must(errors.Join(errs[:]...))
+	r.Must(work.Wait())
 	return float64(load.UsageOf(server).Sub(before).CPU) / 1e3 / float64(queries.Load())
 }
 
