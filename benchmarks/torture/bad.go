@@ -388,32 +388,24 @@ func session(do func(context.Context, *pgconn.PgConn) error) attack {
 	}
 }
 
-// repeat runs a statement repeatedly until ctx ends. It ignores errors of the server.
-// At the end it waits until the running statement is cancelled, so that the
-// statement does not disturb the next measurement.
+// repeat runs a statement repeatedly. It ignores errors of the server. At the end it
+// waits until the running statement is cancelled, so that the statement does not
+// disturb the next measurement.
 func repeat(sql string) attack {
-	return func(ctx context.Context, v *victim) error {
-		conn, err := pgconn.Connect(ctx, v.url)
-		if err != nil {
+	return session(func(ctx context.Context, conn *pgconn.PgConn) error {
+		for {
+			_, err := conn.Exec(ctx, sql).ReadAll()
+			if _, refused := errors.AsType[*pgconn.PgError](err); err == nil || refused {
+				continue
+			}
+			_ = conn.Close(ctx) // also of a ctx that ended between two statements
+			<-conn.CleanupDone()
+			if ctx.Err() != nil {
+				return nil
+			}
 			return err
 		}
-		defer func() {
-			last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-			defer cancel()
-			_ = conn.Close(last)
-			select {
-			case <-conn.CleanupDone():
-			case <-last.Done():
-			}
-		}()
-		for ctx.Err() == nil {
-			_, err = conn.Exec(ctx, sql).ReadAll()
-			if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused && ctx.Err() == nil {
-				return err
-			}
-		}
-		return nil
-	}
+	})
 }
 
 // misbehave runs random bad clients, one after the other, until ctx ends. It ignores
