@@ -61,7 +61,7 @@ type run struct {
 
 	mu     sync.Mutex
 	bad    map[string]int // number of bad clients by name
-	silent []string       // servers that did not answer at the end, and why
+	silent []string       // servers that ended by themselves or did not answer at the end, and why
 }
 
 // Run starts stores, servers and clients, and injects faults. The report is not nil
@@ -79,7 +79,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 		broken := r.ledger.history.Check() // no id twice, and the ids of each connection in order
 		flat := r.report(took, back, broken)
 		switch {
-		case broken != nil || back < 0 || !flat:
+		case broken != nil || len(r.silent) > 0 || !flat:
 			verdict = errors.Join(fmt.Errorf("%w: see %s", ErrBroken, r.ledger.file.Name()), r.keep())
 		case cfg.Log != "":
 			r.Must(r.keep())
@@ -173,9 +173,15 @@ func (p *place) inject(ctx context.Context) {
 	}
 }
 
-// one injects one fault.
+// one injects one fault. Between faults, all servers run.
 func (p *place) one(ctx context.Context, f *fault, longest time.Duration) {
 	r := p.run
+	for _, n := range p.nodes {
+		if !n.Running() {
+			r.fails(fmt.Sprintf("%s has ended by itself, before: %s", n, f.name))
+			n.Start()
+		}
+	}
 	r.Progress.Printf("%d ids; %s: %s", r.ledger.count(), p.kind, f.name)
 	began := time.Now()
 	err := r.Do(func(testing.TB) { f.do(ctx, p, f.victim(p), longest/4+rand.N(longest/2+1)) })
@@ -187,9 +193,16 @@ func (p *place) one(ctx context.Context, f *fault, longest time.Duration) {
 	p.lasts[f] += time.Since(began)
 }
 
+// fails notes that a server has ended or does not answer.
+func (r *run) fails(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.silent = append(r.silent, what)
+}
+
 // recovered waits until every server answers draws from all generators, and returns
 // how long that took: 0 if interrupted, -1 if a server does not answer within
-// dbtest.Patience.
+// dbtest.Patience, or has ended by itself.
 func (r *run) recovered() time.Duration {
 	r.Progress.Print("wait until all servers answer")
 	began := time.Now()
@@ -198,10 +211,8 @@ func (r *run) recovered() time.Duration {
 	var asking sync.WaitGroup
 	for _, n := range r.nodes {
 		asking.Go(func() {
-			if err := n.awaitAnswers(limited); err != nil {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				r.silent = append(r.silent, err.Error())
+			if err := n.awaitAnswers(limited); err != nil && r.Ctx.Err() == nil {
+				r.fails(err.Error())
 			}
 		})
 	}

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"nextid/benchmarks/load"
+	"nextid/benchmarks/report"
 	"nextid/dbtest"
 	"nextid/generator/history"
 )
@@ -58,6 +60,31 @@ func TestServersSurvive(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAServerThatEndsByItselfIsAnError: the next fault would start it again.
+func TestAServerThatEndsByItselfIsAnError(t *testing.T) {
+	t.Parallel()
+	setup := load.Setup{Nextid: filepath.Join(build(t, "nextid/cmd/nextid"), "nextid"), Progress: log.New(io.Discard, "", 0)}
+	_, err := setup.Measure(t.Context(), &report.Report{}, func(s *load.Stage) {
+		l, err := newLedger(filepath.Join(t.TempDir(), "ids.log"))
+		s.Must(err)
+		p := &place{run: &run{Stage: s, ledger: l}, kind: "embedded", times: map[*fault]int{}, lasts: map[*fault]time.Duration{}}
+		n := &node{place: p, Server: s.Server().Start(s)}
+		p.nodes = []*node{n}
+		none := &fault{do: func(context.Context, *place, *node, time.Duration) {}}
+		if p.one(s.Ctx, none, time.Millisecond); len(p.run.silent) > 0 {
+			t.Errorf("while it runs: %q", p.run.silent)
+		}
+		s.Must(syscall.Kill(n.PID, syscall.SIGKILL))
+		dbtest.Await(s, "end of the server", func() bool { return !n.Running() })
+		if p.one(s.Ctx, none, time.Millisecond); len(p.run.silent) != 1 || !strings.HasPrefix(p.run.silent[0], "embedded1 has ended by itself") || !n.Running() {
+			t.Errorf("after its end: %q, runs again: %t", p.run.silent, n.Running())
+		}
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
