@@ -101,7 +101,7 @@ func (l Latency) Quantile(q float64) time.Duration {
 type Config struct {
 	Clients []Client
 	Warm    time.Duration // time of load before the measurement
-	Length  time.Duration // of the measurement; in a closed loop, it continues until the first answer
+	Length  time.Duration // of the measurement, which continues until the first answer
 	Rate    float64       // operations per second of all clients together; 0: a closed loop
 	// RTT simulates a network: the client reads each answer so much later than it
 	// arrived.
@@ -201,7 +201,7 @@ func (l *loop) run(ctx context.Context) error {
 			begin = now
 			// The clock stops meanwhile: no operation pays for what the client did.
 			l.start = l.start.Add(time.Since(l.start) - now)
-		case l.counts && now >= begin+l.Length && (l.result.Operations > 0 || l.Rate > 0):
+		case l.counts && now >= begin+l.Length && l.result.Operations > 0:
 			l.finish(now)
 			l.result.Elapsed = now - begin
 			l.result.CPU = UsageOf(l.Servers...).Sub(before).CPU

@@ -139,9 +139,11 @@ func TestPostgreSQL(t *testing.T) {
 	}
 	// A measurement continues until the first answer.
 	work = Repeat{{0, dial(t, dsn).Query(nil, "SELECT 1 FROM pg_sleep(0.2)"), 1}}
-	r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Millisecond})
-	if err != nil || r.Operations != 1 || r.Elapsed < 100*time.Millisecond {
-		t.Errorf("%d slow statements in %v, %v", r.Operations, r.Elapsed, err)
+	for _, rate := range []float64{0, 50} {
+		r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{dial(t, dsn)}, work}}, Length: time.Millisecond, Rate: rate})
+		if err != nil || r.Operations != 1 || r.Elapsed < 100*time.Millisecond {
+			t.Errorf("%d slow statements in %v at a rate of %g, %v", r.Operations, r.Elapsed, rate, err)
+		}
 	}
 }
 
