@@ -54,7 +54,7 @@ func (l *ledger) connection(w way) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.clients++
-	l.protocols[w.String()]++
+	l.protocols[w.name]++
 	return l.clients
 }
 
@@ -115,18 +115,13 @@ func (l *ledger) end() time.Duration {
 func (l *ledger) close() error { return errors.Join(l.out.Flush(), l.file.Close()) }
 
 // way is a way to draw.
-type way struct{ mysql, prepared bool }
-
-func (w way) String() string {
-	name := map[bool]string{true: "MySQL", false: "PostgreSQL"}[w.mysql]
-	if w.prepared {
-		name += ", prepared"
-	}
-	return name
+type way struct {
+	name            string
+	mysql, prepared bool
 }
 
 // ways lists the ways of clients, in the order of draw.
-var ways = []way{{}, {mysql: true}, {prepared: true}, {mysql: true, prepared: true}}
+var ways = []way{{"PostgreSQL", false, false}, {"MySQL", true, false}, {"PostgreSQL, prepared", false, true}, {"MySQL, prepared", true, true}}
 
 // draw is one client: it draws until ctx ends. When its connection fails, or after
 // up to lives, it connects again: to the next server, and after all servers in the

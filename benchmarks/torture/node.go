@@ -119,7 +119,7 @@ func (n *node) awaitAnswers(ctx context.Context) error {
 
 // answers draws once from a server.
 func (n *node) answers(ctx context.Context, name string) error {
-	link, err := n.dial(ctx, way{}, "")
+	link, err := n.dial(ctx, ways[0], "")
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (n *node) answers(ctx context.Context, name string) error {
 	defer cancel()
 	ids, err := link.Exec(ctx, "SELECT next_id('"+name+"')")
 	if l := n.place.run.ledger; len(ids) > 0 {
-		l.got(l.connection(way{}), name, ids)
+		l.got(l.connection(ways[0]), name, ids)
 	}
 	return err
 }
