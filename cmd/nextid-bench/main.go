@@ -38,7 +38,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
-	root.AddCommand(compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand(), renderCommand())
+	root.AddCommand(compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand(), localCommand(), renderCommand())
 	return root
 }
 

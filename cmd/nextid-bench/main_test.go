@@ -34,7 +34,7 @@ func TestCommands(t *testing.T) {
 	for _, c := range rootCommand().Commands() {
 		names = append(names, c.Name())
 	}
-	if want := []string{"attack", "attackers", "compare", "floor", "render", "sql", "torture"}; !slices.Equal(names, want) {
+	if want := []string{"attack", "attackers", "compare", "floor", "local", "render", "sql", "torture"}; !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, name := range names {
@@ -51,6 +51,7 @@ func TestCommands(t *testing.T) {
 		"torture --nodes 0 --nextid sh":         "must be positive",
 		"torture --store-restart x --nextid sh": "--store-restart is for one --store",
 		"sql --nextid no/such":                  "no server to measure",
+		"local now":                             `unknown command "now"`,
 		"render":                                "requires at least 1 arg",
 	} {
 		text, err := runProgram(t, strings.Fields(line)...)

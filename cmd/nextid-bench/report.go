@@ -18,25 +18,34 @@ import (
 	"nextid/benchmarks/report"
 )
 
-// measured completes a command that starts servers, prints a report and writes its
-// files. After Ctrl-C it reports what has been measured.
+// measured completes a command that starts servers, as reported does.
 func measured(cmd *cobra.Command, run func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error)) *cobra.Command {
-	file, quick, out := "", false, ""
-	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&quick, "quick", false, "one short round: what stands out, not what is close")
-	cmd.Flags().StringVar(&out, "out", "", "write report.md, report.html and report.json into `DIR`")
-	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
-	cmd.Args = cobra.NoArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	file := ""
+	reported(cmd, func(ctx context.Context, progress *log.Logger, quick bool) (*report.Report, error) {
 		nextid, err := server(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		self, err := os.Executable()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r, err := run(cmd.Context(), load.Setup{Nextid: nextid, Self: self, Progress: log.New(cmd.ErrOrStderr(), "", log.Ltime)}, quick)
+		return run(ctx, load.Setup{Nextid: nextid, Self: self, Progress: progress}, quick)
+	})
+	cmd.Flags().StringVar(&file, "nextid", "", "the server's program `FILE`; by default nextid beside this program, else in the PATH")
+	return cmd
+}
+
+// reported completes a command that prints a report and writes its files. After
+// Ctrl-C it reports what has been measured.
+func reported(cmd *cobra.Command, run func(ctx context.Context, progress *log.Logger, quick bool) (*report.Report, error)) *cobra.Command {
+	quick, out := false, ""
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&quick, "quick", false, "one short round: what stands out, not what is close")
+	cmd.Flags().StringVar(&out, "out", "", "write report.md, report.html and report.json into `DIR`")
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := run(cmd.Context(), log.New(cmd.ErrOrStderr(), "", log.Ltime), quick)
 		if r == nil || len(r.Sections) == 0 {
 			if cmd.Context().Err() != nil {
 				err = errors.New("interrupted before anything was measured")
