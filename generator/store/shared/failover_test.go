@@ -99,6 +99,25 @@ func TestANameThatWasLostAltogether(t *testing.T) {
 	refused(t, a, name("orders", 10), generator.ErrRegressed, "no reservation")
 }
 
+// A name that is created while the server does not know yet of a second failover gets
+// its key in the present epoch: it was never used, and needs no recovery.
+func TestANameCreatedDuringASecondFailover(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	a := newStore(t, d, Config{})
+	for _, epoch := range []string{"two", "three"} {
+		values, entries := d.copied()
+		d.restore(values, entries, epoch)
+		if epoch == "two" {
+			refused(t, a, name("lost", 1), generator.ErrRegressed, "no reservation")
+		}
+	}
+	if _, created, err := a.Define(t.Context(), generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}")}); err != nil || !created {
+		t.Fatal(created, err)
+	}
+	grant(t, a, name("orders", 10), 1)
+}
+
 // ahead is a clock that is some seconds ahead of the others.
 type ahead struct{ generator.SystemClock }
 

@@ -154,20 +154,24 @@ func (s *Store) mayHaveLost(l *epoch) bool { return !l.first && s.cfg.Failover !
 
 // begin creates the key of a name that is about to be defined, in a store that has
 // failed over. There a name without a key counts as one whose reservations were
-// lost, and so does a name that this server knows from before.
-func (s *Store) begin(ctx context.Context, l *epoch, name string) error {
+// lost, and so does a name that this server knows from before. begun is false if the
+// key must be looked for again.
+func (s *Store) begin(ctx context.Context, l *epoch, name string) (begun bool, err error) {
 	key := generator.NameKey(name)
 	if _, known := s.highWater.look(key); known {
-		return nil
+		return true, nil
 	}
 	if r, err := s.row(ctx, key); err != nil || r != nil {
-		return err
+		return r != nil, err
 	}
 	c, err := s.rounds.do(ctx, s.askFor(l, key, math.MinInt64, 1, 1))
-	if err == nil && c.answer.Outcome == Strange { // failed over again: this server learns of it now
+	if err != nil {
+		return false, err
+	}
+	if c.answer.Outcome == Strange { // failed over again: this server learns of it now
 		_, err = s.meet(ctx, l)
 	}
-	return err
+	return c.answer.Outcome == Granted, err
 }
 
 // goneBack returns the error of a grant below the high-water mark. The grant is not

@@ -234,8 +234,12 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 			e.Version = was.Version + 1
 		}
 		if begins {
-			if err := s.begin(ctx, l, d.Name); err != nil {
+			begun, err := s.begin(ctx, l, d.Name)
+			if err != nil {
 				return generator.Definition{}, false, err
+			}
+			if !begun {
+				continue
 			}
 		}
 		written, err := s.put(ctx, e, was)
