@@ -91,7 +91,7 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := s.note(ctx, name)
+		l, err := s.note(ctx, name, old)
 		if err == nil && l != nil && s.mayHaveLost(l) && (old != nil || !l.settled) {
 			var raised bool
 			if raised, err = s.raise(ctx, l); !raised {
@@ -115,16 +115,22 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 }
 
 // note writes the epoch mark unless it names the epoch already. It returns nil if
-// the database's epoch changed meanwhile.
-func (s *Store) note(ctx context.Context, name string) (*epoch, error) {
+// the database's epoch changed meanwhile. A mark that ends before that of old, which
+// may be nil, has been lost: a primary that was replaced came back without what its
+// successor granted. It is then noted like a new epoch.
+func (s *Store) note(ctx context.Context, name string, old *epoch) (*epoch, error) {
 	r, err := s.engine.Row(ctx, epochKey)
 	if err != nil {
 		return nil, err
 	}
-	if r != nil && r.Epoch == name {
+	end := int64(math.MinInt64) // of the mark that this server knows
+	if old != nil {
+		end = old.hi
+	}
+	if r != nil && r.Epoch == name && r.Hi >= end {
 		return s.epochOf(r), nil
 	}
-	ask := s.askFor(&epoch{name: name}, epochKey, s.now(), noted, 1)
+	ask := s.askFor(&epoch{name: name}, epochKey, max(s.now(), end), noted, 1)
 	if r != nil {
 		ask.From, ask.Count = r.Epoch, skipCount
 	}

@@ -185,6 +185,31 @@ func TestWhenAnEpochIsSettled(t *testing.T) {
 	mustClaim(t, shorter, 4)
 }
 
+// TestThePrimaryBeforeComesBack without what its successor granted: its epoch mark names
+// no epoch but its own. A server that met the successor starts the wait.
+func TestThePrimaryBeforeComesBack(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	holder, _ := c.server(0)
+	values, entries := c.d.copied()
+	meet := func(epoch string) {
+		t.Helper()
+		c.d.restore(values, entries, epoch)
+		if _, _, err := holder.Time(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	meet("two")
+	wantWait(t, holder, 1)
+	c.pass(testWait)
+	mustClaim(t, holder, 1)
+	meet("one")
+	fresh, _ := c.server(0)
+	wantWait(t, fresh, 1)
+	c.pass(testWait)
+	mustClaim(t, fresh, 1)
+}
+
 // A floor that was made by a clock which was ahead goes with the mistake.
 func TestAFloorHealsWithTheClock(t *testing.T) {
 	t.Parallel()
