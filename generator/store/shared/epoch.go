@@ -275,7 +275,7 @@ func (s *Store) settle(ctx context.Context, l *epoch) (*epoch, error) {
 }
 
 // trySettle tries to settle an epoch and returns its new state. It returns nil if
-// the database has another epoch.
+// the database has another epoch, or an earlier mark of this one.
 func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	if l.hi == unmarked {
 		next, err := s.unsettle(ctx, l)
@@ -289,7 +289,7 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case r == nil || r.Epoch != l.name:
+	case r == nil || r.Epoch != l.name || r.Hi < l.hi:
 		return nil, nil
 	case r.Hi != l.hi: // another server settled it, or saw the store go back
 		next := s.epochOf(r)

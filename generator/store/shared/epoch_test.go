@@ -210,6 +210,28 @@ func TestThePrimaryBeforeComesBack(t *testing.T) {
 	mustClaim(t, fresh, 1)
 }
 
+// TestASecondRestoreDuringTheWait puts back a mark that says the epoch is settled.
+func TestASecondRestoreDuringTheWait(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.server(0)
+	c.lose("two", func() {})
+	holder, _ := c.server(0)
+	wantWait(t, holder, 1)
+	c.pass(testWait)
+	mustClaim(t, holder, 1)
+	values, entries := c.d.copied()
+	mustClaim(t, holder, 2)
+	for _, id := range []int{2, 3} {
+		c.d.restore(values, entries, "two")
+		wantWait(t, holder, id)
+	}
+	fresh, _ := c.server(0)
+	wantWait(t, fresh, 4)
+	c.pass(testWait)
+	mustClaim(t, fresh, 4)
+}
+
 // A floor that was made by a clock which was ahead goes with the mistake.
 func TestAFloorHealsWithTheClock(t *testing.T) {
 	t.Parallel()
