@@ -41,7 +41,7 @@ var mutants = []struct {
 	},
 	{
 		"a worker id is a lease that ends by its holder's clock", "most snowflake servers",
-		[]change{{"snowflake/generator.go", "w.last = min(t.FirstSlot(end)-1, Closed-1)", "w.last = Closed - 1"}},
+		[]change{{"snowflake/generator.go", "w.last = t.LastSlot(end - 1)", "w.last = Closed - 1"}},
 	},
 	{
 		"a server without its store goes on with the worker id that it remembers", "Meituan Leaf's local file",
