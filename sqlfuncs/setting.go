@@ -44,12 +44,6 @@ func (s *Session) Assign(def *setting.Definition, value string, local bool) erro
 	return nil
 }
 
-// resetSettings runs RESET ALL.
-func (s *Session) resetSettings() {
-	s.vars.ResetAll()
-	s.SettingsChanged()
-}
-
 // set plans SET and RESET. Unknown names are errors before the first item is set.
 func set(st *Statement, t *syntax.Set) error {
 	for _, item := range t.Items {
@@ -77,12 +71,10 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 		return err
 	}
 	local := item.Local || strings.HasPrefix(def.Name, "transaction_")
-	if item.Default {
-		s.vars.Reset(strings.ToLower(def.Name), local)
-		s.SettingsChanged()
-		return nil
+	value, _ := s.vars.Begins(strings.ToLower(def.Name))
+	if !item.Default {
+		value, err = settingText(x, def, item.Values)
 	}
-	value, err := settingText(x, def, item.Values)
 	if err == nil {
 		value, err = def.Normalize(value)
 	}
@@ -185,7 +177,8 @@ func (s *Session) discard(what string, own *Portal) error {
 // forget drops what a session has made, except the portal own.
 func (s *Session) forget(own *Portal) {
 	s.closePortals(func(p *Portal) bool { return p != own })
-	s.resetSettings()
+	s.vars.ResetAll()
+	s.SettingsChanged()
 	s.unprepareAll()
 	s.Fast.drawn.Reset(&s.memory)
 }

@@ -244,7 +244,11 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 	case *syntax.Set:
 		return set(st, t)
 	case *syntax.ResetAll:
-		st.tag, st.do = "RESET", func(x *engine.Exec) error { sessionOf(x).resetSettings(); return nil }
+		st.tag, st.do = "RESET", func(x *engine.Exec) error {
+			sessionOf(x).vars.ResetAll("role", "session_authorization")
+			sessionOf(x).SettingsChanged()
+			return nil
+		}
 	case *syntax.Show:
 		return show(st, t)
 	case *syntax.Explain:

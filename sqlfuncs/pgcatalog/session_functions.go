@@ -124,11 +124,12 @@ func setConfig(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	if err != nil {
 		return datum.Value{}, err
 	}
-	value := s.Default
+	value, _ := x.Host.Settings().Begins(strings.ToLower(s.Name))
 	if a[1].Valid {
-		if value, err = s.Normalize(a[1].Str); err != nil {
-			return datum.Value{}, err
-		}
+		value = a[1].Str
+	}
+	if value, err = s.Normalize(value); err != nil {
+		return datum.Value{}, err
 	}
 	if err := sessionOf(x).Assign(s, value, a[2].Valid && a[2].Int == 1); err != nil {
 		return datum.Value{}, err

@@ -95,7 +95,10 @@ func (s *Definition) Normalize(value string) (string, error) {
 	case "postmaster", "sighup":
 		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed now", s.Name)
 	}
-	if len(value) > MaxSettingBytes {
+	switch {
+	case value == s.Default: // that of seed is no number
+		return value, nil
+	case len(value) > MaxSettingBytes:
 		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
 	switch s.Name {

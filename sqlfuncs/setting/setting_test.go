@@ -37,11 +37,18 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 		{"SET search_path = a, \"B c\"", "search_path", "a, \"B c\""},
 		{"SELECT set_config('application_name', 'conf', false)", "application_name", "conf"},
 		{"RESET ALL", "application_name", ""},
+		{"SET ROLE tester; RESET ALL", "role", "tester"},
+		{"DISCARD ALL", "role", "none"},
+		{"BEGIN ISOLATION LEVEL SERIALIZABLE; RESET ALL", "transaction_isolation", "serializable"},
+		{"ROLLBACK", "transaction_isolation", "read committed"},
 	} {
 		s.Must(t, c.sql)
 		if r := s.Must(t, "SHOW "+c.show); r.String() != c.want {
 			t.Errorf("%s: SHOW %s is %q, want %q", c.sql, c.show, r.String(), c.want)
 		}
+	}
+	for _, sql := range []string{"RESET server_version", "SET port TO DEFAULT", "SELECT set_config('server_version', NULL, false)"} {
+		s.Fails(t, sql, sqlstate.CannotChangeNow)
 	}
 	s.WantTag(t, "SET application_name = 'x'", "SET")
 	s.WantTag(t, "RESET application_name", "RESET")
@@ -119,6 +126,8 @@ func TestStartupSettingsAreTheDefaultsOfTheSession(t *testing.T) {
 	s.Want(t, "SHOW application_name", "app")
 	s.Must(t, "SET application_name = 'x'; RESET application_name")
 	s.Want(t, "SHOW application_name", "app")
+	s.Must(t, "SET application_name = 'x'")
+	s.Want(t, "SELECT set_config('application_name', NULL, false)", "app")
 	s.Must(t, "SET TimeZone = 'UTC'; RESET ALL")
 	s.Want(t, "SHOW TimeZone", "Asia/Tokyo")
 	s.Want(t, "SELECT '2024-01-01 00:00+00'::timestamptz", "2024-01-01 09:00:00+09")
@@ -132,4 +141,14 @@ func TestStartupSettingsAreBounded(t *testing.T) {
 	settings := slices.Repeat([]setting.Own{{Key: "my.setting", Value: "x"}}, 65)
 	_, err := sqltest.NewServer(t).NewSession(sqlfuncs.SessionOptions{User: "u", Settings: settings})
 	sqltest.WantCode(t, "65 start-up parameters", err, sqlstate.LimitExceeded)
+}
+
+// TestDefaultsAreValid checks that RESET finds each default valid that a session may set.
+func TestDefaultsAreValid(t *testing.T) {
+	for name, d := range setting.PostgreSQL {
+		value, err := d.Normalize(d.Default)
+		if fixed := d.Context == "internal" || d.Context == "postmaster" || d.Context == "sighup"; !fixed && (err != nil || value != d.Default) {
+			t.Errorf("%s: %q, %v, want %q", name, value, err, d.Default)
+		}
+	}
 }

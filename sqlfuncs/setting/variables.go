@@ -225,11 +225,13 @@ func (v *Variables) Reset(key string, local bool) {
 	v.Assign(key, def, local)
 }
 
-// ResetAll resets all settings.
-func (v *Variables) ResetAll() {
+// ResetAll resets all settings except those in keep and the modes of the transaction.
+func (v *Variables) ResetAll(keep ...string) {
 	v.touch()
 	before := v.reportedValues()
-	v.set, v.local = nil, nil
+	reset := func(key, _ string) bool { return modeDefaults[key] == "" && !slices.Contains(keep, key) }
+	maps.DeleteFunc(v.set, reset)
+	maps.DeleteFunc(v.local, reset)
 	v.noteChanges(before)
 }
 
