@@ -230,6 +230,10 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 	if !ok {
 		return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", sqlstate.Cut(strings.Join(t.Name, "."), 64)))
 	}
+	mod, err := typeMod(oid, t.Mods)
+	if err != nil {
+		return 0, 0, At(t.Pos, err)
+	}
 	for range min(t.Array, 1) {
 		info, _ := datum.TypeInfo(oid)
 		if info.Array == 0 {
@@ -237,31 +241,43 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 		}
 		oid = info.Array
 	}
-	return oid, TypeMod(oid, t.Mods), nil
+	return oid, mod, nil
 }
 
-// TypeMod encodes (n) and (p,s) as PostgreSQL's atttypmod.
-func TypeMod(t datum.OID, mods []int64) int32 {
+// typeMod encodes (n) and (p,s) as PostgreSQL's atttypmod.
+func typeMod(t datum.OID, mods []int64) (int32, error) {
 	if len(mods) == 0 {
 		if t == datum.Bit {
-			return 1
+			return 1, nil
 		}
-		return -1
+		return -1, nil
 	}
+	const longest = 10 << 20
+	n, only := mods[0], len(mods) == 1
+	mod, ok := int32(n), only && 1 <= n && n <= longest
 	switch t {
-	case datum.Varchar, datum.BPChar, datum.VarcharArray:
-		return int32(mods[0]) + 4
 	case datum.Numeric:
 		scale := int64(0)
-		if len(mods) > 1 {
+		if !only {
 			scale = mods[1]
 		}
-		return int32(mods[0]<<16|scale&0x7ff) + 4
-	case datum.Timestamp, datum.TimestampTZ, datum.Time, datum.Bit, datum.VarBit:
-		return int32(mods[0])
+		mod, ok = NumericMod(n, scale), len(mods) < 3 && 1 <= n && n <= 1000 && -1000 <= scale && scale <= 1000
+	case datum.Varchar, datum.BPChar:
+		mod += 4
+	case datum.Bit, datum.VarBit:
+	case datum.Timestamp, datum.TimestampTZ, datum.Time:
+		mod, ok = int32(min(n, 6)), only && n >= 0
+	default:
+		return 0, sqlstate.New(sqlstate.SyntaxError, "type modifier is not allowed for type %q", datum.FormatType(t, -1))
 	}
-	return -1
+	if !ok {
+		return 0, sqlstate.New(sqlstate.InvalidParameterValue, "invalid modifier of type %s", datum.FormatType(t, -1))
+	}
+	return mod, nil
 }
+
+// NumericMod encodes (precision,scale) of a numeric.
+func NumericMod(precision, scale int64) int32 { return int32(precision<<16|scale&0x7ff) + 4 }
 
 func (p *Planner) caseExpr(s *Scope, c *syntax.Case) (*Expr, error) {
 	var operand *Expr

@@ -66,7 +66,7 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 		e := engine.Constant(v)
 		whole, part, _ := strings.Cut(v.Str, ".")
-		e.TypeMod = engine.TypeMod(datum.Numeric, []int64{max(int64(len(strings.TrimLeft(whole, "0"))), 1) + int64(len(part)), int64(len(part))})
+		e.TypeMod = engine.NumericMod(max(int64(len(strings.TrimLeft(whole, "0"))), 1)+int64(len(part)), int64(len(part)))
 		return e, engine.At(l.Pos, err)
 	}
 	return nil, nil

@@ -21,13 +21,13 @@ func (p *parser) transaction() Statement {
 		t.Modes = p.optionalModes()
 	case "commit", "end":
 		t.Kind = Commit
-		if p.isWord("prepared") {
+		if word == "commit" && p.isWord("prepared") {
 			return p.refusal("COMMIT PREPARED")
 		}
 		p.acceptAny("work", "transaction")
 		t.Chain = p.chain()
 	case "rollback", "abort":
-		if p.isWord("prepared") {
+		if word == "rollback" && p.isWord("prepared") {
 			return p.refusal("ROLLBACK PREPARED")
 		}
 		p.rollback(t, word)

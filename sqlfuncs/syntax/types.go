@@ -1,5 +1,7 @@
 package syntax
 
+import "strconv"
+
 // typeName reads a type with its array bounds.
 func (p *parser) typeName() TypeName {
 	if p.mysql {
@@ -45,7 +47,7 @@ func (p *parser) simpleType() TypeName {
 	case "decimal", "dec", "numeric":
 		p.advance()
 		t.Name = Name{word}
-		t.Mods = p.typeMods(2)
+		t.Mods = p.typeMods()
 		return t
 	case "float", "varchar":
 		p.advance()
@@ -66,19 +68,16 @@ func (p *parser) simpleType() TypeName {
 	for p.acceptPunct(".") {
 		t.Name = append(t.Name, p.label())
 	}
-	t.Mods = p.typeMods(2)
+	t.Mods = p.typeMods()
 	return t
 }
 
-// typeMods reads at most so many (n, …) if there are any.
-func (p *parser) typeMods(most int) []int64 {
+// typeMods reads (n, …) if there are any.
+func (p *parser) typeMods() []int64 {
 	if !p.acceptPunct("(") {
 		return nil
 	}
-	mods := []int64{p.typeMod(p.expr())}
-	for len(mods) < most && p.acceptPunct(",") {
-		mods = append(mods, p.typeMod(p.expr()))
-	}
+	mods := list(p, func() int64 { return p.typeMod(p.expr()) })
 	p.expectPunct(")")
 	return mods
 }
@@ -94,11 +93,13 @@ func (p *parser) typeMod(x Expr) int64 {
 
 // length reads (n) if there is one.
 func (p *parser) length() []int64 {
-	if p.isPunct("(") && p.peek(1).kind != tokInteger {
-		p.advance()
-		p.syntaxError()
+	if !p.acceptPunct("(") {
+		return nil
 	}
-	return p.typeMods(1)
+	n, err := strconv.ParseInt(p.tok.text, 10, 32)
+	p.take(p.tok.kind == tokInteger && err == nil)
+	p.expectPunct(")")
+	return []int64{n}
 }
 
 // varyingType reads bit, character and their spellings. CHAR is "character",
