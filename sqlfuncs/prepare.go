@@ -185,7 +185,8 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if len(parsed) != 1 {
 			return sqlstate.New(sqlstate.SyntaxError, "PREPARE needs one statement")
 		}
-		if _, nested := parsed[0].Statement.(*syntax.Prepare); nested {
+		switch parsed[0].Statement.(type) {
+		case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate:
 			return sqlstate.New(sqlstate.FeatureNotSupported, "This command is not supported in the prepared statement protocol yet").WithMySQL(1295, "HY000")
 		}
 		inner, err := s.plan(parsed[0].Statement, text, text, types, false)

@@ -92,8 +92,8 @@ type (
 		Name      string
 		Types     []TypeName
 		Statement Statement
-		Text      string // text of the inner statement
-		Variable  string // MySQL's PREPARE … FROM @variable; Statement is nil then
+		Text      string // text of the inner statement; MySQL's PREPARE has no Statement
+		Variable  string // MySQL's PREPARE … FROM @variable
 	}
 	// Execute is EXECUTE name [(args)].
 	Execute struct {

@@ -68,11 +68,26 @@ func (p *parser) flush() Statement {
 // executeImmediate reads EXECUTE IMMEDIATE 'text' and returns the statement in the
 // text.
 func (p *parser) executeImmediate() Statement {
-	s := &Prepare{}
 	p.expect("execute", "immediate")
-	p.prepareText(s)
+	pos, text := p.pos(), p.stringLiteral()
+	if p.err != nil {
+		return nil
+	}
 	p.lacks("EXECUTE IMMEDIATE … USING is", "using")
-	return s.Statement
+	var e *sqlstate.Error
+	inner, err := ParseAs(text, MySQL, p.lex.mode, p.count)
+	switch {
+	case errors.As(err, &e):
+		p.failAt(pos, e.Code, "%s", e.Message)
+	case len(inner) != 1:
+		p.failAt(pos, sqlstate.SyntaxError, "a prepared statement is one statement")
+	default:
+		if _, nested := inner[0].Statement.(*Prepare); nested {
+			p.notSupported(pos, "PREPARE in a prepared statement is")
+		}
+		return inner[0].Statement
+	}
+	return nil
 }
 
 // kill reads KILL [CONNECTION|QUERY] id.
@@ -124,29 +139,7 @@ func (p *parser) prepareFrom(s *Prepare) {
 		s.Variable = p.take(!strings.HasPrefix(p.tok.text, "@"))
 		return
 	}
-	p.prepareText(s)
-}
-
-// prepareText parses the statement in a string constant.
-func (p *parser) prepareText(s *Prepare) {
-	pos := p.pos()
 	s.Text = p.stringLiteral()
-	if p.err != nil {
-		return
-	}
-	var e *sqlstate.Error
-	inner, err := ParseAs(s.Text, MySQL, p.lex.mode, p.count)
-	switch {
-	case errors.As(err, &e):
-		p.failAt(pos, e.Code, "%s", e.Message)
-	case len(inner) != 1:
-		p.failAt(pos, sqlstate.SyntaxError, "a prepared statement is one statement")
-	default:
-		s.Statement = inner[0].Statement
-	}
-	if _, nested := s.Statement.(*Prepare); nested {
-		p.notSupported(pos, "PREPARE in a prepared statement is")
-	}
 }
 
 // definitionOptions skips DEFINER, ALGORITHM and SQL SECURITY of CREATE and ALTER,
@@ -449,7 +442,7 @@ func (p *parser) typeNameMySQL() TypeName {
 		p.accept("precision")
 	}
 	t.Name = Name{word}
-	t.Mods = p.typeMods(2)
+	t.Mods = p.typeMods()
 	if p.acceptWords("character", "set") || p.accept("charset") {
 		p.take(p.tok.isLabel() || p.tok.kind == tokString)
 	}

@@ -1,6 +1,9 @@
 package syntax
 
-import "testing"
+import (
+	"reflect"
+	"testing"
+)
 
 func TestMySQLQueries(t *testing.T) {
 	testPrinted(t, MySQL, "", [][2]string{
@@ -99,12 +102,13 @@ func TestMySQLStatements(t *testing.T) {
 	})
 }
 
-func TestMySQLPrepareHasTheTreeOfItsText(t *testing.T) {
-	p := one(t, "prepare p from 'select ?'", MySQL).(*Prepare)
-	if _, ok := p.Statement.(*Select); !ok || p.Text != "select ?" {
-		t.Errorf("%+v", p)
+func TestExecuteImmediateIsTheStatementOfItsText(t *testing.T) {
+	if st := one(t, "execute immediate 'select 1'", MySQL); reflect.TypeOf(st) != reflect.TypeFor[*Select]() {
+		t.Errorf("%T", st)
 	}
-	for _, sql := range []string{"prepare p from ''", "prepare p from 'select 1; select 2'", `prepare p from "prepare q from 'select 1'"`, "prepare p from 'x'"} {
+	for _, sql := range []string{
+		"execute immediate ''", "execute immediate 'select 1; select 2'", `execute immediate "prepare q from 'select 1'"`, "execute immediate 'x'",
+	} {
 		if _, err := Parse(sql, MySQL); err == nil {
 			t.Errorf("%s parses", sql)
 		} else {
