@@ -66,8 +66,8 @@ func (s *System) readProcs() procIndex {
 		}
 	}
 	for i, f := range s.known.AllFunctions() {
-		if _, isType := datum.TypeByName(f.Name); f.Schema == engine.PGCatalog && (isType || syntax.IsKeyword(f.Name) || x.byName[f.Name] != nil) {
-			continue // COALESCE and CURRENT_USER are syntax, casts are in pg_cast
+		if f.Schema == engine.PGCatalog && (syntax.IsKeyword(f.Name) || x.byName[f.Name] != nil) {
+			continue // COALESCE and CURRENT_USER are syntax
 		}
 		p := ownProc(f)
 		p.oid = uint32(firstProcOID + i)

@@ -7,7 +7,7 @@
 // The files, with the sections of PostgreSQL's manual:
 //
 //	text.go        9.4: text
-//	cast.go        types called as functions, pg_typeof
+//	type.go        9.26: pg_typeof
 //	time.go        9.9: clocks, pg_sleep
 //	json.go        9.16: JSON made of values
 //	array.go       9.19, 9.25: arrays, series
@@ -24,5 +24,5 @@ import "slices"
 
 // Functions returns all functions of the package. Several may have one name.
 var Functions = slices.Concat(
-	textFunctions, castFunctions, clockFunctions, setFunctions, jsonBuildFunctions, aggregateFunctions,
+	textFunctions, typeFunctions, clockFunctions, setFunctions, jsonBuildFunctions, aggregateFunctions,
 )
