@@ -1,6 +1,8 @@
 package sqlfuncs
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +27,7 @@ func (set *sessionSet) users() map[string]bool {
 	return users
 }
 
-// Sessions implements engine.Host. Only the session itself and sessions that sleep show
+// Sessions implements engine.Host, in the order of their numbers. Only the session itself and sessions that sleep show
 // the text of their statement.
 func (s *Session) Sessions(x *engine.Exec) []engine.Activity {
 	set := &s.server.sessions
@@ -44,6 +46,7 @@ func (s *Session) Sessions(x *engine.Exec) []engine.Activity {
 		}
 		list = append(list, a)
 	}
+	slices.SortFunc(list, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
 	return list
 }
 

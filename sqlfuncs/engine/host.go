@@ -42,7 +42,7 @@ type Host interface {
 	MayPlan() error
 	// Client returns the description of the session's connection.
 	Client() *Client
-	// Sessions returns the sessions of the server.
+	// Sessions returns the sessions of the server in the order of their PIDs.
 	Sessions(x *Exec) []Activity
 	// Settings returns the session's settings. Call SettingsChanged after each
 	// change.

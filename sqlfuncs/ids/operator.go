@@ -199,9 +199,7 @@ func nodeRows(x *engine.Exec) (rows [][]any, err error) {
 }
 
 func sessionRows(x *engine.Exec) (rows [][]any, err error) {
-	sessions := x.Host.Sessions(x)
-	slices.SortFunc(sessions, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
-	for _, s := range sessions {
+	for _, s := range x.Host.Sessions(x) {
 		protocol := [...]string{"postgresql", "mysql"}[s.Dialect]
 		row := []any{int(s.PID), nil, s.Database, s.AppName, nil, protocol, s.Started}
 		if x.Host.Client().Sees(&s) {

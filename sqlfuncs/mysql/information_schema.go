@@ -481,9 +481,8 @@ func statusRows(x *engine.Exec, _ string) (out []record) {
 // processlistRows makes the rows of PROCESSLIST. Only administrators see other
 // sessions.
 func processlistRows(x *engine.Exec, _ string) (out []record) {
-	now, sessions := x.Host.Now(), x.Host.Sessions(x)
-	slices.SortFunc(sessions, func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
-	for _, s := range sessions {
+	now := x.Host.Now()
+	for _, s := range x.Host.Sessions(x) {
 		if !x.Host.Client().Admin && !s.Own {
 			continue
 		}

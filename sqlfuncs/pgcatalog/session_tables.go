@@ -1,7 +1,6 @@
 package pgcatalog
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -168,17 +167,12 @@ func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// sessions returns the sessions of the server in the order of their numbers.
-func sessions(x *engine.Exec) []engine.Activity {
-	return slices.SortedFunc(slices.Values(x.Host.Sessions(x)), func(a, b engine.Activity) int { return cmp.Compare(a.PID, b.PID) })
-}
-
 // activityRows makes the rows of pg_stat_activity. As in PostgreSQL, only
 // administrators see the address, the start and the statement of other users'
 // connections.
 func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, s := range sessions(x) {
+	for _, s := range x.Host.Sessions(x) {
 		pairs := []any{
 			"datid", databaseOID(s.Database), "datname", s.Database, "pid", int(s.PID),
 			"usesysid", roleOID(s.User), "usename", s.User, "application_name", s.AppName,
@@ -211,7 +205,7 @@ func activityRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 // of their own connection only.
 func tlsRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	var rows [][]datum.Value
-	for _, s := range sessions(x) {
+	for _, s := range x.Host.Sessions(x) {
 		pairs := []any{"pid", int(s.PID)}
 		if s.Own || x.Host.Client().Admin {
 			encryption := s.TLS
