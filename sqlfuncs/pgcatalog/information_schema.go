@@ -229,14 +229,11 @@ func schemaSequence(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Val
 	if r.Kind != 'S' {
 		return nil, nil
 	}
-	b, err := r.sequenceBounds()
-	if err != nil {
-		return nil, err
-	}
+	b := r.sequenceBounds()
 	return [][]datum.Value{t.Row("sequence_catalog", database(x), "sequence_schema", r.Schema, "sequence_name", r.Name,
 		"data_type", "bigint", "numeric_precision", 64, "numeric_precision_radix", 2, "numeric_scale", 0,
-		"start_value", strconv.FormatInt(b.Start, 10), "minimum_value", strconv.FormatInt(b.lowest, 10),
-		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.Increment, 10), "cycle_option", "NO")}, nil
+		"start_value", strconv.FormatInt(b.start, 10), "minimum_value", strconv.FormatInt(b.lowest, 10),
+		"maximum_value", strconv.FormatInt(b.highest, 10), "increment", strconv.FormatInt(b.increment, 10), "cycle_option", "NO")}, nil
 }
 
 // tableView makes the row of pg_tables.
@@ -262,14 +259,11 @@ func sequenceView(x *engine.Exec, t *engine.Table, r *relation) ([][]datum.Value
 	if r.Kind != 'S' {
 		return nil, nil
 	}
-	b, err := r.sequenceBounds()
-	if err != nil {
-		return nil, err
-	}
+	b := r.sequenceBounds()
 	last, err := ids.SequenceLast(x, r.Name)
 	return [][]datum.Value{t.Row("schemaname", r.Schema, "sequencename", r.Name, "sequenceowner", roleOwner,
-		"data_type", datum.Value{Type: datum.RegType, Valid: true, Int: int64(datum.Int8)}, "start_value", b.Start, "min_value", b.lowest,
-		"max_value", b.highest, "increment_by", b.Increment, "cycle", false, "cache_size", b.Step, "last_value", last)}, err
+		"data_type", datum.Value{Type: datum.RegType, Valid: true, Int: int64(datum.Int8)}, "start_value", b.start, "min_value", b.lowest,
+		"max_value", b.highest, "increment_by", b.increment, "cycle", false, "cache_size", b.cache, "last_value", last)}, err
 }
 
 // listSchemata makes the rows of information_schema.schemata.
@@ -281,49 +275,36 @@ func listSchemata(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// hiddenPassword is shown in place of passwords, as in PostgreSQL.
-const hiddenPassword = "********"
+// userColumns maps the columns of pg_user to those of pg_roles.
+var userColumns = map[string]string{
+	"usename": "rolname", "usesysid": "oid", "usecreatedb": "rolcreatedb", "usesuper": "rolsuper", "userepl": "rolreplication",
+	"usebypassrls": "rolbypassrls", "passwd": "rolpassword", "valuntil": "rolvaliduntil", "useconfig": "rolconfig",
+}
 
-// roleViewRows makes the rows of pg_roles.
+// roleViewRows makes the rows of pg_roles from those of pg_authid, and the rows of
+// pg_user from those that can log in.
 func roleViewRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	return roleRowsAs(x, t, func(authid func(column string) datum.Value) []any {
-		pairs := []any{"rolpassword", hiddenPassword}
-		for _, column := range []string{
-			"oid", "rolname", "rolsuper", "rolinherit", "rolcreaterole", "rolcreatedb", "rolcanlogin", "rolreplication", "rolconnlimit",
-			"rolvaliduntil", "rolbypassrls",
-		} {
-			pairs = append(pairs, column, authid(column))
-		}
-		return pairs
-	})
-}
-
-// userRows makes the rows of pg_user: the roles that can log in.
-func userRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	return roleRowsAs(x, t, func(authid func(column string) datum.Value) []any {
-		if authid("rolcanlogin").Int == 0 {
-			return nil
-		}
-		return []any{
-			"usename", authid("rolname"), "usesysid", authid("oid"), "usecreatedb", authid("rolcreatedb"), "usesuper", authid("rolsuper"),
-			"userepl", authid("rolreplication"), "usebypassrls", authid("rolbypassrls"), "passwd", hiddenPassword,
-		}
-	})
-}
-
-// roleRowsAs makes a row from each row of pg_authid. pairs returns its columns, or
-// nil to leave it out.
-func roleRowsAs(x *engine.Exec, t *engine.Table, pairs func(authid func(column string) datum.Value) []any) ([][]datum.Value, error) {
 	from := systemOf(x).table("pg_authid")
 	set, err := rowsOf(x, from)
 	if err != nil {
 		return nil, err
 	}
 	var rows [][]datum.Value
-	for _, row := range set.rows {
-		if p := pairs(func(column string) datum.Value { return row[from.Column(column)] }); p != nil {
-			rows = append(rows, t.Row(p...))
+	for _, authid := range set.rows {
+		if t.Name == "pg_user" && authid[from.Column("rolcanlogin")].Int == 0 {
+			continue
 		}
+		var pairs []any
+		for _, c := range t.Columns {
+			switch name := cmp.Or(userColumns[c.Name], c.Name); name {
+			case "rolconfig": // NULL
+			case "rolpassword":
+				pairs = append(pairs, c.Name, "********") // as in PostgreSQL
+			default:
+				pairs = append(pairs, c.Name, authid[from.Column(name)])
+			}
+		}
+		rows = append(rows, t.Row(pairs...))
 	}
 	return rows, nil
 }

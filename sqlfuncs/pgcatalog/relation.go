@@ -1,15 +1,12 @@
 package pgcatalog
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"nextid/generator"
-	"nextid/generator/layout"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/ids"
@@ -120,7 +117,7 @@ func (s *relationSet) about(values []datum.Value) []*relation {
 // source makes the rows of a catalog.
 type source struct {
 	fixed    func(s *System, t *engine.Table) [][]datum.Value                        // rows that never change; nil: those of the file
-	relation func(s *System, t *engine.Table, r *relation) ([][]datum.Value, error)  // rows about one relation
+	relation func(s *System, t *engine.Table, r *relation) [][]datum.Value           // rows about one relation
 	rows     func(x *engine.Exec, t *engine.Table) (rows [][]datum.Value, err error) // if set: all rows, made for each statement
 }
 
@@ -141,7 +138,7 @@ func sources() map[string]*source {
 		"pg_catalog.pg_database":            {rows: databaseRows},
 		"pg_catalog.pg_authid":              {rows: roleRows},
 		"pg_catalog.pg_roles":               {rows: roleViewRows},
-		"pg_catalog.pg_user":                {rows: userRows},
+		"pg_catalog.pg_user":                {rows: roleViewRows},
 		"pg_catalog.pg_settings":            {rows: settingRows},
 		"pg_catalog.pg_stat_activity":       {rows: activityRows},
 		"pg_catalog.pg_prepared_statements": {rows: preparedRows},
@@ -163,7 +160,7 @@ func Sources() []string {
 }
 
 // classRow makes the row of pg_class.
-func classRow(_ *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func classRow(_ *System, t *engine.Table, r *relation) [][]datum.Value {
 	am := 0
 	if r.Kind == 'r' {
 		am = heapOID
@@ -176,11 +173,11 @@ func classRow(_ *System, t *engine.Table, r *relation) ([][]datum.Value, error) 
 	}
 	return [][]datum.Value{t.Row("oid", r.OID, "relname", r.Name, "relnamespace", schemaOIDs[r.Schema], "relowner", ownerOID, "relam", am, "reltype", rowType,
 		"relpages", pages, "reltuples", tuples, "relpersistence", "p", "relkind", r.Kind, "relnatts", len(r.Columns), "relhasrules", r.Kind == 'v',
-		"relispopulated", true, "relreplident", "n")}, nil
+		"relispopulated", true, "relreplident", "n")}
 }
 
 // attributeRows makes the rows of pg_attribute.
-func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, error) {
+func attributeRows(s *System, t *engine.Table, of *relation) [][]datum.Value {
 	var rows [][]datum.Value
 	for i, c := range of.Columns {
 		typ := c.Type
@@ -192,14 +189,14 @@ func attributeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, e
 			"attcacheoff", -1, "atttypmod", -1, "attbyval", info.byValue, "attalign", info.align, "attstorage", info.storage,
 			"attnotnull", !c.Null && of.Kind != 'v', "attislocal", true, "attstattarget", -1, "attcollation", info.collation))
 	}
-	return rows, nil
+	return rows
 }
 
 // rowTypeRows makes the rows of pg_type for a relation's row type and its array
 // type. Sequences have none.
-func rowTypeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, error) {
+func rowTypeRows(s *System, t *engine.Table, of *relation) [][]datum.Value {
 	if of.Kind == 'S' {
-		return nil, nil
+		return nil
 	}
 	common := []any{
 		"typnamespace", schemaOIDs[of.Schema], "typowner", ownerOID, "typlen", -1, "typisdefined", true, "typdelim", ",",
@@ -223,7 +220,7 @@ func rowTypeRows(s *System, t *engine.Table, of *relation) ([][]datum.Value, err
 			"typelem", row, "typsubscript", s.procs().byName["array_subscript_handler"][0].oid,
 			"typanalyze", s.procs().byName["array_typanalyze"][0].oid,
 		})...),
-	}, nil
+	}
 }
 
 // rowTypeName returns the name of a row type or of its array type.
@@ -238,57 +235,47 @@ func (s *System) rowTypeName(oid uint32) (string, bool) {
 	return name, ok
 }
 
-// segmentOptions holds the options of a generator that pg_sequence shows.
-type segmentOptions struct {
-	Start     int64  `json:"start"`
-	Increment int64  `json:"increment"`
-	Min       *int64 `json:"min"`
-	Max       *int64 `json:"max"`
-	Step      int64  `json:"step"`
-}
-
-// sequenceBounds holds the options of a sequence, with its lowest and highest value.
-type sequenceBounds struct {
-	segmentOptions
-	lowest, highest int64
-}
+// sequenceBounds holds what the catalogs show of a sequence.
+type sequenceBounds struct{ start, increment, lowest, highest, cache int64 }
 
 // sequenceBounds reads the options of the relation's generator. Kinds that do not
 // count have the bounds of PostgreSQL's default sequence.
-func (r *relation) sequenceBounds() (sequenceBounds, error) {
-	b := sequenceBounds{segmentOptions: segmentOptions{Start: 1, Increment: layout.PoolOf(r.generator.Options), Step: 1}, lowest: 1, highest: math.MaxInt64}
-	if err := json.Unmarshal(r.generator.Options, &b.segmentOptions); err != nil {
-		return b, fmt.Errorf("options of generator %q: %w", r.Name, err)
+func (r *relation) sequenceBounds() sequenceBounds {
+	b := sequenceBounds{start: 1, increment: ids.Increment(*r.generator), lowest: 1, highest: math.MaxInt64, cache: 1}
+	s, counts := ids.SeriesOf(*r.generator)
+	if !counts {
+		return b
 	}
-	if b.Increment < 0 {
+	b.start, b.cache = s.Start, max(s.Step, 1)
+	if s.Increment < 0 {
 		b.lowest, b.highest = math.MinInt64, -1
 	}
-	if b.Min != nil {
-		b.lowest = *b.Min
+	if s.Min != nil {
+		b.lowest = *s.Min
 	}
-	if b.Max != nil {
-		b.highest = *b.Max
+	if s.Max != nil {
+		b.highest = *s.Max
 	}
-	return b, nil
+	return b
 }
 
 // sequenceRows makes the row of pg_sequence.
-func sequenceRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func sequenceRows(s *System, t *engine.Table, r *relation) [][]datum.Value {
 	if r.Kind != 'S' {
-		return nil, nil
+		return nil
 	}
-	b, err := r.sequenceBounds()
-	return [][]datum.Value{t.Row("seqrelid", r.OID, "seqtypid", datum.Int8, "seqstart", b.Start, "seqincrement", b.Increment,
-		"seqmin", b.lowest, "seqmax", b.highest, "seqcache", b.Step)}, err
+	b := r.sequenceBounds()
+	return [][]datum.Value{t.Row("seqrelid", r.OID, "seqtypid", datum.Int8, "seqstart", b.start, "seqincrement", b.increment,
+		"seqmin", b.lowest, "seqmax", b.highest, "seqcache", b.cache)}
 }
 
 // rewriteRow makes the row of pg_rewrite for a view's rule _RETURN.
-func rewriteRow(_ *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func rewriteRow(_ *System, t *engine.Table, r *relation) [][]datum.Value {
 	if r.Kind != 'v' {
-		return nil, nil
+		return nil
 	}
 	return [][]datum.Value{t.Row("oid", r.OID|ruleOIDs, "rulename", "_RETURN", "ev_class", r.OID, "ev_type", "1", "ev_enabled", "O", "is_instead", true,
-		"ev_qual", "<>", "ev_action", "<>")}, nil
+		"ev_qual", "<>", "ev_action", "<>")}
 }
 
 // descriptionRows makes the rows of pg_description for schemas and functions.
@@ -306,11 +293,11 @@ func descriptionRows(s *System, t *engine.Table) [][]datum.Value {
 }
 
 // helpRows makes the row of pg_description for a relation with a help text.
-func helpRows(s *System, t *engine.Table, r *relation) ([][]datum.Value, error) {
+func helpRows(s *System, t *engine.Table, r *relation) [][]datum.Value {
 	if r.Help == "" {
-		return nil, nil
+		return nil
 	}
-	return [][]datum.Value{t.Row("objoid", r.OID, "classoid", classCatalog, "description", r.Help)}, nil
+	return [][]datum.Value{t.Row("objoid", r.OID, "classoid", classCatalog, "description", r.Help)}
 }
 
 // viewDefinition returns the query of a view. For a table without a query it returns

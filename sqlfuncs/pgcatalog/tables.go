@@ -308,7 +308,7 @@ func scan(t *engine.Table) func(*engine.Exec, []engine.KeyValues) (engine.Rows, 
 		}
 		return &relationRows{
 			SliceRows: engine.SliceRows{Rows: set.rows}, list: relations.list,
-			rows: func(x *engine.Exec, r *relation) ([][]datum.Value, error) { return s.relation(systemOf(x), t, r) },
+			rows: func(x *engine.Exec, r *relation) ([][]datum.Value, error) { return s.relation(systemOf(x), t, r), nil },
 		}, nil
 	}
 }
@@ -351,11 +351,7 @@ func rowsWith(x *engine.Exec, t *engine.Table, column int, values []datum.Value)
 	}
 	wanted := engine.SetOf(values)
 	for _, r := range relations.about(values) {
-		more, err := s.relation(systemOf(x), t, r)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range more {
+		for _, row := range s.relation(systemOf(x), t, r) {
 			if wanted.Holds(row[column]) {
 				rows = append(rows, row)
 			}
@@ -405,11 +401,7 @@ func (s *System) staticRows(t *engine.Table) *rowSet {
 	}
 	if source != nil && source.relation != nil {
 		for _, r := range s.known.AllTables() {
-			some, err := source.relation(s, t, &relation{Table: r})
-			if err != nil {
-				panic(err) // only relations of generators have errors
-			}
-			rows = append(rows, some...)
+			rows = append(rows, source.relation(s, t, &relation{Table: r})...)
 		}
 	}
 	set, _ := s.static.LoadOrStore(t, &rowSet{rows: rows})
