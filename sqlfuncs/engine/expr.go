@@ -47,13 +47,6 @@ func (e *Expr) slot(x *Exec) (datum.Value, error) {
 	return x.Frames[r.frame][r.index], nil
 }
 
-// Computed returns a copy of e that is computed by eval.
-func (e *Expr) Computed(eval func(x *Exec) (datum.Value, error)) *Expr {
-	c := *e
-	c.compute, c.Literal = eval, nil
-	return &c
-}
-
 // Known holds properties that few expressions have: conditions, records and
 // columns.
 type Known struct {

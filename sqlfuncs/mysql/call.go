@@ -54,26 +54,7 @@ func call(p *engine.Planner, s *engine.Scope, e *syntax.FuncCall) (*engine.Expr,
 		call.Name = syntax.Name{name}
 		return p.Aggregate(s, &call)
 	}
-	x, err := p.FuncCall(s, &call)
-	if err != nil {
-		return nil, err
-	}
-	return bounded(x), nil
-}
-
-// bounded limits the length of a result. Otherwise nested calls could double a text
-// at every level.
-func bounded(e *engine.Expr) *engine.Expr {
-	if !engine.IsString(e.Type) && e.Type != datum.Bytea && e.Type != datum.JSON {
-		return e
-	}
-	return e.Computed(func(x *engine.Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		if err == nil && len(v.Str) > engine.MaxTextBytes {
-			return v, engine.ErrTextTooLong
-		}
-		return v, err
-	})
+	return p.FuncCall(s, &call)
 }
 
 // parameterCount returns the error for a wrong number of arguments.

@@ -49,7 +49,13 @@ func alias(f engine.Function, names ...string) []engine.Function {
 func textFn(name string, f func(string) string) engine.Function {
 	return engine.Function{
 		Name: name, Args: engine.Args(datum.Text), Result: datum.Text, Length: lengthOfFirst,
-		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return datum.MakeText(f(a[0].Str)), nil }),
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+			text := f(a[0].Str)
+			if len(text) > engine.MaxTextBytes { // capital letters may have more bytes
+				return a[0], engine.ErrTextTooLong
+			}
+			return datum.MakeText(text), nil
+		}),
 	}
 }
 

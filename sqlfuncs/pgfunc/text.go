@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/datum"
@@ -19,7 +18,7 @@ var textFunctions = slices.Concat(stringFunctions, quoteFunctions)
 var stringFunctions = []engine.Function{
 	{Name: "length", Args: engine.Args(datum.Text), Result: datum.Int4, Does: measure(utf8.RuneCountInString), Help: "number of characters"},
 	{Name: "lower", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(strings.ToLower), Help: "lower case"},
-	{Name: "upper", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(upperCase), Help: "upper case"},
+	{Name: "upper", Args: engine.Args(datum.Text), Result: datum.Text, Does: mapText(strings.ToUpper), Help: "upper case"},
 	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position"},
 	{Name: "substring", Args: engine.Args(datum.Text, datum.Int4, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position, of a length"},
 	{Name: "substr", Args: engine.Args(datum.Text, datum.Int4), Result: datum.Text, Does: engine.Eval(substringText), Help: "part of a text from a position"},
@@ -52,10 +51,6 @@ func measure(f func(string) int) engine.Eval {
 		return datum.MakeInt4(int64(f(a[0].Str))), nil
 	}
 }
-
-// upperCase maps each character to one character, as towupper(3) does.
-// strings.ToUpper maps some characters to two.
-func upperCase(s string) string { return strings.Map(unicode.ToUpper, s) }
 
 // span1 converts a start, from 1, and an optional length (a[0], a[1]) to a range
 // within n characters. A negative length is an error (22011).
