@@ -64,6 +64,7 @@ type scanSource struct {
 	lateral []ref
 	call    *setCall    // the set-returning function it reads, nil for others
 	inner   *selectPlan // the plain subquery it reads, nil for others
+	cte     *ctePlan    // the WITH item it reads, nil for others
 }
 
 func (s *scanSource) span() span  { return s.sp }
@@ -73,6 +74,11 @@ func (s *scanSource) addFilter(conds []*Expr) {
 	s.filter = append(s.filter, conds...)
 	if s.inner != nil {
 		s.inner.addKeys(s.sp, conds)
+	}
+	for _, c := range conds {
+		if s.cte != nil && len(c.Refs) == 1 { // the same for all rows of the query
+			s.cte.tests = append(s.cte.tests, cteTest{s.sp, c})
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"io"
+	"maps"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
@@ -15,13 +16,21 @@ import (
 type ctePlan struct {
 	index   int // in Exec.ctes
 	names   []string
-	plan    *QueryPlan // the item, or its non-recursive term
-	repeat  *QueryPlan // the recursive term, nil for an ordinary query
-	working bool       // this is the working table, which the recursive term reads
-	reads   int        // how often queries read the item
-	all     bool       // UNION ALL between the terms
-	folds   folds      // of the columns, where they are compared
-	steps   int        // how often the recursive term may run, 0: no limit
+	plan    *QueryPlan  // the item, or its non-recursive term
+	repeat  *QueryPlan  // the recursive term, nil for an ordinary query
+	working bool        // this is the working table, which the recursive term reads
+	reads   int         // how often queries read the item
+	all     bool        // UNION ALL between the terms
+	folds   folds       // of the columns, where they are compared
+	steps   int         // how often the recursive term may run, 0: no limit
+	inner   *selectPlan // the item as a plain subquery, nil for others
+	tests   []cteTest   // conditions on its rows, see passKeys
+}
+
+// cteTest is a condition on the rows that a query reads of an item.
+type cteTest struct {
+	sp   span
+	cond *Expr
 }
 
 // cteRows are a WITH item's rows in one execution.
@@ -83,6 +92,7 @@ func (p *Planner) cteQuery(s *Scope, item *syntax.CTE, c *ctePlan) error {
 			return err
 		}
 		c.set(p, q)
+		c.inner = q.plain
 		return nil
 	}
 	first, err := p.Query(union.Left, inner)
@@ -264,6 +274,20 @@ func (c *ctePlan) next(x *Exec, state *cteRows) (row []datum.Value, err error) {
 			return nil, err
 		}
 		of = c.repeat
+	}
+}
+
+// passKeys passes conditions on the rows of an item that is read once to the tables in
+// it, as for a subquery in FROM. An item may read one before it.
+func passKeys(ctes map[string]*ctePlan) {
+	last := slices.SortedFunc(maps.Values(ctes), func(a, b *ctePlan) int { return b.index - a.index })
+	for _, c := range last {
+		if c.reads != 1 || c.inner == nil {
+			continue
+		}
+		for _, t := range c.tests {
+			c.inner.addKeys(t.sp, []*Expr{t.cond})
+		}
 	}
 }
 

@@ -172,7 +172,7 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 			it := p.queryItem(alias, c.plan.Columns)
 			it.working = c.working
 			sp, err := p.addItem(s, it, t.Columns)
-			return &scanSource{sp: sp, rows: c.open}, err
+			return &scanSource{sp: sp, rows: c.open, cte: c}, err
 		}
 	}
 	def, err := p.Host.Table(p, t.Name)

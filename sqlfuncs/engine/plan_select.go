@@ -47,6 +47,7 @@ func (p *Planner) Query(t *syntax.Select, outer *Scope) (*QueryPlan, error) {
 	if err := p.limit(scope, q, t); err != nil {
 		return nil, err
 	}
+	passKeys(scope.ctes)
 	return p.withCTEs(q, scope), nil
 }
 

@@ -44,6 +44,13 @@ func TestConditionsOnASubqueryReachItsTable(t *testing.T) {
 	s.Want(t, "SELECT id FROM (SELECT name AS n, id FROM (SELECT * FROM ids) i ORDER BY 1) t WHERE n IN ('a', 'b') AND n = 'a'", "3")
 	s.Want(t, "SELECT id FROM (SELECT i.name, i.id FROM (VALUES (1)) v (x) LEFT JOIN ids i ON true) t WHERE name = 'a'", "4")
 	s.Want(t, "SELECT count(id) FROM (SELECT * FROM id_batch) t WHERE name = 'a' AND n = 2", "2")
+	s.Want(t, "WITH t AS (SELECT * FROM ids) SELECT id FROM t WHERE name = 'a'", "7")
+	m.Want(t, "WITH t AS (SELECT * FROM ids) SELECT id FROM t WHERE name = 'a'", "8")
+	s.Want(t, "WITH t AS (SELECT * FROM ids), u (n, i) AS (SELECT * FROM t) SELECT i FROM u WHERE n = 'a'", "9")
+	s.Want(t, "SELECT (WITH t AS (SELECT * FROM ids) SELECT id FROM t WHERE name = v.x) FROM (VALUES ('a')) v (x)", "NULL")
+	s.Want(t, "WITH t AS (SELECT * FROM ids) SELECT v.x, (SELECT name FROM t WHERE name = v.x) FROM (VALUES ('a'), ('b')) v (x)", "a|a\nb|NULL")
+	s.Want(t, "WITH t AS (SELECT * FROM ids) SELECT t.id, u.id FROM t, t u WHERE t.name = 'a'", "NULL|NULL")
+	s.Want(t, "WITH t AS (SELECT * FROM ids) SELECT v.x, id FROM (VALUES ('a'), ('b')) v (x) LEFT JOIN t ON name = 'a' AND name = x", "a|NULL\nb|NULL")
 }
 
 func TestABatchForNoNameHasNoRows(t *testing.T) {
