@@ -156,6 +156,9 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 	}
 	e.apply(c)
 	e.openAtStart(ctx, c.OpenAtStart, log)
+	if err := s.access.remember(ctx, e.store); err != nil {
+		return err
+	}
 	e.forecast = newForecast(e.registry, func() int { return len(e.pools.Held()) }, store.Exclusive(), log)
 	background := []func(context.Context){e.forecast.run, e.registry.Watch, e.feeder.run, giveBack}
 	if watched, ok := store.(*shared.Store); ok {

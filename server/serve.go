@@ -145,10 +145,7 @@ func (s *Server) run(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	if err = s.access.remember(ctx, e.store); err == nil {
-		err = s.serve(ctx, e)
-	}
-	return errors.Join(err, e.close())
+	return errors.Join(s.serve(ctx, e), e.close())
 }
 
 // serve answers on the endpoints until ctx ends and everything has drained.
