@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func changedKeys(was, is *Config) (inForce, restart []string) {
 	before := was.settings()
 	for i, s := range is.settings() {
 		switch {
-		case s.String() == before[i].String() && (s.key != passwordKey || was.SharedStore.Password == is.SharedStore.Password):
+		case reflect.DeepEqual(s.Get(), before[i].Get()):
 		case s.is&live != 0:
 			inForce = append(inForce, s.key)
 		default:

@@ -38,9 +38,6 @@ func (s *setting) envName() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
 }
 
-// passwordKey is the setting whose value is never printed.
-const passwordKey = "store_password"
-
 // settings returns a row for each value of c that one text can set. Generators and
 // quotas are lists and exist in the file only.
 func (c *Config) settings() []setting {
@@ -53,7 +50,7 @@ func (c *Config) settings() []setting {
 		{"store_failover", "POLICY", flagged, "what segment generators do after a failover of the shared store: stop until recover_generator, skip store_skip numbers, or go on (lossless); auto is skip on Redis and stop elsewhere", choice(&c.SharedStore.Failover, failoverAuto, string(shared.Stop), string(shared.Skip), string(shared.Lossless))},
 		{"store_skip", "N", 0, "numbers that store_failover skip passes over: more than all servers can reserve of a name while a standby lags", count(&c.SharedStore.Skip, 1, 1<<53)},
 		{"store_unsafe", "LIST", flagged, "unsafe settings of the shared store to accept, by name, such as fsync; ids can be lost with them", words(&c.SharedStore.Unsafe)},
-		{passwordKey, "TEXT", 0, "password for the shared store, where the URL has none; best given in the environment", secret(&c.SharedStore.Password)},
+		{"store_password", "TEXT", 0, "password for the shared store, where the URL has none; best given in the environment", secret(&c.SharedStore.Password)},
 		{"database_passwords", "FILE", 0, "passwords of the databases that tickets, feeds and import_generator use, in the form of PostgreSQL's .pgpass: host:port:database:user:password", text(&c.DatabasePasswords)},
 		{"auto_create", "KIND", flagged, "what next_id('new_name') creates: snowflake, segment or another kind that needs no options, or off", valueOf(&c.AutoCreate, c.autoKind, same)},
 		{"auto_create_sequence", "KIND", 0, "what nextval('new_name') creates: pools, the kind of auto_create with ids at least 50 apart, for clients that take 50 ids from one call; segment, numbers from 51 in steps of 50; or same, what next_id creates", choice(&c.AutoCreateSequence, autoCreatePools, segment.KindName, autoCreateSame)},

@@ -17,7 +17,8 @@ import (
 // in the file, in the environment and as a flag.
 type value struct {
 	Set    func(text string) error
-	String func() string
+	String func() string // without secrets
+	Get    func() any
 }
 
 // valueOf returns a value that reads into *p. A text that cannot be read leaves *p
@@ -32,6 +33,7 @@ func valueOf[T any](p *T, read func(string) (T, error), show func(T) string) val
 			return err
 		},
 		func() string { return show(*p) },
+		func() any { return *p },
 	}
 }
 
@@ -55,7 +57,8 @@ func secret(p *string) value {
 // words returns a value for a list of words with commas or blanks between.
 func words(p *[]string) value {
 	return valueOf(p, func(s string) ([]string, error) {
-		return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }), nil
+		all := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+		return append([]string(nil), all...), nil // nil for an empty list, as by default
 	}, func(all []string) string { return strings.Join(all, ",") })
 }
 
