@@ -33,10 +33,10 @@ func (c *Config) usersFile() string {
 		return ""
 	case UsersAuto:
 		path := filepath.Join(c.Data, UsersName)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return ""
 		}
-		return path // readUsers reports other errors
+		return path // readUsers reports other errors, and a link to nothing
 	}
 	return c.Users
 }
@@ -69,7 +69,7 @@ type access struct {
 // openAccess reads users, rules and certificates for the first time.
 func openAccess(c Config, log *slog.Logger) (*access, error) {
 	a := &access{config: c, log: log}
-	users, rules, err := a.readUsers()
+	users, rules, err := a.readLogins()
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (a *access) announce() {
 
 // reload reads users, rules and certificate again. A file that cannot be read
 // leaves what is in force.
-func (a *access) reload() {
-	users, rules, err := a.readUsers()
+func (a *access) reload(ctx context.Context, store generator.Store) {
+	users, rules, err := a.readLogins()
 	switch {
 	case err != nil:
 		a.log.Error("reload: the users and rules stay as they were", "error", err, "hint", HintOf(err))
@@ -135,6 +135,9 @@ func (a *access) reload() {
 			break
 		}
 		a.log.Info("reload: users and rules read", "file", a.config.usersFile(), "users", users.Len(), "rules", len(rules))
+		if err := a.remember(ctx, store); err != nil { // the first users may have come
+			a.log.Warn("reload: the store could not record that its servers have users", "error", err, "hint", "Reload again.")
+		}
 	}
 	if a.tls == nil {
 		return
@@ -147,42 +150,53 @@ func (a *access) reload() {
 	a.checkExpiry()
 }
 
-// readUsers reads the users and the rules. Without a users file it returns nil: no
+// readLogins reads the users and the rules. Without a users file it returns nil: no
 // login is checked.
-func (a *access) readUsers() (*auth.Users, []auth.Rule, error) {
+func (a *access) readLogins() (users *auth.Users, rules []auth.Rule, err error) {
+	if users, err = a.readUsers(); users != nil {
+		rules, err = a.readRules()
+	}
+	return users, rules, err
+}
+
+// readUsers reads the users file, if there is one.
+func (a *access) readUsers() (*auth.Users, error) {
 	file := a.config.usersFile()
 	if file == "" {
-		return nil, nil, nil
+		return nil, nil //nolint:nilnil // no login is checked
 	}
 	content, err := ReadPrivate("users file", file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if info, err := os.Stat(file); err == nil && !ownedBy(info, 0, os.Geteuid()) {
-		return nil, nil, &Error{
+		return nil, &Error{
 			Message: fmt.Sprintf("the users file %s belongs to another user than the one that runs nextid, who can change it", file),
 			Hint:    "Give it to the user that runs nextid, or to root (chown).",
 		}
 	}
 	users, err := auth.ParseUsers(string(content))
 	if err != nil {
-		return nil, nil, ParseFailure(file, err)
+		return nil, ParseFailure(file, err)
 	}
-	if a.config.HostRules == "" {
-		return users, auth.DefaultRules(a.config.AllowPlaintext), nil
+	return users, nil
+}
+
+// readRules reads the host rules.
+func (a *access) readRules() ([]auth.Rule, error) {
+	file := a.config.HostRules
+	if file == "" {
+		return auth.DefaultRules(a.config.AllowPlaintext), nil
 	}
-	if err := CheckReplaceable("host rules file", a.config.HostRules); err != nil {
-		return nil, nil, err
-	}
-	content, err = os.ReadFile(a.config.HostRules)
+	content, err := readPublic("host rules file", file)
 	if err != nil {
-		return nil, nil, readFailure("host rules file", a.config.HostRules, err)
+		return nil, err
 	}
 	rules, err := auth.ParseRules(string(content))
 	if err != nil {
-		return nil, nil, ParseFailure(a.config.HostRules, err)
+		return nil, ParseFailure(file, err)
 	}
-	return users, rules, nil
+	return rules, nil
 }
 
 // ParseFailure returns an error that names the file and, for an auth.LineError, the
@@ -208,8 +222,8 @@ func (a *access) readTLS() error {
 		return err
 	}
 	if c.TLSClientCA != "" {
-		if pem.ClientCA, err = os.ReadFile(c.TLSClientCA); err != nil {
-			return readFailure("client CA", c.TLSClientCA, err)
+		if pem.ClientCA, err = readPublic("client CA", c.TLSClientCA); err != nil {
+			return err
 		}
 		if len(pem.ClientCA) == 0 {
 			return &Error{Message: fmt.Sprintf("the client CA %s is empty", c.TLSClientCA)}

@@ -29,8 +29,12 @@ func (c *Config) Check(before Mistakes) Mistakes {
 		found = append(found, Mistake{Place: c.Origin[key], Key: key, Text: text})
 	}
 	a := &access{config: *c, log: slog.New(slog.DiscardHandler), tls: &wire.TLS{}}
-	_, _, err := a.readUsers()
+	users, err := a.readUsers()
 	check("users", err)
+	if users != nil {
+		_, err = a.readRules()
+		check("host_rules", err)
+	}
 	if c.TLSCert != "" {
 		check("tls_cert", a.readTLS())
 	}

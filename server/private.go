@@ -38,10 +38,23 @@ func ReadPrivate(what, path string) ([]byte, error) {
 	return content, nil
 }
 
+// readPublic reads a file that others may read, but not change: it decides who may
+// log in.
+func readPublic(what, path string) ([]byte, error) {
+	if err := CheckReplaceable(what, path); err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, readFailure(what, path, err)
+	}
+	return content, nil
+}
+
 // CheckReplaceable returns an error for a file that any user of the machine can
 // change or replace. That is so if the file, its target or a directory above one of
-// them is writable by all without the sticky bit. sshd checks authorized_keys in
-// this way (StrictModes).
+// them is writable by all, except for a directory with the sticky bit. sshd checks
+// authorized_keys in this way (StrictModes).
 func CheckReplaceable(what, path string) error {
 	start, err := filepath.Abs(path)
 	if err != nil {
@@ -54,7 +67,7 @@ func CheckReplaceable(what, path string) error {
 	for _, at := range []string{start, target} {
 		for up := ""; ; at = up {
 			info, err := os.Stat(at)
-			if err == nil && !modeless && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+			if err == nil && !modeless && info.Mode().Perm()&0o002 != 0 && info.Mode()&(fs.ModeDir|fs.ModeSticky) != fs.ModeDir|fs.ModeSticky {
 				return &Error{
 					Message: fmt.Sprintf("the %s %s can be changed by others: %s is writable by all (mode %04o)", what, path, at, info.Mode().Perm()),
 					Hint:    "Run: chmod o-w " + at,

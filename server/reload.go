@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -13,9 +14,9 @@ import (
 // reload reads the configuration, the users, the rules and the certificate again. A
 // source that cannot be read, or a setting that needs a restart, stays as it was.
 // Sessions end whose users were removed or have another password.
-func (s *Server) reload(e *engine) {
+func (s *Server) reload(ctx context.Context, e *engine) {
 	s.reconfigure(e)
-	s.access.reload()
+	s.access.reload(ctx, e.store)
 	if n := e.sql.EndSessions(); n > 0 {
 		s.log.Info("reload: sessions ended whose users were removed or have another password", "sessions", n)
 	}

@@ -175,7 +175,7 @@ func (s *Server) serve(ctx context.Context, e *engine) error {
 		case err := <-failed:
 			return errors.Join(err, s.served.shutdown(0))
 		case <-s.reloads:
-			s.reload(e)
+			s.reload(ctx, e)
 		case <-ctx.Done():
 		}
 	}

@@ -209,7 +209,7 @@ func TestUsersFileThatOthersMayRead(t *testing.T) {
 
 // TestFilesThatOthersMayReplace: a users file is refused if all users may write to
 // a directory above it, or above the target of a link. Host rules that all may
-// change are refused, too.
+// change are refused, too, as are authorities of client certificates.
 func TestFilesThatOthersMayReplace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -217,8 +217,11 @@ func TestFilesThatOthersMayReplace(t *testing.T) {
 	users, linked, kept := filepath.Join(open, "data", "users"), filepath.Join(dir, "link"), filepath.Join(sticky, "users")
 	addUser(t, "pencil", "alice", "--users", users)
 	addUser(t, "pencil", "alice", "--users", kept)
-	rules := writeFile(t, "rules", "host all all scram\n")
-	err := errors.Join(os.Symlink(users, linked), os.Chmod(open, 0o777), os.Chmod(sticky, 0o777|os.ModeSticky), os.Chmod(rules, 0o646))
+	rules, authority := writeFile(t, "rules", "host all all scram\n"), wiretest.NewAuthority(t)
+	cert, key := authority.Server().Write(t, dir, "server")
+	ca := writeFile(t, "ca.crt", string(authority.PEM))
+	err := errors.Join(os.Symlink(users, linked), os.Chmod(open, 0o777), os.Chmod(sticky, 0o777|os.ModeSticky),
+		os.Chmod(rules, 0o646|os.ModeSticky), os.Chmod(ca, 0o646))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,6 +232,7 @@ func TestFilesThatOthersMayReplace(t *testing.T) {
 		{open, []string{"--users", users}},
 		{open, []string{"--users", linked}},
 		{rules, []string{"--users", kept, "--host-rules", rules}},
+		{ca, []string{"--tls-cert", cert, "--tls-key", key, "--tls-client-ca", ca}},
 	} {
 		r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0"}, tc.args...)...)
 		if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "hint: Run: chmod o-w "+tc.at+"\n") {
@@ -649,7 +653,7 @@ func TestAdministratorsEndConnections(t *testing.T) {
 }
 
 // A running server checks logins after a reload that finds a first user. It goes on
-// checking them when the file is lost.
+// checking them when the file is lost, and no server starts without the file.
 func TestReloadFindsTheFirstUser(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -668,6 +672,19 @@ func TestReloadFindsTheFirstUser(t *testing.T) {
 	s.waitLine("the users file is gone")
 	if err := loginError(t, "postgres://anybody@"+s.address+"/nextid?sslmode=disable"); sqlState(t, err) != "28P01" {
 		t.Errorf("anybody, after the file was lost: %v", err)
+	}
+	s.kill9()
+	serve := []string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data}
+	if r := runProgram(t, nil, serve...); r.code != exitFailed || !strings.Contains(r.stderr, "had users, and the file "+filepath.Join(data, "users")+" is gone") {
+		t.Errorf("a restart without the file: exit code %d\n%s", r.code, r.stderr)
+	}
+	fresh := filepath.Join(t.TempDir(), "data")
+	if err := errors.Join(os.Mkdir(fresh, 0o700), os.Symlink(filepath.Join(data, "nowhere"), filepath.Join(fresh, "users"))); err != nil {
+		t.Fatal(err)
+	}
+	serve[len(serve)-1] = fresh
+	if r := runProgram(t, nil, serve...); r.code != exitFailed || !strings.Contains(r.stderr, "no such file") {
+		t.Errorf("users is a link to nothing: exit code %d\n%s", r.code, r.stderr)
 	}
 }
 
