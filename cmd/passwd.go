@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,16 +16,9 @@ import (
 	"nextid/wire/auth"
 )
 
-// passwdOptions holds the flags of passwd.
-type passwdOptions struct {
-	settings           *server.Flags
-	admin, noAdmin     bool
-	remove, noPassword bool
-	only               string
-}
-
 func (p *program) passwdCommand() *cobra.Command {
-	o := &passwdOptions{settings: p.build.Flags()}
+	settings := p.build.Flags()
+	var change server.UserChange
 	cmd := &cobra.Command{
 		Use:   "passwd USER",
 		Short: "Add a user, change a password or remove a user",
@@ -40,135 +31,45 @@ func (p *program) passwdCommand() *cobra.Command {
 			if len(args) != 1 {
 				return usageFailure(cmd, "give one USER")
 			}
-			return p.passwd(cmd, args[0], o)
+			return p.passwd(cmd, args[0], settings, change)
 		},
 	}
 	flags := cmd.Flags()
-	o.settings.Register(flags, "data", "users", "mysql_native_password")
-	flags.BoolVar(&o.admin, "admin", false, "the user may create, alter and drop generators")
-	flags.BoolVar(&o.noAdmin, "no-admin", false, "the user may not, or no longer, do so")
-	flags.StringVar(&o.only, "only", "", "the generators that the user may draw from: `NAMES` with commas between them, * at the end of one for any rest; all for every generator")
-	flags.BoolVar(&o.noPassword, "no-password", false, "add a user without a password, for client certificates or peer")
-	flags.BoolVar(&o.remove, "delete", false, "remove the user")
+	settings.Register(flags, "data", "users", "mysql_native_password")
+	flags.BoolVar(&change.Admin, "admin", false, "the user may create, alter and drop generators")
+	flags.BoolVar(&change.NoAdmin, "no-admin", false, "the user may not, or no longer, do so")
+	flags.StringVar(&change.Only, "only", "", "the generators that the user may draw from: `NAMES` with commas between them, * at the end of one for any rest; all for every generator")
+	flags.BoolVar(&change.NoPassword, "no-password", false, "add a user without a password, for client certificates or peer")
+	flags.BoolVar(&change.Remove, "delete", false, "remove the user")
 	return cmd
 }
 
-// passwd implements the command. It asks for the password before it locks the file.
-func (p *program) passwd(cmd *cobra.Command, name string, o *passwdOptions) error {
+// passwd implements the command. It asks for the password before ChangeUser locks the
+// file.
+func (p *program) passwd(cmd *cobra.Command, name string, settings *server.Flags, change server.UserChange) error {
 	if err := auth.CheckUserName(name); err != nil {
 		return usageFailure(cmd, err.Error())
 	}
-	if o.admin && o.noAdmin || o.remove && (o.admin || o.noAdmin || o.noPassword || o.only != "") {
+	if change.Admin && change.NoAdmin || change.Remove && (change.Admin || change.NoAdmin || change.NoPassword || change.Only != "") {
 		return usageFailure(cmd, "these flags exclude each other")
 	}
-	if err := auth.CheckGenerators(o.only); err != nil {
+	if err := auth.CheckGenerators(change.Only); err != nil {
 		return usageFailure(cmd, "--only: "+err.Error())
 	}
-	config, err := o.settings.Load(p.environ)
+	config, err := settings.Load(p.environ)
 	if err != nil {
 		return err
 	}
-	file := config.Users
-	if file == server.UsersAuto || file == server.UsersOff {
-		file = filepath.Join(config.Data, server.UsersName)
-	}
-	if _, _, err := readUsersFile(file); err != nil {
+	if err := config.CheckUsers(); err != nil {
 		return err
 	}
-	var password string
-	if !o.remove && !o.noPassword {
-		if password, err = p.readPassword(cmd.Context(), name); err != nil {
+	if !change.Remove && !change.NoPassword {
+		if change.Password, err = p.readPassword(cmd.Context(), name); err != nil {
 			return err
 		}
 	}
-	// Another passwd may have changed the file meanwhile: edit reads it again.
-	var did string
-	err = server.EditPrivate(file, func() (text []byte, err error) {
-		text, did, err = editUsers(file, name, password, config.NativePassword, o)
-		return text, err
-	})
-	return p.done(err, "%s in %s\n", did, file)
-}
-
-// editUsers adds, changes or removes the user, and says what it did.
-func editUsers(file, name, password string, native bool, o *passwdOptions) (content []byte, did string, err error) {
-	text, users, err := readUsersFile(file)
-	if err != nil {
-		return nil, "", err
-	}
-	var user *auth.User
-	if !o.remove {
-		if user, err = changedUser(users.Lookup(name), name, password, native, o); err != nil {
-			return nil, "", err
-		}
-	}
-	edited, found, err := auth.Edit(text, name, user)
-	if err != nil {
-		return nil, "", server.ParseFailure(file, err)
-	}
-	switch {
-	case !o.remove:
-		did = fmt.Sprintf("%s %s %q", map[bool]string{true: "changed", false: "added"}[found], kindOfUser(user), name)
-	case !found:
-		err = &server.Error{Message: fmt.Sprintf("there is no user %q in %s", name, file), Hint: "Names are written exactly as they are, with their case."}
-	case users.Len() == 1:
-		err = &server.Error{
-			Message: fmt.Sprintf("user %q is the only one in %s, and a users file without users is refused", name, file),
-			Hint:    "Add another user first. To accept every login, start the server with --users off.",
-		}
-	default:
-		did = fmt.Sprintf("removed user %q", name)
-	}
-	return []byte(edited), did, err
-}
-
-func kindOfUser(u *auth.User) string {
-	kind := "user"
-	if u.Admin {
-		kind = "administrator"
-	}
-	if u.SCRAM == nil && u.SHA2 == nil {
-		kind += " without a password"
-	}
-	return kind
-}
-
-// readUsersFile reads the users file. A missing file is empty.
-func readUsersFile(file string) (text string, users *auth.Users, err error) {
-	content, err := server.ReadPrivate("users file", file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", auth.NewUsers(nil, nil), server.CheckReplaceable("users file", file)
-	} else if err != nil {
-		return "", nil, err
-	}
-	if users, err = auth.ParseUsers(string(content)); err != nil {
-		return "", nil, server.ParseFailure(file, err)
-	}
-	return string(content), users, nil
-}
-
-// changedUser returns the user that the flags and the new password describe. old is
-// nil for a new user.
-func changedUser(old *auth.User, name, password string, native bool, o *passwdOptions) (*auth.User, error) {
-	if old == nil {
-		old = &auth.User{}
-	}
-	user := &auth.User{Name: name, Admin: (old.Admin || o.admin) && !o.noAdmin, Generators: old.Generators}
-	switch o.only {
-	case "":
-	case "all":
-		user.Generators = nil
-	default:
-		user.Generators = strings.Split(o.only, ",")
-	}
-	if o.noPassword {
-		return user, nil
-	}
-	user.SCRAM, user.SHA2 = old.SCRAM, old.SHA2
-	if err := user.SetPassword(password, native); err != nil {
-		return nil, &server.Error{Message: err.Error(), Hint: "Nothing was changed."}
-	}
-	return user, nil
+	did, err := config.ChangeUser(name, change)
+	return p.done(err, "%s\n", did)
 }
 
 // readPassword asks for a password twice on a terminal, without echo. From other

@@ -153,33 +153,26 @@ func (a *access) reload(ctx context.Context, store generator.Store) {
 // readLogins reads the users and the rules. Without a users file it returns nil: no
 // login is checked.
 func (a *access) readLogins() (users *auth.Users, rules []auth.Rule, err error) {
-	if users, err = a.readUsers(); users != nil {
+	file := a.config.usersFile()
+	if file == "" {
+		return nil, nil, nil
+	}
+	if users, err = readOwnUsers(file); err == nil {
 		rules, err = a.readRules()
 	}
 	return users, rules, err
 }
 
-// readUsers reads the users file, if there is one.
-func (a *access) readUsers() (*auth.Users, error) {
-	file := a.config.usersFile()
-	if file == "" {
-		return nil, nil //nolint:nilnil // no login is checked
-	}
-	content, err := ReadPrivate("users file", file)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(file); err == nil && !ownedBy(info, 0, os.Geteuid()) {
-		return nil, &Error{
+// readOwnUsers reads a users file that no other user but root can change.
+func readOwnUsers(file string) (*auth.Users, error) {
+	_, users, err := readUsers(file)
+	if info, failed := os.Stat(file); err == nil && failed == nil && !ownedBy(info, 0, os.Geteuid()) {
+		err = &Error{
 			Message: fmt.Sprintf("the users file %s belongs to another user than the one that runs nextid, who can change it", file),
 			Hint:    "Give it to the user that runs nextid, or to root (chown).",
 		}
 	}
-	users, err := auth.ParseUsers(string(content))
-	if err != nil {
-		return nil, ParseFailure(file, err)
-	}
-	return users, nil
+	return users, err
 }
 
 // readRules reads the host rules.
@@ -194,14 +187,14 @@ func (a *access) readRules() ([]auth.Rule, error) {
 	}
 	rules, err := auth.ParseRules(string(content))
 	if err != nil {
-		return nil, ParseFailure(file, err)
+		return nil, parseFailure(file, err)
 	}
 	return rules, nil
 }
 
-// ParseFailure returns an error that names the file and, for an auth.LineError, the
+// parseFailure returns an error that names the file and, for an auth.LineError, the
 // line.
-func ParseFailure(file string, err error) error {
+func parseFailure(file string, err error) error {
 	what := fmt.Sprintf("%s: %v", file, err)
 	if at, ok := errors.AsType[*auth.LineError](err); ok {
 		what = fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err)
@@ -218,7 +211,7 @@ func (a *access) readTLS() error {
 	if pem.Cert, err = os.ReadFile(c.TLSCert); err != nil {
 		return readFailure("certificate", c.TLSCert, err)
 	}
-	if pem.Key, err = ReadPrivate("private key", cmp.Or(c.TLSKey, c.TLSCert)); err != nil {
+	if pem.Key, err = readPrivate("private key", cmp.Or(c.TLSKey, c.TLSCert)); err != nil {
 		return err
 	}
 	if c.TLSClientCA != "" {

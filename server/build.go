@@ -159,5 +159,5 @@ func (c *Config) databasePasswords() ticket.Passwords {
 	if c.DatabasePasswords == "" {
 		return nil
 	}
-	return func() ([]byte, error) { return ReadPrivate("file of passwords", c.DatabasePasswords) }
+	return func() ([]byte, error) { return readPrivate("file of passwords", c.DatabasePasswords) }
 }

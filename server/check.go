@@ -29,9 +29,9 @@ func (c *Config) Check(before Mistakes) Mistakes {
 		found = append(found, Mistake{Place: c.Origin[key], Key: key, Text: text})
 	}
 	a := &access{config: *c, log: slog.New(slog.DiscardHandler), tls: &wire.TLS{}}
-	users, err := a.readUsers()
-	check("users", err)
-	if users != nil {
+	if file := c.usersFile(); file != "" {
+		_, err := readOwnUsers(file)
+		check("users", err)
 		_, err = a.readRules()
 		check("host_rules", err)
 	}

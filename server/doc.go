@@ -15,7 +15,8 @@
 //	config.go, setting.go    what can be configured; one table for all sources
 //	load.go, file.go         defaults < file < environment < flags
 //	flags.go, value.go       the flags, and how a text becomes a value
-//	access.go, private.go    users, rules and certificates; files with secrets
+//	access.go, users.go      users, rules and certificates; changing users
+//	private.go               files with secrets
 //	reload.go                reading the configuration again
 //	endpoint.go              the wire protocols, before and after there is a store
 //	status.go, metrics*.go   health checks, the page and /metrics

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// ReadPrivate reads a file that only its owner may read, such as a users file or a
+// readPrivate reads a file that only its owner may read, such as a users file or a
 // private key. As with PostgreSQL's keys, the group may read a file of root. what
 // names the file in errors.
-func ReadPrivate(what, path string) ([]byte, error) {
+func readPrivate(what, path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, readFailure(what, path, err)
@@ -28,7 +28,7 @@ func ReadPrivate(what, path string) ([]byte, error) {
 			Hint:    "Run: chmod 600 " + path,
 		}
 	}
-	if err := CheckReplaceable(what, path); err != nil {
+	if err := checkReplaceable(what, path); err != nil {
 		return nil, err
 	}
 	content, err := io.ReadAll(f)
@@ -41,7 +41,7 @@ func ReadPrivate(what, path string) ([]byte, error) {
 // readPublic reads a file that others may read, but not change: it decides who may
 // log in.
 func readPublic(what, path string) ([]byte, error) {
-	if err := CheckReplaceable(what, path); err != nil {
+	if err := checkReplaceable(what, path); err != nil {
 		return nil, err
 	}
 	content, err := os.ReadFile(path)
@@ -51,11 +51,11 @@ func readPublic(what, path string) ([]byte, error) {
 	return content, nil
 }
 
-// CheckReplaceable returns an error for a file that any user of the machine can
+// checkReplaceable returns an error for a file that any user of the machine can
 // change or replace. That is so if the file, its target or a directory above one of
 // them is writable by all, except for a directory with the sticky bit. sshd checks
 // authorized_keys in this way (StrictModes).
-func CheckReplaceable(what, path string) error {
+func checkReplaceable(what, path string) error {
 	start, err := filepath.Abs(path)
 	if err != nil {
 		return readFailure(what, path, err)
@@ -99,11 +99,11 @@ func readFailure(what, path string, err error) error {
 	return f
 }
 
-// EditPrivate replaces the content of a file by that which edit returns, in one step
+// editPrivate replaces the content of a file by that which edit returns, in one step
 // and for its owner only: a reader gets the old content or the new. Meanwhile it
 // holds a lock on the directory of the file, so that edits by other processes wait.
 // It makes the directory if it is missing.
-func EditPrivate(path string, edit func() ([]byte, error)) error {
+func editPrivate(path string, edit func() ([]byte, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the target, not the link
 	}
