@@ -21,5 +21,5 @@
 //	endpoint.go              the wire protocols, before and after there is a store
 //	status.go, metrics*.go   health checks, the page and /metrics
 //	forecast.go, feeder.go   background work: what runs out; sequences in databases
-//	copy.go                  copying an embedded store to a shared one
+//	copy.go, repair.go       copying an embedded store to a shared one; repairing it
 package server
