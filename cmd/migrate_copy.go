@@ -34,7 +34,6 @@ func (p *program) storeCopyCommand() *cobra.Command {
 			if !target.Store.Shared() || config.Store.Shared() || config.Store.Scheme == server.StoreMemory {
 				return usageFailure(cmd, "an embedded store is copied to a shared one: --data DIR --to "+p.build.Schemes()[0])
 			}
-			target.Data = "" // only a server keeps high-water marks
 			return server.CopyStore(cmd.Context(), config, target, p.stdout)
 		},
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -33,13 +32,12 @@ const copiesAtOnce = 16
 // target. Afterwards the embedded store issues no ids. A copy that was interrupted
 // goes on with the next call. CopyStore reports the result to w.
 func CopyStore(ctx context.Context, config, target Config, w io.Writer) (err error) {
-	quiet := slog.New(slog.DiscardHandler)
-	from, err := config.OpenStore(ctx, quiet)
+	from, err := config.openOffline(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := target.OpenStore(ctx, quiet)
+	to, err := target.openOffline(ctx)
 	if err != nil {
 		return err
 	}

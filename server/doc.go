@@ -10,7 +10,7 @@
 // goroutine of Run changes the configuration, on a reload.
 //
 //	serve.go                 Server and Run: open, serve, drain, close
-//	engine.go                the engine: the store and what uses it, below the protocols
+//	engine.go, store.go      the engine: the store and what uses it, below the protocols
 //	build.go                 Build and its options
 //	config.go, setting.go    what can be configured; one table for all sources
 //	load.go, file.go         defaults < file < environment < flags

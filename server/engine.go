@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +16,6 @@ import (
 	"nextid/generator/audit"
 	"nextid/generator/layout"
 	"nextid/generator/node"
-	"nextid/generator/store/memory"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlite"
 	"nextid/generator/worker"
@@ -265,89 +262,4 @@ func (s *Server) describe(e *engine) generator.Node {
 		return true
 	})
 	return n
-}
-
-// OpenStore opens the configured store. The caller closes it.
-func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (generator.Store, error) {
-	if c.Store.Shared() {
-		return openShared(ctx, c, log)
-	}
-	if c.Store.Scheme == StoreMemory {
-		return memory.New(memory.Config{Exclusive: true, Seed: rand.Uint64()}), nil
-	}
-	embedded := sqlite.Config{Dir: c.Data, Owner: owner(), Adopt: c.Once.Adopt, AcceptClock: c.Once.Clock, ClockJump: c.ClockJump}
-	if c.Store.Scheme == storeSQLite {
-		embedded.Dir, embedded.File = filepath.Dir(c.Store.File), filepath.Base(c.Store.File)
-	}
-	return sqlite.Open(ctx, embedded)
-}
-
-// owner returns the name of this process that operators see in the store.
-func owner() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
-}
-
-// StoreSettings holds the settings of a shared store besides its URL.
-type StoreSettings struct {
-	Password string // used if the URL has none
-	Failover string // a shared.Failover, or failoverAuto
-	Skip     int64
-	Unsafe   []string
-}
-
-// failoverAuto stands for the default policy of the kind of store.
-const failoverAuto = "auto"
-
-// highWaterFile is the file of high-water marks in the data directory, see package
-// shared.
-const highWaterFile = "nextid.witness"
-
-// openShared opens a shared store. Without a data directory it keeps no high-water
-// marks.
-func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Store, error) {
-	driver := c.build.Store(c.Store.Scheme)
-	db, err := driver.Open(ctx, c.Store.WithPassword(c.SharedStore.Password), c.SharedStore.Unsafe)
-	if err != nil {
-		return nil, err
-	}
-	config := shared.Config{
-		Owner: owner(), Failover: shared.Failover(c.SharedStore.Failover), Skip: c.SharedStore.Skip, Wait: shared.WaitFor(c.WorkerSlice), Logger: log,
-	}
-	if config.Failover == failoverAuto {
-		config.Failover = driver.Failover
-	}
-	if c.Data != "" {
-		config.HighWater = filepath.Join(c.Data, highWaterFile)
-	}
-	store, err := shared.New(ctx, db, config)
-	if err != nil {
-		return nil, err // not a nil *shared.Store
-	}
-	return store, nil
-}
-
-// awaitStore opens the configured store. While a shared store does not answer,
-// awaitStore tries again and refuses clients: after a power failure everything
-// starts at the same time. It returns other errors at once, and ends with ctx.
-func awaitStore(ctx context.Context, c Config, served endpoints, log *slog.Logger) (generator.Store, error) {
-	const first, most = 100 * time.Millisecond, 5 * time.Second
-	for pause := first; ; pause = min(2*pause, most) {
-		store, err := c.OpenStore(ctx, log)
-		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
-			return store, err
-		}
-		if pause == first {
-			defer served.refuse()()
-		}
-		log.Warn("waiting for the store", "store", c.Store.String(), "error", err)
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
-			return nil, err
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"nextid/generator/worker"
@@ -25,7 +24,7 @@ func (c Config) Repair(ctx context.Context, w io.Writer, dryRun bool) error {
 		}
 	}
 	c.ClockJump = 0
-	store, err := c.OpenStore(ctx, slog.New(slog.DiscardHandler))
+	store, err := c.openOffline(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,6 +13,22 @@ import (
 	"nextid/generator"
 	"nextid/generator/history"
 )
+
+// A directory without a store is not an empty store: its names would begin again in
+// the copy.
+func TestCommandsMakeNoStore(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	for _, command := range [][]string{{"repair"}, {"migrate", "store", "copy", "--to", "redis://127.0.0.1:1"}} {
+		r := runProgram(t, nil, append(command, "--data", data)...)
+		if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "there is no store sqlite:"+data) {
+			t.Errorf("%v: exit code %d\n%s%s", command, r.code, r.stdout, r.stderr)
+		}
+	}
+	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
 
 // An embedded store goes on in a shared one, and no id is repeated. Neither the old
 // store nor an unfinished copy can be used.
