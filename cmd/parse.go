@@ -2,21 +2,14 @@ package cmd
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
-	"os"
 	"strconv"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"nextid/generator"
-	"nextid/generator/code"
 	"nextid/generator/layout"
-	"nextid/generator/snowflake"
 	"nextid/generator/uuid"
 	"nextid/server"
 	"nextid/sqlfuncs/ids"
@@ -48,7 +41,7 @@ func (p *program) parseCommand() *cobra.Command {
 			} else {
 				var config server.Config
 				if config, err = settings.Load(p.environ); err == nil {
-					parts, err = p.explainDefined(cmd.Context(), config, name, args[0])
+					parts, err = config.Explain(cmd.Context(), name, args[0])
 				}
 			}
 			switch {
@@ -93,79 +86,12 @@ func explain(id, layoutName string) (generator.Parts, error) {
 	return l.Explain(n)
 }
 
-// explainDefined takes an id of a generator of the store apart, without a running
-// generator.
-func (p *program) explainDefined(ctx context.Context, config server.Config, name, id string) (generator.Parts, error) {
-	d, err := storedDefinition(ctx, config, name)
-	if err != nil {
-		return generator.Parts{}, err
-	}
-	for _, kind := range p.build.Kinds(server.Parts{Layout: layout.Default}) {
-		if k, texts := generator.KindAs[generator.TextKind](kind); texts && kind.Name() == d.Kind {
-			gen, err := k.Open(ctx, d) // kinds of texts need no store
-			if err != nil {
-				return generator.Parts{}, err
-			}
-			return gen.(generator.CodeGenerator).ExplainCode(id)
-		}
-	}
-	reader, err := code.NewReader(d.Options)
-	if err != nil {
-		return generator.Parts{}, err
-	}
-	if d.Kind != snowflake.KindName && reader.Plain() {
-		return generator.Parts{}, &server.Error{
-			Message: fmt.Sprintf("generator %q is of kind %s", d.Name, d.Kind),
-			Hint:    "Ids of this kind are plain numbers and hold nothing else.",
-		}
-	}
-	n, err := reader.Number(id)
-	if err != nil {
-		return generator.Parts{}, err
-	}
-	if d.Kind != snowflake.KindName {
-		return generator.Parts{Kind: d.Kind, Sequence: &n}, nil
-	}
-	var pinned layout.Pinned
-	if err = json.Unmarshal(d.Options, &pinned); err == nil {
-		var l *layout.Layout
-		if l, err = pinned.Build(); err == nil {
-			return l.Explain(n)
-		}
-	}
-	return generator.Parts{}, fmt.Errorf("stored options of generator %q: %w", d.Name, err)
-}
-
-// storedDefinition reads the definition of a generator from the store. An embedded
-// store can be opened by one process at a time.
-func storedDefinition(ctx context.Context, config server.Config, name string) (generator.Definition, error) {
-	url := config.Store.In(config.Data)
-	if _, err := os.Stat(url.File); !url.Shared() && errors.Is(err, fs.ErrNotExist) {
-		return generator.Definition{}, &server.Error{
-			Message: fmt.Sprintf("there is no store %s to look for generator %q in", url, name), Cause: err,
-			Hint: "Name it with --data or --store, or give the layout with --layout.",
-		}
-	}
-	if url.Shared() {
-		config.Data = "" // only a server keeps high-water marks
-	}
-	store, err := config.OpenStore(ctx, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return generator.Definition{}, &server.Error{
-			Message: err.Error(), Cause: err,
-			Hint: fmt.Sprintf("While a server uses the store, ask the server: SELECT parse_id(ID, '%s').", name),
-		}
-	}
-	defer store.Close()
-	return store.Defined(ctx, name)
-}
-
 // printParts prints the parts of an id as a table.
 func (p *program) printParts(id string, parts generator.Parts) {
-	table := []string{"id\t" + id}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	add := func(name, value string) {
 		if value != "" {
-			table = append(table, name+"\t"+value)
+			fmt.Fprintf(w, "%s\t%s\n", name, value)
 		}
 	}
 	number := func(name string, value *int64) {
@@ -173,6 +99,7 @@ func (p *program) printParts(id string, parts generator.Parts) {
 			add(name, strconv.FormatInt(*value, 10))
 		}
 	}
+	add("id", id)
 	add("kind", parts.Kind)
 	add("layout", parts.Layout)
 	if parts.Time != nil {
@@ -183,5 +110,5 @@ func (p *program) printParts(id string, parts generator.Parts) {
 	number("rollback", parts.Rollback)
 	number("sequence", parts.Sequence)
 	number("field", parts.Field)
-	p.printTable(table...)
+	_ = w.Flush() // run reports the error
 }

@@ -44,7 +44,10 @@ func (decimal) AppendCode(b []byte, id int64) ([]byte, error) {
 	return strconv.AppendInt(b, id, 10), nil
 }
 
-func (decimal) ParseCode(code string) (int64, error) {
+func (decimal) ParseCode(code string) (int64, error) { return ParseNumber(code) }
+
+// ParseNumber reads a decimal id. Any other text is ErrOption.
+func ParseNumber(code string) (int64, error) {
 	id, err := strconv.ParseInt(code, 10, 64)
 	if err != nil {
 		return 0, OptionError("The codes of this generator are decimal numbers.",

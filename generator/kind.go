@@ -9,7 +9,7 @@ import (
 // Kind is a type of generator, such as snowflake. Package server passes one value
 // of each kind to the Registry. A Kind may implement optional interfaces: TextKind,
 // Completer, Publisher, CoderKind, Sized, Ender, Numbered, Movable, WorkerKind,
-// Rater, Retirer, Recoverable.
+// Rater, StoredExplainer, Retirer, Recoverable.
 type Kind interface {
 	Name() string // second argument of create_generator, and Definition.Kind
 	Help() string // one line
@@ -96,6 +96,12 @@ type Rater interface {
 	// Rate returns that bound for stored options. Requests above it wait. 0 means no
 	// bound.
 	Rate(stored json.RawMessage) int64
+}
+
+// StoredExplainer is a Kind that takes ids apart without a running generator.
+type StoredExplainer interface {
+	// ExplainStored returns the parts of an id or a code, by stored options alone.
+	ExplainStored(stored json.RawMessage, id string) (Parts, error)
 }
 
 // Retirer is a Kind with work to do when a generator is dropped.

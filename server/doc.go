@@ -22,4 +22,5 @@
 //	status.go, metrics*.go   health checks, the page and /metrics
 //	forecast.go, feeder.go   background work: what runs out; sequences in databases
 //	copy.go, repair.go       copying an embedded store to a shared one; repairing it
+//	parse.go                 taking an id apart without a server
 package server

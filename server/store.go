@@ -127,11 +127,11 @@ func (c Config) openOffline(ctx context.Context) (generator.Store, error) {
 	} else if _, err := os.Stat(url.File); errors.Is(err, fs.ErrNotExist) {
 		return nil, &Error{Message: fmt.Sprintf("there is no store %s", url), Hint: "Name it with --data DIR or --store sqlite:FILE.", Cause: err}
 	}
-	return c.OpenStore(ctx, slog.New(slog.DiscardHandler))
+	return c.openStore(ctx, slog.New(slog.DiscardHandler))
 }
 
-// OpenStore opens the configured store. The caller closes it.
-func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (generator.Store, error) {
+// openStore opens the configured store. The caller closes it.
+func (c Config) openStore(ctx context.Context, log *slog.Logger) (generator.Store, error) {
 	if c.Store.Shared() {
 		return openShared(ctx, c, log)
 	}
@@ -199,7 +199,7 @@ func openShared(ctx context.Context, c Config, log *slog.Logger) (generator.Stor
 func awaitStore(ctx context.Context, c Config, served endpoints, log *slog.Logger) (generator.Store, error) {
 	const first, most = 100 * time.Millisecond, 5 * time.Second
 	for pause := first; ; pause = min(2*pause, most) {
-		store, err := c.OpenStore(ctx, log)
+		store, err := c.openStore(ctx, log)
 		if err == nil || !c.Store.Shared() || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) {
 			return store, err
 		}

@@ -290,11 +290,35 @@ func TestParseFindsTheLayoutOfAName(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `SELECT create_generator('old', 'snowflake', '{"layout":"baidu","epoch":"2024-01-01"}')`); err != nil {
 		t.Fatal(err)
 	}
+	ids := map[string]string{}
+	for name, create := range map[string]string{
+		"uid": "'ring'", "bills": "'dated'", "tables": "'auto_random', start => 7", "plain": "'segment'",
+	} {
+		var id string
+		if _, err := conn.Exec(t.Context(), fmt.Sprintf("SELECT create_generator('%s', %s)", name, create)); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.QueryRow(t.Context(), "SELECT next_code($1)", name).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids[name] = id
+	}
 	s.signal(15)
 	s.wait()
 	r := runProgram(t, nil, "parse", "1", "--name", "old", "--data", data)
 	if r.code != exitOK || !strings.Contains(r.stdout, "baidu") {
 		t.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for name, want := range map[string][]string{
+		"uid": {"ring", time.Now().UTC().Format("2006-01-02")}, "bills": {"dated", time.Now().UTC().Format("2006-01-02")},
+		"tables": {"auto_random", "7"}, "plain": {"segment", "1"},
+	} {
+		r = runProgram(t, nil, "parse", ids[name], "--name", name, "--data", data)
+		for _, part := range want {
+			if r.code != exitOK || !strings.Contains(r.stdout, part) {
+				t.Errorf("%s %s: exit code %d, no %s\n%s%s", name, ids[name], r.code, part, r.stdout, r.stderr)
+			}
+		}
 	}
 	r = runProgram(t, nil, "parse", "1", "--name", "nobody", "--data", data)
 	if r.code != exitFailed || !strings.Contains(r.stderr, `"nobody"`) {

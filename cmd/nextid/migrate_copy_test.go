@@ -19,7 +19,7 @@ import (
 func TestCommandsMakeNoStore(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	for _, command := range [][]string{{"repair"}, {"migrate", "store", "copy", "--to", "redis://127.0.0.1:1"}} {
+	for _, command := range [][]string{{"repair"}, {"migrate", "store", "copy", "--to", "redis://127.0.0.1:1"}, {"parse", "1", "--name", "orders"}} {
 		r := runProgram(t, nil, append(command, "--data", data)...)
 		if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "there is no store sqlite:"+data) {
 			t.Errorf("%v: exit code %d\n%s%s", command, r.code, r.stdout, r.stderr)

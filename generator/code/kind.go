@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"strconv"
 	"time"
 
 	"nextid/generator"
@@ -165,6 +166,23 @@ func (w wrapped) Coder(stored json.RawMessage) (generator.Coder, error) {
 		return c.Coder(stored)
 	}
 	return nil, nil //nolint:nilnil // having no text form is no error
+}
+
+// ExplainStored implements generator.StoredExplainer. The numbers of a Kind that is
+// none have a sequence only.
+func (w wrapped) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
+	o, kind, err := read(stored)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	n, err := o.reader().Number(id)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	if k, ok := generator.KindAs[generator.StoredExplainer](w.Kind); ok {
+		return k.ExplainStored(kind, strconv.FormatInt(n, 10))
+	}
+	return generator.Parts{Kind: w.Name(), Sequence: &n}, nil
 }
 
 // Open implements generator.Kind.

@@ -15,15 +15,16 @@ type Reader struct {
 // NewReader returns the Reader of stored options.
 func NewReader(stored json.RawMessage) (Reader, error) {
 	o, _, err := read(stored)
+	return o.reader(), err
+}
+
+func (o options) reader() Reader {
 	r := Reader{text: o.Text}
 	if o.Scatter != nil {
 		r.scatter = o.Scatter.permutation()
 	}
-	return r, err
+	return r
 }
-
-// Plain reports whether ids have neither text form nor scatter.
-func (r Reader) Plain() bool { return r.text == nil && r.scatter == nil }
 
 // Number returns the number that the generator's kind made for an id or a code. Any
 // other text is ErrOption.

@@ -68,6 +68,22 @@ func (k datedKind) read(stored json.RawMessage) (*scheme, error) {
 	return newScheme(o)
 }
 
+// ExplainStored implements generator.StoredExplainer.
+func (k datedKind) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
+	s, err := k.read(stored)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	n, err := s.ParseCode(id)
+	if number, other := generator.ParseNumber(id); err != nil && other == nil {
+		n, err = number, nil
+	}
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	return s.Explain(n)
+}
+
 // Open implements generator.Kind.
 func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	s, err := k.read(d.Options)

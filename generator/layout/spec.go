@@ -183,6 +183,19 @@ func (Timed) Rate(stored json.RawMessage) int64 {
 	return 0
 }
 
+// ExplainStored implements generator.StoredExplainer.
+func (Timed) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
+	n, err := generator.ParseNumber(id)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	l, err := storedLayout(stored)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	return l.Explain(n)
+}
+
 // timed returns the layout in stored options, nil if it has no time or cannot be
 // read.
 func timed(stored json.RawMessage) *Layout {

@@ -156,6 +156,19 @@ func (k autoRandomKind) inner(d generator.Definition) (generator.Definition, *la
 	return d, l, err
 }
 
+// ExplainStored implements generator.StoredExplainer.
+func (autoRandomKind) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
+	_, l, err := readAutoRandom(stored)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	n, err := generator.ParseNumber(id)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	return l.Explain(n)
+}
+
 // Open implements generator.Kind.
 func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	d, l, err := k.inner(d)
