@@ -17,9 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -107,13 +105,6 @@ func (p *program) done(err error, format string, args ...any) error {
 		p.printf(format, args...)
 	}
 	return err
-}
-
-// printTable prints lines whose cells are separated by tabs, in columns.
-func (p *program) printTable(lines ...string) {
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(lines, "\n"))
-	_ = w.Flush() // run reports the error
 }
 
 func (p *program) rootCommand() *cobra.Command {

@@ -62,10 +62,3 @@ func (p *program) progressLine() func(line string) {
 	const erase = "\r\x1b[K" // ECMA-48, EL
 	return func(line string) { fmt.Fprint(terminal, erase+line) }
 }
-
-// printEach prints a line for each finding of a status command.
-func (p *program) printEach(kind string, found []string) {
-	for _, text := range found {
-		p.printf("%s: %s\n", kind, text)
-	}
-}

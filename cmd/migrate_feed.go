@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +34,7 @@ func (p *program) migrateFeedCommand() *cobra.Command {
 		{"once", "Move the sequences that have used half of their block, as the servers do; for cron", feed.Once, true, true, false},
 		{"down", "Make plain sequences of them; they go on where they are", feed.Down, true, false, false},
 		{"print", "Print what up would run; looks at the databases and changes nothing", printUp, false, true, false},
-		{"status", "Show blocks and positions; exit code 1 unless each sequence is in a block of its own", p.feedStatus, false, false, false},
+		{"status", "Show blocks and positions; exit code 1 unless each sequence is in a block of its own", feed.PrintStatus, false, false, false},
 	} {
 		var columns, names []string
 		var url string
@@ -77,32 +76,4 @@ func (p *program) migrateFeedCommand() *cobra.Command {
 		}
 	}
 	return parent.Command
-}
-
-// feedStatus prints block and position of each sequence. It returns an error if
-// sequences may collide or end.
-func (p *program) feedStatus(ctx context.Context, o feed.Options) error {
-	r, err := feed.Status(ctx, o)
-	if err != nil {
-		return err
-	}
-	table := []string{"database\tcolumn\tgenerator\tfirst\tlast\tnext\tleft\tlasts\tmoved"}
-	for _, l := range r.Feeds {
-		s := l.State
-		lasts, moved := "-", "-"
-		if n := s.Lasts(); n < 10_000*24*time.Hour {
-			lasts = n.Round(time.Minute).String()
-		}
-		if !s.Note.Moved.IsZero() {
-			moved = s.Note.Moved.Format(time.RFC3339)
-		}
-		table = append(table, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s", l.Database, l.Column, l.Generator, s.First, s.Last, s.Next, s.Left(), lasts, moved))
-	}
-	p.printTable(table...)
-	p.printEach("problem", r.Problems)
-	if n := len(r.Problems); n > 0 {
-		return &server.Error{Message: fmt.Sprintf("%d sequences may collide or end", n), Hint: "See docs/feed.md."}
-	}
-	p.printf("each sequence is in a block of its own\n")
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -88,7 +87,13 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 		})
 	})
 	parent.add("status --dsn URL", "Show what is installed, and whether the server answers the database", func(cmd *cobra.Command, dsns []string) error {
-		return eachForeign(cmd.Context(), dsns, func(name string, db *foreign.Database) error { return p.foreignStatus(cmd.Context(), name, db) })
+		return eachForeign(cmd.Context(), dsns, func(name string, db *foreign.Database) error {
+			s, err := db.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return s.Print(p.stdout, name)
+		})
 	}).Long = "Show what is installed, and whether the server answers the database. Draws no id. Ends with exit\n" +
 		"code 1 unless everything is installed and the server answers."
 	flags.register(parent.add("print --dsn URL", "Print the SQL that up runs, without connecting", func(_ *cobra.Command, dsns []string) error {
@@ -134,53 +139,8 @@ func (p *program) foreignUp(ctx context.Context, name string, db *foreign.Databa
 	}
 	text := "functions installed"
 	if !s.FunctionsOnly() {
-		text = fmt.Sprintf("installed; %s answers: %s", s.Server, foreignAnswer(s))
+		text = fmt.Sprintf("installed; %s answers: %s", s.Server, s.Answer())
 	}
 	p.printf("%s: %s\n", name, text)
 	return nil
-}
-
-// foreignAnswer returns whether the server answered the database, as text.
-func foreignAnswer(s foreign.Status) string {
-	if s.Asked != nil {
-		return "no: " + server.OneLine(s.Asked.Error())
-	}
-	return fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
-}
-
-// foreignStatus prints the state of a database. It returns an error unless everything
-// is installed and the server answers.
-func (p *program) foreignStatus(ctx context.Context, name string, db *foreign.Database) error {
-	s, err := db.Status(ctx)
-	if err != nil {
-		return err
-	}
-	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
-	switch {
-	case s.FunctionsOnly():
-		installed = "functions only"
-	case s.Dumped:
-		installed = "from a dump without rows, so the version is not known"
-	case s.Version == 0:
-		installed = "nothing"
-	}
-	table := []string{"database\t" + name, "installed\t" + installed}
-	if s.Version > 0 || s.Dumped {
-		table = append(table, "server\t"+s.Server, "answers\t"+foreignAnswer(s))
-	}
-	p.printTable(table...)
-	p.printEach("problem", s.Problems)
-	switch {
-	case s.Current():
-		return nil
-	case len(s.Problems) > 0:
-		return &foreign.Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}
-	case s.Dumped:
-		return &foreign.Error{What: "the version of what is installed is not known", Hint: "Run nextid migrate foreign up: it notes the version, and installs what is missing."}
-	case s.Version < s.Newest:
-		return &foreign.Error{What: "not up to date", Hint: "Run nextid migrate foreign up."}
-	case s.Version > s.Newest:
-		return &foreign.Error{What: "installed by a newer nextid", Hint: "Use that one."}
-	}
-	return &foreign.Error{What: "the server does not answer the database", Hint: appdb.HintOf(s.Asked)}
 }

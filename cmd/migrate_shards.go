@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +33,7 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 		{"down --dsn URL --dsn URL ...", "Bring the settings back that were before up; the databases' new ids can collide then", shards.Down, false, true},
 		{"print --dsn URL --dsn URL ...", "Print what up would run; looks at the databases and changes nothing", printUp, true, false},
 		{"reshard --dsn URL ... --add URL", "Add a database while the shards are in use", nil, true, true},
-		{"status --dsn URL --dsn URL ...", "Show settings and next ids; exit code 1 unless no two shards draw the same id", p.shardsStatus, false, false},
+		{"status --dsn URL --dsn URL ...", "Show settings and next ids; exit code 1 unless no two shards draw the same id", shards.PrintStatus, false, false},
 	} {
 		o := shards.Options{Out: p.stdout}
 		var add string
@@ -80,55 +78,4 @@ func (p *program) migrateShardsCommand() *cobra.Command {
 		}
 	}
 	return parent.Command
-}
-
-// shardsStatus prints a report. It returns an error if there are problems, or if
-// something was not checked.
-func (p *program) shardsStatus(ctx context.Context, urls []string, o shards.Options) error {
-	r, err := shards.Status(ctx, urls, o)
-	if err != nil {
-		return err
-	}
-	table := []string{"shard\tdatabase\tserver\tcolumn\toffset\tincrement\tnext id"}
-	for i, s := range r.States {
-		number := "-"
-		if s.Member != nil {
-			number = fmt.Sprintf("%d of %d", s.Member.Number, s.Member.Of)
-		}
-		row := func(column string, draws shards.Progression, next string) {
-			table = append(table, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%s", number, r.Names[i], s.Title, column, draws.Offset, draws.Increment, next))
-		}
-		if len(s.Lines) == 0 {
-			row("-", s.Setting, "-")
-		}
-		for _, l := range s.Lines {
-			row(l.Name, l.Draws, strconv.FormatInt(l.Next, 10))
-		}
-	}
-	p.printTable(table...)
-	for i, s := range r.States {
-		p.printEach("note: "+r.Names[i], s.Notes)
-	}
-	p.printEach("problem", r.Problems)
-	p.printEach("not looked at", r.Missed)
-	p.printEach("left out", o.Exclude)
-	switch {
-	case len(r.Problems) > 0:
-		what := fmt.Sprintf("%d problems", len(r.Problems))
-		if len(r.Problems) == 1 {
-			what = "1 problem"
-		}
-		return &server.Error{Message: what, Hint: "See docs/shards.md."}
-	case len(r.Missed) > 0:
-		return &server.Error{
-			Message: "no two shards were seen to draw the same id, but not everything was looked at",
-			Hint:    "--rows looks at all rows, --exclude NAME leaves something out.",
-		}
-	}
-	text := "no two shards draw the same id"
-	if o.Rows == shards.RowsNone {
-		text = "no two shards will draw the same id; rows were not looked at (--rows=false)"
-	}
-	p.printf("%s\n", text)
-	return nil
 }

@@ -10,11 +10,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
@@ -291,4 +293,18 @@ func MostOfMySQL(kind string) int64 {
 		return 1<<bits - 1
 	}
 	return 1<<(bits-1) - 1
+}
+
+// PrintTable writes lines whose cells are separated by tabs, in columns.
+func PrintTable(w io.Writer, lines ...string) {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, strings.Join(lines, "\n"))
+	_ = columns.Flush() // the program reports errors of its output
+}
+
+// PrintEach writes a line for each finding of a kind.
+func PrintEach(w io.Writer, kind string, found []string) {
+	for _, text := range found {
+		fmt.Fprintf(w, "%s: %s\n", kind, text)
+	}
 }

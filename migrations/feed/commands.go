@@ -376,6 +376,34 @@ func Status(ctx context.Context, o Options) (r Report, err error) {
 	return r, err
 }
 
+// PrintStatus writes block and position of each sequence. It returns an error if
+// sequences may collide or end.
+func PrintStatus(ctx context.Context, o Options) error {
+	r, err := Status(ctx, o)
+	if err != nil {
+		return err
+	}
+	table := []string{"database\tcolumn\tgenerator\tfirst\tlast\tnext\tleft\tlasts\tmoved"}
+	for _, l := range r.Feeds {
+		s := l.State
+		lasts, moved := "-", "-"
+		if n := s.Lasts(); n < 10_000*24*time.Hour {
+			lasts = n.Round(time.Minute).String()
+		}
+		if !s.Note.Moved.IsZero() {
+			moved = s.Note.Moved.Format(time.RFC3339)
+		}
+		table = append(table, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s", l.Database, l.Column, l.Generator, s.First, s.Last, s.Next, s.Left(), lasts, moved))
+	}
+	appdb.PrintTable(o.Out, table...)
+	appdb.PrintEach(o.Out, "problem", r.Problems)
+	if n := len(r.Problems); n > 0 {
+		return &Error{What: fmt.Sprintf("%d sequences may collide or end", n), Hint: "See docs/feed.md."}
+	}
+	fmt.Fprint(o.Out, "each sequence is in a block of its own\n")
+	return nil
+}
+
 // problem returns why the sequence can collide with another one, or run out; "" for
 // no problem.
 func (t *target) problem() string {

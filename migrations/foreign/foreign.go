@@ -23,6 +23,9 @@ package foreign
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"nextid/migrations/appdb"
@@ -79,6 +82,47 @@ func (s Status) FunctionsOnly() bool { return s.Version == 0 && s.Functions }
 // Current reports whether everything is installed and the server answers.
 func (s Status) Current() bool {
 	return s.FunctionsOnly() || s.Version == s.Newest && s.Asked == nil && len(s.Problems) == 0
+}
+
+// Answer says whether the server answered the database.
+func (s Status) Answer() string {
+	if s.Asked != nil {
+		return "no: " + strings.ReplaceAll(s.Asked.Error(), "\n", "; ")
+	}
+	return fmt.Sprintf("in %s", s.Took.Round(10*time.Microsecond))
+}
+
+// Print writes the state of the named database. It returns an error unless everything
+// is installed and the server answers.
+func (s Status) Print(w io.Writer, name string) error {
+	installed := fmt.Sprintf("version %d of %d", s.Version, s.Newest)
+	switch {
+	case s.FunctionsOnly():
+		installed = "functions only"
+	case s.Dumped:
+		installed = "from a dump without rows, so the version is not known"
+	case s.Version == 0:
+		installed = "nothing"
+	}
+	table := []string{"database\t" + name, "installed\t" + installed}
+	if s.Version > 0 || s.Dumped {
+		table = append(table, "server\t"+s.Server, "answers\t"+s.Answer())
+	}
+	appdb.PrintTable(w, table...)
+	appdb.PrintEach(w, "problem", s.Problems)
+	switch {
+	case s.Current():
+		return nil
+	case len(s.Problems) > 0:
+		return &Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}
+	case s.Dumped:
+		return &Error{What: "the version of what is installed is not known", Hint: "Run nextid migrate foreign up: it notes the version, and installs what is missing."}
+	case s.Version < s.Newest:
+		return &Error{What: "not up to date", Hint: "Run nextid migrate foreign up."}
+	case s.Version > s.Newest:
+		return &Error{What: "installed by a newer nextid", Hint: "Use that one."}
+	}
+	return &Error{What: "the server does not answer the database", Hint: appdb.HintOf(s.Asked)}
 }
 
 // Error is an error that the user can correct.

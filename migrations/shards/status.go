@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+
+	"nextid/migrations/appdb"
 )
 
 // Report holds the result of Status.
@@ -19,6 +22,57 @@ type Report struct {
 func Status(ctx context.Context, dsns []string, o Options) (r Report, err error) {
 	err = with(ctx, dsns, o, func(s *set) error { return s.report(ctx, &r) })
 	return r, err
+}
+
+// PrintStatus writes the Report of Status. It returns an error if there are problems,
+// or if something was not checked.
+func PrintStatus(ctx context.Context, dsns []string, o Options) error {
+	r, err := Status(ctx, dsns, o)
+	if err != nil {
+		return err
+	}
+	table := []string{"shard\tdatabase\tserver\tcolumn\toffset\tincrement\tnext id"}
+	for i, s := range r.States {
+		number := "-"
+		if s.Member != nil {
+			number = fmt.Sprintf("%d of %d", s.Member.Number, s.Member.Of)
+		}
+		row := func(column string, draws Progression, next string) {
+			table = append(table, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%s", number, r.Names[i], s.Title, column, draws.Offset, draws.Increment, next))
+		}
+		if len(s.Lines) == 0 {
+			row("-", s.Setting, "-")
+		}
+		for _, l := range s.Lines {
+			row(l.Name, l.Draws, strconv.FormatInt(l.Next, 10))
+		}
+	}
+	appdb.PrintTable(o.Out, table...)
+	for i, s := range r.States {
+		appdb.PrintEach(o.Out, "note: "+r.Names[i], s.Notes)
+	}
+	appdb.PrintEach(o.Out, "problem", r.Problems)
+	appdb.PrintEach(o.Out, "not looked at", r.Missed)
+	appdb.PrintEach(o.Out, "left out", o.Exclude)
+	switch {
+	case len(r.Problems) > 0:
+		what := fmt.Sprintf("%d problems", len(r.Problems))
+		if len(r.Problems) == 1 {
+			what = "1 problem"
+		}
+		return &Error{What: what, Hint: "See docs/shards.md."}
+	case len(r.Missed) > 0:
+		return &Error{
+			What: "no two shards were seen to draw the same id, but not everything was looked at",
+			Hint: "--rows looks at all rows, --exclude NAME leaves something out.",
+		}
+	}
+	text := "no two shards draw the same id"
+	if o.Rows == RowsNone {
+		text = "no two shards will draw the same id; rows were not looked at (--rows=false)"
+	}
+	fmt.Fprintln(o.Out, text)
+	return nil
 }
 
 func (s *set) report(ctx context.Context, r *Report) error {
