@@ -102,12 +102,14 @@ func (f *forecast) look(ctx context.Context, now time.Time) {
 			f.log.Warn("worker ids run out: a server that finds none gives no ids of that width", "bits", bits, "free", w.Left, "all", w.All)
 		}
 	}
+	seen := make(map[string]issuedBy, len(f.seen)) // without the names that run no more
 	f.registry.Running(func(d generator.Definition, g generator.Generator) bool {
 		if r, ok := g.(generator.Reporter); ok {
-			f.numbers(d.Name, r.Stats(), now, o)
+			seen[d.Name] = f.numbers(d.Name, r.Stats(), now, o)
 		}
 		return true
 	})
+	f.seen = seen
 	f.latest.Store(o)
 }
 
@@ -141,20 +143,21 @@ func (f *forecast) layout(d generator.Definition, now time.Time, o *outlook) {
 }
 
 // numbers warns of a generator that reaches its maximum soon, at the rate since the
-// forecast before. The rate is that of this server alone.
-func (f *forecast) numbers(name string, s generator.Stats, now time.Time, o *outlook) {
+// forecast before. The rate is that of this server alone. It returns where the next
+// forecast counts from.
+func (f *forecast) numbers(name string, s generator.Stats, now time.Time, o *outlook) issuedBy {
 	before, known := f.seen[name]
 	if known && now.Sub(before.at) < forecastWindow {
-		return
+		return before
 	}
-	f.seen[name] = issuedBy{s.Issued, now}
+	seen := issuedBy{s.Issued, now}
 	issued, passed := s.Issued-before.ids, now.Sub(before.at)
 	if !s.Bounded || !known || issued <= 0 {
-		return
+		return seen
 	}
 	lasts := float64(s.Left) / float64(issued) * float64(passed)
 	if lasts > float64(generator.EndsSoon) { // and perhaps more than a Duration holds
-		return
+		return seen
 	}
 	left := time.Duration(lasts)
 	if left <= endsVerySoon {
@@ -164,6 +167,7 @@ func (f *forecast) numbers(name string, s generator.Stats, now time.Time, o *out
 		f.log.Warn("the numbers of a generator run out at the present rate: raise its maximum, or create its successor", "generator", name,
 			"ids_left", s.Left, "days_left", wholeDays(left))
 	}
+	return seen
 }
 
 func wholeDays(d time.Duration) int64 { return int64(d / (24 * time.Hour)) }

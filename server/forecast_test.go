@@ -156,6 +156,12 @@ func TestEachEndIsLoggedWhenItIsFound(t *testing.T) {
 		}
 		f.look(t.Context(), now.Add(time.Duration(i)*10*time.Minute))
 	}
+	if err := registry.Drop(t.Context(), "short"); err != nil {
+		t.Fatal(err)
+	}
+	if f.look(t.Context(), now.Add(time.Hour)); len(f.seen) > 0 {
+		t.Errorf("dropped names are kept: %v", f.seen)
+	}
 	if got := log.String(); strings.Count(got, "generator=soon") != 1 || !strings.Contains(got, "generator=short") || strings.Contains(got, "worker ids") {
 		t.Error(got)
 	}
