@@ -18,12 +18,12 @@ import (
 )
 
 // Values of the setting users; any other value is a path. UsersAuto reads the file
-// UsersName in the data directory if that file exists. UsersOff turns password
+// usersName in the data directory if that file exists. UsersOff turns password
 // checks off.
 const (
 	UsersAuto = "auto"
 	UsersOff  = "off"
-	UsersName = "users"
+	usersName = "users"
 )
 
 // usersFile returns the path of the users file, or "" without one.
@@ -32,7 +32,7 @@ func (c *Config) usersFile() string {
 	case UsersOff:
 		return ""
 	case UsersAuto:
-		path := filepath.Join(c.Data, UsersName)
+		path := filepath.Join(c.Data, usersName)
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return ""
 		}
@@ -100,7 +100,7 @@ func (a *access) remember(ctx context.Context, store generator.Store) error {
 		return err
 	case !a.policy.RequiresLogin() && had:
 		return &Error{
-			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: anyone could log in", filepath.Join(a.config.Data, UsersName)),
+			Message: fmt.Sprintf("this store's servers had users, and the file %s is gone: anyone could log in", filepath.Join(a.config.Data, usersName)),
 			Hint:    "Put the file back, or name it with --users FILE. To accept every login from now on, start with --users off.",
 		}
 	}

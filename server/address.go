@@ -66,7 +66,7 @@ func (a Address) listen(file, flag string) (net.Listener, error) {
 		return l, nil
 	}
 	f := &Error{
-		Message: fmt.Sprintf("listen on %s: %s", a, RootCause(err)), Cause: err,
+		Message: fmt.Sprintf("listen on %s: %s", a, rootCause(err)), Cause: err,
 		Hint: "Choose another address with " + flag + ".",
 	}
 	switch {
@@ -80,9 +80,9 @@ func (a Address) listen(file, flag string) (net.Listener, error) {
 	return nil, f
 }
 
-// RootCause returns the innermost error, such as "address already in use" without
+// rootCause returns the innermost error, such as "address already in use" without
 // the system calls around it.
-func RootCause(err error) error {
+func rootCause(err error) error {
 	for inner := err; inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}

@@ -2,8 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -15,7 +13,6 @@ import (
 	"nextid/generator/ticket"
 	"nextid/generator/worker"
 	sql "nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/ids"
 )
 
 // Build lists the parts of a server: kinds, shared stores and SQL functions. The
@@ -139,25 +136,4 @@ func (b *Build) Schemes() []string {
 		all[i] = s.Schemes[0] + "://…"
 	}
 	return all
-}
-
-// takeover implements import_generator with package ticket.
-func (c *Config) takeover(
-	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(ids.Position) error,
-) (ids.Position, error) {
-	r, err := ticket.TakeOver(ctx, ticket.TakeoverRequest{
-		Name: name, System: system, DSN: dsn, Options: options,
-		Agree: func(r ticket.Takeover) error { return agree(ids.Position(r)) },
-	}, c.databasePasswords())
-	return ids.Position(r), err
-}
-
-// databasePasswords returns a function that reads the file database_passwords, or
-// nil without one. Each use reads the file again, so it can be changed while the
-// server runs.
-func (c *Config) databasePasswords() ticket.Passwords {
-	if c.DatabasePasswords == "" {
-		return nil
-	}
-	return func() ([]byte, error) { return readPrivate("file of passwords", c.DatabasePasswords) }
 }

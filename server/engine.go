@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"nextid/generator/node"
 	"nextid/generator/store/shared"
 	"nextid/generator/store/sqlite"
+	"nextid/generator/ticket"
 	"nextid/generator/worker"
 	"nextid/generator/workerid"
 	"nextid/sqlfuncs"
@@ -200,6 +202,27 @@ func (e *engine) sqlConfig(c *Config, served endpoints, log *slog.Logger) sqlfun
 		Layout: c.Layout, IDs: own, Variables: mysqlVariables(c, served), Parameters: postgresParameters(c, served),
 		Counters: func() map[string]string { return mysqlCounters(served) },
 	}
+}
+
+// takeover implements import_generator with package ticket.
+func (c *Config) takeover(
+	ctx context.Context, name, system, dsn string, options json.RawMessage, agree func(ids.Position) error,
+) (ids.Position, error) {
+	r, err := ticket.TakeOver(ctx, ticket.TakeoverRequest{
+		Name: name, System: system, DSN: dsn, Options: options,
+		Agree: func(r ticket.Takeover) error { return agree(ids.Position(r)) },
+	}, c.databasePasswords())
+	return ids.Position(r), err
+}
+
+// databasePasswords returns a function that reads the file database_passwords, or
+// nil without one. Each use reads the file again, so it can be changed while the
+// server runs.
+func (c *Config) databasePasswords() ticket.Passwords {
+	if c.DatabasePasswords == "" {
+		return nil
+	}
+	return func() ([]byte, error) { return readPrivate("file of passwords", c.DatabasePasswords) }
 }
 
 // firstWorker returns the seed of an embedded store, which determines its first

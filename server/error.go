@@ -28,10 +28,7 @@ func HintOf(err error) string {
 	if e, ok := errors.AsType[*generator.Error](err); ok {
 		return e.Hint
 	}
-	if e, ok := errors.AsType[*appdb.Error](err); ok {
-		return e.Hint
-	}
-	return ""
+	return appdb.HintOf(err)
 }
 
 // OneLine joins the lines of s, so that one message is not mistaken for several.

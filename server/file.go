@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -220,7 +221,7 @@ func (l *loader) quota(n ast.Node) quota.Rule {
 		key := keyText(p.Key)
 		content, scalar := scalarText(p.Value)
 		if v, known := values[key]; !known {
-			l.mistake(l.line(n), quotasKey, "unknown key %q%s", key, generator.DidYouMean(key, []string{"user", "generator", "ids", "per", "burst"}))
+			l.mistake(l.line(n), quotasKey, "unknown key %q%s", key, generator.DidYouMean(key, slices.Collect(maps.Keys(values))))
 		} else if !scalar {
 			l.mistake(l.line(n), quotasKey, "%s: expected one value; quote a text that begins with *, such as \"*\"", key)
 		} else if err := v.Set(content); err != nil {

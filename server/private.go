@@ -89,7 +89,7 @@ func isPrivate(info fs.FileInfo) bool {
 
 // readFailure returns an error of reading a file, with a hint for its cause.
 func readFailure(what, path string, err error) error {
-	f := &Error{Message: fmt.Sprintf("the %s %s: %s", what, path, RootCause(err)), Cause: err}
+	f := &Error{Message: fmt.Sprintf("the %s %s: %s", what, path, rootCause(err)), Cause: err}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "Give it to the user that runs nextid (chown), with mode 0600."
@@ -108,7 +108,7 @@ func editPrivate(path string, edit func() ([]byte, error)) error {
 		path = target // replace the target, not the link
 	}
 	failed := func(err error) error {
-		return &Error{Message: fmt.Sprintf("write %s: %s", path, RootCause(err)), Cause: err}
+		return &Error{Message: fmt.Sprintf("write %s: %s", path, rootCause(err)), Cause: err}
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -114,9 +114,8 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// setting returns the setting of a YAML key, written with _ or -, or nil.
+// setting returns the setting of a key, or nil.
 func (c *Config) setting(key string) *setting {
-	key = strings.ReplaceAll(key, "-", "_")
 	for _, s := range c.settings() {
 		if s.key == key {
 			return &s

@@ -65,7 +65,7 @@ func (c *Config) ChangeUser(name string, change UserChange) (did string, err err
 // changedUsersFile returns the path of the file that ChangeUser writes.
 func (c *Config) changedUsersFile() string {
 	if c.Users == UsersAuto || c.Users == UsersOff {
-		return filepath.Join(c.Data, UsersName)
+		return filepath.Join(c.Data, usersName)
 	}
 	return c.Users
 }
