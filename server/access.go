@@ -135,7 +135,10 @@ func (a *access) reload(ctx context.Context, store generator.Store) {
 			break
 		}
 		a.log.Info("reload: users and rules read", "file", a.config.usersFile(), "users", users.Len(), "rules", len(rules))
-		if err := a.remember(ctx, store); err != nil { // the first users may have come
+		if users == nil {
+			break
+		}
+		if err := a.remember(ctx, store); err != nil { // these may be its first users
 			a.log.Warn("reload: the store could not record that its servers have users", "error", err, "hint", "Reload again.")
 		}
 	}
