@@ -53,7 +53,7 @@ func (p *program) demoCommand() *cobra.Command {
 				}
 				page := "http://" + c.HTTP.String() + "/"
 				if !quiet {
-					openPage(ctx, page)
+					go openPage(ctx, page) // may last as long as the browser
 				}
 				drawForDemo(page)
 			}()
