@@ -326,12 +326,20 @@ func (c *Config) autoOptions() map[string]json.RawMessage {
 
 // normalize checks options and returns them as the kind stores them.
 func normalize(kinds []generator.Kind, kind string, options json.RawMessage) (json.RawMessage, error) {
+	k, err := kindNamed(kinds, kind)
+	if err != nil {
+		return nil, err
+	}
+	return k.Normalize(options)
+}
+
+func kindNamed(kinds []generator.Kind, name string) (generator.Kind, error) {
 	names := make([]string, 0, len(kinds))
 	for _, k := range kinds {
-		if k.Name() == kind {
-			return k.Normalize(options)
+		if k.Name() == name {
+			return k, nil
 		}
 		names = append(names, k.Name())
 	}
-	return nil, fmt.Errorf("unknown kind %q%s: this version has %s", kind, generator.DidYouMean(kind, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown kind %q%s: this version has %s", name, generator.DidYouMean(name, names), strings.Join(names, ", "))
 }

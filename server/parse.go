@@ -24,20 +24,20 @@ func (c Config) Explain(ctx context.Context, name, id string) (parts generator.P
 	if err != nil {
 		return parts, err
 	}
-	for _, kind := range c.build.Kinds(Parts{Layout: layout.Default}) {
-		if kind.Name() != d.Kind {
-			continue
-		}
-		if k, ok := generator.KindAs[generator.StoredExplainer](kind); ok {
-			return k.ExplainStored(d.Options, id)
-		}
-		if k, texts := generator.KindAs[generator.TextKind](kind); texts {
-			gen, err := k.Open(ctx, d) // kinds of texts need no store
-			if err != nil {
-				return parts, err
-			}
-			return gen.(generator.CodeGenerator).ExplainCode(id)
-		}
+	kind, err := kindNamed(c.build.Kinds(Parts{Layout: layout.Default}), d.Kind)
+	if err != nil {
+		return parts, err
 	}
-	return parts, &Error{Message: fmt.Sprintf("this version cannot take ids of kind %s apart", d.Kind)}
+	if k, ok := generator.KindAs[generator.StoredExplainer](kind); ok {
+		return k.ExplainStored(d.Options, id)
+	}
+	if k, texts := generator.KindAs[generator.TextKind](kind); texts {
+		gen, err := k.Open(ctx, d) // kinds of texts need no store
+		if err != nil {
+			return parts, err
+		}
+		return gen.(generator.CodeGenerator).ExplainCode(id)
+	}
+	n, err := generator.ParseNumber(id)
+	return generator.Parts{Kind: d.Kind, Sequence: &n}, err
 }
