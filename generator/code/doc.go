@@ -6,8 +6,7 @@
 // 2^bits-1 by a secret key (type permutation). Scattered ids stay unique, and show
 // neither their number nor their order.
 //
-// WrapAll adds the options of both to kinds. A Reader undoes both without a running
-// generator:
+// WrapAll adds the options of both to kinds:
 //
 //	create_generator('orders', 'segment', '{"text":"base32","prefix":"ORD-","check":true,"scatter":{"bits":40}}')
 //

@@ -175,7 +175,7 @@ func (w wrapped) ExplainStored(stored json.RawMessage, id string) (generator.Par
 	if err != nil {
 		return generator.Parts{}, err
 	}
-	n, err := o.reader().Number(id)
+	n, err := o.number(id)
 	if err != nil {
 		return generator.Parts{}, err
 	}
@@ -183,6 +183,24 @@ func (w wrapped) ExplainStored(stored json.RawMessage, id string) (generator.Par
 		return k.ExplainStored(kind, strconv.FormatInt(n, 10))
 	}
 	return generator.Parts{Kind: w.Name(), Sequence: &n}, nil
+}
+
+// number returns the number that the kind made for an id or a code.
+func (o options) number(id string) (int64, error) {
+	n, err := generator.ParseNumber(id)
+	if o.Text != nil {
+		if v, wrong := o.Text.ParseCode(id); wrong == nil || err != nil {
+			n, err = v, wrong
+		}
+	}
+	if err != nil || o.Scatter == nil {
+		return n, err
+	}
+	p := o.Scatter.permutation()
+	if !p.Holds(n) {
+		return 0, optionError("%d has more bits than the ids of this generator", n)
+	}
+	return p.Unscatter(n), nil
 }
 
 // Open implements generator.Kind.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -375,7 +376,8 @@ func TestNextOfAScatteredGeneratorRefusesABadCount(t *testing.T) {
 	}
 }
 
-func TestReadersNeedNoServer(t *testing.T) {
+func TestIDsAreExplainedWithoutAServer(t *testing.T) {
+	kind := Wrap(segment.Kind(nil, generator.SystemClock{}, ""), nil).(generator.StoredExplainer)
 	w := mustWorld(t)
 	for name, options := range map[string]string{
 		"plain": `{}`, "hex": `{"text":"hex","prefix":"x"}`, "shy": `{"scatter":true}`, "both": `{"text":"base32","check":true,"scatter":{"bits":40}}`,
@@ -390,20 +392,19 @@ func TestReadersNeedNoServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := NewReader(json.RawMessage(w.stored(name)))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if n, err := r.Number(string(text)); err != nil || n != 1 {
-			t.Errorf("%s: %s is %d, %v", name, text, n, err)
+		stored := json.RawMessage(w.stored(name))
+		for _, form := range []string{string(text), strconv.FormatInt(id, 10)} {
+			if p, err := kind.ExplainStored(stored, form); err != nil || *p.Sequence != 1 {
+				t.Errorf("%s: %s is %+v, %v", name, form, p, err)
+			}
 		}
 		for _, bad := range []string{"", "!", "x", "9223372036854775808"} {
-			if n, err := r.Number(bad); !errors.Is(err, generator.ErrOption) {
-				t.Errorf("%s: %q is %d, %v", name, bad, n, err)
+			if p, err := kind.ExplainStored(stored, bad); !errors.Is(err, generator.ErrOption) {
+				t.Errorf("%s: %q is %+v, %v", name, bad, p, err)
 			}
 		}
 	}
-	if _, err := NewReader(json.RawMessage(`{"scatter":5}`)); !errors.Is(err, generator.ErrRegressed) {
+	if _, err := kind.ExplainStored(json.RawMessage(`{"scatter":5}`), "1"); !errors.Is(err, generator.ErrRegressed) {
 		t.Errorf("stored options that are none: %v", err)
 	}
 }

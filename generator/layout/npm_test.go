@@ -14,6 +14,7 @@ import (
 	"nextid/generator"
 	"nextid/generator/code"
 	"nextid/generator/layout"
+	"nextid/generator/segment"
 )
 
 // ids.mjs prints ids of the libraries in npm/package.json.
@@ -69,20 +70,12 @@ func TestIDsOfTheLibrariesOfNpm(t *testing.T) {
 	}
 }
 
-// readers read the text forms in which ids.mjs writes numbers.
-var readers = map[string]code.Reader{
-	"sqids":     reader(`{"text": "sqids"}`),
-	"sqids-own": reader(`{"text": "sqids", "alphabet": "k3G7QAe51FCsPW92uEOyq4Bg6Sp8YzVTmnU0liwDdHXLajZrfxNhobJIRcMvKt", "pad": 12}`),
-	"hashids":   reader(`{"text": "hashids", "salt": "this is my salt", "pad": 8}`),
-	"base64url": reader(`{"text": "base64url"}`),
-}
-
-func reader(options string) code.Reader {
-	r, err := code.NewReader(json.RawMessage(options))
-	if err != nil {
-		panic(err)
-	}
-	return r
+// textForms holds the options of the text forms in which ids.mjs writes numbers.
+var textForms = map[string]string{
+	"sqids":     `{"text": "sqids"}`,
+	"sqids-own": `{"text": "sqids", "alphabet": "k3G7QAe51FCsPW92uEOyq4Bg6Sp8YzVTmnU0liwDdHXLajZrfxNhobJIRcMvKt", "pad": 12}`,
+	"hashids":   `{"text": "hashids", "salt": "this is my salt", "pad": 8}`,
+	"base64url": `{"text": "base64url"}`,
 }
 
 // instant parses Unix milliseconds, or microseconds with the suffix us.
@@ -110,12 +103,13 @@ func number(t *testing.T, s string) int64 {
 // explained explains an id, a number by the layout with its system's name.
 // Datacenter and worker are one number.
 func explained(t *testing.T, name, id string) generator.Parts {
-	if r, ok := readers[name]; ok {
-		n, err := r.Number(id)
+	if options, ok := textForms[name]; ok {
+		kind := code.Wrap(segment.Kind(nil, generator.SystemClock{}, ""), nil).(generator.StoredExplainer)
+		p, err := kind.ExplainStored(json.RawMessage(options), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return generator.Parts{Sequence: &n}
+		return p
 	}
 	l, err := layout.Preset(name)
 	if _, text := strconv.ParseInt(id, 10, 64); err != nil || text != nil {
