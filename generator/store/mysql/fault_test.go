@@ -138,10 +138,18 @@ func TestAReplicaThatIsPromoted(t *testing.T) {
 	a := engine.Start(t, url, shared.Config{})
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
 	moved := strings.Replace(url, primary.Addr, replica.Addr, 1)
-	dbtest.Await(t, "a replica that has the numbers", func() bool {
-		_, err := engine.Try(t.Context(), moved, shared.Config{})
-		return err != nil && strings.Contains(err.Error(), "read-only")
-	})
+	var has string
+	var late int
+	if err := open(t, primary.MySQLURL("root", "mysql")).QueryRow("SELECT @@GLOBAL.gtid_binlog_pos").Scan(&has); err != nil {
+		t.Fatal(err)
+	}
+	if err := on.QueryRow("SELECT MASTER_GTID_WAIT(?, 60)", has).Scan(&late); err != nil || late != 0 {
+		t.Fatalf("the replica does not have the numbers: %d, %v", late, err)
+	}
+	_, err := engine.Try(t.Context(), moved, shared.Config{})
+	if err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Fatalf("a replica that follows: %v", err)
+	}
 	execute(t, on, "STOP SLAVE")
 	dbtest.Grant(t, a, dbtest.Order(100), 101) // the replica never receives this
 	primary.Kill()
@@ -149,7 +157,7 @@ func TestAReplicaThatIsPromoted(t *testing.T) {
 	execute(t, on, "SET GLOBAL read_only = 0")
 
 	b := engine.Start(t, moved, shared.Config{}) // a server without a high-water mark
-	_, _, err := b.Reserve(t.Context(), dbtest.Order(1))
+	_, _, err = b.Reserve(t.Context(), dbtest.Order(1))
 	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
 	if err := b.Recover(t.Context(), dbtest.Order(1).Key, 1000); err != nil {
 		t.Fatal(err)
