@@ -37,9 +37,8 @@ func QuickMariaDB(t testing.TB, settings ...string) (addr, socket string) {
 // newMariaDB makes a MariaDB with new data and settings.
 func newMariaDB(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	install := program(t, "mariadb-server", "mariadb-install-db")
-	client := program(t, "mariadb-client", "mariadb-admin")
-	server := program(t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd")
+	install := Program(t, "mariadb-server", "mariadb-install-db")
+	server := Program(t, "mariadb-server", "mariadbd", "/usr/sbin/mariadbd")
 	s := newServer(t, named("MariaDB", server), "mysql", syscall.SIGTERM)
 	s.fill(install, "--no-defaults", "--datadir="+s.data(), "--auth-root-authentication-method=normal", "--tmpdir="+s.Dir,
 		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0")
@@ -56,9 +55,7 @@ func newMariaDB(t testing.TB, settings ...string) *Server {
 		}
 		return argv
 	}
-	s.ready = func(s *Server) error {
-		return s.run(client, "--no-defaults", "--socket="+s.Socket(), "-uroot", "ping")
-	}
+	s.ready = func(s *Server) error { return answers(s.Addr, "", "MariaDB") } // it greets once it serves
 	s.urls = func(s *Server) {
 		s.URL, s.SocketURL = s.MySQLURL("root", "test"), "mysql://root@/test?socket="+url.QueryEscape(s.Socket())
 	}
