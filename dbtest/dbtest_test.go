@@ -70,7 +70,7 @@ func TestARigReportsWhatFails(t *testing.T) {
 	t.Parallel()
 	r := NewRig()
 	defer r.Close()
-	err := r.Do(func(t testing.TB) { program(t, "a-package", "no-such-program") })
+	err := r.Do(func(t testing.TB) { Program(t, "a-package", "no-such-program") })
 	if err == nil || !strings.Contains(err.Error(), "no-such-program is not installed: needs the Debian package a-package") {
 		t.Errorf("%v", err)
 	}
@@ -108,8 +108,8 @@ func TestThatIsInterrupted(t *testing.T) {
 // terminal and a CI system send. No process and no directory may be left.
 func TestInterruptedTestsLeaveNothing(t *testing.T) {
 	t.Parallel()
-	program(t, "etcd-server", "etcd")
-	program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
+	Program(t, "etcd-server", "etcd")
+	Program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"nextid/generator"
 	"nextid/generator/generatortest"
@@ -109,13 +110,13 @@ func (o Opener) CutAnywhere(t *testing.T, url, addr string, stride int64) {
 // all worker ids. The cost is the number of bytes in answers of the server at addr.
 func (o Opener) Renewal(t *testing.T, url, addr string, lists bool) {
 	t.Helper()
-	const names, lanes = 2000, 64
+	const names = 2000
 	proxy := Cut(t, addr)
 	s := o.Start(t, strings.Replace(url, addr, proxy.Addr, 1), shared.Config{})
 	worker := generator.WorkerKeyPrefix + "10/7"
-	renew := func() (int64, time.Duration) {
+	renew := func() int64 {
 		const times = 10
-		began, before := time.Now(), proxy.Passed()
+		before := proxy.Passed()
 		for range times {
 			at := time.Now().UnixMilli()
 			if _, _, err := s.Reserve(t.Context(), generator.Reservation{Key: worker, AtLeast: at, N: 10, Limit: generator.NoLimit}); err != nil {
@@ -133,26 +134,23 @@ func (o Opener) Renewal(t *testing.T, url, addr string, lists bool) {
 				t.Fatalf("%v %v", marks, err)
 			}
 		}
-		return (proxy.Passed() - before) / times, time.Since(began) / times
+		return (proxy.Passed() - before) / times
 	}
 	renew() // connects
-	few, quick := renew()
-	var work sync.WaitGroup
-	for lane := range lanes {
-		work.Go(func() {
-			for i := lane; i < names; i += lanes {
-				r := Order(1)
-				r.Key = generator.NameKey(fmt.Sprint("name_with_some_length_", i))
-				if _, _, err := s.Reserve(t.Context(), r); err != nil {
-					t.Error(err)
-					return
-				}
-			}
+	few := renew()
+	var work errgroup.Group
+	work.SetLimit(64)
+	for i := range names {
+		work.Go(func() error {
+			r := Order(1)
+			r.Key = generator.NameKey(fmt.Sprint("name_with_some_length_", i))
+			_, _, err := s.Reserve(t.Context(), r)
+			return err
 		})
 	}
-	work.Wait()
-	many, slow := renew()
-	t.Logf("a renewal: %d bytes in %v with no names, %d bytes in %v with %d", few, quick, many, slow, names)
+	must(t, work.Wait())
+	many := renew()
+	t.Logf("a renewal: %d bytes with no names, %d with %d", few, many, names)
 	if many > few+few/4+256 {
 		t.Errorf("a renewal brings %d bytes with %d names, and %d without", many, names, few)
 	}

@@ -44,17 +44,11 @@ func QuickPostgres(t testing.TB, settings ...string) (dsn string) {
 // TestMain must end with StopShared.
 func SharedPostgres(t testing.TB) (dsn string) {
 	t.Helper()
+	postgresProgram(t) // skips the test if the program is missing
 	common.Lock()
 	defer common.Unlock()
-	if common.rig == nil {
-		rig := NewRig()
-		err := rig.Do(func(inner testing.TB) { common.dsn = QuickPostgres(inner, "max_connections=300") })
-		if err != nil {
-			_ = rig.Close()
-			postgresProgram(t) // skips the test if the program is missing
-			t.Fatal(err)
-		}
-		common.rig = rig
+	if common.dsn == "" {
+		must(t, common.rig.Do(func(rig testing.TB) { common.dsn = QuickPostgres(rig, "max_connections=300") }))
 	}
 	return common.dsn
 }
@@ -63,17 +57,15 @@ func SharedPostgres(t testing.TB) (dsn string) {
 func StopShared() {
 	common.Lock()
 	defer common.Unlock()
-	if common.rig != nil {
-		_ = common.rig.Close() // the tests have ended: an error has no reader
-	}
-	common.rig = nil
+	common.dsn = ""
+	_ = common.rig.Close() // the tests have ended: an error has no reader
 }
 
 // common holds the server of SharedPostgres.
 var common struct {
 	sync.Mutex
-	dsn string
-	rig *Rig // nil before the first call
+	dsn string // "" while there is none
+	rig Rig
 }
 
 // newPostgres makes a PostgreSQL with new data and settings.
@@ -111,14 +103,14 @@ func newPostgres(t testing.TB, settings ...string) *Server {
 // $DBTEST_POSTGRES (make test-versions).
 func postgresProgram(t testing.TB) string {
 	t.Helper()
-	return program(t, "postgresql", cmp.Or(os.Getenv("DBTEST_POSTGRES"), "/usr/lib/postgresql/*/bin/postgres"))
+	return Program(t, "postgresql", cmp.Or(os.Getenv("DBTEST_POSTGRES"), "/usr/lib/postgresql/*/bin/postgres"))
 }
 
 // PostgresProgram returns the path of a program that comes with the server, such
 // as pg_dump. Without the program the test is skipped.
 func PostgresProgram(t testing.TB, name string) string {
 	t.Helper()
-	return program(t, "postgresql", filepath.Join(filepath.Dir(postgresProgram(t)), name))
+	return Program(t, "postgresql", filepath.Join(filepath.Dir(postgresProgram(t)), name))
 }
 
 // PostgresStandby starts an asynchronous standby of a running PostgreSQL. The
@@ -129,8 +121,8 @@ func (s *Server) PostgresStandby() *Server {
 	c := s.Copy()
 	s.Thaw()
 	must(s.t, os.Remove(c.file("data/postmaster.pid")))
-	c.own(c.write("data/postgresql.auto.conf", "primary_conninfo = '"+s.URL+"'\n"))
-	c.own(c.write("data/standby.signal", ""))
+	c.own(c.Write("data/postgresql.auto.conf", "primary_conninfo = '"+s.URL+"'\n"))
+	c.own(c.Write("data/standby.signal", ""))
 	return c.Begin()
 }
 
@@ -139,7 +131,7 @@ func (s *Server) PostgresStandby() *Server {
 func (s *Server) LateStandby() *Server {
 	s.t.Helper()
 	c := s.Copy()
-	c.own(c.write("data/standby.signal", ""))
+	c.own(c.Write("data/standby.signal", ""))
 	return c.Begin()
 }
 
@@ -155,7 +147,7 @@ func PostgresTLS(t testing.TB) *Server {
 	t.Helper()
 	s := newPostgres(t, smallPostgres...)
 	s.certificate()
-	s.write("hba", "hostssl all postgres all trust\nhostssl all all all scram-sha-256\n")
+	s.Write("hba", "hostssl all postgres all trust\nhostssl all all all scram-sha-256\n")
 	return s.Begin()
 }
 
@@ -166,11 +158,4 @@ func (s *Server) PostgresURL(user string) string {
 		return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", user, s.Addr)
 	}
 	return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=verify-full&sslrootcert=%s", url.UserPassword(user, Password), s.Addr, url.QueryEscape(s.CA))
-}
-
-// PostgresTool runs pg_dump or pg_restore against the server.
-func (s *Server) PostgresTool(name string, args ...string) {
-	s.t.Helper()
-	args = append([]string{PostgresProgram(s.t, name), "-h", "127.0.0.1", "-p", s.port(), "-U", "postgres"}, args...)
-	must(s.t, s.run(args...))
 }

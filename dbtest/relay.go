@@ -78,15 +78,6 @@ func (p *Proxy) After(n int64) { p.limit.Store(n) }
 // Passed returns the number of bytes of answers that have passed.
 func (p *Proxy) Passed() int64 { return p.passed.Load() }
 
-// Hang holds answers, or lets them pass.
-func (p *Proxy) Hang(hang bool) {
-	if hang {
-		p.Set(HoldAnswers)
-	} else {
-		p.Set(Open)
-	}
-}
-
 // Set sets the flow.
 func (p *Proxy) Set(f Flow) {
 	p.mu.Lock()

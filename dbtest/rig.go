@@ -169,16 +169,16 @@ func answersPostgres(s *Server) error {
 // the same bytes. threads sets its GOMAXPROCS; 0 keeps the default.
 func AsFloor(binary string, mysql bool, threads int) Kind {
 	return func(t testing.TB) *Server {
-		s := newServer(t, "floor", "", syscall.SIGKILL)
-		if threads > 0 {
-			s.env = []string{fmt.Sprintf("GOMAXPROCS=%d", threads)}
-		}
-		s.argv = func(s *Server) []string { return []string{binary, "floor", fmt.Sprintf("--mysql=%t", mysql), s.Addr} }
-		s.urls = func(s *Server) {
-			if s.URL = "postgres://bench@" + s.Addr + "/bench?sslmode=disable"; mysql {
-				s.URL = "mysql://bench@" + s.Addr + "/bench"
+		s := Run(t, "floor", "", syscall.SIGKILL, func(s *Server) []string {
+			argv := []string{binary, "floor", fmt.Sprintf("--mysql=%t", mysql), s.Addr}
+			if threads > 0 {
+				argv = slices.Concat([]string{"env", fmt.Sprint("GOMAXPROCS=", threads)}, argv)
 			}
+			return argv
+		})
+		if s.URL = "postgres://bench@" + s.Addr + "/bench?sslmode=disable"; mysql {
+			s.URL = "mysql://bench@" + s.Addr + "/bench"
 		}
-		return s.Begin()
+		return s
 	}
 }

@@ -63,9 +63,9 @@ type Server struct {
 	frozen []int         // children that Freeze has stopped
 }
 
-// program returns the path of the first executable of names, which may be patterns.
+// Program returns the path of the first executable of names, which may be patterns.
 // If there is none, it skips the test and names the Debian package.
-func program(t testing.TB, pkg string, names ...string) string {
+func Program(t testing.TB, pkg string, names ...string) string {
 	t.Helper()
 	if testing.Testing() && testing.Short() {
 		t.Skipf("starts %s", pkg)
@@ -97,6 +97,15 @@ func newServer(t testing.TB, name, owner string, quit syscall.Signal) *Server {
 	s := &Server{Name: name, Addr: FreeAddr(t), t: t, owner: owner, quit: quit, urls: func(*Server) {}, ready: func(s *Server) error { return listens(s.Addr) }}
 	s.makeDir()
 	return s
+}
+
+// Run starts a server of a kind of its own, which runs argv. It is ready once it
+// accepts connections at its Addr. See newServer for the other arguments.
+func Run(t testing.TB, name, owner string, quit syscall.Signal, argv func(s *Server) []string) *Server {
+	t.Helper()
+	s := newServer(t, name, owner, quit)
+	s.argv = argv
+	return s.Begin()
 }
 
 // newDir makes a directory. The supervisor removes it once this process has ended.
@@ -136,8 +145,8 @@ func (s *Server) own(files ...string) {
 	}
 }
 
-// write writes a file in the server's directory.
-func (s *Server) write(name, text string) (path string) {
+// Write writes a file in the server's directory.
+func (s *Server) Write(name, text string) (path string) {
 	s.t.Helper()
 	path = s.file(name)
 	must(s.t, os.WriteFile(path, []byte(text), 0o644))

@@ -14,17 +14,12 @@ import (
 const classPath = "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:" +
 	"/usr/share/java/netty-transport-native-unix-common.jar"
 
-// ZooKeeper starts a ZooKeeper ensemble of n members.
-func ZooKeeper(t testing.TB, n int) []*Server {
+// ZooKeeper starts a ZooKeeper ensemble of n members. settings are additional lines
+// of each member's zoo.cfg.
+func ZooKeeper(t testing.TB, n int, settings ...string) []*Server {
 	t.Helper()
-	return zooKeeper(t, n, "")
-}
-
-// zooKeeper starts an ensemble with additional lines in each member's zoo.cfg.
-func zooKeeper(t testing.TB, n int, settings string) []*Server {
-	t.Helper()
-	jar := program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
-	java := program(t, "zookeeper", "java")
+	jar := Program(t, "zookeeper", "/usr/share/java/zookeeper.jar")
+	java := Program(t, "zookeeper", "java")
 	if real, err := filepath.EvalSymlinks(jar); err == nil {
 		jar = real // zookeeper-3.8.0.jar
 	}
@@ -37,9 +32,9 @@ func zooKeeper(t testing.TB, n int, settings string) []*Server {
 		}
 	}
 	for i, s := range members {
-		config := s.write("zoo.cfg", fmt.Sprintf("tickTime=500\ninitLimit=20\nsyncLimit=10\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n"+
-			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\nmaxClientCnxns=0\n%s%s", s.Dir, s.port(), ensemble.String(), settings))
-		s.write("myid", strconv.Itoa(i+1))
+		config := s.Write("zoo.cfg", fmt.Sprintf("tickTime=500\ninitLimit=20\nsyncLimit=10\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n"+
+			"admin.enableServer=false\n4lw.commands.whitelist=srvr\nminSessionTimeout=1000\nmaxClientCnxns=0\n%s%s", s.Dir, s.port(), ensemble.String(), strings.Join(settings, "\n")))
+		s.Write("myid", strconv.Itoa(i+1))
 		s.argv = func(*Server) []string {
 			return []string{
 				java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath,
@@ -55,14 +50,3 @@ func zooKeeper(t testing.TB, n int, settings string) []*Server {
 
 // ZooKeeperURL returns the URL of an ensemble.
 func ZooKeeperURL(members []*Server) string { return "zookeeper://" + addresses(members) }
-
-// ZooKeeperTLS starts a ZooKeeper of one member. It speaks TLS at Addr.
-func ZooKeeperTLS(t testing.TB) *Server {
-	t.Helper()
-	dir := t.TempDir()
-	cert, _, _ := Certificate(t, dir)
-	addr := FreeAddr(t)
-	zooKeeper(t, 1, "secureClientPort="+port(addr)+"\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"+
-		"ssl.keyStore.location="+filepath.Join(dir, "tls.pem")+"\nssl.keyStore.type=PEM\nssl.trustStore.location="+cert+"\nssl.trustStore.type=PEM\nssl.clientAuth=none\n")
-	return &Server{Addr: addr, CA: cert}
-}

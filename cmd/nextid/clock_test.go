@@ -22,11 +22,11 @@ func TestAClockThatDiffersFromTheStores(t *testing.T) {
 	tool := buildSkewclock(t)
 	clock := skewedClock{filepath.Join(t.TempDir(), "clock")}
 	place := dbtest.Redis(t)
-	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.URL); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
 	serve := func(args ...string) *exec.Cmd {
-		c := serveCommand(append([]string{"--store", place.RedisURL(), "--http", "127.0.0.1:0"}, args...)...)
+		c := serveCommand(append([]string{"--store", place.URL, "--http", "127.0.0.1:0"}, args...)...)
 		return exec.Command(tool, append([]string{clock.file}, c.Args...)...)
 	}
 	for _, offset := range []time.Duration{10 * time.Minute, -10 * time.Minute} {

@@ -36,7 +36,7 @@ func lossyRedis(t *testing.T) lossyStore {
 		}
 	}
 	return lossyStore{
-		url:      s.RedisURL(),
+		url:      s.URL,
 		snapshot: func() { replace(copied, files) },
 		failOver: func() { s.Kill(); replace(files, copied); s.Start() },
 	}

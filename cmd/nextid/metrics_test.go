@@ -92,7 +92,7 @@ func part(t *testing.T, page, begin, end string) string {
 func TestEveryMetricIsDocumented(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
-	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.URL); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
 	shop := dbtest.QuickPostgres(t)
@@ -103,12 +103,12 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	cert, key := wiretest.NewAuthority(t).Server().Write(t, t.TempDir(), "server")
 	s := startServer(t, []string{
 		"NEXTID_TLS_CERT=" + cert, "NEXTID_TLS_KEY=" + key, "NEXTID_AUDIT_FILE=" + filepath.Join(t.TempDir(), "audit"), "NEXTID_LIMITS_CONNECTIONS_PER_IP=1",
-	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.RedisURL())
+	}, "--config", writeFile(t, "nextid.yaml", "quotas: [{user: anybody, generator: orders, ids: 1000}]"), "--http", "127.0.0.1:0", "--store", place.URL)
 	conn := s.connect()
 	for _, text := range []string{
 		"SELECT next_id('orders')", "SELECT get_id('web')", "SELECT create_generator('bounded', 'segment', max => 1000)", "SELECT next_id('bounded')",
 		"SELECT create_generator('cached', 'ring')", "SELECT next_id('cached')",
-		fmt.Sprintf(`SELECT create_generator('photos', 'ticket', '{"databases": [%q, "mysql://tickets@127.0.0.1:1/flickr"]}')`, place.RedisURL()),
+		fmt.Sprintf(`SELECT create_generator('photos', 'ticket', '{"databases": [%q, "mysql://tickets@127.0.0.1:1/flickr"]}')`, place.URL),
 		"SELECT next_id('photos')",
 		fmt.Sprintf(`SELECT create_generator('fed', 'segment', '{"feeds": {"%s fed": {"ahead": "24h"}}}')`, shop), "SELECT FROM nextid.feeds",
 	} {
@@ -126,8 +126,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	var text string
 	lines := []string{ // each appears at last
 		`nextid_ticket_database_up{database="mysql://tickets@127.0.0.1:1/flickr",generator="photos"} 0`,
-		`nextid_ticket_database_up{database="` + place.RedisURL() + `",generator="photos"} 1`,
-		`nextid_ticket_database_draws_total{database="` + place.RedisURL() + `",generator="photos"} 1`,
+		`nextid_ticket_database_up{database="` + place.URL + `",generator="photos"} 1`,
+		`nextid_ticket_database_draws_total{database="` + place.URL + `",generator="photos"} 1`,
 		`nextid_feed_moves_total{column="fed",database="` + fed + `",generator="fed"} 1`, `nextid_feed_left_ids{column="fed",database="` + fed + `",generator="fed"} 1e+06`,
 		`nextid_clock_alarm 0`, `nextid_generator_left_ids{generator="bounded",kind="segment"} 999`, `nextid_worker_ids{bits="10"} 1024`, `nextid_store_down_seconds 0`, `nextid_clock_store_ahead_seconds 0`, `nextid_audit_lines_total 1`, `nextid_agent_ids_total{agent="web"} 1`,
 		`nextid_connections{protocol="pg"} 1`, `nextid_connections_accepted_total{protocol="pg"} 2`,
@@ -162,7 +162,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		}
 		got = append(got, strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
 	}
-	if want := []string{"mysql://tickets@127.0.0.1:1/flickr false false true false", place.RedisURL() + " true true false true"}; !slices.Equal(got, want) {
+	if want := []string{"mysql://tickets@127.0.0.1:1/flickr false false true false", place.URL + " true true false true"}; !slices.Equal(got, want) {
 		t.Errorf("nextid.databases has %q, want %q (%v)", got, want, rows.Err())
 	}
 	s.waitLine("a ticket database is down")

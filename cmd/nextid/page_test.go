@@ -106,7 +106,7 @@ func TestPageInAnOutage(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t)
 	place := dbtest.Redis(t)
-	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.URL); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
 	proxy := dbtest.Cut(t, place.Addr)
@@ -121,7 +121,7 @@ func TestPageInAnOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	proxy.Hang(true)
+	proxy.Set(dbtest.HoldAnswers)
 	for deadline := time.Now().Add(patience); ; pause(t, 50*time.Millisecond) {
 		if _, body := s.ask("/api/v1/status"); strings.Contains(body, `"outage":{"since"`) {
 			break
@@ -164,7 +164,7 @@ func TestPageInAnOutage(t *testing.T) {
 	b.until("its own view", "document.getElementById('view').open && document.getElementById('view-body').textContent.includes('snowflake')")
 	b.screenshot("generator")
 	b.run("document.getElementById('view-close').click()")
-	proxy.Hang(false)
+	proxy.Set(dbtest.Open)
 	b.until("the end of the outage", "document.getElementById('outage').hidden")
 	if found := b.errors(); len(found) > 0 {
 		t.Errorf("the console shows\n%s", strings.Join(found, "\n"))

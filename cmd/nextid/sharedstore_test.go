@@ -42,7 +42,7 @@ var sharedPlaces = map[string]func(t *testing.T) sharedPlace{
 	},
 	"redis": func(t *testing.T) sharedPlace {
 		s := dbtest.Redis(t)
-		return placeOn(s.RedisURL(), s)
+		return placeOn(s.URL, s)
 	},
 	"etcd": func(t *testing.T) sharedPlace {
 		members := dbtest.Etcd(t, 1)
@@ -373,9 +373,9 @@ func TestSlowStore(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	slow.Go(func() {
 		for ctx.Err() == nil {
-			proxy.Hang(true)
+			proxy.Set(dbtest.HoldAnswers)
 			pause(t, 1200*time.Millisecond)
-			proxy.Hang(false)
+			proxy.Set(dbtest.Open)
 			pause(t, 20*time.Millisecond)
 		}
 	})
@@ -388,7 +388,7 @@ func TestSlowStore(t *testing.T) {
 	}
 	stop()
 	slow.Wait()
-	proxy.Hang(true)
+	proxy.Set(dbtest.HoldAnswers)
 	var took time.Duration
 	var err error
 	for range 10_000 {
@@ -400,7 +400,7 @@ func TestSlowStore(t *testing.T) {
 	if !errors.As(err, &pg) || pg.Code != "55P03" || took < time.Second {
 		t.Errorf("with a store that hangs: %v after %v", err, took)
 	}
-	proxy.Hang(false)
+	proxy.Set(dbtest.Open)
 	for end := time.Now().Add(patience); ; pause(t, 50*time.Millisecond) {
 		if _, err := take("numbers"); err == nil {
 			break

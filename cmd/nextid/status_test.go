@@ -131,7 +131,7 @@ func refusedWhileStarting(t *testing.T, postgres, my string) {
 func TestReadinessOfAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
-	url := place.RedisURL()
+	url := place.URL
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}

@@ -14,7 +14,7 @@ import (
 func TestReadyzReportsAnOutageInTwoSeconds(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
-	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.RedisURL()); r.code != exitOK {
+	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", place.URL); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
 	proxy := dbtest.Cut(t, place.Addr)
@@ -32,7 +32,7 @@ func TestReadyzReportsAnOutageInTwoSeconds(t *testing.T) {
 		t.Error("an outage is told of before there is one")
 	}
 	for _, hang := range []bool{true, false} {
-		proxy.Hang(hang)
+		proxy.Set(map[bool]dbtest.Flow{true: dbtest.HoldAnswers, false: dbtest.Open}[hang])
 		start := time.Now()
 		for told() != hang {
 			if passed := time.Since(start); passed > 2500*time.Millisecond { // plus the delays of a busy machine

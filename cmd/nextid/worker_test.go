@@ -20,7 +20,7 @@ import (
 func TestWorkerIDSources(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
-	url := place.RedisURL()
+	url := place.URL
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
@@ -69,7 +69,7 @@ func TestWorkerIDSources(t *testing.T) {
 func TestTwoServersWithOneWorkerID(t *testing.T) {
 	t.Parallel()
 	place := dbtest.Redis(t)
-	url := place.RedisURL()
+	url := place.URL
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
@@ -105,7 +105,7 @@ func TestTwoServersWithOneWorkerID(t *testing.T) {
 // refused until the first has stopped or crashed.
 func TestTwoServersWithOneDataDirectory(t *testing.T) {
 	t.Parallel()
-	url := dbtest.Redis(t).RedisURL()
+	url := dbtest.Redis(t).URL
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}
@@ -128,7 +128,7 @@ func TestCrashesOfOneServer(t *testing.T) {
 	const crashes = 12
 	const slice = 5 * time.Second
 	place := dbtest.Redis(t)
-	url := place.RedisURL()
+	url := place.URL
 	if r := runProgram(t, nil, "migrate", "store", "up", "--dsn", url); r.code != exitOK {
 		t.Fatal(r.stderr)
 	}

@@ -383,7 +383,7 @@ func TestFromPostgres(t *testing.T) {
 func TestFromRedis(t *testing.T) {
 	t.Parallel()
 	re := dbtest.Redis(t)
-	url := re.RedisURL()
+	url := re.URL
 	c, err := location(t, url).OpenRedis(nil, time.Minute)
 	if err != nil {
 		t.Fatal(err)

@@ -122,7 +122,7 @@ func start(t *testing.T) *databases {
 	d := &databases{}
 	my, pg, re := dbtest.MariaDB(t), dbtest.Postgres(t), dbtest.Redis(t)
 	d.servers = []*dbtest.Server{my, pg, re}
-	d.urls = []string{my.MySQLURL("root", "test"), pg.PostgresURL("postgres"), re.RedisURL()}
+	d.urls = []string{my.MySQLURL("root", "test"), pg.PostgresURL("postgres"), re.URL}
 	return d
 }
 
@@ -324,7 +324,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	pg, re := dbtest.Postgres(t), dbtest.Redis(t)
 	w := newWorld(t)
-	s := w.open(0, []string{pg.PostgresURL("postgres"), re.RedisURL()}, `,"deadline":"10s"`)
+	s := w.open(0, []string{pg.PostgresURL("postgres"), re.URL}, `,"deadline":"10s"`)
 	s.awaitUp(2)
 	s.draw(3)
 	pg.Freeze()
@@ -348,9 +348,9 @@ func TestADatabaseThatForgets(t *testing.T) {
 	t.Parallel()
 	re := dbtest.Redis(t, "appendonly", "no")
 	w := newWorld(t)
-	s := w.open(0, []string{re.RedisURL()}, "")
+	s := w.open(0, []string{re.URL}, "")
 	s.draw(500)
-	other := w.open(0, []string{re.RedisURL()}, "")
+	other := w.open(0, []string{re.URL}, "")
 	other.draw(500)
 	re.Kill() // loses everything in memory
 	re.Start()

@@ -26,7 +26,7 @@ func TestRedisCounterWrapsAround(t *testing.T) {
 	t.Parallel()
 	server := dbtest.Redis(t)
 	log, text := logged()
-	s, err := Open(server.RedisURL()+"?key=ids", Config{Logger: log})
+	s, err := Open(server.URL+"?key=ids", Config{Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

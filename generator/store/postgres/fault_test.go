@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,10 +217,16 @@ func TestAnOlderDumpIsNoticed(t *testing.T) {
 	highWater := filepath.Join(t.TempDir(), "witness")
 	a := engine.Start(t, dsn, shared.Config{HighWater: highWater})
 	dbtest.Grant(t, a, dbtest.Order(100), 1)
-	dump := filepath.Join(s.Dir, "dump")
-	s.PostgresTool("pg_dump", "-d", "postgres", "-n", schema, "-Fc", "-f", dump)
+	dump := filepath.Join(t.TempDir(), "dump")
+	tool := func(name string, args ...string) {
+		args = append([]string{"-d", s.PostgresURL("postgres")}, args...)
+		if out, err := exec.Command(dbtest.PostgresProgram(t, name), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	tool("pg_dump", "-n", schema, "-Fc", "-f", dump)
 	dbtest.Grant(t, a, dbtest.Order(100), 101)
-	s.PostgresTool("pg_restore", "-d", "postgres", "--clean", dump)
+	tool("pg_restore", "--clean", dump)
 
 	_, _, err := a.Reserve(t.Context(), dbtest.Order(1)) // during use
 	dbtest.WantError(t, err, generator.ErrRegressed, "gone back")
@@ -255,7 +262,7 @@ func TestAStoreThatHangs(t *testing.T) {
 	dsn := place(t, s)
 	cut := dbtest.Cut(t, s.Addr)
 	store := engine.Start(t, strings.Replace(dsn, s.Addr, cut.Addr, 1), shared.Config{})
-	dbtest.Hang(t, store, func() { cut.Hang(true) }, func() { cut.Hang(false) })
+	dbtest.Hang(t, store, func() { cut.Set(dbtest.HoldAnswers) }, func() { cut.Set(dbtest.Open) })
 }
 
 // Row 56: two connections behind PgBouncer in transaction mode serve all callers,

@@ -25,7 +25,7 @@ var places atomic.Int64
 // place prepares an empty namespace and returns its URL.
 func place(t testing.TB, s *dbtest.Server) string {
 	t.Helper()
-	return empty(t, s.RedisURL()+"?")
+	return empty(t, s.URL+"?")
 }
 
 // empty prepares an empty namespace of a database.
@@ -58,7 +58,10 @@ func TestConformance(t *testing.T) {
 // page names.
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
-	s, plain := dbtest.RedisTLS(t)
+	cert, key, _ := dbtest.Certificate(t, t.TempDir())
+	addr := dbtest.FreeAddr(t) // beside the port without TLS
+	plain := dbtest.Redis(t, "tls-port", strings.TrimPrefix(addr, "127.0.0.1:"),
+		"tls-cert-file", cert, "tls-key-file", key, "tls-ca-cert-file", cert, "tls-auth-clients", "no")
 	page, err := os.ReadFile("../../../docs/stores.md")
 	if err != nil {
 		t.Fatal(err)
@@ -76,12 +79,12 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	command(t, plain, "ACL", "SETUSER", "default", "off")
 	var u string
 	engine.Conformance(t, func(t *testing.T) string {
-		u = empty(t, fmt.Sprintf("rediss://%s@%s?ca=%s&", url.UserPassword("nextid", dbtest.Password), s.Addr, url.QueryEscape(s.CA)))
+		u = empty(t, fmt.Sprintf("rediss://%s@%s?ca=%s&", url.UserPassword("nextid", dbtest.Password), addr, url.QueryEscape(cert)))
 		return u
 	})
 	_, err = engine.Try(t.Context(), strings.Replace(u, "pass", "word", 1), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "WRONGPASS")
-	_, err = engine.Try(t.Context(), strings.Replace(u, url.QueryEscape(s.CA), "", 1), shared.Config{})
+	_, err = engine.Try(t.Context(), strings.Replace(u, url.QueryEscape(cert), "", 1), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "certificate signed by unknown authority")
 }
 

@@ -1,7 +1,10 @@
 package redis_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,12 +14,46 @@ import (
 	"nextid/generator/store/shared"
 )
 
+// masterName is the name of the master that sentinels watch.
+const masterName = "ids"
+
+// withSentinels starts a master with two replicas, and three sentinels, and returns
+// the URL of the master that these watch. The sentinels promote a replica once the
+// master has not answered for a second. A master refuses writes while it has no
+// replica (min-replicas-to-write).
+func withSentinels(t *testing.T) (nodes, sentinels []*dbtest.Server, url string) {
+	t.Helper()
+	safe := []string{"min-replicas-to-write", "1", "min-replicas-max-lag", "5"}
+	master := dbtest.Redis(t, safe...)
+	nodes = []*dbtest.Server{master}
+	at := strings.Replace(master.Addr, ":", " ", 1)
+	for range 2 {
+		nodes = append(nodes, dbtest.Redis(t, append(safe, "replicaof", at)...))
+	}
+	program := dbtest.Program(t, "redis-server", "redis-server")
+	var addresses []string
+	for range 3 {
+		s := dbtest.Run(t, "Redis Sentinel", "", syscall.SIGTERM, func(s *dbtest.Server) []string {
+			// A sentinel rewrites its configuration file.
+			return []string{program, s.Write("sentinel.conf", fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s 2\n"+
+				"sentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 1000\n",
+				strings.TrimPrefix(s.Addr, "127.0.0.1:"), s.Dir, masterName, at)), "--sentinel"}
+		})
+		sentinels, addresses = append(sentinels, s), append(addresses, s.Addr)
+	}
+	dbtest.Await(t, "sentinels that know each other and the replicas", func() bool {
+		return !slices.ContainsFunc(sentinels, func(s *dbtest.Server) bool {
+			return !strings.Contains(fmt.Sprint(command(t, s, "INFO", "sentinel")), "slaves=2,sentinels=3")
+		})
+	})
+	return nodes, sentinels, "redis+sentinel://" + strings.Join(addresses, ",") + "/" + masterName
+}
+
 // Sentinels promote a replica after a master was killed, and after one hung that
 // then takes itself for the master.
 func TestSentinelsPromoteUnderLoad(t *testing.T) {
 	t.Parallel()
-	nodes, sentinels := dbtest.RedisSentinels(t)
-	u := dbtest.SentinelURL(sentinels)
+	nodes, sentinels, u := withSentinels(t)
 	prepare(t, u)
 	cfg := shared.Config{Failover: shared.Skip, Timeout: time.Second} // the default of serve for Redis
 	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
@@ -54,8 +91,7 @@ func awaitMaster(t *testing.T, nodes []*dbtest.Server, out *dbtest.Server) (mast
 // A master that is cut off must stop when another one is promoted.
 func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 	t.Parallel()
-	nodes, sentinels := dbtest.RedisSentinels(t)
-	u := dbtest.SentinelURL(sentinels)
+	nodes, _, u := withSentinels(t)
 	prepare(t, u)
 	engine.Start(t, u, shared.Config{}).Close()
 	for _, s := range nodes { // any node may be the master by now
@@ -65,7 +101,7 @@ func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 	dbtest.WantError(t, err, generator.ErrPinned, "min-replicas-to-write = 0")
 	engine.Start(t, u+"?wait=1", shared.Config{})
 	engine.Start(t, u, shared.Config{}, "min-replicas-to-write")
-	_, err = engine.Try(t.Context(), strings.Replace(u, dbtest.MasterName, "nobody", 1), shared.Config{})
+	_, err = engine.Try(t.Context(), strings.Replace(u, masterName, "nobody", 1), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")
 }
 
@@ -119,7 +155,7 @@ func TestConformanceOnACluster(t *testing.T) {
 	one := owner(t, nodes)
 	for _, s := range nodes[:3] {
 		if s != one {
-			_, err := engine.Try(t.Context(), s.RedisURL(), shared.Config{})
+			_, err := engine.Try(t.Context(), s.URL, shared.Config{})
 			dbtest.WantError(t, err, generator.ErrPinned, "is a Redis Cluster")
 		}
 	}

@@ -95,7 +95,7 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 func TestDatabasesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Redis(t)
-	_, err := engine.Try(t.Context(), s.RedisURL(), shared.Config{})
+	_, err := engine.Try(t.Context(), s.URL, shared.Config{})
 	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	// FLUSHALL during use: nothing starts from zero.
 	store := engine.Start(t, place(t, s), shared.Config{})
@@ -104,7 +104,7 @@ func TestDatabasesThatAreNotReady(t *testing.T) {
 	_, _, err = store.Reserve(t.Context(), dbtest.Order(10))
 	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	replica := dbtest.Redis(t, "replicaof", strings.Replace(s.Addr, ":", " ", 1))
-	_, err = engine.Try(t.Context(), replica.RedisURL(), shared.Config{})
+	_, err = engine.Try(t.Context(), replica.URL, shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "read-only")
 }
 

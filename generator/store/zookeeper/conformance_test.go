@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,10 +50,13 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceWithLoginAndTLS(t *testing.T) {
 	t.Parallel()
-	s := dbtest.ZooKeeperTLS(t)
+	dir, addr := t.TempDir(), dbtest.FreeAddr(t) // beside the port without TLS
+	cert, _, _ := dbtest.Certificate(t, dir)
+	dbtest.ZooKeeper(t, 1, "secureClientPort="+strings.TrimPrefix(addr, "127.0.0.1:"), "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+		"ssl.keyStore.location="+filepath.Join(dir, "tls.pem"), "ssl.keyStore.type=PEM", "ssl.trustStore.location="+cert, "ssl.trustStore.type=PEM", "ssl.clientAuth=none")
 	var u string
 	engine.Conformance(t, func(t *testing.T) string {
-		u = fmt.Sprintf("zookeepers://%s@%s/n%d?ca=%s", url.UserPassword("nextid", dbtest.Password), s.Addr, places.Add(1), url.QueryEscape(s.CA))
+		u = fmt.Sprintf("zookeepers://%s@%s/n%d?ca=%s", url.UserPassword("nextid", dbtest.Password), addr, places.Add(1), url.QueryEscape(cert))
 		prepare(t, u)
 		return u
 	})
