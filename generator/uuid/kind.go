@@ -44,6 +44,9 @@ type version string
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *version) UnmarshalJSON(b []byte) error {
 	text := string(b)
+	if text == "null" { // keeps the value
+		return nil
+	}
 	_ = json.Unmarshal(b, &text) // not a string: a number
 	*v = version(strings.TrimPrefix(strings.ToLower(text), "v"))
 	return nil

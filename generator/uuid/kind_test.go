@@ -37,6 +37,7 @@ func TestGeneratorsOfUUIDs(t *testing.T) {
 		length  int
 	}{
 		{``, 7, time.Millisecond, true, 36},
+		{`{"version":null,"form":null}`, 7, time.Millisecond, true, 36},
 		{`{"version":1}`, 1, time.Microsecond, false, 36},
 		{`{"version":"v1mc","form":"standard"}`, 1, time.Microsecond, false, 36},
 		{`{"version":1,"form":"swapped"}`, 1, time.Microsecond, true, 36},
