@@ -78,10 +78,10 @@ func (r *Registry) change(ctx context.Context, edit func(all map[string]template
 			_, done, err = r.cfg.Store.Define(ctx, d)
 		} else {
 			_, err = r.cfg.Store.Redefine(ctx, d)
-			done = !errors.Is(err, ErrRetry)
+			done = err == nil
 		}
 		r.edits.Add(1) // also after an error: the store may have made the change
-		if done {
+		if done || err != nil && !errors.Is(err, ErrRetry) {
 			return err
 		}
 	}

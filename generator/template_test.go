@@ -1,6 +1,7 @@
 package generator_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -70,4 +71,16 @@ func TestTemplatesOfTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wantIDs("inv:c", 100) // the configuration has it
+}
+
+// readOnly is a store that writes no definition.
+type readOnly struct{ generator.Store }
+
+func (readOnly) Define(context.Context, generator.Definition) (generator.Definition, bool, error) {
+	return generator.Definition{}, false, generator.Errorf(generator.ErrNotNow, "", "", "the store is read-only")
+}
+
+func TestTemplatesOfAReadOnlyStore(t *testing.T) {
+	r := newRegistry(t, func(c *generator.Config) { c.Store = readOnly{c.Store} })
+	wantErr(t, r.CreateTemplate(t.Context(), "inv:*", "segment", nil), generator.ErrNotNow, "read-only")
 }
