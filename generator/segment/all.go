@@ -114,6 +114,9 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 	for {
 		lo, hi, err := g.reserve(ctx, g.span(n), atLeast, n)
 		g.mu.Lock()
+		if err == nil && g.closed { // what follows Close may not know of these ids
+			err = generator.ClosedError(g.name)
+		}
 		if err != nil {
 			g.failures++
 			g.mu.Unlock()

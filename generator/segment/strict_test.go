@@ -205,3 +205,25 @@ func TestStrictBesideSetval(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// A request whose reservation comes after Close gets nothing: the name may have been
+// dropped meanwhile, and another kind may continue above its ids.
+func TestStrictRequestThatOutlivesItsGenerator(t *testing.T) {
+	inWorld(t, func(w *world) {
+		g := w.open(`{"strict":true,"max":1000}`)
+		gate := make(chan struct{})
+		w.store.Inject(generatortest.Reserve, 1, generatortest.Wait(gate))
+		var work sync.WaitGroup
+		work.Go(func() {
+			if runs, err := g.NextAll(w.t.Context(), 10); !errors.Is(err, generator.ErrNotNow) {
+				t.Errorf("%v, %v", runs, err)
+			}
+		})
+		synctest.Wait()
+		if err := g.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		close(gate)
+		work.Wait()
+	})
+}
