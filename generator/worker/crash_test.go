@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -138,6 +139,29 @@ func TestSettingAWorkerIDAsideTwice(t *testing.T) {
 		for range 2 {
 			if _, _, err := w.server().library(bits).ReservePast(w.t.Context(), "orders", 4); !errors.Is(err, generator.ErrExhausted) {
 				w.t.Errorf("a worker id in use was set aside: %v", err)
+			}
+		}
+	})
+}
+
+// floor is a store that was failed over: it grants no time before this Unix ms.
+type floor int64
+
+func (f floor) EarliestTime(context.Context, int64) (int64, error) { return int64(f), nil }
+
+// TestNothingIsSetAsideAfterALoss: a store that may have lost a claim of the worker id
+// does not know whether it was in use. What was set aside before stays.
+func TestNothingIsSetAsideAfterALoss(t *testing.T) {
+	inWorld(t, false, func(w *world) {
+		past := func(name string, from int64) error {
+			s := w.server(func(c *Config) { c.Grants = floor(from) })
+			_, _, err := s.library(bits).ReservePast(w.t.Context(), name, 4)
+			return err
+		}
+		wantErr(t, past("orders", w.now()), generator.ErrExhausted, "failed over or restored before worker id 1023")
+		for _, from := range []int64{math.MinInt64, w.now()} {
+			if err := past("orders", from); err != nil {
+				w.t.Error(err)
 			}
 		}
 	})

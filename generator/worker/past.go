@@ -38,6 +38,9 @@ func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, 
 	}
 	m, known, err := store.Mark(ctx, p.key(id))
 	if err == nil && !known {
+		err = p.neverLost(ctx, name, id)
+	}
+	if err == nil && !known {
 		_, m.Hi, err = store.Reserve(ctx, generator.Reservation{Key: p.key(id), AtLeast: 0, N: pastEnd, Limit: generator.NoLimit, Owner: pastOwner})
 	}
 	if err != nil {
@@ -61,4 +64,21 @@ func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, 
 		}
 	}
 	return id, lo + shares, err
+}
+
+// neverLost returns ErrExhausted if the store may have lost reservations on the line
+// of a worker id, so that nobody knows whether it was in use.
+func (p *Pool) neverLost(ctx context.Context, name string, id int64) error {
+	if p.pools.cfg.Grants == nil {
+		return nil
+	}
+	earliest, err := p.pools.cfg.Grants.EarliestTime(ctx, p.Now()/1000)
+	if err != nil || earliest <= 0 {
+		return err
+	}
+	return &generator.Error{
+		Kind: generator.ErrExhausted, Name: name,
+		Message: fmt.Sprintf("the store was failed over or restored before worker id %d, the greatest of the layout, was set aside for ids of the past", id),
+		Hint:    "If nothing was lost then, start this server with --store-failover lossless for the first such id.",
+	}
 }
