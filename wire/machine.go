@@ -92,15 +92,6 @@ func (c *Conn) Skip(begun bool) {
 	c.partial = c.partial && !begun
 }
 
-// Totals returns the number of open connections of the server, and of the commands
-// that it has served.
-func (c *Conn) Totals() (connections int, commands int64) {
-	if c.server == nil {
-		return 1, c.Served
-	}
-	return c.server.Connections(), c.server.Traffic().Commands
-}
-
 // HangUp ends the connection after its running statement, with Refuse(HungUp).
 // Any goroutine may call it.
 func (c *Conn) HangUp() {

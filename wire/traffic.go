@@ -3,6 +3,7 @@ package wire
 import (
 	"maps"
 	"sync/atomic"
+	"time"
 )
 
 // Traffic holds the counters of a Server since it was made.
@@ -47,6 +48,28 @@ func (s *Server) Traffic() Traffic {
 		t.add(&c.counters)
 	}
 	return t
+}
+
+// totalsLast is the age up to which Totals returns the number of commands again: a
+// client may request it in a loop, and to sum it up takes all connections.
+const totalsLast = 100 * time.Millisecond
+
+// Totals returns the number of open connections of the server, and of the commands
+// that it has served.
+func (c *Conn) Totals() (connections int, commands int64) {
+	s := c.server
+	if s == nil {
+		return 1, c.Served
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := monotonic(); s.summed == 0 || now-s.summed >= totalsLast {
+		s.summed, s.commands = now, s.done.Commands
+		for _, c := range s.conns {
+			s.commands += c.counters.commands.Load()
+		}
+	}
+	return len(s.conns), s.commands
 }
 
 // Answered counts an error that the Machine has sent.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -39,6 +40,29 @@ func TestTrafficIsCounted(t *testing.T) {
 		}
 		if s.Connections() != 1 {
 			t.Errorf("%d connections", s.Connections())
+		}
+	})
+}
+
+// A client that requests the totals in a loop does not make the server walk all
+// connections each time, with a lock that logins wait for.
+func TestTotalsAreCountedSeldom(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, dial func() *peer, s *Server, m *lines) {
+		dial().login()
+		dial().login()
+		synctest.Wait()
+		s.mu.Lock()
+		var one *Conn
+		for _, c := range s.conns {
+			one = c
+		}
+		s.mu.Unlock()
+		for _, want := range []int64{0, 0, 5} {
+			if connections, commands := one.Totals(); connections != 2 || commands != want {
+				t.Errorf("%d connections and %d commands, want 2 and %d", connections, commands, want)
+			}
+			one.counters.commands.Store(5)
+			<-time.After(totalsLast / 2)
 		}
 	})
 }
