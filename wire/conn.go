@@ -46,8 +46,8 @@ const (
 	lingerBytes = 1 << 20
 )
 
-// workspace holds the buffers of a connection. A connection that waits for its
-// client has none.
+// workspace holds the buffers of a connection. In the event loop a connection that
+// waits for its client has none.
 type workspace struct {
 	in  [readSize]byte
 	out []byte

@@ -24,9 +24,9 @@
 // flushes earlier when the answers are long (Out.FlushFull) or when a statement is
 // about to wait (Conn.Wait).
 //
-// A connection that waits for its client costs its session, about 2 kB. It has a
-// buffer only while part of a message has arrived. In the event loop it has no
-// goroutine.
+// A connection that waits for its client costs its session, about 2 kB. In the event
+// loop it has no goroutine, and a buffer only while part of a message has arrived.
+// Elsewhere it also has a stack and the buffer of its read, 45 kB.
 //
 // # Clients that misbehave
 //

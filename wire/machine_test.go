@@ -251,3 +251,27 @@ func (p *peer) login() *peer {
 	p.want("welcome")
 	return p
 }
+
+// The buffer of a message that arrives in pieces is allocated a few times, and is at
+// most twice as long as the part that has arrived.
+func TestMemoryOfLongMessages(t *testing.T) {
+	const message, piece = 1 << 20, readSize
+	c := &Conn{machine: &lines{}}
+	total := 0
+	for arrived := piece; arrived < message; arrived += piece {
+		before := cap(c.pending)
+		if !c.grow(arrived) {
+			t.Fatal("refused")
+		}
+		c.pending = c.pending[:arrived]
+		if n := cap(c.pending); n != before {
+			total += n
+			if n > 2*arrived {
+				t.Errorf("%d bytes for %d that have arrived", n, arrived)
+			}
+		}
+	}
+	if total > 6*message {
+		t.Errorf("%d bytes were allocated in all, want at most %d", total, 6*message)
+	}
+}

@@ -4,6 +4,7 @@ package wire
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"runtime"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"nextid/wire/wiretest"
 )
 
 // Statements that wait and do not say so (conn.Wait) must not hold up the
@@ -166,4 +169,38 @@ func TestWatchdogWakesUp(t *testing.T) {
 	other.want("alive")
 	shared.gate <- struct{}{}
 	stuck.want("done")
+}
+
+// An idle connection has no buffer and no goroutine, only its conn and its machine.
+func TestIdleConnectionsAreSmall(t *testing.T) {
+	const count, each = 1000, 2500
+	s := &Server{NewMachine: func(c *Conn) Machine { return &echo{conn: c} }, Limits: Limits{PerIP: 2 * count}}
+	l := listenTCP(t)
+	serve(t, s, l)
+	dialTCP(t, l)
+	before := wiretest.MemoryInUse()
+	var conns []net.Conn
+	t.Cleanup(func() {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	})
+	buf := make([]byte, 5)
+	for range count {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+		_, _ = c.Write([]byte("hello"))
+		if _, err := io.ReadFull(c, buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The client's end lives in this process, too: it is part of the sum.
+	got := (wiretest.MemoryInUse() - before) / count
+	t.Logf("%d bytes a connection, both ends", got)
+	if got > each && !raceEnabled {
+		t.Errorf("an idle connection takes %d bytes, want at most %d", got, each)
+	}
 }

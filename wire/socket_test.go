@@ -242,37 +242,3 @@ func (e *echo) Feed(_ context.Context, in []byte, out *Out) (int, error) {
 	out.B = append(out.B, in...)
 	return len(in), nil
 }
-
-// An idle connection has no buffer and no goroutine, only its conn and its machine.
-func TestIdleConnectionsAreSmall(t *testing.T) {
-	const count, each = 1000, 2500
-	s := &Server{NewMachine: func(c *Conn) Machine { return &echo{conn: c} }, Limits: Limits{PerIP: 2 * count}}
-	l := listenTCP(t)
-	serve(t, s, l)
-	dialTCP(t, l)
-	before := wiretest.MemoryInUse()
-	var conns []net.Conn
-	t.Cleanup(func() {
-		for _, c := range conns {
-			_ = c.Close()
-		}
-	})
-	buf := make([]byte, 5)
-	for range count {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, c)
-		_, _ = c.Write([]byte("hello"))
-		if _, err := io.ReadFull(c, buf); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// The client's end lives in this process, too: it is part of the sum.
-	got := (wiretest.MemoryInUse() - before) / count
-	t.Logf("%d bytes a connection, both ends", got)
-	if got > each && !raceEnabled {
-		t.Errorf("an idle connection takes %d bytes, want at most %d", got, each)
-	}
-}

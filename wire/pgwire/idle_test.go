@@ -1,3 +1,5 @@
+//go:build linux && !goroutines
+
 package pgwire_test
 
 import (
