@@ -64,9 +64,10 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 	return nil
 }
 
-// bulkRow reads one set of values into c.args.
+// bulkRow reads one set of values.
 func (c *conn) bulkRow(p *parameters) error {
-	c.args, c.scratch = c.args[:0], c.scratch[:0]
+	s := c.Conn.Scratch()
+	s.Reset()
 	for _, t := range p.types[:p.count] {
 		var arg sqlfuncs.Arg
 		switch p.Byte() {
@@ -80,7 +81,7 @@ func (c *conn) bulkRow(p *parameters) error {
 		default:
 			return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments: a parameter has no default to take")
 		}
-		c.args = append(c.args, arg)
+		s.Args = append(s.Args, arg)
 	}
 	if p.Bad {
 		return errMalformed
@@ -88,11 +89,11 @@ func (c *conn) bulkRow(p *parameters) error {
 	return nil
 }
 
-// bulkRun executes a statement with c.args and sends its rows, after the head of the
+// bulkRun executes a statement with a set of values and sends its rows, after the head of the
 // result unless that has begun.
 func (c *conn) bulkRun(ctx context.Context, st *sqlfuncs.Statement, begun *bool, out *wire.Out) error {
 	c.asBytes(st)
-	p, err := c.SQL.Open(st, c.args)
+	p, err := c.SQL.Open(st, c.Conn.Scratch().Args)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,6 @@ type conn struct {
 	lastID     uint32                // id for lastPrepared; 0 after a failed PREPARE
 	cursors    int                   // open
 	longBytes  int                   // of the statements' long data
-	args       []sqlfuncs.Arg        // of the execution being read, storage reused
-	scratch    []byte                // texts of args, storage reused
 }
 
 var _ wire.Machine = (*conn)(nil)

@@ -39,3 +39,30 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 	}
 	runtime.KeepAlive(clients)
 }
+
+// An idle connection does not refer to the read buffer, of 32 KiB, that held the
+// arguments of its last execution.
+func TestArgumentsKeepNoBuffer(t *testing.T) {
+	const count, each = 30, 16 << 10
+	address, _ := startServer(t, mysqlwire.Config{})
+	clients := make([]*client, 0, count+2)
+	connect := func() {
+		c := login(t, address, plain)
+		c.ask("prepare", prepare("SELECT next_id(?)"))
+		for range 2 { // on the slow path, and on the fast one
+			c.ask("binary", execute(1, 0, text("numbers")))
+		}
+		clients = append(clients, c)
+		runtime.GC()
+		runtime.GC() // empties the pool of buffers
+	}
+	connect()
+	before := wiretest.MemoryInUse()
+	for range count {
+		connect()
+	}
+	if got := (wiretest.MemoryInUse() - before) / count; got > each && !raceEnabled {
+		t.Errorf("an idle connection takes %d bytes, want at most %d", got, each)
+	}
+	runtime.KeepAlive(clients)
+}

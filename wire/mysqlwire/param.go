@@ -67,7 +67,7 @@ func (c *conn) null(t paramType) sqlfuncs.Arg {
 }
 
 // value reads a value of a type ("Binary Protocol Value"). Numbers and times become
-// texts in c.scratch. Other values are parts of the message. The caller checks the
+// texts behind c.texts. Other values are parts of the message. The caller checks the
 // reader.
 func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 	unsigned := t&paramUnsigned != 0
@@ -87,9 +87,9 @@ func (c *conn) value(r *reader, t paramType) (sqlfuncs.Arg, error) {
 		n := r.uint64()
 		return c.integer(n, int64(n), unsigned), nil
 	case typeFloat:
-		return c.keep(datum.Float8, strconv.AppendFloat(c.scratch, float64(math.Float32frombits(r.uint32())), 'g', -1, 32)), nil
+		return c.keep(datum.Float8, strconv.AppendFloat(c.texts(), float64(math.Float32frombits(r.uint32())), 'g', -1, 32)), nil
 	case typeDouble:
-		return c.keep(datum.Float8, strconv.AppendFloat(c.scratch, math.Float64frombits(r.uint64()), 'g', -1, 64)), nil
+		return c.keep(datum.Float8, strconv.AppendFloat(c.texts(), math.Float64frombits(r.uint64()), 'g', -1, 64)), nil
 	case typeDate, typeDatetime, typeTimestamp:
 		return c.datetime(r, byte(t) == typeDate)
 	case typeTime:
@@ -112,10 +112,14 @@ func textOrBytes(b []byte) sqlfuncs.Arg {
 	return sqlfuncs.Arg{Type: datum.Bytea, Binary: true, Data: b}
 }
 
-// keep returns the text that b has behind c.scratch, and keeps b in its place.
+// texts returns the texts of the arguments that have been read.
+func (c *conn) texts() []byte { return c.Conn.Scratch().Texts }
+
+// keep returns the text that b has behind c.texts, and keeps b in its place.
 func (c *conn) keep(t datum.OID, b []byte) sqlfuncs.Arg {
-	at := len(c.scratch)
-	c.scratch = b
+	s := c.Conn.Scratch()
+	at := len(s.Texts)
+	s.Texts = b
 	return sqlfuncs.Arg{Type: t, Data: b[at:len(b):len(b)]}
 }
 
@@ -123,11 +127,11 @@ func (c *conn) keep(t datum.OID, b []byte) sqlfuncs.Arg {
 func (c *conn) integer(u uint64, s int64, unsigned bool) sqlfuncs.Arg {
 	switch {
 	case !unsigned:
-		return c.keep(datum.Int8, strconv.AppendInt(c.scratch, s, 10))
+		return c.keep(datum.Int8, strconv.AppendInt(c.texts(), s, 10))
 	case u > math.MaxInt64:
-		return c.keep(datum.Numeric, strconv.AppendUint(c.scratch, u, 10))
+		return c.keep(datum.Numeric, strconv.AppendUint(c.texts(), u, 10))
 	}
-	return c.keep(datum.Int8, strconv.AppendUint(c.scratch, u, 10))
+	return c.keep(datum.Int8, strconv.AppendUint(c.texts(), u, 10))
 }
 
 // errBadTime is returned for a date or time that does not exist.
@@ -148,9 +152,9 @@ func (c *conn) datetime(r *reader, dateOnly bool) (sqlfuncs.Arg, error) {
 		return sqlfuncs.Arg{}, errBadTime
 	}
 	if dateOnly {
-		return c.keep(datum.Date, fmt.Appendf(c.scratch, "%04d-%02d-%02d", year, b[2], b[3])), nil
+		return c.keep(datum.Date, fmt.Appendf(c.texts(), "%04d-%02d-%02d", year, b[2], b[3])), nil
 	}
-	text := fmt.Appendf(c.scratch, "%04d-%02d-%02d %02d:%02d:%02d.%06d", year, b[2], b[3], b[4], b[5], b[6], micros)
+	text := fmt.Appendf(c.texts(), "%04d-%02d-%02d %02d:%02d:%02d.%06d", year, b[2], b[3], b[4], b[5], b[6], micros)
 	return c.keep(datum.Timestamp, text), nil
 }
 
@@ -179,5 +183,5 @@ func (c *conn) clock(r *reader) (sqlfuncs.Arg, error) {
 	if days > 0 {
 		t = datum.Text
 	}
-	return c.keep(t, fmt.Appendf(c.scratch, "%s%02d:%02d:%02d.%06d", sign, days*24+uint32(b[5]), b[6], b[7], micros)), nil
+	return c.keep(t, fmt.Appendf(c.texts(), "%s%02d:%02d:%02d.%06d", sign, days*24+uint32(b[5]), b[6], b[7], micros)), nil
 }

@@ -138,13 +138,12 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		return err
 	}
 	if flags&cursorReadOnly == 0 && !c.slowRan {
-		if ids, ok := c.SQL.Fast.Execute(s.st, c.args, 1); ok {
+		if ids, ok := c.SQL.Fast.Execute(s.st, c.Conn.Scratch().Args, 1); ok {
 			out.B, _ = c.appendAnswer(out.B, s.st, true, ids.First)
 			return nil
 		}
 	}
-	p, err := c.SQL.Open(s.st, c.args)
-	clear(c.args) // borrowed from the message
+	p, err := c.SQL.Open(s.st, c.Conn.Scratch().Args)
 	if err != nil {
 		return err
 	}
@@ -160,12 +159,13 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	return err
 }
 
-// bind reads the values of an execution into c.args.
+// bind reads the values of an execution.
 func (c *conn) bind(s *statement, r reader) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	c.args, c.scratch = c.args[:0], c.scratch[:0]
+	scratch := c.Conn.Scratch()
+	scratch.Reset()
 	p := parameters{reader: r, count: len(s.st.Params), types: s.types}
 	if p.count == 0 {
 		return nil // MariaDB's Node.js connector sends the flag for new types without parameters
@@ -189,7 +189,7 @@ func (c *conn) bind(s *statement, r reader) error {
 		if err != nil {
 			return err
 		}
-		c.args = append(c.args, arg)
+		scratch.Args = append(scratch.Args, arg)
 	}
 	if !p.OK() {
 		return errMalformed
@@ -198,11 +198,11 @@ func (c *conn) bind(s *statement, r reader) error {
 	return nil
 }
 
-// asBytes turns the texts of c.args into bytes where the statement's parameter is
+// asBytes turns arguments that are texts into bytes where the statement's parameter is
 // bytes. Clients bind texts and bytes with the same types, see textOrBytes.
 func (c *conn) asBytes(st *sqlfuncs.Statement) {
 	for i, t := range st.Params {
-		if a := &c.args[i]; t == datum.Bytea && a.Type == datum.Text {
+		if a := &c.Conn.Scratch().Args[i]; t == datum.Bytea && a.Type == datum.Text {
 			a.Type, a.Binary = datum.Bytea, true
 		}
 	}

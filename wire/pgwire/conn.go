@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 
-	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -40,9 +39,6 @@ type conn struct {
 	secret             [secretSize]byte
 
 	skip int64 // bytes of a discarded message that have not arrived
-
-	args    []sqlfuncs.Arg // of the Bind being read, storage reused
-	formats []int16
 }
 
 var _ wire.Machine = (*conn)(nil)

@@ -48,7 +48,8 @@ func tooMany(what string, n, limit int) error {
 
 // bind serves Bind. The portal keeps no part of the message.
 func (c *conn) bind(body []byte, out *wire.Out) error {
-	portal, name, err := c.readBind(body)
+	s := c.Conn.Scratch()
+	portal, name, err := c.readBind(body, s)
 	if err != nil {
 		return err
 	}
@@ -56,9 +57,7 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.SQL.Bind(portal, st, c.args, c.formats)
-	clear(c.args) // borrowed from the message
-	if err != nil {
+	if _, err := c.SQL.Bind(portal, st, s.Args, s.Formats); err != nil {
 		return err
 	}
 	out.B = append(out.B, bindComplete...)
@@ -66,9 +65,9 @@ func (c *conn) bind(body []byte, out *wire.Out) error {
 }
 
 // readBind reads a Bind: portal, statement, formats, values, result formats. It
-// stores the values in c.args and the result formats in c.formats. The names and
-// values are parts of body.
-func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
+// stores the values and the result formats in s. The names and values are parts of
+// body.
+func (c *conn) readBind(body []byte, s *wire.Scratch) (portal, name []byte, err error) {
 	r := read(body)
 	portal, name = r.CString(), r.CString()
 	formatCount := r.count(2)
@@ -86,7 +85,7 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 	if formatCount > 1 && formatCount != n {
 		return nil, nil, sqlstate.New(sqlstate.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formatCount, n)
 	}
-	c.args = c.args[:0]
+	s.Reset()
 	for i := range n {
 		binary, err := argFormat(formats, i)
 		if err != nil {
@@ -103,9 +102,8 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 				return nil, nil, err
 			}
 		}
-		c.args = append(c.args, arg)
+		s.Args = append(s.Args, arg)
 	}
-	c.formats = c.formats[:0]
 	n = r.count(2)
 	if n > c.protocol.Limits.ResultFormats {
 		return nil, nil, tooMany("result formats", n, c.protocol.Limits.ResultFormats)
@@ -115,7 +113,7 @@ func (c *conn) readBind(body []byte) (portal, name []byte, err error) {
 		if f != 0 && f != 1 {
 			return nil, nil, sqlstate.New(sqlstate.InvalidParameterValue, "invalid format code: %d", f)
 		}
-		c.formats = append(c.formats, f)
+		s.Formats = append(s.Formats, f)
 	}
 	if !r.OK() {
 		return nil, nil, errMalformed('B')

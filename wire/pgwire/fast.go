@@ -82,18 +82,18 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size int) {
 	if synced {
 		rest = rest[len(syncMessage):]
 	}
-	if _, _, err := c.readBind(in[headerSize:n:n]); err != nil || len(c.formats) > 1 {
+	s := c.Conn.Scratch()
+	if _, _, err := c.readBind(in[headerSize:n:n], s); err != nil || len(s.Formats) > 1 {
 		return 0 // the slow path sends the error
 	}
 	size = len(in) - len(rest)
-	ids, ok := c.SQL.Fast.Execute(st, c.args, 1+idrun.Repeats(in, size))
-	clear(c.args) // borrowed from the message
+	ids, ok := c.SQL.Fast.Execute(st, s.Args, 1+idrun.Repeats(in, size))
 	if !ok {
 		return 0
 	}
 	c.Conn.Served += ids.Count
-	c.SQL.Fast.Answered(st, c.formats, synced)
-	a.binary = len(c.formats) == 1 && c.formats[0] == 1
+	c.SQL.Fast.Answered(st, s.Formats, synced)
+	a.binary = len(s.Formats) == 1 && s.Formats[0] == 1
 	if described {
 		a.description = c.description(st, a.binary)
 	}
