@@ -175,10 +175,8 @@ func (c *conn) dispatch(ctx context.Context, typ byte, body []byte, out *wire.Ou
 	case 'X':
 		return io.EOF
 	case 'F':
-		c.failed(out, sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported by nextid").
-			WithHint("Use SELECT."))
-		c.ready(out)
-		return out.FlushFull()
+		return c.refuseMessage('F', sqlstate.New(sqlstate.FeatureNotSupported, "the function call protocol is not supported by nextid").
+			WithHint("Use SELECT."), out)
 	}
 	return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "unexpected message of type %q", string(typ)))
 }
@@ -235,7 +233,7 @@ func (c *conn) denied(out *wire.Out, err error) error {
 	return wire.ErrClosed
 }
 
-// refuseMessage sends the error for a message that is skipped. After Parse and Bind
+// refuseMessage sends the error for a message that is not served. After Parse and Bind
 // it skips to Sync; after other messages it sends ReadyForQuery.
 func (c *conn) refuseMessage(typ byte, why error, out *wire.Out) error {
 	if c.ignores(typ) {
