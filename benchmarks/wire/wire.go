@@ -116,7 +116,7 @@ type asked struct {
 
 // warm is the time of load before each measurement. In that time PostgreSQL's
 // processes of the previous measurement end. If they ended later, their CPU time
-// would be missing.
+// would be missing. A measurement that is too short for exact figures takes less.
 const warm = 200 * time.Millisecond
 
 // measure measures one sample. At a fixed rate it takes four times as long, so that
@@ -147,7 +147,7 @@ func (r *run) measure(a asked) sample {
 		}
 		c.Work = work
 	}
-	result := r.Run(a.conns*len(urls), open, load.Config{Warm: warm, Length: length, Rate: a.rate, Servers: servers})
+	result := r.Run(a.conns*len(urls), open, load.Config{Warm: min(warm, 2*length), Length: length, Rate: a.rate, Servers: servers})
 	slow := float64(result.Latency.Quantile(0.99))
 	return sample{
 		perSecond: result.PerSecond() * float64(a.depth), cpu: result.Micros() / float64(a.depth),
