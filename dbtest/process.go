@@ -143,8 +143,8 @@ func supervise(what, which string) {
 	fmt.Fprintln(supervisorPipe(), what, which) // a short write to a pipe is atomic (pipe(7))
 }
 
-// Supervised returns a command that ends with this process. It has a process group
-// of its own. A shell registers its process with the supervisor and then becomes the
+// Supervised returns a command that ends with this process. Its caller calls Ended
+// after Wait. It has a process group of its own. A shell registers its process with the supervisor and then becomes the
 // program. So the program never runs unregistered.
 func Supervised(argv ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `echo process $$ >&3; exec "$@" 3>&-`, "sh"}, argv...)...)
@@ -152,6 +152,10 @@ func Supervised(argv ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
+
+// Ended tells the supervisor that a process of Supervised has ended: its id may be
+// given to another one.
+func Ended(pid int) { supervise("ended", strconv.Itoa(pid)) }
 
 // endWithGo ends a test program when the go command that has started it has ended:
 // SIGTERM ends go test and leaves its test programs running. A timer polls, because

@@ -403,7 +403,7 @@ func (s *Server) end(sig syscall.Signal) {
 		<-s.exited
 	}
 	within(Patience, time.Millisecond, func() bool { return !slices.ContainsFunc(others, runs) })
-	supervise("ended", strconv.Itoa(pid))
+	Ended(pid)
 	s.PID = 0
 }
 
@@ -430,7 +430,7 @@ func (s *Server) Thaw() {
 func (s *Server) thawChildren() {
 	for _, child := range s.frozen {
 		_ = syscall.Kill(child, syscall.SIGCONT) // it may have ended
-		supervise("ended", strconv.Itoa(child))
+		Ended(child)
 	}
 	s.frozen = nil
 }

@@ -22,9 +22,7 @@ func TestDemo(t *testing.T) {
 	if l, err := net.Listen("tcp", server.DefaultConfig().HTTP.String()); err == nil {
 		defer l.Close() // otherwise another process has the address
 	}
-	cmd := exec.Command(binary, "demo", "--no-page")
-	cmd.Dir = t.TempDir()
-	s := spawn(t, cmd, nil)
+	s := spawn(t, exec.Command(binary, "demo", "--no-page"), nil)
 	s.isReady(s.waitLine("nextid ready:"))
 	var counted struct {
 		Generators []struct{ Name, Issued string }
@@ -54,7 +52,7 @@ func TestDemo(t *testing.T) {
 	if code := s.wait(); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
-	if left, err := exec.Command("ls", cmd.Dir).Output(); err != nil || len(left) > 0 {
+	if left, err := exec.Command("ls", s.cmd.Dir).Output(); err != nil || len(left) > 0 {
 		t.Errorf("left on the disk: %s %v", left, err)
 	}
 }

@@ -183,7 +183,6 @@ func (c *crowd) crashInStoreCall(t *testing.T, data, call string, n int) bool {
 // tryLaunch is launch for a server that may die before it is ready.
 func tryLaunch(t *testing.T, cmd *exec.Cmd) (*process, bool) {
 	t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s := spawn(t, cmd, nil)
 	for line := range s.stderr {
 		if strings.HasPrefix(line, "nextid ready:") {

@@ -134,10 +134,11 @@ func (s *process) isReady(line string) {
 	s.ready, s.address, s.mysql, s.http = line, match[1], match[2], match[3]
 }
 
-// spawn starts a command and collects what it writes to standard error.
+// spawn starts a command and collects what it writes to standard error. The command
+// ends with this process.
 func spawn(t *testing.T, cmd *exec.Cmd, environ []string) *process {
 	t.Helper()
-	s := &process{t: t, cmd: cmd, stderr: make(chan string, 1000), exited: make(chan struct{})}
+	s := &process{t: t, cmd: dbtest.Supervised(cmd.Args...), stderr: make(chan string, 1000), exited: make(chan struct{})}
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
 	pipe, err := s.cmd.StderrPipe()
@@ -153,6 +154,7 @@ func spawn(t *testing.T, cmd *exec.Cmd, environ []string) *process {
 		}
 		close(s.stderr)
 		_ = s.cmd.Wait() // the code is read from ProcessState
+		dbtest.Ended(s.cmd.Process.Pid)
 		close(s.exited)
 	}()
 	t.Cleanup(func() {

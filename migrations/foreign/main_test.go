@@ -70,7 +70,7 @@ var readyPattern = regexp.MustCompile(`nextid ready: PostgreSQL on (127\.0\.0\.1
 
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(binary, "serve", "--data", s.data, "--pg", s.address, "--mysql", s.mysql, "--http", "off")
+	s.cmd = dbtest.Supervised(binary, "serve", "--data", s.data, "--pg", s.address, "--mysql", s.mysql, "--http", "off")
 	s.cmd.Env = append(os.Environ(), s.environ...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -94,13 +94,18 @@ func (s *server) start() {
 // kill ends the server as a crash does.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill() // it may have ended
-	_ = s.cmd.Wait()
+	s.wait()
 }
 
 func (s *server) stop() {
 	s.t.Helper()
 	s.signal(syscall.SIGTERM)
-	_ = s.cmd.Wait()
+	s.wait()
+}
+
+func (s *server) wait() {
+	_ = s.cmd.Wait() // a kill is an error here
+	dbtest.Ended(s.cmd.Process.Pid)
 }
 
 // freeze stops the process without closing its connections.
