@@ -230,7 +230,11 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 	if !ok {
 		return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", sqlstate.Cut(strings.Join(t.Name, "."), 64)))
 	}
-	mod, err := typeMod(oid, t.Mods)
+	mods := t.Mods
+	if name == "character" && mods == nil {
+		mods = []int64{1}
+	}
+	mod, err := typeMod(oid, mods)
 	if err != nil {
 		return 0, 0, At(t.Pos, err)
 	}
@@ -280,6 +284,11 @@ func typeMod(t datum.OID, mods []int64) (int32, error) {
 func NumericMod(precision, scale int64) int32 { return int32(precision<<16|scale&0x7ff) + 4 }
 
 func (p *Planner) caseExpr(s *Scope, c *syntax.Case) (*Expr, error) {
+	if s != nil { // a set would be read whatever the conditions are
+		sets := s.sets
+		s.sets = nil
+		defer func() { s.sets = sets }()
+	}
 	var operand *Expr
 	finish := func(e *Expr) *Expr { return e }
 	if c.Operand != nil {

@@ -441,6 +441,10 @@ func (p *Planner) is(s *Scope, e *syntax.Is) (*Expr, error) {
 	what, not := e.What, e.Not
 	return Derive(datum.Bool, func(ex *Exec) (datum.Value, error) {
 		v, err := x.Eval(ex)
+		if v.Type == datum.Record && v.Valid { // all fields of it are NULL, or none is
+			other := slices.ContainsFunc(v.Elems, func(field datum.Value) bool { return field.Valid != not })
+			return datum.MakeBool(!other), err
+		}
 		var yes bool
 		switch what {
 		case "NULL", "UNKNOWN":
