@@ -50,7 +50,7 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	project.src, project.row, project.mark = src, x.Row(len(p.targets)), x.values
 	var it Rows = project
 	if p.distinct && p.distinctOn == nil {
-		it = &distinctRows{in: it, seen: map[string]int{}, folds: p.folds}
+		it = &distinctRows{in: it, folds: p.folds}
 	}
 	if p.sort != nil {
 		rows, err := Drain(x, it)
@@ -64,7 +64,7 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 		it = &sortedRows{SliceRows{Rows: rows}, x}
 	}
 	if p.distinctOn != nil {
-		it = &distinctRows{in: it, seen: map[string]int{}, on: p.distinctOn}
+		it = &distinctRows{in: it, on: p.distinctOn}
 	}
 	if p.visible < len(p.targets) {
 		it = &mappedRows{in: it, f: func(_ *Exec, row []datum.Value) ([]datum.Value, error) { return row[:p.visible], nil }}

@@ -39,7 +39,7 @@ type cteRows struct {
 	rows     [][]datum.Value // rows read so far
 	done     bool            // all rows have been read
 	from, to int             // the working table, a part of rows
-	seen     map[string]bool // keys of the rows of a UNION
+	seen     keySet          // of a UNION
 	steps    int             // how often the recursive term ran
 	bytes    int64           // bytes that all of this holds
 	term     int64           // bytes that the running term holds, part of bytes
@@ -219,17 +219,13 @@ func (c *ctePlan) pull(x *Exec, state *cteRows) error {
 			return err
 		}
 		if c.repeat != nil && !c.all {
-			key := string(rowKey(nil, row, c.folds))
-			if state.seen[key] {
-				continue
-			}
-			if err := x.Hold(keyBytes + len(key)); err != nil {
+			added, err := state.seen.add(x, rowKey(nil, row, c.folds))
+			if err != nil {
 				return err
 			}
-			if state.seen == nil {
-				state.seen = map[string]bool{}
+			if !added {
+				continue
 			}
-			state.seen[key] = true
 		}
 		if err := x.HoldRow(row); err != nil {
 			return err

@@ -289,7 +289,7 @@ type group struct {
 
 type aggregateState struct {
 	agg  Aggregate
-	seen map[string]int  // DISTINCT
+	seen keySet          // DISTINCT
 	rows [][]datum.Value // ORDER BY: sort keys, then arguments
 }
 
@@ -358,14 +358,7 @@ func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
 		return err
 	}
 	if c.distinct {
-		key := string(rowKey(nil, values, c.folds))
-		if st.seen == nil {
-			st.seen = map[string]int{}
-		}
-		if st.seen[key]++; st.seen[key] > 1 {
-			return nil
-		}
-		if err := x.Hold(keyBytes + len(key)); err != nil {
+		if added, err := st.seen.add(x, rowKey(nil, values, c.folds)); !added || err != nil {
 			return err
 		}
 	}

@@ -78,7 +78,7 @@ func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 		all := open
 		open = func(x *Exec) (Rows, error) {
 			it, err := all(x)
-			return &distinctRows{in: it, seen: map[string]int{}, folds: folds}, err
+			return &distinctRows{in: it, folds: folds}, err
 		}
 	}
 	return &QueryPlan{Columns: columns, Open: open}, nil
@@ -181,7 +181,7 @@ func (u *unionRows) Close() {
 // distinctRows omits rows that have come before.
 type distinctRows struct {
 	in    Rows
-	seen  map[string]int
+	seen  keySet
 	key   []byte
 	on    []int // columns to compare, nil for all
 	folds folds
@@ -199,18 +199,29 @@ func (d *distinctRows) Next(x *Exec) ([]datum.Value, error) {
 		for _, i := range d.on {
 			d.key = datum.AppendKey(d.key, d.folds.at(i).Apply(row[i]))
 		}
-		if _, ok := d.seen[string(d.key)]; ok {
-			continue
+		if added, err := d.seen.add(x, d.key); added || err != nil {
+			return row, err
 		}
-		if err := x.Hold(keyBytes + len(d.key)); err != nil {
-			return nil, err
-		}
-		d.seen[string(d.key)] = 1
-		return row, nil
 	}
 }
 
 func (d *distinctRows) Close() { d.in.Close() }
+
+// keySet holds the keys of rows that have come before. They count as memory until the
+// statement ends.
+type keySet map[string]struct{}
+
+// add reports whether the key is new, and adds it.
+func (s *keySet) add(x *Exec, key []byte) (added bool, err error) {
+	if _, ok := (*s)[string(key)]; ok {
+		return false, nil
+	}
+	if *s == nil {
+		*s = keySet{}
+	}
+	(*s)[string(key)] = struct{}{}
+	return true, x.Hold(keyBytes + len(key))
+}
 
 // rowKey appends a key to dst. Keys are equal exactly for rows that are not
 // distinct.
