@@ -157,9 +157,3 @@ func isLetterOrDigit(c byte) bool { return c-'0' <= 9 || c|0x20-'a' < 26 }
 func badPattern(what string) error {
 	return sqlstate.New(sqlstate.InvalidRegex, "invalid regular expression: %s", what)
 }
-
-// FirstRune returns the character at s[i:], for messages.
-func FirstRune(s string, i int) string {
-	r, _ := utf8.DecodeRuneInString(s[i:])
-	return string(r)
-}

@@ -216,8 +216,9 @@ func formatText(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		if field == "" {
 			return a[0], errFormatEnd
 		}
-		kind := engine.FirstRune(field, 0)
-		if rest = field[len(kind):]; kind == "%" {
+		_, size := utf8.DecodeRuneInString(field)
+		kind := field[:size]
+		if rest = field[size:]; kind == "%" {
 			out.WriteByte('%')
 			continue
 		}
