@@ -16,20 +16,6 @@ func pgCall(pos Pos, name string, args ...Expr) *FuncCall {
 	return x
 }
 
-// callOrConstant reads the arguments of a call. A string after the call makes it a
-// constant of a type with modifiers, such as numeric(4, 2) '1'.
-func (p *parser) callOrConstant(pos Pos, name Name) Expr {
-	x := p.call(pos, name)
-	if p.tok.kind != tokString || p.mysql || x.Args == nil || x.Distinct {
-		return p.aggregateClauses(x)
-	}
-	t := TypeName{Pos: pos, Name: name}
-	for _, a := range x.Args {
-		t.Mods = append(t.Mods, p.typeMod(a.Value))
-	}
-	return p.typedConstant(pos, t)
-}
-
 // integerValue returns the value of an integer constant with an optional sign.
 func integerValue(x Expr) (int64, bool) {
 	sign := ""

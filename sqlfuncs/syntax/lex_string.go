@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -174,7 +173,8 @@ func (l *lexer) escape(dst []byte) []byte {
 		}
 		return append(dst, 'x')
 	case 'u', 'U':
-		return l.unicodeEscape(dst)
+		l.failCode(l.pos-2, sqlstate.FeatureNotSupported, `the escape \%c in strings is not supported`, c)
+		return dst
 	}
 	return append(dst, c)
 }
@@ -190,41 +190,6 @@ func (l *lexer) radixValue(base, most int) (v rune, n int) {
 		l.pos++
 	}
 	return v, n
-}
-
-// unicodeEscape reads the rest of \uXXXX or \UXXXXXXXX, and the second escape of a
-// surrogate pair.
-func (l *lexer) unicodeEscape(dst []byte) []byte {
-	start := l.pos - 2
-	high := l.unicodeValue(start)
-	if utf16.IsSurrogate(high) && l.err == nil {
-		low := rune(utf8.RuneError)
-		if l.at(l.pos) == '\\' && l.at(l.pos+1)|0x20 == 'u' {
-			l.pos += 2
-			low = l.unicodeValue(start)
-		}
-		high = utf16.DecodeRune(high, low)
-		if high == utf8.RuneError && l.err == nil {
-			l.fail(start, "invalid Unicode surrogate pair")
-		}
-	}
-	return utf8.AppendRune(dst, high)
-}
-
-// unicodeValue reads the digits after \u or \U.
-func (l *lexer) unicodeValue(start int) rune {
-	digits := 4
-	if l.src[l.pos-1] == 'U' {
-		digits = 8
-	}
-	v, n := l.radixValue(16, digits)
-	if n < digits {
-		l.failCode(start, sqlstate.InvalidEscape, "invalid Unicode escape")
-		l.err.Hint = `Unicode escapes must be \uXXXX or \UXXXXXXXX.`
-	} else if v <= 0 || v > utf8.MaxRune {
-		l.fail(start, "invalid Unicode escape value")
-	}
-	return v
 }
 
 // quotedIdentifier reads the quoted identifier at the current position.

@@ -206,7 +206,7 @@ func (p *parser) reference() Expr {
 	callable := len(name) > 1 || t.isFunctionName() || p.mysql
 	switch {
 	case p.isPunct("(") && callable:
-		return p.callOrConstant(pos, name)
+		return p.aggregateClauses(p.call(pos, name))
 	case p.tok.kind == tokString && callable && (!p.mysql || len(name) == 1 && isTemporal(t.text)):
 		return p.typedConstant(pos, TypeName{Pos: pos, Name: name})
 	case !t.isName():

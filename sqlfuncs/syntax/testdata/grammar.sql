@@ -1,6 +1,6 @@
 select a.b[1].c, (x).y, $1[1], array[1,2], t.* from t
 select cast(a as numeric(10,2)[]), b::timestamp(3) with time zone, c::interval, d::double precision x, e::bit varying(3), f::char varying(2), g::time without time zone
-select date '2020-01-01', interval '1 hour', timestamp with time zone 'x', numeric(3,1) '1', foo.bar(1) 'x', bit '01', char(3) 'abc', double precision '1'
+select date '2020-01-01', interval '1 hour', timestamp with time zone 'x', numeric(3,1) '1', bit '01', char(3) 'abc', double precision '1'
 select substring(a from b for c), trim(both 'x' from y), trim(leading from y), trim(x), substring(a, b)
 select count(*) filter (where x > 1) over (partition by a order by b), f(distinct a order by b desc nulls last), h(a => 1, b := 2) from t
 select current_date, current_timestamp(3), localtime, current_user, session_user, user, current_schema, current_schema(), current_catalog
