@@ -97,9 +97,6 @@ func (PostgreSQL) Operator(p *Planner, op string, l, r *Expr) (*Expr, error) {
 	if test, ok := Comparisons[op]; ok {
 		return p.comparison(op, test, l, r)
 	}
-	if like, ok := likeOperators[op]; ok {
-		return p.pattern(like.op, like.not, l, r, Constant(datum.MakeText(`\`)))
-	}
 	switch op {
 	case "||":
 		return p.concat(l, r)

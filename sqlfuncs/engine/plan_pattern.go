@@ -22,26 +22,12 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 			return nil, err
 		}
 	}
-	x, err := p.pattern(e.Op, e.Not, es[0], es[1], escape)
-	return x, At(e.Pos, err)
-}
-
-// likeOperators lists LIKE and ILIKE by their operator names, as used in LIKE ANY
-// and OPERATOR(pg_catalog.~~).
-var likeOperators = map[string]struct {
-	op  string
-	not bool
-}{
-	"LIKE": {"LIKE", false}, "NOT LIKE": {"LIKE", true}, "ILIKE": {"ILIKE", false}, "NOT ILIKE": {"ILIKE", true},
-	"~~": {"LIKE", false}, "!~~": {"LIKE", true}, "~~*": {"ILIKE", false}, "!~~*": {"ILIKE", true},
-}
-
-// pattern plans the test of l against a pattern of LIKE, ILIKE or SIMILAR TO.
-func (p *Planner) pattern(op string, not bool, l, r, escape *Expr) (*Expr, error) {
-	es := []*Expr{withBlanks(l), r, escape}
+	refused := noOperator("~~", es[0], es[1])
+	es = []*Expr{withBlanks(es[0]), es[1], escape}
 	if p.CoerceAll(es, datum.Text) != nil {
-		return nil, noOperator("~~", l, r)
+		return nil, At(e.Pos, refused)
 	}
+	op, not := e.Op, e.Not
 	toRegexp := func(pattern, escape string) (string, bool, error) {
 		if utf8.RuneCountInString(escape) > 1 {
 			return "", false, sqlstate.New(sqlstate.InvalidEscape, "invalid escape string").

@@ -323,13 +323,8 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 		name = "similar to"
 	}
 	op := strings.ToUpper(name)
-	if op == "LIKE" || op == "ILIKE" {
-		if p.isAnyWord("any", "some", "all") {
-			if not {
-				op = "NOT " + op
-			}
-			return p.quantified(left, op, pos), false
-		}
+	if p.isAnyWord("any", "some", "all") {
+		p.notSupported(p.pos(), op+" "+strings.ToUpper(p.tok.text)+" is")
 	}
 	x := &Like{Pos: pos, Op: op, Not: not, X: left, Pattern: p.binary(precPredicate+1, mode)}
 	if op != "REGEXP" && p.accept("escape") {
