@@ -40,7 +40,7 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 		body, err := LikeToRegexp(pattern, escape, op == "SIMILAR TO")
 		return prefix + body, false, err
 	}
-	return Strict2(datum.Bool, es[0], es[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
+	match := Strict2(datum.Bool, es[0], es[1], func(x *Exec, a, b datum.Value) (datum.Value, error) {
 		esc, err := es[2].Eval(x)
 		if err != nil || !esc.Valid {
 			return datum.Null(datum.Bool), err
@@ -51,7 +51,10 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 		}
 		match, err := p.Matches(x, a.Str)
 		return datum.MakeBool(match != not), err
-	}), nil
+	})
+	match.reads(es[2].Refs)
+	match.Volatile = match.Volatile || es[2].Volatile
+	return match, nil
 }
 
 // withBlanks returns the left side of a pattern match. A char(n) keeps the blanks at
