@@ -20,6 +20,9 @@ var textFunctions = slices.Concat(
 		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(substringIndex)},
 		{Name: "strcmp", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			fold := p.FoldOf(datum.Text, !p.Exact(args...))
+			if err := p.CoerceAll(args, datum.Text); err != nil {
+				return nil, err
+			}
 			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 				c, err := datum.Compare(fold.Apply(a), fold.Apply(b))
 				return datum.MakeInt4(int64(c)), err
@@ -27,6 +30,9 @@ var textFunctions = slices.Concat(
 		})},
 		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			exact := p.Exact(args...)
+			if err := p.CoerceAll(args, datum.Text); err != nil {
+				return nil, err
+			}
 			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 				return datum.MakeInt4(locate(b.Str, a.Str, exact)), nil
 			}), nil
