@@ -212,7 +212,7 @@ func (o Opener) Emptied(t *testing.T, url string, schema shared.Schema) {
 		t.Errorf("%s %v %v", text, complete, err)
 	}
 	_, _, err = store.Reserve(t.Context(), Order(10))
-	WantError(t, err, generator.ErrRegressed, "gone back")
+	WantError(t, err, generator.ErrRegressed, "no reservation")
 }
 
 // Order returns a reservation of n numbers for the generator "orders".

@@ -60,7 +60,7 @@ type epoch struct {
 	name    string
 	first   bool // the store never had another one
 	settled bool
-	hi      int64         // end of the latest reservation of the epoch mark
+	hi, seq int64         // of the epoch mark
 	floor   int64         // Unix ms by the store's clock; no time is granted below it
 	seen    time.Duration // monotonic time at which this server first saw the epoch
 }
@@ -115,24 +115,25 @@ func (s *Store) meet(ctx context.Context, old *epoch) (*epoch, error) {
 }
 
 // note writes the epoch mark unless it names the epoch already. It returns nil if
-// the database's epoch changed meanwhile. A mark that ends before that of old, which
-// may be nil, has been lost: a primary that was replaced came back without what its
-// successor granted. It is then noted like a new epoch.
+// the database's epoch changed meanwhile. If the store has lost the mark of old, which
+// may be nil, the epoch is noted like a new one.
 func (s *Store) note(ctx context.Context, name string, old *epoch) (*epoch, error) {
 	r, err := s.engine.Row(ctx, epochKey)
 	if err != nil {
 		return nil, err
 	}
-	end := int64(math.MinInt64) // of the mark that this server knows
-	if old != nil {
-		end = old.hi
-	}
-	if r != nil && r.Epoch == name && r.Hi >= end {
+	if r != nil && r.Epoch == name && !old.lost(r) {
 		return s.epochOf(r), nil
 	}
-	ask := s.askFor(&epoch{name: name}, epochKey, max(s.now(), end), noted, 1)
+	ask := s.askFor(&epoch{name: name}, epochKey, s.now(), noted, 1)
 	if r != nil {
-		ask.From, ask.Count = r.Epoch, skipCount
+		ask.From = r.Epoch
+	}
+	if old != nil {
+		ask.AtLeast = max(ask.AtLeast, old.hi)
+	}
+	if r != nil || old != nil {
+		ask.Count = skipCount
 	}
 	c, err := s.rounds.do(ctx, ask)
 	if err != nil || c.answer.Outcome != Granted {
@@ -142,9 +143,16 @@ func (s *Store) note(ctx context.Context, name string, old *epoch) (*epoch, erro
 	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Epoch: name}), nil
 }
 
+// lost reports whether the store has lost the mark of l, which may be nil, if r is its
+// present one: a primary that was replaced came back without what its successor
+// granted, or knows no epoch before its own.
+func (l *epoch) lost(r *Row) bool {
+	return l != nil && (r.Hi < l.hi || r.Seq < l.seq || r.Epoch != l.name && r.Seq < skipCount)
+}
+
 // epochOf returns the epoch that a row of the epoch mark describes.
 func (s *Store) epochOf(r *Row) *epoch {
-	l := &epoch{name: r.Epoch, first: r.Seq < skipCount, hi: r.Hi, seen: s.cfg.Clock.Monotonic(), floor: math.MinInt64}
+	l := &epoch{name: r.Epoch, first: r.Seq < skipCount, hi: r.Hi, seq: r.Seq, seen: s.cfg.Clock.Monotonic(), floor: math.MinInt64}
 	length := r.Hi - r.Lo
 	l.settled = !s.mayHaveLost(l) && length != wentBack
 	if !l.settled && length >= settledAfter+s.cfg.Wait.Milliseconds() {
@@ -164,7 +172,7 @@ func (s *Store) unsettle(ctx context.Context, l *epoch) (*epoch, error) {
 	case c.answer.Outcome != Granted:
 		return next, busy()
 	}
-	next.hi = c.answer.Hi
+	next.hi, next.seq = c.answer.Hi, c.answer.Seq
 	return next, nil
 }
 
@@ -289,7 +297,7 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case r == nil || r.Epoch != l.name || r.Hi < l.hi:
+	case r == nil || r.Epoch != l.name || l.lost(r):
 		return nil, nil
 	case r.Hi != l.hi: // another server settled it, or saw the store go back
 		next := s.epochOf(r)

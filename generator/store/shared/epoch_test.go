@@ -210,6 +210,55 @@ func TestThePrimaryBeforeComesBack(t *testing.T) {
 	mustClaim(t, fresh, 1)
 }
 
+// TestTheNewPrimaryHasNoMark, not even the first one: it forgot everything. A server
+// that knew the store before starts the wait, also if another one has begun it anew.
+func TestTheNewPrimaryHasNoMark(t *testing.T) {
+	t.Parallel()
+	for _, begun := range []bool{false, true} {
+		t.Run(fmt.Sprint("begun anew: ", begun), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t)
+			holder, _ := c.server(0)
+			mustClaim(t, holder, 1)
+			c.d.restore(map[string]Value{}, map[string]Value{}, "two")
+			if begun {
+				other, _ := c.server(0)
+				mustClaim(t, other, 2)
+			}
+			if _, _, err := holder.Time(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			fresh, _ := c.server(0)
+			wantWait(t, fresh, 1)
+			c.pass(testWait)
+			mustClaim(t, fresh, 1)
+		})
+	}
+}
+
+// TestThePrimaryBeforeComesBackSettled: servers that stayed with it have settled its
+// epoch meanwhile, so that its mark ends later than its successor's.
+func TestThePrimaryBeforeComesBackSettled(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	holder, _ := c.server(0)
+	stays, _ := c.server(0)
+	c.lose("two", func() {})
+	wantWait(t, stays, 1)
+	wantWait(t, holder, 1)
+	values, entries := c.d.copied()
+	c.d.restore(values, entries, "three")
+	wantWait(t, holder, 1)
+	c.d.restore(values, entries, "two")
+	c.pass(testWait)
+	mustClaim(t, stays, 2)
+	wantWait(t, holder, 3)
+	fresh, _ := c.server(0)
+	wantWait(t, fresh, 1)
+	c.pass(testWait)
+	mustClaim(t, fresh, 1)
+}
+
 // TestASecondRestoreDuringTheWait puts back a mark that says the epoch is settled.
 func TestASecondRestoreDuringTheWait(t *testing.T) {
 	t.Parallel()

@@ -266,7 +266,7 @@ func TestARecoveryGoesOnWhereItIsTold(t *testing.T) {
 	s := newStore(t, d, Config{})
 	grant(t, s, name("orders", 10), 1)
 	d.restore(map[string]Value{}, nil, "two")
-	refused(t, s, name("orders", 10), generator.ErrRegressed, "gone back")
+	refused(t, s, name("orders", 10), generator.ErrRegressed, "no reservation")
 	if err := s.Recover(t.Context(), generator.NameKey("orders"), 5000); err != nil {
 		t.Fatal(err)
 	}
