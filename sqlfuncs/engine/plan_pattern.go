@@ -69,7 +69,9 @@ func withBlanks(e *Expr) *Expr {
 }
 
 // LikeToRegexp translates a pattern of LIKE, or of SIMILAR TO if similar is set, for
-// package regexp. In SIMILAR TO, |*+?{}() and [sets] mean the same as in a regexp.
+// package regexp. In SIMILAR TO, |*+?{}() and [sets] mean the same as in a regexp. So do
+// escaped letters and digits (\d) and, as in PostgreSQL, an escape at the end is
+// nothing; an escaped double quote separates parts.
 func LikeToRegexp(pattern, escape string, similar bool) (string, error) {
 	var b strings.Builder
 	b.WriteString("^(?:")
@@ -77,11 +79,19 @@ func LikeToRegexp(pattern, escape string, similar bool) (string, error) {
 	for _, r := range pattern {
 		switch {
 		case escaped:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			escaped = false
+			switch escaped = false; {
+			case similar && r == '"' && !set:
+				b.WriteString(")(?:")
+			case similar && r < utf8.RuneSelf:
+				b.WriteString(`\` + string(r))
+			default:
+				b.WriteString(regexp.QuoteMeta(string(r)))
+			}
 		case escape != "" && string(r) == escape:
 			escaped = true
-		case set && r != '\\', similar && strings.ContainsRune("|*+?{}()[", r):
+		case similar && r == '(' && !set:
+			b.WriteString("(?:")
+		case set && r != '\\', similar && strings.ContainsRune("|*+?{})[]", r):
 			b.WriteRune(r)
 			set = r == '[' || set && r != ']'
 		case r == '%':
@@ -92,7 +102,7 @@ func LikeToRegexp(pattern, escape string, similar bool) (string, error) {
 			b.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
-	if escaped {
+	if escaped && !similar {
 		return "", sqlstate.New(sqlstate.InvalidEscape, "LIKE pattern must not end with escape character")
 	}
 	b.WriteString(")$")
