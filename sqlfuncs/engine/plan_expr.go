@@ -231,8 +231,16 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 		return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", sqlstate.Cut(strings.Join(t.Name, "."), 64)))
 	}
 	mods := t.Mods
-	if name == "character" && mods == nil {
+	switch {
+	case name == "character" && mods == nil:
 		mods = []int64{1}
+	case name == "float" && len(mods) == 1: // bits of the fraction
+		if bits := mods[0]; bits < 1 || bits > 53 {
+			return 0, 0, At(t.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "precision for type float must be from 1 to 53 bits"))
+		} else if bits < 25 {
+			oid = datum.Float4
+		}
+		mods = nil
 	}
 	mod, err := typeMod(oid, mods)
 	if err != nil {
