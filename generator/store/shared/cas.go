@@ -114,18 +114,26 @@ func (c *CAS) present(ctx context.Context) (string, error) {
 	return c.Epoch(ctx)
 }
 
-func (c *CAS) remember(key string, v Value) {
+// remember caches a value, unless another epoch than that of its request is present
+// by now: there the same version may be another value.
+func (c *CAS) remember(epoch, key string, v Value) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.epoch != epoch {
+		return
+	}
 	if len(c.seen) >= casMemory {
 		clear(c.seen)
 	}
 	c.seen[key] = v
 }
 
-func (c *CAS) known(key string) Value {
+func (c *CAS) known(epoch, key string) (v Value) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.epoch != epoch {
+		return v
+	}
 	return c.seen[key]
 }
 
@@ -254,7 +262,7 @@ func (c *CAS) Lower(ctx context.Context, r Return) error {
 // change swaps the row of a key for the row that decide returns. If decide returns
 // nil, it writes nothing. epoch may be cached: Swap checks it.
 func (c *CAS) change(ctx context.Context, epoch, key string, decide func(old *Row) (Answer, *Row)) (Answer, error) {
-	was := c.known(key)
+	was := c.known(epoch, key)
 	fresh := false // a cached value may be out of date
 	for try := range casTries {
 		old, err := was.row(key)
@@ -269,7 +277,7 @@ func (c *CAS) change(ctx context.Context, epoch, key string, decide func(old *Ro
 			if was, err = c.swapper.Get(ctx, RowFolder, key); err != nil {
 				return Answer{}, err
 			}
-			c.remember(key, was)
+			c.remember(epoch, key, was)
 			fresh = true
 			continue
 		}
@@ -281,7 +289,7 @@ func (c *CAS) change(ctx context.Context, epoch, key string, decide func(old *Ro
 			}
 			return Answer{}, err
 		}
-		c.remember(key, now)
+		c.remember(epoch, key, now)
 		if swapped {
 			return answer, nil
 		}
