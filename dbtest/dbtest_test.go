@@ -128,7 +128,8 @@ func TestInterruptedTestsLeaveNothing(t *testing.T) {
 		list  string
 	}{
 		{"the test is killed", test, false, syscall.SIGKILL, all},
-		{"Ctrl-C on go test", append([]string{goCommand}, test...), true, syscall.SIGINT, "some"},
+		// A shell starts a command in the background with SIGINT ignored.
+		{"Ctrl-C on go test", append([]string{"env", "--default-signal=INT", goCommand}, test...), true, syscall.SIGINT, "some"},
 		{"SIGTERM to go test", append([]string{goCommand}, test...), false, syscall.SIGTERM, "some"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
