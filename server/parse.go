@@ -29,7 +29,9 @@ func (c Config) Explain(ctx context.Context, name, id string) (parts generator.P
 		return parts, err
 	}
 	if k, ok := generator.KindAs[generator.StoredExplainer](kind); ok {
-		return k.ExplainStored(d.Options, id)
+		parts, err = k.ExplainStored(d.Options, id)
+		parts.Kind = d.Kind // a layout knows no kinds beside its own
+		return parts, err
 	}
 	if k, texts := generator.KindAs[generator.TextKind](kind); texts {
 		gen, err := k.Open(ctx, d) // kinds of texts need no store

@@ -217,7 +217,7 @@ func TestCodesOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	seen := map[string]bool{}
-	names := []string{"ord", "shy", "u"}
+	names := []string{"ord", "shy", "u", "r"}
 	codes := map[string]string{}
 	for run := range 2 {
 		s := startServer(t, nil, "--data", data)
@@ -225,7 +225,7 @@ func TestCodesOutliveTheServer(t *testing.T) {
 		if run == 0 {
 			for _, create := range []string{
 				`('ord', 'segment', '{"text":"base32","prefix":"ORD-","check":true,"scatter":{"bits":40}}')`,
-				`('shy', 'snowflake', '{"text":"base62","scatter":true}')`, `('u', 'uuid')`,
+				`('shy', 'snowflake', '{"text":"base62","scatter":true}')`, `('u', 'uuid')`, `('r', 'ring', '{"text":"base32"}')`,
 			} {
 				if _, err := conn.Exec(t.Context(), "SELECT create_generator"+create); err != nil {
 					t.Fatal(err)
@@ -253,7 +253,7 @@ func TestCodesOutliveTheServer(t *testing.T) {
 		s.signal(15)
 		s.wait()
 	}
-	for name, want := range map[string]string{"ord": "segment", "shy": time.Now().UTC().Format("2006-01-02T"), "u": "uuidv7"} {
+	for name, want := range map[string]string{"ord": "segment", "shy": time.Now().UTC().Format("2006-01-02T"), "u": "uuidv7", "r": "ring\nlayout"} {
 		r := runProgram(t, nil, "parse", codes[name], "--name", name, "--data", data)
 		if r.code != exitOK || !strings.Contains(r.stdout, want) {
 			t.Errorf("%s %s: exit code %d:\n%s%s", name, codes[name], r.code, r.stdout, r.stderr)
