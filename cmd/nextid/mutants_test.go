@@ -51,11 +51,11 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 	{
 		"DISTINCT forgets what it has seen", "sqlfuncs/engine/plan_setop.go",
-		"		d.seen[string(d.key)] = 1\n", "", "sqlfuncs", "TestStatementFiles$",
+		"	(*s)[string(key)] = struct{}{}\n", "", "sqlfuncs/engine", "TestStatementFiles$",
 	},
 	{
 		"a limit on a text is off by one", "sqlfuncs/engine/plan_operator.go",
-		"if len(a.Str)+len(b.Str) > MaxTextBytes {", "if len(a.Str)+len(b.Str) > MaxTextBytes+1 {", "sqlfuncs", "TestFunctions",
+		"if len(a.Str)+len(b.Str) > MaxTextBytes {", "if len(a.Str)+len(b.Str) > MaxTextBytes+1 {", "sqlfuncs/pgfunc", "TestFunctions",
 	},
 	// wire
 	{
