@@ -245,8 +245,12 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 		return set(st, t)
 	case *syntax.ResetAll:
 		st.tag, st.do = "RESET", func(x *engine.Exec) error {
-			sessionOf(x).vars.ResetAll("role", "session_authorization")
-			sessionOf(x).SettingsChanged()
+			s := sessionOf(x)
+			if s.tx.state != txIdle {
+				s.vars.KeepModes()
+			}
+			s.vars.ResetAll("role", "session_authorization")
+			s.SettingsChanged()
 			return nil
 		}
 	case *syntax.Show:

@@ -41,6 +41,8 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 		{"DISCARD ALL", "role", "none"},
 		{"BEGIN ISOLATION LEVEL SERIALIZABLE; RESET ALL", "transaction_isolation", "serializable"},
 		{"ROLLBACK", "transaction_isolation", "read committed"},
+		{"SET default_transaction_read_only = on; BEGIN; RESET ALL", "transaction_read_only", "on"},
+		{"COMMIT", "transaction_read_only", "off"},
 	} {
 		s.Must(t, c.sql)
 		if r := s.Must(t, "SHOW "+c.show); r.String() != c.want {

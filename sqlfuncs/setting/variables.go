@@ -121,6 +121,13 @@ func (v *Variables) KeepMode(key string) {
 	}
 }
 
+// KeepModes keeps all modes of the current transaction.
+func (v *Variables) KeepModes() {
+	for _, key := range modeDefaults {
+		v.KeepMode(key)
+	}
+}
+
 // Saved is the state that a rollback restores.
 type Saved struct{ set, local map[string]string }
 
