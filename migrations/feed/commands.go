@@ -187,6 +187,7 @@ func (s *set) up(ctx context.Context, name string) error {
 	}
 	var all error
 	for _, t := range feeds {
+		t.patient = true
 		st, _, err := t.Step(ctx, true)
 		if err != nil {
 			all = errors.Join(all, t.at(err))

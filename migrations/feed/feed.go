@@ -54,8 +54,9 @@ type Feed struct {
 	Block     int64         // least number of values in a block; 0: DefaultBlock, or less for a small column
 	Draw      Draw
 
-	above int64 // blocks must begin above it
-	hand  block // a drawn block that is certainly unused; the zero block: none
+	above   int64 // blocks must begin above it
+	patient bool  // the move of a command: a short wait never gets the lock of a busy sequence
+	hand    block // a drawn block that is certainly unused; the zero block: none
 }
 
 // block is a range of numbers to which a sequence can move.
@@ -75,9 +76,9 @@ const (
 )
 
 // wait returns how long a move may wait for the lock.
-func wait(s State) time.Duration {
+func (f *Feed) wait(s State) time.Duration {
 	switch left, size := s.Left(), s.size(); {
-	case left < size/10:
+	case f.patient, left < size/10:
 		return lastWait
 	case left < size/4:
 		return longWait
@@ -96,7 +97,7 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 	if s, err = f.Read(ctx); err != nil || !fresh && !f.Due(s) {
 		return s, false, err
 	}
-	err = f.change(ctx, wait(s), func(now State) ([]string, error) {
+	err = f.change(ctx, f.wait(s), func(now State) ([]string, error) {
 		s, moved = now, fresh || f.Due(now)
 		if !moved { // another feeder has moved the sequence
 			return nil, nil

@@ -75,6 +75,41 @@ func TestUpOnceDown(t *testing.T) {
 	})
 }
 
+// TestUpOfABusySequence: some transaction has always drawn from the sequence. The
+// command waits for its lock, while inserts queue behind it.
+func TestUpOfABusySequence(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		ended := make(chan struct{})
+		var clients sync.WaitGroup
+		for range 4 {
+			clients.Go(func() {
+				for {
+					select {
+					case <-ended:
+						return
+					default:
+					}
+					tx, err := f.dbs[0].BeginTx(t.Context(), nil)
+					if err == nil {
+						_, err = tx.ExecContext(t.Context(), "INSERT INTO orders (note) VALUES ('busy')")
+						time.Sleep(40 * time.Millisecond) //nolint:forbidigo // in the transaction
+						err = errors.Join(err, tx.Commit())
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		f.up()
+		close(ended)
+		clients.Wait()
+		f.sound()
+	})
+}
+
 // TestBlockEnds: at the end of its block, a sequence fails with the database's own
 // error.
 func TestBlockEnds(t *testing.T) {
