@@ -242,17 +242,14 @@ func tableType(t *engine.Table) string {
 	return "VIEW"
 }
 
-// tablesRows makes the rows of TABLES. All of nextid's tables are views there, except
-// the sequences. mariadb-dump takes a table without an engine for a view.
+// tablesRows makes the rows of TABLES. All of nextid's tables are views there,
+// except the sequences.
 func tablesRows(database string, t *engine.Table) []record {
 	r := record{
 		"TABLE_CATALOG", "def", "TABLE_SCHEMA", database, "TABLE_NAME", t.Name, "TABLE_TYPE", tableType(t), "TABLE_COMMENT", tableType(t),
 	}
-	switch {
-	case t.Schema == engine.InformationSchema:
+	if t.Schema == engine.InformationSchema {
 		r = append(r, "TABLE_COMMENT", "", "ENGINE", "MEMORY")
-	case t.Kind == 'S':
-		r = append(r, "TABLE_COMMENT", "", "ENGINE", "InnoDB")
 	}
 	return []record{r}
 }
