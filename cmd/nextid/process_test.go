@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,7 +43,6 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	_ = flag.Set("test.parallel", "3") // the tests wait for most of their time; -parallel takes precedence
 	return m.Run()
 }
 
