@@ -154,9 +154,9 @@ func (r Reservation) ExhaustedError() error {
 // ReserveAll reserves a range that holds all that a request needs, or nothing. If
 // less is left below r.Limit, it returns ErrExhausted and the key does not change.
 // need returns the length needed of a range that begins at lo; ok is false if no
-// length is enough. r.N must be enough for every lo below which r.Limit leaves room:
-// a range that is too short was then cut at r.Limit, where no other server can
-// reserve behind it before it is released. Otherwise it could be lost.
+// length is enough. r.N must be at least need(lo) for every lo. So only r.Limit makes a
+// range too short. No other server can reserve behind such a range, and its release
+// loses nothing.
 func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo int64) (n int64, ok bool)) (lo, hi int64, err error) {
 	const attempts = 3 // another server may reserve between Mark and Reserve
 	holds := func(lo, hi int64) bool {

@@ -67,7 +67,7 @@ func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, 
 }
 
 // neverLost returns ErrExhausted if the store may have lost reservations on the line
-// of a worker id, so that nobody knows whether it was in use.
+// of a worker id. The id may have been in use then.
 func (p *Pool) neverLost(ctx context.Context, name string, id int64) error {
 	if p.pools.cfg.Grants == nil {
 		return nil
