@@ -286,7 +286,7 @@ func Strict2(t datum.OID, l, r *Expr, op func(x *Exec, a, b datum.Value) (datum.
 }
 
 // joinsItself lists the types that PostgreSQL's || joins to a value of the same type,
-// not to a text. nextid does not join them.
+// not to a text. nextid joins two typed bytea, and none of the others.
 var joinsItself = map[datum.OID]bool{datum.Bytea: true, datum.Bit: true, datum.VarBit: true, datum.JSONB: true}
 
 func (p *Planner) concat(l, r *Expr) (*Expr, error) {
@@ -296,6 +296,10 @@ func (p *Planner) concat(l, r *Expr) (*Expr, error) {
 	case li.Elem != 0 || ri.Elem != 0:
 		return p.arrayConcat(l, r, li, ri)
 	case IsString(l.Type) || IsString(r.Type):
+	case l.Type == datum.Bytea && r.Type == datum.Bytea:
+		return Strict2(datum.Bytea, l, r, func(_ *Exec, a, b datum.Value) (datum.Value, error) {
+			return datum.MakeString(datum.Bytea, a.Str+b.Str), nil
+		}), nil
 	case l.Type != datum.Unknown && r.Type != datum.Unknown, joinsItself[l.Type], joinsItself[r.Type]:
 		return nil, noOperator("||", l, r)
 	}
