@@ -61,6 +61,7 @@ type (
 		Result         string `json:"result"`
 		ModRevision    string `json:"mod_revision,omitempty"`
 		CreateRevision string `json:"create_revision,omitempty"`
+		Value          []byte `json:"value,omitempty"`
 	}
 	operation struct {
 		Range *rangeRequest `json:"request_range,omitempty"`

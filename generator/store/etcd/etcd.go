@@ -9,15 +9,15 @@
 //	nextid/format             made by nextid migrate store up (the marker)
 //
 // A reservation is one transaction. It puts the new row if the key's mod_revision
-// and the marker are unchanged; otherwise it returns the present row. Its answer
-// names the cluster. So correctness does not depend on an earlier read, and leases
-// are not used. etcd writes all transactions that arrive together at once.
+// and value are unchanged; otherwise it returns the present row. Its answer names the
+// cluster and has the marker. So correctness does not depend on an earlier read, and
+// leases are not used. etcd writes all transactions that arrive together at once.
 //
-// The epoch is the cluster's id and the marker's create_revision. A new leader does
-// not change it. A cluster that was restored from a snapshot has another id if its
-// token or its peer URLs differ (--initial-cluster-token); otherwise only high-water
-// marks tell. An etcd that runs with --unsafe-no-fsync cannot be detected. Do not
-// use it.
+// The epoch is the cluster's id, the marker's create_revision and its random part. A
+// new leader does not change it. A cluster that was restored from a snapshot has
+// another id if its token or its peer URLs differ (--initial-cluster-token); otherwise
+// only high-water marks tell. An etcd that runs with --unsafe-no-fsync cannot be
+// detected. Do not use it.
 //
 // The package uses etcd's JSON gateway over HTTP on the client port. The official
 // client (client/v3 over gRPC) was measured in November 2026. It adds 12.5 MB to a
@@ -81,8 +81,6 @@ func Open(url string) (*Engine, error) {
 	return e, nil
 }
 
-const format = "1" // content of the marker
-
 func (e *Engine) marker() string { return e.prefix + "format" }
 
 func (e *Engine) path(in shared.Folder, key string) string { return e.prefix + string(in) + "/" + key }
@@ -100,7 +98,9 @@ func (e *Engine) Present(ctx context.Context) (string, error) {
 }
 
 // epochOf returns the epoch of a cluster with a marker.
-func epochOf(h header, marker keyValue) string { return h.ClusterID + "/" + marker.CreateRevision }
+func epochOf(h header, marker keyValue) string {
+	return shared.MarkedEpoch(h.ClusterID+"/"+marker.CreateRevision, string(marker.Value))
+}
 
 // Time implements generator.Timekeeper. etcd has no request for the time, but each
 // HTTP response has a Date, in whole seconds.
@@ -122,39 +122,35 @@ func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.
 }
 
 // Swap implements shared.Swapper. It puts text under the key if its mod_revision is
-// was.Version; 0 means that the key must not exist. The cluster of another epoch may
-// have the same revisions.
+// was.Version; 0 means that the key must not exist. It compares the value, too: the
+// cluster of another epoch may have the same revisions.
 func (e *Engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
 	path, marker := []byte(e.path(in, key)), []byte(e.marker())
-	cluster, created, known := strings.Cut(epoch, "/")
-	same := compare{Key: marker, Target: "CREATE", Result: "GREATER", CreateRevision: "0"}
-	if known {
-		same.Result, same.CreateRevision = "EQUAL", created
+	unchanged := []compare{
+		{Key: marker, Target: "CREATE", Result: "GREATER", CreateRevision: "0"},
+		{Key: path, Target: "MOD", Result: "EQUAL", ModRevision: strconv.FormatInt(was.Version, 10)},
+	}
+	if was.Version != 0 {
+		unchanged = append(unchanged, compare{Key: path, Target: "VALUE", Result: "EQUAL", Value: []byte(was.Text)})
 	}
 	did, err := e.c.txn(ctx, txnRequest{
-		Compare: []compare{
-			{Key: path, Target: "MOD", Result: "EQUAL", ModRevision: strconv.FormatInt(was.Version, 10)},
-			same,
-		},
-		Success: []operation{{Put: &putRequest{Key: path, Value: []byte(text)}}},
+		Compare: unchanged,
+		Success: []operation{{Put: &putRequest{Key: path, Value: []byte(text)}}, {Range: &rangeRequest{Key: marker}}},
 		Failure: []operation{{Range: &rangeRequest{Key: path}}, {Range: &rangeRequest{Key: marker}}},
 	})
 	if err != nil {
 		return shared.Value{}, false, err
 	}
-	if did.Succeeded {
-		if known && did.Header.ClusterID != cluster {
-			return shared.Value{}, false, shared.ErrEpoch
-		}
-		now.Text = text
-		now.Version, err = strconv.ParseInt(did.Header.Revision, 10, 64)
-		return now, err == nil, err
-	}
 	if len(did.Responses) != 2 || len(did.Responses[1].Range.KVs) == 0 {
 		return shared.Value{}, false, e.unprepared()
 	}
-	if known && epochOf(did.Header, did.Responses[1].Range.KVs[0]) != epoch {
+	if epoch != "" && epochOf(did.Header, did.Responses[1].Range.KVs[0]) != epoch {
 		return shared.Value{}, false, shared.ErrEpoch
+	}
+	if did.Succeeded {
+		now.Text = text
+		now.Version, err = strconv.ParseInt(did.Header.Revision, 10, 64)
+		return now, err == nil, err
 	}
 	if kvs := did.Responses[0].Range.KVs; len(kvs) > 0 {
 		now, err = kvs[0].value()
@@ -201,7 +197,7 @@ func (e *Engine) Up(ctx context.Context) error {
 	key := []byte(e.marker())
 	_, err := e.c.txn(ctx, txnRequest{
 		Compare: []compare{{Key: key, Target: "CREATE", Result: "EQUAL", CreateRevision: "0"}},
-		Success: []operation{{Put: &putRequest{Key: key, Value: []byte(format)}}},
+		Success: []operation{{Put: &putRequest{Key: key, Value: []byte(shared.NewMarker())}}},
 	})
 	return err
 }
@@ -214,7 +210,7 @@ func (e *Engine) Down(ctx context.Context) error {
 
 // Print implements shared.Schema. It returns the commands of Up.
 func (e *Engine) Print() (string, error) {
-	return fmt.Sprintf("put %s %s (unless it exists)\n", e.marker(), format), nil
+	return fmt.Sprintf("put %s %q (unless it exists)\n", e.marker(), shared.NewMarker()), nil
 }
 
 // Close closes the connections.

@@ -2,9 +2,11 @@ package shared
 
 import (
 	"context"
+	random "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +53,18 @@ type Swapper interface {
 
 // ErrEpoch is returned by Swapper.Swap on a database with another epoch.
 var ErrEpoch = errors.New("the database has another epoch")
+
+// NewMarker returns the content of a new marker: the number of the format and a random
+// part. A database that is emptied and prepared again has the same history as before,
+// but another marker.
+func NewMarker() string { return "1 " + random.Text() }
+
+// MarkedEpoch returns the epoch of a database: where its marker is in its history, and
+// the marker's random part. A marker that was made by hand may have none.
+func MarkedEpoch(place, marker string) string {
+	_, part, _ := strings.Cut(marker, " ")
+	return strings.TrimSuffix(place+"/"+part, "/")
+}
 
 // CAS implements an Engine but for Close on a Swapper. It caches the rows that it
 // read last, so a key that no other server moves costs one round trip. It grants

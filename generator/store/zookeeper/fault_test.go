@@ -2,11 +2,16 @@ package zookeeper_test
 
 import (
 	"errors"
+	"io"
+	"log"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"nextid/dbtest"
 	"nextid/generator"
@@ -63,6 +68,46 @@ func TestAnEnsembleThatWasRestored(t *testing.T) {
 		_, _, err := store.Reserve(t.Context(), dbtest.Order(10))
 		return errors.Is(err, generator.ErrRegressed)
 	})
+}
+
+// A server that has asked for nothing while the ensemble was replaced by a copy grants
+// nothing by the epoch that it knows.
+func TestACopiedEnsembleInTheSamePlace(t *testing.T) {
+	t.Parallel()
+	old, copied := dbtest.ZooKeeper(t, 1)[0], dbtest.ZooKeeper(t, 1)[0]
+	proxy := dbtest.Cut(t, old.Addr)
+	u := "zookeeper://" + proxy.Addr + "/same"
+	prepare(t, u)
+	prepare(t, "zookeeper://"+copied.Addr+"/same")
+	idle, other := engine.Start(t, u, shared.Config{Timeout: time.Minute}), engine.Start(t, u, shared.Config{})
+	dbtest.Grant(t, idle, dbtest.Order(10), 1)
+	row := "/same/reservations/" + url.PathEscape(dbtest.Order(10).Key)
+	data, _, err := client(t, old).Get(row)
+	if err == nil {
+		_, err = client(t, copied).Create(row, data, 0, zk.WorldACL(zk.PermAll))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Grant(t, other, dbtest.Order(10), 11) // is not in the copy
+	proxy.To(copied.Addr)
+	old.Kill()
+	dbtest.Await(t, "new session", func() bool {
+		_, err := idle.Reserved(t.Context(), "")
+		return err == nil
+	})
+	_, _, err = idle.Reserve(t.Context(), dbtest.Order(10))
+	dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+}
+
+func client(t *testing.T, s *dbtest.Server) *zk.Conn {
+	t.Helper()
+	c, _, err := zk.Connect([]string{s.Addr}, time.Minute, zk.WithLogger(log.New(io.Discard, "", 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }
 
 // Three members are killed one after the other and come back.

@@ -13,8 +13,8 @@
 // node. There are no ephemeral nodes. So nothing is lost with a session that ends,
 // for example while the server is paused.
 //
-// The epoch is the id of the transaction that made the marker. Another ensemble, or
-// one that was emptied, has another one. An ensemble that runs with forceSync=no
+// The epoch is the id of the transaction that made the marker, and the marker's random
+// part. Another ensemble, or one that was emptied, has another one. An ensemble that runs with forceSync=no
 // cannot be detected. Do not use it.
 package zookeeper
 
@@ -52,6 +52,7 @@ type Engine struct {
 	dial        zk.Dialer
 	credentials string // USER:PASSWORD; "" for none
 	session     atomic.Pointer[session]
+	present     atomic.Pointer[present]
 	what        string // for messages, without a password
 	root        string
 	acl         []zk.ACL
@@ -59,15 +60,19 @@ type Engine struct {
 	work        sync.WaitGroup
 }
 
+// present is the epoch that was last read. It holds while the client's session does:
+// another ensemble does not know the session.
+type present struct {
+	epoch   string
+	session int64
+}
+
 var (
 	_ shared.Engine        = (*Engine)(nil)
 	_ generator.Timekeeper = (*Engine)(nil)
 )
 
-const (
-	sessionTimeout = 6 * time.Second
-	format         = "1" // content of the marker
-)
+const sessionTimeout = 6 * time.Second
 
 // Open returns an Engine. It connects in the background. The URL is
 // zookeeper://USER:PASSWORD@HOST:PORT,HOST:PORT/PATH, or zookeepers:// for TLS with the
@@ -211,11 +216,14 @@ func (e *Engine) read(ctx context.Context, path string, latest bool) (v shared.V
 
 // Present implements shared.Swapper.
 func (e *Engine) Present(ctx context.Context) (string, error) {
-	_, stat, err := e.read(ctx, e.marker(), true)
+	session := e.conn().SessionID()
+	marker, stat, err := e.read(ctx, e.marker(), true)
 	if err != nil || stat == nil {
 		return "", err
 	}
-	return fmt.Sprintf("%#x", stat.Czxid), nil
+	now := &present{shared.MarkedEpoch(fmt.Sprintf("%#x", stat.Czxid), marker.Text), session}
+	e.present.Store(now)
+	return now.epoch, nil
 }
 
 // Get implements shared.Swapper.
@@ -224,8 +232,16 @@ func (e *Engine) Get(ctx context.Context, in shared.Folder, key string) (shared.
 	return v, err
 }
 
-// Swap implements shared.Swapper. ZooKeeper cannot compare the epoch with it.
-func (e *Engine) Swap(ctx context.Context, _ string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+// Swap implements shared.Swapper. ZooKeeper cannot compare the epoch. So it is checked
+// before and after that the session is still the one in which the epoch was read.
+func (e *Engine) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+	same := func() bool {
+		p := e.present.Load()
+		return epoch == "" || p != nil && *p == present{epoch, e.conn().SessionID()}
+	}
+	if !same() {
+		return shared.Value{}, false, shared.ErrEpoch
+	}
 	path := e.path(in, key)
 	version, err := ask(ctx, e, func() (int64, error) {
 		if was.Version == 0 {
@@ -239,6 +255,8 @@ func (e *Engine) Swap(ctx context.Context, _ string, in shared.Folder, key strin
 		return int64(stat.Version) + 1, nil
 	})
 	switch {
+	case err == nil && !same():
+		return shared.Value{}, false, shared.ErrEpoch
 	case err == nil:
 		return shared.Value{Text: text, Version: version}, true, nil
 	case errors.Is(err, zk.ErrNoNode) && was.Version == 0: // the parent is missing, too
@@ -296,7 +314,7 @@ func (e *Engine) children(ctx context.Context, in shared.Folder) ([]string, erro
 	return names, e.failure(ctx, err)
 }
 
-// nodes returns the nodes that Up creates, parents first.
+// nodes returns the nodes that Up creates with the content of a marker, parents first.
 func (e *Engine) nodes() []string {
 	var all []string
 	for i, c := range e.root {
@@ -310,7 +328,7 @@ func (e *Engine) nodes() []string {
 // Up implements shared.Schema. It creates the nodes, and changes nothing that exists.
 func (e *Engine) Up(ctx context.Context) error {
 	for _, path := range e.nodes() {
-		_, err := ask(ctx, e, func() (string, error) { return e.conn().Create(path, []byte(format), 0, e.acl) })
+		_, err := ask(ctx, e, func() (string, error) { return e.conn().Create(path, []byte(shared.NewMarker()), 0, e.acl) })
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return e.failure(ctx, err)
 		}
@@ -354,7 +372,7 @@ func (e *Engine) remove(ctx context.Context, paths ...string) error {
 func (e *Engine) Print() (string, error) {
 	var out strings.Builder
 	for _, path := range e.nodes() {
-		fmt.Fprintf(&out, "create %s %s\n", path, format)
+		fmt.Fprintf(&out, "create %s %q\n", path, shared.NewMarker())
 	}
 	return out.String(), nil
 }
