@@ -73,6 +73,7 @@ func newPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	server := postgresProgram(t)
 	s := newServer(t, named("PostgreSQL", server), "postgres", syscall.SIGINT)
+	s.frees = true
 	s.fill(PostgresProgram(t, "initdb"), "--pgdata="+s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	s.argv = func(s *Server) []string {
 		argv := []string{server, "-D", s.data(), "-h", "127.0.0.1", "-p", s.port(), "-k", s.Dir}

@@ -58,6 +58,7 @@ type Server struct {
 	urls  func(s *Server)       // sets the URLs
 	ready func(s *Server) error // returns nil once the server answers; at first, once it accepts connections
 	quit  syscall.Signal        // asks for an orderly stop
+	frees bool                  // it frees shared memory on SIGQUIT, and must before the test ends
 
 	exited chan struct{} // closed when the process has ended
 	frozen []int         // children that Freeze has stopped
@@ -288,6 +289,10 @@ func beginAll(all []*Server) {
 func (s *Server) prepare() {
 	s.urls(s)
 	s.t.Cleanup(func() {
+		if s.frees && s.Running() {
+			_ = syscall.Kill(s.PID, syscall.SIGCONT)
+			s.end(syscall.SIGQUIT)
+		}
 		s.Kill()
 		if s.t.Failed() {
 			text := s.Log()
