@@ -29,13 +29,17 @@ build:
 ## test: everything; ends in go test's own summary
 test: test-deps format-check vet build
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w" -o bin/test/ ./cmd/nextid ./cmd/nextid-bench
-	@race=$$(.ci/race-flag); export DBTEST_PROGRAMS=$(CURDIR)/bin/test GORACE="atexit_sleep_ms=0 $$GORACE"; set -x; \
-	CGO_ENABLED=0 $(GO) test -trimpath $(TEST_FLAGS) $$($(GO) list ./... | grep -E '$(WITHOUT_RACE)') && \
-	$(GO) test $$race $(TEST_FLAGS) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)') && { [ -z "$$race" ] || \
+	@race=$$(.ci/race-flag); flags='$(TEST_FLAGS)'; export DBTEST_PROGRAMS=$(CURDIR)/bin/test GORACE="atexit_sleep_ms=0 $$GORACE"; \
+	if dir=$$(.ci/memory-dir); then \
+		trap "rm -rf $$dir" EXIT; trap 'exit 1' HUP INT TERM; export TMPDIR=$$dir; flags="$$flags -p 3"; \
+	fi; set -x; \
+	CGO_ENABLED=0 $(GO) test -trimpath $$flags $$($(GO) list ./cmd/nextid ./... | grep -E '$(WITHOUT_RACE)' | awk '!seen[$$0]++') && \
+	$(GO) test $$race $$flags $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)') && { [ -z "$$race" ] || \
 	CGO_ENABLED=0 $(GO) test -trimpath -vet=off -timeout $(TEST_TIMEOUT) -run "^($(FALSIFIED)|Test.*AllocatesNothing)$$" ./wire ./wire/pgwire ./wire/mysqlwire ./sqlfuncs; }
 
-# vet has read the tests. A program with the race detector sleeps for a second before it ends, unless GORACE says otherwise. More
-# packages at once than processors end sooner, but one disk does not serve them: a draw waited five seconds for it.
+# vet has read the tests. A program with the race detector sleeps for a second before it ends, unless GORACE says otherwise. Tests
+# keep their files in memory if there is enough: one disk does not serve three packages at once (a draw waited five seconds for it).
+# cmd/nextid takes longest, so it begins.
 TEST_FLAGS = -vet=off -shuffle=on -timeout $(TEST_TIMEOUT)
 
 # Packages in which the race detector would see nothing but tests: they start programs, or are arithmetic. Built as the binary
