@@ -506,6 +506,9 @@ func Coalesce(p *Planner, args []*Expr) (*Expr, error) {
 
 func nullIf(p *Planner, args []*Expr) (*Expr, error) {
 	l, r, err := p.Dialect.Comparable(p, "=", args[0], args[1])
+	if err == nil && (l.Type == datum.Varchar || l.Type == datum.Char && r.Type != datum.Char) { // they compare as text
+		l, err = p.Coerce(l, datum.Text, datum.ImplicitCast)
+	}
 	if err != nil {
 		return nil, err
 	}

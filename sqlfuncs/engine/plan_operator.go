@@ -185,13 +185,11 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 			return nil, nil, err
 		}
 	}
+	if IsString(l.Type) && IsString(r.Type) {
+		return p.comparableStrings(l, r)
+	}
 	pair := []*Expr{l, r}
 	t, err := datum.CommonType([]datum.OID{l.Type, r.Type})
-	if err != nil {
-		if s := sharedString(l.Type, r.Type); s != 0 {
-			t, err = s, nil
-		}
-	}
 	if err != nil || datum.IsReg(l.Type) != datum.IsReg(r.Type) {
 		if t, err = oidLike(l.Type, r.Type); err != nil {
 			return nil, nil, noOperator(op, l, r)
@@ -199,11 +197,8 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 	}
 	for i, e := range pair {
 		as := t
-		switch {
-		case t == datum.Varchar && e.Type == datum.Unknown:
+		if t == datum.Varchar && e.Type == datum.Unknown {
 			as = datum.Text // varchar has no operators of its own
-		case l.Type == datum.Varchar && r.Type == datum.BPChar:
-			as = datum.BPChar
 		}
 		if pair[i], err = p.Coerce(e, as, datum.ImplicitCast); err != nil {
 			if e.untyped() {
@@ -215,14 +210,20 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 	return pair[0], pair[1], nil
 }
 
-// sharedString returns text if one type is "char" and the other one is a string
-// type, otherwise 0. CommonType does not cover them: "char" has a type category of
-// its own.
-func sharedString(a, b datum.OID) datum.OID {
-	if (a == datum.Char || b == datum.Char) && IsString(a) && IsString(b) {
-		return datum.Text
+// comparableStrings converts two strings if one of them is a char(n), whose blanks at
+// the end do not count. It stays a char(n) beside a varchar, and becomes a text beside
+// other strings.
+func (p *Planner) comparableStrings(l, r *Expr) (*Expr, *Expr, error) {
+	pair := []*Expr{l, r}
+	if (l.Type == datum.BPChar) == (r.Type == datum.BPChar) {
+		return l, r, nil
 	}
-	return 0
+	t := datum.Text
+	if l.Type == datum.Varchar || r.Type == datum.Varchar {
+		t = datum.BPChar
+	}
+	err := p.CoerceAll(pair, t)
+	return pair[0], pair[1], err
 }
 
 // oidLike returns the type in which a reg type (regclass, …) is compared with

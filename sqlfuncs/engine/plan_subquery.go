@@ -23,23 +23,33 @@ func (p *Planner) in(s *Scope, e *syntax.In) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs := make([]Pair, len(es)-1)
-	same := slices.Clone(es) // common may leave nil after an error
-	_, several := p.common(e.Pos, "IN", same)
-	if several == nil {
-		es = same
-	}
-	for i := range pairs {
-		pairs[i] = Pair{es[0], es[i+1]}
-		if several != nil { // no common type
-			if pairs[i].Left, pairs[i].Right, err = p.Dialect.Comparable(p, "=", es[0], es[i+1]); err != nil {
-				return nil, At(e.Pos, err)
-			}
+	// Two items or more that read no columns become a list of one type, if there is one.
+	// The others are compared as with =.
+	list := es[:1:1]
+	for _, item := range es[1:] {
+		if len(item.Refs) == 0 {
+			list = append(list, item)
 		}
 	}
+	asList := len(list) > 2
+	if asList {
+		_, err = p.common(e.Pos, "IN", list)
+		asList = err == nil
+	}
+	pairs, values, oneOf := make([]Pair, len(es)-1), make([]*Expr, len(es)-1), !e.Not
+	listed := 0
+	for i, item := range es[1:] {
+		if asList && len(item.Refs) == 0 {
+			listed++
+			pairs[i] = Pair{list[0], list[listed]}
+		} else if pairs[i].Left, pairs[i].Right, err = p.Dialect.Comparable(p, "=", es[0], item); err != nil {
+			return nil, At(e.Pos, err)
+		}
+		values[i], oneOf = pairs[i].Right, oneOf && pairs[i].Left.Column
+	}
 	in := In(pairs, e.Not, es)
-	if es[0].Column && !e.Not && several == nil {
-		in.IsOneOf(es[0], es[1:])
+	if oneOf {
+		in.IsOneOf(es[0], values)
 	}
 	return in, nil
 }
