@@ -292,11 +292,7 @@ func typeMod(t datum.OID, mods []int64) (int32, error) {
 func NumericMod(precision, scale int64) int32 { return int32(precision<<16|scale&0x7ff) + 4 }
 
 func (p *Planner) caseExpr(s *Scope, c *syntax.Case) (*Expr, error) {
-	if s != nil { // a set would be read whatever the conditions are
-		sets := s.sets
-		s.sets = nil
-		defer func() { s.sets = sets }()
-	}
+	defer s.noSets()() // a set would be read whatever the conditions are
 	var operand *Expr
 	finish := func(e *Expr) *Expr { return e }
 	if c.Operand != nil {

@@ -54,6 +54,9 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 		level.group = nil
 		defer func() { level.group = g }()
 	}
+	if name == "coalesce" {
+		defer s.noSets()() // as in CASE
+	}
 	for _, a := range e.Args {
 		x, err := p.Expr(s, a.Value)
 		if err != nil {

@@ -228,6 +228,7 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	}
 	level.group = nil // its arguments read the rows before grouping
 	defer func() { level.group = g }()
+	defer s.noSets()()
 	f, args, err := p.resolveCall(s, e)
 	if err != nil {
 		return nil, err

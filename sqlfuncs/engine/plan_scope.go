@@ -63,6 +63,16 @@ func (s *Scope) Add(it *FromItem) error {
 	return nil
 }
 
+// noSets forbids set-returning functions until restore is called.
+func (s *Scope) noSets() (restore func()) {
+	if s == nil {
+		return func() {}
+	}
+	sets := s.sets
+	s.sets = nil
+	return func() { s.sets = sets }
+}
+
 func (s *Scope) cte(name string) *ctePlan {
 	for ; s != nil; s = s.parent {
 		if c := s.ctes[name]; c != nil {

@@ -33,9 +33,10 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	if s == nil || s.windows == nil {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WindowingError, "window functions are not allowed here"))
 	}
-	w, sets := s.windows, s.sets
-	s.windows, s.sets = nil, nil // neither is allowed in an argument or a definition
-	defer func() { s.windows, s.sets = w, sets }()
+	defer s.noSets()() // neither is allowed in an argument or a definition
+	w := s.windows
+	s.windows = nil
+	defer func() { s.windows = w }()
 	f, _, err := p.resolveCall(s, e)
 	if err != nil {
 		return nil, err
