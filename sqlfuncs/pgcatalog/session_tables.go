@@ -110,7 +110,7 @@ func databaseRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 
 // unlistedSettings lists the settings that SHOW shows and pg_settings does not list
 // (GUC_NO_SHOW_ALL).
-var unlistedSettings = []string{"is_superuser", "session_authorization", "role", "seed", "random_seed", "ssl_renegotiation_limit"}
+var unlistedSettings = []string{"is_superuser", "session_authorization", "role", "ssl_renegotiation_limit"}
 
 // settingCategories maps contexts of settings to categories.
 var settingCategories = map[string]string{

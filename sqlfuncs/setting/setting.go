@@ -96,7 +96,7 @@ func (s *Definition) Normalize(value string) (string, error) {
 		return "", sqlstate.New(sqlstate.CannotChangeNow, "parameter %q cannot be changed now", s.Name)
 	}
 	switch {
-	case value == s.Default: // that of seed is no number
+	case value == s.Default:
 		return value, nil
 	case len(value) > MaxSettingBytes:
 		return "", invalidSetting(s, sqlstate.Cut(value, 64))
