@@ -355,6 +355,12 @@ func (s *Session) ReadLong(ctx context.Context) error {
 
 // The methods below implement engine.Host.
 
+var (
+	_ ids.Session       = (*Session)(nil)
+	_ pgcatalog.Session = (*Session)(nil)
+	_ mysql.Session     = (*Session)(nil)
+)
+
 // sessionOf returns the session of an execution.
 func sessionOf(x *engine.Exec) *Session { return x.Host.(*Session) }
 
