@@ -117,7 +117,8 @@ func (cfg AttackConfig) under(s *load.Stage, name string, target, server *dbtest
 		defer func() {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
 			rest, _ := io.ReadAll(out)
-			if err := cmd.Wait(); err != nil && s.Ctx.Err() == nil {
+			err := cmd.Wait()
+			if dbtest.Ended(cmd.Process.Pid); err != nil && s.Ctx.Err() == nil {
 				s.Fatalf("the attackers: %w", err)
 			}
 			done = strings.TrimSpace(string(rest))
