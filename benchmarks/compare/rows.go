@@ -109,7 +109,7 @@ func (r *run) measureRows(c *contestant, n int) {
 	c.written = append(c.written, j.ids...)
 	if n == detailed {
 		c.cpu = append(c.cpu, result.Micros())
-		c.wire = float64(result.Sent+result.Received) / float64(result.Operations)
+		c.wire = float64(result.Traffic) / float64(result.Ended)
 		c.late = append(c.late, 100*float64(j.late)/float64(max(j.rows, 1)))
 	}
 }

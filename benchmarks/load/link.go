@@ -33,8 +33,8 @@ type Link struct {
 	failed   error // of the present answer: an error that the server has sent
 	// Values makes the Link parse ids in answers: the first column of each row,
 	// or the number that an INSERT generated. Parsing costs some time.
-	Values         bool
-	sent, received int64 // bytes
+	Values  bool
+	traffic int64 // bytes sent and received
 }
 
 // Dial connects to postgres://, mysql://, mariadb:// or redis://. A Unix socket
@@ -193,7 +193,7 @@ func (l *Link) Exchange(ctx context.Context, request []byte, answers int) ([]ID,
 // send sends a request, whose answers are next. It waits while the socket is full.
 func (l *Link) send(request []byte) error {
 	l.ids = l.ids[:0]
-	l.sent += int64(len(request))
+	l.traffic += int64(len(request))
 	for began := time.Now(); len(request) > 0; {
 		n, errno := transfer(unix.SYS_SENDTO, l.fd, request)
 		if errno == 0 {
@@ -223,7 +223,7 @@ func (l *Link) receive() (answers int, err error) {
 		return 0, cmp.Or(l.failed, io.ErrUnexpectedEOF)
 	}
 	l.filled += n
-	l.received += int64(n)
+	l.traffic += int64(n)
 	used := 0
 	for {
 		size, ends := l.protocol.scan(l.in[used:l.filled], l)

@@ -111,19 +111,21 @@ type Config struct {
 
 // Result is the result of one measurement.
 type Result struct {
-	Operations int
-	Elapsed    time.Duration
+	Operations int           // operations that ended within Elapsed
+	Elapsed    time.Duration // from the first request on
 	Latency    Latency
-	CPU        time.Duration // of the Servers, measured while all connections are open
-	Sent       int64         // bytes, without the headers of TCP and lower layers
-	Received   int64
+	CPU        time.Duration // of the Servers
+	Traffic    int64         // bytes sent and received, without the headers of TCP and lower layers
+	// Ended adds to Operations those that ended after Elapsed. CPU and Traffic are
+	// those of all of them.
+	Ended int
 }
 
 // PerSecond returns the throughput in operations per second.
 func (r Result) PerSecond() float64 { return float64(r.Operations) / r.Elapsed.Seconds() }
 
 // Micros returns the servers' CPU time per operation in microseconds.
-func (r Result) Micros() float64 { return float64(r.CPU) / 1e3 / float64(r.Operations) }
+func (r Result) Micros() float64 { return float64(r.CPU) / 1e3 / float64(r.Ended) }
 
 // answerTimeout bounds how long no answer may arrive on any connection.
 const answerTimeout = 30 * time.Second
@@ -139,8 +141,8 @@ type worker struct {
 	read    time.Duration // when the client reads its answers, which have arrived; see RTT
 }
 
-// loop is the event loop of one run. All times are since its start, without the
-// pause before the measurement.
+// loop is the event loop of one run. All times are since the start of its part, the
+// warm-up or the measurement.
 type loop struct {
 	Config
 	poll    int // epoll descriptor
@@ -150,7 +152,7 @@ type loop struct {
 	idle    []*worker     // clients without an operation
 	due     time.Duration // start of the next operation, at a fixed rate
 	held    []*worker     // clients whose answers are delayed by RTT, in their order
-	counts  bool          // the warm-up is over
+	ending  bool          // the part's time is over: no operation begins
 	result  Result
 }
 
@@ -186,25 +188,35 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	return l.result, err
 }
 
-// run is the event loop.
+// run warms up and measures. No operation runs while it reads the usage of resources:
+// PostgreSQL would answer hundreds of requests in the time that it takes to read the
+// usage of a thousand processes.
 func (l *loop) run(ctx context.Context) error {
-	l.start = time.Now()
-	var lastAnswer, begin time.Duration // begin is that of the measurement
-	var before Usage
+	if err := l.part(ctx, l.Warm, 0); err != nil {
+		return err
+	}
+	l.result = Result{Latency: make(Latency, 0, 1<<18)} // to grow takes up to a millisecond
+	traffic, before := l.traffic(), UsageOf(l.Servers...)
+	if err := l.part(ctx, l.Length, 1); err != nil {
+		return err
+	}
+	l.result.Traffic, l.result.CPU = l.traffic()-traffic, UsageOf(l.Servers...).Sub(before).CPU
+	return nil
+}
+
+// part is the event loop. It begins operations for a time, and until the least number
+// of them has ended. Then it waits until all have ended.
+func (l *loop) part(ctx context.Context, length time.Duration, least int) error {
+	l.start, l.due, l.ending = time.Now(), 0, false
+	var lastAnswer time.Duration
 	events, n := make([]unix.EpollEvent, 256), 0
 	for {
 		now := time.Since(l.start)
+		if !l.ending && now >= length && l.result.Operations >= least {
+			l.end(now)
+		}
 		switch {
-		case !l.counts && now >= l.Warm:
-			before = UsageOf(l.Servers...)
-			l.measure()
-			begin = now
-			// The clock stops meanwhile: no operation pays for what the client did.
-			l.start = l.start.Add(time.Since(l.start) - now)
-		case l.counts && now >= begin+l.Length && l.result.Operations > 0:
-			l.finish(now)
-			l.result.Elapsed = now - begin
-			l.result.CPU = UsageOf(l.Servers...).Sub(before).CPU
+		case l.ending && len(l.idle) == len(l.workers):
 			return nil
 		case now-lastAnswer > answerTimeout:
 			return errNoAnswer
@@ -242,27 +254,20 @@ func (l *loop) run(ctx context.Context) error {
 	}
 }
 
-// measure ends the warm-up and resets the counters.
-func (l *loop) measure() {
-	l.counts = true
-	l.result = Result{Latency: make(Latency, 0, 1<<18)} // to grow takes up to a millisecond
-	l.traffic(-1)
-}
-
-// traffic adds the bytes of all links, multiplied by sign, to the result.
-func (l *loop) traffic(sign int64) {
+// traffic returns the bytes that all links have sent and received.
+func (l *loop) traffic() (sum int64) {
 	for _, w := range l.workers {
 		for _, link := range w.Links {
-			l.result.Sent += sign * link.sent
-			l.result.Received += sign * link.received
+			sum += link.traffic
 		}
 	}
+	return sum
 }
 
-// finish counts operations that are running or due at a fixed rate as if they ended
-// now.
-func (l *loop) finish(now time.Duration) {
-	l.traffic(1)
+// end ends the time of a part. At a fixed rate it counts the latency of operations
+// that are running or due as if they ended now.
+func (l *loop) end(now time.Duration) {
+	l.ending, l.result.Elapsed = true, now
 	for _, w := range l.workers {
 		if l.Rate > 0 && w.waiting > 0 {
 			l.result.Latency = append(l.result.Latency, now-w.began)
@@ -278,7 +283,7 @@ func (l *loop) gap() time.Duration { return time.Duration(float64(time.Second) /
 
 // startIdle starts operations that are due on idle clients.
 func (l *loop) startIdle(now time.Duration) error {
-	for len(l.idle) > 0 && (l.Rate == 0 || l.due <= now) {
+	for len(l.idle) > 0 && !l.ending && (l.Rate == 0 || l.due <= now) {
 		w := l.idle[0]
 		l.idle = slices.Delete(l.idle, 0, 1) // first in, first out
 		w.began = now
@@ -297,7 +302,7 @@ func (l *loop) startIdle(now time.Duration) error {
 // 20 ms.
 func (l *loop) timeout() time.Duration {
 	next := time.Duration(math.MaxInt64)
-	if l.Rate > 0 && len(l.idle) > 0 {
+	if l.Rate > 0 && len(l.idle) > 0 && !l.ending {
 		next = l.due
 	}
 	if len(l.held) > 0 {
@@ -341,11 +346,12 @@ func (l *loop) answered(w *worker) error {
 		return l.step(w, next)
 	}
 	now := time.Since(l.start)
-	if l.counts {
+	l.result.Ended++
+	if !l.ending {
 		l.result.Operations++
 		l.result.Latency = append(l.result.Latency, now-w.began)
 	}
-	if l.Rate > 0 {
+	if l.Rate > 0 || l.ending {
 		l.idle = append(l.idle, w)
 		return nil
 	}

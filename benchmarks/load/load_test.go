@@ -67,14 +67,14 @@ func loads(t *testing.T, dsn, next string) {
 				t.Fatal(err)
 			}
 			slices.SortFunc(log.ids, ID.Compare)
-			if n := len(slices.Compact(log.ids)); n != r.Operations*way.depth || n == 0 {
-				t.Errorf("%d operations of %d brought %d ids", r.Operations, way.depth, n)
+			if n := len(slices.Compact(log.ids)); n != r.Ended*way.depth || r.Operations == 0 || r.Operations > r.Ended {
+				t.Errorf("%d operations of %d, %d of them in time, brought %d ids", r.Ended, way.depth, r.Operations, n)
 			}
 			if log.ids[0].Lo <= before {
 				t.Errorf("id %d is not above %d", log.ids[0].Lo, before)
 			}
-			if q := r.Latency.Quantile(0.5); q <= 0 || q < way.rtt*98/100 || q > time.Second || r.Received == 0 || r.Sent == 0 {
-				t.Errorf("median %s, sent %d, received %d", q, r.Sent, r.Received)
+			if q := r.Latency.Quantile(0.5); q <= 0 || q < way.rtt*98/100 || q > time.Second || r.Traffic == 0 {
+				t.Errorf("median %s, %d bytes", q, r.Traffic)
 			}
 			if way.rate > 0 && (r.PerSecond() > way.rate*1.1 || r.PerSecond() < way.rate/4) {
 				t.Errorf("%.0f operations a second, want %.0f", r.PerSecond(), way.rate)
@@ -216,6 +216,15 @@ func TestReadingUsageCountsForNoOperation(t *testing.T) {
 	}
 	if r.Operations < 50 || r.Operations > 110 {
 		t.Errorf("%d operations in a second, want 100", r.Operations)
+	}
+	// Nor does an answer that comes meanwhile count as one that took no time.
+	work = Repeat{{0, l.Query(nil, "SELECT 1 FROM pg_sleep(0.4)"), 1}}
+	r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, work}}, Warm: 100 * time.Millisecond, Length: 700 * time.Millisecond, Servers: servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Operations != 1 || r.Ended != 2 || r.Latency[0] < 400*time.Millisecond {
+		t.Errorf("%d operations of 0.4 s in 0.7 s, %d with the last, latency %v", r.Operations, r.Ended, r.Latency)
 	}
 }
 
