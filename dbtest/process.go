@@ -38,14 +38,13 @@ func Build(dir string, args ...string) error {
 	return nil
 }
 
-// Each calls f for a process and its descendants, with the directories of its threads
-// in /proc.
-func Each(pid int, f func(pid int, threads []string)) {
+// Each calls f for a process and its descendants.
+func Each(pid int, f func(pid int)) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if len(threads) == 0 {
 		return // it has ended
 	}
-	f(pid, threads)
+	f(pid)
 	for _, thread := range threads {
 		children, _ := os.ReadFile(thread + "/children") // none when it has ended
 		for field := range strings.FieldsSeq(string(children)) {
@@ -58,7 +57,7 @@ func Each(pid int, f func(pid int, threads []string)) {
 
 // Descendants returns the ids of the children of a process, and of theirs.
 func Descendants(pid int) (pids []int) {
-	Each(pid, func(child int, _ []string) {
+	Each(pid, func(child int) {
 		if child != pid {
 			pids = append(pids, child)
 		}

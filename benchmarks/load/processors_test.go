@@ -39,7 +39,7 @@ func TestApart(t *testing.T) {
 	var processes []int
 	look := func() (lists []string) {
 		processes = processes[:0]
-		dbtest.Each(cmd.Process.Pid, func(pid int, _ []string) {
+		dbtest.Each(cmd.Process.Pid, func(pid int) {
 			processes = append(processes, pid)
 			lists = append(lists, allowed(fmt.Sprint("/proc/", pid)))
 		})

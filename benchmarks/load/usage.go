@@ -29,7 +29,7 @@ func (u Usage) Sub(earlier Usage) Usage {
 // includes children that have ended, such as PostgreSQL's autovacuum workers.
 func UsageOf(servers ...*dbtest.Server) (u Usage) {
 	for _, s := range servers {
-		dbtest.Each(s.PID, func(pid int, threads []string) {
+		dbtest.Each(s.PID, func(pid int) {
 			proc := fmt.Sprint("/proc/", pid)
 			u.Written += number(report.Field(proc+"/io", "write_bytes"))
 			stat := report.Content(proc + "/stat")
@@ -38,9 +38,11 @@ func UsageOf(servers ...*dbtest.Server) (u Usage) {
 			if fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]); len(fields) > 17-3 {
 				u.CPU += time.Duration(number(fields[16-3])+number(fields[17-3])) * userHZ
 			}
-			for _, thread := range threads {
-				nanoseconds, _, _ := strings.Cut(report.Content(thread+"/schedstat"), " ") // empty if the thread has ended
-				u.CPU += time.Duration(number(nanoseconds))
+			// The id of a process's clock is that of clock_getcpuclockid(3). The clock
+			// includes threads that have ended.
+			var clock unix.Timespec
+			if unix.ClockGettime(int32(^pid<<3|2), &clock) == nil { // else the process has ended
+				u.CPU += time.Duration(clock.Nano())
 			}
 		})
 	}
@@ -85,12 +87,12 @@ func Apart(servers ...*dbtest.Server) (together func(), err error) {
 		}
 	}
 	for _, s := range servers {
-		dbtest.Each(s.PID, func(pid int, _ []string) { move(pid, &theirs) })
+		dbtest.Each(s.PID, func(pid int) { move(pid, &theirs) })
 	}
 	move(os.Getpid(), &ours)
 	runtime.GOMAXPROCS(half)
 	return func() {
-		dbtest.Each(os.Getpid(), func(pid int, _ []string) { move(pid, &all) }) // the servers, too
+		dbtest.Each(os.Getpid(), func(pid int) { move(pid, &all) }) // the servers, too
 		runtime.GOMAXPROCS(most)
 	}, nil
 }

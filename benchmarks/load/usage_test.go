@@ -3,8 +3,11 @@ package load
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"nextid/dbtest"
 )
@@ -22,4 +25,32 @@ func TestUsageOfEndedChildren(t *testing.T) {
 	if got := UsageOf(server).Sub(before).CPU; got < used-2*userHZ || used < 5*userHZ {
 		t.Errorf("counted %v of a child that used %v", got, used.Round(time.Millisecond))
 	}
+}
+
+// TestUsageOfEndedThreads: so does that of a thread.
+func TestUsageOfEndedThreads(t *testing.T) {
+	server, end := &dbtest.Server{PID: os.Getpid()}, make(chan time.Duration)
+	before := UsageOf(server)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		var used time.Duration
+		for begin := cpuOfThread(t); used < 100*time.Millisecond; used = cpuOfThread(t) - begin {
+		}
+		end <- used
+	}()
+	used := <-end
+	for range 10 { // the thread ends a moment later
+		time.Sleep(10 * time.Millisecond)
+		if got := UsageOf(server).Sub(before).CPU; got < used {
+			t.Fatalf("counted %v of a thread that used %v", got, used)
+		}
+	}
+}
+
+func cpuOfThread(t *testing.T) time.Duration {
+	var clock unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &clock); err != nil {
+		t.Error(err)
+	}
+	return time.Duration(clock.Nano())
 }
