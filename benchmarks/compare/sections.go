@@ -14,11 +14,12 @@ import (
 type column = report.Of[*contestant]
 
 func (c *contestant) row() report.Row { return report.Row{Name: c.name, Ours: c.ours} }
+func (f *failover) row() report.Row   { return report.Row{Name: f.name, Ours: f.ours} }
 
-// section returns a section with a table of contestants. The first bars columns are
-// in the panels of its chart, too, if it has one.
-func section(title, text string, all []*contestant, bars int, chart report.Chart, columns ...column) report.Section {
-	s := report.Section{Title: title, Text: text, Table: report.TableOf("ids from", all, (*contestant).row, columns...)}
+// section returns a section with a table of sources of ids. The first bars columns
+// are in the panels of its chart, too, if it has one.
+func section[T interface{ row() report.Row }](title, text string, all []T, bars int, chart report.Chart, columns ...report.Of[T]) report.Section {
+	s := report.Section{Title: title, Text: text, Table: report.TableOf("ids from", all, T.row, columns...)}
 	for i := range bars {
 		chart.Panels = append(chart.Panels, s.Table.Panel(strings.TrimSuffix(columns[i].Name, " ms"), i))
 	}
@@ -288,37 +289,31 @@ func (r *run) shardSection() report.Section {
 	of := func(name string, figure func(a *addedShard) float64) report.Of[*addedShard] {
 		return report.Of[*addedShard]{Name: name, Cell: func(a *addedShard) report.Cell { return report.Number(figure(a)) }}
 	}
-	t := report.TableOf("ids from", r.added, func(a *addedShard) report.Row { return a.row() },
-		of("servers to change", func(a *addedShard) float64 { return float64(a.changed) }),
-		of("the change took, s", func(a *addedShard) float64 { return a.end.Sub(a.begin).Seconds() }),
-		of("longest wait of a row meanwhile, ms", func(a *addedShard) float64 { return float64(a.wait) / 1e6 }),
-		of("errors of clients", func(a *addedShard) float64 { return float64(a.errors) }),
-		of("rows", func(a *addedShard) float64 { return float64(len(a.written)) }),
-		of("ids twice", func(a *addedShard) float64 { return float64(a.twice) }))
-	return report.Section{
-		Title: "One more shard",
-		Text: fmt.Sprintf("From one shard less to all of them, while %d clients on each write a row a millisecond, on connections that last %s. "+
+	return section("One more shard",
+		fmt.Sprintf("From one shard less to all of them, while %d clients on each write a row a millisecond, on connections that last %s. "+
 			"By hand: the greatest number of all is looked for, and each shard goes on above it with the new step, one after the other, and no client is stopped; "+
 			"MariaDB's connections keep the old step until they end, and rows that are written between the look and the change have numbers of others. "+
 			"Whoever does it by hand must keep everybody from writing for that time. nextid migrate shards reshard lets one shard give half of its "+
 			"numbers away, and waits for its older connections before the new shard begins. nextid migrate feed up gives the new shard a block, and moves "+
 			"the others to new ones. Ids from next_id and UUIDs know of no shards.",
 			perShard, sessionTime),
-		Table: t,
-	}
+		r.added, 0, report.Chart{},
+		of("servers to change", func(a *addedShard) float64 { return float64(a.changed) }),
+		of("the change took, s", func(a *addedShard) float64 { return a.end.Sub(a.begin).Seconds() }),
+		of("longest wait of a row meanwhile, ms", func(a *addedShard) float64 { return float64(a.wait) / 1e6 }),
+		of("errors of clients", func(a *addedShard) float64 { return float64(a.errors) }),
+		of("rows", func(a *addedShard) float64 { return float64(len(a.written)) }),
+		of("ids twice", func(a *addedShard) float64 { return float64(a.twice) }))
 }
 
 func (r *run) failoverSection() report.Section {
-	t := report.TableOf("ids from", r.fail, func(f *failover) report.Row { return report.Row{Name: f.name, Ours: f.ours} },
-		report.Of[*failover]{Name: "killed, started again", Cell: func(f *failover) report.Cell { return report.Text(f.crash) }},
-		report.Of[*failover]{Name: "killed, a standby that lags takes over", Cell: func(f *failover) report.Cell { return report.Text(f.standby) }})
-	return report.Section{
-		Title: "A simulated failover",
-		Text: fmt.Sprintf("%d ids are drawn, then the server is killed (SIGKILL) and started again on its own disk; and the same with a copy of its data "+
+	return section("A simulated failover",
+		fmt.Sprintf("%d ids are drawn, then the server is killed (SIGKILL) and started again on its own disk; and the same with a copy of its data "+
 			"that has not seen the last %d ids, which is what an asynchronous standby may be. Ids that were drawn before and after count as twice. "+
 			"With a shared store in PostgreSQL it is that one which is killed, and whose lagging standby is promoted (--store-failover skip): the server of nextid that "+
 			"ran on and one that was started afterwards both draw.",
 			failoverDraws, failoverDraws),
-		Table: t,
-	}
+		r.fail, 0, report.Chart{},
+		report.Of[*failover]{Name: "killed, started again", Cell: func(f *failover) report.Cell { return report.Text(f.crash) }},
+		report.Of[*failover]{Name: "killed, a standby that lags takes over", Cell: func(f *failover) report.Cell { return report.Text(f.standby) }})
 }
