@@ -68,7 +68,7 @@ func TestTheSharedServerOutlivesTheTestThatStartedIt(t *testing.T) {
 // skipped.
 func TestARigReportsWhatFails(t *testing.T) {
 	t.Parallel()
-	r := NewRig()
+	r := &Rig{}
 	defer r.Close()
 	err := r.Do(func(t testing.TB) { Program(t, "a-package", "no-such-program") })
 	if err == nil || !strings.Contains(err.Error(), "no-such-program is not installed: needs the Debian package a-package") {

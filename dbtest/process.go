@@ -21,9 +21,6 @@ import (
 func Build(dir string, args ...string) error {
 	if built := os.Getenv("DBTEST_PROGRAMS"); built != "" && !strings.HasPrefix(args[0], "-") {
 		for _, pkg := range args {
-			if pkg == "." {
-				pkg, _ = os.Getwd()
-			}
 			if err := os.Symlink(filepath.Join(built, filepath.Base(pkg)), filepath.Join(dir, filepath.Base(pkg))); err != nil {
 				return err
 			}

@@ -18,15 +18,12 @@ import (
 )
 
 // Rig starts servers for a program that is no test. They run until Close. A Rig
-// replaces the testing.TB of a test.
+// replaces the testing.TB of a test. The zero Rig has no servers.
 type Rig struct {
 	testing.TB // nil: methods that are not implemented below panic
 	mu         sync.Mutex
 	ends       []func()
 }
-
-// NewRig returns a rig without servers.
-func NewRig() *Rig { return &Rig{} }
 
 // failed is the value of the panic that ends a function called by Do.
 type failed struct{ error }

@@ -34,7 +34,7 @@ type Stage struct {
 // report is nil after an error before the first section. If ctx has ended, errors do
 // not count.
 func (c Setup) Measure(ctx context.Context, r *report.Report, f func(s *Stage)) (*report.Report, error) {
-	s := &Stage{c, dbtest.NewRig(), ctx, r}
+	s := &Stage{c, &dbtest.Rig{}, ctx, r}
 	defer func() { _ = s.Close() }()
 	r.Began, r.Machine = time.Now(), report.ThisMachine()
 	c.Progress.Print("start the servers")

@@ -39,7 +39,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "nextid")
-	if err := dbtest.Build(dir, "."); err != nil {
+	if err := dbtest.Build(dir, "nextid/cmd/nextid"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

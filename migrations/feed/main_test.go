@@ -63,7 +63,7 @@ func mariaDB(t testing.TB) string {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.rig == nil {
-		rig := dbtest.NewRig()
+		rig := &dbtest.Rig{}
 		if err := rig.Do(func(inner testing.TB) { shared.address, _ = dbtest.QuickMariaDB(inner) }); err != nil {
 			_ = rig.Close()
 			dbtest.QuickMariaDB(t) // skips the test, and names the package
