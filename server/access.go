@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -206,32 +207,48 @@ func parseFailure(file string, err error) error {
 }
 
 // readTLS reads the certificate, its key and the client CA, and puts them into
-// force.
-func (a *access) readTLS() error {
+// force. After an error, those in force stay. It returns the first error.
+func (a *access) readTLS() (first error) {
+	a.checkTLS(func(_ string, err error) { first = cmp.Or(first, err) })
+	return first
+}
+
+// checkTLS does what readTLS does. It calls check for each setting, with its error or
+// nil.
+func (a *access) checkTLS(check func(key string, err error)) {
 	c := &a.config
 	var pem wire.PEM
-	var err error
-	if pem.Cert, err = os.ReadFile(c.TLSCert); err != nil {
-		return readFailure("certificate", c.TLSCert, err)
+	var certErr, keyErr, caErr error
+	if pem.Cert, certErr = os.ReadFile(c.TLSCert); certErr != nil {
+		certErr = readFailure("certificate", c.TLSCert, certErr)
 	}
-	if pem.Key, err = readPrivate("private key", cmp.Or(c.TLSKey, c.TLSCert)); err != nil {
-		return err
+	keySetting := "tls_key"
+	if c.TLSKey == "" {
+		keySetting = "tls_cert" // whose file has the key, too
+	}
+	if c.TLSKey != "" || certErr == nil {
+		pem.Key, keyErr = readPrivate("private key", cmp.Or(c.TLSKey, c.TLSCert))
 	}
 	if c.TLSClientCA != "" {
-		if pem.ClientCA, err = readPublic("client CA", c.TLSClientCA); err != nil {
-			return err
-		}
-		if len(pem.ClientCA) == 0 {
-			return &Error{Message: fmt.Sprintf("the client CA %s is empty", c.TLSClientCA)}
-		}
-	}
-	if err := a.tls.Replace(pem); err != nil {
-		return &Error{
-			Message: fmt.Sprintf("TLS with %s: %s", c.TLSCert, err), Cause: err,
-			Hint: "tls_cert is a certificate in PEM form, with those between it and the root behind it; tls_key is its private key, not encrypted.",
+		pem.ClientCA, caErr = readPublic("client CA", c.TLSClientCA)
+		if caErr == nil && !x509.NewCertPool().AppendCertsFromPEM(pem.ClientCA) {
+			caErr = &Error{
+				Message: fmt.Sprintf("the client CA %s has no certificate in PEM form", c.TLSClientCA),
+				Hint:    "tls_client_ca is a file with the certificates of those who issue the clients' certificates.",
+			}
 		}
 	}
-	return nil
+	if cmp.Or(certErr, keyErr, caErr) == nil {
+		if err := a.tls.Replace(pem); err != nil {
+			certErr = &Error{
+				Message: fmt.Sprintf("TLS with %s: %s", c.TLSCert, err), Cause: err,
+				Hint: "tls_cert is a certificate in PEM form, with those between it and the root behind it; tls_key is its private key, not encrypted.",
+			}
+		}
+	}
+	check("tls_cert", certErr)
+	check(keySetting, keyErr)
+	check("tls_client_ca", caErr)
 }
 
 // expiresSoon is the time left of a certificate below which checkExpiry warns.

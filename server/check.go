@@ -36,7 +36,7 @@ func (c *Config) Check(before Mistakes) Mistakes {
 		check("host_rules", err)
 	}
 	if c.TLSCert != "" {
-		check("tls_cert", a.readTLS())
+		a.checkTLS(check)
 	}
 	if read := c.databasePasswords(); read != nil {
 		_, err := read()

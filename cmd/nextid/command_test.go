@@ -139,12 +139,13 @@ func TestCheckConfigReadsTheFiles(t *testing.T) {
 		}
 	}
 	bad := writeFile(t, "bad.yaml", fmt.Sprintf("users: %s\ntls_cert: /nowhere/server.crt\ndatabase_passwords: %s\n"+
-		"audit: {file: /nowhere/audit}\nworker_id: 1024\nnonesuch: 1\nhost_rules: /nowhere/rules\n", users, open))
+		"audit: {file: /nowhere/audit}\nworker_id: 1024\nnonesuch: 1\nhost_rules: /nowhere/rules\ntls_key: %[2]s\ntls_client_ca: %[1]s\n", users, open))
 	r := runProgram(t, nil, "check-config", "--config", bad)
 	for _, want := range []string{
 		bad + ":1: users: " + users + ":1: field 2 of user \"alice\"", bad + ":2: tls_cert: the certificate /nowhere/server.crt",
 		bad + ":3: database_passwords: the file of passwords " + open + " can be read or changed by others", bad + ":4: audit.file: the directory /nowhere",
 		bad + ":5: worker_id: 1024 is not from 0 to 1023", bad + ":6: nonesuch", bad + ":7: host_rules: the host rules file /nowhere/rules",
+		bad + ":8: tls_key: the private key " + open, bad + ":9: tls_client_ca: the client CA " + users + " has no certificate in PEM form",
 	} {
 		if !strings.Contains(r.stderr, "nextid: "+want) {
 			t.Errorf("no %q in\n%s", want, r.stderr)
