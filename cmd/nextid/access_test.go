@@ -50,6 +50,14 @@ func addUser(t *testing.T, password string, args ...string) {
 	}
 }
 
+// writeUsers makes a users file with alice, an administrator.
+func writeUsers(t *testing.T, password string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "users")
+	addUser(t, password, "--users", file, "--admin", "alice")
+	return file
+}
+
 // TestPasswdBesideOthers adds users at the same time: none is lost.
 func TestPasswdBesideOthers(t *testing.T) {
 	t.Parallel()

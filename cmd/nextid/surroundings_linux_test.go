@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,14 +144,6 @@ func jsonMessage(t *testing.T, line string) string {
 		t.Errorf("%q: %v", line, err)
 	}
 	return parsed.Msg
-}
-
-// writeUsers makes a users file with alice, an administrator.
-func writeUsers(t *testing.T, password string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "users")
-	addUser(t, password, "--users", file, "--admin", "alice")
-	return file
 }
 
 // TestSecretsAreNotPrinted uses the password of a user and that of a store, and
