@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +41,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	// engine
 	{
 		"a statement that was stopped goes on", "sqlfuncs/engine/exec.go",
-		"	if err := x.Ctx.Err(); err != nil {\n", "	if err := x.Ctx.Err(); err != nil && n < 0 {\n", "sqlfuncs", "TestEndless|TestCanceled|TestStatementTimeout",
+		"	if err := x.Ctx.Err(); err != nil {\n", "	if err := x.Ctx.Err(); err != nil && n < 0 {\n", "sqlfuncs", "TestCanceled|TestStatementTimeout",
 	},
 	{
 		"rows that are held are not counted", "sqlfuncs/engine/exec_memory.go",
@@ -114,10 +116,17 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	},
 }
 
-// TestMutantsAreOfTheCode: the code that a mistake changes exists.
+// TestMutantsAreOfTheCode: the code that a mistake changes exists, and so does each of
+// the tests that must find it.
 func TestMutantsAreOfTheCode(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutants {
+		names := testsIn(t, filepath.Join(moduleRoot(t), filepath.FromSlash(m.pkg)))
+		for run := range strings.SplitSeq(m.run, "|") {
+			if !slices.ContainsFunc(names, regexp.MustCompile(run).MatchString) {
+				t.Errorf("%s: %s has no test %s", m.name, m.pkg, run)
+			}
+		}
 		text, err := os.ReadFile(filepath.Join(moduleRoot(t), filepath.FromSlash(m.file)))
 		if err != nil {
 			t.Error(err)
@@ -125,6 +134,25 @@ func TestMutantsAreOfTheCode(t *testing.T) {
 			t.Errorf("%s: %s has %d times\n%s", m.name, m.file, n, m.old)
 		}
 	}
+}
+
+// testsIn returns the names of the tests in a directory.
+func testsIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`).FindAllSubmatch(text, -1) {
+			names = append(names, string(found[1]))
+		}
+	}
+	return names
 }
 
 // TestMutants builds the named tests with each mistake, and expects them to fail.
@@ -166,10 +194,13 @@ func TestMutants(t *testing.T) {
 			}
 			found := "?"
 			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "--- FAIL") || strings.Contains(line, "panic:") {
+				if strings.Contains(line, "--- FAIL") || strings.Contains(line, "panic:") || strings.Contains(line, "fatal error:") {
 					found = strings.TrimSpace(line)
 					break
 				}
+			}
+			if found == "?" {
+				t.Fatalf("the tests ended without a failure of one:\n%s", out)
 			}
 			t.Logf("found in %v: %s", time.Since(began).Round(time.Millisecond), found)
 		})
