@@ -90,7 +90,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 	if err := checkCopied(ctx, store); err != nil {
 		return err
 	}
-	seed, err := firstWorker(ctx, store, c.Layout, log)
+	seed, err := firstWorker(ctx, store, &c, log)
 	if err != nil {
 		return err
 	}
@@ -226,17 +226,20 @@ func (c *Config) databasePasswords() ticket.Passwords {
 }
 
 // firstWorker returns the seed of an embedded store, which determines its first
-// worker id. It logs that id if the store is new.
-func firstWorker(ctx context.Context, store generator.Store, layoutName string, log *slog.Logger) (seed uint64, err error) {
+// worker id if worker_id is auto. It logs that the store is new.
+func firstWorker(ctx context.Context, store generator.Store, c *Config, log *slog.Logger) (seed uint64, err error) {
 	s, ok := store.(generator.Seeder)
 	if !ok {
 		return 0, nil
 	}
 	seed = s.Seed()
 	used, err := store.Reserved(ctx, generator.WorkerKeyPrefix)
-	if l, known := layout.Preset(layoutName); known == nil && err == nil && len(used) == 0 {
-		log.Info("a new store: its first worker id is random. Servers with stores of their own can issue the same ids: an id space needs one store",
-			"bits", l.WorkerBits(), "worker", seed%(1<<l.WorkerBits()))
+	if l, known := layout.Preset(c.Layout); known == nil && err == nil && len(used) == 0 {
+		worker := workerid.Redacted(c.WorkerID)
+		if c.WorkerID == workerid.Auto {
+			worker = fmt.Sprintf("%d of %d, at random", seed%uint64(l.Workers()), l.Workers())
+		}
+		log.Info("a new store. Servers with stores of their own can issue the same ids: an id space needs one store", "worker_id", worker)
 	}
 	return seed, err
 }

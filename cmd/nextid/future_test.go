@@ -36,7 +36,7 @@ func TestClockOfTheFuture(t *testing.T) {
 	}
 	clock.set(t, 0, 0)
 	s := spawn(t, serve(), nil)
-	s.waitLine("its first worker id is random")
+	s.waitLine("a new store.")
 	s.isReady(s.waitLine("nextid ready:"))
 	take(s, "before", "both")
 	s.kill9()
