@@ -38,6 +38,7 @@ type lines struct {
 	conn    *Conn
 	gate    chan struct{} // lets block go on
 	blocked chan struct{} // receives when block waits
+	lost    chan struct{} // receives when the client is lost
 	idle    time.Duration
 	skip    int // bytes to be thrown away
 }
@@ -139,7 +140,7 @@ func code(err error) string {
 }
 
 func (m *lines) IdleTimeout() time.Duration  { return m.idle }
-func (m *lines) Lost()                       {}
+func (m *lines) Lost()                       { m.lost <- struct{}{} }
 func (m *lines) Busy() bool                  { return m.idle > 0 }
 func (m *lines) Drop([]byte, *Out) error     { return errors.New("no memory") }
 func (m *lines) Refuse(out *Out, why Reason) { m.say(out, "go away: %d", why) }
@@ -149,9 +150,9 @@ func (m *lines) Close()                      {}
 func linesServer(l Limits) (*Server, *lines) { return loggingServer(l, io.Discard) }
 func quiet(w io.Writer) *slog.Logger         { return slog.New(slog.NewTextHandler(w, nil)) }
 func loggingServer(l Limits, w io.Writer) (*Server, *lines) {
-	shared := &lines{gate: make(chan struct{}), blocked: make(chan struct{}, 100)}
+	shared := &lines{gate: make(chan struct{}), blocked: make(chan struct{}, 100), lost: make(chan struct{}, 1000)}
 	return &Server{Limits: l, Logger: quiet(w), TLS: &TLS{}, NewMachine: func(c *Conn) Machine {
-		return &lines{conn: c, gate: shared.gate, blocked: shared.blocked}
+		return &lines{conn: c, gate: shared.gate, blocked: shared.blocked, lost: shared.lost}
 	}}, shared
 }
 

@@ -268,8 +268,8 @@ func (p *poller) split(b *batch) {
 	}
 }
 
-// dispatch handles an event. A hang-up while another goroutine serves the connection
-// ends its statements after lostAfter.
+// dispatch handles an event. A hang-up ends the statements of the connection after
+// lostAfter.
 func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	s := p.find(int(event.Fd))
 	if s == nil || s.serial != uint32(event.Pad) {
@@ -277,16 +277,13 @@ func (p *poller) dispatch(event syscall.EpollEvent, b *batch, serial uint64) {
 	}
 	if event.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
 		s.hangup.Store(true)
+		time.AfterFunc(lostAfter, s.lost) // also of a statement that has come with the end of the input
 	}
 	if event.Events&(syscall.EPOLLOUT|syscall.EPOLLHUP|syscall.EPOLLERR) != 0 {
 		s.wakeWriter()
 	}
-	switch {
-	case event.Events&^uint32(syscall.EPOLLOUT) == 0:
-	case s.claim():
+	if event.Events&^uint32(syscall.EPOLLOUT) != 0 && s.claim() {
 		s.conn.serveReady(loop{b, serial})
-	case s.hangup.Load():
-		time.AfterFunc(lostAfter, s.lost)
 	}
 }
 

@@ -55,6 +55,30 @@ func TestLongStatementsDoNotBlockTheLoop(t *testing.T) {
 	}
 }
 
+// The statement of a client that has left is ended, also if the end of the input and
+// the statement are one event of the loop: the client has left while the loop was
+// blocked.
+func TestStatementThatComesWithTheEndIsLost(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	s, shared := linesServer(Limits{})
+	l := listenTCP(t)
+	serve(t, s, l)
+	blocking, leaving := dialTCP(t, l).login(), dialTCP(t, l).login()
+	blocking.send("block\n")
+	<-shared.blocked
+	leaving.send("block\n")
+	_ = leaving.Close() // closed once is enough
+	<-shared.blocked
+	select {
+	case <-shared.lost:
+	case <-time.After(waitLimit):
+		t.Error("the statement goes on")
+	}
+	shared.gate <- struct{}{}
+	shared.gate <- struct{}{}
+	blocking.want("done")
+}
+
 // Each answer reaches the connection that sent the query, while connections begin
 // and end in any way, descriptors are reused and batches are split.
 func TestAnswersReachTheirConnection(t *testing.T) {
