@@ -55,7 +55,6 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 			return err
 		}
 	}
-	c.SQL.EndBatch()
 	if begun {
 		out.B = c.eof(out.B, 0)
 	} else {

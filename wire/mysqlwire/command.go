@@ -67,9 +67,13 @@ func (c *conn) command(ctx context.Context, payload []byte, out *wire.Out) error
 		err = sqlstate.New(sqlstate.ProtocolViolation, "Unknown command").WithMySQL(1047, "08S01")
 	}
 	if err != nil {
-		return c.answerError(out, err)
+		err = c.answerError(out, err)
+	} else {
+		err = out.FlushFull()
 	}
-	return out.FlushFull()
+	c.SQL.EndBatch()
+	c.Text = "" // it may be long
+	return err
 }
 
 // initDB serves COM_INIT_DB.

@@ -30,8 +30,6 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 		err = errEmpty
 	}
 	c.more = 0
-	c.SQL.EndBatch()
-	c.Text = "" // it may be long
 	return err
 }
 

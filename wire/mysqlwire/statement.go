@@ -153,10 +153,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	defer p.Close()
 	ctx = c.begin(ctx, s.st)
 	defer c.Statement.End()
-	err = c.sendResult(ctx, p, true, sameColumns(s.st.Columns, p.Columns()), out)
-	c.SQL.EndBatch()
-	c.Text = "" // it may be long
-	return err
+	return c.sendResult(ctx, p, true, sameColumns(s.st.Columns, p.Columns()), out)
 }
 
 // bind reads the values of an execution.
@@ -299,7 +296,6 @@ func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 		return err
 	}
 	out.B = c.eof(out.B, status)
-	c.Text = ""
 	return nil
 }
 
