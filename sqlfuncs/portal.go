@@ -457,6 +457,17 @@ func (p *Portal) Sent(n int) error {
 	return nil
 }
 
+// Encode counts the memory of a row that is encoded for the client.
+func (p *Portal) Encode(row []datum.Value) error {
+	if p.x == nil {
+		return nil
+	}
+	if err := p.x.Encode(row); err != nil {
+		return p.failed(err)
+	}
+	return nil
+}
+
 // AppendTag appends the command tag after io.EOF or a row limit. rows is the number
 // of rows that this execution sent.
 func (p *Portal) AppendTag(dst []byte, rows int64) []byte {

@@ -143,6 +143,9 @@ func (o *Out) SendRows(ctx context.Context, p *sqlfuncs.Portal, limit int64, row
 		if err != nil {
 			return rows, err
 		}
+		if err := p.Encode(values); err != nil {
+			return rows, err
+		}
 		if err := row(values); err != nil {
 			return rows, err
 		}

@@ -25,6 +25,7 @@ type Exec struct {
 	Moved    int64  // rows passed by MOVE
 	held     int64  // bytes held by sorts, joins, aggregates; see Hold
 	lasting  int64  // part of held: results kept until the statement ends; see lasts
+	encoded  int    // part of held: the longest row so far; see Encode
 	values   int64  // bytes of values that are being computed; see value
 	Done     Effort // since the session last waited for its client; see Work
 	IDRow    [1]datum.Value

@@ -20,6 +20,9 @@ const (
 	targetBytes = 512
 	refBytes    = 64
 
+	// longRow is the size from which an encoded row is counted.
+	longRow = 64 << 10
+
 	// uncounted is the size up to which a computed value is not counted. Most
 	// values are smaller, and a row has few.
 	uncounted = 4 << 10
@@ -97,9 +100,24 @@ func (x *Exec) rowDone(mark int64) {
 	}
 }
 
+// Encode counts the memory of a row in its encoded form until the statement ends. That
+// form has a copy of each value, and one value may be in many columns.
+func (x *Exec) Encode(row []datum.Value) error {
+	n := 2 * SizeOfRow(row) // a buffer that grows is copied
+	if n <= max(longRow, x.encoded) {
+		return nil
+	}
+	if err := x.Hold(n - x.encoded); err != nil {
+		return err
+	}
+	x.encoded = n
+	return nil
+}
+
 // Release stops counting all that the statement holds, after the statement or its
 // rows have ended.
 func (x *Exec) Release() {
+	x.encoded = 0
 	x.rowDone(0)
 	if x.held > 0 {
 		x.Host.Memory().Return(x.held)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,38 @@ func TestMessageWithoutMemoryIsSkipped(t *testing.T) {
 		}
 		if second := strings.Join(c.until("ReadyForQuery"), "\n"); !strings.Contains(second, `"2"`) {
 			t.Errorf("the query behind it: %s", second)
+		}
+	}
+}
+
+// A row may hold one value in many columns. It counts as long as it is sent.
+func TestRowsAreCounted(t *testing.T) {
+	sql := sqltest.NewServer(t, sqltest.Config{NoAutoCreate: true, Memory: account.Limits{Server: 100 << 20, Session: 16 << 20}}).Server
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wiretest.Serve(t, pgwire.New(pgwire.Config{SQL: sql, Logger: quiet()}), l, wire.ErrServerClosed)
+	c := login(t, l.Addr().String())
+	value := strings.Repeat("x", 100_000)
+	for _, columns := range []int{10, 1600, 1600, 40} { // nothing stays counted
+		list := strings.Repeat("a.x, ", columns) + "1"
+		want := "DataRow"
+		if columns == 1600 {
+			want = "Error ERROR 53200"
+		}
+		for name, in := range map[string][]byte{
+			"column":    queryMsg("SELECT " + list + " FROM (SELECT repeat('x', 100000) AS x) a"),
+			"literal":   queryMsg("SELECT " + list + " FROM (SELECT '" + value + "' AS x) a"),
+			"parameter": join(parseMsg("", "SELECT "+list+" FROM (SELECT $1::text AS x) a"), bindMsg("", "", 0, value), executeMsg("", 0), syncMsg()),
+			"copy":      queryMsg("COPY (SELECT " + list + " FROM (SELECT repeat('x', 100000) AS x) a) TO STDOUT"),
+			"cursor":    queryMsg("BEGIN; DECLARE c CURSOR FOR SELECT " + list + " FROM (SELECT repeat('x', 100000) AS x) a; FETCH c; ROLLBACK"),
+		} {
+			c.write(join(in, queryMsg("ROLLBACK")))
+			got := append(c.until("ReadyForQuery"), c.until("ReadyForQuery")...)
+			if !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, want) || name == "copy" && columns < 1600 }) {
+				t.Errorf("%s, %d columns: no %s in %.300q", name, columns, want, got)
+			}
 		}
 	}
 }
