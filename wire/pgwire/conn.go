@@ -114,13 +114,15 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	return n, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
 }
 
-// Drop implements wire.Machine.
+// Drop implements wire.Machine. It ends the connection if held is more than the
+// beginning of a message: of the messages behind it, none would be answered.
 func (c *conn) Drop(held []byte, out *wire.Out) error {
 	h, ok, err := readHeader(held, &c.protocol.Limits)
-	if !ok || err != nil {
+	left := headerSize + h.size - len(held)
+	if !ok || err != nil || left <= 0 {
 		return c.fatal(out, errNoMemory)
 	}
-	c.skipMessage(headerSize + h.size - len(held))
+	c.skipMessage(left)
 	return c.refuseMessage(h.typ, errNoMemory, out)
 }
 

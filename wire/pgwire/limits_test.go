@@ -153,6 +153,17 @@ func TestRowsAreCounted(t *testing.T) {
 	}
 }
 
+// Messages behind the login wait for the next Feed. If the account has no memory for
+// them, the connection ends: half of them cannot be skipped.
+func TestWholeMessagesAreNotDropped(t *testing.T) {
+	for _, held := range [][]byte{queryMsg("SELECT 1"), join(queryMsg("SELECT 1"), queryMsg("SELECT 2")[:7])} {
+		m, out := machine(t)
+		if err := m.Drop(held, out); err == nil {
+			t.Errorf("%q: the connection goes on, with %q", held, out.B)
+		}
+	}
+}
+
 func TestLongStatementIsSkippedAndTheConnectionGoesOn(t *testing.T) {
 	address, _ := startServer(t, wire.Limits{Statement: 1000})
 	for _, size := range []int{999, 1000, 1001, 5000, 200_000} {
