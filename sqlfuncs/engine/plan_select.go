@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
@@ -160,12 +161,24 @@ func (p *Planner) targets(s *Scope, c *syntax.SelectCore, out *Output) error {
 		if name == "" {
 			name = p.Dialect.Label(t, x)
 		}
-		out.add(x, name)
+		out.add(x, cutLabel(name))
 		if len(out.Exprs) > maxColumns {
 			return sqlstate.New(sqlstate.LimitExceeded, "target lists can have at most %d entries", maxColumns)
 		}
 	}
 	return nil
+}
+
+// maxLabel limits the name of a result column to MariaDB's, in bytes. In the MySQL
+// dialect the text of an expression is its name.
+const maxLabel = 255
+
+// cutLabel cuts the name of a result column at maxLabel, between characters.
+func cutLabel(name string) string {
+	if len(name) <= maxLabel {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxLabel], "")
 }
 
 // Label implements Dialect: the name of the column or function.

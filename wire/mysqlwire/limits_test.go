@@ -133,6 +133,22 @@ func TestCommandWithoutMemoryIsSkipped(t *testing.T) {
 	}
 }
 
+// MariaDB cuts the names of result columns at 255 bytes. Without that, a list of many
+// columns could repeat the text of a long expression.
+func TestLongColumnNames(t *testing.T) {
+	m, out := machine(t, plain)
+	for sql, want := range map[string]string{
+		"SELECT CONCAT('" + strings.Repeat("x", 1000) + "', '')":             "CONCAT('" + strings.Repeat("x", 247) + ":",
+		"SELECT 1 AS '" + strings.Repeat("ü", 200) + "'":                     strings.Repeat("ü", 127) + ":",
+		"SELECT a.* FROM (SELECT '" + strings.Repeat("x", 1000) + "') a":     ".a." + strings.Repeat("x", 255) + "(",
+		"SELECT a.* FROM (SELECT 1 AS '" + strings.Repeat("x", 256) + "') a": ".a." + strings.Repeat("x", 255) + "(",
+	} {
+		if got := answers(t, m, out, plain, query(sql), "text")[0]; !strings.HasPrefix(got, "Column "+want) {
+			t.Errorf("%.40s: %s", sql, got)
+		}
+	}
+}
+
 // A result of more than 16 MB comes in several packets.
 func TestLongRows(t *testing.T) {
 	m, out := machine(t, plain)
