@@ -45,12 +45,13 @@ type Config struct {
 	// TLS gives the configuration of the next connection; nil for plain HTTP.
 	TLS func() *tls.Config
 
-	Logger *slog.Logger // nil: slog.Default()
+	Connections int          // limit on open connections; 0: 1024
+	Logger      *slog.Logger // nil: slog.Default()
 }
 
 // connections limits the open connections. One more closes another, so that idle
 // connections, and half a request, do not keep a probe out. See wire.Places.
-const connections = 64
+const connections = 1024
 
 // Server answers on one listener.
 type Server struct {
@@ -64,7 +65,7 @@ type Server struct {
 // New returns a Server.
 func New(cfg Config) *Server {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](connections)}
+	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](cmp.Or(cfg.Connections, connections))}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
@@ -80,22 +81,22 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// limit keeps the open connections below connections.
+// limit bounds the open connections. A request makes its connection the newest. So of
+// the connections of an address, the one that has been idle for the longest time is
+// closed.
 func (s *Server) limit(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		tcp, _ := c.RemoteAddr().(*net.TCPAddr)
-		oldest, full := s.places.Take(c, wire.ClientAddress(tcp.AddrPort().Addr()))
-		if secure, ok := oldest.(*tls.Conn); ok {
-			oldest = secure.NetConn() // Close of TLS would wait for the client
-		}
-		if full {
-			_ = oldest.Close() // the goroutine that serves it gets an error and ends
-		}
-	case http.StateClosed, http.StateHijacked:
-		s.places.Leave(c)
+	if held := s.places.Leave(c); !held && state != http.StateNew || state == http.StateClosed || state == http.StateHijacked {
+		return
+	}
+	tcp, _ := c.RemoteAddr().(*net.TCPAddr)
+	oldest, full := s.places.Take(c, wire.ClientAddress(tcp.AddrPort().Addr()))
+	if secure, ok := oldest.(*tls.Conn); ok {
+		oldest = secure.NetConn() // Close of TLS would wait for the client
+	}
+	if full {
+		_ = oldest.Close() // the goroutine that serves it gets an error and ends
 	}
 }
 

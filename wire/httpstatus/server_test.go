@@ -149,10 +149,11 @@ func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
 
 // Connections that are idle, or send half a request, must not keep a probe out.
 func TestProbesGetInBesideIdleConnections(t *testing.T) {
+	const limit = 64
 	l := listen(t)
-	serve(t, Config{Ready: func() error { return nil }, Metrics: up}, l)
+	serve(t, Config{Ready: func() error { return nil }, Metrics: up, Connections: limit}, l)
 	var held []net.Conn
-	for i := range 2 * connections {
+	for i := range 2 * limit {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -189,8 +190,47 @@ func TestProbesGetInBesideIdleConnections(t *testing.T) {
 			open++
 		}
 	}
-	if open > connections {
-		t.Errorf("%d connections are open, want at most %d", open, connections)
+	if open > limit {
+		t.Errorf("%d connections are open, want at most %d", open, limit)
+	}
+}
+
+// Programs that keep their connections do not close each other's. Above the limit, the
+// connection that has been idle for the longest time is closed.
+func TestClientsKeepTheirConnections(t *testing.T) {
+	for limit, clients := range map[int]int{0: 200, 3: 3} {
+		l := listen(t)
+		serve(t, Config{Ready: func() error { return nil }, Metrics: up, Connections: limit}, l)
+		answered := func(c net.Conn) bool {
+			if _, err := c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+				return false
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			return err == nil && answer.Body.Close() == nil
+		}
+		dial := func() net.Conn {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Close() })
+			return c
+		}
+		var all []net.Conn
+		for range clients {
+			all = append(all, dial())
+			if !answered(all[len(all)-1]) {
+				t.Fatalf("limit %d: no answer to connection %d", limit, len(all))
+			}
+		}
+		for i, c := range all {
+			if !answered(c) {
+				t.Fatalf("limit %d: connection %d of %d was closed", limit, i+1, clients)
+			}
+		}
+		if limit == 3 && (!answered(all[0]) || !answered(dial()) || !answered(all[0]) || answered(all[1])) {
+			t.Error("the connection that was closed is not the one that was idle for the longest time")
+		}
 	}
 }
 
