@@ -57,17 +57,10 @@ func positive(v float64) report.Cell {
 // write adds the answer and the sections to the report.
 func (r *run) write(shards int) {
 	r.Report.Answer = r.answer(shards)
-	sections := []report.Section{
-		r.rowsSection(), r.networkSection(), r.idsSection(), r.costSection(), r.latencySection(), r.growthSection(), r.orderSection(),
+	r.Report.Sections = []report.Section{
+		r.rowsSection(), r.networkSection(), r.idsSection(), r.costSection(), r.latencySection(),
+		r.growthSection(), r.orderSection(), r.shardSection(), r.outageSection(), r.failoverSection(),
 	}
-	if len(r.added) > 0 {
-		sections = append(sections, r.shardSection())
-	}
-	sections = append(sections, r.outageSection())
-	if len(r.fail) > 0 {
-		sections = append(sections, r.failoverSection())
-	}
-	r.Report.Sections = sections
 }
 
 // answer returns a summary in three sentences. Figures that are missing are "not
