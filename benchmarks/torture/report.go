@@ -26,11 +26,12 @@ func (r *run) report(took, back time.Duration, verdict error) (flat bool) {
 		out.Versions = append(out.Versions, p.name)
 	}
 	found, again, judgement := "none", "not asked", "yes"
+	wrong := slices.Clone(r.silent)
 	if verdict != nil {
 		found = "FOUND"
-		out.Notes = append(out.Notes, strings.Split(verdict.Error(), "\n")...)
+		wrong = append(wrong, verdict.Error())
 	}
-	out.Notes = append(out.Notes, r.silent...)
+	out.Answer = strings.Join(wrong, "\n") // the notes are about what is missing
 	switch {
 	case back < 0:
 		again = "no"

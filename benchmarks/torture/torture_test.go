@@ -109,8 +109,14 @@ func TestTheLedgerFindsWhatIsWrong(t *testing.T) {
 	if err := got(2, "b", 1); !errors.Is(err, history.ErrOrder) {
 		t.Errorf("ids out of order: %v", err)
 	}
-	if err := (&run{ledger: l}).keep(); err != nil {
+	r := &run{Stage: &load.Stage{Report: &report.Report{Title: "T"}}, ledger: l, silent: []string{"redis1 has ended by itself"}}
+	if err := r.keep(); err != nil {
 		t.Error(err)
+	}
+	r.report(time.Second, 0, l.history.Check())
+	before, _, _ := strings.Cut(r.Report.Markdown(), "## Verdict")
+	if !strings.Contains(before, "redis1 has ended by itself") || !strings.Contains(before, history.ErrDuplicate.Error()) || len(r.Report.Notes) > 0 {
+		t.Errorf("the report does not begin with what is wrong:\n%s", r.Report.Markdown())
 	}
 	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") != 6 {
 		t.Errorf("the log of 6 ids: %v\n%s", err, text)
