@@ -85,7 +85,7 @@ func (l *ledger) tick(now time.Time) {
 
 // refused counts an error that a client got instead of ids.
 func (l *ledger) refused(err error) {
-	what := cmp.Or(load.Code(err), "connection lost")
+	what := cmp.Or(load.Code(err), "connection refused or lost")
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "no answer within " + patience.String()
 	}
