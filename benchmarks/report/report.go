@@ -292,7 +292,7 @@ func ThisMachine() Machine {
 	minute, _, _ := strings.Cut(Content("/proc/loadavg"), " ")
 	load, _ := strconv.ParseFloat(minute, 64)
 	return Machine{
-		CPU: cmp.Or(Field("/proc/cpuinfo", "model name"), runtime.GOARCH), Cores: runtime.NumCPU(), Memory: memory / 1e6,
+		CPU: cmp.Or(Field("/proc/cpuinfo", "model name"), runtime.GOARCH), Cores: runtime.NumCPU(), Memory: memory * 1024 / 1e9,
 		Kernel: strings.TrimSpace(Content("/proc/sys/kernel/ostype") + " " + Content("/proc/sys/kernel/osrelease")),
 		Go:     runtime.Version(), Load: load,
 	}
