@@ -44,7 +44,8 @@ func (o Opener) Start(t testing.TB, url string, cfg shared.Config, unsafe ...str
 }
 
 // Conformance runs generatortest.RunStore, and tests the time of engines that tell
-// it. place prepares an empty store and returns its URL.
+// it, and that the catalogue is written in the present epoch only. place prepares an
+// empty store and returns its URL.
 func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 	where := map[generator.Store]string{}
 	open := func(t *testing.T, url string) generator.Store {
@@ -53,6 +54,7 @@ func (o Opener) Conformance(t *testing.T, place func(t *testing.T) string) {
 		return s
 	}
 	t.Run("Time", func(t *testing.T) { o.checkTime(t, place(t)) })
+	t.Run("Epoch", func(t *testing.T) { o.checkEpoch(t, place(t)) })
 	generatortest.RunStore(t, func(t *testing.T) generator.Store { return open(t, place(t)) },
 		generatortest.StoreCaps{Reopen: func(t *testing.T, old generator.Store) generator.Store {
 			must(t, old.Close())
@@ -81,6 +83,28 @@ func (o Opener) checkTime(t *testing.T, url string) {
 	if _, _, err := s.Time(t.Context()); !errors.Is(err, generator.ErrNotNow) {
 		t.Errorf("after Close: %v", err)
 	}
+}
+
+func (o Opener) checkEpoch(t *testing.T, url string) {
+	e, err := o(t.Context(), url, nil)
+	must(t, err)
+	defer e.Close()
+	epoch, err := e.Epoch(t.Context())
+	must(t, err)
+	entry := shared.Entry{Definition: generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}"), Version: 1, Created: time.UnixMilli(1)}}
+	put := func(in string, was *shared.Entry, want bool) {
+		t.Helper()
+		if written, err := e.PutName(t.Context(), in, entry, was); err != nil || written != want {
+			t.Fatalf("in epoch %q: %t, %v", in, written, err)
+		}
+	}
+	put("another", nil, false)
+	put(epoch, nil, true)
+	put(epoch, nil, false)
+	was := entry
+	entry.Dropped = true
+	put("another", &was, false)
+	put(epoch, &was, true)
 }
 
 // CutAnywhere draws from the store at url while connections to its server at addr

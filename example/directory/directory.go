@@ -243,14 +243,15 @@ func (d *store) Count(ctx context.Context) (int, error) {
 }
 
 // PutName implements shared.Engine.
-func (d *store) PutName(ctx context.Context, e shared.Entry, was *shared.Entry) (written bool, err error) {
+func (d *store) PutName(ctx context.Context, epoch string, e shared.Entry, was *shared.Entry) (written bool, err error) {
 	err = d.change(ctx, func(s *state) (bool, error) {
 		before := ""
 		if was != nil {
 			before = shared.EncodeEntry(was)
 		}
-		written = s.Names[e.Name] == before
-		s.Names[e.Name] = shared.EncodeEntry(&e)
+		if written = s.Epoch == epoch && s.Names[e.Name] == before; written {
+			s.Names[e.Name] = shared.EncodeEntry(&e)
+		}
 		return written, nil
 	})
 	return written && err == nil, err

@@ -252,7 +252,7 @@ func (e engine) Count(context.Context) (int, error) {
 }
 
 // PutName implements shared.Engine.
-func (e engine) PutName(_ context.Context, entry shared.Entry, _ *shared.Entry) (bool, error) {
+func (e engine) PutName(_ context.Context, _ string, entry shared.Entry, _ *shared.Entry) (bool, error) {
 	return answer[bool](e.server.call(func(d *database) (any, error) {
 		d.names[entry.Name] = entry
 		return true, nil

@@ -99,6 +99,8 @@ func Open(url string, unsafe []string) (*Engine, error) {
 	}
 	e.SQL = shared.OpenSQL(connector{base, e}, shared.SQLDialect{
 		Time:      "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
+		From:      " FROM DUAL",
+		Epoch:     func() string { return e.flavour.Load().epoch },
 		IgnoreOld: " ON DUPLICATE KEY UPDATE name = name",
 		Put:       e.put,
 		Retryable: func(err error) bool { n := number(err); return n == errDeadlock || n == errLockTimeout },
@@ -139,14 +141,6 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 		return shared.ReadOnly(e.what, err)
 	}
 	return shared.Unreachable(ctx, e.what, err)
-}
-
-// Epoch implements shared.Engine.
-func (e *Engine) Epoch(ctx context.Context) (found string, err error) {
-	err = e.On(ctx, func(c *sql.Conn) error {
-		return c.QueryRowContext(ctx, "SELECT "+e.flavour.Load().epoch).Scan(&found)
-	})
-	return found, err
 }
 
 // put runs a statement on the catalogue. It checks after it that the database is

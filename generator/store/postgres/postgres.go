@@ -92,6 +92,7 @@ func Open(url string, unsafe []string) (*Engine, error) {
 		ByteOrder: ` COLLATE "C"`, // as the index has it, with any collation of the database
 		IgnoreOld: " ON CONFLICT (name) DO NOTHING",
 		Text:      numbered,
+		Epoch:     func() string { return e.dialect.Load().epoch },
 		Put:       e.put,
 		Retryable: retryable,
 		Failure:   e.failure,
@@ -111,7 +112,7 @@ func numbered(statement string) string {
 // schemaURL stands for the URL in the hint to migrate.
 const schemaURL = "postgres://…"
 
-// Expressions for Engine.Epoch. The first 8 digits of a WAL file's name are the
+// Expressions for the epoch. The first 8 digits of a WAL file's name are the
 // timeline.
 const (
 	postgresEpoch = `(SELECT system_identifier::text FROM pg_control_system()) || '/' || ` +
@@ -155,7 +156,7 @@ func newDialect(epoch, settings string, durable bool) *dialect {
 		durable:  durable,
 		settings: settings,
 		before:   `SELECT ` + settings,
-		epoch:    `SELECT ` + epoch,
+		epoch:    epoch,
 		standing: `
 SELECT ` + epoch + `, r.hi, r.seq, r.stamp
 FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
@@ -291,12 +292,6 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 func retryable(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "40001" || pg.Code == "40P01")
-}
-
-// Epoch implements shared.Engine.
-func (e *Engine) Epoch(ctx context.Context) (epoch string, err error) {
-	err = e.On(ctx, func(c *sql.Conn) error { return c.QueryRowContext(ctx, e.dialect.Load().epoch).Scan(&epoch) })
-	return epoch, err
 }
 
 // pgx runs f on a connection of pgx, which can send several statements at once.

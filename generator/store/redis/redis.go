@@ -461,8 +461,8 @@ func (e *Engine) Names(ctx context.Context) (all []shared.Entry, err error) {
 }
 
 // PutName implements shared.Engine.
-func (e *Engine) PutName(ctx context.Context, n shared.Entry, was *shared.Entry) (written bool, err error) {
-	args := []any{n.Name, shared.EncodeEntry(&n)}
+func (e *Engine) PutName(ctx context.Context, epoch string, n shared.Entry, was *shared.Entry) (written bool, err error) {
+	args := []any{n.Name, epoch, shared.EncodeEntry(&n)}
 	if was != nil {
 		args = append(args, shared.EncodeEntry(was))
 	}

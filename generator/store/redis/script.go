@@ -68,11 +68,11 @@ end
 return 'done'
 `
 
-	// put takes the name, the new value, and the old value unless there is none.
-	luaPut = `
-if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= (ARGV[3] or false) then return 'refused' end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+	// put takes the name, the epoch, the new value, and the old value unless there is
+	// none.
+	luaPut = luaPrelude + `
+if epoch ~= ARGV[2] or redis.call('HGET', KEYS[1], ARGV[1]) ~= (ARGV[4] or false) then return 'refused' end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 'done'
 `
 )

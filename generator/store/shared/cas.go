@@ -210,9 +210,13 @@ func (c *CAS) Names(ctx context.Context) (all []Entry, err error) {
 func (c *CAS) Count(ctx context.Context) (int, error) { return c.swapper.Size(ctx, NameFolder) }
 
 // PutName implements Engine. An entry with an equal value counts as unchanged, so
-// its value replaces the version in was.
-func (c *CAS) PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error) {
+// its value replaces the version in was. The epoch is asked for before: Swap may have
+// written when it returns ErrEpoch, and an entry in another epoch must have a key.
+func (c *CAS) PutName(ctx context.Context, epoch string, e Entry, was *Entry) (written bool, err error) {
 	var old Value
+	if present, err := c.Epoch(ctx); err != nil || present != epoch {
+		return false, err
+	}
 	if was != nil {
 		old, err = c.swapper.Get(ctx, NameFolder, e.Name)
 		if err != nil || old.Text != EncodeEntry(was) {

@@ -68,9 +68,9 @@ type Engine interface {
 	// Count returns how many entries the catalogue has.
 	Count(ctx context.Context) (int, error)
 
-	// PutName writes e if the entry of its name is still was: no entry for nil, else
-	// the same version and dropped state.
-	PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error)
+	// PutName writes e if the present epoch is epoch, and the entry of its name is still
+	// was: no entry for nil, else the same version and dropped state.
+	PutName(ctx context.Context, epoch string, e Entry, was *Entry) (written bool, err error)
 
 	Close() error
 }

@@ -118,6 +118,33 @@ func TestANameCreatedDuringASecondFailover(t *testing.T) {
 	grant(t, a, name("orders", 10), 1)
 }
 
+// A name that is created before the server notices a failover was never used, and
+// needs no recovery. A change of the catalogue goes on in the present epoch, too.
+func TestANameCreatedBeforeAFailoverIsNoticed(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	a := newStore(t, d, Config{})
+	made := generator.Definition{Name: "orders", Kind: "segment", Options: []byte("{}")}
+	fail := func(epoch string) {
+		values, entries := d.copied()
+		d.restore(values, entries, epoch)
+	}
+	fail("two")
+	made, created, err := a.Define(t.Context(), made)
+	if err != nil || !created {
+		t.Fatal(created, err)
+	}
+	grant(t, a, name("orders", 10), 1)
+	fail("three")
+	if made, err = a.Redefine(t.Context(), made); err != nil || made.Version != 2 {
+		t.Fatal(made, err)
+	}
+	fail("four")
+	if err := a.Undefine(t.Context(), "orders"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ahead is a clock that is some seconds ahead of the others.
 type ahead struct{ generator.SystemClock }
 

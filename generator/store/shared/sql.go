@@ -12,7 +12,7 @@ import (
 )
 
 // SQL implements the part of an Engine that SQL databases have in common: the
-// connections, and the statements on nextid's two tables except those of Advance and Epoch.
+// connections, and the statements on nextid's two tables except those of Advance.
 type SQL struct {
 	db      *sql.DB
 	dialect SQLDialect
@@ -22,9 +22,13 @@ type SQL struct {
 type SQLDialect struct {
 	Time      string                        // query for the present time in Unix µs
 	ByteOrder string                        // makes a comparison of texts one of their bytes
+	From      string                        // of a SELECT that has a WHERE but reads no table
 	IgnoreOld string                        // end of an INSERT that changes nothing if the name exists
 	Text      func(statement string) string // translates a statement; nil: it stays as it is
 
+	// Epoch returns an expression for the present epoch. It is called with a connection
+	// in hand.
+	Epoch func() string
 	// Put runs a statement on the catalogue, and reports whether it changed a row.
 	Put func(ctx context.Context, c *sql.Conn, statement string, args ...any) (written bool, err error)
 	// Retryable reports whether an error means that nothing was committed, and that the
@@ -87,6 +91,14 @@ func (s *SQL) Reconnect() {
 
 // Close implements Engine.
 func (s *SQL) Close() error { return s.db.Close() }
+
+// Epoch implements Engine.
+func (s *SQL) Epoch(ctx context.Context) (epoch string, err error) {
+	err = s.On(ctx, func(c *sql.Conn) error {
+		return c.QueryRowContext(ctx, "SELECT "+s.dialect.Epoch()).Scan(&epoch)
+	})
+	return epoch, err
+}
 
 // Time implements generator.Timekeeper.
 func (s *SQL) Time(ctx context.Context) (earliest, latest time.Time, err error) {
@@ -182,15 +194,19 @@ func (s *SQL) Count(ctx context.Context) (n int, err error) {
 }
 
 // PutName implements Engine.
-func (s *SQL) PutName(ctx context.Context, e Entry, was *Entry) (written bool, err error) {
-	text := `INSERT INTO nextid_generators (kind, options, version, created_at, dropped, name) VALUES (?, ?, ?, ?, ?, ?)` + s.dialect.IgnoreOld
-	args := []any{e.Kind, string(e.Options), e.Version, e.Created.UnixMilli(), e.Dropped, e.Name}
+func (s *SQL) PutName(ctx context.Context, epoch string, e Entry, was *Entry) (written bool, err error) {
+	args := []any{e.Kind, string(e.Options), e.Version, e.Created.UnixMilli(), e.Dropped, e.Name, epoch}
 	if was != nil {
-		text = `UPDATE nextid_generators SET kind = ?, options = ?, version = ?, created_at = ?, dropped = ?
-WHERE name = ? AND version = ? AND dropped = ?`
 		args = append(args, was.Version, was.Dropped)
 	}
 	err = s.On(ctx, func(c *sql.Conn) error {
+		present := s.dialect.Epoch() + ` = ?`
+		text := `INSERT INTO nextid_generators (kind, options, version, created_at, dropped, name)
+SELECT ?, ?, ?, ?, ?, ?` + s.dialect.From + ` WHERE ` + present + s.dialect.IgnoreOld
+		if was != nil {
+			text = `UPDATE nextid_generators SET kind = ?, options = ?, version = ?, created_at = ?, dropped = ?
+WHERE name = ? AND ` + present + ` AND version = ? AND dropped = ?`
+		}
 		written, err = s.dialect.Put(ctx, c, s.dialect.Text(text), args...)
 		return err
 	})

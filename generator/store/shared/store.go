@@ -208,12 +208,9 @@ func (s *Store) Reserved(ctx context.Context, prefix string) ([]generator.Mark, 
 // Define implements generator.Definitions. Callers have usually just read the name.
 // So it is read again only before begin, and if it turns out to exist.
 func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.Definition, bool, error) {
-	if err := s.open(ctx); err != nil {
-		return generator.Definition{}, false, err
-	}
 	var was *Entry
 	for try := range attempts {
-		l, err := s.present(ctx)
+		l, err := s.epochToWrite(ctx, try)
 		if err != nil {
 			return generator.Definition{}, false, err
 		}
@@ -242,12 +239,8 @@ func (s *Store) Define(ctx context.Context, d generator.Definition) (generator.D
 				continue
 			}
 		}
-		written, err := s.put(ctx, e, was)
-		if err != nil {
-			return generator.Definition{}, false, err
-		}
-		if written {
-			return e.Definition, true, nil
+		if written, err := s.put(ctx, l, e, was); err != nil || written {
+			return e.Definition, written, err
 		}
 	}
 	return generator.Definition{}, false, generator.ChangedError(d.Name)
@@ -262,21 +255,23 @@ func (s *Store) entry(ctx context.Context, name string) (*Entry, error) {
 	return &e, nil
 }
 
-// put writes an entry of the catalogue.
-func (s *Store) put(ctx context.Context, e Entry, was *Entry) (written bool, err error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	return s.engine.PutName(ctx, e, was)
+// put writes an entry of the catalogue in the epoch l.
+func (s *Store) put(ctx context.Context, l *epoch, e Entry, was *Entry) (written bool, err error) {
+	return request(ctx, s, func(ctx context.Context) (bool, error) { return s.engine.PutName(ctx, l.name, e, was) })
 }
 
-// replace is put for an entry that exists. It returns ErrRetry if another server
-// changed the entry.
-func (s *Store) replace(ctx context.Context, e Entry, was *Entry) error {
-	written, err := s.put(ctx, e, was)
-	if err == nil && !written {
-		err = generator.ChangedError(e.Name)
+// epochToWrite is present for a change of the catalogue. If the second try has
+// written nothing either, the database may have another epoch.
+func (s *Store) epochToWrite(ctx context.Context, try int) (*epoch, error) {
+	l, err := s.present(ctx)
+	if err != nil || try < 2 {
+		return l, err
 	}
-	return err
+	name, err := request(ctx, s, s.engine.Epoch)
+	if err == nil && name != l.name {
+		l, err = s.meet(ctx, l)
+	}
+	return l, err
 }
 
 // defined reads an entry that is not dropped.
@@ -288,30 +283,47 @@ func (s *Store) defined(ctx context.Context, name string) (*Entry, error) {
 	return e, err
 }
 
+// edit writes the entry of an existing name as change makes it.
+func (s *Store) edit(ctx context.Context, name string, change func(*Entry) error) (generator.Definition, error) {
+	for try := range attempts {
+		l, err := s.epochToWrite(ctx, try)
+		if err != nil {
+			return generator.Definition{}, err
+		}
+		was, err := s.defined(ctx, name)
+		if err != nil {
+			return generator.Definition{}, err
+		}
+		e := *was
+		if err := change(&e); err != nil {
+			return generator.Definition{}, err
+		}
+		if written, err := s.put(ctx, l, e, was); err != nil || written {
+			return e.Definition, err
+		}
+	}
+	return generator.Definition{}, generator.ChangedError(name)
+}
+
 // Redefine implements generator.Definitions.
 func (s *Store) Redefine(ctx context.Context, d generator.Definition) (generator.Definition, error) {
-	was, err := s.defined(ctx, d.Name)
-	if err == nil && was.Version != d.Version {
-		err = generator.ChangedError(d.Name)
-	}
-	if err != nil {
-		return generator.Definition{}, err
-	}
-	e := *was
-	e.Options = slices.Clone(d.Options)
-	e.Version++
-	return e.Definition, s.replace(ctx, e, was)
+	return s.edit(ctx, d.Name, func(e *Entry) error {
+		if e.Version != d.Version {
+			return generator.ChangedError(d.Name)
+		}
+		e.Options = slices.Clone(d.Options)
+		e.Version++
+		return nil
+	})
 }
 
 // Undefine implements generator.Definitions.
 func (s *Store) Undefine(ctx context.Context, name string) error {
-	was, err := s.defined(ctx, name)
-	if err != nil {
-		return err
-	}
-	e := *was
-	e.Dropped = true
-	return s.replace(ctx, e, was)
+	_, err := s.edit(ctx, name, func(e *Entry) error {
+		e.Dropped = true
+		return nil
+	})
+	return err
 }
 
 // Defined implements generator.Definitions.
