@@ -139,6 +139,10 @@ func (s *Store) note(ctx context.Context, name string, old *epoch) (*epoch, erro
 	if err != nil || c.answer.Outcome != Granted {
 		return nil, err
 	}
+	if old != nil && old.name == name {
+		s.cfg.Logger.Warn("the store has lost the mark of its epoch: it was restored, or an earlier primary came back",
+			"epoch", name, "failover", string(s.cfg.Failover))
+	}
 	a := c.answer
 	return s.epochOf(&Row{Lo: a.Lo, Hi: a.Hi, Seq: a.Seq, Epoch: name}), nil
 }

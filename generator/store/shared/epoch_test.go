@@ -1,8 +1,11 @@
 package shared
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +20,7 @@ type cluster struct {
 	d     *database
 	clock *generatortest.Clock   // the database's
 	all   []*generatortest.Clock // the first is right
+	log   bytes.Buffer           // of the servers, which run one at a time
 }
 
 const (
@@ -36,7 +40,7 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) server(wrong time.Duration) (*Store, *generatortest.Clock) {
 	clock := generatortest.NewClock(c.all[0].Time().Add(wrong))
 	c.all = append(c.all, clock)
-	return newStore(c.t, c.d, Config{Clock: clock, Wait: testWait}), clock
+	return newStore(c.t, c.d, Config{Clock: clock, Wait: testWait, Logger: slog.New(slog.NewTextHandler(&c.log, nil))}), clock
 }
 
 // pass lets time pass for everybody.
@@ -274,6 +278,9 @@ func TestASecondRestoreDuringTheWait(t *testing.T) {
 	for _, id := range []int{2, 3} {
 		c.d.restore(values, entries, "two")
 		wantWait(t, holder, id)
+	}
+	if log := c.log.String(); strings.Count(log, "lost the mark of its epoch") != 1 {
+		t.Errorf("the second restore takes the mark of the first one back: %s", log)
 	}
 	fresh, _ := c.server(0)
 	wantWait(t, fresh, 4)
