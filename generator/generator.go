@@ -148,6 +148,15 @@ type Reporter interface {
 	Stats() Stats
 }
 
+// Bound sets Left. limit bounds the numbers, or is NoLimit. Those from next on are not
+// reserved.
+func (s *Stats) Bound(next, limit, increment int64) {
+	if s.Bounded = limit != NoLimit; s.Bounded {
+		left := CountNumbers(next, limit, increment)
+		s.Left = left + min(s.Buffered, NoLimit-left)
+	}
+}
+
 // Stats holds what nextid.generators shows of one running generator. A field that a
 // kind does not have is zero.
 type Stats struct {

@@ -178,7 +178,7 @@ func NewPlace(first, increment, v int64) Place {
 		first, v = -first, -v
 	}
 	if gap := uint64(v) - uint64(first); v >= first && gap%uint64(step) == 0 {
-		p.Number = int64(gap/uint64(step)) + 1
+		p.Number = int64(min(gap/uint64(step), uint64(NoLimit)-1)) + 1
 	}
 	return p
 }

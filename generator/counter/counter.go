@@ -35,7 +35,7 @@ var (
 )
 
 func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Runtime, owner string) *Generator {
-	s := &source{name: name, options: o, limit: o.limit(), store: store, clock: runtime, owner: owner, holds: holds{slots: map[string]hold{}, settled: math.MinInt64}}
+	s := newSource(name, o, store, runtime, owner)
 	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline)), source: s}
 }
 
@@ -74,11 +74,13 @@ func (g *Generator) Place(id int64) generator.Place {
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	st := generator.Stats{Direct: true, ReservedUntil: g.source.end.Load(), Step: 1}
-	g.Fill(&st)
-	if s := g.source; s.limit != generator.NoLimit {
-		st.Bounded, st.Left = true, st.Buffered+max(0, s.limit-max(st.ReservedUntil, s.options.Start))/s.options.Increment
+	s, end := g.source, g.source.end.Load()
+	st := generator.Stats{Direct: true, Step: 1}
+	if end != math.MinInt64 {
+		st.ReservedUntil = end
 	}
+	g.Fill(&st)
+	st.Bound(max(end, s.options.Start), s.limit, s.options.Increment)
 	return st
 }
 
@@ -91,11 +93,17 @@ type source struct {
 	store   generator.Reserver
 	clock   generator.Clock
 	owner   string
-	end     atomic.Int64 // end of the last reservation
+	end     atomic.Int64 // end of the last reservation; the least int64 for none
 	holds   holds
 }
 
 var _ AllSource = (*source)(nil)
+
+func newSource(name string, o Options, store generator.Reserver, clock generator.Clock, owner string) *source {
+	s := &source{name: name, options: o, limit: o.limit(), store: store, clock: clock, owner: owner, holds: holds{slots: map[string]hold{}, settled: math.MinInt64}}
+	s.end.Store(math.MinInt64)
+	return s
+}
 
 // Draw implements Source.
 func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -477,6 +478,29 @@ func TestOptions(t *testing.T) {
 			t.Errorf("alter %s: %s, %v, want %q", change, got, err, want)
 		}
 	}
+}
+
+// The numbers of a counter that begins far below zero are counted from there.
+func TestStatsBelowZero(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		g := w.open(`{"start":-100,"increment":10,"max":99}`)
+		if s := g.Stats(); s.Left != 20 || s.ReservedUntil != 0 || g.Place(-50).Reserved {
+			t.Errorf("at first %+v", s)
+		}
+		if r, err := g.Next(w.t.Context(), 3); err != nil || r.First != -100 {
+			t.Fatal(r, err)
+		}
+		if s := g.Stats(); s.Left != 17 || s.ReservedUntil != -70 || !g.Place(-80).Reserved || g.Place(-70).Reserved {
+			t.Errorf("after three numbers %+v", s)
+		}
+	})
+	inWorld(t, func(w *world) {
+		g := w.open(`{"start":-4611686018427387903,"max":9223372036854775800}`)
+		if s := g.Stats(); s.Left != math.MaxInt64 {
+			t.Errorf("%+v", s)
+		}
+	})
 }
 
 // After setval to the bound, no number is left.

@@ -370,9 +370,7 @@ func (g *Generator) Stats() generator.Stats {
 	if g.end != math.MinInt64 {
 		st.ReservedUntil = g.direction * g.end
 	}
-	if st.Bounded = g.limit != generator.NoLimit; st.Bounded {
-		st.Left = st.Buffered + max(0, g.limit-max(g.end, g.first))/g.increment
-	}
+	st.Bound(max(g.end, g.first), g.limit, g.increment)
 	st.Lasts = g.pace.Lasts(st.Buffered, st.Issued, g.clock.Monotonic())
 	if len(g.options.Feeds) > 0 {
 		st.Lasts = math.MaxInt64 // the sequences in the databases have blocks of their own
