@@ -16,6 +16,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -291,7 +292,9 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		}
 		f := g.startFlight(1)
 		g.mu.Unlock()
-		if err := g.await(ctx, f); err != nil {
+		if err := g.await(ctx, f); errors.Is(err, generator.ErrExhausted) {
+			return nil // other servers have reserved all that lies below the bound
+		} else if err != nil {
 			return err
 		}
 	}
@@ -319,7 +322,10 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 		}
 		if p := max(g.end, g.above+1, g.first); g.options.Strict {
 			g.mu.Unlock()
-			return g.direction * (p + modulo(g.residue-modulo(p, g.increment), g.increment)), nil
+			if gap := modulo(g.residue-modulo(p, g.increment), g.increment); p < g.limit-gap {
+				return g.direction * (p + gap), nil
+			}
+			return 0, g.errExhausted()
 		}
 		for _, b := range g.inHand() {
 			if !b.empty() {

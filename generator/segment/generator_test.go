@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"testing"
@@ -428,6 +429,38 @@ func TestStats(t *testing.T) {
 			t.Errorf("strict: %+v", s)
 		}
 	})
+	// The whole line: its numbers and those that are left are more than an int64 holds.
+	inWorld(t, func(w *world) {
+		g := w.open(`{"start":-9223372036854775807,"max":9223372036854775800,"step":10}`)
+		if s := g.Stats(); !s.Bounded || s.Left != math.MaxInt64 {
+			t.Errorf("at first %+v", s)
+		}
+		w.draw(g, 1)
+		if s := g.Stats(); s.Left != math.MaxInt64 {
+			t.Errorf("after an id %+v", s)
+		}
+		if p := g.Place(9223372036854775800); p.Number != math.MaxInt64 {
+			t.Errorf("the last number has the place %+v", p)
+		}
+	})
+}
+
+func TestPeekAtTheEnd(t *testing.T) {
+	for _, options := range []string{`{"max":15,"strict":true}`, `{"max":12,"increment":10,"start":5,"strict":true}`, `{"max":9223372036854775807,"start":9223372036854775806,"increment":10,"strict":true}`} {
+		inWorld(t, func(w *world) {
+			g := w.open(options)
+			if _, err := g.Peek(w.t.Context()); err != nil {
+				t.Fatalf("%s: %v", options, err)
+			}
+			for err := error(nil); err == nil; {
+				_, err = g.Next(w.t.Context(), 1)
+			}
+			next, err := g.Peek(w.t.Context())
+			if !errors.Is(err, generator.ErrExhausted) {
+				t.Errorf("%s: the next number is %d, %v", options, next, err)
+			}
+		})
+	}
 }
 
 // Many goroutines, small steps and two servers: nothing repeats, and each

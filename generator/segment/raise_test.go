@@ -104,8 +104,12 @@ func TestRaiseToTheBoundExhausts(t *testing.T) {
 			_, err := g.Next(w.t.Context(), 1)
 			wantErr(t, err, generator.ErrExhausted)
 		}
-		_, err := w.open(`{"max":100}`).Next(w.t.Context(), 1)
+		other := w.open(`{"max":100}`)
+		_, err := other.Next(w.t.Context(), 1)
 		wantErr(t, err, generator.ErrExhausted)
+		if err := other.Raise(w.t.Context(), 50, true); err != nil {
+			t.Errorf("on a server that has no number: %v", err)
+		}
 	})
 	inWorld(t, func(w *world) {
 		g := w.open(`{"increment":-1}`)
