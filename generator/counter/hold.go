@@ -17,9 +17,10 @@ import (
 //
 //   - The reservation of a number names the hold in its owner: slot, version of the
 //     slot, end and holder.
-//   - The server that reserves the next number first writes that hold into its slot
-//     (settle). So the hold is in its slot before the reservation is overwritten.
-//     Reservations are compare-and-set: AtLeast and Limit permit one number only.
+//   - The server writes that hold into its slot at once. If it is killed before that,
+//     the server that reserves the next number does so first (settle). So the hold is
+//     in its slot before the reservation is overwritten. Reservations are
+//     compare-and-set: AtLeast and Limit permit one number only.
 //   - A number that no client received when the server stops has a slot of its own,
 //     which no reservation names.
 //   - A slot is a key of its own, whose number is its version. Every change is a
@@ -240,7 +241,16 @@ func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 		s.holds.read = 0
 		return 0, errMoved
 	}
-	return s.takeAt(ctx, line, s.options.Start, fmt.Sprintf("hold %s %d %d %s", slot, m.Hi, h.until, h.by))
+	h.number, err = s.takeAt(ctx, line, s.options.Start, fmt.Sprintf("hold %s %d %d %s", slot, m.Hi, h.until, h.by))
+	if err != nil {
+		return 0, err
+	}
+	// A server that opened the generator before it had holds does not settle. After an
+	// error the hold is in the reservation alone, as if this server had been killed.
+	if err := s.write(ctx, slot, h); err == nil || errors.Is(err, errMoved) {
+		s.holds.settled = max(s.holds.settled, h.number+1)
+	}
+	return h.number, nil
 }
 
 // take reserves the next number at or above atLeast, without a hold.

@@ -245,6 +245,28 @@ func heldBy(name string, session []uint64) generator.HeldBy {
 	return generator.HeldBy{Name: name, Session: append(session, 0)[0]}
 }
 
+// A server that opened the counter before its first hold reserves the next number
+// without a look at that hold.
+func TestAServerThatKnowsNoHolds(t *testing.T) {
+	t.Parallel()
+	clock := &handClock{}
+	store := memory.New(memory.Config{})
+	old, g := openHolds(t, store, clock, `{}`), openHolds(t, store, clock, `{"holds":true}`)
+	by := generator.HeldBy{Name: "a"}
+	n, err := g.Hold(t.Context(), time.Minute, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.Next(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []*Generator{openHolds(t, store, clock, `{"holds":true}`), g} {
+		if err := server.Confirm(t.Context(), n, by); err != nil && server != g {
+			t.Error(err)
+		}
+	}
+}
+
 func TestHoldsAndDraws(t *testing.T) {
 	t.Parallel()
 	clock := &handClock{}
