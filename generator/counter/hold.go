@@ -172,7 +172,8 @@ func (s *source) now() int64 { return s.clock.Wall() / int64(time.Millisecond) }
 // its new state: held for d, or free if it is issued at once.
 func (s *source) hold(ctx context.Context, state string, d time.Duration, by generator.HeldBy) (int64, error) {
 	return s.retry(func() (int64, error) {
-		if _, err := s.settle(ctx); err != nil {
+		line, err := s.settle(ctx)
+		if err != nil {
 			return 0, err
 		}
 		if err := s.list(ctx, false); err != nil {
@@ -191,12 +192,45 @@ func (s *source) hold(ctx context.Context, state string, d time.Duration, by gen
 			if by.Name == "" {
 				next.by = session(by)
 			}
-			return next.number, s.write(ctx, over, next)
+			if err := s.write(ctx, over, next); err != nil {
+				return 0, err
+			}
+			return next.number, s.stopped(ctx, line)
 		case state == slotFree:
 			return s.take(ctx, s.options.Start, s.owner)
 		}
 		return s.takeInto(ctx, next)
 	})
+}
+
+// stopped returns ErrRegressed if the store was failed over or restored, until the
+// generator is recovered: an earlier Confirm of a number whose hold has ended may be
+// lost. line is the end of the number line, so nothing is reserved.
+func (s *source) stopped(ctx context.Context, line int64) error {
+	_, _, err := s.store.Reserve(ctx, generator.Reservation{Key: generator.NameKey(s.name), AtLeast: line, N: 1, Limit: line, Owner: s.owner})
+	if errors.Is(err, generator.ErrExhausted) {
+		return nil
+	}
+	return err
+}
+
+// giveUp frees all slots. The numbers in them are not issued again.
+func (s *source) giveUp(ctx context.Context) error {
+	_, err := s.retry(func() (int64, error) {
+		if err := s.list(ctx, true); err != nil {
+			return 0, err
+		}
+		for slot, h := range s.holds.slots {
+			if h.free() {
+				continue
+			}
+			if err := s.write(ctx, slot, hold{state: slotFree}); err != nil {
+				return 0, err
+			}
+		}
+		return 0, nil
+	})
+	return err
 }
 
 // retry calls f until another server has not moved first.

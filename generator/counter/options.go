@@ -109,7 +109,8 @@ func (o *Options) limit() int64 {
 	return generator.NoLimit
 }
 
-// Recover implements generator.Recoverable.
+// Recover implements generator.Recoverable. Held numbers are given up: the store may
+// have lost that they were confirmed.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	o, err := k.Read(d.Options)
 	if err != nil {
@@ -117,6 +118,11 @@ func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64
 	}
 	if atLeast = max(atLeast, o.Start); atLeast >= o.limit() {
 		return optionError("%d is out of the bounds of the generator", atLeast)
+	}
+	if o.Holds {
+		if err := newSource(d.Name, o, k.store, k.runtime, k.owner).giveUp(ctx); err != nil {
+			return err
+		}
 	}
 	return kinds.Recover(ctx, k.store, d.Name, atLeast)
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"nextid/dbtest"
 	"nextid/generator"
+	"nextid/generator/counter"
 	"nextid/generator/store/shared"
 )
 
@@ -121,6 +123,44 @@ func TestAnotherServerIsNoticed(t *testing.T) {
 	execute(t, open(t, s.MySQLURL("root", "mysql")), "SET GLOBAL server_id = 1")
 	b := engine.Start(t, url, shared.Config{Failover: shared.Skip, Skip: 1000})
 	dbtest.Grant(t, b, dbtest.Order(1), 1501)
+}
+
+// The database forgets that a held number was confirmed: it is not given again, also
+// after the name was recovered.
+func TestAConfirmationThatWasLost(t *testing.T) {
+	t.Parallel()
+	s := dbtest.MariaDB(t)
+	root := open(t, s.MySQLURL("root", "mysql"))
+	store := engine.Start(t, place(t, s), shared.Config{})
+	kind := counter.Kind(store, generator.SystemClock{}, "test")
+	options, err := kind.Normalize([]byte(`{"holds":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := generator.Definition{Name: "bills", Kind: kind.Name(), Options: options}
+	hold := func() (int64, error) {
+		g, err := kind.Open(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.(generator.Holder).Hold(t.Context(), time.Millisecond, generator.HeldBy{Name: "a"})
+	}
+	if n, err := hold(); n != 1 || err != nil { // it may have been confirmed on the primary before
+		t.Fatal(n, err)
+	}
+	time.Sleep(10 * time.Millisecond)
+	execute(t, root, "SET GLOBAL server_id = 77")
+	for range 2 {
+		_, err = hold()
+		dbtest.WantError(t, err, generator.ErrRegressed, "failed over or restored")
+	}
+	recoverable, _ := generator.KindAs[generator.Recoverable](kind)
+	if err := recoverable.Recover(t.Context(), d, 100); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := hold(); n < 100 || err != nil {
+		t.Errorf("held %d, %v", n, err)
+	}
 }
 
 // A replica is promoted without the newest writes of its primary.
