@@ -54,7 +54,9 @@ func NewGuard(store Store) *Guard { return &Guard{Store: store} }
 func (g *Guard) Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error) {
 	lo, hi, err = g.Store.Reserve(ctx, r)
 	if registry := g.registry.Load(); err == nil && registry != nil {
-		err = registry.allows(ctx, r.Key)
+		if err = registry.allows(ctx, r.Key); errors.Is(err, errChanged) {
+			_ = g.Release(ctx, r.Key, hi, lo) // otherwise a counter would leave these numbers out
+		}
 	}
 	if err != nil {
 		return 0, 0, err

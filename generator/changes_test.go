@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/counter"
 	"nextid/generator/generatortest"
 	"nextid/generator/history"
 	"nextid/generator/ring"
@@ -43,7 +44,7 @@ func inCluster(t *testing.T, slice time.Duration, f func(t *testing.T, c *cluste
 				Store: guard, Slice: slice, Owner: fmt.Sprint("server ", i), Logger: slog.New(slog.DiscardHandler),
 			})
 			pools = append(pools, p)
-			kinds := []generator.Kind{segment.Kind(guard, generator.SystemClock{}, "test"), snowflake.Kind(p, "twitter"), ring.Kind(p)}
+			kinds := []generator.Kind{counter.Kind(guard, generator.SystemClock{}, "test"), segment.Kind(guard, generator.SystemClock{}, "test"), snowflake.Kind(p, "twitter"), ring.Kind(p)}
 			for i := range kinds {
 				kinds[i] = generatortest.Kind{Kind: kinds[i], Retired: func() { c.retired() }}
 			}
@@ -237,6 +238,27 @@ func TestAlterReachesTheOtherServers(t *testing.T) {
 		}
 		stop()
 		<-done
+	})
+}
+
+// A reservation that came too late for its definition is given back: no number of a
+// counter is left out.
+func TestAlterLeavesNoNumberOut(t *testing.T) {
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		if err := c.servers[0].Create(t.Context(), "bills", "counter", nil); err != nil {
+			t.Fatal(err)
+		}
+		c.draw("bills", 1)
+		if err := c.servers[0].Alter(t.Context(), "bills", json.RawMessage(`{"deadline":"7s"}`)); err != nil {
+			t.Fatal(err)
+		}
+		e, err := c.servers[1].Get(t.Context(), "bills")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := e.Next(t.Context(), 1); err != nil || r.First != 3 {
+			t.Errorf("drew %+v, %v after 1 and 2", r, err)
+		}
 	})
 }
 
