@@ -148,6 +148,7 @@ type database struct {
 	series
 	location Location
 	node     node
+	newest   int64 // newest number that was drawn; owned by the Queue
 
 	health // guarded by source.mu
 }
@@ -229,6 +230,10 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 				return nil, s.errSeries(d, r.First)
 			}
 		}
+		if runs[0].First <= d.newest { // it was emptied or restored; connect raises it above the ceiling
+			return nil, &downError{fmt.Errorf("the database has forgotten numbers: it gave %d after %d", runs[0].First, d.newest)}
+		}
+		d.newest = runs[len(runs)-1].Last()
 		if runs[0].First <= s.last { // this database is behind another one
 			if err := s.lift(ctx, d, s.last); err != nil {
 				return nil, err
