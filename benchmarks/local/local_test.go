@@ -33,7 +33,8 @@ type draw func() (ids int64, err error)
 
 // contenders lists the generators by kind, in the order of the report. Those of one
 // kind do the same work. Layouts with 12 bits of sequence allow only 4096 ids per
-// millisecond, 244 ns each. Wide layouts do not exhaust their tick.
+// millisecond, 244 ns each. Wide layouts do not exhaust their tick: that of batches
+// allows 15 ps an id, and lasts for two years.
 var contenders = []struct {
 	kind, name string
 	set        func(tb testing.TB) draw
@@ -55,7 +56,7 @@ var contenders = []struct {
 	{"number", "nextid segment", numbers(1, "segment", `{"step":1000000,"max_step":10000000}`)},
 	{"number", "nextid segment, scattered", numbers(1, "segment", `{"step":1000000,"max_step":10000000,"scatter":true}`)},
 
-	{"batch of 1000", "nextid snowflake", numbers(1000, "snowflake", `{"bits":"time 39, worker 1, sequence 23"}`)},
+	{"batch of 1000", "nextid snowflake", numbers(1000, "snowflake", `{"bits":"time 36, worker 1, sequence 26","epoch":"`+time.Now().UTC().Format("2006-01-02")+`"}`)},
 	{"batch of 1000", "nextid segment", numbers(1000, "segment", `{"step":10000000,"max_step":100000000}`)},
 
 	{"UUID 4", "nextid uuid, version 4", uuids((*uuid.Source).V4)},
