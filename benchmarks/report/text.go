@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"text/tabwriter"
 	text "text/template"
 	"time"
 	"unicode/utf8"
@@ -68,30 +69,23 @@ func (r *Report) Print(w io.Writer) error { return texts.ExecuteTemplate(w, "pag
 // Text returns the table with aligned columns: names to the left, figures to the
 // right.
 func (t Table) Text() string {
+	wide := utf8.RuneCountInString(t.First)
+	for _, r := range t.Rows {
+		wide = max(wide, utf8.RuneCountInString(r.Name))
+	}
 	var all strings.Builder
-	widths := make([]int, len(t.Columns)+1)
-	rows := [][]string{{t.First}}
+	w := tabwriter.NewWriter(&all, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "%-*s\t", wide, t.First)
 	for _, c := range t.Columns {
-		rows[0] = append(rows[0], c.Name)
+		fmt.Fprintf(w, "%s\t", c.Name)
 	}
 	for _, r := range t.Rows {
-		texts := []string{r.Name}
+		fmt.Fprintf(w, "\n%-*s\t", wide, r.Name)
 		for _, c := range r.Cells {
-			texts = append(texts, c.String())
-		}
-		rows = append(rows, texts)
-	}
-	for _, texts := range rows {
-		for i, s := range texts {
-			widths[i] = max(widths[i], utf8.RuneCountInString(s))
+			fmt.Fprintf(w, "%s\t", c)
 		}
 	}
-	for _, texts := range rows {
-		line := fmt.Sprintf("  %-*s", widths[0], texts[0])
-		for i, s := range texts[1:] {
-			line += fmt.Sprintf("  %*s", widths[i+1], s)
-		}
-		fmt.Fprintln(&all, strings.TrimRight(line, " "))
-	}
+	fmt.Fprintln(w)
+	_ = w.Flush() // a strings.Builder returns no error
 	return all.String()
 }
