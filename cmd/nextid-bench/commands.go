@@ -56,7 +56,7 @@ func sqlCommand() *cobra.Command {
 		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
 		Long: "Start nextid and, where they are installed, PostgreSQL, MariaDB and Redis, on free ports of\n" +
 			"loopback and in a temporary directory, and ask each for numbers: simple, prepared and\n" +
-			"pipelined, over both protocols, TCP and Unix sockets. Takes about three minutes.\n" +
+			"pipelined, over both protocols, TCP and Unix sockets. Takes about five minutes.\n" +
 			"With --floors, the bounds of nextid's speed instead: what is asked, what was measured.",
 	}, func(ctx context.Context, setup load.Setup, quick bool) (r *report.Report, err error) {
 		if quick {
