@@ -242,14 +242,18 @@ func tableType(t *engine.Table) string {
 	return "VIEW"
 }
 
-// tablesRows makes the rows of TABLES. All of nextid's tables are views there,
-// except the sequences.
+// tablesRows makes the rows of TABLES. All of nextid's tables are views there, except
+// the sequences. mariadb-dump takes a table without an engine for a view. The engine is
+// not InnoDB: Xorm takes a table of InnoDB for its own.
 func tablesRows(database string, t *engine.Table) []record {
 	r := record{
 		"TABLE_CATALOG", "def", "TABLE_SCHEMA", database, "TABLE_NAME", t.Name, "TABLE_TYPE", tableType(t), "TABLE_COMMENT", tableType(t),
 	}
-	if t.Schema == engine.InformationSchema {
+	switch {
+	case t.Schema == engine.InformationSchema:
 		r = append(r, "TABLE_COMMENT", "", "ENGINE", "MEMORY")
+	case t.Kind == 'S':
+		r = append(r, "TABLE_COMMENT", "", "ENGINE", engine.NextidSchema)
 	}
 	return []record{r}
 }

@@ -8,4 +8,6 @@ matches "a database" "$(dump "$DB")" "Dump completed"
 matches "--single-transaction" "$(dump --single-transaction "$DB")" "Dump completed"
 matches "--no-data --routines --triggers --events" "$(dump --no-data --routines --triggers --events "$DB")" "Dump completed"
 matches "--databases" "$(dump --databases "$DB")" "USE \`$DB\`"
+mariadb $server "$DB" -e "SELECT next_id('orders')" >/dev/null
+matches "a generator by its name, as a sequence" "$(dump "$DB" orders)" "DO SETVAL(\`orders\`, "
 exit $failed
