@@ -63,11 +63,13 @@ func (t *Table) describe(it *FromItem, name syntax.Name) {
 // IsBinaryCollation reports whether a collation compares bytes.
 func IsBinaryCollation(name string) bool { return strings.HasSuffix(name, "_bin") }
 
-// Exact reports whether the texts of expressions compare by bytes. They do if the
-// connection's collation does and none of the expressions is a column or a text of
-// the server such as VERSION(). Such plans have a statement cache of their own.
+// Exact reports whether the texts of expressions compare by bytes. They do if one is
+// binary. They also do if the connection's collation does and none of the expressions
+// is a column or a text of the server such as VERSION(); such plans have a statement
+// cache of their own.
 func (p *Planner) Exact(es ...*Expr) bool {
-	return !slices.ContainsFunc(es, func(e *Expr) bool { return e.Letters }) && p.Dialect.Exact(p)
+	return slices.ContainsFunc(es, func(e *Expr) bool { return e.Type == datum.Bytea }) ||
+		!slices.ContainsFunc(es, func(e *Expr) bool { return e.Letters }) && p.Dialect.Exact(p)
 }
 
 // TextFold maps equal texts to the same text. The results sort in the collation's

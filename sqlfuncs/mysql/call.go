@@ -255,21 +255,17 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 // castUnsigned plans CAST(x AS UNSIGNED). nextid's integers are signed: a greater
 // value is an error.
 func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
-	if e.Type == datum.Unknown {
-		return p.Coerce(e, datum.Int8, datum.ImplicitCast)
+	e, err := p.Coerce(e, datum.Int8, datum.ImplicitCast)
+	if err != nil {
+		return nil, err
 	}
-	return engine.Derive(datum.Int8, func(x *engine.Exec) (datum.Value, error) {
-		v, err := e.Eval(x)
-		if err != nil || !v.Valid {
-			return datum.Null(datum.Int8), err
-		}
-		n, err := intOf(x, v)
-		if err == nil && n < 0 {
-			err = sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%d'", uint64(n)).
+	return engine.Strict1(datum.Int8, e, func(_ *engine.Exec, v datum.Value) (datum.Value, error) {
+		if v.Int < 0 {
+			return v, sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%d'", uint64(v.Int)).
 				WithHint("nextid's integers are signed, ids are at most 9223372036854775807.")
 		}
-		return datum.MakeInt8(n), err
-	}, e), nil
+		return v, nil
+	}), nil
 }
 
 // CallProcedure returns the error for CALL: nextid has no procedures.

@@ -119,9 +119,20 @@ func nullIf(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, x, same)), nil
 }
 
-// least implements LEAST. The result is NULL if an argument is NULL.
+// least implements LEAST. The result is NULL if an argument is NULL. A text and a
+// number are compared as numbers.
 func least(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
-	t, err := p.CommonArgs("LEAST", es)
+	types, compared := make([]datum.OID, len(es)), datum.Unknown
+	for i, e := range es {
+		types[i], compared = e.Type, comparisonType(compared, e.Type)
+	}
+	t, err := p.Dialect.Common(types)
+	if t == datum.Text || t == datum.Bytea {
+		t = compared
+	}
+	if err == nil {
+		err = p.CoerceAll(es, t)
+	}
 	if err != nil {
 		return nil, err
 	}

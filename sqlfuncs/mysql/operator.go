@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -17,14 +18,18 @@ func intervalCast(e syntax.Expr) (*syntax.Cast, bool) {
 	return c, ok && strings.HasPrefix(c.Type.Name.Last(), "interval ")
 }
 
-// moveTime plans time ± INTERVAL n unit, a DATETIME, as in
-// id_floor('orders', NOW() - INTERVAL 1 HOUR).
+// moveTime plans time ± INTERVAL n unit, as in id_floor('orders', NOW() - INTERVAL 1
+// HOUR). A DATE moved by days or longer units is a DATE, all else a DATETIME.
 func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Cast) (*engine.Expr, error) {
 	es, err := p.Exprs(s, []syntax.Expr{e.L, c.X})
 	if err != nil {
 		return nil, err
 	}
 	unit := strings.TrimPrefix(c.Type.Name.Last(), "interval ")
+	result := datum.Timestamp
+	if es[0].Type == datum.Date && slices.Contains([]string{"day", "week", "month", "year"}, unit) {
+		result = datum.Date
+	}
 	if es[0], err = p.Coerce(es[0], datum.Timestamp, datum.ImplicitCast); err == nil {
 		es[1], err = p.Coerce(es[1], datum.Int8, datum.ImplicitCast)
 	}
@@ -32,12 +37,15 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 		return nil, engine.At(e.Pos, err)
 	}
 	sign := e.Op[0]
-	return engine.Strict2(datum.Timestamp, es[0], es[1], func(x *engine.Exec, at, n datum.Value) (datum.Value, error) {
+	return engine.Strict2(result, es[0], es[1], func(x *engine.Exec, at, n datum.Value) (datum.Value, error) {
 		span, err := datum.ParseText(datum.Interval, TextOf(x, n)+" "+unit, nil)
 		if err != nil {
 			return at, err
 		}
-		return datum.Compute(sign, at, span, x.Env())
+		if at, err = datum.Compute(sign, at, span, x.Env()); err != nil {
+			return at, err
+		}
+		return datum.Cast(at, result, x.Env())
 	}), nil
 }
 
@@ -50,7 +58,7 @@ func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engi
 	case "+", "-", "*", "/", "%":
 		return arithmetic(p, op, l, r)
 	case "DIV":
-		if max(kindOf(l.Type), kindOf(r.Type)) == kindInt {
+		if max(numberKindOf(l), numberKindOf(r)) == kindInt {
 			return arithmetic(p, op, l, r)
 		}
 	}
@@ -60,15 +68,13 @@ func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engi
 // arithmetic plans an operation on integers, decimals or doubles: the wider type of
 // the operands. / divides integers as decimals. Division by zero is NULL.
 func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
-	k := max(kindOf(l.Type), kindOf(r.Type))
-	if l.Type == datum.Unknown || r.Type == datum.Unknown {
-		k = kindOf(l.Type)
-		if l.Type == datum.Unknown {
-			k = kindOf(r.Type)
-		}
-		if l.Type == r.Type {
-			k = kindDouble
-		}
+	k := max(numberKindOf(l), numberKindOf(r))
+	switch {
+	case l.Type == r.Type: // also NULL + NULL, a double
+	case l.Type == datum.Unknown:
+		k = numberKindOf(r)
+	case r.Type == datum.Unknown:
+		k = numberKindOf(l)
 	}
 	if op == "/" && k == kindInt {
 		k = kindDecimal
@@ -134,7 +140,7 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 		if lit, ok := e.X.(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
 			return engine.Constant(datum.MakeInt8(-1 << 63)), nil
 		}
-		t := kindTypes[kindOf(x.Type)]
+		t := kindTypes[numberKindOf(x)]
 		if x.Type == datum.Int4 {
 			t = datum.Int4
 		}
@@ -173,7 +179,7 @@ func like(p *engine.Planner, s *engine.Scope, e *syntax.Like) (*engine.Expr, err
 		return nil, err
 	}
 	flags := "(?si)"
-	if p.Exact(es...) || es[0].Type == datum.Bytea || es[1].Type == datum.Bytea {
+	if p.Exact(es...) {
 		flags = "(?s)"
 	}
 	escape := `\`

@@ -19,14 +19,19 @@ var textFunctions = slices.Concat(
 		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(replace)},
 		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(substringIndex)},
 		{Name: "strcmp", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-			fold := p.FoldOf(datum.Text, !p.Exact(args...))
-			if err := p.CoerceAll(args, datum.Text); err != nil {
+			as := comparedAs(args[0], args[1])
+			if as.as != datum.Bytea {
+				as.as, as.fold = datum.Text, true
+			}
+			l, err := as.convert(p, args[0])
+			if err != nil {
 				return nil, err
 			}
-			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
-				c, err := datum.Compare(fold.Apply(a), fold.Apply(b))
+			r, err := as.convert(p, args[1])
+			return engine.Strict2(datum.Int4, l, r, func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
+				c, err := datum.Compare(a, b)
 				return datum.MakeInt4(int64(c)), err
-			}), nil
+			}), err
 		})},
 		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			exact := p.Exact(args...)

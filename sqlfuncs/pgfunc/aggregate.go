@@ -65,7 +65,7 @@ func (f *fold) Result() (datum.Value, error) { return f.value, nil }
 
 // orderedTypes lists the types for which PostgreSQL has min and max.
 var orderedTypes = []datum.OID{
-	datum.Int2, datum.Int4, datum.Int8, datum.Oid, datum.Float4, datum.Float8, datum.Numeric, datum.Text, datum.BPChar,
+	datum.Int2, datum.Int4, datum.Int8, datum.Oid, datum.Float4, datum.Float8, datum.Numeric, datum.Text, datum.BPChar, datum.Bytea,
 	datum.Date, datum.Time, datum.Timestamp, datum.TimestampTZ, datum.Interval, datum.AnyArray,
 }
 

@@ -87,7 +87,7 @@ func (l *lexer) numberMySQL(start int) token {
 			l.pos++
 		}
 		if digits := l.src[start+2 : l.pos]; digits != "" && !isIdentPart(l.at(l.pos)) {
-			return l.bytesToken(start, digits)
+			return l.bytesToken(tokHex, start, digits)
 		}
 		l.pos = start
 	}
@@ -107,7 +107,7 @@ func (l *lexer) numberMySQL(start int) token {
 }
 
 // bytesToken decodes hexadecimal digits, with a zero before an odd number of them.
-func (l *lexer) bytesToken(start int, digits string) token {
+func (l *lexer) bytesToken(kind tokenKind, start int, digits string) token {
 	if len(digits)%2 != 0 {
 		digits = "0" + digits
 	}
@@ -115,7 +115,7 @@ func (l *lexer) bytesToken(start int, digits string) token {
 	if err != nil {
 		return l.fail(start, "syntax error")
 	}
-	return l.token(tokBytes, start, string(text))
+	return l.token(kind, start, string(text))
 }
 
 // wordMySQL reads a word, or a string with a prefix: N'…', x'1F' and _utf8mb4'…'.
@@ -132,7 +132,7 @@ func (l *lexer) wordMySQL(start int) token {
 			if !ok || len(digits)%2 != 0 {
 				return l.fail(start, "syntax error")
 			}
-			return l.bytesToken(start, digits)
+			return l.bytesToken(tokBytes, start, digits)
 		case 'b':
 			return l.failCode(start, sqlstate.FeatureNotSupported, "bit strings b'…' are not supported")
 		}
@@ -145,7 +145,9 @@ func (l *lexer) wordMySQL(start int) token {
 	end, inVersion := l.pos, l.inVersion
 	if from, ok := l.skipBlanks(); ok && l.startsString(from) {
 		s := l.nextMySQL(from)
-		s.start = start
+		if s.start = start; s.kind == tokHex {
+			s.kind = tokBytes
+		}
 		return s
 	}
 	l.pos, l.inVersion, l.err = end, inVersion, nil

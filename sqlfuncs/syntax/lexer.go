@@ -403,6 +403,7 @@ const (
 	tokString             // character string, text decoded
 	tokBits               // bit string, text is its binary digits
 	tokBytes              // binary string (MySQL), text is the raw bytes
+	tokHex                // 0x1F (MySQL), text is the raw bytes
 	tokInteger            // text is decimal digits
 	tokNumeric            // with a point or an exponent
 	tokParam              // $n (text is the digits) or ? (text empty)

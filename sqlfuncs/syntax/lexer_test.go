@@ -9,7 +9,7 @@ import (
 // lex returns the tokens of a text, each as its kind's letter and its text.
 func lex(src string, d Dialect) (tokens []string, err string) {
 	letters := map[tokenKind]string{
-		tokWord: "w", tokIdent: "i", tokString: "s", tokBits: "b", tokBytes: "x", tokInteger: "n",
+		tokWord: "w", tokIdent: "i", tokString: "s", tokBits: "b", tokBytes: "x", tokHex: "h", tokInteger: "n",
 		tokNumeric: "f", tokParam: "p", tokVariable: "v", tokOp: "o", tokPunct: "",
 	}
 	l := lexer{src: src, dialect: d}
@@ -124,7 +124,7 @@ func TestMySQLTokens(t *testing.T) {
 		{"strings join", "'a' \"b\"\n'c', 'd'", "s:abc|:,|s:d"},
 		{"escapes", `'\0\b\n\r\t\Z\\\'\"\%\_\q'`, "s:\x00\b\n\r\t\x1a\\'\"\\%\\_q"},
 		{"character sets are passed over", `_utf8mb4'a' N'b' _binary 0x41 _latin1 c _other'd'`, "s:a|s:b|x:A|w:_latin1|w:c|w:_other|s:d"},
-		{"binary strings", "x'4142' 0x41 0x141 X''", "x:AB|x:A|x:\x01A|x:"},
+		{"binary strings", "x'4142' 0x41 0x141 X''", "x:AB|h:A|h:\x01A|x:"},
 		{"numbers", "1 1.5 .5 1e3 1.e2 0X1", "n:1|f:1.5|f:.5|f:1e3|f:1.e2|w:0x1"},
 		{"parameters", "?,? ?3", "p:|:,|p:|p:3"},
 		{"variables", "@a @`b c` @'d' @\"e\" @@f @@global.g @A.b$", "v:a|v:b c|v:d|v:e|v:@f|v:@global.g|v:a.b$"},

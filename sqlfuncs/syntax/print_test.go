@@ -120,6 +120,8 @@ func (p *printer) literal(x *Literal) {
 		p.put("B'", x.Text, "'")
 	case BytesLiteral:
 		p.put("x'", hex.EncodeToString([]byte(x.Text)), "'")
+	case HexLiteral:
+		p.put("0x", hex.EncodeToString([]byte(x.Text)))
 	default:
 		p.put(x.Text)
 	}
