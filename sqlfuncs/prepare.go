@@ -310,7 +310,7 @@ func (s *Session) forTypes(st *Statement, args []Arg) (*Statement, error) {
 	if st.tree == nil {
 		return st, nil
 	}
-	same := true
+	same := !st.assumed
 	for i, a := range args {
 		same = same && (a.Type == datum.Invalid || a.Type == st.Params[i] || engine.IsString(a.Type) && engine.IsString(st.Params[i]))
 	}

@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -32,6 +33,7 @@ type Statement struct {
 	copy    *CopyOut                   // COPY … TO STDOUT
 	fast    *fastID                    // SELECT next_id(name)
 	tree    syntax.Statement           // of a statement with parameters that may be planned again, see forTypes
+	assumed bool                       // a parameter is text because its type does not follow from its use
 	openIDs []int                      // numbers of parameters that may be text if they are no numbers, see engine's Argument.AnyID
 	cost    int64                      // upper bound of the bytes that its tree and plan hold
 	limits  mysql.Limits               // of SET STATEMENT
@@ -213,6 +215,7 @@ func (s *Session) plan(tree syntax.Statement, text, source string, params []datu
 	}
 	st.shared = !p.Private
 	st.cost += s.planning // EXECUTE holds another plan
+	st.assumed = slices.Contains(p.Params, datum.Unknown)
 	if st.Params = p.FinishParams(); s.lateTypes && len(st.Params) > 0 {
 		st.tree = tree
 	}

@@ -108,6 +108,7 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 		if err != nil {
 			return v, outOfRange("(" + TextOf(x, a) + " " + op + " " + TextOf(x, b) + ")")
 		}
+		v.Float += 0 // -0 is 0
 		return v, nil
 	}), nil
 }
@@ -156,6 +157,7 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 			if err != nil {
 				err = outOfRange("-(" + TextOf(ex, v) + ")")
 			}
+			n.Float += 0 // -0 is 0
 			return n, err
 		}, x), nil
 	case "NOT": // also !

@@ -325,6 +325,25 @@ func TestParametersTakeTheTypesOfTheirValues(t *testing.T) {
 	}
 }
 
+func TestATextInAUnionStaysAText(t *testing.T) {
+	s := sqltest.NewServer(t).MySQLSession(t)
+	for _, sql := range []string{"SELECT ? AS v UNION ALL SELECT 1", "SELECT 1 AS v UNION ALL SELECT ?"} {
+		st, err := s.Prepare("", sql, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Open(st, []sqlfuncs.Arg{{Type: datum.Text, Data: []byte("x1")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Pull(t.Context(), p, 0)
+		if text := r.String(); err != nil || text != "x1\n1" && text != "1\nx1" {
+			t.Errorf("%s with the text x1: %q, %v", sql, text, err)
+		}
+		p.Close()
+	}
+}
+
 // TestRowsOfManyDatabasesAreNotHeld reads one row of a table that has all functions in
 // each database that the WHERE names.
 func TestRowsOfManyDatabasesAreNotHeld(t *testing.T) {

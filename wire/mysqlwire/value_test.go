@@ -13,7 +13,7 @@ import (
 // expressions have a value of every type that travels in a way of its own.
 var expressions = []string{
 	"1", "-1", "9223372036854775807", "-9223372036854775808", "1.50", "-0.001", "NULL", "TRUE", "1 = 2",
-	"1e0", "0.1e0", "1e100", "1.5e-20", "123456789012345e0", "1e15", "-2.5e-3", "0e0",
+	"1e0", "0.1e0", "1e100", "1.5e-20", "123456789012345e0", "1e15", "-2.5e-3", "0e0", "-0e0",
 	"'text'", "''", "'é漢𝄞'", "repeat('x', 250)", "repeat('x', 251)", "repeat('x', 65535)", "repeat('x', 65536)",
 	"CAST('2026-02-03' AS DATE)", "CAST('0001-01-01' AS DATE)", "CAST('2026-02-03 04:05:06' AS DATETIME)", "CAST('2026-02-03 00:00:00' AS DATETIME)",
 	"x'00ff10'", "CAST('abc' AS BINARY)", "12.35",
