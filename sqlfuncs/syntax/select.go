@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -158,7 +160,7 @@ func (p *parser) limit(q *Select, hasOffset bool) {
 	if !p.mysql && p.accept("all") {
 		return
 	}
-	q.Limit = p.expr()
+	q.Limit = p.limitCount()
 	if !p.acceptPunct(",") {
 		return
 	}
@@ -168,7 +170,19 @@ func (p *parser) limit(q *Select, hasOffset bool) {
 			p.err.Hint = "Use separate LIMIT and OFFSET clauses."
 		}
 	}
-	q.Offset, q.Limit = q.Limit, p.expr()
+	q.Offset, q.Limit = q.Limit, p.limitCount()
+}
+
+// limitCount reads the number of LIMIT. MySQL's clients write 18446744073709551615 for all
+// rows; numbers beyond int64 become the largest one.
+func (p *parser) limitCount() Expr {
+	x := p.expr()
+	if l, ok := x.(*Literal); ok && p.mysql && l.Kind == IntegerLiteral {
+		if _, err := strconv.ParseInt(l.Text, 10, 64); err != nil {
+			l.Text = strconv.FormatInt(math.MaxInt64, 10)
+		}
+	}
+	return x
 }
 
 // fetchFirst reads FIRST n ROWS ONLY.
