@@ -72,6 +72,7 @@ func sleep(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 var conditionalFunctions = []engine.Function{
 	{Name: "if", Length: func(es []*engine.Expr) int32 { return longest(es[1:]) }, Args: engine.Args(engine.AnyElement, engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(ifThen)},
 	{Name: "coalesce", Length: longest, Args: engine.Args(engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
+	{Name: "ifnull", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(engine.Coalesce)},
 	{Name: "nullif", Args: engine.Args(engine.AnyElement, engine.AnyElement), Result: engine.AnyElement, Does: engine.Typed(nullIf)},
 	{Name: "least", Length: longest, Args: engine.Args(engine.AnyElement, engine.AnyElement), Variadic: true, Result: engine.AnyElement, Does: engine.Typed(least)},
 }

@@ -30,8 +30,12 @@ func moveTime(p *engine.Planner, s *engine.Scope, e *syntax.Binary, c *syntax.Ca
 	if es[0].Type == datum.Date && slices.Contains([]string{"day", "week", "month", "year"}, unit) {
 		result = datum.Date
 	}
+	count := datum.Int8
+	if unit == "second" { // the only unit with a fraction
+		count = datum.Numeric
+	}
 	if es[0], err = p.Coerce(es[0], datum.Timestamp, datum.ImplicitCast); err == nil {
-		es[1], err = p.Coerce(es[1], datum.Int8, datum.ImplicitCast)
+		es[1], err = p.Coerce(es[1], count, datum.ImplicitCast)
 	}
 	if err != nil {
 		return nil, engine.At(e.Pos, err)

@@ -196,13 +196,16 @@ func outOfRange(text string) error {
 	return sqlstate.New(sqlstate.NumericOutOfRange, "BIGINT value is out of range in '%s'", sqlstate.Cut(text, 64))
 }
 
-// intOf returns a value as an integer. It rounds numbers half away from zero, and
-// cuts off the fraction of a number in a text.
+// intOf returns a value as an integer. It rounds decimals half away from zero and
+// doubles half to even, and cuts off the fraction of a number in a text.
 func intOf(x *engine.Exec, v datum.Value) (int64, error) {
 	switch {
 	case v.Type == datum.Bool || engine.IsInteger(v.Type):
 		return v.Int, nil
 	case isNumber(v.Type):
+		if v.Type == datum.Float8 || v.Type == datum.Float4 {
+			v.Float = math.RoundToEven(v.Float)
+		}
 		text := decimalTextOf(x, v)
 		n := decimalOf(text).Round(0).Coef
 		if !n.IsInt64() {
