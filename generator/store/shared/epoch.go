@@ -140,7 +140,7 @@ func (s *Store) note(ctx context.Context, name string, old *epoch) (*epoch, erro
 		return nil, err
 	}
 	if old != nil && old.name == name {
-		s.cfg.Logger.Warn("the store has lost the mark of its epoch: it was restored, or an earlier primary came back",
+		s.cfg.Logger.Warn("the store has lost the mark of its epoch",
 			"epoch", name, "failover", string(s.cfg.Failover))
 	}
 	a := c.answer
