@@ -190,6 +190,12 @@ func TestParameterTypesAreInferred(t *testing.T) {
 		{"SELECT 1 LIMIT $1", nil, []datum.OID{datum.Int8}},
 		{"SELECT id FROM ids WHERE name = $1", nil, []datum.OID{datum.Text}},
 		{"SELECT CASE WHEN $1 THEN $2 ELSE 1 END", nil, []datum.OID{datum.Bool, datum.Int4}},
+		{"SELECT $1 UNION ALL SELECT id FROM ids WHERE name = $2", nil, []datum.OID{datum.Int8, datum.Text}},
+		{"SELECT 'x', 1 UNION SELECT $2, $1", nil, []datum.OID{datum.Int4, datum.Text}},
+		{"SELECT 'x'::varchar = ANY ($1), 1 = ANY ($2)", nil, []datum.OID{datum.TextArray, datum.Int4Array}},
+		{"SELECT $1 UNION SELECT $2", nil, []datum.OID{datum.Text, datum.Text}},
+		{"SELECT $1 UNION SELECT $1::date", nil, []datum.OID{datum.Date}},
+		{"SELECT $1::text, $1 UNION SELECT 'x', 'y'", nil, []datum.OID{datum.Text}},
 	} {
 		st, err := s.Prepare("", c.sql, c.declared)
 		if err != nil {
@@ -198,6 +204,19 @@ func TestParameterTypesAreInferred(t *testing.T) {
 		}
 		if !slices.Equal(st.Params, c.want) {
 			t.Errorf("%s: parameters %v, want %v", c.sql, st.Params, c.want)
+		}
+	}
+}
+
+func TestParametersOfASetOperation(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	for sql, want := range map[string]string{
+		"SELECT $1 UNION SELECT 2::int8 UNION ALL SELECT 3 ORDER BY 1": "1\n2\n3",
+		"SELECT 2 + x FROM (SELECT $1 AS x UNION ALL SELECT 1.5) t":    "3\n3.5",
+		"SELECT $1 UNION SELECT $1::int2":                              "1",
+	} {
+		if r, err := s.Execute(t, sql, "1"); err != nil || r.String() != want {
+			t.Errorf("%s: %v, %v; want %s", sql, r, err, want)
 		}
 	}
 }

@@ -47,6 +47,7 @@ type QueryPlan struct {
 	Open    func(x *Exec) (Rows, error)
 	IDs     func(x *Exec) (NumberRun, error) // set if the query is one column of numbers in runs
 	plain   *selectPlan                      // set if each row comes from one row of FROM
+	targets []*Expr                          // of a SELECT; nil for other queries
 }
 
 // maxParams limits n of $n, and the values of a Bind.

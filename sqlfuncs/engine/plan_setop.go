@@ -60,6 +60,11 @@ func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 		if err != nil {
 			return nil, At(targetPos(o.Right, i, o.Pos), errUnionTypes(l.Columns[i], r.Columns[i]))
 		}
+		for _, side := range []*QueryPlan{l, r} {
+			if err := p.decideTarget(side, i, t); err != nil {
+				return nil, err
+			}
+		}
 		columns[i].Type, columns[i].Table, columns[i].Attr, columns[i].Origin = t, 0, 0, nil
 		if !slices.EqualFunc(l.Columns[i].fields, r.Columns[i].fields, sameField) {
 			columns[i].fields = nil
@@ -82,6 +87,19 @@ func (p *Planner) union(o *syntax.SetOp, l, r *QueryPlan) (*QueryPlan, error) {
 		}
 	}
 	return &QueryPlan{Columns: columns, Open: open}, nil
+}
+
+// decideTarget gives a target that is a parameter without a type the type of the set
+// operation.
+func (p *Planner) decideTarget(q *QueryPlan, i int, t datum.OID) error {
+	if q.targets == nil || q.targets[i].Param == 0 || q.Columns[i].Type != datum.Unknown {
+		return nil
+	}
+	x, err := p.Coerce(q.targets[i], t, datum.ImplicitCast)
+	if err == nil {
+		q.targets[i], q.Columns[i].Type = x, x.Type
+	}
+	return err
 }
 
 // converted casts the rows of a query to the types of the set operation.

@@ -121,7 +121,7 @@ func (p *Planner) quantified(s *Scope, e *syntax.Quantified) (*Expr, error) {
 	l, array := es[0], es[1]
 	if array.Type == datum.Unknown {
 		want := datum.TextArray
-		if info, _ := datum.TypeInfo(l.Type); l.Type != datum.Unknown && info.Array != 0 {
+		if info, _ := datum.TypeInfo(l.Type); l.Type != datum.Unknown && l.Type != datum.Varchar && info.Array != 0 {
 			want = info.Array
 		}
 		if array, err = p.Coerce(array, want, datum.ImplicitCast); err != nil {
