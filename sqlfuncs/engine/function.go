@@ -15,7 +15,7 @@ type Function struct {
 	Args     []Argument
 	Variadic bool // the last argument may be repeated
 	Result   datum.OID
-	Columns  []FromColumn // of the record it returns (OUT parameters)
+	Columns  []FromColumn // of the rows that Set and EvalOrRow return (OUT parameters)
 	Volatile volatility
 	Nullable bool // called also with NULL arguments; other functions return NULL for them
 	Admin    bool // only for administrators

@@ -459,15 +459,6 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 	if x, err = p.ResolveUnknown(x); err != nil {
 		return nil, nil, err
 	}
-	if fields := x.Known().Fields; len(fields) > 0 {
-		return fields, func(ex *Exec) (Rows, error) {
-			v, err := x.Eval(ex)
-			if err != nil || !v.Valid {
-				return nullRow(fields), err
-			}
-			return SingleRow(v.Elems...), nil
-		}, nil
-	}
 	return []FromColumn{{Name: name, Type: x.Type, TypeMod: -1}}, func(ex *Exec) (Rows, error) {
 		v, err := x.Eval(ex)
 		return SingleRow(v), err

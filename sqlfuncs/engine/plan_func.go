@@ -367,9 +367,6 @@ func (p *Planner) apply(f *Function, args []*Expr) (*Expr, error) {
 	}, args...)
 	x.Volatile = x.Volatile || f.Volatile == Volatile
 	x.Letters = x.Letters || f.Letters
-	if _, row := f.Does.(EvalOrRow); !row && len(f.Columns) > 0 {
-		x.Know(Known{Fields: f.Columns})
-	}
 	return x, nil
 }
 
