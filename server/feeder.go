@@ -3,7 +3,9 @@ package server
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -119,28 +121,38 @@ func (f *feeder) remember(wanted map[string]feedColumns) {
 	}
 }
 
-// serve feeds the sequences of one database until ctx ends. It tries again after an
-// error.
+// serve feeds the sequences of one database until ctx ends. An error of one sequence
+// does not stop the others. The next round looks for that sequence again: its column
+// can have got another one.
 func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
-	var d *feed.Database
-	var feeds map[feedKey]*feed.Feed
+	feeds := map[feedKey]*feed.Feed{}
+	for k, o := range columns {
+		feeds[k] = &feed.Feed{Generator: k.name, Ahead: time.Duration(o.Ahead), Block: o.Block, Draw: f.draw}
+	}
+	var db *sql.DB
 	defer func() {
-		if d != nil {
-			_ = d.Close()
+		if db != nil {
+			_ = db.Close()
 		}
 	}()
 	for {
 		bounded, cancel := context.WithTimeout(ctx, feedTimeout)
-		if d == nil {
-			var err error
-			if d, feeds, err = f.open(bounded, url, columns); err != nil {
-				for k := range columns {
-					f.note(ctx, k, feed.State{}, false, err)
-				}
-			}
+		l, unreached := ticket.ParseLocation(url)
+		if unreached == nil {
+			db, unreached = f.connect(bounded, l, db)
 		}
 		for k, one := range feeds {
-			s, moved, err := one.Step(bounded, false)
+			var s feed.State
+			moved, err := false, unreached
+			if err == nil && one.Sequence == nil {
+				one.Sequence, err = feed.Find(bounded, db, l.System == ticket.MySQL, l.Place(), k.column)
+			}
+			if err == nil {
+				s, moved, err = one.Step(bounded, false)
+			}
+			if err != nil {
+				one.Sequence = nil
+			}
 			f.note(ctx, k, s, moved, err)
 		}
 		cancel()
@@ -152,32 +164,19 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 	}
 }
 
-// open connects to a database and finds the sequences of its columns.
-func (f *feeder) open(ctx context.Context, url string, columns feedColumns) (*feed.Database, map[feedKey]*feed.Feed, error) {
-	l, err := ticket.ParseLocation(url)
-	if err != nil {
-		return nil, nil, err
+// connect returns db if it answers; a new pool, with the present password, if db is
+// nil. After an error db is closed, and the result is nil.
+func (f *feeder) connect(ctx context.Context, l ticket.Location, db *sql.DB) (*sql.DB, error) {
+	if db == nil {
+		var err error
+		if db, err = l.OpenSQL(f.passwords, nil); err != nil {
+			return nil, err
+		}
 	}
-	db, err := l.OpenSQL(f.passwords, nil)
-	if err != nil {
-		return nil, nil, err
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
-	// In order: Open returns the error of the first wrong column, and note logs an error
-	// again if its text changes.
-	keys := slices.SortedFunc(maps.Keys(columns), func(a, b feedKey) int { return cmp.Compare(a.name+a.column, b.name+b.column) })
-	var names []string
-	for _, k := range keys {
-		names = append(names, k.column)
-	}
-	d, err := feed.Open(ctx, db, l.System == ticket.MySQL, l.Place(), names)
-	if err != nil {
-		return nil, nil, err
-	}
-	feeds := map[feedKey]*feed.Feed{}
-	for i, k := range keys {
-		feeds[k] = &feed.Feed{Sequence: d.Sequences[i], Generator: k.name, Ahead: time.Duration(columns[k].Ahead), Block: columns[k].Block, Draw: f.draw}
-	}
-	return d, feeds, nil
+	return db, nil
 }
 
 // draw implements feed.Draw.

@@ -89,17 +89,17 @@ func IsMySQL(url string) (bool, error) {
 }
 
 // NameOf returns a URL without user, password and options, for messages.
-func NameOf(dsn string) string {
-	u, err := url.Parse(dsn)
+func NameOf(text string) string {
+	u, hosts, err := dsn.Parse(text)
 	if err != nil {
 		return "a database"
 	}
-	return u.Host + u.Path
+	return strings.Join(hosts, ",") + u.Path
 }
 
 // WithoutPassword returns a URL without its password.
-func WithoutPassword(dsn string) (string, error) {
-	u, err := url.Parse(dsn)
+func WithoutPassword(text string) (string, error) {
+	u, hosts, err := dsn.Parse(text)
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +109,7 @@ func WithoutPassword(dsn string) (string, error) {
 	q := u.Query()
 	q.Del("password")
 	u.RawQuery = q.Encode()
-	return u.String(), nil
+	return dsn.Text(u, hosts), nil
 }
 
 // Plus returns n+by, at most the greatest int64. by must not be negative.

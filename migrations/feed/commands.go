@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"nextid/migrations/appdb"
@@ -48,22 +49,18 @@ type target struct {
 func with(ctx context.Context, o Options, run func(*set) error) error {
 	s := &set{Options: o}
 	s.Ahead = cmp.Or(o.Ahead, DefaultAhead)
-	var columns []string
-	for _, c := range o.Columns {
-		columns = append(columns, c.Column)
-	}
 	for _, dsn := range o.DSNs {
 		db, mysql, err := appdb.Open(dsn)
 		if err != nil {
 			return err
 		}
-		d, err := Open(ctx, db, mysql, appdb.NameOf(dsn), columns)
-		if err != nil {
-			return err
-		}
-		defer d.Close() // nothing is lost
-		for i, sequence := range d.Sequences {
-			f := &Feed{Sequence: sequence, Generator: o.Columns[i].Generator, Ahead: s.Ahead, Block: o.Block}
+		defer db.Close() // nothing is lost
+		for _, c := range o.Columns {
+			sequence, err := Find(ctx, db, mysql, appdb.NameOf(dsn), c.Column)
+			if err != nil {
+				return err
+			}
+			f := &Feed{Sequence: sequence, Generator: c.Generator, Ahead: s.Ahead, Block: o.Block}
 			if o.Server != nil {
 				f.Draw = o.Server.Draw
 			}
@@ -131,6 +128,14 @@ func Up(ctx context.Context, o Options) error {
 		}
 		if err := s.each(func(t *target) error { return t.state.check() }); err != nil {
 			return err
+		}
+		for _, dsn := range o.DSNs {
+			if strings.Contains(appdb.NameOf(dsn), ",") && !o.Cron {
+				return &Error{
+					What: appdb.NameOf(dsn) + ": the servers feed a database under one host, and the URL names several",
+					Hint: "Name the primary, or a proxy before them; or add --cron and let cron run nextid migrate feed once.",
+				}
+			}
 		}
 		for _, name := range s.generators() {
 			if err := s.up(ctx, name); err != nil {

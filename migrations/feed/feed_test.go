@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nextid/dbtest"
+	"nextid/migrations/appdb"
 	"nextid/migrations/feed"
 )
 
@@ -380,6 +381,60 @@ func TestPostgresColumns(t *testing.T) {
 			t.Errorf("the comment is %q, %v", comment, err)
 		}
 	})
+}
+
+// TestOneColumnIsGone: the servers feed a column although another one of its database
+// is gone.
+func TestOneColumnIsGone(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.exec(0, map[bool]string{false: "CREATE TABLE gone (id serial)", true: "CREATE SEQUENCE gone_seq; CREATE TABLE gone (id bigint DEFAULT nextval(gone_seq))"}[f.mysql])
+		o := f.options()
+		o.DSNs, o.Cron = f.dsns[:1], false
+		gone := o
+		gone.Columns = []feed.Column{{Column: "gone.id", Generator: "gone"}}
+		if err := errors.Join(feed.Up(t.Context(), gone), feed.Up(t.Context(), o)); err != nil {
+			t.Fatal(err)
+		}
+		f.exec(0, "DROP TABLE gone")
+		o.Ahead = time.Hour // the feeder connects again
+		if err := feed.Up(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+		db, err := appdb.OpenPostgres(f.nextid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var orders, other string
+		for deadline := time.Now().Add(time.Minute); other == "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a poll
+			if err := db.QueryRowContext(t.Context(), `SELECT coalesce(max(last_error) FILTER (WHERE name = 'orders'), ''), coalesce(max(last_error) FILTER (WHERE name = 'gone'), '')
+				FROM nextid.feeds`).Scan(&orders, &other); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if orders != "" || !strings.Contains(other, "there is no such column") {
+			t.Errorf("orders: %q; gone: %q", orders, other)
+		}
+	})
+}
+
+// TestSeveralHosts: of a database with several hosts, only cron feeds the sequences.
+func TestSeveralHosts(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 0, 1000, engines[0].table)
+	before := f.status().Feeds[0].State
+	f.dsns[0] = strings.Replace(f.dsns[0], f.address, "127.0.0.1:1,"+f.address, 1)
+	o := f.options()
+	o.Cron = false
+	if err := feed.Up(t.Context(), o); err == nil || !strings.Contains(err.Error(), "the URL names several") {
+		t.Errorf("for servers: %v", err)
+	}
+	if now := f.status().Feeds[0].State; now.Last != before.Last {
+		t.Errorf("changed: %+v", now)
+	}
+	f.up()
+	f.sound()
 }
 
 // TestPrint: a dry run prints the statements, and changes nothing.

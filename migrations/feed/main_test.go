@@ -266,11 +266,11 @@ func (f *fleet) feeds(draw feed.Draw) []*feed.Feed {
 
 func (f *fleet) feed(dsn string, draw feed.Draw) *feed.Feed {
 	f.t.Helper()
-	d, err := feed.Open(f.t.Context(), f.open(dsn), f.mysql, appdb.NameOf(dsn), []string{"orders.id"})
+	sequence, err := feed.Find(f.t.Context(), f.open(dsn), f.mysql, appdb.NameOf(dsn), "orders.id")
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return &feed.Feed{Sequence: d.Sequences[0], Generator: "orders", Ahead: feed.DefaultAhead, Block: f.block, Draw: draw}
+	return &feed.Feed{Sequence: sequence, Generator: "orders", Ahead: feed.DefaultAhead, Block: f.block, Draw: draw}
 }
 
 // unique checks that no id was drawn twice.

@@ -191,35 +191,22 @@ func (s *Sequence) plainSQL(n Note) []string {
 // drawn from it, or another feeder has its lock. The sequence was not changed.
 var errBusy = errors.New("the sequence is in use")
 
-// Open finds the sequences of columns in a database, a MariaDB if mysql is set, else
-// a PostgreSQL. The Database owns db; after an error, db is closed.
-func Open(ctx context.Context, db *sql.DB, mysql bool, database string, columns []string) (*Database, error) {
-	d := &Database{DB: db}
-	for _, column := range columns {
-		s := &Sequence{Database: database, Column: column, db: db}
-		if s.engine = (postgres{s}); mysql {
-			s.engine = mariadb{s}
-		}
-		parts, exact, ok := appdb.SplitName(column)
-		if mysql { // PostgreSQL converts unquoted names to lower case
-			parts = exact
-		}
-		var err error = &Error{What: "not a column: " + column, Hint: `Write TABLE.COLUMN, SCHEMA.TABLE.COLUMN or the name of a sequence; names with capitals as "Orders".id.`}
-		if ok && len(parts) <= 3 {
-			err = s.engine.find(ctx, parts)
-		}
-		if err != nil {
-			return nil, errors.Join(hints.At(database+": "+column, err), d.Close())
-		}
-		d.Sequences = append(d.Sequences, s)
+// Find returns the sequence of a column in a database, a MariaDB if mysql is set, else a
+// PostgreSQL. database names it in messages.
+func Find(ctx context.Context, db *sql.DB, mysql bool, database, column string) (*Sequence, error) {
+	s := &Sequence{Database: database, Column: column, db: db}
+	if s.engine = (postgres{s}); mysql {
+		s.engine = mariadb{s}
 	}
-	return d, nil
-}
-
-// Database is an application's database with the sequences to feed.
-type Database struct {
-	*sql.DB
-	Sequences []*Sequence
+	parts, exact, ok := appdb.SplitName(column)
+	if mysql { // PostgreSQL converts unquoted names to lower case
+		parts = exact
+	}
+	var err error = &Error{What: "not a column: " + column, Hint: `Write TABLE.COLUMN, SCHEMA.TABLE.COLUMN or the name of a sequence; names with capitals as "Orders".id.`}
+	if ok && len(parts) <= 3 {
+		err = s.engine.find(ctx, parts)
+	}
+	return s, hints.At(database+": "+column, err)
 }
 
 // Read returns the state of the sequence.
