@@ -15,6 +15,7 @@ import (
 
 	"nextid/generator"
 	"nextid/generator/ticket"
+	"nextid/migrations/appdb"
 	"nextid/migrations/feed"
 )
 
@@ -169,7 +170,7 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 func (f *feeder) connect(ctx context.Context, l ticket.Location, db *sql.DB) (*sql.DB, error) {
 	if db == nil {
 		var err error
-		if db, err = l.OpenSQL(f.passwords, nil); err != nil {
+		if db, err = l.OpenSQL(f.passwords, map[string]string{"sql_mode": appdb.BackslashEscapes}); err != nil {
 			return nil, err
 		}
 	}

@@ -140,7 +140,7 @@ func OpenPostgres(text string) (*sql.DB, error) {
 }
 
 // MySQLConfig parses the URL of an application's MySQL or MariaDB. One call may hold
-// several statements.
+// several statements, with constants of LiteralMySQL.
 func MySQLConfig(text string) (*mysql.Config, error) {
 	c, err := dsn.MySQL(text)
 	if err != nil {
@@ -148,6 +148,10 @@ func MySQLConfig(text string) (*mysql.Config, error) {
 	}
 	c.ParseTime = true // goose scans a time from its table
 	c.MultiStatements = true
+	if c.Params == nil {
+		c.Params = map[string]string{}
+	}
+	c.Params["sql_mode"] = cmp.Or(c.Params["sql_mode"], BackslashEscapes)
 	return c, nil
 }
 
@@ -223,13 +227,12 @@ func Texts(ctx context.Context, db Querier, query string, args ...any) (all []st
 // Literal returns a string constant of PostgreSQL.
 func Literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// LiteralMySQL returns a string constant of MySQL.
-func LiteralMySQL(s string) string {
-	if strings.ContainsRune(s, '\\') { // an escape character, except in sql_mode NO_BACKSLASH_ESCAPES
-		return fmt.Sprintf("X'%x'", s)
-	}
-	return Literal(s)
-}
+// LiteralMySQL returns a string constant of MySQL, for sessions with BackslashEscapes.
+func LiteralMySQL(s string) string { return Literal(strings.ReplaceAll(s, `\`, `\\`)) }
+
+// BackslashEscapes is a value for sql_mode with which a backslash in a string constant
+// is an escape character, as it is by default.
+const BackslashEscapes = "REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', '')"
 
 // QuoteMySQL returns a quoted identifier of MySQL.
 func QuoteMySQL(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -383,6 +383,29 @@ func TestPostgresColumns(t *testing.T) {
 	})
 }
 
+// TestMariaDBColumns feeds a column with unusual names, and keeps the comment of its
+// sequence.
+func TestMariaDBColumns(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, 1000, engines[1].table)
+	i := f.add("CREATE SEQUENCE `it``s` COMMENT = 'C:\\\\shop'; CREATE TABLE `It's` (`Id` bigint PRIMARY KEY DEFAULT nextval(`it``s`), note text)")
+	o := f.options()
+	o.DSNs, o.Columns = f.dsns[i:], []feed.Column{{Column: "\"It's\".id", Generator: "its"}}
+	if err := feed.Up(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := feed.Status(t.Context(), o); err != nil || len(r.Problems) > 0 {
+		t.Errorf("%v %q", err, r.Problems)
+	}
+	if err := feed.Down(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	var comment string
+	if err := f.dbs[i].QueryRowContext(t.Context(), "SELECT table_comment FROM information_schema.tables WHERE table_name = 'it`s'").Scan(&comment); err != nil || comment != `C:\shop` {
+		t.Errorf("the comment is %q, %v", comment, err)
+	}
+}
+
 // TestOneColumnIsGone: the servers feed a column although another one of its database
 // is gone.
 func TestOneColumnIsGone(t *testing.T) {

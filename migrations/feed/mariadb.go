@@ -22,7 +22,7 @@ const readWait = 5
 type mariadb struct{ *Sequence }
 
 // drawsFrom matches nextval(…) in a DEFAULT.
-var drawsFrom = regexp.MustCompile("(?i)nextval\\(`([^`]+)`\\.`([^`]+)`\\)")
+var drawsFrom = regexp.MustCompile("(?i)nextval\\((`(?:[^`]|``)+`\\.`(?:[^`]|``)+`)\\)")
 
 // find implements engine: the sequence is in the column's DEFAULT.
 func (m mariadb) find(ctx context.Context, parts []string) error {
@@ -68,7 +68,8 @@ func (m mariadb) find(ctx context.Context, parts []string) error {
 	case found == nil:
 		return &Error{What: "the column has no sequence", Hint: "Give it one: DEFAULT nextval(…). " + instead}
 	}
-	m.use(found[1], found[2])
+	_, path, _ := appdb.SplitName(found[1])
+	m.use(path[0], path[1])
 	m.most = min(appdb.MostOfMySQL(kind), math.MaxInt64-1)
 	m.used = fmt.Sprintf("(SELECT COALESCE(MAX(%[1]s), 0) FROM %[2]s.%[3]s WHERE %[1]s <= 9223372036854775807)", appdb.QuoteMySQL(column), appdb.QuoteMySQL(schema), appdb.QuoteMySQL(table))
 	return nil

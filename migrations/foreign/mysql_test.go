@@ -296,11 +296,12 @@ func TestRestartUnderMariaDB(t *testing.T) {
 // TestUsersOfMariaDB: the engines support mysql_native_password only.
 func TestUsersOfMariaDB(t *testing.T) {
 	t.Parallel()
+	const password = `it's \secret`
 	users := filepath.Join(t.TempDir(), "users")
 	native := "NEXTID_MYSQL_NATIVE_PASSWORD=true"
 	passwd := exec.CommandContext(t.Context(), binary, "passwd", "--users", users, "app")
 	passwd.Env = append(os.Environ(), native)
-	passwd.Stdin = strings.NewReader("it's secret\n")
+	passwd.Stdin = strings.NewReader(password + "\n")
 	if out, err := passwd.CombinedOutput(); err != nil {
 		t.Fatalf("passwd: %v\n%s", err, out)
 	}
@@ -312,7 +313,7 @@ func TestUsersOfMariaDB(t *testing.T) {
 			app.t = t
 			needsPlugin(t, app, engine)
 			c := fillOrders(t, s, "?engine="+engine)
-			c.Password = "it's secret"
+			c.Password = password
 			up(t, app.dsn, c)
 			if st := status(t, app.dsn); st.Asked != nil {
 				t.Errorf("with the password: %v", st.Asked)
@@ -493,7 +494,7 @@ func wantSQL(t *testing.T, c foreign.Config) {
 	}
 	for _, part := range []string{
 		"INSTALL SONAME 'ha_federatedx'", "CREATE FUNCTION nextid.next_id", "ENGINE=FEDERATED CONNECTION='nextid/ids'", "TO 'teller'@'10.0.0.%'", "TO PUBLIC",
-		"TO X'6f27686172615c'@'x'", "CREATE TRIGGER `shop`.`nextid_or``ders_id` BEFORE INSERT ON `shop`.`or``ders`",
+		`TO 'o''hara\\'@'x'`, "CREATE TRIGGER `shop`.`nextid_or``ders_id` BEFORE INSERT ON `shop`.`or``ders`",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is missing in\n%s", part, text)
