@@ -53,8 +53,8 @@ func (f Fill) String() string { return f.Database + "." + f.Table + "." + f.Colu
 
 // trigger returns the name of the trigger, without its database.
 func (f Fill) trigger() string {
-	name := "nextid_" + f.Table + "_" + f.Column
-	return name[:min(len(name), 64)]
+	name := []rune("nextid_" + f.Table + "_" + f.Column)
+	return string(name[:min(len(name), 64)])
 }
 
 // sql returns the statements that make the trigger. It runs before the trigger named
@@ -98,6 +98,16 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 			What: fmt.Sprintf("the column %s has no default, and MySQL's strict mode looks for one before it runs triggers", f),
 			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
+	}
+	var taken sql.NullString // two long names can have the same trigger
+	if err := m.db.QueryRowContext(ctx, `SELECT MIN(CONCAT(table_schema, '.', table_name, '.', column_name)) FROM nextid.fills
+		WHERE table_schema = ? AND LEFT(CONCAT('nextid_', table_name, '_', column_name), 64) = ? AND NOT (table_name = ? AND column_name = ?)
+			AND EXISTS (SELECT 1 FROM information_schema.triggers WHERE trigger_schema = ? AND trigger_name = ?)`,
+		f.Database, f.trigger(), f.Table, f.Column, f.Database, f.trigger()).Scan(&taken); err != nil {
+		return err
+	}
+	if taken.Valid {
+		return &Error{What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.trigger(), taken.String), Hint: "Give the table or the column a shorter name."}
 	}
 	// The trigger of import_generator, *_nextid, refuses rows without an id, so
 	// this one must run first.

@@ -353,14 +353,16 @@ func mysqlGrants(c Config) (grants []string) {
 	return grants
 }
 
-// mysqlUsers lists the triggers, routines and views that use the database nextid.
+// mysqlUsers lists the triggers, routines, events and views that use the database
+// nextid.
 const mysqlUsers = `
 	SELECT user FROM (
 	SELECT CONCAT('trigger ', trigger_schema, '.', trigger_name) AS user, action_statement AS text FROM information_schema.triggers
 	UNION ALL SELECT CONCAT(LOWER(routine_type), ' ', routine_schema, '.', routine_name), routine_definition
 		FROM information_schema.routines WHERE routine_schema <> 'nextid'
+	UNION ALL SELECT CONCAT('event ', event_schema, '.', event_name), event_definition FROM information_schema.events
 	UNION ALL SELECT CONCAT('view ', table_schema, '.', table_name), view_definition FROM information_schema.views) AS texts
-	WHERE REPLACE(text, CHAR(96), '') LIKE '%nextid.%' ORDER BY 1`
+	WHERE REPLACE(text, CHAR(96), '') REGEXP '(^|[^[:alnum:]_$])nextid[.]' ORDER BY 1`
 
 // mysqlSQL returns all statements that Up runs on a new database.
 func mysqlSQL(dsn string, c Config) (string, error) {

@@ -246,6 +246,39 @@ func TestLimitsOfMariaDB(t *testing.T) {
 	}
 }
 
+// TestNamesOfMariaDB fills columns of tables with long names, and with names that differ
+// in their case only.
+func TestNamesOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	long, more, upper := strings.Repeat("ж", 50), strings.Repeat("l", 60), "Orders"
+	for _, table := range []string{long, more + "1", more + "2", "orders", "it's `one`"} {
+		app.exec("CREATE TABLE shop.`" + strings.ReplaceAll(table, "`", "``") + "` (id BIGINT AUTO_INCREMENT PRIMARY KEY, ident BIGINT)")
+	}
+	app.exec("CREATE TABLE shop.Orders (id VARCHAR(30) PRIMARY KEY)")
+	c := fillOrders(t, s, "")
+	c.Fill = nil
+	for _, table := range []string{long, "orders", "it's `one`", more + "1"} {
+		c.Fill = append(c.Fill, foreign.Fill{Table: table, Column: "id", Generator: "orders"})
+	}
+	up(t, app.dsn, c)
+	if st := status(t, app.dsn); !st.Current() {
+		t.Errorf("%+v", st)
+	}
+	for _, f := range c.Fill {
+		app.exec("INSERT INTO shop.`" + strings.ReplaceAll(f.Table, "`", "``") + "` (ident) VALUES (1)")
+		if ids := app.numbers("SELECT id FROM shop.`" + strings.ReplaceAll(f.Table, "`", "``") + "`"); ids[0] < 1<<40 {
+			t.Errorf("%s: %d", f.Table, ids)
+		}
+	}
+	c.Fill = []foreign.Fill{{Table: more + "2", Column: "id", Generator: "orders"}}
+	wantUpError(t, app.dsn, c, "which shop."+more+"1.id has already", "shorter name")
+	c.Fill = []foreign.Fill{{Table: more + "1", Column: "ident", Generator: "orders"}}
+	wantUpError(t, app.dsn, c, "which shop."+more+"1.id has already", "shorter name")
+	c.Fill = []foreign.Fill{{Table: upper, Column: "id", Generator: "orders"}}
+	wantUpError(t, app.dsn, c, "of type varchar", "MODIFY")
+}
+
 func wantUpError(t *testing.T, dsn string, c foreign.Config, what, hint string) {
 	t.Helper()
 	err := open(t, dsn).Up(t.Context(), c)
@@ -437,6 +470,12 @@ func TestDownOfMariaDB(t *testing.T) {
 		app.exec("DROP TRIGGER IF EXISTS shop.nextid_orders_id")
 	}
 	app.exec("DROP VIEW shop.later")
+	app.exec("CREATE EVENT shop.nightly ON SCHEDULE EVERY 1 DAY DO INSERT INTO shop.orders (note) VALUES (nextid.next_id('later'))")
+	if err := open(t, app.dsn).Down(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "in use by event shop.nightly") {
+		t.Errorf("down: %v", err)
+	}
+	app.exec("DROP EVENT shop.nightly")
+	app.exec("CREATE DATABASE shopnextid; CREATE VIEW shopnextid.mine AS SELECT id FROM shop.orders; CREATE VIEW shop.other AS SELECT id FROM shopnextid.mine")
 	for range 2 {
 		if err := open(t, app.dsn).Down(t.Context()); err != nil {
 			t.Fatal(err)
