@@ -3,13 +3,14 @@ package foreign
 import (
 	"cmp"
 	"maps"
-	"net/url"
+	"net"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"nextid/dsn"
 	"nextid/migrations/appdb"
 )
 
@@ -73,10 +74,9 @@ func ParseServer(text string) (Server, error) {
 	if err != nil {
 		return refuse("neither a postgres:// nor a mysql:// URL")
 	}
-	text, hostList := cutHosts(text)
-	u, err := url.Parse(text)
+	u, list, err := dsn.Parse(text)
 	if err != nil {
-		return refuse("not a URL") // err quotes the text, which may hold a password
+		return refuse(err.Error())
 	}
 	if _, ok := u.User.Password(); ok || u.Query().Has("password") {
 		return Server{}, &Error{
@@ -92,16 +92,15 @@ func ParseServer(text string) (Server, error) {
 		maps.Copy(given, defaults)
 	}
 	var hosts, ports []string
-	for host := range strings.SplitSeq(hostList, ",") {
-		port := ""
-		if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-			host, port = host[:i], host[i+1:]
+	for _, address := range dsn.WithPort(list, standard) {
+		host, port, err := net.SplitHostPort(address)
+		if err == nil {
+			_, err = strconv.ParseUint(cmp.Or(port, standard), 10, 16)
 		}
-		if _, err := strconv.ParseUint(cmp.Or(port, "0"), 10, 16); err != nil {
-			return refuse("not a port: " + strconv.Quote(port))
+		if err != nil {
+			return refuse("not a host and a port: " + strconv.Quote(address))
 		}
-		hosts = append(hosts, strings.Trim(host, "[]"))
-		ports = append(ports, cmp.Or(port, standard))
+		hosts, ports = append(hosts, host), append(ports, cmp.Or(port, standard))
 	}
 	given["host"], given["port"] = strings.Join(hosts, ","), strings.Join(ports, ",")
 	given["dbname"] = cmp.Or(strings.TrimPrefix(u.Path, "/"), "nextid")
@@ -151,17 +150,6 @@ func checkMySQLServer(hosts []string, given map[string]string) string {
 		}
 	}
 	return ""
-}
-
-// cutHosts removes the hosts from a URL: net/url does not parse a list of hosts.
-func cutHosts(text string) (rest, hosts string) {
-	scheme, rest, _ := strings.Cut(text, "://")
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	start := strings.LastIndexByte(rest[:end], '@') + 1
-	return scheme + "://" + rest[:start] + rest[end:], rest[start:end]
 }
 
 // optionName matches what can be the name of an option.
