@@ -101,7 +101,7 @@ func guarded(s *load.Stage) *dbtest.Server {
 	}
 	s.Must(os.Setenv("PGPASSWORD", "bench")) // for all clients of this process, and the attackers
 	cert, key, _ := dbtest.Certificate(s, dir)
-	return s.Server("--users", dir+"/users", "--tls-cert", cert, "--tls-key", key).Start(s)
+	return s.Open(s.Server("--users", dir+"/users", "--tls-cert", cert, "--tls-key", key).Start)
 }
 
 // under draws from the server at a fixed rate, while an attack runs on target, nil

@@ -66,7 +66,7 @@ func (p *place) newNode(index int) *node {
 	if p.url != "" {
 		config.Env = append(config.Env, "NEXTID_STORE="+n.cut(on)) // not an argument: it may hold a password
 	}
-	n.Server = config.Start(r)
+	n.Server = r.Open(config.Start)
 	return n
 }
 

@@ -53,6 +53,9 @@ func TestServersSurvive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if !strings.HasPrefix(r.Versions[0], "nextid ") {
+				t.Errorf("tortured were %q", r.Versions)
+			}
 			for _, row := range r.Sections[1].Table.Rows {
 				if row.Cells[0].Value < 2 {
 					t.Errorf("%s: %v times", row.Name, row.Cells[0].Value)
@@ -139,6 +142,9 @@ func TestAnInterruptedAttackKeepsWhatItHas(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(r.Versions) != 1 || !strings.HasPrefix(r.Versions[0], "nextid ") {
+		t.Errorf("attacked were %q", r.Versions)
 	}
 	if !r.Interrupted || len(r.Sections) != 1 || len(r.Sections[0].Table.Rows) != 1 || r.Sections[0].Table.Rows[0].Cells[4].Value <= 0 {
 		t.Errorf("interrupted: %t, %+v", r.Interrupted, r.Sections)
