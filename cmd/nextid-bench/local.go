@@ -31,6 +31,11 @@ func localCommand() *cobra.Command {
 	return reported(cmd, local)
 }
 
+// libraries are the modules that benchmarks/local measures beside nextid.
+var libraries = []string{
+	"github.com/bwmarrin/snowflake", "github.com/google/uuid", "github.com/oklog/ulid/v2", "github.com/rs/xid", "github.com/sony/sonyflake/v2",
+}
+
 // local runs the benchmarks of benchmarks/local and reports them.
 func local(ctx context.Context, progress *log.Logger, quick bool) (*report.Report, error) {
 	rounds := "10"
@@ -53,6 +58,10 @@ func local(ctx context.Context, progress *log.Logger, quick bool) (*report.Repor
 		}
 		cmd.Dir = filepath.Dir(self) // bin in the source tree
 	}
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-m"}, libraries...)...)
+	list.Dir = cmd.Dir
+	versions, _ := list.Output() // without the source tree, the next command fails
+	r.Versions = strings.Split(strings.TrimSpace(string(versions)), "\n")
 	out, err := cmd.Output()
 	r.Interrupted = ctx.Err() != nil
 	if r.Sections = localSections(string(out)); err != nil && (!r.Interrupted || len(r.Sections) == 0) {
