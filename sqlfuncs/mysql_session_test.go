@@ -1,6 +1,7 @@
 package sqlfuncs_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -163,5 +164,20 @@ func TestPlansAreNotSharedBetweenDatabases(t *testing.T) {
 		if got := b.Value(t, `SELECT "nosuch"`); got != "nosuch" {
 			t.Errorf("without ANSI_QUOTES: %s", got)
 		}
+	}
+}
+
+// A sequence has the generator of its whole name. PostgreSQL's identifiers end after 63
+// bytes, MySQL's do not.
+func TestLongSequenceNames(t *testing.T) {
+	for _, length := range []int{64, 128} {
+		name := strings.Repeat("x", length)
+		for _, draw := range []string{"SELECT NEXT VALUE FOR " + name, "SELECT NEXTVAL(`" + name + "`)"} {
+			s := sqltest.NewServer(t).MySQLSession(t)
+			s.Must(t, draw)
+			s.Want(t, "SELECT COUNT(*) FROM nextid.generators WHERE name = '"+name+"'", "1")
+		}
+		s := sqltest.NewServer(t).MySQLSession(t)
+		s.Want(t, "SELECT a."+name+" FROM (SELECT 7 AS "+name+") a", "7")
 	}
 }

@@ -201,7 +201,7 @@ func (l *lexer) quotedIdentifier(start int) token {
 	case text == "":
 		return l.fail(start, "zero-length delimited identifier")
 	}
-	return l.token(tokIdent, start, truncateIdentifier(text))
+	return l.token(tokIdent, start, l.truncated(text))
 }
 
 // bitString reads B'0101' or X'1F', whose quote is at the current position. It

@@ -20,8 +20,12 @@ type lexer struct {
 	err       *sqlstate.Error // set with tokError
 }
 
-// maxIdentifier is the length of an identifier in bytes (NAMEDATALEN-1).
-const maxIdentifier = 63
+// maxIdentifier is the length of an identifier in bytes (NAMEDATALEN-1). MariaDB's are
+// longer, in characters: 64, and as many as 255 bytes for an alias.
+const (
+	maxIdentifier      = 63
+	maxMySQLIdentifier = 255
+)
 
 // next returns the next token; at the end of the text always tokEOF.
 func (l *lexer) next() token {
@@ -198,7 +202,7 @@ func (l *lexer) identifier() {
 
 // wordToken makes the token of the word from start to the current position.
 func (l *lexer) wordToken(start int) token {
-	t := l.token(tokWord, start, foldCase(truncateIdentifier(l.src[start:l.pos])))
+	t := l.token(tokWord, start, foldCase(l.truncated(l.src[start:l.pos])))
 	k := keywords[l.dialect][t.text]
 	t.class, t.needsAs = k.class, k.needsAs
 	return t
@@ -228,12 +232,15 @@ func shiftCase(s string, from, to byte) string {
 	return s
 }
 
-// truncateIdentifier cuts a name at maxIdentifier bytes, between characters.
-func truncateIdentifier(s string) string {
-	if len(s) <= maxIdentifier {
+// truncated cuts a name at the length of an identifier, between characters.
+func (l *lexer) truncated(s string) string {
+	n := maxIdentifier
+	if l.dialect == MySQL {
+		n = maxMySQLIdentifier
+	}
+	if len(s) <= n {
 		return s
 	}
-	n := maxIdentifier
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
