@@ -54,8 +54,10 @@ func NewGuard(store Store) *Guard { return &Guard{Store: store} }
 func (g *Guard) Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error) {
 	lo, hi, err = g.Store.Reserve(ctx, r)
 	if registry := g.registry.Load(); err == nil && registry != nil {
-		if err = registry.allows(ctx, r.Key); errors.Is(err, errChanged) {
-			_ = g.Release(ctx, r.Key, hi, lo) // otherwise a counter would leave these numbers out
+		// Otherwise a counter would leave these numbers out. That of a hold comes back when
+		// the hold ends: the owner of the row names it as the last one.
+		if err = registry.allows(ctx, r.Key); errors.Is(err, errChanged) && !strings.HasPrefix(r.Owner, HoldOwner) {
+			_ = g.Release(ctx, r.Key, hi, lo)
 		}
 	}
 	if err != nil {

@@ -262,6 +262,41 @@ func TestAlterLeavesNoNumberOut(t *testing.T) {
 	})
 }
 
+// The hold of a reservation that came too late is not taken for one of the number
+// before.
+func TestAHoldThatCameTooLate(t *testing.T) {
+	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {
+		if err := c.servers[0].Create(t.Context(), "bills", "counter", json.RawMessage(`{"holds":true}`)); err != nil {
+			t.Fatal(err)
+		}
+		hold := func(server int) (int64, error) {
+			t.Helper()
+			e, err := c.servers[server].Get(t.Context(), "bills")
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := e.Generator(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g.(generator.Holder).Hold(t.Context(), time.Minute, generator.HeldBy{Name: "a"})
+		}
+		c.draw("bills", 1) // 1 and 2 are used
+		if err := c.servers[0].Alter(t.Context(), "bills", json.RawMessage(`{"deadline":"7s"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := hold(1); !errors.Is(err, generator.ErrRetry) {
+			t.Fatalf("held %d, %v by a definition that was changed", n, err)
+		}
+		time.Sleep(2 * time.Minute)
+		for want := range int64(3) {
+			if n, err := hold(0); n != want+3 || err != nil {
+				t.Errorf("held %d, %v; want %d", n, err, want+3)
+			}
+		}
+	})
+}
+
 // A server that cannot look at the definitions does not guess.
 func TestAServerThatCannotLookKeepsToWhatItHas(t *testing.T) {
 	inCluster(t, 6*time.Second, func(t *testing.T, c *cluster) {

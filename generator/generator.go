@@ -152,7 +152,7 @@ type Reporter interface {
 // reserved.
 func (s *Stats) Bound(next, limit, increment int64) {
 	if s.Bounded = limit != NoLimit; s.Bounded {
-		left := CountNumbers(next, limit, increment)
+		left := countNumbers(next, limit, increment)
 		s.Left = left + min(s.Buffered, NoLimit-left)
 	}
 }

@@ -51,6 +51,9 @@ func VoidKey(name string, n int64) string {
 	return voidKeyPrefix + name + "/" + strconv.FormatInt(n, 10)
 }
 
+// HoldOwner begins the owner of a reservation that names a hold of its last number.
+const HoldOwner = "hold "
+
 // HoldKeyPrefix returns the prefix of the keys of a name's holds.
 func HoldKeyPrefix(name string) string { return "hold/" + name + "/" }
 

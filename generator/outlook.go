@@ -27,11 +27,11 @@ func (l Left) Scarce() bool { return l.All > 0 && float64(l.Left) <= scarce*floa
 // NumbersLeft counts the numbers below limit in steps of increment: Left from next
 // on, All from least on.
 func NumbersLeft(next, least, limit, increment int64) Left {
-	return Left{CountNumbers(next, limit, increment), max(CountNumbers(least, limit, increment), 1)}
+	return Left{countNumbers(next, limit, increment), max(countNumbers(least, limit, increment), 1)}
 }
 
-// CountNumbers counts the numbers from first on below limit in steps of increment.
-func CountNumbers(first, limit, increment int64) int64 {
+// countNumbers counts the numbers from first on below limit in steps of increment.
+func countNumbers(first, limit, increment int64) int64 {
 	span := uint64(limit) - uint64(min(first, limit))
 	return int64(min(span/uint64(increment)+min(span%uint64(increment), 1), uint64(NoLimit)))
 }

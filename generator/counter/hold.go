@@ -275,7 +275,7 @@ func (s *source) takeInto(ctx context.Context, h hold) (int64, error) {
 		s.holds.read = 0
 		return 0, errMoved
 	}
-	h.number, err = s.takeAt(ctx, line, s.options.Start, fmt.Sprintf("hold %s %d %d %s", slot, m.Hi, h.until, h.by))
+	h.number, err = s.takeAt(ctx, line, s.options.Start, fmt.Sprintf("%s%s %d %d %s", generator.HoldOwner, slot, m.Hi, h.until, h.by))
 	if err != nil {
 		return 0, err
 	}
@@ -326,7 +326,7 @@ func (s *source) settle(ctx context.Context) (line int64, err error) {
 	if !ok {
 		return s.options.Start, nil
 	}
-	rest, held := strings.CutPrefix(m.Owner, "hold ")
+	rest, held := strings.CutPrefix(m.Owner, generator.HoldOwner)
 	if !held || m.Hi <= s.holds.settled {
 		s.holds.settled = max(s.holds.settled, m.Hi)
 		return m.Hi, nil
