@@ -105,8 +105,13 @@ func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"--version"}, {"version"}, {"help"}, {"parse", "1"}, {"parse", "--json", "1"},
-		{"migrate", "store", "print", "--dsn", "postgres://db/nextid"}, {"migrate", "foreign", "print", "--dsn", "postgres://db/shop"},
+		{"--version"},
+		{"version"},
+		{"help"},
+		{"parse", "1"},
+		{"parse", "--json", "1"},
+		{"migrate", "store", "print", "--dsn", "postgres://db/nextid"},
+		{"migrate", "foreign", "print", "--dsn", "postgres://db/shop"},
 	} {
 		var errors strings.Builder
 		p := &program{build: server.NewBuild(standard.Options()...), args: args, stdout: fullDisk{}, stderr: &errors}

@@ -65,7 +65,7 @@ func checkReplaceable(what, path string) error {
 		target = start // the file may be missing; its directories are checked
 	}
 	for _, at := range []string{start, target} {
-		for up := ""; ; at = up {
+		for {
 			info, err := os.Stat(at)
 			if err == nil && !modeless && info.Mode().Perm()&0o002 != 0 && info.Mode()&(fs.ModeDir|fs.ModeSticky) != fs.ModeDir|fs.ModeSticky {
 				return &Error{
@@ -73,9 +73,11 @@ func checkReplaceable(what, path string) error {
 					Hint:    "Run: chmod o-w " + at,
 				}
 			}
-			if up = filepath.Dir(at); up == at {
+			up := filepath.Dir(at)
+			if up == at {
 				break
 			}
+			at = up
 		}
 	}
 	return nil

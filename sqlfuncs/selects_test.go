@@ -3,6 +3,7 @@ package sqlfuncs_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -103,7 +104,7 @@ func (g *selects) with() string {
 		t := selectTable{g.name("w"), g.types()}
 		outer := g.scopes
 		g.scopes = nil
-		item := ""
+		var item string
 		if recursive && g.chance(70) {
 			item = g.recursion(t)
 		} else {
@@ -245,7 +246,7 @@ func (g *selects) core(types []selectType) string {
 	outer, inner := g.scopes, g.inner
 	defer func() { g.scopes, g.inner = outer, inner }()
 	g.inner = nil
-	g.scopes = append(outer[:len(outer):len(outer)], nil)
+	g.scopes = append(slices.Clip(outer), nil)
 	text := ""
 	if g.chance(90) {
 		text = " FROM " + g.from()
@@ -351,12 +352,12 @@ func (g *selects) from() string {
 		switch kind := g.pick(", ", " CROSS JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "); {
 		case strings.HasPrefix(kind, ", ") && !strings.Contains(text, " JOIN "), kind == " CROSS JOIN ":
 			text += kind + table
-			g.scopes[here] = append(left[:len(left):len(left)], columns...)
+			g.scopes[here] = append(slices.Clip(left), columns...)
 		default:
 			if lateral != "" && kind == " RIGHT JOIN " || kind == ", " {
 				kind = " JOIN "
 			}
-			g.scopes[here] = append(left[:len(left):len(left)], columns...)
+			g.scopes[here] = append(slices.Clip(left), columns...)
 			on := " ON " + g.condition(1)
 			if first := g.scopes[here][0]; !strings.Contains(text, " JOIN ") && !strings.Contains(text, ", ") && first.typ == columns[0].typ && g.chance(60) {
 				on = " USING (a)"

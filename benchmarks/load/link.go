@@ -182,7 +182,7 @@ func (l *Link) Exchange(ctx context.Context, request []byte, answers int) ([]ID,
 	err := l.send(request)
 	for answers > 0 && err == nil {
 		if err = ctx.Err(); err == nil && l.ready(unix.POLLIN) {
-			n := 0
+			var n int
 			n, err = l.receive()
 			answers -= n
 		}

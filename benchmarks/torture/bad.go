@@ -402,7 +402,7 @@ func repeat(sql string) attack {
 			_ = conn.Close(ctx) // also of a ctx that ended between two statements
 			<-conn.CleanupDone()
 			if ctx.Err() != nil {
-				return nil
+				return nil //nolint:nilerr // its context ended
 			}
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,7 +78,7 @@ func (s suite) reserve(t *testing.T) {
 					continue
 				}
 				before := p.marks("")
-				lo, hi, err := p.Reserve(p.ctx, generator.Reservation{Key: "k", AtLeast: c.atLeast, N: c.n, Limit: c.limit, Owner: fmt.Sprint(i)})
+				lo, hi, err := p.Reserve(p.ctx, generator.Reservation{Key: "k", AtLeast: c.atLeast, N: c.n, Limit: c.limit, Owner: strconv.Itoa(i)})
 				if c.lo == c.hi {
 					wantKind(p, err, generator.ErrExhausted)
 					p.wantMarks("", before)

@@ -212,7 +212,7 @@ func Each(ctx context.Context, db Querier, scan func(*sql.Rows) error, query str
 	for err == nil && rows.Next() {
 		err = scan(rows)
 	}
-	return cmp.Or(err, rows.Err(), rows.Close())
+	return cmp.Or(err, rows.Err(), rows.Close()) //nolint:sqlclosecheck // the error of Close counts
 }
 
 // Texts returns the values of a query with one text column.

@@ -130,7 +130,7 @@ func (m *mysqlApp) fillProblems(ctx context.Context) (problems []string, err err
 		if err := rows.Scan(&f.Database, &f.Table, &f.Column, &f.Generator, &trigger, &text, &order, &fence); err != nil {
 			return err
 		}
-		what := ""
+		var what string
 		switch {
 		case !trigger.Valid:
 			what = "has no trigger any more"

@@ -165,6 +165,7 @@ const (
 	AnyType    datum.OID = 2276
 )
 
+// Schemas of functions.
 const (
 	PGCatalog         = "pg_catalog"
 	NextidSchema      = "nextid"

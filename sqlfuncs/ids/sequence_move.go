@@ -112,7 +112,7 @@ func (s *sequence) raise(x *engine.Exec, v int64, used bool) error {
 	}
 	next, err := p.Peek(x.Ctx)
 	if err != nil {
-		return nil // at its end
+		return nil //nolint:nilerr // at its end
 	}
 	if first := s.after(v); s.before(first, next) || next == first && !used {
 		return passed(s.entry.Name(), v, next)

@@ -8,8 +8,8 @@ import (
 
 var jsonBuildFunctions = []engine.Function{
 	{Name: "json_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSON, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(buildObject), Help: "an object of keys and values in turn"},
-	{Name: "jsonb_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSONB, Nullable: true, Volatile: engine.Stable, Does: engine.Typed(asJSONB(buildObject)), Help: "an object of keys and values in turn"},
-	{Name: "to_jsonb", Args: engine.Args(engine.AnyElement), Result: datum.JSONB, Volatile: engine.Stable, Does: engine.Typed(asJSONB(toJSON)), Help: "a value as JSON"},
+	{Name: "jsonb_build_object", Args: engine.Args(engine.AnyType), Variadic: true, Result: datum.JSONB, Nullable: true, Volatile: engine.Stable, Does: asJSONB(buildObject), Help: "an object of keys and values in turn"},
+	{Name: "to_jsonb", Args: engine.Args(engine.AnyElement), Result: datum.JSONB, Volatile: engine.Stable, Does: asJSONB(toJSON), Help: "a value as JSON"},
 	{Name: "to_json", Args: engine.Args(engine.AnyElement), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a value as JSON"},
 	{Name: "row_to_json", Args: engine.Args(datum.Record), Result: datum.JSON, Volatile: engine.Stable, Does: engine.Typed(toJSON), Help: "a row as a JSON object"},
 }

@@ -11,7 +11,7 @@ func walk(v reflect.Value, look func(Expr) bool) {
 	case reflect.Interface:
 		walk(v.Elem(), look)
 	case reflect.Pointer:
-		if e, ok := v.Interface().(Expr); !v.IsNil() && v.Elem().Type() != selectType && (!ok || look(e)) {
+		if e, ok := reflect.TypeAssert[Expr](v); !v.IsNil() && v.Elem().Type() != selectType && (!ok || look(e)) {
 			walk(v.Elem(), look)
 		}
 	case reflect.Slice:

@@ -37,7 +37,8 @@ const (
 // bytes.
 func Append(dst []byte, r generator.Range, number int, message func(dst []byte, i, id int64) (_ []byte, end int)) []byte {
 	for i := int64(0); i < r.Count; {
-		id, at, end := r.First+i*r.Step, len(dst), 0
+		id, at := r.First+i*r.Step, len(dst)
+		var end int
 		if dst, end = message(dst, i, id); end >= 0 {
 			n := alike(id, r.Step, r.Count-i)
 			dst = appendCopies(dst, at, end-4, number, int(n-1), int(id%copied), int(r.Step))

@@ -55,12 +55,11 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size int) {
 	if n <= headerSize || in[headerSize] != 0 { // malformed, or a named portal
 		return 0
 	}
-	name := in[headerSize+1 : n]
-	nameEnd := bytes.IndexByte(name, 0)
-	if nameEnd < 0 {
+	name, _, ok := bytes.Cut(in[headerSize+1:n], []byte{0})
+	if !ok {
 		return 0
 	}
-	st := c.SQL.Fast.Prepared(name[:nameEnd])
+	st := c.SQL.Fast.Prepared(name)
 	if st == nil {
 		return 0
 	}

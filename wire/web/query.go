@@ -165,8 +165,8 @@ func (r *result) send(w http.ResponseWriter, contentType string, write func(out 
 		err = out.Flush()
 	}
 	switch {
-	case out.Err() != nil: // the client has hung up
-		return nil
+	case out.Err() != nil:
+		return nil //nolint:nilerr // the client has hung up
 	case err != nil && sent:
 		panic(http.ErrAbortHandler)
 	}

@@ -83,11 +83,12 @@ func (t table) PutLine(l local.Line, _ int64) error {
 }
 
 func (t table) Marks(prefix string) (all []generator.Mark, err error) {
-	for _, key := range slices.Sorted(maps.Keys(t.lines)) {
+	for key, line := range t.lines {
 		if strings.HasPrefix(key, prefix) {
-			all = append(all, t.lines[key].Mark)
+			all = append(all, line.Mark)
 		}
 	}
+	slices.SortFunc(all, func(a, b generator.Mark) int { return strings.Compare(a.Key, b.Key) })
 	return all, nil
 }
 
