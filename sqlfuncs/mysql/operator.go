@@ -62,7 +62,7 @@ func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engi
 	case "+", "-", "*", "/", "%":
 		return arithmetic(p, op, l, r)
 	case "DIV":
-		if max(numberKindOf(l), numberKindOf(r)) == kindInt {
+		if commonKind(l, r) == kindInt {
 			return arithmetic(p, op, l, r)
 		}
 	}
@@ -72,14 +72,7 @@ func (*Dialect) Operator(p *engine.Planner, op string, l, r *engine.Expr) (*engi
 // arithmetic plans an operation on integers, decimals or doubles: the wider type of
 // the operands. / divides integers as decimals. Division by zero is NULL.
 func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, error) {
-	k := max(numberKindOf(l), numberKindOf(r))
-	switch {
-	case l.Type == r.Type: // also NULL + NULL, a double
-	case l.Type == datum.Unknown:
-		k = numberKindOf(r)
-	case r.Type == datum.Unknown:
-		k = numberKindOf(l)
-	}
+	k := commonKind(l, r)
 	if op == "/" && k == kindInt {
 		k = kindDecimal
 	}
@@ -115,6 +108,19 @@ func arithmetic(p *engine.Planner, op string, l, r *engine.Expr) (*engine.Expr, 
 		v.Float += 0 // -0 is 0
 		return v, nil
 	}), nil
+}
+
+// commonKind returns the kind of number as which l and r are computed. A parameter or
+// NULL follows the other operand.
+func commonKind(l, r *engine.Expr) numberKind {
+	switch {
+	case l.Type == r.Type: // also NULL + NULL, a double
+	case l.Type == datum.Unknown:
+		return numberKindOf(r)
+	case r.Type == datum.Unknown:
+		return numberKindOf(l)
+	}
+	return max(numberKindOf(l), numberKindOf(r))
 }
 
 // divPrecisionIncrement is the default of MySQL's div_precision_increment: the
