@@ -293,13 +293,6 @@ func (p *parser) showMySQL() Statement {
 		p.syntaxError()
 		return s
 	}
-	if s.What == "COUNT" && p.isPunct("(") { // SHOW COUNT(*) WARNINGS
-		p.advance()
-		p.acceptOp("*")
-		p.expectPunct(")")
-		s.What += " " + upperCase(p.take(p.isAnyWord("warnings", "errors")))
-		return s
-	}
 	if p.isWord("for") || s.What == "CREATE USER" { // SHOW GRANTS FOR user
 		p.accept("for")
 		if !p.isWord("current_user") && !p.isWord("current_role") && (p.tok.isLabel() || p.tok.kind == tokString) {

@@ -30,7 +30,6 @@ show index in t in db
 show grants for current_user()
 show warnings limit 1
 show global status
-show count(*) warnings
 describe t x
 desc select 1
 explain format=json select 1
