@@ -117,7 +117,7 @@ func shows(tables map[string]*engine.Table) map[string]shown {
 		"VARIABLES": variables("session_variables"), "GLOBAL VARIABLES": variables("global_variables"), "STATUS": variables("session_status"),
 		"DATABASES": fromSchema(tables["schemata"], "Database", "SCHEMA_NAME"),
 		"TABLES":    {columns: engine.ColumnList("Tables_in_:text(128)!"), rows: showTables}, "FULL TABLES": {columns: engine.ColumnList("Tables_in_:text(128)! Table_type:text(64)!"), rows: showTables},
-		"TABLE STATUS": {columns: tableStatusColumns, rows: showTableStatus},
+		"TABLE STATUS": {columns: tableStatus.Columns, rows: showTableStatus},
 		"COLUMNS":      columns, "FULL COLUMNS": fullColumns,
 		"CREATE TABLE":    {columns: texts("View", "Create View", "character_set_client", "collation_connection"), rows: showCreateView},
 		"CREATE DATABASE": {columns: texts("Database", "Create Database"), rows: showCreateDatabase},
@@ -279,12 +279,12 @@ func showTables(x *engine.Exec, t *syntax.ShowMySQL) (rows [][]datum.Value, err 
 // isFull reports whether a SHOW asks for more columns: SHOW FULL …
 func isFull(t *syntax.ShowMySQL) bool { return strings.Contains(t.What, "FULL ") }
 
-var tableStatusColumns = engine.ColumnList(`
+var tableStatus = engine.Table{Columns: engine.ColumnList(`
 	Name:text! Engine:text Version:int8 Row_format:text Rows:int8 Avg_row_length:int8
 	Data_length:int8 Max_data_length:int8 Index_length:int8 Data_free:int8
 	Auto_increment:int8 Create_time:timestamp Update_time:timestamp Check_time:timestamp
 	Collation:text Checksum:int8 Create_options:text Comment:text Max_index_length:int8
-	Temporary:text`)
+	Temporary:text`)}
 
 // showTableStatus makes the rows of SHOW TABLE STATUS, by which FederatedX and
 // SPIDER look up a table. If LIKE names the table of a generator that does not exist
@@ -302,12 +302,7 @@ func showTableStatus(x *engine.Exec, t *syntax.ShowMySQL) ([][]datum.Value, erro
 	}
 	var rows [][]datum.Value
 	for _, def := range ts {
-		row := make([]datum.Value, len(tableStatusColumns))
-		for i, c := range tableStatusColumns {
-			row[i] = datum.Null(c.Type)
-		}
-		row[0], row[17] = datum.MakeText(def.Name), datum.MakeText(tableType(def))
-		rows = append(rows, row)
+		rows = append(rows, tableStatus.Row("Name", def.Name, "Comment", tableType(def)))
 	}
 	return rows, nil
 }
