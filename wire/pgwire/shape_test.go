@@ -52,6 +52,19 @@ func TestTextMustBeUTF8(t *testing.T) {
 		"RowDescription ?column?:25:0", "DataRow 0xc3a9e6bca2f09d849e", "CommandComplete SELECT 1", "ReadyForQuery I")
 }
 
+// Texts of the start-up packet that are not UTF-8 do not reach other sessions, which
+// could not read them.
+func TestStartupTextsBecomeUTF8(t *testing.T) {
+	address, _ := startServer(t, wire.Limits{})
+	c := dial(t, address)
+	c.write(join(startupPacket(3<<16, "user", "M\xfcller", "database", "\xff", "application_name", "B\xfcro", "options", "-c a.b=\xfe"),
+		queryMsg("SELECT current_user, current_database(), current_setting('application_name'), current_setting('a.b')")))
+	c.until("ReadyForQuery")
+	if got := c.until("ReadyForQuery")[1]; got != `DataRow "M?ller" "?" "B?ro" "?"` {
+		t.Error(got)
+	}
+}
+
 func TestLongNamesAreRefused(t *testing.T) {
 	m, out := machine(t)
 	for size, want := range map[int]string{1024: "ParseComplete", 1025: "Error ERROR 54000"} {

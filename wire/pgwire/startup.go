@@ -181,12 +181,13 @@ func (c *conn) sessionOptions(body []byte) (o sqlfuncs.SessionOptions, unknown [
 	var options, replication string
 	var params []setting.Own
 	r := read(body)
+	next := func() string { return strings.ToValidUTF8(string(r.CString()), "?") } // other sessions see these texts
 	for n := 0; ; n++ {
-		name := string(r.CString())
+		name := next()
 		if name == "" {
 			break
 		}
-		value := string(r.CString())
+		value := next()
 		if n >= c.protocol.Limits.StartupParams {
 			return o, nil, sqlstate.New(sqlstate.ProtocolViolation, "too many parameters in the startup packet")
 		}
