@@ -115,6 +115,7 @@ func (c *conn) switchMethod(out *wire.Out) error {
 
 // answer serves a packet of a login after the handshake response.
 func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error {
+	c.Conn.Wait() // making the key and checking a password take long
 	switch l := c.login; l.step {
 	case wantPassword:
 		if c.Conn.Local || c.Conn.TLS != nil { // the password cannot be read on its way
@@ -124,7 +125,6 @@ func (c *conn) answer(ctx context.Context, payload []byte, out *wire.Out) error 
 			return c.deny(out, true, errors.New("a password in plain text"))
 		}
 		l.step = wantEncrypted
-		c.Conn.Wait() // making the key takes long
 		out.B = c.moreData(out.B, c.protocol.key().public...)
 		return nil
 	case wantEncrypted:
@@ -177,7 +177,6 @@ func (c *conn) password(ctx context.Context, password []byte, out *wire.Out) err
 	if !ok || len(password) == 0 {
 		return c.deny(out, true, errors.New("a password without an end"))
 	}
-	c.Conn.Wait()
 	if err := l.exchange.Password(ctx, password); err != nil {
 		return c.deny(out, true, err)
 	}
