@@ -237,7 +237,7 @@ func firstWorker(ctx context.Context, store generator.Store, c *Config, log *slo
 	if l, known := layout.Preset(c.Layout); known == nil && err == nil && len(used) == 0 {
 		worker := workerid.Redacted(c.WorkerID)
 		if c.WorkerID == workerid.Auto {
-			worker = fmt.Sprintf("%d of %d, at random", seed%uint64(l.Workers()), l.Workers())
+			worker = fmt.Sprintf("%d of %d, at random", seed%uint64(max(l.Workers()-1, 1)), l.Workers()) // as package worker chooses
 		}
 		log.Info("a new store. Servers with stores of their own can issue the same ids: an id space needs one store", "worker_id", worker)
 	}

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +38,11 @@ func TestClockOfTheFuture(t *testing.T) {
 	}
 	clock.set(t, 0, 0)
 	s := spawn(t, serve(), nil)
-	s.waitLine("a new store.")
+	first := regexp.MustCompile(`worker_id="(\d+) of 1024`).FindStringSubmatch(s.waitLine("a new store."))
 	s.isReady(s.waitLine("nextid ready:"))
+	if id := draw(t, s.connect(), "both"); len(first) != 2 || first[1] != strconv.FormatInt(id>>12&1023, 10) {
+		t.Errorf("the first worker id is %d, not %q", id>>12&1023, first)
+	}
 	take(s, "before", "both")
 	s.kill9()
 
