@@ -341,5 +341,5 @@ func kindNamed(kinds []generator.Kind, name string) (generator.Kind, error) {
 		}
 		names = append(names, k.Name())
 	}
-	return nil, fmt.Errorf("unknown kind %q%s: this version has %s", name, generator.DidYouMean(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown kind %q: this version has %s%s", name, strings.Join(names, ", "), generator.DidYouMean(name, names))
 }
