@@ -128,7 +128,11 @@ func (f *feeder) remember(wanted map[string]feedColumns) {
 func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 	feeds := map[feedKey]*feed.Feed{}
 	for k, o := range columns {
-		feeds[k] = &feed.Feed{Generator: k.name, Ahead: time.Duration(o.Ahead), Block: o.Block, Draw: f.draw}
+		feeds[k] = &feed.Feed{Generator: k.name, Ahead: time.Duration(o.Ahead), Block: o.Block, Draw: f.draw, Registered: func(ctx context.Context) (bool, error) {
+			wanted, err := f.wanted(ctx) // the list of run can be a minute old
+			_, is := wanted[url][k]
+			return is, err
+		}}
 	}
 	var db *sql.DB
 	defer func() {

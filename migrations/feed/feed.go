@@ -53,6 +53,9 @@ type Feed struct {
 	Ahead     time.Duration // time that a new block should last, at the rate since the last move
 	Block     int64         // least number of values in a block; 0: DefaultBlock, or less for a small column
 	Draw      Draw
+	// Registered reports whether the sequence is still to be fed. Step asks under the
+	// lock, so that no move follows a Down. nil: it is.
+	Registered func(ctx context.Context) (bool, error)
 
 	above   int64 // blocks must begin above it
 	patient bool  // the move of a command: a short wait never gets the lock of a busy sequence
@@ -97,10 +100,15 @@ func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err e
 	if s, err = f.Read(ctx); err != nil || !fresh && !f.Due(s) {
 		return s, false, err
 	}
-	err = f.change(ctx, f.wait(s), func(now State) ([]string, error) {
+	err = f.change(ctx, f.wait(s), func(now State) (_ []string, err error) {
 		s, moved = now, fresh || f.Due(now)
-		if !moved { // another feeder has moved the sequence
-			return nil, nil
+		if moved && f.Registered != nil {
+			if moved, err = f.Registered(ctx); err != nil {
+				moved = false
+			}
+		}
+		if !moved { // another feeder has moved the sequence, or it is not fed any more
+			return nil, err
 		}
 		b, err := f.next(ctx, now)
 		return f.moveSQL(b), err

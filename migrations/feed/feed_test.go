@@ -406,6 +406,25 @@ func TestMariaDBColumns(t *testing.T) {
 	}
 }
 
+// TestServersLeaveItAfterDown: the servers do not move a sequence again after down, even
+// before they have read the list of sequences again.
+func TestServersLeaveItAfterDown(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		o := f.options()
+		o.Cron = false
+		if err := errors.Join(feed.Up(t.Context(), o), feed.Down(t.Context(), o)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(11 * time.Second) //nolint:forbidigo // each server looks every 10 s
+		for _, l := range f.status().Feeds {
+			if l.State.First != 1 || l.State.Note.Generator != "" {
+				t.Errorf("a server has moved it to %d to %d", l.State.First, l.State.Last)
+			}
+		}
+	})
+}
+
 // TestOneColumnIsGone: the servers feed a column although another one of its database
 // is gone.
 func TestOneColumnIsGone(t *testing.T) {
