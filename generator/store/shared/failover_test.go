@@ -302,39 +302,41 @@ func TestANameWhoseReservationsWereLostStops(t *testing.T) {
 
 func TestWorkerIDsWaitForLostSlices(t *testing.T) {
 	t.Parallel()
-	d := newDatabase()
-	clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
-	cfg := Config{Clock: clock, Wait: time.Minute}
-	a := newStore(t, d, cfg)
-	now := func() int64 { return clock.Wall() / int64(time.Millisecond) }
-	slice := func(id string) generator.Reservation {
-		return generator.Reservation{Key: generator.WorkerKeyPrefix + "10/" + id, AtLeast: now(), N: 50_000, Limit: generator.NoLimit}
-	}
-	grant(t, a, slice("0"), now())
-	values, entries := d.copied()
-	grant(t, a, slice("1"), now()) // lost
-	d.restore(values, entries, "two")
-	b := newStore(t, d, cfg)
-	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id for another 1m0s")
-	refused(t, b, slice("7"), generator.ErrNotNow, "no worker id for another 1m0s")
-	clock.Step(time.Hour) // wall clocks decide nothing
-	clock.Advance(59 * time.Second)
-	refused(t, b, slice("1"), generator.ErrNotNow, "no worker id for another 1s")
-	clock.Advance(time.Second)
-	grant(t, b, slice("1"), now())
-	grant(t, newStore(t, d, cfg), slice("2"), now())
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
+		cfg := Config{Clock: clock, Wait: time.Minute}
+		a := newStore(t, d, cfg)
+		now := func() int64 { return clock.Wall() / int64(time.Millisecond) }
+		slice := func(id string) generator.Reservation {
+			return generator.Reservation{Key: generator.WorkerKeyPrefix + "10/" + id, AtLeast: now(), N: 50_000, Limit: generator.NoLimit}
+		}
+		grant(t, a, slice("0"), now())
+		values, entries := d.copied()
+		grant(t, a, slice("1"), now()) // lost
+		d.restore(values, entries, "two")
+		b := newStore(t, d, cfg)
+		refused(t, b, slice("1"), generator.ErrNotNow, "no worker id for another 1m0s")
+		refused(t, b, slice("7"), generator.ErrNotNow, "no worker id for another 1m0s")
+		clock.Step(time.Hour) // wall clocks decide nothing
+		clock.Advance(59 * time.Second)
+		refused(t, b, slice("1"), generator.ErrNotNow, "no worker id for another 1s")
+		clock.Advance(time.Second)
+		grant(t, b, slice("1"), now())
+		grant(t, newStore(t, d, cfg), slice("2"), now())
 
-	// With the epoch as it was, a high-water mark starts the same wait.
-	values, entries = d.copied()
-	clock.Step(time.Hour)
-	grant(t, b, slice("1"), now())
-	d.restore(values, entries, "two")
-	clock.Step(time.Hour)
-	refused(t, b, slice("1"), generator.ErrNotNow, "gone back")
-	refused(t, b, slice("3"), generator.ErrNotNow, "no worker id for another 1m0s")
-	refused(t, newStore(t, d, cfg), slice("4"), generator.ErrNotNow, "no worker id for another 1m0s")
-	clock.Advance(time.Minute)
-	grant(t, b, slice("1"), now())
+		// With the epoch as it was, a high-water mark starts the same wait.
+		values, entries = d.copied()
+		clock.Step(time.Hour)
+		grant(t, b, slice("1"), now())
+		d.restore(values, entries, "two")
+		clock.Step(time.Hour)
+		refused(t, b, slice("1"), generator.ErrNotNow, "gone back")
+		refused(t, b, slice("3"), generator.ErrNotNow, "no worker id for another 1m0s")
+		refused(t, newStore(t, d, cfg), slice("4"), generator.ErrNotNow, "no worker id for another 1m0s")
+		clock.Advance(time.Minute)
+		grant(t, b, slice("1"), now())
+	})
 }
 
 // A server writes the time of its clock under a key of its own, which a failover may
@@ -344,31 +346,33 @@ func TestATimeThatALaterOneContradicts(t *testing.T) {
 	for _, epoch := range []string{"one", "two"} {
 		t.Run("restored as "+epoch, func(t *testing.T) {
 			t.Parallel()
-			d := newDatabase()
-			clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
-			s := newStore(t, d, Config{Clock: clock, Wait: time.Minute, Failover: Skip, Skip: 1000})
-			at := func(key string, ahead time.Duration) generator.Reservation {
-				return generator.Reservation{
-					Key: key, AtLeast: (clock.Wall() + int64(ahead)) / int64(time.Millisecond), N: 1000, Limit: generator.NoLimit,
+			synctest.Test(t, func(t *testing.T) {
+				d := newDatabase()
+				clock := generatortest.NewClock(time.UnixMilli(1_700_000_000_000))
+				s := newStore(t, d, Config{Clock: clock, Wait: time.Minute, Failover: Skip, Skip: 1000})
+				at := func(key string, ahead time.Duration) generator.Reservation {
+					return generator.Reservation{
+						Key: key, AtLeast: (clock.Wall() + int64(ahead)) / int64(time.Millisecond), N: 1000, Limit: generator.NoLimit,
+					}
 				}
-			}
-			node, line := generator.NodeKeyPrefix+"0", generator.WorkerKeyPrefix+"10/0"
-			grant(t, s, at(node, 0), at(node, 0).AtLeast)
-			values, entries := d.copied()
-			grant(t, s, at(node, time.Hour), at(node, time.Hour).AtLeast)
-			d.restore(values, entries, epoch)
-			clock.Advance(10 * time.Second)
-			if _, _, err := s.Reserve(t.Context(), at(node, 0)); (epoch == "one") != errors.Is(err, generator.ErrNotNow) {
-				t.Fatalf("the first earlier time: %v", err)
-			}
-			refused(t, s, at(line, 0), generator.ErrNotNow, "no worker id for another")
-			for range 7 {
-				clock.Advance(10 * time.Second)
+				node, line := generator.NodeKeyPrefix+"0", generator.WorkerKeyPrefix+"10/0"
 				grant(t, s, at(node, 0), at(node, 0).AtLeast)
-			}
-			if _, _, err := s.Reserve(t.Context(), at(line, 0)); err != nil {
-				t.Error(err)
-			}
+				values, entries := d.copied()
+				grant(t, s, at(node, time.Hour), at(node, time.Hour).AtLeast)
+				d.restore(values, entries, epoch)
+				clock.Advance(10 * time.Second)
+				if _, _, err := s.Reserve(t.Context(), at(node, 0)); (epoch == "one") != errors.Is(err, generator.ErrNotNow) {
+					t.Fatalf("the first earlier time: %v", err)
+				}
+				refused(t, s, at(line, 0), generator.ErrNotNow, "no worker id for another")
+				for range 7 {
+					clock.Advance(10 * time.Second)
+					grant(t, s, at(node, 0), at(node, 0).AtLeast)
+				}
+				if _, _, err := s.Reserve(t.Context(), at(line, 0)); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }
