@@ -112,6 +112,9 @@ func WithoutPassword(text string) (string, error) {
 	return dsn.Text(u, hosts), nil
 }
 
+// FeedNote begins the comment on a sequence that package feed moves.
+const FeedNote = "nextid feed "
+
 // Plus returns n+by, at most the greatest int64. by must not be negative.
 func Plus(n, by int64) int64 {
 	if n > math.MaxInt64-by {

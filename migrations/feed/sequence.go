@@ -46,16 +46,14 @@ type Note struct {
 	rest        string // the comment before the first move
 }
 
-const notePrefix = "nextid feed "
-
 // String returns the comment.
 func (n Note) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s%s %d %d %s %s", notePrefix, n.Generator, n.First, n.Last, n.Moved.UTC().Format(time.RFC3339), n.rest))
+	return strings.TrimSpace(fmt.Sprintf("%s%s %d %d %s %s", appdb.FeedNote, n.Generator, n.First, n.Last, n.Moved.UTC().Format(time.RFC3339), n.rest))
 }
 
 // readNote parses a comment. Other text than a Note is kept as rest.
 func readNote(comment string) Note {
-	text, ok := strings.CutPrefix(comment, notePrefix)
+	text, ok := strings.CutPrefix(comment, appdb.FeedNote)
 	parts := strings.SplitN(text, " ", 5)
 	if !ok || len(parts) < 4 {
 		return Note{rest: comment}

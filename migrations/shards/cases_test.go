@@ -143,7 +143,7 @@ func testMariaDBLooks(t *testing.T, f *fleet) {
 	looks(t, f, "INSERT INTO orders VALUES (%d, 'by hand')")
 	f.everywhere("CREATE SEQUENCE numbers")
 	has(t, f.status(3).Missed, "the sequence numbers: nextid migrate feed")
-	f.exclude = []string{"numbers"}
+	f.everywhere("ALTER TABLE numbers COMMENT = 'nextid feed orders 1 100 2026-11-27T00:00:00Z'")
 	f.sound(3)
 	f.down(3)
 }
@@ -176,6 +176,14 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 	f.exclude = []string{"pooled", "hibernate_sequence"}
 	f.up(3)
 	f.sound(3)
+	f.exclude = nil
+	f.everywhere("COMMENT ON SEQUENCE pooled IS 'nextid feed orders 1 100 2026-11-27T00:00:00Z'; COMMENT ON SEQUENCE hibernate_sequence IS 'nextid feed orders 101 200 2026-11-27T00:00:00Z mine'")
+	f.sound(3)
+	f.everywhere("ALTER SEQUENCE hibernate_sequence MINVALUE 100 START WITH 100 RESTART WITH 100")
+	f.down(3)
+	for i := range 3 {
+		f.exec(i, "DO $$ BEGIN ASSERT (SELECT seqincrement FROM pg_sequence WHERE seqrelid = 'hibernate_sequence'::regclass) = 1, 'down has left the step'; END $$")
+	}
 }
 
 // testTwoSchemas: each schema is a set of its own. status finds no problem in a

@@ -426,14 +426,15 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 	})
 }
 
-// aside records the sequences of MariaDB as not checked: up does not set them.
+// aside records the sequences of MariaDB that are not fed as not checked: up does not
+// set them.
 func (s *mysqlShard) aside(ctx context.Context, st *State) error {
 	return appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		path := make([]string, 2)
 		err := rows.Scan(&path[0], &path[1])
 		st.missed = append(st.missed, missed{path, "the sequence " + path[1] + ": nextid migrate feed keeps sequences apart"})
 		return err
-	}, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'SEQUENCE' AND TABLE_SCHEMA = DATABASE()")
+	}, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'SEQUENCE' AND TABLE_SCHEMA = DATABASE() AND TABLE_COMMENT NOT LIKE '"+appdb.FeedNote+"%'")
 }
 
 // replicates reports whether the server replicates from another one. Without the

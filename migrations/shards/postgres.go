@@ -149,12 +149,13 @@ func (s postgresShard) showStart(ctx context.Context, l Line, has Progression, l
 }
 
 // restore implements database. It does not move sequences, and skips those that were
-// dropped.
+// dropped. The start of a fed sequence is in its block.
 func (s postgresShard) restore(ctx context.Context) error {
 	if there, err := s.noted(ctx); err != nil || !there {
 		return err
 	}
-	statements, err := appdb.Texts(ctx, s.conn, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s START WITH %s', sequence, before_increment, before_start)
+	statements, err := appdb.Texts(ctx, s.conn, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s', sequence, before_increment)
+		|| CASE WHEN `+notFed("to_regclass(sequence)")+` THEN format(' START WITH %s', before_start) ELSE '' END
 		FROM nextid_shard_lines WHERE to_regclass(sequence) IS NOT NULL ORDER BY sequence`)
 	if err != nil {
 		return err
@@ -168,9 +169,14 @@ func (s postgresShard) restore(ctx context.Context) error {
 // ownTables lists goose's tables for shards and for a store, which are not lines.
 const ownTables = "('" + versionTable + "', 'nextid_schema_version')"
 
-// lines reads the sequences of the current schema, with the columns that draw from
-// them: serial and identity columns, and columns with DEFAULT nextval('…').
-// Hibernate's sequences are matched by name.
+// notFed is a condition on the id of a sequence: package feed does not move it.
+func notFed(id string) string {
+	return "coalesce(obj_description(" + id + ", 'pg_class'), '') NOT LIKE '" + appdb.FeedNote + "%'"
+}
+
+// lines reads the sequences of the current schema that are not fed, with the columns
+// that draw from them: serial and identity columns, and columns with DEFAULT
+// nextval('…'). Hibernate's sequences are matched by name.
 func (s postgresShard) lines(ctx context.Context, st *State) error {
 	note := "SELECT NULL::text AS sequence, NULL::bigint AS started"
 	there, err := s.noted(ctx)
@@ -245,6 +251,7 @@ func (s postgresShard) lines(ctx context.Context, st *State) error {
 		WHERE n.nspname = current_schema()
 			AND (t.oid IS NULL OR t.relname NOT IN `+ownTables+`)
 			AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
+			AND `+notFed("c.oid")+`
 		ORDER BY 5, 6, 3`)
 	if err != nil {
 		return err
