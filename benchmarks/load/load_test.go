@@ -207,19 +207,23 @@ func TestReadingUsageCountsForNoOperation(t *testing.T) {
 		pause = time.Since(began)
 	}
 	work := Repeat{{0, l.Query(nil, "SELECT 1"), 1}}
-	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, work}}, Warm: 100 * time.Millisecond, Length: time.Second, Rate: 100, Servers: servers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if q := r.Latency.Quantile(0.9); q > pause/2 {
-		t.Errorf("90 %% below %s only, after a pause of %s", q, pause)
-	}
-	if r.Operations < 50 || r.Operations > 110 {
-		t.Errorf("%d operations in a second, want 100", r.Operations)
+	var r Result
+	for try := 1; ; try++ { // other programs may stop this one for as long, but not each time
+		var err error
+		if r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, work}}, Warm: 100 * time.Millisecond, Length: time.Second, Rate: 100, Servers: servers}); err != nil {
+			t.Fatal(err)
+		}
+		q := r.Latency.Quantile(0.9)
+		if q <= pause/2 && r.Operations >= 50 && r.Operations <= 110 {
+			break
+		}
+		if try == 3 {
+			t.Fatalf("%d operations in a second, want 100; 90 %% below %s, after a pause of %s", r.Operations, q, pause)
+		}
 	}
 	// Nor does an answer that comes meanwhile count as one that took no time.
 	work = Repeat{{0, l.Query(nil, "SELECT 1 FROM pg_sleep(0.4)"), 1}}
-	r, err = Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, work}}, Warm: 100 * time.Millisecond, Length: 700 * time.Millisecond, Servers: servers})
+	r, err := Run(t.Context(), Config{Clients: []Client{{[]*Link{l}, work}}, Warm: 100 * time.Millisecond, Length: 700 * time.Millisecond, Servers: servers})
 	if err != nil {
 		t.Fatal(err)
 	}
