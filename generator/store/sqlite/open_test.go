@@ -365,7 +365,7 @@ func TestCopiedDirectoryIsRefusedUntilAdopted(t *testing.T) {
 	if !sqlite.InodesLast(dir) {
 		t.Skipf("the file system of %s does not keep inode numbers: set TMPDIR to a local disk", dir)
 	}
-	wantRefused(t, cfg, generator.ErrRegressed, "is a copy", "--adopt")
+	wantRefused(t, cfg, generator.ErrRegressed, "is a copy: the file that was last used was another one", "--adopt")
 
 	cfg.Adopt = true
 	s, err := sqlite.Open(t.Context(), cfg)
