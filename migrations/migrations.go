@@ -44,7 +44,8 @@ func Provider(dialect goose.Dialect, db *sql.DB, folder fs.FS, table string) (*g
 }
 
 // Texts returns the names of the migrations of a folder, oldest first, and the
-// statements that each runs to migrate up.
+// statements that each runs to migrate up. Of goose's marks it keeps those around
+// statements with semicolons, which foreign translates.
 func Texts(folder fs.FS) (names, ups []string, err error) {
 	names, err = fs.Glob(folder, "*.sql")
 	for _, name := range names {
@@ -55,7 +56,7 @@ func Texts(folder fs.FS) (names, ups []string, err error) {
 		up, _, _ := strings.Cut(string(text), "-- +goose Down")
 		var statements strings.Builder
 		for line := range strings.Lines(up) {
-			if !strings.HasPrefix(line, "-- +goose") { // marks for goose
+			if !strings.HasPrefix(line, "-- +goose") || strings.HasPrefix(line, "-- +goose Statement") {
 				statements.WriteString(line)
 			}
 		}

@@ -177,8 +177,9 @@ func (a *Database) status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// migrationsText returns the statements of all migrations of a folder.
-func migrationsText(files fs.FS, dir string) (string, error) {
+// migrationsText returns the statements of all migrations of a folder. begin and end
+// stand around statements with semicolons.
+func migrationsText(files fs.FS, dir, begin, end string) (string, error) {
 	folder, err := fs.Sub(files, dir)
 	if err != nil {
 		return "", err
@@ -188,7 +189,7 @@ func migrationsText(files fs.FS, dir string) (string, error) {
 	for i, name := range names {
 		fmt.Fprintf(&all, "\n-- ---- %s ----\n%s", name, ups[i])
 	}
-	return all.String(), err
+	return strings.NewReplacer("-- +goose StatementBegin\n", begin, "-- +goose StatementEnd\n", end).Replace(all.String()), err
 }
 
 // hints explains errors of databases that connect to nextid.

@@ -166,6 +166,25 @@ func TestSetsOfIDs(t *testing.T) {
 	check(t, &log)
 }
 
+// TestNoGenerator draws from names of which the server has no generator: the error is
+// the server's.
+func TestNoGenerator(t *testing.T) {
+	t.Parallel()
+	s := connect(t, sharedCluster(t).install(t, startServer(t, "NEXTID_AUTO_CREATE_TABLES=false")), nil)
+	for name, want := range map[string][2]string{
+		"Weird Name": {"22023", `invalid generator name "Weird Name"`},
+		"":           {"22023", `invalid generator name ""`},
+		"missing":    {"42P01", `generator "missing" does not exist`},
+	} {
+		for _, call := range []string{"next_id('%s')", "next_ids('%s', 20000)", "next_id_for('%s', 1)"} {
+			pg := s.fails(want[0], "SELECT nextid."+fmt.Sprintf(call, name))
+			if pg.Message != want[1] || pg.Hint == "" && want[0] == "22023" {
+				t.Errorf("%s: %q, hint %q", fmt.Sprintf(call, name), pg.Message, pg.Hint)
+			}
+		}
+	}
+}
+
 // TestOneHundredThousandRows is the bulk load that batches are for.
 func TestOneHundredThousandRows(t *testing.T) {
 	t.Parallel()

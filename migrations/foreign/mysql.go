@@ -374,7 +374,7 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := migrationsText(mysqlFiles, "mysql")
+	text, err := migrationsText(mysqlFiles, "mysql", "DELIMITER //\n", "//\nDELIMITER ;\n")
 	if err != nil {
 		return "", err
 	}

@@ -246,6 +246,38 @@ func TestLimitsOfMariaDB(t *testing.T) {
 	}
 }
 
+// TestNoGeneratorOfMariaDB inserts while the server has no generator of the name. The
+// row must not get a number of MariaDB's own: it could be an id that nextid gives later.
+func TestNoGeneratorOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t, "NEXTID_AUTO_CREATE_TABLES=false"), startMariaDB(t)
+	app.exec(ordersTable)
+	app.exec("INSERT INTO shop.orders VALUES (41, 'before'); CREATE USER teller@localhost")
+	up(t, app.dsn, fillOrders(t, s, ""))
+	for _, text := range []string{"INSERT INTO shop.orders (note) VALUES ('a')", "SELECT nextid.next_id('orders')", "SELECT nextid.next_id('Weird Name')", "SELECT nextid.next_id(NULL)"} {
+		app.fails(1146, text)
+	}
+	app.fails(1048, "SELECT nextid.next_id_for('orders', NULL)")
+	_, err := app.ExecContext(t.Context(), "SELECT nextid.next_id_for('Weird Name', 3)")
+	if err == nil || !strings.Contains(err.Error(), "nextid refused, and FederatedX does not say why: ask nextid itself, SELECT next_id_for('Weird Name', 3)") {
+		t.Errorf("an error of the server: %v", err)
+	}
+	if ids := app.numbers("SELECT id FROM shop.orders"); len(ids) != 1 {
+		t.Errorf("rows %d", ids)
+	}
+	s.connect().exec("SELECT next_id('orders')")
+	app.exec("INSERT INTO shop.orders (note) VALUES ('a')")
+
+	// An upgrade from the migrations that returned NULL keeps the grants.
+	app.exec("DELETE FROM nextid.schema_version WHERE version_id > 3; GRANT EXECUTE ON FUNCTION nextid.next_id TO teller@localhost")
+	app.exec("CREATE OR REPLACE FUNCTION nextid.next_id(generator VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin) RETURNS BIGINT READS SQL DATA RETURN NULL")
+	up(t, app.dsn, foreign.Config{})
+	teller := &mariadb{t: t, DB: app.login(strings.Replace(strings.Replace(app.dsn, "mysql://root@", "teller@tcp(", 1), "/shop", ")/", 1))}
+	if ids := teller.numbers("SELECT nextid.next_id('orders')"); ids[0] < 1<<40 {
+		t.Errorf("id %d", ids)
+	}
+}
+
 // TestNamesOfMariaDB fills columns of tables with long names, and with names that differ
 // in their case only.
 func TestNamesOfMariaDB(t *testing.T) {
@@ -539,9 +571,34 @@ func wantSQL(t *testing.T, c foreign.Config) {
 			t.Errorf("%q is missing in\n%s", part, text)
 		}
 	}
-	if strings.Contains(text, "topsecret") {
-		t.Error("the text shows the password")
+	if strings.Contains(text, "topsecret") || strings.Contains(text, "goose") {
+		t.Errorf("the text shows too much:\n%s", text)
 	}
+}
+
+// TestPrintForMariaDB runs the text of print with MariaDB's client.
+func TestPrintForMariaDB(t *testing.T) {
+	t.Parallel()
+	client, err := exec.LookPath("mariadb")
+	if err != nil {
+		t.Skip("needs MariaDB's client")
+	}
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	c := fillOrders(t, s, "")
+	c.Fill[0].Database = "shop"
+	text, err := foreign.SQL(app.dsn, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(app.dsn, "mysql://root@"), "/shop"), ":")
+	cmd := exec.Command(client, "--no-defaults", "--protocol=tcp", "-h", host, "-P", port, "-u", "root")
+	cmd.Stdin = strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	app.exec("INSERT INTO shop.orders (note) VALUES ('a')")
+	app.fails(1146, "SELECT nextid.next_id('Weird Name')")
 }
 
 // TestPostgresOverMySQL installs mysql_fdw.

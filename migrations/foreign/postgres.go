@@ -307,7 +307,7 @@ func postgresSQL(c Config) (string, error) {
 	if c.FunctionsOnly {
 		return "CREATE SCHEMA nextid;\n" + layoutsSQL(c) + grantsSQL(c, "grant_layouts"), nil
 	}
-	text, err := migrationsText(postgresFiles, postgresFolders[c.Server.Protocol])
+	text, err := migrationsText(postgresFiles, postgresFolders[c.Server.Protocol], "", "")
 	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layoutsSQL(c), connectionSQL(c)), err
 }
 
