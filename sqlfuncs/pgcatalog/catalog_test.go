@@ -317,16 +317,13 @@ func TestCatalogsSayWhatASessionMayDo(t *testing.T) {
 	reader.Want(t, "SELECT current_database(), has_table_privilege('root', 'ids', 'DELETE')", "shop|t")
 	reader.Fails(t, "SELECT has_table_privilege('nobody', 'ids', 'SELECT')", sqlstate.UndefinedObject)
 	reader.Want(t, "SELECT usename, datname, state FROM pg_stat_activity ORDER BY 1", "app|shop|active\nroot|nextid|"+sqltest.Null)
-	tcp := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tcp", Database: "shop", RemoteAddr: "[::ffff:127.0.0.1]:4711"})
-	v6 := server.SessionWith(t, sqlfuncs.SessionOptions{User: "v6", Database: "shop", RemoteAddr: "[fe80::1%eth0]:4712"})
+	server.SessionWith(t, sqlfuncs.SessionOptions{User: "tcp", Database: "shop", RemoteAddr: "[::ffff:127.0.0.1]:4711"})
+	server.SessionWith(t, sqlfuncs.SessionOptions{User: "v6", Database: "shop", RemoteAddr: "[fe80::1%eth0]:4712"})
 	const clients = "SELECT usename, client_addr, client_port FROM pg_stat_activity ORDER BY 1"
 	admin.Want(t, clients, "app|"+sqltest.Null+"|-1\nroot|"+sqltest.Null+"|-1\ntcp|127.0.0.1|4711\nv6|fe80::1|4712")
 	reader.Want(t, clients, "app|"+sqltest.Null+"|-1\nroot|"+sqltest.Null+"|"+sqltest.Null+"\ntcp|"+sqltest.Null+"|"+sqltest.Null+"\nv6|"+sqltest.Null+"|"+sqltest.Null)
 	const queries = "SELECT usename, backend_start IS NULL, query LIKE 'SELECT usename%', query = '<insufficient privilege>' FROM pg_stat_activity WHERE usename IN ('app', 'root') ORDER BY 1"
 	reader.Want(t, queries, "app|f|t|f\nroot|t|f|t")
-	tcp.Want(t, "SELECT inet_client_addr()", "127.0.0.1")
-	v6.Want(t, "SELECT inet_client_addr()", "fe80::1")
-	reader.Want(t, "SELECT inet_client_addr()", sqltest.Null)
 	server.Segment(t, "orders")
 	server.Segment(t, "invoices")
 	limited := server.SessionWith(t, sqlfuncs.SessionOptions{User: "clerk", Database: "shop", Generators: []string{"inv*"}})

@@ -7,7 +7,6 @@ import (
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/ids"
 	"nextid/sqlfuncs/syntax"
 )
 
@@ -100,19 +99,9 @@ var definitionFunctions = append(slices.Clone(procFunctions),
 	viewDef(datum.Oid), viewDef(datum.Text), viewDef(datum.Oid, datum.Bool), viewDef(datum.Text, datum.Bool), viewDef(datum.Oid, datum.Int4),
 	getExpr(datum.PgNodeTree, datum.Oid), getExpr(datum.PgNodeTree, datum.Oid, datum.Bool),
 	nothing("pg_get_constraintdef", datum.Text, datum.Oid), nothing("pg_get_constraintdef", datum.Text, datum.Oid, datum.Bool),
-	engine.Function{
-		Name: "pg_sequence_last_value", Args: engine.Args(datum.RegClass), Result: datum.Int8, Volatile: engine.Volatile,
-		Does: engine.Eval(func(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-			r, err := relationByOID(x, uint32(a[0].Int))
-			if err != nil || r == nil || r.Kind != 'S' {
-				return datum.Null(datum.Int8), err
-			}
-			return ids.SequenceLast(x, r.Name)
-		}),
-	},
 	nothing("pg_index_column_has_property", datum.Bool, datum.RegClass, datum.Int4, datum.Text),
 	nothing("pg_get_indexdef", datum.Text, datum.Oid), nothing("pg_get_indexdef", datum.Text, datum.Oid, datum.Int4, datum.Bool),
-	nothing("pg_get_triggerdef", datum.Text, datum.Oid), nothing("pg_get_triggerdef", datum.Text, datum.Oid, datum.Bool),
+	nothing("pg_get_triggerdef", datum.Text, datum.Oid, datum.Bool),
 	nothing("pg_get_statisticsobjdef_columns", datum.Text, datum.Oid),
 	nothing("pg_get_serial_sequence", datum.Text, datum.Text, datum.Text),
 	ruleDef(datum.Oid), ruleDef(datum.Oid, datum.Bool),

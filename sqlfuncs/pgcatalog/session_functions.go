@@ -84,20 +84,12 @@ var sessionFunctions = []engine.Function{
 		Name: "set_config", Args: engine.Args(datum.Text, datum.Text, datum.Bool), Result: datum.Text, Volatile: engine.Volatile, Nullable: true,
 		Does: engine.Eval(setConfig),
 	},
-	function("pg_postmaster_start_time", datum.TimestampTZ, nil, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-		return datum.TimestampTZFromTime(x.Host.Started()), nil
-	}),
 	always("pg_is_in_recovery", datum.MakeBool(false)),
 	unlock(datum.Int8),
 	unlock(datum.Int4, datum.Int4),
 	always("pg_advisory_unlock_all", datum.MakeString(datum.Void, "")),
 	endFunc("pg_cancel_backend", true, "ends the statement of a connection, pid in nextid.sessions: of the same user, or for an administrator"),
 	endFunc("pg_terminate_backend", false, "ends a connection, likewise"),
-	nothing("inet_server_addr", datum.Text),
-	function("inet_client_addr", datum.Text, nil, func(x *engine.Exec, _ []datum.Value) (datum.Value, error) {
-		addr, _, _ := x.Host.Client().Address()
-		return datum.TextOrNull(addr), nil
-	}),
 }
 
 // currentSetting implements current_setting.
