@@ -24,7 +24,8 @@ type PEM struct {
 }
 
 // TLS is the server side of TLS 1.2 and 1.3. Replace exchanges the certificates
-// while the server runs. It is safe for concurrent use.
+// while the server runs, and must be called before the first connection. It is safe
+// for concurrent use.
 type TLS struct {
 	current atomic.Pointer[identity]
 }
@@ -34,12 +35,6 @@ type identity struct {
 	config   *tls.Config
 	leaf     *x509.Certificate
 	endPoint []byte
-}
-
-// NewTLS returns a TLS with the given certificates.
-func NewTLS(p PEM) (*TLS, error) {
-	t := &TLS{}
-	return t, t.Replace(p)
 }
 
 // Replace changes the certificates for later connections. After an error the old

@@ -396,8 +396,8 @@ func TestCertificatesAreReplaced(t *testing.T) {
 func TestEndPointIsTheHashOfTheCertificate(t *testing.T) {
 	authority := wiretest.NewAuthority(t) // signs with ECDSA and SHA-256
 	c := authority.Server()
-	s, err := NewTLS(PEM{Cert: c.Cert, Key: c.Key})
-	if err != nil {
+	var s TLS
+	if err := s.Replace(PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 		t.Fatal(err)
 	}
 	want := sha256.Sum256(s.Leaf().Raw)

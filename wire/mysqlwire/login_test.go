@@ -384,11 +384,11 @@ func startTLSServer(t *testing.T, auth mysqlwire.Authenticator) (address string,
 	t.Helper()
 	authority = wiretest.NewAuthority(t)
 	c := authority.Server()
-	certificate, err := wire.NewTLS(wire.PEM{Cert: c.Cert, Key: c.Key})
-	if err != nil {
+	var certificate wire.TLS
+	if err := certificate.Replace(wire.PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 		t.Fatal(err)
 	}
-	address, _ = startServer(t, mysqlwire.Config{Auth: auth, TLS: certificate})
+	address, _ = startServer(t, mysqlwire.Config{Auth: auth, TLS: &certificate})
 	return address, authority
 }
 

@@ -27,11 +27,11 @@ func startTLSServer(t *testing.T, sql *sqlfuncs.Server, auth func(string, *wire.
 	t.Helper()
 	authority = wiretest.NewAuthority(t)
 	c := authority.Server()
-	certificate, err := wire.NewTLS(wire.PEM{Cert: c.Cert, Key: c.Key})
-	if err != nil {
+	var certificate wire.TLS
+	if err := certificate.Replace(wire.PEM{Cert: c.Cert, Key: c.Key}); err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(pgwire.Config{SQL: sql, Auth: auth, TLS: certificate, Logger: slog.New(slog.DiscardHandler)})
+	server := pgwire.New(pgwire.Config{SQL: sql, Auth: auth, TLS: &certificate, Logger: slog.New(slog.DiscardHandler)})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
