@@ -55,8 +55,8 @@ func convertTZ(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 	t := civil.GoTime().UTC()
 	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), from) // of two, the first
 	v, err := datum.Cast(datum.TimestampTZFromTime(at), datum.Timestamp, &datum.Env{Location: to})
-	if err != nil {
-		return a[0], nil // out of range: as it was
+	if err != nil || at.In(to).Year() > 9999 { // out of range: as it was
+		return a[0], nil
 	}
 	return v, nil
 }
