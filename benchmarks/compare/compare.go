@@ -4,10 +4,10 @@
 //
 // All contestants fill the same table, with the same client (package load), and are
 // measured in turns. Measured are ids and rows per second at several numbers of
-// clients, latency at a fixed rate, CPU, bytes on the wire, the size of a large
-// table, the order of ids, and the effects of a failover and of one more shard. If a
-// contestant fails, the report notes that, and the others are still measured. An
-// interrupted run returns an incomplete report.
+// clients, latency at a fixed rate, CPU, bytes on the wire, the order of ids, and the
+// effects of an outage of nextid and of a failover. If a contestant fails, the report
+// notes that, and the others are still measured. An interrupted run returns an
+// incomplete report.
 //
 // A run has one goroutine, which owns the contestants' figures. Only changes.go uses
 // several clients in goroutines of their own.
@@ -42,8 +42,6 @@ type Plan struct {
 	Rate           float64       // rows per second of the measurements of latency
 	Latency        time.Duration // length of a measurement of latency
 	LatencyClients int           // clients of a measurement of latency
-	GrowthRows     int           // rows of the large table
-	GrowthLimit    time.Duration // bounds the time to fill it
 	Outage         time.Duration // of nextid
 	Limit          time.Duration // no measurement begins after it; 0: no limit
 }
@@ -54,12 +52,12 @@ var (
 	Quick = Plan{
 		Rounds: 1, Clients: []int{1, 8}, IDs: 250 * time.Millisecond, Rows: 500 * time.Millisecond,
 		Rate: 300, Latency: 1200 * time.Millisecond, LatencyClients: 32,
-		GrowthRows: 20_000, GrowthLimit: 1200 * time.Millisecond, Outage: 4 * time.Second, Limit: 160 * time.Second,
+		Outage: 4 * time.Second, Limit: 160 * time.Second,
 	}
 	Full = Plan{
 		Rounds: 3, Clients: []int{1, 8}, IDs: 2 * time.Second, Rows: 2 * time.Second,
 		Rate: 300, Latency: 5 * time.Second, LatencyClients: 32,
-		GrowthRows: 200_000, GrowthLimit: 6 * time.Second, Outage: time.Minute,
+		Outage: time.Minute,
 	}
 )
 
@@ -74,7 +72,6 @@ type run struct {
 	foreign map[engine]error // why the first server cannot ask nextid itself
 	all     []*contestant
 	fail    []*failover
-	added   []*addedShard
 	floor   map[int][]float64 // ids per second of the floor, by number of clients
 }
 
@@ -89,7 +86,6 @@ func Run(ctx context.Context, c Config) (*report.Report, error) {
 		Settings: []string{
 			fmt.Sprintf("rounds: %d, each %s (ids) and %s (rows) at each number of clients; medians, [least–greatest] of the rounds' ratios", p.Rounds, p.IDs, p.Rows),
 			fmt.Sprintf("latency: %s at %.0f rows/s", p.Latency, p.Rate),
-			fmt.Sprintf("growth: %d rows or %s", p.GrowthRows, p.GrowthLimit),
 			"servers with their default settings, so PostgreSQL and MariaDB wait for the disk at each commit",
 			report.Congestion(),
 		},
@@ -121,9 +117,6 @@ func (r *run) measure() {
 		}
 	}
 	r.each(fmt.Sprintf("latency at %.0f rows a second", r.plan.Rate), r.all, r.measureLatency)
-	r.each("rows over a network", r.all, r.measureNetwork)
-	r.each("a large table", r.all, r.measureGrowth)
-	r.measureAddingShards()
 	r.measureFailovers()
 	r.part("an outage of nextid", r.measureOutage)
 }

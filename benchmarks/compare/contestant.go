@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"nextid/benchmarks/load"
 	"nextid/dbtest"
@@ -137,7 +136,7 @@ func contestants(shards int) []*contestant {
 	}
 	for i, c := range all {
 		c.table = fmt.Sprintf("orders_%d", i)
-		c.figures = figures{ids: map[int][]float64{}, rows: map[int][]float64{}, network: map[time.Duration]float64{}}
+		c.figures = figures{ids: map[int][]float64{}, rows: map[int][]float64{}}
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package compare
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -22,9 +21,7 @@ type figures struct {
 	written   []load.ID         // ids of the rows of all rounds
 	latency   load.Latency
 	reached   float64 // rows per second in the measurement of latency
-	growth    growth
-	network   map[time.Duration]float64 // rows per second, by round-trip time
-	outage    *outage                   // nil: not measured
+	outage    *outage // nil: not measured
 }
 
 // detailed is the number of clients at which CPU, bytes and order are measured.
@@ -37,21 +34,22 @@ func (r *run) loop(n int, open func(i int, client *load.Client), config load.Con
 }
 
 // prefill is the number of rows in each table before it is measured, and
-// prefillLimit bounds the time to write them. InnoDB extends the file of a small
+// statementRows that of one INSERT. prefillLimit bounds the time to write them. InnoDB extends the file of a small
 // table page by page, and waits for the disk each time. These waits must not be
 // measured.
 const (
-	prefill      = 5000
-	prefillLimit = time.Second
+	prefill       = 5000
+	statementRows = 500
+	prefillLimit  = time.Second
 )
 
 // prepare makes a contestant's table and writes the rows of prefill.
 func (r *run) prepare(c *contestant) {
-	r.create(c, c.table)
+	r.create(c)
 	if c.fed {
-		r.feed(c.on, c.table)
+		r.feed(c)
 	}
-	r.With(len(c.on), r.inserting(c, c.table, statementRows, &journal{}), func(clients []load.Client) {
+	r.With(len(c.on), r.inserting(c, statementRows, &journal{}), func(clients []load.Client) {
 		for _, client := range clients {
 			begin := time.Now()
 			for rows := 0; rows < prefill && time.Since(begin) < prefillLimit; rows += statementRows {
@@ -104,7 +102,7 @@ func (r *run) measureFloor(n int) {
 // measureRows measures rows in a closed loop.
 func (r *run) measureRows(c *contestant, n int) {
 	j := &journal{keep: true}
-	result := r.loop(n, r.inserting(c, c.table, 1, j), load.Config{Length: r.plan.Rows, Servers: c.processes})
+	result := r.loop(n, r.inserting(c, 1, j), load.Config{Length: r.plan.Rows, Servers: c.processes})
 	c.rows[n] = append(c.rows[n], result.PerSecond())
 	c.written = append(c.written, j.ids...)
 	if n == detailed {
@@ -123,87 +121,8 @@ func duplicates(ids []load.ID) int {
 // measureLatency measures the latency of rows at a fixed rate, equal for all
 // contestants.
 func (r *run) measureLatency(c *contestant) {
-	result := r.loop(r.plan.LatencyClients, r.inserting(c, c.table, 1, &journal{}), load.Config{Length: r.plan.Latency, Rate: r.plan.Rate})
+	result := r.loop(r.plan.LatencyClients, r.inserting(c, 1, &journal{}), load.Config{Length: r.plan.Latency, Rate: r.plan.Rate})
 	c.reached, c.latency = result.PerSecond(), result.Latency
-}
-
-// roundTrips lists the simulated round-trip times between the client and all
-// servers.
-var roundTrips = []time.Duration{200 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}
-
-// overNetwork reports whether measureNetwork applies: all exchanges for a row are
-// the client's. Exchanges between servers have no simulated network.
-func (c *contestant) overNetwork() bool { return !c.foreign && (!c.sharded || c.fed) }
-
-// measureNetwork measures rows over a network.
-func (r *run) measureNetwork(c *contestant) {
-	for _, rtt := range roundTrips {
-		if c.overNetwork() {
-			c.network[rtt] = r.loop(detailed, r.inserting(c, c.table, 1, &journal{}), load.Config{Length: r.plan.Rows, RTT: rtt}).PerSecond()
-		}
-	}
-}
-
-// growth holds the size of the large table. All sizes are in bytes.
-type growth struct {
-	rows     int
-	whole    bool  // the table has all rows of the plan
-	data     int64 // PostgreSQL: the heap; MariaDB: the tree of the primary key, which holds the rows
-	indexes  int64 // PostgreSQL: all indexes; MariaDB: those except the primary key
-	searched int64 // all indexes; MariaDB: with the rows
-	written  int64 // bytes written to disk by all servers of the table
-}
-
-// perRow returns a size per row, rounded; nil if the table has fewer rows than
-// planned.
-func (g *growth) perRow(size int64) []float64 {
-	if !g.whole {
-		return nil
-	}
-	return []float64{math.Round(float64(size) / float64(g.rows))}
-}
-
-const (
-	large         = "orders" // name of the large table
-	statementRows = 500      // rows in one INSERT of the large table
-)
-
-// measureGrowth fills the large table with the plan's number of rows, as far as its
-// time limit allows.
-func (r *run) measureGrowth(c *contestant) {
-	r.create(c, large)
-	g := &c.growth
-	if c.fed {
-		r.feed(c.on, large)
-	}
-	r.With(len(c.on), r.inserting(c, large, statementRows, &journal{}), func(clients []load.Client) {
-		before := load.UsageOf(c.on...)
-		for begin := time.Now(); g.rows < r.plan.GrowthRows && time.Since(begin) < r.plan.GrowthLimit; g.rows += statementRows {
-			r.Must(clients[g.rows/statementRows%len(clients)].Once(r.Ctx))
-		}
-		g.whole = g.rows >= r.plan.GrowthRows
-		r.size(c, g)
-		g.written = load.UsageOf(c.on...).Sub(before).Written
-	})
-}
-
-// size measures the large table on all its servers, after a flush or checkpoint.
-func (r *run) size(c *contestant, g *growth) {
-	const lengths = "_length FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" + large + "'"
-	write := []string{"FLUSH TABLES " + large + " FOR EXPORT", "UNLOCK TABLES"}
-	data, indexes := []string{"ANALYZE TABLE " + large, "SELECT data" + lengths}, "SELECT index"+lengths
-	if c.engine == postgres {
-		write = []string{"CHECKPOINT"}
-		data, indexes = []string{"SELECT pg_relation_size('" + large + "')"}, "SELECT pg_indexes_size('"+large+"')"
-	}
-	for _, server := range c.on {
-		r.Exec(server.URL, write...)
-		g.data += int64(r.Exec(server.URL, data...)[0].Lo)
-		g.indexes += int64(r.Exec(server.URL, indexes)[0].Lo)
-	}
-	if g.searched = g.indexes; c.engine == mariadb {
-		g.searched += g.data
-	}
 }
 
 // note is the text in each row.
@@ -240,7 +159,6 @@ func (j *journal) ack(id, since load.ID) {
 type inserter struct {
 	c       *contestant
 	journal *journal
-	table   string
 	links   []*load.Link
 	rows    int    // rows of a statement
 	n       uint64 // number of the next row, from which its content is computed
@@ -297,7 +215,7 @@ func (w *inserter) Then(ids []load.ID) (load.Step, bool) {
 // insert returns the step of an INSERT, which uses up ids of the stock.
 func (w *inserter) insert() load.Step {
 	made := w.c.generated()
-	w.sql = fmt.Appendf(w.sql[:0], "INSERT INTO %s (%scustomer, note) VALUES ", w.table, map[bool]string{false: "id, "}[made])
+	w.sql = fmt.Appendf(w.sql[:0], "INSERT INTO %s (%scustomer, note) VALUES ", w.c.table, map[bool]string{false: "id, "}[made])
 	for i := range w.rows {
 		w.sql = append(w.sql, '(')
 		switch {

@@ -58,8 +58,7 @@ func positive(v float64) report.Cell {
 func (r *run) write(shards int) {
 	r.Report.Answer = r.answer(shards)
 	r.Report.Sections = []report.Section{
-		r.rowsSection(), r.networkSection(), r.idsSection(), r.costSection(), r.latencySection(),
-		r.growthSection(), r.orderSection(), r.shardSection(), r.outageSection(), r.failoverSection(),
+		r.rowsSection(), r.idsSection(), r.costSection(), r.latencySection(), r.orderSection(), r.outageSection(), r.failoverSection(),
 	}
 }
 
@@ -78,14 +77,6 @@ func (r *run) answer(shards int) string {
 		}
 		return "not measured"
 	}
-	oneMore := func(name string) string {
-		for _, a := range r.added {
-			if strings.HasPrefix(a.name, name) {
-				return fmt.Sprintf("%d to change in %.2g s", a.changed, a.end.Sub(a.begin).Seconds())
-			}
-		}
-		return "not measured"
-	}
 	const identity, auto = "identity CACHE 1", "auto_increment, one"
 	if ratio(identity, identity) == "not measured" {
 		return ""
@@ -100,10 +91,10 @@ func (r *run) answer(shards int) string {
 	return fmt.Sprintf("next_id or auto_increment, what does it cost me? "+
 		"With %d clients, rows a second beside the database's own numbers: next_id by %d %s on PostgreSQL and %s on MariaDB; fed sequences %s. "+
 		"next_id asked for each row: %s, and a row takes %s instead of %s, plus one round trip of your network. "+
-		"In return %d of its ids came twice over all shards, and one more shard was, with fed sequences, %s; with a new step by hand, %s.",
+		"In return %d of its ids came twice over all shards.",
 		detailed, batch, ratio("next_id snowflake by 1000, then", identity), ratio("next_id snowflake by 1000, one MariaDB", auto),
 		ratio(fed, "sequences INCREMENT"), ratio("next_id snowflake, then", identity), wait("next_id snowflake, then"), wait(identity),
-		twice, oneMore("fed sequences, PostgreSQL"), oneMore("sequences: step"))
+		twice)
 }
 
 // find returns the contestant whose name begins with name, an empty one if there is
@@ -142,18 +133,6 @@ func (r *run) rowsSection() report.Section {
 			"server, unless it took several at once. All shards share this machine, so more of them are no faster here. "+
 			"The ratio is to the first scheme of the same database with as many shards.", prefill),
 		r.all, len(r.plan.Clients), report.Chart{Title: "Rows a second", Unit: "INSERTs of one row a second", Better: "more"}, columns...)
-}
-
-func (r *run) networkSection() report.Section {
-	var columns []column
-	for _, rtt := range roundTrips {
-		columns = append(columns, column{Name: fmt.Sprintf("%g ms", rtt.Seconds()*1e3), Cell: func(c *contestant) report.Cell { return positive(c.network[rtt]) }})
-	}
-	return section("Rows a second over a network",
-		fmt.Sprintf("As above with %d clients, and each exchange of the client with any server takes so much longer: "+
-			"the client holds each answer back (no netem, which many kernels lack). What servers ask each other has no such network, so those "+
-			"schemes are left out. One round of %s.", detailed, r.plan.Rows),
-		r.only((*contestant).overNetwork), 0, report.Chart{}, columns...)
 }
 
 func (r *run) idsSection() report.Section {
@@ -226,25 +205,6 @@ func (r *run) latencySection() report.Section {
 		append(columns, column{Name: "rows/s", Cell: func(c *contestant) report.Cell { return positive(c.reached) }})...)
 }
 
-func (r *run) growthSection() report.Section {
-	perRow := func(name string, size func(g *growth) int64) column {
-		return column{Name: name, Cell: func(c *contestant) report.Cell { return report.Number(c.growth.perRow(size(&c.growth))...) }}
-	}
-	return section("A large table",
-		fmt.Sprintf("A table with the id as primary key, an indexed number and a text of %d bytes, filled by INSERTs of %d rows. "+
-			"Written: what the processes handed to the disk for it, logs and a checkpoint at the end included. "+
-			"MariaDB keeps the rows in the primary key's tree; its other indexes repeat the id; and it takes disk by the megabyte, so that only "+
-			"tables of many megabytes compare. Sizes of tables that did not reach %d rows in %s are left out.",
-			len(note), statementRows, r.plan.GrowthRows, r.plan.GrowthLimit),
-		r.all, 2, report.Chart{Title: "A large table", Unit: "bytes a row", Better: "less"},
-		perRow("indexes (MariaDB: with the rows)", func(g *growth) int64 { return g.searched }),
-		perRow("written to disk", func(g *growth) int64 { return g.written }),
-		perRow("bytes a row", func(g *growth) int64 { return g.data + g.indexes }),
-		perRow("of them primary key and rows", func(g *growth) int64 { return g.data }),
-		perRow("of them other indexes", func(g *growth) int64 { return g.indexes }),
-		column{Name: "rows", Cell: func(c *contestant) report.Cell { return positive(float64(c.growth.rows)) }})
-}
-
 func (r *run) orderSection() report.Section {
 	return section("Order, and ids that came twice",
 		fmt.Sprintf("At %d clients: rows whose id is below that of a row which was acknowledged before theirs was begun. "+
@@ -276,27 +236,6 @@ func (r *run) outageSection() report.Section {
 		away("rows while nextid is away, %", func(o *outage) float64 { return math.Round(100 * float64(o.rows[during]) / float64(o.rows[before])) }),
 		away("errors", func(o *outage) float64 { return float64(o.errors) }),
 		away("longest wait, ms", func(o *outage) float64 { return float64(o.gap.Milliseconds()) }))
-}
-
-func (r *run) shardSection() report.Section {
-	of := func(name string, figure func(a *addedShard) float64) report.Of[*addedShard] {
-		return report.Of[*addedShard]{Name: name, Cell: func(a *addedShard) report.Cell { return report.Number(figure(a)) }}
-	}
-	return section("One more shard",
-		fmt.Sprintf("From one shard less to all of them, while %d clients on each write a row a millisecond, on connections that last %s. "+
-			"By hand: the greatest number of all is looked for, and each shard goes on above it with the new step, one after the other, and no client is stopped; "+
-			"MariaDB's connections keep the old step until they end, and rows that are written between the look and the change have numbers of others. "+
-			"Whoever does it by hand must keep everybody from writing for that time. nextid migrate shards reshard lets one shard give half of its "+
-			"numbers away, and waits for its older connections before the new shard begins. nextid migrate feed up gives the new shard a block, and moves "+
-			"the others to new ones. Ids from next_id and UUIDs know of no shards.",
-			perShard, sessionTime),
-		r.added, 0, report.Chart{},
-		of("servers to change", func(a *addedShard) float64 { return float64(a.changed) }),
-		of("the change took, s", func(a *addedShard) float64 { return a.end.Sub(a.begin).Seconds() }),
-		of("longest wait of a row meanwhile, ms", func(a *addedShard) float64 { return float64(a.wait) / 1e6 }),
-		of("errors of clients", func(a *addedShard) float64 { return float64(a.errors) }),
-		of("rows", func(a *addedShard) float64 { return float64(len(a.written)) }),
-		of("ids twice", func(a *addedShard) float64 { return float64(a.twice) }))
 }
 
 func (r *run) failoverSection() report.Section {

@@ -88,9 +88,9 @@ func fill(sql, table string, i, n int) string {
 	return strings.NewReplacer("{table}", table, "{shard}", strconv.Itoa(i+1), "{shards}", strconv.Itoa(n)).Replace(sql)
 }
 
-// create makes an empty table for a contestant, on each of its servers. The caller
+// create makes the empty table of a contestant, on each of its servers. The caller
 // feeds it.
-func (r *run) create(c *contestant, table string) {
+func (r *run) create(c *contestant) {
 	for i, server := range c.on {
 		statements := append([]string{
 			"DROP TABLE IF EXISTS {table}",
@@ -98,7 +98,7 @@ func (r *run) create(c *contestant, table string) {
 			"CREATE INDEX {table}_customer ON {table} (customer)",
 		}, c.after...)
 		for k := range statements {
-			statements[k] = fill(statements[k], table, i, len(c.on))
+			statements[k] = fill(statements[k], c.table, i, len(c.on))
 		}
 		r.Exec(server.URL, statements...)
 	}
@@ -106,17 +106,13 @@ func (r *run) create(c *contestant, table string) {
 
 // feed runs nextid migrate feed up --cron. The sequence of a column gets a block on
 // each database, which lasts longer than the table, and the server keeps no
-// connection: reshard would wait for its end.
-func (r *run) feed(servers []*dbtest.Server, table string) {
-	r.Command(append([]string{"migrate", "feed", "up", "--cron", "--server", r.nextid.URL, "--column", table + ".id", "--name", "fed_" + table}, dsns(servers)...)...)
-}
-
-// dsns returns the options that name servers.
-func dsns(servers []*dbtest.Server) (arguments []string) {
-	for _, server := range servers {
-		arguments = append(arguments, "--dsn", server.URL)
+// connection.
+func (r *run) feed(c *contestant) {
+	args := []string{"migrate", "feed", "up", "--cron", "--server", r.nextid.URL, "--column", c.table + ".id", "--name", "fed_" + c.table}
+	for _, server := range c.on {
+		args = append(args, "--dsn", server.URL)
 	}
-	return arguments
+	r.Command(args...)
 }
 
 // dial opens the links of client i: to its table's server and, if there is one, to
@@ -135,10 +131,10 @@ func (r *run) dial(c *contestant, i int, client *load.Client) {
 }
 
 // inserting returns a function for With that opens clients which write rows.
-func (r *run) inserting(c *contestant, table string, rows int, j *journal) func(i int, client *load.Client) {
+func (r *run) inserting(c *contestant, rows int, j *journal) func(i int, client *load.Client) {
 	return func(i int, client *load.Client) {
 		r.dial(c, i, client)
-		client.Work = &inserter{c: c, journal: j, table: table, links: client.Links, rows: rows, n: uint64(i+1) << 40}
+		client.Work = &inserter{c: c, journal: j, links: client.Links, rows: rows, n: uint64(i+1) << 40}
 	}
 }
 

@@ -22,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -100,12 +99,9 @@ func (l Latency) Quantile(q float64) time.Duration {
 // Config configures one measurement.
 type Config struct {
 	Clients []Client
-	Warm    time.Duration // time of load before the measurement
-	Length  time.Duration // of the measurement, which continues until the first answer
-	Rate    float64       // operations per second of all clients together; 0: a closed loop
-	// RTT simulates a network: the client reads each answer so much later than it
-	// arrived.
-	RTT     time.Duration
+	Warm    time.Duration    // time of load before the measurement
+	Length  time.Duration    // of the measurement, which continues until the first answer
+	Rate    float64          // operations per second of all clients together; 0: a closed loop
 	Servers []*dbtest.Server // whose CPU time is measured
 }
 
@@ -138,7 +134,6 @@ type worker struct {
 	link    *Link // link of the present step
 	waiting int   // answers that have not arrived
 	began   time.Duration
-	read    time.Duration // when the client reads its answers, which have arrived; see RTT
 }
 
 // loop is the event loop of one run. All times are since the start of its part, the
@@ -151,7 +146,6 @@ type loop struct {
 	start   time.Time
 	idle    []*worker     // clients without an operation
 	due     time.Duration // start of the next operation, at a fixed rate
-	held    []*worker     // clients whose answers are delayed by RTT, in their order
 	ending  bool          // the part's time is over: no operation begins
 	result  Result
 }
@@ -161,7 +155,7 @@ type loop struct {
 func Run(ctx context.Context, c Config) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if c.Rate > 0 || c.RTT > 0 { // timeouts of epoll would end up to 50 µs late
+	if c.Rate > 0 { // timeouts of epoll would end up to 50 µs late
 		if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
 			return Result{}, err
 		}
@@ -188,19 +182,19 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	return l.result, err
 }
 
-// run warms up and measures. No operation runs while it reads the usage of resources:
-// PostgreSQL would answer hundreds of requests in the time that it takes to read the
-// usage of a thousand processes.
+// run warms up and measures. No operation runs while it reads the processor times:
+// PostgreSQL would answer hundreds of requests in the time that it takes to read
+// those of a thousand processes.
 func (l *loop) run(ctx context.Context) error {
 	if err := l.part(ctx, l.Warm, 0); err != nil {
 		return err
 	}
 	l.result = Result{Latency: make(Latency, 0, 1<<18)} // to grow takes up to a millisecond
-	traffic, before := l.traffic(), UsageOf(l.Servers...)
+	traffic, before := l.traffic(), CPU(l.Servers...)
 	if err := l.part(ctx, l.Length, 1); err != nil {
 		return err
 	}
-	l.result.Traffic, l.result.CPU = l.traffic()-traffic, UsageOf(l.Servers...).Sub(before).CPU
+	l.result.Traffic, l.result.CPU = l.traffic()-traffic, CPU(l.Servers...)-before
 	return nil
 }
 
@@ -220,13 +214,6 @@ func (l *loop) part(ctx context.Context, length time.Duration, least int) error 
 			return nil
 		case now-lastAnswer > answerTimeout:
 			return errNoAnswer
-		}
-		for len(l.held) > 0 && l.held[0].read <= now {
-			w := l.held[0]
-			l.held = slices.Delete(l.held, 0, 1)
-			if err := l.answered(w); err != nil {
-				return err
-			}
 		}
 		err := l.startIdle(now)
 		if err == nil && n > 1 { // more events are likely
@@ -298,17 +285,13 @@ func (l *loop) startIdle(now time.Duration) error {
 	return nil
 }
 
-// timeout returns the time until the next operation or held answer is due, at most
-// 20 ms.
+// timeout returns the time until the next operation is due, at most 20 ms.
 func (l *loop) timeout() time.Duration {
-	next := time.Duration(math.MaxInt64)
+	const longest = 20 * time.Millisecond
 	if l.Rate > 0 && len(l.idle) > 0 && !l.ending {
-		next = l.due
+		return min(max(l.due-time.Since(l.start), 1), longest)
 	}
-	if len(l.held) > 0 {
-		next = min(next, l.held[0].read)
-	}
-	return min(max(next-time.Since(l.start), 1), 20*time.Millisecond)
+	return longest
 }
 
 // step sends the request of a step.
@@ -331,16 +314,6 @@ func (l *loop) event(fd int) error {
 	if w.waiting -= answers; w.waiting > 0 || answers == 0 {
 		return nil
 	}
-	if l.RTT > 0 {
-		w.read = time.Since(l.start) + l.RTT
-		l.held = append(l.held, w)
-		return nil
-	}
-	return l.answered(w)
-}
-
-// answered continues a client that has all answers of its step.
-func (l *loop) answered(w *worker) error {
 	next, more := w.Work.Then(w.link.ids)
 	if more {
 		return l.step(w, next)

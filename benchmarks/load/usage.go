@@ -14,39 +14,27 @@ import (
 	"nextid/dbtest"
 )
 
-// Usage holds the resources that processes have used since they started.
-type Usage struct {
-	CPU     time.Duration
-	Written int64 // bytes written to disk (write_bytes, proc_pid_io(5))
-}
-
-// Sub returns the difference to an earlier Usage.
-func (u Usage) Sub(earlier Usage) Usage {
-	return Usage{u.CPU - earlier.CPU, u.Written - earlier.Written}
-}
-
-// UsageOf returns the sum over the servers and their child processes. The CPU time
-// includes children that have ended, such as PostgreSQL's autovacuum workers.
-func UsageOf(servers ...*dbtest.Server) (u Usage) {
+// CPU returns the processor time of servers and their child processes since they
+// started. It includes children that have ended, such as PostgreSQL's autovacuum
+// workers.
+func CPU(servers ...*dbtest.Server) (used time.Duration) {
 	for _, s := range servers {
 		dbtest.Each(s.PID, func(pid int) {
-			proc := fmt.Sprint("/proc/", pid)
-			u.Written += number(report.Field(proc+"/io", "write_bytes"))
-			stat := report.Content(proc + "/stat")
+			stat := report.Content(fmt.Sprintf("/proc/%d/stat", pid))
 			// The command, field 2 of proc_pid_stat(5), may hold spaces. The fields 16
 			// and 17 are the times of the children for which the process has waited.
 			if fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]); len(fields) > 17-3 {
-				u.CPU += time.Duration(number(fields[16-3])+number(fields[17-3])) * userHZ
+				used += time.Duration(number(fields[16-3])+number(fields[17-3])) * userHZ
 			}
 			// The id of a process's clock is that of clock_getcpuclockid(3). The clock
 			// includes threads that have ended.
 			var clock unix.Timespec
 			if unix.ClockGettime(int32(^pid<<3|2), &clock) == nil { // else the process has ended
-				u.CPU += time.Duration(clock.Nano())
+				used += time.Duration(clock.Nano())
 			}
 		})
 	}
-	return u
+	return used
 }
 
 // number parses a number of /proc; 0 if it cannot be read.

@@ -13,16 +13,16 @@ import (
 )
 
 // TestUsageOfEndedChildren: the CPU time of a child still counts after its end. So
-// the difference of two Usages is never negative.
+// the difference of two readings is never negative.
 func TestUsageOfEndedChildren(t *testing.T) {
 	server := &dbtest.Server{PID: os.Getpid()}
-	before := UsageOf(server)
+	before := CPU(server)
 	busy := exec.Command("sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
 	if err := busy.Run(); err != nil {
 		t.Fatal(err)
 	}
 	used := busy.ProcessState.UserTime() + busy.ProcessState.SystemTime()
-	if got := UsageOf(server).Sub(before).CPU; got < used-2*userHZ || used < 5*userHZ {
+	if got := CPU(server) - before; got < used-2*userHZ || used < 5*userHZ {
 		t.Errorf("counted %v of a child that used %v", got, used.Round(time.Millisecond))
 	}
 }
@@ -30,7 +30,7 @@ func TestUsageOfEndedChildren(t *testing.T) {
 // TestUsageOfEndedThreads: so does that of a thread.
 func TestUsageOfEndedThreads(t *testing.T) {
 	server, end := &dbtest.Server{PID: os.Getpid()}, make(chan time.Duration)
-	before := UsageOf(server)
+	before := CPU(server)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the goroutine
 		var used time.Duration
@@ -41,7 +41,7 @@ func TestUsageOfEndedThreads(t *testing.T) {
 	used := <-end
 	for range 10 { // the thread ends a moment later
 		time.Sleep(10 * time.Millisecond)
-		if got := UsageOf(server).Sub(before).CPU; got < used {
+		if got := CPU(server) - before; got < used {
 			t.Fatalf("counted %v of a thread that used %v", got, used)
 		}
 	}

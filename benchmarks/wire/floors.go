@@ -313,7 +313,7 @@ func (r *run) byDriver(server *dbtest.Server, url string) float64 {
 	}
 	var queries atomic.Int64
 	var work errgroup.Group
-	before, end := load.UsageOf(server), time.Now().Add(r.cfg.Length)
+	before, end := load.CPU(server), time.Now().Add(r.cfg.Length)
 	for _, conn := range conns {
 		work.Go(func() error {
 			for time.Now().Before(end) {
@@ -326,7 +326,7 @@ func (r *run) byDriver(server *dbtest.Server, url string) float64 {
 		})
 	}
 	r.Must(work.Wait())
-	return float64(load.UsageOf(server).Sub(before).CPU) / 1e3 / float64(queries.Load())
+	return float64(load.CPU(server)-before) / 1e3 / float64(queries.Load())
 }
 
 // pause measures at least passesARound passes of the garbage collector per round,
