@@ -21,7 +21,8 @@ import (
 func (r *run) writeRows(ctx context.Context, c *contestant, i int, done func(error)) {
 	for ; ctx.Err() == nil; load.Rest(ctx, outagePause) {
 		err := r.Do(func(testing.TB) {
-			r.With(1, r.inserting(c, 1, &journal{}), func(clients []load.Client) {
+			open := r.inserting(c, 1, &journal{})
+			r.With(1, func(_ int, client *load.Client) { open(i, client) }, func(clients []load.Client) {
 				for ; ctx.Err() == nil; load.Rest(ctx, outagePause) {
 					r.Must(clients[0].Once(r.Ctx))
 					done(nil)
