@@ -58,7 +58,7 @@ func (p *program) migrateStoreCommand() *cobra.Command {
 func (p *program) withSchema(cmd *cobra.Command, url string, run func(context.Context, server.StoreURL, shared.Schema) error) error {
 	u, err := p.build.StoreURL(url)
 	if err != nil {
-		return usageFailure(cmd, "--dsn "+err.Error())
+		return usageFailure(cmd, "--dsn: "+err.Error())
 	}
 	if !u.Shared() {
 		return usageFailure(cmd, "--dsn: serve prepares the embedded store by itself")

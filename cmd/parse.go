@@ -24,7 +24,7 @@ func (p *program) parseCommand() *cobra.Command {
 		Long: "Take an id apart: its time, its worker id and its sequence number. No server is asked. The\n" +
 			"layout is --layout, or that of a generator (--name), which is read from the store while no\n" +
 			"server uses it; its text form and scatter are undone. UUIDs, ULIDs, KSUIDs, XIDs and TypeIDs\n" +
-			"need no layout. --json prints what parse_id returns.",
+			"need no layout. --json prints what parse_id returns. Write -- before a negative id.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
