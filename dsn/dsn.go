@@ -59,7 +59,8 @@ func WithPort(hosts []string, port string) []string {
 var reasons = regexp.MustCompile("(failed to initialize: )?failed to connect to `[^`]*`:|(\\S+ \\([^)]*\\): )?(dial|server|tls) error: |^failed to initialize: ")
 
 // Plain returns a driver's error with a text of one line. Repeated reasons appear
-// once: pgx gives one for each way in which it tries to connect.
+// once: pgx gives one for each way in which it tries to connect. Without TLS is its
+// second way, so a refusal of TLS is shown only if it is the only reason.
 func Plain(err error) error { return plain{err} }
 
 type plain struct{ error }
@@ -74,6 +75,9 @@ func (p plain) Error() string {
 		if line != "" && !slices.Contains(said, line) {
 			said = append(said, line)
 		}
+	}
+	if len(said) > 1 {
+		said = slices.DeleteFunc(said, func(line string) bool { return line == "server refused TLS connection" })
 	}
 	return strings.Join(said, "; ")
 }

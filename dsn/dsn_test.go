@@ -49,8 +49,10 @@ func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"failed to initialize: failed to connect to `user=u database=d`:\n\t127.0.0.1:1 (h): dial error: dial tcp 127.0.0.1:1: connect: connection refused" +
 			"\n\t127.0.0.1:1 (h): dial error: dial tcp 127.0.0.1:1: connect: connection refused": "dial tcp 127.0.0.1:1: connect: connection refused",
-		"failed to connect to `user=u database=d`: 10.0.0.1:5432 (a): server error: FATAL: no (SQLSTATE 28P01)":   "FATAL: no (SQLSTATE 28P01)",
-		"failed to connect to `user= database=`:\n\t1.1.1.1:1 (a): dial error: a\n\t1.1.1.2:1 (b): dial error: b": "a; b",
+		"failed to connect to `user=u database=d`: 10.0.0.1:5432 (a): server error: FATAL: no (SQLSTATE 28P01)":                                                    "FATAL: no (SQLSTATE 28P01)",
+		"failed to connect to `user= database=`:\n\t1.1.1.1:1 (a): dial error: a\n\t1.1.1.2:1 (b): dial error: b":                                                  "a; b",
+		"failed to connect to `user=u database=d`:\n\t127.0.0.1:5432 (h): tls error: server refused TLS connection\n\t127.0.0.1:5432 (h): server error: FATAL: no": "FATAL: no",
+		"failed to connect to `user=u database=d`: h:5432 (h): tls error: server refused TLS connection":                                                           "server refused TLS connection",
 		"redis: closed": "redis: closed",
 	} {
 		if got := Plain(errors.New(text)).Error(); got != want {

@@ -86,6 +86,30 @@ func TestCommandLinesThatAreNotUnderstood(t *testing.T) {
 	}
 }
 
+// TestDatabasesThatAreNotThere checks that each command says what it could not reach in
+// one line, without the names that drivers give to their steps.
+func TestDatabasesThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	const refused, none = "127.0.0.1:1: connect: connection refused", "--dsn: a database is given as a mysql:// or postgres:// URL"
+	for line, want := range map[string]string{
+		"migrate shards status --dsn postgres://u@127.0.0.1:1/d":                                                            "127.0.0.1:1/d: no connection: dial tcp " + refused,
+		"migrate shards status --dsn mysql://u@127.0.0.1:1/d":                                                               "127.0.0.1:1/d: no connection: dial tcp " + refused,
+		"migrate shards status --dsn nonsense":                                                                              none,
+		"migrate foreign status --dsn postgres://u@127.0.0.1:1/d":                                                           "postgres://u@127.0.0.1:1/d: no connection: dial tcp " + refused,
+		"migrate feed status --column a.b --name n --dsn postgres://u@127.0.0.1:1/d":                                        "127.0.0.1:1/d: a.b: no connection: dial tcp " + refused,
+		"migrate feed once --column a.b --name n --dsn postgres://u@127.0.0.1:1/d --server postgres://u@127.0.0.1:1/nextid": "no connection: dial tcp " + refused,
+		"migrate store status --dsn postgres://u@127.0.0.1:1/d":                                                             "cannot reach postgres://u@127.0.0.1:1/d: dial tcp " + refused,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			r := runProgram(t, nil, strings.Fields(line)...)
+			if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "refused") > 1 {
+				t.Errorf("exit code %d, want %q:\n%s", r.code, want, r.stderr)
+			}
+		})
+	}
+}
+
 func TestServeRefusesABadConfiguration(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "f.yaml", "limits:\n  portals: 0\n")

@@ -40,8 +40,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Error.
 type Hints map[string]string
 
-// Explain converts an error of a database to an Error, and returns other errors
-// unchanged. PostgreSQL's own hint is used where h has none.
+// Explain converts an error of a database or of the network to an Error, and returns
+// other errors unchanged. PostgreSQL's own hint is used where h has none.
 func (h Hints) Explain(err error) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
@@ -55,6 +55,9 @@ func (h Hints) Explain(err error) error {
 	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return &Error{What: fmt.Sprintf("%s (error %d)", strings.TrimSpace(e.Message), e.Number), Hint: h[strconv.Itoa(int(e.Number))], Err: err}
+	}
+	if dsn.Unreachable(err) {
+		return &Error{What: "no connection: " + dsn.Plain(err).Error(), Hint: "Check that it runs, and that host and port are right.", Err: err}
 	}
 	return err
 }
@@ -92,7 +95,7 @@ func IsMySQL(url string) (bool, error) {
 func NameOf(text string) string {
 	u, hosts, err := dsn.Parse(text)
 	if err != nil {
-		return "a database"
+		return "--dsn"
 	}
 	return strings.Join(hosts, ",") + u.Path
 }

@@ -37,8 +37,8 @@ func (s *Server) Draw(ctx context.Context, generator string, n int64) (first int
 	return first, ofServer(err)
 }
 
-// ofServer explains an error of the server, with the prefix "nextid".
-func ofServer(err error) error { return hints.At("nextid", err) }
+// ofServer explains an error of the server, and names the server.
+func ofServer(err error) error { return hints.At("the nextid server", err) }
 
 // generator holds the options of a generator that feeds need.
 type generator struct {
@@ -58,9 +58,19 @@ func (s *Server) find(ctx context.Context, name string) (g generator, there bool
 	if err == nil {
 		err = json.Unmarshal([]byte(options), &g)
 	}
-	if err == nil && (kind != "segment" || g.Increment != 1 || g.Scatter != nil) {
+	is := ""
+	switch {
+	case err != nil:
+	case kind != "segment":
+		is = "is of kind " + kind
+	case g.Increment != 1:
+		is = fmt.Sprintf("counts in steps of %d", g.Increment)
+	case g.Scatter != nil:
+		is = "scatters its numbers"
+	}
+	if is != "" {
 		err = &Error{
-			What: fmt.Sprintf("the generator %s is of kind %s, or scatters, or counts in steps of %d", name, kind, g.Increment),
+			What: fmt.Sprintf("the generator %s %s", name, is),
 			Hint: "Sequences are fed from segment generators with increment 1. Give another --name: up creates it.",
 		}
 	}

@@ -168,10 +168,10 @@ func (p *postgres) layouts(ctx context.Context, c Config) (string, error) {
 		case err == nil:
 			c.Layouts, c.defaultLayout = append(more, c.Layouts...), standard
 		case c.FunctionsOnly:
-			return "", &Error{What: "the server does not name its generators: " + err.Error(), Err: err, Hint: "Leave --server out, and name them with --layout GENERATOR=LAYOUT."}
+			return "", &Error{What: "the server does not name its generators: " + hints.Explain(err).Error(), Err: err, Hint: "Leave --server out, and name them with --layout GENERATOR=LAYOUT."}
 		default:
 			if c.Note != nil {
-				c.Note(fmt.Sprintf("nextid.id_floor does not know the generators of %s: %v", c.Server.Address(), err))
+				c.Note(fmt.Sprintf("nextid.id_floor does not know the generators of %s: %v", c.Server.Address(), hints.Explain(err)))
 			}
 			var there bool
 			if err := p.db.QueryRowContext(ctx, p.functions).Scan(&there); err != nil || there && len(c.Layouts) == 0 {
