@@ -34,10 +34,7 @@ type Field struct {
 
 // Metric describes how a Field appears in /metrics. The generator's name is in the
 // label "generator". The zero Metric is left out.
-type Metric struct {
-	Name, Help string
-	Cause      string // value of the label "cause"; "" without that label
-}
+type Metric struct{ Name, Help string }
 
 // Value returns the value of a field, or nil if the row has no field of that name.
 func (r Row) Value(name string) any {

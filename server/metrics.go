@@ -269,9 +269,6 @@ func (c *scrape) details(g *generator.Counted) {
 			if d.Label != "" {
 				labels = append(labels, d.Label, row.Key)
 			}
-			if f.Metric.Cause != "" {
-				labels = append(labels, "cause", f.Metric.Cause)
-			}
 			send(f.Metric.Name, f.Metric.Help, f.Value, labels...)
 		}
 	}

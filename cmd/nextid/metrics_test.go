@@ -133,7 +133,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		`nextid_connections{protocol="pg"} 1`, `nextid_connections_accepted_total{protocol="pg"} 2`,
 		`nextid_connections_refused_total{protocol="pg",reason="address"} 1`,
 		`nextid_errors_total{protocol="pg",sqlstate="42703"} 1`, `nextid_errors_total{protocol="pg",sqlstate="53300"} 1`,
-		`nextid_ring_paddings_total{cause="start",generator="cached"} 1`, `nextid_ring_capacity_ids{generator="cached"} 65536`,
+		`nextid_generator_refills_total{generator="cached",kind="ring"} 1`, `nextid_ring_capacity_ids{generator="cached"} 65536`,
 		`nextid_generator_refills_total{generator="photos",kind="ticket"} 1`,
 		`nextid_store_errors_total{call="reserve_time",reason="unavailable"} 0`,
 	}

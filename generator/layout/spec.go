@@ -143,7 +143,7 @@ var (
 // Complete implements generator.Completer. It refuses a layout that cannot issue
 // ids now: its epoch is in the future, or its time bits are used up.
 func (t Timed) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
-	l, err := storedLayout(d.Options)
+	l, err := Stored(d.Options)
 	if err != nil {
 		return nil, generator.OptionError("", "layout: %s", err)
 	}
@@ -183,13 +183,22 @@ func (Timed) Rate(stored json.RawMessage) int64 {
 	return 0
 }
 
+// IDBits implements generator.Sized.
+func (Timed) IDBits(stored json.RawMessage) (int, error) {
+	l, err := Stored(stored)
+	if err != nil {
+		return 0, err
+	}
+	return l.Bits(), nil
+}
+
 // ExplainStored implements generator.StoredExplainer.
 func (Timed) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
 	n, err := generator.ParseNumber(id)
 	if err != nil {
 		return generator.Parts{}, err
 	}
-	l, err := storedLayout(stored)
+	l, err := Stored(stored)
 	if err != nil {
 		return generator.Parts{}, err
 	}
@@ -199,7 +208,7 @@ func (Timed) ExplainStored(stored json.RawMessage, id string) (generator.Parts, 
 // timed returns the layout in stored options, nil if it has no time or cannot be
 // read.
 func timed(stored json.RawMessage) *Layout {
-	if l, err := storedLayout(stored); err == nil && l.HasTime() {
+	if l, err := Stored(stored); err == nil && l.HasTime() {
 		return l
 	}
 	return nil
@@ -215,8 +224,8 @@ var built = struct {
 	layouts map[string]*Layout
 }{layouts: map[string]*Layout{}}
 
-// storedLayout returns the layout in stored options. The caller must not change it.
-func storedLayout(stored json.RawMessage) (*Layout, error) {
+// Stored returns the layout in stored options. The caller must not change it.
+func Stored(stored json.RawMessage) (*Layout, error) {
 	built.Lock()
 	defer built.Unlock()
 	if l := built.layouts[string(stored)]; l != nil {

@@ -10,26 +10,29 @@ import (
 	"nextid/generator/kinds"
 )
 
-// Above returns the slot (tick<<SequenceBits | sequence) above which a generator of
-// the name starts. The store keeps it from a dropped generator of any kind and
-// layout. It is -1 if there was none. A definition's Version does not tell: a store
-// that was copied begins with Version 1.
-func (l *Layout) Above(ctx context.Context, store generator.Store, name string) (int64, error) {
-	m, _, err := store.Mark(ctx, generator.NameKey(name))
-	if err != nil {
-		return 0, err
+// Open reads the options of a definition, which have a layout, and returns the slot
+// (tick<<SequenceBits | sequence) above which its generator starts. The store keeps
+// that slot from a dropped generator of any kind and layout. It is -1 if there was none.
+// A definition's Version does not tell: a store that was copied begins with Version 1.
+func Open[O any](ctx context.Context, k kinds.Base[O], store generator.Store, d generator.Definition) (o O, l *Layout, above int64, err error) {
+	if o, err = k.Read(d.Options); err == nil {
+		l, err = Stored(d.Options)
 	}
-	if m.Hi <= 0 {
-		return -1, nil
+	if err != nil {
+		return o, l, 0, err
+	}
+	m, _, err := store.Mark(ctx, generator.NameKey(d.Name))
+	if err != nil || m.Hi <= 0 {
+		return o, l, -1, err
 	}
 	greatest := m.Hi - 1
 	_, err = l.Explain(greatest)
 	tick, _, _, _ := l.Unpack(greatest)
 	if err != nil || tick >= l.MaxTick() || !l.Ordered() {
-		return 0, generator.Errorf(generator.ErrExhausted, name, "Use a generator with another name.",
-			"generator %q was dropped after ids up to %d, and layout %s has none beyond", name, greatest, l.Name)
+		return o, l, 0, generator.Errorf(generator.ErrExhausted, d.Name, "Use a generator with another name.",
+			"generator %q was dropped after ids up to %d, and layout %s has none beyond", d.Name, greatest, l.Name)
 	}
-	return (tick+1)<<l.SequenceBits() - 1, nil
+	return o, l, (tick+1)<<l.SequenceBits() - 1, nil
 }
 
 // Bury stores that the name had ids with times up to end (exclusive, Unix ms); see

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/layout"
 	"nextid/generator/snowflake"
 	"nextid/generator/worker"
 )
@@ -34,13 +32,11 @@ type Generator struct {
 	work sync.WaitGroup
 	wake chan struct{} // wakes padOnThreshold
 
-	lock  chan struct{} // a mutex with one token; guards known, next and the changes of ready
+	lock  chan struct{} // a mutex with one token; guards known and the changes of ready
 	known bool          // the time line of ready is not reserved beyond its end
-	next  int64         // first tick that was never put into the ring
 	pace  atomic.Pointer[generator.Pace]
 
-	padded                              [len(causes)]atomic.Int64
-	puts, takes, waits, refills, failed atomic.Int64 // see Details and Stats
+	waits, refills, failed atomic.Int64 // see Stats
 
 	_      [64]byte // keeps the fields above out of the cache line of the cursor, which every draw writes
 	cursor snowflake.Cursor
@@ -63,58 +59,22 @@ var (
 // time line. It is replaced, not changed.
 type ready struct {
 	first, last int64
-	worker      int64
-	base        int64 // worker bits of the ids
-	lo, hi      int64 // the reservation, in Unix ms
-}
-
-// Causes of a padding, as indexes of causes and Generator.padded.
-const (
-	start     = iota // the generator was opened
-	threshold        // fewer ids are left than padding_factor demands
-	schedule         // schedule_interval has passed
-	demand           // a draw found the ring empty
-)
-
-var causes = [...]string{"at_start", "on_threshold", "on_schedule", "on_demand"}
-
-// newGenerator returns a generator with an empty ring. Its ids are above the slot
-// above.
-func newGenerator(name string, o Options, l *layout.Layout, pool *worker.Pool, above int64) *Generator {
-	g := &Generator{
-		Grid: snowflake.NewGrid(l), name: name, options: o, pool: pool, clock: pool.Runtime(),
-		perTick: 1 << l.SequenceBits(), borrow: time.Duration(o.MaxBorrow),
-		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1),
-	}
-	// A padding is a round trip to the store. So the ring holds a second at least.
-	ticks := max(1<<o.BoostPower, int64(min(time.Second, g.borrow/4)/l.Unit))
-	g.capacity = g.perTick * ticks
-	g.threshold = max(g.capacity*int64(o.PaddingFactor)/100, 1)
-	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.next = g.Tick(above) + 1
-	g.cursor.Begin(above)
-	g.ready.Store(&ready{first: above + 1, last: above})
-	g.pace.Store(&generator.Pace{})
-	g.lock <- struct{}{}
-	return g
+	line        string // key of the time line
+	hi          int64  // end of the reservation, in Unix ms
+	base        int64  // worker bits of the ids
 }
 
 // TryNext implements generator.TryGenerator.
 func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	for n > 0 {
-		r, last := g.ready.Load(), g.cursor.Slot()
-		end := r.last
-		if !g.Small(n) && n > end-last-g.perTick { // the rest may be reserved for small draws
-			end -= g.cursor.Left(&g.Grid, g.clock.Monotonic())
-		}
-		if last >= end {
+		r, last, first, left := g.head(n)
+		if left <= 0 {
 			if g.ready.Load() != r {
 				continue
 			}
 			break
 		}
-		first := max(last+1, r.first)
-		count := min(n, g.RunEnd(first, end)-first+1)
+		count := min(n, g.RunEnd(first, first+left-1)-first+1)
 		if !g.cursor.Advance(last, first, first+count-1) {
 			continue
 		}
@@ -129,24 +89,27 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	return generator.Range{}, false
 }
 
-// head returns the next slot to draw, and the number of slots left.
-func (g *Generator) head() (next, left int64) {
-	r, last := g.ready.Load(), g.cursor.Slot()
-	if last >= r.last {
-		return r.last + 1, 0
-	}
-	next = max(last+1, r.first)
-	return next, r.last - next + 1
-}
-
-// lacks reports whether the ring has no ids for a draw of n.
-func (g *Generator) lacks(n int64) bool {
-	_, left := g.head()
-	if !g.Small(n) {
+// head returns the ring, the last slot drawn, the next slot, and the number of slots
+// left for a draw of n: a part may be reserved for small draws.
+func (g *Generator) head(n int64) (r *ready, last, next, left int64) {
+	r, last = g.ready.Load(), g.cursor.Slot()
+	next = max(min(last, r.last)+1, r.first)
+	left = r.last - next + 1
+	if !g.Small(n) && n > left-g.perTick { // else it leaves enough, and needs no clock
 		left -= g.cursor.Left(&g.Grid, g.clock.Monotonic())
 	}
-	return left <= 0
+	return r, last, next, left
 }
+
+// left returns the number of slots left for a draw of n.
+func (g *Generator) left(n int64) int64 {
+	_, _, _, left := g.head(n)
+	return left
+}
+
+// nextTick returns the first tick that was never put into the ring or passed by
+// Raise.
+func (g *Generator) nextTick() int64 { return g.Tick(max(g.ready.Load().last, g.cursor.Slot())) + 1 }
 
 // Next implements generator.Generator.
 func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) {
@@ -158,28 +121,25 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 			return r, nil
 		}
 		if first {
-			g.takes.Add(1)
-		}
-		wait, err := g.pad(ctx, demand, n)
-		if err == nil && wait == 0 || !g.lacks(n) {
-			continue
-		}
-		const patience = 5 * time.Second // longest wait until the next tick may be borrowed
-		switch {
-		case err != nil:
-			return generator.Range{}, err
-		case g.options.RejectTake == "error":
-			return generator.Range{}, generator.Errorf(generator.ErrRetry, g.name, "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
-				"the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow)
-		case wait > patience:
-			return generator.Range{}, generator.ClockError(g.name, "Wait until then, or use a generator with another name.",
-				"the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond))
-		}
-		if first {
 			g.waits.Add(1)
 		}
-		g.cursor.Crowd(&g.Grid, n, g.clock.Monotonic())
-		if err := g.clock.Sleep(ctx, wait); err != nil {
+		wait, err := g.pad(ctx, n, 0)
+		const patience = 5 * time.Second // longest wait until the next tick may be borrowed
+		switch {
+		case err == nil && wait == 0 || g.left(n) > 0:
+			continue
+		case err != nil:
+		case g.options.RejectTake == "error":
+			err = generator.Errorf(generator.ErrRetry, g.name, "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
+				"the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow)
+		case wait > patience:
+			err = generator.ClockError(g.name, "Wait until then, or use a generator with another name.",
+				"the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond))
+		default:
+			g.cursor.Crowd(&g.Grid, n, g.clock.Monotonic())
+			err = g.clock.Sleep(ctx, wait)
+		}
+		if err != nil {
 			return generator.Range{}, err
 		}
 	}
@@ -191,12 +151,12 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 func (g *Generator) padOnThreshold() {
 	for g.clock.Receive(g.ctx, g.wake) == nil {
 		for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-			wait, err := g.pad(g.ctx, threshold, 0)
+			wait, err := g.pad(g.ctx, 0, 0)
 			if errors.Is(err, generator.ErrExhausted) {
 				break // asked stays set, so that no draw asks again
 			}
 			g.asked.Store(false)
-			if _, left := g.head(); left >= g.threshold {
+			if g.left(1) >= g.threshold {
 				break
 			}
 			if err != nil {
@@ -212,51 +172,47 @@ func (g *Generator) padOnThreshold() {
 // padOnSchedule runs in a goroutine of the Generator and pads every
 // schedule_interval.
 func (g *Generator) padOnSchedule() {
-	for g.clock.Sleep(g.ctx, time.Duration(g.options.ScheduleInterval)) == nil {
-		if _, err := g.pad(g.ctx, schedule, 0); err != nil && g.ctx.Err() == nil {
+	every := time.Duration(g.options.ScheduleInterval)
+	for g.clock.Sleep(g.ctx, every) == nil {
+		if _, err := g.pad(g.ctx, 0, every); err != nil && g.ctx.Err() == nil {
 			g.pool.Logger().Debug("cannot pad the ring on schedule", "generator", g.name, "error", err)
 		}
 	}
 }
 
-// pad fills the ring. n is the size of the draw that asks on demand, else 0. If time
+// pad fills the ring. n is the size of the draw that found it empty, else 0. Ids of
+// times longer ago than age are replaced; age is 0 if their times do not matter. If time
 // must pass before the next tick may be borrowed, it returns how much.
-func (g *Generator) pad(ctx context.Context, why int, n int64) (wait time.Duration, err error) {
+func (g *Generator) pad(ctx context.Context, n int64, age time.Duration) (wait time.Duration, err error) {
 	if err := g.clock.Receive(ctx, g.lock); err != nil {
 		return 0, err
 	}
 	defer func() { g.lock <- struct{}{} }()
 	now := g.At(g.pool.Now())
 	switch {
-	case n > 0 && !g.lacks(n):
+	case n > 0 && g.left(n) > 0:
 		return 0, nil // another draw has padded it
 	case g.cursor.Slot() == snowflake.Closed:
 		return 0, generator.ClosedError(g.name)
 	case now < 0:
 		return 0, g.BeforeEpochError(g.name)
 	}
-	next, left := g.head()
+	_, _, next, left := g.head(1)
 	old := int64(0)
-	if why == schedule { // else ids that are not drawn would keep old times for ever, as in Baidu's generator
-		oldest := g.At(g.pool.Now() - time.Duration(g.options.ScheduleInterval).Microseconds())
-		old = max(min(g.FirstSlot(oldest)-next, left), 0)
+	if age > 0 { // else ids that are not drawn would keep old times for ever, as in Baidu's generator
+		old = max(min(g.FirstSlot(g.At(g.pool.Now()-age.Microseconds()))-next, left), 0)
 	}
-	ticks := (g.capacity - left + old) / g.perTick
+	from, ticks := g.nextTick(), (g.capacity-left+old)/g.perTick
 	switch {
-	case ticks == 0 && why == schedule:
-		g.puts.Add(1)
-		if g.options.RejectPut == "log" {
+	case ticks == 0 && n == 0:
+		if age > 0 && g.options.RejectPut == "log" {
 			g.pool.Logger().Warn("the ring is full: nothing was put into it", "generator", g.name, "ids", left)
 		}
 		return 0, nil
-	case ticks == 0 && n == 0:
-		return 0, nil
-	case now > g.next: // new ids replace all in the ring
-		ticks = g.capacity / g.perTick
+	case now > from: // new ids replace all in the ring
+		from, ticks = now, g.capacity/g.perTick
 	}
-	from := max(g.next, now)
 	if wait, err = g.put(ctx, from, from+max(ticks, 1)); err == nil && wait == 0 {
-		g.padded[why].Add(1)
 		g.cursor.Skip(next + old - 1)
 	}
 	return wait, err
@@ -268,7 +224,8 @@ func (g *Generator) pad(ctx context.Context, why int, n int64) (wait time.Durati
 // the lock.
 func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duration, err error) {
 	had, id := g.ready.Load(), g.pool.Lease().Worker
-	if !g.known || had.worker != id {
+	line := g.pool.Line(g.name, id, 0)
+	if !g.known || had.line != line {
 		g.known = false
 		ends, err := g.pool.LineEnd(ctx, g.name, id, 1)
 		if err != nil {
@@ -288,8 +245,8 @@ func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duratio
 	pace := g.pace.Load().Marked(g.cursor.Issued(), g.clock.Monotonic()) // also after failures: while the store is down, draws call put again and again
 	g.pace.Store(&pace)
 	g.known = false
-	key, begin := g.pool.Line(g.name, id, 0), g.TimeOf(from).UnixMilli()
-	lo, hi, err := g.pool.ReserveLine(ctx, key, begin, g.EndMillis(end-1)-begin)
+	begin := g.TimeOf(from).UnixMilli()
+	lo, hi, err := g.pool.ReserveLine(ctx, line, begin, g.EndMillis(end-1)-begin)
 	if err != nil {
 		g.failed.Add(1)
 		return 0, worker.StoreError(ctx, g.name, err)
@@ -297,17 +254,14 @@ func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duratio
 	g.refills.Add(1)
 	from = max(from, g.TickFrom(lo))
 	if end = min(g.TickAt(hi), g.MaxTick()+1); lo > begin && (end > most || end <= from) { // another server reserved first
-		_ = g.pool.ReleaseLine(ctx, key, hi, lo) // lost if it fails
+		_ = g.pool.ReleaseLine(ctx, line, hi, lo) // lost if it fails
 		return time.Millisecond, nil
 	}
-	r := &ready{first: g.FirstSlot(from), last: g.LastSlot(end - 1), worker: id, base: g.Base(id, 0), lo: lo, hi: hi}
-	if had.worker == id && had.hi == lo {
-		r.lo = had.lo
-	}
-	if had.worker == id && had.last+1 == r.first {
+	r := &ready{first: g.FirstSlot(from), last: g.LastSlot(end - 1), line: line, hi: hi, base: g.Base(id, 0)}
+	if had.line == line && had.last+1 == r.first {
 		r.first = had.first
 	}
-	g.known, g.next = true, end
+	g.known = true
 	g.ready.Store(r)
 	return 0, nil
 }
@@ -337,11 +291,11 @@ func (g *Generator) Close(ctx context.Context) error {
 	}
 	defer func() { g.lock <- struct{}{} }()
 	r := g.ready.Load()
-	to := max(g.EndMillis(g.Tick(last)), r.lo)
-	if to >= r.hi {
+	to := g.EndMillis(g.Tick(max(last, r.first-1))) // all ticks from r.first on are this server's
+	if r.line == "" || to >= r.hi {
 		return nil
 	}
-	return g.pool.ReleaseLine(ctx, g.pool.Line(g.name, r.worker, 0), r.hi, to)
+	return g.pool.ReleaseLine(ctx, r.line, r.hi, to)
 }
 
 // Raise implements generator.Raiser. A v more than max_borrow ahead of the clock is
@@ -361,11 +315,10 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if g.TimeOf(tick+1).UnixMicro() > g.bound() {
 		return g.FutureError(g.name, v)
 	}
-	if tick >= g.next { // reserved, so that a crash does not undo it
+	if tick >= g.nextTick() { // reserved, so that a crash does not undo it
 		if _, err := g.put(ctx, tick, tick+1); err != nil { // with a wait, the line is reserved beyond v
 			return err
 		}
-		g.next = max(g.next, tick+1)
 	}
 	g.cursor.Skip(g.LastSlot(tick))
 	return nil
@@ -378,8 +331,7 @@ func (g *Generator) WorkerID() (datacenter, worker int64) {
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
-	issued, now, until := g.cursor.Issued(), g.pool.Now(), g.ready.Load().hi
-	_, left := g.head()
+	issued, now, until, left := g.cursor.Issued(), g.pool.Now(), g.ready.Load().hi, g.left(1)
 	reserved := time.Duration(max(until*1000-now, 0)) * time.Microsecond
 	return generator.Stats{
 		Issued: issued, Buffered: left, ReservedUntil: until, Step: g.capacity / g.perTick * g.Unit.Milliseconds(),
@@ -391,23 +343,13 @@ func (g *Generator) Stats() generator.Stats {
 
 // Details implements generator.Detailed for the table nextid.rings.
 func (g *Generator) Details() generator.Details {
-	next, left := g.head()
+	_, _, next, left := g.head(1)
 	borrowed := max(time.Duration(g.TimeOf(g.Tick(next)).UnixMicro()-g.pool.Now())*time.Microsecond, 0)
-	fields := []generator.Field{
+	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: []generator.Field{
 		{Name: "capacity", Value: g.capacity, Metric: generator.Metric{Name: "nextid_ring_capacity_ids", Help: "Ids that fit into the ring."}},
 		{Name: "buffered", Value: left, Metric: generator.Metric{Name: "nextid_ring_buffered_ids", Help: "Ids in the ring."}},
 		{Name: "threshold", Value: g.threshold},
 		{Name: "borrowed_seconds", Value: borrowed.Seconds(), Metric: generator.Metric{Name: "nextid_ring_borrowed_seconds", Help: "Time of the ring's next id minus the clock."}},
 		{Name: "max_borrow_seconds", Value: g.borrow.Seconds(), Metric: generator.Metric{Name: "nextid_ring_max_borrow_seconds", Help: "Limit of nextid_ring_borrowed_seconds."}},
-	}
-	counter := func(column string, n *atomic.Int64, m generator.Metric) {
-		fields = append(fields, generator.Field{Name: column, Value: n.Load(), Counter: true, Metric: m})
-	}
-	for why, column := range causes {
-		_, cause, _ := strings.Cut(column, "_")
-		counter("padded_"+column, &g.padded[why], generator.Metric{Name: "nextid_ring_paddings_total", Help: "Times the ring was padded, by cause.", Cause: cause})
-	}
-	counter("rejected_puts", &g.puts, generator.Metric{Name: "nextid_ring_rejected_puts_total", Help: "Paddings on schedule that found the ring full."})
-	counter("rejected_takes", &g.takes, generator.Metric{Name: "nextid_ring_rejected_takes_total", Help: "Draws that found the ring empty."})
-	return generator.Details{Table: "rings", Rows: []generator.Row{{Fields: fields}}}
+	}}}}
 }

@@ -23,7 +23,6 @@ package ring
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -46,8 +45,8 @@ type Options struct {
 	ScheduleInterval generator.Duration `json:"schedule_interval"` // between scheduled paddings; 0: none
 	MaxBorrow        generator.Duration `json:"max_borrow"`        // greatest time by which ids may be ahead of the clock
 
-	// A scheduled padding that finds the ring full is counted. "log" also writes a line
-	// to the log, like Baidu's RejectedPutBufferHandler.
+	// With "log", a scheduled padding that finds the ring full writes a line to the log,
+	// like Baidu's RejectedPutBufferHandler.
 	RejectPut string `json:"reject_put"`
 	// A draw that finds the ring empty while nothing may be borrowed waits until the
 	// next tick may be. With "error" it is ErrRetry at once, like Baidu's
@@ -124,21 +123,9 @@ func (o *Options) check() error {
 	return nil
 }
 
-// read decodes stored options.
-func (k kind) read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
-	if o, err = k.Read(stored); err == nil {
-		l, err = o.Build()
-	}
-	return o, l, err
-}
-
 // Open implements generator.Kind. The ring is full when it returns.
 func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	o, l, err := k.read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	above, err := l.Above(ctx, k.pools.Store(), d.Name)
+	o, l, above, err := layout.Open(ctx, k.Base, k.pools.Store(), d)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +133,11 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	if err != nil {
 		return nil, err
 	}
-	g := newGenerator(d.Name, o, l, pool, above)
+	g := &Generator{
+		Grid: snowflake.NewGrid(l), name: d.Name, options: o, pool: pool, clock: pool.Runtime(),
+		perTick: 1 << l.SequenceBits(), borrow: time.Duration(o.MaxBorrow),
+		wake: make(chan struct{}, 1), lock: make(chan struct{}, 1),
+	}
 	if pool.Exclusive() {
 		// Only this server uses the store. So ids continue above those of its last start,
 		// also with another worker id. After a loop of crashes that borrowed too much they
@@ -156,11 +147,20 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 			pool.Leave(0)
 			return nil, err
 		}
-		if end > 0 && end < pool.Now()/1000+time.Duration(o.MaxBorrow).Milliseconds()/2 {
-			g.next = max(g.next, g.TickFrom(end))
+		if end > 0 && end < pool.Now()/1000+g.borrow.Milliseconds()/2 {
+			above = max(above, g.LastSlot(g.TickFrom(end)-1))
 		}
 	}
-	if _, err := g.pad(ctx, start, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
+	// A padding is a round trip to the store. So the ring holds a second at least.
+	ticks := max(1<<o.BoostPower, int64(min(time.Second, g.borrow/4)/l.Unit))
+	g.capacity = g.perTick * ticks
+	g.threshold = max(g.capacity*int64(o.PaddingFactor)/100, 1)
+	g.ctx, g.stop = context.WithCancel(context.Background())
+	g.cursor.Begin(above)
+	g.ready.Store(&ready{first: above + 1, last: above})
+	g.pace.Store(&generator.Pace{})
+	g.lock <- struct{}{}
+	if _, err := g.pad(ctx, 0, 0); err != nil && !errors.Is(err, generator.ErrExhausted) {
 		_ = g.Close(ctx) // the store failed: nothing was reserved
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 
 // Retire implements generator.Retirer.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
-	_, l, err := k.read(d.Options)
+	l, err := layout.Stored(d.Options)
 	if err != nil {
 		return err
 	}

@@ -33,30 +33,9 @@ type kind struct {
 	timings map[string]*timing // by stored options; guarded by mu
 }
 
-// read decodes stored options.
-func (k *kind) read(stored json.RawMessage) (o Options, l *layout.Layout, err error) {
-	if o, err = k.Read(stored); err == nil {
-		l, err = o.Build()
-	}
-	return o, l, err
-}
-
-// IDBits implements generator.Sized.
-func (k *kind) IDBits(stored json.RawMessage) (int, error) {
-	_, l, err := k.read(stored)
-	if err != nil {
-		return 0, err
-	}
-	return l.Bits(), nil
-}
-
 // Open implements generator.Kind.
 func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
-	o, l, err := k.read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	above, err := l.Above(ctx, k.pools.Store(), d.Name)
+	o, l, above, err := layout.Open(ctx, k.Base, k.pools.Store(), d)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +79,7 @@ func (k *kind) timing(stored json.RawMessage, o Options, l *layout.Layout, pool 
 // Retire implements generator.Retirer. The ids of the name, of any server, lie
 // inside slices of the layout's width. So it moves the key above the end of those.
 func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
-	_, l, err := k.read(d.Options)
+	l, err := layout.Stored(d.Options)
 	if err != nil {
 		return err
 	}

@@ -576,8 +576,8 @@ func TestRingsShowWhatTheyBorrow(t *testing.T) {
 	s.Must(t, "SELECT create_generator('uid', 'ring')")
 	s.Want(t, "SELECT count(*) FROM nextid.rings", "0") // not opened yet
 	s.ID(t, "uid", "SELECT next_id('uid')")
-	s.Want(t, "SELECT capacity, buffered, threshold, max_borrow_seconds, padded_at_start, rejected_takes FROM nextid.rings",
-		"65536|65535|32768|60|1|0")
+	s.Want(t, "SELECT capacity, buffered, threshold, max_borrow_seconds FROM nextid.rings",
+		"65536|65535|32768|60")
 	s.Want(t, "SELECT borrowed_seconds BETWEEN 0 AND 1 FROM nextid.rings WHERE name = 'uid'", "t")
 	s.Want(t, "SELECT parse_id(next_id('uid'), 'uid')->>'layout'", "ring")
 	s.Fails(t, "SELECT create_generator('bad', 'ring', '{\"boost_power\": 20}')", sqlstate.InvalidParameterValue)

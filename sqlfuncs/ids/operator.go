@@ -26,10 +26,9 @@ var operatorTables = []engine.Table{
 		"pattern:text! kind:text! options:jsonb!", templateRows),
 	detailTable("buffers", "segments that this server holds, as on Leaf's page: the next number, the end, and how many the whole one has",
 		"name:text! buffer:int8! next:int8! max:int8! step:int8!"),
-	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow, why they were padded", `
+	detailTable("rings", "generators of kind ring that run here: how full they are, what they borrow", `
 		name:text! capacity:int8! buffered:int8! threshold:int8! borrowed_seconds:float8!
-		max_borrow_seconds:float8! padded_at_start:int8! padded_on_threshold:int8!
-		padded_on_schedule:int8! padded_on_demand:int8! rejected_puts:int8! rejected_takes:int8!`),
+		max_borrow_seconds:float8!`),
 	detailTable("databases", "databases that generators of kind ticket draw from here: which are down, since when and why", `
 		generator:text! database:text! up:bool! since:timestamptz error:text
 		answered_at:timestamptz draws:int8! errors:int8!`),
