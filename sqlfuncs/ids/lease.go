@@ -48,6 +48,9 @@ func leaseFunction(signature, help string, do func(*engine.Exec, uint8, []datum.
 		if err != nil {
 			return nil, err
 		}
+		if len(a) > 2 && uint64(a[1].Int)>>bits != 0 {
+			return nil, sqlstate.New(sqlstate.InvalidParameterValue, "a worker id of %s is from 0 to %d, not %d", sqlstate.Cut(a[0].Str, 64), uint64(1)<<bits-1, a[1].Int)
+		}
 		l, err := do(x, bits, a)
 		return engine.SingleRow(datum.MakeInt8(l.Worker), datum.TimestampTZFromTime(time.UnixMilli(l.Lo)), datum.TimestampTZFromTime(time.UnixMilli(l.Hi))), err
 	}))

@@ -38,6 +38,10 @@ func TestLeasesOfWorkerIDs(t *testing.T) {
 	admin.Must(t, `SELECT create_generator('small', 'snowflake', '{"bits": "time 41, worker 1, sequence 8"}')`)
 	admin.Must(t, "SELECT * FROM lease_worker('small', 'x')")
 	admin.Want(t, "SELECT bits FROM nextid.leases WHERE holder = 'x'", "1")
+	for _, worker := range []string{"-1", "2", "9223372036854775807"} {
+		admin.Fails(t, "SELECT * FROM renew_worker('small', "+worker+", now())", sqlstate.InvalidParameterValue)
+		admin.Fails(t, "SELECT * FROM release_worker('small', "+worker+", now(), now())", sqlstate.InvalidParameterValue)
+	}
 	named := server.SessionWith(t, sqlfuncs.SessionOptions{User: "tester", Settings: []setting.Own{{Key: "application_name", Value: "pod-9"}}})
 	named.Must(t, "SELECT * FROM lease_worker('small')")
 	named.Want(t, "SELECT count(*) FROM nextid.leases WHERE holder = 'pod-9'", "1")

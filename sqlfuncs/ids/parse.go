@@ -2,6 +2,7 @@ package ids
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -188,6 +189,9 @@ func explain(x *engine.Exec, id, by datum.Value, whole bool) (p generator.Parts,
 		n, err := datum.ParseText(datum.Int8, id.Str, nil)
 		if known && (err != nil || len(id.Str) > MaxIDDigits) {
 			return p, nil //nolint:nilerr // it is no number
+		}
+		if e, ok := errors.AsType[*sqlstate.Error](err); ok && e.Code == sqlstate.NumericOutOfRange {
+			return p, err
 		}
 		if err != nil {
 			return p, sqlstate.New(sqlstate.InvalidParameterValue, "%q is neither a number nor a UUID, nor another id that tells what it is", sqlstate.Cut(id.Str, 64)).

@@ -33,6 +33,7 @@ func TestParseIdTakesIdsApart(t *testing.T) {
 	s.Want(t, "SELECT id_floor('twitter', '2024-01-01 00:00+00') < id_ceil('twitter', '2024-01-01 00:00+00')", "t")
 	s.Fails(t, "SELECT parse_id("+text+", 'nosuch')", sqlstate.InvalidParameterValue)
 	s.Fails(t, "SELECT parse_id('abc')", sqlstate.InvalidParameterValue)
+	s.Fails(t, "SELECT parse_id('9223372036854775808')", sqlstate.NumericOutOfRange)
 	s.Fails(t, "SELECT id_floor('nosuch', now())", sqlstate.UndefinedTable)
 	s.Want(t, "SELECT id_floor(to_regclass('nosuch')::text, now())", "NULL") // planning reads the catalogs
 	s.Want(t, "SELECT count(*) FROM (SELECT parse_id(12345678, name) AS p FROM nextid.layouts) l WHERE p::text <> p::text::jsonb::text", "0")
