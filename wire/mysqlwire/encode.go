@@ -192,7 +192,10 @@ func describe(err error) (number sqlstate.MySQLNumber, text string) {
 	text = e.Message
 	for _, more := range []string{e.Detail, e.Hint} {
 		if more != "" {
-			text = strings.TrimSuffix(text, ".") + ". " + more
+			if !strings.HasSuffix(text, "?") {
+				text = strings.TrimSuffix(text, ".") + "."
+			}
+			text += " " + more
 		}
 	}
 	return e.MySQL(), text

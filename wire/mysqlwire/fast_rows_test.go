@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nextid/generator"
+	"nextid/sqlfuncs/sqlstate"
 )
 
 // TestRunsAreRows compares rows from a template with rows made one by one.
@@ -33,6 +34,14 @@ func TestRunsAreRows(t *testing.T) {
 		}
 		if !bytes.Equal(binary, wantBinary) {
 			t.Errorf("%+v: the binary rows differ", r)
+		}
+	}
+}
+
+func TestTextOfAnError(t *testing.T) {
+	for want, what := range map[string]string{"broken. Mend it.": "broken", "ended. Mend it.": "ended.", "did you mean a? Mend it.": "did you mean a?"} {
+		if _, got := describe(sqlstate.New(sqlstate.SyntaxError, "%s", what).WithHint("Mend it.")); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
