@@ -12,7 +12,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,45 +27,41 @@ import (
 func Driver() shared.Driver {
 	return shared.Driver{
 		Schemes: []string{"dir"}, Example: "dir:///var/lib/ids", Failover: shared.Stop,
-		Open: func(ctx context.Context, url string, _ []string) (shared.Engine, error) {
-			e, err := openDirectory(url)
-			if err == nil {
-				_, err = e.Epoch(ctx)
-			}
-			return e, err
-		},
-		Schema: func(url string) (shared.Schema, error) {
-			e, err := openDirectory(url)
-			return schema{e}, err
-		},
+		Open:   func(_ context.Context, url string, _ []string) (shared.Engine, error) { return openDirectory(url) },
+		Schema: func(url string) (shared.Schema, error) { return openDirectory(url) },
 	}
 }
 
 // state is the content of the file.
 type state struct {
-	Epoch string            // distinguishes this directory from another one in its place
-	Rows  map[string]string // as shared.EncodeRow writes them
-	Names map[string]string // as shared.EncodeEntry writes them
+	Epoch   string // distinguishes this directory from another one in its place
+	Changes int64  // the version of the value that was written last
+	Values  map[shared.Folder]map[string]shared.Value
 }
 
-// store implements shared.Engine.
-type store struct{ path string }
+// store implements shared.Engine and shared.Schema by compare-and-set.
+type store struct {
+	*shared.CAS
+	path string
+}
 
 func openDirectory(url string) (*store, error) {
 	u, _, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}
-	return &store{u.Path}, nil
+	d := &store{path: u.Path}
+	d.CAS = shared.NewCAS(d, shared.NoSchema(d.path, "dir://"+d.path, nil))
+	return d, nil
 }
 
 func (d *store) file(name string) string { return filepath.Join(d.path, name) }
 
-// load reads the state. The error is shared.NoSchema if there is none.
+// load reads the state; one without an epoch if the directory is not prepared.
 func (d *store) load(ctx context.Context) (s state, err error) {
 	text, err := os.ReadFile(d.file("state"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, shared.NoSchema(d.path, "dir://"+d.path, err)
+		return s, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &s)
@@ -121,173 +116,73 @@ func (d *store) locked(ctx context.Context, f func() error) error {
 	}
 }
 
-// change saves the state after f has changed it, unless f returns false.
-func (d *store) change(ctx context.Context, f func(s *state) (change bool, err error)) error {
-	return d.locked(ctx, func() error {
-		s, err := d.load(ctx)
-		if err != nil {
-			return err
-		}
-		change, err := f(&s)
-		if err != nil || !change {
-			return err
-		}
-		return shared.Unreachable(ctx, d.path, d.save(s))
-	})
-}
-
-// Epoch implements shared.Engine.
-func (d *store) Epoch(ctx context.Context) (string, error) {
+// Present implements shared.Swapper.
+func (d *store) Present(ctx context.Context) (string, error) {
 	s, err := d.load(ctx)
 	return s.Epoch, err
 }
 
-// Advance implements shared.Engine. It writes once for all asks.
-func (d *store) Advance(ctx context.Context, asks []shared.Ask) (answers []shared.Answer, err error) {
-	err = d.change(ctx, func(s *state) (bool, error) {
-		answers = make([]shared.Answer, len(asks))
-		granted := false
-		for i := range asks {
-			old, err := s.row(asks[i].Key)
-			if err != nil {
-				answers[i].Err = err
-				continue
-			}
-			var next *shared.Row
-			if answers[i], next = asks[i].Decide(old, s.Epoch); next != nil {
-				s.Rows[asks[i].Key], granted = shared.EncodeRow(next), true
-			}
+// Get implements shared.Swapper.
+func (d *store) Get(ctx context.Context, in shared.Folder, key string) (shared.Value, error) {
+	s, err := d.load(ctx)
+	return s.Values[in][key], err
+}
+
+// Swap implements shared.Swapper.
+func (d *store) Swap(ctx context.Context, epoch string, in shared.Folder, key string, was shared.Value, text string) (now shared.Value, swapped bool, err error) {
+	err = d.locked(ctx, func() error {
+		s, err := d.load(ctx)
+		if err == nil && (s.Epoch == "" || epoch != "" && epoch != s.Epoch) {
+			err = shared.ErrEpoch
 		}
-		return granted, nil
+		if now = s.Values[in][key]; err != nil || now.Version != was.Version {
+			return err
+		}
+		s.Changes++
+		now, swapped = shared.Value{Text: text, Version: s.Changes}, true
+		s.Values[in][key] = now
+		return shared.Unreachable(ctx, d.path, d.save(s))
 	})
-	return answers, err
+	return now, swapped && err == nil, err
 }
 
-// row returns the row of a key, or nil.
-func (s *state) row(key string) (*shared.Row, error) {
-	text, ok := s.Rows[key]
-	if !ok {
-		return nil, nil
-	}
-	return shared.DecodeRow(key, text)
-}
-
-// Lower implements shared.Engine.
-func (d *store) Lower(ctx context.Context, r shared.Return) error {
-	return d.change(ctx, func(s *state) (bool, error) {
-		row, err := s.row(r.Key)
-		if err != nil || row == nil || row.Hi != r.Hi || row.Seq != r.Seq || row.Epoch != r.Epoch {
-			return false, err
-		}
-		row.Lo, row.Hi, row.Updated = min(row.Lo, r.To), r.To, r.Now
-		s.Rows[r.Key] = shared.EncodeRow(row)
-		return true, nil
-	})
-}
-
-// Row implements shared.Engine.
-func (d *store) Row(ctx context.Context, key string) (*shared.Row, error) {
+// List implements shared.Swapper.
+func (d *store) List(ctx context.Context, in shared.Folder, prefix string) (map[string]string, error) {
 	s, err := d.load(ctx)
-	if err != nil {
-		return nil, err
+	values := map[string]string{}
+	for key, v := range s.Values[in] {
+		if strings.HasPrefix(key, prefix) {
+			values[key] = v.Text
+		}
 	}
-	return s.row(key)
+	return values, err
 }
 
-// Rows implements shared.Engine.
-func (d *store) Rows(ctx context.Context, prefix string) (rows []shared.Row, err error) {
+// Size implements shared.Swapper.
+func (d *store) Size(ctx context.Context, in shared.Folder) (int, error) {
 	s, err := d.load(ctx)
-	for key := range s.Rows {
-		if !strings.HasPrefix(key, prefix) {
-			continue
-		}
-		row, err := s.row(key)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, *row)
-	}
-	return rows, err
+	return len(s.Values[in]), err
 }
 
-// Name implements shared.Engine.
-func (d *store) Name(ctx context.Context, name string) (shared.Entry, error) {
-	s, err := d.load(ctx)
-	if err != nil {
-		return shared.Entry{}, err
-	}
-	text, ok := s.Names[name]
-	if !ok {
-		return shared.Entry{}, shared.Unknown(name)
-	}
-	return shared.DecodeEntry(name, text)
-}
-
-// Names implements shared.Engine.
-func (d *store) Names(ctx context.Context) (entries []shared.Entry, err error) {
-	s, err := d.load(ctx)
-	for name, text := range s.Names {
-		e, err := shared.DecodeEntry(name, text)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-	return entries, err
-}
-
-// Count implements shared.Engine.
-func (d *store) Count(ctx context.Context) (int, error) {
-	s, err := d.load(ctx)
-	return len(s.Names), err
-}
-
-// PutName implements shared.Engine.
-func (d *store) PutName(ctx context.Context, epoch string, e shared.Entry, was *shared.Entry) (written bool, err error) {
-	err = d.change(ctx, func(s *state) (bool, error) {
-		before := ""
-		if was != nil {
-			before = shared.EncodeEntry(was)
-		}
-		if written = s.Epoch == epoch && s.Names[e.Name] == before; written {
-			s.Names[e.Name] = shared.EncodeEntry(&e)
-		}
-		return written, nil
-	})
-	return written && err == nil, err
-}
-
-// Close implements shared.Engine.
-func (d *store) Close() error { return nil }
-
-// schema implements shared.Schema.
-type schema struct{ *store }
-
-// Up implements shared.Schema.
-func (s schema) Up(ctx context.Context) error {
-	if err := os.MkdirAll(s.path, 0o700); err != nil {
+// Up implements shared.Schema. A state that cannot be read stays as it is.
+func (d *store) Up(ctx context.Context) error {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return err
 	}
-	return s.locked(ctx, func() error {
-		_, err := s.load(ctx)
-		if errors.Is(err, fs.ErrNotExist) { // a state that cannot be read must stay
-			err = s.save(state{Epoch: rand.Text(), Rows: map[string]string{}, Names: map[string]string{}})
+	return d.locked(ctx, func() error {
+		s, err := d.load(ctx)
+		if err != nil || s.Epoch != "" {
+			return err
 		}
-		return err
+		return d.save(state{Epoch: rand.Text(), Values: map[shared.Folder]map[string]shared.Value{shared.RowFolder: {}, shared.NameFolder: {}}})
 	})
 }
 
 // Down implements shared.Schema.
-func (s schema) Down(context.Context) error { return os.RemoveAll(s.path) }
-
-// Status implements shared.Schema.
-func (s schema) Status(ctx context.Context) (text string, complete bool, err error) {
-	found, err := s.load(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "not prepared", false, nil
-	}
-	return fmt.Sprintf("prepared; %d generators, %d keys", len(found.Names), len(found.Rows)), err == nil, err
-}
+func (d *store) Down(context.Context) error { return os.RemoveAll(d.path) }
 
 // Print implements shared.Schema.
-func (s schema) Print() (string, error) { return "create " + s.file("state") + "\n", nil }
+func (d *store) Print() (string, error) { return "create " + d.file("state") + "\n", nil }
+
+// Close implements shared.Engine.
+func (d *store) Close() error { return nil }
