@@ -36,7 +36,7 @@ func TestMigrateForeign(t *testing.T) {
 	has(run(exitFailed, "status", "--dsn", dsn), "installed  nothing", "nextid migrate foreign up")
 	has(run(exitOK, "print", "--dsn", dsn, "--server", server, "--grant", "shop"), "CREATE FUNCTION nextid.next_id(name text)", `TO "shop"`, s.address[strings.IndexByte(s.address, ':')+1:])
 	has(run(exitOK, "up", "--dsn", dsn, "--server", server), "installed; "+s.address+" answers: in ")
-	has(run(exitOK, "status", "--dsn", dsn), s.address, "answers", "version 5 of 5")
+	has(run(exitOK, "status", "--dsn", dsn), s.address, "answers", "version 6 of 6")
 	has(run(exitOK, "print", "--dsn", dsn, "--functions-only", "--layout", "orders=discord"), "(true, E'orders', E'discord', ")
 	has(run(exitFailed, "up", "--dsn", dsn, "--functions-only", "--layout", "orders"), "GENERATOR=LAYOUT")
 	app := connect(t, dsn)
