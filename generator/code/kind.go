@@ -185,23 +185,26 @@ func (w wrapped) ExplainStored(stored json.RawMessage, id string) (generator.Par
 	return generator.Parts{Kind: w.Name(), Sequence: &n}, nil
 }
 
-// number returns the number that the kind made for an id or a code.
+// number returns the number that the kind made for an id or a code. The digits of an id
+// may be a code by chance, mostly of a number that Scatter never gives.
 func (o options) number(id string) (int64, error) {
 	n, err := generator.ParseNumber(id)
 	if o.Text != nil {
-		if v, wrong := o.Text.ParseCode(id); wrong == nil || err != nil {
+		if v, wrong := o.Text.ParseCode(id); err != nil || wrong == nil && o.gives(v) {
 			n, err = v, wrong
 		}
 	}
-	if err != nil || o.Scatter == nil {
+	switch {
+	case err != nil || o.Scatter == nil:
 		return n, err
-	}
-	p := o.Scatter.permutation()
-	if !p.Holds(n) {
+	case !o.gives(n):
 		return 0, optionError("%d has more bits than the ids of this generator", n)
 	}
-	return p.Unscatter(n), nil
+	return o.Scatter.permutation().Unscatter(n), nil
 }
+
+// gives reports whether n can be an id by its bits.
+func (o options) gives(n int64) bool { return o.Scatter == nil || o.Scatter.permutation().Holds(n) }
 
 // Open implements generator.Kind.
 func (w wrapped) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {

@@ -439,3 +439,17 @@ func TestAMovedGeneratorAgreesWithItsConfiguration(t *testing.T) {
 		}
 	}
 }
+
+// The digits of one id in 32 or so are a code with a right check character.
+func TestDigitsThatAreACodeAreTheID(t *testing.T) {
+	kind := Wrap(segment.Kind(nil, generator.SystemClock{}, ""), nil).(generator.StoredExplainer)
+	w := mustWorld(t)
+	e := w.create("a", "segment", `{"text":"base32","check":true,"scatter":{"bits":40,"key":"0123456789abcdef"}}`)
+	stored := json.RawMessage(w.stored("a"))
+	for i := range int64(200) {
+		id := strconv.FormatInt(w.next(e), 10)
+		if p, err := kind.ExplainStored(stored, id); err != nil || *p.Sequence != i+1 {
+			t.Errorf("%s, the id of %d, is %+v, %v", id, i+1, p, err)
+		}
+	}
+}
