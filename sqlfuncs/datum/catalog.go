@@ -93,9 +93,7 @@ var spellings = map[string]OID{
 	"bigint": Int8, "int": Int4, "integer": Int4, "smallint": Int2,
 	"bit varying": VarBit, "real": Float4, "float": Float8, "double precision": Float8,
 	"decimal": Numeric, "dec": Numeric, "boolean": Bool,
-	"character": BPChar, "nchar": BPChar, "national character": BPChar, "national char": BPChar,
-	"character varying": Varchar, "char varying": Varchar, "nchar varying": Varchar,
-	"national character varying": Varchar, "national char varying": Varchar,
+	"character": BPChar, "character varying": Varchar, "char varying": Varchar,
 	"timestamp without time zone": Timestamp, "timestamp with time zone": TimestampTZ,
 	"time without time zone": Time, `"char"`: Char,
 }

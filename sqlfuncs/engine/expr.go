@@ -56,7 +56,6 @@ type Known struct {
 	table  uint32       // pg_class oid and attribute of a plain column
 	attr   int16
 	Origin *Origin // of a plain column, with the trait Origins
-	Number *Expr   // the number that MySQL's 0x1F is beside numbers
 }
 
 // Known returns the properties of e beyond its type.

@@ -141,7 +141,7 @@ func (p *Planner) literal(l *syntax.Literal) (*Expr, error) {
 		return Constant(v), At(l.Pos, err)
 	case syntax.StringLiteral:
 		return Constant(datum.MakeString(datum.Unknown, l.Text)), nil
-	case syntax.BytesLiteral, syntax.HexLiteral:
+	case syntax.BytesLiteral:
 		return Constant(datum.MakeString(datum.Bytea, l.Text)), nil
 	}
 	v, err := datum.ParseText(datum.Bit, l.Text, nil)

@@ -116,11 +116,11 @@ func commonKind(l, r *engine.Expr) numberKind {
 	switch {
 	case l.Type == r.Type: // also NULL + NULL, a double
 	case l.Type == datum.Unknown:
-		return numberKindOf(r)
+		return kindOf(r.Type)
 	case r.Type == datum.Unknown:
-		return numberKindOf(l)
+		return kindOf(l.Type)
 	}
-	return max(numberKindOf(l), numberKindOf(r))
+	return max(kindOf(l.Type), kindOf(r.Type))
 }
 
 // divPrecisionIncrement is the default of MySQL's div_precision_increment: the
@@ -151,7 +151,7 @@ func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, e
 		if lit, ok := e.X.(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
 			return engine.Constant(datum.MakeInt8(-1 << 63)), nil
 		}
-		t := kindTypes[numberKindOf(x)]
+		t := kindTypes[kindOf(x.Type)]
 		if x.Type == datum.Int4 {
 			t = datum.Int4
 		}

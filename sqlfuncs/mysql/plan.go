@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,8 +48,7 @@ func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*eng
 	return nil, nil
 }
 
-// literal plans strings as texts and numbers with an exponent as doubles. 0x1F is
-// binary; beside a number it is the number of its last eight bytes. literal returns
+// literal plans strings as texts and numbers with an exponent as doubles. It returns
 // nil, nil for other literals.
 func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 	switch {
@@ -64,15 +62,6 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 			err = sqlstate.New(sqlstate.NumericOutOfRange, "Illegal double '%s' value found during parsing", sqlstate.Cut(l.Text, 64)).WithMySQL(1367, "22007")
 		}
 		return engine.Constant(v), engine.At(l.Pos, err)
-	case l.Kind == syntax.HexLiteral:
-		e := engine.Constant(datum.MakeString(datum.Bytea, l.Text))
-		n := new(big.Int).SetBytes([]byte(l.Text[max(0, len(l.Text)-8):]))
-		number := datum.MakeInt8(n.Int64())
-		if !n.IsInt64() {
-			number = datum.MakeString(datum.Numeric, n.String())
-		}
-		e.Know(engine.Known{Number: engine.Constant(number)})
-		return e, nil
 	case l.Kind == syntax.NumericLiteral: // a DECIMAL with the precision and scale of the digits
 		v, err := datum.ParseText(datum.Numeric, l.Text, nil)
 		e := engine.Constant(v)
@@ -112,9 +101,6 @@ func (d *Dialect) Coerce(p *engine.Planner, e *engine.Expr, t datum.OID, ctx dat
 	}
 	if e.Literal != nil && e.Type == datum.Unknown && !e.Literal.Valid {
 		return engine.Constant(datum.Null(t)).Named(e), nil
-	}
-	if n := e.Known().Number; n != nil && isNumber(t) {
-		return d.Coerce(p, n, t, ctx)
 	}
 	for _, typ := range []datum.OID{e.Type, t} {
 		info, ok := datum.TypeInfo(typ)
@@ -185,21 +171,9 @@ type compared struct {
 // comparedAs returns how l and r are compared. Texts are not folded if one side is
 // binary.
 func comparedAs(l, r *engine.Expr) compared {
-	t := comparisonType(typeBeside(l, r.Type), typeBeside(r, l.Type))
+	t := comparisonType(l.Type, r.Type)
 	return compared{t, t == datum.Text && l.Type != datum.Bytea && r.Type != datum.Bytea, l.Letters || r.Letters}
 }
-
-// typeBeside returns the type that e has beside a value of another type: that of its
-// number beside a number.
-func typeBeside(e *engine.Expr, other datum.OID) datum.OID {
-	if n := e.Known().Number; n != nil && isNumber(other) {
-		return n.Type
-	}
-	return e.Type
-}
-
-// numberKindOf returns the kind of number as which e is computed.
-func numberKindOf(e *engine.Expr) numberKind { return kindOf(typeBeside(e, datum.Int8)) }
 
 // convert converts one side of a comparison.
 func (c compared) convert(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {

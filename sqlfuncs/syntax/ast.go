@@ -533,7 +533,6 @@ const (
 	StringLiteral
 	BitLiteral   // B'0101': Text is the digits
 	BytesLiteral // MySQL's x'1F': Text is the raw bytes
-	HexLiteral   // MySQL's 0x1F, which is a number beside numbers: Text is the raw bytes
 )
 
 // The methods below mark the types that implement Statement, Query and TableRef.

@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -14,20 +13,6 @@ func pgCall(pos Pos, name string, args ...Expr) *FuncCall {
 		x.Args = append(x.Args, Arg{Value: a})
 	}
 	return x
-}
-
-// integerValue returns the value of an integer constant with an optional sign.
-func integerValue(x Expr) (int64, bool) {
-	sign := ""
-	if u, ok := x.(*Unary); ok && u.Op == "-" {
-		sign, x = "-", u.X
-	}
-	l, ok := x.(*Literal)
-	if !ok || l.Kind != IntegerLiteral {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(sign+l.Text, 10, 64)
-	return n, err == nil
 }
 
 // call reads the arguments of a function.

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
@@ -79,17 +80,12 @@ func (l *lexer) skipCommentMySQL() bool {
 	return true
 }
 
-// numberMySQL reads a number, 0x1F, or a name that begins with digits.
+// numberMySQL reads a number, or a name that begins with digits.
 func (l *lexer) numberMySQL(start int) token {
 	l.pos = start
 	if strings.HasPrefix(l.src[start:], "0x") {
-		for l.pos += 2; l.more() && isRadixDigit(l.src[l.pos], 16); {
-			l.pos++
-		}
-		if digits := l.src[start+2 : l.pos]; digits != "" && !isIdentPart(l.at(l.pos)) {
-			return l.bytesToken(tokHex, start, digits)
-		}
-		l.pos = start
+		l.identifier()
+		return l.failCode(start, sqlstate.FeatureNotSupported, "0x… is not supported; write x'…'")
 	}
 	kind := tokInteger
 	l.digits()
@@ -106,72 +102,34 @@ func (l *lexer) numberMySQL(start int) token {
 	return l.token(kind, start, l.src[start:l.pos])
 }
 
-// bytesToken decodes hexadecimal digits, with a zero before an odd number of them.
-func (l *lexer) bytesToken(kind tokenKind, start int, digits string) token {
-	if len(digits)%2 != 0 {
-		digits = "0" + digits
-	}
-	text, err := hex.DecodeString(digits)
-	if err != nil {
-		return l.fail(start, "syntax error")
-	}
-	return l.token(kind, start, string(text))
-}
-
-// wordMySQL reads a word, or a string with a prefix: N'…', x'1F' and _utf8mb4'…'.
+// wordMySQL reads a word, or a string with a prefix: x'1F' and _binary'…'.
 // Introducers of character sets are skipped.
 func (l *lexer) wordMySQL(start int) token {
 	l.pos = start
 	if l.at(start+1) == '\'' {
-		switch l.src[start] | 0x20 {
-		case 'n':
-			return l.stringMySQL(start, start+1)
+		switch c := l.src[start]; c | 0x20 {
 		case 'x':
 			l.pos = start + 1
 			digits, ok := l.quoted(nil)
-			if !ok || len(digits)%2 != 0 {
+			text, err := hex.DecodeString(digits)
+			if !ok || err != nil {
 				return l.fail(start, "syntax error")
 			}
-			return l.bytesToken(tokBytes, start, digits)
-		case 'b':
-			return l.failCode(start, sqlstate.FeatureNotSupported, "bit strings b'…' are not supported")
+			return l.token(tokBytes, start, string(text))
+		case 'b', 'n':
+			return l.failCode(start, sqlstate.FeatureNotSupported, "strings with %c are not supported", c)
 		}
 	}
 	l.identifier()
-	t := l.wordToken(start)
-	if !characterSets[t.text] {
-		return t
+	if l.at(l.pos) == '\'' && slices.Contains(introducers, foldCase(l.src[start:l.pos])) {
+		return l.stringMySQL(start, l.pos)
 	}
-	end, inVersion := l.pos, l.inVersion
-	if from, ok := l.skipBlanks(); ok && l.startsString(from) {
-		s := l.nextMySQL(from)
-		if s.start = start; s.kind == tokHex {
-			s.kind = tokBytes
-		}
-		return s
-	}
-	l.pos, l.inVersion, l.err = end, inVersion, nil
-	return t
+	return l.wordToken(start)
 }
 
-// startsString reports whether a character or binary string begins at i.
-func (l *lexer) startsString(i int) bool {
-	switch c, next := l.at(i), l.at(i+1); c | 0x20 {
-	case '"', '\'':
-		return true
-	case 'x':
-		return next == '\''
-	case '0':
-		return next == 'x'
-	}
-	return false
-}
-
-// characterSets holds the introducers of strings (MySQL manual, "Character Set
-// Introducers") that are skipped.
-var characterSets = map[string]bool{
-	"_utf8mb4": true, "_utf8mb3": true, "_utf8": true, "_latin1": true, "_ascii": true, "_binary": true,
-}
+// introducers lists the introducers of strings (MySQL manual, "Character Set
+// Introducers") that are skipped. Drivers write them right before the quote.
+var introducers = []string{"_utf8mb4", "_utf8mb3", "_utf8", "_latin1", "_ascii", "_binary"}
 
 // stringMySQL reads '…' or "…" at quote.
 func (l *lexer) stringMySQL(start, quote int) token {
@@ -193,28 +151,15 @@ func (l *lexer) backslash() func(dst []byte) []byte {
 
 // escapeMySQL reads an escape of a MySQL string (manual, "String Literals").
 func (l *lexer) escapeMySQL(dst []byte) []byte {
-	if l.pos >= len(l.src) {
+	if !l.more() {
 		return dst
 	}
 	c := l.src[l.pos]
 	l.pos++
-	switch c {
-	case '0':
-		c = 0
-	case 'b':
-		c = '\b'
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'Z':
-		c = 26
-	case '%', '_':
-		return append(dst, '\\', c) // for LIKE
+	if c == '%' || c == '_' {
+		dst = append(dst, '\\') // for LIKE
 	}
-	return append(dst, c)
+	return append(dst, escaped(c, "0bnrtZ", "\x00\b\n\r\t\x1a"))
 }
 
 // variable reads @name, @'name', @`name`, @@name and @@scope.name.

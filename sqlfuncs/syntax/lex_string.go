@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -105,8 +104,7 @@ func (l *lexer) plainString(start, quote int) token {
 	return l.token(tokString, start, text)
 }
 
-// prefixedString reads E'…', B'…', X'…' or N'…', and refuses U&'…' and U&"…".
-// N alone becomes the word nchar, as in PostgreSQL.
+// prefixedString reads E'…' or B'…', and refuses the other prefixes of PostgreSQL.
 func (l *lexer) prefixedString(start int) (token, bool) {
 	c, next := l.src[start]|0x20, l.at(start+1)
 	if quote := l.at(start + 2); c == 'u' && next == '&' && (quote == '\'' || quote == '"') {
@@ -121,13 +119,9 @@ func (l *lexer) prefixedString(start int) (token, bool) {
 	case 'e':
 		return l.escapeString(start), true
 	case 'b':
-		return l.bitString(start, "bit", "binary", 1), true
-	case 'x':
-		return l.bitString(start, "hexadecimal", "hexadecimal", 4), true
-	case 'n':
-		t := l.token(tokWord, start, "nchar")
-		t.class = colName
-		return t, true
+		return l.bitString(start), true
+	case 'n', 'x':
+		return l.failCode(start, sqlstate.FeatureNotSupported, "strings with %c are not supported", l.src[start]), true
 	}
 	return token{}, false
 }
@@ -138,58 +132,30 @@ func (l *lexer) escapeString(start int) token {
 	if !ok {
 		return l.token(tokError, start, "")
 	}
-	if bad := sqlstate.BrokenText(text); bad != nil {
-		return l.failCode(start, bad.Code, "%s", bad.Message)
-	}
 	return l.token(tokString, start, text)
 }
 
 // escape reads an escape of E'…' (manual, "String Constants with C-Style Escapes").
+// Escapes by number are refused.
 func (l *lexer) escape(dst []byte) []byte {
-	c := l.at(l.pos)
-	if l.pos < len(l.src) {
-		l.pos++
-	}
-	switch c {
-	case 0:
+	if !l.more() {
 		return dst
-	case 'b':
-		return append(dst, '\b')
-	case 'f':
-		return append(dst, '\f')
-	case 'n':
-		return append(dst, '\n')
-	case 'r':
-		return append(dst, '\r')
-	case 't':
-		return append(dst, '\t')
-	case '0', '1', '2', '3', '4', '5', '6', '7':
-		l.pos--
-		v, _ := l.radixValue(8, 3)
-		return append(dst, byte(v))
-	case 'x':
-		if v, n := l.radixValue(16, 2); n > 0 {
-			return append(dst, byte(v))
-		}
-		return append(dst, 'x')
-	case 'u', 'U':
+	}
+	c := l.src[l.pos]
+	l.pos++
+	if strings.IndexByte("01234567xuU", c) >= 0 {
 		l.failCode(l.pos-2, sqlstate.FeatureNotSupported, `the escape \%c in strings is not supported`, c)
-		return dst
 	}
-	return append(dst, c)
+	return append(dst, escaped(c, "bfnrt", "\b\f\n\r\t"))
 }
 
-// radixValue reads up to most digits and returns their value and number.
-func (l *lexer) radixValue(base, most int) (v rune, n int) {
-	for ; n < most && isRadixDigit(l.at(l.pos), base); n++ {
-		c := rune(l.src[l.pos])
-		if c >= 'A' {
-			c = c&^0x20 - 'A' + '9' + 1
-		}
-		v = v*rune(base) + c - '0'
-		l.pos++
+// escaped returns the character that a letter after a backslash means: the letter
+// itself, unless it is one of letters.
+func escaped(c byte, letters, meanings string) byte {
+	if i := strings.IndexByte(letters, c); i >= 0 {
+		return meanings[i]
 	}
-	return v, n
+	return c
 }
 
 // quotedIdentifier reads the quoted identifier at the current position.
@@ -204,24 +170,11 @@ func (l *lexer) quotedIdentifier(start int) token {
 	return l.token(tokIdent, start, l.truncated(text))
 }
 
-// bitString reads B'0101' or X'1F', whose quote is at the current position. It
-// converts each digit to bits binary digits.
-func (l *lexer) bitString(start int, what, digit string, bits int) token {
-	text, ok := l.literal(start, nil, what+" string literal")
+// bitString reads B'0101', whose quote is at the current position.
+func (l *lexer) bitString(start int) token {
+	text, ok := l.literal(start, nil, "bit string literal")
 	if !ok {
 		return l.token(tokError, start, "")
 	}
-	dst := make([]byte, 0, len(text)*bits)
-	in := lexer{src: text}
-	for in.more() {
-		v, n := in.radixValue(1<<bits, 1)
-		if n == 0 {
-			r, _ := utf8.DecodeRuneInString(text[in.pos:])
-			return l.failCode(start, sqlstate.InvalidText, `"%c" is not a valid %s digit`, r, digit)
-		}
-		for b := bits - 1; b >= 0; b-- {
-			dst = append(dst, '0'+byte(v>>b&1))
-		}
-	}
-	return l.token(tokBits, start, string(dst))
+	return l.token(tokBits, start, text)
 }

@@ -387,18 +387,6 @@ func (l *lexer) exponent() bool {
 	return true
 }
 
-// isRadixDigit reports whether c is a digit to the base 2, 8 or 16.
-func isRadixDigit(c byte, base int) bool {
-	switch base {
-	case 16:
-		return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f'
-	case 8:
-		return '0' <= c && c <= '7'
-	default:
-		return c == '0' || c == '1'
-	}
-}
-
 // tokenKind is the lexical class of a token.
 type tokenKind uint8
 
@@ -410,7 +398,6 @@ const (
 	tokString             // character string, text decoded
 	tokBits               // bit string, text is its binary digits
 	tokBytes              // binary string (MySQL), text is the raw bytes
-	tokHex                // 0x1F (MySQL), text is the raw bytes
 	tokInteger            // text is decimal digits
 	tokNumeric            // with a point or an exponent
 	tokParam              // $n (text is the digits) or ? (text empty)

@@ -19,8 +19,6 @@ func (p *parser) primary() Expr {
 		return p.constant(BitLiteral)
 	case tokBytes:
 		return p.constant(BytesLiteral)
-	case tokHex:
-		return p.constant(HexLiteral)
 	case tokParam:
 		return p.indirection(p.param())
 	case tokVariable:

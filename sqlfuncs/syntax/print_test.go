@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,7 +61,7 @@ func isPlainWord(s string) bool {
 // ident appends an identifier, in quotes where it needs them.
 func (p *printer) ident(s string) {
 	k := keywords[p.dialect][s]
-	if isPlainWord(s) && k.class == unreserved && !quotedWords[s] && !(p.mysql && characterSets[s]) {
+	if isPlainWord(s) && k.class == unreserved && !quotedWords[s] && !(p.mysql && slices.Contains(introducers, s)) {
 		p.put(s)
 		return
 	}
@@ -120,8 +121,6 @@ func (p *printer) literal(x *Literal) {
 		p.put("B'", x.Text, "'")
 	case BytesLiteral:
 		p.put("x'", hex.EncodeToString([]byte(x.Text)), "'")
-	case HexLiteral:
-		p.put("0x", hex.EncodeToString([]byte(x.Text)))
 	default:
 		p.put(x.Text)
 	}

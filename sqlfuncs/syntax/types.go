@@ -9,14 +9,6 @@ func (p *parser) typeName() TypeName {
 	}
 	p.lacks("SETOF is", "setof")
 	t := p.simpleType()
-	if p.accept("array") {
-		t.Array = 1
-		if p.acceptPunct("[") {
-			p.take(p.tok.kind == tokInteger)
-			p.expectPunct("]")
-		}
-		return t
-	}
 	for p.acceptPunct("[") {
 		if p.tok.kind == tokInteger {
 			p.advance()
@@ -44,17 +36,12 @@ func (p *parser) simpleType() TypeName {
 			t.Name = Name{"double precision"}
 			return t
 		}
-	case "decimal", "dec", "numeric":
+	case "decimal", "dec", "numeric", "float", "varchar":
 		p.advance()
 		t.Name = Name{word}
 		t.Mods = p.typeMods()
 		return t
-	case "float", "varchar":
-		p.advance()
-		t.Name = Name{word}
-		t.Mods = p.length()
-		return t
-	case "bit", "character", "char", "nchar", "national":
+	case "bit", "character", "char":
 		return p.varyingType(t)
 	case "timestamp", "time":
 		return p.timeType(t)
@@ -77,29 +64,13 @@ func (p *parser) typeMods() []int64 {
 	if !p.acceptPunct("(") {
 		return nil
 	}
-	mods := list(p, func() int64 { return p.typeMod(p.expr()) })
+	mods := list(p, func() int64 {
+		n, err := strconv.ParseInt(p.tok.text, 10, 32)
+		p.take(p.tok.kind == tokInteger && err == nil)
+		return n
+	})
 	p.expectPunct(")")
 	return mods
-}
-
-// typeMod returns the value of x, which must be an integer constant.
-func (p *parser) typeMod(x Expr) int64 {
-	n, ok := integerValue(x)
-	if !ok {
-		p.notSupported(x.Position(), "a type modifier that is no integer is")
-	}
-	return n
-}
-
-// length reads (n) if there is one.
-func (p *parser) length() []int64 {
-	if !p.acceptPunct("(") {
-		return nil
-	}
-	n, err := strconv.ParseInt(p.tok.text, 10, 32)
-	p.take(p.tok.kind == tokInteger && err == nil)
-	p.expectPunct(")")
-	return []int64{n}
 }
 
 // varyingType reads bit, character and their spellings. CHAR is "character",
@@ -107,9 +78,6 @@ func (p *parser) length() []int64 {
 func (p *parser) varyingType(t TypeName) TypeName {
 	word := p.tok.text
 	p.advance()
-	if word == "national" && p.acceptAny("character", "char") == "" {
-		p.syntaxError()
-	}
 	if word != "bit" {
 		word = "character"
 	}
@@ -117,7 +85,7 @@ func (p *parser) varyingType(t TypeName) TypeName {
 		word += " varying"
 	}
 	t.Name = Name{word}
-	t.Mods = p.length()
+	t.Mods = p.typeMods()
 	return t
 }
 
@@ -125,7 +93,7 @@ func (p *parser) varyingType(t TypeName) TypeName {
 func (p *parser) timeType(t TypeName) TypeName {
 	word := p.tok.text
 	p.advance()
-	t.Mods = p.length()
+	t.Mods = p.typeMods()
 	if p.acceptWords("with", "time") {
 		p.expect("zone")
 		word += " with time zone"
@@ -149,8 +117,7 @@ func (p *parser) plainInterval() {
 var typeKeywords = map[string]bool{
 	"int": true, "integer": true, "smallint": true, "bigint": true, "real": true, "boolean": true,
 	"double": true, "float": true, "decimal": true, "dec": true, "numeric": true, "varchar": true,
-	"bit": true, "character": true, "char": true, "nchar": true, "national": true,
-	"timestamp": true, "time": true, "interval": true,
+	"bit": true, "character": true, "char": true, "timestamp": true, "time": true, "interval": true,
 }
 
 // startsTypeKeyword reports whether the current token begins a constant such as
@@ -171,10 +138,6 @@ func (p *parser) startsTypeKeyword() bool {
 	switch p.tok.text {
 	case "double":
 		return next.text == "precision"
-	case "bit", "character", "char", "nchar":
-		return next.text == "varying"
-	case "national":
-		return next.text == "character" || next.text == "char"
 	case "timestamp", "time":
 		return next.text == "without" || next.text == "with" && p.peek(2).isWord("time")
 	}

@@ -57,6 +57,6 @@ revoke all on all sequences in schema a, b from c cascade
 explain (analyze, verbose off, format text) select 1
 explain analyze verbose select 1
 select all 'a'
-select e'a\nb', b'01', x'1f', n'abc', $$x$$, $a$ $$ $a$
+select e'a\nb', b'01', $$x$$, $a$ $$ $a$
 select 1.5e10, .5, 1., 1e5, 100000000000000000000
 select next value, a at, b is from t
