@@ -184,8 +184,6 @@ func (mysqlDialect) plan(p *engine.Planner, st *Statement, tree syntax.Statement
 		st.tag, st.do = "USE", func(x *engine.Exec) error { return sessionOf(x).UseDatabase(t.Database) }
 	case *syntax.Kill:
 		err = kill(p, st, t)
-	case *syntax.CallProcedure:
-		err = mysql.CallProcedure(p, t)
 	default:
 		return false, nil
 	}

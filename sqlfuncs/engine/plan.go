@@ -215,6 +215,7 @@ func Unsupported(pos syntax.Pos, what string) error {
 // do instead.
 var refusalHints = map[string]string{
 	"FLUSH":       "Users, host rules and certificates are read again on SIGHUP.",
+	"CALL":        "nextid has functions and no procedures: SELECT next_id('orders').",
 	"GRANT":       usersFile,
 	"REVOKE":      usersFile,
 	"CREATE USER": usersFile,

@@ -30,19 +30,16 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 			return nil, At(e.Pos, err)
 		}
 	}
-	var op func(datum.Value) (datum.Value, error)
-	switch {
-	case e.Op == "+" && IsNumber(x.Type):
-		op = func(v datum.Value) (datum.Value, error) { return v, nil }
-	case e.Op == "-" && IsNumber(x.Type):
-		op = datum.Neg
-	case e.Op == "~" && IsInteger(x.Type):
-		op = func(v datum.Value) (datum.Value, error) { v.Int = ^v.Int; return v, nil }
-	default:
+	if !IsNumber(x.Type) {
 		return nil, At(e.Pos, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s %s", e.Op, datum.FormatType(x.Type, -1)).
 			WithHint("Cast the operand to a type that has this operator."))
 	}
-	return Strict1(x.Type, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return op(v) }), nil
+	return Strict1(x.Type, x, func(_ *Exec, v datum.Value) (datum.Value, error) {
+		if e.Op == "+" {
+			return v, nil
+		}
+		return datum.Neg(v)
+	}), nil
 }
 
 // Not is the three-valued NOT.

@@ -267,16 +267,3 @@ func castUnsigned(p *engine.Planner, e *engine.Expr) (*engine.Expr, error) {
 		return v, nil
 	}), nil
 }
-
-// CallProcedure returns the error for CALL: nextid has no procedures.
-func CallProcedure(p *engine.Planner, t *syntax.CallProcedure) error {
-	database, name := databaseName(plannedState(p)), sqlstate.Cut(t.Name.Last(), 64)
-	if len(t.Name) > 1 {
-		database = sqlstate.Cut(t.Name[len(t.Name)-2], MaxDatabaseBytes)
-	}
-	e := sqlstate.New(sqlstate.UndefinedFunction, "PROCEDURE %s.%s does not exist", database, name).WithMySQL(1305, "42000")
-	if p.Dialect.Functions(p, strings.ToLower(name)) != nil {
-		return engine.At(t.Pos, e.WithHint("It is a function: SELECT %s(…).", name))
-	}
-	return engine.At(t.Pos, e.WithHint("nextid has functions only: SELECT next_id('orders')."))
-}

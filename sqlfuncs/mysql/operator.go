@@ -137,47 +137,33 @@ func divideDecimal(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
 	return datum.MakeString(datum.Numeric, q.String()), nil
 }
 
-// unary plans the prefix operators.
+// unary plans the signs. It returns nil, nil for NOT.
 func unary(p *engine.Planner, s *engine.Scope, e *syntax.Unary) (*engine.Expr, error) {
-	switch e.Op {
-	case "-", "+":
-		x, err := p.Expr(s, e.X)
-		if err != nil {
-			return nil, err
-		}
-		if e.Op == "+" {
-			return x, nil
-		}
-		if lit, ok := e.X.(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
-			return engine.Constant(datum.MakeInt8(-1 << 63)), nil
-		}
-		t := kindTypes[kindOf(x.Type)]
-		if x.Type == datum.Int4 {
-			t = datum.Int4
-		}
-		if x, err = p.Coerce(x, t, datum.ImplicitCast); err != nil {
-			return nil, err
-		}
-		return engine.Derive(t, func(ex *engine.Exec) (datum.Value, error) {
-			v, err := x.Eval(ex)
-			if err != nil || !v.Valid {
-				return v, err
-			}
-			n, err := datum.Neg(v)
-			if err != nil {
-				err = outOfRange("-(" + TextOf(ex, v) + ")")
-			}
-			n.Float += 0 // -0 is 0
-			return n, err
-		}, x), nil
-	case "NOT": // also !
-		x, err := p.Boolean(s, e.X, "NOT")
-		if err != nil {
-			return nil, err
-		}
-		return engine.Not(x), nil
+	if e.Op == "NOT" { // also !
+		return nil, nil
 	}
-	return nil, engine.Unsupported(e.Pos, "the operator "+e.Op)
+	x, err := p.Expr(s, e.X)
+	if err != nil || e.Op == "+" {
+		return x, err
+	}
+	if lit, ok := e.X.(*syntax.Literal); ok && lit.Kind == syntax.IntegerLiteral && lit.Text == "9223372036854775808" {
+		return engine.Constant(datum.MakeInt8(-1 << 63)), nil
+	}
+	t := kindTypes[kindOf(x.Type)]
+	if x.Type == datum.Int4 {
+		t = datum.Int4
+	}
+	if x, err = p.Coerce(x, t, datum.ImplicitCast); err != nil {
+		return nil, err
+	}
+	return engine.Strict1(t, x, func(ex *engine.Exec, v datum.Value) (datum.Value, error) {
+		n, err := datum.Neg(v)
+		if err != nil {
+			err = outOfRange("-(" + TextOf(ex, v) + ")")
+		}
+		n.Float += 0 // -0 is 0
+		return n, err
+	}), nil
 }
 
 // like plans LIKE. It ignores case, unless an operand is binary or the collation

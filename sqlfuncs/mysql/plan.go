@@ -42,8 +42,6 @@ func (*Dialect) Analyse(p *engine.Planner, s *engine.Scope, e syntax.Expr) (*eng
 		return inList(p, s, e)
 	case *syntax.Cast:
 		return castExpr(p, s, e)
-	case *syntax.Collate:
-		return nil, engine.Unsupported(e.Pos, "COLLATE in an expression")
 	}
 	return nil, nil
 }

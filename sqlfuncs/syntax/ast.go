@@ -176,11 +176,6 @@ type (
 		Query bool
 		ID    Expr
 	}
-	// CallProcedure is MySQL's CALL name(…).
-	CallProcedure struct {
-		Pos  Pos
-		Name Name
-	}
 	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH. They have no effect, since no
 	// session writes rows.
 	Lock struct{ Tag string }
@@ -562,7 +557,6 @@ func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}
-func (*CallProcedure) statement()  {}
 func (*Lock) statement()           {}
 func (*Unsupported) statement()    {}
 

@@ -255,23 +255,16 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 		p.notSupported(pos, "AT TIME ZONE is")
 		return left, false
 	case "collate":
-		return &Collate{Pos: pos, X: left, Collation: p.collation()}, false
+		if p.mysql {
+			p.notSupported(pos, "COLLATE in an expression is")
+		}
+		return &Collate{Pos: pos, X: left, Collation: p.qualifiedName()}, false
 	case "not":
 		name := p.tok.text
 		p.advance()
 		return p.predicate(left, pos, name, true, mode)
 	}
 	return p.predicate(left, pos, op.name, false, mode)
-}
-
-// collation reads the name after COLLATE; MySQL's may be a string.
-func (p *parser) collation() Name {
-	if p.mysql && (p.tok.kind == tokString || p.isWord("binary")) {
-		name := Name{p.tok.text}
-		p.advance()
-		return name
-	}
-	return p.qualifiedName()
 }
 
 // qualifiedOperator reads (schema.op) after OPERATOR and returns op.
@@ -295,9 +288,6 @@ func (p *parser) isTest(left Expr, pos Pos, prec int, mode exprMode) (Expr, bool
 	}
 	what := p.acceptAny("null", "true", "false", "unknown")
 	if what == "" {
-		if p.isAnyWord("document", "normalized", "nfc", "nfd", "nfkc", "nfkd") {
-			p.notSupported(pos, "IS "+strings.ToUpper(p.tok.text)+" is")
-		}
 		p.syntaxError()
 	}
 	return &Is{Pos: pos, Not: not, What: strings.ToUpper(what), X: left}, false
@@ -345,21 +335,15 @@ func (p *parser) in(left Expr, pos Pos, not bool) Expr {
 func (p *parser) prefix(mode exprMode) Expr {
 	pos := p.pos()
 	switch t := &p.tok; {
-	case t.isOp("-") || t.isOp("+") || p.mysql && (t.isOp("~") || t.isOp("!")):
+	case t.isOp("-") || t.isOp("+") || p.mysql && t.isOp("!"):
 		op := t.text
 		if op == "!" {
 			op = "NOT"
 		}
 		p.advance()
 		return &Unary{Pos: pos, Op: op, X: p.binary(precUnary, mode)}
-	case t.kind == tokOp && !p.mysql && pgPrecedence[t.text] == 0:
-		op := t.text
-		p.advance()
-		return &Unary{Pos: pos, Op: op, X: p.binary(precOther+1, mode)}
-	case t.isWord("operator") && !p.mysql && p.peek(1).isPunct("("):
-		p.advance()
-		op := p.qualifiedOperator()
-		return &Unary{Pos: pos, Op: op, X: p.binary(precOther+1, mode)}
+	case t.isOp("~"), t.kind == tokOp && !p.mysql && pgPrecedence[t.text] == 0:
+		p.notSupported(pos, "the prefix operator "+t.text+" is")
 	case t.isWord("not") && mode&restricted == 0:
 		p.advance()
 		return &Unary{Pos: pos, Op: "NOT", X: p.binary(precNot, mode)}

@@ -29,8 +29,7 @@ func (p *parser) joins(left TableRef) TableRef {
 	return left
 }
 
-// join reads one join. The joins before its ON or USING belong to its right side:
-// a JOIN b JOIN c ON … ON ….
+// join reads one join. Its right side is one table, or a join in parentheses.
 func (p *parser) join(left TableRef) TableRef {
 	defer p.leave(p.enter())
 	j := &Join{Pos: p.pos(), Left: left}
@@ -45,32 +44,10 @@ func (p *parser) join(left TableRef) TableRef {
 		j.Kind = p.joinKind()
 		p.expect("join")
 	}
-	first := p.tablePrimary()
-	j.Right = first
-	if j.Kind == CrossJoin && !p.mysql {
-		return j
-	}
-	for p.atJoin() && p.err == nil && j.Kind != CrossJoin {
-		j.Right = p.join(j.Right)
-		p.grow()
-	}
-	p.joinCondition(j)
-	if right := j.Right; j.Kind == CrossJoin && right != first {
-		return rotate(j, right, first)
+	if j.Right = p.tablePrimary(); j.Kind != CrossJoin || p.mysql {
+		p.joinCondition(j)
 	}
 	return j
-}
-
-// rotate turns a JOIN (b JOIN c ON …) into (a JOIN b) JOIN c ON …, which is what
-// MySQL's a JOIN b JOIN c ON … means. first is b, the leftmost table of right.
-func rotate(cross *Join, right, first TableRef) TableRef {
-	leftmost := right.(*Join)
-	for leftmost.Left != first {
-		leftmost = leftmost.Left.(*Join)
-	}
-	cross.Right = first
-	leftmost.Left = cross
-	return right
 }
 
 // joinCondition reads ON or USING. MySQL's inner and cross joins may have a
@@ -126,8 +103,8 @@ func (p *parser) tablePrimary() TableRef {
 	if f := p.tableFunc(pos, lateral); f != nil {
 		return f
 	}
-	if lateral || p.tok.isFunctionName() && !p.tok.isName() {
-		p.missingArguments()
+	if lateral {
+		p.syntaxError()
 	}
 	t := p.relation()
 	t.Pos = pos
@@ -139,31 +116,13 @@ func (p *parser) tablePrimary() TableRef {
 	return t
 }
 
-// missingArguments skips the name of a function without arguments and fails: the
-// error points to the token after the name.
-func (p *parser) missingArguments() {
-	if p.tok.isName() {
-		p.qualifiedName()
-	} else if p.tok.isFunctionName() {
-		p.advance()
-	}
-	p.syntaxError()
-}
-
-// relation reads a table name with PostgreSQL's ONLY and *.
+// relation reads a table name, with PostgreSQL's ONLY: no table here has children.
 func (p *parser) relation() *Table {
 	t := &Table{Pos: p.pos()}
-	if !p.mysql && p.accept("only") {
-		if p.acceptPunct("(") {
-			t.Name = p.qualifiedName()
-			p.expectPunct(")")
-			return t
-		}
-		t.Name = p.qualifiedName()
-		return t
+	if !p.mysql {
+		p.accept("only")
 	}
 	t.Name = p.qualifiedName()
-	p.acceptOp("*")
 	return t
 }
 
@@ -248,16 +207,6 @@ func (p *parser) tableFunc(pos Pos, lateral bool) TableRef {
 // funcInFrom reads a function call, or returns nil when a table follows.
 func (p *parser) funcInFrom() *FuncCall {
 	pos := p.pos()
-	if p.tok.kind == tokWord && !p.mysql && !typeKeywords[p.tok.text] && (isBareFunction(p.tok.text, false) || p.peek(1).isPunct("(")) {
-		if x := p.special(p.tok); x != nil {
-			f, ok := x.(*FuncCall)
-			if !ok {
-				p.syntaxError()
-				return &FuncCall{Name: Name{""}}
-			}
-			return f
-		}
-	}
 	if !p.atCall() {
 		return nil
 	}

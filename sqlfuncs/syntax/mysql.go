@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -34,21 +33,10 @@ func (p *parser) statementMySQL() Statement {
 		if p.isWords("drop", "prepare") {
 			return p.deallocate()
 		}
-	case "call":
-		return p.callProcedure()
 	case "flush":
 		return p.flush()
 	}
 	return nil
-}
-
-// callProcedure reads CALL name(…).
-func (p *parser) callProcedure() Statement {
-	c := &CallProcedure{Pos: p.pos()}
-	p.advance()
-	c.Name = p.qualifiedName()
-	p.skipStatement()
-	return c
 }
 
 // flush reads FLUSH TABLES and FLUSH STATUS, which mysqldump and others send. It
@@ -63,31 +51,6 @@ func (p *parser) flush() Statement {
 	}
 	p.skipStatement()
 	return &Lock{Tag: "FLUSH " + upperCase(what.text)}
-}
-
-// executeImmediate reads EXECUTE IMMEDIATE 'text' and returns the statement in the
-// text.
-func (p *parser) executeImmediate() Statement {
-	p.expect("execute", "immediate")
-	pos, text := p.pos(), p.stringLiteral()
-	if p.err != nil {
-		return nil
-	}
-	p.lacks("EXECUTE IMMEDIATE … USING is", "using")
-	var e *sqlstate.Error
-	inner, err := ParseAs(text, MySQL, p.lex.mode, p.count)
-	switch {
-	case errors.As(err, &e):
-		p.failAt(pos, e.Code, "%s", e.Message)
-	case len(inner) != 1:
-		p.failAt(pos, sqlstate.SyntaxError, "a prepared statement is one statement")
-	default:
-		if _, nested := inner[0].Statement.(*Prepare); nested {
-			p.notSupported(pos, "PREPARE in a prepared statement is")
-		}
-		return inner[0].Statement
-	}
-	return nil
 }
 
 // kill reads KILL [CONNECTION|QUERY] id.

@@ -74,21 +74,18 @@ func TestDeepTextsAreTooComplex(t *testing.T) {
 		return strings.Repeat(open, n) + inner + strings.Repeat(closing, n)
 	}
 	for name, shape := range map[string]func(n int) string{
-		"parentheses": func(n int) string { return "select " + deep("(", "1", ")", n) },
-		"open ones":   func(n int) string { return "select " + strings.Repeat("(", n) },
-		"prefixes":    func(n int) string { return "select " + strings.Repeat("- ", n) + "1" },
-		"negations":   func(n int) string { return "select " + strings.Repeat("not ", n) + "a" },
-		"calls":       func(n int) string { return "select " + deep("f(", "1", ")", n) },
-		"arrays":      func(n int) string { return "select " + deep("array[", "1", "]", n) },
-		"subscripts":  func(n int) string { return "select " + deep("a[", "1", "]", n) },
-		"cases":       func(n int) string { return "select " + deep("case when ", "a", " then 1 end", n) },
-		"subqueries":  func(n int) string { return "select " + deep("(select ", "1", ")", n) },
-		"queries":     func(n int) string { return deep("(", "select 1", ")", n) },
-		"in FROM":     func(n int) string { return deep("select * from (", "select 1", ") a", n) },
-		"joins":       func(n int) string { return "select * from " + deep("(", "a cross join b", ")", n) },
-		"right joins": func(n int) string {
-			return "select * from a" + strings.Repeat(" join a", n) + strings.Repeat(" on x", n)
-		},
+		"parentheses":     func(n int) string { return "select " + deep("(", "1", ")", n) },
+		"open ones":       func(n int) string { return "select " + strings.Repeat("(", n) },
+		"prefixes":        func(n int) string { return "select " + strings.Repeat("- ", n) + "1" },
+		"negations":       func(n int) string { return "select " + strings.Repeat("not ", n) + "a" },
+		"calls":           func(n int) string { return "select " + deep("f(", "1", ")", n) },
+		"arrays":          func(n int) string { return "select " + deep("array[", "1", "]", n) },
+		"subscripts":      func(n int) string { return "select " + deep("a[", "1", "]", n) },
+		"cases":           func(n int) string { return "select " + deep("case when ", "a", " then 1 end", n) },
+		"subqueries":      func(n int) string { return "select " + deep("(select ", "1", ")", n) },
+		"queries":         func(n int) string { return deep("(", "select 1", ")", n) },
+		"in FROM":         func(n int) string { return deep("select * from (", "select 1", ") a", n) },
+		"joins":           func(n int) string { return "select * from " + deep("(", "a cross join b", ")", n) },
 		"WITH":            func(n int) string { return deep("with a as (", "select 1", ") select 1", n) },
 		"set operations":  func(n int) string { return deep("select 1 union (", "select 1", ")", n) },
 		"operator chains": func(n int) string { return "select 1" + strings.Repeat("+1", 20*n) },

@@ -115,9 +115,6 @@ func (p *printer) otherStatement(s Statement) {
 	case *Kill:
 		p.put(map[bool]string{false: "KILL CONNECTION ", true: "KILL QUERY "}[s.Query])
 		p.expr(s.ID)
-	case *CallProcedure:
-		p.put("CALL ")
-		p.name(s.Name)
 	case *SetStatement:
 		p.put("SET STATEMENT ")
 		p.assignments(s.Items)

@@ -21,8 +21,8 @@ func (p *parser) statement() Statement {
 	case "prepare":
 		return p.prepare()
 	case "execute":
-		if p.mysql && p.peek(1).isWord("immediate") {
-			return p.executeImmediate()
+		if p.mysql {
+			p.lacks("EXECUTE IMMEDIATE is", "execute", "immediate")
 		}
 		return p.execute()
 	case "deallocate":
