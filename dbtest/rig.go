@@ -114,16 +114,13 @@ type Nextid struct {
 	Under   []string // command that runs the server; nil: it runs by itself
 	Args    []string
 	Env     []string
-	Sockets bool // Unix sockets only: PGSocket, MySQLSocket and HTTPSocket in Dir; URL equals SocketURL
+	Sockets bool // Unix sockets only: PGSocket, MySQLSocket and http in Dir; URL equals SocketURL
 }
 
-// Names of the Unix sockets of a Nextid.
+// Names of the Unix sockets of SQL of a Nextid.
 const (
-	PGSocket    = ".s.PGSQL." + socketPort
+	PGSocket    = ".s.PGSQL.5433"
 	MySQLSocket = "mysql"
-	HTTPSocket  = "http"
-
-	socketPort = "5433"
 )
 
 // Start starts the server. It is a Kind.
@@ -136,8 +133,8 @@ func (n Nextid) Start(t testing.TB) *Server {
 	s.urls = func(s *Server) {
 		s.URL, s.MySQL, s.HTTP = "postgres://bench@"+s.Addr+"/nextid?sslmode=disable", "mysql://bench@"+mysql+"/test", http
 		if n.Sockets {
-			s.URL = "postgres://bench@/nextid?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + socketPort
-			s.SocketURL, s.MySQL, s.HTTP = s.URL, "mysql://bench@/test?socket="+url.QueryEscape(s.file(MySQLSocket)), s.file(HTTPSocket)
+			s.URL = "postgres://bench@/nextid?sslmode=disable&host=" + url.QueryEscape(s.Dir) + "&port=" + strings.TrimPrefix(PGSocket, ".s.PGSQL.")
+			s.SocketURL, s.MySQL, s.HTTP = s.URL, "mysql://bench@/test?socket="+url.QueryEscape(s.file(MySQLSocket)), s.file("http")
 		}
 	}
 	s.argv = func(s *Server) []string {
@@ -160,22 +157,4 @@ func answersPostgres(s *Server) error {
 		return err
 	}
 	return conn.Close(ctx)
-}
-
-// AsFloor returns the Kind of `nextid-bench floor`, which answers every query with
-// the same bytes. threads sets its GOMAXPROCS; 0 keeps the default.
-func AsFloor(binary string, mysql bool, threads int) Kind {
-	return func(t testing.TB) *Server {
-		s := Run(t, "floor", "", syscall.SIGKILL, func(s *Server) []string {
-			argv := []string{binary, "floor", fmt.Sprintf("--mysql=%t", mysql), s.Addr}
-			if threads > 0 {
-				argv = slices.Concat([]string{"env", fmt.Sprint("GOMAXPROCS=", threads)}, argv)
-			}
-			return argv
-		})
-		if s.URL = "postgres://bench@" + s.Addr + "/bench?sslmode=disable"; mysql {
-			s.URL = "mysql://bench@" + s.Addr + "/bench"
-		}
-		return s
-	}
 }

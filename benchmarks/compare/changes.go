@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -213,7 +214,8 @@ func (r *run) failOver(server *dbtest.Server, sources []*failover) {
 func (r *run) sharedStore() *failover {
 	f := &failover{name: "next_id segment, store in PostgreSQL", ours: true, draw: "SELECT next_id('b')"}
 	store := dbtest.AsPostgres(r)
-	u := r.parse(store.URL)
+	u, err := url.Parse(store.URL)
+	r.Must(err)
 	relay := dbtest.Cut(r, u.Host)
 	u.Host = relay.Addr
 	r.Command("migrate", "store", "up", "--dsn", u.String())
@@ -227,12 +229,12 @@ func (r *run) sharedStore() *failover {
 	store.Start()
 	r.draw(first, f)
 	f.crash = f.twice()
-	store.Stop()
-	standby := store.LateStandby()
-	store.Start()
+	standby := store.PostgresStandby()
+	standby.Stop() // so that it lacks what follows
 	r.draw(first, f)
 	before := greatest()
 	store.Kill()
+	standby.Start()
 	standby.Promote()
 	relay.To(standby.Addr)
 	second := nextid.Start(r)

@@ -101,7 +101,7 @@ func (r *run) measureFloor(n int) {
 
 // measureRows measures rows in a closed loop.
 func (r *run) measureRows(c *contestant, n int) {
-	j := &journal{keep: true}
+	j := &journal{}
 	result := r.loop(n, r.inserting(c, 1, j), load.Config{Length: r.plan.Rows, Servers: c.processes})
 	c.rows[n] = append(c.rows[n], result.PerSecond())
 	c.written = append(c.written, j.ids...)
@@ -132,10 +132,9 @@ const note = "two items, to be delivered on Tuesday between nine and twelve"
 // answers.
 type journal struct {
 	rows     int
-	greatest load.ID // of the rows that were acknowledged
-	late     int     // ids below one that was acknowledged before their own statement began
-	keep     bool
-	ids      []load.ID // of the acknowledged rows, when keep is set
+	greatest load.ID   // of the rows that were acknowledged
+	late     int       // ids below one that was acknowledged before their own statement began
+	ids      []load.ID // of the acknowledged rows
 }
 
 // ack records a row. since was the greatest acknowledged id when its statement
@@ -148,9 +147,7 @@ func (j *journal) ack(id, since load.ID) {
 	if id.Compare(j.greatest) > 0 {
 		j.greatest = id
 	}
-	if j.keep {
-		j.ids = append(j.ids, id)
-	}
+	j.ids = append(j.ids, id)
 }
 
 // inserter is the load.Work of a client that inserts rows. An operation is one

@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,16 +15,15 @@ import (
 // open starts the servers that are installed, and notes what is missing.
 func (r *run) open(shards int) {
 	r.nextid = r.Open(r.Server().Start, "SELECT create_generator('tickets', 'segment')", "SELECT next_id('orders')", "SELECT next_id('tickets')")
-	r.floors = []*dbtest.Server{dbtest.AsFloor(r.Self, false, 0)(r), dbtest.AsFloor(r.Self, false, 1)(r)}
-	for e, kind := range map[engine]dbtest.Kind{postgres: dbtest.AsPostgres, mariadb: dbtest.AsMariaDB} {
+	r.floors = []*dbtest.Server{r.Floor(false, 0), r.Floor(false, 1)}
+	kinds := map[engine]dbtest.Kind{postgres: dbtest.AsPostgres, mariadb: dbtest.AsMariaDB}
+	for _, e := range []engine{postgres, mariadb} {
 		for range shards {
-			if err := r.Do(func(t testing.TB) { r.servers[e] = append(r.servers[e], kind(t)) }); err != nil {
+			if err := r.Do(func(t testing.TB) { r.servers[e] = append(r.servers[e], kinds[e](t)) }); err != nil {
 				r.Note("%v", err)
 				break
 			}
 		}
-	}
-	for _, e := range []engine{postgres, mariadb} {
 		if n := len(r.servers[e]); n > 0 {
 			r.Report.Versions = append(r.Report.Versions, fmt.Sprintf("%d × %s", n, r.servers[e][0].Name))
 		}
@@ -136,11 +134,4 @@ func (r *run) inserting(c *contestant, rows int, j *journal) func(i int, client 
 		r.dial(c, i, client)
 		client.Work = &inserter{c: c, journal: j, links: client.Links, rows: rows, n: uint64(i+1) << 40}
 	}
-}
-
-// parse parses the URL of a server.
-func (r *run) parse(text string) *url.URL {
-	u, err := url.Parse(text)
-	r.Must(err)
-	return u
 }

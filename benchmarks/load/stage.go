@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,6 +90,18 @@ func (s *Stage) Begin(kind dbtest.Kind, statements ...string) (server *dbtest.Se
 // Server returns the configuration of the measured server.
 func (s *Stage) Server(args ...string) dbtest.Nextid {
 	return dbtest.Nextid{Binary: s.Nextid, Args: args}
+}
+
+// Floor starts nextid-bench floor; see the function Floor. threads sets its
+// GOMAXPROCS; 0 keeps the default.
+func (s *Stage) Floor(mysql bool, threads int) *dbtest.Server {
+	floor := dbtest.Run(s, "floor", "", syscall.SIGKILL, func(floor *dbtest.Server) []string {
+		return []string{"env", fmt.Sprint("GOMAXPROCS=", threads), s.Self, "floor", fmt.Sprintf("--mysql=%t", mysql), floor.Addr}
+	})
+	if floor.URL = "postgres://bench@" + floor.Addr + "/bench?sslmode=disable"; mysql {
+		floor.URL = "mysql://bench@" + floor.Addr + "/bench"
+	}
+	return floor
 }
 
 // Must calls Fatal unless err is nil.

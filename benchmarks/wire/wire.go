@@ -237,9 +237,9 @@ func (r *run) groups() []*group {
 	mysqlTCP := &group{title: "MySQL's protocol over TCP", settings: append(slices.Clone(few), prepared, deep)}
 	mysqlSocket := &group{title: "MySQL's protocol over a Unix socket", settings: append(slices.Clone(few), prepared)}
 	for g, mysql := range map[*group]bool{tcp: false, mysqlTCP: true} {
-		most := dbtest.AsFloor(r.Self, mysql, 0)(r)
+		most := r.Floor(mysql, 0)
 		g.add(floor, most, most.URL, nextID)
-		g.contestants[0].single = dbtest.AsFloor(r.Self, mysql, 1)(r)
+		g.contestants[0].single = r.Floor(mysql, 1)
 	}
 	tcp.add(ours, nextid, nextid.URL, nextID)
 	pgSocket.add(ours, sockets, sockets.URL, nextID)
