@@ -31,7 +31,7 @@ func newEtcd(t testing.TB, n int) []*Server {
 		s := newServer(t, named("etcd", server), "", syscall.SIGTERM)
 		name, peer := fmt.Sprint("m", i), "http://"+FreeAddr(t)
 		members[i], cluster[i] = s, name+"="+peer
-		s.urls = func(s *Server) { s.URL = EtcdURL([]*Server{s}) }
+		s.urls = func(s *Server) { s.URL = "etcd://" + s.Addr }
 		s.argv = func(s *Server) []string {
 			argv := []string{
 				server, "--name", name, "--data-dir", s.data(), "--listen-client-urls", s.etcdAPI(), "--advertise-client-urls", s.etcdAPI(),
@@ -54,19 +54,13 @@ func newEtcd(t testing.TB, n int) []*Server {
 	return members
 }
 
-// EtcdURL returns the URL of a cluster.
-func EtcdURL(members []*Server) string { return "etcd://" + addresses(members) }
-
-// SecuredEtcd is an etcd of one member with TLS and two users: root with the
-// password root, and nextid with the password "pass word".
-type SecuredEtcd struct{ *Server }
-
-// EtcdTLS starts an etcd with TLS and users.
-func EtcdTLS(t testing.TB) *SecuredEtcd {
+// EtcdTLS starts an etcd of one member with TLS and two users: root with the password
+// root, and nextid with the password "pass word".
+func EtcdTLS(t testing.TB) *Server {
 	t.Helper()
-	e := &SecuredEtcd{newEtcd(t, 1)[0]}
-	e.certificate()
-	e.Begin()
+	s := newEtcd(t, 1)[0]
+	s.certificate()
+	s.Begin()
 	for _, call := range [][2]string{
 		{"auth/user/add", `{"name":"root","password":"root"}`},
 		{"auth/role/add", `{"name":"root"}`},
@@ -76,25 +70,24 @@ func EtcdTLS(t testing.TB) *SecuredEtcd {
 		{"auth/role/grant", `{"name":"store","perm":{"permType":"READWRITE","key":"AA==","range_end":"AA=="}}`}, // all keys
 		{"auth/user/grant", `{"user":"nextid","role":"store"}`},
 	} {
-		_, err := e.callEtcd(call[0], "", call[1])
+		_, err := s.callEtcd(call[0], "", call[1])
 		must(t, err)
 	}
-	e.Auth("enable")
-	return e
+	s.EtcdAuth("enable")
+	return s
 }
 
-// Auth turns authentication on ("enable") or off ("disable").
-func (e *SecuredEtcd) Auth(what string) {
-	e.t.Helper()
-	token, _ := e.callEtcd("auth/authenticate", "", `{"name":"root","password":"root"}`) // an error while authentication is off
-	_, err := e.callEtcd("auth/"+what, token, "{}")
-	must(e.t, err)
+// EtcdAuth turns authentication on ("enable") or off ("disable").
+func (s *Server) EtcdAuth(what string) {
+	s.t.Helper()
+	token, _ := s.callEtcd("auth/authenticate", "", `{"name":"root","password":"root"}`) // an error while authentication is off
+	_, err := s.callEtcd("auth/"+what, token, "{}")
+	must(s.t, err)
 }
 
-// URL returns the URL for a user, given as name:password.
-func (e *SecuredEtcd) URL(user string) string {
-	name, password, _ := strings.Cut(user, ":")
-	return fmt.Sprintf("etcds://%s@%s", url.UserPassword(name, password), e.Addr)
+// EtcdURL returns the URL for a user of an EtcdTLS.
+func (s *Server) EtcdURL(name, password string) string {
+	return fmt.Sprintf("etcds://%s@%s", url.UserPassword(name, password), s.Addr)
 }
 
 // etcdAPI returns the URL at which a member serves clients.

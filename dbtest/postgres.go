@@ -128,15 +128,6 @@ func (s *Server) PostgresStandby() *Server {
 	return c.Begin()
 }
 
-// LateStandby starts a standby on a copy of the data of a PostgreSQL that has ended.
-// The standby receives no changes after that.
-func (s *Server) LateStandby() *Server {
-	s.t.Helper()
-	c := s.Copy()
-	c.own(c.Write("data/standby.signal", ""))
-	return c.Begin()
-}
-
 // Promote makes a standby the primary.
 func (s *Server) Promote() {
 	s.t.Helper()

@@ -91,10 +91,6 @@ func within(limit, pause time.Duration, done func() bool) bool {
 	return true
 }
 
-// runs reports whether a process has not ended. Its parent may not have waited for
-// it.
-func runs(pid int) bool { return !strings.Contains("Z", state(fmt.Sprint("/proc/", pid))) }
-
 // state returns the third field of /proc/PID/stat (proc(5)), "" if the process has
 // ended.
 func state(proc string) string {

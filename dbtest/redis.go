@@ -2,7 +2,6 @@ package dbtest
 
 import (
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -65,17 +64,8 @@ func RedisCluster(t testing.TB) []*Server {
 	return nodes
 }
 
-// ClusterURL returns the URL of a Redis Cluster.
-func ClusterURL(nodes []*Server) string { return "redis+cluster://" + addresses(nodes) }
-
-// RedisRole returns the role that a Redis reports, master or slave, and "" without
-// an answer.
-func (s *Server) RedisRole() string {
-	answer, _ := ask(s.Addr, replication)
-	_, role, _ := strings.Cut(answer, "role:")
-	role, _, _ = strings.Cut(role, "\r")
-	return role
-}
+// RedisLeads reports whether a Redis is a master.
+func (s *Server) RedisLeads() bool { return answers(s.Addr, replication, "role:master") == nil }
 
 // RedisFollows reports whether a Redis is a replica that is connected to its master.
 func (s *Server) RedisFollows() bool {

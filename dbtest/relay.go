@@ -103,10 +103,8 @@ func (p *Proxy) serve(ctx context.Context, client net.Conn) {
 		defer closeBoth()
 		p.pass(client, server, HoldAll)
 	})
-	ways.Go(func() {
-		defer closeBoth()
-		p.pass(server, client, HoldAnswers)
-	})
+	p.pass(server, client, HoldAnswers)
+	closeBoth()
 	ways.Wait()
 }
 

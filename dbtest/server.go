@@ -32,6 +32,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Patience bounds how long a server may take to start or stop.
@@ -187,13 +189,13 @@ func port(addr string) string {
 	return p
 }
 
-// addresses joins the addresses of servers for a URL.
-func addresses(servers []*Server) string {
-	all := make([]string, len(servers))
-	for i, s := range servers {
+// ClusterURL returns the URL of a cluster: etcd, zookeeper or redis+cluster.
+func ClusterURL(scheme string, members []*Server) string {
+	all := make([]string, len(members))
+	for i, s := range members {
 		all[i] = s.Addr
 	}
-	return strings.Join(all, ",")
+	return scheme + "://" + strings.Join(all, ",")
 }
 
 // environ returns this process's environment, with a home directory that the
@@ -274,14 +276,12 @@ func (s *Server) Begin() *Server {
 
 // beginAll begins servers that do not answer before all of them run.
 func beginAll(all []*Server) {
-	failures := make([]error, len(all))
-	var starts sync.WaitGroup
-	for i, s := range all {
+	var starts errgroup.Group
+	for _, s := range all {
 		s.prepare()
-		starts.Go(func() { failures[i] = s.start() })
+		starts.Go(s.start)
 	}
-	starts.Wait()
-	must(all[0].t, errors.Join(failures...))
+	must(all[0].t, starts.Wait())
 }
 
 // prepare sets the URLs, and kills the server when the test ends. If the test
@@ -407,7 +407,9 @@ func (s *Server) end(sig syscall.Signal) {
 		s.t.Errorf("dbtest: %s did not end", s.Name)
 		<-s.exited
 	}
-	within(Patience, time.Millisecond, func() bool { return !slices.ContainsFunc(others, runs) })
+	for _, other := range others { // its parent may not have waited for it
+		within(Patience, time.Millisecond, func() bool { return strings.Contains("Z", state(fmt.Sprint("/proc/", other))) })
+	}
 	Ended(pid)
 	s.PID = 0
 }
@@ -449,27 +451,22 @@ func listens(addr string) error {
 	return c.Close()
 }
 
-// ask sends a line to a server, and returns the first 4 KiB of the answer at most.
-func ask(addr, line string) (string, error) {
+// answers sends a line to a server. It returns an error unless the first 4 KiB of the
+// answer hold the texts.
+func answers(addr, line string, texts ...string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(2 * time.Second))
 	if _, err := c.Write([]byte(line)); err != nil {
-		return "", err
+		return err
 	}
 	answer := make([]byte, 4096)
 	n, err := c.Read(answer)
-	return string(answer[:n]), err
-}
-
-// answers returns an error unless a server answers a line with the texts.
-func answers(addr, line string, texts ...string) error {
-	answer, err := ask(addr, line)
-	if err == nil && slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(answer, text) }) {
-		err = errors.New(answer)
+	if err == nil && slices.ContainsFunc(texts, func(text string) bool { return !bytes.Contains(answer[:n], []byte(text)) }) {
+		err = errors.New(string(answer[:n]))
 	}
 	return err
 }

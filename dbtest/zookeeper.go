@@ -42,11 +42,8 @@ func ZooKeeper(t testing.TB, n int, settings ...string) []*Server {
 			}
 		}
 		s.ready = func(s *Server) error { return answers(s.Addr, "srvr", "Zookeeper version") }
-		s.urls = func(s *Server) { s.URL = ZooKeeperURL([]*Server{s}) }
+		s.urls = func(s *Server) { s.URL = "zookeeper://" + s.Addr }
 	}
 	beginAll(members)
 	return members
 }
-
-// ZooKeeperURL returns the URL of an ensemble.
-func ZooKeeperURL(members []*Server) string { return "zookeeper://" + addresses(members) }

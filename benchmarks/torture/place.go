@@ -53,19 +53,19 @@ var starters = map[string]func(t testing.TB) store{
 	"zookeeper": alone(func(t testing.TB) *dbtest.Server { return dbtest.ZooKeeper(t, 1)[0] }),
 	"redis-cluster": func(t testing.TB) store {
 		nodes := dbtest.RedisCluster(t)
-		return store{nodes, dbtest.ClusterURL(nodes), true} // it redirects clients to the members' own addresses
+		return store{nodes, dbtest.ClusterURL("redis+cluster", nodes), true} // it redirects clients to the members' own addresses
 	},
 	"etcd-cluster": func(t testing.TB) store {
 		members := dbtest.Etcd(t, 3)
-		return store{members, dbtest.EtcdURL(members), false}
+		return store{members, dbtest.ClusterURL("etcd", members), false}
 	},
 	"etcd-tls": func(t testing.TB) store {
 		e := dbtest.EtcdTLS(t)
-		return store{[]*dbtest.Server{e.Server}, e.URL("nextid:pass word") + "?ca=" + url.QueryEscape(e.CA), true} // its certificate names its address
+		return store{[]*dbtest.Server{e}, e.EtcdURL("nextid", "pass word") + "?ca=" + url.QueryEscape(e.CA), true} // its certificate names its address
 	},
 	"zookeeper-ensemble": func(t testing.TB) store {
 		members := dbtest.ZooKeeper(t, 3)
-		return store{members, dbtest.ZooKeeperURL(members), false}
+		return store{members, dbtest.ClusterURL("zookeeper", members), false}
 	},
 }
 
@@ -154,14 +154,14 @@ func (r *run) restartGiven() {
 func (p *place) failOver(members []*dbtest.Server, f func()) {
 	redis := p.kind == "redis-cluster"
 	one := members[rand.IntN(len(members))]
-	for redis && one.RedisRole() != "master" {
+	for redis && !one.RedisLeads() {
 		one = members[rand.IntN(len(members))]
 	}
 	one.Kill()
 	f()
 	one.Start()
 	if redis {
-		dbtest.Await(p.run, "a replica for every master", func() bool { return one.RedisRole() == "master" || one.RedisFollows() })
+		dbtest.Await(p.run, "a replica for every master", func() bool { return one.RedisLeads() || one.RedisFollows() })
 	}
 }
 

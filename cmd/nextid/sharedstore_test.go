@@ -46,11 +46,11 @@ var sharedPlaces = map[string]func(t *testing.T) sharedPlace{
 	},
 	"etcd": func(t *testing.T) sharedPlace {
 		members := dbtest.Etcd(t, 1)
-		return placeOn(dbtest.EtcdURL(members), members[0])
+		return placeOn(dbtest.ClusterURL("etcd", members), members[0])
 	},
 	"zookeeper": func(t *testing.T) sharedPlace {
 		members := dbtest.ZooKeeper(t, 1)
-		return placeOn(dbtest.ZooKeeperURL(members), members[0])
+		return placeOn(dbtest.ClusterURL("zookeeper", members), members[0])
 	},
 }
 

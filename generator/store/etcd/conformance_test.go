@@ -22,7 +22,7 @@ var places atomic.Int64
 // place prepares an empty namespace and returns its URL.
 func place(t testing.TB, members []*dbtest.Server) string {
 	t.Helper()
-	u := fmt.Sprintf("%s/n%d", dbtest.EtcdURL(members), places.Add(1))
+	u := fmt.Sprintf("%s/n%d", dbtest.ClusterURL("etcd", members), places.Add(1))
 	prepare(t, u)
 	return u
 }
@@ -52,11 +52,11 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 	s := dbtest.EtcdTLS(t)
 	var n atomic.Int64
 	engine.Conformance(t, func(t *testing.T) string {
-		u := fmt.Sprintf("%s/n%d?ca=%s", s.URL("nextid:pass word"), n.Add(1), s.CA)
+		u := fmt.Sprintf("%s/n%d?ca=%s", s.EtcdURL("nextid", "pass word"), n.Add(1), s.CA)
 		prepare(t, u)
 		return u
 	})
-	wrong := fmt.Sprintf("%s/n1?ca=%s", s.URL("nextid:wrong"), s.CA)
+	wrong := fmt.Sprintf("%s/n1?ca=%s", s.EtcdURL("nextid", "wrong"), s.CA)
 	_, err := engine.Try(t.Context(), wrong, shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "authentication failed")
 }
@@ -65,14 +65,14 @@ func TestConformanceWithLoginAndTLS(t *testing.T) {
 func TestLoginIsTurnedOnAndOff(t *testing.T) {
 	t.Parallel()
 	s := dbtest.EtcdTLS(t)
-	s.Auth("disable")
-	u := fmt.Sprintf("%s/x?ca=%s", s.URL("root:root"), s.CA)
+	s.EtcdAuth("disable")
+	u := fmt.Sprintf("%s/x?ca=%s", s.EtcdURL("root", "root"), s.CA)
 	prepare(t, u)
 	store := engine.Start(t, u, shared.Config{})
 	dbtest.Grant(t, store, dbtest.Order(1), 1)
-	s.Auth("enable")
+	s.EtcdAuth("enable")
 	dbtest.Grant(t, store, dbtest.Order(1), 2)
-	s.Auth("disable")
+	s.EtcdAuth("disable")
 	dbtest.Grant(t, store, dbtest.Order(1), 3)
 }
 

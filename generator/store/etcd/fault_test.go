@@ -83,7 +83,7 @@ func TestAllMembersAreKilledAtOnce(t *testing.T) {
 func TestClustersThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	members := dbtest.Etcd(t, 1)
-	_, err := engine.Try(t.Context(), dbtest.EtcdURL(members), shared.Config{})
+	_, err := engine.Try(t.Context(), dbtest.ClusterURL("etcd", members), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	_, err = engine.Try(t.Context(), "etcd://user:secret@"+dbtest.FreeAddr(t), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrNotNow, "cannot use the store")

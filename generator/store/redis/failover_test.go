@@ -79,7 +79,7 @@ func awaitMaster(t *testing.T, nodes []*dbtest.Server, out *dbtest.Server) (mast
 	t.Helper()
 	dbtest.Await(t, "master", func() bool {
 		for _, s := range nodes {
-			if s != out && s.RedisRole() == "master" {
+			if s != out && s.RedisLeads() {
 				master = s
 			}
 		}
@@ -109,7 +109,7 @@ func TestSentinelsNeedAMasterThatStops(t *testing.T) {
 func TestAClusterFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
 	nodes := dbtest.RedisCluster(t)
-	u := dbtest.ClusterURL(nodes)
+	u := dbtest.ClusterURL("redis+cluster", nodes)
 	prepare(t, u)
 	cfg := shared.Config{Failover: shared.Skip, Timeout: time.Second}
 	load := generatortest.StartLoad(t, engine.Start(t, u, cfg), engine.Start(t, u, cfg))
@@ -133,7 +133,7 @@ func owner(t *testing.T, nodes []*dbtest.Server) (master *dbtest.Server) {
 	t.Helper()
 	dbtest.Await(t, "master that has the keys", func() bool {
 		for _, s := range nodes {
-			if !s.Running() || s.RedisRole() != "master" {
+			if !s.Running() || !s.RedisLeads() {
 				continue
 			}
 			if n, err := dial(t, s).Exists(t.Context(), "{nextid}:format").Result(); err == nil && n == 1 {
@@ -148,7 +148,7 @@ func owner(t *testing.T, nodes []*dbtest.Server) (master *dbtest.Server) {
 func TestConformanceOnACluster(t *testing.T) {
 	t.Parallel()
 	nodes := dbtest.RedisCluster(t)
-	u := dbtest.ClusterURL(nodes)
+	u := dbtest.ClusterURL("redis+cluster", nodes)
 	engine.Conformance(t, func(t *testing.T) string { return empty(t, u+"?") })
 
 	prepare(t, u)

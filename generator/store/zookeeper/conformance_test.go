@@ -25,7 +25,7 @@ var places atomic.Int64
 // place prepares an empty namespace and returns its URL.
 func place(t testing.TB, members []*dbtest.Server) string {
 	t.Helper()
-	u := fmt.Sprintf("%s/n%d", dbtest.ZooKeeperURL(members), places.Add(1))
+	u := fmt.Sprintf("%s/n%d", dbtest.ClusterURL("zookeeper", members), places.Add(1))
 	prepare(t, u)
 	return u
 }

@@ -129,7 +129,7 @@ func TestMembersThatAreKilled(t *testing.T) {
 func TestEnsemblesThatAreNotReady(t *testing.T) {
 	t.Parallel()
 	members := dbtest.ZooKeeper(t, 1)
-	_, err := engine.Try(t.Context(), dbtest.ZooKeeperURL(members), shared.Config{})
+	_, err := engine.Try(t.Context(), dbtest.ClusterURL("zookeeper", members), shared.Config{})
 	dbtest.WantError(t, err, generator.ErrPinned, "no tables of nextid")
 	_, err = engine.Try(t.Context(), "zookeeper://user:secret@"+dbtest.FreeAddr(t), shared.Config{Timeout: time.Second})
 	if !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry) || strings.Contains(err.Error(), "secret") {
@@ -144,7 +144,7 @@ func TestEnsemblesThatAreNotReady(t *testing.T) {
 	defer schema.Close()
 	engine.Emptied(t, u, schema)
 	// Nodes that were made with a password need it.
-	mine := strings.Replace(dbtest.ZooKeeperURL(members), "://", "://me:mine@", 1) + "/mine"
+	mine := strings.Replace(dbtest.ClusterURL("zookeeper", members), "://", "://me:mine@", 1) + "/mine"
 	prepare(t, mine)
 	engine.Start(t, mine, shared.Config{})
 	_, err = engine.Try(t.Context(), strings.Replace(mine, "mine@", "yours@", 1), shared.Config{})
