@@ -70,7 +70,13 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	var verdict error
 	out, err := cfg.Measure(ctx, &report.Report{Title: "Torture of nextid"}, func(s *load.Stage) {
 		r := &run{Stage: s, cfg: cfg, bad: map[string]int{}}
-		r.prepare()
+		r.skewclock, r.clocks = r.buildSkewclock()
+		for _, store := range cfg.Stores {
+			r.newPlace(store)
+		}
+		var err error
+		r.ledger, err = newLedger(cfg.Log)
+		r.Must(err)
 		var took, back time.Duration
 		if err := r.Do(func(testing.TB) { took, back = r.torture() }); err != nil {
 			r.Must(errors.Join(err, r.keep()))
@@ -97,17 +103,6 @@ func (r *run) keep() error {
 		err = errors.Join(err, os.WriteFile(r.ledger.file.Name()+"."+n.String(), []byte(n.Log()), 0o600))
 	}
 	return err
-}
-
-// prepare starts stores and servers, and makes the generators.
-func (r *run) prepare() {
-	r.skewclock, r.clocks = r.buildSkewclock()
-	for _, store := range r.cfg.Stores {
-		r.newPlace(store)
-	}
-	var err error
-	r.ledger, err = newLedger(r.cfg.Log)
-	r.Must(err)
 }
 
 // torture runs clients and faults, and then waits until all servers answer. back is
