@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -31,14 +32,14 @@ type Reserver interface {
 	// Reserve durably advances hi and returns the new reservation [lo, hi):
 	//
 	//	lo = max(hi before, r.AtLeast)      (r.AtLeast when the key is new)
-	//	hi = min(lo + r.N, r.Limit)
+	//	hi = min(lo + r.N, r.Limit)         (r.Limit - lo must be at least r.Least)
 	//
 	// Reserve is linearizable per key, and durable before it returns. So two
 	// reservations of a key never overlap. Any error, including a timeout and a lost
 	// answer, means that nothing was granted. The range may be lost; it must not be
 	// looked up again (rule R3).
 	//
-	// It returns an *Error of kind ErrExhausted when lo ≥ r.Limit, without any change;
+	// It returns an *Error of kind ErrExhausted when lo ≥ r.Bound(), without any change;
 	// ErrNotNow when the store cannot be reached or is read-only; ErrRegressed when
 	// the store's content is damaged.
 	Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error)
@@ -127,6 +128,7 @@ type Reservation struct {
 	AtLeast int64
 	N       int64  // > 0
 	Limit   int64  // exclusive upper bound of hi; NoLimit for none
+	Least   int64  // least length of a range that Limit makes shorter than N; 0: 1
 	Owner   string // the server that asks, for operators; does not change the result
 }
 
@@ -138,6 +140,13 @@ func (r Reservation) Check() error {
 	return nil
 }
 
+// Bound returns the exclusive upper bound of lo: from there on less than Least is left
+// below Limit.
+func (r Reservation) Bound() int64 {
+	more := max(r.Least, 1) - 1
+	return max(r.Limit, math.MinInt64+more) - more
+}
+
 // End returns hi of a reservation from lo, which lies below Limit.
 func (r Reservation) End(lo int64) int64 {
 	if left := uint64(r.Limit) - uint64(lo); uint64(r.N) < left {
@@ -146,44 +155,9 @@ func (r Reservation) End(lo int64) int64 {
 	return r.Limit
 }
 
-// ExhaustedError is returned if lo would not lie below Limit.
+// ExhaustedError is returned if lo would not lie below Bound.
 func (r Reservation) ExhaustedError() error {
-	return &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has no numbers left below %d", r.Key, r.Limit)}
-}
-
-// ReserveAll reserves a range that holds all that a request needs, or nothing. If
-// less is left below r.Limit, it returns ErrExhausted and the key does not change.
-// need returns the length needed of a range that begins at lo; ok is false if no
-// length is enough. r.N must be at least need(lo) for every lo. So only r.Limit makes a
-// range too short. No other server can reserve behind such a range, and its release
-// loses nothing.
-func ReserveAll(ctx context.Context, store Reserver, r Reservation, need func(lo int64) (n int64, ok bool)) (lo, hi int64, err error) {
-	const attempts = 3 // another server may reserve between Mark and Reserve
-	holds := func(lo, hi int64) bool {
-		n, ok := need(lo)
-		return ok && lo < hi && uint64(hi)-uint64(lo) >= uint64(n)
-	}
-	for range attempts {
-		m, known, err := store.Mark(ctx, r.Key)
-		if err != nil {
-			return 0, 0, err
-		}
-		if lo = r.AtLeast; known {
-			lo = max(lo, m.Hi)
-		}
-		if !holds(lo, r.Limit) {
-			return 0, 0, &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has too few numbers left below %d", r.Key, r.Limit)}
-		}
-		lo, hi, err = store.Reserve(ctx, r)
-		if err != nil || holds(lo, hi) {
-			return lo, hi, err
-		}
-		if err := store.Release(ctx, r.Key, hi, lo); err != nil {
-			return 0, 0, err
-		}
-	}
-	return 0, 0, Errorf(ErrRetry, "", "Try again.",
-		"other servers reserved numbers of %q at the same time", r.Key)
+	return &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has too few numbers left below %d", r.Key, r.Limit)}
 }
 
 // NoLimit is the greatest possible Limit of a Reservation.

@@ -51,7 +51,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	}
 	floor := g.source.floor(v, used)
 	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
-		r, err := g.source.reserve(ctx, floor, 1)                                    // the reserved number is the next to be returned
+		r, err := g.source.reserve(ctx, floor, 1, 1)                                 // the reserved number is the next to be returned
 		if errors.Is(err, generator.ErrExhausted) || err == nil && r.First < floor { // everything below the bound is used now
 			return generator.Range{}, nil
 		}
@@ -111,18 +111,15 @@ func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
 		first, err := s.hold(ctx, slotFree, 0, generator.HeldBy{})
 		return generator.Range{First: first, Step: s.options.Increment, Count: 1}, err
 	}
-	return s.reserve(ctx, s.options.Start, n)
+	return s.reserve(ctx, s.options.Start, n, 1)
 }
 
 // DrawAll implements AllSource.
 func (s *source) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
-	lo, hi, err := generator.ReserveAll(ctx, s.store, generator.Reservation{
-		Key: generator.NameKey(s.name), AtLeast: s.options.Start, N: n * s.options.Increment, Limit: s.limit, Owner: s.owner,
-	}, func(lo int64) (int64, bool) {
-		first, ok := s.align(lo)
-		return first - lo + (n-1)*s.options.Increment + 1, ok && n <= math.MaxInt64/s.options.Increment
-	})
-	return s.granted(lo, hi, err)
+	if n > math.MaxInt64/s.options.Increment {
+		return generator.Range{}, s.errExhausted()
+	}
+	return s.reserve(ctx, s.options.Start, n, n)
 }
 
 // Renew implements Source.
@@ -143,9 +140,9 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Load(), r.First)
 }
 
-// reserve reserves up to n numbers at or above atLeast. If atLeast is out of the
-// bounds, it reserves the rest below the bound.
-func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range, error) {
+// reserve reserves up to n numbers at or above atLeast, or none if less than least are
+// left. If atLeast is out of the bounds, it reserves the rest below the bound.
+func (s *source) reserve(ctx context.Context, atLeast, n, least int64) (generator.Range, error) {
 	if atLeast >= s.limit { // reserve everything below
 		atLeast = s.limit - 1
 	}
@@ -155,6 +152,7 @@ func (s *source) reserve(ctx context.Context, atLeast, n int64) (generator.Range
 	}
 	lo, hi, err := s.store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * s.options.Increment, Limit: s.limit, Owner: s.owner,
+		Least: (least-1)*s.options.Increment + 1,
 	})
 	return s.granted(lo, hi, err)
 }

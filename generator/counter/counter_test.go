@@ -541,3 +541,32 @@ func TestRaiseToTheBoundLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestARequestThatIsTooLargeTakesNothingFromOthers draws while another server asks for
+// more than is left.
+func TestARequestThatIsTooLargeTakesNothingFromOthers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		large, others := w.open(`{"max":10}`), w.open(`{"max":10}`)
+		w.store.Inject(generatortest.Reserve, 1, func(ctx context.Context, call func(context.Context) error) error {
+			w.wants(others, 2, generator.Range{First: 1, Step: 1, Count: 2}) // ten numbers were left when it was asked
+			return call(ctx)
+		})
+		drawn := false
+		draw := func() {
+			drawn = true
+			if runs, err := others.NextAll(w.t.Context(), 2); err != nil || runs[0].First != 3 {
+				t.Errorf("%v, %v, but 3 and 4 are left", runs, err)
+			}
+		}
+		w.store.Inject(generatortest.Release, 1, func(ctx context.Context, call func(context.Context) error) error {
+			draw()
+			return call(ctx)
+		})
+		if _, err := large.NextAll(w.t.Context(), 10); !errors.Is(err, generator.ErrExhausted) {
+			t.Errorf("ten of eight numbers: %v", err)
+		}
+		if !drawn {
+			draw()
+		}
+	})
+}

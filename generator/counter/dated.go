@@ -81,21 +81,16 @@ var _ AllSource = (*datedSource)(nil)
 
 // Draw implements Source.
 func (s *datedSource) Draw(ctx context.Context, n int64) (generator.Range, error) {
-	return s.draw(ctx, generator.Reservation{N: n}, s.store.Reserve)
+	return s.draw(ctx, generator.Reservation{N: n})
 }
 
 // DrawAll implements AllSource.
 func (s *datedSource) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
-	return s.draw(ctx, generator.Reservation{N: n}, func(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
-		return generator.ReserveAll(ctx, s.store, r, func(int64) (int64, bool) { return n, true })
-	})
+	return s.draw(ctx, generator.Reservation{N: n, Least: n})
 }
 
-// reserveFunc reserves as Store.Reserve or generator.ReserveAll do.
-type reserveFunc func(context.Context, generator.Reservation) (lo, hi int64, err error)
-
 // draw reserves numbers in the present period.
-func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve reserveFunc) (generator.Range, error) {
+func (s *datedSource) draw(ctx context.Context, r generator.Reservation) (generator.Range, error) {
 	const attempts = 3 // a period can end during the request
 	for range attempts {
 		date, err := s.today()
@@ -104,7 +99,7 @@ func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve
 		}
 		base := s.periodOf(date) * s.modulus
 		r.AtLeast, r.Limit = base+s.Start, base+s.modulus
-		lo, hi, err := s.reserve(ctx, r, reserve)
+		lo, hi, err := s.reserve(ctx, r)
 		if err == nil {
 			return generator.Range{First: s.idOf(lo, date), Step: 1, Count: hi - lo}, nil
 		}
@@ -121,9 +116,9 @@ func (s *datedSource) draw(ctx context.Context, r generator.Reservation, reserve
 }
 
 // reserve makes a reservation for the name and stores its end.
-func (s *datedSource) reserve(ctx context.Context, r generator.Reservation, reserve reserveFunc) (lo, hi int64, err error) {
+func (s *datedSource) reserve(ctx context.Context, r generator.Reservation) (lo, hi int64, err error) {
 	r.Key, r.Owner = generator.NameKey(s.name), s.owner
-	if lo, hi, err = reserve(ctx, r); err == nil {
+	if lo, hi, err = s.store.Reserve(ctx, r); err == nil {
 		s.end.Store(hi)
 	}
 	return lo, hi, err
@@ -181,7 +176,7 @@ func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, erro
 	case p < base:
 		return generator.Range{}, nil // p has been issued or skipped
 	}
-	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus}, s.store.Reserve)
+	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus})
 	if errors.Is(err, generator.ErrExhausted) {
 		return generator.Range{}, nil // p has been issued or skipped
 	}

@@ -30,7 +30,8 @@ type Source interface {
 type AllSource interface {
 	Source
 
-	// DrawAll reserves exactly n ids. ErrExhausted means that fewer are left.
+	// DrawAll reserves n ids, or none if fewer are left: ErrExhausted. If it returns less
+	// than n, it is called again for the rest of them.
 	DrawAll(ctx context.Context, n int64) (generator.Range, error)
 }
 

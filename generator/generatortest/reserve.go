@@ -155,13 +155,14 @@ func (suite) model(p place) {
 		for range rapid.IntRange(1, 4).Draw(t, "calls") {
 			r := generator.Reservation{
 				Key: fmt.Sprint("model/", round), AtLeast: number.Draw(t, "at least"), N: max(1, number.Draw(t, "n")), Limit: number.Draw(t, "limit"),
+				Least: max(0, number.Draw(t, "least")),
 			}
 			wantLo := r.AtLeast
 			if known {
 				wantLo = max(hi, r.AtLeast)
 			}
 			gotLo, gotHi, err := p.Reserve(p.ctx, r)
-			if wantLo >= r.Limit {
+			if wantLo >= r.Limit || uint64(r.Limit)-uint64(wantLo) < uint64(r.Least) {
 				if !errors.Is(err, generator.ErrExhausted) {
 					t.Fatalf("Reserve(%+v) at %d: %v, want ErrExhausted", r, hi, err)
 				}

@@ -131,7 +131,11 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 			g.mu.Unlock()
 			return []generator.Range{g.run(b, used, n)}, nil
 		}
-		g.mu.Unlock() // Raise has passed the reservation meanwhile
+		g.mu.Unlock()
+		if b.size < n { // the limit cut it, and it began between two ids
+			_ = g.store.Release(ctx, generator.NameKey(g.name), hi, lo) // lost if it fails
+			return nil, g.errExhausted()
+		} // else Raise has passed it meanwhile
 	}
 }
 

@@ -141,16 +141,16 @@ func (g *Generator) retryLater() {
 	g.pause = min(2*g.pause, retryMost)
 }
 
-// reserve reserves a range of the line. If all is not 0, the range must hold that
-// many ids.
+// reserve reserves a range of the line. If all is not 0, nothing is reserved unless that
+// many ids are left. The range holds one less if it begins between two ids, and ends at
+// the limit.
 func (g *Generator) reserve(ctx context.Context, positions, atLeast, all int64) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	r := generator.Reservation{Key: generator.NameKey(g.name), AtLeast: atLeast, N: positions, Limit: g.limit, Owner: g.owner}
-	if all == 0 {
-		lo, hi, err = g.store.Reserve(ctx, r)
-	} else {
-		lo, hi, err = generator.ReserveAll(ctx, g.store, r, func(lo int64) (int64, bool) { return g.need(lo, all) })
+	if all > 0 {
+		r.Least = g.span(all) - g.increment + 1
 	}
+	lo, hi, err = g.store.Reserve(ctx, r)
 	return lo, hi, g.storeError(err)
 }

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -528,5 +529,24 @@ func TestConcurrentDrawsFromOneBufferNeverRepeat(t *testing.T) {
 	}
 	if log.Len() != 400_000 {
 		t.Errorf("%d of 400000 draws had an answer", log.Len())
+	}
+}
+
+// A range that begins between two ids may hold one less than its length says.
+func TestTooFewNumbersAreLeftBehindAnotherSeries(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			g := w.open(fmt.Sprintf(`{"increment":10,"max":100,"strict":%v}`, strict))
+			if _, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{Key: generator.NameKey("orders"), AtLeast: 1, N: 75, Limit: generator.NoLimit}); err != nil {
+				t.Fatal(err)
+			}
+			if runs, err := g.NextAll(w.t.Context(), 3); !errors.Is(err, generator.ErrExhausted) {
+				t.Errorf("strict %v: 3 of the numbers 81 and 91: %v, %v", strict, runs, err)
+			}
+			runs, err := g.NextAll(w.t.Context(), 2)
+			if err != nil || len(runs) != 1 || runs[0] != (generator.Range{First: 81, Step: 10, Count: 2}) {
+				t.Errorf("strict %v: %v, %v", strict, runs, err)
+			}
+		})
 	}
 }

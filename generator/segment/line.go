@@ -43,13 +43,6 @@ func (l *line) span(n int64) int64 {
 	return n * l.increment
 }
 
-// need returns the length of a range from lo that holds n ids. ok is false if the
-// line ends before.
-func (l *line) need(lo, n int64) (positions int64, ok bool) {
-	gap := modulo(l.residue-modulo(lo, l.increment), l.increment)
-	return gap + (n-1)*l.increment + 1, n-1 <= (generator.NoLimit-1-gap)/l.increment
-}
-
 func modulo(a, m int64) int64 { return (a%m + m) % m }
 
 // position returns the position of a number. The least int64, which cannot be

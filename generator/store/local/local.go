@@ -81,7 +81,7 @@ func (s *Store) Reserve(ctx context.Context, r generator.Reservation) (lo, hi in
 		if l.Seq > 0 {
 			l.Lo = max(l.Hi, r.AtLeast)
 		}
-		if l.Lo >= r.Limit {
+		if l.Lo >= r.Bound() {
 			return Line{}, r.ExhaustedError()
 		}
 		l.Mark = generator.Mark{Key: r.Key, Hi: r.End(l.Lo), Owner: cmp.Or(r.Owner, s.Owner), Updated: s.now()}

@@ -174,7 +174,7 @@ func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, epo
 			" seq = seq + ?, stamp = ?, owner = ?, updated_at = ?\n" +
 			"WHERE `key` = ? AND " + epoch + " = ? AND GREATEST(hi, ?) < ? AND stamp IN (?, ?);\n")
 		return append(args, token, a.AtLeast, full, a.Limit, a.N, a.Count, a.Write, a.Owner, a.Now,
-			a.Key, a.Epoch, a.AtLeast, a.Limit, a.Epoch, a.From)
+			a.Key, a.Epoch, a.AtLeast, a.Bound(), a.Epoch, a.From)
 	}
 	text.WriteString("INSERT INTO nextid_reservations (`key`, lo, hi, seq, stamp, owner, updated_at, token)\n" +
 		"SELECT ?, ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ? < ? AND " + epoch + " = ?\n" +
@@ -185,8 +185,8 @@ func advance(text *strings.Builder, args []any, a *shared.Ask, token []byte, epo
 		" stamp = IF(token = VALUES(token), VALUES(stamp), stamp)," +
 		" owner = IF(token = VALUES(token), VALUES(owner), owner)," +
 		" updated_at = IF(token = VALUES(token), VALUES(updated_at), updated_at);\n")
-	return append(args, a.Key, a.AtLeast, a.End(a.AtLeast), a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Limit, a.Epoch,
-		a.Limit, a.Epoch, a.From, full, a.Limit, a.N)
+	return append(args, a.Key, a.AtLeast, a.End(a.AtLeast), a.Count, a.Write, a.Owner, a.Now, token, a.AtLeast, a.Bound(), a.Epoch,
+		a.Bound(), a.Epoch, a.From, full, a.Limit, a.N)
 }
 
 // Advance implements shared.Engine.

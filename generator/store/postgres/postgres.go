@@ -163,12 +163,12 @@ FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 		advance: map[variant]string{},
 	}
 	// Parameters: $1 key, $2 at least, $3 n, $4 limit, $5 owner, $6 now, $7 present
-	// epoch, $8 count, $9 hi of a new row, $10 an older epoch, $11 the epoch to write.
+	// epoch, $8 count, $9 hi of a new row, $10 the bound of lo, $11 an older epoch, $12 the epoch to write.
 	// The sum is numeric, since it may not fit a bigint. The database parses the text
 	// each time, so every word costs time.
 	for i := range 8 {
 		v := variant{i&1 > 0, i&2 > 0, i&4 > 0}
-		exists, returned, older, write := ``, ``, ` OR r.stamp = $10::text`, `$11::text`
+		exists, returned, older, write := ``, ``, ` OR r.stamp = $11::text`, `$12::text`
 		if v.usual {
 			older, write = ``, `$7::text`
 		}
@@ -181,12 +181,12 @@ FROM (SELECT 1) AS one LEFT JOIN nextid_reservations AS r ON r.key = $1`,
 		d.advance[v] = `
 INSERT INTO nextid_reservations AS r (key, lo, hi, seq, stamp, owner, updated_at)
 SELECT $1::text, $2::bigint, $9::bigint, $8::bigint, ` + write + `, $5::text, $6::bigint
-WHERE $2::bigint < $4::bigint AND ` + epoch + ` = $7::text` + exists + `
+WHERE $2::bigint < $10::bigint AND ` + epoch + ` = $7::text` + exists + `
 ON CONFLICT (key) DO UPDATE SET
     lo = greatest(r.hi, excluded.lo),
     hi = CAST(least(greatest(r.hi, excluded.lo)::numeric + $3::numeric, $4::numeric) AS bigint),
     seq = r.seq + excluded.seq, stamp = excluded.stamp, owner = excluded.owner, updated_at = excluded.updated_at
-WHERE greatest(r.hi, excluded.lo) < $4::bigint AND (r.stamp = $7::text` + older + `)
+WHERE greatest(r.hi, excluded.lo) < $10::bigint AND (r.stamp = $7::text` + older + `)
 RETURNING lo, hi, seq` + returned
 	}
 	return d
@@ -361,7 +361,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 // advance returns the statement for an ask, and its arguments.
 func advance(a *shared.Ask, alone bool) (v variant, args []any) {
 	v = variant{create: a.Create, alone: alone, usual: a.From == "" && a.Write == a.Epoch}
-	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Epoch, a.Count, a.End(a.AtLeast)}
+	args = []any{a.Key, a.AtLeast, a.N, a.Limit, a.Owner, a.Now, a.Epoch, a.Count, a.End(a.AtLeast), a.Bound()}
 	if !v.usual {
 		args = append(args, a.From, a.Write)
 	}

@@ -267,7 +267,7 @@ func (e *Engine) Advance(ctx context.Context, asks []shared.Ask) (answers []shar
 		if a.Create {
 			create = 1
 		}
-		args = append(args, a.Key, digits(shifted(a.AtLeast))+digits(uint64(a.N))+digits(shifted(a.Limit)), a.Owner, a.Now,
+		args = append(args, a.Key, digits(shifted(a.AtLeast))+digits(uint64(a.N))+digits(shifted(a.Limit))+digits(shifted(a.Bound())), a.Owner, a.Now,
 			a.Epoch, a.Count, create, a.From, a.Write)
 	}
 	var said, confirmed *redis.Cmd

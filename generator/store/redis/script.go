@@ -22,7 +22,7 @@ if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 `
 
 	// advance takes 9 arguments for each ask: key, numbers, owner, now, epoch, count,
-	// create, from, epoch to write. numbers is at least, n and limit as one text.
+	// create, from, epoch to write. numbers is at least, n, limit and the bound of lo as one text.
 	// Numbers that are compared have 20 digits. KEYS[3] is the sorted set of the keys.
 	// The script returns one answer for each ask. The answer to a granted one is one
 	// text: lo and hi with 20 digits each, then seq.
@@ -30,7 +30,7 @@ if redis.call('GET', KEYS[2]) ~= '2' then return 'unprepared' end
 local answers = {}
 for i = 1, #ARGV, 9 do
   local key, numbers, owner, now, present, count, create, from, write = unpack(ARGV, i, i + 8)
-  local lo, limit = string.sub(numbers, 1, 20), string.sub(numbers, 41)
+  local lo, limit, bound = string.sub(numbers, 1, 20), string.sub(numbers, 41, 60), string.sub(numbers, 61)
   local old = redis.call('HGET', KEYS[1], key)
   local oldlo, oldhi, seq, of
   if old then
@@ -39,7 +39,7 @@ for i = 1, #ARGV, 9 do
   end
   if old and (not of or #oldhi ~= 20) then
     answers[#answers + 1] = 'damaged'
-  elseif epoch ~= present or not old and create ~= '1' or old and of ~= epoch and of ~= from or lo >= limit then
+  elseif epoch ~= present or not old and create ~= '1' or old and of ~= epoch and of ~= from or lo >= bound then
     answers[#answers + 1] = {epoch, oldlo, oldhi, seq, of}
   else
     local low = tonumber(string.sub(lo, 11)) + tonumber(string.sub(numbers, 31, 40))

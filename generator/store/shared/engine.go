@@ -112,7 +112,7 @@ type Outcome int
 // The outcomes. Only Granted changes the database.
 const (
 	Granted   Outcome = iota
-	Exhausted         // lo would not lie below Limit
+	Exhausted         // lo would not lie below Bound
 	Moved             // the key has another epoch than Epoch and From
 	Missing           // the key does not exist and Create was not set
 	Strange           // the database's present epoch is not Ask.Epoch
@@ -174,7 +174,7 @@ func (a *Ask) Decide(old *Row, epoch string) (Answer, *Row) {
 	default:
 		lo, seq = max(old.Hi, a.AtLeast), old.Seq
 	}
-	if lo >= a.Limit {
+	if lo >= a.Bound() {
 		answer := Answer{Outcome: Exhausted}
 		if old != nil {
 			answer.Hi = old.Hi
