@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -86,7 +87,10 @@ func (l *mysqlLogin) native(ctx context.Context, nonce, answer []byte) error {
 // Password implements mysqlwire.Exchange. After a success the next logins need only
 // the short proof (User.fast).
 func (l *mysqlLogin) Password(ctx context.Context, password []byte) error {
-	if l.method != Password || len(password) == 0 || len(password) > MaxPassword {
+	switch {
+	case l.method != Password: // over HTTP
+		return l.fail(ctx, errors.New(cmp.Or(l.hidden, "the method of its host rule is "+string(l.method)+", and HTTP has passwords only")))
+	case len(password) == 0 || len(password) > MaxPassword:
 		return l.fail(ctx, errWrong)
 	}
 	fits, err := l.check(ctx, string(password))

@@ -392,6 +392,37 @@ func TestFlood(t *testing.T) {
 	})
 }
 
+// A request over HTTP that its rule refuses is logged with that reason: its password
+// was right, or was not looked at.
+func TestReasonsOfHTTP(t *testing.T) {
+	for rules, want := range map[string]string{
+		"hostssl all all scram":  "no host rule matches",
+		"host all all reject":    "a host rule rejects it",
+		"hostssl all all cert":   "the method of its host rule is cert, and HTTP has passwords only",
+		"host all all scram":     "wrong password",
+		"host nobody all reject": "no host rule matches",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			p := testPolicy(t, Config{Rules: parsedRules(t, rules), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			password := "pencil"
+			if want == "wrong password" {
+				password = "guess"
+			}
+			c := from("127.0.0.1")
+			if rules == "hostssl all all cert" {
+				c.TLS = &wire.Secured{}
+			}
+			if err := p.CheckPassword(t.Context(), "alice", password, c, &sqlfuncs.SessionOptions{}); err == nil {
+				t.Errorf("%s: the login succeeded", rules)
+			}
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%s: no %q in %s", rules, want, log.String())
+			}
+		})
+	}
+}
+
 type lockedWriter struct {
 	mu *sync.Mutex
 	w  *bytes.Buffer
