@@ -146,7 +146,7 @@ func nearness(have, want datum.OID) int {
 		return 100
 	case want == engine.AnyElement || want == engine.AnyType:
 		return 1
-	case engine.IsString(have) && engine.IsString(want):
+	case (engine.IsString(have) || have == datum.Bytea) && engine.IsString(want): // BINARY is a string type
 		return 90
 	case isNumber(have) && isNumber(want):
 		return 50 + min(20, 10*int(kindOf(want))) - 20*max(0, int(kindOf(have))-int(kindOf(want)))
