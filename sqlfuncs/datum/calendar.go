@@ -180,7 +180,7 @@ func roundMicros(micros int64, digits int32) int64 {
 	return int64(time.Duration(micros).Round(time.Duration(unit)))
 }
 
-// castTime converts between date, time, timestamp, timestamptz and interval.
+// castTime converts a date, timestamp or timestamptz to another of them or to a time.
 func castTime(v Value, to OID, env *Env) (Value, error) {
 	out := Value{Type: to, Valid: true}
 	ts := v.Int
@@ -192,14 +192,6 @@ func castTime(v Value, to OID, env *Env) (Value, error) {
 		}
 	case TimestampTZ:
 		ts = utcToLocal(v.Int, env.location())
-	case Time:
-		if to == Interval {
-			return interval{micros: v.Int}.value(), nil
-		}
-		return out, CannotCast(v.Type, to)
-	case Interval:
-		_, out.Int = splitTimestamp(parseIntervalValue(v).micros)
-		return out, nil
 	}
 	switch days, micros := splitTimestamp(ts); to {
 	case Date:
@@ -304,8 +296,8 @@ func addMonths(day int64, months int32) int64 {
 // zones caches loaded time zones by name; there are a few hundred.
 var zones sync.Map
 
-// LoadZone finds a time zone by its IANA name (Europe/Paris), or by POSIX's
-// form of a fixed one (GMT-2). Errors: 22023.
+// LoadZone finds a time zone by its IANA name (Europe/Paris), or as
+// fixedZone does. Errors: 22023.
 func LoadZone(name string) (*time.Location, error) {
 	switch strings.ToLower(name) {
 	case "utc", "gmt", "ut", "uct", "z", "zulu":
@@ -334,26 +326,19 @@ func loadNamedZone(name string) *time.Location {
 		zones.Store(name, loc)
 		return loc
 	}
-	return posixZone(name)
+	return fixedZone(name)
 }
 
-// posixZone reads a fixed zone as POSIX writes it (8.3, TZ): letters and
-// hours west of UTC, UTC+3. Rules for summer time are not read.
-func posixZone(name string) *time.Location {
-	letters := scan(name, 0, isLetter)
-	if letters < 3 || letters == len(name) {
-		return nil
-	}
-	offset := name[letters:]
-	if isDigit(offset[0]) {
-		offset = "+" + offset
-	}
-	if offset[0] != '+' && offset[0] != '-' || len(offset) == 1 || !strings.Contains(offset, ":") && len(offset) > 3 {
+// fixedZone reads GMT±hh[:mm], which pgjdbc sends for a JVM's fixed zone. As in POSIX
+// the sign is that of zones west of UTC.
+func fixedZone(name string) *time.Location {
+	offset, ok := strings.CutPrefix(name, "GMT")
+	if !ok || offset == "" || offset[0] != '+' && offset[0] != '-' {
 		return nil
 	}
 	seconds, ok := parseOffset(offset)
 	if !ok {
 		return nil
 	}
-	return time.FixedZone(strings.ToUpper(name[:letters]), -seconds)
+	return time.FixedZone("GMT", -seconds)
 }

@@ -93,25 +93,22 @@ var castTable = []struct {
 	{Char, []OID{Text}, []OID{BPChar, Varchar}, nil},
 	{Name, []OID{Text}, []OID{BPChar, Varchar}, nil},
 	{Int2, append([]OID{Int8, Int4, Oid, Float4, Float8, Numeric}, regTypes...), nil, nil},
-	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool, Bit}},
-	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, []OID{Bit}},
+	{Int4, append([]OID{Int8, Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2}, []OID{Bool}},
+	{Int8, append([]OID{Oid, Float4, Float8, Numeric}, regTypes...), []OID{Int2, Int4}, nil},
 	{Oid, regTypes, []OID{Int8, Int4}, nil},
 	{Text, []OID{Name, BPChar, Varchar, RegClass}, []OID{Char}, nil},
 	{BPChar, []OID{Name, Text, Varchar}, []OID{Char}, nil},
 	{Varchar, []OID{Name, Text, BPChar, RegClass}, []OID{Char}, nil},
 	{PgNodeTree, []OID{Text}, nil, nil},
-	{Bit, []OID{VarBit}, nil, []OID{Int4, Int8}},
-	{VarBit, []OID{Bit}, nil, nil},
+	{Bit, nil, nil, []OID{Int4, Int8}},
 	{JSON, nil, []OID{JSONB}, nil},
-	{JSONB, nil, []OID{JSON}, []OID{Bool, Int2, Int4, Int8, Float4, Float8, Numeric}},
+	{JSONB, nil, []OID{JSON}, nil},
 	{Float4, []OID{Float8}, []OID{Int2, Int4, Int8, Numeric}, nil},
 	{Float8, nil, []OID{Int2, Int4, Int8, Float4, Numeric}, nil},
 	{Numeric, []OID{Float4, Float8}, []OID{Int2, Int4, Int8}, nil},
 	{Date, []OID{Timestamp, TimestampTZ}, nil, nil},
-	{Time, []OID{Interval}, nil, nil},
 	{Timestamp, []OID{TimestampTZ}, []OID{Date, Time}, nil},
 	{TimestampTZ, nil, []OID{Date, Time, Timestamp}, nil},
-	{Interval, nil, []OID{Time}, nil},
 }
 
 // Cast converts a value as CAST(v AS to) does. An array stays as it is when to
@@ -188,19 +185,12 @@ func castToString(v Value, to OID, env *Env) (Value, error) {
 // castListed does the casts of castTable.
 func castListed(v Value, to OID, env *Env) (Value, error) {
 	switch {
-	case to == Bit && v.Type != VarBit:
-		return BitsOfInt(v.Int, 1), nil
-	case to == Bit, to == VarBit:
-		v.Type = to
-		return v, nil
 	case v.Type == Bit && !isStringLike(to):
 		return intOfBits(v, to)
 	case isStringLike(to):
 		return castToString(v, to, env)
 	case to == RegClass && isStringLike(v.Type):
 		return parseRegName(to, v.Str, env)
-	case v.Type == JSONB && to != JSON:
-		return castJSONB(v, to)
 	case to == JSON:
 		return MakeString(JSON, v.Str), nil
 	case to == JSONB:
@@ -271,17 +261,6 @@ func castToFloat(v Value, to OID) (Value, error) {
 		}
 	}
 	return Value{Type: to, Valid: true, Float: f}, nil
-}
-
-// castJSONB converts a scalar jsonb to a number or boolean.
-func castJSONB(v Value, to OID) (Value, error) {
-	switch c := v.Str[0]; {
-	case to == Bool && (c == 't' || c == 'f'):
-		return MakeBool(c == 't'), nil
-	case to != Bool && (c == '-' || isDigit(c)):
-		return Cast(MakeString(Numeric, v.Str), to, nil)
-	}
-	return Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "cannot cast jsonb %s to type %s", clip(v.Str), display(to))
 }
 
 // CommonType finds the type of UNION, CASE, COALESCE, VALUES and the like

@@ -107,45 +107,19 @@ var typnames = func() map[string]OID {
 }()
 
 // TypeByName finds a type by pg_type.typname or by a spelling of SQL, in
-// lower case: int8, bigint, _text, text[], timestamp(3) with time zone.
-// Modifiers are ignored.
+// lower case: int8, bigint, _text, text[].
 func TypeByName(name string) (OID, bool) {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "pg_catalog.")
-	if elem, ok := strings.CutSuffix(name, "]"); ok {
-		elem = strings.TrimRight(elem, "0123456789")
-		if elem, ok = strings.CutSuffix(elem, "["); !ok {
-			return Invalid, false
-		}
-		return arrayByName(elem)
+	if elem, ok := strings.CutSuffix(name, "[]"); ok {
+		oid, _ := TypeByName(elem)
+		info, _ := TypeInfo(oid)
+		return info.Array, info.Array != Invalid
 	}
 	if oid, ok := typnames[name]; ok {
 		return oid, true
 	}
-	if oid, ok := spellings[name]; ok {
-		return oid, true
-	}
-	if open := strings.IndexByte(name, '('); open > 0 {
-		end := strings.IndexByte(name, ')')
-		if end < open {
-			return Invalid, false
-		}
-		return TypeByName(strings.TrimRight(name[:open], " ") + name[end+1:])
-	}
-	return Invalid, false
-}
-
-// arrayByName finds the array type of a named element type; further [] add
-// nothing, since an array type has any number of dimensions.
-func arrayByName(elem string) (OID, bool) {
-	oid, ok := TypeByName(elem)
-	if !ok {
-		return Invalid, false
-	}
-	info := lookup(oid)
-	if info.Array == Invalid && info.Category == 'A' {
-		return oid, true
-	}
-	return info.Array, info.Array != Invalid
+	oid, ok := spellings[name]
+	return oid, ok
 }
 
 // FormatType is PostgreSQL's format_type: the SQL name of a type with its

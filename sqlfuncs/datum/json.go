@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -276,36 +277,24 @@ func isoTimestamp(text string) string {
 	return strings.Replace(text, " ", "T", 1)
 }
 
+// jsonEscapes holds the letters of the escapes that have one.
+var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+
 // AppendJSONString appends s as a JSON string, escaped as PostgreSQL does:
 // quotes, backslashes and control characters only.
 func AppendJSONString(dst []byte, s string) []byte {
-	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')
-	begin := 0
 	for i := range len(s) {
-		if c := s[i]; c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[begin:i]...)
-		begin = i + 1
-		switch c := s[i]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, `\b`...)
-		case '\f':
-			dst = append(dst, `\f`...)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
+		switch c := s[i]; {
+		case jsonEscapes[c] != 0:
+			dst = append(dst, '\\', jsonEscapes[c])
+		case c < ' ':
+			dst = fmt.Appendf(dst, `\u%04x`, c)
 		default:
-			dst = append(append(dst, `\u00`...), hexDigits[c>>4], hexDigits[c&15])
+			dst = append(dst, c)
 		}
 	}
-	return append(append(dst, s[begin:]...), '"')
+	return append(dst, '"')
 }
 
 // UnquoteJSON decodes a JSON string, with its quotes. Errors: 22P05 for \u0000,

@@ -49,29 +49,11 @@ func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 		}
 	case Numeric:
 		return applyNumericMod(v, typmod)
-	case Bit, VarBit:
-		return fitBits(v, int(typmod)), nil
 	case Time, Timestamp, TimestampTZ:
 		if typmod < 6 {
 			v.Int = roundMicros(v.Int, typmod)
 		}
-	default:
-		if info := lookup(v.Type); info != nil && info.Elem != 0 {
-			return applyToElements(v, typmod)
-		}
 	}
-	return v, nil
-}
-
-func applyToElements(v Value, typmod int32) (Value, error) {
-	elems := make([]Value, len(v.Elems))
-	for i, e := range v.Elems {
-		var err error
-		if elems[i], err = ApplyTypeMod(e, typmod); err != nil {
-			return Value{}, err
-		}
-	}
-	v.Elems = elems
 	return v, nil
 }
 

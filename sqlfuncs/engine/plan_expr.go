@@ -181,13 +181,18 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 		return nil, err
 	}
 	name, weak := x.name, x.weak
-	if t == datum.Bit && IsInteger(x.Type) {
+	switch {
+	case t == datum.Bit && IsInteger(x.Type):
 		inner := x
 		n := mod
 		x = Strict1(datum.Bit, inner, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.BitsOfInt(v.Int, n), nil })
 		x.TypeMod, mod = n, -1
-	} else if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
-		return nil, At(c.Pos, err)
+	case t == datum.Bit || t == datum.VarBit:
+		return nil, Unsupported(c.Pos, "a cast of "+datum.FormatType(x.Type, -1)+" to "+datum.FormatType(t, -1))
+	default:
+		if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
+			return nil, At(c.Pos, err)
+		}
 	}
 	if mod >= 0 {
 		x = Strict1(t, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.ApplyTypeMod(v, mod) })
@@ -231,22 +236,17 @@ func (p *Planner) TypeName(t syntax.TypeName) (datum.OID, int32, error) {
 		return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", sqlstate.Cut(strings.Join(t.Name, "."), 64)))
 	}
 	mods := t.Mods
-	switch {
-	case name == "character" && mods == nil:
+	if name == "character" && mods == nil {
 		mods = []int64{1}
-	case name == "float" && len(mods) == 1: // bits of the fraction
-		if bits := mods[0]; bits < 1 || bits > 53 {
-			return 0, 0, At(t.Pos, sqlstate.New(sqlstate.InvalidParameterValue, "precision for type float must be from 1 to 53 bits"))
-		} else if bits < 25 {
-			oid = datum.Float4
-		}
-		mods = nil
 	}
 	mod, err := typeMod(oid, mods)
 	if err != nil {
 		return 0, 0, At(t.Pos, err)
 	}
-	for range min(t.Array, 1) {
+	if t.Array > 0 {
+		if mod >= 0 {
+			return 0, 0, Unsupported(t.Pos, "an array of "+datum.FormatType(oid, mod))
+		}
 		info, _ := datum.TypeInfo(oid)
 		if info.Array == 0 {
 			return 0, 0, At(t.Pos, sqlstate.New(sqlstate.UndefinedObject, "type %q does not exist", name+"[]"))
@@ -276,7 +276,7 @@ func typeMod(t datum.OID, mods []int64) (int32, error) {
 		mod, ok = NumericMod(n, scale), len(mods) < 3 && 1 <= n && n <= 1000 && -1000 <= scale && scale <= 1000
 	case datum.Varchar, datum.BPChar:
 		mod += 4
-	case datum.Bit, datum.VarBit:
+	case datum.Bit:
 	case datum.Timestamp, datum.TimestampTZ, datum.Time:
 		mod, ok = int32(min(n, 6)), only && n >= 0
 	default:

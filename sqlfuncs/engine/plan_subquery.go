@@ -227,33 +227,6 @@ func Drain(x *Exec, it Rows) ([][]datum.Value, error) {
 	}
 }
 
-// arrayOperator plans @>, <@ and && on arrays.
-func (p *Planner) arrayOperator(op string, l, r *Expr) (*Expr, error) {
-	l, r, err := p.Dialect.Comparable(p, op, l, r)
-	if err != nil {
-		return nil, err
-	}
-	if info, _ := datum.TypeInfo(l.Type); info.Elem == 0 {
-		return nil, noOperator(op, l, r)
-	}
-	return Strict2(datum.Bool, l, r, func(x *Exec, a, b datum.Value) (datum.Value, error) {
-		if op == "<@" {
-			a, b = b, a
-		}
-		defer x.rowDone(x.values)
-		if err := x.working([]datum.Value{a}); err != nil {
-			return a, err
-		}
-		set := SetOf(a.Elems)
-		for _, v := range b.Elems {
-			if found := set.Holds(v); found == (op == "&&") {
-				return datum.MakeBool(found), nil
-			}
-		}
-		return datum.MakeBool(op != "&&"), nil
-	}), nil
-}
-
 // subplan is a subquery in an expression. It runs once for the whole statement if
 // it reads no columns of the queries around it, as in PostgreSQL. A subquery that
 // may draw ids runs each time: the same id must not appear twice.
