@@ -26,27 +26,26 @@ import (
 	"nextid/wire"
 )
 
-// Config configures a Server. Its functions are called from several goroutines. Ready
-// and Metrics are required.
+// Config configures a Server. Its functions are called from several goroutines. All
+// but TLS and Connections are required.
 type Config struct {
 	// Ready returns the reason for which no client should connect, nil if clients
 	// should.
 	Ready func() error
 	// Notes returns warnings for an operator, a line each. Every client can read
-	// them. nil: none.
+	// them.
 	Notes func() []string
 	// Metrics answers /metrics.
 	Metrics http.Handler
-	// Authorize checks a request for /metrics from another machine. nil: every client
-	// may read the metrics.
+	// Authorize checks a request for /metrics from another machine.
 	Authorize func(*http.Request) error
-	// Pages answers every other path; may be nil.
+	// Pages answers every other path.
 	Pages http.Handler
 	// TLS gives the configuration of the next connection; nil for plain HTTP.
 	TLS func() *tls.Config
 
-	Connections int          // limit on open connections; 0: 1024
-	Logger      *slog.Logger // nil: slog.Default()
+	Connections int // limit on open connections; 0: 1024
+	Logger      *slog.Logger
 }
 
 // connections limits the open connections. One more closes another, so that idle
@@ -64,15 +63,12 @@ type Server struct {
 
 // New returns a Server.
 func New(cfg Config) *Server {
-	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](cmp.Or(cfg.Connections, connections))}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.metrics)
-	if cfg.Pages != nil {
-		mux.Handle("/", cfg.Pages)
-	}
+	mux.Handle("/", cfg.Pages)
 	s.http = http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10,
 		WriteTimeout: 30 * time.Second, // the metrics of many generators have some 100 KiB
@@ -132,22 +128,16 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	if err := s.cfg.Ready(); err != nil {
 		code, text = http.StatusServiceUnavailable, err.Error()
 	}
-	lines := []string{text}
-	if s.cfg.Notes != nil {
-		lines = append(lines, s.cfg.Notes()...)
-	}
-	answer(w, code, strings.Join(lines, "\n")+"\n")
+	answer(w, code, strings.Join(append([]string{text}, s.cfg.Notes()...), "\n")+"\n")
 }
 
 // metrics answers /metrics. Clients on this machine need no password.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	remote, err := netip.ParseAddrPort(r.RemoteAddr) // an error over a Unix socket
-	if s.cfg.Authorize != nil && err == nil && !remote.Addr().Unmap().IsLoopback() {
-		if s.cfg.Authorize(r) != nil {
-			w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
-			answer(w, http.StatusUnauthorized, "a user of nextid and its password are needed\n")
-			return
-		}
+	if err == nil && !remote.Addr().Unmap().IsLoopback() && s.cfg.Authorize(r) != nil {
+		w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
+		answer(w, http.StatusUnauthorized, "a user of nextid and its password are needed\n")
+		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +18,13 @@ import (
 // serve starts a server for a test and returns its URL.
 func serve(t *testing.T, cfg Config, l net.Listener) {
 	t.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	if cfg.Notes == nil {
+		cfg.Notes = func() []string { return nil }
+	}
+	if cfg.Pages == nil {
+		cfg.Pages = http.NotFoundHandler()
+	}
 	s := New(cfg)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
