@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Servers of one store share its definitions. A server may alter or drop a name
@@ -180,37 +182,26 @@ func (r *Registry) disagreeing(ctx context.Context, mark Mark, open map[*Entry]*
 		}
 	}
 	stale = map[*Entry]*live{}
-	var mu sync.Mutex
-	var work sync.WaitGroup
-	slots := make(chan struct{}, lookUps)
+	var mu sync.Mutex // guards stale and agreed
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(lookUps)
 	for e, l := range open {
-		slots <- struct{}{}
-		mu.Lock()
-		failed := err != nil
-		mu.Unlock()
-		if failed {
-			break
-		}
-		work.Go(func() {
-			d, cause := r.cfg.Store.Defined(ctx, e.name)
-			if errors.Is(cause, ErrUnknown) {
-				d, cause = Definition{}, nil // the zero Definition agrees with none
+		work.Go(func() error {
+			d, err := r.cfg.Store.Defined(ctx, e.name)
+			if err != nil && !errors.Is(err, ErrUnknown) {
+				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			switch {
-			case cause != nil:
-				err = cause
-			case l.agrees(d):
+			if err == nil && l.agrees(d) {
 				r.agreed[l] = true
-			default:
+			} else {
 				stale[e] = l
 			}
-			<-slots
+			return nil
 		})
 	}
-	work.Wait()
-	return stale, err
+	return stale, work.Wait()
 }
 
 func (r *Registry) changes(ctx context.Context) (Mark, error) {

@@ -491,12 +491,8 @@ func CheckName(name string) error {
 	if ok {
 		return nil
 	}
-	shown := name
-	if len(shown) > 64 {
-		shown = shown[:64] + "…"
-	}
 	return Errorf(ErrName, "", "A name begins with a letter or _, goes on with letters, digits and _ . : - and has at most 128 characters.",
-		"invalid generator name %q", shown)
+		"invalid generator name %q", clip(name))
 }
 
 // named sets the Name of an *Error that has none.
