@@ -169,11 +169,17 @@ type Place struct {
 	Block     Range // the reservation in hand that holds the number; Count is 0 for none
 }
 
+// Modulo returns a modulo m, which is not negative for m > 0.
+func Modulo(a, m int64) int64 { return (a%m + m) % m }
+
+// Gap returns how far the next number that equals offset modulo step lies above v.
+func Gap(offset, step, v int64) int64 { return Modulo(Modulo(offset, step)-Modulo(v, step), step) }
+
 // NewPlace returns the place of v in the series that begins with first.
 func NewPlace(first, increment, v int64) Place {
 	p := Place{Start: first, Increment: increment}
 	step := max(increment, -increment)
-	p.Offset = (first%step + step) % step
+	p.Offset = Modulo(first, step)
 	if increment < 0 {
 		first, v = -first, -v
 	}

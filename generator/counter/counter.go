@@ -173,12 +173,9 @@ func (s *source) granted(lo, hi int64, err error) (generator.Range, error) {
 // align returns the least number of the series at or above v. It reports false if
 // that overflows.
 func (s *source) align(v int64) (int64, bool) {
-	gap := modulo(modulo(s.options.Start, s.options.Increment)-modulo(v, s.options.Increment), s.options.Increment)
+	gap := generator.Gap(s.options.Start, s.options.Increment, v)
 	return v + gap, v <= math.MaxInt64-gap
 }
-
-// modulo returns a mod m, which is not negative.
-func modulo(a, m int64) int64 { return (a%m + m) % m }
 
 // floor returns the least number that may be issued after setval(v).
 func (s *source) floor(v int64, used bool) int64 {

@@ -322,7 +322,7 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 		}
 		if p := max(g.end, g.above+1, g.first); g.options.Strict {
 			g.mu.Unlock()
-			if gap := modulo(g.residue-modulo(p, g.increment), g.increment); p < g.limit-gap {
+			if gap := generator.Gap(g.residue, g.increment, p); p < g.limit-gap {
 				return g.direction * (p + gap), nil
 			}
 			return 0, g.errExhausted()
@@ -345,7 +345,7 @@ func (g *Generator) Peek(ctx context.Context) (int64, error) {
 // Place implements generator.Placer. A server reserves above the reservations of
 // all servers. So every number below its own end is reserved by some server.
 func (g *Generator) Place(id int64) generator.Place {
-	first := g.first + modulo(g.residue-modulo(g.first, g.increment), g.increment)
+	first := g.first + generator.Gap(g.residue, g.increment, g.first)
 	p := generator.NewPlace(g.direction*first, g.direction*g.increment, id)
 	at := g.position(id)
 	if at >= g.limit {

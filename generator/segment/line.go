@@ -23,10 +23,10 @@ func newLine(o Options) line {
 		l.direction, l.increment = -1, -o.Increment
 	}
 	l.first = l.position(o.Start)
-	l.residue = modulo(l.first, l.increment)
+	l.residue = generator.Modulo(l.first, l.increment)
 	for _, v := range []*int64{o.Restart, o.Offset} {
 		if v != nil {
-			l.residue = modulo(l.position(*v), l.increment)
+			l.residue = generator.Modulo(l.position(*v), l.increment)
 		}
 	}
 	if _, b := o.bounds(); b != nil && l.position(*b) < generator.NoLimit {
@@ -42,8 +42,6 @@ func (l *line) span(n int64) int64 {
 	}
 	return n * l.increment
 }
-
-func modulo(a, m int64) int64 { return (a%m + m) % m }
 
 // position returns the position of a number. The least int64, which cannot be
 // negated, has the last position.
@@ -74,7 +72,7 @@ type buffer struct {
 // position above count as used.
 func (l *line) newBuffer(lo, hi, above int64, prefetchAt float64) *buffer {
 	b := &buffer{lo: lo, hi: hi}
-	if gap := modulo(l.residue-modulo(lo, l.increment), l.increment); gap < hi-lo || hi-lo < 0 {
+	if gap := generator.Gap(l.residue, l.increment, lo); gap < hi-lo || hi-lo < 0 {
 		b.first = lo + gap
 		b.size = int64((uint64(hi)-uint64(b.first)-1)/uint64(l.increment)) + 1
 	}

@@ -7,15 +7,13 @@ import "nextid/generator"
 type series struct{ offset, increment int64 }
 
 // from returns the least number of the series at or above v.
-func (s series) from(v int64) int64 { return v + modulo(s.offset-v, s.increment) }
+func (s series) from(v int64) int64 { return v + generator.Gap(s.offset, s.increment, v) }
 
 // holds reports whether a ticket database with this series issues a number.
 func (s series) holds(v int64) bool { return v >= s.offset && s.from(v) == v }
 
 // above returns the least ticket of the series that is greater than v.
 func (s series) above(v int64) int64 { return s.from(max(v+1, s.offset)) }
-
-func modulo(a, m int64) int64 { return (a%m + m) % m }
 
 // maxDelta is the greatest increment for which joinSeries looks for a wider series.
 const maxDelta = 1 << 16
@@ -31,9 +29,9 @@ func joinSeries(found []position) (series, error) {
 			return series{}, generator.OptionError("Take them over one by one, under different names.",
 				"the databases count in steps of %d and of %d", delta, max(p.increment, 1))
 		}
-		own[modulo(p.offset, delta)] = true
+		own[generator.Modulo(p.offset, delta)] = true
 	}
-	widest := series{modulo(found[0].offset, delta), delta}
+	widest := series{generator.Modulo(found[0].offset, delta), delta}
 	if delta > maxDelta {
 		return widest, nil
 	}

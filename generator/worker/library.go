@@ -130,9 +130,9 @@ func (p *Pools) library(bits uint8) *Pool {
 	return line
 }
 
-func onGrid(ms int64) int64 { return ms + mod(-ms, libraryGrid) }
+func onGrid(ms int64) int64 { return ms + generator.Gap(0, libraryGrid, ms) }
 
-func floorGrid(ms int64) int64 { return ms - mod(ms, libraryGrid) }
+func floorGrid(ms int64) int64 { return ms - generator.Modulo(ms, libraryGrid) }
 
 // leased checks that a lease ends where its line does. It returns the begin and the
 // holder of the lease.

@@ -291,11 +291,7 @@ func (p *Pool) reserve(id, from, base, need int64) (lo, hi int64, err error) {
 
 // ask sends one request to the store: n ms of a worker id's time line.
 func (p *Pool) ask(id, from, n int64) (lo, hi int64, err error) {
-	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
-	defer cancel()
-	return p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
-		Key: p.key(id), AtLeast: from, N: n, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner,
-	})
+	return p.ReserveLine(p.pools.ctx, p.key(id), from, n)
 }
 
 // adopt makes a granted slice the one in hand. old is the one before, or nil. asked
@@ -316,9 +312,7 @@ func (p *Pool) adopt(old *Lease, worker, lo, hi, asked int64) {
 // giveBack returns a slice of which nothing was used. After an error the slice is
 // lost.
 func (p *Pool) giveBack(id, lo, hi int64) {
-	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
-	defer cancel()
-	if err := p.pools.cfg.Store.Release(ctx, p.key(id), hi, lo); err != nil {
+	if err := p.ReleaseLine(p.pools.ctx, p.key(id), hi, lo); err != nil {
 		p.pools.cfg.Logger.Warn("cannot give back a time slice", "bits", p.bits, "worker", id, "error", err)
 	}
 }

@@ -70,7 +70,7 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 	key := strictKey{bits: width.Bits(), grid: 1}
 	if unit%time.Millisecond == 0 && epoch.UnixMicro()%1000 == 0 {
 		key.grid = unit.Milliseconds()
-		key.phase = mod(epoch.UnixMilli(), key.grid)
+		key.phase = generator.Modulo(epoch.UnixMilli(), key.grid)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,7 +234,4 @@ func (s *Strict) find() (int64, error) {
 }
 
 // align returns the first step of the grid at or after a Unix millisecond.
-func (s *Strict) align(ms int64) int64 { return ms + mod(s.phase-ms, s.grid) }
-
-// mod returns the remainder of a/b, which is not negative for b > 0.
-func mod(a, b int64) int64 { return (a%b + b) % b }
+func (s *Strict) align(ms int64) int64 { return ms + generator.Gap(s.phase, s.grid, ms) }
