@@ -46,12 +46,10 @@ func TestRedisCounterWrapsAround(t *testing.T) {
 func TestLeafNodes(t *testing.T) {
 	t.Parallel()
 	server := dbtest.ZooKeeper(t, 1)[0]
-	hosts := strings.TrimPrefix(dbtest.ZooKeeperURL([]*dbtest.Server{server}), "zookeeper://")
-	hosts, _, _ = strings.Cut(hosts, "/")
 	log, text := logged()
 	start := func(node, dir string) worker.Source {
 		t.Helper()
-		s, err := Open("leaf:zookeeper://"+hosts+"/snowflake/my-leaf?node="+node, Config{Dir: dir, Logger: log})
+		s, err := Open("leaf:zookeeper://"+server.Addr+"/snowflake/my-leaf?node="+node, Config{Dir: dir, Logger: log})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +63,7 @@ func TestLeafNodes(t *testing.T) {
 	if again := wish(t, start("10.0.0.1:8080", dir), width).ID; again != 0 {
 		t.Errorf("the first server again is %d", again)
 	}
-	conn, _, err := zk.Connect([]string{hosts}, 5*time.Second)
+	conn, _, err := zk.Connect([]string{server.Addr}, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
