@@ -102,7 +102,7 @@ var castTable = []struct {
 	{PgNodeTree, []OID{Text}, nil, nil},
 	{Bit, nil, nil, []OID{Int4, Int8}},
 	{JSON, nil, []OID{JSONB}, nil},
-	{JSONB, nil, []OID{JSON}, nil},
+	{JSONB, nil, []OID{JSON}, []OID{Bool, Int2, Int4, Int8, Float4, Float8, Numeric}},
 	{Float4, []OID{Float8}, []OID{Int2, Int4, Int8, Numeric}, nil},
 	{Float8, nil, []OID{Int2, Int4, Int8, Float4, Numeric}, nil},
 	{Numeric, []OID{Float4, Float8}, []OID{Int2, Int4, Int8}, nil},
@@ -195,12 +195,26 @@ func castListed(v Value, to OID, env *Env) (Value, error) {
 		return MakeString(JSON, v.Str), nil
 	case to == JSONB:
 		return parseJSONB(v.Str, env)
+	case v.Type == JSONB:
+		return castJSONB(v, to)
 	case NumberRank[to] > NumberRank[Int8] || NumberRank[v.Type] > NumberRank[Int8]:
 		return castNumber(v, to)
 	case category(v.Type) == 'D' || category(v.Type) == 'T':
 		return castTime(v, to, env)
 	}
 	return castInt(v, to)
+}
+
+// castJSONB converts a scalar jsonb to a number or boolean, as in
+// (parse_id(x) -> 'worker')::int.
+func castJSONB(v Value, to OID) (Value, error) {
+	switch c := v.Str[0]; {
+	case to == Bool && (c == 't' || c == 'f'):
+		return MakeBool(c == 't'), nil
+	case to != Bool && (c == '-' || isDigit(c)):
+		return Cast(MakeString(Numeric, v.Str), to, nil)
+	}
+	return Value{}, sqlstate.New(sqlstate.InvalidParameterValue, "cannot cast jsonb %s to type %s", clip(v.Str), display(to))
 }
 
 // castInt converts between integers, booleans, oids and reg types.

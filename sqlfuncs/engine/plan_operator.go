@@ -508,7 +508,7 @@ func (p *Planner) between(s *Scope, e *syntax.Between) (*Expr, error) {
 }
 
 // jsonOperator plans -> and ->> on json and jsonb (9.16): a member of an object by
-// its key, as JSON or as text.
+// its key, or an element of an array by its number, as JSON or as text.
 func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	if l.Type == datum.Unknown && r.Type == datum.Unknown {
 		return nil, ambiguousOperator(op)
@@ -516,7 +516,11 @@ func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	if l.Type != datum.JSON && l.Type != datum.JSONB {
 		return nil, noOperator(op, l, r)
 	}
-	key, err := p.Coerce(r, datum.Text, datum.ImplicitCast)
+	want := datum.Text
+	if r.Type == datum.Int2 || r.Type == datum.Int4 {
+		want = datum.Int4
+	}
+	key, err := p.Coerce(r, want, datum.ImplicitCast)
 	if err != nil {
 		return nil, noOperator(op, l, r)
 	}
@@ -529,7 +533,7 @@ func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 		if err := x.working([]datum.Value{a}); err != nil {
 			return a, err
 		}
-		part := jsonMember(a.Str, b.Str)
+		part := jsonPart(a.Str, b)
 		switch {
 		case part == "" || op == "->>" && part == "null":
 			return datum.Null(result), nil
@@ -541,12 +545,24 @@ func (p *Planner) jsonOperator(op string, l, r *Expr) (*Expr, error) {
 	}), nil
 }
 
-// jsonMember returns a member of a JSON text, as written, or "". Of equal keys the
-// last counts.
-func jsonMember(text, key string) string {
+// jsonPart returns the element or the member of a JSON text, as written, or "".
+// Numbers of elements below 0 count from the end; of equal keys the last counts.
+func jsonPart(text string, key datum.Value) string {
+	if key.Type == datum.Int4 {
+		var list []json.RawMessage
+		err := json.Unmarshal([]byte(text), &list)
+		n := key.Int
+		if n < 0 {
+			n += int64(len(list))
+		}
+		if err != nil || n < 0 || n >= int64(len(list)) {
+			return ""
+		}
+		return string(list[n])
+	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) != nil {
 		return ""
 	}
-	return string(object[key])
+	return string(object[key.Str])
 }
