@@ -369,7 +369,7 @@ func testPgjdbc(t *testing.T, s *secured) {
 		}
 		return url
 	}
-	s.tryAtOnce(t, url, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes+":"+jar, "Jdbc")
+	s.tryAtOnce(t, url, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-cp", classes+":"+jar, "Jdbc")
 }
 
 func compileJdbc(t *testing.T) (classes string) {
