@@ -10,14 +10,35 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// parseBytea reads the hex form: \x, and pairs of digits with white space between
-// pairs. It refuses the escape form.
+// parseBytea reads the hex form (\x…) and the escape form.
 func parseBytea(s string) (Value, error) {
-	s, ok := strings.CutPrefix(s, `\x`)
-	if !ok {
-		return Value{}, sqlstate.New(sqlstate.FeatureNotSupported, "the escape form of bytea is not supported").
-			WithHint(`Write \x and hexadecimal digits.`)
+	if digits, ok := strings.CutPrefix(s, `\x`); ok {
+		return parseByteaHex(digits)
 	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '\\' {
+			rest := s[i+1:]
+			switch {
+			case strings.HasPrefix(rest, `\`):
+				i++
+			case len(rest) >= 3 && rest[0] >= '0' && rest[0] <= '3' && isOctal(rest[1]) && isOctal(rest[2]):
+				c = (rest[0]-'0')<<6 | (rest[1]-'0')<<3 | (rest[2] - '0')
+				i += 3
+			default:
+				return Value{}, sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type bytea")
+			}
+		}
+		b = append(b, c)
+	}
+	return MakeString(Bytea, string(b)), nil
+}
+
+func isOctal(c byte) bool { return c-'0' < 8 }
+
+// parseByteaHex reads pairs of digits with white space between pairs.
+func parseByteaHex(s string) (Value, error) {
 	b := make([]byte, 0, len(s)/2)
 	for i := 0; i < len(s); {
 		if c := s[i]; c == ' ' || c == '\n' || c == '\t' || c == '\r' {
@@ -51,6 +72,24 @@ func hexDigit(s string) (byte, error) {
 	}
 	_, size := utf8.DecodeRuneInString(s)
 	return 0, sqlstate.New(sqlstate.InvalidParameterValue, `invalid hexadecimal digit: "%s"`, clip(s[:size]))
+}
+
+// appendBytea prints bytea_output hex or escape.
+func appendBytea(dst []byte, s string, env *Env) []byte {
+	if env == nil || !env.ByteaEscape {
+		return hex.AppendEncode(append(dst, `\x`...), []byte(s))
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\\':
+			dst = append(dst, `\\`...)
+		case c < ' ' || c > '~':
+			dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // Values of bit and bit varying are their binary digits in Str.
@@ -93,6 +132,18 @@ func intOfBits(v Value, to OID) (Value, error) {
 		n = uint64(int32(n)) // the first of 32 bits is the sign
 	}
 	return Value{Type: to, Valid: true, Int: int64(n)}, nil
+}
+
+// fitBits is the explicit cast to bit(n), which cuts or adds zeros on the
+// right, or to bit varying(n), which cuts.
+func fitBits(v Value, n int) Value {
+	switch {
+	case len(v.Str) > n:
+		v.Str = v.Str[:n]
+	case v.Type == Bit:
+		v.Str += strings.Repeat("0", min(n-len(v.Str), maxPadding))
+	}
+	return v
 }
 
 // AndBits returns a & b of two bit strings. Different lengths are an error (22026).

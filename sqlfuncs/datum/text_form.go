@@ -1,7 +1,6 @@
 package datum
 
 import (
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		}
 		return append(dst, v.Str...)
 	case Bytea:
-		return hex.AppendEncode(append(dst, `\x`...), []byte(v.Str))
+		return appendBytea(dst, v.Str, env)
 	case UUID:
 		return appendUUID(dst, v.Str)
 	case Record:
@@ -149,8 +148,9 @@ func (e *Env) floatDigits() int {
 type Env struct {
 	Location         *time.Location // TimeZone; nil: UTC
 	ExtraFloatDigits int            // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise
-	Names            Names          // resolves reg* types; nil: only numbers
-	Worker           Worker         // ends long conversions; nil: nothing does
+	ByteaEscape      bool
+	Names            Names  // resolves reg* types; nil: only numbers
+	Worker           Worker // ends long conversions; nil: nothing does
 }
 
 // Worker counts work, in bytes read. An error of it ends the operation.

@@ -31,7 +31,7 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 		{"SET datestyle TO iso, mdy", "datestyle", "ISO, MDY"},
 		{"SET client_encoding = 'utf-8'", "client_encoding", "UTF8"},
 		{"SET NAMES 'UTF8'", "client_encoding", "UTF8"},
-		{"SET bytea_output = 'HEX'", "bytea_output", "hex"},
+		{"SET bytea_output = 'ESCAPE'", "bytea_output", "escape"},
 		{"SET enable_seqscan = no", "enable_seqscan", "off"},
 		{"SET my.own = 'thing'", "my.own", "thing"},
 		{"SET search_path = a, \"B c\"", "search_path", "a, \"B c\""},
