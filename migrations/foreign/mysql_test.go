@@ -581,7 +581,7 @@ func TestPrintForMariaDB(t *testing.T) {
 	t.Parallel()
 	client, err := exec.LookPath("mariadb")
 	if err != nil {
-		t.Skip("needs MariaDB's client")
+		t.Skip("needs the Debian package mariadb-client")
 	}
 	s, app := startServer(t), startMariaDB(t)
 	app.exec(ordersTable)
