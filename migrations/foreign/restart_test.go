@@ -132,14 +132,13 @@ func TestSecondServerTakesOver(t *testing.T) {
 func TestLongTransaction(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, "NEXTID_LIMITS_IDLE_IN_TRANSACTION_TIMEOUT=200ms")
-	cluster := sharedCluster(t)
-	s := connect(t, cluster.install(t, server), nil)
+	dsn := sharedCluster(t).install(t, server)
+	s := connect(t, dsn, nil)
 	const slow = "BEGIN; SELECT nextid.next_id('orders'); SELECT pg_sleep(0.6); COMMIT"
 	s.exec(slow)
 
 	// Without the option that up sets, it would.
-	dsn := cluster.database(t)
-	up(t, dsn, foreign.Config{Server: parseServer(t, server.url()+"?options=")})
+	s.exec("ALTER SERVER nextid OPTIONS (DROP options)")
 	s = connect(t, dsn, nil)
 	s.failsWith(slow, "25P03", "08006")
 }
