@@ -64,7 +64,7 @@ func ParseLocation(text string) (Location, error) {
 	l := Location{System: schemes[u.Scheme], url: u}
 	switch {
 	case l.System == "":
-		return l, fmt.Errorf("the URL begins with %q, not with postgres://, mysql:// or redis://", u.Scheme+"://")
+		return l, errors.New("the URL begins with none of postgres://, mysql://, redis://")
 	case u.Hostname() == "":
 		return l, errors.New("the URL names no host")
 	case strings.Contains(u.Host, ","):

@@ -402,7 +402,7 @@ func TestOptions(t *testing.T) {
 		`{"databases":["postgres://h/d"],"increment":0}`:             "", // the number of databases
 		`{"databases":["postgres://h/d","redis://h"],"increment":1}`: "increment must be between the number of databases (2)",
 		`{"databases":["mysql://u:p@h/d"]}`:                          "holds a password",
-		`{"databases":["ftp://h/d"]}`:                                `database 1: the URL begins with "ftp://"`,
+		`{"databases":["ftp://h/d"]}`:                                `database 1: the URL begins with none of postgres://`,
 		`{"databases":["redis://h","redis://h"]}`:                    "is named twice",
 		`{"databases":["mysql://h/d"],"table":"a b"}`:                "table:",
 		`{"databases":["mysql://h/d"],"step":0}`:                     "step must be between",

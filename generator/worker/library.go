@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -145,7 +146,7 @@ func (p *Pool) leased(ctx context.Context, id, until int64) (since int64, holder
 	}
 	since, holder, library := libraryOwner(m.Owner)
 	if !ok || !library || m.Hi != until || id < 0 || id >= p.width.IDs() {
-		return 0, "", errLeaseLost(id, until, m.Owner)
+		return 0, "", errLeaseLost(id, until, cmp.Or(m.Owner, "nobody"))
 	}
 	return since, holder, nil
 }
@@ -153,7 +154,7 @@ func (p *Pool) leased(ctx context.Context, id, until int64) (since int64, holder
 func errLeaseLost(id, until int64, owner string) error {
 	return refuse(generator.ReasonWorkerID,
 		"Issue ids up to the end of the lease in hand, and lease another worker id with lease_worker.",
-		"no lease of worker id %d ends at %s: %q has reserved on it last", id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), owner)
+		"no lease of worker id %d ends at %s: its last holder is %q", id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), owner)
 }
 
 // lend reserves time on a line from a moment on, for the length of a lease. since
