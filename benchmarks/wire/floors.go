@@ -41,7 +41,7 @@ func Floors(ctx context.Context, c Config) (*report.Report, error) {
 			"with the same bytes, by one thread that polls: with more threads, or asleep, it was slower than nextid. Its CPU includes the polling.",
 		Settings: []string{
 			c.settings(),
-			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of 1,000 connections",
+			"three to ten times the rounds where the bound is close: texts that differ, servers on one store, and the p99 of many connections",
 			"at a fixed rate client and server have processors of their own, half of them each: else the client measures how long it waits itself",
 			"limits.max_names, limits.connections and limits.connections_per_ip as the names and the idle connections need them",
 			report.Congestion(),
@@ -138,7 +138,7 @@ func (r *run) lines() []line {
 	onMySQL := func(a asked) asked { return on(nextid, nextid.MySQL, a) }
 	onMySQLFloor := func(a asked) asked { return on(mysqlBottom, mysqlBottom.URL, a) }
 
-	one, crowd, wide := ask(8, 1, nextID), ask(1000, 1, nextID), ask(64, 1, nextID)
+	one, crowd, wide := ask(8, 1, nextID), ask(r.cfg.Crowd, 1, nextID), ask(64, 1, nextID)
 	equal, differ := ask(8, 16, nextID), ask(8, 16, different...)
 	preparedOne, preparedDeep, apart, steady := one, equal, differ, ask(32, 1, nextID)
 	preparedOne.prepared, preparedDeep.prepared, apart.apart, steady.rate = true, true, true, 20_000
@@ -175,15 +175,16 @@ func (r *run) lines() []line {
 		line{what: "MySQL, 8 × 16 at a time: ids/s against its floor", ours: onMySQL(equal), other: onMySQLFloor(equal), of: perSecond, bound: 0.9, aim: 1})
 	if pg := r.Begin(dbtest.AsPostgres, "CREATE SEQUENCE one CACHE 1"); pg != nil {
 		onPg := func(a asked) asked { return on(pg, pg.URL, a, "SELECT nextval('one')") }
+		crowds := fmt.Sprintf("%d connections, Unix sockets: ", r.cfg.Crowd)
 		crowded, pgCrowd := on(sockets, sockets.URL, crowd), onPg(crowd)
 		pgCrowd.url = pg.SocketURL
 		lines = append(append(lines, r.onOneStore(pg)...),
 			line{what: "prepared, 8 × 16 at a time: ids/s against PostgreSQL", ours: preparedDeep, other: onPg(preparedDeep), of: perSecond, bound: 15, aim: 18},
 			line{what: "20,000/s, 32 connections: p99 against PostgreSQL", ours: steady, other: onPg(steady), of: p99, bound: 0.2},
 			line{what: "20,000/s, 32 connections: p99 of the floor against PostgreSQL", ours: onFloor(steady), other: onPg(steady), of: p99},
-			line{what: "1,000 connections, Unix sockets: ids/s against PostgreSQL", ours: crowded, other: pgCrowd, of: perSecond, bound: 8},
-			line{what: "1,000 connections, Unix sockets: p99, ms", ours: crowded, of: p99Millis, bound: 12, often: 3},
-			line{what: "1,000 connections, Unix sockets: p99 against the floor's over TCP", ours: crowded, other: onFloor(crowd), of: p99})
+			line{what: crowds + "ids/s against PostgreSQL", ours: crowded, other: pgCrowd, of: perSecond, bound: 8},
+			line{what: crowds + "p99, ms", ours: crowded, of: p99Millis, bound: 12, often: 3},
+			line{what: crowds + "p99 against the floor's over TCP", ours: crowded, other: onFloor(crowd), of: p99})
 	}
 	if redis := r.Begin(dbtest.AsRedis); redis != nil {
 		lines = append(lines, line{what: "20,000/s, 32 connections: p99 against Redis", ours: steady, other: on(redis, redis.URL, steady, "INCR s"), of: p99, bound: 1})

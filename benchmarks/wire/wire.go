@@ -32,6 +32,7 @@ type Config struct {
 	Names  int           // Floors: names that one statement makes
 	Many   int           // Floors: names from which it draws at random
 	Idle   int           // Floors: idle connections
+	Crowd  int           // Floors: the most connections that ask
 	Only   string        // Floors: part of the names of the lines to measure; "": all
 	Beside string        // Floors: another build of nextid; "": none
 }

@@ -100,7 +100,7 @@ func TestAServerThatDoesNotStartIsNamed(t *testing.T) {
 func TestEveryBoundIsMeasured(t *testing.T) {
 	t.Parallel()
 	server, floor := build(t)
-	r, err := Floors(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: log.New(io.Discard, "", 0)}, Length: 20 * time.Millisecond, Rounds: 1, Names: 100, Many: 200, Idle: 500, Beside: server})
+	r, err := Floors(t.Context(), Config{Setup: load.Setup{Nextid: server, Self: floor, Progress: log.New(io.Discard, "", 0)}, Length: 20 * time.Millisecond, Rounds: 1, Names: 100, Many: 200, Idle: 500, Crowd: 100, Beside: server})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func compareCommand() *cobra.Command {
 
 func sqlCommand() *cobra.Command {
 	floors := false
-	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000, Many: 1_000_000, Idle: 10_000}
+	c := wire.Config{Length: 700 * time.Millisecond, Rounds: 3, Names: 20_000, Many: 1_000_000, Idle: 10_000, Crowd: 1000}
 	cmd := measured(&cobra.Command{
 		Use:   "sql",
 		Short: "Measure the server alone, beside nextval, NEXT VALUE FOR and INCR",
