@@ -12,7 +12,7 @@ func TestParse(t *testing.T) {
 		"postgres://h":                 "names no database",
 		"mysql:///d":                   "names no host",
 		"postgres://a,b/d":             "more than one host",
-		"oracle://u:secret@h/d":        `begins with "oracle://"`,
+		"oracle://u:secret@h/d":        "begins with none of postgres://",
 		"postgres://u:secret@h:port/d": "not a URL",
 		"":                             "begins with",
 	} {
