@@ -128,6 +128,14 @@ func (m *lines) line(ctx context.Context, verb, arg string, out *Out) error {
 	return nil
 }
 
+// Lost notes the call, where a test waits for it. The caller holds the socket's lock.
+func (m *lines) Lost() {
+	select {
+	case m.lost <- struct{}{}:
+	default:
+	}
+}
+
 func (m *lines) say(out *Out, format string, args ...any) {
 	out.B = fmt.Appendf(out.B, format+"\n", args...)
 }
@@ -140,7 +148,6 @@ func code(err error) string {
 }
 
 func (m *lines) IdleTimeout() time.Duration  { return m.idle }
-func (m *lines) Lost()                       { m.lost <- struct{}{} }
 func (m *lines) Busy() bool                  { return m.idle > 0 }
 func (m *lines) Drop([]byte, *Out) error     { return errors.New("no memory") }
 func (m *lines) Refuse(out *Out, why Reason) { m.say(out, "go away: %d", why) }
