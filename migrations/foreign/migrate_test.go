@@ -527,6 +527,9 @@ func TestParseServer(t *testing.T) {
 			t.Errorf("%s is %s, not %s", url, s.Address(), want)
 		}
 	}
+	if options := parseServer(t, "postgres://ids/x?options=b").Options["options"]; options != "b" {
+		t.Errorf("options of the URL became %q", options)
+	}
 	for _, url := range []string{
 		"", "ids:5433", "mysql://", "redis://ids", "postgres://", "postgres:///x", "postgres://app:secret@ids/x", "postgres://ids/x?password=secret",
 		"postgres://ids/x?user=a", "postgres://ids/x?a%20b=c", "postgres://ids/x?options=%00", "postgres://a%0Ab@ids/x", "postgres://%zz@ids", "postgres://ids:x", "postgres://a:1,b:70000",
