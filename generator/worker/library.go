@@ -1,8 +1,8 @@
 package worker
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -146,15 +146,20 @@ func (p *Pool) leased(ctx context.Context, id, until int64) (since int64, holder
 	}
 	since, holder, library := libraryOwner(m.Owner)
 	if !ok || !library || m.Hi != until || id < 0 || id >= p.width.IDs() {
-		return 0, "", errLeaseLost(id, until, cmp.Or(m.Owner, "nobody"))
+		return 0, "", errLeaseLost(id, until, m.Owner)
 	}
 	return since, holder, nil
 }
 
+// errLeaseLost names the owner of the latest reservation, "" if there is none.
 func errLeaseLost(id, until int64, owner string) error {
+	last := "nothing is reserved on it"
+	if owner != "" {
+		last = fmt.Sprintf("%q has reserved on it last", owner)
+	}
 	return refuse(generator.ReasonWorkerID,
 		"Issue ids up to the end of the lease in hand, and lease another worker id with lease_worker.",
-		"no lease of worker id %d ends at %s: its last holder is %q", id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), owner)
+		"no lease of worker id %d ends at %s: %s", id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), last)
 }
 
 // lend reserves time on a line from a moment on, for the length of a lease. since

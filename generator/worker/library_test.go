@@ -50,7 +50,9 @@ func TestLibrariesLeaseWorkerIDs(t *testing.T) {
 			}
 			_, err = p.RenewWorker(w.t.Context(), bits, b.Worker, b.Hi)
 			wantErr(t, err, generator.ErrNotNow, "no lease of worker id")
-			for _, id := range []int64{own.Lease().Worker, 77, -1} {
+			_, err = p.RenewWorker(w.t.Context(), bits, 77, b.Hi)
+			wantErr(t, err, generator.ErrNotNow, "nothing is reserved on it")
+			for _, id := range []int64{own.Lease().Worker, -1} {
 				if _, err := p.RenewWorker(w.t.Context(), bits, id, own.Lease().Hi); !errors.Is(err, generator.ErrNotNow) {
 					t.Errorf("worker id %d is renewed as a lease: %v", id, err)
 				}
