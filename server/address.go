@@ -74,6 +74,8 @@ func (a Address) listen(file, flag string) (net.Listener, error) {
 		f.Hint = "Another server, perhaps another nextid, is listening there. Stop it, or choose another address with " + flag + "."
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		f.Hint = "Choose a port above 1023, or a directory that this user may write to."
+	case errors.Is(err, syscall.EINVAL) && a.isPath():
+		f.Hint = "The path of a Unix socket has at most 107 bytes: choose a shorter one with " + flag + "."
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		f.Hint = "The host part of " + flag + " must be an address of this machine."
 	}

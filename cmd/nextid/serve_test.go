@@ -165,15 +165,15 @@ func TestStoresThatCannotBeUsed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, args := range map[string][]string{
-		"a foreign file":        {"--store", "sqlite:" + foreign},
-		"a file for data":       {"--data", file},
-		"a directory for store": {"--store", "sqlite:" + t.TempDir()},
+	for name, args := range map[string][]string{ // the last says what the hint does
+		"a foreign file":        {"--store", "sqlite:" + foreign, "Name the right data directory."},
+		"a file for data":       {"--data", file, "Name a directory"},
+		"a directory for store": {"--store", "sqlite:" + t.TempDir(), "Name the directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args...)...)
-			if r.code != exitFailed || !isOneClearFailure(r.stderr) {
+			r := runProgram(t, nil, append([]string{"serve", "--pg", "127.0.0.1:0", "--mysql", "off"}, args[:2]...)...)
+			if r.code != exitFailed || !isOneClearFailure(r.stderr) || !strings.Contains(r.stderr, "hint: "+args[2]) {
 				t.Errorf("exit code %d:\n%s", r.code, r.stderr)
 			}
 		})
@@ -253,6 +253,10 @@ func TestUnixSocket(t *testing.T) {
 	draw(t, connect(t, dsn), "orders")
 	if r := runProgram(t, nil, "serve", "--mysql", "off", "--pg", socket); r.code != exitFailed || !strings.Contains(r.stderr, "address already in use") {
 		t.Errorf("a second server on the socket: exit code %d:\n%s", r.code, r.stderr)
+	}
+	long := filepath.Join(dir, strings.Repeat("x", 108))
+	if r := runProgram(t, nil, "serve", "--mysql", "off", "--pg", long); r.code != exitFailed || !strings.Contains(r.stderr, "at most 107 bytes") {
+		t.Errorf("a path that is too long: exit code %d:\n%s", r.code, r.stderr)
 	}
 	s.kill9()
 	if _, err := os.Stat(socket); err != nil {

@@ -90,7 +90,7 @@ func (d *directory) Close() error {
 }
 
 // error returns an error about the directory itself.
-func (d *directory) error(err error) error { return storeError("in the data directory "+d.path, err) }
+func (d *directory) error(err error) error { return storeError(d.path, err) }
 
 // in returns the path of a file in the directory, for messages.
 func (d *directory) in(file string) string { return filepath.Join(d.path, file) }

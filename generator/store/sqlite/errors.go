@@ -16,8 +16,10 @@ const (
 		"start with --adopt once, and raise every segment generator above its last id with setval."
 	hintOlder = "An older copy was put in its place, or the disk lost what it had confirmed. Put the newer " +
 		"file back; or start with --adopt once and raise every segment generator above its last id with setval."
-	hintInUse = "One process at a time uses a data directory: stop that one, or choose another directory with --data."
-	hintDisk  = "Look at the disk and at the system's log. Ids that are already reserved can still be issued."
+	hintInUse  = "One process at a time uses a data directory: stop that one, or choose another directory with --data."
+	hintAccess = "nextid must be able to write the data directory and the files in it: " +
+		"look at their owners (ls -l), and at the limit of open files."
+	hintDisk = "Look at the disk and at the system's log. Ids that are already reserved can still be issued."
 )
 
 // refuse returns the error of a store that cannot be used now.
@@ -52,14 +54,16 @@ func storeError(path string, err error) error {
 	case code == sqlite3.SQLITE_BUSY:
 		e.Message, e.Hint = "the store "+path+" is in use by another process", hintInUse
 	case code == sqlite3.SQLITE_READONLY:
-		e.Message = "the store " + path + " cannot be written"
-		e.Hint = "nextid must be able to write the data directory and nextid.db in it."
+		e.Message, e.Hint = "the store "+path+" cannot be written", hintAccess
+	case code == sqlite3.SQLITE_CANTOPEN:
+		e.Message, e.Hint = "the store "+path+" cannot be opened", hintAccess
 	case code == sqlite3.SQLITE_FULL:
 		e.Message = "no space left for the store " + path
 		e.Hint = "Free some space on the disk; nextid goes on by itself then."
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		e.Message = path + " cannot be written"
-		e.Hint = "nextid must be able to write the data directory and the files in it."
+		e.Message, e.Hint = path+" cannot be written", hintAccess
+	case errors.Is(err, syscall.ENOTDIR):
+		e.Hint = "Name a directory with --data."
 	case errors.Is(err, syscall.ENOSPC):
 		e.Message, e.Hint = "no space left for "+path, "Free some space on the disk."
 	}

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,6 +158,11 @@ func TestRowChecksumTellsRowsApart(t *testing.T) {
 
 func TestStoreErrorsByCause(t *testing.T) {
 	own := &generator.Error{Kind: generator.ErrUnknown, Message: "mine"}
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "none", "nextid.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
 	for _, c := range []struct {
 		err  error
 		kind error
@@ -166,15 +173,16 @@ func TestStoreErrorsByCause(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EROFS}, generator.ErrNotNow, "cannot be written"},
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, generator.ErrNotNow, "cannot be written"},
 		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, generator.ErrNotNow, "no space left"},
+		{db.PingContext(t.Context()), generator.ErrNotNow, "cannot be opened"},
 		{syscall.EIO, generator.ErrNotNow, "cannot use the store"},
 		{errConnectionLost, generator.ErrNotNow, "cannot use the store"},
 	} {
-		err := storeError("the path", c.err)
+		err = storeError("the path", c.err)
 		if !errors.Is(err, c.kind) || !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("storeError(%v) = %v, want kind %v and %q", c.err, err, c.kind, c.text)
 		}
 	}
-	if err := storeError("the path", nil); err != nil {
+	if err = storeError("the path", nil); err != nil {
 		t.Errorf("storeError(nil) = %v", err)
 	}
 }
