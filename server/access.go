@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
@@ -225,6 +226,9 @@ func (a *access) checkTLS(check func(key string, err error)) {
 	keySetting := "tls_key"
 	if c.TLSKey == "" {
 		keySetting = "tls_cert" // whose file has the key, too
+		if certErr == nil && !bytes.Contains(pem.Cert, []byte("PRIVATE KEY-----")) {
+			certErr = &Error{Message: fmt.Sprintf("the certificate %s has no private key behind it", c.TLSCert), Hint: "Name the file of its key with tls_key (--tls-key)."}
+		}
 	}
 	if c.TLSKey != "" || certErr == nil {
 		pem.Key, keyErr = readPrivate("private key", cmp.Or(c.TLSKey, c.TLSCert))

@@ -48,6 +48,8 @@ func (c *Config) Check(before Mistakes) Mistakes {
 			check("audit.file", readFailure("directory", dir, err))
 		} else if !info.IsDir() {
 			check("audit.file", readFailure("directory", dir, syscall.ENOTDIR))
+		} else if info, err := os.Stat(c.Audit.File); err == nil && info.IsDir() {
+			check("audit.file", readFailure("audit file", c.Audit.File, syscall.EISDIR))
 		}
 	}
 	if l, err := layout.Preset(c.Layout); err == nil {

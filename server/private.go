@@ -92,7 +92,11 @@ func isPrivate(info fs.FileInfo) bool {
 // readFailure returns an error of reading a file, with a hint for its cause.
 func readFailure(what, path string, err error) error {
 	f := &Error{Message: fmt.Sprintf("the %s %s: %s", what, path, rootCause(err)), Cause: err}
+	_, hidden := os.Lstat(path)
 	switch {
+	case errors.Is(hidden, fs.ErrPermission):
+		f.Message = fmt.Sprintf("the directory of the %s %s: %s", what, path, rootCause(err))
+		f.Hint = "The user that runs nextid must be allowed to enter it (chown, chmod)."
 	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "Give it to the user that runs nextid (chown), with mode 0600."
 	case errors.Is(err, fs.ErrNotExist):

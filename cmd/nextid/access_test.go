@@ -321,7 +321,7 @@ func TestAccessThatCannotBeUnderstood(t *testing.T) {
 		"missing cert":   {[]string{"--tls-cert", cert + "x"}, "no such file"},
 		"key and cert":   {[]string{"--tls-cert", cert, "--tls-key", otherKey}, "does not match"},
 		"open key":       {[]string{"--tls-cert", cert, "--tls-key", open}, "chmod 600"},
-		"no key":         {[]string{"--tls-cert", cert}, "TLS with"},
+		"no key":         {[]string{"--tls-cert", cert}, "with tls_key"},
 		"CA without PEM": {[]string{"--tls-cert", cert, "--tls-key", key, "--tls-client-ca", rules}, "no certificate in PEM form"},
 		"missing CA":     {[]string{"--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert + "x"}, "no such file"},
 	} {
@@ -335,6 +335,30 @@ func TestAccessThatCannotBeUnderstood(t *testing.T) {
 				t.Errorf("the message repeats a password:\n%s", r.stderr)
 			}
 		})
+	}
+}
+
+// TestDirectoryThatIsClosed starts a server as a user who may not enter the data
+// directory.
+func TestDirectoryThatIsClosed(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(data, 0); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Open(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	cmd := exec.CommandContext(t.Context(), "/proc/self/fd/3", "serve", "--pg", "127.0.0.1:0", "--mysql", "off", "--http", "off", "--data", data)
+	cmd.ExtraFiles = []*os.File{program} // its directory may be closed to that user, too
+	if os.Getuid() == 0 {                // who may enter any directory
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !isOneClearFailure(string(out)) || !strings.Contains(string(out), "the directory of the users file "+data) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -178,6 +178,10 @@ func TestCheckConfigReadsTheFiles(t *testing.T) {
 	if r.code != exitFailed || r.stdout != "" {
 		t.Errorf("exit code %d, %s", r.code, r.stdout)
 	}
+	dirs := writeFile(t, "dirs.yaml", "audit: {file: "+dir+"}\n")
+	if r := runProgram(t, nil, "check-config", "--config", dirs); r.code != exitFailed || !strings.Contains(r.stderr, "audit.file: the audit file "+dir+": is a directory") {
+		t.Errorf("an audit file that is a directory: %d %s", r.code, r.stderr)
+	}
 	for _, text := range []string{"limits: {connections: 5}", "limits: {memory: 1MiB, memory_per_user: 2MiB}", "limits: {memory_per_user: 1MiB, memory_per_session: 2MiB}"} {
 		if r := runProgram(t, nil, "check-config", "--config", writeFile(t, "limits.yaml", text)); r.code != exitFailed || !strings.Contains(r.stderr, "limits.") {
 			t.Errorf("%s: %d %s", text, r.code, r.stderr)
