@@ -19,6 +19,7 @@ func TestVerifiersOfPostgreSQL(t *testing.T) {
 	defer func() { _ = conn.Close(t.Context()) }() // the server ends anyway
 	for _, password := range []string{
 		"pencil", "correct horse ☃", "I\u00adX", "\u2168", "a\u00a0b", "\ufb01 \U0001f600", "\u06271", "\x07", "e\u0301", "\u1e9b\u0323", "\u00ad",
+		"a\u200bb", "\u0340a", "\U0001f21a", "\u32ff\u2000x", "\u0627\u2121\u0628",
 	} {
 		if _, err := conn.Exec(t.Context(), "DROP ROLE IF EXISTS someone; CREATE ROLE someone PASSWORD '"+strings.ReplaceAll(password, "'", "''")+"'"); err != nil {
 			t.Fatal(err)

@@ -57,19 +57,23 @@ func deriveSCRAM(password string, salt []byte, iterations int) *SCRAM {
 	}
 }
 
-// prepare applies SASLprep (RFC 4013) as PostgreSQL does (common/saslprep.c). Three
-// kinds of passwords stay as they are: not UTF-8, with a prohibited character, with
-// a character that Unicode 3.2 did not have.
+// saslprep is SASLprep without its normalization. A zero width space, which RFC 4013
+// both removes and maps to a blank, becomes a blank.
+var saslprep = stringprep.Profile{
+	Mappings:  append([]stringprep.Mapping{{'\u200b': {' '}}}, stringprep.SASLprep.Mappings...),
+	Prohibits: stringprep.SASLprep.Prohibits, CheckBiDi: true,
+}
+
+// prepare applies SASLprep (RFC 4013) as PostgreSQL does (common/saslprep.c), which
+// checks the characters before it normalizes them. Three kinds of passwords stay as
+// they are: not UTF-8, with a prohibited character, with a character that Unicode 3.2
+// did not have.
 func prepare(password string) string {
-	prepared, err := stringprep.SASLprep.Prepare(password)
-	if err != nil || prepared == "" {
+	checked, err := saslprep.Prepare(password)
+	if err != nil || checked == "" {
 		return password
 	}
-	for _, r := range prepared {
-		if stringprep.TableA1.Contains(r) {
-			return password
-		}
-	}
+	prepared, _ := stringprep.Profile{Normalize: true}.Prepare(checked) // it prohibits nothing
 	return prepared
 }
 

@@ -185,6 +185,9 @@ func TestPreparedPasswords(t *testing.T) {
 	for in, want := range map[string]string{
 		"I\u00adX": "IX", "user": "user", "USER": "USER", "\u00aa": "a", "\u2168": "IX",
 		"a\u00a0b":         "a b",
+		"a\u200bb":         "a b",
+		"\u0340a":          "\u0340a",          // forbidden before it is normalized
+		"\U0001f21a":       "\U0001f21a",       // newer than Unicode 3.2, and normalized to an older one
 		"\x07":             "\x07",             // forbidden
 		"\u06271":          "\u06271",          // forbidden by direction
 		"caf\xe9":          "caf\xe9",          // not UTF-8
