@@ -128,6 +128,9 @@ func (l *postgresLogin) clientError(err error) error {
 	case errors.Is(err, errBinding):
 		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
 			WithDetail("The client supports SCRAM channel binding but thinks the server does not. However, this server does support channel binding.")
+	case errors.Is(err, errEndPoint):
+		return sqlstate.New(sqlstate.InvalidAuthorization, "%v", err).
+			WithHint("The client sees another certificate than this server's: a proxy ends its TLS. Through such a proxy, connect with channel_binding=disable.")
 	case l.method == Password:
 		return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", cut(l.name))
 	}

@@ -131,6 +131,10 @@ var errSCRAM = errors.New("malformed SCRAM message")
 // middle may have removed the offer (RFC 5802, section 6).
 var errBinding = errors.New("SCRAM channel binding negotiation error")
 
+// errEndPoint is returned if the client bound its login to another certificate than
+// the server's: a proxy or an attacker in the middle ends the client's TLS.
+var errEndPoint = errors.New("SCRAM channel binding check failed")
+
 // conversation is the server's side of one SCRAM login (RFC 5802, section 5).
 type conversation struct {
 	verifier *SCRAM
@@ -202,7 +206,7 @@ func (s *conversation) final(message []byte) (answer []byte, fits bool, err erro
 		want = append(want, s.endPoint...)
 	}
 	if binding[2:] != base64.StdEncoding.EncodeToString(want) {
-		return nil, false, errSCRAM // another certificate: an attacker in the middle
+		return nil, false, errEndPoint
 	}
 	all := s.clientFirst + "," + s.serverFirst + "," + withoutProof
 	clientKey := mac(s.verifier.StoredKey[:], all)

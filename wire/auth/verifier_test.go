@@ -81,8 +81,8 @@ func TestSCRAMFinalMessages(t *testing.T) {
 		"c=" + bound + ",r=CN,x=extension,p=" + proof:    nil,
 		"c=" + bound + ",r=CX,p=" + proof:                errSCRAM,
 		"c=" + bound + ",r=C,p=" + proof:                 errSCRAM,
-		"c=biws,r=CN,p=" + proof:                         errSCRAM, // n,,
-		"c=" + bound[:len(bound)-4] + ",r=CN,p=" + proof: errSCRAM,
+		"c=biws,r=CN,p=" + proof:                         errEndPoint, // n,,
+		"c=" + bound[:len(bound)-4] + ",r=CN,p=" + proof: errEndPoint,
 		"c=" + bound + ",r=CN":                           errSCRAM,
 		"c=" + bound + ",r=CN,p=" + proof[:40]:           errSCRAM,
 		"c=" + bound + ",r=CN,p=*":                       errSCRAM,
@@ -90,7 +90,7 @@ func TestSCRAMFinalMessages(t *testing.T) {
 		"r=CN,c=" + bound + ",p=" + proof:                errSCRAM,
 		",p=" + proof:                                    errSCRAM,
 		"":                                               errSCRAM,
-		"c=cD10bHMtc2VydmVyLWVuZC1wb2ludCwsb3RoZXIgcG9pbnQ=,r=CN,p=" + proof: errSCRAM, // another certificate
+		"c=cD10bHMtc2VydmVyLWVuZC1wb2ludCwsb3RoZXIgcG9pbnQ=,r=CN,p=" + proof: errEndPoint, // another certificate
 	} {
 		s := conversation{verifier: NewSCRAM("x"), known: true, plus: true, endPoint: []byte("end point"), nonce: "N"}
 		if _, err := s.first([]byte("p=tls-server-end-point,,n=,r=C")); err != nil {
