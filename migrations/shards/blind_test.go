@@ -25,6 +25,10 @@ func (f *fleet) lacking(name string) {
 
 // testMariaDBBlindSpots checks unusual tables and settings.
 func testMariaDBBlindSpots(t *testing.T, f *fleet) {
+	f.everywhere("CREATE TABLE ratios (id DOUBLE AUTO_INCREMENT PRIMARY KEY)")
+	f.exec(0, "INSERT INTO ratios VALUES (2000000)")
+	has(t, f.status(2).Problems, "ratios.id is of type double, not an integer")
+	f.everywhere("DROP TABLE ratios")
 	f.everywhere("CREATE TABLE versions (id BIGINT AUTO_INCREMENT PRIMARY KEY) WITH SYSTEM VERSIONING")
 	f.everywhere("CREATE TABLE nextid_orders (id BIGINT AUTO_INCREMENT PRIMARY KEY)")
 	for _, table := range []string{"versions", "nextid_orders"} {
@@ -52,8 +56,9 @@ func testPostgresBlindSpots(t *testing.T, f *fleet) {
 		CREATE TABLE part (id bigserial PRIMARY KEY, note text);
 		ALTER TABLE parts ATTACH PARTITION part DEFAULT;
 		CREATE SEQUENCE seen; CREATE VIEW notes AS SELECT id, note FROM parts; ALTER VIEW notes ALTER id SET DEFAULT nextval('seen');
-		CREATE TABLE nextid_orders (id bigserial PRIMARY KEY)`)
-	f.exec(0, "INSERT INTO part VALUES (1000, 'by hand'); INSERT INTO nextid_orders VALUES (1000)")
+		CREATE TABLE nextid_orders (id bigserial PRIMARY KEY);
+		CREATE SEQUENCE shared; CREATE TABLE ins (id bigint PRIMARY KEY DEFAULT nextval('shared')); CREATE TABLE outs (LIKE ins INCLUDING ALL)`)
+	f.exec(0, "INSERT INTO part VALUES (1000, 'by hand'); INSERT INTO nextid_orders VALUES (1000); INSERT INTO ins VALUES (500)")
 	has(t, f.status(2).Problems, "both draw 1 for part.id")
 	has(t, f.status(2).Problems, "both draw 1 for nextid_orders.id")
 	f.up(2)

@@ -172,7 +172,10 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 		has(t, r.States[0].Notes, "a table that is created later")
 	}
 	f.everywhere("CREATE SEQUENCE pooled INCREMENT BY 50")
-	fails(t, shards.Up(t.Context(), f.dsns[:3], f.options()), "the sequence of pooled counts in steps of 50")
+	for range 2 { // up leaves it alone, again and again
+		fails(t, shards.Up(t.Context(), f.dsns[:3], f.options()), "pooled counts in steps of 50 (nextid migrate feed")
+		f.asserts("SELECT seqincrement = 50 AND seqstart = 1 FROM pg_sequence WHERE seqrelid = 'pooled'::regclass")
+	}
 	f.exclude = []string{"pooled", "hibernate_sequence"}
 	f.up(3)
 	f.sound(3)
@@ -181,9 +184,7 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 	f.sound(3)
 	f.everywhere("ALTER SEQUENCE hibernate_sequence MINVALUE 100 START WITH 100 RESTART WITH 100")
 	f.down(3)
-	for i := range 3 {
-		f.exec(i, "DO $$ BEGIN ASSERT (SELECT seqincrement FROM pg_sequence WHERE seqrelid = 'hibernate_sequence'::regclass) = 1, 'down has left the step'; END $$")
-	}
+	f.asserts("SELECT seqincrement = 1 FROM pg_sequence WHERE seqrelid = 'hibernate_sequence'::regclass")
 }
 
 // testTwoSchemas: each schema is a set of its own. status finds no problem in a
@@ -324,7 +325,7 @@ func testMariaDBMends(t *testing.T, f *fleet) {
 	f.exec(2, "INSERT INTO zoo VALUES (70)")
 	err := shards.Up(t.Context(), f.dsns[:3], f.options())
 	fails(t, err, "there is no lonely.id")
-	fails(t, err, "column small.id ends at 127")
+	fails(t, err, "small.id ends at 127")
 	f.exclude = []string{"lonely", "small"}
 	f.sound(3)
 	f.up(3)
@@ -343,7 +344,7 @@ func testPostgresMends(t *testing.T, f *fleet) {
 	f.exec(2, "SELECT setval('small_id_seq', 32766)")
 	err := shards.Up(t.Context(), f.dsns[:3], f.options())
 	fails(t, err, "there is no lonely.id")
-	fails(t, err, "column small.id ends at 32767")
+	fails(t, err, "small.id ends at 32767")
 	f.exclude = []string{"lonely", "small"}
 	f.up(3)
 	r := f.status(3)

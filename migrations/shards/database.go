@@ -29,7 +29,7 @@ const versionTable = "nextid_shard_version"
 type Error = appdb.Error
 
 var hints = appdb.Hints{
-	pgLockNotAvailable: "A transaction holds the sequence. Run it again when that has ended, or with a longer --wait.",
+	pgLockNotAvailable: "A transaction holds the sequence. Run it again when that has ended; up and reshard wait longer with --wait.",
 	"42501":            "Log in as the owner of the sequences and tables. The owner also needs the right to create tables in the schema.",
 	"1205":             "A transaction uses the table. Run it again when that has ended, or with a longer --wait.",
 	"1227":             "SET GLOBAL takes SUPER on MariaDB, SYSTEM_VARIABLES_ADMIN on MySQL 8. MariaDB without the right: nextid migrate feed.",

@@ -1,7 +1,6 @@
 package shards
 
 import (
-	"math"
 	"slices"
 
 	"nextid/migrations/appdb"
@@ -31,11 +30,16 @@ type Line struct {
 
 // next sets Next from free.
 func (l *Line) next() {
-	next, ok := l.Draws.first(l.free)
-	if !ok {
-		next = math.MaxInt64
+	l.Next, _ = l.Draws.first(l.free)
+}
+
+// widen says how a line gets more numbers. The sequence of a column that was made a
+// bigint may still be an integer.
+func (l Line) widen() string {
+	if l.sequence != "" {
+		return "make the column a bigint, and ALTER SEQUENCE " + l.sequence + " AS bigint NO MAXVALUE"
 	}
-	l.Next = next
+	return "make it a bigint"
 }
 
 // named reports whether a name matches a path. As in psql's \d, it may be SCHEMA,

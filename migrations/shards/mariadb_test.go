@@ -379,7 +379,7 @@ func testMariaDBRefusals(t *testing.T, f *fleet) {
 	for _, i := range []int{0, 2, 3} {
 		f.exec(i, "CREATE TABLE items (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
 	}
-	fails(t, up(f.dsns...), "column items.id ends at 127, and its next id would be 129")
+	fails(t, up(f.dsns...), "items.id ends at 127, and its next id would be 129: make it a bigint")
 	f.everywhere("DROP TABLE items")
 	f.down(4) // the other shards were repaired
 	f.up(3)

@@ -407,7 +407,9 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 		l := &st.Lines[i]
 		l.Draws, l.replicated = st.Setting, replicates
 		l.since, l.Started = started[l.Name], started[l.Name] > 0
-		selects = append(selects, fmt.Sprintf("SELECT %d, COALESCE(MAX(%[2]s), 0) FROM %[3]s WHERE %[2]s > 0", i, l.column, l.table))
+		if l.trouble == "" {
+			selects = append(selects, fmt.Sprintf("SELECT %d, COALESCE(MAX(%[2]s), 0) FROM %[3]s WHERE %[2]s > 0", i, l.column, l.table))
+		}
 	}
 	return s.selectAll(ctx, selects, func(rows *sql.Rows) error {
 		var i int

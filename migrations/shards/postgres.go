@@ -85,7 +85,7 @@ func (s postgresShard) assign(ctx context.Context, lines []Line, has Progression
 			if l.Draws != has && l.trouble == "" {
 				err := s.start(ctx, l, has, 0)
 				if err != nil && !errors.Is(err, errUsedUp) { // start reports errUsedUp
-					return err
+					return hints.At(l.Name, err)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func (s postgresShard) start(ctx context.Context, l Line, has Progression, least
 		ON CONFLICT (sequence) DO NOTHING`
 	started := " SET started = greatest(started, first) WHERE started IS NOT NULL AND sequence = " // numbers of its former progression are below first
 	if least > 0 {
-		started = fmt.Sprintf(" SET started = %d WHERE sequence = ", least)
+		started = fmt.Sprintf(" SET started = greatest(started, %d) WHERE sequence = ", least) // two tables may share it
 	}
 	if s.dry != nil {
 		return s.showStart(ctx, l, has, least, note, started)
@@ -160,8 +160,10 @@ func (s postgresShard) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.exec(ctx, statements...); err != nil {
-		return err
+	for _, statement := range statements {
+		if err := s.exec(ctx, statement); err != nil {
+			return hints.At(statement, err)
+		}
 	}
 	return s.remove(ctx)
 }

@@ -123,6 +123,17 @@ func (f *fleet) sequences(i int) (text string) {
 	return text
 }
 
+// asserts checks on three shards that a query is true.
+func (f *fleet) asserts(query string) {
+	f.t.Helper()
+	for i := range 3 {
+		var is bool
+		if err := f.dbs[i].QueryRowContext(f.t.Context(), query).Scan(&is); err != nil || !is {
+			f.t.Errorf("shard %d: not %s, %v", i+1, query, err)
+		}
+	}
+}
+
 func testPostgresDown(t *testing.T, f *fleet) {
 	var before []string
 	for i := range 4 {
@@ -245,7 +256,7 @@ func testPostgresRefusals(t *testing.T, f *fleet) {
 	f.everywhere("CREATE TABLE IF NOT EXISTS items (id smallserial)")
 	f.exec(1, "SELECT setval('items_id_seq', 32766)")
 	f.down(3)
-	fails(t, up(f.dsns...), "column items.id ends at 32767")
+	fails(t, up(f.dsns...), "items.id ends at 32767")
 	f.everywhere("DROP TABLE items; CREATE TABLE items (id smallserial)")
 	f.exec(2, "ALTER SEQUENCE items_id_seq CYCLE")
 	fails(t, up(f.dsns...), "has CYCLE")
@@ -266,10 +277,11 @@ func testPostgresRefusals(t *testing.T, f *fleet) {
 	}
 	begin := time.Now()
 	o := shards.Options{Out: &f.out}
-	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], o), "lock timeout")
+	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], o), ": orders.id: canceling statement due to lock timeout")
 	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
+	fails(t, shards.Down(t.Context(), f.dsns[:1], o), ": ALTER SEQUENCE orders_id_seq INCREMENT BY 1 START WITH 1: canceling statement")
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}

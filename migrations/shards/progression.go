@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"nextid/migrations/appdb"
 )
 
 // Progression is the set of numbers Offset, Offset+Increment, Offset+2·Increment, …
@@ -34,13 +36,13 @@ func (p Progression) covers(q Progression) bool {
 }
 
 // first returns the least number of p that is at least n, and whether it fits an
-// int64.
+// int64. If not, the number is the greatest int64.
 func (p Progression) first(n int64) (int64, bool) {
 	if n <= p.Offset {
 		return p.Offset, true
 	}
 	missing := (p.Increment - (n-p.Offset)%p.Increment) % p.Increment
-	return n + missing, n <= math.MaxInt64-missing
+	return appdb.Plus(n, missing), n <= math.MaxInt64-missing
 }
 
 // meet returns the least number from n on that is in both progressions, and whether

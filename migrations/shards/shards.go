@@ -148,7 +148,28 @@ func (s *set) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.stepping()
 	return s.exclude()
+}
+
+// stepping refuses sequences with steps of their own, such as Hibernate's. Sequences
+// that up has set, on any shard, have the steps of a shard: one may be restored from
+// another shard's dump, or renamed. Status takes settings that were made by hand.
+func (s *set) stepping() {
+	noted := map[string]bool{}
+	for _, one := range s.shards {
+		for _, l := range one.state.Lines {
+			noted[l.sequence] = noted[l.sequence] || l.noted
+		}
+	}
+	for _, one := range s.shards {
+		for i, l := range one.state.Lines {
+			m := one.state.Member
+			if one.held && l.trouble == "" && l.sequence != "" && l.Draws.Increment > 1 && !noted[l.sequence] && (m == nil || l.Draws != m.Has) {
+				one.state.Lines[i].trouble = fmt.Sprintf("counts in steps of %d (nextid migrate feed keeps them)", l.Draws.Increment)
+			}
+		}
+	}
 }
 
 // exclude removes the lines that s.Exclude names. A name that matches no line is an
@@ -386,20 +407,12 @@ func (s *set) able(ctx context.Context) error {
 // fit checks that all given shards have the same lines, and that each line can be
 // one of a shard. complaints describes the lines for which this is not so.
 func (s *set) fit(shards ...*shard) (complaints []string, err error) {
-	noted, names := map[string]bool{}, map[string]bool{}
+	names := map[string]bool{}
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
-			noted[l.Name] = noted[l.Name] || l.noted
-		}
-	}
-	for _, one := range s.shards {
-		for _, l := range one.state.Lines {
-			switch {
-			case l.trouble != "":
+			if l.trouble != "" {
 				complaints = append(complaints, one.name+": "+l.Name+" "+l.trouble)
-			case l.sequence != "" && l.Draws.Increment > 1 && !noted[l.Name]: // if noted, it was restored from a shard's dump
-				complaints = append(complaints, fmt.Sprintf("%s: the sequence of %s counts in steps of %d (nextid migrate feed keeps them)", one.name, l.Name, l.Draws.Increment))
-			default:
+			} else {
 				names[l.Name] = true
 			}
 		}
@@ -508,7 +521,7 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 			case errors.Is(err, errUsedUp):
 				full = append(full, hints.At(one.name, err).Error())
 			case err != nil:
-				return err
+				return hints.At(l.Name, err)
 			}
 		}
 		return nil
@@ -535,8 +548,7 @@ var errUsedUp = errors.New("the column's type ends")
 // usedUp returns the error of a line whose type does not hold its next id.
 func usedUp(l Line, next int64) error {
 	return &Error{
-		What: fmt.Sprintf("column %s ends at %d, and its next id would be %d", l.Name, l.Most, next),
-		Hint: "Make it a bigint.",
+		What: fmt.Sprintf("%s ends at %d, and its next id would be %d: %s", l.Name, l.Most, next, l.widen()),
 		Err:  errUsedUp,
 	}
 }

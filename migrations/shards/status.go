@@ -85,7 +85,7 @@ func (s *set) report(ctx context.Context, r *Report) error {
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
 			if l.Most > 0 && l.Next > l.Most/5*4 && l.Next <= l.Most { // more than 80 % are used
-				one.state.Notes = append(one.state.Notes, fmt.Sprintf("%s is at %d of %d: make it a bigint in time", l.Name, l.Next, l.Most))
+				one.state.Notes = append(one.state.Notes, fmt.Sprintf("%s is at %d of %d: %s in time", l.Name, l.Next, l.Most, l.widen()))
 			}
 		}
 		for _, m := range one.state.missed {
