@@ -347,7 +347,7 @@ func TestPostgresColumns(t *testing.T) {
 		}
 		i := f.add(`CREATE SCHEMA "Sales"; CREATE TABLE "Sales"."It""em" ("Id" bigint GENERATED ALWAYS AS IDENTITY, note text);
 			CREATE TABLE parts (id bigserial, day date) PARTITION BY RANGE (id); CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
-			CREATE SEQUENCE shared; CREATE TABLE uses (id bigint DEFAULT nextval('shared'));
+			CREATE SEQUENCE shared; CREATE TABLE uses (id bigserial); ALTER TABLE uses ALTER id SET DEFAULT nextval('shared');
 			CREATE SEQUENCE hibernate_seq INCREMENT 50;
 			COMMENT ON SEQUENCE shared IS 'of the shop';
 			CREATE TABLE tiny (id smallserial); SELECT setval('tiny_id_seq', 20000)`)
@@ -365,7 +365,10 @@ func TestPostgresColumns(t *testing.T) {
 			t.Fatalf("%v %q", err, r.Problems)
 		}
 		steps := r.Feeds[3].State
-		var hibernate, tiny int64
+		var hibernate, tiny, shared int64
+		if err := f.dbs[i].QueryRowContext(t.Context(), "INSERT INTO uses DEFAULT VALUES RETURNING id").Scan(&shared); err != nil || shared != r.Feeds[2].State.First {
+			t.Errorf("the column draws %d, and its sequence is at %d, %v", shared, r.Feeds[2].State.First, err)
+		}
 		if err := f.dbs[i].QueryRowContext(t.Context(), "SELECT nextval('hibernate_seq'), nextval('tiny_id_seq')").Scan(&hibernate, &tiny); err != nil {
 			t.Fatal(err)
 		}

@@ -21,8 +21,8 @@ const pgLockNotAvailable = "55P03"
 
 type postgres struct{ *Sequence }
 
-// find implements engine. The sequence is owned by the column (serial, identity), or
-// is in its DEFAULT.
+// find implements engine. The sequence is in the DEFAULT of the column, or owned by
+// it (serial, identity). A serial column that got another DEFAULT owns its first one.
 func (p postgres) find(ctx context.Context, parts []string) error {
 	var kind, schema, name string
 	if len(parts) < 3 {
@@ -42,13 +42,13 @@ func (p postgres) find(ctx context.Context, parts []string) error {
 	err := p.db.QueryRowContext(ctx, `SELECT format_type(a.atttypid, NULL),
 			coalesce(q.nspname, ''), coalesce(q.relname, '')
 		FROM pg_attribute a
-		LEFT JOIN LATERAL (SELECT quote_ident(n.nspname) AS nspname, quote_ident(c.relname) AS relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-			WHERE c.relkind = 'S' AND c.oid IN (
-				SELECT d.objid FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
-					AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype IN ('a', 'i')
-				UNION ALL SELECT d.refobjid FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
-					AND d.refclassid = 'pg_class'::regclass WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum)
-			LIMIT 1) q ON true
+		LEFT JOIN LATERAL (SELECT quote_ident(n.nspname) AS nspname, quote_ident(c.relname) AS relname FROM (
+				SELECT 1 AS rank, d.refobjid AS sequence FROM pg_attrdef f JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
+					AND d.refclassid = 'pg_class'::regclass WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum
+				UNION ALL SELECT 2, d.objid FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+					AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype IN ('a', 'i')) used
+			JOIN pg_class c ON c.oid = used.sequence AND c.relkind = 'S' JOIN pg_namespace n ON n.oid = c.relnamespace
+			ORDER BY rank LIMIT 1) q ON true
 		WHERE a.attrelid = to_regclass(`+appdb.Literal(table)+`) AND a.attname = `+appdb.Literal(column)+` AND NOT a.attisdropped`).Scan(&kind, &schema, &name)
 	most, integer := map[string]int64{"smallint": math.MaxInt16, "integer": math.MaxInt32, "bigint": math.MaxInt64}[kind]
 	switch {
