@@ -138,16 +138,27 @@ func TestDownRefusesWhatIsUsed(t *testing.T) {
 	server := startServer(t)
 	dsn := sharedCluster(t).install(t, server)
 	s := connect(t, dsn, nil)
-	s.exec("CREATE TABLE orders (id bigint DEFAULT nextid.next_id('orders', 10)); CREATE VIEW later AS SELECT nextid.next_id('later')")
-	before := objects(t, dsn)
-	err := open(t, dsn).Down(t.Context())
-	if e, ok := errors.AsType[*foreign.Error](err); !ok || e.What != "in use by default value for column id of table orders, rule _RETURN on view later" {
-		t.Errorf("down: %v", err)
+	for _, use := range []struct{ make, users, drop string }{
+		{
+			"CREATE TABLE orders (id bigint DEFAULT nextid.next_id('orders', 10)); CREATE VIEW later AS SELECT nextid.next_id('later')",
+			"default value for column id of table orders, rule _RETURN on view later", "DROP TABLE orders; DROP VIEW later",
+		},
+		{
+			"CREATE SERVER elsewhere FOREIGN DATA WRAPPER dblink_fdw; CREATE VIEW there AS SELECT * FROM nextid.dblink('elsewhere', 'SELECT 1') AS d (id bigint)",
+			"rule _RETURN on view there, server elsewhere", "DROP SERVER elsewhere; DROP VIEW there",
+		},
+	} {
+		s.exec(use.make)
+		before := objects(t, dsn)
+		err := open(t, dsn).Down(t.Context())
+		if e, ok := errors.AsType[*foreign.Error](err); !ok || e.What != "in use by "+use.users {
+			t.Errorf("down: %v", err)
+		}
+		if after := objects(t, dsn); after != before {
+			t.Errorf("a refused down changed\n%s\nto\n%s", before, after)
+		}
+		s.exec(use.drop)
 	}
-	if after := objects(t, dsn); after != before {
-		t.Errorf("a refused down changed\n%s\nto\n%s", before, after)
-	}
-	s.exec("DROP TABLE orders; DROP VIEW later")
 	if err := open(t, dsn).Down(t.Context()); err != nil {
 		t.Error(err)
 	}

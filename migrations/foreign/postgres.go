@@ -42,7 +42,7 @@ func openPostgres(ctx context.Context, dsn string) (*Database, error) {
 		unlock:    fmt.Sprintf("SELECT pg_catalog.pg_advisory_unlock(%d)", upLock),
 		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
 		users:     postgresUsers,
-		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT.",
+		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT. What uses dblink: ALTER EXTENSION dblink SET SCHEMA public.",
 		drop:      []string{"DROP TABLE " + versionTable + "; " + dropLayouts + "; DROP SCHEMA nextid"}, // one implicit transaction
 		ask:       "SELECT FROM nextid.parse_id(0)",
 		functions: "SELECT to_regproc('nextid.layout_of') IS NOT NULL",
@@ -283,7 +283,8 @@ func (p *postgres) connect(ctx context.Context, connection string, c Config) err
 
 // postgresUsers lists the objects of others that depend on nextid's. Dependencies of
 // type a are included: before PostgreSQL 15, DROP FUNCTION drops generated columns
-// that call the function.
+// that call the function. The dblink that Up made is dropped; postgres_fdw moves if
+// it is in use.
 const postgresUsers = `
 	WITH made AS (
 		SELECT 'pg_proc'::regclass AS class, f.oid FROM pg_proc f WHERE f.pronamespace = 'nextid'::regnamespace
@@ -291,7 +292,9 @@ const postgresUsers = `
 		UNION ALL SELECT 'pg_foreign_server'::regclass, s.oid FROM pg_foreign_server s WHERE s.srvname = 'nextid'
 	), ours AS ( -- without what belongs to an extension
 		SELECT * FROM made m WHERE NOT EXISTS
-			(SELECT FROM pg_depend d WHERE d.classid = m.class AND d.objid = m.oid AND d.deptype = 'e'))
+			(SELECT FROM pg_depend d WHERE d.classid = m.class AND d.objid = m.oid AND d.deptype = 'e')
+		UNION ALL SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+			WHERE d.deptype = 'e' AND e.extname = 'dblink' AND e.extnamespace = 'nextid'::regnamespace)
 	SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid)
 	FROM pg_depend d JOIN ours ON d.refclassid = ours.class AND d.refobjid = ours.oid
 	WHERE (d.deptype = 'n' OR d.deptype = 'a' AND d.objsubid > 0) AND d.classid <> 'pg_user_mapping'::regclass
