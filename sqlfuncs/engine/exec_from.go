@@ -447,6 +447,7 @@ func (j *joinRows) step(x *Exec) error {
 		j.haveLeft = false
 		if !j.found && j.kind != syntax.InnerJoin {
 			j.fillNull(x, j.right.span())
+			j.missing(x, datum.MakeBool(true))
 			return nil
 		}
 	}
@@ -455,6 +456,7 @@ func (j *joinRows) step(x *Exec) error {
 // startLeft prepares the right side for a new left row.
 func (j *joinRows) startLeft(x *Exec) error {
 	j.haveLeft, j.found, j.candidates = true, false, j.rightRows
+	j.missing(x, datum.Value{})
 	if j.lateral {
 		if j.inner != nil {
 			j.inner.close()
@@ -487,6 +489,13 @@ func (j *joinRows) fillNull(x *Exec, sp span) {
 	f := x.Frame(sp.frame, sp.to)
 	for i := sp.from; i < sp.to; i++ {
 		f[i] = datum.Null(f[i].Type)
+	}
+}
+
+// missing stores whether the right side has no row, see FromItem.missing.
+func (j *joinRows) missing(x *Exec, v datum.Value) {
+	if j.kind != syntax.InnerJoin {
+		x.Frames[j.sp.frame][j.sp.to-1] = v
 	}
 }
 

@@ -251,12 +251,8 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 		return nil, At(p.readAt, errRecursion("within an outer join"))
 	}
 	left, right := s.items[first:second:second], s.items[second:]
-	if t.Kind == syntax.LeftJoin {
-		mayMiss(right)
-	}
-	if t.Kind == syntax.RightJoin {
-		mayMiss(left)
-	}
+	outer := map[syntax.JoinKind][]*FromItem{syntax.LeftJoin: right, syntax.RightJoin: left}[t.Kind]
+	mayMiss(outer)
 	pairs, conds, err := p.usingConditions(s, t, left, right)
 	if err != nil {
 		return nil, err
@@ -270,6 +266,13 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 		conds = append(conds, x)
 	}
 	j := newJoin(t.Kind, l, r, conds)
+	if j.kind == syntax.LeftJoin { // a column for joinRows.missing follows those of both sides
+		j.sp.to++
+		for _, it := range outer {
+			it.missing = append(it.missing, ref{s.Frame, s.width})
+		}
+		s.width++
+	}
 	for _, pair := range pairs {
 		if t.Kind == syntax.RightJoin || t.Kind == syntax.InnerJoin && !p.Traits.Lenient && !pair.equal[0].Column && pair.equal[1].Column {
 			pair.left, pair.right = pair.right, pair.left

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"nextid/sqlfuncs/datum"
@@ -31,6 +32,7 @@ type FromItem struct {
 	relation uint32 // pg_class OID of a table, 0 for others
 	working  bool   // the working table of a recursion
 	scalar   bool   // a function that returns one plain value, which the alias names
+	missing  []ref  // columns that are true where an outer join has no row of the item
 }
 
 // FromColumn is a column of a FromItem.
@@ -225,7 +227,12 @@ func (p *Planner) wholeRow(level *Scope, alias string) *Expr {
 		for i := from; i < to; i++ {
 			e.Refs = append(e.Refs, ref{frame, i})
 		}
+		missing := slices.Clone(it.missing)
+		e.Refs = append(e.Refs, missing...)
 		e.compute = func(x *Exec) (datum.Value, error) {
+			if slices.ContainsFunc(missing, func(r ref) bool { return x.Frames[r.frame][r.index].Valid }) {
+				return datum.Null(datum.Record), nil
+			}
 			elems := make([]datum.Value, to-from)
 			copy(elems, x.Frames[frame][from:to])
 			return datum.MakeArray(datum.Record, elems), nil
