@@ -18,7 +18,9 @@ type selectPlan struct {
 	windows    *windowPlan
 	sets       *setSlots
 	targets    []*Expr
-	visible    int // targets that are shown; the rest are sort keys
+	visible    int    // targets that are shown; the rest are sort keys
+	late       []int  // targets that are computed after the sort, see afterSort
+	carried    []span // the columns that late targets read; rows carry them through the sort
 	sort       []sortKey
 	distinct   bool
 	distinctOn []int
@@ -66,10 +68,62 @@ func (p *selectPlan) open(x *Exec) (Rows, error) {
 	if p.distinctOn != nil {
 		it = &distinctRows{in: it, on: p.distinctOn}
 	}
-	if p.visible < len(p.targets) {
+	if p.late != nil {
+		it = &lateRows{it, p, x.values}
+	} else if p.visible < len(p.targets) {
 		it = &mappedRows{in: it, f: func(_ *Exec, row []datum.Value) ([]datum.Value, error) { return row[:p.visible], nil }}
 	}
 	return it, nil
+}
+
+// afterSort finds the volatile targets that neither ORDER BY nor DISTINCT reads. As in
+// PostgreSQL and MariaDB, they are computed after the sort: ids rise in the order of
+// the rows, and rows that LIMIT leaves out draw none.
+func (p *selectPlan) afterSort() {
+	if p.sort == nil || p.sets.used || p.distinct && p.distinctOn == nil {
+		return
+	}
+	for i, e := range p.targets {
+		sorts := slices.ContainsFunc(p.sort, func(k sortKey) bool { return k.column == i })
+		if e.Volatile && !sorts && !slices.Contains(p.distinctOn, i) {
+			p.late = append(p.late, i)
+		}
+	}
+	if p.late == nil {
+		return
+	}
+	if p.carried = []span{{p.frame, 0, p.width}}; p.groups != nil {
+		p.carried[0] = span{p.groups.frame, 0, p.groups.width()}
+	}
+	if p.windows != nil {
+		p.carried = append(p.carried, span{p.windows.frame, 0, len(p.windows.calls)})
+	}
+}
+
+// lateRows computes the late targets of rows that have been sorted.
+type lateRows struct {
+	Rows
+	plan *selectPlan
+	mark int64 // see Exec.rowDone
+}
+
+func (r *lateRows) Next(x *Exec) ([]datum.Value, error) {
+	x.rowDone(r.mark)
+	row, err := r.Rows.Next(x)
+	if err != nil {
+		return nil, err
+	}
+	at := len(r.plan.targets)
+	for _, sp := range r.plan.carried {
+		x.put(sp, row[at:at+sp.to])
+		at += sp.to
+	}
+	for _, i := range r.plan.late {
+		if row[i], err = r.plan.targets[i].Eval(x); err != nil {
+			return nil, err
+		}
+	}
+	return row[:r.plan.visible], nil
 }
 
 // oneRow is the source of a query without FROM: one row without columns.
@@ -118,11 +172,18 @@ func (r *projectRows) Next(x *Exec) ([]datum.Value, error) {
 		return nil, err
 	}
 	for i, t := range r.plan.targets {
+		if slices.Contains(r.plan.late, i) {
+			continue
+		}
 		if r.row[i], err = t.Eval(x); err != nil {
 			return nil, err
 		}
 	}
-	return r.row, nil
+	row := r.row
+	for _, sp := range r.plan.carried {
+		row = append(row, x.Frame(sp.frame, sp.to)[:sp.to]...)
+	}
+	return row, nil
 }
 
 func (r *projectRows) Close() {

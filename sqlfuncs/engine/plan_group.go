@@ -217,7 +217,7 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, At(e.Pos, errRecursion("where rows are aggregated"))
 	}
 	for i, c := range g.plan.calls {
-		if syntax.Same(c.tree, e) {
+		if syntax.Same(c.tree, e) && !Derive(0, nil, c.args...).Volatile { // each call draws ids of its own
 			return p.outer(aggregateSlot(g.plan, i)), nil
 		}
 	}

@@ -115,6 +115,7 @@ func (p *Planner) selectCore(s *Scope, c *syntax.SelectCore, orderBy []syntax.Or
 	if len(s.windows.calls) > 0 {
 		plan.windows = s.windows
 	}
+	plan.afterSort()
 	q := &QueryPlan{Columns: out.Columns[:plan.visible], Open: plan.open, targets: out.Exprs[:plan.visible]}
 	q.IDs = p.runsOf(c, plan)
 	if plan.source != nil && plan.groups == nil && plan.windows == nil && !plan.sets.used && plan.distinctOn == nil {
