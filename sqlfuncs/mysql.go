@@ -121,7 +121,7 @@ func (mysqlDialect) start(s *Session, st *Statement) {
 		}
 		s.notices = nil
 	}
-	m.Affected, s.Fast.drawn.InStatement = 0, false
+	s.raised, m.Affected, s.Fast.drawn.InStatement = 0, 0, false
 }
 
 // setModes implements dialect.

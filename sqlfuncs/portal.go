@@ -275,6 +275,7 @@ func (s *Session) closePortals(which func(*Portal) bool) {
 // EndBatch handles Sync and the end of a simple query. Outside a transaction block
 // it closes the portals, except WITH HOLD cursors, and ends SET LOCAL.
 func (s *Session) EndBatch() {
+	s.raised = 0
 	s.vars.Settle()
 	if s.tx.state != txIdle {
 		return

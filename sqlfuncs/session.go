@@ -65,6 +65,7 @@ type Session struct {
 	vars    setting.Variables
 	env     datum.Env
 	notices []Notice
+	raised  int // how many of notices the present statement or command has raised
 
 	// Copies of settings, see SettingsChanged.
 	encoding    string // of the client where only ASCII texts are accepted, else ""
@@ -187,6 +188,7 @@ const maxNotices = 64
 func (s *Session) note(level string, e *sqlstate.Error) {
 	if len(s.notices) < maxNotices {
 		s.notices = append(s.notices, Notice{Severity: level, Error: e})
+		s.raised++
 	}
 }
 
@@ -216,6 +218,10 @@ func (s *Session) refused(err error) error {
 
 // Notices implements mysql.Session.
 func (s *Session) Notices() []Notice { return s.notices }
+
+// Raised returns the number of notices of the present statement or command. Notices
+// may also hold those of the statement before, for SHOW WARNINGS.
+func (s *Session) Raised() int { return s.raised }
 
 // TakeNotices returns the notices since the last call, usually nil.
 func (s *Session) TakeNotices() []Notice {

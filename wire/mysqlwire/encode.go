@@ -166,7 +166,7 @@ func (c *conn) endDefinitions(dst []byte) []byte {
 	return c.eofPacket(dst)
 }
 
-func (c *conn) warnings() uint16 { return uint16(min(len(c.SQL.Notices()), 1<<16-1)) }
+func (c *conn) warnings() uint16 { return uint16(c.SQL.Raised()) }
 
 // maxMessageBytes bounds an error message. With an ellipsis behind it, it fits into
 // the buffers of clients (MYSQL_ERRMSG_SIZE).

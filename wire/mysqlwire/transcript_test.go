@@ -126,7 +126,7 @@ var (
 	columnPattern = regexp.MustCompile(`^(Column .*?:type=\d+):.*$`)
 	paramPattern  = regexp.MustCompile(`^(Param .*?):.*$`)
 	preparedLine  = regexp.MustCompile(`^Prepared (\d+) `)
-	endPattern    = regexp.MustCompile(`^(?:EOF|OK-EOF).* status=0x([0-9a-f]+).*$`)
+	endPattern    = regexp.MustCompile(`^(?:EOF|OK-EOF).* status=0x([0-9a-f]+) warnings=(\d+).*$`)
 	okPattern     = regexp.MustCompile(`^OK affected=(\d+) insert=(\d+) status=0x([0-9a-f]+) warnings=(\d+).*$`)
 )
 
@@ -161,8 +161,10 @@ func show(kind string, lines []string) (out []string) {
 			out = append(out, columnPattern.ReplaceAllString(line, "$1"))
 			continue
 		case endPattern.MatchString(line):
-			line = "End " + status(endPattern.FindStringSubmatch(line)[1])
-			if columns && strings.HasPrefix(line, "End ") && !strings.Contains(line, "0x4") && !strings.Contains(line, "0xc") {
+			m := endPattern.FindStringSubmatch(line)
+			if line = "End " + status(m[1]); m[2] != "0" {
+				line += " warnings=" + m[2]
+			} else if columns && strings.HasPrefix(line, "End ") && !strings.Contains(line, "0x4") && !strings.Contains(line, "0xc") {
 				columns = false
 				continue // between columns and rows, for older clients
 			}
