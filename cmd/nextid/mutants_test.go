@@ -23,7 +23,7 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 	// stores
 	{
 		"no high-water mark shows that a store went back", "generator/store/shared/highwater.go",
-		"known && !declared && (lo < before.hi || s.seq <= before.seq)", "known && !declared && lo < 0", "generator/store/shared", "TestARestore|TestARow",
+		"known && !declared && (lo < m.hi || s.seq <= m.seq)", "known && !declared && lo < 0", "generator/store/shared", "TestARestore|TestARow",
 	},
 	{
 		"the embedded store does not wait for the disk", "generator/store/sqlite/session.go",

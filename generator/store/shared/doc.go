@@ -28,11 +28,12 @@
 // time on them is granted below a floor: the moment at which the change was first
 // seen plus Config.Wait. Config.Wait is longer than any slice that may be lost.
 //
-// The high-water mark of a key is the end of this server's last reservation and the
-// key's count of reservations. A grant that is not above both means that the store
-// went back. The grant is not used, and the name returns ErrRegressed until
-// Recover. A permitted failover (Skip) raises the count by more than can have been
-// lost, so that the marks of servers that saw the lost reservations stay below it.
+// The high-water mark of a key is the end of this server's reservations, without
+// those that it gave back, and the key's count of reservations. A grant that is not
+// above both means that the store went back. The grant is not used, and the name
+// returns ErrRegressed until Recover. A permitted failover (Skip) raises the count by
+// more than can have been lost, so that the marks of servers that saw the lost
+// reservations stay below it.
 // The marks are in memory, and in a file if Config.HighWater names one. The file is
 // not synced: it may lag behind and then detects less, but it is never ahead of the
 // store.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ type highWater struct {
 	path string // "" for none
 
 	mu    sync.Mutex
-	seen  map[string]position
+	seen  map[string]mark
 	file  *os.File // nil without a path, or after an error
 	lines int      // in file
 }
@@ -26,12 +27,23 @@ type highWater struct {
 // position is the end of the latest reservation of a key, and its seq.
 type position struct{ hi, seq int64 }
 
+// mark is a high-water mark. This server's reservations from begin to hi have no gap, and
+// floor is hi before them. When all of them were given back, another server may own what
+// is on both sides of begin. It may then give back below begin.
+type mark struct {
+	position
+	begin, floor int64
+}
+
+// markAt returns a mark with an unknown begin.
+func markAt(s position) mark { return mark{s, math.MinInt64, math.MinInt64} }
+
 const highWaterHead = "# How far each key of the shared store had come when this server last saw it: key, end, count.\n" +
 	"# It shows a store that went back. Remove it only when the server is to use another store.\n"
 
 // openHighWater reads the file at path, if there is one, and writes it anew.
 func openHighWater(path string) (*highWater, error) {
-	w := &highWater{path: path, seen: map[string]position{}}
+	w := &highWater{path: path, seen: map[string]mark{}}
 	if path == "" {
 		return w, nil
 	}
@@ -54,7 +66,7 @@ func (w *highWater) read() error {
 		var s position
 		// A line cut off by a crash is ignored.
 		if n, err := fmt.Sscanf(line, "%q %d %d.", &key, &s.hi, &s.seq); err == nil && n == 3 {
-			w.seen[key] = s
+			w.seen[key] = markAt(s)
 		}
 	}
 	return err
@@ -74,7 +86,7 @@ func (w *highWater) rewrite() error {
 	var text strings.Builder
 	text.WriteString(highWaterHead)
 	for key, s := range w.seen {
-		text.WriteString(line(key, s))
+		text.WriteString(line(key, s.position))
 	}
 	if _, err = f.WriteString(text.String()); err == nil {
 		err = os.Rename(w.path+".new", w.path)
@@ -93,8 +105,8 @@ func line(key string, s position) string { return fmt.Sprintf("%q %d %d.\n", key
 func (w *highWater) look(key string) (s position, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s, known = w.seen[key]
-	return s, known
+	m, known := w.seen[key]
+	return m.position, known
 }
 
 // grant compares a grant with the high-water mark and records it. If the grant goes
@@ -104,12 +116,19 @@ func (w *highWater) look(key string) (s position, known bool) {
 func (w *highWater) grant(key string, lo int64, s position) (before position, back bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, known := w.seen[key]
-	declared := !issuedBy(key) && s.seq/skipCount > before.seq/skipCount
-	if known && !declared && (lo < before.hi || s.seq <= before.seq) {
-		return before, true
+	m, known := w.seen[key]
+	declared := !issuedBy(key) && s.seq/skipCount > m.seq/skipCount
+	if known && !declared && (lo < m.hi || s.seq <= m.seq) {
+		return m.position, true
 	}
-	w.set(key, s)
+	switch {
+	case !known:
+		m = mark{begin: lo, floor: math.MinInt64}
+	case lo != m.hi:
+		m = mark{begin: lo, floor: m.hi}
+	}
+	m.position = s
+	w.set(key, m)
 	return position{}, false
 }
 
@@ -133,7 +152,7 @@ func (w *highWater) raised(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen[key].hi == s.hi {
-		w.set(key, s)
+		w.set(key, markAt(s))
 	}
 }
 
@@ -142,7 +161,7 @@ func (w *highWater) raised(key string, s position) {
 func (w *highWater) note(key string, s position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.set(key, s)
+	w.set(key, markAt(s))
 }
 
 // lower records that the end of a key may now be to. It returns the seq of the
@@ -150,18 +169,20 @@ func (w *highWater) note(key string, s position) {
 func (w *highWater) lower(key string, hi, to int64) (seq int64, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s, known := w.seen[key]
-	if !known || s.hi != hi {
+	m, known := w.seen[key]
+	if !known || m.hi != hi {
 		return 0, false
 	}
-	s.hi = to
-	w.set(key, s)
-	return s.seq, true
+	if m.hi = to; to <= m.begin {
+		m = markAt(position{m.floor, m.seq})
+	}
+	w.set(key, m)
+	return m.seq, true
 }
 
 // set records a mark. The caller holds mu.
-func (w *highWater) set(key string, s position) {
-	w.seen[key] = s
+func (w *highWater) set(key string, m mark) {
+	w.seen[key] = m
 	if w.file == nil {
 		return
 	}
@@ -169,7 +190,7 @@ func (w *highWater) set(key string, s position) {
 		_ = w.rewrite()
 		return
 	}
-	_, _ = w.file.WriteString(line(key, s))
+	_, _ = w.file.WriteString(line(key, m.position))
 }
 
 func (w *highWater) close() {

@@ -260,6 +260,38 @@ func TestAReturnThatComesLate(t *testing.T) {
 	grant(t, b, name("orders", 10), 11)
 }
 
+// A server that has given back all of its reservations sees no loss when another one,
+// whose reservations were on both sides of them, gives back what lies below. So two
+// servers stop and start one after the other.
+func TestAReservationThatWasGivenBackWhole(t *testing.T) {
+	t.Parallel()
+	d := newDatabase()
+	file := filepath.Join(t.TempDir(), "marks")
+	a, b := newStore(t, d, Config{}), newStore(t, d, Config{HighWater: file})
+	release := func(s *Store, hi, to int64) {
+		t.Helper()
+		if err := s.Release(t.Context(), generator.NameKey("orders"), hi, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grant(t, b, name("orders", 10), 1)
+	grant(t, a, name("orders", 10), 11)
+	grant(t, b, name("orders", 10), 21)
+	grant(t, b, name("orders", 10), 31)
+	release(b, 41, 21)
+	b.Close()
+	grant(t, a, name("orders", 10), 21)
+	values, entries := d.copied()
+	release(a, 31, 15)
+
+	b = newStore(t, d, Config{HighWater: file})
+	grant(t, b, name("orders", 10), 15)
+	release(b, 25, 18) // a part of it
+	grant(t, b, name("orders", 10), 18)
+	d.restore(values, entries, "one")
+	refused(t, b, name("orders", 1), generator.ErrRegressed, "gone back")
+}
+
 func TestARecoveryGoesOnWhereItIsTold(t *testing.T) {
 	t.Parallel()
 	d := newDatabase()
