@@ -148,7 +148,7 @@ type database struct {
 	series
 	location Location
 	node     node
-	newest   int64 // newest number that was drawn; owned by the Queue
+	newest   int64 // newest number that was drawn or passed by connect; used like node
 
 	health // guarded by source.mu
 }
@@ -234,8 +234,12 @@ func (s *source) from(ctx context.Context, d *database, n int64) ([]generator.Ra
 			return nil, &downError{fmt.Errorf("the database has forgotten numbers: it gave %d after %d", runs[0].First, d.newest)}
 		}
 		d.newest = runs[len(runs)-1].Last()
-		if runs[0].First <= s.last { // this database is behind another one
-			if err := s.lift(ctx, d, s.last); err != nil {
+		if runs[0].First <= s.last { // it is behind another one, or was emptied before this server used it
+			floor, err := s.floor(ctx)
+			if err == nil {
+				err = s.lift(ctx, d, max(floor, s.last))
+			}
+			if err != nil {
 				return nil, err
 			}
 			continue
@@ -324,15 +328,26 @@ func (s *source) connect(d *database) error {
 	if err := d.node.prepare(ctx); err != nil {
 		return err
 	}
-	m, ok, err := s.cfg.Store.Mark(ctx, generator.NameKey(s.name)) // read once the connection is there
+	floor, err := s.floor(ctx) // read once the connection is there
+	if err == nil {
+		err = d.node.raise(ctx, floor)
+	}
+	if err == nil {
+		d.newest = max(d.newest, floor)
+	}
+	return err
+}
+
+// floor returns a number that is at least as great as all that were ever issued.
+func (s *source) floor(ctx context.Context) (int64, error) {
+	m, ok, err := s.cfg.Store.Mark(ctx, generator.NameKey(s.name))
 	if err != nil {
-		return fmt.Errorf("cannot read the ceiling in the store: %w", err)
+		return 0, fmt.Errorf("cannot read the ceiling in the store: %w", err)
 	}
-	floor := s.options.Start - 1
-	if ok {
-		floor = max(floor, m.Hi-1)
+	if !ok {
+		return s.options.Start - 1, nil
 	}
-	return d.node.raise(ctx, floor)
+	return max(s.options.Start, m.Hi) - 1, nil
 }
 
 // raise makes all later numbers greater than v.

@@ -366,6 +366,31 @@ func TestADatabaseThatIsEmptied(t *testing.T) {
 	s, other := w.open(0, []string{re.URL}, ""), w.open(0, []string{re.URL}, "")
 	s.draw(500)
 	other.draw(500)
+	flush(t, re)
+	s.drawAgain(600)
+	other.drawAgain(500)
+}
+
+// The same holds for a server that has drawn from another database so far.
+func TestADatabaseThatIsEmptiedBeforeItsFirstUse(t *testing.T) {
+	t.Parallel()
+	first, second := dbtest.Redis(t), dbtest.Redis(t)
+	w := newWorld(t)
+	urls := []string{first.URL, second.URL}
+	s, other := w.open(0, urls, ""), w.open(1, urls, "")
+	s.awaitUp(2)
+	other.awaitUp(2)
+	other.draw(1)
+	s.draw(500)
+	flush(t, first)
+	second.Kill()
+	other.drawAgain(500)
+	s.drawAgain(500)
+}
+
+// flush empties a Redis.
+func flush(t *testing.T, re *dbtest.Server) {
+	t.Helper()
 	l, err := ParseLocation(re.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -378,8 +403,6 @@ func TestADatabaseThatIsEmptied(t *testing.T) {
 	if err := c.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	s.drawAgain(600)
-	other.drawAgain(500)
 }
 
 // drawAgain draws n numbers once a database is back.
