@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -240,13 +241,19 @@ func castExpr(p *engine.Planner, s *engine.Scope, c *syntax.Cast) (*engine.Expr,
 		e := *x
 		e.TypeMod = engine.TextMod(length)
 		return &e, nil
-	case datum.Timestamp: // of whole seconds
+	case datum.Timestamp: // of whole seconds; a literal TIMESTAMP'…' keeps its digits
+		digits := 0
+		if lit, ok := c.X.(*syntax.Literal); ok && name == "timestamp" {
+			_, fraction, _ := strings.Cut(lit.Text, ".")
+			digits = min(len(fraction), 6)
+		}
+		unit := int64(math.Pow10(6 - digits))
 		cut := engine.Derive(t, func(ex *engine.Exec) (datum.Value, error) {
 			v, err := x.Eval(ex)
-			v.Int -= ((v.Int % 1e6) + 1e6) % 1e6
+			v.Int -= ((v.Int % unit) + unit) % unit
 			return v, err
 		}, x)
-		cut.TypeMod = 0
+		cut.TypeMod = int32(digits)
 		return cut, nil
 	}
 	return x, nil
