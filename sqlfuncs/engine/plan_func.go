@@ -71,6 +71,9 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 	if err != nil {
 		return nil, nil, At(e.Pos, err)
 	}
+	if f.Volatile == Volatile {
+		p.IsVolatile()
+	}
 	if _, window := f.Does.(RowNumber); window && e.Over == nil {
 		return nil, nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.Name))
 	}
@@ -140,9 +143,6 @@ func (PostgreSQL) Choose(p *Planner, e *syntax.FuncCall, name string, given []*E
 		return sqlstate.New(sqlstate.InsufficientPrivilege, "permission denied for function %s", name).
 			WithHint("Connect as a user with the role admin.")
 	})
-	if best.Volatile == Volatile {
-		p.isVolatile()
-	}
 	if _, typed := best.Does.(Typed); typed {
 		return best, bestArgs, nil
 	}

@@ -236,7 +236,7 @@ type subplan struct {
 	firstCTE   int   // first WITH item of its own
 	refs       []ref // columns of outer queries that it reads
 	outerCTE   bool  // it reads a WITH item of an outer query
-	volatile   bool  // it may draw ids
+	volatile   bool  // it may draw ids, see IsVolatile
 }
 
 // outer records that the subqueries being analysed read e.
@@ -262,8 +262,9 @@ func (p *Planner) usesCTE(c *ctePlan) {
 	}
 }
 
-// isVolatile records that the subqueries being analysed may draw ids.
-func (p *Planner) isVolatile() {
+// IsVolatile records that the subqueries being analysed may draw ids, or differ from
+// run to run for another reason.
+func (p *Planner) IsVolatile() {
 	for _, sub := range p.inside {
 		sub.volatile = true
 	}

@@ -50,6 +50,7 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 		return datum.MakeText(text), nil
 	})
 	x.Volatile = true
+	p.IsVolatile()
 	return x, nil
 }
 
@@ -73,6 +74,7 @@ func userVariable(p *engine.Planner, name string) *engine.Expr {
 		return cast(x, v, t)
 	})
 	x.Volatile = true
+	p.IsVolatile()
 	return x
 }
 
@@ -95,6 +97,7 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 		return v, err
 	}, value)
 	x.Volatile = true
+	p.IsVolatile()
 	return x, nil
 }
 
