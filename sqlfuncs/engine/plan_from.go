@@ -191,7 +191,7 @@ func (p *Planner) table(s *Scope, t *syntax.Table) (source, error) {
 		return nil, err
 	}
 	if !def.Catalog {
-		p.IsVolatile() // reading may draw ids
+		p.isVolatile() // reading may draw ids
 	}
 	return &tableSource{scanSource: scanSource{sp: sp}, def: def}, nil
 }

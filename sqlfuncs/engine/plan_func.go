@@ -72,7 +72,7 @@ func (p *Planner) resolveCall(s *Scope, e *syntax.FuncCall) (*Function, []*Expr,
 		return nil, nil, At(e.Pos, err)
 	}
 	if f.Volatile == Volatile {
-		p.IsVolatile()
+		p.isVolatile()
 	}
 	if _, window := f.Does.(RowNumber); window && e.Over == nil {
 		return nil, nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "window function %s requires an OVER clause", f.Name))

@@ -236,7 +236,7 @@ type subplan struct {
 	firstCTE   int   // first WITH item of its own
 	refs       []ref // columns of outer queries that it reads
 	outerCTE   bool  // it reads a WITH item of an outer query
-	volatile   bool  // it may draw ids, see IsVolatile
+	volatile   bool  // it may draw ids, see isVolatile
 }
 
 // outer records that the subqueries being analysed read e.
@@ -262,9 +262,17 @@ func (p *Planner) usesCTE(c *ctePlan) {
 	}
 }
 
-// IsVolatile records that the subqueries being analysed may draw ids, or differ from
+// MarkVolatile records that the value of e may differ from call to call: the subqueries
+// being analysed run each time.
+func (p *Planner) MarkVolatile(e *Expr) *Expr {
+	e.Volatile = true
+	p.isVolatile()
+	return e
+}
+
+// isVolatile records that the subqueries being analysed may draw ids, or differ from
 // run to run for another reason.
-func (p *Planner) IsVolatile() {
+func (p *Planner) isVolatile() {
 	for _, sub := range p.inside {
 		sub.volatile = true
 	}

@@ -177,8 +177,7 @@ func NextValues(p *engine.Planner, s *engine.Scope, c *syntax.SelectCore, e *syn
 		}
 		return datum.MakeInt8(r.First), err
 	}, count)
-	x.Volatile = true
-	return x, nil
+	return p.MarkVolatile(x), nil
 }
 
 // inARow reports whether ids that are drawn together can follow one another

@@ -125,6 +125,5 @@ func lastValueCall(p *engine.Planner, s *engine.Scope, arg syntax.Expr) (*engine
 		id, drawn := sessionOf(x).Drawn().Newest(e)
 		return datum.Value{Type: datum.Int8, Valid: drawn, Int: id}, nil
 	}, name)
-	x.Volatile = true
-	return x, nil
+	return p.MarkVolatile(x), nil
 }

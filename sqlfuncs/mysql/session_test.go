@@ -63,6 +63,8 @@ func TestSequencesOfMariaDBAndVitess(t *testing.T) {
 		t.Errorf("after five values: %s", got)
 	}
 	s.NoteIDs(t, "a", "6", "7", "8", "9", "10", "11")
+	s.Want(t, "SELECT n, (SELECT NEXT 2 VALUES FROM a) FROM (SELECT 1 AS n UNION SELECT 2) t", "1|12\n2|14")
+	s.NoteIDs(t, "a", "12", "13", "14", "15")
 }
 
 func TestTablesOfIDsInMySQL(t *testing.T) {

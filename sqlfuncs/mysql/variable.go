@@ -49,9 +49,7 @@ func variable(p *engine.Planner, e *syntax.Variable) (*engine.Expr, error) {
 		}
 		return datum.MakeText(text), nil
 	})
-	x.Volatile = true
-	p.IsVolatile()
-	return x, nil
+	return p.MarkVolatile(x), nil
 }
 
 // nullVariables lists the variables that are NULL if they have no value.
@@ -73,9 +71,7 @@ func userVariable(p *engine.Planner, name string) *engine.Expr {
 		}
 		return cast(x, v, t)
 	})
-	x.Volatile = true
-	p.IsVolatile()
-	return x
+	return p.MarkVolatile(x)
 }
 
 // assignVariable plans @a := value.
@@ -96,9 +92,7 @@ func assignVariable(p *engine.Planner, s *engine.Scope, e *syntax.Assign) (*engi
 		}
 		return v, err
 	}, value)
-	x.Volatile = true
-	p.IsVolatile()
-	return x, nil
+	return p.MarkVolatile(x), nil
 }
 
 // Assignment is one planned item of SET.
