@@ -163,19 +163,20 @@ func (c *crowd) keepDrawing(ctx context.Context, address string, n int) (wait fu
 		c.clients++
 		client := c.clients
 		wg.Go(func() {
+			var conn *pgx.Conn
+			var err error
 			for ctx.Err() == nil {
-				conn, err := pgx.Connect(ctx, "postgres://anybody@"+address+"/nextid?sslmode=disable&connect_timeout=60")
-				for err == nil {
-					var runs []generator.Range
-					runs, err = drawRuns(ctx, conn, "flakes", 20_000)
-					for _, run := range runs {
-						c.log.Add(history.Event{Name: "flakes", Client: client, Range: run})
+				time.Sleep(20 * time.Millisecond) // a run covers 5 ms
+				if conn == nil || conn.IsClosed() {
+					if conn, err = pgx.Connect(ctx, "postgres://anybody@"+address+"/nextid?sslmode=disable&connect_timeout=60"); err != nil {
+						continue
 					}
+					defer conn.Close(context.Background())
 				}
-				if conn != nil {
-					_ = conn.Close(context.Background())
+				runs, _ := drawRuns(ctx, conn, "flakes", 20_000)
+				for _, run := range runs {
+					c.log.Add(history.Event{Name: "flakes", Client: client, Range: run})
 				}
-				time.Sleep(50 * time.Millisecond)
 			}
 		})
 	}

@@ -92,7 +92,7 @@ func (c *crowd) judge(t *testing.T) {
 
 func createNumbers(t *testing.T, s *process) {
 	t.Helper()
-	if _, err := s.connect().Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 10)"); err != nil {
+	if _, err := s.connect().Exec(t.Context(), "SELECT create_generator('numbers', 'segment', step => 10, max_step => 10)"); err != nil {
 		t.Fatal(err)
 	}
 }
