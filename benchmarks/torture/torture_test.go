@@ -39,7 +39,7 @@ func TestServersSurvive(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			r, err := Run(ctx, Config{
-				Setup: load.Setup{Nextid: binary, Progress: log.New(io.Discard, "", 0)}, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 2 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
+				Setup: load.Setup{Nextid: binary, Progress: log.New(io.Discard, "", 0)}, Nodes: 3, Clients: 12, Stores: []string{store}, Pause: 10 * time.Millisecond, Duration: 8 * time.Second, Each: 2,
 				Log: filepath.Join(t.TempDir(), "ids.log"),
 			})
 			if err != nil && strings.Contains(err.Error(), "is not installed") {
