@@ -168,7 +168,9 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		}
 	})
 	binary, floor := build(t)
-	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: log.New(stop, "", 0)}, Shards: 1, Plan: smallest})
+	plan := smallest
+	plan.Clients = []int{1}
+	r, err := Run(ctx, Config{Setup: load.Setup{Nextid: binary, Self: floor, Progress: log.New(stop, "", 0)}, Shards: 1, Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}
