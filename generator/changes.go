@@ -35,10 +35,11 @@ var errChanged = errors.New("the definition was changed on another server")
 // Guard is a Store that other servers use, too. Kinds that keep reservations use
 // the store through it.
 //
-// Reserve for a name whose definition has changed returns ErrRetry. Reserve for
-// time on a worker id first closes all generators of this process whose definitions
-// have changed. The Registry with this Guard in Config.Guard finds those
-// generators. Without a Registry a Guard is the Store below it.
+// Reserve for a name whose definition has changed returns ErrRetry, also if the name is
+// exhausted. Reserve for time on a worker id first closes all generators of this
+// process whose definitions have changed. The Registry with this Guard in
+// Config.Guard finds those generators. Without a Registry a Guard is the Store below
+// it.
 type Guard struct {
 	Store
 	registry atomic.Pointer[Registry]
@@ -55,11 +56,18 @@ func NewGuard(store Store) *Guard { return &Guard{Store: store} }
 // Reserve implements Reserver.
 func (g *Guard) Reserve(ctx context.Context, r Reservation) (lo, hi int64, err error) {
 	lo, hi, err = g.Store.Reserve(ctx, r)
-	if registry := g.registry.Load(); err == nil && registry != nil {
+	registry := g.registry.Load()
+	switch {
+	case registry == nil:
+	case err == nil:
 		// Otherwise a counter would leave these numbers out. That of a hold comes back when
 		// the hold ends: the owner of the row names it as the last one.
 		if err = registry.allows(ctx, r.Key); errors.Is(err, errChanged) && !strings.HasPrefix(r.Owner, HoldOwner) {
 			_ = g.Release(ctx, r.Key, hi, lo)
+		}
+	case errors.Is(err, ErrExhausted) && r.AtLeast < r.Bound(): // a changed definition may have more numbers
+		if changed := registry.allows(ctx, r.Key); errors.Is(changed, errChanged) {
+			err = changed
 		}
 	}
 	if err != nil {

@@ -241,6 +241,29 @@ func TestAlterReachesTheOtherServers(t *testing.T) {
 	})
 }
 
+// A maximum that is raised on one server lets the others go on at once.
+func TestAlteringAnExhaustedName(t *testing.T) {
+	for _, kind := range []string{"counter", "segment"} {
+		inCluster(t, time.Minute, func(t *testing.T, c *cluster) {
+			if err := c.servers[0].Create(t.Context(), "orders", kind, json.RawMessage(`{"max":10}`)); err != nil {
+				t.Fatal(err)
+			}
+			c.drawOn(1, "orders", 10)
+			e, err := c.servers[1].Get(t.Context(), "orders")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := e.Next(t.Context(), 1); !errors.Is(err, generator.ErrExhausted) {
+				t.Errorf("%s: %v, %v, want ErrExhausted", kind, r, err)
+			}
+			if err := c.servers[0].Alter(t.Context(), "orders", json.RawMessage(`{"max":20}`)); err != nil {
+				t.Fatal(err)
+			}
+			c.drawOn(1, "orders", 1)
+		})
+	}
+}
+
 // A reservation that came too late for its definition is given back: no number of a
 // counter is left out.
 func TestAlterLeavesNoNumberOut(t *testing.T) {
