@@ -139,7 +139,9 @@ func (s *datedSource) today() (date int64, err error) {
 	}
 	begins, ok := s.begins(s.date)
 	if ahead := begins.Sub(now); !ok || ahead > time.Duration(s.MaxAhead) {
-		return 0, s.errAhead(s.date, now)
+		return 0, generator.ClockError(s.name,
+			"Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
+			"generator %q has come to %d already, and the clock of this server says %s", s.name, s.date, now.Format(time.RFC3339))
 	}
 	return s.date, nil
 }
@@ -154,7 +156,7 @@ func (s *datedSource) follow(ctx context.Context, date int64) error {
 	if ok {
 		if newest := s.first((m.Hi - 1) / s.modulus); newest > date {
 			if _, ok := s.begins(newest); !ok {
-				return s.errAhead(newest, time.Unix(0, s.clock.Wall()).In(s.zone))
+				return s.errDropped(s.name, m.Hi-1)
 			}
 			s.date = newest
 			return nil // today checks max_ahead
@@ -214,13 +216,6 @@ func (s *datedSource) errFull(date int64) error {
 	return generator.Errorf(generator.ErrExhausted, s.name,
 		next+fmt.Sprintf(" For more digits: SELECT alter_generator('%s', '{\"width\": %d}').", s.name, s.Width+1),
 		"all numbers of generator %q up to %d are used for the %s %d", s.name, s.modulus-1, s.Period, parts(date, s.pattern.finest).number(s.period))
-}
-
-// errAhead returns the error of a server whose clock is too far behind date.
-func (s *datedSource) errAhead(date int64, now time.Time) error {
-	return generator.ClockError(s.name,
-		"Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
-		"generator %q has come to %d already, and the clock of this server says %s", s.name, date, now.Format(time.RFC3339))
 }
 
 // scheme converts between dates, numbers, ids and codes.

@@ -106,10 +106,15 @@ func (s *scheme) follows(ctx context.Context, store generator.Reserver, name str
 	}
 	m, _, err := store.Mark(ctx, generator.NameKey(name))
 	if err == nil && m.Hi > 0 && m.Hi <= s.century*s.modulus {
-		err = generator.Errorf(generator.ErrExhausted, name, "Use a pattern with a year of four digits, or a generator with another name.",
-			"generator %q was dropped after ids up to %d, and those of the pattern %q can be among them", name, m.Hi-1, s.Pattern)
+		err = s.errDropped(name, m.Hi-1)
 	}
 	return err
+}
+
+// errDropped returns the error of a name that had another kind or pattern.
+func (s *scheme) errDropped(name string, greatest int64) error {
+	return generator.Errorf(generator.ErrExhausted, name, "Use a generator with another name, or a pattern with a year of four digits.",
+		"generator %q was dropped after ids up to %d, and the pattern %q has none that are surely greater", name, greatest, s.Pattern)
 }
 
 // datedDefaults are the options of a new generator. max_ahead is longer than any

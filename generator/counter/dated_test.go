@@ -387,7 +387,7 @@ func definition(t *testing.T, options string) generator.Definition {
 // Ids of an earlier generator of the name are below, or the name is refused.
 func TestNameThatWasUsedBefore(t *testing.T) {
 	inDatedWorld(t, func(w *datedWorld) {
-		for hi, kind := range map[int64]error{5000: nil, 1 << 60: generator.ErrNotNow} {
+		for hi, kind := range map[int64]error{5000: nil, 1 << 60: generator.ErrExhausted} {
 			w.store = generatortest.NewFaulty(memory.New(memory.Config{}))
 			if _, _, err := w.store.Reserve(w.t.Context(), generator.Reservation{
 				Key: generator.NameKey("bills"), AtLeast: hi, N: 1, Limit: generator.NoLimit,
