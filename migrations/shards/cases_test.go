@@ -415,9 +415,25 @@ func testMariaDBDump(t *testing.T, f *fleet) {
 func testPostgresDump(t *testing.T, f *fleet) {
 	f.up(3)
 	f.ids(0, 10)
-	dump := client(t, "", dbtest.PostgresProgram(t, "pg_dump"), "-s", "-d", f.dsns[0])
-	f.exec(3, "DROP TABLE orders")
-	client(t, dump, dbtest.PostgresProgram(t, "psql"), "-q", "-v", "ON_ERROR_STOP=1", "-d", f.dsns[3])
+	copied := func(options ...string) {
+		t.Helper()
+		dump := client(t, "", dbtest.PostgresProgram(t, "pg_dump"), append(options, "-d", f.dsns[0])...)
+		f.exec(3, "DROP TABLE orders")
+		client(t, dump, dbtest.PostgresProgram(t, "psql"), "-q", "-v", "ON_ERROR_STOP=1", "-d", f.dsns[3])
+	}
+	copied() // with the note
+	for err, text := range map[error]string{
+		shards.Up(t.Context(), []string{f.dsns[0], f.dsns[1], f.dsns[3]}, f.options()): "is shard 1, as another one is",
+		shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()):                "is a shard already",
+	} {
+		if fails(t, err, text); !strings.Contains(appdb.HintOf(err), "run nextid migrate shards down for it alone") {
+			t.Errorf("%v has the hint %q", err, appdb.HintOf(err))
+		}
+	}
+	if err := shards.Down(t.Context(), f.dsns[3:], f.options()); err != nil {
+		t.Fatal(err)
+	}
+	copied("-s")
 	dumped(t, f)
 }
 

@@ -2,7 +2,9 @@ package shards_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +49,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"reshard with spare numbers", testReshardWithSpareNumbers},
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
+		{"a new table in use", testNewTableInUse},
 		{"refusals", testPostgresRefusals},
 		{"nearly full", func(t *testing.T, f *fleet) {
 			testNearlyFull(t, f, "CREATE TABLE small (id smallserial PRIMARY KEY); SELECT setval('small_id_seq', %d)", 26000, 26300)
@@ -173,6 +176,44 @@ func testPostgresExistingRows(t *testing.T, f *fleet) {
 		}
 	}
 	f.sound(3)
+}
+
+// testNewTableInUse: up takes in a table that all shards draw from. One shard draws
+// on while up waits for its sequence, after it has set another shard's.
+func testNewTableInUse(t *testing.T, f *fleet) {
+	f.up(2)
+	f.everywhere("CREATE TABLE later (id serial PRIMARY KEY)")
+	const draw = "SELECT array_agg(nextval('later_id_seq'))::text FROM generate_series(1, 50)"
+	tx, err := f.open(1).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	var before, during, after string
+	if err := tx.QueryRowContext(t.Context(), draw).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	o := f.options()
+	ended := make(chan error, 1)
+	go func() { ended <- shards.Up(t.Context(), f.dsns[:2], o) }()
+	for deadline, set := time.Now().Add(time.Minute), false; !set; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // a poll
+		err := f.dbs[0].QueryRowContext(t.Context(), "SELECT seqincrement = 2 FROM pg_sequence WHERE seqrelid = 'later_id_seq'::regclass").Scan(&set)
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("up does not set the first shard: %v", err)
+		}
+	}
+	if err := errors.Join(tx.QueryRowContext(t.Context(), draw).Scan(&during), tx.Commit(), <-ended); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.dbs[0].QueryRowContext(t.Context(), draw).Scan(&after); err != nil {
+		t.Fatal(err)
+	}
+	drawn := strings.Split(strings.Trim(during, "{}"), ",")
+	for _, id := range strings.Split(strings.Trim(after, "{}"), ",") {
+		if slices.Contains(drawn, id) {
+			t.Fatalf("after up the first shard draws %s, and the other one had it:\n%s\n%s", id, after, during)
+		}
+	}
 }
 
 // testCachedNumbers: a session has cached numbers of the old progression while half

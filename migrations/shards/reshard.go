@@ -124,9 +124,9 @@ func (s *set) whole(old []*shard, add *shard) error {
 		case m == nil:
 			return &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."}
 		case name != "" && m.Set != name:
-			return &Error{What: "belongs to another set of shards"}
+			return &Error{What: "belongs to another set of shards", Hint: leave}
 		case seen[m.Number]:
-			return &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number)}
+			return &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number), Hint: leave}
 		case !one.state.asNoted():
 			return &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
@@ -145,7 +145,7 @@ func (s *set) whole(old []*shard, add *shard) error {
 		return err
 	}
 	if added != nil && (added.Set != name || added.Number != len(old)+1) {
-		return hints.At(add.name, &Error{What: "is a shard already"})
+		return hints.At(add.name, &Error{What: "is a shard already", Hint: leave})
 	}
 	if collisions := collisions(old); len(collisions) > 0 {
 		return &Error{What: collisions[0], Hint: "Run nextid migrate shards up first: it restores the settings."}

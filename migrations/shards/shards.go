@@ -261,17 +261,21 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 		return err
 	}
 	// Ids that were drawn with other settings may be in any progression. So all
-	// lines start again, above all drawn numbers.
+	// lines start again, above all drawn numbers. No line starts before all shards
+	// draw their own progressions for it: others might draw its first numbers.
 	again := mended > 0
 	for i, one := range s.shards {
-		if one.state.Member == nil || !one.state.asNoted() || one.state.Member.Draining {
-			again = true
+		st := one.state
+		switch {
+		case st.Member == nil || !st.asNoted():
+			again, err = true, s.give(ctx, one, members[i])
+		case slices.ContainsFunc(st.Lines, func(l Line) bool { return l.Draws != members[i].Has }):
+			err = one.assign(ctx, st.Lines, members[i].Has)
 		}
-		if one.state.Member == nil || one.state.Member.Has != members[i].Has || !one.state.asNoted() {
-			if err := s.give(ctx, one, members[i]); err != nil {
-				return hints.At(one.name, err)
-			}
+		if err != nil {
+			return hints.At(one.name, err)
 		}
+		again = again || st.Member.Draining // without a Member, again is set
 	}
 	if err := each(s.shards, func(one *shard) error {
 		return s.drain(ctx, one, "Until then the databases' ids can collide as before. ")
@@ -321,6 +325,9 @@ func complaint(all []string, hint string) error {
 	return &Error{What: strings.Join(all, "; "), Hint: hint}
 }
 
+// leave is the hint about a database that has another shard's note, or an old one.
+const leave = "If it is a copy, or has left its set: run nextid migrate shards down for it alone first."
+
 // members returns the note of each shard: the present one, or for new shards the
 // next free number.
 func (s *set) members() ([]Member, error) {
@@ -337,14 +344,17 @@ func (s *set) members() ([]Member, error) {
 			continue
 		}
 		if name != "" && name != m.Set {
-			return nil, &Error{What: one.name + " belongs to another set of shards"}
+			return nil, &Error{What: one.name + " belongs to another set of shards", Hint: leave}
 		}
 		name = m.Set
-		if m.Of != n || taken[m.Number] {
+		switch {
+		case m.Of != n:
 			return nil, &Error{
 				What: fmt.Sprintf("%s is shard %d of %d, and %d are given", one.name, m.Number, m.Of, n),
 				Hint: "Give all shards of the set; nextid migrate shards reshard --add adds one.",
 			}
+		case taken[m.Number]:
+			return nil, &Error{What: fmt.Sprintf("%s is shard %d, as another one is", one.name, m.Number), Hint: leave}
 		}
 		taken[m.Number] = true
 	}
