@@ -2,6 +2,7 @@ package shards_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -15,25 +16,27 @@ import (
 // testInterrupted cuts reshard's connections after random numbers of bytes of
 // answers, stride bytes apart on average. Meanwhile the shards draw ids. The next
 // run completes the work.
-func testInterrupted(t *testing.T, fleet func(t *testing.T) *fleet, stride int64, least int) {
+func testInterrupted(t *testing.T, f *fleet, stride int64, least int) {
+	var through []string
+	proxies := map[string]*dbtest.Proxy{}
+	for _, dsn := range f.dsns {
+		u, err := url.Parse(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if proxies[u.Host] == nil {
+			proxies[u.Host] = dbtest.Cut(t, u.Host)
+		}
+		through = append(through, strings.Replace(dsn, u.Host, proxies[u.Host].Addr, 1))
+	}
 	failures := 0
 	for cut := rand.Int64N(stride); ; cut += stride/2 + rand.Int64N(stride) {
 		t.Logf("cut after %d bytes", cut)
-		f := fleet(t)
-		f.up(3)
-		var through []string
-		proxies := map[string]*dbtest.Proxy{}
-		for _, dsn := range f.dsns {
-			u, err := url.Parse(dsn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if proxies[u.Host] == nil {
-				proxies[u.Host] = dbtest.Cut(t, u.Host)
-				proxies[u.Host].After(cut)
-			}
-			through = append(through, strings.Replace(dsn, u.Host, proxies[u.Host].Addr, 1))
+		for _, proxy := range proxies {
+			proxy.After(cut)
 		}
+		f.exec(0, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'above the fourth shard')", 1000*(failures+1)))
+		f.up(3)
 		allDraw := func(n int) {
 			for i := range n {
 				f.ids(i, 7)

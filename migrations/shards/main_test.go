@@ -30,15 +30,14 @@ func TestMain(m *testing.M) {
 
 // fleet is a set of databases that a test makes shards of.
 type fleet struct {
-	t         *testing.T
-	dsns      []string
-	addresses []string  // of the servers, MariaDB only
-	dbs       []*sql.DB // with one connection each
-	open      func(i int) *sql.DB
-	log       history.Log
-	out       bytes.Buffer
-	rows      shards.Rows
-	exclude   []string
+	t       *testing.T
+	dsns    []string
+	dbs     []*sql.DB // with one connection each
+	open    func(i int) *sql.DB
+	log     history.Log
+	out     bytes.Buffer
+	rows    shards.Rows
+	exclude []string
 
 	clients atomic.Int64
 }

@@ -54,7 +54,7 @@ func TestMariaDB(t *testing.T) {
 			if testing.Short() {
 				t.Skip("takes half a minute")
 			}
-			testInterrupted(t, func(t *testing.T) *fleet { return mariadbFleet(t, f.addresses) }, 6000, 2)
+			testInterrupted(t, f, 6000, 2)
 		}},
 		{"killed", testKills},
 		{"reshard under load", testReshard},
@@ -65,6 +65,7 @@ func TestMariaDB(t *testing.T) {
 		{"the page's commands", testPage},
 		{"a session that stays", testSessionThatStays},
 		{"reshard with spare numbers", testReshardWithSpareNumbers},
+		{"reshard with rows", testReshardWithRows},
 		{"down restores", testMariaDBDown},
 		{"up repairs what it can", testMariaDBMends},
 		{"nearly full", func(t *testing.T, f *fleet) {
@@ -90,7 +91,7 @@ var databases atomic.Int64
 
 // mariadbFleet makes a new database with the table on every server.
 func mariadbFleet(t *testing.T, addresses []string) *fleet {
-	f := &fleet{t: t, rows: shards.RowsAll, addresses: addresses}
+	f := &fleet{t: t, rows: shards.RowsAll}
 	name := fmt.Sprintf("app%d", databases.Add(1))
 	for _, address := range addresses {
 		admin := openMariaDB(t, address, "test")
@@ -277,6 +278,20 @@ func testReshardWithSpareNumbers(t *testing.T, f *fleet) {
 		t.Errorf("the new shard has %v", m.Has)
 	}
 	fails(t, shards.Up(t.Context(), f.dsns[:4], shards.Options{Out: &f.out, Increment: 3}), "too small for 4 shards")
+	f.down(4)
+}
+
+// testReshardWithRows: the new shard has rows whose ids the other shards would draw.
+func testReshardWithRows(t *testing.T, f *fleet) {
+	f.up(3)
+	f.exec(3, insert(300))
+	if err := shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		f.ids(i, 100)
+	}
+	f.sound(4)
 	f.down(4)
 }
 

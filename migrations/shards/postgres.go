@@ -181,14 +181,10 @@ func notFed(id string) string {
 // nextval('…'). Hibernate's sequences are matched by name.
 func (s postgresShard) lines(ctx context.Context, st *State) error {
 	note := "SELECT NULL::text AS sequence, NULL::bigint AS started"
-	there, err := s.noted(ctx)
-	if err != nil {
-		return err
-	}
-	if there {
+	if st.Member != nil {
 		note = "SELECT sequence, started FROM nextid_shard_lines"
 	}
-	err = appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
+	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var l Line
 		var schema, name, table, tableSchema, column, kind string
 		var cycles bool

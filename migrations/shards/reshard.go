@@ -65,8 +65,17 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.read(ctx); err != nil { // the donor draws no more numbers of the new shard
 		return err
 	}
-	if full, err := s.startLines(ctx, add, m.Has, true); err != nil || len(full) > 0 {
-		return errors.Join(hints.At(add.name, err), complaint(full, createMissing))
+	var full []string
+	err = each(s.shards, func(one *shard) error {
+		for i, l := range one.state.Lines { // the others would draw the ids of rows that the new shard has brought
+			one.state.Lines[i].Started = one != add && l.free >= drawn(l.Name, add)
+		}
+		more, err := s.startLines(ctx, one, one.state.Member.Has, false)
+		full = append(full, more...)
+		return err
+	})
+	if err != nil || len(full) > 0 {
+		return errors.Join(err, complaint(full, createMissing))
 	}
 	err = each(old, func(one *shard) error {
 		member := *one.state.Member
@@ -201,7 +210,7 @@ func (s *set) headroom(one *shard, has Progression) error {
 		if l.trouble != "" {
 			continue
 		}
-		if first, ok := has.first(s.drawn(l.Name)); !ok || first > l.Most {
+		if first, ok := has.first(drawn(l.Name, s.shards...)); !ok || first > l.Most {
 			return hints.At(one.name, usedUp(l, first))
 		}
 	}

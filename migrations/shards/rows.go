@@ -66,6 +66,9 @@ func (s *set) rows(ctx context.Context, r *Report) error {
 		return nil
 	}
 	names := s.names()
+	for _, one := range s.shards {
+		one.db.SetMaxIdleConns(1) // for the rows of the next line
+	}
 	for i, name := range names {
 		found := &seen{name: name}
 		for _, one := range s.shards {

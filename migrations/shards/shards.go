@@ -22,7 +22,8 @@
 //  3. reshard waits until no session of that shard is older than the change, or
 //     kills those sessions. In PostgreSQL no wait is needed: cached numbers are
 //     below the sequence's last_value.
-//  4. Then it reads the counters, and the new shard starts above all of them.
+//  4. Then it reads the counters, and the new shard starts above all of them. Those
+//     that are behind the new shard's rows go above these, too.
 //
 // A failure between any two steps leaves disjoint progressions. The next run
 // continues from there, because each database has a note of its state: the tables
@@ -526,7 +527,7 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 				continue
 			}
 			s.progress("%s: %s goes above all shards, %d of %d", one.name, l.Name, i+1, len(one.state.Lines))
-			err := one.start(ctx, l, has, s.drawn(l.Name))
+			err := one.start(ctx, l, has, drawn(l.Name, s.shards...))
 			switch {
 			case errors.Is(err, errUsedUp):
 				full = append(full, hints.At(one.name, err).Error())
@@ -539,10 +540,10 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 	return full, err
 }
 
-// drawn returns the least number of a line above all that any shard has drawn.
-func (s *set) drawn(name string) int64 {
+// drawn returns the least number of a line above all that some shards have drawn.
+func drawn(name string, shards ...*shard) int64 {
 	least := int64(1)
-	for _, one := range s.shards {
+	for _, one := range shards {
 		for _, l := range one.state.Lines {
 			if l.Name == name && l.trouble == "" {
 				least = max(least, l.free)
