@@ -59,7 +59,7 @@ func TestMigrateShards(t *testing.T) {
 	if _, err := b.Exec(t.Context(), "ALTER SEQUENCE orders_id_seq RESTART WITH 1"); err != nil {
 		t.Fatal(err)
 	}
-	has(run(exitFailed, with("status")...), "problem: ", "both draw", "for orders.id: 1, 4, 7, … and 1, 4, 7, …", "2 problems")
+	has(run(exitFailed, with("status")...), "problem: ", "both draw", "for orders.id: 1, 4, 7, … and 1, 4, 7, …", "problems: 2")
 	has(run(exitFailed, with("reshard", "--add", dsns[3])...), "draws other numbers than 2, 5, 8, …")
 	run(exitOK, with("up")...)
 	has(run(exitFailed, with("reshard", "--add", dsns[3], "--dry-run")...), "/d: there is no orders.id that draws ids")

@@ -20,7 +20,7 @@ func (f *fleet) above(i int, insert string, least int64) {
 // another name.
 func (f *fleet) lacking(name string) {
 	f.t.Helper()
-	has(f.t, f.status(2).Missed, name+", which another shard has and this one has not under that name")
+	has(f.t, f.status(2).Missed, "there is no "+name+" that draws ids, as there is on another shard")
 }
 
 // testMariaDBBlindSpots checks unusual tables and settings.

@@ -100,7 +100,7 @@ type database interface {
 	older(ctx context.Context) ([]session, error)
 	// start moves a line so that it draws no number below least.
 	start(ctx context.Context, l Line, has Progression, least int64) error
-	// restore restores the settings from before up, and removes the note.
+	// restore restores the settings from before up, given a note.
 	restore(ctx context.Context) error
 }
 
@@ -218,26 +218,24 @@ func (c *connection) patiently(ctx context.Context, statement string) error {
 	}
 }
 
-func (c *connection) provider() (folder fs.FS, provider *goose.Provider, err error) {
-	if folder, err = fs.Sub(files, c.folder); err == nil {
-		provider, err = migrations.Provider(c.dialect, c.db, folder, versionTable)
-	}
-	return folder, provider, err
-}
-
 // install makes the tables of the note. A dry run writes the statements, one per
 // line. If the user runs them, install later finds the tables (IF NOT EXISTS), and
 // goose records their version.
-func (c *connection) install(ctx context.Context) error {
-	if err := c.forget(ctx); err != nil {
-		return err
+func (c *shard) install(ctx context.Context) error {
+	if c.state.Member == nil {
+		if err := c.forget(ctx); err != nil {
+			return err
+		}
 	}
-	folder, provider, err := c.provider()
+	folder, err := fs.Sub(files, c.folder)
 	if err != nil {
 		return err
 	}
 	if c.dry == nil {
-		_, err = provider.Up(ctx)
+		provider, err := migrations.Provider(c.dialect, c.db, folder, versionTable)
+		if err == nil {
+			_, err = provider.Up(ctx)
+		}
 		return err
 	}
 	_, ups, err := migrations.Texts(folder)
@@ -250,12 +248,6 @@ func (c *connection) install(ctx context.Context) error {
 
 var comment = regexp.MustCompile(`--.*`)
 
-// noted reports whether both tables of the note exist.
-func (c *connection) noted(ctx context.Context) (bool, error) {
-	n, err := c.count(ctx, "'nextid_shard', 'nextid_shard_lines'")
-	return n == 2, err
-}
-
 // count returns how many of some tables are in the shard's own schema. search_path
 // may name others.
 func (c *connection) count(ctx context.Context, names string) (n int, err error) {
@@ -265,8 +257,8 @@ func (c *connection) count(ctx context.Context, names string) (n int, err error)
 
 // member reads the note into st.Member. It scans further columns into more.
 func (c *connection) member(ctx context.Context, st *State, columns string, more ...any) error {
-	there, err := c.noted(ctx)
-	if err != nil || !there {
+	n, err := c.count(ctx, "'nextid_shard', 'nextid_shard_lines'")
+	if err != nil || n < 2 {
 		return err
 	}
 	var m Member
@@ -290,37 +282,13 @@ func (c *connection) selectAll(ctx context.Context, selects []string, scan func(
 	return nil
 }
 
-// forget drops incomplete installations. One kind is the empty tables from a dump of
-// another shard's schema: no version is recorded. The other kind is left by an
-// interrupted up or down on MySQL: one of the tables is missing. No note is lost:
-// down restores the settings before it drops tables.
+// forget drops the tables that install has made, once down has restored the settings.
+// Without a Member they are empty and from a dump of another shard's schema, or left
+// by an interrupted up or down on MySQL, which drops them one by one, in this order.
 func (c *connection) forget(ctx context.Context) error {
-	if n, err := c.count(ctx, "'"+versionTable+"'"); err != nil || n == 0 {
+	n, err := c.count(ctx, "'nextid_shard', 'nextid_shard_lines', '"+versionTable+"'")
+	if err != nil || n == 0 {
 		return err
 	}
-	var versions int
-	if err := c.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+versionTable).Scan(&versions); err != nil {
-		return err
-	}
-	if versions > 0 {
-		if there, err := c.noted(ctx); err != nil || there {
-			return err
-		}
-	}
-	return c.exec(ctx, "DROP TABLE IF EXISTS nextid_shard_lines", "DROP TABLE IF EXISTS nextid_shard", "DROP TABLE IF EXISTS "+versionTable)
-}
-
-// remove drops the tables that install has made.
-func (c *connection) remove(ctx context.Context) error {
-	if c.dry != nil {
-		return c.exec(ctx, "DROP TABLE nextid_shard, nextid_shard_lines, "+versionTable)
-	}
-	_, provider, err := c.provider()
-	if err != nil {
-		return err
-	}
-	if _, err := provider.DownTo(ctx, 0); err != nil {
-		return err
-	}
-	return c.exec(ctx, "DROP TABLE "+versionTable)
+	return c.exec(ctx, "DROP TABLE IF EXISTS nextid_shard_lines, nextid_shard, "+versionTable)
 }

@@ -22,16 +22,13 @@ type Line struct {
 	sequencePath  []string // PostgreSQL only: schema and sequence
 	noted         bool     // PostgreSQL only: up has set the sequence
 	replicated    bool     // replication may bring rows of other shards
-	empty         bool     // the table has no id from 1 on
 	since         int64    // set if Started: ids from here on are of this shard's progression
 	free          int64    // ids from here on are neither drawn nor in the table
 	trouble       string   // why a shard cannot have this line, "" if it can
 }
 
 // next sets Next from free.
-func (l *Line) next() {
-	l.Next, _ = l.Draws.first(l.free)
-}
+func (l *Line) next() { l.Next, _ = l.Draws.first(l.free) }
 
 // widen says how a line gets more numbers. The sequence of a column that was made a
 // bigint may still be an integer.

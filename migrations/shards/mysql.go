@@ -3,7 +3,6 @@ package shards
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -28,7 +27,6 @@ const (
 const (
 	erLockWaitTimeout = 1205
 	erNoSuchThread    = 1094
-	erUnknownVariable = 1193
 	erAccessDenied    = 1227
 	erSyntax          = 1064
 	erWrongType       = 1232
@@ -68,16 +66,9 @@ func (s *mysqlShard) begin(ctx context.Context) error {
 	} else if err == nil && generation >= 8 {
 		s.scope = persist
 	}
-	// Other statements queue behind an ALTER TABLE that waits for a transaction.
-	if err := appdb.Exec(ctx, s.conn, "SET SESSION lock_wait_timeout = 5"); err != nil {
-		return err
-	}
-	// MySQL 8 caches AUTO_INCREMENT in information_schema for a day.
-	err := appdb.Exec(ctx, s.conn, "SET SESSION information_schema_stats_expiry = 0")
-	if appdb.MySQLSays(err, erUnknownVariable) {
-		return nil
-	}
-	return err
+	// Other statements queue behind an ALTER TABLE that waits for a transaction. MySQL 8
+	// caches AUTO_INCREMENT in information_schema for a day; MariaDB ignores this comment.
+	return appdb.Exec(ctx, s.conn, "SET SESSION lock_wait_timeout = 5 /*!80000 , information_schema_stats_expiry = 0 */")
 }
 
 // state implements database.
@@ -230,7 +221,7 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 // settleLines records the present counters: ids from there on are of the present
 // progression.
 func (s *mysqlShard) settleLines(ctx context.Context) error {
-	lines, err := s.columns(ctx)
+	lines, err := s.columns(ctx, "nextid_shard_lines")
 	if err != nil {
 		return err
 	}
@@ -297,19 +288,11 @@ func (s *mysqlShard) check(ctx context.Context, l Line, first int64) error {
 
 // restore implements database.
 func (s *mysqlShard) restore(ctx context.Context) error {
-	if there, err := s.noted(ctx); err != nil {
-		return err
-	} else if !there {
-		return s.forget(ctx)
-	}
 	var before Progression
 	var persisted [2]sql.NullInt64
 	var was scope
 	err := s.conn.QueryRowContext(ctx, "SELECT scope, before_offset, before_increment, before_persisted_offset, before_persisted_increment FROM nextid_shard").
 		Scan(&was, &before.Offset, &before.Increment, &persisted[0], &persisted[1])
-	if errors.Is(err, sql.ErrNoRows) {
-		return s.remove(ctx)
-	}
 	if err != nil {
 		return err
 	}
@@ -330,10 +313,7 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 	if now != before { // without a change, the account needs no right
 		statements = append(statements, fmt.Sprintf("SET GLOBAL auto_increment_increment = %d, GLOBAL auto_increment_offset = %d", before.Increment, before.Offset))
 	}
-	if err := s.exec(ctx, statements...); err != nil {
-		return err
-	}
-	return s.remove(ctx)
+	return s.exec(ctx, statements...)
 }
 
 // configured returns the origin of MariaDB's settings if they outlast a restart: the
@@ -383,12 +363,6 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 
 // lines reads the AUTO_INCREMENT columns of the database.
 func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
-	started := map[string]int64{}
-	if st.Member != nil {
-		if started, err = s.started(ctx); err != nil {
-			return err
-		}
-	}
 	replicates, err := s.replicates(ctx)
 	if err != nil {
 		return err
@@ -399,14 +373,17 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 	if err := s.aside(ctx, st); err != nil {
 		return err
 	}
-	if st.Lines, err = s.columns(ctx); err != nil {
+	note := "(SELECT NULL AS line, NULL AS started)"
+	if st.Member != nil {
+		note = "nextid_shard_lines"
+	}
+	if st.Lines, err = s.columns(ctx, note); err != nil {
 		return err
 	}
 	var selects []string
 	for i := range st.Lines {
 		l := &st.Lines[i]
 		l.Draws, l.replicated = st.Setting, replicates
-		l.since, l.Started = started[l.Name], started[l.Name] > 0
 		if l.trouble == "" {
 			selects = append(selects, fmt.Sprintf("SELECT %d, COALESCE(MAX(%[2]s), 0) FROM %[3]s WHERE %[2]s > 0", i, l.column, l.table))
 		}
@@ -422,7 +399,7 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 			l.trouble = "holds numbers beyond a bigint"
 			return nil
 		}
-		l.free, l.empty = max(l.free, int64(greatest)+1), greatest == 0
+		l.free = max(l.free, int64(greatest)+1)
 		l.next()
 		return nil
 	})
@@ -453,45 +430,34 @@ func (s *mysqlShard) replicates(ctx context.Context) (is bool, err error) {
 	return is, err
 }
 
-// started returns nextid_shard_lines: the column started by line.
-func (s *mysqlShard) started(ctx context.Context) (map[string]int64, error) {
-	started := map[string]int64{}
-	err := appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
-		var line string
-		var since int64
-		err := rows.Scan(&line, &since)
-		started[line] = since
-		return err
-	}, "SELECT line, started FROM nextid_shard_lines")
-	return started, err
-}
-
-// columns returns the AUTO_INCREMENT columns, without data about their rows. BINARY
+// columns returns the AUTO_INCREMENT columns, without data about their rows. note is
+// the table nextid_shard_lines, or an empty one. BINARY
 // is needed because information_schema compares names without regard to case. The
 // indexes are joined once: a subquery would read all indexes for each table.
-func (s *mysqlShard) columns(ctx context.Context) (lines []Line, err error) {
+func (s *mysqlShard) columns(ctx context.Context, note string) (lines []Line, err error) {
 	err = appdb.Each(ctx, s.conn, func(rows *sql.Rows) error {
 		var schema, table, column, kind string
 		var next uint64
 		var l Line
-		if err := rows.Scan(&schema, &table, &column, &kind, &next, &l.Unique); err != nil {
+		if err := rows.Scan(&schema, &table, &column, &kind, &next, &l.Unique, &l.since); err != nil {
 			return err
 		}
 		l.Name, l.table, l.column = table+"."+column, appdb.QuoteMySQL(table), appdb.QuoteMySQL(column)
-		l.path = []string{schema, table, column}
+		l.path, l.Started = []string{schema, table, column}, l.since > 0
 		l.free = int64(min(next, math.MaxInt64))
 		if l.Most = appdb.MostOfMySQL(kind); l.Most == 0 {
 			l.trouble = "is of type " + kind + ", not an integer"
 		}
 		lines = append(lines, l)
 		return nil
-	}, `SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1), u.COLUMN_NAME IS NOT NULL
+	}, `SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(t.AUTO_INCREMENT, 1), u.COLUMN_NAME IS NOT NULL, COALESCE(n.started, 0)
 		FROM information_schema.COLUMNS c
 		JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND BINARY t.TABLE_NAME = BINARY c.TABLE_NAME
 		LEFT JOIN (SELECT DISTINCT name, COLUMN_NAME
 			FROM (SELECT BINARY TABLE_NAME AS name, MAX(COLUMN_NAME) AS COLUMN_NAME FROM information_schema.STATISTICS
 				WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 GROUP BY BINARY TABLE_NAME, INDEX_NAME HAVING COUNT(*) = 1) indexes
 		) u ON u.name = BINARY c.TABLE_NAME AND u.COLUMN_NAME = c.COLUMN_NAME
+		LEFT JOIN `+note+` n ON BINARY n.line = BINARY CONCAT(c.TABLE_NAME, '.', c.COLUMN_NAME)
 		WHERE c.TABLE_SCHEMA = DATABASE() AND c.EXTRA LIKE '%auto_increment%' AND t.TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
 			AND c.TABLE_NAME NOT IN `+ownTables+`
 		ORDER BY c.TABLE_NAME`)

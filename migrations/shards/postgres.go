@@ -111,8 +111,8 @@ func (s postgresShard) start(ctx context.Context, l Line, has Progression, least
 	if least > 0 {
 		started = fmt.Sprintf(" SET started = greatest(started, %d) WHERE sequence = ", least) // two tables may share it
 	}
-	if s.dry != nil {
-		return s.showStart(ctx, l, has, least, note, started)
+	if first, ok := has.first(max(l.free, least)); s.dry != nil && (!ok || first > l.Most) {
+		return usedUp(l, first)
 	}
 	// One statement is one transaction and one round trip. The first ALTER blocks
 	// nextval until the end, so that last_value does not change.
@@ -134,26 +134,9 @@ func (s postgresShard) start(ctx context.Context, l Line, has Progression, least
 	return err
 }
 
-// showStart writes the statements of start for a dry run, with the sequence's present
-// position.
-func (s postgresShard) showStart(ctx context.Context, l Line, has Progression, least int64, note, started string) error {
-	first, ok := has.first(max(l.free, least))
-	if !ok || first > l.Most {
-		return usedUp(l, first)
-	}
-	statements := []string{note, fmt.Sprintf("ALTER SEQUENCE %s INCREMENT BY %d START WITH %d RESTART WITH %d", l.sequence, has.Increment, first, first)}
-	if least > 0 {
-		statements = append(statements, "UPDATE nextid_shard_lines"+started+appdb.Literal(l.sequence))
-	}
-	return s.exec(ctx, statements...)
-}
-
 // restore implements database. It does not move sequences, and skips those that were
 // dropped. The start of a fed sequence is in its block.
 func (s postgresShard) restore(ctx context.Context) error {
-	if there, err := s.noted(ctx); err != nil || !there {
-		return err
-	}
 	statements, err := appdb.Texts(ctx, s.conn, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s', sequence, before_increment)
 		|| CASE WHEN `+notFed("to_regclass(sequence)")+` THEN format(' START WITH %s', before_start) ELSE '' END
 		FROM nextid_shard_lines WHERE to_regclass(sequence) IS NOT NULL ORDER BY sequence`)
@@ -165,7 +148,7 @@ func (s postgresShard) restore(ctx context.Context) error {
 			return hints.At(statement, err)
 		}
 	}
-	return s.remove(ctx)
+	return nil
 }
 
 // ownTables lists goose's tables for shards and for a store, which are not lines.
@@ -315,7 +298,7 @@ func (s postgresShard) positions(ctx context.Context, st *State) error {
 			l.free = appdb.Plus(last, 1)
 		}
 		l.next() // from the sequence alone: it draws without regard to the table
-		l.free, l.empty = max(l.free, appdb.Plus(row, 1)), row < 1
+		l.free = max(l.free, appdb.Plus(row, 1))
 		return nil
 	})
 }

@@ -125,29 +125,24 @@ func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
 // whole returns an error unless the old shards are the complete set, and have the
 // settings of their notes.
 func (s *set) whole(old []*shard, add *shard) error {
-	var name string
-	seen, added := map[int]bool{}, add.state.Member
-	err := each(old, func(one *shard) error {
-		m := one.state.Member
-		switch {
+	added, also := add.state.Member, 0
+	if added != nil { // an interrupted run may have noted the new shard
+		also = added.Of
+	}
+	name, _, err := oneSet(old, also)
+	if err != nil {
+		return err
+	}
+	err = each(old, func(one *shard) error {
+		switch m := one.state.Member; {
 		case m == nil:
 			return &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."}
-		case name != "" && m.Set != name:
-			return &Error{What: "belongs to another set of shards", Hint: leave}
-		case seen[m.Number]:
-			return &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number), Hint: leave}
 		case !one.state.asNoted():
 			return &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
 				Hint: "A restart can have reset the settings. Run status, then nextid migrate shards up again.",
 			}
-		case m.Of != len(old) && (added == nil || m.Of != added.Of): // an interrupted run may have noted the new shard
-			return &Error{
-				What: fmt.Sprintf("is one of %d shards, and %d are given", m.Of, len(old)),
-				Hint: "Give all shards with --dsn: the numbers that they have drawn must be known.",
-			}
 		}
-		name, seen[m.Number] = m.Set, true
 		return nil
 	})
 	if err != nil {

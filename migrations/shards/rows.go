@@ -73,7 +73,7 @@ func (s *set) rows(ctx context.Context, r *Report) error {
 		found := &seen{name: name}
 		for _, one := range s.shards {
 			for _, l := range one.state.Lines {
-				if l.Name == name && l.column != "" && l.trouble == "" && !l.empty {
+				if l.Name == name && l.column != "" && l.trouble == "" {
 					found.columns = append(found.columns, &column{shard: one, Line: l})
 					break
 				}

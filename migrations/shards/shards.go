@@ -37,13 +37,12 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -329,6 +328,32 @@ func complaint(all []string, hint string) error {
 // leave is the hint about a database that has another shard's note, or an old one.
 const leave = "If it is a copy, or has left its set: run nextid migrate shards down for it alone first."
 
+// oneSet checks that shards with a note belong to one set, of all shards that are
+// given or of the number also. It returns the name of the set, and the numbers that
+// are taken.
+func oneSet(shards []*shard, also int) (name string, taken map[int]bool, err error) {
+	taken = map[int]bool{}
+	err = each(shards, func(one *shard) error {
+		m := one.state.Member
+		switch {
+		case m == nil:
+			return nil
+		case name != "" && name != m.Set:
+			return &Error{What: "belongs to another set of shards", Hint: leave}
+		case taken[m.Number]:
+			return &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number), Hint: leave}
+		case m.Of != len(shards) && m.Of != also:
+			return &Error{
+				What: fmt.Sprintf("is one of %d shards, and %d are given", m.Of, len(shards)),
+				Hint: "Give all shards of the set with --dsn; nextid migrate shards reshard --add adds one.",
+			}
+		}
+		name, taken[m.Number] = m.Set, true
+		return nil
+	})
+	return name, taken, err
+}
+
 // members returns the note of each shard: the present one, or for new shards the
 // next free number.
 func (s *set) members() ([]Member, error) {
@@ -337,40 +362,20 @@ func (s *set) members() ([]Member, error) {
 	if s.Increment != 0 && s.Increment < int64(n) {
 		return nil, &Error{What: fmt.Sprintf("an increment of %d is too small for %d shards", s.Increment, n)}
 	}
-	name := ""
-	taken := make([]bool, n+1)
-	for _, one := range s.shards {
-		m := one.state.Member
-		if m == nil {
-			continue
-		}
-		if name != "" && name != m.Set {
-			return nil, &Error{What: one.name + " belongs to another set of shards", Hint: leave}
-		}
-		name = m.Set
-		switch {
-		case m.Of != n:
-			return nil, &Error{
-				What: fmt.Sprintf("%s is shard %d of %d, and %d are given", one.name, m.Number, m.Of, n),
-				Hint: "Give all shards of the set; nextid migrate shards reshard --add adds one.",
-			}
-		case taken[m.Number]:
-			return nil, &Error{What: fmt.Sprintf("%s is shard %d, as another one is", one.name, m.Number), Hint: leave}
-		}
-		taken[m.Number] = true
+	name, taken, err := oneSet(s.shards, n)
+	if err != nil {
+		return nil, err
 	}
-	if name == "" {
-		random := make([]byte, 16)
-		_, _ = rand.Read(random) // never returns an error
-		name = hex.EncodeToString(random)
-	}
+	name = cmp.Or(name, rand.Text())
 	var members []Member
 	for _, one := range s.shards {
 		m := Member{Set: name, Of: n}
 		if one.state.Member != nil {
 			m = *one.state.Member
 		} else {
-			m.Number = 1 + slices.Index(taken[1:], false)
+			for m.Number = 1; taken[m.Number]; {
+				m.Number++
+			}
 			m.Has = Progression{int64(m.Number), increment}
 			if taken[m.Number] = true; increment > one.most {
 				return nil, tooGreat(one, increment)
@@ -418,17 +423,14 @@ func (s *set) able(ctx context.Context) error {
 // fit checks that all given shards have the same lines, and that each line can be
 // one of a shard. complaints describes the lines for which this is not so.
 func (s *set) fit(shards ...*shard) (complaints []string, err error) {
-	names := map[string]bool{}
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
 			if l.trouble != "" {
 				complaints = append(complaints, one.name+": "+l.Name+" "+l.trouble)
-			} else {
-				names[l.Name] = true
 			}
 		}
 	}
-	if len(names) == 0 && len(complaints) == 0 {
+	if len(s.names()) == 0 {
 		return nil, &Error{What: "no table of these databases has a column that draws ids", Hint: "Create them first."}
 	}
 	for _, one := range shards {
@@ -437,13 +439,8 @@ func (s *set) fit(shards ...*shard) (complaints []string, err error) {
 				s.say(one, "column %s has no unique key of its own: this database would take an id twice", l.Name)
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if !one.state.has(name) {
-				complaints = append(complaints, one.name+": there is no "+name+" that draws ids, as there is on another shard")
-			}
-		}
 	}
-	return complaints, nil
+	return append(complaints, s.lacking(shards...)...), nil
 }
 
 // give writes the note of a shard, and then the settings.
@@ -558,10 +555,7 @@ var errUsedUp = errors.New("the column's type ends")
 
 // usedUp returns the error of a line whose type does not hold its next id.
 func usedUp(l Line, next int64) error {
-	return &Error{
-		What: fmt.Sprintf("%s ends at %d, and its next id would be %d: %s", l.Name, l.Most, next, l.widen()),
-		Err:  errUsedUp,
-	}
+	return &Error{What: fmt.Sprintf("%s ends at %d, and its next id would be %d: %s", l.Name, l.Most, next, l.widen()), Err: errUsedUp}
 }
 
 // Down restores the settings that the databases had before Up. It does not change
@@ -573,16 +567,18 @@ func Down(ctx context.Context, dsns []string, o Options) error {
 		}
 		var all error
 		for _, one := range s.shards {
-			if one.state.Member == nil {
-				s.say(one, "is no shard")
+			said, err := "is no shard", error(nil)
+			if one.state.Member != nil {
+				said, err = "the settings are as before", one.restore(ctx)
 			}
-			if err := one.restore(ctx); err != nil {
+			if err == nil {
+				err = one.forget(ctx)
+			}
+			if err != nil {
 				all = errors.Join(all, hints.At(one.name, err))
 				continue
 			}
-			if one.state.Member != nil {
-				s.say(one, "the settings are as before")
-			}
+			s.say(one, "%s", said)
 		}
 		return all
 	})

@@ -56,11 +56,7 @@ func PrintStatus(ctx context.Context, dsns []string, o Options) error {
 	appdb.PrintEach(o.Out, "left out", o.Exclude)
 	switch {
 	case len(r.Problems) > 0:
-		what := fmt.Sprintf("%d problems", len(r.Problems))
-		if len(r.Problems) == 1 {
-			what = "1 problem"
-		}
-		return &Error{What: what, Hint: "See docs/shards.md."}
+		return &Error{What: fmt.Sprintf("problems: %d", len(r.Problems)), Hint: "See docs/shards.md."}
 	case len(r.Missed) > 0:
 		return &Error{
 			What: "no two shards were seen to draw the same id, but not everything was looked at",
@@ -80,7 +76,7 @@ func (s *set) report(ctx context.Context, r *Report) error {
 		return err
 	}
 	r.Problems = append(problems(s.shards), collisions(s.shards)...)
-	r.Missed = s.uncompared()
+	r.Missed = s.lacking(s.shards...)
 	err := s.rows(ctx, r)
 	for _, one := range s.shards {
 		for _, l := range one.state.Lines {
@@ -145,14 +141,12 @@ func (s *set) names() (names []string) {
 	return names
 }
 
-// uncompared returns a line of Report.Missed for each line that only other shards
-// have.
-func (s *set) uncompared() (missed []string) {
-	names := s.names()
-	for _, one := range s.shards {
-		for _, name := range names {
+// lacking describes the lines that some shards do not have, and others have.
+func (s *set) lacking(shards ...*shard) (missed []string) {
+	for _, one := range shards {
+		for _, name := range s.names() {
 			if !one.state.has(name) {
-				missed = append(missed, one.name+": "+name+", which another shard has and this one has not under that name")
+				missed = append(missed, one.name+": there is no "+name+" that draws ids, as there is on another shard")
 			}
 		}
 	}
