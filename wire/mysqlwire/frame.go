@@ -17,10 +17,9 @@ const (
 	// packet of this length.
 	maxPayload = 1<<24 - 1
 
-	// maxHandshake bounds a client's packet before the login, and COM_CHANGE_USER.
-	// maxAttributes bounds the connection attributes in it. Both are in bytes.
-	maxHandshake  = 16 << 10
-	maxAttributes = 8 << 10
+	// maxHandshake bounds a client's packet before the login, and COM_CHANGE_USER, in
+	// bytes.
+	maxHandshake = 16 << 10
 )
 
 // errOutOfOrder is returned for a packet with a wrong sequence number: the framing

@@ -3,6 +3,8 @@ package mysqlwire
 import (
 	"context"
 	"crypto/rand"
+	"strings"
+	"unicode/utf8"
 
 	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/setting"
@@ -134,22 +136,18 @@ func (c *conn) endOfIdentity(r *reader, id *identity) error {
 	}
 	if c.caps.has(clientConnectAttrs) && len(r.B) > 0 {
 		attributes := read(r.lenencBytes())
-		r.Bad = r.Bad || len(attributes.B) > maxAttributes
-		for !r.Bad && len(attributes.B) > 0 {
+		for len(attributes.B) > 0 { // what is malformed inside is ignored, as in MySQL
 			key, value := attributes.lenencBytes(), attributes.lenencBytes()
 			if string(key) == "program_name" {
-				id.program = string(value)
+				id.program = strings.ToValidUTF8(string(value), "?")
 			}
-			r.Bad = attributes.Bad
 		}
 	}
 	if r.Bad { // bytes behind the last field are ignored, as in MySQL
 		return errBadHandshake
 	}
-	for _, text := range []string{id.user, id.database, id.program} {
-		if err := checkText([]byte(text)); err != nil {
-			return errBadHandshake
-		}
+	if !utf8.ValidString(id.user) || !utf8.ValidString(id.database) {
+		return errBadHandshake
 	}
 	return nil
 }

@@ -283,22 +283,16 @@ func TestBadHandshakes(t *testing.T) {
 	address, _ := startServer(t, mysqlwire.Config{})
 	good := response(plain, "root", "answer", "db", "mysql_native_password", "program_name", "test")
 	lies := map[string][]byte{
-		"old protocol":        response(plain&^protocol41, "root", "", "", ""),
-		"answer of 2^64":      join(good[:32], cstr("root"), []byte{0xfe}, u64(1<<64-1)),
-		"answer of 2^63":      join(good[:32], cstr("root"), []byte{0xfe}, u64(1<<63)),
-		"answer beyond":       join(good[:32], cstr("root"), []byte{200}, []byte("x")),
-		"answer NULL":         join(good[:32], cstr("root"), []byte{0xfb}),
-		"user without end":    join(good[:32], []byte("root")),
-		"attributes of 2^64":  join(response(plain&^connectAttrs, "root", "", "", ""), []byte{0xfe}, u64(1<<64-1)),
-		"attribute beyond":    join(response(plain&^connectAttrs, "root", "", "", ""), []byte{3, 2, 'a', 'b'}),
-		"attributes too long": response(plain, "root", "", "", "", "a", strings.Repeat("x", 9000)),
-		"user not UTF-8":      response(plain, "ro\xffot", "", "", ""),
+		"old protocol":       response(plain&^protocol41, "root", "", "", ""),
+		"answer of 2^64":     join(good[:32], cstr("root"), []byte{0xfe}, u64(1<<64-1)),
+		"answer of 2^63":     join(good[:32], cstr("root"), []byte{0xfe}, u64(1<<63)),
+		"answer beyond":      join(good[:32], cstr("root"), []byte{200}, []byte("x")),
+		"answer NULL":        join(good[:32], cstr("root"), []byte{0xfb}),
+		"user without end":   join(good[:32], []byte("root")),
+		"attributes of 2^64": join(response(plain&^connectAttrs, "root", "", "", ""), []byte{0xfe}, u64(1<<64-1)),
+		"user not UTF-8":     response(plain, "ro\xffot", "", "", ""),
 	}
-	for i := range lies {
-		if i == "attributes of 2^64" || i == "attribute beyond" {
-			lies[i] = setCaps(lies[i], plain)
-		}
-	}
+	lies["attributes of 2^64"] = setCaps(lies["attributes of 2^64"], plain)
 	for cut := range good {
 		if cut < 32+len("root\x00")+len("\x06answer") {
 			lies[fmt.Sprintf("cut at %d", cut)] = good[:cut]
@@ -314,6 +308,28 @@ func TestBadHandshakes(t *testing.T) {
 			}
 			if got := c.outcome(); got != "closed" {
 				t.Errorf("the connection goes on: %q", got)
+			}
+		})
+	}
+}
+
+// TestWrongAttributes sends connection attributes that MariaDB and MySQL accept: they
+// only show them.
+func TestWrongAttributes(t *testing.T) {
+	address, _ := startServer(t, mysqlwire.Config{})
+	none := response(plain&^connectAttrs, "root", "", "", "mysql_native_password")
+	for name, b := range map[string][]byte{
+		"beyond":    setCaps(join(none, []byte{3, 2, 'a', 'b'}), plain),
+		"no value":  response(plain, "root", "", "", "mysql_native_password", "a"),
+		"not UTF-8": response(plain, "root", "", "", "mysql_native_password", "program_name", "B\xfcro"),
+		"long":      response(plain, "root", "", "", "mysql_native_password", "a", strings.Repeat("x", 9000)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, address).greet()
+			c.caps = plain
+			c.send(b)
+			if got := c.outcome(); got != "OK" {
+				t.Errorf("%q", got)
 			}
 		})
 	}
