@@ -50,13 +50,17 @@ type QueryPlan struct {
 	targets []*Expr                          // of a SELECT; nil for other queries
 }
 
-// maxParams limits n of $n, and the values of a Bind.
-const maxParams = 256
+// paramBytes is counted for each parameter up to the greatest: a text may hold only
+// $65535.
+const paramBytes = 16
 
 // param records the use of $n and returns its type so far.
 func (p *Planner) param(pos syntax.Pos, n int) (datum.OID, error) {
-	if n < 1 || n > maxParams || p.Simple {
+	if p.Simple {
 		return 0, At(pos, sqlstate.New(sqlstate.UndefinedParameter, "there is no parameter $%d", n))
+	}
+	if err := p.Host.Planned(max(0, n-len(p.Params)) * paramBytes); err != nil {
+		return 0, err
 	}
 	for len(p.Params) < n {
 		t := datum.Unknown
@@ -71,7 +75,7 @@ func (p *Planner) param(pos syntax.Pos, n int) (datum.OID, error) {
 
 // FinishParams returns the parameter types; undecided ones become text.
 func (p *Planner) FinishParams() []datum.OID {
-	for len(p.Params) < len(p.Declared) && len(p.Declared) <= maxParams {
+	for len(p.Params) < len(p.Declared) {
 		p.Params = append(p.Params, p.Declared[len(p.Params)])
 	}
 	for i, t := range p.Params {

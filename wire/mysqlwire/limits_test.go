@@ -398,7 +398,7 @@ func TestStatementsAreCounted(t *testing.T) {
 
 func TestParametersAreCounted(t *testing.T) {
 	m, out := machine(t, plain)
-	for n, want := range map[int]string{256: "Prepared", 257: "ERR "} {
+	for n, want := range map[int]string{256: "Prepared", 257: "ERR 1390 HY000"} {
 		got := answers(t, m, out, plain, prepare("SELECT "+strings.Repeat("?,", n-1)+"?"), "prepare")
 		if !strings.HasPrefix(got[0], want) {
 			t.Errorf("%d parameters: %q", n, got[0])

@@ -28,8 +28,9 @@ type parameters struct {
 }
 
 var (
-	errTooManyParameters = sqlstate.New(sqlstate.LimitExceeded, "Prepared statement contains too many placeholders").WithMySQL(1390, "HY000")
-	errNoTypes           = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: no types were bound")
+	errTooManyParameters = sqlstate.New(sqlstate.LimitExceeded, "Prepared statement contains too many placeholders").
+				WithHint("Use fewer, or raise limits.parameters in the configuration.").WithMySQL(1390, "HY000")
+	errNoTypes = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: no types were bound")
 )
 
 // header reads the bitmap and the types. The caller checks the reader.

@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"strings"
 	"unicode/utf8"
 
 	"nextid/sqlfuncs"
@@ -42,8 +43,10 @@ func (c *conn) parse(ctx context.Context, body []byte, out *wire.Out) error {
 	return nil
 }
 
+// tooMany returns an error beyond limits.parameters or limits.result_formats.
 func tooMany(what string, n, limit int) error {
-	return sqlstate.New(sqlstate.LimitExceeded, "%d %s are more than the limit of %d", n, what, limit)
+	return sqlstate.New(sqlstate.LimitExceeded, "%d %s are more than the limit of %d", n, what, limit).
+		WithHint("Send fewer, or raise limits.%s in the configuration.", strings.ReplaceAll(what, " ", "_"))
 }
 
 // bind serves Bind. The portal keeps no part of the message.

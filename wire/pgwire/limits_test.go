@@ -189,6 +189,18 @@ func TestParametersAreCounted(t *testing.T) {
 			t.Errorf("%d parameter types: %s, want %s", n, got, want)
 		}
 	}
+	for limit, want := range map[int]string{299: "Error ERROR 54000", 300: "BindComplete"} {
+		address, _ := startServer(t, wire.Limits{Parameters: limit})
+		c := login(t, address)
+		var sum strings.Builder
+		for i := range 300 {
+			fmt.Fprintf(&sum, "+ $%d::int", i+1)
+		}
+		c.write(join(parseMsg("", "SELECT "+sum.String()), bindMsg("", "", 0, slices.Repeat([]string{"1"}, 300)...), syncMsg()))
+		if got := c.until("ReadyForQuery")[1]; got != want {
+			t.Errorf("300 values, with a limit of %d: %s, want %s", limit, got, want)
+		}
+	}
 	// A count that the message cannot hold must not be believed.
 	c.write(msg('P', cstr(""), cstr("SELECT 1"), i16(65535)))
 	if got := show(c.next()); got != "Error ERROR 08P01" {
