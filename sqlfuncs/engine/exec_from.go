@@ -135,16 +135,10 @@ type gateSource struct {
 
 func (g *gateSource) open(x *Exec) (rowSource, error) {
 	if ok, err := pass(x, g.conds); !ok || err != nil {
-		return noRows{}, err
+		return &oneRow{done: true}, err
 	}
 	return g.source.open(x)
 }
-
-// noRows is a source without rows.
-type noRows struct{}
-
-func (noRows) next(*Exec) error { return io.EOF }
-func (noRows) close()           {}
 
 // tableSource reads a Table. It passes conditions on key columns to the table's
 // Scan: so WHERE name = 'orders' selects a generator.
@@ -446,7 +440,8 @@ func (j *joinRows) step(x *Exec) error {
 		}
 		j.haveLeft = false
 		if !j.found && j.kind != syntax.InnerJoin {
-			j.fillNull(x, j.right.span())
+			sp := j.right.span()
+			clear(x.Frame(sp.frame, sp.to)[sp.from:sp.to])
 			j.missing(x, datum.MakeBool(true))
 			return nil
 		}
@@ -483,13 +478,6 @@ func (j *joinRows) nextRight(x *Exec) error {
 	x.put(j.right.span(), j.candidates[0])
 	j.candidates = j.candidates[1:]
 	return x.Tick()
-}
-
-func (j *joinRows) fillNull(x *Exec, sp span) {
-	f := x.Frame(sp.frame, sp.to)
-	for i := sp.from; i < sp.to; i++ {
-		f[i] = datum.Null(f[i].Type)
-	}
 }
 
 // missing stores whether the right side has no row, see FromItem.missing.

@@ -234,7 +234,11 @@ func (p *Planner) wholeRow(level *Scope, alias string) *Expr {
 				return datum.Null(datum.Record), nil
 			}
 			elems := make([]datum.Value, to-from)
-			copy(elems, x.Frames[frame][from:to])
+			for i, v := range x.Frames[frame][from:to] {
+				if elems[i] = v; !v.Valid { // a NULL of an outer join has no type
+					elems[i] = datum.Null(it.Columns[i].Type)
+				}
+			}
 			return datum.MakeArray(datum.Record, elems), nil
 		}
 		return e
