@@ -76,7 +76,11 @@ func (p *parser) aggregateClauses(x *FuncCall) Expr {
 // special reads a function with a syntax of its own, or returns nil.
 func (p *parser) special(t token) Expr {
 	pos := Pos(t.start)
-	if next := p.peek(1); isBareFunction(t.text, p.mysql) {
+	bare := bareFunctions
+	if p.mysql {
+		bare = bareFunctionsMySQL
+	}
+	if next := p.peek(1); slices.Contains(bare, t.text) {
 		callable := p.mysql || t.text == "current_schema"
 		if !callable || !next.isPunct("(") && (p.mysql || next.kind != tokString) {
 			return p.bareFunction(pos)
@@ -106,14 +110,6 @@ var bareFunctions = []string{
 var bareFunctionsMySQL = []string{
 	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
 	"utc_date", "utc_time", "utc_timestamp", "current_user", "current_role",
-}
-
-// isBareFunction reports whether the word calls a function without parentheses.
-func isBareFunction(word string, mysql bool) bool {
-	if mysql {
-		return slices.Contains(bareFunctionsMySQL, word)
-	}
-	return slices.Contains(bareFunctions, word)
 }
 
 // bareFunction reads CURRENT_USER and the like; the times take a precision.

@@ -94,9 +94,9 @@ func (p *parser) tablePrimary() TableRef {
 	pos := p.pos()
 	lateral := p.accept("lateral")
 	switch {
-	case p.isPunct("("):
-		p.advance()
-		return p.tableInParens(pos, lateral)
+	case p.acceptPunct("("):
+		query, ref := p.queryOrTable()
+		return p.closedTable(pos, lateral, query, ref)
 	case p.isWords("rows", "from"):
 		p.notSupported(pos, "ROWS FROM is")
 	}
@@ -124,12 +124,6 @@ func (p *parser) relation() *Table {
 	}
 	t.Name = p.qualifiedName()
 	return t
-}
-
-// tableInParens reads a subquery or a join after its parenthesis.
-func (p *parser) tableInParens(pos Pos, lateral bool) TableRef {
-	query, ref := p.queryOrTable()
-	return p.closedTable(pos, lateral, query, ref)
 }
 
 // closedTable reads the alias of the query or join in parentheses.
@@ -195,26 +189,16 @@ func (p *parser) alias() (name string, columns []string) {
 
 // tableFunc reads a function in FROM, or returns nil.
 func (p *parser) tableFunc(pos Pos, lateral bool) TableRef {
-	f := p.funcInFrom()
-	if f == nil {
-		return nil
-	}
-	t := &TableFunc{Pos: pos, Func: f, Lateral: lateral}
-	p.tableFuncAlias(t)
-	return t
-}
-
-// funcInFrom reads a function call, or returns nil when a table follows.
-func (p *parser) funcInFrom() *FuncCall {
-	pos := p.pos()
 	if !p.atCall() {
 		return nil
 	}
-	name := Name{p.take(p.tok.isLabel())}
+	start, name := p.pos(), Name{p.label()}
 	for p.acceptPunct(".") {
 		name = append(name, p.label())
 	}
-	return p.call(pos, name)
+	t := &TableFunc{Pos: pos, Func: p.call(start, name), Lateral: lateral}
+	p.tableFuncAlias(t)
+	return t
 }
 
 // atCall reports whether a function call begins here: name( or schema.name(.

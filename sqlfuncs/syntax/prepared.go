@@ -35,11 +35,15 @@ func (p *parser) textFrom(start int) string { return p.lex.src[start:max(start, 
 // optimizable reads a query. Data-modifying statements in its place make the whole
 // statement an Unsupported one.
 func (p *parser) optimizable() Statement {
-	if p.isAnyWord("insert", "update", "delete", "merge") {
-		p.refuseStatement()
-		return nil
-	}
+	p.refuseChange()
 	return p.query()
+}
+
+// refuseChange refuses a statement that changes data, in the place of a query.
+func (p *parser) refuseChange() {
+	if p.isAnyWord("insert", "update", "delete", "merge") {
+		p.refuse(p.statementName())
+	}
 }
 
 // execute reads EXECUTE name [(argument, …)].
@@ -274,9 +278,7 @@ func (p *parser) copy() Statement {
 func (p *parser) copySource(c *Copy) (from bool) {
 	pos := p.pos()
 	if p.acceptPunct("(") {
-		if p.isAnyWord("insert", "update", "delete", "merge") {
-			p.refuse(p.statementName())
-		}
+		p.refuseChange()
 		c.Query = p.query()
 		p.expectPunct(")")
 		p.expect("to")

@@ -35,9 +35,7 @@ func (p *parser) query() *Select {
 	}
 	pos := p.pos()
 	with := p.with()
-	if p.isAnyWord("insert", "update", "delete", "merge") {
-		p.refuse(p.statementName())
-	}
+	p.refuseChange()
 	q := p.queryFrom(p.queryOperand())
 	if q.With != nil {
 		p.failAt(pos, sqlstate.SyntaxError, "multiple WITH clauses not allowed")
@@ -185,7 +183,7 @@ func (p *parser) limitCount() Expr {
 	return x
 }
 
-// fetchFirst reads FIRST n ROWS ONLY.
+// fetchFirst reads FIRST n ROWS ONLY. n is a signed number or a primary expression.
 func (p *parser) fetchFirst(q *Select) {
 	pos := p.pos()
 	if p.acceptAny("first", "next") == "" {
@@ -193,22 +191,16 @@ func (p *parser) fetchFirst(q *Select) {
 	}
 	if p.isAnyWord("row", "rows") {
 		q.Limit = &Literal{Pos: pos, Kind: IntegerLiteral, Text: "1"}
+	} else if p.tok.isOp("-") || p.tok.isOp("+") {
+		q.Limit = p.prefix(0)
 	} else {
-		q.Limit = p.rowCount()
+		q.Limit = p.primary()
 	}
 	if p.acceptAny("row", "rows") == "" {
 		p.syntaxError()
 	}
 	p.lacks("WITH TIES is", "with")
 	p.expect("only")
-}
-
-// rowCount reads the number of FETCH FIRST: a signed number or a primary expression.
-func (p *parser) rowCount() Expr {
-	if p.tok.isOp("-") || p.tok.isOp("+") {
-		return p.prefix(0)
-	}
-	return p.primary()
 }
 
 // locking reads FOR UPDATE and its relatives.
@@ -251,9 +243,7 @@ func (p *parser) with() []CTE {
 			p.accept("materialized")
 		}
 		p.expectPunct("(")
-		if p.isAnyWord("insert", "update", "delete", "merge") {
-			p.refuse(p.statementName())
-		}
+		p.refuseChange()
 		c.Query = p.query()
 		p.expectPunct(")")
 		if p.isAnyWord("search", "cycle") {

@@ -123,7 +123,10 @@ func (p *parser) timeZone(pos Pos) SetItem {
 	case p.acceptAny("default", "local") != "":
 		item.Default = true
 	case p.accept("interval"):
-		item.Values = []Expr{p.intervalValue(p.pos())}
+		if p.tok.kind != tokString {
+			p.syntaxError()
+		}
+		item.Values = []Expr{p.typedConstant(p.pos(), TypeName{Pos: p.pos(), Name: Name{"interval"}})}
 		p.acceptWords("hour", "to", "minute")
 	default:
 		item.Values = []Expr{p.settingValue()}

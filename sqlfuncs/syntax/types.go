@@ -160,11 +160,3 @@ func (p *parser) keywordConstant() Expr {
 	}
 	return x
 }
-
-// intervalValue reads the string of an interval constant.
-func (p *parser) intervalValue(pos Pos) Expr {
-	if p.tok.kind != tokString {
-		return p.bad()
-	}
-	return &Cast{Pos: pos, X: p.constant(StringLiteral), Type: TypeName{Pos: pos, Name: Name{"interval"}}}
-}
