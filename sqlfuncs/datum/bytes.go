@@ -134,18 +134,6 @@ func intOfBits(v Value, to OID) (Value, error) {
 	return Value{Type: to, Valid: true, Int: int64(n)}, nil
 }
 
-// fitBits is the explicit cast to bit(n), which cuts or adds zeros on the
-// right, or to bit varying(n), which cuts.
-func fitBits(v Value, n int) Value {
-	switch {
-	case len(v.Str) > n:
-		v.Str = v.Str[:n]
-	case v.Type == Bit:
-		v.Str += strings.Repeat("0", min(n-len(v.Str), maxPadding))
-	}
-	return v
-}
-
 // AndBits returns a & b of two bit strings. Different lengths are an error (22026).
 func AndBits(a, b Value) (Value, error) {
 	if len(a.Str) != len(b.Str) {

@@ -90,24 +90,20 @@ func (p *Planner) FoldOf(t datum.OID, letters bool) TextFold {
 // folds holds the folds of a row's columns; nil if no column has one.
 type folds []TextFold
 
-func (p *Planner) foldsOf(es []*Expr) folds {
-	if !p.Traits.Collations {
-		return nil
-	}
-	out := make(folds, len(es))
-	for i, e := range es {
-		out[i] = p.FoldOf(e.Type, e.Letters)
+func (p *Planner) foldsOf(es []*Expr) (out folds) {
+	for _, e := range es {
+		if p.Traits.Collations {
+			out = append(out, p.FoldOf(e.Type, e.Letters))
+		}
 	}
 	return out
 }
 
-func (p *Planner) columnFolds(columns []Column) folds {
-	if !p.Traits.Collations {
-		return nil
-	}
-	out := make(folds, len(columns))
-	for i, c := range columns {
-		out[i] = p.FoldOf(c.Type, c.letters)
+func (p *Planner) columnFolds(columns []Column) (out folds) {
+	for _, c := range columns {
+		if p.Traits.Collations {
+			out = append(out, p.FoldOf(c.Type, c.letters))
+		}
 	}
 	return out
 }

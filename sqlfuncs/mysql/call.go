@@ -13,11 +13,11 @@ import (
 )
 
 // sharedFunctions lists PostgreSQL's functions that the MySQL dialect also has:
-// those of sequences and UUIDs, and the aggregates.
+// those of sequences and UUIDs, the aggregates, and two of texts.
 var sharedFunctions = map[string]bool{
 	"nextval": true, "currval": true, "lastval": true, "setval": true,
 	"gen_random_uuid": true, "generate_series": true,
-	"count": true, "sum": true, "min": true, "max": true, "row_number": true,
+	"count": true, "sum": true, "min": true, "max": true, "row_number": true, "repeat": true, "replace": true,
 }
 
 // Functions implements engine.Dialect.

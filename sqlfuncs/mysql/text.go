@@ -15,8 +15,6 @@ var textFunctions = slices.Concat(
 	alias(textFn("lower", strings.ToLower), "lcase"), // tdbc::mysql
 	[]engine.Function{
 		{Name: "concat", Length: sumOfLengths, Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Does: engine.Typed(concat)},
-		{Name: "repeat", Args: engine.Args(datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(repeat)},
-		{Name: "replace", Args: engine.Args(datum.Text, datum.Text, datum.Text), Result: datum.Text, Does: engine.Eval(replace)},
 		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(substringIndex)},
 		{Name: "strcmp", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
 			as := comparedAs(args[0], args[1])
@@ -96,27 +94,6 @@ func concat(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 		}
 		return datum.MakeString(t, b.String()), nil
 	}, es...), nil
-}
-
-// repeat implements REPEAT.
-func repeat(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	s, n := a[0].Str, max(a[1].Int, 0)
-	if s != "" && n > engine.MaxTextBytes/int64(len(s)) {
-		return a[0], engine.ErrTextTooLong
-	}
-	return datum.MakeText(strings.Repeat(s, int(n))), nil
-}
-
-// replace implements REPLACE.
-func replace(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	s, what, by := a[0].Str, a[1].Str, a[2].Str
-	switch {
-	case what == "":
-		return a[0], nil
-	case len(s)+strings.Count(s, what)*len(by) > engine.MaxTextBytes:
-		return a[0], engine.ErrTextTooLong
-	}
-	return datum.MakeText(strings.ReplaceAll(s, what, by)), nil
 }
 
 // substring implements SUBSTRING. A negative position counts from the end. Position

@@ -133,14 +133,11 @@ func trimText(left, right bool) engine.Eval {
 }
 
 func repeatText(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	n := max(a[1].Int, 0)
-	if int64(len(a[0].Str))*n > engine.MaxTextBytes {
+	s, n := a[0].Str, max(a[1].Int, 0)
+	if s != "" && n > engine.MaxTextBytes/int64(len(s)) {
 		return a[0], engine.ErrTextTooLong
 	}
-	if a[0].Str == "" {
-		return a[0], nil
-	}
-	return datum.MakeText(strings.Repeat(a[0].Str, int(n))), nil
+	return datum.MakeText(strings.Repeat(s, int(n))), nil
 }
 
 var quoteFunctions = []engine.Function{
