@@ -50,13 +50,9 @@ func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) 
 		s.shown = s.shown[:before]
 	}
 	s.shown = append(s.shown, slices.Concat(shown...)...) // * expands in the order of FROM
-	var conds []*Expr
-	for _, e := range conjuncts(c.Where, nil) {
-		x, err := p.Boolean(s, e, "WHERE")
-		if err != nil {
-			return nil, nil, err
-		}
-		conds = append(conds, x)
+	conds, err := p.conditions(s, c.Where, "WHERE")
+	if err != nil {
+		return nil, nil, err
 	}
 	conds, once := splitOnce(conds, s.Frame, len(parts) > 0)
 	var src source
@@ -106,6 +102,19 @@ func readable(cond *Expr, s span) bool {
 		}
 	}
 	return !cond.Volatile
+}
+
+// conditions analyses a condition and splits it at its ANDs. clause names its clause in
+// error messages.
+func (p *Planner) conditions(s *Scope, e syntax.Expr, clause string) (conds []*Expr, err error) {
+	for _, part := range conjuncts(e, nil) {
+		x, err := p.Boolean(s, part, clause)
+		if err != nil {
+			return nil, err
+		}
+		conds = append(conds, x)
+	}
+	return conds, nil
 }
 
 // conjuncts splits a condition at its ANDs.
@@ -258,14 +267,11 @@ func (p *Planner) join(s *Scope, t *syntax.Join) (source, error) {
 		return nil, err
 	}
 	local := &Scope{parent: s.parent, Frame: s.Frame, items: s.items[first:], ctes: s.ctes, width: s.width}
-	for _, e := range conjuncts(t.On, nil) {
-		x, err := p.Boolean(local, e, "JOIN/ON")
-		if err != nil {
-			return nil, err
-		}
-		conds = append(conds, x)
+	on, err := p.conditions(local, t.On, "JOIN/ON")
+	if err != nil {
+		return nil, err
 	}
-	j := newJoin(t.Kind, l, r, conds)
+	j := newJoin(t.Kind, l, r, append(conds, on...))
 	if j.kind == syntax.LeftJoin { // a column for joinRows.missing follows those of both sides
 		j.sp.to++
 		for _, it := range outer {

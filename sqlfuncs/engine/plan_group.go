@@ -39,9 +39,10 @@ type aggregateCall struct {
 	folds    folds // of args
 }
 
-// IsGrouped reports whether a query has GROUP BY, HAVING or aggregates.
+// IsGrouped reports whether a query has GROUP BY, HAVING or aggregates. With the trait
+// Lenient, HAVING alone filters rows.
 func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bool {
-	if len(c.GroupBy) > 0 || c.Having != nil {
+	if len(c.GroupBy) > 0 || c.Having != nil && !p.Traits.Lenient {
 		return true
 	}
 	found := false
@@ -59,6 +60,7 @@ func (p *Planner) IsGrouped(c *syntax.SelectCore, orderBy []syntax.OrderItem) bo
 	for _, o := range orderBy {
 		syntax.Walk(o.Expr, look)
 	}
+	syntax.Walk(c.Having, look)
 	return found
 }
 
@@ -92,14 +94,9 @@ func (p *Planner) group(s *Scope, c *syntax.SelectCore, plan *selectPlan) error 
 	g.plan.by, g.plan.folds = g.exprs, p.foldsOf(g.exprs)
 	s.group = g
 	plan.groups = g.plan
-	for _, e := range conjuncts(c.Having, nil) {
-		x, err := p.Boolean(s, e, "HAVING")
-		if err != nil {
-			return err
-		}
-		g.plan.having = append(g.plan.having, x)
-	}
-	return nil
+	var err error
+	g.plan.having, err = p.conditions(s, c.Having, "HAVING")
+	return err
 }
 
 // groupTarget resolves GROUP BY 1 and GROUP BY alias to an item of the select list.
