@@ -30,8 +30,6 @@ type prepared struct {
 func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, error) {
 	if name == "" {
 		s.unnamed = nil
-	} else if err := s.notPrepared(name); err != nil {
-		return nil, err
 	}
 	if s.diagnostics {
 		s.notices = nil
@@ -46,14 +44,6 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 		return st, nil
 	}
 	return st, s.keep(name, st, "")
-}
-
-// notPrepared returns an error for a name that is in use (42P05).
-func (s *Session) notPrepared(name string) error {
-	if _, ok := s.prepared[name]; ok {
-		return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
-	}
-	return nil
 }
 
 // analyse returns the statement of a Parse message from the cache, or plans it.
@@ -85,8 +75,12 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	return st, nil
 }
 
-// keep stores a named prepared statement within the session's limits.
+// keep stores a named prepared statement within the session's limits. A name that is
+// in use is an error (42P05).
 func (s *Session) keep(name string, st *Statement, sql string) error {
+	if _, ok := s.prepared[name]; ok {
+		return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
+	}
 	if len(s.prepared) >= s.server.limits.Statements {
 		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
 			WithHint("DEALLOCATE statements that are no longer used.")
@@ -175,8 +169,6 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		}
 		if s.lenient {
 			s.Unprepare([]byte(t.Name))
-		} else if err := s.notPrepared(t.Name); err != nil {
-			return err
 		}
 		parsed, err := s.parse(text) // parsed again, so that positions refer to the inner text
 		if err != nil {
