@@ -175,7 +175,13 @@ const (
 func pastePostgres(at net.Addr, user string) string {
 	host, port, ok := reachable(at)
 	if !ok {
-		host, port = filepath.Dir(at.String()), strings.TrimPrefix(filepath.Ext(at.String()), ".")
+		host, port = filepath.Split(at.String())
+		if port, ok = strings.CutPrefix(port, ".s.PGSQL."); !ok {
+			return "# psql finds only sockets named .s.PGSQL.PORT: give --pg their directory"
+		}
+		if host = filepath.Clean(host); host[0] != '@' {
+			host, _ = filepath.Abs(host) // libpq takes a relative path for the name of a host
+		}
 		return fmt.Sprintf(`psql -h %s -p %s -U %s nextid -c "%s"`, host, port, user, firstID)
 	}
 	return fmt.Sprintf(`psql postgres://%s@%s/nextid -c "%s"`, user, net.JoinHostPort(host, port), firstID)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -74,6 +76,28 @@ func TestCommandsToPaste(t *testing.T) {
 	line := strings.TrimSpace(s.waitLine("  http://"))
 	if code, _, err := askHTTP(t.Context(), line); code != http.StatusOK {
 		t.Errorf("%s: %d %v", line, code, err)
+	}
+}
+
+// TestCommandsToPasteForSockets: psql finds a socket by its directory, which must be
+// absolute, and by a name with a port.
+func TestCommandsToPasteForSockets(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("psql"); err != nil {
+		t.Skip("needs the Debian package postgresql-client")
+	}
+	abstract := fmt.Sprintf("@nextid%d/.s.PGSQL.5433", os.Getpid())
+	for address, want := range map[string]string{"./": "  psql ", abstract: "  psql ", "./my.sock": "  # psql finds only"} {
+		s := startServer(t, nil, "--pg", address)
+		line := s.waitLine("  ")
+		if !strings.HasPrefix(line, want) {
+			t.Errorf("%s: %s, want %s", address, line, want)
+		}
+		if strings.HasPrefix(want, "  psql") {
+			if out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+		}
 	}
 }
 
