@@ -129,7 +129,7 @@ func (a *access) reload(ctx context.Context, store generator.Store) {
 	case err != nil:
 		a.log.Error("reload: the users and rules stay as they were", "error", err, "hint", HintOf(err))
 	case users == nil && a.policy.RequiresLogin():
-		a.log.Error("reload: the users file is gone; the users stay as they were", "hint", "Restart nextid to serve without users.")
+		a.log.Error("reload: the users file is gone; the users stay as they were", "hint", "Put the file back. To serve without users, restart with --users off.")
 	default:
 		if err := a.policy.Replace(users, rules); err != nil {
 			a.log.Error("reload: the users and rules stay as they were", "error", err,

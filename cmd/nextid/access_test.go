@@ -701,7 +701,9 @@ func TestReloadFindsTheFirstUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.signal(syscall.SIGHUP)
-	s.waitLine("the users file is gone")
+	if line := s.waitLine("the users file is gone"); !strings.Contains(line, "restart with --users off") { // no start without the file
+		t.Error(line)
+	}
 	if err := loginError(t, "postgres://anybody@"+s.address+"/nextid?sslmode=disable"); sqlState(t, err) != "28P01" {
 		t.Errorf("anybody, after the file was lost: %v", err)
 	}
