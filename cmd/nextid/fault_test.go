@@ -277,7 +277,10 @@ func TestNoDuplicateWhenTheClockMoves(t *testing.T) {
 		load("strobe", 5*time.Millisecond)
 	}
 	clock.set(t, 0, time.Now().UnixNano())
-	load("frozen", 4*time.Second) // longer than a slice
+	for range 8 { // longer than a slice
+		load("frozen", 50*time.Millisecond)
+		pause(t, 450*time.Millisecond)
+	}
 	for _, step := range []time.Duration{-time.Hour, time.Hour, 0} {
 		s.kill9() // the tracer dies and takes the server along
 		clock.set(t, step, 0)
