@@ -202,16 +202,15 @@ func Read(file string) (*Report, error) {
 	return r, nil
 }
 
-// Write writes NAME.json, NAME.md and NAME.html to dir, which it creates, and
-// returns their paths.
+// Write writes NAME.json, NAME.md and NAME.html to dir, and returns their paths.
 func (r *Report) Write(dir, name string) ([]string, error) {
 	raw, err := json.MarshalIndent(r, "", " ")
 	page, err2 := r.HTML()
-	errs := []error{err, err2, os.MkdirAll(dir, 0o755)}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
 	var paths []string
+	var errs []error
 	for _, f := range []struct {
 		ext     string
 		content []byte

@@ -51,6 +51,7 @@ func TestCommands(t *testing.T) {
 		"torture --nodes 0 --nextid sh":         "must be positive",
 		"torture --store-restart x --nextid sh": "--store-restart is for one --store",
 		"sql --nextid no/such":                  "no server to measure",
+		"sql --out main_test.go --nextid no":    "main_test.go: not a directory",
 		"local now":                             `unknown command "now"`,
 		"render":                                "requires at least 1 arg",
 	} {

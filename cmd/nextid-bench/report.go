@@ -45,6 +45,11 @@ func reported(cmd *cobra.Command, run func(ctx context.Context, progress *log.Lo
 	cmd.Flags().StringVar(&out, "out", "", "write report.md, report.html and report.json into `DIR`")
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if out != "" { // before a run of minutes
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return err
+			}
+		}
 		r, err := run(cmd.Context(), log.New(cmd.ErrOrStderr(), "", log.Ltime), quick)
 		if r == nil || len(r.Sections) == 0 {
 			if cmd.Context().Err() != nil {
