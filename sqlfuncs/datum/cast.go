@@ -174,9 +174,9 @@ func castToString(v Value, to OID, env *Env) (Value, error) {
 		s = strconv.FormatBool(v.Int != 0)
 	case v.Type == BPChar && (to == Text || to == Varchar || to == Name):
 		s = strings.TrimRight(v.Str, " ")
-	case isStringLike(v.Type):
+	case isStringLike(v.Type) && v.Type != Char:
 		s = v.Str
-	default:
+	default: // also a "char", which may be a byte that is no character
 		s = string(AppendText(nil, v, env))
 	}
 	return MakeString(to, fitString(to, s)), nil
