@@ -193,13 +193,15 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 		if x, err = p.Coerce(x, t, datum.ExplicitCast); err != nil {
 			return nil, At(c.Pos, err)
 		}
+		if x.Param == 0 {
+			e := *x
+			e.TypeMod = -1
+			x = &e
+		}
 	}
 	if mod >= 0 {
 		x = Strict1(t, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.ApplyTypeMod(v, mod) })
 		x.TypeMod = mod
-	} else if x.Param == 0 {
-		e := *x
-		x = &e
 	}
 	x.name, x.weak = name, weak
 	if name == "" || weak {
