@@ -282,11 +282,6 @@ func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) erro
 		var err error
 		st.tag, st.do, err = ids.SequenceStatement(t)
 		return err
-	case *syntax.Listen: // poolers send UNLISTEN to clean up
-		if t.Kind != "UNLISTEN" {
-			return sqlstate.New(sqlstate.FeatureNotSupported, "%s is not supported by nextid", t.Kind).WithHint("nextid sends no notifications.")
-		}
-		st.tag, st.do = t.Kind, nothing
 	case *syntax.Lock: // no lock is needed: sessions write no rows
 		st.tag, st.do = t.Tag, nothing
 	case *syntax.Unsupported:

@@ -228,6 +228,8 @@ var refusalHints = map[string]string{
 	"DROP ROLE":   usersFile,
 	"ALTER USER":  usersFile,
 	"ALTER ROLE":  usersFile,
+	"LISTEN":      "nextid sends no notifications.",
+	"NOTIFY":      "nextid sends no notifications.",
 	"SHUTDOWN":    "Stop the process; SIGTERM lets running statements finish.",
 	"COPY with":   "COPY (query) TO STDOUT writes text, or with FORMAT csv, and a HEADER if wanted.",
 	"COPY BINARY": "COPY (query) TO STDOUT writes text, or with FORMAT csv, and a HEADER if wanted.",

@@ -159,11 +159,6 @@ type (
 		Names    []Name // nil: ALL SEQUENCES IN SCHEMA
 		IfExists bool
 	}
-	// Listen is LISTEN, UNLISTEN ("*" for all) or NOTIFY.
-	Listen struct {
-		Kind             string // "LISTEN", "UNLISTEN", "NOTIFY"
-		Channel, Payload string
-	}
 	// Use is MySQL's USE database.
 	Use struct{ Database string }
 	// SetStatement is MariaDB's SET STATEMENT name = value, … FOR statement.
@@ -176,8 +171,8 @@ type (
 		Query bool
 		ID    Expr
 	}
-	// Lock is LOCK [TABLE] …, UNLOCK TABLES and FLUSH. They have no effect, since no
-	// session writes rows.
+	// Lock is LOCK [TABLE] …, UNLOCK TABLES, FLUSH and UNLISTEN. They have no effect: no
+	// session writes rows, and there are no notifications.
 	Lock struct{ Tag string }
 	// Unsupported is a statement that is recognised and refused: INSERT,
 	// CREATE TABLE, DO $$…$$, … What names the statement in the error, such as
@@ -553,7 +548,6 @@ func (*CreateSequence) statement() {}
 func (*AlterSequence) statement()  {}
 func (*DropSequence) statement()   {}
 func (*SequenceNote) statement()   {}
-func (*Listen) statement()         {}
 func (*Use) statement()            {}
 func (*SetStatement) statement()   {}
 func (*Kill) statement()           {}

@@ -45,8 +45,6 @@ func (p *printer) statement(s Statement) {
 		p.nameOrAll(s.Name)
 	case *Copy:
 		p.copy(s)
-	case *Listen:
-		p.listen(s)
 	case *Explain:
 		p.explain(s)
 	case *Lock:
@@ -340,16 +338,6 @@ func (p *printer) copyString(intro string, given bool, value string) {
 		p.put(intro)
 		p.str(value)
 	}
-}
-
-func (p *printer) listen(s *Listen) {
-	p.put(s.Kind, " ")
-	if s.Kind == "UNLISTEN" && s.Channel == "*" {
-		p.put("*")
-		return
-	}
-	p.ident(s.Channel)
-	p.copyString(", ", s.Payload != "", s.Payload)
 }
 
 func (p *printer) explain(s *Explain) {

@@ -66,8 +66,9 @@ func (p *parser) statementPostgreSQL() Statement {
 		return p.closeCursor()
 	case "copy":
 		return p.copy()
-	case "listen", "unlisten", "notify":
-		return p.listen()
+	case "unlisten": // poolers send it to clean up
+		p.skipStatement()
+		return &Lock{Tag: "UNLISTEN"}
 	case "lock":
 		p.skipStatement()
 		return &Lock{Tag: "LOCK TABLE"}
@@ -77,21 +78,6 @@ func (p *parser) statementPostgreSQL() Statement {
 		return p.grant()
 	}
 	return nil
-}
-
-// listen reads LISTEN, UNLISTEN and NOTIFY.
-func (p *parser) listen() Statement {
-	l := &Listen{Kind: strings.ToUpper(p.tok.text)}
-	p.advance()
-	if l.Kind == "UNLISTEN" && p.acceptOp("*") {
-		l.Channel = "*"
-		return l
-	}
-	l.Channel = p.name()
-	if l.Kind == "NOTIFY" && p.acceptPunct(",") {
-		l.Payload = p.stringLiteral()
-	}
-	return l
 }
 
 // discard reads DISCARD.
@@ -115,7 +101,7 @@ var refusedWords = map[string]string{
 	"insert": "", "update": "", "delete": "", "merge": "", "call": "", "do": "", "vacuum": "", "analyze": "", "truncate": "TRUNCATE TABLE",
 	"analyse": "ANALYZE", "cluster": "", "reindex": "", "comment": "", "grant": "", "revoke": "", "load": "",
 	"checkpoint": "", "security": "SECURITY LABEL", "reassign": "REASSIGN OWNED",
-	"refresh": "REFRESH MATERIALIZED VIEW", "import": "IMPORT FOREIGN SCHEMA",
+	"refresh": "REFRESH MATERIALIZED VIEW", "import": "IMPORT FOREIGN SCHEMA", "listen": "", "notify": "",
 }
 
 // refusedWordsMySQL holds the refused words that only MySQL has.
