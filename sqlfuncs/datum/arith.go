@@ -3,7 +3,6 @@ package datum
 import (
 	"errors"
 	"math"
-	"math/big"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -41,8 +40,7 @@ func Neg(v Value) (Value, error) {
 		v.Float = -v.Float
 		return v, nil
 	case Numeric:
-		d := decimalOf(v)
-		return Decimal{new(big.Int).Neg(d.Coef), d.Scale}.Value()
+		return decimalOf(v).neg().Value()
 	}
 	return intArithmetic('-', Value{Type: v.Type, Valid: true}, v)
 }

@@ -154,11 +154,8 @@ func (d Decimal) Quo(e Decimal, scale int) Decimal {
 	return Decimal{x.Quo(x, y), scale + 1}.Round(scale)
 }
 
-// minus returns d - e exactly.
-func (d Decimal) minus(e Decimal) Decimal {
-	x, y, scale := aligned(d, e)
-	return Decimal{new(big.Int).Sub(x, y), scale}
-}
+// neg returns -d.
+func (d Decimal) neg() Decimal { return Decimal{new(big.Int).Neg(d.Coef), d.Scale} }
 
 // decimalArithmetic computes x op y.
 func decimalArithmetic(op byte, x, y Decimal) (Value, error) {
@@ -166,7 +163,7 @@ func decimalArithmetic(op byte, x, y Decimal) (Value, error) {
 	case op == '+':
 		x = x.Plus(y)
 	case op == '-':
-		x = x.minus(y)
+		x = x.Plus(y.neg())
 	case op == '*':
 		x = Decimal{new(big.Int).Mul(x.Coef, y.Coef), x.Scale + y.Scale}
 	case y.Sign() == 0:

@@ -24,13 +24,7 @@ func fitString(t OID, s string) string {
 	case Char:
 		return s[:min(len(s), 1)]
 	case Name:
-		if len(s) > maxNameBytes {
-			cut := maxNameBytes
-			for !utf8.RuneStart(s[cut]) {
-				cut--
-			}
-			return s[:cut]
-		}
+		return strings.ToValidUTF8(s[:min(len(s), maxNameBytes)], "")
 	}
 	return s
 }

@@ -204,14 +204,7 @@ func tooDeep() *sqlstate.Error {
 
 // clip shortens an input for a message.
 func clip(s string) string {
-	if len(s) <= maxQuotedInput {
-		return strings.ToValidUTF8(s, "?")
-	}
-	cut := maxQuotedInput
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strings.ToValidUTF8(s[:cut], "?") + "…"
+	return strings.ToValidUTF8(sqlstate.Cut(s, maxQuotedInput), "?")
 }
 
 // anonymousRecord is the error of a record as input: nothing tells its columns.

@@ -242,9 +242,7 @@ func zipRows(x *Exec, opens []func(*Exec) (Rows, error), widths []int, ordinalit
 				it.Close()
 				its[i] = nil
 			}
-			for c := range part {
-				part[c] = datum.Null(part[c].Type)
-			}
+			clear(part)
 		}
 		if !live {
 			return nil, io.EOF

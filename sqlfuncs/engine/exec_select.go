@@ -233,7 +233,7 @@ func (r *projectRows) nextSet(x *Exec) error {
 	for {
 		live := false
 		for i, it := range r.sets {
-			frame[i] = datum.Null(frame[i].Type)
+			frame[i] = datum.Value{}
 			if it == nil {
 				continue
 			}

@@ -455,7 +455,7 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 		return columns, func(x *Exec) (Rows, error) {
 			values, null, err := EvalArgs(x, args)
 			if err != nil || null {
-				return nullRow(columns), err
+				return SingleRow(make([]datum.Value, len(columns))...), err
 			}
 			row, err := either.Row(x, values)
 			return SingleRow(row...), err
@@ -472,15 +472,6 @@ func (p *Planner) functionRows(f *Function, args []*Expr, name string) ([]FromCo
 		v, err := x.Eval(ex)
 		return SingleRow(v), err
 	}, nil
-}
-
-// nullRow returns the row of a one-row function for a NULL argument.
-func nullRow(columns []FromColumn) Rows {
-	row := make([]datum.Value, len(columns))
-	for i, c := range columns {
-		row[i] = datum.Null(c.Type)
-	}
-	return SingleRow(row...)
 }
 
 // columnsFor returns the columns of the rows of a call. A column of type AnyElement
