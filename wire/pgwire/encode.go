@@ -79,9 +79,6 @@ func appendRowDescription(dst []byte, columns []sqlfuncs.Column, binary func(i i
 	return end(dst, at)
 }
 
-func allText(int) bool   { return false }
-func allBinary(int) bool { return true }
-
 // appendRow appends a DataRow. NULL has the length -1. After an error dst has no
 // part of the row.
 func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *datum.Env) ([]byte, error) {

@@ -110,14 +110,14 @@ func (c *conn) drawExecutions(in []byte, n int, out *wire.Out) (size int) {
 // description returns the RowDescription of a statement. It is encoded once for each
 // format: Statement.Memo keeps it, for all sessions.
 func (c *conn) description(st *sqlfuncs.Statement, binary bool) []byte {
-	memo, is := &st.Memo[0], allText
+	memo := &st.Memo[0]
 	if binary {
-		memo, is = &st.Memo[1], allBinary
+		memo = &st.Memo[1]
 	}
 	if encoded := memo.Load(); encoded != nil {
 		return *encoded
 	}
-	encoded := appendRowDescription(nil, st.Columns, is)
+	encoded := appendRowDescription(nil, st.Columns, func(int) bool { return binary })
 	memo.Store(&encoded)
 	return encoded
 }
