@@ -141,7 +141,7 @@ func (s *Session) bindArgs(st *Statement, args []Arg) (planned *Statement, value
 		return nil, nil, 0, sqlstate.New(sqlstate.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
 			len(args), len(st.Params))
 	}
-	if err = s.checkTransaction(st.exits); err == nil {
+	if err = s.CheckTransaction(st.Exits); err == nil {
 		st, err = s.forTypes(st, args)
 	}
 	if err != nil || len(args) == 0 {

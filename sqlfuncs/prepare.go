@@ -50,7 +50,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	key := cacheKey(text, params)
 	if st := s.cache().getString(key); st != nil {
-		return st, s.checkTransaction(st.exits)
+		return st, s.CheckTransaction(st.Exits)
 	}
 	parsed, err := s.parse(text)
 	if err != nil {
@@ -58,11 +58,11 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 	}
 	switch {
 	case len(parsed) == 0:
-		return &Statement{Text: text, exits: true}, nil
+		return &Statement{Text: text, Exits: true}, nil
 	case len(parsed) > 1:
 		return nil, sqlstate.New(sqlstate.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	if err := s.checkTransaction(exitsTransaction(parsed[0].Statement)); err != nil {
+	if err := s.CheckTransaction(exitsTransaction(parsed[0].Statement)); err != nil {
 		return nil, err
 	}
 	st, err := s.plan(parsed[0].Statement, text, text, params, false)
@@ -244,7 +244,7 @@ func execute(p *engine.Planner, st *Statement, t *syntax.Execute) error {
 		} else if now.Text != known.Text {
 			return nil, sqlstate.New(sqlstate.FeatureNotSupported, "prepared statement %q was replaced after this EXECUTE was prepared", sqlstate.Cut(t.Name, 64))
 		}
-		if err := s.checkTransaction(inner.exits); err != nil {
+		if err := s.CheckTransaction(inner.Exits); err != nil {
 			return nil, err
 		}
 		params, err := engine.EvalAll(x, args)

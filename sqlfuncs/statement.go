@@ -22,6 +22,8 @@ type Statement struct {
 	Params  []datum.OID
 	Columns []engine.Column // nil: returns no rows
 
+	Exits bool // COMMIT, ROLLBACK, …: allowed in a failed transaction
+
 	// Memo caches encoded column descriptions, by a number that the encoder
 	// chooses.
 	Memo [2]atomic.Pointer[[]byte]
@@ -38,7 +40,6 @@ type Statement struct {
 	cost    int64                      // upper bound of the bytes that its tree and plan hold
 	limits  mysql.Limits               // of SET STATEMENT
 
-	exits         bool // COMMIT, ROLLBACK, …: allowed in a failed transaction
 	shared        bool // does not depend on the session that planned it
 	allRows       bool // SELECT without LIMIT
 	keepsWarnings bool // SHOW WARNINGS and ERRORS, which do not clear the warnings
@@ -115,7 +116,7 @@ func (b *Batch) Next() (*Statement, error) {
 	s := b.session
 	if st := b.single; st != nil {
 		b.single = nil
-		return st, s.checkTransaction(st.exits)
+		return st, s.CheckTransaction(st.Exits)
 	}
 	if b.text == "" { // an empty text, or a cached statement, which Next has returned
 		return nil, nil
@@ -128,7 +129,7 @@ func (b *Batch) Next() (*Statement, error) {
 	if !found {
 		return nil, nil
 	}
-	if err := s.checkTransaction(exitsTransaction(p.Statement)); err != nil {
+	if err := s.CheckTransaction(exitsTransaction(p.Statement)); err != nil {
 		return nil, err
 	}
 	st, err := s.plan(p.Statement, statementText(b.text, p), b.text, nil, true)
@@ -235,7 +236,7 @@ func allRows(tree syntax.Statement) bool {
 
 // planStatement plans the statement of a tree into st.
 func planStatement(p *engine.Planner, st *Statement, tree syntax.Statement) error {
-	st.exits = exitsTransaction(tree)
+	st.Exits = exitsTransaction(tree)
 	if done, err := plannedFor(p).dialect.plan(p, st, tree); done || err != nil {
 		return err
 	}

@@ -68,9 +68,9 @@ func (s *Session) rollbackImplicit() {
 	}
 }
 
-// checkTransaction returns an error for a statement in a failed block, unless the
-// statement ends the block.
-func (s *Session) checkTransaction(exits bool) error {
+// CheckTransaction returns an error (25P02) for a statement in a failed block, unless
+// the statement ends the block.
+func (s *Session) CheckTransaction(exits bool) error {
 	if s.tx.state == txFailed && !exits {
 		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 	}

@@ -151,7 +151,7 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 		if err != nil {
 			return err
 		}
-		if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
+		if err := c.SQL.CheckTransaction(p.Columns() == nil); err != nil {
 			return err
 		}
 		if p.Columns() == nil || p.Copy() != nil { // a COPY sends its columns in CopyOutResponse
@@ -165,7 +165,7 @@ func (c *conn) describe(body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkFailedBlock(st.Columns != nil); err != nil {
+	if err := c.SQL.CheckTransaction(st.Columns == nil); err != nil {
 		return err
 	}
 	var at int
@@ -209,7 +209,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		out.B = append(out.B, emptyQuery...)
 		return nil
 	}
-	if err := c.checkFailedBlock(p.Columns() != nil); err != nil {
+	if err := c.SQL.CheckTransaction(p.Statement().Exits); err != nil { // the portal may be older than the failure
 		return err
 	}
 	ctx = c.BeginStatement(ctx, p.Statement())
@@ -218,16 +218,6 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		return err
 	}
 	c.sendNotices(out)
-	return nil
-}
-
-// checkFailedBlock returns an error (25P02) for a statement with rows while the
-// transaction block has failed. Parse and Bind check that, too, but a statement or
-// portal may be older than the failure.
-func (c *conn) checkFailedBlock(rows bool) error {
-	if rows && c.SQL.Status() == 'E' {
-		return sqlstate.New(sqlstate.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
-	}
 	return nil
 }
 
