@@ -30,9 +30,6 @@ func (s *Session) Assign(def *setting.Definition, value string, local bool) erro
 				WithHint("Connect as that user instead.")
 		}
 	}
-	if local && s.tx.state == txIdle {
-		s.Warn(sqlstate.New(sqlstate.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks"))
-	}
 	if s.vars.Count() > maxSessionSettings {
 		return sqlstate.New(sqlstate.LimitExceeded, "a session may change at most %d settings", maxSessionSettings)
 	}
@@ -80,6 +77,9 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 	}
 	if err != nil {
 		return err
+	}
+	if local && s.tx.state == txIdle {
+		s.Warn(sqlstate.New(sqlstate.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks"))
 	}
 	return s.Assign(def, value, local)
 }
