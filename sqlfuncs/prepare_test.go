@@ -235,3 +235,14 @@ func TestTrimIsNamedAsWritten(t *testing.T) {
 		t.Error(e.Message)
 	}
 }
+
+func TestACastWithoutAModifierDropsThatOfItsOperand(t *testing.T) {
+	s := sqltest.NewServer(t).Session(t)
+	st, err := s.Prepare("", "SELECT a, a::numeric FROM (SELECT 1.5::numeric(5, 2) AS a) t", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, dropped := st.Columns[0].TypeMod, st.Columns[1].TypeMod; kept < 0 || dropped != -1 {
+		t.Errorf("the modifiers are %d and %d", kept, dropped)
+	}
+}
