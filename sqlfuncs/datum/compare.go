@@ -131,21 +131,15 @@ func compareClass(c class, a, b Value) (int, error) {
 		return decimalOf(a).Cmp(decimalOf(b)), nil
 	case floatClass:
 		return cmp.Compare(a.Float, b.Float), nil
-	case timeClass, intervalClass:
-		return compareTimes(a, b), nil
+	case timeClass, intervalClass: // time zones do not matter: values were converted before
+		ad, am := dayAndTime(a)
+		bd, bm := dayAndTime(b)
+		return cmp.Or(cmp.Compare(ad, bd), cmp.Compare(am, bm)), nil
 	case arrayClass, recordClass:
 		return compareElements(c, a, b)
 	default: // texts and bytes
 		return strings.Compare(comparedText(a), comparedText(b)), nil
 	}
-}
-
-// compareTimes compares dates and timestamps, or intervals; the zone of a
-// timestamp does not matter here, values are converted before.
-func compareTimes(a, b Value) int {
-	ad, am := dayAndTime(a)
-	bd, bm := dayAndTime(b)
-	return cmp.Or(cmp.Compare(ad, bd), cmp.Compare(am, bm))
 }
 
 // dayAndTime splits a date, a timestamp or an interval.

@@ -298,25 +298,15 @@ func sortRows(x *Exec, rows [][]datum.Value, keys []sortKey) error {
 			if failed != nil {
 				return 0
 			}
-			var c int
-			switch {
-			case !v.Valid && !w.Valid:
-				continue
-			case !v.Valid || !w.Valid:
-				c = 1
-				if v.Valid {
-					c = -1
-				}
-				if k.nullsFirst {
-					c = -c
-				}
-				return c
-			}
 			c, err := datum.Compare(k.fold.Apply(v), k.fold.Apply(w))
 			if err != nil {
 				failed = err
 			}
-			if k.desc {
+			reversed := k.desc
+			if !v.Valid || !w.Valid { // NULL is the greatest
+				reversed = k.nullsFirst
+			}
+			if reversed {
 				c = -c
 			}
 			if c != 0 {

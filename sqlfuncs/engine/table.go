@@ -229,7 +229,10 @@ func (t *Table) Row(pairs ...any) []datum.Value {
 		if !ok {
 			panic(t.Name + " has no column " + pairs[i].(string))
 		}
-		row[c] = valueOf(t.Columns[c].Type, pairs[i+1])
+		var err error
+		if row[c], err = toValue(t.Columns[c].Type, pairs[i+1]); err != nil {
+			panic(err)
+		}
 	}
 	return row
 }
@@ -259,14 +262,6 @@ func shapeOf(t *Table) *rowShape {
 		}
 	}
 	return s
-}
-
-func valueOf(t datum.OID, v any) datum.Value {
-	d, err := toValue(t, v)
-	if err != nil {
-		panic(err)
-	}
-	return d
 }
 
 // toValue makes a value of type t. nil and the zero time are NULL.
