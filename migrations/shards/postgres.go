@@ -25,7 +25,7 @@ const (
 // commit of last is synchronous, and makes the earlier ones of together durable.
 var postgresSystem = system{
 	folder: "postgres", dialect: goose.DialectPostgres, most: maxIncrementPostgres,
-	tables:  "pg_tables WHERE schemaname = current_schema() AND tablename",
+	tables:  "pg_class WHERE relkind = 'r' AND relnamespace = quote_ident(current_schema())::regnamespace AND relname",
 	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", int64(0x736861726473)), unlock: "SELECT pg_advisory_unlock_all()",
 	first: "SET synchronous_commit = off", last: "SET synchronous_commit = on; UPDATE nextid_shard SET number = number",
 	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
