@@ -2,6 +2,7 @@ package shards_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -314,6 +315,36 @@ func repairs(t *testing.T, f *fleet, spoil, unreachable string) {
 	f.exec(0, "CREATE TABLE keyed (id INT PRIMARY KEY)") // draws nothing
 	f.up(3)
 	f.sound(3)
+}
+
+// testMendedInTwoRuns: a shard has lost its settings and drawn numbers of the other
+// one. up restores them, and fails at the other shard, whose line is locked. The next
+// up moves that line, too.
+func testMendedInTwoRuns(t *testing.T, f *fleet, spoil, lock string) {
+	f.up(2)
+	f.exec(0, spoil)
+	f.renew()
+	f.ids(0, 100)
+	other := f.open(1)
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), lock); err != nil {
+		t.Fatal(err)
+	}
+	o := f.options()
+	o.Wait = 0
+	fails(t, shards.Up(t.Context(), f.dsns[:2], o), ": orders.id: ")
+	if err := errors.Join(tx.Rollback(), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f.up(2)
+	f.ids(0, 50)
+	f.ids(1, 50)
+	f.sound(2)
+	f.check(200)
+	f.down(2)
 }
 
 func testMariaDBMends(t *testing.T, f *fleet) {

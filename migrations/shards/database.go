@@ -118,9 +118,9 @@ type system struct {
 	tables       string // FROM, and a condition for tables of the shard's schema, up to the column of names
 	tryLock      string // query that returns 1 if it has got the lock
 	unlock       string
-	first, last  string   // statements around many changes, see together
-	locked, hint string   // error if another run has the lock
-	unsettle     []string // records that lines may have left the progression, so that up starts them again
+	first, last  string // statements around many changes, see together
+	locked, hint string // error if another run has the lock
+	unsettle     string // records that lines may have left the progression, so that up starts them again
 }
 
 // connection holds what all databases have in common. One connection, conn, has the

@@ -27,9 +27,6 @@ type Line struct {
 	trouble       string   // why a shard cannot have this line, "" if it can
 }
 
-// next sets Next from free.
-func (l *Line) next() { l.Next, _ = l.Draws.first(l.free) }
-
 // widen says how a line gets more numbers. The sequence of a column that was made a
 // bigint may still be an integer.
 func (l Line) widen() string {

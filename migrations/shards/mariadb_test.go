@@ -68,6 +68,9 @@ func TestMariaDB(t *testing.T) {
 		{"reshard with rows", testReshardWithRows},
 		{"down restores", testMariaDBDown},
 		{"up repairs what it can", testMariaDBMends},
+		{"mended in two runs", func(t *testing.T, f *fleet) {
+			testMendedInTwoRuns(t, f, "SET GLOBAL auto_increment_increment = 1, GLOBAL auto_increment_offset = 1", "SELECT * FROM orders")
+		}},
 		{"nearly full", func(t *testing.T, f *fleet) {
 			testNearlyFull(t, f, "CREATE TABLE small (id TINYINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = %d", 90, 103)
 		}},

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -39,7 +40,7 @@ var mysqlSystem = system{
 	folder: "mysql", dialect: goose.DialectMySQL, most: maxIncrementMySQL,
 	tables:  "information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME",
 	tryLock: "SELECT GET_LOCK('nextid migrate shards', 0)", unlock: "DO RELEASE_LOCK('nextid migrate shards')",
-	first: "START TRANSACTION", last: "COMMIT",
+	first: "START TRANSACTION", last: "COMMIT", unsettle: "UPDATE nextid_shard_lines SET started = 0",
 	locked: "another migrate shards is at work on this server",
 	hint:   "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
 }
@@ -180,10 +181,8 @@ const settle = time.Second
 func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 	const drained = "UPDATE nextid_shard SET drain_below = NULL"
 	if s.dry != nil {
-		if _, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change"); err != nil {
-			return nil, err
-		}
-		return nil, s.exec(ctx, drained)
+		_, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change")
+		return nil, cmp.Or(err, s.exec(ctx, drained))
 	}
 	var below sql.NullInt64
 	if err := s.conn.QueryRowContext(ctx, "SELECT drain_below FROM nextid_shard").Scan(&below); err != nil || !below.Valid {
@@ -232,7 +231,7 @@ func (s *mysqlShard) settleLines(ctx context.Context) error {
 	for _, l := range lines {
 		fmt.Fprintf(&all, " WHEN %s THEN %d", appdb.LiteralMySQL(l.Name), l.free)
 	}
-	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = GREATEST(started, CASE line"+all.String()+" ELSE 0 END)")
+	return s.exec(ctx, "UPDATE nextid_shard_lines SET started = GREATEST(started, CASE line"+all.String()+" ELSE 0 END) WHERE started > 0")
 }
 
 // newest returns the id of a connection that is made now, at least settle after the
@@ -400,7 +399,7 @@ func (s *mysqlShard) lines(ctx context.Context, st *State) (err error) {
 			return nil
 		}
 		l.free = max(l.free, int64(greatest)+1)
-		l.next()
+		l.Next, _ = l.Draws.first(l.free)
 		return nil
 	})
 }

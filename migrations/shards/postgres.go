@@ -29,7 +29,7 @@ var postgresSystem = system{
 	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", int64(0x736861726473)), unlock: "SELECT pg_advisory_unlock_all()",
 	first: "SET synchronous_commit = off", last: "SET synchronous_commit = on; UPDATE nextid_shard SET number = number",
 	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
-	unsettle: []string{"UPDATE nextid_shard_lines SET started = NULL"},
+	unsettle: "UPDATE nextid_shard_lines SET started = NULL",
 }
 
 // postgresShard is a shard on PostgreSQL.
@@ -297,7 +297,7 @@ func (s postgresShard) positions(ctx context.Context, st *State) error {
 		if called {
 			l.free = appdb.Plus(last, 1)
 		}
-		l.next() // from the sequence alone: it draws without regard to the table
+		l.Next, _ = l.Draws.first(l.free) // from the sequence alone: it draws without regard to the table
 		l.free = max(l.free, appdb.Plus(row, 1))
 		return nil
 	})

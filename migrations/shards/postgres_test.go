@@ -50,6 +50,9 @@ func TestPostgreSQL(t *testing.T) {
 		{"status finds overlaps", testPostgresStatus},
 		{"cached numbers", testCachedNumbers},
 		{"a new table in use", testNewTableInUse},
+		{"mended in two runs", func(t *testing.T, f *fleet) {
+			testMendedInTwoRuns(t, f, "ALTER SEQUENCE orders_id_seq INCREMENT BY 1", "SELECT nextval('orders_id_seq')")
+		}},
 		{"refusals", testPostgresRefusals},
 		{"nearly full", func(t *testing.T, f *fleet) {
 			testNearlyFull(t, f, "CREATE TABLE small (id smallserial PRIMARY KEY); SELECT setval('small_id_seq', %d)", 26000, 26300)
@@ -197,11 +200,12 @@ func testNewTableInUse(t *testing.T, f *fleet) {
 	f.up(2)
 	f.everywhere("CREATE TABLE later (id serial PRIMARY KEY)")
 	const draw = "SELECT array_agg(nextval('later_id_seq'))::text FROM generate_series(1, 50)"
-	tx, err := f.open(1).BeginTx(t.Context(), nil)
+	other := f.open(1)
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
 	var before, during, after string
 	if err := tx.QueryRowContext(t.Context(), draw).Scan(&before); err != nil {
 		t.Fatal(err)

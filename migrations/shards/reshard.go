@@ -18,9 +18,6 @@ func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
 // stillItsOwn is a hint: sessions with the old settings cannot cause a collision.
 const stillItsOwn = "Nothing collides: the numbers are still this shard's own. "
 
-// createMissing is the hint of complaints about the new shard.
-const createMissing = "Create missing tables on the new shard."
-
 // reshard runs Reshard. The last shard of s is the new one.
 func (s *set) reshard(ctx context.Context) error {
 	if err := s.lock(ctx); err != nil {
@@ -43,7 +40,7 @@ func (s *set) reshard(ctx context.Context) error {
 		return err
 	}
 	if complaints, err := s.fit(add); err != nil || len(complaints) > 0 {
-		return errors.Join(err, complaint(complaints, createMissing))
+		return errors.Join(err, complaint(complaints, "Create missing tables on the new shard."))
 	}
 	// An earlier run may have stopped before the sessions of a donor had ended.
 	err := each(old, func(one *shard) error {
@@ -67,15 +64,13 @@ func (s *set) reshard(ctx context.Context) error {
 	}
 	var full []string
 	err = each(s.shards, func(one *shard) error {
-		for i, l := range one.state.Lines { // the others would draw the ids of rows that the new shard has brought
-			one.state.Lines[i].Started = one != add && l.free >= drawn(l.Name, add)
-		}
-		more, err := s.startLines(ctx, one, one.state.Member.Has, false)
+		// The others would draw the ids of rows that the new shard has brought.
+		more, err := s.startLines(ctx, one, func(l Line) bool { return one == add || l.free < drawn(l.Name, add) })
 		full = append(full, more...)
 		return err
 	})
 	if err != nil || len(full) > 0 {
-		return errors.Join(err, complaint(full, createMissing))
+		return errors.Join(err, complaint(full, ""))
 	}
 	err = each(old, func(one *shard) error {
 		member := *one.state.Member

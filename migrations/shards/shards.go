@@ -76,8 +76,9 @@ func (o Options) Dry(w io.Writer) Options {
 type shard struct {
 	database
 	*connection
-	state   State   // as of the last read
-	planned *Member // note that a dry run would have written
+	state     State   // as of the last read
+	planned   *Member // note that a dry run would have written
+	unsettled bool    // a dry run would have recorded that no line is started
 }
 
 // set holds the options and shards of a command.
@@ -140,8 +141,9 @@ func (s *set) close() error {
 func (s *set) read(ctx context.Context) error {
 	err := each(s.shards, func(one *shard) (err error) {
 		one.state, err = one.database.state(ctx)
-		if one.planned != nil {
-			one.state.Member = one.planned
+		one.state.Member = cmp.Or(one.planned, one.state.Member)
+		for i := range one.state.Lines {
+			one.state.Lines[i].Started = one.state.Lines[i].Started && !one.unsettled
 		}
 		return err
 	})
@@ -260,22 +262,18 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err != nil {
 		return err
 	}
-	// Ids that were drawn with other settings may be in any progression. So all
-	// lines start again, above all drawn numbers. No line starts before all shards
-	// draw their own progressions for it: others might draw its first numbers.
-	again := mended > 0
+	// No line starts before all shards draw their own progressions for it: others
+	// might draw its first numbers.
 	for i, one := range s.shards {
-		st := one.state
-		switch {
+		switch st := one.state; {
 		case st.Member == nil || !st.asNoted():
-			again, err = true, s.give(ctx, one, members[i])
+			err = s.give(ctx, one, members[i])
 		case slices.ContainsFunc(st.Lines, func(l Line) bool { return l.Draws != members[i].Has }):
 			err = one.assign(ctx, st.Lines, members[i].Has)
 		}
 		if err != nil {
 			return hints.At(one.name, err)
 		}
-		again = again || st.Member.Draining // without a Member, again is set
 	}
 	if err := each(s.shards, func(one *shard) error {
 		return s.drain(ctx, one, "Until then the databases' ids can collide as before. ")
@@ -285,12 +283,18 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	for i, one := range s.shards {
-		full, err := s.startLines(ctx, one, members[i].Has, again)
-		if err != nil {
-			return hints.At(one.name, err)
+	// A shard whose line is not started may have drawn numbers of any progression: all
+	// shards go above them. That line starts last. Until then the next up begins again.
+	for _, started := range []bool{true, false} {
+		for _, one := range s.shards {
+			full, err := s.startLines(ctx, one, func(l Line) bool { return l.Started == started && !s.started(l.Name) })
+			if err != nil {
+				return hints.At(one.name, err)
+			}
+			complaints = append(complaints, full...)
 		}
-		complaints = append(complaints, full...)
+	}
+	for _, one := range s.shards {
 		s.remind(one)
 	}
 	return complaint(complaints, "Everything else is done. Correct that and run up again, or leave the column out with --exclude.")
@@ -304,11 +308,12 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 		if st.Member == nil || st.asNoted() || st.trouble != "" {
 			continue
 		}
-		if e := errors.Join(one.able(ctx), one.exec(ctx, one.unsettle...), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
+		if e := errors.Join(one.able(ctx), one.exec(ctx, one.unsettle), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
 			err = errors.Join(err, hints.At(one.name, e))
 			continue
 		}
 		s.say(one, "draws %s again", st.Member.Has)
+		one.unsettled = s.dry != nil
 		mended++
 	}
 	if mended == 0 || s.dry != nil {
@@ -505,26 +510,25 @@ func (s *set) remind(one *shard) {
 func describe(sessions []session) string {
 	const shown = 3
 	var all []string
-	for _, one := range sessions[:min(shown, len(sessions))] {
+	for _, one := range sessions {
 		all = append(all, fmt.Sprintf("%d %s", one.id, one.account))
 	}
-	if more := len(sessions) - shown; more > 0 {
-		all = append(all, fmt.Sprintf("and %d more", more))
+	if more := len(all) - shown; more > 0 {
+		all = append(all[:shown], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, ", ")
 }
 
-// startLines moves the lines of a shard above all numbers that any shard has drawn:
-// those that are not started, with again all. full describes the lines whose type
-// has no numbers left.
-func (s *set) startLines(ctx context.Context, one *shard, has Progression, again bool) (full []string, err error) {
+// startLines moves some lines of a shard above all numbers that any shard has drawn.
+// full describes the lines whose type has no numbers left.
+func (s *set) startLines(ctx context.Context, one *shard, which func(Line) bool) (full []string, err error) {
 	err = one.together(ctx, func() error {
 		for i, l := range one.state.Lines {
-			if l.Started && !again || l.trouble != "" {
+			if !which(l) || l.trouble != "" {
 				continue
 			}
 			s.progress("%s: %s goes above all shards, %d of %d", one.name, l.Name, i+1, len(one.state.Lines))
-			err := one.start(ctx, l, has, drawn(l.Name, s.shards...))
+			err := one.start(ctx, l, one.state.Member.Has, drawn(l.Name, s.shards...))
 			switch {
 			case errors.Is(err, errUsedUp):
 				full = append(full, hints.At(one.name, err).Error())
@@ -535,6 +539,13 @@ func (s *set) startLines(ctx context.Context, one *shard, has Progression, again
 		return nil
 	})
 	return full, err
+}
+
+// started reports whether a line is started on all shards that have it.
+func (s *set) started(name string) bool {
+	return !slices.ContainsFunc(s.shards, func(one *shard) bool {
+		return slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name && !l.Started && l.trouble == "" })
+	})
 }
 
 // drawn returns the least number of a line above all that some shards have drawn.
@@ -574,11 +585,9 @@ func Down(ctx context.Context, dsns []string, o Options) error {
 			if err == nil {
 				err = one.forget(ctx)
 			}
-			if err != nil {
-				all = errors.Join(all, hints.At(one.name, err))
-				continue
+			if all = errors.Join(all, hints.At(one.name, err)); err == nil {
+				s.say(one, "%s", said)
 			}
-			s.say(one, "%s", said)
 		}
 		return all
 	})
