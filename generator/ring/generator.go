@@ -32,9 +32,8 @@ type Generator struct {
 	work sync.WaitGroup
 	wake chan struct{} // wakes padOnThreshold
 
-	lock  chan struct{} // a mutex with one token; guards known and the changes of ready
-	known bool          // the time line of ready is not reserved beyond its end
-	pace  atomic.Pointer[generator.Pace]
+	lock chan struct{} // a mutex with one token; guards the changes of ready
+	pace atomic.Pointer[generator.Pace]
 
 	waits, refills, failed atomic.Int64 // see Stats
 
@@ -219,41 +218,40 @@ func (g *Generator) pad(ctx context.Context, n int64, age time.Duration) (wait t
 }
 
 // put reserves the ticks of [from, end) that may be borrowed, and adds their ids to
-// the ring. They replace the ids in it if ticks lie in between, or if the worker id
-// has changed. If no tick may be borrowed, it returns how long to wait. Called with
-// the lock.
+// the ring. If the line is reserved further, it reserves as many ticks later. They
+// replace the ids in the ring if ticks lie in between, or if the worker id has changed.
+// If no tick may be borrowed, it returns how long to wait. Called with the lock.
 func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duration, err error) {
-	had, id := g.ready.Load(), g.pool.Lease().Worker
-	line := g.pool.Line(g.name, id, 0)
-	if !g.known || had.line != line {
-		g.known = false
-		ends, err := g.pool.LineEnd(ctx, g.name, id, 1)
-		if err != nil {
-			return 0, worker.StoreError(ctx, g.name, err)
-		}
-		reserved := g.TickFrom(max(ends[0], 0))
-		from, end = max(from, reserved), max(end, reserved+1)
-	}
 	bound := g.bound()
-	most := g.At(bound) // first tick that may not be borrowed
+	most := min(g.At(bound), g.MaxTick()+1) // first tick that may not be borrowed
 	if from > g.MaxTick() {
 		return 0, g.ExhaustedError(g.name)
 	}
-	if end = min(end, most, g.MaxTick()+1); end <= from {
-		return time.Duration(g.TimeOf(from+1).UnixMicro()-bound) * time.Microsecond, nil
+	until := func(tick int64) time.Duration {
+		return time.Duration(g.TimeOf(tick+1).UnixMicro()-bound) * time.Microsecond
+	}
+	if end = min(end, most); end <= from {
+		return until(from), nil
 	}
 	pace := g.pace.Load().Marked(g.cursor.Issued(), g.clock.Monotonic()) // also after failures: while the store is down, draws call put again and again
 	g.pace.Store(&pace)
-	g.known = false
-	begin := g.TimeOf(from).UnixMilli()
-	lo, hi, err := g.pool.ReserveLine(ctx, line, begin, g.EndMillis(end-1)-begin)
+	had, id := g.ready.Load(), g.pool.Lease().Worker
+	line, begin := g.pool.Line(g.name, id, 0), g.TimeOf(from).UnixMilli()
+	lo, hi, err := g.pool.ReserveLine(ctx, line, begin, g.EndMillis(end-1)-begin, g.EndMillis(most-1))
+	if errors.Is(err, generator.ErrExhausted) {
+		ends, err := g.pool.LineEnds(ctx, g.name, id, 1)
+		if reserved := g.TickFrom(ends[0]); reserved <= g.MaxTick() {
+			return max(until(reserved), time.Millisecond), worker.StoreError(ctx, g.name, err)
+		}
+		return 0, g.ExhaustedError(g.name)
+	}
 	if err != nil {
 		g.failed.Add(1)
 		return 0, worker.StoreError(ctx, g.name, err)
 	}
 	g.refills.Add(1)
-	from = max(from, g.TickFrom(lo))
-	if end = min(g.TickAt(hi), g.MaxTick()+1); lo > begin && (end > most || end <= from) { // another server reserved first
+	from, end = max(from, g.TickFrom(lo)), min(g.TickAt(hi), g.MaxTick()+1)
+	if end <= from { // less than a tick was left
 		_ = g.pool.ReleaseLine(ctx, line, hi, lo) // lost if it fails
 		return time.Millisecond, nil
 	}
@@ -261,7 +259,6 @@ func (g *Generator) put(ctx context.Context, from, end int64) (wait time.Duratio
 	if had.line == line && had.last+1 == r.first {
 		r.first = had.first
 	}
-	g.known = true
 	g.ready.Store(r)
 	return 0, nil
 }

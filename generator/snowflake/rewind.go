@@ -125,7 +125,7 @@ func (r *rewind) slack() int64 { return r.g.ahead + tolerance.Microseconds()/r.g
 func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err error) {
 	r.giveBack(ctx)
 	id, values := r.g.pool.Lease().Worker, int64(1)<<r.g.RollbackBits()
-	ends, err := r.g.pool.LineEnd(ctx, r.g.name, id, values)
+	ends, err := r.g.pool.LineEnds(ctx, r.g.name, id, values)
 	if err != nil {
 		return 0, worker.StoreError(ctx, r.g.name, err)
 	}
@@ -139,7 +139,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 			continue
 		}
 		line := r.g.pool.Line(r.g.name, id, bits)
-		lo, hi, err := r.g.pool.ReserveLine(ctx, line, from, r.length())
+		lo, hi, err := r.g.pool.ReserveLine(ctx, line, from, r.length(), generator.NoLimit)
 		if err != nil {
 			return 0, worker.StoreError(ctx, r.g.name, err)
 		}
@@ -165,7 +165,7 @@ func (r *rewind) length() int64 { return max(rewound, 2*r.g.Unit).Milliseconds()
 // extend reserves more of the line in hand.
 func (r *rewind) extend(ctx context.Context, until int64) error {
 	from := max(r.hi, floorDiv(r.g.pool.Wall(), 1000))
-	lo, hi, err := r.g.pool.ReserveLine(ctx, r.line, from, max(r.length(), until-from))
+	lo, hi, err := r.g.pool.ReserveLine(ctx, r.line, from, max(r.length(), until-from), generator.NoLimit)
 	if err != nil {
 		return err
 	}

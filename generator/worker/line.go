@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strconv"
 
 	"nextid/generator"
@@ -25,13 +24,13 @@ func (p *Pool) Line(name string, worker, number int64) string {
 	return linesOf(name) + strconv.Itoa(int(p.width.Bits())) + "/" + strconv.FormatInt(worker, 10) + "/" + strconv.FormatInt(number, 10)
 }
 
-// ReserveLine reserves n milliseconds of a line from atLeast (Unix ms) on. See
-// generator.Reserver.
-func (p *Pool) ReserveLine(ctx context.Context, line string, atLeast, n int64) (lo, hi int64, err error) {
+// ReserveLine reserves n milliseconds of a line from atLeast (Unix ms) on, which end at
+// limit at the latest. See generator.Reserver.
+func (p *Pool) ReserveLine(ctx context.Context, line string, atLeast, n, limit int64) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	return p.pools.cfg.Store.Reserve(ctx, generator.Reservation{
-		Key: line, AtLeast: atLeast, N: n, Limit: generator.NoLimit, Owner: p.pools.cfg.Owner,
+		Key: line, AtLeast: atLeast, N: n, Limit: limit, Owner: p.pools.cfg.Owner,
 	})
 }
 
@@ -42,33 +41,35 @@ func (p *Pool) ReleaseLine(ctx context.Context, line string, hi, to int64) error
 	return p.pools.cfg.Store.Release(ctx, line, hi, to)
 }
 
-// LinesEnd returns the end (exclusive, Unix ms) of all reservations on the lines of
-// a name; math.MinInt64 for none.
-func (p *Pools) LinesEnd(ctx context.Context, name string) (int64, error) {
+// lines returns the ends (exclusive, Unix ms) of all reservations on the lines of a
+// name, by key.
+func (p *Pools) lines(ctx context.Context, name string) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	marks, err := p.cfg.Store.Reserved(ctx, linesOf(name))
-	end := int64(math.MinInt64)
+	ends := make(map[string]int64, len(marks))
 	for _, m := range marks {
-		end = max(end, m.Hi)
+		ends[m.Key] = m.Hi
+	}
+	return ends, err
+}
+
+// LinesEnd returns the greatest of these ends; 0 for none.
+func (p *Pools) LinesEnd(ctx context.Context, name string) (end int64, err error) {
+	ends, err := p.lines(ctx, name)
+	for _, hi := range ends {
+		end = max(end, hi)
 	}
 	return end, err
 }
 
-// LineEnd returns the ends (exclusive, Unix ms) of the reservations on the lines 0 to
-// numbers-1 of a name and a worker id; math.MinInt64 for a line without any.
-func (p *Pool) LineEnd(ctx context.Context, name string, worker int64, numbers int64) ([]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	marks, err := p.pools.cfg.Store.Reserved(ctx, linesOf(name))
+// LineEnds returns the ends of the lines 0 to numbers-1 of a name and a worker id; 0 for
+// a line without reservations.
+func (p *Pool) LineEnds(ctx context.Context, name string, worker int64, numbers int64) ([]int64, error) {
+	all, err := p.pools.lines(ctx, name)
 	ends := make([]int64, numbers)
 	for i := range ends {
-		ends[i] = math.MinInt64
-		for _, m := range marks {
-			if m.Key == p.Line(name, worker, int64(i)) {
-				ends[i] = m.Hi
-			}
-		}
+		ends[i] = all[p.Line(name, worker, int64(i))]
 	}
 	return ends, err
 }

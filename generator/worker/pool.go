@@ -291,7 +291,7 @@ func (p *Pool) reserve(id, from, base, need int64) (lo, hi int64, err error) {
 
 // ask sends one request to the store: n ms of a worker id's time line.
 func (p *Pool) ask(id, from, n int64) (lo, hi int64, err error) {
-	return p.ReserveLine(p.pools.ctx, p.key(id), from, n)
+	return p.ReserveLine(p.pools.ctx, p.key(id), from, n, generator.NoLimit)
 }
 
 // adopt makes a granted slice the one in hand. old is the one before, or nil. asked
