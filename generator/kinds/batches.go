@@ -3,6 +3,7 @@ package kinds
 import (
 	"context"
 	"sync"
+	"time"
 
 	"nextid/generator"
 )
@@ -16,6 +17,9 @@ type Batches struct {
 	// Fill makes a request for draws of these numbers of ids. It returns a run for each
 	// draw, in order. A draw with an empty run takes part in the next batch.
 	Fill func(wants []int64) ([]generator.Range, error)
+
+	Patience time.Duration                   // longest wait of a draw
+	Late     func(ctx context.Context) error // the error after that; ctx is the draw's
 
 	work    sync.WaitGroup
 	mu      sync.Mutex
@@ -34,12 +38,17 @@ type batch struct {
 
 // Draw draws up to n ids.
 func (b *Batches) Draw(ctx context.Context, n int64) (generator.Range, error) {
+	patient, cancel := context.WithTimeout(ctx, b.Patience)
+	defer cancel()
 	for {
 		next, place, err := b.join(n)
 		if err == nil {
-			if err = b.Clock.Receive(ctx, next.done); err == nil {
+			if err = b.Clock.Receive(patient, next.done); err == nil {
 				err = next.err
 			}
+		}
+		if err != nil && patient.Err() != nil {
+			err = b.Late(ctx)
 		}
 		if err != nil {
 			return generator.Range{}, err

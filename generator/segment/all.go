@@ -102,7 +102,7 @@ func (g *Generator) takeQueued(runs []generator.Range, n int64, marked bool) []g
 }
 
 // allStrict makes one reservation for all ids of a request. It begins after the
-// request; see nextStrict.
+// request; see fill.
 func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, error) {
 	g.mu.Lock()
 	closed, atLeast := g.closed, max(g.first, g.above+1)

@@ -85,7 +85,7 @@ func newGenerator(name string, o Options, store generator.Reserver, clock genera
 		}
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.batches = kinds.Batches{Name: name, Clock: clock, Fill: g.fill}
+	g.batches = kinds.Batches{Name: name, Clock: clock, Fill: g.fill, Patience: time.Duration(o.Deadline), Late: g.impatient}
 	g.current.Store(&buffer{lo: math.MinInt64, hi: math.MinInt64})
 	return g
 }
@@ -119,7 +119,8 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 		return generator.Range{}, generator.CountError(g.name, n)
 	}
 	if g.options.Strict {
-		return g.nextStrict(ctx, n)
+		g.waits.Add(1)
+		return g.batches.Draw(ctx, n)
 	}
 	var patient context.Context // ctx with the deadline
 	waited := false             // for a flight that began before this draw, perhaps while the store was away

@@ -1,28 +1,14 @@
 package segment
 
 import (
-	"context"
 	"math"
 
 	"nextid/generator"
 )
 
-// nextStrict draws from a reservation that began after the request. So a cloned or
-// restored process never issues ids from memory that its twin also has. Draws that
-// wait at the same time use one reservation. Ids that a draw does not fetch are
-// lost.
-func (g *Generator) nextStrict(ctx context.Context, n int64) (generator.Range, error) {
-	g.waits.Add(1)
-	patient, cancel := g.patience(ctx)
-	defer cancel()
-	r, err := g.batches.Draw(patient, n)
-	if err != nil && patient.Err() != nil {
-		err = g.impatient(ctx)
-	}
-	return r, err
-}
-
-// fill makes one reservation for a batch of draws. Some of them get nothing if the
+// fill makes one reservation for a batch of draws of a strict generator. It begins after
+// these requests. So a cloned or restored process never issues ids from memory that its
+// twin also has. Ids that a draw does not fetch are lost. Some draws get nothing if the
 // reservation ended at the limit, or if Raise has passed it meanwhile.
 func (g *Generator) fill(wants []int64) ([]generator.Range, error) {
 	total := int64(0)

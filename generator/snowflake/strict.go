@@ -38,7 +38,7 @@ const strictPatience = 5 * time.Second
 // newStrict returns the strict generator with base's options.
 func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 	g := &strictGenerator{Generator: base, time: time}
-	g.batches = kinds.Batches{Name: g.name, Clock: time.Runtime(), Fill: g.fill}
+	g.batches = kinds.Batches{Name: g.name, Clock: time.Runtime(), Fill: g.fill, Patience: strictPatience, Late: g.late}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -56,15 +56,17 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 	if err := g.clocksAgree(ctx); err != nil {
 		return generator.Range{}, err
 	}
-	patient, cancel := context.WithTimeout(ctx, strictPatience)
-	defer cancel()
-	r, err := g.batches.Draw(patient, n)
-	if err != nil && ctx.Err() == nil && patient.Err() != nil {
-		err = generator.Errorf(generator.ErrRetry, g.name,
-			"Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
-			"the store did not grant time to generator %q within %v", g.name, strictPatience)
+	return g.batches.Draw(ctx, n)
+}
+
+// late returns the error of a draw that has waited for strictPatience.
+func (g *strictGenerator) late(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return r, err
+	return generator.Errorf(generator.ErrRetry, g.name,
+		"Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
+		"the store did not grant time to generator %q within %v", g.name, strictPatience)
 }
 
 // fill reserves the time for a batch of draws and distributes its ids.
