@@ -122,16 +122,10 @@ func (l *postgresLogin) proven(answer []byte) (request []byte, done bool, err er
 // clientError returns the error for the client. It does not contain the reason,
 // unless the client broke the protocol.
 func (l *postgresLogin) clientError(err error) error {
-	switch {
-	case errors.Is(err, errSCRAM):
-		return sqlstate.New(sqlstate.ProtocolViolation, "malformed SCRAM message")
-	case errors.Is(err, errBinding):
-		return sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
-			WithDetail("The client supports SCRAM channel binding but thinks the server does not. However, this server does support channel binding.")
-	case errors.Is(err, errEndPoint):
-		return sqlstate.New(sqlstate.InvalidAuthorization, "%v", err).
-			WithHint("The client sees another certificate than this server's: a proxy ends its TLS. Through such a proxy, connect with channel_binding=disable.")
-	case l.method == Password:
+	if e, ok := errors.AsType[*sqlstate.Error](err); ok {
+		return e
+	}
+	if l.method == Password {
 		return sqlstate.New(sqlstate.InvalidPassword, "password authentication failed for user \"%s\"", cut(l.name))
 	}
 	kind := map[Method]string{Cert: "certificate ", Peer: "peer "}[l.method]

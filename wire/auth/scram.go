@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/xdg-go/stringprep"
+
+	"nextid/sqlfuncs/sqlstate"
 )
 
 const (
@@ -124,16 +126,18 @@ func mac(key []byte, text string) []byte {
 }
 
 // errSCRAM is returned for a message that RFC 5802 does not allow here.
-var errSCRAM = errors.New("malformed SCRAM message")
+var errSCRAM = sqlstate.New(sqlstate.ProtocolViolation, "malformed SCRAM message")
 
 // errBinding is returned if the client supports channel binding and sends that the
 // server does not (flag y), although the server offered it. An attacker in the
 // middle may have removed the offer (RFC 5802, section 6).
-var errBinding = errors.New("SCRAM channel binding negotiation error")
+var errBinding = sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding negotiation error").
+	WithDetail("The client supports SCRAM channel binding but thinks the server does not. However, this server does support channel binding.")
 
 // errEndPoint is returned if the client bound its login to another certificate than
 // the server's: a proxy or an attacker in the middle ends the client's TLS.
-var errEndPoint = errors.New("SCRAM channel binding check failed")
+var errEndPoint = sqlstate.New(sqlstate.InvalidAuthorization, "SCRAM channel binding check failed").
+	WithHint("The client sees another certificate than this server's: a proxy ends its TLS. Through such a proxy, connect with channel_binding=disable.")
 
 // conversation is the server's side of one SCRAM login (RFC 5802, section 5).
 type conversation struct {
