@@ -215,17 +215,16 @@ func (c *conn) longData(body []byte) {
 	n := int(r.uint16())
 	switch total := c.longBytes + len(r.B); {
 	case r.Bad, n >= len(s.st.Params):
-		s.failed = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_send_long_data")
+		err = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_send_long_data")
 	case total > c.protocol.Limits.Statement:
-		s.failed = sqlstate.New(sqlstate.LimitExceeded, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than %d bytes",
+		err = sqlstate.New(sqlstate.LimitExceeded, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than %d bytes",
 			c.protocol.Limits.Statement).WithHint("Raise limits.statement_bytes in the configuration.").WithMySQL(1301, "HY000")
+	default:
+		err = c.SQL.Memory().Draw(longFactor * int64(len(r.B)))
 	}
-	if s.failed == nil {
-		s.failed = c.SQL.Memory().Draw(longFactor * int64(len(r.B)))
-	}
-	if failed := s.failed; failed != nil {
+	if err != nil {
 		c.forgetLongData(s)
-		s.failed = failed
+		s.failed = err
 		return
 	}
 	if s.long == nil {
