@@ -110,17 +110,6 @@ func appendTag(dst []byte, p *sqlfuncs.Portal, rows int64) []byte {
 	return end(append(p.AppendTag(dst, rows), 0), at)
 }
 
-// appendNotice appends a NoticeResponse. Clients expect S (localized severity) and V
-// (severity) in it, as in an ErrorResponse.
-func appendNotice(dst []byte, n sqlfuncs.Notice) []byte {
-	dst, at := begin(dst, 'N')
-	dst = appendField(dst, 'S', n.Severity)
-	dst = appendField(dst, 'V', n.Severity)
-	dst = appendField(dst, 'C', string(n.Code))
-	dst = appendField(dst, 'M', n.Message)
-	return end(append(dst, 0), at)
-}
-
 // appendField appends a field of an error, unless it is empty. Bytes that are not
 // UTF-8, which a message may quote from the client, become question marks.
 func appendField(dst []byte, field byte, value string) []byte {
@@ -130,10 +119,11 @@ func appendField(dst []byte, field byte, value string) []byte {
 	return appendCString(append(dst, field), strings.ToValidUTF8(value, "?"))
 }
 
-// appendError appends an ErrorResponse ("Error and Notice Message Fields").
-func appendError(dst []byte, severity string, err error) []byte {
+// appendError appends an ErrorResponse (E) or a NoticeResponse (N) ("Error and Notice
+// Message Fields"). Clients expect S (localized severity) and V (severity) in it.
+func appendError(dst []byte, typ byte, severity string, err error) []byte {
 	e := wire.ErrorFor(err)
-	dst, at := begin(dst, 'E')
+	dst, at := begin(dst, typ)
 	dst = appendField(dst, 'S', severity)
 	dst = appendField(dst, 'V', severity)
 	dst = appendField(dst, 'C', string(e.Code))

@@ -91,5 +91,5 @@ func RefuseStarting(client net.Conn, why error) {
 	// Unread input would reset the connection, and the answer could be lost.
 	rest := int64(binary.BigEndian.Uint32(head[:])) - int64(len(head))
 	_, _ = io.CopyN(io.Discard, client, min(rest, longestStart))
-	_, _ = client.Write(appendError(nil, "FATAL", why)) // the client may have hung up
+	_, _ = client.Write(appendError(nil, 'E', "FATAL", why)) // the client may have hung up
 }
