@@ -15,8 +15,7 @@ import (
 	"nextid/server"
 )
 
-// storePasswordEnv holds the password of a shared store. It has no flag: every user
-// of a machine can read the arguments of its processes.
+// storePasswordEnv is the variable of the setting store_password.
 const storePasswordEnv = server.EnvPrefix + "STORE_PASSWORD"
 
 // migrateTimeout bounds one command on one database.
@@ -47,9 +46,14 @@ func (p *program) migrateStoreCommand() *cobra.Command {
 		return p.storeUp(ctx, u, s, users)
 	})
 	up.Flags().StringArrayVar(&users, "grant", nil, "let this `USER` of the database (in MySQL NAME or NAME@HOST) do what servers do, and no more; may be repeated")
-	add("down", "Remove it, and with it everything that keeps ids unique", p.storeDown)
+	add("down", "Remove it, and with it everything that keeps ids unique", func(ctx context.Context, u server.StoreURL, s shared.Schema) error {
+		return p.done(s.Down(ctx), "%s: removed\n", u)
+	})
 	add("status", "Show what is installed; exit code 1 unless that is everything", p.storeStatus)
-	add("print", "Print what up does, without connecting", p.storePrint)
+	add("print", "Print what up does, without connecting", func(_ context.Context, _ server.StoreURL, s shared.Schema) error {
+		text, err := s.Print()
+		return p.done(err, "%s", text)
+	})
 	parent.AddCommand(p.storeCopyCommand())
 	return parent.Command
 }
@@ -104,10 +108,6 @@ func (p *program) storeUp(ctx context.Context, u server.StoreURL, s shared.Schem
 	return nil
 }
 
-func (p *program) storeDown(ctx context.Context, u server.StoreURL, s shared.Schema) error {
-	return p.done(s.Down(ctx), "%s: removed\n", u)
-}
-
 func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.Schema) error {
 	text, complete, err := s.Status(ctx)
 	if err != nil {
@@ -118,9 +118,4 @@ func (p *program) storeStatus(ctx context.Context, u server.StoreURL, s shared.S
 		err = &server.Error{Message: "not everything is installed", Hint: "Run nextid migrate store up."}
 	}
 	return err
-}
-
-func (p *program) storePrint(_ context.Context, _ server.StoreURL, s shared.Schema) error {
-	text, err := s.Print()
-	return p.done(err, "%s", text)
 }

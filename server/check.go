@@ -44,10 +44,8 @@ func (c *Config) Check(before Mistakes) Mistakes {
 	}
 	if c.Audit.File != "" {
 		dir := filepath.Dir(c.Audit.File)
-		if info, err := os.Stat(dir); err != nil {
+		if _, err := os.Stat(dir + "/."); err != nil { // ENOTDIR for a file
 			check("audit.file", readFailure("directory", dir, err))
-		} else if !info.IsDir() {
-			check("audit.file", readFailure("directory", dir, syscall.ENOTDIR))
 		} else if info, err := os.Stat(c.Audit.File); err == nil && info.IsDir() {
 			check("audit.file", readFailure("audit file", c.Audit.File, syscall.EISDIR))
 		}

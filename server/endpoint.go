@@ -127,9 +127,6 @@ const (
 var errNoStoreYet = sqlstate.New(sqlstate.CannotConnectNow, "%s", errStarting).
 	WithHint("Connect to another nextid server, or try again.")
 
-// deadliner is a listener whose Accept can be interrupted.
-type deadliner interface{ SetDeadline(t time.Time) error }
-
 // refuse answers clients with errNoStoreYet until stop is called. The listeners are
 // open already, so clients would wait without an answer.
 func (e endpoints) refuse() (stop func()) {
@@ -154,8 +151,8 @@ func (e endpoints) refuse() (stop func()) {
 		})
 	}
 	setDeadline := func(t time.Time) {
-		for _, p := range e {
-			_ = p.listener.(deadliner).SetDeadline(t) // TCP and Unix listeners; a closed one accepts no connection
+		for _, p := range e { // TCP and Unix listeners; a closed one accepts no connection
+			_ = p.listener.(interface{ SetDeadline(time.Time) error }).SetDeadline(t)
 		}
 	}
 	return func() {

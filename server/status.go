@@ -23,10 +23,7 @@ import (
 // statusPort is the default port of --http.
 const statusPort = 8433
 
-var (
-	errStarting = errors.New("the server is starting: it waits for its store")
-	errDraining = errors.New("the server is stopping")
-)
+var errStarting = errors.New("the server is starting: it waits for its store")
 
 // openHTTP serves health checks, metrics, the page and the JSON API, unless the
 // address is off. They answer before the store is open, and until everything has
@@ -89,7 +86,7 @@ func (s *Server) notReady() error {
 	e := s.engine.Load()
 	switch {
 	case s.draining.Load():
-		return errDraining
+		return errors.New("the server is stopping")
 	case e == nil:
 		return errStarting
 	}

@@ -14,7 +14,7 @@ func mysqlVariables(c *Config, endpoints endpoints) map[string]string {
 	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 	idle := c.Wire.Idle
 	if idle <= 0 {
-		idle = neverIdle
+		idle = 365 * 24 * time.Hour // the greatest wait_timeout, which stands for no limit
 	}
 	v := map[string]string{
 		"connect_timeout": seconds(c.Wire.Login), "net_read_timeout": seconds(c.Wire.Message), "net_write_timeout": seconds(c.Wire.Write),
@@ -84,7 +84,3 @@ func mysqlCounters(endpoints endpoints) map[string]string {
 		"Queries": text(t.Commands), "Questions": text(t.Commands),
 	}
 }
-
-// neverIdle is the greatest value of MySQL's wait_timeout, which stands for no
-// limit.
-const neverIdle = 365 * 24 * time.Hour

@@ -37,7 +37,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	root.AddCommand(compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand(), localCommand(), renderCommand())
 	return root
 }
