@@ -185,6 +185,7 @@ func (p *program) serve(ctx context.Context, c server.Config) error {
 		}
 	}()
 	defer func() { signal.Stop(reload); close(reload) }()
+	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end
 	return s.Run(ctx)
 }
 

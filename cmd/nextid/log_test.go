@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nextid/dbtest"
 )
 
 // levelMethods maps the methods of slog.Logger that write a line to its level.
@@ -132,6 +135,38 @@ func TestEveryLogLineIsInTheRunbook(t *testing.T) {
 	}
 	if len(found) < 50 {
 		t.Errorf("only %d messages were found", len(found))
+	}
+}
+
+// TestServerOutlivesTheReaderOfItsLog: a log line that nobody reads does not end the
+// server, nor its drain.
+func TestServerOutlivesTheReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	s := &process{t: t, cmd: dbtest.Supervised(serveCommand("--data", t.TempDir()).Args...)}
+	pipe, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = s.cmd.Process.Kill() // it has ended, unless the test failed
+		_ = s.cmd.Wait()
+		dbtest.Ended(s.cmd.Process.Pid)
+	}()
+	for lines := bufio.NewScanner(pipe); s.address == "" && lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "nextid ready:") {
+			s.isReady(lines.Text())
+		}
+	}
+	pipe.Close()
+	conn := s.connect()
+	s.signal(syscall.SIGHUP) // it logs
+	draw(t, conn, "orders")
+	s.signal(syscall.SIGTERM)
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the server ended with: %v", err)
 	}
 }
 
