@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,8 +37,12 @@ func Main(options ...server.Option) int {
 	return p.run(stopContext())
 }
 
+// oneStop is the time in which signals count as one: timeout(1) and wrappers that
+// pass Ctrl-C on send two.
+const oneStop = 100 * time.Millisecond
+
 // stopContext returns a context that ends with the first SIGTERM or SIGINT, which
-// starts a drain. The second signal ends the process at once.
+// starts a drain. A signal after oneStop ends the process at once.
 func stopContext() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -45,8 +50,11 @@ func stopContext() context.Context {
 	go func() {
 		<-signals
 		stop()
-		<-signals
-		os.Exit(exitFailed)
+		for first := time.Now(); ; {
+			if <-signals; time.Since(first) >= oneStop {
+				os.Exit(exitFailed)
+			}
+		}
 	}()
 	return ctx
 }

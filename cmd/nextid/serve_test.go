@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"nextid/generator"
 	"nextid/generator/history"
@@ -323,9 +324,32 @@ func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	stuckClient(t, s)
 	s.signal(syscall.SIGTERM)
 	s.waitLine("draining")
+	time.Sleep(200 * time.Millisecond) // else the two count as one
 	s.signal(syscall.SIGTERM)
 	if code := s.wait(); code != exitFailed {
 		t.Errorf("exit code %d, want %d", code, exitFailed)
+	}
+}
+
+// TestTwoSignalsAtOnceAreOne stops the server as timeout(1) does.
+func TestTwoSignalsAtOnceAreOne(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	conn := s.connect()
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	exec("BEGIN")
+	s.signal(syscall.SIGTERM)
+	s.waitLine("draining")
+	s.signal(syscall.SIGTERM)
+	exec("SELECT next_id('orders')")
+	exec("COMMIT")
+	if code := s.wait(); code != exitOK {
+		t.Errorf("exit code %d:\n%s", code, strings.Join(s.lines, "\n"))
 	}
 }
 
