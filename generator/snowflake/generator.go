@@ -75,36 +75,6 @@ type window struct {
 	first, last int64 // slots whose ticks lie wholly inside the slice
 	firstTick   int64
 	soon        int64 // slot from which draws ask for a renewal
-
-	tick seenTick
-}
-
-// seenTick caches the present tick for the draws that follow in the same tick.
-// While the monotonic clock is before until, a slot from begin on and below limit
-// may be followed by the next one. That saves the conversion from clock to tick.
-// Correctness does not depend on it.
-type seenTick struct {
-	setting atomic.Bool
-	until   atomic.Int64 // ns
-	begin   atomic.Int64
-	limit   atomic.Int64
-}
-
-func (p *seenTick) covers(mono time.Duration, last int64) bool {
-	return int64(mono) < p.until.Load() && last >= p.begin.Load() && last < p.limit.Load()
-}
-
-// set is called by one draw at a time; concurrent calls do nothing. A value read
-// while set runs belongs to this tick or the one before.
-func (p *seenTick) set(until time.Duration, begin, limit int64) {
-	if int64(until) <= p.until.Load() || !p.setting.CompareAndSwap(false, true) {
-		return
-	}
-	p.until.Store(0)
-	p.begin.Store(begin)
-	p.limit.Store(limit)
-	p.until.Store(int64(until))
-	p.setting.Store(false)
 }
 
 // newTiming reads the options of a layout. pool may be nil.
@@ -183,13 +153,9 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	if g.rewind != nil && g.rewind.behind() {
 		return generator.Range{}, false
 	}
-	w, last := g.window.Load(), g.slot.Load() // read before the clock, while the loads are under way
+	w := g.window.Load()
 	mono := g.pool.Monotonic()
-	if n == 1 && w.tick.covers(mono, last) && g.slot.CompareAndSwap(last, last+1) {
-		return g.Run(w.base, last+1, 1), true
-	}
-	micros := g.microsAt(mono)
-	now := g.presentAt(w, micros)
+	now := g.presentAt(w, g.microsAt(mono))
 	if now > g.maxTick {
 		return generator.Range{}, false
 	}
@@ -223,13 +189,8 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if !g.Advance(last, first, first+count-1) {
 			continue
 		}
-		if first >= w.soon {
-			if !g.follow(w) {
-				g.pool.Wake()
-			}
-		} else if g.Tick(first) == now && !g.bound && g.high == 0 {
-			left := time.Duration(g.epoch+(now+1)*g.unit-micros) * time.Microsecond
-			w.tick.set(mono+left, g.FirstSlot(now), min(limit, w.soon-1))
+		if first >= w.soon && !g.follow(w) {
+			g.pool.Wake()
 		}
 		return g.Run(w.base, first, count), true
 	}
