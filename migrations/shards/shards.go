@@ -179,13 +179,11 @@ func (s *set) stepping() {
 func (s *set) exclude() error {
 	found := map[string]bool{}
 	out := func(path []string) bool {
-		for _, name := range s.Exclude {
-			if named(name, path) {
-				found[name] = true
-				return true
-			}
+		i := slices.IndexFunc(s.Exclude, func(name string) bool { return named(name, path) })
+		if i >= 0 {
+			found[s.Exclude[i]] = true
 		}
-		return false
+		return i >= 0
 	}
 	for _, one := range s.shards {
 		one.state.Lines = slices.DeleteFunc(one.state.Lines, func(l Line) bool { return out(l.path) || out(l.sequencePath) })
@@ -300,12 +298,21 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	return complaint(complaints, "Everything else is done. Correct that and run up again, or leave the column out with --exclude.")
 }
 
-// mend restores the settings in the notes of shards. These progressions are
-// disjoint, whatever else is wrong. It returns the number of repaired shards.
+// mend restores the settings in the notes of shards, unless two notes have common
+// numbers: one is of a copy, or older than a reshard. It returns the number of
+// repaired shards.
 func (s *set) mend(ctx context.Context) (mended int, err error) {
 	for _, one := range s.shards {
 		st := one.state
 		if st.Member == nil || st.asNoted() || st.trouble != "" {
+			continue
+		}
+		if i := slices.IndexFunc(s.shards, func(o *shard) bool {
+			return o != one && o.state.Member != nil && o.state.Member.Has.together(st.Member.Has)
+		}); i >= 0 {
+			what := fmt.Sprintf("has the note of %s, and %s that of %s", st.Member.Has, s.shards[i].name, s.shards[i].state.Member.Has)
+			const hint = "One is a copy, or from a backup older than reshard. Stop its clients, and run nextid migrate shards down for it alone."
+			err = errors.Join(err, hints.At(one.name, &Error{What: what, Hint: hint}))
 			continue
 		}
 		if e := errors.Join(one.able(ctx), one.exec(ctx, one.unsettle), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
