@@ -311,8 +311,7 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 			return o != one && o.state.Member != nil && o.state.Member.Has.together(st.Member.Has)
 		}); i >= 0 {
 			what := fmt.Sprintf("has the note of %s, and %s that of %s", st.Member.Has, s.shards[i].name, s.shards[i].state.Member.Has)
-			const hint = "One is a copy, or from a backup older than reshard. Stop its clients, and run nextid migrate shards down for it alone."
-			err = errors.Join(err, hints.At(one.name, &Error{What: what, Hint: hint}))
+			err = errors.Join(err, hints.At(one.name, &Error{What: what, Hint: leave}))
 			continue
 		}
 		if e := errors.Join(one.able(ctx), one.exec(ctx, one.unsettle), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
@@ -338,7 +337,7 @@ func complaint(all []string, hint string) error {
 }
 
 // leave is the hint about a database that has another shard's note, or an old one.
-const leave = "If it is a copy, or has left its set: run nextid migrate shards down for it alone first."
+const leave = "If it is a copy, from a backup older than reshard, or has left its set: stop its clients, and run nextid migrate shards down for it alone."
 
 // oneSet checks that shards with a note belong to one set, of all shards that are
 // given or of the number also. It returns the name of the set, and the numbers that
