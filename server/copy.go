@@ -136,7 +136,11 @@ func (c *storeCopy) begin(ctx context.Context) error {
 			Hint:    "Choose an empty one: another database, or namespace. Two id spaces cannot become one.",
 		}
 	}
-	return mark(ctx, c.to, copyKey, c.id, 1)
+	_, _, err = c.to.Reserve(ctx, generator.Reservation{Key: copyKey, N: 1, Limit: 1, Owner: c.id})
+	if errors.Is(err, generator.ErrExhausted) {
+		return &Error{Message: "another copy to " + c.target + " has just begun", Hint: "Choose an empty one: another database, or namespace."}
+	}
+	return err
 }
 
 // copy writes all keys, then all names. Records of worker ids that nextid repair

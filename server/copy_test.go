@@ -94,3 +94,37 @@ func TestACopyIsInterruptedAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// watched is a store that calls reserved before its keys are listed.
+type watched struct {
+	generator.Store
+	reserved func()
+}
+
+func (w watched) Reserved(ctx context.Context, prefix string) ([]generator.Mark, error) {
+	w.reserved()
+	return w.Store.Reserved(ctx, prefix)
+}
+
+// Of two copies that find the same store empty, one begins.
+func TestTwoCopiesBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	to := memory.New(memory.Config{})
+	begin := func(id string, meanwhile func()) error {
+		from := memory.New(memory.Config{Exclusive: true})
+		return (&storeCopy{from: from, to: watched{to, meanwhile}, id: id, target: "there"}).begin(t.Context())
+	}
+	var first error
+	second := begin("b", func() {
+		listed, _ := to.Reserved(t.Context(), "")
+		if first = begin("a", func() {}); len(listed) > 0 {
+			t.Error("the second copy does not find the store empty")
+		}
+	})
+	if first != nil || second == nil {
+		t.Errorf("the first copy: %v; the second: %v", first, second)
+	}
+	if m, _, _ := to.Mark(t.Context(), copyKey); m.Owner != "a" || m.Hi != 1 {
+		t.Errorf("the copy that began is %+v", m)
+	}
+}
