@@ -42,13 +42,14 @@ func (f *FastPath) Cached(text []byte) *Statement {
 	return nil
 }
 
-// Query draws up to n ids for n identical simple queries, and ends the batch as
-// EndBatch does.
+// Query draws up to n ids for n identical simple queries. It drops what Simple drops,
+// and ends the batch as EndBatch does.
 func (f *FastPath) Query(text []byte, n int) (st *Statement, drawn generator.Range, ok bool) {
 	if st = f.Cached(text); st == nil {
 		return nil, drawn, false
 	}
 	if drawn, ok = f.Execute(st, nil, n); ok {
+		f.session.dropUnnamed()
 		f.endBatch()
 	}
 	return st, drawn, ok

@@ -260,6 +260,12 @@ func (s *Session) dropPortal(p *Portal) {
 	delete(s.portals, p.name)
 }
 
+// dropUnnamed drops the unnamed statement and the unnamed portal.
+func (s *Session) dropUnnamed() {
+	s.Unprepare(nil)
+	s.ClosePortal(nil)
+}
+
 // closePortals drops the portals for which which returns true.
 func (s *Session) closePortals(which func(*Portal) bool) {
 	if s.hasPortal && which(s.unnamedPo) {
@@ -292,6 +298,15 @@ func (s *Session) EndBatch() {
 		s.vars.EndTransaction()
 		s.SettingsChanged()
 	}
+}
+
+// MayExecute returns an error for a portal that cannot be executed now: the block has
+// failed (25P02), or the statement is no query and has run (55000).
+func (p *Portal) MayExecute() error {
+	if p.done && (p.st.do != nil || p.st.copy != nil) {
+		return sqlstate.New(sqlstate.NotPrerequisite, "portal %q cannot be run", sqlstate.Cut(p.name, 64))
+	}
+	return p.session.CheckTransaction(p.st.Exits)
 }
 
 // Statement returns the portal's statement.

@@ -91,9 +91,11 @@ type Batch struct {
 	next    int
 }
 
-// Simple starts a simple query. It does not keep text. It returns the syntax errors of
-// the whole text, before anything runs, unless the dialect is stepwise.
+// Simple starts a simple query, which drops the unnamed statement and portal. It does
+// not keep text. It returns the syntax errors of the whole text, before anything runs,
+// unless the dialect is stepwise.
 func (s *Session) Simple(text []byte) (b Batch, err error) {
+	s.dropUnnamed()
 	if st := s.Fast.Cached(text); st != nil {
 		return Batch{session: s, single: st}, nil
 	}

@@ -147,7 +147,7 @@ func (s *Session) endBlock(x *engine.Exec, chain, commit bool) error {
 		if !commit {
 			s.rollbackImplicit()
 		}
-		s.vars.Settle()
+		s.leaveBlock(commit)
 		return nil
 	}
 	if state == txFailed {
@@ -181,8 +181,8 @@ func (s *Session) abort() {
 	s.leaveBlock(false)
 }
 
-// leaveBlock ends the transaction block: it settles the settings and closes the
-// cursors that end with the block.
+// leaveBlock ends the transaction block, or the implicit transaction: it settles the
+// settings and closes the cursors that end with it.
 func (s *Session) leaveBlock(commit bool) {
 	s.tx.state, s.tx.catalogs = txIdle, pgcatalog.Cache{}
 	s.tx.savepoints = s.tx.savepoints[:0]

@@ -209,7 +209,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		out.B = append(out.B, emptyQuery...)
 		return nil
 	}
-	if err := c.SQL.CheckTransaction(p.Statement().Exits); err != nil { // the portal may be older than the failure
+	if err := p.MayExecute(); err != nil {
 		return err
 	}
 	ctx = c.BeginStatement(ctx, p.Statement())
