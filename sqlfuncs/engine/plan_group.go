@@ -112,7 +112,8 @@ func (p *Planner) groupTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr) (sy
 			}
 		}
 	}
-	if i, err := p.outputColumn("GROUP BY", e, columns); err != nil || i >= 0 {
+	same := func(i, j int) bool { return p.means(s, c.Targets[i].Expr, c.Targets[j].Expr) }
+	if i, err := p.outputColumn("GROUP BY", e, columns, same); err != nil || i >= 0 {
 		if err != nil {
 			return nil, err
 		}

@@ -18,8 +18,8 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 		}
 		return Not(x), nil
 	}
-	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && l.Kind == syntax.IntegerLiteral {
-		return p.literal(&syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}) // so that the smallest integers are literals
+	if l := negated(e); l != nil && l.Kind == syntax.IntegerLiteral {
+		return p.literal(l) // so that the smallest integers are literals
 	}
 	x, err := p.Expr(s, e.X)
 	if err != nil {
@@ -40,6 +40,15 @@ func (p *Planner) unary(s *Scope, e *syntax.Unary) (*Expr, error) {
 		}
 		return datum.Neg(v)
 	}), nil
+}
+
+// negated returns the literal that PostgreSQL's parser makes of - and a number, nil for
+// all else.
+func negated(e *syntax.Unary) *syntax.Literal {
+	if l, ok := e.X.(*syntax.Literal); ok && e.Op == "-" && (l.Kind == syntax.IntegerLiteral || l.Kind == syntax.NumericLiteral) {
+		return &syntax.Literal{Pos: e.Pos, Kind: l.Kind, Text: "-" + l.Text}
+	}
+	return nil
 }
 
 // Not is the three-valued NOT.
@@ -336,7 +345,10 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 		if info, _ := datum.TypeInfo((*side).Type); info.Elem == 0 && (*side).Type != datum.Unknown {
 			want = elem
 		}
-		if *side, err = p.Coerce(*side, want, datum.ImplicitCast); err != nil {
+		literal := (*side).untyped()
+		if *side, err = p.Coerce(*side, want, datum.ImplicitCast); err != nil && literal {
+			return nil, err
+		} else if err != nil {
 			return nil, refused
 		}
 	}
@@ -362,6 +374,7 @@ func (p *Planner) arrayConcat(l, r *Expr, li, ri datum.Info) (*Expr, error) {
 // an int4.
 func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
+	number := IsInteger(l.Type) && r.untyped() || l.untyped() && IsInteger(r.Type) // the literal must be one
 	var err error
 	if (op == "<<" || op == ">>") && l.Type != datum.Unknown {
 		r, err = p.Coerce(r, datum.Int4, datum.ImplicitCast)
@@ -370,6 +383,8 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 	}
 	var size uint64 // in bits; C computes with 32 at least
 	switch {
+	case err != nil && number:
+		return nil, err
 	case err != nil:
 		return nil, refused
 	case op == "&" && l.Type == datum.Bit && r.Type == datum.Bit:

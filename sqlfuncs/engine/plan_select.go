@@ -267,7 +267,7 @@ func (p *Planner) sortKeys(s *Scope, c *syntax.SelectCore, items []syntax.OrderI
 	var keys []sortKey
 	visible := len(out.Exprs)
 	for _, o := range items {
-		i, err := p.outputColumn("ORDER BY", o.Expr, out.Columns[:visible])
+		i, err := p.outputColumn("ORDER BY", o.Expr, out.Columns[:visible], p.sameOutput(s, c, out, visible))
 		if err != nil {
 			return nil, err
 		}
@@ -303,27 +303,51 @@ func (p *Planner) sameTarget(s *Scope, c *syntax.SelectCore, e syntax.Expr, visi
 	return slices.IndexFunc(c.Targets, func(t syntax.Target) bool { return p.means(s, t.Expr, e) })
 }
 
+// sameOutput reports whether two output columns have the same expression. Where an
+// expanded * has shifted the positions, it knows only columns to be different.
+func (p *Planner) sameOutput(s *Scope, c *syntax.SelectCore, out *Output, visible int) func(i, j int) bool {
+	return func(i, j int) bool {
+		x, y := out.Exprs[i], out.Exprs[j]
+		if x.Column && y.Column {
+			return x.Refs[0] == y.Refs[0]
+		}
+		return len(c.Targets) != visible || p.means(s, c.Targets[i].Expr, c.Targets[j].Expr)
+	}
+}
+
 // outputColumn resolves ORDER BY 2 and ORDER BY name; it returns -1 for other
-// expressions. clause names the clause for the message.
-func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column) (int, error) {
+// expressions. clause names the clause for the message. A name of two columns must
+// mean the same expression.
+func (p *Planner) outputColumn(clause string, e syntax.Expr, columns []Column, same func(i, j int) bool) (int, error) {
+	if u, ok := e.(*syntax.Unary); ok && !p.Traits.Lenient {
+		if l := negated(u); l != nil {
+			e = l
+		}
+	}
 	switch e := e.(type) {
 	case *syntax.Literal:
+		n, err := strconv.ParseInt(e.Text, 10, 32)
 		switch {
-		case e.Kind == syntax.BoolLiteral, e.Kind != syntax.IntegerLiteral && p.Traits.Lenient:
+		case e.Kind != syntax.IntegerLiteral && p.Traits.Lenient:
 			return -1, nil
-		case e.Kind != syntax.IntegerLiteral:
+		case e.Kind != syntax.IntegerLiteral, err != nil && !p.Traits.Lenient:
 			return -1, At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "non-integer constant in %s", clause))
-		}
-		n, err := strconv.Atoi(e.Text)
-		if err != nil || n < 1 || n > len(columns) {
+		case err != nil, n < 1, n > int64(len(columns)):
 			return -1, At(e.Pos, sqlstate.New(sqlstate.InvalidColumnReference, "%s position %s is not in select list", clause, sqlstate.Cut(e.Text, 20)))
 		}
-		return n - 1, nil
+		return int(n) - 1, nil
 	case *syntax.Column:
-		if len(e.Name) != 1 {
-			return -1, nil
+		found := -1
+		for i, c := range columns {
+			switch {
+			case len(e.Name) != 1 || !p.same(c.Name, e.Name[0]):
+			case found < 0:
+				found = i
+			case !same(found, i):
+				return -1, At(e.Pos, sqlstate.New(sqlstate.AmbiguousColumn, "%s %q is ambiguous", clause, sqlstate.Cut(c.Name, 64)))
+			}
 		}
-		return slices.IndexFunc(columns, func(c Column) bool { return p.same(c.Name, e.Name[0]) }), nil
+		return found, nil
 	}
 	return -1, nil
 }
@@ -335,7 +359,7 @@ func (p *Planner) distinct(s *Scope, c *syntax.SelectCore, orderBy []syntax.Orde
 	}
 	plan.distinct, plan.folds = true, p.foldsOf(out.Exprs)
 	for _, e := range c.DistinctOn {
-		i, err := p.outputColumn("DISTINCT ON", e, out.Columns[:plan.visible])
+		i, err := p.outputColumn("DISTINCT ON", e, out.Columns[:plan.visible], p.sameOutput(s, c, out, plan.visible))
 		if err != nil {
 			return err
 		}
@@ -374,7 +398,7 @@ func (p *Planner) orderOutput(q *QueryPlan, items []syntax.OrderItem) error {
 	}
 	var keys []sortKey
 	for _, o := range items {
-		i, err := p.outputColumn("ORDER BY", o.Expr, q.Columns)
+		i, err := p.outputColumn("ORDER BY", o.Expr, q.Columns, func(int, int) bool { return false })
 		if err != nil {
 			return err
 		}
