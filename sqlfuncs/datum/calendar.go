@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -296,8 +297,8 @@ func addMonths(day int64, months int32) int64 {
 // zones caches loaded time zones by name; there are a few hundred.
 var zones sync.Map
 
-// LoadZone finds a time zone by its IANA name (Europe/Paris), or as
-// fixedZone does. Errors: 22023.
+// LoadZone finds a time zone by its IANA name (Europe/Paris), of which the case may
+// differ, or as fixedZone does. Errors: 22023.
 func LoadZone(name string) (*time.Location, error) {
 	switch strings.ToLower(name) {
 	case "utc", "gmt", "ut", "uct", "z", "zulu":
@@ -319,14 +320,27 @@ func loadNamedZone(name string) *time.Location {
 	if name == "" || len(name) > longestName || strings.EqualFold(name, "local") {
 		return nil
 	}
-	if loc, ok := zones.Load(name); ok {
-		return loc.(*time.Location)
-	}
-	if loc, err := time.LoadLocation(name); err == nil {
-		zones.Store(name, loc)
-		return loc
+	for _, form := range []string{name, strings.ToUpper(name), capitalized(name)} {
+		if loc, ok := zones.Load(form); ok {
+			return loc.(*time.Location)
+		}
+		if loc, err := time.LoadLocation(form); err == nil {
+			zones.Store(form, loc)
+			return loc
+		}
 	}
 	return fixedZone(name)
+}
+
+// capitalized returns a name as most zones have it: Europe/Paris for europe/PARIS.
+func capitalized(name string) string {
+	b := []byte(strings.ToLower(name))
+	for i := range b {
+		if i == 0 || strings.IndexByte("/_-", b[i-1]) >= 0 {
+			b[i] = byte(unicode.ToUpper(rune(b[i])))
+		}
+	}
+	return string(b)
 }
 
 // fixedZone reads GMT±hh[:mm], which pgjdbc sends for a JVM's fixed zone. As in POSIX

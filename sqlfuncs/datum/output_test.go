@@ -186,7 +186,7 @@ func TestLoadZoneRefusesPathsAndUnknownNames(t *testing.T) {
 			t.Errorf("LoadZone(%q) = %v, %v, want 22023", name, loc, err)
 		}
 	}
-	for name, offset := range map[string]int{"EST": -5 * 3600, "utc": 0, "Z": 0, "GMT-05:30": 5*3600 + 30*60, "GMT+3": -3 * 3600} {
+	for name, offset := range map[string]int{"EST": -5 * 3600, "utc": 0, "Z": 0, "GMT-05:30": 5*3600 + 30*60, "GMT+3": -3 * 3600, "asia/TOKYO": 9 * 3600} {
 		loc, err := LoadZone(name)
 		if err != nil {
 			t.Errorf("LoadZone(%q): %v", name, err)

@@ -169,13 +169,14 @@ func normalizeSQLMode(s *setting.Definition, v datum.Value, text string) (string
 
 // normalizeZone checks a value of time_zone.
 func normalizeZone(s *setting.Definition, value string) (string, error) {
-	if _, err := setting.MySQLZone(value); err != nil {
+	location, err := setting.MySQLZone(value)
+	switch {
+	case err != nil:
 		return "", sqlstate.New(sqlstate.InvalidParameterValue, "Unknown or incorrect time zone: '%s'", sqlstate.Cut(value, 64)).WithMySQL(1298, "HY000")
-	}
-	if strings.EqualFold(value, "system") {
+	case strings.EqualFold(value, "system"):
 		return "SYSTEM", nil
 	}
-	return value, nil
+	return location.String(), nil
 }
 
 // systemVariable returns the value of a system variable. Some values come from the

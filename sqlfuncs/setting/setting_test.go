@@ -25,6 +25,8 @@ func TestSettingsAreShownSetAndReset(t *testing.T) {
 		{"SET statement_timeout TO DEFAULT", "statement_timeout", "0"},
 		{"SET extra_float_digits = -15", "extra_float_digits", "-15"},
 		{"SET TIME ZONE 'Europe/Paris'", "timezone", "Europe/Paris"},
+		{"SET TIME ZONE 'america/new_york'", "timezone", "America/New_York"},
+		{"SET TIME ZONE 'est5edt'", "timezone", "EST5EDT"},
 		{"SET TIME ZONE LOCAL", "TimeZone", "UTC"},
 		{"SET TIME ZONE UTC", "TimeZone", "UTC"},
 		{"SET DateStyle = 'ISO, DMY'", "datestyle", "ISO, DMY"},

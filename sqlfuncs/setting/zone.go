@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
 
@@ -18,10 +19,11 @@ func normalizeTimeZone(s *Definition, value string) (string, error) {
 	case "utc", "gmt", "z", "zulu":
 		return strings.ToUpper(value), nil
 	}
-	if _, err := LoadLocation(value); err != nil {
+	location, err := LoadLocation(value)
+	if err != nil {
 		return "", invalidSetting(s, sqlstate.Cut(value, 64))
 	}
-	return value, nil
+	return location.String(), nil
 }
 
 // LoadLocation reads a time zone: a name of the tz database, or an offset as
@@ -30,7 +32,7 @@ func LoadLocation(value string) (*time.Location, error) {
 	if east, ok := parseOffset(value); ok {
 		return time.FixedZone(value, east), nil
 	}
-	return time.LoadLocation(value)
+	return datum.LoadZone(value)
 }
 
 // posixZone matches a POSIX time zone without daylight saving: a name, which has no
