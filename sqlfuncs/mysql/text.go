@@ -11,8 +11,8 @@ import (
 
 // textFunctions lists MySQL's string functions (manual, 12.8) that clients use.
 var textFunctions = slices.Concat(
-	alias(textFn("upper", strings.ToUpper), "ucase"),
-	alias(textFn("lower", strings.ToLower), "lcase"), // tdbc::mysql
+	caseFunctions(strings.ToUpper, "upper", "ucase"),
+	caseFunctions(strings.ToLower, "lower", "lcase"), // tdbc::mysql
 	[]engine.Function{
 		{Name: "concat", Length: sumOfLengths, Args: engine.Args(engine.AnyElement), Variadic: true, Result: datum.Text, Does: engine.Typed(concat)},
 		{Name: "substring_index", Args: engine.Args(datum.Text, datum.Text, datum.Int8), Result: datum.Text, Does: engine.Eval(substringIndex)},
@@ -32,16 +32,17 @@ var textFunctions = slices.Concat(
 			}), err
 		})},
 		{Name: "locate", Args: engine.Args(datum.Text, datum.Text), Result: datum.Int4, Does: engine.Typed(func(p *engine.Planner, args []*engine.Expr) (*engine.Expr, error) {
-			exact := p.Exact(args...)
+			binary, exact := args[0].Type == datum.Bytea || args[1].Type == datum.Bytea, p.Exact(args...)
 			if err := p.CoerceAll(args, datum.Text); err != nil {
 				return nil, err
 			}
 			return engine.Strict2(datum.Int4, args[0], args[1], func(_ *engine.Exec, a, b datum.Value) (datum.Value, error) {
-				return datum.MakeInt4(locate(b.Str, a.Str, exact)), nil
+				return datum.MakeInt4(locate(b.Str, a.Str, exact, binary)), nil
 			}), nil
 		})},
 	},
-	alias(engine.Function{Name: "substring", Length: lengthOfFirst, Args: []engine.Argument{{Type: datum.Text}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: datum.Text, Does: engine.Eval(substring)}, "substr"),
+	alias(substring(datum.Text, func(s string, a []datum.Value) string { return string(part([]rune(s), a)) }), "substr"),
+	alias(substring(datum.Bytea, func(s string, a []datum.Value) string { return string(part([]byte(s), a)) }), "substr"),
 )
 
 // alias returns a function under its name and under other names.
@@ -54,9 +55,10 @@ func alias(f engine.Function, names ...string) []engine.Function {
 	return out
 }
 
-// textFn makes a function from a function of Go that keeps the number of characters.
-func textFn(name string, f func(string) string) engine.Function {
-	return engine.Function{
+// caseFunctions makes a function, under several names, from a function of Go that keeps
+// the number of characters. It leaves a binary string as it is.
+func caseFunctions(f func(string) string, name string, names ...string) []engine.Function {
+	return slices.Concat(alias(engine.Function{
 		Name: name, Args: engine.Args(datum.Text), Result: datum.Text, Length: lengthOfFirst,
 		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
 			text := f(a[0].Str)
@@ -65,7 +67,10 @@ func textFn(name string, f func(string) string) engine.Function {
 			}
 			return datum.MakeText(text), nil
 		}),
-	}
+	}, names...), alias(engine.Function{
+		Name: name, Args: engine.Args(datum.Bytea), Result: datum.Bytea,
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) { return a[0], nil }),
+	}, names...))
 }
 
 // concat implements CONCAT. The result is binary if an argument is.
@@ -96,22 +101,31 @@ func concat(p *engine.Planner, es []*engine.Expr) (*engine.Expr, error) {
 	}, es...), nil
 }
 
-// substring implements SUBSTRING. A negative position counts from the end. Position
-// 0 gives "".
-func substring(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
-	r := []rune(a[0].Str)
-	from, n := a[1].Int, int64(len(r))
+// substring makes SUBSTRING for strings of a type.
+func substring(t datum.OID, part func(s string, a []datum.Value) string) engine.Function {
+	return engine.Function{
+		Name: "substring", Args: []engine.Argument{{Type: t}, {Type: datum.Int8}, {Type: datum.Int8, Optional: true}}, Result: t, Length: lengthOfFirst,
+		Does: engine.Eval(func(_ *engine.Exec, a []datum.Value) (datum.Value, error) {
+			return datum.MakeString(t, part(a[0].Str, a[1:])), nil
+		}),
+	}
+}
+
+// part returns a part of a string: a holds the position and perhaps the length. A
+// negative position counts from the end. Position 0 gives "".
+func part[C rune | byte](s []C, a []datum.Value) []C {
+	from, n := a[0].Int, int64(len(s))
 	if from < 0 {
 		from += n + 1
 	}
 	count := n
-	if len(a) > 2 {
-		count = a[2].Int
+	if len(a) > 1 {
+		count = a[1].Int
 	}
 	if from < 1 || from > n || count < 1 {
-		return datum.MakeText(""), nil
+		return nil
 	}
-	return datum.MakeText(string(r[from-1 : from-1+min(count, n-from+1)])), nil
+	return s[from-1 : from-1+min(count, n-from+1)]
 }
 
 // substringIndex returns the text before the nth delimiter. If n is negative, it
@@ -142,17 +156,17 @@ func substringIndex(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 	return datum.MakeText(s[:max(from-len(delimiter), 0)]), nil
 }
 
-// locate returns the position of a text in another, in characters from 1; 0 if it
-// is not there.
-func locate(s, what string, exact bool) int64 {
+// locate returns the position of a text in another, in characters from 1, of binary
+// strings in bytes; 0 if it is not there.
+func locate(s, what string, exact, binary bool) int64 {
 	if !exact {
 		s, what = strings.ToUpper(s), strings.ToUpper(what)
 	}
 	i := strings.Index(s, what)
-	if i < 0 {
-		return 0
+	if i >= 0 && !binary {
+		i = utf8.RuneCountInString(s[:i])
 	}
-	return 1 + int64(utf8.RuneCountInString(s[:i]))
+	return 1 + int64(i)
 }
 
 // lengthOf returns the largest number of characters of a value's text form; 0: not

@@ -103,7 +103,6 @@ func (l *lexer) numberMySQL(start int) token {
 }
 
 // wordMySQL reads a word, or a string with a prefix: x'1F' and _binary'…'.
-// Introducers of character sets are skipped.
 func (l *lexer) wordMySQL(start int) token {
 	l.pos = start
 	if l.at(start+1) == '\'' {
@@ -121,14 +120,19 @@ func (l *lexer) wordMySQL(start int) token {
 		}
 	}
 	l.identifier()
-	if l.at(l.pos) == '\'' && slices.Contains(introducers, foldCase(l.src[start:l.pos])) {
-		return l.stringMySQL(start, l.pos)
+	if word := foldCase(l.src[start:l.pos]); l.at(l.pos) == '\'' && slices.Contains(introducers, word) {
+		t := l.stringMySQL(start, l.pos)
+		if t.kind == tokString && word == "_binary" {
+			t.kind = tokBytes
+		}
+		return t
 	}
 	return l.wordToken(start)
 }
 
 // introducers lists the introducers of strings (MySQL manual, "Character Set
-// Introducers") that are skipped. Drivers write them right before the quote.
+// Introducers"). Drivers write them right before the quote. Only _binary has a meaning:
+// all text is UTF-8.
 var introducers = []string{"_utf8mb4", "_utf8mb3", "_utf8", "_latin1", "_ascii", "_binary"}
 
 // stringMySQL reads '…' or "…" at quote.

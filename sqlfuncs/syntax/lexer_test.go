@@ -120,7 +120,7 @@ func TestMySQLTokens(t *testing.T) {
 		{"both quotes make strings", `'a''b' "c""d" "e'f"`, `s:a'b` + "c\"d" + "e'f"},
 		{"strings join", "'a' \"b\"\n'c', 'd'", "s:abc|:,|s:d"},
 		{"escapes", `'\0\b\n\r\t\Z\\\'\"\%\_\q'`, "s:\x00\b\n\r\t\x1a\\'\"\\%\\_q"},
-		{"character sets are passed over", `_utf8mb4'a' _BINARY'b' _latin1 c _other'd'`, "s:a|s:b|w:_latin1|w:c|w:_other|s:d"},
+		{"character sets are passed over", `_utf8mb4'a' _BINARY'b' _latin1 c _other'd'`, "s:a|x:b|w:_latin1|w:c|w:_other|s:d"},
 		{"binary strings", "x'4142' X''", "x:AB|x:"},
 		{"numbers", "1 1.5 .5 1e3 1.e2 0X1", "n:1|f:1.5|f:.5|f:1e3|f:1.e2|w:0x1"},
 		{"parameters", "?,? ?3", "p:|:,|p:|p:3"},
