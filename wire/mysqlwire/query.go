@@ -1,6 +1,7 @@
 package mysqlwire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -26,10 +27,13 @@ func (c *conn) query(ctx context.Context, text []byte, out *wire.Out) error {
 		}
 		return c.runStatement(ctx, st, out)
 	})
-	if err == nil && !ran {
-		err = errEmpty
-	}
 	c.more = 0
+	if err == nil && !ran {
+		if len(bytes.Trim(text, "; \t\r\n")) == 0 {
+			return errEmpty
+		}
+		out.B = c.ok(out.B, 0, 0) // only comments
+	}
 	return err
 }
 
