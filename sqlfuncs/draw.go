@@ -70,11 +70,11 @@ func (f *FastPath) Prepared(name []byte) *Statement {
 // Execute draws up to n ids for n executions of a statement with the same arguments.
 // The first drawn.Count executions are answered. It leaves all statements of users
 // who may use only some generators to the slow path, which checks the names. So it
-// does where a draw would change more than the id: clear notices or begin a transaction.
+// does where a draw would begin a transaction.
 func (f *FastPath) Execute(st *Statement, args []Arg, n int) (drawn generator.Range, ok bool) {
 	s, fast := f.session, st.fast
 	if fast == nil || !s.upToDate() || s.options.Generators != nil || s.tx.state == txFailed || len(args) != len(st.Params) ||
-		len(s.notices) > 0 || s.rowsAtMost == 0 || !s.autocommit && s.tx.state == txIdle {
+		s.rowsAtMost == 0 || !s.autocommit && s.tx.state == txIdle {
 		return drawn, false
 	}
 	f.drawn.Prepare(&s.memory)

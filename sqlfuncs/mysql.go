@@ -108,20 +108,13 @@ func (mysqlDialect) table(p *engine.Planner, name syntax.Name) (*engine.Table, e
 
 func (mysqlDialect) explain(t *syntax.Explain) *engine.QueryPlan { return mysql.Explain(t.Statement) }
 
-// start implements dialect. It clears the warnings, the insert id and the row count
-// of the last statement.
+// start implements dialect. It clears the insert id and the row count of the last
+// statement. A statement that reads tables clears its warnings, too; others replace them.
 func (mysqlDialect) start(s *Session, st *Statement) {
-	m := &s.mysql
-	if !st.keepsWarnings {
-		m.LastWarnings, m.LastErrors = len(s.notices), 0
-		for _, n := range s.notices {
-			if n.Severity == engine.LevelError {
-				m.LastErrors++
-			}
-		}
+	if st.readsTables {
 		s.notices = nil
 	}
-	s.raised, m.Affected, s.Fast.drawn.InStatement = 0, 0, false
+	s.raised, s.mysql.Affected, s.Fast.drawn.InStatement = 0, 0, false
 }
 
 // setModes implements dialect.
@@ -178,7 +171,7 @@ func (mysqlDialect) plan(p *engine.Planner, st *Statement, tree syntax.Statement
 		var query *engine.QueryPlan
 		if query, err = mysql.Show(p, t); err == nil {
 			st.yields("SHOW", query)
-			st.keepsWarnings = t.What == "WARNINGS" || t.What == "ERRORS"
+			p.ReadsTables = t.What != "WARNINGS" && t.What != "ERRORS"
 		}
 	case *syntax.Use:
 		st.tag, st.do = "USE", func(x *engine.Exec) error { return sessionOf(x).UseDatabase(t.Database) }

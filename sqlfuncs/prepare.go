@@ -31,9 +31,6 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 	if name == "" {
 		s.unnamed = nil
 	}
-	if s.diagnostics {
-		s.notices = nil
-	}
 	st, err := s.analyse(text, params)
 	s.reading = nil
 	if err != nil {

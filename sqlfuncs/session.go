@@ -186,6 +186,9 @@ func (s *Session) readable(text string) error {
 const maxNotices = 64
 
 func (s *Session) note(level string, e *sqlstate.Error) {
+	if s.diagnostics && s.raised == 0 { // those of an earlier statement
+		s.notices = nil
+	}
 	if len(s.notices) < maxNotices {
 		s.notices = append(s.notices, Notice{Severity: level, Error: e})
 		s.raised++
@@ -209,18 +212,16 @@ func (s *Session) noteError(err error) {
 
 // refused notes an error that came before execution.
 func (s *Session) refused(err error) error {
-	if s.diagnostics {
-		s.notices = nil
-		s.noteError(err)
-	}
+	s.raised = 0
+	s.noteError(err)
 	return err
 }
 
 // Notices implements mysql.Session.
 func (s *Session) Notices() []Notice { return s.notices }
 
-// Raised returns the number of notices of the present statement or command. Notices
-// may also hold those of the statement before, for SHOW WARNINGS.
+// Raised returns the number of notices of the present statement or command. With
+// diagnostics, Notices holds those of an earlier statement while it is 0.
 func (s *Session) Raised() int { return s.raised }
 
 // TakeNotices returns the notices since the last call, usually nil.

@@ -40,9 +40,9 @@ type Statement struct {
 	cost    int64                      // upper bound of the bytes that its tree and plan hold
 	limits  mysql.Limits               // of SET STATEMENT
 
-	shared        bool // does not depend on the session that planned it
-	allRows       bool // SELECT without LIMIT
-	keepsWarnings bool // SHOW WARNINGS and ERRORS, which do not clear the warnings
+	shared      bool // does not depend on the session that planned it
+	allRows     bool // SELECT without LIMIT
+	readsTables bool // see engine.Planner
 
 	variants atomic.Pointer[map[string]*Statement] // by parameter types, see forTypes
 }
@@ -216,7 +216,7 @@ func (s *Session) plan(tree syntax.Statement, text, source string, params []datu
 	if err := planStatement(p, st, tree); err != nil {
 		return nil, p.Located(err)
 	}
-	st.shared = !p.Private
+	st.shared, st.readsTables = !p.Private, p.ReadsTables
 	st.cost += s.planning // EXECUTE holds another plan
 	st.assumed = slices.Contains(p.Params, datum.Unknown)
 	if st.Params = p.FinishParams(); s.lateTypes && len(st.Params) > 0 {

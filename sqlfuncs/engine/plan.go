@@ -27,7 +27,10 @@ type Planner struct {
 	ctes     int         // WITH items so far
 	Private  bool        // the plan depends on this session
 	Simple   bool        // a simple query: there are no parameters
-	inside   []*subplan  // subqueries being analysed, outermost first
+
+	ReadsTables bool // a query has FROM, or is a SHOW of MySQL other than of warnings
+
+	inside []*subplan // subqueries being analysed, outermost first
 
 	recursive []*ctePlan // items whose recursive terms are being planned, outermost first
 	readAt    syntax.Pos // position of the last reference to one of them

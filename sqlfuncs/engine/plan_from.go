@@ -37,6 +37,7 @@ func (s span) dependsOn(refs []ref) bool {
 // from analyses FROM and WHERE. Each condition goes to the first join step that has
 // all columns it reads. from returns the remaining conditions.
 func (p *Planner) from(s *Scope, c *syntax.SelectCore) (source, []*Expr, error) {
+	p.ReadsTables = p.ReadsTables || len(c.From) > 0
 	var parts []source
 	shown := make([][]foundColumn, len(c.From))
 	before := len(s.shown)

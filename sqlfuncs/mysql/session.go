@@ -47,12 +47,11 @@ func plannedState(p *engine.Planner) *State { return p.Host.(Session).MySQL() }
 // State is the part of a session that only the MySQL dialect has. Only the
 // session's goroutine uses it.
 type State struct {
-	Database                 string                 // of USE, "": none
-	LastWarnings, LastErrors int                    // of the statement before: @@warning_count
-	Users                    map[string]datum.Value // @variables, by lower-case name
-	userBytes                int                    // size of Users
-	Affected                 int64                  // row count of the OK packet
-	Exact                    bool                   // the connection's collation compares bytes
+	Database  string                 // of USE, "": none
+	Users     map[string]datum.Value // @variables, by lower-case name
+	userBytes int                    // size of Users
+	Affected  int64                  // row count of the OK packet
+	Exact     bool                   // the connection's collation compares bytes
 }
 
 // Limits of the @variables of a session.

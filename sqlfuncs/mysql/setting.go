@@ -10,6 +10,7 @@ import (
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/setting"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // wrongValue returns the error for a value that a variable does not take.
@@ -182,14 +183,12 @@ func normalizeZone(s *setting.Definition, value string) (string, error) {
 // systemVariable returns the value of a system variable. Some values come from the
 // state of the session.
 func systemVariable(x *engine.Exec, def *setting.Definition) string {
-	m := stateOf(x)
 	switch def.Name {
 	case "in_transaction":
 		return map[bool]string{false: "0", true: "1"}[sessionOf(x).InTransaction()]
-	case "warning_count":
-		return strconv.Itoa(m.LastWarnings)
-	case "error_count":
-		return strconv.Itoa(m.LastErrors)
+	case "warning_count", "error_count":
+		rows, _ := showWarnings(x, &syntax.ShowMySQL{What: map[string]string{"error_count": "ERRORS"}[def.Name]})
+		return strconv.Itoa(len(rows))
 	case "last_insert_id", "identity":
 		return strconv.FormatUint(uint64(sessionOf(x).Drawn().Inserted), 10)
 	case "pseudo_thread_id":
