@@ -78,7 +78,9 @@ func testPostgresBlindSpots(t *testing.T, f *fleet) {
 
 	f.exec(1, "CREATE SCHEMA elsewhere; ALTER TABLE nextid_orders SET SCHEMA elsewhere")
 	f.lacking("nextid_orders.id")
+	f.everywhere("ALTER SEQUENCE shared RENAME TO common")
 	f.down(2)
+	f.asserts("SELECT seqincrement = 1 FROM pg_sequence WHERE seqrelid = 'common'::regclass")
 }
 
 // role returns a name that no other test uses for a role.

@@ -105,7 +105,7 @@ func (s postgresShard) older(context.Context) ([]session, error) { return nil, n
 // as started.
 func (s postgresShard) start(ctx context.Context, l Line, has Progression, least int64) error {
 	note := `INSERT INTO nextid_shard_lines (sequence, before_start, before_increment)
-		SELECT ` + appdb.Literal(l.sequence) + `, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
+		SELECT seqrelid, seqstart, 1 FROM pg_sequence WHERE seqrelid = ` + appdb.Literal(l.sequence) + `::regclass
 		ON CONFLICT (sequence) DO NOTHING`
 	started := " SET started = greatest(started, first) WHERE started IS NOT NULL AND sequence = " // numbers of its former progression are below first
 	if least > 0 {
@@ -125,7 +125,7 @@ func (s postgresShard) start(ctx context.Context, l Line, has Progression, least
 			first := first + mod(mod(%[5]d - first, %[3]d) + %[3]d, %[3]d);
 			IF first > %[6]d THEN RAISE EXCEPTION USING ERRCODE = '%[7]s', MESSAGE = first::text; END IF;
 			EXECUTE format('ALTER SEQUENCE %%s START WITH %%s RESTART WITH %%s', %[8]s, first, first);
-			UPDATE nextid_shard_lines%[9]s%[8]s;
+			UPDATE nextid_shard_lines%[9]s%[8]s::regclass;
 		END $nextid$`, note, l.sequence, has.Increment, least, has.Offset, l.Most, pgUsedUp, appdb.Literal(l.sequence), started))
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == pgUsedUp {
 		first, _ := strconv.ParseInt(e.Message, 10, 64) // MaxInt64 if out of range
@@ -138,8 +138,8 @@ func (s postgresShard) start(ctx context.Context, l Line, has Progression, least
 // dropped. The start of a fed sequence is in its block.
 func (s postgresShard) restore(ctx context.Context) error {
 	statements, err := appdb.Texts(ctx, s.conn, `SELECT format('ALTER SEQUENCE %s INCREMENT BY %s', sequence, before_increment)
-		|| CASE WHEN `+notFed("to_regclass(sequence)")+` THEN format(' START WITH %s', before_start) ELSE '' END
-		FROM nextid_shard_lines WHERE to_regclass(sequence) IS NOT NULL ORDER BY sequence`)
+		|| CASE WHEN `+notFed("sequence")+` THEN format(' START WITH %s', before_start) ELSE '' END
+		FROM nextid_shard_lines JOIN pg_class ON oid = sequence ORDER BY relname`)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func notFed(id string) string {
 // that draw from them: serial and identity columns, and columns with DEFAULT
 // nextval('…'). Hibernate's sequences are matched by name.
 func (s postgresShard) lines(ctx context.Context, st *State) error {
-	note := "SELECT NULL::text AS sequence, NULL::bigint AS started"
+	note := "SELECT NULL::regclass AS sequence, NULL::bigint AS started"
 	if st.Member != nil {
 		note = "SELECT sequence, started FROM nextid_shard_lines"
 	}
@@ -228,7 +228,7 @@ func (s postgresShard) lines(ctx context.Context, st *State) error {
 		LEFT JOIN used u ON u.sequence = c.oid
 		LEFT JOIN pg_class t ON t.oid = u.tab LEFT JOIN pg_namespace tn ON tn.oid = t.relnamespace
 		LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = u.col
-		LEFT JOIN note o ON o.sequence = c.oid::regclass::text
+		LEFT JOIN note o ON o.sequence = c.oid
 		WHERE n.nspname = current_schema()
 			AND (t.oid IS NULL OR t.relname NOT IN `+ownTables+`)
 			AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
