@@ -121,6 +121,16 @@ func looks(t *testing.T, f *fleet, insert string) {
 	f.rows = shards.RowsAll
 	f.exec(1, fmt.Sprintf("DELETE FROM orders WHERE id = %d", next))
 	f.sound(3)
+	f.exec(1, fmt.Sprintf(insert, next+300))
+	f.ids(1, 5) // a greater id
+	has(t, f.status(3).Problems, fmt.Sprintf("will draw %d for orders.id", next+300))
+	f.up(3)
+	f.sound(3)
+	f.exec(0, "TRUNCATE orders")
+	f.up(3)
+	if first := f.ids(0, 1)[0]; first <= next+300 {
+		t.Errorf("after TRUNCATE and up the first id is %d, of the time before up", first)
+	}
 }
 
 // testNearlyFull: status notes a column that has used more than 80 % of its type,
@@ -165,7 +175,11 @@ func testPostgresLooks(t *testing.T, f *fleet) {
 	}
 	looks(t, f, "INSERT INTO orders OVERRIDING SYSTEM VALUE VALUES (%d, 'by hand')")
 	f.everywhere("CREATE SEQUENCE hibernate_sequence")
+	f.exec(1, "SELECT setval('hibernate_sequence', 90)")
 	f.up(3)
+	f.exec(0, "SELECT setval('hibernate_sequence', 1)") // a number of its own, from before up
+	f.up(3)
+	f.above(0, "SELECT nextval('hibernate_sequence')", 90)
 	if r := f.status(3); len(r.Problems) > 0 {
 		t.Errorf("%q", r.Problems)
 	} else {

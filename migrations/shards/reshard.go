@@ -62,12 +62,9 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.read(ctx); err != nil { // the donor draws no more numbers of the new shard
 		return err
 	}
-	var full []string
-	err = each(s.shards, func(one *shard) error {
-		// The others would draw the ids of rows that the new shard has brought.
-		more, err := s.startLines(ctx, one, func(l Line) bool { return one == add || l.free < drawn(l.Name, add) })
-		full = append(full, more...)
-		return err
+	// The others would draw the ids of rows that the new shard has brought.
+	full, err := s.startLines(ctx, func(one *shard, l Line) bool {
+		return one == add || l.free < drawn(l.Name, add) || !started(l.Name, old...)
 	})
 	if err != nil || len(full) > 0 {
 		return errors.Join(err, complaint(full, ""))

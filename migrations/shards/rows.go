@@ -188,3 +188,31 @@ func (f *seen) report(r *Report) {
 		}
 	}
 }
+
+// strays marks lines of a shard as not started that would draw numbers from before up
+// again, or have rows whose ids other shards would draw. Such rows were made by hand,
+// or in sessions with other settings.
+func (s *set) strays(ctx context.Context, one *shard) error {
+	var selects []string
+	for i, l := range one.state.Lines {
+		one.state.Lines[i].Started = l.Started && l.Next >= l.since // else TRUNCATE or setval has set it back
+		var drawn []string
+		for _, other := range s.shards {
+			for _, k := range other.state.Lines {
+				if other != one && k.Name == l.Name && k.Next < l.free && k.trouble == "" {
+					drawn = append(drawn, fmt.Sprintf("%[1]s >= %[2]d AND MOD(%[1]s, %[3]d) = MOD(%[2]d, %[3]d)", l.column, k.Next, k.Draws.Increment))
+				}
+			}
+		}
+		if len(drawn) > 0 && l.column != "" && l.trouble == "" && !l.replicated {
+			selects = append(selects, fmt.Sprintf("SELECT %d, EXISTS (SELECT 1 FROM %s WHERE %s)", i, l.table, strings.Join(drawn, " OR ")))
+		}
+	}
+	return one.selectAll(ctx, selects, func(rows *sql.Rows) error {
+		var i int
+		var is bool
+		err := rows.Scan(&i, &is)
+		one.state.Lines[i].Started = one.state.Lines[i].Started && !is
+		return err
+	})
+}

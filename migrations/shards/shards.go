@@ -281,17 +281,11 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	// A shard whose line is not started may have drawn numbers of any progression: all
-	// shards go above them. That line starts last. Until then the next up begins again.
-	for _, started := range []bool{true, false} {
-		for _, one := range s.shards {
-			full, err := s.startLines(ctx, one, func(l Line) bool { return l.Started == started && !s.started(l.Name) })
-			if err != nil {
-				return hints.At(one.name, err)
-			}
-			complaints = append(complaints, full...)
-		}
+	full, err := s.startLines(ctx, func(_ *shard, l Line) bool { return !started(l.Name, s.shards...) })
+	if err != nil {
+		return err
 	}
+	complaints = append(complaints, full...)
 	for _, one := range s.shards {
 		s.remind(one)
 	}
@@ -525,12 +519,18 @@ func describe(sessions []session) string {
 	return strings.Join(all, ", ")
 }
 
-// startLines moves some lines of a shard above all numbers that any shard has drawn.
-// full describes the lines whose type has no numbers left.
-func (s *set) startLines(ctx context.Context, one *shard, which func(Line) bool) (full []string, err error) {
-	err = one.together(ctx, func() error {
+// startLines moves some lines above all numbers that any shard has drawn. full
+// describes the lines whose type has no numbers left.
+//
+// A shard whose line is not started may have drawn numbers of any progression. That
+// line moves last: until then the next up begins again.
+func (s *set) startLines(ctx context.Context, which func(*shard, Line) bool) (full []string, err error) {
+	if err := each(s.shards, func(one *shard) error { return s.strays(ctx, one) }); err != nil {
+		return nil, err
+	}
+	start := func(one *shard, before bool) error {
 		for i, l := range one.state.Lines {
-			if !which(l) || l.trouble != "" {
+			if l.Started != before || l.trouble != "" || !which(one, l) {
 				continue
 			}
 			s.progress("%s: %s goes above all shards, %d of %d", one.name, l.Name, i+1, len(one.state.Lines))
@@ -543,13 +543,21 @@ func (s *set) startLines(ctx context.Context, one *shard, which func(Line) bool)
 			}
 		}
 		return nil
-	})
-	return full, err
+	}
+	for _, before := range []bool{true, false} {
+		err := each(s.shards, func(one *shard) error {
+			return one.together(ctx, func() error { return start(one, before) })
+		})
+		if err != nil {
+			return full, err
+		}
+	}
+	return full, nil
 }
 
-// started reports whether a line is started on all shards that have it.
-func (s *set) started(name string) bool {
-	return !slices.ContainsFunc(s.shards, func(one *shard) bool {
+// started reports whether a line is started on all of some shards that have it.
+func started(name string, shards ...*shard) bool {
+	return !slices.ContainsFunc(shards, func(one *shard) bool {
 		return slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name && !l.Started && l.trouble == "" })
 	})
 }
