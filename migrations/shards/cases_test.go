@@ -101,6 +101,51 @@ func testToldEveryTime(t *testing.T, f *fleet) {
 	}
 }
 
+// testRestoredByHand: after a restart, sessions began without settings, before these
+// were set by hand. Only the restart tells of such sessions.
+func testRestoredByHand(t *testing.T, f *fleet) {
+	restarted := dbtest.MariaDB(t)
+	f.dsns[0] = restarted.MySQLURL("root", "test")
+	f.open = func(int) *sql.DB { return openMariaDB(t, restarted.Addr, "test") }
+	f.dbs[0] = f.open(0)
+	f.exec(0, mariadbTable)
+	f.up(2)
+	_ = f.dbs[0].Close()
+	restarted.Stop()
+	restarted.Start()
+	session := func() *sql.DB {
+		db := f.open(0)
+		t.Cleanup(func() { _ = db.Close() })
+		if err := db.Ping(); err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	old := session()
+	f.dbs[0] = session()
+	f.exec(0, "SET GLOBAL auto_increment_increment = 2, GLOBAL auto_increment_offset = 1")
+	has(t, f.status(2).Problems, "sessions may still draw as before the last change")
+	fails(t, shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], f.options()), "draws other numbers than 1, 3, 5")
+	waits := func() {
+		t.Helper()
+		o := f.options()
+		o.Wait = 0
+		fails(t, shards.Up(t.Context(), f.dsns[:2], o), "sessions are older than the change")
+		_ = old.Close()
+	}
+	waits()
+	f.up(2)
+	f.sound(2)
+	// Ids of connections begin again with a restart.
+	f.exec(0, "UPDATE nextid_shard SET drain_below = 1000000")
+	old = session()
+	waits()
+	session()
+	f.up(2)
+	f.sound(2)
+	f.down(2)
+}
+
 // looks checks, for both kinds of database, the rows that status must report.
 func looks(t *testing.T, f *fleet, insert string) {
 	t.Helper()

@@ -55,6 +55,7 @@ type State struct {
 	missed  []missed // what Status could not check
 	trouble string   // why the server cannot be a shard, "" if it can
 	blind   bool     // the account cannot see the sessions of others
+	lapsed  bool     // the settings ended with a restart, also if they were made again by hand
 }
 
 // missed describes something that was not checked.

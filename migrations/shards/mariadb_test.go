@@ -59,6 +59,7 @@ func TestMariaDB(t *testing.T) {
 		{"killed", testKills},
 		{"reshard under load", testReshard},
 		{"settings are told every time", testToldEveryTime},
+		{"restored by hand", testRestoredByHand},
 		{"half installed", testHalfInstalled},
 		{"refusals", testMariaDBRefusals},
 		{"status finds overlaps", testMariaDBStatus},

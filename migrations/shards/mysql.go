@@ -51,6 +51,7 @@ type mysqlShard struct {
 	scope   scope
 	mariadb bool
 	changed time.Time // the settings have not changed since
+	below   int64     // connections of this or a greater id are newer than the change; 0: not known
 }
 
 // begin implements database.
@@ -104,10 +105,10 @@ func (s *mysqlShard) state(ctx context.Context) (State, error) {
 		return st, err
 	}
 	if st.Member != nil {
-		st.Member.Draining = draining
 		if err := s.origin(ctx, &st); err != nil {
 			return st, err
 		}
+		st.Member.Draining = draining || st.lapsed
 	}
 	err = s.lines(ctx, &st)
 	return st, err
@@ -138,7 +139,7 @@ func (s *mysqlShard) join(ctx context.Context, m Member) error {
 		const value = "(SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = 'auto_increment_%s')"
 		persisted = fmt.Sprintf(value+", "+value, "offset", "increment")
 	}
-	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (1, '%s', %d, %d, %d, %d, '%s', NULL, @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, %s)
+	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (1, '%s', %d, %d, %d, %d, '%s', NULL, 0, @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, %s)
 		ON DUPLICATE KEY UPDATE number = VALUES(number), members = VALUES(members), first_number = VALUES(first_number), increment = VALUES(increment)`,
 		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment, s.scope, persisted))
 }
@@ -149,6 +150,7 @@ func (s *mysqlShard) assign(ctx context.Context, _ []Line, has Progression) erro
 	if err := s.exec(ctx, "UPDATE nextid_shard SET drain_below = 0"); err != nil {
 		return err
 	}
+	s.below = 0
 	// SET GLOBAL would hide that a configuration file has set the value already.
 	if now, err := s.setting(ctx); err != nil || s.scope == global && now == has {
 		return err
@@ -179,7 +181,7 @@ const settle = time.Second
 // older implements database. Connection ids grow. So a connection made now has a
 // greater id than all that have copied the settings before the change.
 func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
-	const drained = "UPDATE nextid_shard SET drain_below = NULL"
+	const drained = "UPDATE nextid_shard SET drain_below = NULL, drained = UNIX_TIMESTAMP()"
 	if s.dry != nil {
 		_, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change")
 		return nil, cmp.Or(err, s.exec(ctx, drained))
@@ -188,12 +190,15 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 	if err := s.conn.QueryRowContext(ctx, "SELECT drain_below FROM nextid_shard").Scan(&below); err != nil || !below.Valid {
 		return nil, err
 	}
-	if below.Int64 == 0 {
+	if s.below == 0 { // a note from before a restart of the server has ids that begin again
 		var err error
-		if below.Int64, err = s.newest(ctx); err != nil {
+		if s.below, err = s.newest(ctx); err != nil {
 			return nil, err
 		}
-		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard SET drain_below = %d", below.Int64)); err != nil {
+		if below.Int64 > 0 {
+			s.below = min(s.below, below.Int64)
+		}
+		if err := s.exec(ctx, fmt.Sprintf("UPDATE nextid_shard SET drain_below = %d", s.below)); err != nil {
 			return nil, err
 		}
 	}
@@ -207,7 +212,7 @@ func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
 		return err
 	}, `SELECT ID, CONCAT(USER, '@', HOST) FROM information_schema.PROCESSLIST
 		WHERE ID < ? AND ID <> CONNECTION_ID() AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')
-			AND USER NOT IN ('system user', 'event_scheduler')`, below.Int64)
+			AND USER NOT IN ('system user', 'event_scheduler')`, s.below)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
@@ -317,17 +322,21 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 
 // configured returns the origin of MariaDB's settings if they outlast a restart: the
 // path of a configuration file, or the command line. Otherwise it returns "".
-func (s *mysqlShard) configured(ctx context.Context) (path string, err error) {
+// restarted reports a restart since the last wait for older sessions.
+func (s *mysqlShard) configured(ctx context.Context) (path string, restarted bool, err error) {
 	if !s.mariadb {
-		return "", nil
+		return "", false, nil
 	}
 	var files int
-	err = s.conn.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(GLOBAL_VALUE_PATH), 'the command line of the server') FROM information_schema.SYSTEM_VARIABLES
-		WHERE VARIABLE_NAME IN ('AUTO_INCREMENT_INCREMENT', 'AUTO_INCREMENT_OFFSET') AND GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'COMMAND-LINE')`).Scan(&files, &path)
+	err = s.conn.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(GLOBAL_VALUE_PATH), 'the command line of the server'),
+		(SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE > drained FROM information_schema.GLOBAL_STATUS, nextid_shard WHERE VARIABLE_NAME = 'UPTIME')
+		FROM information_schema.SYSTEM_VARIABLES
+		WHERE VARIABLE_NAME IN ('AUTO_INCREMENT_INCREMENT', 'AUTO_INCREMENT_OFFSET') AND GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'COMMAND-LINE')`).
+		Scan(&files, &path, &restarted)
 	if files < 2 {
 		path = ""
 	}
-	return path, err
+	return path, restarted, err
 }
 
 // origin reports settings that end with a restart, since the server has no SET
@@ -343,7 +352,8 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 	if s.scope != global {
 		return nil
 	}
-	path, err := s.configured(ctx)
+	path, restarted, err := s.configured(ctx)
+	st.lapsed = restarted && path == ""
 	has, right := st.Member.Has, path+" has the settings, which are right"
 	note := fmt.Sprintf("has to say: auto-increment-increment = %d, auto-increment-offset = %d", has.Increment, has.Offset)
 	st.restart = fmt.Sprintf("SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d",

@@ -129,7 +129,7 @@ func (s *set) whole(old []*shard, add *shard) error {
 		switch m := one.state.Member; {
 		case m == nil:
 			return &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."}
-		case !one.state.asNoted():
+		case !one.state.asNoted() || one.state.lapsed:
 			return &Error{
 				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
 				Hint: "A restart can have reset the settings. Run status, then nextid migrate shards up again.",

@@ -298,7 +298,7 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 func (s *set) mend(ctx context.Context) (mended int, err error) {
 	for _, one := range s.shards {
 		st := one.state
-		if st.Member == nil || st.asNoted() || st.trouble != "" {
+		if st.Member == nil || st.asNoted() && !st.lapsed || st.trouble != "" {
 			continue
 		}
 		if i := slices.IndexFunc(s.shards, func(o *shard) bool {
