@@ -373,6 +373,12 @@ func (s *set) members() ([]Member, error) {
 	}
 	name = cmp.Or(name, rand.Text())
 	var members []Member
+	var has []Progression
+	for _, one := range s.shards {
+		if m := one.state.Member; m != nil {
+			has = append(has, m.Has)
+		}
+	}
 	for _, one := range s.shards {
 		m := Member{Set: name, Of: n}
 		if one.state.Member != nil {
@@ -381,17 +387,19 @@ func (s *set) members() ([]Member, error) {
 			for m.Number = 1; taken[m.Number]; {
 				m.Number++
 			}
-			m.Has = Progression{int64(m.Number), increment}
-			if taken[m.Number] = true; increment > one.most {
-				return nil, tooGreat(one, increment)
+			taken[m.Number] = true
+			var ok bool
+			if m.Has, ok = spare(has); !ok {
+				m.Has = Progression{int64(m.Number), increment}
+			}
+			if has = append(has, m.Has); m.Has.Increment > one.most {
+				return nil, tooGreat(one, m.Has.Increment)
 			}
 		}
-		for j, other := range members { // with another increment than in the first Up
+		for j, other := range members {
 			if m.Has.together(other.Has) {
-				return nil, &Error{
-					What: fmt.Sprintf("%s would have %s and %s %s", s.shards[j].name, other.Has, one.name, m.Has),
-					Hint: "Use the --increment of the first time.",
-				}
+				what := fmt.Sprintf("%s has %s and %s %s", s.shards[j].name, other.Has, one.name, m.Has)
+				return nil, &Error{What: what, Hint: leave}
 			}
 		}
 		members = append(members, m)
