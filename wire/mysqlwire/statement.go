@@ -49,8 +49,8 @@ func (c *conn) find(body []byte) (s *statement, r reader, err error) {
 	return s, r, err
 }
 
-// prepare serves COM_STMT_PREPARE. The statement has a name of its own in the SQL
-// session, which counts it on the account of memory.
+// prepare serves COM_STMT_PREPARE. The SQL session counts the statement on the
+// account of memory, under a name that SQL's PREPARE cannot have.
 func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	id := c.newest + 1
 	if id == lastPrepared || id == 0 {
@@ -60,7 +60,7 @@ func (c *conn) prepare(ctx context.Context, text []byte, out *wire.Out) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	name := "mysql " + strconv.FormatUint(uint64(id), 10)
+	name := "\x00" + strconv.FormatUint(uint64(id), 10)
 	st, err := c.Prepare(ctx, name, text, nil)
 	if err != nil {
 		var e *sqlstate.Error
