@@ -136,7 +136,7 @@ type preLogin struct {
 // newConn makes a connection without id and machine. Server.register adds both.
 func newConn(s *Server, nc net.Conn) *Conn {
 	c := &Conn{server: s, nc: nc, accepted: monotonic()}
-	c.out = Out{to: c, limit: s.Limits.FlushAt}
+	c.out = Out{flush: c.flush, limit: s.Limits.FlushAt}
 	switch a := nc.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		c.Remote = a.String()

@@ -14,30 +14,22 @@ import (
 // Out collects the answers of a connection until they are sent.
 type Out struct {
 	B     []byte // append here
-	to    flusher
+	flush func(b []byte) error
 	limit int
 	err   error
 }
 
-// flusher sends the bytes of an Out: a Conn.
-type flusher interface{ flush(b []byte) error }
-
-// flushFunc is a flusher for tests and for HTTP.
-type flushFunc func(b []byte) error
-
-func (f flushFunc) flush(b []byte) error { return f(b) }
-
 // NewOut returns an Out that sends with flush. FlushFull flushes from limit bytes
 // on.
 func NewOut(limit int, flush func(b []byte) error) *Out {
-	return &Out{to: flushFunc(flush), limit: limit}
+	return &Out{flush: flush, limit: limit}
 }
 
 // Flush sends the bytes. After the first error the connection is broken, and
 // Flush discards them.
 func (o *Out) Flush() error {
 	if len(o.B) > 0 && o.err == nil {
-		o.err = o.to.flush(o.B)
+		o.err = o.flush(o.B)
 	}
 	o.B = o.B[:0]
 	return o.err

@@ -27,15 +27,14 @@ const (
 // read deadline it runs the connection instead of ending a Read. The goroutine that
 // has claimed the socket owns the connection.
 type socket struct {
-	net.Conn      // nil: only the methods below are called
-	poller        *poller
-	conn          *Conn
-	fd            int
-	serial        uint32 // distinguishes sockets that have had the same descriptor
-	state         atomic.Uint32
-	hangup        atomic.Bool // no more input will come
-	expired       atomic.Bool // the read deadline is over
-	shortDeadline atomic.Bool // writes get cutGrace only
+	net.Conn // nil: only the methods below are called
+	poller   *poller
+	conn     *Conn
+	fd       int
+	serial   uint32 // distinguishes sockets that have had the same descriptor
+	state    atomic.Uint32
+	hangup   atomic.Bool // no more input will come
+	expired  atomic.Bool // the read deadline is over
 
 	mu     sync.Mutex
 	closed bool
@@ -151,10 +150,9 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements net.Conn. Only cutOff calls it. It ignores its
-// argument: the running write and all later ones get cutGrace.
+// SetWriteDeadline implements net.Conn. Only cutOff calls it, to wake the running
+// write. Conn.cut limits that write and all later ones to cutGrace.
 func (s *socket) SetWriteDeadline(time.Time) error {
-	s.shortDeadline.Store(true)
 	s.wakeWriter()
 	return nil
 }
@@ -182,11 +180,7 @@ func (s *socket) waker() chan struct{} {
 
 // Write implements net.Conn. It waits for a slow client up to Limits.Write.
 func (s *socket) Write(b []byte) (int, error) {
-	shortDeadline := s.conn.cut.Load()
-	timer := time.NewTimer(s.conn.server.Limits.Write)
-	if shortDeadline {
-		timer.Reset(cutGrace)
-	}
+	timer, cut := time.NewTimer(s.conn.server.Limits.Write), false
 	defer timer.Stop()
 	wake := s.waker()
 	if err := s.arm(syscall.EPOLL_CTL_MOD, syscall.EPOLLOUT); err != nil {
@@ -198,8 +192,8 @@ func (s *socket) Write(b []byte) (int, error) {
 		if rest, err = writeSome(s.fd, rest); err != nil || len(rest) == 0 {
 			return len(b) - len(rest), err
 		}
-		if s.shortDeadline.Load() && !shortDeadline {
-			shortDeadline = true
+		if s.conn.cut.Load() && !cut {
+			cut = true
 			timer.Reset(cutGrace)
 		}
 		select {
