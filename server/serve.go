@@ -14,7 +14,7 @@ import (
 	"nextid/generator/node"
 	"nextid/generator/workerid"
 	"nextid/sqlfuncs"
-	"nextid/wire/httpstatus"
+	"nextid/wire/web"
 )
 
 // Server is one nextid server. New makes it, and Run serves until its context ends.
@@ -25,12 +25,11 @@ type Server struct {
 	access  *access
 	started time.Time
 
-	http        *httpstatus.Server // nil: off
-	httpAt      net.Listener
-	stopHistory context.CancelFunc     // of the page
-	served      endpoints              // the protocols; ready guards them
-	engine      atomic.Pointer[engine] // nil before clients are served
-	draining    atomic.Bool
+	http     *web.Server // nil: off
+	httpAt   net.Listener
+	served   endpoints              // the protocols; ready guards them
+	engine   atomic.Pointer[engine] // nil before clients are served
+	draining atomic.Bool
 
 	reloads chan struct{} // asks Run for a reload
 	ready   chan struct{} // closed once clients are served

@@ -16,7 +16,6 @@ import (
 	"nextid/generator/node"
 	"nextid/sqlfuncs"
 	"nextid/wire"
-	"nextid/wire/httpstatus"
 	"nextid/wire/web"
 )
 
@@ -43,23 +42,14 @@ func (s *Server) openHTTP() error {
 	if err != nil {
 		return err
 	}
-	page := web.New(web.Config{
+	cfg := web.Config{
 		SQL: s.SQL, Login: s.login, RequiresLogin: s.access.policy.RequiresLogin, Status: s.state, Outage: s.outage, Issued: s.issued,
-	})
-	ctx, stop := context.WithCancel(context.Background())
-	s.stopHistory = stop
-	go page.KeepHistory(ctx)
-	cfg := httpstatus.Config{
-		Ready: s.notReady, Notes: s.notes, Metrics: s.metrics(), Pages: page, Logger: s.log,
-		Authorize: func(r *http.Request) error {
-			name, password, _ := r.BasicAuth()
-			return s.login(r, name, password, &sqlfuncs.SessionOptions{})
-		},
+		Ready: s.notReady, Notes: s.notes, Metrics: s.metrics(), Logger: s.log,
 	}
 	if s.access.tls != nil && !a.Local() {
 		cfg.TLS = func() *tls.Config { return s.access.tls.Config() }
 	}
-	s.httpAt, s.http = l, httpstatus.New(cfg)
+	s.httpAt, s.http = l, web.New(cfg)
 	go func() {
 		if err := s.http.Serve(l); err != nil {
 			s.log.Error("health checks and metrics ended", "http", l.Addr().String(), "error", err)
@@ -68,12 +58,11 @@ func (s *Server) openHTTP() error {
 	return nil
 }
 
-// closeHTTP ends the HTTP server and the history of the page.
+// closeHTTP ends the HTTP server.
 func (s *Server) closeHTTP() {
 	if s.http == nil {
 		return
 	}
-	s.stopHistory()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
@@ -151,12 +140,7 @@ func (s *Server) login(r *http.Request, name, password string, o *sqlfuncs.Sessi
 
 // state returns the state that the page shows.
 func (s *Server) state() web.Status {
-	state := web.Status{
-		Version: Version(), Store: s.config.Store.In(s.config.Data).String(), Started: s.started.UTC(), Ready: true, Notes: s.notes(),
-	}
-	if err := s.notReady(); err != nil {
-		state.Ready, state.Reason = false, err.Error()
-	}
+	state := web.Status{Version: Version(), Store: s.config.Store.In(s.config.Data).String(), Started: s.started.UTC()}
 	if e := s.engine.Load(); e != nil {
 		state.Kinds = e.registry.Kinds()
 	}

@@ -93,9 +93,9 @@ func admin(handle handler) handler {
 // status answers with the state of the server. A caller sees only the generators
 // that it may draw from.
 func (s *Server) status(w http.ResponseWriter, _ *http.Request, c caller) error {
-	status := s.cfg.Status()
-	if status.Notes == nil {
-		status.Notes = []string{}
+	reason, notes := "", append([]string{}, s.cfg.Notes()...) // not null in JSON
+	if err := s.cfg.Ready(); err != nil {
+		reason = err.Error()
 	}
 	outage := s.cfg.Outage()
 	if outage != nil {
@@ -103,11 +103,14 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request, c caller) error 
 	}
 	return send(w, struct {
 		Status
-		Outage *Outage `json:"outage,omitempty"`
-		User   string  `json:"user"`
-		Admin  bool    `json:"admin"`
-		Closed bool    `json:"users"`
-	}{status, outage, c.options.User, c.options.Admin && c.loggedIn, s.cfg.RequiresLogin()})
+		Ready  bool     `json:"ready"`
+		Reason string   `json:"reason,omitempty"` // for which it is not ready
+		Notes  []string `json:"notes"`
+		Outage *Outage  `json:"outage,omitempty"`
+		User   string   `json:"user"`
+		Admin  bool     `json:"admin"`
+		Closed bool     `json:"users"`
+	}{s.cfg.Status(), reason == "", reason, notes, outage, c.options.User, c.options.Admin && c.loggedIn, s.cfg.RequiresLogin()})
 }
 
 // logIn answers with the token of a new login.

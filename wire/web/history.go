@@ -26,8 +26,8 @@ type history struct {
 	names map[string][]int64 // shorter than total if the name was added later
 }
 
-// KeepHistory adds a step every ten seconds until ctx ends.
-func (s *Server) KeepHistory(ctx context.Context) {
+// keepHistory adds a step every ten seconds until ctx ends.
+func (s *Server) keepHistory(ctx context.Context) {
 	tick := time.NewTicker(historyStep)
 	defer tick.Stop()
 	for {

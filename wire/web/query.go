@@ -307,13 +307,16 @@ func (p problem) status() int {
 	return cmp.Or(statuses[p.SQLState], statuses[p.SQLState[:2]], http.StatusInternalServerError)
 }
 
+// challenge makes a browser ask for a password.
+const challenge = `Basic realm="nextid", charset="UTF-8"`
+
 // send answers with a problem. Requests of the page get no WWW-Authenticate: the
 // browser would open a window of its own for the password.
 func (p problem) send(w http.ResponseWriter, r *http.Request, status int) {
 	fromPage := slices.Contains([]string{"cors", "same-origin"}, r.Header.Get("Sec-Fetch-Mode"))
 	switch {
 	case status == http.StatusUnauthorized && !fromPage:
-		w.Header().Set("WWW-Authenticate", `Basic realm="nextid", charset="UTF-8"`)
+		w.Header().Set("WWW-Authenticate", challenge)
 	case p.retry > 0:
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(p.retry.Seconds())), 10))
 	case status == http.StatusServiceUnavailable:

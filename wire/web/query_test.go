@@ -90,7 +90,7 @@ func TestUnreadAnswersWait(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one long statement works at a time
 	ask, s := start(t, false)
 	numbers(t, s)
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(s.http.Handler)
 	defer server.CloseClientConnections()
 	conn := request(t, server, "POST /api/v1/generators/numbers/ids?n=1000000", "")
 	defer conn.Close()

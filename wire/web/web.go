@@ -3,14 +3,17 @@
 //	/                    the page: generators, rates, servers, the fields of an id
 //	/api/v1/…            the JSON API, described by /api/v1/openapi.json
 //	/api/segment/get/…   the paths of Leaf's clients, and of Tinyid's (/tinyid/id/…)
+//	/healthz             200 while the process answers (liveness)
+//	/readyz              200 while clients should connect, else 503 and the reason (readiness)
+//	/metrics             metrics in Prometheus's text format
 //
-// Server is an http.Handler. Every request is an SQL statement in a new
-// sqlfuncs.Session of its user, so that users, roles, limits and errors are those of
-// SQL. The request's goroutine owns the session. Requests from pages of other sites
-// are refused. Server itself keeps the logins of the page and the rates of the last
-// hour.
+// Every other request is an SQL statement in a new sqlfuncs.Session of its user, so
+// that users, roles, limits and errors are those of SQL. The request's goroutine owns
+// the session. Requests from pages of other sites are refused. Server itself keeps the
+// logins of the page and the rates of the last hour.
 //
 //	web.go      Server, its routes, the headers of every answer
+//	listen.go   connections, /healthz, /readyz, /metrics
 //	caller.go   passwords, logins of the page, other sites
 //	query.go    the statement of a request, and its rows as JSON
 //	api.go      /api/v1
@@ -21,16 +24,36 @@
 package web
 
 import (
+	"cmp"
+	"crypto/tls"
 	"embed"
 	"io/fs"
+	"log/slog"
+	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"nextid/sqlfuncs"
+	"nextid/wire"
 )
 
-// Config configures a Server. Status and Login are required.
+// Config configures a Server. Its functions are called from several goroutines. All
+// but TLS, Connections and Logger are required.
 type Config struct {
+	// Ready returns the reason for which no client should connect, nil if clients
+	// should.
+	Ready func() error
+	// Notes returns warnings for an operator, a line each. Every client can read
+	// them.
+	Notes func() []string
+
+	Metrics http.Handler // answers /metrics
+
+	TLS         func() *tls.Config // of the next connection; nil for plain HTTP
+	Connections int                // limit on open connections; 0: 1024
+	Logger      *slog.Logger       // nil: slog.Default()
+
 	// SQL returns the SQL layer, nil while the server waits for its store.
 	SQL func() *sqlfuncs.Server
 
@@ -57,9 +80,6 @@ type Status struct {
 	Version string    `json:"version"`
 	Store   string    `json:"store"` // its URL without secrets, which names the id space
 	Started time.Time `json:"started"`
-	Ready   bool      `json:"ready"`
-	Reason  string    `json:"reason,omitempty"` // for which it is not ready
-	Notes   []string  `json:"notes"`
 	Kinds   []string  `json:"kinds,omitempty"` // of generators; none before the store has answered
 }
 
@@ -75,12 +95,15 @@ type Outage struct {
 	Readable bool `json:"-"` // only writes fail, as with a full disk
 }
 
-// Server answers HTTP requests. It is safe for concurrent use.
+// Server answers on one listener. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
-	mux     *http.ServeMux
+	http    http.Server
 	logins  logins
 	history history
+
+	mu     sync.Mutex
+	places *wire.Places[net.Conn]
 }
 
 //go:embed page
@@ -91,24 +114,30 @@ var openAPI []byte
 
 // New returns a Server.
 func New(cfg Config) *Server {
-	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	mux := http.NewServeMux()
+	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](cmp.Or(cfg.Connections, connections))}
+	s.http = http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10,
+		WriteTimeout: 30 * time.Second, // the metrics of many generators have some 100 KiB
+		ConnState:    s.limit, ErrorLog: slog.NewLogLogger(cmp.Or(cfg.Logger, slog.Default()).Handler(), slog.LevelDebug),
+	}
 	s.history.names, s.logins.all = map[string][]int64{}, map[string]*loggedIn{}
 	page, err := fs.Sub(files, "page")
 	if err != nil {
 		panic(err) // the name is in the line above
 	}
-	s.mux.Handle("/", pageHeaders(http.FileServerFS(page)))
-	s.mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /healthz", healthy)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.Handle("/", pageHeaders(http.FileServerFS(page)))
+	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		_ = sendBytes(w, typeJSON, openAPI)
 	})
 	for pattern, handler := range s.routes() {
-		s.mux.Handle(pattern, handler)
+		mux.Handle(pattern, handler)
 	}
 	return s
 }
-
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // pageHeaders forbids a browser to load anything from other sites, and other sites
 // to show the page in a frame.
@@ -143,10 +172,8 @@ func (s *Server) answer(handle handler) http.Handler {
 // error of do.
 func (s *Server) guarded(do func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		noStore(w.Header())
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		err := s.checkOrigin(r)
 		if err == nil {

@@ -49,11 +49,13 @@ func start(t *testing.T, closed bool) (ask func(method, path, body string, heade
 			return nil
 		},
 		RequiresLogin: func() bool { return closed },
-		Status:        func() Status { return Status{Version: "test", Store: "memory", Ready: true} },
+		Status:        func() Status { return Status{Version: "test", Store: "memory"} },
+		Ready:         func() error { return nil },
+		Notes:         func() []string { return nil },
 		Issued:        func(func(string, int64) bool) {},
 		Outage:        func() *Outage { return nil },
 	})
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(s.http.Handler)
 	t.Cleanup(server.Close)
 	return func(method, path, body string, headers ...string) (int, string) {
 		t.Helper()
@@ -495,13 +497,13 @@ func TestHistoryOfRestrictedUsers(t *testing.T) {
 	}
 }
 
-// TestKeepHistoryEnds with its context.
-func TestKeepHistoryEnds(t *testing.T) {
+// TestHistoryEnds with its context.
+func TestHistoryEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Issued: func(yield func(string, int64) bool) { yield("a", 1) }})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { s.KeepHistory(ctx); close(done) }()
+		go func() { s.keepHistory(ctx); close(done) }()
 		time.Sleep(historyStep*3 + time.Second) //nolint:forbidigo // synctest's
 		cancel()
 		<-done

@@ -1,4 +1,4 @@
-package httpstatus
+package web
 
 import (
 	"bufio"
@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"nextid/sqlfuncs"
 )
 
 // serve starts a server for a test and returns its URL.
@@ -22,9 +24,7 @@ func serve(t *testing.T, cfg Config, l net.Listener) {
 	if cfg.Notes == nil {
 		cfg.Notes = func() []string { return nil }
 	}
-	if cfg.Pages == nil {
-		cfg.Pages = http.NotFoundHandler()
-	}
+	cfg.RequiresLogin, cfg.Issued = func() bool { return false }, func(func(string, int64) bool) {}
 	s := New(cfg)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -90,14 +90,11 @@ func TestProbes(t *testing.T) {
 		!strings.HasPrefix(h.Get("Content-Type"), "text/plain; version=0.0.4") {
 		t.Errorf("/metrics: %d %q %v", code, body, h)
 	}
-	if code, _, _ := get(t, url+"/"); code != 404 {
-		t.Errorf("/: %d", code)
-	}
 	answer, err := http.Post(url+"/readyz", "text/plain", strings.NewReader("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer.Body.Close(); answer.StatusCode != http.StatusNotFound { // of Pages, as on every other path
+	if answer.Body.Close(); answer.StatusCode != http.StatusNotFound {
 		t.Errorf("POST: %s", answer.Status)
 	}
 }
@@ -120,11 +117,10 @@ func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
 	cfg := Config{
 		Ready:   func() error { return nil },
 		Metrics: up,
-		Authorize: func(r *http.Request) error {
+		Login: func(r *http.Request, name, password string, _ *sqlfuncs.SessionOptions) error {
 			if r.RemoteAddr != "192.0.2.7:4711" || r.TLS != nil {
 				t.Errorf("asked about %v, TLS %v", r.RemoteAddr, r.TLS)
 			}
-			name, password, _ := r.BasicAuth()
 			if name == "monitor" && password == "secret" {
 				return nil
 			}
