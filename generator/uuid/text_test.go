@@ -244,6 +244,24 @@ func TestULIDsOfAFullMillisecond(t *testing.T) {
 	}
 }
 
+// A second that lasts for more ids than the counter of an XID has, or that the clock
+// shows twice, repeats none.
+func TestXIDsOfARepeatedSecond(t *testing.T) {
+	clock := &handClock{start.UnixNano()}
+	m := newXIDMaker(clock)
+	seen := map[string]bool{}
+	for range 4 {
+		code, err := m.make()
+		if err != nil || seen[code] {
+			t.Errorf("%s twice, %v", code, err)
+		}
+		seen[code] = true
+		m.last.Add(1<<24 - 1)              // as many ids
+		m.until.Store(0)                   // the second has passed
+		clock.ns -= int64(time.Second / 2) // and the clock was set back
+	}
+}
+
 // The libraries read what this package writes, and the other way round.
 func TestLibrariesAgree(t *testing.T) {
 	x := xid.New()

@@ -100,42 +100,42 @@ type xidMaker struct {
 	clock   generator.Clock
 	process [5]byte
 	until   atomic.Int64 // end of the present second, ns on the monotonic clock
-	second  atomic.Uint32
 
-	_     [64]byte      // every id writes count: it has a cache line of its own
-	count atomic.Uint32 // 24 bits of it are used; its first value is random
-	_     [64]byte
+	_    [64]byte      // every id writes last: it has a cache line of its own
+	last atomic.Uint64 // second<<24 | count of the last id. It only rises; count begins at random
+	_    [64]byte
 }
 
 func newXIDMaker(clock generator.Clock) *xidMaker {
 	m := &xidMaker{clock: clock}
 	fillRandom(m.process[:])
 	var begin [4]byte
-	fillRandom(begin[:])
-	m.count.Store(binary.BigEndian.Uint32(begin[:]))
+	fillRandom(begin[1:])
+	m.last.Store(uint64(binary.BigEndian.Uint32(begin[:])))
 	return m
 }
 
-// now returns the Unix second. It reads the wall clock once a second: the monotonic
-// clock is faster.
-func (m *xidMaker) now() uint32 {
+// follow raises the second of last to that of the wall clock. It reads the wall clock
+// once a second: the monotonic clock is faster.
+func (m *xidMaker) follow() {
 	mono := int64(m.clock.Monotonic())
 	if mono < m.until.Load() {
-		return m.second.Load()
+		return
 	}
 	wall := m.clock.Wall()
-	second := uint32(wall / int64(time.Second))
-	m.second.Store(second)
+	second := uint64(wall) / uint64(time.Second)
+	for last := m.last.Load(); last>>24 < second && !m.last.CompareAndSwap(last, second<<24|last&(1<<24-1)); last = m.last.Load() {
+	}
 	m.until.Store(mono + int64(time.Second) - wall%int64(time.Second))
-	return second
 }
 
 func (m *xidMaker) make() (string, error) {
+	m.follow()
+	last := m.last.Add(1)
 	var id xid.ID
-	count := m.count.Add(1)
-	binary.BigEndian.PutUint32(id[:], m.now())
+	binary.BigEndian.PutUint32(id[:], uint32(last>>24))
 	copy(id[4:], m.process[:])
-	id[9], id[10], id[11] = byte(count>>16), byte(count>>8), byte(count)
+	id[9], id[10], id[11] = byte(last>>16), byte(last>>8), byte(last)
 	var text [20]byte
 	return string(id.Encode(text[:])), nil
 }
