@@ -97,14 +97,16 @@ func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	if o.Counter == nil { // the maximum is the end of the field
-		if o.Counter, err = json.Marshal(map[string]any{
-			"max": int64(1)<<l.SequenceBits() - 1, "min": 0, "start": cmp.Or(g.Start, new(int64(1))), "step": g.Step, "max_step": g.MaxStep,
-		}); err != nil {
+	if o.Counter == nil {
+		if o.Counter, err = json.Marshal(map[string]*int64{"start": cmp.Or(g.Start, new(int64(1))), "step": g.Step, "max_step": g.MaxStep}); err != nil {
 			return nil, err
 		}
 	}
 	if o.Counter, err = k.counter.Normalize(o.Counter); err != nil {
+		return nil, err
+	}
+	// Greater numbers would change the random bits, and ids would come twice.
+	if o.Counter, err = k.counter.Alter(o.Counter, fmt.Appendf(nil, `{"min": 0, "max": %d}`, int64(1)<<l.SequenceBits()-1)); err != nil {
 		return nil, err
 	}
 	return json.Marshal(o)

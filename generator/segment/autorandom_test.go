@@ -60,8 +60,17 @@ func TestACounterBelowRandomBits(t *testing.T) {
 }
 
 func TestTheCounterEndsWithItsBits(t *testing.T) {
-	k, _ := newKind()
-	g := open(t, k, `{"shard_bits":15,"range_bits":32}`) // AUTO_RANDOM(15, 32): 16 bits count
+	for _, options := range []string{
+		`{"shard_bits":15,"range_bits":32}`, // AUTO_RANDOM(15, 32): 16 bits count
+		`{"shard_bits":15,"range_bits":32,"counter":{"start":1,"max":70000}}`,
+	} {
+		k, _ := newKind()
+		endsWithItsBits(t, open(t, k, options))
+	}
+}
+
+func endsWithItsBits(t *testing.T, g *segment.AutoRandomGenerator) {
+	t.Helper()
 	if runs, err := g.NextAll(t.Context(), 1<<16); !errors.Is(err, generator.ErrExhausted) {
 		t.Fatalf("one more than there are: %v, %v", runs, err)
 	}
