@@ -36,7 +36,8 @@ var (
 
 func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Runtime, owner string) *Generator {
 	s := newSource(name, o, store, runtime, owner)
-	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline)), source: s}
+	// With holds, numbers are drawn one by one.
+	return &Generator{Queue: NewQueue(name, s, runtime, time.Duration(o.Deadline), !o.Holds), source: s}
 }
 
 // Raise implements generator.Raiser. Other servers go on above v, too. The
@@ -58,9 +59,6 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return r, err
 	})
 }
-
-// Ends implements generator.AllGenerator. With holds, numbers are drawn one by one.
-func (g *Generator) Ends() bool { return !g.source.options.Holds && g.Queue.Ends() }
 
 // Peek implements generator.Peeker.
 func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.First(ctx) }
@@ -97,7 +95,7 @@ type source struct {
 	holds   holds
 }
 
-var _ AllSource = (*source)(nil)
+var _ Source = (*source)(nil)
 
 func newSource(name string, o Options, store generator.Reserver, clock generator.Clock, owner string) *source {
 	s := &source{name: name, options: o, limit: o.limit(), store: store, clock: clock, owner: owner, holds: holds{slots: map[string]hold{}, settled: math.MinInt64}}
@@ -106,20 +104,16 @@ func newSource(name string, o Options, store generator.Reserver, clock generator
 }
 
 // Draw implements Source.
-func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
+func (s *source) Draw(ctx context.Context, n, least int64) ([]generator.Range, error) {
 	if s.options.Holds {
 		first, err := s.hold(ctx, slotFree, 0, generator.HeldBy{})
-		return generator.Range{First: first, Step: s.options.Increment, Count: 1}, err
+		return []generator.Range{{First: first, Step: s.options.Increment, Count: 1}}, err
 	}
-	return s.reserve(ctx, s.options.Start, n, 1)
-}
-
-// DrawAll implements AllSource.
-func (s *source) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
 	if n > math.MaxInt64/s.options.Increment {
-		return generator.Range{}, s.errExhausted()
+		return nil, s.errExhausted()
 	}
-	return s.reserve(ctx, s.options.Start, n, n)
+	r, err := s.reserve(ctx, s.options.Start, n, least)
+	return []generator.Range{r}, err
 }
 
 // Renew implements Source.

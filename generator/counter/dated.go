@@ -77,41 +77,30 @@ type datedSource struct {
 	date int64        // newest date that was issued or seen, as digits; used only in requests of the Queue
 }
 
-var _ AllSource = (*datedSource)(nil)
+var _ Source = (*datedSource)(nil)
 
-// Draw implements Source.
-func (s *datedSource) Draw(ctx context.Context, n int64) (generator.Range, error) {
-	return s.draw(ctx, generator.Reservation{N: n})
-}
-
-// DrawAll implements AllSource.
-func (s *datedSource) DrawAll(ctx context.Context, n int64) (generator.Range, error) {
-	return s.draw(ctx, generator.Reservation{N: n, Least: n})
-}
-
-// draw reserves numbers in the present period.
-func (s *datedSource) draw(ctx context.Context, r generator.Reservation) (generator.Range, error) {
+// Draw implements Source. It reserves numbers in the present period.
+func (s *datedSource) Draw(ctx context.Context, n, least int64) ([]generator.Range, error) {
 	const attempts = 3 // a period can end during the request
 	for range attempts {
 		date, err := s.today()
 		if err != nil {
-			return generator.Range{}, err
+			return nil, err
 		}
 		base := s.periodOf(date) * s.modulus
-		r.AtLeast, r.Limit = base+s.Start, base+s.modulus
-		lo, hi, err := s.reserve(ctx, r)
+		lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: base + s.Start, N: n, Limit: base + s.modulus, Least: least})
 		if err == nil {
-			return generator.Range{First: s.idOf(lo, date), Step: 1, Count: hi - lo}, nil
+			return []generator.Range{{First: s.idOf(lo, date), Step: 1, Count: hi - lo}}, nil
 		}
 		if !errors.Is(err, generator.ErrExhausted) {
-			return generator.Range{}, err
+			return nil, err
 		}
 		// The store is in a later period, or the present one is used up.
 		if err := s.follow(ctx, date); err != nil {
-			return generator.Range{}, err
+			return nil, err
 		}
 	}
-	return generator.Range{}, generator.Errorf(generator.ErrRetry, s.name, "Try again.",
+	return nil, generator.Errorf(generator.ErrRetry, s.name, "Try again.",
 		"the period of generator %q changed while it was asked for a number", s.name)
 }
 

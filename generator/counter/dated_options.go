@@ -94,7 +94,7 @@ func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.
 		return nil, err
 	}
 	source := &datedSource{scheme: s, name: d.Name, store: k.store, clock: k.runtime, owner: k.owner}
-	return &DatedGenerator{NewQueue(d.Name, source, k.runtime, time.Duration(s.Deadline)), source}, nil
+	return &DatedGenerator{NewQueue(d.Name, source, k.runtime, time.Duration(s.Deadline), true), source}, nil
 }
 
 // follows refuses a pattern with two-digit years for a name that had numbers of

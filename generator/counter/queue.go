@@ -14,9 +14,11 @@ import (
 
 // Source reserves the ids of a Queue. The Queue calls one method at a time.
 type Source interface {
-	// Draw reserves at least one and at most n ids, durably. All of them are above the
-	// ids of earlier calls. An error means that none was reserved.
-	Draw(ctx context.Context, n int64) (generator.Range, error)
+	// Draw reserves up to n ids, durably. All of them are above the ids of earlier calls.
+	// An error means that none was reserved. If fewer than least are left, it is
+	// ErrExhausted. A source whose Queue Ends may return less than least: then it is called
+	// again for the rest of them.
+	Draw(ctx context.Context, n, least int64) ([]generator.Range, error)
 
 	// Renew returns the ids that now stand for unused ids of an earlier Draw. Count is
 	// 0 if they may not be issued any more.
@@ -24,15 +26,6 @@ type Source interface {
 
 	// Return takes back unused ids when the Queue closes, the newest run first.
 	Return(ctx context.Context, r generator.Range) error
-}
-
-// AllSource is a Source that can reserve all ids of a request at once.
-type AllSource interface {
-	Source
-
-	// DrawAll reserves n ids, or none if fewer are left: ErrExhausted. If it returns less
-	// than n, it is called again for the rest of them.
-	DrawAll(ctx context.Context, n int64) (generator.Range, error)
 }
 
 const (
@@ -63,6 +56,7 @@ type Queue struct {
 	source   Source
 	runtime  generator.Scheduler
 	deadline time.Duration
+	ends     bool // see Ends
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -99,9 +93,9 @@ var (
 )
 
 // NewQueue returns the Queue of the generator name. A draw waits at most deadline
-// for the source.
-func NewQueue(name string, source Source, runtime generator.Scheduler, deadline time.Duration) *Queue {
-	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, free: make(chan struct{}, 1), floor: math.MinInt64}
+// for the source. ends is the result of Ends.
+func NewQueue(name string, source Source, runtime generator.Scheduler, deadline time.Duration, ends bool) *Queue {
+	q := &Queue{name: name, source: source, runtime: runtime, deadline: deadline, ends: ends, free: make(chan struct{}, 1), floor: math.MinInt64}
 	q.free <- struct{}{}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	return q
@@ -120,10 +114,7 @@ func (q *Queue) Next(ctx context.Context, n int64) (generator.Range, error) {
 }
 
 // Ends implements generator.AllGenerator.
-func (q *Queue) Ends() bool {
-	_, ok := q.source.(AllSource)
-	return ok
-}
+func (q *Queue) Ends() bool { return q.ends }
 
 // NextAll implements generator.AllGenerator.
 func (q *Queue) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
@@ -255,9 +246,10 @@ func (q *Queue) round() (more bool) {
 		return false
 	}
 	// A draw of all ids has a request of its own.
-	ask, batch, total := q.source.Draw, 1, q.waiting[0].n
+	batch, total, least := 1, q.waiting[0].n, int64(1)
 	if q.waiting[0].all {
-		ask, total = q.source.(AllSource).DrawAll, total-q.have()
+		total -= q.have()
+		least = total
 	} else {
 		for batch < len(q.waiting) && !q.waiting[batch].all {
 			total = min(total+q.waiting[batch].n, maxBatch)
@@ -268,7 +260,7 @@ func (q *Queue) round() (more bool) {
 
 	ctx, cancel := context.WithTimeout(q.ctx, sourceTimeout)
 	defer cancel()
-	r, err := ask(ctx, total)
+	runs, err := q.source.Draw(ctx, total, least)
 
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -285,7 +277,9 @@ func (q *Queue) round() (more bool) {
 		return true
 	}
 	q.refills++
-	q.rest = generator.AppendRun(q.rest, r)
+	for _, r := range runs {
+		q.rest = generator.AppendRun(q.rest, r)
+	}
 	q.serve()
 	return true
 }
@@ -403,12 +397,12 @@ func (q *Queue) First(ctx context.Context) (id int64, err error) {
 		defer q.mu.Unlock()
 		if len(q.rest) == 0 {
 			q.mu.Unlock()
-			r, err := q.source.Draw(ctx, 1)
+			runs, err := q.source.Draw(ctx, 1, 1)
 			q.mu.Lock()
 			if err != nil {
 				return err
 			}
-			q.rest = append(q.rest, r)
+			q.rest = runs
 		}
 		id = q.rest[0].First
 		return nil

@@ -80,7 +80,7 @@ func newGenerator(name string, o Options, cfg Config) (*Generator, error) {
 	for _, d := range s.databases {
 		s.revive(d, 0)
 	}
-	return &Generator{Queue: counter.NewQueue(name, s, cfg.Runtime, time.Duration(o.Deadline)), source: s}, nil
+	return &Generator{Queue: counter.NewQueue(name, s, cfg.Runtime, time.Duration(o.Deadline), false), source: s}, nil
 }
 
 // Close implements generator.Closer.
@@ -131,9 +131,8 @@ type source struct {
 	work sync.WaitGroup
 
 	// Owned by the Queue, which makes one call at a time.
-	last    int64             // newest number that was drawn
-	pending []generator.Range // drawn, and not yet returned to the Queue
-	lo      int64             // begin of the last reservation
+	last int64 // newest number that was drawn
+	lo   int64 // begin of the last reservation
 
 	closed  atomic.Bool
 	ceiling atomic.Int64 // upper bound of the numbers that may be issued; the store has it
@@ -164,24 +163,19 @@ const (
 )
 
 // Draw implements counter.Source.
-func (s *source) Draw(ctx context.Context, n int64) (generator.Range, error) {
-	for len(s.pending) == 0 {
+func (s *source) Draw(ctx context.Context, n, _ int64) ([]generator.Range, error) {
+	for {
 		d, err := s.choose(ctx)
 		if err != nil {
-			return generator.Range{}, err
+			return nil, err
 		}
-		s.pending, err = s.from(ctx, d, max(n, s.options.Step))
-		if down, ok := errors.AsType[*downError](err); ok {
-			s.fail(d, down.error)
-			continue
+		runs, err := s.from(ctx, d, max(n, s.options.Step))
+		down, ok := errors.AsType[*downError](err)
+		if !ok {
+			return runs, err
 		}
-		if err != nil {
-			return generator.Range{}, err
-		}
+		s.fail(d, down.error)
 	}
-	r := s.pending[0]
-	s.pending = s.pending[1:]
-	return r, nil
 }
 
 // downError is an error of a database. The source then draws from the next one.
@@ -358,7 +352,7 @@ func (s *source) raise(ctx context.Context, v int64) error {
 	if err := s.cover(ctx, v); err != nil {
 		return err
 	}
-	s.pending, s.last = nil, v
+	s.last = v
 	for _, d := range s.databases {
 		s.mu.Lock()
 		up := d.up

@@ -16,6 +16,7 @@ import (
 
 	"nextid/dbtest"
 	"nextid/generator"
+	"nextid/generator/counter"
 	"nextid/generator/history"
 	"nextid/generator/store/memory"
 )
@@ -487,5 +488,34 @@ func TestPlaceInTheSeriesOfADatabase(t *testing.T) {
 		if p := g.Place(id); p != want {
 			t.Errorf("%d is %+v, want %+v", id, p, want)
 		}
+	}
+}
+
+// gaps is a node that others draw from, too.
+type gaps struct{ node }
+
+func (gaps) draw(context.Context, int64) (runs []generator.Range, err error) {
+	for first := int64(1); first < 20; first += 2 {
+		runs = append(runs, generator.Range{First: first, Step: 1, Count: 1})
+	}
+	return runs, nil
+}
+
+// setval passes numbers that were drawn ahead, also those behind a gap.
+func TestRaisePassesNumbersInHand(t *testing.T) {
+	s := &source{
+		name: "photos", options: Options{Start: 1, Increment: 1, Step: 10}, changed: make(chan struct{}),
+		cfg:       Config{Store: memory.New(memory.Config{}), Runtime: generator.SystemClock{}},
+		databases: []*database{{series: series{0, 1}, node: gaps{}, health: health{up: true}}},
+	}
+	g := &Generator{Queue: counter.NewQueue(s.name, s, generator.SystemClock{}, time.Second, false), source: s}
+	if r, err := g.Next(t.Context(), 1); err != nil || r.First != 1 {
+		t.Fatal(r, err)
+	}
+	if err := g.Raise(t.Context(), 10, true); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := g.Next(t.Context(), 1); err != nil || r.First != 11 {
+		t.Errorf("%v after setval 10, %v", r, err)
 	}
 }
