@@ -121,7 +121,7 @@ func (r *Registry) unchanged(ctx context.Context, name string) error {
 }
 
 func changedError(name string) error {
-	return &Error{Kind: ErrRetry, Name: name, Message: "generator \"" + name + "\" was changed on another server", Hint: "Try again.", Cause: errChanged}
+	return CausedError(errChanged, ErrRetry, name, "Try again.", "generator %q was changed on another server", name)
 }
 
 // agrees reports whether l was opened by the definition d.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // Create defines a new generator. It returns ErrExists for a known name.
@@ -79,10 +78,8 @@ func (r *Registry) Drop(ctx context.Context, name string) error {
 		err = retire(ctx, k, f.Definition) // continue above what other servers have reserved meanwhile
 	}
 	if err != nil {
-		return &Error{
-			Kind: ErrRetry, Name: name, Cause: err, Message: fmt.Sprintf("generator %q was dropped, but the other servers do not know it yet", name),
-			Hint: "Before it is created again with another kind or layout, restart the other servers.",
-		}
+		return CausedError(err, ErrRetry, name, "Before it is created again with another kind or layout, restart the other servers.",
+			"generator %q was dropped, but the other servers do not know it yet", name)
 	}
 	return nil
 }

@@ -39,6 +39,9 @@ type Error struct {
 // repair before this server issues ids again.
 type Reason string
 
+// Error implements error, so that a Reason can be the kind of Errorf.
+func (r Reason) Error() string { return string(r) }
+
 // The reasons of ErrNotNow.
 const (
 	ReasonClock    Reason = "clock"     // this server's clock was set back, or is wrong
@@ -80,14 +83,19 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
-// Errorf returns an *Error about a generator.
+// Errorf returns an *Error about a generator. kind is one of the sentinels, or a
+// Reason, which means ErrNotNow.
 func Errorf(kind error, name, hint, format string, args ...any) error {
-	return &Error{Kind: kind, Name: name, Message: fmt.Sprintf(format, args...), Hint: hint}
+	return CausedError(nil, kind, name, hint, format, args...)
 }
 
-// ClockError returns the ErrNotNow of a server whose clock is wrong.
-func ClockError(name, hint, format string, args ...any) error {
-	return &Error{Kind: ErrNotNow, Reason: ReasonClock, Name: name, Message: fmt.Sprintf(format, args...), Hint: hint}
+// CausedError is Errorf with a cause.
+func CausedError(cause, kind error, name, hint, format string, args ...any) error {
+	e := &Error{Kind: kind, Name: name, Message: fmt.Sprintf(format, args...), Hint: hint, Cause: cause}
+	if reason, ok := kind.(Reason); ok { //nolint:errorlint // kinds are not wrapped
+		e.Kind, e.Reason = ErrNotNow, reason
+	}
+	return e
 }
 
 // FewError returns the ErrExhausted of a request for n numbers when fewer are left.
@@ -97,55 +105,42 @@ func FewError(name string, n int64, why error) error {
 	if e, ok := errors.AsType[*Error](why); ok && e.Hint != "" {
 		hint += " " + e.Hint
 	}
-	return &Error{Kind: ErrExhausted, Name: name, Message: fmt.Sprintf("generator %q has fewer than %d numbers left", name, n), Hint: hint}
+	return Errorf(ErrExhausted, name, hint, "generator %q has fewer than %d numbers left", name, n)
 }
 
 // CountError returns the ErrCount of a draw of n < 1 ids.
 func CountError(name string, n int64) error {
-	return &Error{Kind: ErrCount, Name: name, Message: fmt.Sprintf("cannot draw %d ids", n), Hint: "Ask for at least one id."}
+	return Errorf(ErrCount, name, "Ask for at least one id.", "cannot draw %d ids", n)
 }
 
 // ClosedError returns the ErrNotNow of a draw from a closed generator.
 func ClosedError(name string) error {
-	return &Error{
-		Kind: ErrNotNow, Reason: ReasonShutdown, Name: name, Message: fmt.Sprintf("generator %q is closed", name),
-		Hint: "Connect again: the server is shutting down or the generator was changed.",
-	}
+	return Errorf(ReasonShutdown, name, "Connect again: the server is shutting down or the generator was changed.", "generator %q is closed", name)
 }
+
+const hintGone = "Connect to another nextid server, or try again when this one is back."
 
 // ShutdownError returns the ErrNotNow of a server that shuts down.
 func ShutdownError(name string) error {
-	return &Error{
-		Kind: ErrNotNow, Reason: ReasonShutdown, Name: name, Message: "the server is shutting down",
-		Hint: "Connect to another nextid server, or try again when this one is back.",
-	}
+	return Errorf(ReasonShutdown, name, hintGone, "the server is shutting down")
 }
 
 // UnknownError returns the ErrUnknown of a name.
 func UnknownError(name string) error {
-	return &Error{Kind: ErrUnknown, Name: name, Message: fmt.Sprintf("generator %q does not exist", name)}
+	return Errorf(ErrUnknown, name, "", "generator %q does not exist", name)
 }
 
 // ChangedError returns the ErrRetry of a change whose definition was changed
 // meanwhile.
 func ChangedError(name string) error {
-	return &Error{
-		Kind: ErrRetry, Name: name,
-		Message: fmt.Sprintf("generator %q was changed by another session at the same time", name),
-		Hint:    "Look at it again and repeat the change.",
-	}
+	return Errorf(ErrRetry, name, "Look at it again and repeat the change.", "generator %q was changed by another session at the same time", name)
 }
 
 // StoreClosedError returns the ErrNotNow of a closed store.
-func StoreClosedError() error {
-	return &Error{
-		Kind: ErrNotNow, Reason: ReasonShutdown, Message: "the store is closed",
-		Hint: "Connect to another nextid server, or try again when this one is back.",
-	}
-}
+func StoreClosedError() error { return Errorf(ReasonShutdown, "", hintGone, "the store is closed") }
 
 // StoreLateError returns the ErrRetry of a call that ended before the store
 // answered.
 func StoreLateError(ctx context.Context) error {
-	return &Error{Kind: ErrRetry, Message: "no answer from the store in time", Hint: "Try again.", Cause: ctx.Err()}
+	return CausedError(ctx.Err(), ErrRetry, "", "Try again.", "no answer from the store in time")
 }

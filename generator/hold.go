@@ -65,7 +65,7 @@ func (r *Registry) Voids(ctx context.Context) ([]Void, error) {
 		name, number, _ := strings.Cut(strings.TrimPrefix(m.Key, voidKeyPrefix), "/")
 		n, wrong := strconv.ParseInt(number, 10, 64)
 		if wrong != nil {
-			return nil, &Error{Kind: ErrRegressed, Message: "the store has a void that cannot be read: " + m.Key}
+			return nil, Errorf(ErrRegressed, "", "", "the store has a void that cannot be read: %s", m.Key)
 		}
 		by, why, _ := strings.Cut(m.Owner, "\n")
 		voids = append(voids, Void{Name: name, Number: n, By: by, Why: why, At: m.Updated})

@@ -29,7 +29,7 @@ func StoredOptions[O any](stored json.RawMessage, what string, check func(*O) er
 		err = check(&o)
 	}
 	if err != nil {
-		err = &Error{Kind: ErrRegressed, Message: "the stored options of " + what + " cannot be used", Cause: err}
+		err = CausedError(err, ErrRegressed, "", "", "the stored options of %s cannot be used", what)
 	}
 	return o, err
 }

@@ -135,7 +135,7 @@ type Reservation struct {
 // Check returns ErrCount for a reservation of nothing.
 func (r Reservation) Check() error {
 	if r.N < 1 || r.Key == "" {
-		return &Error{Kind: ErrCount, Message: fmt.Sprintf("cannot reserve %d numbers for the key %q", r.N, r.Key)}
+		return Errorf(ErrCount, "", "", "cannot reserve %d numbers for the key %q", r.N, r.Key)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (r Reservation) End(lo int64) int64 {
 
 // ExhaustedError is returned if lo would not lie below Bound.
 func (r Reservation) ExhaustedError() error {
-	return &Error{Kind: ErrExhausted, Message: fmt.Sprintf("%q has too few numbers left below %d", r.Key, r.Limit)}
+	return Errorf(ErrExhausted, "", "", "%q has too few numbers left below %d", r.Key, r.Limit)
 }
 
 // NoLimit is the greatest possible Limit of a Reservation.

@@ -188,7 +188,7 @@ func read(stored json.RawMessage) (o options, kind json.RawMessage, err error) {
 		o, err = parse(own, maxBits)
 	}
 	if err != nil { // the cause is left out, since it may show a key
-		return options{}, nil, &generator.Error{Kind: generator.ErrRegressed, Message: "the stored options of codes cannot be used"}
+		return options{}, nil, generator.Errorf(generator.ErrRegressed, "", "", "the stored options of codes cannot be used")
 	}
 	return o, kind, nil
 }

@@ -128,7 +128,7 @@ func (s *datedSource) today() (date int64, err error) {
 	}
 	begins, ok := s.begins(s.date)
 	if ahead := begins.Sub(now); !ok || ahead > time.Duration(s.MaxAhead) {
-		return 0, generator.ClockError(s.name,
+		return 0, generator.Errorf(generator.ReasonClock, s.name,
 			"Its date never goes back. Set the clocks of all servers; if that of another was wrong, create a generator of another name, or allow more with max_ahead.",
 			"generator %q has come to %d already, and the clock of this server says %s", s.name, s.date, now.Format(time.RFC3339))
 	}

@@ -354,7 +354,7 @@ func (s *source) settle(ctx context.Context) (line int64, err error) {
 func (s *source) slotKey(slot string) string { return generator.HoldKeyPrefix(s.name) + slot }
 
 func (s *source) unreadable(m generator.Mark) error {
-	return &generator.Error{Kind: generator.ErrRegressed, Name: s.name, Message: fmt.Sprintf("a hold of generator %q cannot be read: %s %q", s.name, m.Key, m.Owner)}
+	return generator.Errorf(generator.ErrRegressed, s.name, "", "a hold of generator %q cannot be read: %s %q", s.name, m.Key, m.Owner)
 }
 
 // write changes a slot that still has the known version. Otherwise it returns

@@ -3,13 +3,13 @@ package counter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // Source reserves the ids of a Queue. The Queue calls one method at a time.
@@ -466,18 +466,5 @@ func (q *Queue) sourceError(err error) error {
 	if q.ctx.Err() != nil {
 		return generator.ClosedError(q.name)
 	}
-	kind := generator.ErrNotNow
-	switch {
-	case errors.Is(err, generator.ErrExhausted), errors.Is(err, generator.ErrRegressed), errors.Is(err, generator.ErrOption), errors.Is(err, generator.ErrNotHeld):
-		return err
-	case errors.Is(err, generator.ErrRetry):
-		kind = generator.ErrRetry
-	}
-	if e, ok := errors.AsType[*generator.Error](err); ok && e.Name != "" {
-		return err // the source has made it for this generator
-	}
-	return &generator.Error{
-		Kind: kind, Reason: generator.ReasonStore, Name: q.name, Cause: err, Message: fmt.Sprintf("no number is granted to generator %q", q.name),
-		Hint: "Look at the store. Another nextid server may answer.",
-	}
+	return kinds.StoreError(q.name, err)
 }

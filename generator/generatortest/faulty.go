@@ -65,16 +65,14 @@ func Wait(gate <-chan struct{}) Fault {
 		case <-gate:
 			return call(ctx)
 		case <-ctx.Done():
-			return &generator.Error{
-				Kind: generator.ErrRetry, Message: "no answer from the store in time (injected)", Cause: ctx.Err(),
-			}
+			return generator.CausedError(ctx.Err(), generator.ErrRetry, "", "", "no answer from the store in time (injected)")
 		}
 	}
 }
 
 // ErrUnreachable is the default error of injected failures: an *Error of kind
 // ErrNotNow.
-var ErrUnreachable error = &generator.Error{Kind: generator.ErrNotNow, Message: "the store does not answer (injected)"}
+var ErrUnreachable error = generator.Errorf(generator.ErrNotNow, "", "", "the store does not answer (injected)")
 
 // Grant is a reservation whose result reached the caller of a Faulty.
 type Grant struct {

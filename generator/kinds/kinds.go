@@ -3,9 +3,24 @@ package kinds
 
 import (
 	"context"
+	"errors"
 
 	"nextid/generator"
 )
+
+// StoreError returns the error of a draw whose request to the store, or to the database
+// of its ids, failed. It returns an error about the generator unchanged.
+func StoreError(name string, err error) error {
+	kind := error(generator.ReasonStore)
+	if errors.Is(err, generator.ErrRetry) {
+		kind = generator.ErrRetry
+	}
+	e, ok := errors.AsType[*generator.Error](err)
+	if err == nil || ok && (e.Name != "" || !errors.Is(err, generator.ErrNotNow) && !errors.Is(err, generator.ErrRetry)) {
+		return err
+	}
+	return generator.CausedError(err, kind, name, "Look at the store. Another nextid server may answer.", "no number is granted to generator %q", name)
+}
 
 // Recover implements generator.Recoverable for a kind whose key holds its numbers:
 // they go on with next.

@@ -360,7 +360,7 @@ func (l *Layout) FieldList() string {
 // BeforeEpochError returns the ErrNotNow of a server whose clock is before the
 // epoch.
 func (l *Layout) BeforeEpochError(name string) error {
-	return generator.ClockError(name, "Set the server's clock and restart it, or use a generator with an earlier epoch.",
+	return generator.Errorf(generator.ReasonClock, name, "Set the server's clock and restart it, or use a generator with an earlier epoch.",
 		"the clock of this server is before %s, the epoch of generator %q", l.Epoch.Format(time.RFC3339), name)
 }
 

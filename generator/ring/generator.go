@@ -132,7 +132,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 			err = generator.Errorf(generator.ErrRetry, g.name, "Try again; alter the generator to reject_take wait, or to a greater max_borrow.",
 				"the ring of generator %q is empty, and its ids are %v ahead of the clock already", g.name, g.borrow)
 		case wait > patience:
-			err = generator.ClockError(g.name, "Wait until then, or use a generator with another name.",
+			err = generator.Errorf(generator.ReasonClock, g.name, "Wait until then, or use a generator with another name.",
 				"the ids of generator %q are ahead of the clock; it issues again in %v", g.name, wait.Round(time.Millisecond))
 		default:
 			g.cursor.Crowd(&g.Grid, n, g.clock.Monotonic())

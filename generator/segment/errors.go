@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 func (g *Generator) errExhausted() error {
@@ -19,20 +20,8 @@ func (g *Generator) errExhausted() error {
 
 // storeError converts an error of the store to a client's error.
 func (g *Generator) storeError(err error) error {
-	kind := generator.ErrNotNow
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, generator.ErrExhausted):
+	if errors.Is(err, generator.ErrExhausted) {
 		return g.errExhausted()
-	case errors.Is(err, generator.ErrRegressed):
-		return err
-	case errors.Is(err, generator.ErrRetry):
-		kind = generator.ErrRetry
 	}
-	return &generator.Error{
-		Kind: kind, Reason: generator.ReasonStore, Name: g.name, Cause: err,
-		Message: fmt.Sprintf("the store does not grant numbers to generator %q", g.name),
-		Hint:    "Look at the store. Another nextid server may answer.",
-	}
+	return kinds.StoreError(g.name, err)
 }

@@ -337,7 +337,7 @@ func (g *Generator) catchUp(ctx context.Context, clock generator.Runtime, behind
 		*until = now + g.rollbackWait
 	}
 	if g.rollback == Refuse && behind > g.lag || now >= *until {
-		return generator.ClockError(g.name, "Set the server's clock, or alter the generator to on_rollback continue.",
+		return generator.Errorf(generator.ReasonClock, g.name, "Set the server's clock, or alter the generator to on_rollback continue.",
 			"the clock of this server is %v behind the ids of generator %q", behind.Round(time.Millisecond), g.name)
 	}
 	return clock.Sleep(ctx, min(max(behind, minRecheck), maxRecheck, *until-now))

@@ -404,11 +404,9 @@ func (s *source) errAllDownLocked() error {
 		names = append(names, d.location.String())
 		causes = append(causes, d.err)
 	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: s.name, Cause: errors.Join(causes...),
-		Message: fmt.Sprintf("no database of generator %q answers (%s)", s.name, strings.Join(names, ", ")),
-		Hint:    "They are retried every few seconds. Passwords come from the file of the setting database_passwords.",
-	}
+	return generator.CausedError(errors.Join(causes...), generator.ReasonStore, s.name,
+		"They are retried every few seconds. Passwords come from the file of the setting database_passwords.",
+		"no database of generator %q answers (%s)", s.name, strings.Join(names, ", "))
 }
 
 // errSeries returns the error for a database that uses another series.

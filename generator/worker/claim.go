@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -221,11 +220,9 @@ func (p *Pool) marks(ctx context.Context) (marks, error) {
 	for _, k := range list {
 		id, err := strconv.ParseInt(strings.TrimPrefix(k.Key, p.prefix()), 10, 64)
 		if err != nil || id < 0 || id >= 1<<p.bits {
-			return marks{}, &generator.Error{
-				Kind: generator.ErrRegressed, Cause: err,
-				Message: fmt.Sprintf("the store has a time line %q, which is not one of a worker id of %d bits", k.Key, p.bits),
-				Hint:    "Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong.",
-			}
+			return marks{}, generator.CausedError(err, generator.ErrRegressed, "",
+				"Something other than nextid wrote to the store. Restore it, or remove that row if you know that it is wrong.",
+				"the store has a time line %q, which is not one of a worker id of %d bits", k.Key, p.bits)
 		}
 		if k.Hi >= pastEnd {
 			k.Hi = spent
@@ -308,27 +305,23 @@ func (p *Pool) choose(m marks, wish Wish, now int64) (id int64, free bool) {
 // become free.
 func (p *Pool) noneFree(id int64, m marks) error {
 	if id == None {
-		return refuse(generator.ReasonWorkerID,
+		return generator.Errorf(generator.ReasonWorkerID, "",
 			"Strict generators need a worker id of their own. Use a layout with more worker bits.",
 			"this server uses all %d worker ids of the layout already", p.width.IDs())
 	}
 	if why := map[string]string{
 		repairer: "was given up by nextid repair: its time is used up", pastOwner: "is set aside for ids of the past",
 	}[m.owner[id]]; p.wish.Firm && why != "" {
-		return &generator.Error{
-			Kind:    generator.ErrNotNow,
-			Message: fmt.Sprintf("worker id %d %s", id, why),
-			Hint:    "Start with another --worker-id, or auto.",
-		}
+		return generator.Errorf(generator.ReasonWorkerID, "", "Start with another --worker-id, or auto.", "worker id %d %s", id, why)
 	}
 	until := time.UnixMilli(m.hi[id]).UTC().Format(time.RFC3339)
 	if p.wish.Firm {
-		return refuse(generator.ReasonWorkerID,
+		return generator.Errorf(generator.ReasonWorkerID, "",
 			"Give every server a --worker-id of its own, or use auto. After a crash it becomes free at that time. "+
 				"SELECT * FROM nextid.workers shows who holds which.",
 			"worker id %d is held by another server (%s) until %s", id, m.owner[id], until)
 	}
-	return refuse(generator.ReasonWorkerID,
+	return generator.Errorf(generator.ReasonWorkerID, "",
 		"Run fewer servers, or use a layout with more worker bits.",
 		"all %d worker ids are in use; the first becomes free at %s", p.width.IDs(), until)
 }

@@ -157,7 +157,7 @@ func errLeaseLost(id, until int64, owner string) error {
 	if owner != "" {
 		last = fmt.Sprintf("%q has reserved on it last", owner)
 	}
-	return refuse(generator.ReasonWorkerID,
+	return generator.Errorf(generator.ReasonWorkerID, "",
 		"Issue ids up to the end of the lease in hand, and lease another worker id with lease_worker.",
 		"no lease of worker id %d ends at %s: %s", id, time.UnixMilli(until).UTC().Format(time.RFC3339Nano), last)
 }
@@ -171,7 +171,7 @@ func (p *Pool) lend(ctx context.Context, id, from, since int64, holder string) (
 	}
 	end := floorGrid(p.pools.time.unpushed()/1000 + slice.Milliseconds())
 	if end <= from {
-		return Lease{}, refuse(generator.ReasonSlice,
+		return Lease{}, generator.Errorf(generator.ReasonSlice, "",
 			"Renew a lease when a third of its time is over.",
 			"worker id %d has time until %s, and no more is reserved yet", id, time.UnixMilli(from).UTC().Format(time.RFC3339))
 	}

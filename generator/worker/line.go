@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 
@@ -89,9 +88,6 @@ func StoreError(ctx context.Context, name string, err error) error {
 	if _, known := errors.AsType[*generator.Error](err); err == nil || known || ctx.Err() != nil {
 		return err
 	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Name: name, Cause: err,
-		Message: fmt.Sprintf("the store does not grant time to generator %q", name),
-		Hint:    "Look at the store. Another nextid server may answer.",
-	}
+	return generator.CausedError(err, generator.ReasonStore, name, "Look at the store. Another nextid server may answer.",
+		"the store does not grant time to generator %q", name)
 }

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"nextid/generator"
 )
@@ -30,11 +29,8 @@ func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, 
 	defer cancel()
 	store, id := p.pools.cfg.Store, p.width.IDs()-1
 	if p.Exclusive() && p.wish.Firm {
-		return 0, 0, &generator.Error{
-			Kind: generator.ErrWrongKind, Name: name,
-			Message: "ids of the past need worker ids that the store gives out: this server has one of its own, and a store that no other server sees",
-			Hint:    "Start it with --worker-id auto, or let all servers share a store.",
-		}
+		return 0, 0, generator.Errorf(generator.ErrWrongKind, name, "Start it with --worker-id auto, or let all servers share a store.",
+			"ids of the past need worker ids that the store gives out: this server has one of its own, and a store that no other server sees")
 	}
 	m, known, err := store.Mark(ctx, p.key(id))
 	if err == nil && !known {
@@ -47,21 +43,17 @@ func (p *Pool) ReservePast(ctx context.Context, name string, shares int64) (id, 
 		return 0, 0, err
 	}
 	if m.Hi < pastEnd || m.Hi%pastEnd != 0 {
-		return 0, 0, &generator.Error{
-			Kind: generator.ErrExhausted, Name: name,
-			Message: fmt.Sprintf("worker id %d, the greatest of the layout, has been in use: it cannot be set aside for ids of the past", id),
-			Hint:    "Create a generator whose layout has another number of worker bits, and import under its name.",
-		}
+		return 0, 0, generator.Errorf(generator.ErrExhausted, name,
+			"Create a generator whose layout has another number of worker bits, and import under its name.",
+			"worker id %d, the greatest of the layout, has been in use: it cannot be set aside for ids of the past", id)
 	}
 	lo, _, err := store.Reserve(ctx, generator.Reservation{
 		Key: generator.NameKey(name), AtLeast: -shares, N: 1, Limit: 0, Owner: p.pools.cfg.Owner,
 	})
 	if errors.Is(err, generator.ErrExhausted) {
-		err = &generator.Error{
-			Kind: generator.ErrExhausted, Name: name,
-			Message: fmt.Sprintf("generator %q has no ids of the past left: all %d shares are taken", name, shares),
-			Hint:    "A server takes a share with its first such id, and one more for every million of different times. Import under another name.",
-		}
+		err = generator.Errorf(generator.ErrExhausted, name,
+			"A server takes a share with its first such id, and one more for every million of different times. Import under another name.",
+			"generator %q has no ids of the past left: all %d shares are taken", name, shares)
 	}
 	return id, lo + shares, err
 }
@@ -76,9 +68,7 @@ func (p *Pool) neverLost(ctx context.Context, name string, id int64) error {
 	if err != nil || earliest <= 0 {
 		return err
 	}
-	return &generator.Error{
-		Kind: generator.ErrExhausted, Name: name,
-		Message: fmt.Sprintf("the store was failed over or restored before worker id %d, the greatest of the layout, was set aside for ids of the past", id),
-		Hint:    "If nothing was lost then, start this server with --store-failover lossless for the first such id.",
-	}
+	return generator.Errorf(generator.ErrExhausted, name,
+		"If nothing was lost then, start this server with --store-failover lossless for the first such id.",
+		"the store was failed over or restored before worker id %d, the greatest of the layout, was set aside for ids of the past", id)
 }

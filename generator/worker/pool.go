@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"sync"
@@ -208,7 +207,7 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 	}
 	by := time.Duration(min(earliest-now, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 	if running && by > maxRaise {
-		return 0, refuse(generator.ReasonSlice,
+		return 0, generator.Errorf(generator.ReasonSlice, "",
 			"Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
 			"the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second))
 	}
@@ -334,8 +333,3 @@ func (p *Pool) release(ctx context.Context) error {
 func (p *Pool) prefix() string { return generator.WorkerKeyPrefix + strconv.Itoa(int(p.bits)) + "/" }
 
 func (p *Pool) key(id int64) string { return p.prefix() + strconv.FormatInt(id, 10) }
-
-// refuse returns the error of a server that cannot issue ids now.
-func refuse(reason generator.Reason, hint, format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrNotNow, Reason: reason, Message: fmt.Sprintf(format, args...), Hint: hint}
-}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -120,7 +119,7 @@ func (p *Pools) begin(ctx context.Context) error {
 		return err
 	}
 	if ahead := time.Duration(wall-latest.UnixMicro()) * time.Microsecond; ahead > p.cfg.ClockLimit {
-		return refuse(generator.ReasonWorkerID,
+		return generator.Errorf(generator.ReasonWorkerID, "",
 			"Set the clock right that is wrong, this machine's or the database's. clock_limit says how much they may differ.",
 			"this server's clock is %v ahead of the store's: it claims no worker id", ahead.Round(time.Millisecond))
 	}
@@ -176,11 +175,9 @@ func (p *Pools) fits(unit time.Duration) error {
 	if p.cfg.Store.Exclusive() || 2*unit <= p.cfg.Slice {
 		return nil
 	}
-	return &generator.Error{
-		Kind:    generator.ErrOption,
-		Message: fmt.Sprintf("a slice of time of %v is too short for ticks of %v", p.cfg.Slice, unit),
-		Hint:    "Start all servers with a --worker-slice of at least two ticks, or use a layout with a smaller unit.",
-	}
+	return generator.Errorf(generator.ErrOption, "",
+		"Start all servers with a --worker-slice of at least two ticks, or use a layout with a smaller unit.",
+		"a slice of time of %v is too short for ticks of %v", p.cfg.Slice, unit)
 }
 
 // wish asks the source once for each width.
@@ -386,11 +383,11 @@ func (p *Pools) Close(ctx context.Context) error {
 // Furthest.
 func (p *Pool) errTooFar(id, lo int64, unsure bool) error {
 	if unsure {
-		return refuse(generator.ReasonSlice,
+		return generator.Errorf(generator.ReasonSlice, "",
 			"Ids go on when it has come. Look at the way to the store; --worker-id auto would take another id.",
 			"the time of worker id %d is reserved until %s, for answers that were lost", id, time.UnixMilli(lo).UTC().Format(time.RFC3339))
 	}
-	return refuse(generator.ReasonSlice,
+	return generator.Errorf(generator.ReasonSlice, "",
 		"Give each server a worker id of its own, or let it claim one: --worker-id auto.",
 		"another server stamps with worker id %d as well and has used up its time", id)
 }

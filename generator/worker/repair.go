@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -65,11 +64,9 @@ func FindAhead(ctx context.Context, store generator.Store, now time.Time, tolera
 func Repair(ctx context.Context, store generator.Store, ahead []Ahead) error {
 	for _, a := range ahead {
 		if a.Left < 1 {
-			return &generator.Error{
-				Kind:    generator.ErrExhausted,
-				Message: fmt.Sprintf("there is no worker id of %d bits on which nothing was ever reserved: whether ids would come twice cannot be known", a.Bits),
-				Hint:    "Nothing was changed. Use generators with other names, and a layout with more worker bits.",
-			}
+			return generator.Errorf(generator.ErrExhausted, "",
+				"Nothing was changed. Use generators with other names, and a layout with more worker bits.",
+				"there is no worker id of %d bits on which nothing was ever reserved: whether ids would come twice cannot be known", a.Bits)
 		}
 	}
 	for _, a := range ahead {

@@ -78,10 +78,6 @@ func (w Wish) check(s Source, width Width) (Wish, error) {
 	if !w.Firm {
 		return Wish{ID: None}, nil
 	}
-	return Wish{}, &generator.Error{
-		Kind: generator.ErrOption,
-		Message: fmt.Sprintf("worker id %d does not fit the %d worker bits of this layout (0 to %d)",
-			w.ID, width.Bits(), last),
-		Hint: fmt.Sprintf("It comes from --worker-id %s. Give a smaller one, or auto.", s),
-	}
+	return Wish{}, generator.Errorf(generator.ErrOption, "", fmt.Sprintf("It comes from --worker-id %s. Give a smaller one, or auto.", s),
+		"worker id %d does not fit the %d worker bits of this layout (0 to %d)", w.ID, width.Bits(), last)
 }

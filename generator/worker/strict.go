@@ -94,12 +94,9 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 // errBothWays refuses to use one planned worker id both for strict and for other
 // generators.
 func errBothWays(id int64) error {
-	return &generator.Error{
-		Kind:    generator.ErrOption,
-		Message: "strict generators and others cannot share one worker id",
-		Hint: "This server was given one worker id, " + Fixed{ID: id}.String() +
-			". Use --worker-id auto, make all snowflakes strict, or none.",
-	}
+	return generator.Errorf(generator.ErrOption, "",
+		"This server was given one worker id, "+Fixed{ID: id}.String()+". Use --worker-id auto, make all snowflakes strict, or none.",
+		"strict generators and others cannot share one worker id")
 }
 
 // MaxSpan returns the greatest length of a grant.
@@ -197,9 +194,7 @@ func (s *Strict) carryOut(r *round) (*Lease, error) {
 }
 
 func errContended() error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Message: "other servers take each worker id that this one claims", Hint: "Try again.",
-	}
+	return generator.Errorf(generator.ErrRetry, "", "Try again.", "other servers take each worker id that this one claims")
 }
 
 // find finds a free worker id. It reserves nothing yet.

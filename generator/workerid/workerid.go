@@ -131,12 +131,9 @@ type both struct {
 // Wish implements worker.Source.
 func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	if b.datacenter >= 1<<w.Datacenter || b.worker >= 1<<w.Worker {
-		return worker.Wish{}, &generator.Error{
-			Kind: generator.ErrOption,
-			Message: fmt.Sprintf("datacenter %d and worker %d do not fit the %d and %d bits that this layout has for them",
-				b.datacenter, b.worker, w.Datacenter, w.Worker),
-			Hint: fmt.Sprintf("They come from --worker-id %s. Give smaller ones, or one number for both, or auto.", b.text),
-		}
+		return worker.Wish{}, generator.Errorf(generator.ErrOption, "",
+			fmt.Sprintf("They come from --worker-id %s. Give smaller ones, or one number for both, or auto.", b.text),
+			"datacenter %d and worker %d do not fit the %d and %d bits that this layout has for them", b.datacenter, b.worker, w.Datacenter, w.Worker)
 	}
 	return worker.Wish{ID: b.datacenter<<w.Worker | b.worker, Firm: true}, nil
 }

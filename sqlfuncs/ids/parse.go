@@ -360,11 +360,9 @@ func idBound(x *engine.Exec, name string, t time.Time, greatest bool, result dat
 	if ex == nil {
 		l, err := layout.Preset(name)
 		if err != nil {
-			return datum.Value{}, &generator.Error{
-				Kind: generator.ErrUnknown, Name: name,
-				Message: "generator \"" + sqlstate.Cut(name, 64) + "\" does not exist",
-				Hint:    "Use the name of a generator, of a layout, or uuidv6, uuidv7, ulid, ksuid or xid, as a literal.",
-			}
+			return datum.Value{}, generator.Errorf(generator.ErrUnknown, name,
+				"Use the name of a generator, of a layout, or uuidv6, uuidv7, ulid, ksuid or xid, as a literal.",
+				`generator "%s" does not exist`, sqlstate.Cut(name, 64))
 		}
 		ex = l
 	}

@@ -78,10 +78,9 @@ func uuidForm(x *engine.Exec, by string) (uuid.Form, error) {
 	}
 	f, ok := uuid.FormOf(strings.ToLower(by))
 	if !ok {
-		return f, &generator.Error{
-			Kind: generator.ErrUnknown, Name: by, Message: "generator \"" + sqlstate.Cut(by, 64) + "\" does not exist",
-			Hint: "Use the name of a generator of UUIDs, TypeIDs or ULIDs, or a form: " + uuid.FormNames + ".",
-		}
+		return f, generator.Errorf(generator.ErrUnknown, by,
+			"Use the name of a generator of UUIDs, TypeIDs or ULIDs, or a form: "+uuid.FormNames+".",
+			`generator "%s" does not exist`, sqlstate.Cut(by, 64))
 	}
 	return f, nil
 }

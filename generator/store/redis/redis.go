@@ -114,10 +114,8 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	}
 	_, clustered := e.client.(*redis.ClusterClient)
 	if _, moved := redis.IsMovedError(err); moved && !clustered {
-		return &generator.Error{
-			Kind: generator.ErrPinned, Message: "the store " + e.what + " is a Redis Cluster", Cause: err,
-			Hint: "Write redis+cluster://HOST:PORT,HOST:PORT.",
-		}
+		return generator.CausedError(err, generator.ErrPinned, "", "Write redis+cluster://HOST:PORT,HOST:PORT.",
+			"the store %s is a Redis Cluster", e.what)
 	}
 	if redis.IsReadOnlyError(err) {
 		return shared.ReadOnly(e.what, err)

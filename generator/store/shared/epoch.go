@@ -3,7 +3,6 @@ package shared
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -252,12 +251,9 @@ func (s *Store) grantsTime(ctx context.Context, l *epoch, r generator.Reservatio
 		earliest -= sinceAsked.Milliseconds()
 	}
 	if err == nil && r.AtLeast < earliest {
-		err = &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-			Message: fmt.Sprintf("the store was failed over or restored: no time is reserved before %s by its clock",
-				time.UnixMilli(earliest).UTC().Format(time.RFC3339)),
-			Hint: "Ids go on when the clock of this server has come there. Set it right if it is behind the store's.",
-		}
+		err = generator.Errorf(generator.ReasonSlice, "",
+			"Ids go on when the clock of this server has come there. Set it right if it is behind the store's.",
+			"the store was failed over or restored: no time is reserved before %s by its clock", time.UnixMilli(earliest).UTC().Format(time.RFC3339))
 	}
 	return l, err
 }
@@ -312,12 +308,9 @@ func (s *Store) trySettle(ctx context.Context, l *epoch) (*epoch, error) {
 	}
 	wait := s.cfg.Wait - (s.cfg.Clock.Monotonic() - l.seen)
 	if wait > 0 {
-		return nil, &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonSlice,
-			Message: fmt.Sprintf("the store was failed over or restored: no worker id for another %v", max(wait.Round(time.Second), time.Second)),
-			Hint: "Servers that hold a time slice which the store forgot finish it until then. " +
-				"If the store can lose nothing, say so with --store-failover lossless.",
-		}
+		return nil, generator.Errorf(generator.ReasonSlice, "",
+			"Servers that hold a time slice which the store forgot finish it until then. "+"If the store can lose nothing, say so with --store-failover lossless.",
+			"the store was failed over or restored: no worker id for another %v", max(wait.Round(time.Second), time.Second))
 	}
 	floor := int64(0)
 	if now, known, err := s.storeTime(ctx); err != nil {
@@ -363,7 +356,5 @@ func (s *Store) storeTime(ctx context.Context) (ms int64, known bool, err error)
 }
 
 func busy() error {
-	return &generator.Error{
-		Kind: generator.ErrRetry, Message: "too many servers change the store at the same time", Hint: "Try again.",
-	}
+	return generator.Errorf(generator.ErrRetry, "", "Try again.", "too many servers change the store at the same time")
 }

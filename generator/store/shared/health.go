@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -98,7 +97,7 @@ func (s *Store) ask(ctx context.Context) error {
 	defer cancel()
 	_, _, err := s.Mark(asking, watchKey)
 	if errors.Is(err, generator.ErrRetry) && ctx.Err() == nil {
-		return &generator.Error{Kind: generator.ErrRetry, Message: fmt.Sprintf("no answer from the store within %v", watchTimeout), Hint: downHint}
+		return generator.Errorf(generator.ErrRetry, "", downHint, "no answer from the store within %v", watchTimeout)
 	}
 	return err
 }

@@ -202,20 +202,15 @@ func (s *Store) goneBack(ctx context.Context, l *epoch, c *call) error {
 		// If this fails, the next grant contradicts the mark again.
 		_, _ = s.raise(ctx, unsettled)
 	}
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonSlice, Message: why,
-		Hint: "The store was restored or changed by hand. Worker ids are claimed again when every slice of time has ended that it may have forgotten.",
-	}
+	return generator.Errorf(generator.ReasonSlice, "",
+		"The store was restored or changed by hand. Worker ids are claimed again when every slice of time has ended that it may have forgotten.", "%s", why)
 }
 
 // regressed returns the error of a name that only Recover starts again.
 func (s *Store) regressed(name, why string, end int64) error {
-	return &generator.Error{
-		Kind: generator.ErrRegressed, Name: name,
-		Message: fmt.Sprintf("generator %q is stopped: %s", name, why),
-		Hint: fmt.Sprintf("Find the greatest id of it that was ever used, add what the servers may have reserved beyond, and call "+
-			"SELECT recover_generator('%s', at_least). The store knows of ids up to position %d.", name, end),
-	}
+	return generator.Errorf(generator.ErrRegressed, name,
+		fmt.Sprintf("Find the greatest id of it that was ever used, add what the servers may have reserved beyond, and call "+"SELECT recover_generator('%s', at_least). The store knows of ids up to position %d.", name, end),
+		"generator %q is stopped: %s", name, why)
 }
 
 // Recover implements generator.Recoverer.
@@ -251,12 +246,10 @@ func (s *Store) Recover(ctx context.Context, key string, atLeast int64) error {
 			if _, err := s.meet(ctx, l); err != nil {
 				return err
 			}
-			return &generator.Error{
-				Kind: generator.ErrRetry, Message: "the store was failed over or restored since this server last asked it",
-				Hint: "Find the greatest id again, and repeat the call.",
-			}
+			return generator.Errorf(generator.ErrRetry, "", "Find the greatest id again, and repeat the call.",
+				"the store was failed over or restored since this server last asked it")
 		default:
-			return &generator.Error{Kind: generator.ErrExhausted, Message: fmt.Sprintf("%q cannot go on at %d", key, atLeast)}
+			return generator.Errorf(generator.ErrExhausted, "", "", "%q cannot go on at %d", key, atLeast)
 		}
 	}
 	return busy()

@@ -94,10 +94,7 @@ func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {
 	w, err := openHighWater(cfg.HighWater)
 	if err != nil {
 		engine.Close()
-		return nil, &generator.Error{
-			Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: cfg.HighWater + " cannot be written", Cause: err,
-			Hint: "nextid must be able to write its data directory.",
-		}
+		return nil, generator.CausedError(err, generator.ReasonStore, "", "nextid must be able to write its data directory.", "%s cannot be written", cfg.HighWater)
 	}
 	s := &Store{engine: engine, cfg: cfg, highWater: w, learn: make(chan struct{}, 1)}
 	s.learn <- struct{}{}
@@ -130,7 +127,7 @@ func (s *Store) clock(ctx context.Context) (earliest, latest time.Time, err erro
 	if k, ok := s.engine.(generator.Timekeeper); ok {
 		return k.Time(ctx)
 	}
-	return earliest, latest, &generator.Error{Kind: generator.ErrWrongKind, Message: "the store has no clock"}
+	return earliest, latest, generator.Errorf(generator.ErrWrongKind, "", "", "the store has no clock")
 }
 
 // Exclusive implements generator.Store.

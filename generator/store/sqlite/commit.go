@@ -178,11 +178,8 @@ func (s *embedded) checkClock(last int64) error {
 		return nil
 	}
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
-	return &generator.Error{
-		Kind: generator.ErrNotNow, Reason: generator.ReasonClock,
-		Message: "the clock of this machine says " + day(wall) + ", and the store " + s.dir.in(s.dir.file) +
-			" was in use last at " + day(last),
-		Hint: "If the clock is wrong, set it right: ids would carry its time from now on, for good. " +
+	return generator.Errorf(generator.ReasonClock, "",
+		"If the clock is wrong, set it right: ids would carry its time from now on, for good. "+
 			"If it is right, start with --accept-clock once. clock_jump says how much is too much.",
-	}
+		"the clock of this machine says %s, and the store %s was in use last at %s", day(wall), s.dir.in(s.dir.file), day(last))
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -24,12 +23,12 @@ const (
 
 // refuse returns the error of a store that cannot be used now.
 func refuse(hint, format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: fmt.Sprintf(format, args...), Hint: hint}
+	return generator.Errorf(generator.ReasonStore, "", hint, format, args...)
 }
 
 // inconsistent returns the error of a store whose content cannot be trusted.
 func inconsistent(hint, format string, args ...any) error {
-	return &generator.Error{Kind: generator.ErrRegressed, Message: fmt.Sprintf(format, args...), Hint: hint}
+	return generator.Errorf(generator.ErrRegressed, "", hint, format, args...)
 }
 
 // damagedRow returns the error for a row with a wrong checksum.

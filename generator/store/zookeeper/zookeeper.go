@@ -179,10 +179,8 @@ func ask[T any](ctx context.Context, e *Engine, f func() (T, error)) (T, error) 
 // *generator.Error.
 func (e *Engine) failure(ctx context.Context, err error) error {
 	if errors.Is(err, zk.ErrNoAuth) {
-		return &generator.Error{
-			Kind: generator.ErrPinned, Message: "the store " + e.what + " refuses access", Cause: err,
-			Hint: "Give the user and the password with which nextid migrate store up was run.",
-		}
+		return generator.CausedError(err, generator.ErrPinned, "",
+			"Give the user and the password with which nextid migrate store up was run.", "the store %s refuses access", e.what)
 	}
 	return shared.Unreachable(ctx, e.what, err)
 }
