@@ -99,8 +99,7 @@ type opened struct {
 	coder      Coder
 	definition Definition // without secrets
 	stored     Definition // with secrets, as the store has it; see live.agrees
-	ends       time.Time  // see Registry.Ends
-	rate       int64      // see Registry.Rate
+	shape      Shape      // the zero Shape for kinds without layouts
 
 	closed chan struct{} // closed after gen was
 }
@@ -279,22 +278,13 @@ func (e *Entry) Coder(ctx context.Context) (Coder, error) {
 	return l.coder, nil
 }
 
-// Ends returns when the time range of the running generator's layout ends. It
-// returns the zero time for no end, or if no generator runs.
-func (e *Entry) Ends() time.Time {
+// Shape returns the Shape of the running generator's ids. It returns the zero Shape for
+// kinds without layouts, or if no generator runs.
+func (e *Entry) Shape() Shape {
 	if l := e.live.Load(); l != nil {
-		return l.ends
+		return l.shape
 	}
-	return time.Time{}
-}
-
-// Rate returns how many ids a second one server can issue with the layout of the
-// running generator. It returns 0 for no bound, or if no generator runs.
-func (e *Entry) Rate() int64 {
-	if l := e.live.Load(); l != nil {
-		return l.rate
-	}
-	return 0
+	return Shape{}
 }
 
 // Audited reports whether draws from the running generator must be recorded
@@ -404,9 +394,8 @@ func (e *Entry) start(ctx context.Context, f found) (*live, error) {
 	if coder == nil {
 		coder = decimal{}
 	}
-	l := &live{opened: &opened{
-		gen: gen, coder: coder, definition: public(k, d), stored: d, ends: e.registry.Ends(d), rate: e.registry.Rate(d), closed: make(chan struct{}),
-	}}
+	l := &live{opened: &opened{gen: gen, coder: coder, definition: public(k, d), stored: d, closed: make(chan struct{})}}
+	l.shape, _ = e.registry.Shape(d)
 	l.quick, _ = gen.(TryGenerator)
 	if audited := e.registry.cfg.Audited; audited != nil && audited(e.name) {
 		l.audited = true

@@ -8,8 +8,8 @@ import (
 
 // Kind is a type of generator, such as snowflake. Package server passes one value
 // of each kind to the Registry. A Kind may implement optional interfaces: TextKind,
-// Completer, Publisher, CoderKind, Sized, Ender, Numbered, Movable, WorkerKind,
-// Rater, StoredExplainer, Retirer, Recoverable.
+// Completer, Publisher, CoderKind, Shaped, Numbered, Movable, StoredExplainer, Retirer,
+// Recoverable.
 type Kind interface {
 	Name() string // second argument of create_generator, and Definition.Kind
 	Help() string // one line
@@ -57,17 +57,18 @@ type CoderKind interface {
 	Coder(stored json.RawMessage) (Coder, error)
 }
 
-// Sized is a Kind whose ids may have fewer than 63 bits.
-type Sized interface {
-	// IDBits returns the width of the ids of stored options: they are 0 to 1<<IDBits -
-	// 1.
-	IDBits(stored json.RawMessage) (int, error)
+// Shaped is a Kind whose ids are the fields of a layout with a time.
+type Shaped interface {
+	// Shape describes the ids of stored options.
+	Shape(stored json.RawMessage) (Shape, error)
 }
 
-// Ender is a Kind whose layouts end at a certain time.
-type Ender interface {
-	// Ends returns that time for stored options, or the zero time for never.
-	Ends(stored json.RawMessage) time.Time
+// Shape describes the ids of a layout.
+type Shape struct {
+	Bits       int       // width of the ids: they are 0 to 1<<Bits - 1
+	WorkerBits int       // width of the worker field
+	Ends       time.Time // end of the time range
+	Rate       int64     // ids a second that one server can issue; requests above it wait
 }
 
 // Numbered is a Kind whose numbers may have a maximum.
@@ -83,19 +84,6 @@ type Movable interface {
 	// Position names the options that record such a move. They are ignored when a
 	// stored definition is compared with the configuration.
 	Position() []string
-}
-
-// WorkerKind is a Kind whose ids contain a worker id.
-type WorkerKind interface {
-	// WorkerBits returns the width of the worker field of stored options.
-	WorkerBits(stored json.RawMessage) int
-}
-
-// Rater is a Kind whose layouts bound the ids a second of one server.
-type Rater interface {
-	// Rate returns that bound for stored options. Requests above it wait. 0 means no
-	// bound.
-	Rate(stored json.RawMessage) int64
 }
 
 // StoredExplainer is a Kind that takes ids apart without a running generator.

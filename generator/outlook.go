@@ -44,18 +44,17 @@ func (r *Registry) OutlookOf(ctx context.Context, name string, now time.Time) Ou
 	if err != nil {
 		return o
 	}
-	o.Ends = r.Ends(d)
-	k := r.kinds[d.Kind]
-	if n, ok := KindAs[Numbered](k); ok {
+	if n, ok := KindAs[Numbered](r.kinds[d.Kind]); ok {
 		if past, err := r.Past(ctx, name); err == nil {
 			o.Numbers = n.Numbers(d.Options, past)
 		}
 	}
-	if wk, ok := KindAs[WorkerKind](k); ok && !r.cfg.Store.Exclusive() {
+	s, ok := r.Shape(d)
+	o.Ends = s.Ends
+	if ok && !r.cfg.Store.Exclusive() {
 		if free, err := r.FreeWorkers(ctx, now); err == nil {
-			bits := wk.WorkerBits(d.Options)
-			o.Workers = Left{1 << bits, 1 << bits}
-			if w, used := free[bits]; used {
+			o.Workers = Left{1 << s.WorkerBits, 1 << s.WorkerBits}
+			if w, used := free[s.WorkerBits]; used {
 				o.Workers = w
 			}
 		}

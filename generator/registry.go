@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // MaxNameBytes is the greatest length of a generator name.
@@ -274,22 +273,15 @@ func (r *Registry) Open() []Definition {
 	return list
 }
 
-// Ends returns when the time range of a definition's layout ends, or the zero time
-// for never.
-func (r *Registry) Ends(d Definition) time.Time {
-	if k, ok := KindAs[Ender](r.kinds[d.Kind]); ok {
-		return k.Ends(d.Options)
+// Shape returns the Shape of a definition. ok is false for kinds without layouts, and
+// for options that cannot be read.
+func (r *Registry) Shape(d Definition) (s Shape, ok bool) {
+	k, ok := KindAs[Shaped](r.kinds[d.Kind])
+	if !ok {
+		return s, false
 	}
-	return time.Time{}
-}
-
-// Rate returns how many ids a second one server can issue by a definition; 0 for no
-// bound.
-func (r *Registry) Rate(d Definition) int64 {
-	if k, ok := KindAs[Rater](r.kinds[d.Kind]); ok {
-		return k.Rate(d.Options)
-	}
-	return 0
+	s, err := k.Shape(d.Options)
+	return s, err == nil
 }
 
 // Kinds returns the names of the kinds, sorted.

@@ -17,11 +17,8 @@ type WorkerMark struct {
 // kinds without one.
 func (r *Registry) WorkerBits(ctx context.Context, name string) (int, error) {
 	d, err := r.cfg.Store.Defined(ctx, name)
-	k, ok := KindAs[WorkerKind](r.kinds[d.Kind])
-	if err != nil || !ok {
-		return 0, err
-	}
-	return k.WorkerBits(d.Options), nil
+	s, _ := r.Shape(d)
+	return s.WorkerBits, err
 }
 
 // Workers lists all worker ids that were ever claimed.

@@ -125,9 +125,10 @@ func (f *forecast) due(what string, now time.Time) bool {
 
 // layout warns of a name whose time bits run out soon.
 func (f *forecast) layout(d generator.Definition, now time.Time, o *outlook) {
-	ends := f.registry.Ends(d)
+	s, ok := f.registry.Shape(d)
+	ends := s.Ends
 	left := ends.Sub(now)
-	if ends.IsZero() || left > generator.EndsSoon {
+	if !ok || left > generator.EndsSoon {
 		return
 	}
 	if left <= endsVerySoon {

@@ -240,8 +240,8 @@ func (c *scrape) generators(r *generator.Registry) {
 		stats := reporter.Stats()
 		c.gauge("nextid_generator_buffered_ids", "Ids that can be issued without the store.", stats.Buffered, of...)
 		c.gauge("nextid_generator_lasts_seconds", "How long ids last without the store, at the present rate.", stats.Lasts, of...)
-		if entry := r.Lookup([]byte(g.Name)); entry != nil && !entry.Ends().IsZero() {
-			c.gauge("nextid_generator_ends_timestamp_seconds", "Unix time at which the time bits run out.", entry.Ends(), of...)
+		if entry := r.Lookup([]byte(g.Name)); entry != nil && !entry.Shape().Ends.IsZero() {
+			c.gauge("nextid_generator_ends_timestamp_seconds", "Unix time at which the time bits run out.", entry.Shape().Ends, of...)
 		}
 		if stats.Bounded {
 			c.gauge("nextid_generator_left_ids", "Ids left below the maximum, if there is one.", stats.Left, of...)

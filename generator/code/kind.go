@@ -46,11 +46,13 @@ func (w wrapped) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 		return kind, err
 	}
 	bits := maxBits
-	sized, fixed := generator.KindAs[generator.Sized](w.Kind)
+	shaped, fixed := generator.KindAs[generator.Shaped](w.Kind)
 	if fixed {
-		if bits, err = sized.IDBits(kind); err != nil {
+		s, err := shaped.Shape(kind)
+		if err != nil {
 			return nil, err
 		}
+		bits = s.Bits
 	}
 	o, err := parse(own, bits)
 	if err != nil {

@@ -134,10 +134,9 @@ func PoolOf(stored json.RawMessage) int64 {
 type Timed struct{ Wall func() time.Time }
 
 var (
-	_ generator.Completer  = Timed{}
-	_ generator.Ender      = Timed{}
-	_ generator.WorkerKind = Timed{}
-	_ generator.Rater      = Timed{}
+	_ generator.Completer       = Timed{}
+	_ generator.Shaped          = Timed{}
+	_ generator.StoredExplainer = Timed{}
 )
 
 // Complete implements generator.Completer. It refuses a layout that cannot issue
@@ -159,37 +158,13 @@ func (t Timed) Complete(_ context.Context, d generator.Definition) (json.RawMess
 	return d.Options, nil
 }
 
-// Ends implements generator.Ender. Without a layout it returns the zero time.
-func (Timed) Ends(stored json.RawMessage) time.Time {
-	if l := timed(stored); l != nil {
-		return l.Last().Add(l.Unit)
-	}
-	return time.Time{}
-}
-
-// WorkerBits implements generator.WorkerKind.
-func (Timed) WorkerBits(stored json.RawMessage) int {
-	if l := timed(stored); l != nil {
-		return int(l.WorkerBits())
-	}
-	return 0
-}
-
-// Rate implements generator.Rater.
-func (Timed) Rate(stored json.RawMessage) int64 {
-	if l := timed(stored); l != nil {
-		return l.RatePerSecond()
-	}
-	return 0
-}
-
-// IDBits implements generator.Sized.
-func (Timed) IDBits(stored json.RawMessage) (int, error) {
+// Shape implements generator.Shaped.
+func (Timed) Shape(stored json.RawMessage) (generator.Shape, error) {
 	l, err := Stored(stored)
 	if err != nil {
-		return 0, err
+		return generator.Shape{}, err
 	}
-	return l.Bits(), nil
+	return generator.Shape{Bits: l.Bits(), WorkerBits: int(l.WorkerBits()), Ends: l.Last().Add(l.Unit), Rate: l.RatePerSecond()}, nil
 }
 
 // ExplainStored implements generator.StoredExplainer.
@@ -203,15 +178,6 @@ func (Timed) ExplainStored(stored json.RawMessage, id string) (generator.Parts, 
 		return generator.Parts{}, err
 	}
 	return l.Explain(n)
-}
-
-// timed returns the layout in stored options, nil if it has no time or cannot be
-// read.
-func timed(stored json.RawMessage) *Layout {
-	if l, err := Stored(stored); err == nil && l.HasTime() {
-		return l
-	}
-	return nil
 }
 
 // maxBuilt is the number of cached layouts. Few different options are in use at a

@@ -151,7 +151,7 @@ func take(x *engine.Exec, e *generator.Entry, n int64) (generator.Range, error) 
 		}
 		if sessionOf(x).Drawn().warned != e {
 			sessionOf(x).Drawn().warned = e
-			warnOfEnd(x, e.Name(), e.Ends())
+			warnOfEnd(x, e.Name(), e.Shape().Ends)
 		}
 	}
 	sessionOf(x).Drew(e, r.Last())
@@ -163,7 +163,7 @@ const slowAfter = time.Second
 
 // warnOfRate sends a notice if a call has to wait for the layout's rate limit.
 func warnOfRate(x *engine.Exec, e *generator.Entry, n int64) {
-	rate := e.Rate()
+	rate := e.Shape().Rate
 	if rate == 0 || n <= rate*int64(slowAfter/time.Second) {
 		return
 	}

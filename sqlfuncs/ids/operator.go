@@ -95,11 +95,8 @@ func generatorRows(x *engine.Exec) (rows [][]any, err error) {
 				row = append(row[:6], s.Issued, s.ReservedUntil, s.Buffered, s.Step, s.Waits, s.ClockBack, nil, nil, nil)
 			}
 		}
-		if end := known.Ends(d); !end.IsZero() {
-			row[12], row[13] = end, daysUntil(x.Host.Now(), end)
-		}
-		if r := known.Rate(d); r > 0 {
-			row[14] = r
+		if s, ok := known.Shape(d); ok {
+			row[12], row[13], row[14] = s.Ends, daysUntil(x.Host.Now(), s.Ends), s.Rate
 		}
 		if e != nil {
 			row = append(row, troubles(e)...)
