@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,76 +18,8 @@ import (
 
 const lowest, highest = math.MinInt64, math.MaxInt64
 
-// call is a Reserve of the key "k" and its result; lo = hi stands for ErrExhausted.
-// With n = 0 it is a Release of [lo, hi).
-type call struct{ atLeast, n, limit, lo, hi int64 }
-
-// sequences are calls on an empty store, one after the other.
-var sequences = []struct {
-	name  string
-	calls []call
-}{
-	{"a new key starts at AtLeast, which may be 0", []call{{0, 1, highest, 0, 1}}},
-	{"a new key starts at AtLeast, which may be a time", []call{{1_700_000_000_000, 1, highest, 1_700_000_000_000, 1_700_000_000_001}}},
-	{"a new key starts at AtLeast, which may be negative", []call{{-7, 1, highest, -7, -6}}},
-	{"lo is the greater of the old hi and AtLeast", []call{
-		{100, 10, highest, 100, 110},
-		{100, 10, highest, 110, 120},
-		{500, 10, highest, 500, 510},
-		{-9, 10, highest, 510, 520},
-		{520, 1, highest, 520, 521},
-	}},
-	{"hi is the lesser of lo plus N and Limit", []call{{0, 10, 15, 0, 10}, {0, 10, 15, 10, 15}, {0, 10, 16, 15, 16}}},
-	{"a key at its Limit is exhausted and stays as it is", []call{
-		{0, 10, highest, 0, 10},
-		{0, 1, 10, 0, 0},
-		{0, 1, 3, 0, 0},
-		{0, 1, lowest, 0, 0},
-		{99, 1, 99, 0, 0},
-		{99, highest, 50, 0, 0},
-		{0, 1, highest, 10, 11},
-	}},
-	{"a new key at its Limit is exhausted and stays unknown", []call{{5, 1, 5, 0, 0}, {-3, 1, highest, -3, -2}}},
-	{"numbers at the upper end do not wrap", []call{{highest - 10, highest, highest, highest - 10, highest}, {0, 1, highest, 0, 0}}},
-	{"the last number", []call{{highest - 1, 1, highest, highest - 1, highest}}},
-	{"all numbers", []call{
-		{lowest, highest, highest, lowest, -1}, {lowest, highest, highest, -1, highest - 1}, {lowest, highest, highest, highest - 1, highest},
-	}},
-	{"numbers at the lower end do not wrap", []call{
-		{lowest, 10, lowest + 15, lowest, lowest + 10}, {lowest, 10, lowest + 15, lowest + 10, lowest + 15}, {lowest, 10, lowest + 15, 0, 0},
-	}},
-	{"numbers across zero", []call{{-5, 10, highest, -5, 5}}},
-	{"numbers across zero, with a Limit", []call{{-5, highest, highest - 1, -5, highest - 5}}},
-	{"the tail of the last reservation comes back", []call{
-		{0, 100, highest, 0, 100}, {lo: 60, hi: 100}, {0, 10, highest, 60, 70}, {lo: 60, hi: 70}, {0, 10, highest, 60, 70},
-	}},
-	{"Release leaves a key alone that has moved on", []call{
-		{0, 100, highest, 0, 100}, {0, 100, highest, 100, 200}, {lo: 60, hi: 100}, {0, 10, highest, 200, 210},
-	}},
-	{"Release of nothing changes nothing", []call{{0, 100, highest, 0, 100}, {lo: 100, hi: 100}, {0, 10, highest, 100, 110}}},
-}
-
 // reserve covers the arithmetic of Reserve and Release.
 func (s suite) reserve(t *testing.T) {
-	for _, c := range sequences {
-		s.run(t, c.name, func(p place) {
-			for i, c := range c.calls {
-				if c.n == 0 {
-					p.release("k", c.hi, c.lo)
-					continue
-				}
-				before := p.marks("")
-				lo, hi, err := p.Reserve(p.ctx, generator.Reservation{Key: "k", AtLeast: c.atLeast, N: c.n, Limit: c.limit, Owner: strconv.Itoa(i)})
-				if c.lo == c.hi {
-					wantKind(p, err, generator.ErrExhausted)
-					p.wantMarks("", before)
-				}
-				if lo != c.lo || hi != c.hi || (err != nil) != (c.lo == c.hi) {
-					p.Fatalf("call %d = [%d, %d), %v; want %+v", i, lo, hi, err, c)
-				}
-			}
-		})
-	}
 	s.run(t, "N below 1 is refused and changes nothing", func(p place) {
 		for _, n := range []int64{0, -1, math.MinInt64} {
 			_, _, err := p.Reserve(p.ctx, request("k", 0, n))
@@ -141,8 +72,8 @@ func (s suite) reserve(t *testing.T) {
 	})
 }
 
-// model compares random calls with the definition of Reserve, with numbers near all
-// overflows.
+// model compares random calls with the definitions of Reserve and Release, with numbers
+// near all overflows.
 func (suite) model(p place) {
 	round := 0
 	number := rapid.Custom(func(t *rapid.T) int64 {
@@ -151,10 +82,22 @@ func (suite) model(p place) {
 	})
 	rapid.Check(p.T, func(t *rapid.T) {
 		round++
-		hi, known := int64(0), false
-		for range rapid.IntRange(1, 4).Draw(t, "calls") {
+		key := fmt.Sprint("model/", round)
+		lo, hi, known := int64(0), int64(0), false // of the last reservation
+		for range rapid.IntRange(1, 6).Draw(t, "calls") {
+			if known && rapid.IntRange(0, 2).Draw(t, "release") == 0 {
+				to := hi - int64(rapid.Uint64Range(0, min(uint64(hi)-uint64(lo), 50)).Draw(t, "back"))
+				at := saturated(hi, -rapid.Int64Range(0, 1).Draw(t, "another end"))
+				if err := p.Release(p.ctx, key, at, min(to, at)); err != nil {
+					t.Fatalf("Release(%d, %d) at [%d, %d): %v", at, to, lo, hi, err)
+				}
+				if at == hi {
+					hi = to
+				}
+				continue
+			}
 			r := generator.Reservation{
-				Key: fmt.Sprint("model/", round), AtLeast: number.Draw(t, "at least"), N: max(1, number.Draw(t, "n")), Limit: number.Draw(t, "limit"),
+				Key: key, AtLeast: number.Draw(t, "at least"), N: max(1, number.Draw(t, "n")), Limit: number.Draw(t, "limit"),
 				Least: max(0, number.Draw(t, "least")),
 			}
 			wantLo := r.AtLeast
@@ -172,7 +115,7 @@ func (suite) model(p place) {
 			if err != nil || gotLo != wantLo || gotHi != wantHi {
 				t.Fatalf("Reserve(%+v) = [%d, %d), %v; want [%d, %d)", r, gotLo, gotHi, err, wantLo, wantHi)
 			}
-			hi, known = gotHi, true
+			lo, hi, known = gotLo, gotHi, true
 		}
 	})
 }
