@@ -27,7 +27,6 @@ type checkMethod string
 // usual means the method of usualCheck, until the base is known.
 const usual checkMethod = "true"
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (m *checkMethod) UnmarshalJSON(b []byte) error {
 	var name string
 	switch {

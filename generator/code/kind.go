@@ -35,7 +35,6 @@ type wrapped struct {
 // Unwrap returns the Kind without the options of this package.
 func (w wrapped) Unwrap() generator.Kind { return w.Kind }
 
-// Normalize implements generator.Kind.
 func (w wrapped) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	own, rest, err := split(raw)
 	if err != nil {
@@ -155,7 +154,6 @@ func (w wrapped) Public(stored json.RawMessage) json.RawMessage {
 	return shown
 }
 
-// Coder implements generator.CoderKind.
 func (w wrapped) Coder(stored json.RawMessage) (generator.Coder, error) {
 	o, _, err := read(stored)
 	if err != nil {
@@ -208,7 +206,6 @@ func (o options) number(id string) (int64, error) {
 // gives reports whether n can be an id by its bits.
 func (o options) gives(n int64) bool { return o.Scatter == nil || o.Scatter.permutation().Holds(n) }
 
-// Open implements generator.Kind.
 func (w wrapped) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	o, inner, err := w.definition(d)
 	if err != nil {
@@ -315,13 +312,11 @@ func (s *scattered) errFull() error {
 		"generator %s has used up the bits of its scatter", s.name)
 }
 
-// Ends implements generator.AllGenerator.
 func (s *scattered) Ends() bool {
 	all, ok := s.gen.(generator.AllGenerator)
 	return ok && all.Ends()
 }
 
-// NextAll implements generator.AllGenerator.
 func (s *scattered) NextAll(ctx context.Context, n int64) ([]generator.Range, error) {
 	runs, err := s.gen.(generator.AllGenerator).NextAll(ctx, n)
 	if err == nil && !s.p.Holds(runs[len(runs)-1].Last()) {
@@ -331,7 +326,6 @@ func (s *scattered) NextAll(ctx context.Context, n int64) ([]generator.Range, er
 	return runs, err
 }
 
-// GiveBack implements generator.AllGenerator.
 func (s *scattered) GiveBack(runs []generator.Range) { s.gen.(generator.AllGenerator).GiveBack(runs) }
 
 // Convert implements generator.Converter. Runs have one id.
@@ -339,7 +333,6 @@ func (s *scattered) Convert(run generator.Range) generator.Range {
 	return generator.Range{First: s.p.Scatter(run.First), Step: 1, Count: 1}
 }
 
-// Explain implements generator.Explainer.
 func (s *scattered) Explain(id int64) (generator.Parts, error) {
 	if !s.p.Holds(id) {
 		return generator.Parts{}, optionError("%d is not an id of generator %s: it has too many bits", id, s.name)
@@ -366,13 +359,10 @@ func (s *scattered) unordered() error {
 		"the ids of generator %s are scattered and do not follow time", s.name)
 }
 
-// Floor implements generator.Explainer.
 func (s *scattered) Floor(time.Time) (int64, error) { return 0, s.unordered() }
 
-// Ceil implements generator.Explainer.
 func (s *scattered) Ceil(time.Time) (int64, error) { return 0, s.unordered() }
 
-// Stats implements generator.Reporter.
 func (s *scattered) Stats() generator.Stats {
 	if r, ok := s.gen.(generator.Reporter); ok {
 		return r.Stats()
@@ -380,7 +370,6 @@ func (s *scattered) Stats() generator.Stats {
 	return generator.Stats{}
 }
 
-// Close implements generator.Closer.
 func (s *scattered) Close(ctx context.Context) error {
 	if c, ok := s.gen.(generator.Closer); ok {
 		return c.Close(ctx)

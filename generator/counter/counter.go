@@ -103,7 +103,6 @@ func newSource(name string, o Options, store generator.Reserver, clock generator
 	return s
 }
 
-// Draw implements Source.
 func (s *source) Draw(ctx context.Context, n, least int64) ([]generator.Range, error) {
 	if s.options.Holds {
 		first, err := s.hold(ctx, slotFree, 0, generator.HeldBy{})
@@ -116,10 +115,8 @@ func (s *source) Draw(ctx context.Context, n, least int64) ([]generator.Range, e
 	return []generator.Range{r}, err
 }
 
-// Renew implements Source.
 func (s *source) Renew(r generator.Range) generator.Range { return r }
 
-// Return implements Source.
 func (s *source) Return(ctx context.Context, r generator.Range) error {
 	if s.options.Holds {
 		var err error

@@ -187,7 +187,6 @@ func (s *datedSource) Renew(r generator.Range) generator.Range {
 	return generator.Range{First: s.idOf(r.First, today), Step: 1, Count: r.Count}
 }
 
-// Return implements Source.
 func (s *datedSource) Return(ctx context.Context, r generator.Range) error {
 	first, err := s.positionOf(r.First)
 	if end := s.end.Load(); err == nil && first+r.Count == end {
@@ -277,7 +276,6 @@ func (s *scheme) positionOf(id int64) (int64, error) {
 	return s.periodOf(date)*s.modulus + id%s.modulus, nil
 }
 
-// AppendCode implements generator.Coder.
 func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 	if _, err := s.positionOf(id); err != nil {
 		return b, err
@@ -288,7 +286,6 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 	return fmt.Appendf(b, "%0*d%s", s.Width, id%s.modulus, s.Suffix), nil
 }
 
-// ParseCode implements generator.Coder.
 func (s *scheme) ParseCode(code string) (int64, error) {
 	bad := datedError("%.64q is no code of this generator: %s", code, s.example())
 	rest, begins := strings.CutPrefix(code, s.Prefix)
@@ -315,10 +312,8 @@ func (s *scheme) Explain(id int64) (generator.Parts, error) {
 	return generator.Parts{Kind: DatedKindName, Time: &t, Sequence: new(id % s.modulus)}, nil
 }
 
-// Floor implements generator.Explainer.
 func (s *scheme) Floor(t time.Time) (int64, error) { return s.bound(t, 0) }
 
-// Ceil implements generator.Explainer.
 func (s *scheme) Ceil(t time.Time) (int64, error) { return s.bound(t, s.modulus-1) }
 
 // bound returns the id of the number n on the date of t.

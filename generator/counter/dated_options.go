@@ -68,7 +68,6 @@ func (k datedKind) read(stored json.RawMessage) (*scheme, error) {
 	return newScheme(o)
 }
 
-// ExplainStored implements generator.StoredExplainer.
 func (k datedKind) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
 	s, err := k.read(stored)
 	if err != nil {
@@ -84,7 +83,6 @@ func (k datedKind) ExplainStored(stored json.RawMessage, id string) (generator.P
 	return s.Explain(n)
 }
 
-// Open implements generator.Kind.
 func (k datedKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	s, err := k.read(d.Options)
 	if err == nil {

@@ -48,7 +48,6 @@ type kind struct {
 // Position implements generator.Movable. The first hold_id sets holds.
 func (kind) Position() []string { return []string{"holds"} }
 
-// Open implements generator.Kind.
 func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
 	o, err := k.Read(d.Options)
 	if err != nil {

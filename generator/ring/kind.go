@@ -171,7 +171,6 @@ func (k kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 	return g, nil
 }
 
-// Retire implements generator.Retirer.
 func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 	l, err := layout.Stored(d.Options)
 	if err != nil {

@@ -55,13 +55,10 @@ type autoRandomKind struct {
 	counter generator.Kind
 }
 
-// Name implements generator.Kind.
 func (autoRandomKind) Name() string { return autoRandomName }
 
-// Help implements generator.Kind.
 func (autoRandomKind) Help() string { return "a counter below random bits, after TiDB's AUTO_RANDOM" }
 
-// Numbers implements generator.Numbered.
 func (k autoRandomKind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	var o AutoRandomOptions
 	if json.Unmarshal(stored, &o) != nil {
@@ -73,7 +70,6 @@ func (k autoRandomKind) Numbers(stored json.RawMessage, past int64) generator.Le
 	return generator.Left{}
 }
 
-// Normalize implements generator.Kind.
 func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 	var g givenAutoRandom
 	if err := generator.DecodeOptions(raw, &g, autoRandomHint); err != nil {
@@ -158,7 +154,6 @@ func (k autoRandomKind) inner(d generator.Definition) (generator.Definition, *la
 	return d, l, err
 }
 
-// ExplainStored implements generator.StoredExplainer.
 func (autoRandomKind) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
 	_, l, err := readAutoRandom(stored)
 	if err != nil {
@@ -171,7 +166,6 @@ func (autoRandomKind) ExplainStored(stored json.RawMessage, id string) (generato
 	return l.Explain(n)
 }
 
-// Open implements generator.Kind.
 func (k autoRandomKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	d, l, err := k.inner(d)
 	if err != nil {
@@ -191,7 +185,6 @@ func (k autoRandomKind) Retire(ctx context.Context, d generator.Definition) erro
 	return kinds.Bury(ctx, k.store, d.Name, math.MaxInt64-2)
 }
 
-// Recover implements generator.Recoverable.
 func (k autoRandomKind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	d, l, err := k.inner(d)
 	if err != nil {

@@ -62,7 +62,6 @@ type kind struct {
 	owner string
 }
 
-// Open implements generator.Kind.
 func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
 	o, err := k.Read(d.Options)
 	if err != nil {
@@ -71,7 +70,6 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 	return newGenerator(d.Name, o, k.store, k.clock, k.owner), nil
 }
 
-// Position implements generator.Movable.
 func (kind) Position() []string { return []string{"restart", "called", "feeds"} }
 
 // Numbers implements generator.Numbered. Without a minimum the numbers are counted
@@ -92,12 +90,10 @@ func (kind) Numbers(stored json.RawMessage, past int64) generator.Left {
 	return generator.NumbersLeft(max(l.first, past), least, l.limit, l.increment)
 }
 
-// Normalize implements generator.Kind.
 func (k kind) Normalize(given json.RawMessage) (json.RawMessage, error) {
 	return k.completing(given, true).Normalize(given)
 }
 
-// Alter implements generator.Kind.
 func (k kind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	return k.completing(change, false).Alter(stored, change)
 }
@@ -179,7 +175,6 @@ func keep(before, after *Options) error {
 	return nil
 }
 
-// Recover implements generator.Recoverable.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	o, err := k.Read(d.Options)
 	if err != nil {

@@ -33,7 +33,6 @@ type kind struct {
 	timings map[string]*timing // by stored options; guarded by mu
 }
 
-// Open implements generator.Kind.
 func (k *kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	o, l, above, err := layout.Open(ctx, k.Base, k.pools.Store(), d)
 	if err != nil {

@@ -48,7 +48,6 @@ type Options struct {
 // startOption is a sequence_start in JSON: a text or a number.
 type startOption string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (s *startOption) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" { // keeps the value
 		return nil

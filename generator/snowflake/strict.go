@@ -47,7 +47,6 @@ func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 // answers from memory.
 func (g *strictGenerator) TryNext(int64) (generator.Range, bool) { return generator.Range{}, false }
 
-// Next implements generator.Generator.
 func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(g.name, n)
@@ -140,7 +139,6 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 	return nil
 }
 
-// Close implements generator.Closer.
 func (g *strictGenerator) Close(context.Context) error {
 	g.batches.Close(g.stop)
 	g.mu.Lock()
@@ -170,7 +168,6 @@ func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	return g.pass(tick)
 }
 
-// Stats implements generator.Reporter.
 func (g *strictGenerator) Stats() generator.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()

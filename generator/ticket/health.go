@@ -78,7 +78,6 @@ func (s *source) answered(d *database) {
 	s.logLocked(d.answered)
 }
 
-// details implements Generator.Details.
 func (s *source) details() generator.Details {
 	s.mu.Lock()
 	defer s.mu.Unlock()

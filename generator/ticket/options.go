@@ -43,7 +43,6 @@ type kind struct {
 	cfg Config
 }
 
-// Open implements generator.Kind.
 func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
 	o, err := k.Read(d.Options)
 	if err != nil {
@@ -52,7 +51,6 @@ func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generat
 	return newGenerator(d.Name, o, k.cfg)
 }
 
-// Recover implements generator.Recoverable.
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
 	return kinds.Recover(ctx, k.cfg.Store, d.Name, atLeast)
 }

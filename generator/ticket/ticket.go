@@ -162,7 +162,6 @@ const (
 	reviveMost  = 5 * time.Second
 )
 
-// Draw implements counter.Source.
 func (s *source) Draw(ctx context.Context, n, _ int64) ([]generator.Range, error) {
 	for {
 		d, err := s.choose(ctx)
@@ -371,7 +370,6 @@ func (s *source) raise(ctx context.Context, v int64) error {
 	return nil
 }
 
-// Renew implements counter.Source.
 func (s *source) Renew(r generator.Range) generator.Range { return r }
 
 // Return implements counter.Source. Databases take no number back.

@@ -41,7 +41,6 @@ type Options struct {
 // version is written 7, "7" or "v7" in JSON.
 type version string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (v *version) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if text == "null" { // keeps the value

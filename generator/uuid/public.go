@@ -30,7 +30,6 @@ const (
 	maxKey = 256
 )
 
-// MarshalJSON implements json.Marshaler.
 func (p public) MarshalJSON() ([]byte, error) {
 	if p.Key == "" {
 		return json.Marshal(p.On)

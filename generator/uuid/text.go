@@ -75,10 +75,8 @@ func textOf[O any](kind, help string, check func(*O) error, set func(*TextGenera
 	})
 }
 
-// Texts implements generator.TextKind.
 func (textKind[O]) Texts() {}
 
-// Alter implements generator.Kind.
 func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
 	altered, err := k.Base.Alter(stored, change)
 	if err != nil {
@@ -87,7 +85,6 @@ func (k textKind[O]) Alter(stored, change json.RawMessage) (json.RawMessage, err
 	return k.complete(altered)
 }
 
-// Complete implements generator.Completer.
 func (k textKind[O]) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {
 	return k.complete(d.Options)
 }
@@ -115,7 +112,6 @@ func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
 	return stored
 }
 
-// Open implements generator.Kind.
 func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
 	o, err := k.Read(d.Options)
 	if err != nil {

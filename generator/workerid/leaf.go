@@ -71,10 +71,8 @@ func parseLeaf(text string) (opener, error) {
 	}, nil
 }
 
-// String implements worker.Source.
 func (l leaf) String() string { return l.shown }
 
-// Wish implements worker.Source.
 func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	n, err := l.number(ctx)
 	if err != nil {

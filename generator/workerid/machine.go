@@ -37,7 +37,6 @@ func newHardware(pid int) (hardware, error) {
 	return h, nil
 }
 
-// Wish implements worker.Source.
 func (h hardware) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	datacenter := h.datacenter(1 << w.Datacenter)
 	return worker.Wish{
@@ -72,7 +71,6 @@ func hashCode(s string) int32 {
 	return h
 }
 
-// String implements worker.Source.
 func (hardware) String() string { return "mac" }
 
 // address is sonyflake's way: the low 16 bits of the host's IPv4 address.
@@ -100,7 +98,6 @@ func ownAddress() (net.IP, error) {
 	return nil, errors.New("this host has no IPv4 address but the loopback")
 }
 
-// Wish implements worker.Source.
 func (a address) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	return worker.Wish{
 		ID:   (int64(a[2])<<8 | int64(a[3])) % w.IDs(),
@@ -108,5 +105,4 @@ func (a address) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	}, nil
 }
 
-// String implements worker.Source.
 func (address) String() string { return "ip" }

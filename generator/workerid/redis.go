@@ -73,5 +73,4 @@ func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
 	return handOutScript.Eval(ctx, c, []string{h.key}, ids).Int64()
 }
 
-// String implements worker.Source.
 func (h handOut) String() string { return h.shown }

@@ -128,7 +128,6 @@ type both struct {
 	datacenter, worker int64
 }
 
-// Wish implements worker.Source.
 func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	if b.datacenter >= 1<<w.Datacenter || b.worker >= 1<<w.Worker {
 		return worker.Wish{}, generator.Errorf(generator.ErrOption, "",
@@ -138,7 +137,6 @@ func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	return worker.Wish{ID: b.datacenter<<w.Worker | b.worker, Firm: true}, nil
 }
 
-// String implements worker.Source.
 func (b both) String() string { return b.text }
 
 // number returns a part of a configured worker id. It reads the host's name or the
@@ -206,7 +204,6 @@ func ordinalOf(host string) (int64, error) {
 // Here the count wraps around to numbers whose time is over.
 type disposable struct{ store generator.Reserver }
 
-// Wish implements worker.Source.
 func (d disposable) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	n, _, err := d.store.Reserve(ctx, generator.Reservation{
 		Key: fmt.Sprintf("disposable/%d", w.Bits()), AtLeast: 0, N: 1, Limit: generator.NoLimit,
@@ -217,7 +214,6 @@ func (d disposable) Wish(ctx context.Context, w worker.Width) (worker.Wish, erro
 	return worker.Wish{ID: n % w.IDs(), Again: true, Note: "the count of starts has come round to an id in use"}, nil
 }
 
-// String implements worker.Source.
 func (disposable) String() string { return "disposable" }
 
 var errNotAURL = errors.New("is not a URL") // url.Parse's own error contains the URL with its password

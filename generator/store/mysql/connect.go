@@ -21,7 +21,6 @@ type connector struct {
 	engine *Engine
 }
 
-// Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {

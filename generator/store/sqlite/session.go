@@ -30,7 +30,7 @@ const (
 )
 
 // session is one connection to the database file, which was checked and is locked.
-// Package sqlite has one at a time, owned by embedded.serve.
+// It implements local.Table. There is one at a time, owned by embedded.serve.
 type session struct {
 	db       *sql.DB
 	prepared map[string]*sql.Stmt // by text; closed with the connection
@@ -89,7 +89,6 @@ type oneConnection struct {
 
 var errConnectionLost = errors.New("the connection to SQLite was lost")
 
-// Connect implements driver.Connector.
 func (c *oneConnection) Connect(context.Context) (driver.Conn, error) {
 	if c.used.Swap(true) {
 		return nil, errConnectionLost
@@ -97,7 +96,6 @@ func (c *oneConnection) Connect(context.Context) (driver.Conn, error) {
 	return sqliteDriver().Open(c.dsn)
 }
 
-// Driver implements driver.Connector.
 func (c *oneConnection) Driver() driver.Driver { return sqliteDriver() }
 
 // create turns an empty file into an empty store that is not bound to a place.

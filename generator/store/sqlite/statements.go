@@ -85,7 +85,6 @@ func scanLine(row scanner) (l local.Line, err error) {
 	return l, err
 }
 
-// Line implements local.Table.
 func (q *session) Line(key string) (local.Line, error) {
 	l, err := scanLine(q.row(lineByKey, key))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -94,13 +93,11 @@ func (q *session) Line(key string) (local.Line, error) {
 	return l, err
 }
 
-// PutLine implements local.Table.
 func (q *session) PutLine(l local.Line, granted int64) error {
 	q.granted += granted
 	return q.exec(replaceLine, l.Key, l.Lo, l.Hi, l.Owner, l.Seq, l.Updated.UnixMilli())
 }
 
-// Marks implements local.Table.
 func (q *session) Marks(prefix string) ([]generator.Mark, error) {
 	return collect(q, func(row scanner) (generator.Mark, error) {
 		l, err := scanLine(row)
@@ -119,7 +116,6 @@ func scanEntry(row scanner) (e local.Entry, err error) {
 	return e, err
 }
 
-// Entry implements local.Table.
 func (q *session) Entry(name string) (local.Entry, error) {
 	e, err := scanEntry(q.row(definitionByName, name))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -128,12 +124,10 @@ func (q *session) Entry(name string) (local.Entry, error) {
 	return e, err
 }
 
-// PutEntry implements local.Table.
 func (q *session) PutEntry(e local.Entry) error {
 	return q.exec(replaceDefinition, e.Name, e.Kind, string(e.Options), e.Version, e.Created.UnixMilli(), e.Dropped)
 }
 
-// Definitions implements local.Table.
 func (q *session) Definitions() ([]generator.Definition, error) {
 	return collect(q, func(row scanner) (generator.Definition, error) {
 		e, err := scanEntry(row)
@@ -141,7 +135,6 @@ func (q *session) Definitions() ([]generator.Definition, error) {
 	}, definitions)
 }
 
-// Count implements local.Table.
 func (q *session) Count() (n int, err error) {
 	err = q.row(countDefinitions).Scan(&n)
 	return n, err

@@ -103,7 +103,6 @@ func dialer(secure *tls.Config) zk.Dialer {
 // ahead.
 type promptConn struct{ net.Conn }
 
-// SetReadDeadline implements net.Conn.
 func (c promptConn) SetReadDeadline(t time.Time) error {
 	if most := time.Now().Add(sessionTimeout); t.After(most) {
 		t = most
