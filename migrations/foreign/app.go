@@ -34,7 +34,9 @@ type Database struct {
 	ask          string   // query that nextid answers without drawing an id
 	functions    string   // query: do the functions exist that need no server?
 
-	up       func(ctx context.Context, c Config) error
+	// Up installs missing objects and applies the configuration. A second Up with the
+	// same configuration changes nothing.
+	Up       func(ctx context.Context, c Config) error
 	present  func(ctx context.Context) (s Server, password string, err error) // returns the installed server, and the password of its user
 	adopt    func(ctx context.Context) error                                  // makes a restored dump without rows usable
 	problems func(ctx context.Context) ([]string, error)                      // returns Status.Problems
@@ -55,10 +57,6 @@ func filled(files embed.FS, dir string, names []string, words *strings.Replacer)
 
 // Close closes the connections.
 func (a *Database) Close() error { return a.db.Close() }
-
-// Up installs missing objects and applies the configuration. A second Up with the
-// same configuration changes nothing.
-func (a *Database) Up(ctx context.Context, c Config) error { return a.up(ctx, c) }
 
 // locked runs f under the lock.
 func (a *Database) locked(ctx context.Context, f func() error) error {

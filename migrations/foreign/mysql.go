@@ -51,7 +51,7 @@ func openMySQL(ctx context.Context, url string) (*Database, error) {
 		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
 		functions: "SELECT FALSE",
 	}, database}
-	m.up, m.present, m.adopt, m.problems = m.install, m.installed, m.adoptDump, m.fillProblems
+	m.Up, m.present, m.adopt, m.problems = m.install, m.installed, m.adoptDump, m.fillProblems
 	return &m.Database, err
 }
 
@@ -66,7 +66,7 @@ func mysqlConfig(text string) (config *mysqldriver.Config, database string, err 
 	return config, database, nil
 }
 
-// install implements up.
+// install implements Up.
 func (m *mysqlApp) install(ctx context.Context, c Config) error {
 	fills, err := asksMySQL(c, m.database)
 	if err != nil {

@@ -48,7 +48,7 @@ func openPostgres(ctx context.Context, dsn string) (*Database, error) {
 		functions: "SELECT to_regproc('nextid.layout_of') IS NOT NULL",
 		problems:  func(context.Context) ([]string, error) { return nil, nil },
 	}}
-	p.up, p.present, p.adopt = p.install, p.server, p.adoptDump
+	p.Up, p.present, p.adopt = p.install, p.server, p.adoptDump
 	protocol, err := p.installed(ctx)
 	if err == nil {
 		err = p.use(cmp.Or(protocol, protocolPostgres))
@@ -76,7 +76,7 @@ func (p *postgres) use(protocol string) (err error) {
 	return err
 }
 
-// install implements up.
+// install implements Up.
 func (p *postgres) install(ctx context.Context, c Config) error {
 	if err := asksPostgres(c); err != nil {
 		return err
