@@ -117,7 +117,7 @@ func (p *program) migrateForeignCommand() *cobra.Command {
 // An error does not stop the others.
 func eachForeign(ctx context.Context, dsns []string, do func(name string, db *foreign.Database) error) (all error) {
 	for _, dsn := range dsns {
-		name := foreign.Redact(dsn)
+		name := appdb.NameOf(dsn)
 		db, err := foreign.Open(ctx, dsn)
 		if err == nil {
 			err = errors.Join(do(name, db), db.Close())

@@ -151,12 +151,3 @@ func SQL(dsn string, c Config) (string, error) {
 	}
 	return postgresSQL(c)
 }
-
-// Redact returns dsn without its password.
-func Redact(dsn string) string {
-	text, err := appdb.WithoutPassword(dsn)
-	if err != nil {
-		return "the database"
-	}
-	return text
-}

@@ -579,7 +579,4 @@ func TestPrint(t *testing.T) {
 			t.Errorf("open %q", dsn)
 		}
 	}
-	if url := foreign.Redact("postgres://app:secret@db/shop?password=secret&sslmode=disable"); url != "postgres://app@db/shop?sslmode=disable" {
-		t.Errorf("redacted: %s", url)
-	}
 }
