@@ -194,6 +194,8 @@ func migrationsText(files fs.FS, dir, begin, end string) (string, error) {
 var hints = appdb.Hints{
 	"2F003": "PostgreSQL lets a role that is no superuser connect only with a password that the server asks for: nextid needs users (nextid passwd), and NEXTID_FOREIGN_PASSWORD the password of the one in --server. Or run up as a superuser.",
 
+	"42501": "Log in as the role that ran up, or as a superuser.",
+
 	"1045": "The account or its password is wrong: the one of --dsn, or the one of --server with NEXTID_FOREIGN_PASSWORD.",
 	"1227": "Run it as an account that may create databases and servers, such as root.",
 	"1429": noAnswer,

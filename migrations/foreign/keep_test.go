@@ -38,7 +38,7 @@ func kept(t *testing.T, dsn string, c foreign.Config, dead foreign.Server, hint 
 			t.Fatalf("status %+v", s)
 		}
 	}
-	up(t, dsn, foreign.Config{KeepPassword: true, Grant: c.Grant})
+	up(t, dsn, foreign.Config{KeepPassword: true})
 	current()
 	for _, wrong := range []foreign.Config{
 		{Server: c.Server, Password: "wrong"}, {Server: c.Server}, {Server: dead, KeepPassword: true},
@@ -60,7 +60,13 @@ func TestUpKeepsWhatIsNotGiven(t *testing.T) {
 	s := usersServer(t, "first password")
 	dsn := sharedCluster(t).database(t)
 	kept(t, dsn, config(t, s), parseServer(t, "postgres://app@127.0.0.1:1/nextid"), "")
-	connect(t, dsn, nil).exec("SELECT nextid.next_id('orders'), nextid.dblink_next_id('orders')")
+	app := connect(t, dsn, nil)
+	app.exec("SELECT nextid.next_id('orders'), nextid.dblink_next_id('orders')")
+	// The grants stay: those of PUBLIC, too, and no more.
+	app.exec("SET ROLE pg_monitor; SELECT nextid.next_id('orders'), nextid.id_time(1); RESET ROLE; REVOKE USAGE ON SCHEMA nextid FROM PUBLIC")
+	up(t, dsn, foreign.Config{KeepPassword: true})
+	app.exec("GRANT USAGE ON SCHEMA nextid TO PUBLIC; SET ROLE pg_monitor")
+	app.fails("42501", "SELECT nextid.next_id('orders')")
 }
 
 func TestUpAndStatusOnMariaDB(t *testing.T) {

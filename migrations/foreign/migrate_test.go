@@ -17,6 +17,7 @@ import (
 
 	"nextid/dbtest"
 	"nextid/generator/history"
+	"nextid/migrations/appdb"
 	"nextid/migrations/foreign"
 )
 
@@ -207,6 +208,10 @@ func TestAnotherRole(t *testing.T) {
 		t.Errorf("up: %v", err)
 	}
 	up(t, second+"&options=-c%20role%3Dpostgres", config(t, server))
+	connect(t, dsn, nil).exec("CREATE ROLE third LOGIN")
+	if _, err := open(t, strings.Replace(dsn, "postgres@", "third@", 1)).Status(t.Context()); !strings.Contains(appdb.HintOf(err), "role that ran up") {
+		t.Errorf("status of a role without rights: %v, hint %q", err, appdb.HintOf(err))
+	}
 	if s := status(t, dsn); !s.Current() {
 		t.Errorf("status %+v", s)
 	}

@@ -89,6 +89,14 @@ func (p *postgres) install(ctx context.Context, c Config) error {
 		if err != nil {
 			return err
 		}
+		granted, err := appdb.Texts(ctx, p.db, `SELECT DISTINCT CASE u.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(u.grantee) END
+			FROM pg_proc f JOIN pg_namespace s ON s.oid = f.pronamespace, aclexplode(f.proacl) x, aclexplode(s.nspacl) u
+			WHERE s.nspname = 'nextid' AND f.proname = CASE WHEN $1 THEN 'layout_of' ELSE 'next_id' END
+				AND x.grantee = u.grantee AND u.privilege_type = 'USAGE' AND u.grantee <> s.nspowner`, c.FunctionsOnly)
+		if err != nil {
+			return err
+		}
+		c.Grant = append(granted, c.Grant...)
 		if c.FunctionsOnly {
 			return p.functionsOnly(ctx, c)
 		}
