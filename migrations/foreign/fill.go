@@ -23,12 +23,12 @@ var generatorName = regexp.MustCompile(`^[!-&(-\[\]-~]{1,128}$`)
 
 // ParseFill parses [DATABASE.]TABLE.COLUMN=GENERATOR.
 func ParseFill(text string) (Fill, error) {
-	column, generator, ok := strings.Cut(text, "=")
-	parts := strings.Split(column, ".")
+	column, generator, _ := strings.Cut(text, "=")
+	_, parts, ok := appdb.SplitName(column)
 	if len(parts) == 2 {
 		parts = append([]string{""}, parts...)
 	}
-	if !ok || len(parts) != 3 || parts[1] == "" || parts[2] == "" || !generatorName.MatchString(generator) {
+	if !ok || len(parts) != 3 || !generatorName.MatchString(generator) {
 		return Fill{}, &Error{What: "--fill: not a column and the name of a generator", Hint: "Write --fill orders.id=orders, or --fill shop.orders.id=orders."}
 	}
 	return Fill{parts[0], parts[1], parts[2], generator}, nil
@@ -79,8 +79,9 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	var extra, nullable, kind string
 	var digits, scale sql.NullInt64
 	var byDefault sql.NullString
-	err := m.db.QueryRowContext(ctx, `SELECT extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale FROM information_schema.columns
-		WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).Scan(&extra, &nullable, &byDefault, &kind, &digits, &scale)
+	err := m.db.QueryRowContext(ctx, `SELECT table_schema, table_name, column_name, extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale
+		FROM information_schema.columns WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).
+		Scan(&f.Database, &f.Table, &f.Column, &extra, &nullable, &byDefault, &kind, &digits, &scale)
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Error{What: "there is no column " + f.String(), Hint: "Create the table first."}
 	}
@@ -99,15 +100,20 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), appdb.QuoteMySQL(f.Column)),
 		}
 	}
-	var taken sql.NullString // two long names can have the same trigger
-	if err := m.db.QueryRowContext(ctx, `SELECT MIN(CONCAT(table_schema, '.', table_name, '.', column_name)) FROM nextid.fills
-		WHERE table_schema = ? AND LEFT(CONCAT('nextid_', table_name, '_', column_name), 64) = ? AND NOT (table_name = ? AND column_name = ?)
-			AND EXISTS (SELECT 1 FROM information_schema.triggers WHERE trigger_schema = ? AND trigger_name = ?)`,
-		f.Database, f.trigger(), f.Table, f.Column, f.Database, f.trigger()).Scan(&taken); err != nil {
+	// A renamed table keeps its trigger's name, and two long names can have the same.
+	var taken sql.NullString
+	if err := m.db.QueryRowContext(ctx, `SELECT MIN(CONCAT_WS('.', t.event_object_schema, t.event_object_table, f.column_name))
+		FROM information_schema.triggers t LEFT JOIN nextid.fills f ON f.table_schema = t.trigger_schema AND f.table_name = t.event_object_table
+			AND LEFT(CONCAT('nextid_', f.table_name, '_', f.column_name), 64) = t.trigger_name
+		WHERE t.trigger_schema = ? AND BINARY t.trigger_name = ? AND (BINARY t.event_object_table <> ? OR f.column_name <> ?)`,
+		f.Database, f.trigger(), f.Table, f.Column).Scan(&taken); err != nil {
 		return err
 	}
 	if taken.Valid {
-		return &Error{What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.trigger(), taken.String), Hint: "Give the table or the column a shorter name."}
+		return &Error{
+			What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.trigger(), taken.String),
+			Hint: "If that table was renamed, fill it first and then drop that trigger. Otherwise give the table or the column a shorter name.",
+		}
 	}
 	// The trigger of import_generator, *_nextid, refuses rows without an id, so
 	// this one must run first.

@@ -278,22 +278,33 @@ func TestNoGeneratorOfMariaDB(t *testing.T) {
 	}
 }
 
-// TestNamesOfMariaDB fills columns of tables with long names, and with names that differ
-// in their case only.
+// TestNamesOfMariaDB fills columns of tables with long names, with names that differ in
+// their case only, and of renamed tables.
 func TestNamesOfMariaDB(t *testing.T) {
 	t.Parallel()
 	s, app := startServer(t), startMariaDB(t)
 	long, more, upper := strings.Repeat("ж", 50), strings.Repeat("l", 60), "Orders"
-	for _, table := range []string{long, more + "1", more + "2", "orders", "it's `one`"} {
+	for _, table := range []string{long, more + "1", more + "2", "orders", "it's `one`", "a.b", "Case", "case"} {
 		app.exec("CREATE TABLE shop.`" + strings.ReplaceAll(table, "`", "``") + "` (id BIGINT AUTO_INCREMENT PRIMARY KEY, ident BIGINT)")
 	}
 	app.exec("CREATE TABLE shop.Orders (id VARCHAR(30) PRIMARY KEY)")
 	c := fillOrders(t, s, "")
-	c.Fill = nil
-	for _, table := range []string{long, "orders", "it's `one`", more + "1"} {
+	dotted, err := foreign.ParseFill("`a.b`.ID=orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Fill = []foreign.Fill{dotted}
+	for _, table := range []string{long, "orders", "it's `one`", more + "1", "Case", "case"} {
 		c.Fill = append(c.Fill, foreign.Fill{Table: table, Column: "id", Generator: "orders"})
 	}
 	up(t, app.dsn, c)
+	for _, table := range []string{"Case", "case"} {
+		app.exec("DROP TRIGGER shop.nextid_" + table + "_id")
+		if st := status(t, app.dsn); len(st.Problems) != 1 || !strings.HasPrefix(st.Problems[0], "the column shop."+table+".id has no trigger") {
+			t.Errorf("without the trigger of %s: %+v", table, st)
+		}
+		up(t, app.dsn, c)
+	}
 	if st := status(t, app.dsn); !st.Current() {
 		t.Errorf("%+v", st)
 	}
@@ -309,6 +320,22 @@ func TestNamesOfMariaDB(t *testing.T) {
 	wantUpError(t, app.dsn, c, "which shop."+more+"1.id has already", "shorter name")
 	c.Fill = []foreign.Fill{{Table: upper, Column: "id", Generator: "orders"}}
 	wantUpError(t, app.dsn, c, "of type varchar", "MODIFY")
+
+	// A renamed table keeps its trigger.
+	app.exec("RENAME TABLE shop.orders TO shop.renamed; " + ordersTable)
+	c = fillOrders(t, s, "")
+	wantUpError(t, app.dsn, c, "which shop.renamed has already", "fill it first and then drop that trigger")
+	app.exec("INSERT INTO shop.renamed (ident) VALUES (2)")
+	if ids := app.numbers("SELECT id FROM shop.renamed WHERE ident = 2"); ids[0]>>12 == app.numbers("SELECT id FROM shop.renamed WHERE ident = 1")[0]>>12 {
+		t.Errorf("id %d is MariaDB's own", ids)
+	}
+	c.Fill = append([]foreign.Fill{{Table: "renamed", Column: "id", Generator: "orders"}}, c.Fill...)
+	wantUpError(t, app.dsn, c, "which shop.renamed has already", "fill it first and then drop that trigger")
+	app.exec("DROP TRIGGER shop.nextid_orders_id")
+	up(t, app.dsn, c)
+	if st := status(t, app.dsn); !st.Current() {
+		t.Errorf("%+v", st)
+	}
 }
 
 func wantUpError(t *testing.T, dsn string, c foreign.Config, what, hint string) {
