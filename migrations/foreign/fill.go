@@ -126,9 +126,14 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 		appdb.LiteralMySQL(f.Database), appdb.LiteralMySQL(f.Table), appdb.LiteralMySQL(f.Column), appdb.LiteralMySQL(f.Generator)))
 }
 
-// fillProblems checks the triggers that nextid.fills lists. It skips columns that no
-// longer exist.
-func (m *mysqlApp) fillProblems(ctx context.Context) (problems []string, err error) {
+// fillProblems checks the tables of the engine, and the triggers that nextid.fills
+// lists. It skips columns that no longer exist.
+func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
+	problems, err := appdb.Texts(ctx, m.db, `SELECT 'tables of the database nextid are missing: run up' FROM DUAL WHERE 3 > (SELECT COUNT(*)
+		FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name IN ('ids', 'id_fields', 'id_parts') AND engine IN ('FEDERATED', 'SPIDER'))`)
+	if err != nil {
+		return nil, err
+	}
 	err = appdb.Each(ctx, m.db, func(rows *sql.Rows) error {
 		var f Fill
 		var trigger, text sql.NullString

@@ -73,7 +73,7 @@ type Status struct {
 
 	Dumped    bool     // the schema was restored from a dump without rows, so its version is unknown
 	Functions bool     // the functions that need no server are installed
-	Problems  []string // a line for each column of Fill whose trigger is missing or wrong
+	Problems  []string // a line for each trigger of Fill, and for tables, that are missing or wrong
 }
 
 // FunctionsOnly reports whether only functions are installed that need no server.
@@ -114,7 +114,7 @@ func (s Status) Print(w io.Writer, name string) error {
 	case s.Current():
 		return nil
 	case len(s.Problems) > 0:
-		return &Error{What: fmt.Sprintf("%d columns are not filled", len(s.Problems)), Hint: "See docs/foreign.md."}
+		return &Error{What: fmt.Sprintf("%d problems", len(s.Problems)), Hint: "See docs/foreign.md."}
 	case s.Dumped:
 		return &Error{What: "the version of what is installed is not known", Hint: "Run nextid migrate foreign up: it notes the version, and installs what is missing."}
 	case s.Version < s.Newest:

@@ -80,6 +80,30 @@ func TestUpAndStatusOnMariaDB(t *testing.T) {
 	})
 	c.KeepPassword = true
 	up(t, app.dsn, c)
+	t.Run("tables and passwords", func(t *testing.T) {
+		app.t = t
+		needsPlugin(t, app, "spider")
+		for range 2 { // FederatedX connects when it makes a table, SPIDER does not
+			for _, password := range []string{strings.Repeat("x", 65), "at the end ", "\U0001F600"} {
+				wantUpError(t, app.dsn, foreign.Config{Server: c.Server, Password: password}, "does not keep this password", "nextid passwd app")
+			}
+			wantUpError(t, app.dsn, foreign.Config{Server: parseServer(t, "mysql://app@127.0.0.1:1/nextid"), Password: "first password"}, "", "")
+			app.exec("INSERT INTO shop.orders (note) VALUES ('still')")
+			c.Server = parseServer(t, "mysql://app@"+s.mysql+"/nextid?engine=spider")
+			up(t, app.dsn, c)
+		}
+		for _, table := range []string{"ids", "id_parts", "id_fields", "ids, nextid.id_fields"} { // an up was killed
+			app.exec("DROP TABLE nextid." + table)
+			if st := status(t, app.dsn); st.Current() || st.Server != s.mysql || len(st.Problems) != 1 || !strings.Contains(st.Problems[0], "are missing") {
+				t.Errorf("without %s: %+v", table, st)
+			}
+			up(t, app.dsn, foreign.Config{KeepPassword: true})
+			app.exec("INSERT INTO shop.orders (note) VALUES ('again')")
+			if st := status(t, app.dsn); !st.Current() {
+				t.Errorf("%+v", st)
+			}
+		}
+	})
 	t.Run("columns that hold no id", func(t *testing.T) {
 		app.t = t
 		for _, kind := range []string{"INT NOT NULL AUTO_INCREMENT", "VARCHAR(40) NOT NULL DEFAULT ''", "DECIMAL(12) NOT NULL DEFAULT 0"} {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func openMySQL(ctx context.Context, url string) (*Database, error) {
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
 		users:     mysqlUsers,
 		free:      "Drop them first, such as DROP TRIGGER ….",
-		drop:      []string{"DROP DATABASE nextid", "DROP SERVER IF EXISTS nextid"},
+		drop:      []string{"DROP SERVER IF EXISTS nextid", "DROP DATABASE nextid"}, // killed between them, Down can be repeated
 		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
 		functions: "SELECT FALSE",
 	}, database}
@@ -84,16 +85,13 @@ func (m *mysqlApp) install(ctx context.Context, c Config) error {
 			return err
 		}
 		c := c.keep(was, password, protocolMySQL)
-		if err := m.connect(ctx, c); err != nil {
-			return err
+		if err = m.connect(ctx, c); err == nil && !c.Unasked {
+			err = m.answers(ctx, c)
 		}
-		if err := m.answers(ctx, c); err != nil && !c.Unasked {
-			if err = unanswered(err); len(was.Options) > 0 { // CREATE SERVER cannot be rolled back
+		if err != nil {
+			if len(was.Options) > 0 { // CREATE SERVER cannot be rolled back
 				err = errors.Join(err, m.connect(ctx, Config{Server: was, Password: password}))
 			}
-			return err
-		}
-		if err := appdb.Exec(ctx, m.db, mysqlGrants(c)...); err != nil {
 			return err
 		}
 		for _, f := range fills {
@@ -108,29 +106,28 @@ func (m *mysqlApp) install(ctx context.Context, c Config) error {
 // answers queries the server through the database. On an error it diagnoses the
 // connection from this machine.
 func (m *mysqlApp) answers(ctx context.Context, c Config) error {
-	err := appdb.Exec(ctx, m.db, m.ask)
-	e, ok := errors.AsType[*Error](hints.Explain(err))
-	if !ok {
-		return err
+	err := hints.Explain(appdb.Exec(ctx, m.db, m.ask))
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Hint = cmp.Or(diagnose(ctx, c.Server, c.Password), e.Hint)
+		return unanswered(e)
 	}
-	e.Hint = cmp.Or(diagnose(ctx, c.Server, c.Password), e.Hint)
-	return e
+	return err
 }
 
 // installed implements present.
 func (m *mysqlApp) installed(ctx context.Context) (s Server, password string, err error) {
 	var host, port, database, name, comment string
-	err = m.db.QueryRowContext(ctx, `SELECT s.Host, s.Port, s.Db, s.Username, s.Password, t.engine, t.table_comment FROM mysql.servers s
-		JOIN information_schema.tables t ON t.table_schema = 'nextid' AND t.table_name = 'ids' WHERE s.Server_name = 'nextid'`).
+	err = m.db.QueryRowContext(ctx, `SELECT s.Host, s.Port, s.Db, s.Username, s.Password, COALESCE(t.engine, ''), COALESCE(t.table_comment, '')
+		FROM mysql.servers s LEFT JOIN information_schema.tables t ON t.table_schema = 'nextid' AND t.table_name = 'id_fields' AND t.engine IN ('FEDERATED', 'SPIDER')
+		WHERE s.Server_name = 'nextid'`).
 		Scan(&host, &port, &database, &s.User, &password, &name, &comment)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, "", nil
 	}
 	s.Protocol = protocolMySQL
 	s.Options = map[string]string{"dbname": database, "engine": strings.ToLower(name), "host": host, "port": port}
-	if _, file, ok := strings.Cut(comment, `ssl_ca "`); ok {
-		s.Options["ssl_ca"], _, _ = strings.Cut(file, `"`)
-	}
+	_, file, _ := strings.Cut(comment, `ssl_ca "`)
+	s.Options["ssl_ca"], _, _ = strings.Cut(file, `"`)
 	return s, password, err
 }
 
@@ -199,8 +196,8 @@ func (m *mysqlApp) ownSchema(ctx context.Context) error {
 	return appdb.Exec(ctx, m.db, "CREATE DATABASE IF NOT EXISTS nextid")
 }
 
-// connect sets the server's address and login, and makes the tables that read from
-// the server.
+// connect sets the server's address and login, makes the tables that read from the
+// server, and grants.
 func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	e := c.Server.engine()
 	if err := m.load(ctx, e); err != nil {
@@ -216,18 +213,25 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 	if appdb.Exec(ctx, conn, "SET SESSION sql_log_off = 1") == nil {
 		defer func() { _ = appdb.Exec(context.WithoutCancel(ctx), conn, "SET SESSION sql_log_off = 0") }()
 	}
-	var there bool
-	var name, comment string
-	err = conn.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) > 0 FROM mysql.servers WHERE Server_name = 'nextid'), COALESCE(MAX(engine), ''), COALESCE(MAX(table_comment), '')
-		FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'id_fields'`).Scan(&there, &name, &comment)
+	was, _, err := m.installed(ctx)
 	if err != nil {
 		return err
 	}
-	tables := "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts" // closes connections to the old address
-	if !e.made(name, comment) {
-		tables = tablesSQL(e)
+	tables := tablesSQL(e)
+	if was.Options["engine"] == "" || was.engine() != e {
+		tables = "DROP TABLE IF EXISTS nextid.ids, nextid.id_parts, nextid.id_fields, nextid.id_batch;" + tables
 	}
-	return appdb.Exec(ctx, conn, serverSQL(c, there, c.Password), tables)
+	if err := appdb.Exec(ctx, conn, serverSQL(c, len(was.Options) > 0, c.Password)); err != nil {
+		return err
+	}
+	if _, kept, err := m.installed(ctx); err != nil || kept != c.Password {
+		return cmp.Or(err, error(&Error{
+			What: "mysql.servers does not keep this password: it has 64 characters, no spaces at the end, and no emoji",
+			Hint: "Give the user another one: nextid passwd " + c.Server.User,
+		}))
+	}
+	// FLUSH closes connections to the old address.
+	return appdb.Exec(ctx, conn, slices.Concat([]string{tables, "FLUSH TABLES nextid.ids, nextid.id_fields, nextid.id_parts"}, mysqlGrants(c))...)
 }
 
 // engine is a storage engine that reads another server's tables.
@@ -245,39 +249,26 @@ var engines = map[string]engine{
 	"spider":    {name: "SPIDER", library: "ha_spider", debian: "mariadb-plugin-spider", batches: true},
 }
 
-// end returns the end of CREATE TABLE: the engine, and the remote table.
+// end returns the end of CREATE TABLE: the engine, the remote table, and with SPIDER
+// how to check nextid's certificate.
 func (e engine) end(table string) string {
-	if e.name == "SPIDER" {
-		return "ENGINE=SPIDER COMMENT='" + e.comment(table) + "'"
+	if e.name != "SPIDER" {
+		return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
 	}
-	return "ENGINE=" + e.name + " CONNECTION='nextid/" + table + "'"
-}
-
-// comment returns the comment of a table of SPIDER, which says how to reach the
-// remote table, and how to check nextid's certificate.
-func (e engine) comment(table string) string {
 	comment := `wrapper "mysql", srv "nextid", table "` + table + `"`
 	if e.authority != "" {
 		comment += `, ssl_ca "` + e.authority + `", ssl_verify_server_cert "1"`
 	}
-	return comment
-}
-
-// made reports whether e made the table id_fields, given that table's engine and
-// comment. It is the table that the newest migration added.
-func (e engine) made(name, comment string) bool {
-	return name == e.name && (name != "SPIDER" || comment == e.comment("id_fields"))
+	return "ENGINE=SPIDER COMMENT='" + comment + "'"
 }
 
 // load installs the plugin of an engine if the database does not have the engine.
 func (m *mysqlApp) load(ctx context.Context, e engine) error {
 	var loaded bool
-	err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.engines WHERE engine = ? AND support IN ('YES', 'DEFAULT')", e.name).Scan(&loaded)
-	if loaded || err != nil {
-		return err
-	}
 	var version string
-	if err := m.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+	err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) > 0, VERSION() FROM information_schema.engines WHERE engine = ? AND support IN ('YES', 'DEFAULT')", e.name).
+		Scan(&loaded, &version)
+	if loaded || err != nil {
 		return err
 	}
 	if !strings.Contains(version, "MariaDB") {
@@ -295,17 +286,13 @@ func (m *mysqlApp) load(ctx context.Context, e engine) error {
 	if e.name != "SPIDER" {
 		return nil
 	}
-	// SPIDER creates its system tables in the background.
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for range 200 { // SPIDER creates its system tables in the background, within 10 s
 		var n int
-		if err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'spider_tables'").Scan(&n); err != nil || n > 0 {
+		err := m.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'spider_tables'").Scan(&n)
+		if n > 0 || err != nil {
 			return err
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		time.Sleep(50 * time.Millisecond)
 	}
 	return nil
 }

@@ -534,6 +534,22 @@ func TestDownOfMariaDB(t *testing.T) {
 		t.Errorf("down: %v", err)
 	}
 	app.exec("DROP EVENT shop.nightly")
+	// Down was killed while DROP DATABASE waited. Nothing holds the password any more.
+	ctx, kill := context.WithCancel(t.Context())
+	app.exec("CREATE TABLE nextid.busy (id INT); LOCK TABLES nextid.busy READ")
+	db := open(t, app.dsn)
+	go func() { done <- db.Down(ctx) }()
+	second := app.login(strings.Replace(strings.Replace(app.dsn, "mysql://root@", "root@tcp(", 1), "/shop", ")/", 1))
+	for n := 1; n > 0; {
+		if err := second.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM mysql.servers").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill()
+	<-done
+	app.exec("UNLOCK TABLES; DROP TABLE IF EXISTS nextid.busy")
+	up(t, app.dsn, foreign.Config{Server: c.Server})
+
 	app.exec("CREATE DATABASE shopnextid; CREATE VIEW shopnextid.mine AS SELECT id FROM shop.orders; CREATE VIEW shop.other AS SELECT id FROM shopnextid.mine")
 	for range 2 {
 		if err := open(t, app.dsn).Down(t.Context()); err != nil {

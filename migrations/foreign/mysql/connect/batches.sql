@@ -1,6 +1,6 @@
 
 -- n new ids: WHERE name = … AND n = …
-CREATE TABLE nextid.id_batch (
+CREATE TABLE IF NOT EXISTS nextid.id_batch (
     name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     n    BIGINT NOT NULL,
     id   BIGINT NOT NULL,

@@ -1,10 +1,9 @@
--- The tables that read from the server. up runs this for a new database, and when
--- the engine changes.
-DROP TABLE IF EXISTS nextid.ids, nextid.id_parts, nextid.id_fields, nextid.id_batch;
+-- The tables that read from the server. up runs this every time. It drops tables of
+-- another engine first.
 
 -- Reading a row of ids draws an id. A read without a condition on the name draws
 -- from every generator.
-CREATE TABLE nextid.ids (
+CREATE TABLE IF NOT EXISTS nextid.ids (
     name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     id   BIGINT NOT NULL,
     PRIMARY KEY (name)
@@ -12,7 +11,7 @@ CREATE TABLE nextid.ids (
 
 -- Reading a row draws an id whose field for the caller's bits holds field. The
 -- name is last in the key: FEDERATED uses LIKE for a text that is not.
-CREATE TABLE nextid.id_fields (
+CREATE TABLE IF NOT EXISTS nextid.id_fields (
     name  VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     field BIGINT NOT NULL,
     id    BIGINT NOT NULL,
@@ -20,7 +19,7 @@ CREATE TABLE nextid.id_fields (
 ) {{at id_fields}};
 
 -- The parts of an id: WHERE id = …
-CREATE TABLE nextid.id_parts (
+CREATE TABLE IF NOT EXISTS nextid.id_parts (
     id         BIGINT NOT NULL,
     layout     VARCHAR(64) CHARACTER SET ascii,
     kind       VARCHAR(64) CHARACTER SET ascii,
