@@ -2,7 +2,10 @@
 -- generator of the name. If the functions returned NULL for that, or for an argument
 -- that is NULL, an AUTO_INCREMENT column would take a number of MariaDB's own.
 --
--- FederatedX replaces every error of the server by 137.
+-- FederatedX replaces every error of the server by 137. Without a connection its
+-- error has a number of the client library, 2003 or so. To an application's own
+-- library such a packet is malformed: it closes the connection. So the functions
+-- replace the number, too.
 
 -- +goose Up
 -- OR REPLACE keeps the grants. MySQL does not know it: there the functions are
@@ -17,6 +20,15 @@ BEGIN
     DECLARE EXIT HANDLER FOR 137 BEGIN
         SET problem = CONCAT('nextid refused, and FederatedX does not say why: ask nextid itself, SELECT next_id(', QUOTE(generator), ')');
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = problem;
+    END;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
+        DECLARE number INT;
+        GET DIAGNOSTICS CONDITION 1 number = MYSQL_ERRNO, problem = MESSAGE_TEXT;
+        IF number BETWEEN 2000 AND 2999 THEN
+            SET problem = CONCAT('nextid does not answer the database: ', problem);
+            SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1429, MESSAGE_TEXT = problem;
+        END IF;
+        RESIGNAL;
     END;
     SET drawn = (SELECT ids.id FROM nextid.ids WHERE ids.name = generator);
     IF drawn IS NULL THEN
@@ -35,6 +47,15 @@ BEGIN
     DECLARE EXIT HANDLER FOR 137 BEGIN
         SET problem = CONCAT('nextid refused, and FederatedX does not say why: ask nextid itself, SELECT next_id_for(', QUOTE(generator), ', ', value, ')');
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = problem;
+    END;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
+        DECLARE number INT;
+        GET DIAGNOSTICS CONDITION 1 number = MYSQL_ERRNO, problem = MESSAGE_TEXT;
+        IF number BETWEEN 2000 AND 2999 THEN
+            SET problem = CONCAT('nextid does not answer the database: ', problem);
+            SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1429, MESSAGE_TEXT = problem;
+        END IF;
+        RESIGNAL;
     END;
     IF generator IS NULL OR value IS NULL THEN
         SIGNAL SQLSTATE '22004' SET MYSQL_ERRNO = 1048, MESSAGE_TEXT = 'neither the name of the generator nor the field may be NULL';
