@@ -184,10 +184,10 @@ func (m *mysqlApp) ownSchema(ctx context.Context) error {
 	var tables, ours int
 	err := m.db.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(table_name = 'schema_version'), 0)
 		FROM information_schema.tables WHERE table_schema = 'nextid'`).Scan(&tables, &ours)
-	if err != nil {
+	switch {
+	case err != nil || ours > 0:
 		return err
-	}
-	if tables > 0 && ours == 0 {
+	case tables > 0:
 		return &Error{
 			What: "the server has a database nextid that was not made by nextid migrate foreign",
 			Hint: "If it is nextid's own store, give that another database.",
@@ -208,11 +208,14 @@ func (m *mysqlApp) connect(ctx context.Context, c Config) error {
 		return err
 	}
 	defer conn.Close()
-	// The statement holds the password. If this account may, it keeps the statement
-	// out of the general log.
-	if appdb.Exec(ctx, conn, "SET SESSION sql_log_off = 1") == nil {
-		defer func() { _ = appdb.Exec(context.WithoutCancel(ctx), conn, "SET SESSION sql_log_off = 0") }()
+	// If this account may, it keeps the password out of the general log, and the tables
+	// out of the binary log: replicas have no such server, and would stop.
+	log := func(on bool) {
+		_ = appdb.Exec(context.WithoutCancel(ctx), conn, fmt.Sprintf("SET SESSION sql_log_off = %t", !on))
+		_ = appdb.Exec(context.WithoutCancel(ctx), conn, fmt.Sprintf("SET SESSION sql_log_bin = %t", on))
 	}
+	log(false)
+	defer log(true)
 	was, _, err := m.installed(ctx)
 	if err != nil {
 		return err

@@ -565,6 +565,51 @@ func TestDownOfMariaDB(t *testing.T) {
 	app.exec("INSERT INTO shop.orders (note) VALUES ('again')")
 }
 
+// TestReplicasOfMariaDB: a replica has neither the server nor the engine. It gets the
+// rows, because its own trigger would draw other ids.
+func TestReplicasOfMariaDB(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t, "log-bin=bin", "binlog-format=MIXED")
+	app.exec("CREATE TABLE shop.orders (id BIGINT NOT NULL DEFAULT 0 PRIMARY KEY, note TEXT); CREATE USER teller@localhost")
+	c := fillOrders(t, s, "")
+	c.Grant = []string{"teller@localhost"}
+	up(t, app.dsn, c)
+	app.exec("INSERT INTO shop.orders (note) VALUES ('drawn'); INSERT INTO shop.orders (id, note) SELECT nextid.next_id('orders'), 'drawn'")
+	position := func() (gtid string) {
+		if err := app.QueryRowContext(t.Context(), "SELECT @@gtid_binlog_pos").Scan(&gtid); err != nil {
+			t.Fatal(err)
+		}
+		return gtid
+	}
+	before := position()
+	up(t, app.dsn, foreign.Config{Server: c.Server}) // on a replica, which has nothing of its own in its log
+	if after := position(); after != before {
+		t.Errorf("a second up moved the binary log from %s to %s", before, after)
+	}
+	rows, err := app.QueryContext(t.Context(), "SHOW BINLOG EVENTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	written := 0
+	for rows.Next() {
+		var kind, info string
+		var skip any
+		if err := rows.Scan(&skip, &skip, &kind, &skip, &skip, &info); err != nil {
+			t.Fatal(err)
+		}
+		if kind == "Query" && (strings.Contains(info, "'drawn'") || strings.Contains(info, "FEDERATED") || strings.Contains(info, "id_parts")) {
+			t.Errorf("replicas run %s", info)
+		}
+		if strings.HasPrefix(kind, "Write_rows") {
+			written++
+		}
+	}
+	if err := rows.Err(); err != nil || written < 2 {
+		t.Errorf("%d events with rows, %v", written, err)
+	}
+}
+
 // TestRefusedByMariaDB checks the errors of up.
 func TestRefusedByMariaDB(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,9 @@
 -- error has a number of the client library, 2003 or so. To an application's own
 -- library such a packet is malformed: it closes the connection. So the functions
 -- replace the number, too.
+--
+-- @@hostname makes the functions unsafe to replicate as statements, because a replica
+-- would draw ids of its own: binlog_format=MIXED then logs the rows.
 
 -- +goose Up
 -- OR REPLACE keeps the grants. MySQL does not know it: there the functions are
@@ -25,7 +28,7 @@ BEGIN
         DECLARE number INT;
         GET DIAGNOSTICS CONDITION 1 number = MYSQL_ERRNO, problem = MESSAGE_TEXT;
         IF number BETWEEN 2000 AND 2999 THEN
-            SET problem = CONCAT('nextid does not answer the database: ', problem);
+            SET problem = CONCAT('nextid does not answer the database on ', @@hostname, ': ', problem);
             SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1429, MESSAGE_TEXT = problem;
         END IF;
         RESIGNAL;
@@ -52,7 +55,7 @@ BEGIN
         DECLARE number INT;
         GET DIAGNOSTICS CONDITION 1 number = MYSQL_ERRNO, problem = MESSAGE_TEXT;
         IF number BETWEEN 2000 AND 2999 THEN
-            SET problem = CONCAT('nextid does not answer the database: ', problem);
+            SET problem = CONCAT('nextid does not answer the database on ', @@hostname, ': ', problem);
             SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1429, MESSAGE_TEXT = problem;
         END IF;
         RESIGNAL;
