@@ -56,7 +56,7 @@ func TestMigrateForeign(t *testing.T) {
 	has(run(exitFailed, "status", "--dsn", dsn), "no: could not connect", "does not answer")
 	// A database that fails does not stop the others.
 	other := strings.Replace(dsn, "postgres@", "postgres:secret@", 1)
-	has(run(exitFailed, "down", "--dsn", strings.Replace(other, "/postgres?", "/none?", 1), "--dsn", other), `database "none" does not exist`, "/postgres?sslmode=disable: removed")
+	has(run(exitFailed, "down", "--dsn", strings.Replace(other, "/postgres?", "/none?", 1), "--dsn", other), `database "none" does not exist`, "/postgres: removed")
 	has(run(exitFailed, "up", "--dsn", other, "--server", "postgres://app:secret@ids/x"), "NEXTID_FOREIGN_PASSWORD")
 	has(run(exitFailed, "up", "--dsn", other, "--grant", "nobody at all"), `role "nobody at all" does not exist`)
 }
