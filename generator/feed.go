@@ -56,19 +56,20 @@ type Feed struct {
 
 // BlockGenerator is a Generator that can draw consecutive numbers.
 type BlockGenerator interface {
-	// NextBlock draws n consecutive numbers. It reserves them for this call.
-	NextBlock(ctx context.Context, n int64) (Range, error)
+	// NextBlock draws n consecutive numbers that are greater than above. It reserves
+	// them for this call.
+	NextBlock(ctx context.Context, above, n int64) (Range, error)
 }
 
-// NextBlock draws n consecutive numbers; see BlockGenerator.
-func (e *Entry) NextBlock(ctx context.Context, n int64) (r Range, err error) {
+// NextBlock draws n consecutive numbers above a number; see BlockGenerator.
+func (e *Entry) NextBlock(ctx context.Context, above, n int64) (r Range, err error) {
 	err = e.use(ctx, func(l *live) (err error) {
 		g, ok := l.gen.(BlockGenerator)
 		if !ok {
 			return Errorf(ErrWrongKind, e.name, "Use a segment generator with increment 1 and without scatter.",
 				"generator %q has no blocks of consecutive numbers", e.name)
 		}
-		r, err = g.NextBlock(ctx, n)
+		r, err = g.NextBlock(ctx, above, n)
 		return err
 	})
 	return r, err

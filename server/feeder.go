@@ -21,8 +21,11 @@ import (
 
 const (
 	// feedEvery is the interval at which a server reads the sequences that it feeds.
-	// feedList is the interval at which it reads the list of them from the store.
+	// feedFirst is the pause after the first round, which moves none: by then the
+	// blocks in the other databases are known, too. feedList is the interval at which
+	// it reads the list of sequences from the store.
 	feedEvery = 10 * time.Second
+	feedFirst = time.Second
 	feedList  = time.Minute
 	// feedTimeout bounds one round over the sequences of one database.
 	feedTimeout = time.Minute
@@ -42,6 +45,7 @@ type feeder struct {
 
 	mu   sync.Mutex
 	seen map[feedKey]*generator.Feed // the state of each sequence
+	ends map[string]int64            // by generator: the greatest end of a block
 }
 
 type feedKey struct{ name, url, column string }
@@ -50,7 +54,7 @@ type feedKey struct{ name, url, column string }
 type feedColumns map[feedKey]generator.FeedOption
 
 func newFeeder(r *generator.Registry, p ticket.Passwords, log *slog.Logger) *feeder {
-	return &feeder{registry: r, passwords: p, log: log, seen: map[feedKey]*generator.Feed{}, asked: make(chan struct{}, 1)}
+	return &feeder{registry: r, passwords: p, log: log, seen: map[feedKey]*generator.Feed{}, ends: map[string]int64{}, asked: make(chan struct{}, 1)}
 }
 
 // run keeps a goroutine for each database until ctx ends. It starts a new one when
@@ -140,7 +144,7 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 			_ = db.Close()
 		}
 	}()
-	for {
+	for wait := feedFirst; ; wait = feedEvery {
 		bounded, cancel := context.WithTimeout(ctx, feedTimeout)
 		l, unreached := ticket.ParseLocation(url)
 		if unreached == nil {
@@ -152,7 +156,9 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 			if err == nil && one.Sequence == nil {
 				one.Sequence, err = feed.Find(bounded, db, l.System == ticket.MySQL, l.Place(), k.column)
 			}
-			if err == nil {
+			if err == nil && wait == feedFirst {
+				s, err = one.Read(bounded)
+			} else if err == nil {
 				s, moved, err = one.Step(bounded, false)
 			}
 			if err != nil {
@@ -162,7 +168,7 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 		}
 		cancel()
 		select {
-		case <-time.After(feedEvery):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}
@@ -184,13 +190,17 @@ func (f *feeder) connect(ctx context.Context, l ticket.Location, db *sql.DB) (*s
 	return db, nil
 }
 
-// draw implements feed.Draw.
-func (f *feeder) draw(ctx context.Context, name string, n int64) (int64, error) {
+// draw implements feed.Draw. The block is also above those of the other sequences: a
+// store that was restored from a backup may not know them.
+func (f *feeder) draw(ctx context.Context, name string, above, n int64) (int64, error) {
 	e, err := f.registry.Existing(ctx, name)
 	if err != nil {
 		return 0, err
 	}
-	r, err := e.NextBlock(ctx, n)
+	f.mu.Lock()
+	above = max(above, f.ends[name])
+	f.mu.Unlock()
+	r, err := e.NextBlock(ctx, above, n)
 	return r.First, err
 }
 
@@ -201,6 +211,9 @@ func (f *feeder) note(ctx context.Context, k feedKey, s feed.State, moved bool, 
 	one := f.seen[k]
 	if one == nil || ctx.Err() != nil {
 		return
+		if s.FedBy(k.name) {
+			f.ends[k.name] = max(f.ends[k.name], s.Top(k.name))
+		}
 	}
 	now := time.Now()
 	if s.Last != 0 {

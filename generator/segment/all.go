@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"math"
 
 	"nextid/generator"
 )
@@ -26,7 +27,7 @@ func (g *Generator) nextAll(ctx context.Context, n int64) ([]generator.Range, er
 	patient, cancel := g.patience(ctx)
 	defer cancel()
 	if g.options.Strict {
-		runs, err := g.allStrict(patient, n)
+		runs, err := g.allStrict(patient, math.MinInt64, n)
 		if err != nil && patient.Err() != nil {
 			err = g.impatient(ctx)
 		}
@@ -102,10 +103,10 @@ func (g *Generator) takeQueued(runs []generator.Range, n int64, marked bool) []g
 }
 
 // allStrict makes one reservation for all ids of a request. It begins after the
-// request; see fill.
-func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, error) {
+// request, and above a position; see fill.
+func (g *Generator) allStrict(ctx context.Context, above, n int64) ([]generator.Range, error) {
 	g.mu.Lock()
-	closed, atLeast := g.closed, max(g.first, g.above+1)
+	closed, atLeast := g.closed, max(g.first, max(above, g.above)+1)
 	g.mu.Unlock()
 	if closed {
 		return nil, generator.ClosedError(g.name)
@@ -124,8 +125,9 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 		}
 		g.refills++
 		g.end = max(g.end, hi)
-		atLeast = max(g.first, g.above+1)
-		b := g.newBuffer(lo, hi, g.above, 1)
+		above = max(above, g.above)
+		atLeast = max(g.first, above+1)
+		b := g.newBuffer(lo, hi, above, 1)
 		if used := b.next.Load(); b.size-used >= n {
 			g.spent += n
 			g.mu.Unlock()
@@ -141,7 +143,7 @@ func (g *Generator) allStrict(ctx context.Context, n int64) ([]generator.Range, 
 
 // NextBlock implements generator.BlockGenerator. It reserves the block apart from
 // the buffers.
-func (g *Generator) NextBlock(ctx context.Context, n int64) (generator.Range, error) {
+func (g *Generator) NextBlock(ctx context.Context, above, n int64) (generator.Range, error) {
 	if n < 1 {
 		return generator.Range{}, generator.CountError(g.name, n)
 	}
@@ -151,7 +153,7 @@ func (g *Generator) NextBlock(ctx context.Context, n int64) (generator.Range, er
 	}
 	patient, cancel := g.patience(ctx)
 	defer cancel()
-	runs, err := g.allStrict(patient, n)
+	runs, err := g.allStrict(patient, above, n)
 	if err != nil {
 		return generator.Range{}, err
 	}

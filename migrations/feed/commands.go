@@ -113,7 +113,7 @@ func (s *set) read(ctx context.Context) error {
 }
 
 // Up moves each sequence to a block of its own, above all numbers that any of the
-// databases has drawn. Then it registers the sequences with the servers, which feed
+// databases has drawn, and above their present blocks. Then it registers the sequences with the servers, which feed
 // them. A second Up moves all sequences again. So it repairs those that were
 // changed.
 //
@@ -152,17 +152,20 @@ const headroom = 1_000_000
 // up runs Up for the targets of one generator.
 func (s *set) up(ctx context.Context, name string) error {
 	feeds := s.of(name)
-	drawn, most := int64(0), int64(math.MaxInt64)
+	drawn, most, plain := int64(0), int64(math.MaxInt64), false
 	for _, t := range feeds {
 		if n := t.state.Note; n.Generator != "" && n.Generator != name {
 			return t.at(&Error{What: "its sequence is fed by the generator " + n.Generator, Hint: "Run nextid migrate feed down with that --name first."})
 		}
-		if drawn = max(drawn, t.greatest); !t.state.FedBy(name) {
-			drawn = max(drawn, t.state.Next)
-		}
+		// Ids above the greatest row may be in open transactions, or of deleted rows.
+		drawn = max(drawn, t.greatest, t.state.Top(name))
 		most = min(most, t.state.Most)
+		plain = plain || !t.state.FedBy(name)
 	}
-	begin := appdb.Plus(drawn, min(headroom, max(most-drawn, 0)/8))
+	begin := drawn
+	if plain {
+		begin = appdb.Plus(drawn, min(headroom, max(most-drawn, 0)/8))
+	}
 	for _, t := range feeds {
 		if n := t.size(t.state); (t.state.Most-begin)/t.state.Increment < 2*n {
 			return t.at(&Error{
@@ -211,7 +214,7 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 	fmt.Fprintf(s.Out, "-- the generator %s goes on above %d; the first blocks would be:\n", name, begin)
 	first := begin + 1
 	for _, t := range feeds {
-		t.Draw = func(_ context.Context, _ string, n int64) (int64, error) {
+		t.Draw = func(_ context.Context, _ string, _, n int64) (int64, error) {
 			first += n
 			return first - n, nil
 		}

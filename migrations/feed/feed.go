@@ -41,9 +41,9 @@ const (
 	DefaultBlock = 1_000_000
 )
 
-// Draw reserves n consecutive numbers of a generator and returns the first. After an
-// error, no number is used.
-type Draw func(ctx context.Context, generator string, n int64) (first int64, err error)
+// Draw reserves n consecutive numbers of a generator, all greater than above, and
+// returns the first. After an error, no number is used.
+type Draw func(ctx context.Context, generator string, above, n int64) (first int64, err error)
 
 // Feed moves a sequence from block to block of a generator. Its methods are called
 // by one goroutine at a time.
@@ -136,20 +136,20 @@ func (f *Feed) next(ctx context.Context, s State) (block, error) {
 	if err := s.check(); err != nil {
 		return block{}, err
 	}
-	if f.hand.first <= s.First { // none, or below the present block: the ids of a sequence must grow
-		n := f.size(s)
-		first, err := f.Draw(ctx, f.Generator, n*s.Increment)
+	above, n := max(f.above, s.Top(f.Generator)), f.size(s)*s.Increment
+	if f.hand.first <= above && n <= s.Most-above { // none in hand, or the ids of the sequence would not grow
+		first, err := f.Draw(ctx, f.Generator, above, n)
 		if err != nil {
 			return block{}, err
 		}
-		f.hand = block{first: first, count: n * s.Increment}
+		f.hand = block{first: first, count: n}
 	}
 	b := f.hand
 	last := b.first + b.count - 1
-	if b.first <= f.above || last < b.first || last > s.Most {
+	if b.first <= above || last < b.first || last > s.Most {
 		f.hand = block{}
 		return block{}, &Error{
-			What: fmt.Sprintf("the next block, %d to %d, does not lie between %d and %d, where the column ends", b.first, last, f.above, s.Most),
+			What: fmt.Sprintf("no block of %d numbers lies between %d and %d, where the column ends", n, above, s.Most),
 			Hint: "Make the column and its sequence bigint, or give the column a generator of its own.",
 		}
 	}

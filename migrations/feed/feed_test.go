@@ -142,15 +142,77 @@ func TestUpWithOneMoreDatabase(t *testing.T) {
 	})
 }
 
+// TestUpAfterALoss: the store is lost, and the newest rows are deleted. Each new block
+// is above the blocks that the sequences hold, also while one of them cannot move.
+func TestUpAfterALoss(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		before := f.status().Feeds
+		f.insert(0, 10)
+		f.exec(0, "DELETE FROM orders")
+		f.replaceServer()
+		tx, err := f.dbs[1].BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.ExecContext(t.Context(), "INSERT INTO orders (note) VALUES ('open')"); err != nil {
+			t.Fatal(err)
+		}
+		if err := feed.Up(t.Context(), f.options()); err == nil || !strings.Contains(err.Error(), "still open") {
+			t.Errorf("up beside an open transaction: %v", err)
+		}
+		if now := f.status().Feeds; now[0].State.First <= before[1].State.Last || now[1].State.First != before[1].State.First {
+			t.Errorf("%d to %d, while the other database draws to %d", now[0].State.First, now[0].State.Last, now[1].State.Last)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestServersAfterARestore: the store of the servers was restored from a backup, and
+// the generator has gone back. The servers move a sequence above the blocks of all.
+func TestServersAfterARestore(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		before := f.status().Feeds
+		f.insert(0, 600)
+		f.replaceServer()
+		db, err := appdb.OpenPostgres(f.nextid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), "SELECT create_generator('orders', 'segment', $1)", fmt.Sprintf(`{"start": %d, "feeds": {"%s orders.id": {"ahead": "1h"}, "%s orders.id": {"ahead": "1h"}}}`,
+			before[0].State.First, f.dsns[0], f.dsns[1])); err != nil {
+			t.Fatal(err)
+		}
+		var rows int
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM nextid.feeds").Scan(&rows); err != nil { // has the servers read the list
+			t.Fatal(err)
+		}
+		now := before
+		for deadline := time.Now().Add(time.Minute); now[0].State.First == before[0].State.First && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a poll
+			now = f.status().Feeds
+		}
+		if now[0].State.First <= before[1].State.Last || now[1].State.First != before[1].State.First {
+			t.Errorf("moved to %d to %d, and the other database draws %d to %d", now[0].State.First, now[0].State.Last, now[1].State.First, now[1].State.Last)
+		}
+	})
+}
+
 // TestStatusSeesChanges: status reports a sequence that was changed, and up repairs
-// it.
+// it. The next block is above the numbers that it has drawn meanwhile.
 func TestStatusSeesChanges(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
 		f.up()
 		sequence := map[bool]string{false: "orders_id_seq", true: "orders_seq"}[f.mysql]
 		first := f.status().Feeds[1].State
-		f.exec(0, "ALTER SEQUENCE "+sequence+" MAXVALUE 2000000000")
+		f.exec(0, "ALTER SEQUENCE "+sequence+fmt.Sprintf(" MAXVALUE 2000000000 RESTART WITH %d", first.Last+5000))
+		beyond := f.insert(0, 1)[0]
 		r := f.status()
 		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "its sequence was changed") {
 			t.Errorf("after ALTER SEQUENCE: %q", r.Problems)
@@ -159,6 +221,9 @@ func TestStatusSeesChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.sound()
+		if id := f.insert(0, 1)[0]; id <= beyond {
+			t.Errorf("after %d it draws %d", beyond, id)
+		}
 		// The state in a copy of the other database.
 		copied := first.Note.String()
 		f.exec(0, "ALTER SEQUENCE "+sequence+fmt.Sprintf(" MINVALUE %d MAXVALUE %d START WITH %d RESTART %d", first.First, first.Last, first.First, first.First))
@@ -178,9 +243,9 @@ func TestOpenTransaction(t *testing.T) {
 	onAll(t, func(t *testing.T, f *fleet) {
 		f.up()
 		var draws atomic.Int64
-		one := f.feeds(func(ctx context.Context, name string, n int64) (int64, error) {
+		one := f.feeds(func(ctx context.Context, name string, above, n int64) (int64, error) {
 			draws.Add(1)
-			return f.server.Draw(ctx, name, n)
+			return f.server.Draw(ctx, name, above, n)
 		})[0]
 		tx, err := f.dbs[0].BeginTx(t.Context(), nil)
 		if err != nil {

@@ -109,17 +109,23 @@ func onAll(t *testing.T, test func(t *testing.T, f *fleet)) {
 func newFleet(t testing.TB, engine int, block int64, script string) *fleet {
 	e := engines[engine]
 	f := &fleet{t: t, mysql: e.mysql, address: e.start(t), block: block}
-	nextid := servertest.Start(t)
-	f.nextid = nextid.Postgres
-	var err error
-	if f.server, err = feed.OpenServer(nextid.Postgres); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.server.Close() })
+	f.replaceServer()
 	for range 2 {
 		f.add(script)
 	}
 	return f
+}
+
+// replaceServer starts a nextid server with an empty store, for the next commands.
+func (f *fleet) replaceServer() {
+	f.t.Helper()
+	f.nextid = servertest.Start(f.t).Postgres
+	server, err := feed.OpenServer(f.nextid)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = server.Close() })
+	f.server = server
 }
 
 // add creates a database and runs a script in it.

@@ -78,6 +78,16 @@ func (s State) FedBy(generator string) bool {
 	return s.Note.Generator == generator && s.Note.First == s.First && s.Note.Last == s.Last && !s.Cycle
 }
 
+// Top returns the greatest number that the sequence has drawn, or draws before it
+// moves. With an increment, ids up to the next number of the sequence can be its own.
+func (s State) Top(generator string) int64 {
+	top := max(s.Note.Last, s.Next)
+	if s.FedBy(generator) {
+		top = s.Last
+	}
+	return appdb.Plus(top, s.Increment-1)
+}
+
 // Left returns the number of values that the sequence can still draw.
 func (s State) Left() int64 {
 	if s.Next > s.Last || s.Next < s.First {

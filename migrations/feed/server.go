@@ -31,9 +31,18 @@ func OpenServer(url string) (*Server, error) {
 // Close closes the connections.
 func (s *Server) Close() error { return s.db.Close() }
 
-// Draw implements Draw.
-func (s *Server) Draw(ctx context.Context, generator string, n int64) (first int64, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", generator, n).Scan(&first)
+// Draw implements Draw. Only after the store has lost numbers, or a sequence was
+// changed, is the first block not above.
+func (s *Server) Draw(ctx context.Context, generator string, above, n int64) (first int64, err error) {
+	for range 2 {
+		err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", generator, n).Scan(&first)
+		if err != nil || first > above {
+			break
+		}
+		if err := s.above(ctx, generator, above); err != nil {
+			return 0, err
+		}
+	}
 	return first, ofServer(err)
 }
 

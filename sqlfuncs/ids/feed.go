@@ -16,7 +16,7 @@ func nextBlock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
 		return datum.Value{}, err
 	}
 	x.Host.Waits()
-	r, err := e.NextBlock(x.Ctx, a[1].Int)
+	r, err := e.NextBlock(x.Ctx, math.MinInt64, a[1].Int)
 	return datum.MakeInt8(r.First), err
 }
 
