@@ -203,6 +203,35 @@ func TestServersAfterARestore(t *testing.T) {
 	})
 }
 
+// TestVanishedFeeder: a feeder is cut off in the middle of a move. The database ends
+// its session, and with that the locks.
+func TestVanishedFeeder(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(t *testing.T, f *fleet) {
+		f.up()
+		proxy := dbtest.Cut(t, f.address)
+		cut := make(chan bool, 1)
+		one := f.feed(strings.Replace(f.dsns[0], f.address, proxy.Addr, 1), func(ctx context.Context, name string, above, n int64) (int64, error) {
+			proxy.Set(dbtest.HoldAll)
+			cut <- true
+			return f.server.Draw(ctx, name, above, n)
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		work.Go(func() { _, _, _ = one.Step(ctx, true) }) // its end does not matter
+		defer work.Wait()
+		defer stop()
+		<-cut
+		other, moved, err := f.feeds(f.server.Draw)[0], false, error(nil)
+		for deadline := time.Now().Add(time.Minute); !moved && time.Now().Before(deadline); {
+			_, moved, err = other.Step(t.Context(), true)
+		}
+		if !moved {
+			t.Errorf("another feeder waits for the one that has vanished: %v", err)
+		}
+	})
+}
+
 // TestStatusSeesChanges: status reports a sequence that was changed, and up repairs
 // it. The next block is above the numbers that it has drawn meanwhile.
 func TestStatusSeesChanges(t *testing.T) {

@@ -104,18 +104,21 @@ func (m mariadb) locked(ctx context.Context, f func(appdb.Querier) error) error 
 	defer conn.Close()
 	lock := appdb.LiteralMySQL("nextid " + m.name[:min(len(m.name), 50)])
 	var got sql.NullBool
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %d", idleLimit)); err != nil {
+		return err
+	}
+	defer func() {
+		after := context.WithoutCancel(ctx)
+		for _, statement := range []string{"UNLOCK TABLES", fmt.Sprintf("SET SESSION lock_wait_timeout = %d, wait_timeout = DEFAULT", readWait), "DO RELEASE_LOCK(" + lock + ")"} {
+			_, _ = conn.ExecContext(after, statement)
+		}
+	}()
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0)").Scan(&got); err != nil {
 		return err
 	}
 	if !got.Bool {
 		return errBusy
 	}
-	defer func() {
-		after := context.WithoutCancel(ctx)
-		for _, statement := range []string{"UNLOCK TABLES", fmt.Sprintf("SET SESSION lock_wait_timeout = %d", readWait), "DO RELEASE_LOCK(" + lock + ")"} {
-			_, _ = conn.ExecContext(after, statement)
-		}
-	}()
 	return f(conn)
 }
 

@@ -195,6 +195,11 @@ func (s *Sequence) plainSQL(n Note) []string {
 	return []string{"ALTER SEQUENCE " + s.name + " MINVALUE 1 NO MAXVALUE START WITH 1", s.engine.comment(n.rest)}
 }
 
+// idleLimit is the number of seconds after which a database ends a session that has
+// the locks of a move, and sends no statement. Otherwise inserts would wait for a
+// feeder that was paused, or cut off from the database.
+const idleLimit = 10
+
 // errBusy is returned when the sequence cannot be locked now. A transaction has
 // drawn from it, or another feeder has its lock. The sequence was not changed.
 var errBusy = errors.New("the sequence is in use")
