@@ -127,8 +127,8 @@ func (f *feeder) remember(wanted map[string]feedColumns) {
 }
 
 // serve feeds the sequences of one database until ctx ends. An error of one sequence
-// does not stop the others. The next round looks for that sequence again: its column
-// can have got another one.
+// does not stop the others. Each round looks for the sequences: a column can have got
+// another one.
 func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 	feeds := map[feedKey]*feed.Feed{}
 	for k, o := range columns {
@@ -153,16 +153,13 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 		for k, one := range feeds {
 			var s feed.State
 			moved, err := false, unreached
-			if err == nil && one.Sequence == nil {
+			if err == nil {
 				one.Sequence, err = feed.Find(bounded, db, l.System == ticket.MySQL, l.Place(), k.column)
 			}
 			if err == nil && wait == feedFirst {
 				s, err = one.Read(bounded)
 			} else if err == nil {
 				s, moved, err = one.Step(bounded, false)
-			}
-			if err != nil {
-				one.Sequence = nil
 			}
 			f.note(ctx, k, s, moved, err)
 		}
@@ -211,12 +208,12 @@ func (f *feeder) note(ctx context.Context, k feedKey, s feed.State, moved bool, 
 	one := f.seen[k]
 	if one == nil || ctx.Err() != nil {
 		return
-		if s.FedBy(k.name) {
-			f.ends[k.name] = max(f.ends[k.name], s.Top(k.name))
-		}
 	}
 	now := time.Now()
 	if s.Last != 0 {
+		if s.FedBy(k.name) {
+			f.ends[k.name] = max(f.ends[k.name], s.Top(k.name))
+		}
 		one.First, one.Last, one.Next, one.Left, one.Lasts, one.Moved, one.Looked = s.First, s.Last, s.Next, s.Left(), s.Lasts(), s.Note.Moved, now
 	}
 	if moved {

@@ -523,7 +523,7 @@ func TestServersLeaveItAfterDown(t *testing.T) {
 }
 
 // TestOneColumnIsGone: the servers feed a column although another one of its database
-// is gone.
+// is gone. Later its table is replaced by one with another sequence, which they feed.
 func TestOneColumnIsGone(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
@@ -562,6 +562,15 @@ func TestOneColumnIsGone(t *testing.T) {
 func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 0, 1000, engines[0].table)
+		f.exec(0, map[bool]string{
+			false: "ALTER TABLE orders RENAME TO old; CREATE TABLE orders (id serial PRIMARY KEY, note text)",
+			true:  "RENAME TABLE orders TO old; CREATE SEQUENCE new_seq; CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval(new_seq), note text)",
+		}[f.mysql])
+		for deadline := time.Now().Add(time.Minute); len(f.status().Problems) > 1 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a poll
+		}
+		if r := f.status(); len(r.Problems) > 1 { // the second database is not fed
+			t.Errorf("with a new table: %q", r.Problems)
+		}
 	before := f.status().Feeds[0].State
 	f.dsns[0] = strings.Replace(f.dsns[0], f.address, "127.0.0.1:1,"+f.address, 1)
 	o := f.options()
