@@ -23,7 +23,7 @@ type Column struct{ Column, Generator string }
 type Options struct {
 	DSNs    []string
 	Columns []Column
-	Server  *Server       // Up needs it; Status does not
+	Server  *Server       // Up, Once and Down need it
 	Cron    bool          // cron runs Once, and the servers do not feed
 	Ahead   time.Duration // 0: DefaultAhead
 	Block   int64         // see Feed
@@ -242,16 +242,30 @@ func (t *target) run(ctx context.Context, statements ...string) error {
 	return hints.Explain(err)
 }
 
-// register sets the entries of the targets of a generator in its option feeds. A nil
-// setting removes them.
+// register replaces the entries of the targets of a generator in its option feeds, or
+// removes them if setting is nil.
 func (s *set) register(ctx context.Context, name string, setting *Setting) error {
+	g, _, err := s.Server.find(ctx, name)
+	if err != nil {
+		return err
+	}
 	settings := map[string]*Setting{}
 	for _, t := range s.of(name) {
-		url, err := appdb.WithoutPassword(t.dsn)
-		if err != nil {
-			return &Error{What: "--dsn is not a URL"}
+		for key := range g.Feeds {
+			if t.has(ctx, key) {
+				settings[key] = nil
+			}
 		}
-		settings[url+" "+t.Column] = setting // see ParseKey
+	}
+	for _, t := range s.of(name) {
+		if url, err := appdb.WithoutPassword(t.dsn); err != nil {
+			return &Error{What: "--dsn is not a URL"}
+		} else if setting != nil {
+			settings[url+" "+t.Column] = setting // see ParseKey
+		}
+	}
+	if len(settings) == 0 {
+		return nil
 	}
 	options, err := json.Marshal(map[string]any{"feeds": settings})
 	if err != nil {
@@ -259,6 +273,18 @@ func (s *set) register(ctx context.Context, name string, setting *Setting) error
 	}
 	_, err = s.Server.db.ExecContext(ctx, "SELECT alter_generator($1, $2)", name, string(options))
 	return ofServer(err)
+}
+
+// has reports whether a key of the option feeds names the sequence, perhaps with other
+// words: another user or parameters of the URL, or another name of the column.
+func (t *target) has(ctx context.Context, key string) bool {
+	url, column := ParseKey(key)
+	if appdb.NameOf(url) != t.Database {
+		return false
+	}
+	_, mysql := t.engine.(mariadb)
+	other, err := Find(ctx, t.db, mysql, t.Database, column)
+	return column == t.Column || err == nil && other.name == t.name
 }
 
 // fedByServers waits until a server has read each target. It returns an error if a
@@ -317,7 +343,7 @@ func Down(ctx context.Context, o Options) error {
 			return err
 		}
 		for _, name := range s.generators() {
-			if err := s.forget(ctx, name); err != nil {
+			if err := s.register(ctx, name, nil); err != nil {
 				return err
 			}
 		}
@@ -334,18 +360,6 @@ func Down(ctx context.Context, o Options) error {
 			return nil
 		})
 	})
-}
-
-// forget removes the targets from the generator's option feeds.
-func (s *set) forget(ctx context.Context, name string) error {
-	if s.Server == nil {
-		return nil
-	}
-	g, _, err := s.Server.find(ctx, name)
-	if err != nil || len(g.Feeds) == 0 {
-		return err
-	}
-	return s.register(ctx, name, nil)
 }
 
 // Report holds the result of Status.

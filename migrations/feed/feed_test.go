@@ -504,13 +504,20 @@ func TestMariaDBColumns(t *testing.T) {
 }
 
 // TestServersLeaveItAfterDown: the servers do not move a sequence again after down, even
-// before they have read the list of sequences again.
+// before they have read the list of sequences again, and if down and up named it with
+// other words.
 func TestServersLeaveItAfterDown(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(t *testing.T, f *fleet) {
 		o := f.options()
 		o.Cron = false
-		if err := errors.Join(feed.Up(t.Context(), o), feed.Down(t.Context(), o)); err != nil {
+		other := o
+		other.DSNs = nil
+		for _, dsn := range o.DSNs {
+			other.DSNs = append(other.DSNs, map[bool]string{false: dsn + "&connect_timeout=9", true: dsn + "?timeout=9s"}[f.mysql])
+		}
+		other.Columns = []feed.Column{{Column: map[bool]string{false: "public.orders.id", true: "orders_seq"}[f.mysql], Generator: "orders"}}
+		if err := errors.Join(feed.Up(t.Context(), o), feed.Down(t.Context(), other)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Second) //nolint:forbidigo // each server looks every 10 s
@@ -555,13 +562,6 @@ func TestOneColumnIsGone(t *testing.T) {
 		if orders != "" || !strings.Contains(other, "there is no such column") {
 			t.Errorf("orders: %q; gone: %q", orders, other)
 		}
-	})
-}
-
-// TestSeveralHosts: of a database with several hosts, only cron feeds the sequences.
-func TestSeveralHosts(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, 0, 1000, engines[0].table)
 		f.exec(0, map[bool]string{
 			false: "ALTER TABLE orders RENAME TO old; CREATE TABLE orders (id serial PRIMARY KEY, note text)",
 			true:  "RENAME TABLE orders TO old; CREATE SEQUENCE new_seq; CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval(new_seq), note text)",
@@ -571,6 +571,13 @@ func TestSeveralHosts(t *testing.T) {
 		if r := f.status(); len(r.Problems) > 1 { // the second database is not fed
 			t.Errorf("with a new table: %q", r.Problems)
 		}
+	})
+}
+
+// TestSeveralHosts: of a database with several hosts, only cron feeds the sequences.
+func TestSeveralHosts(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 0, 1000, engines[0].table)
 	before := f.status().Feeds[0].State
 	f.dsns[0] = strings.Replace(f.dsns[0], f.address, "127.0.0.1:1,"+f.address, 1)
 	o := f.options()
