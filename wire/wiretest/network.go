@@ -10,6 +10,7 @@ package wiretest
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -21,8 +22,8 @@ import (
 // when the buffers of a socket are full.
 const BufferBytes = 64 << 10
 
-// Listener accepts connections in memory. They have buffers, unlike those of
-// net.Pipe. testing/synctest knows all their waits.
+// Listener is a net.Listener in memory, without addresses. Its connections have
+// buffers, unlike those of net.Pipe. testing/synctest knows all their waits.
 type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -35,11 +36,11 @@ func Listen() *Listener {
 }
 
 // Dial connects. It waits until the connection is accepted.
-func (l *Listener) Dial() (*Conn, error) {
+func (l *Listener) Dial() (net.Conn, error) {
 	up, down := newStream(), newStream()
 	select {
-	case l.conns <- &Conn{in: up, out: down}:
-		return &Conn{in: down, out: up}, nil
+	case l.conns <- &conn{in: up, out: down}:
+		return &conn{in: down, out: up}, nil
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
@@ -61,20 +62,18 @@ func (l *Listener) Close() error {
 	return nil
 }
 
-// Addr implements net.Listener. The network has no addresses.
+// Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return nil }
 
-// Conn is one end of a connection in memory.
-type Conn struct{ in, out *stream }
+// conn is one end of a connection in memory.
+type conn struct {
+	net.Conn // nil: only the methods below are called
+	in, out  *stream
+}
 
-// LocalAddr implements net.Conn.
-func (c *Conn) LocalAddr() net.Addr { return nil }
+func (c *conn) RemoteAddr() net.Addr { return nil }
 
-// RemoteAddr implements net.Conn.
-func (c *Conn) RemoteAddr() net.Addr { return nil }
-
-// Read implements net.Conn.
-func (c *Conn) Read(p []byte) (n int, err error) {
+func (c *conn) Read(p []byte) (n int, err error) {
 	s := c.in
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,8 +91,8 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Write implements net.Conn. It waits while the buffer is full.
-func (c *Conn) Write(p []byte) (n int, err error) {
+// Write waits while the buffer is full.
+func (c *conn) Write(p []byte) (n int, err error) {
 	s := c.out
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,35 +111,13 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 }
 
 // CloseWrite ends the output; the input goes on.
-func (c *Conn) CloseWrite() error {
-	c.out.end(io.EOF)
-	return nil
-}
+func (c *conn) CloseWrite() error { return c.out.end(io.EOF) }
 
-// Close implements net.Conn.
-func (c *Conn) Close() error {
-	c.out.end(io.EOF)
-	c.in.end(net.ErrClosed)
-	return nil
-}
+func (c *conn) Close() error { return errors.Join(c.out.end(io.EOF), c.in.end(net.ErrClosed)) }
 
-// SetDeadline implements net.Conn.
-func (c *Conn) SetDeadline(t time.Time) error {
-	_ = c.SetReadDeadline(t) // never fails
-	return c.SetWriteDeadline(t)
-}
+func (c *conn) SetReadDeadline(t time.Time) error { return c.in.setDeadline(&c.in.readBy, t) }
 
-// SetReadDeadline implements net.Conn.
-func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.in.setDeadline(&c.in.readBy, t)
-	return nil
-}
-
-// SetWriteDeadline implements net.Conn.
-func (c *Conn) SetWriteDeadline(t time.Time) error {
-	c.out.setDeadline(&c.out.writeBy, t)
-	return nil
-}
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.out.setDeadline(&c.out.writeBy, t) }
 
 // stream is one direction. changed wakes all waiters after a change, and at a
 // deadline.
@@ -158,20 +135,23 @@ func newStream() *stream {
 	return s
 }
 
-func (s *stream) change(f func()) {
+// change changes the stream. It never fails.
+func (s *stream) change(f func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
 	s.changed.Broadcast()
+	return nil
 }
 
-func (s *stream) end(why error) { s.change(func() { s.ended = cmp.Or(s.ended, why) }) }
+func (s *stream) end(why error) error { return s.change(func() { s.ended = cmp.Or(s.ended, why) }) }
 
-func (s *stream) setDeadline(deadline *time.Time, t time.Time) {
-	s.change(func() { *deadline = t })
+func (s *stream) setDeadline(deadline *time.Time, t time.Time) error {
+	err := s.change(func() { *deadline = t })
 	if left := time.Until(t); left > 0 {
-		time.AfterFunc(left, func() { s.change(func() {}) })
+		time.AfterFunc(left, func() { _ = s.change(func() {}) })
 	}
+	return err
 }
 
 // wait waits for a change, with mu held. It returns an error after the deadline.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func connect(t *testing.T) (client, server *Conn) {
+func connect(t *testing.T) (client, server *conn) {
 	t.Helper()
 	l := Listen()
 	accepted := make(chan net.Conn, 1)
@@ -23,11 +23,11 @@ func connect(t *testing.T) (client, server *Conn) {
 		}
 		accepted <- c
 	}()
-	client, err := l.Dial()
+	dialed, err := l.Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client, (<-accepted).(*Conn)
+	return dialed.(*conn), (<-accepted).(*conn)
 }
 
 func TestWriteWaitsOnlyWhenTheBufferIsFull(t *testing.T) {
