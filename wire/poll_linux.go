@@ -213,15 +213,12 @@ func (p *poller) poll(b *batch) {
 	if p.procs == 1 {
 		runtime.Gosched() // no other processor runs the goroutines that are ready
 	}
-	for p.fetch(b, most, forever) == 0 {
+	for p.fetch(b, most, -1) == 0 {
 	}
 }
 
-// forever is the timeout of an epoll_pwait that waits.
-const forever = -1
-
 // pwait fills a batch with up to most events by epoll_pwait(2), and returns their
-// number: 0 after an error. timeout is 0 or forever. A call that may block
+// number: 0 after an error. timeout is 0, or -1 to wait. A call that may block
 // goes through Go's scheduler (Syscall6); a call that only polls does not.
 func (p *poller) pwait(b *batch, most, timeout int) int {
 	var n uintptr

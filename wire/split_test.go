@@ -43,7 +43,7 @@ func model(procs, conns int) float64 {
 	until := map[*batch]time.Duration{p.batches[0]: 0} // the ends of the batches that are worked on
 	now, answered := time.Duration(0), 0
 	p.fetch = func(b *batch, most, timeout int) int {
-		if timeout == forever && clients[0] > now {
+		if timeout < 0 && clients[0] > now {
 			now = clients[0] + modelLatency
 		}
 		now += modelPoll

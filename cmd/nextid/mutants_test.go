@@ -69,8 +69,8 @@ var mutants = []struct{ name, file, old, new, pkg, run string }{
 		"	if h.size > limit {\n", "	if h.size > limit+1<<30 {\n", "wire/pgwire", "TestLengths|TestLong",
 	},
 	{
-		"the bitmap of NULLs is read from its other end", "wire/mysqlwire/param.go",
-		"return p.nulls[i/8]&(1<<(i%8)) != 0 }", "return p.nulls[i/8]&(0x80>>(i%8)) != 0 }", "wire/mysqlwire", "TestAnyParameters|TestParameters",
+		"the bitmap of NULLs is read from its other end", "wire/mysqlwire/statement.go",
+		"case nulls[i/8]&(1<<(i%8)) != 0:", "case nulls[i/8]&(0x80>>(i%8)) != 0:", "wire/mysqlwire", "TestAnyParameters|TestParameters",
 	},
 	{
 		"long data has no bound", "wire/mysqlwire/statement.go",

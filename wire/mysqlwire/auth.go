@@ -91,7 +91,8 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 	switch {
 	case !c.caps.has(clientPluginAuth):
 		if l.method != NativePassword {
-			return c.fatal(out, errMethodUnknown)
+			return c.fatal(out, sqlstate.New(sqlstate.ProtocolViolation, "Client does not support authentication protocol requested by server; consider upgrading MySQL client").
+				WithMySQL(1251, "08004"))
 		}
 	case id.method != offered, l.method != offered, again && proves:
 		// The answer is by another method, or to a nonce that was used before and

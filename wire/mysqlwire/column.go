@@ -103,9 +103,6 @@ func shapeOf(t datum.OID) shape {
 	return textShape
 }
 
-// catalog is the catalog of every column.
-const catalog = "def"
-
 // appendDefinition appends a column definition ("Protocol::ColumnDefinition41")
 // to the packet that has begun.
 func (c *conn) appendDefinition(dst []byte, column *sqlfuncs.Column) []byte {
@@ -153,7 +150,7 @@ func (c *conn) appendShape(dst []byte, column *sqlfuncs.Column, s shape) []byte 
 			s.flags |= flagNotNull
 		}
 	}
-	dst = appendString(dst, catalog)
+	dst = appendString(dst, "def") // the catalog of every column
 	dst = appendString(dst, origin.Schema)
 	dst = appendString(dst, origin.Alias)
 	dst = appendString(dst, origin.Table)

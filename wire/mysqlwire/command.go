@@ -142,7 +142,7 @@ func (c *conn) setOption(body []byte, out *wire.Out) error {
 	r := read(body)
 	switch option := r.uint16(); {
 	case !r.OK() || option > 1:
-		return errUnknownOption
+		return sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to COM_SET_OPTION")
 	case option == 0:
 		c.caps |= clientMultiStatements
 	default:
@@ -151,8 +151,6 @@ func (c *conn) setOption(body []byte, out *wire.Out) error {
 	out.B = c.eof(out.B, 0)
 	return nil
 }
-
-var errUnknownOption = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to COM_SET_OPTION")
 
 // processKill serves COM_PROCESS_KILL.
 func (c *conn) processKill(body []byte, out *wire.Out) error {

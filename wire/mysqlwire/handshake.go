@@ -217,6 +217,3 @@ func (c *conn) closeSession() {
 	c.closeStatements()
 	c.SQL.Close()
 }
-
-// errMethodUnknown is returned to a client that is too old for the account's method.
-var errMethodUnknown = sqlstate.New(sqlstate.ProtocolViolation, "Client does not support authentication protocol requested by server; consider upgrading MySQL client").WithMySQL(1251, "08004")

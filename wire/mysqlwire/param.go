@@ -18,12 +18,10 @@ type paramType uint16
 
 const paramUnsigned paramType = 0x8000
 
-// parameters reads the values of a message ("COM_STMT_EXECUTE"): a bitmap of NULLs, a
-// flag for new types, the types if the flag is 1, the values.
+// parameters reads the types and values of a message ("COM_STMT_EXECUTE").
 type parameters struct {
 	reader
 	count int
-	nulls []byte      // bitmap; a part of the message
 	types []paramType // of the last execution; new ones overwrite them
 }
 
@@ -32,14 +30,6 @@ var (
 				WithHint("Use fewer, or raise limits.parameters in the configuration.").WithMySQL(1390, "HY000")
 	errNoTypes = sqlstate.New(sqlstate.InvalidParameterValue, "Incorrect arguments to mysqld_stmt_execute: no types were bound")
 )
-
-// header reads the bitmap and the types. The caller checks the reader.
-func (p *parameters) header() {
-	p.nulls = p.Bytes((p.count + 7) / 8)
-	if p.Byte() == 1 {
-		p.readTypes()
-	}
-}
 
 // readTypes reads the types, none if they have not arrived whole.
 func (p *parameters) readTypes() {
@@ -51,9 +41,6 @@ func (p *parameters) readTypes() {
 		p.types = nil
 	}
 }
-
-// isNull reports whether the i-th value is NULL.
-func (p *parameters) isNull(i int) bool { return p.nulls[i/8]&(1<<(i%8)) != 0 }
 
 // null returns NULL with the SQL type that a value of a type has: the statement is
 // planned for the types of its arguments. A NULL that would be a text has no type.

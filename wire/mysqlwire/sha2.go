@@ -63,9 +63,6 @@ func proves(h hash.Hash, digest, answer, first, second []byte) bool {
 	return subtle.ConstantTimeCompare(h.Sum(nil), digest) == 1
 }
 
-// rsaBits is the size of the key that encrypts passwords, MySQL's.
-const rsaBits = 2048
-
 // passwordKey is the server's RSA key for passwords that are sent without TLS. It is
 // never stored.
 type passwordKey struct {
@@ -77,9 +74,9 @@ type passwordKey struct {
 // newPasswordKey makes the key. That takes long: the caller must not block the event
 // loop (Conn.Wait).
 func newPasswordKey() *passwordKey {
-	private, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	private, err := rsa.GenerateKey(rand.Reader, 2048) // as MySQL's
 	if err != nil {
-		panic(err) // not for rsaBits
+		panic(err) // not for this size
 	}
 	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
 	if err != nil {

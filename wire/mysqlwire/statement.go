@@ -167,7 +167,10 @@ func (c *conn) bind(s *statement, r reader) error {
 	if p.count == 0 {
 		return nil // MariaDB's Node.js connector sends the flag for new types without parameters
 	}
-	p.header()
+	nulls := p.Bytes((p.count + 7) / 8) // a bitmap
+	if p.Byte() == 1 {
+		p.readTypes()
+	}
 	s.types = p.types
 	if !p.Bad && len(p.types) < p.count {
 		return errNoTypes
@@ -178,7 +181,7 @@ func (c *conn) bind(s *statement, r reader) error {
 		switch data, sent := s.long[i]; {
 		case sent:
 			arg = textOrBytes(data)
-		case p.isNull(i):
+		case nulls[i/8]&(1<<(i%8)) != 0:
 			arg = c.null(p.types[i])
 		default:
 			arg, err = c.value(&p.reader, p.types[i])

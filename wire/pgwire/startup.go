@@ -43,7 +43,7 @@ const (
 func (c *conn) startup(ctx context.Context, in []byte, out *wire.Out) (n int, err error) {
 	if in[0] == tlsHandshake && !c.askedSSL && !c.askedGSS {
 		if !c.Conn.CanTLS() {
-			return 0, errNoTLS // the client would not understand an error
+			return 0, errors.New("the client begins with TLS, and the server has no certificate") // which the client would not understand
 		}
 		c.direct = true // sslnegotiation=direct of libpq 17
 		return 0, c.startTLS()
@@ -106,8 +106,6 @@ func (c *conn) encryption(code uint32, body bool, rest []byte, out *wire.Out) er
 	out.B = append(out.B, 'S')
 	return c.startTLS()
 }
-
-var errNoTLS = errors.New("the client begins with TLS, and the server has no certificate")
 
 // startTLS begins the handshake. Only the start-up packet may follow it.
 func (c *conn) startTLS() error {
