@@ -21,6 +21,7 @@ type Session struct {
 	Out       *Out
 	Statement Statement // context of the running statement
 	Text      string    // of the statement that the slow path ran last, for the log
+	SlowRan   bool      // the slow path has run since the client was last told the status
 
 	ran  bool          // the slow path has run since IdleTimeout
 	idle time.Duration // result of IdleTimeout while ran is false
@@ -95,9 +96,10 @@ func (s *Session) endText(text []byte) {
 }
 
 // BeginStatement returns the context of a statement that the slow path runs. The
-// caller must call Statement.End.
+// caller must call Statement.End. The protocol resets SlowRan, and until then does not
+// use the fast path.
 func (s *Session) BeginStatement(ctx context.Context, st *sqlfuncs.Statement) context.Context {
-	s.ran, s.Text = true, st.Text
+	s.ran, s.SlowRan, s.Text = true, true, st.Text
 	timeout, overdue := s.SQL.StatementTimeout(st)
 	return s.Statement.Begin(ctx, timeout, overdue)
 }

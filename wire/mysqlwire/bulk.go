@@ -45,7 +45,7 @@ func (c *conn) bulkExecute(ctx context.Context, body []byte, out *wire.Out) erro
 		return errNoTypes
 	}
 	begun := false // the head of the result was sent
-	ctx = c.begin(ctx, s.st)
+	ctx = c.BeginStatement(ctx, s.st)
 	defer c.Statement.End()
 	for len(p.B) > 0 {
 		if err := c.bulkRow(&p); err != nil {

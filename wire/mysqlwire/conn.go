@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/wire"
 )
@@ -33,7 +32,6 @@ type conn struct {
 
 	more     uint16 // extra status flags: statusMoreResults, statusCursorExists, statusLastRowSent
 	reported reported
-	slowRan  bool     // the slow path has run since reported.status
 	skipped  skipping // a command that is being discarded
 
 	statements map[uint32]*statement // prepared, by id
@@ -210,13 +208,6 @@ func appendChange(dst []byte, kind byte, words ...string) []byte {
 		data = appendString(data, w)
 	}
 	return appendString(append(dst, kind), data)
-}
-
-// begin returns the context of a statement that the slow path runs. The fast path is
-// off until the next status flags (noteStatus).
-func (c *conn) begin(ctx context.Context, st *sqlfuncs.Statement) context.Context {
-	c.slowRan = true
-	return c.BeginStatement(ctx, st)
 }
 
 var (

@@ -110,7 +110,7 @@ func (c *conn) ok(dst []byte, affected, insertID uint64) []byte {
 // noteStatus notes the status flags in the last packet of an answer. The fast path
 // sends them again.
 func (c *conn) noteStatus() {
-	c.reported.status, c.slowRan = c.status()&^c.more, false
+	c.reported.status, c.SlowRan = c.status()&^c.more, false
 }
 
 // okPacket appends an OK packet, with the header 0, or 0xfe in the place of an EOF

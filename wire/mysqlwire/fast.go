@@ -18,7 +18,7 @@ import (
 // returns the size of all requests. 0 means the slow path; then it has appended
 // nothing.
 func (c *conn) drawQueries(command, in []byte, n int, out *wire.Out) (size int) {
-	if c.slowRan || len(command) == 0 || command[0] != comQuery {
+	if c.SlowRan || len(command) == 0 || command[0] != comQuery {
 		return 0
 	}
 	st, ids, ok := c.SQL.Fast.Query(command[1:], 1+idrun.Repeats(in, n))

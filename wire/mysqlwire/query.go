@@ -47,7 +47,7 @@ var (
 func (c *conn) runStatement(ctx context.Context, st *sqlfuncs.Statement, out *wire.Out) error {
 	p := c.SQL.Run(st)
 	defer p.Close()
-	ctx = c.begin(ctx, st)
+	ctx = c.BeginStatement(ctx, st)
 	defer c.Statement.End()
 	return c.sendResult(ctx, p, false, false, out)
 }

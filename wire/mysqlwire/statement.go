@@ -137,7 +137,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 	if err != nil {
 		return err
 	}
-	if flags&cursorReadOnly == 0 && !c.slowRan {
+	if flags&cursorReadOnly == 0 && !c.SlowRan {
 		if ids, ok := c.SQL.Fast.Execute(s.st, c.Conn.Scratch().Args, 1); ok {
 			out.B, _ = c.appendAnswer(out.B, s.st, true, ids.First)
 			return nil
@@ -151,7 +151,7 @@ func (c *conn) execute(ctx context.Context, body []byte, out *wire.Out) error {
 		return c.openCursor(s, p, out)
 	}
 	defer p.Close()
-	ctx = c.begin(ctx, s.st)
+	ctx = c.BeginStatement(ctx, s.st)
 	defer c.Statement.End()
 	return c.sendResult(ctx, p, true, sameColumns(s.st.Columns, p.Columns()), out)
 }
@@ -284,7 +284,7 @@ func (c *conn) fetch(ctx context.Context, body []byte, out *wire.Out) error {
 	if s.cursor == nil {
 		return sqlstate.New(sqlstate.InvalidCursorName, "The statement (%d) has no open cursor", s.id).WithMySQL(1421, "HY000")
 	}
-	ctx = c.begin(ctx, s.st)
+	ctx = c.BeginStatement(ctx, s.st)
 	defer c.Statement.End()
 	ended, status := false, uint16(statusCursorExists)
 	if rows > 0 {

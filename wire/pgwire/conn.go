@@ -34,7 +34,6 @@ type conn struct {
 	askedSSL, askedGSS bool  // SSLRequest, GSSENCRequest were sent: each only once
 	direct             bool  // TLS began without SSLRequest
 	skipToSync         bool  // after an error in an extended query
-	slowRan            bool  // the slow path has run since the last ReadyForQuery
 	status             byte  // transaction status in the last ReadyForQuery
 	secret             [secretSize]byte
 
@@ -98,7 +97,7 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, er
 	}
 	drawn := 0
 	switch {
-	case c.slowRan: // a ParameterStatus or another transaction status may have to be sent first
+	case c.SlowRan: // a ParameterStatus or another transaction status may have to be sent first
 	case h.typ == 'Q':
 		drawn = c.drawQueries(in, n, out)
 	case h.typ == 'B':
@@ -108,7 +107,6 @@ func (c *conn) message(ctx context.Context, in []byte, out *wire.Out) (n int, er
 		return drawn, out.FlushFull()
 	}
 	if h.typ == 'Q' || h.typ == 'E' {
-		c.slowRan = true
 		c.Conn.Served++
 	}
 	return n, c.dispatch(ctx, h.typ, in[headerSize:n:n], out)
@@ -265,7 +263,7 @@ func (c *conn) ready(out *wire.Out) {
 	}
 	c.status = c.SQL.Status()
 	out.B = append(append(out.B, readyBegin...), c.status)
-	c.slowRan, c.Text = false, "" // the text may be long
+	c.SlowRan, c.Text = false, "" // the text may be long
 }
 
 var errCanceled = sqlstate.New(sqlstate.QueryCanceled, "canceling statement due to user request")
