@@ -12,23 +12,18 @@ import (
 	"nextid/wire/mysqlwire"
 )
 
-// MySQL returns the Policy as a mysqlwire.Authenticator.
-func (p *Policy) MySQL() mysqlwire.Authenticator { return mysql{p} }
-
-type mysql struct{ policy *Policy }
-
-// Method implements mysqlwire.Authenticator. Without users it returns
-// NativePassword, which all clients have.
-func (a mysql) Method() string {
-	if a.policy.RequiresLogin() {
+// MySQLMethod returns the method of the greeting, as mysqlwire.Config.Method. Without
+// users it is NativePassword, which all clients have.
+func (p *Policy) MySQLMethod() string {
+	if p.RequiresLogin() {
 		return mysqlwire.CachingSHA2
 	}
 	return mysqlwire.NativePassword
 }
 
-// Begin implements mysqlwire.Authenticator.
-func (a mysql) Begin(user string, c *wire.Conn) mysqlwire.Exchange {
-	return &mysqlLogin{login: a.policy.begin(user, c)}
+// MySQL begins a login, as mysqlwire.Config.Auth.
+func (p *Policy) MySQL(user string, c *wire.Conn) mysqlwire.Exchange {
+	return &mysqlLogin{login: p.begin(user, c)}
 }
 
 // mysqlLogin is one login: a mysqlwire.Exchange.

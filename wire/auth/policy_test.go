@@ -199,8 +199,8 @@ func TestOpenPolicy(t *testing.T) {
 	if _, admin, err := scramLogin(t.Context(), p, from("192.0.2.1"), "anybody", ""); err != nil || !admin {
 		t.Errorf("without users: %v, administrator %v", err, admin)
 	}
-	x := p.MySQL().Begin("anybody", from("192.0.2.1"))
-	if err := x.Proof(t.Context(), nil, nil); err != nil || x.Method() != "" || p.MySQL().Method() != mysqlwire.NativePassword {
+	x := p.MySQL("anybody", from("192.0.2.1"))
+	if err := x.Proof(t.Context(), nil, nil); err != nil || x.Method() != "" || p.MySQLMethod() != mysqlwire.NativePassword {
 		t.Errorf("MySQL's clients are asked for a proof by %q: %v", x.Method(), err)
 	}
 	if p.RequiresLogin() {
@@ -213,7 +213,7 @@ func TestUsersEndOpenSessions(t *testing.T) {
 	p := New(Config{Logger: slog.New(slog.DiscardHandler)})
 	var sessions [3]sqlfuncs.SessionOptions
 	p.Postgres("root", from("127.0.0.1")).Authorize(&sessions[0])
-	p.MySQL().Begin("root", from("127.0.0.1")).Authorize(&sessions[1])
+	p.MySQL("root", from("127.0.0.1")).Authorize(&sessions[1])
 	if err := p.CheckPassword(t.Context(), "", "", from("127.0.0.1"), &sessions[2]); err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestRequiredTLS(t *testing.T) {
 			t.Errorf("PostgreSQL: %v", err)
 		}
 		var e *sqlstate.Error
-		err = p.MySQL().Begin("alice", from("127.0.0.1")).Proof(t.Context(), nil, []byte("x"))
+		err = p.MySQL("alice", from("127.0.0.1")).Proof(t.Context(), nil, []byte("x"))
 		if !errors.As(err, &e) || !strings.Contains(e.Message, "insecure transport") {
 			t.Errorf("MySQL: %v", err)
 		}
@@ -258,7 +258,7 @@ func TestMySQLLogins(t *testing.T) {
 		if !mysqlwire.CheckCachingSHA2(digest, nonce, answer) {
 			t.Fatal("the test's answer is wrong")
 		}
-		begin := func(user string) mysqlwire.Exchange { return p.MySQL().Begin(user, from("10.0.0.1")) }
+		begin := func(user string) mysqlwire.Exchange { return p.MySQL(user, from("10.0.0.1")) }
 		for _, user := range []string{"alice", "mallory", "dora"} {
 			if err := begin(user).Proof(t.Context(), nonce, answer); !errors.Is(err, mysqlwire.ErrPasswordNeeded) {
 				t.Errorf("%s: the first proof: %v", user, err)
@@ -296,11 +296,11 @@ func TestMySQLLogins(t *testing.T) {
 		if mayCreate(begin("alice")) || !mayCreate(begin("root")) || mayCreate(begin("mallory")) {
 			t.Error("the wrong ones are administrators")
 		}
-		cora := p.MySQL().Begin("cora", inside(from("10.0.0.1"), "cora"))
+		cora := p.MySQL("cora", inside(from("10.0.0.1"), "cora"))
 		if err := cora.Proof(t.Context(), nonce, nil); err != nil {
 			t.Errorf("a certificate: %v", err)
 		}
-		preLogin := p.MySQL().Begin("cora", inside(from("10.0.0.1"), "other"))
+		preLogin := p.MySQL("cora", inside(from("10.0.0.1"), "other"))
 		if err := errors.Join(preLogin.Proof(t.Context(), nonce, nil)); err == nil {
 			t.Error("another's certificate")
 		}
@@ -331,7 +331,7 @@ func TestMySQLLogins(t *testing.T) {
 		if err := p.Replace(NewUsers([]*User{changed}, nil), nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.MySQL().Begin("alice", from("127.0.0.1")).Proof(t.Context(), nonce, answer); !errors.Is(err, mysqlwire.ErrPasswordNeeded) {
+		if err := p.MySQL("alice", from("127.0.0.1")).Proof(t.Context(), nonce, answer); !errors.Is(err, mysqlwire.ErrPasswordNeeded) {
 			t.Errorf("the old password, after a new one: %v", err)
 		}
 	})
@@ -342,12 +342,12 @@ func TestNativePassword(t *testing.T) {
 		nonce := []byte("twenty bytes, nonce.")
 		answer := nativeAnswer("pencil", nonce)
 		off := testPolicy(t, Config{})
-		if m := off.MySQL().Begin("alice", from("127.0.0.1")).Method(); m != mysqlwire.CachingSHA2 {
+		if m := off.MySQL("alice", from("127.0.0.1")).Method(); m != mysqlwire.CachingSHA2 {
 			t.Errorf("off: %s", m)
 		}
 		p := testPolicy(t, Config{NativePassword: true})
 		for user, fits := range map[string]bool{"alice": true, "root": false, "mallory": false} {
-			x := p.MySQL().Begin(user, from("127.0.0.1"))
+			x := p.MySQL(user, from("127.0.0.1"))
 			if m := x.Method(); m != mysqlwire.NativePassword {
 				t.Errorf("%s: %s", user, m)
 			}

@@ -10,17 +10,6 @@ import (
 	"nextid/wire"
 )
 
-// Authenticator checks logins. It must be safe for concurrent use.
-type Authenticator interface {
-	// Method returns the method for the greeting, CachingSHA2 or NativePassword. The
-	// greeting is sent before the user is known.
-	Method() string
-
-	// Begin starts the login of a user. It must treat unknown users like known ones,
-	// so that a client cannot find out which users exist.
-	Begin(user string, c *wire.Conn) Exchange
-}
-
 // Exchange is the login of one client. This package does the messages, nonces and
 // encryption; the Exchange checks the proofs. Its methods may wait, but not beyond
 // their context. An error denies access. The client gets an *sqlstate.Error as it
@@ -78,8 +67,8 @@ func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.
 	c.login = &login{options: c.sessionOptions(id)}
 	l := c.login
 	offered := c.protocol.method()
-	if auth := c.protocol.Auth; auth != nil {
-		l.exchange = auth.Begin(id.user, c.Conn)
+	if begin := c.protocol.Auth; begin != nil {
+		l.exchange = begin(id.user, c.Conn)
 		l.method = l.exchange.Method()
 	}
 	proves := l.method != ""

@@ -101,7 +101,7 @@ func FuzzChangeUser(f *testing.F) {
 	f.Add([]byte("u\x00\xff"), []byte{}, uint64(plain), true)
 	sql := wiretest.SQL(f)
 	everybody := mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()})
-	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people, Logger: quiet()})
+	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people.Begin, Logger: quiet()})
 	f.Fuzz(func(t *testing.T, body, answer []byte, caps uint64, open bool) {
 		if len(body)+len(answer) > 1<<16 {
 			return
@@ -262,7 +262,7 @@ func TestChangeUserGuessesAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		policy := auth.New(auth.Config{Users: auth.NewUsers([]*auth.User{alice, root}, nil), Rules: rules, NativePassword: true, Logger: slog.New(slog.DiscardHandler)})
-		server := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: policy.MySQL(), Logger: quiet()})
+		server := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: policy.MySQL, Method: policy.MySQLMethod, Logger: quiet()})
 		guess := func() time.Duration {
 			z := &fuzzed{m: server.NewMachine(&wire.Conn{ID: 1, IP: netip.MustParseAddr("192.0.2.1")}), ctx: t.Context()}
 			defer z.m.Close()

@@ -93,7 +93,7 @@ func FuzzHandshake(f *testing.F) {
 	sql := wiretest.SQL(f)
 	// One server for all: to make its key takes long.
 	everybody := mysqlwire.New(mysqlwire.Config{SQL: sql, Logger: quiet()})
-	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people, Logger: quiet()})
+	closed := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: people.Begin, Logger: quiet()})
 	f.Fuzz(func(t *testing.T, in []byte, cut int, users bool) {
 		server := everybody
 		if users {

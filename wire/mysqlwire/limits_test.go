@@ -207,7 +207,7 @@ var stages = map[string]func(t *testing.T, address string) (c *client, seq byte)
 // command does anything but end the connection, and a packet out of order
 // always does.
 func TestEveryPacketInEveryState(t *testing.T) {
-	address, _ := startServer(t, mysqlwire.Config{Auth: people})
+	address, _ := startServer(t, mysqlwire.Config{Auth: people.Begin})
 	bodies := map[string][]byte{
 		"empty": nil, "one": {1}, "query": append([]byte{3}, "SELECT next_id('numbers')"...), "quit": {1}, "ping": {0x0e},
 		"change user": append([]byte{0x11}, "fast\x00\x00\x00"...), "random": []byte("\x8a\x21\xff\x00\x00\xfb\x10garbage"),

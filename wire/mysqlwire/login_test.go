@@ -27,7 +27,7 @@ import (
 	"nextid/wire/wiretest"
 )
 
-// accounts is an Authenticator with passwords in the clear.
+// accounts holds passwords in the clear.
 type accounts map[string]account
 
 type account struct {
@@ -35,8 +35,6 @@ type account struct {
 	slow             bool // the digest is not known: the password itself is wanted
 	admin            bool
 }
-
-func (accounts) Method() string { return mysqlwire.CachingSHA2 }
 
 func (a accounts) Begin(user string, _ *wire.Conn) mysqlwire.Exchange {
 	found, ok := a[user]
@@ -169,13 +167,15 @@ func (c *client) wantOutcome(want string) {
 }
 
 func TestLoginWithoutUsers(t *testing.T) {
-	t.Run("no Auth", func(t *testing.T) { loginsWithoutUsers(t, nil) })
+	t.Run("no Auth", func(t *testing.T) { loginsWithoutUsers(t, mysqlwire.Config{}) })
 	open := auth.New(auth.Config{Logger: quiet()})
-	t.Run("no users", func(t *testing.T) { loginsWithoutUsers(t, open.MySQL()) })
+	t.Run("no users", func(t *testing.T) {
+		loginsWithoutUsers(t, mysqlwire.Config{Auth: open.MySQL, Method: open.MySQLMethod})
+	})
 }
 
-func loginsWithoutUsers(t *testing.T, a mysqlwire.Authenticator) {
-	address, _ := startServer(t, mysqlwire.Config{Auth: a})
+func loginsWithoutUsers(t *testing.T, cfg mysqlwire.Config) {
+	address, _ := startServer(t, cfg)
 	for name, run := range map[string]func(c *client){
 		"native, no password": func(c *client) {
 			c.send(response(plain, "root", "", "", "mysql_native_password"))
@@ -231,7 +231,7 @@ func loginsWithoutUsers(t *testing.T, a mysqlwire.Authenticator) {
 const denied = "ERR 1045 28000 Access denied for user "
 
 func TestLoginWithUsers(t *testing.T) {
-	address, _ := startServer(t, mysqlwire.Config{Auth: people})
+	address, _ := startServer(t, mysqlwire.Config{Auth: people.Begin})
 	for name, run := range map[string]func(c *client){
 		"fast": func(c *client) {
 			c.send(response(plain, "fast", scramble256("secret", c.greeting.nonce), "", "caching_sha2_password"))
@@ -353,7 +353,7 @@ func TestChangeUser(t *testing.T) {
 		}
 	})
 	t.Run("users", func(t *testing.T) {
-		address, _ := startServer(t, mysqlwire.Config{Auth: people})
+		address, _ := startServer(t, mysqlwire.Config{Auth: people.Begin})
 		c := dial(t, address).greet()
 		c.caps = plain
 		first := c.greeting.nonce
@@ -380,7 +380,7 @@ func TestChangeUser(t *testing.T) {
 }
 
 // startTLSServer serves with a certificate.
-func startTLSServer(t *testing.T, auth mysqlwire.Authenticator) (address string, authority *wiretest.Authority) {
+func startTLSServer(t *testing.T, auth func(string, *wire.Conn) mysqlwire.Exchange) (address string, authority *wiretest.Authority) {
 	t.Helper()
 	authority = wiretest.NewAuthority(t)
 	c := authority.Server()
@@ -393,7 +393,7 @@ func startTLSServer(t *testing.T, auth mysqlwire.Authenticator) (address string,
 }
 
 func TestDriverLogsIn(t *testing.T) {
-	address, authority := startTLSServer(t, people)
+	address, authority := startTLSServer(t, people.Begin)
 	config := authority.ClientConfig()
 	if err := driver.RegisterTLSConfig("nextid", config); err != nil {
 		t.Fatal(err)
@@ -420,7 +420,7 @@ func TestDriverLogsIn(t *testing.T) {
 
 // Nothing that was sent in plaintext before TLS counts for the login.
 func TestPlaintextBeforeTLSIsIgnored(t *testing.T) {
-	address, authority := startTLSServer(t, people)
+	address, authority := startTLSServer(t, people.Begin)
 	c := dial(t, address).greet()
 	c.caps = plain | ssl
 	if c.greeting.caps&ssl == 0 {
@@ -473,7 +473,7 @@ func TestTLSIsRefusedWhereThereIsNone(t *testing.T) {
 
 // An error that is not about the password reaches the client.
 func TestOtherErrorsOfALoginReachTheClient(t *testing.T) {
-	address, _ := startServer(t, mysqlwire.Config{Auth: refusing{}})
+	address, _ := startServer(t, mysqlwire.Config{Auth: refusing{}.Begin})
 	c := dial(t, address).greet()
 	c.caps = plain
 	c.send(response(plain, "u", "x", "", "caching_sha2_password"))

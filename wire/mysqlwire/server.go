@@ -14,10 +14,18 @@ import (
 // Config configures New. SQL is required.
 type Config struct {
 	SQL    *sqlfuncs.Server
-	Auth   Authenticator // nil: no proof is needed, and every user is an administrator
-	TLS    *wire.TLS     // nil: plaintext only
+	TLS    *wire.TLS // nil: plaintext only
 	Limits wire.Limits
 	Logger *slog.Logger // nil: slog.Default()
+
+	// Auth begins the login of a user. It must treat unknown users like known ones,
+	// so that a client cannot find out which users exist. It must be safe for
+	// concurrent use. nil: no proof is needed, and every user is an administrator.
+	Auth func(user string, c *wire.Conn) Exchange
+
+	// Method returns the method for the greeting, CachingSHA2 or NativePassword. The
+	// greeting is sent before the user is known. nil: CachingSHA2.
+	Method func() string
 }
 
 // New returns a server for the MySQL protocol.
@@ -40,10 +48,13 @@ type protocol struct {
 // method returns the authentication method of the greeting. If no proof is needed,
 // it is NativePassword, which all clients have.
 func (p *protocol) method() string {
-	if p.Auth == nil {
+	switch {
+	case p.Auth == nil:
 		return NativePassword
+	case p.Method == nil:
+		return CachingSHA2
 	}
-	return p.Auth.Method()
+	return p.Method()
 }
 
 // RefuseStarting sends an error in the place of the greeting while the server has no
