@@ -34,7 +34,7 @@ type aggregateCall struct {
 	args     []*Expr
 	distinct bool
 	filter   *Expr
-	order    []sortKey
+	order    []sortKey // columns are those of the arguments, then of orderBy
 	orderBy  []*Expr
 	folds    folds // of args
 }
@@ -237,8 +237,13 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 			return nil, err
 		}
 	}
-	for i, o := range e.OrderBy {
-		if e.Distinct && !p.Traits.Lenient && !slices.ContainsFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) }) {
+	for _, o := range e.OrderBy {
+		at := slices.IndexFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) })
+		switch {
+		case at >= 0: // computed once
+			call.order = append(call.order, p.newSortKey(at, o, args[at]))
+			continue
+		case e.Distinct && !p.Traits.Lenient:
 			return nil, At(o.Expr.Position(), sqlstate.New(sqlstate.InvalidColumnReference,
 				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"))
 		}
@@ -246,10 +251,13 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		call.orderBy, call.order = append(call.orderBy, x), append(call.order, p.newSortKey(i, o, x))
+		call.order = append(call.order, p.newSortKey(len(args)+len(call.orderBy), o, x))
+		call.orderBy = append(call.orderBy, x)
 	}
-	if e.Distinct && f.Name != "count" { // the order does not change a count
-		call.sortDistinct()
+	if e.Distinct && f.Name != "count" { // PostgreSQL finds duplicates by sorting; the order does not change a count
+		for i := range args {
+			call.order = append(call.order, sortKey{column: i, fold: call.folds.at(i)})
+		}
 	}
 	reads := Derive(0, nil, append(slices.Concat(args, call.orderBy), call.filter)...).Refs
 	if len(reads) > 0 && !slices.ContainsFunc(reads, func(r ref) bool { return r.frame == level.Frame }) {
@@ -257,15 +265,6 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	}
 	g.plan.calls = append(g.plan.calls, call)
 	return p.outer(aggregateSlot(g.plan, len(g.plan.calls)-1)), nil
-}
-
-// sortDistinct sorts the values of an aggregate with DISTINCT by ORDER BY, then by
-// value. PostgreSQL finds duplicates by sorting.
-func (c *aggregateCall) sortDistinct() {
-	for i, a := range c.args {
-		c.order = append(c.order, sortKey{column: len(c.orderBy), fold: c.folds.at(i)})
-		c.orderBy = append(c.orderBy, a)
-	}
 }
 
 func aggregateSlot(g *groupPlan, i int) *Expr {
@@ -289,7 +288,7 @@ type group struct {
 type aggregateState struct {
 	agg  Aggregate
 	seen keySet          // DISTINCT
-	rows [][]datum.Value // ORDER BY: sort keys, then arguments
+	rows [][]datum.Value // ORDER BY: arguments, then sort keys
 }
 
 // open reads all of src and returns the groups.
@@ -368,7 +367,7 @@ func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
 	if err != nil {
 		return err
 	}
-	row := append(keys, values...)
+	row := slices.Concat(values, keys)
 	st.rows = append(st.rows, row)
 	return x.HoldRow(row)
 }
@@ -404,7 +403,7 @@ func (c *aggregateCall) result(x *Exec, st *aggregateState) (datum.Value, error)
 			return datum.Value{}, err
 		}
 		for _, row := range st.rows {
-			if err := st.agg.Add(x, row[len(c.order):]); err != nil {
+			if err := st.agg.Add(x, row[:len(c.args)]); err != nil {
 				return datum.Value{}, err
 			}
 		}

@@ -44,6 +44,8 @@ func TestEveryWayToDrawCountsUp(t *testing.T) {
 		{"SELECT next_id('a') AS id FROM generate_series(5, 7) g WHERE g < 7", 2, "2"},
 		{"SELECT next_id('a') FROM generate_series(1, 3) LIMIT 2", 2, "2"},
 		{"SELECT g, next_id('a') FROM generate_series(1, 3) g ORDER BY g DESC LIMIT 3", 3, ""},
+		{"SELECT array_agg(DISTINCT next_id('a')) FROM generate_series(1, 3)", 3, "{1,2,3}"},
+		{"SELECT array_agg(next_id('a') ORDER BY next_id('a') DESC) FROM generate_series(1, 3)", 3, "{3,2,1}"},
 		{"SELECT * FROM next_id('a')", 1, "1"},
 		{"SELECT * FROM next_ids('a', 3)", 3, "3"},
 		{"SELECT next_ids('a', 3)", 3, "3"},
