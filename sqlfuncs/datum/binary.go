@@ -156,6 +156,15 @@ func AppendBinary(dst []byte, v Value) ([]byte, error) {
 		return append(append(dst, jsonbVersion), v.Str...), nil
 	case Numeric:
 		return appendNumericBinary(dst, decimalOf(v)), nil
+	case Bit, VarBit: // their number, and 8 in a byte
+		dst = binary.BigEndian.AppendUint32(dst, uint32(len(v.Str)))
+		for i, bit := range []byte(v.Str) {
+			if i%8 == 0 {
+				dst = append(dst, 0)
+			}
+			dst[len(dst)-1] |= (bit & 1) << (7 - i%8)
+		}
+		return dst, nil
 	case Record:
 		return appendRecordBinary(dst, v)
 	}

@@ -92,10 +92,11 @@ func appendRow(dst []byte, row []datum.Value, isBinary func(i int) bool, env *da
 		size := len(dst)
 		dst = append(dst, 0, 0, 0, 0)
 		if isBinary(i) {
-			var err error
-			if dst, err = datum.AppendBinary(dst, v); err != nil {
+			whole, err := datum.AppendBinary(dst, v)
+			if err != nil {
 				return dst[:at-1], err
 			}
+			dst = whole
 		} else {
 			dst = datum.AppendText(dst, v, env)
 		}
