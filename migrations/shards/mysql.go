@@ -329,7 +329,7 @@ func (s *mysqlShard) configured(ctx context.Context) (path string, restarted boo
 	}
 	var files int
 	err = s.conn.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(GLOBAL_VALUE_PATH), 'the command line of the server'),
-		(SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE > drained FROM information_schema.GLOBAL_STATUS, nextid_shard WHERE VARIABLE_NAME = 'UPTIME')
+		(SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE >= drained FROM information_schema.GLOBAL_STATUS, nextid_shard WHERE VARIABLE_NAME = 'UPTIME')
 		FROM information_schema.SYSTEM_VARIABLES
 		WHERE VARIABLE_NAME IN ('AUTO_INCREMENT_INCREMENT', 'AUTO_INCREMENT_OFFSET') AND GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'COMMAND-LINE')`).
 		Scan(&files, &path, &restarted)
