@@ -64,17 +64,11 @@ type missed struct {
 	what string
 }
 
-// every reports whether all started lines, and the setting if there is one, draw
-// progressions that f accepts.
-func (s State) every(f func(Progression) bool) bool {
-	return !slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Started && !f(l.Draws) }) &&
-		(s.Setting == Progression{} || f(s.Setting))
-}
-
-// asNoted reports whether the shard's settings equal those in its note. Member must
-// be set.
+// asNoted reports whether all started lines, and the setting if there is one, are as
+// in the shard's note. Member must be set.
 func (s State) asNoted() bool {
-	return s.every(func(p Progression) bool { return p == s.Member.Has })
+	return !slices.ContainsFunc(s.Lines, func(l Line) bool { return l.Started && l.Draws != s.Member.Has }) &&
+		(s.Setting == Progression{} || s.Setting == s.Member.Has)
 }
 
 // has reports whether the shard has a line of a name.

@@ -30,11 +30,6 @@ func through(n, increment int64) Progression {
 // has reports whether n is in the progression.
 func (p Progression) has(n int64) bool { return n >= p.Offset && (n-p.Offset)%p.Increment == 0 }
 
-// covers reports whether all numbers of q are in p.
-func (p Progression) covers(q Progression) bool {
-	return p.Increment > 0 && p.has(q.Offset) && q.Increment%p.Increment == 0
-}
-
 // first returns the least number of p that is at least n, and whether it fits an
 // int64. If not, the number is the greatest int64.
 func (p Progression) first(n int64) (int64, bool) {

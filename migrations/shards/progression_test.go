@@ -41,27 +41,6 @@ func TestFirstAndMeetAgreeWithCounting(t *testing.T) {
 	})
 }
 
-func TestProgressionsThatCoverOthers(t *testing.T) {
-	for _, c := range []struct {
-		p, q   Progression
-		covers bool
-	}{
-		{Progression{1, 1}, Progression{3, 7}, true},
-		{Progression{1, 3}, Progression{1, 6}, true},
-		{Progression{1, 3}, Progression{4, 6}, true},
-		{Progression{1, 3}, Progression{1, 3}, true},
-		{Progression{1, 6}, Progression{1, 3}, false},
-		{Progression{1, 3}, Progression{2, 6}, false},
-		{Progression{4, 3}, Progression{1, 6}, false},
-		{Progression{1, 3}, Progression{1, 4}, false},
-		{Progression{}, Progression{1, 1}, false},
-	} {
-		if got := c.p.covers(c.q); got != c.covers {
-			t.Errorf("%s covers %s: %t", c.p, c.q, got)
-		}
-	}
-}
-
 func TestLargeProgressions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -4,19 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 )
 
 // Reshard adds a database to the set of shards dsns, while these are in use. See the
-// package comment for the steps. If it cannot keep ids apart, it returns an error
-// before it changes anything.
+// package comment for the steps. It restores lost settings first, as Up does. If it
+// cannot keep ids apart, it returns an error before it changes anything else.
 func Reshard(ctx context.Context, dsns []string, add string, o Options) error {
 	return with(ctx, append(slices.Clone(dsns), add), o, func(s *set) error { return s.reshard(ctx) })
 }
-
-// stillItsOwn is a hint: sessions with the old settings cannot cause a collision.
-const stillItsOwn = "Nothing collides: the numbers are still this shard's own. "
 
 // reshard runs Reshard. The last shard of s is the new one.
 func (s *set) reshard(ctx context.Context) error {
@@ -27,7 +23,7 @@ func (s *set) reshard(ctx context.Context) error {
 	if err := s.able(ctx); err != nil {
 		return err
 	}
-	if err := s.resume(ctx, old, add); err != nil {
+	if _, err := s.mend(ctx); err != nil {
 		return err
 	}
 	if err := s.whole(old, add); err != nil {
@@ -42,12 +38,12 @@ func (s *set) reshard(ctx context.Context) error {
 	if complaints, err := s.fit(add); err != nil || len(complaints) > 0 {
 		return errors.Join(err, complaint(complaints, "Create missing tables on the new shard."))
 	}
-	// An earlier run may have stopped before the sessions of a donor had ended.
+	// Settings were restored, or an earlier run stopped while it waited for a donor.
 	err := each(old, func(one *shard) error {
 		if !one.state.Member.Draining {
 			return nil
 		}
-		return s.drain(ctx, one, stillItsOwn)
+		return s.drain(ctx, one, "")
 	})
 	if err != nil {
 		return err
@@ -77,7 +73,6 @@ func (s *set) reshard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	add.state.Member = &m
 	s.say(add, "ready: its ids are apart from those of the other %d shards", len(old))
 	// An earlier run may have changed other shards.
 	for _, one := range s.shards {
@@ -86,36 +81,8 @@ func (s *set) reshard(ctx context.Context) error {
 	return nil
 }
 
-// resume applies the notes of a run that was killed before it had applied them. Such
-// a shard still draws more than the numbers in its note. No other shard draws these:
-// the note is written before the change, and the new shard starts after it.
-func (s *set) resume(ctx context.Context, old []*shard, add *shard) error {
-	others := old
-	if add.state.Member != nil {
-		others = s.shards
-	}
-	if s.dry != nil || len(collisions(others)) > 0 {
-		return nil
-	}
-	resumed := false
-	for _, one := range old {
-		m := one.state.Member
-		if m != nil && !one.state.asNoted() && one.state.every(func(p Progression) bool { return p.covers(m.Has) }) {
-			s.say(one, "an earlier run was interrupted: it draws %s from now on", m.Has)
-			if err := one.assign(ctx, one.state.Lines, m.Has); err != nil {
-				return hints.At(one.name, err)
-			}
-			resumed = true
-		}
-	}
-	if resumed {
-		return s.read(ctx)
-	}
-	return nil
-}
-
-// whole returns an error unless the old shards are the complete set, and have the
-// settings of their notes.
+// whole returns an error unless the old shards are the complete set, and no two of
+// them collide.
 func (s *set) whole(old []*shard, add *shard) error {
 	added, also := add.state.Member, 0
 	if added != nil { // an interrupted run may have noted the new shard
@@ -125,26 +92,16 @@ func (s *set) whole(old []*shard, add *shard) error {
 	if err != nil {
 		return err
 	}
-	err = each(old, func(one *shard) error {
-		switch m := one.state.Member; {
-		case m == nil:
-			return &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."}
-		case !one.state.asNoted() || one.state.lapsed:
-			return &Error{
-				What: fmt.Sprintf("draws other numbers than %s, which it should", m.Has),
-				Hint: "A restart can have reset the settings. Run status, then nextid migrate shards up again.",
-			}
+	for _, one := range old {
+		if one.state.Member == nil {
+			return hints.At(one.name, &Error{What: "is no shard", Hint: "Run nextid migrate shards up first."})
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	if added != nil && (added.Set != name || added.Number != len(old)+1) {
 		return hints.At(add.name, &Error{What: "is a shard already", Hint: leave})
 	}
 	if collisions := collisions(old); len(collisions) > 0 {
-		return &Error{What: collisions[0], Hint: "Run nextid migrate shards up first: it restores the settings."}
+		return &Error{What: collisions[0], Hint: "Run nextid migrate shards up first."}
 	}
 	return nil
 }
@@ -178,7 +135,7 @@ func (s *set) grow(ctx context.Context, old []*shard, add *shard) (Member, error
 	less := *donor.state.Member
 	less.Has = stay
 	m.Has = give
-	return m, s.move(ctx, donor, less, stillItsOwn)
+	return m, s.move(ctx, donor, less, "Nothing collides: the numbers are still this shard's own. ")
 }
 
 // move gives a shard its note, and waits until no session draws from its former
