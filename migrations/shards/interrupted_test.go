@@ -17,24 +17,11 @@ import (
 // answers, stride bytes apart on average. Meanwhile the shards draw ids. The next
 // run completes the work.
 func testInterrupted(t *testing.T, f *fleet, stride int64, least int) {
-	var through []string
-	proxies := map[string]*dbtest.Proxy{}
-	for _, dsn := range f.dsns {
-		u, err := url.Parse(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if proxies[u.Host] == nil {
-			proxies[u.Host] = dbtest.Cut(t, u.Host)
-		}
-		through = append(through, strings.Replace(dsn, u.Host, proxies[u.Host].Addr, 1))
-	}
+	through, cut := cutting(t, f.dsns)
 	failures := 0
-	for cut := rand.Int64N(stride); ; cut += stride/2 + rand.Int64N(stride) {
-		t.Logf("cut after %d bytes", cut)
-		for _, proxy := range proxies {
-			proxy.After(cut)
-		}
+	for after := rand.Int64N(stride); ; after += stride/2 + rand.Int64N(stride) {
+		t.Logf("cut after %d bytes", after)
+		cut(after)
 		f.exec(0, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'above the fourth shard')", 1000*(failures+1)))
 		f.up(3)
 		allDraw := func(n int) {
@@ -64,10 +51,32 @@ func testInterrupted(t *testing.T, f *fleet, stride int64, least int) {
 	t.Logf("%d runs were interrupted", failures)
 }
 
+// cutting returns URLs by way of proxies. cut makes these cut each connection after a
+// number of bytes of answers.
+func cutting(t *testing.T, dsns []string) (through []string, cut func(after int64)) {
+	t.Helper()
+	proxies := map[string]*dbtest.Proxy{}
+	for _, dsn := range dsns {
+		u, err := url.Parse(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if proxies[u.Host] == nil {
+			proxies[u.Host] = dbtest.Cut(t, u.Host)
+		}
+		through = append(through, strings.Replace(dsn, u.Host, proxies[u.Host].Addr, 1))
+	}
+	return through, func(after int64) {
+		for _, proxy := range proxies {
+			proxy.After(after)
+		}
+	}
+}
+
 // testNoted: a run was killed after it had written the donor's note, and before it
 // had applied the note. The next run completes it. A note from a backup that is older
 // than reshard is not obeyed. A shard that left such a set gets free numbers.
-func testNoted(t *testing.T, f *fleet) {
+func testNoted(t *testing.T, f *fleet, older string) {
 	f.up(3)
 	for i := range 3 {
 		f.ids(i, 7)
@@ -83,7 +92,12 @@ func testNoted(t *testing.T, f *fleet) {
 	for range 2 {
 		fails(t, shards.Up(t.Context(), f.dsns[:4], f.options()), "has the note of 1, 4, 7, …")
 	}
+	f.exec(0, older) // the whole shard is from the backup, and reshard did not end
+	f.everywhere("UPDATE nextid_shard SET members = 3 WHERE number < 4")
+	fails(t, shards.Reshard(t.Context(), f.dsns[:3], f.dsns[3], f.options()), "has the note of 1, 4, 7, …")
+	f.everywhere("UPDATE nextid_shard SET members = 4")
 	f.exec(0, "UPDATE nextid_shard SET increment = 6")
+	f.up(4)
 	f.sound(4)
 	// A shard leaves its set alone, as the hint says, and returns.
 	if err := shards.Down(t.Context(), f.dsns[1:2], f.options()); err != nil {

@@ -77,7 +77,7 @@ func TestMariaDB(t *testing.T) {
 		}},
 		{"dumps of a schema", testMariaDBDump},
 		{"odd names", testMariaDBOddNames},
-		{"noted, not set", testNoted},
+		{"noted, not set", func(t *testing.T, f *fleet) { testNoted(t, f, "SET GLOBAL auto_increment_increment = 3") }},
 		{"status looks at all", testMariaDBLooks},
 		{"blind spots", testMariaDBBlindSpots},
 		{"three shards", testThreeShards},

@@ -77,7 +77,7 @@ func TestPostgreSQL(t *testing.T) {
 		{"the page's commands", testPage},
 		{"up repairs what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
-		{"noted, not set", testNoted},
+		{"noted, not set", func(t *testing.T, f *fleet) { testNoted(t, f, "ALTER SEQUENCE orders_id_seq INCREMENT BY 3") }},
 		{"interrupted", func(t *testing.T, f *fleet) { testInterrupted(t, f, 1500, 2) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

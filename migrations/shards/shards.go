@@ -292,13 +292,13 @@ func (s *set) up(ctx context.Context, unreachable []error) error {
 	return complaint(complaints, "Everything else is done. Correct that and run up again, or leave the column out with --exclude.")
 }
 
-// mend restores the settings in the notes of shards, unless two notes have common
-// numbers: one is of a copy, or older than a reshard. It returns the number of
-// repaired shards.
+// mend restores the settings in the notes of shards. It returns the number of
+// repaired shards, and an error if two notes have common numbers: one is of a copy,
+// or older than a reshard.
 func (s *set) mend(ctx context.Context) (mended int, err error) {
 	for _, one := range s.shards {
 		st := one.state
-		if st.Member == nil || st.asNoted() && !st.lapsed || st.trouble != "" {
+		if st.Member == nil {
 			continue
 		}
 		if i := slices.IndexFunc(s.shards, func(o *shard) bool {
@@ -306,6 +306,9 @@ func (s *set) mend(ctx context.Context) (mended int, err error) {
 		}); i >= 0 {
 			what := fmt.Sprintf("has the note of %s, and %s that of %s", st.Member.Has, s.shards[i].name, s.shards[i].state.Member.Has)
 			err = errors.Join(err, hints.At(one.name, &Error{What: what, Hint: leave}))
+			continue
+		}
+		if st.asNoted() && !st.lapsed || st.trouble != "" {
 			continue
 		}
 		if e := errors.Join(one.able(ctx), one.exec(ctx, one.unsettle), one.assign(ctx, st.Lines, st.Member.Has)); e != nil {
@@ -333,8 +336,8 @@ func complaint(all []string, hint string) error {
 // leave is the hint about a database that has another shard's note, or an old one.
 const leave = "If it is a copy, from a backup older than reshard, or has left its set: stop its clients, and run nextid migrate shards down for it alone."
 
-// oneSet checks that shards with a note belong to one set, of all shards that are
-// given or of the number also. It returns the name of the set, and the numbers that
+// oneSet checks that shards with a note, whose numbers mend has compared, belong to
+// one set, of all shards that are given or of the number also. It returns the name of the set, and the numbers that
 // are taken.
 func oneSet(shards []*shard, also int) (name string, taken map[int]bool, err error) {
 	taken = map[int]bool{}
@@ -345,8 +348,6 @@ func oneSet(shards []*shard, also int) (name string, taken map[int]bool, err err
 			return nil
 		case name != "" && name != m.Set:
 			return &Error{What: "belongs to another set of shards", Hint: leave}
-		case taken[m.Number]:
-			return &Error{What: fmt.Sprintf("is shard %d, as another one is", m.Number), Hint: leave}
 		case m.Of != len(shards) && m.Of != also:
 			return &Error{
 				What: fmt.Sprintf("is one of %d shards, and %d are given", m.Of, len(shards)),
