@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -80,9 +81,9 @@ func gcd(a, b int64) int64 {
 }
 
 // spare returns a progression that is disjoint from all taken ones and has one of
-// their increments, and whether there is one.
+// their increments, the greatest first, and whether there is one.
 func spare(taken []Progression) (Progression, bool) {
-	for _, like := range taken {
+	for _, like := range slices.SortedFunc(slices.Values(taken), func(p, q Progression) int { return cmp.Compare(q.Increment, p.Increment) }) {
 		for offset := int64(1); offset <= min(like.Increment, maxIncrementMySQL); offset++ {
 			free := Progression{offset, like.Increment}
 			if !slices.ContainsFunc(taken, free.together) {

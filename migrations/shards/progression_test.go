@@ -62,6 +62,17 @@ func TestLargeProgressions(t *testing.T) {
 	}
 }
 
+// TestTwoShardsReturn: a shard that returns leaves numbers for another one.
+func TestTwoShardsReturn(t *testing.T) {
+	left := []Progression{{2, 4}, {3, 4}, {5, 8}}
+	for _, want := range []Progression{{1, 8}, {4, 8}, {8, 8}} {
+		got, ok := spare(left)
+		if left = append(left, got); got != want || !ok {
+			t.Errorf("%v, %t, not %v", got, ok, want)
+		}
+	}
+}
+
 // TestShardsAreAddedOneByOne takes a spare progression or splits one, as reshard
 // does. No number may be in two progressions.
 func TestShardsAreAddedOneByOne(t *testing.T) {

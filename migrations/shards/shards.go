@@ -360,8 +360,8 @@ func oneSet(shards []*shard, also int) (name string, taken map[int]bool, err err
 	return name, taken, err
 }
 
-// members returns the note of each shard: the present one, or for new shards the
-// next free number.
+// members returns the note of each shard: the present one, or for new shards one of a
+// free number and progression.
 func (s *set) members() ([]Member, error) {
 	n := len(s.shards)
 	increment := max(s.Increment, int64(n))
@@ -388,20 +388,14 @@ func (s *set) members() ([]Member, error) {
 			for m.Number = 1; taken[m.Number]; {
 				m.Number++
 			}
-			taken[m.Number] = true
-			var ok bool
-			if m.Has, ok = spare(has); !ok {
-				m.Has = Progression{int64(m.Number), increment}
+			free, ok := spare(has)
+			if !ok {
+				free = Progression{int64(len(has) + 1), increment}
 			}
-			if has = append(has, m.Has); m.Has.Increment > one.most {
-				return nil, tooGreat(one, m.Has.Increment)
+			if taken[m.Number] = true; free.Increment > one.most {
+				return nil, tooGreat(one, free.Increment)
 			}
-		}
-		for j, other := range members {
-			if m.Has.together(other.Has) {
-				what := fmt.Sprintf("%s has %s and %s %s", s.shards[j].name, other.Has, one.name, m.Has)
-				return nil, &Error{What: what, Hint: leave}
-			}
+			m.Has, has = free, append(has, free)
 		}
 		members = append(members, m)
 	}
