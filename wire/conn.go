@@ -88,6 +88,7 @@ type Conn struct {
 	drained       bool // draining: the socket has been emptied
 	upgrade       bool // the loop ended for a TLS handshake
 	lingerOnClose bool // the client may still be sending: see linger
+	inRecord      bool // part of a record of TLS has arrived
 
 	cut     atomic.Bool // see cutOff
 	hungUp  atomic.Bool // see HangUp
@@ -304,6 +305,9 @@ func (c *Conn) drain() bool {
 		}
 		switch {
 		case errors.Is(err, errNoInput):
+			if c.inRecord != c.partial {
+				c.setTimers(false)
+			}
 			return true
 		case err != nil:
 			c.err = err
@@ -500,7 +504,7 @@ func (c *Conn) setTimers(heard bool) {
 		}
 		return
 	}
-	if len(c.pending) > 0 || c.skipping {
+	if len(c.pending) > 0 || c.skipping || c.inRecord {
 		if !c.partial {
 			c.partial = true
 			c.waitUntil(monotonic() + limits.Message)

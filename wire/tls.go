@@ -197,19 +197,41 @@ type tlsSocket struct {
 	net.Conn // nil: crypto/tls calls the methods below only
 	c        *Conn
 	hello    []byte // input that arrived before the handshake began
+	head     []byte // of a record, as far as it has arrived
+	left     int    // bytes of the record that have not arrived
 }
 
 // Read implements net.Conn.
-func (s *tlsSocket) Read(p []byte) (int, error) {
+func (s *tlsSocket) Read(p []byte) (n int, err error) {
 	switch {
 	case len(s.hello) > 0:
-		n := copy(p, s.hello)
+		n = copy(p, s.hello)
 		s.hello = s.hello[n:]
-		return n, nil
+		s.follow(p[:n])
 	case s.c.draining:
-		return s.c.poll(p)
+		n, err = s.c.poll(p)
+		s.follow(p[:n])
+	default:
+		n, err = s.c.nc.Read(p)
+		s.follow(p[:n])
+		s.c.setTimers(false) // the next Read may wait for the rest of a record
 	}
-	return s.c.nc.Read(p)
+	return n, err
+}
+
+// follow follows the records in the input (RFC 8446, section 5.1): a header of five
+// bytes ends in the length of what follows it.
+func (s *tlsSocket) follow(b []byte) {
+	for len(b) > 0 {
+		n := min(s.left, len(b))
+		s.left, b = s.left-n, b[n:]
+		for ; s.left == 0 && len(b) > 0; b = b[1:] {
+			if s.head = append(s.head, b[0]); len(s.head) == 5 {
+				s.left, s.head = int(s.head[3])<<8|int(s.head[4]), s.head[:0]
+			}
+		}
+	}
+	s.c.inRecord = s.left > 0 || len(s.head) > 0
 }
 
 // Write implements net.Conn.

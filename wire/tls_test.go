@@ -442,6 +442,39 @@ func TestTLSClientThatDoesNotRead(t *testing.T) {
 	})
 }
 
+// A part of a record is a part of a message.
+func TestPartOfATLSRecordHasTheMessagesTime(t *testing.T) {
+	for name, dial := range map[string]func(t *testing.T, s *Server) *peer{
+		"TCP": func(t *testing.T, s *Server) *peer {
+			l := listenTCP(t)
+			serve(t, s, l)
+			return dialTCP(t, l)
+		},
+		"memory": func(t *testing.T, s *Server) *peer {
+			l := wiretest.Listen()
+			serve(t, s, l)
+			return dialMemory(t, l)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := linesServer(Limits{Message: 300 * time.Millisecond})
+			secured(t, s, func() *peer { return dial(t, s) }, func(t *testing.T, _ *Server, dial func() *peer) {
+				p := dial().login()
+				p.send("echo whole\n")
+				p.want("whole")
+				<-time.After(400 * time.Millisecond)
+				p.send("echo later\n")
+				p.want("later")
+				if _, err := p.Conn.(*tls.Conn).NetConn().Write([]byte("\x17\x03\x03\x01\x00x")); err != nil { // 1 of 256 bytes
+					t.Fatal(err)
+				}
+				p.want("go away: 4")
+				p.wantEnd()
+			})
+		})
+	}
+}
+
 func TestTLSHandshakeHasTheLoginsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := linesServer(Limits{FirstByte: time.Second, Login: 10 * time.Second})
