@@ -48,9 +48,6 @@ func (p *Places[C]) Leave(c C) bool {
 	return ok
 }
 
-// Len returns the number of places taken.
-func (p *Places[C]) Len() int { return len(p.held) }
-
 // victim returns the connection to evict for a new one from the address ip. The new
 // one counts as if it had a place.
 func (p *Places[C]) victim(ip netip.Addr) (worst C) {

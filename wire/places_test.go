@@ -49,8 +49,8 @@ func TestPlacesEvictFromTheLargestNetwork(t *testing.T) {
 			if p.Leave(tc.evicted) {
 				t.Error("the evicted connection still has a place")
 			}
-			if !p.Leave("new") || p.Len() != len(held)-1 {
-				t.Errorf("%d places are held", p.Len())
+			if !p.Leave("new") || len(p.held) != len(held)-1 {
+				t.Errorf("%d places are held", len(p.held))
 			}
 		})
 	}
@@ -64,8 +64,8 @@ func TestPlacesForgetClosedConnections(t *testing.T) {
 	for i := range 100 {
 		p.Leave(i)
 	}
-	if p.Len() != 0 || p.counts.total != 0 || len(p.counts.addresses) != 0 || len(p.counts.networks) != 0 {
-		t.Errorf("left behind: %d, %+v", p.Len(), p.counts)
+	if len(p.held) != 0 || p.counts.total != 0 || len(p.counts.addresses) != 0 || len(p.counts.networks) != 0 {
+		t.Errorf("left behind: %d, %+v", len(p.held), p.counts)
 	}
 }
 

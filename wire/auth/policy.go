@@ -144,7 +144,7 @@ func (p *Policy) begin(name string, c *wire.Conn) *login {
 			l.hidden = "a host rule rejects it"
 		}
 	}
-	if l.method == Reject && asksPasswords(t.rules, c) {
+	if l.method == Reject && slices.ContainsFunc(t.rules, func(r Rule) bool { return r.reaches(c) && r.Method == Password }) {
 		// Other users get a password request from here. To send one, too, does not
 		// reveal the names in the rules.
 		l.method = Password

@@ -184,9 +184,3 @@ func match(rules []Rule, c *wire.Conn, user string) *Rule {
 	}
 	return nil
 }
-
-// asksPasswords reports whether a rule requires a password from some user over a
-// connection.
-func asksPasswords(rules []Rule, c *wire.Conn) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.reaches(c) && r.Method == Password })
-}
