@@ -10,25 +10,17 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"nextid/sqlfuncs"
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/sqlstate"
 )
 
 const (
-	// readSize is the size of one read: about a thousand pipelined queries.
-	readSize = 32 << 10
-
 	// smallRest is the size up to which the beginning of a message is not counted on
 	// the account of memory: a read may end anywhere in a message.
 	smallRest = 4 << 10
-
-	// keepOut is the largest answer buffer that goes back to the pool.
-	keepOut = 128 << 10
 
 	// userTimeout bounds how long data may stay unacknowledged, on Linux. The
 	// keepAlive constants set when TCP probes a silent peer.
@@ -46,24 +38,6 @@ const (
 	lingerTime  = 250 * time.Millisecond
 	lingerBytes = 1 << 20
 )
-
-// workspace holds the buffers of a connection. In the event loop a connection that
-// waits for its client has none.
-type workspace struct {
-	in      [readSize]byte
-	out     []byte
-	scratch Scratch
-}
-
-// Scratch holds the arguments of the execution that a Machine reads. Args may be
-// parts of the input.
-type Scratch struct {
-	Args    []sqlfuncs.Arg
-	Formats []int16 // of the result
-	Texts   []byte  // of Args that are not parts of the input
-}
-
-var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
 // Conn carries bytes between a socket and a Machine. A goroutine runs it until the
 // client has logged in. After that the event loop runs it, where there is one. Other
@@ -375,6 +349,9 @@ func (c *Conn) interrupted() bool {
 	return c.server.draining.Load() || c.hungUp.Load() || c.evicted.Load()
 }
 
+// hungUpReason is logged for HangUp.
+const hungUpReason = "ended by an administrator, KILL or a change of the users"
+
 // past is a deadline that has expired.
 var past = time.Unix(1, 0)
 
@@ -395,7 +372,7 @@ func (c *Conn) readFailed(err error) bool {
 		c.server.refused(c, RefusedBeforeLogin, "evicted: too many connections that have not logged in")
 		return c.dismiss(TooMany)
 	case c.hungUp.Load():
-		c.server.closed(c, "ended by an administrator, KILL or a change of the users")
+		c.server.closed(c, hungUpReason)
 		return c.dismiss(HungUp)
 	case c.deadline == 0, monotonic() < c.deadline: // interrupted before
 		_ = c.nc.SetReadDeadline(at(c.deadline)) // fails only on a closed connection, as the read will
@@ -441,7 +418,11 @@ func (c *Conn) feed(in []byte) bool {
 	}
 	if err := c.out.Flush(); err != nil {
 		c.err = err
-		if errors.Is(err, os.ErrDeadlineExceeded) && !c.cut.Load() {
+		switch {
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+		case c.hungUp.Load():
+			c.server.closed(c, hungUpReason)
+		case !c.cut.Load():
 			c.server.closed(c, "write timeout: the client does not read its answers")
 		}
 		return false
@@ -565,40 +546,4 @@ func (c *Conn) linger() {
 		}
 		left -= n
 	}
-}
-
-// acquire gives the connection its buffers, unless it has them.
-func (c *Conn) acquire() {
-	if c.work == nil {
-		c.work = workspaces.Get().(*workspace)
-		c.out.B = c.work.out[:0]
-	}
-}
-
-// Reset drops the arguments, and what they refer to.
-func (s *Scratch) Reset() {
-	clear(s.Args)
-	s.Args, s.Formats, s.Texts = s.Args[:0], s.Formats[:0], s.Texts[:0]
-}
-
-// Scratch returns the memory for the arguments of an execution. It is valid until the
-// end of Feed.
-func (c *Conn) Scratch() *Scratch {
-	c.acquire()
-	return &c.work.scratch
-}
-
-// release puts the buffers back into the pool. An answer buffer above keepOut is
-// left to the garbage collector.
-func (c *Conn) release() {
-	if c.work == nil {
-		return
-	}
-	if cap(c.out.B) <= keepOut {
-		c.work.out = c.out.B[:0]
-	}
-	c.out.B = nil
-	c.work.scratch.Reset()
-	workspaces.Put(c.work)
-	c.work = nil
 }

@@ -92,8 +92,9 @@ func (c *Conn) Skip(begun bool) {
 	c.partial = c.partial && !begun
 }
 
-// HangUp ends the connection after its running statement, with Refuse(HungUp).
-// Any goroutine may call it.
+// HangUp ends the connection after its running statement, with Refuse(HungUp). A
+// client that does not read its answers gets no more than cutGrace for that. Any
+// goroutine may call it.
 func (c *Conn) HangUp() {
 	if c.server == nil {
 		return
@@ -101,7 +102,7 @@ func (c *Conn) HangUp() {
 	c.hungUp.Store(true)
 	c.server.mu.Lock() // for c.socket
 	defer c.server.mu.Unlock()
-	c.interrupt()
+	c.cutOff()
 }
 
 // PeerUID returns the system's user at the other end of a Unix socket. ok is false

@@ -116,6 +116,16 @@ func TestClientsThatDoNotReadAreClosed(t *testing.T) {
 	})
 }
 
+// An administrator ends a connection at once whose client does not read.
+func TestHangUpEndsAWriteThatWaits(t *testing.T) {
+	sockets(t, time.Hour, func(t *testing.T, s *Server, dial func() *peer) {
+		dial().login().send("big 2000000000\n")
+		<-time.After(100 * time.Millisecond) // it waits, or will be cut off before
+		s.eachConn(func(c *Conn) { go c.HangUp() })
+		waitGone(t, s)
+	})
+}
+
 func TestSlowReaderGetsAllOfALargeAnswer(t *testing.T) {
 	sockets(t, waitLimit, func(t *testing.T, _ *Server, dial func() *peer) {
 		p := dial().login()
