@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"nextid/generator"
 )
 
@@ -27,8 +29,6 @@ func RunStore(t *testing.T, open func(t *testing.T) generator.Store, caps StoreC
 	t.Run("Reserved", s.reserved)
 	t.Run("Concurrent", s.concurrent)
 	t.Run("Define", s.define)
-	t.Run("Redefine", s.redefine)
-	t.Run("Undefine", s.undefine)
 	t.Run("Lifecycle", s.lifecycle)
 }
 
@@ -88,7 +88,7 @@ func (p place) release(key string, hi, to int64) {
 }
 
 // wantKind checks that err is an *Error of kind with a message.
-func wantKind(t testing.TB, err, kind error) {
+func wantKind(t rapid.TB, err, kind error) {
 	t.Helper()
 	if e, ok := errors.AsType[*generator.Error](err); !ok || !errors.Is(err, kind) || e.Message == "" {
 		t.Fatalf("error is %T %v, want a *generator.Error of kind %q with a message", err, err, kind)
