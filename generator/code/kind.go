@@ -36,10 +36,7 @@ type wrapped struct {
 func (w wrapped) Unwrap() generator.Kind { return w.Kind }
 
 func (w wrapped) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	own, rest, err := split(raw)
-	if err != nil {
-		return nil, err
-	}
+	own, rest := split(raw)
 	kind, err := w.Kind.Normalize(rest)
 	if err != nil || own == nil {
 		return kind, err
@@ -67,10 +64,7 @@ func (w wrapped) Normalize(raw json.RawMessage) (json.RawMessage, error) {
 // option of this package: another text form or permutation could make a code or an
 // id appear again.
 func (w wrapped) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	own, rest, err := split(change)
-	if err != nil {
-		return nil, err
-	}
+	own, rest := split(change)
 	o, kind, err := read(stored)
 	if err != nil {
 		return nil, err

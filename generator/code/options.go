@@ -33,39 +33,26 @@ const minKey = 16
 
 var ours = []string{"text", "case", "prefix", "pad", "check", "group", "separator", "alphabet", "salt", "scatter"}
 
-// split separates the options of this package from those of the kind, and keeps
-// their order. Invalid JSON objects go to the kind, which returns the error.
-func split(raw json.RawMessage) (own, rest json.RawMessage, err error) {
-	if !mentioned(raw) {
-		return nil, raw, nil
+// split separates the options of this package from those of the kind. It leaves what
+// is not a JSON object to the kind, which returns the error.
+func split(raw json.RawMessage) (own, rest json.RawMessage) {
+	var all map[string]json.RawMessage
+	if !mentioned(raw) || json.Unmarshal(raw, &all) != nil {
+		return nil, raw
 	}
-	if b := bytes.TrimSpace(raw); len(b) == 0 || b[0] != '{' || !json.Valid(b) {
-		return nil, raw, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	_, err = d.Token()
-	for err == nil && d.More() {
-		var name json.Token
-		var value json.RawMessage
-		if name, err = d.Token(); err != nil {
-			break
+	mine := map[string]json.RawMessage{}
+	for _, name := range ours {
+		if value, given := all[name]; given {
+			mine[name] = value
+			delete(all, name)
 		}
-		if err = d.Decode(&value); err != nil {
-			break
-		}
-		into := &rest
-		if slices.Contains(ours, name.(string)) {
-			into = &own
-		}
-		*into = member(*into, name.(string), value)
 	}
-	if own == nil || err != nil {
-		return nil, raw, err
+	if len(mine) == 0 {
+		return nil, raw
 	}
-	if rest == nil {
-		rest = json.RawMessage("{")
-	}
-	return append(own, '}'), append(rest, '}'), nil
+	own, _ = json.Marshal(mine) // cannot fail: the values are JSON
+	rest, _ = json.Marshal(all)
+	return own, rest
 }
 
 // mentioned reports whether a JSON text may contain an option of this package. It
@@ -74,17 +61,6 @@ func mentioned(raw json.RawMessage) bool {
 	return bytes.IndexByte(raw, '\\') >= 0 || slices.ContainsFunc(ours, func(name string) bool {
 		return bytes.Contains(raw, []byte(`"`+name+`"`))
 	})
-}
-
-// member appends a member to a JSON object that is not closed yet.
-func member(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	quoted, _ := json.Marshal(name) // cannot fail for a string
-	if object == nil {
-		object = append(object, '{')
-	} else {
-		object = append(object, ',')
-	}
-	return slices.Concat(object, quoted, []byte{':'}, value)
 }
 
 // join returns the stored form: the kind's options, then those of this package.
@@ -183,8 +159,8 @@ func parseScatter(raw json.RawMessage, bits int) (*scatter, error) {
 
 // read decodes the options of this package in stored options. kind are the others.
 func read(stored json.RawMessage) (o options, kind json.RawMessage, err error) {
-	own, kind, err := split(stored)
-	if err == nil && own != nil {
+	own, kind := split(stored)
+	if own != nil {
 		o, err = parse(own, maxBits)
 	}
 	if err != nil { // the cause is left out, since it may show a key
