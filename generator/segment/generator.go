@@ -59,7 +59,7 @@ type Generator struct {
 	skipped   int64 // ids of current that Raise skipped
 	closed    bool
 
-	batches kinds.Batches // of a strict generator
+	batches kinds.Draws // of a strict generator
 }
 
 var (
@@ -85,7 +85,7 @@ func newGenerator(name string, o Options, store generator.Reserver, clock genera
 		}
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.batches = kinds.Batches{Name: name, Clock: clock, Fill: g.fill, Patience: time.Duration(o.Deadline), Late: g.impatient}
+	g.batches = kinds.Draws{Clock: clock, Fill: g.fill, Closed: generator.ClosedError(name)}
 	g.current.Store(&buffer{lo: math.MinInt64, hi: math.MinInt64})
 	return g
 }
@@ -120,7 +120,7 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 	if g.options.Strict {
 		g.waits.Add(1)
-		return g.batches.Draw(ctx, n)
+		return kinds.Draw(ctx, &g.batches, n, time.Duration(g.options.Deadline), g.impatient)
 	}
 	var patient context.Context // ctx with the deadline
 	waited := false             // for a flight that began before this draw, perhaps while the store was away

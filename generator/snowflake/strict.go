@@ -17,7 +17,7 @@ import (
 type strictGenerator struct {
 	*Generator // only its layout and slot are used
 	time       *worker.Strict
-	batches    kinds.Batches
+	batches    kinds.Draws
 	ctx        context.Context // canceled by Close
 	stop       context.CancelFunc
 
@@ -38,7 +38,7 @@ const strictPatience = 5 * time.Second
 // newStrict returns the strict generator with base's options.
 func newStrict(base *Generator, time *worker.Strict) *strictGenerator {
 	g := &strictGenerator{Generator: base, time: time}
-	g.batches = kinds.Batches{Name: g.name, Clock: time.Runtime(), Fill: g.fill, Patience: strictPatience, Late: g.late}
+	g.batches = kinds.Draws{Clock: time.Runtime(), Fill: g.fill, Closed: generator.ClosedError(g.name)}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -55,7 +55,7 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 	if err := g.clocksAgree(ctx); err != nil {
 		return generator.Range{}, err
 	}
-	return g.batches.Draw(ctx, n)
+	return kinds.Draw(ctx, &g.batches, n, strictPatience, g.late)
 }
 
 // late returns the error of a draw that has waited for strictPatience.

@@ -362,15 +362,15 @@ func (p *Pools) Close(ctx context.Context) error {
 	p.closed = true
 	p.mu.Unlock()
 	pools := slices.Collect(maps.Values(p.pools)) // the maps are not changed after this
-	for _, s := range p.stricts {
-		pools = append(pools, s.Pool)
-	}
 	for _, pool := range pools {
 		pool.mu.Lock()
 		pool.closed = true
 		pool.mu.Unlock()
 	}
 	p.stop()
+	for _, s := range p.stricts {
+		s.rounds.Close(p.stop)
+	}
 	p.cfg.Clock.Join(&p.work)
 	var errs []error
 	for _, pool := range pools {

@@ -2,10 +2,12 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // Strict is a worker id whose time is reserved for each request. It keeps nothing
@@ -23,22 +25,12 @@ type Strict struct {
 
 	worker atomic.Int64 // None before the first claim
 
-	// Guarded by Pool.mu.
-	round   *round // waiting requests
-	sending bool
-
-	// Owned by the goroutine that runs send.
-	end int64 // ms; least begin of the next grant
+	rounds kinds.Batches[grant, *Lease]
+	end    int64 // ms; least begin of the next grant; owned by rounds
 }
 
-// round is one reservation for all requests that were made before it began.
-type round struct {
-	steps int64 // the most that one request needs
-	from  int64 // Unix ms; the latest begin that one request needs
-	done  chan struct{}
-	lease *Lease // set before done is closed
-	err   error  // set before done is closed
-}
+// grant is a request for a number of steps from a moment (Unix ms) on.
+type grant struct{ steps, from int64 }
 
 // strictKey identifies a Strict of a process. Grants are whole ticks, so the unit
 // belongs to it.
@@ -86,6 +78,7 @@ func (p *Pools) Strict(ctx context.Context, width Width, unit time.Duration, epo
 		s.most = max(min(maxSteps, p.cfg.Slice.Milliseconds()/key.grid), 1)
 		s.used = p.usedLocked(key.bits)
 		s.worker.Store(None)
+		s.rounds = kinds.Batches[grant, *Lease]{Clock: p.cfg.Clock, Before: s.await, Fill: s.carryOut, Closed: generator.ShutdownError("")}
 		p.stricts[key] = s
 	}
 	return s, nil
@@ -107,44 +100,7 @@ func (s *Strict) MaxSpan() time.Duration { return time.Duration(s.grid*s.most) *
 // Concurrent calls may get the same grant; package snowflake keeps the ids of each
 // name apart.
 func (s *Strict) Grant(ctx context.Context, span time.Duration, from int64) (*Lease, error) {
-	steps := min(max((span.Milliseconds()+s.grid-1)/s.grid, 1), s.most)
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil, generator.ShutdownError("")
-	}
-	if s.round == nil {
-		s.round = &round{done: make(chan struct{})}
-	}
-	r := s.round
-	r.steps, r.from = max(r.steps, steps), max(r.from, from)
-	if !s.sending {
-		s.sending = true
-		s.Runtime().Go(&s.pools.work, s.send)
-	}
-	s.mu.Unlock()
-	if err := s.Runtime().Receive(ctx, r.done); err != nil {
-		return nil, err
-	}
-	return r.lease, r.err
-}
-
-// send carries out rounds until no request waits.
-func (s *Strict) send() {
-	for {
-		s.await()
-		s.mu.Lock()
-		r := s.round
-		s.round = nil // requests from now on belong to the next round
-		if r == nil {
-			s.sending = false
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Unlock()
-		r.lease, r.err = s.carryOut(r)
-		close(r.done)
-	}
+	return s.rounds.Do(ctx, grant{min(max((span.Milliseconds()+s.grid-1)/s.grid, 1), s.most), from})
 }
 
 // await waits until the clock is close to the end of the line. Requests made
@@ -156,7 +112,11 @@ func (s *Strict) await() {
 }
 
 // carryOut makes one round trip, and more only if the worker id changes.
-func (s *Strict) carryOut(r *round) (*Lease, error) {
+func (s *Strict) carryOut(asked []grant) ([]*Lease, error) {
+	var all grant
+	for _, g := range asked {
+		all = grant{max(all.steps, g.steps), max(all.from, g.from)}
+	}
 	deadline := s.Monotonic() + s.pools.cfg.StartWait
 	for {
 		id := s.worker.Load()
@@ -170,8 +130,8 @@ func (s *Strict) carryOut(r *round) (*Lease, error) {
 			return nil, err
 		}
 		now := s.Now()
-		lo := s.align(max(s.end, r.from, now/1000))
-		n := r.steps * s.grid
+		lo := s.align(max(s.end, all.from, now/1000))
+		n := all.steps * s.grid
 		got, hi, err := s.ask(id, lo, n)
 		s.end = max(s.end, lo+n) // granted or not, it may not be used
 		if err != nil {
@@ -182,7 +142,7 @@ func (s *Strict) carryOut(r *round) (*Lease, error) {
 				s.pools.time.pin(lo*1000, now)
 				s.report(id, lo)
 			}
-			return &Lease{Worker: id, Lo: got, Hi: hi}, nil
+			return slices.Repeat([]*Lease{{Worker: id, Lo: got, Hi: hi}}, len(asked)), nil
 		}
 		// Another process issues ids with this worker id, possibly a clone of this one.
 		s.giveBack(id, got, hi)
