@@ -3,9 +3,11 @@ package segment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"nextid/generator"
+	"nextid/generator/kinds"
 )
 
 // Rules for the step, from Meituan's Leaf (SegmentIDGenImpl), from the third
@@ -153,4 +155,22 @@ func (g *Generator) reserve(ctx context.Context, positions, atLeast, all int64) 
 	}
 	lo, hi, err = g.store.Reserve(ctx, r)
 	return lo, hi, g.storeError(err)
+}
+
+func (g *Generator) errExhausted() error {
+	bound, option := "maximum", "max"
+	if g.direction < 0 {
+		bound, option = "minimum", "min"
+	}
+	return generator.Errorf(generator.ErrExhausted, g.name,
+		fmt.Sprintf("Move the bound with alter_generator('%s', '{\"%s\": …}').", g.name, option),
+		"generator %q has reached its %s value (%d)", g.name, bound, g.direction*(g.limit-1))
+}
+
+// storeError converts an error of the store to a client's error.
+func (g *Generator) storeError(err error) error {
+	if errors.Is(err, generator.ErrExhausted) {
+		return g.errExhausted()
+	}
+	return kinds.StoreError(g.name, err)
 }

@@ -328,6 +328,11 @@ func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration)
 	return g.pool.Sleep(ctx, missing)
 }
 
+func (g *Generator) errAhead(tick int64) error {
+	return generator.Errorf(generator.ReasonClock, g.name, "Wait until then, or use a generator with another name.",
+		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.TimeOf(tick).Format(time.RFC3339))
+}
+
 // catchUp sleeps while the wall clock is behind the ids, or returns an error as
 // on_rollback requires. *until is the end of the wait, by the monotonic clock. It is
 // 0 before the first call.

@@ -190,3 +190,9 @@ func (r *rewind) giveBack(ctx context.Context) {
 	}
 	r.line = ""
 }
+
+func (g *Generator) errSpent(id, until int64) error {
+	return generator.Errorf(generator.ReasonClock, g.name, "Set the server's clock right, and keep it right; another nextid server may answer.",
+		"the clock of this server was set back again: every rollback value of worker id %d is used until %s for generator %q",
+		id, time.UnixMilli(until).UTC().Format(time.RFC3339), g.name)
+}
