@@ -145,20 +145,17 @@ func (s *source) reserve(ctx context.Context, atLeast, n, least int64) (generato
 		Key: generator.NameKey(s.name), AtLeast: atLeast, N: n * s.options.Increment, Limit: s.limit, Owner: s.owner,
 		Least: (least-1)*s.options.Increment + 1,
 	})
-	return s.granted(lo, hi, err)
-}
-
-// granted returns the numbers of the series in a reservation.
-func (s *source) granted(lo, hi int64, err error) (generator.Range, error) {
-	if err != nil {
-		return generator.Range{}, s.storeError(err)
+	if err == nil {
+		s.end.Store(hi)
+		if first, ok := s.align(lo); ok && first < hi {
+			return generator.Range{First: first, Step: s.options.Increment, Count: (hi-first-1)/s.options.Increment + 1}, nil
+		}
+		err = generator.ErrExhausted // the reservation was cut at the bound
 	}
-	s.end.Store(hi)
-	first, ok := s.align(lo)
-	if !ok || first >= hi { // the reservation was cut at the bound
-		return generator.Range{}, s.errExhausted()
+	if errors.Is(err, generator.ErrExhausted) {
+		err = s.errExhausted()
 	}
-	return generator.Range{First: first, Step: s.options.Increment, Count: (hi-first-1)/s.options.Increment + 1}, nil
+	return generator.Range{}, err
 }
 
 // align returns the least number of the series at or above v. It reports false if

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"nextid/generator"
@@ -195,7 +196,7 @@ func newScheme(o DatedOptions) (*scheme, error) {
 		return nil, datedError("start must be between 0 and %d, not %d", s.modulus-1, o.Start)
 	}
 	for _, text := range []struct{ name, value string }{{"prefix", o.Prefix}, {"separator", o.Separator}, {"suffix", o.Suffix}} {
-		if len(text.value) > maxText || slices.ContainsFunc([]byte(text.value), unprintable) {
+		if len(text.value) > maxText || strings.ContainsFunc(text.value, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return nil, datedError("%s must be at most %d printable ASCII characters", text.name, maxText)
 		}
 	}
@@ -207,8 +208,6 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	}
 	return s, kinds.CheckDeadline(o.Deadline, o.Description, datedHint)
 }
-
-func unprintable(c byte) bool { return c < ' ' || c > '~' }
 
 // Recover implements generator.Recoverable. The codes go on with that of the id
 // atLeast. Its date must not be in the future.

@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -139,12 +138,4 @@ func (k kind) Retire(ctx context.Context, d generator.Definition) error {
 func (s *source) errExhausted() error {
 	return generator.Errorf(generator.ErrExhausted, s.name, fmt.Sprintf("Move the bound with alter_generator('%s', '{\"max\": …}').", s.name),
 		"generator %q has reached its maximum value (%d)", s.name, s.limit-1)
-}
-
-// storeError turns the store's ErrExhausted into the counter's own.
-func (s *source) storeError(err error) error {
-	if errors.Is(err, generator.ErrExhausted) {
-		return s.errExhausted()
-	}
-	return err
 }

@@ -272,11 +272,7 @@ func (l *Layout) TimeOf(tick int64) time.Time {
 // TickOf returns the tick of an instant. It is negative before the epoch.
 func (l *Layout) TickOf(t time.Time) int64 {
 	micros, unit := t.UnixMicro()-l.Epoch.UnixMicro(), l.Unit.Microseconds()
-	tick := micros / unit
-	if micros%unit < 0 {
-		tick--
-	}
-	return tick
+	return (micros - generator.Modulo(micros, unit)) / unit
 }
 
 // Last returns the beginning of the last tick.

@@ -231,7 +231,7 @@ func (e engine) Name(_ context.Context, name string) (shared.Entry, error) {
 		if entry, ok := d.names[name]; ok {
 			return entry, nil
 		}
-		return nil, shared.Unknown(name)
+		return nil, generator.UnknownError(name)
 	}))
 }
 

@@ -78,7 +78,9 @@ func (s *source) answered(d *database) {
 	s.logLocked(d.answered)
 }
 
-func (s *source) details() generator.Details {
+// Details implements generator.Detailed for the table nextid.databases.
+func (g *Generator) Details() generator.Details {
+	s := g.source
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logLocked(s.now())

@@ -55,8 +55,8 @@ func TestChangesOfADatabaseAreLogged(t *testing.T) {
 		s.answered(a)
 	}
 	expect("it stays down")
-	since := s.details().Rows[1].Value("since").(time.Time)
-	if got := s.details().Rows[1].Value("error"); got != "connection refused" {
+	since := (&Generator{source: s}).Details().Rows[1].Value("since").(time.Time)
+	if got := (&Generator{source: s}).Details().Rows[1].Value("error"); got != "connection refused" {
 		t.Errorf("the error is %q", got)
 	}
 	for range 7 { // it comes and goes
@@ -68,7 +68,7 @@ func TestChangesOfADatabaseAreLogged(t *testing.T) {
 	clock.Advance(time.Second)
 	s.set(b, nil)
 	expect("it comes and goes", "is back", "is down; numbers come from the others")
-	st := s.details().Rows
+	st := (&Generator{source: s}).Details().Rows
 	if st[1].Value("up") != true || st[0].Value("up") != true || st[1].Value("errors") != int64(58) || st[0].Value("draws") != int64(50) ||
 		!st[1].Value("since").(time.Time).After(since) || st[1].Value("error") != nil {
 		t.Errorf("%+v", st)
@@ -76,6 +76,6 @@ func TestChangesOfADatabaseAreLogged(t *testing.T) {
 	clock.Advance(10 * time.Second)
 	s.answered(a)
 	expect("later", "is back")
-	s.details()
+	(&Generator{source: s}).Details()
 	expect("at the end")
 }

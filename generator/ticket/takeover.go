@@ -205,7 +205,7 @@ func (d *takenDatabase) read(ctx context.Context, s system) (position, error) {
 	}
 	for {
 		p, err := s.read(ctx, d)
-		if !lockBusy(err) {
+		if busy := reasons[0]; err == nil || !matches(err, busy.states, busy.numbers) {
 			return p, err
 		}
 		// The pause lets waiting statements of others get the lock.

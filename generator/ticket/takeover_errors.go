@@ -50,11 +50,6 @@ var reasons = []struct {
 	},
 }
 
-// lockBusy reports whether an error is a timeout while others held a lock.
-func lockBusy(err error) bool {
-	return err != nil && matches(err, reasons[0].states, reasons[0].numbers)
-}
-
 func matches(err error, states []string, numbers []uint16) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return slices.Contains(states, e.Code)

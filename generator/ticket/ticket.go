@@ -115,9 +115,6 @@ func (g *Generator) Stats() generator.Stats {
 	return st
 }
 
-// Details implements generator.Detailed for the table nextid.databases.
-func (g *Generator) Details() generator.Details { return g.source.details() }
-
 // source draws tickets from one database at a time. It implements counter.Source.
 type source struct {
 	cfg       Config

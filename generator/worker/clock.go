@@ -37,7 +37,7 @@ type anchor struct {
 	micros  int64 // id time at mono, Unix µs
 	mono    time.Duration
 	slowFor int64 // µs for which id time runs at 9/10 of real speed, because it is ahead of the wall clock
-	pushed  int64 // µs by which pin moved id time ahead of all clocks
+	pushed  int64 // µs by which advance moved id time ahead of all clocks
 }
 
 func (a *anchor) at(mono time.Duration) int64 {
@@ -104,7 +104,7 @@ func (p *Pool) At(mono time.Duration) int64 { return p.pools.time.anchor.Load().
 // Wall returns the wall clock in Unix microseconds. It may jump.
 func (p *Pool) Wall() int64 { return p.pools.time.wall() }
 
-// unpushed returns id time without what pin added to it. Reservations are based on
+// unpushed returns id time without what advance added to it. Reservations are based on
 // it: otherwise servers that push one another ahead would reserve further and
 // further.
 func (t *timeline) unpushed() int64 {
@@ -115,16 +115,10 @@ func (t *timeline) unpushed() int64 {
 // wall returns the wall clock in Unix microseconds.
 func (t *timeline) wall() int64 { return t.clock.Wall() / 1000 }
 
-// pin makes id time at least micros, the begin of reserved time. It ends the free
-// adjustment to the wall clock: ids are issued from now on. asked is the id time at
-// the request. A wall clock that is set back after it does not count as a push by
-// another server.
-func (t *timeline) pin(micros, asked int64) { t.advance(micros, asked, true) }
-
-// raise makes id time at least micros, before which the store grants no time. It
-// ends the free adjustment to the wall clock.
-func (t *timeline) raise(micros int64) { t.advance(micros, t.now(), false) }
-
+// advance makes id time at least micros, and ends the free adjustment to the wall clock.
+// With push, micros is the begin of reserved time: ids are issued from now on. asked is
+// the id time at the request; a wall clock that is set back after it does not count as a
+// push by another server. Without push the store grants no time before micros.
 func (t *timeline) advance(micros, asked int64, push bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -211,7 +211,7 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 			"Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
 			"the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second))
 	}
-	p.pools.time.raise(earliest * 1000)
+	p.pools.time.advance(earliest * 1000, p.Now(), false)
 	p.pools.cfg.Logger.Warn("ids carry the time of the store, which was failed over or restored: this server's is behind", "by", by)
 	return earliest, nil
 }
@@ -300,7 +300,7 @@ func (p *Pool) adopt(old *Lease, worker, lo, hi, asked int64) {
 	if old != nil && old.Worker == worker && old.Hi == lo {
 		next.Lo = old.Lo
 	}
-	p.pools.time.pin(next.Lo*1000, asked)
+	p.pools.time.advance(next.Lo*1000, asked, true)
 	next.Soon = hi - (hi-max(lo, p.Now()/1000))/2
 	if old == nil {
 		p.claimed.Store(lo)

@@ -139,7 +139,7 @@ func (s *Strict) carryOut(asked []grant) ([]*Lease, error) {
 		}
 		if got == lo {
 			if s.worker.Swap(id) != id {
-				s.pools.time.pin(lo*1000, now)
+				s.pools.time.advance(lo*1000, now, true)
 				s.report(id, lo)
 			}
 			return slices.Repeat([]*Lease{{Worker: id, Lo: got, Hi: hi}}, len(asked)), nil

@@ -420,7 +420,7 @@ func decode(key, text string) (shared.Row, error) {
 func (e *Engine) Name(ctx context.Context, name string) (shared.Entry, error) {
 	text, err := e.field(ctx, e.entries, name)
 	if err == nil && text == nil {
-		err = shared.Unknown(name)
+		err = generator.UnknownError(name)
 	}
 	if err != nil {
 		return shared.Entry{}, err

@@ -185,7 +185,7 @@ func (c *CAS) Rows(ctx context.Context, prefix string) (all []Row, err error) {
 func (c *CAS) Name(ctx context.Context, name string) (Entry, error) {
 	v, err := c.swapper.Get(ctx, NameFolder, name)
 	if err == nil && v.Version == 0 {
-		err = Unknown(name)
+		err = generator.UnknownError(name)
 	}
 	if err != nil {
 		return Entry{}, err

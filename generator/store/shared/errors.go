@@ -56,6 +56,3 @@ func Damaged(what, key string, err error) error {
 		"Something other than nextid wrote to the store. Restore it, and call recover_generator for the name.",
 		"the stored %s %q is damaged, or was changed by hand", what, key)
 }
-
-// Unknown returns the error of a name that is not in the catalogue.
-func Unknown(name string) error { return generator.UnknownError(name) }

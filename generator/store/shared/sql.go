@@ -142,7 +142,7 @@ func (s *SQL) rows(ctx context.Context, where string, args ...any) ([]Row, error
 func (s *SQL) Name(ctx context.Context, name string) (Entry, error) {
 	all, err := s.entries(ctx, ` WHERE name = ?`, name)
 	if err == nil && len(all) == 0 {
-		err = Unknown(name)
+		err = generator.UnknownError(name)
 	}
 	if err != nil {
 		return Entry{}, err

@@ -275,7 +275,7 @@ func (s *Store) epochToWrite(ctx context.Context, try int) (*epoch, error) {
 func (s *Store) defined(ctx context.Context, name string) (*Entry, error) {
 	e, err := s.entry(ctx, name)
 	if err == nil && e.Dropped {
-		return nil, Unknown(name)
+		return nil, generator.UnknownError(name)
 	}
 	return e, err
 }

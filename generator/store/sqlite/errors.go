@@ -43,7 +43,11 @@ func storeError(path string, err error) error {
 		return err
 	}
 	e := &generator.Error{Kind: generator.ErrNotNow, Reason: generator.ReasonStore, Message: "cannot use the store " + path, Hint: hintDisk, Cause: err}
-	switch code := sqliteCode(err); {
+	code := -1 // primary result code
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		code = e.Code() & 0xff
+	}
+	switch {
 	case code == sqlite3.SQLITE_CORRUPT, code == sqlite3.SQLITE_ERROR, code == sqlite3.SQLITE_CONSTRAINT, code == sqlite3.SQLITE_MISMATCH:
 		// The last three occur if the tables differ from those that the migrations made.
 		e.Kind, e.Message, e.Hint = generator.ErrRegressed, "the store "+path+" is damaged", hintRestore
@@ -67,12 +71,4 @@ func storeError(path string, err error) error {
 		e.Message, e.Hint = "no space left for "+path, "Free some space on the disk."
 	}
 	return e
-}
-
-// sqliteCode returns the primary result code of an SQLite error, else -1.
-func sqliteCode(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff
-	}
-	return -1
 }
