@@ -117,7 +117,7 @@ func (s *datedSource) reserve(ctx context.Context, r generator.Reservation) (lo,
 // date, it returns that date.
 func (s *datedSource) today() (date int64, err error) {
 	now := time.Unix(0, s.clock.Wall()).In(s.zone)
-	if date = partsOf(now).number(s.pattern.finest); !s.fits(date) {
+	if date = s.pattern.number(now); !s.fits(date) {
 		return 0, generator.Errorf(generator.ErrExhausted, s.name,
 			"Look at the clock of this server. Else create a generator with a year of four digits.",
 			"the pattern of generator %q cannot hold the year %d", s.name, now.Year())
@@ -203,7 +203,7 @@ func (s *datedSource) errFull(date int64) error {
 	}
 	return generator.Errorf(generator.ErrExhausted, s.name,
 		next+fmt.Sprintf(" For more digits: SELECT alter_generator('%s', '{\"width\": %d}').", s.name, s.Width+1),
-		"all numbers of generator %q up to %d are used for the %s %d", s.name, s.modulus-1, s.Period, parts(date, s.pattern.finest).number(s.period))
+		"all numbers of generator %q up to %d are used for the %s %d", s.name, s.modulus-1, s.Period, date/s.span)
 }
 
 // scheme converts between dates, numbers, ids and codes.
@@ -214,38 +214,42 @@ func (s *datedSource) errFull(date int64) error {
 type scheme struct {
 	DatedOptions
 	pattern pattern
-	period  field
+	period  int // index in periods
 	zone    *time.Location
 	modulus int64 // 10^width
 	scale   int64 // value of one year in a date's digits
+	span    int64 // value of one period
+	least   int64 // digits below the period of its first date
+	most    int64 // digits below the period of its last date; that of a month may not exist
 	century int64 // part of a date that ids leave out: the century if years are short, else 0
 }
 
 // periodOf returns the last date of a date's period, with the same number of
 // digits. So the store's number is above every id of the period.
-func (s *scheme) periodOf(date int64) int64 {
-	p := parts(date, s.pattern.finest)
-	last := calendar{month: 12, day: 31, hour: 23}
-	copy(p[s.period+1:], last[s.period+1:])
-	return p.number(s.pattern.finest)
-}
+func (s *scheme) periodOf(date int64) int64 { return date/s.span*s.span + s.most }
 
 // first returns the first date of a period.
-func (s *scheme) first(period int64) int64 {
-	return parts(period, s.pattern.finest).first(s.period).number(s.pattern.finest)
-}
+func (s *scheme) first(period int64) int64 { return period/s.span*s.span + s.least }
 
 // begins returns the instant at which a date begins. It reports false if the date
 // does not exist.
 func (s *scheme) begins(n int64) (time.Time, bool) {
-	return parts(n, s.pattern.finest).begin(s.pattern.finest, s.zone)
+	u, ok := s.pattern.date(n)
+	t := time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), 0, 0, 0, s.zone)
+	for range 3 { // if midnight is missing, the day begins at one o'clock
+		if s.pattern.number(t) < n {
+			t = t.Add(30 * time.Minute)
+		}
+	}
+	return t, ok
 }
 
 // ends returns the instant at which the period of a date ends.
 func (s *scheme) ends(n int64) (time.Time, bool) {
-	p := parts(s.first(n), s.pattern.finest)
-	p[s.period]++
-	return p.time(s.period, s.zone), p[year] <= lastYear
+	u, _ := s.pattern.date(s.first(n))
+	var more [len(periods)]int
+	more[s.period] = 1
+	return time.Date(u.Year()+more[0], u.Month()+time.Month(more[1]), u.Day()+more[2], u.Hour()+more[3], 0, 0, 0, s.zone), u.Year()+more[0] <= lastYear
 }
 
 func (s *scheme) errFuture(date int64) error {
@@ -280,8 +284,8 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 	if _, err := s.positionOf(id); err != nil {
 		return b, err
 	}
-	b = append(b, s.Prefix...)
-	b = s.pattern.appendTo(b, parts(s.dateOf(id), s.pattern.finest))
+	date, _ := s.pattern.date(s.dateOf(id))
+	b = date.AppendFormat(append(b, s.Prefix...), s.pattern.layout)
 	b = append(b, s.Separator...)
 	return fmt.Appendf(b, "%0*d%s", s.Width, id%s.modulus, s.Suffix), nil
 }
@@ -289,13 +293,13 @@ func (s *scheme) AppendCode(b []byte, id int64) ([]byte, error) {
 func (s *scheme) ParseCode(code string) (int64, error) {
 	bad := datedError("%.64q is no code of this generator: %s", code, s.example())
 	rest, begins := strings.CutPrefix(code, s.Prefix)
-	p, rest, dated := s.pattern.cut(rest)
+	date, rest, dated := s.pattern.cut(rest)
 	rest, separated := strings.CutPrefix(rest, s.Separator)
 	n, rest, numbered := cutNumber(rest, s.Width)
-	if _, exists := p.begin(s.pattern.finest, s.zone); !begins || !dated || !separated || !numbered || !exists || rest != s.Suffix {
+	if !begins || !dated || !separated || !numbered || rest != s.Suffix {
 		return 0, bad
 	}
-	return (p.number(s.pattern.finest)-s.century)*s.modulus + n, nil
+	return (date-s.century)*s.modulus + n, nil
 }
 
 // example returns the form of a code, for messages.
@@ -318,7 +322,7 @@ func (s *scheme) Ceil(t time.Time) (int64, error) { return s.bound(t, s.modulus-
 
 // bound returns the id of the number n on the date of t.
 func (s *scheme) bound(t time.Time, n int64) (int64, error) {
-	d := partsOf(t.In(s.zone)).number(s.pattern.finest)
+	d := s.pattern.number(t.In(s.zone))
 	if !s.fits(d) {
 		return 0, datedError("the pattern %q cannot hold %s", s.Pattern, t.Format(time.RFC3339))
 	}

@@ -170,13 +170,12 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scheme{DatedOptions: o, pattern: p, modulus: 1, scale: 1}
-	period := slices.Index(periods[:], o.Period)
-	if s.period = field(period); period < 0 || s.period > p.finest {
+	s := &scheme{DatedOptions: o, pattern: p, period: slices.Index(periods[:], o.Period), modulus: 1, scale: 1, span: 1}
+	if s.period < 0 || s.period > p.finest {
 		return nil, generator.OptionError("Without the option it is the finest part of the pattern.",
 			"period must be one of the parts of the pattern %q, not %q", o.Pattern, o.Period)
 	}
-	dateDigits := 4 + 2*int(p.finest)
+	dateDigits := len(p.digits)
 	switch {
 	case o.Width < 1 || dateDigits+o.Width > maxDigits:
 		return nil, datedError("width must be between 1 and %d for the pattern %q, not %d", maxDigits-dateDigits, o.Pattern, o.Width)
@@ -186,8 +185,11 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	for range o.Width {
 		s.modulus *= 10
 	}
-	for range p.finest {
+	for part := range p.finest {
 		s.scale *= 100
+		if part >= s.period {
+			s.span, s.least, s.most = 100*s.span, 100*s.least+[...]int64{1, 1, 0}[part], 100*s.most+[...]int64{12, 31, 23}[part]
+		}
 	}
 	if p.short {
 		s.century = century * s.scale
@@ -220,7 +222,7 @@ func (k datedKind) Recover(ctx context.Context, d generator.Definition, atLeast 
 	if err != nil {
 		return err
 	}
-	if date := s.dateOf(atLeast); date > partsOf(time.Unix(0, k.runtime.Wall()).In(s.zone)).number(s.pattern.finest) {
+	if date := s.dateOf(atLeast); date > s.pattern.number(time.Unix(0, k.runtime.Wall()).In(s.zone)) {
 		return s.errFuture(date)
 	}
 	return kinds.Recover(ctx, k.store, d.Name, p)

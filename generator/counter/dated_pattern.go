@@ -10,44 +10,32 @@ import (
 	"nextid/generator"
 )
 
-// field is a part of a date. Finer parts have greater values.
-type field int
+// periods are the values of the option period: the parts of a date. Finer parts come
+// later.
+var periods = [...]string{"year", "month", "day", "hour"}
 
-const (
-	year field = iota
-	month
-	day
-	hour
-	fields // the number of fields
-)
-
-// periods are the values of the option period.
-var periods = [fields]string{year: "year", month: "month", day: "day", hour: "hour"}
-
-// tokens are the fields in the option pattern.
-var tokens = map[string]field{"yyyy": year, "yy": year, "MM": month, "dd": day, "HH": hour}
-
-// piece is a field in a pattern, or the text between two of them.
-type piece struct {
-	literal string // "" for a field
-	field   field
-	width   int // digits of a field
-}
+// tokens are the parts in the option pattern, by index in periods, and their forms in
+// package time.
+var tokens = map[string]struct {
+	part   int
+	layout string
+}{"yyyy": {0, "2006"}, "yy": {0, "06"}, "MM": {1, "01"}, "dd": {2, "02"}, "HH": {3, "15"}}
 
 // pattern is the form of a date: yyyyMMdd, yyMM, dd/MM/yyyy HH …
 type pattern struct {
-	pieces []piece
-	finest field
-	short  bool // years have two digits
+	layout string // of package time
+	digits string // layout of the date as digits, from the year down: 20060102
+	finest int    // index in periods
+	short  bool   // years have two digits
 }
 
 const patternHint = "A pattern is made of yyyy or yy, MM, dd and HH, with signs between them: yyyyMMdd, yy-MM. Letters go into prefix and suffix."
 
-// parsePattern parses a pattern. It must contain every field from the year to its
+// parsePattern parses a pattern. It must contain every part from the year to its
 // finest one, so that two dates never have the same text.
 func parsePattern(text string) (pattern, error) {
 	var p pattern
-	var seen [fields]bool
+	var seen [len(periods)]bool
 	for rest := text; rest != ""; {
 		n := 1
 		for n < len(rest) && rest[n] == rest[0] {
@@ -55,75 +43,24 @@ func parsePattern(text string) (pattern, error) {
 		}
 		token := rest[:n]
 		rest = rest[n:]
-		f, isField := tokens[token]
+		t, known := tokens[token]
 		switch {
-		case !isField && strings.Trim(token, "-_./: ,") != "":
+		case !known && (strings.Trim(token, "-_./: ,") != "" || strings.HasPrefix(token, "__")): // in package time __2 is a day of the year
 			return p, generator.OptionError(patternHint, "pattern %q has %q, which is no part of a date", text, token)
-		case !isField:
-			p.pieces = append(p.pieces, piece{literal: token})
+		case !known:
+			p.layout += token
 			continue
-		case seen[f]:
-			return p, generator.OptionError(patternHint, "pattern %q has the %s twice", text, periods[f])
+		case seen[t.part]:
+			return p, generator.OptionError(patternHint, "pattern %q has the %s twice", text, periods[t.part])
 		}
-		seen[f] = true
-		p.finest, p.short = max(p.finest, f), p.short || token == "yy"
-		p.pieces = append(p.pieces, piece{field: f, width: len(token)})
+		seen[t.part] = true
+		p.finest, p.short, p.layout = max(p.finest, t.part), p.short || token == "yy", p.layout+t.layout
 	}
 	if f := slices.Index(seen[:p.finest+1], false); f >= 0 {
 		return p, generator.OptionError(patternHint, "pattern %q has no %s", text, periods[f])
 	}
+	p.digits = "2006010215"[:4+2*p.finest]
 	return p, nil
-}
-
-// calendar is a date: its year, month, day and hour.
-type calendar [fields]int
-
-// partsOf returns the date of t in its zone.
-func partsOf(t time.Time) calendar { return calendar{t.Year(), int(t.Month()), t.Day(), t.Hour()} }
-
-// parts splits the digits of a date whose finest field is to.
-func parts(n int64, to field) (c calendar) {
-	for f := to; f > year; f-- {
-		c[f] = int(n % 100)
-		n /= 100
-	}
-	c[year] = int(n)
-	return c
-}
-
-// number returns a date down to a field as digits: 20261121.
-func (c calendar) number(to field) int64 {
-	n := int64(c[year])
-	for f := month; f <= to; f++ {
-		n = 100*n + int64(c[f])
-	}
-	return n
-}
-
-// first returns the beginning of a date down to a field.
-func (c calendar) first(to field) calendar {
-	first := calendar{month: 1, day: 1}
-	copy(c[to+1:], first[to+1:])
-	return c
-}
-
-// time returns the instant of first.
-func (c calendar) time(to field, zone *time.Location) time.Time {
-	c = c.first(to)
-	return time.Date(c[year], time.Month(c[month]), c[day], c[hour], 0, 0, 0, zone)
-}
-
-// begin returns the same as time, and reports whether the date exists. That is
-// checked in UTC: in other zones midnight and hours can be missing.
-func (c calendar) begin(to field, zone *time.Location) (time.Time, bool) {
-	ok := c[year] >= firstYear && c[year] <= lastYear && partsOf(c.time(to, time.UTC)).number(to) == c.number(to)
-	t := c.time(to, zone)
-	for range 3 { // if midnight is missing, the day begins at one o'clock
-		if partsOf(t).number(to) < c.number(to) {
-			t = t.Add(30 * time.Minute)
-		}
-	}
-	return t, ok
 }
 
 // Years that dates can have: four digits. Two digits mean this century.
@@ -133,41 +70,27 @@ const (
 	century   = 2000
 )
 
-// appendTo writes a date.
-func (p *pattern) appendTo(b []byte, date calendar) []byte {
-	for _, piece := range p.pieces {
-		if piece.literal != "" {
-			b = append(b, piece.literal...)
-			continue
-		}
-		n := date[piece.field]
-		if piece.width == 2 {
-			n %= 100
-		}
-		b = fmt.Appendf(b, "%0*d", piece.width, n)
-	}
-	return b
+// number returns the date of t in its zone as digits: 20261121.
+func (p *pattern) number(t time.Time) int64 {
+	n, _ := strconv.ParseInt(t.Format(p.digits), 10, 64) // digits
+	return n
 }
 
-// cut reads a date from the beginning of a text.
-func (p *pattern) cut(text string) (date calendar, rest string, ok bool) {
-	for _, piece := range p.pieces {
-		if piece.literal != "" {
-			if text, ok = strings.CutPrefix(text, piece.literal); !ok {
-				return date, text, false
-			}
-			continue
-		}
-		n, tail, ok := cutNumber(text, piece.width)
-		if !ok {
-			return date, text, false
-		}
-		date[piece.field], text = int(n), tail
+// date returns the date of digits, in UTC. It reports false if it does not exist.
+func (p *pattern) date(n int64) (time.Time, bool) {
+	t, err := time.Parse(p.digits, fmt.Sprintf("%0*d", len(p.digits), n))
+	return t, err == nil && t.Year() >= firstYear
+}
+
+// cut reads a date from the beginning of a text. It returns its digits.
+func (p *pattern) cut(text string) (n int64, rest string, ok bool) {
+	width := min(len(p.layout), len(text))
+	t, err := time.Parse(p.layout, text[:width])
+	ok = err == nil && t.Format(p.layout) == text[:width] // Parse accepts signs, and one digit
+	if p.short && t.Year() < century {                    // it takes 69 to 99 for years of 1900
+		t = t.AddDate(100, 0, 0)
 	}
-	if p.short {
-		date[year] += century
-	}
-	return date, text, true
+	return p.number(t), text[width:], ok && t.Year() >= firstYear
 }
 
 // cutNumber reads width digits from the beginning of a text.

@@ -433,6 +433,7 @@ func TestDatedOptions(t *testing.T) {
 		`{"pattern":"yyyyMMddyy"}`:                     "has the year twice",
 		`{"pattern":"yyyyMMddx"}`:                      `has "x"`,
 		`{"pattern":"yyyyé"}`:                          `has "\xc3"`,
+		`{"pattern":"MM__yyyy"}`:                       `has "__"`,
 		`{"pattern":"yyyyMM","period":"day"}`:          "period must be one of the parts",
 		`{"period":"week"}`:                            "period must be one of the parts",
 		`{"width":0}`:                                  "width must be between 1 and 10",
