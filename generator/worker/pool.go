@@ -211,7 +211,7 @@ func (p *Pool) catchUp(running bool) (earliest int64, err error) {
 			"Set the clock right that is wrong: the database's, or this machine's, and then restart this server.",
 			"the store was failed over or restored, and its clock is %v ahead of this server's time", by.Round(time.Second))
 	}
-	p.pools.time.advance(earliest * 1000, p.Now(), false)
+	p.pools.time.advance(earliest*1000, p.Now(), false)
 	p.pools.cfg.Logger.Warn("ids carry the time of the store, which was failed over or restored: this server's is behind", "by", by)
 	return earliest, nil
 }
