@@ -144,27 +144,20 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 	}
 }
 
-// padOnThreshold runs in a goroutine of the Generator. When a draw asks for it, it
-// pads until the ring holds enough ids. It waits for ticks that cannot be borrowed
-// yet, and tries again if the store fails.
+// padOnThreshold runs in a goroutine of the Generator, and pads when a draw asks for
+// it. If that leaves too few ids, the next draw asks again: after the wait for a tick
+// that cannot be borrowed yet, or a second after an error of the store.
 func (g *Generator) padOnThreshold() {
 	for g.clock.Receive(g.ctx, g.wake) == nil {
-		for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-			wait, err := g.pad(g.ctx, 0, 0)
-			if errors.Is(err, generator.ErrExhausted) {
-				break // asked stays set, so that no draw asks again
-			}
-			g.asked.Store(false)
-			if g.left(1) >= g.threshold {
-				break
-			}
-			if err != nil {
-				wait = pause
-			}
-			if g.clock.Sleep(g.ctx, max(wait, time.Millisecond)) != nil {
-				return
-			}
+		wait, err := g.pad(g.ctx, 0, 0)
+		if errors.Is(err, generator.ErrExhausted) {
+			return
 		}
+		if err != nil {
+			wait = time.Second
+		}
+		_ = g.clock.Sleep(g.ctx, wait) // ends with ctx, as Receive does
+		g.asked.Store(false)
 	}
 }
 
