@@ -101,8 +101,12 @@ func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.Raw
 		}
 	}
 	if o.Scatter != nil {
-		if err := w.unused(ctx, d.Name); err != nil {
+		// Continuing above the numbers of an earlier generator would not help, since
+		// scattered numbers have no order.
+		if m, _, err := w.store.Mark(ctx, generator.NameKey(d.Name)); err != nil {
 			return nil, err
+		} else if m.Hi > 0 {
+			return nil, generator.OptionError("Use another name.", "a generator of this name was dropped, and scatter could make its numbers again")
 		}
 		if o.Scatter.Key == "" && !o.Scatter.Reverse {
 			var key [16]byte
@@ -111,17 +115,6 @@ func (w wrapped) Complete(ctx context.Context, d generator.Definition) (json.Raw
 		}
 	}
 	return join(inner.Options, o)
-}
-
-// unused refuses scatter for a name that had a generator before. Continuing above
-// its numbers would not help, since scattered numbers have no order.
-func (w wrapped) unused(ctx context.Context, name string) error {
-	m, _, err := w.store.Mark(ctx, generator.NameKey(name))
-	if err == nil && m.Hi > 0 {
-		err = generator.OptionError("Use another name.",
-			"a generator of this name was dropped, and scatter could make its numbers again")
-	}
-	return err
 }
 
 // Public implements generator.Publisher. It leaves out the key and the salt.

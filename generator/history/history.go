@@ -34,14 +34,10 @@ type Event struct {
 
 // String returns the event in the form of this package's errors.
 func (e Event) String() string {
-	return fmt.Sprintf("%s to client %d", formatRange(e.Range), e.Client)
-}
-
-func formatRange(r generator.Range) string {
-	if r.Count == 1 {
-		return fmt.Sprintf("[%d]", r.First)
+	if r := e.Range; r.Count != 1 {
+		return fmt.Sprintf("[%d, step %d, %d ids] to client %d", r.First, r.Step, r.Count, e.Client)
 	}
-	return fmt.Sprintf("[%d, step %d, %d ids]", r.First, r.Step, r.Count)
+	return fmt.Sprintf("[%d] to client %d", e.Range.First, e.Client)
 }
 
 // Log is a history of draws. The zero value is empty. It may be used by several
@@ -91,7 +87,7 @@ func (l *Log) Add(e Event) {
 	}
 	_, hi := bounds(e.Range)
 	t.ranges = append(t.ranges, e.Range)
-	t.ids = addSaturated(t.ids, e.Range.Count)
+	t.ids += e.Range.Count
 	t.max = max(t.max, hi)
 }
 
@@ -99,7 +95,7 @@ func (l *Log) Add(e Event) {
 func (l *Log) Len() int64 {
 	var n int64
 	for _, t := range l.snapshot() {
-		n = addSaturated(n, t.ids)
+		n += t.ids
 	}
 	return n
 }
@@ -212,10 +208,3 @@ func stepSize(r generator.Range) uint64 {
 
 // distance returns hi-lo for lo ≤ hi. It fits for every pair of int64.
 func distance(lo, hi int64) uint64 { return uint64(hi) - uint64(lo) }
-
-func addSaturated(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}

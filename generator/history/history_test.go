@@ -267,10 +267,3 @@ func TestMax(t *testing.T) {
 		t.Error("Max of a name without ids is ok")
 	}
 }
-
-func TestLenSaturates(t *testing.T) {
-	l := logOf(event("a", 1, run(math.MinInt64, 1, math.MaxInt64)), event("b", 1, run(0, 1, math.MaxInt64)))
-	if l.Len() != math.MaxInt64 {
-		t.Errorf("Len() = %d", l.Len())
-	}
-}

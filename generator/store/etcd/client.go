@@ -171,18 +171,11 @@ func (c *client) call(ctx context.Context, method string, request, response any)
 			continue
 		}
 		c.at.CompareAndSwap(at, at+1) // the next call uses another member
-		if !unreached(ctx, err) {
+		if op, ok := errors.AsType[*net.OpError](err); ctx.Err() != nil || !ok || op.Op != "dial" {
 			break
 		}
 	}
 	return shared.Unreachable(ctx, c.what, err)
-}
-
-// unreached reports whether a request was not sent because no connection could be
-// made.
-func unreached(ctx context.Context, err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ctx.Err() == nil && ok && op.Op == "dial"
 }
 
 // send sends one request to the endpoint with a number, and decodes the answer into

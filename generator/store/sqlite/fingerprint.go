@@ -16,9 +16,9 @@ import (
 type binding struct {
 	machine  string // digest of the machine-id
 	hardware string // digest of the id that the machine's hardware or hypervisor reports
-	volume   string // id of the file system and of its subvolume
-	inode    uint64 // of the database file
-	birth    string // birth time of the database file, or its generation number; see identify
+	volume   string // id of the file system; on btrfs and ZFS that of the subvolume, so that snapshots differ
+	inode    uint64 // of the database file, on file systems that keep inode numbers
+	birth    string // birth time of the database file, which no program can set, or its generation number; see identify
 }
 
 // here returns the binding of the database file as it is now. The file must have
@@ -190,14 +190,6 @@ func (d *directory) makeCount(n int64) error {
 		return err
 	}
 	return f.Close()
-}
-
-// advance renames the .id-N file. Errors are ignored: a fingerprint that lags
-// behind detects less, but is never wrong.
-func (d *directory) advance(before, n int64) {
-	if err := d.root.Rename(d.countName(before), d.countName(n)); err != nil {
-		_ = d.makeCount(n) // it was deleted
-	}
 }
 
 // writeFingerprint replaces the file with the suffix .id durably and atomically.

@@ -37,27 +37,14 @@
 // # Copies
 //
 // Two copies of a store would issue the same ids. So a store is bound to properties
-// that a copy does not have. They stay after a restart, a reboot or a bind mount,
-// and in a new container on the same volume. They also stay if the directory is
-// renamed or moved on its disk. Each property is compared with the stored one if
-// the system reports it:
-//
-//   - the birth time of the file, in nanoseconds. No program can set it (statx(2)).
-//     On ext4 with 128-byte inodes, which have no birth time, it is the file's random
-//     generation number;
-//   - the inode number of the file, on file systems that are known to keep inode
-//     numbers (ext4, XFS, btrfs, ZFS, …);
-//   - the id of the file system. Tools that make a second disk from an image give
-//     it another one. On btrfs and ZFS it is the id of the subvolume or dataset, so
-//     snapshots and clones differ;
-//   - the machine-id, and the id that the hardware or the hypervisor gives to the
-//     machine, if this process may read it. Both are left out in a container, which
-//     may be started again on another machine.
+// that a copy does not have; see binding and filesystem.identify. They stay after a
+// restart, a reboot or a bind mount, in a new container on the same volume, and if the
+// directory is renamed or moved on its disk. Each is compared if the system reports it.
 //
 // A copied or restored file, a directory on another disk, and a disk in another
 // machine are refused. Config.Adopt accepts such a store once. A copy that keeps all
-// of these ids cannot be detected: a whole disk, or a virtual machine with its disk,
-// that was copied or reset to a snapshot.
+// of these properties cannot be detected: a whole disk, or a virtual machine with its
+// disk, that was copied or reset to a snapshot.
 //
 // # The clock
 //
