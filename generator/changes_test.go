@@ -46,7 +46,7 @@ func inCluster(t *testing.T, slice time.Duration, f func(t *testing.T, c *cluste
 			pools = append(pools, p)
 			kinds := []generator.Kind{counter.Kind(guard, generator.SystemClock{}, "test"), segment.Kind(guard, generator.SystemClock{}, "test"), snowflake.Kind(p, "twitter"), ring.Kind(p)}
 			for i := range kinds {
-				kinds[i] = generatortest.Kind{Kind: kinds[i], Retired: func() { c.retired() }}
+				kinds[i] = testKind{Kind: kinds[i], Retired: func() { c.retired() }}
 			}
 			r, err := generator.NewRegistry(generator.Config{Store: c.store, Guard: guard, Kinds: kinds})
 			if err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/generatortest"
 	"nextid/generator/history"
 )
 
@@ -20,7 +19,7 @@ func TestConcurrentUseOfANameHasOneEntryAndOneGenerator(t *testing.T) {
 	var opened sync.Map
 	r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
 		inner := c.Kinds[0]
-		c.Kinds[0] = generatortest.Kind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+		c.Kinds[0] = testKind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 			if _, twice := opened.LoadOrStore(d.Name, true); twice {
 				t.Errorf("%s was opened twice", d.Name)
 			}
@@ -113,7 +112,7 @@ func TestWaitingForAnOpeningEndsWithTheContext(t *testing.T) {
 		gate := make(chan struct{})
 		r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
 			inner := c.Kinds[0]
-			c.Kinds[0] = generatortest.Kind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+			c.Kinds[0] = testKind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 				<-gate // a store that takes its time
 				return inner.Open(ctx, d)
 			}}
@@ -151,7 +150,7 @@ func TestAGeneratorThatFailsToOpenIsTriedAgain(t *testing.T) {
 	failing := true
 	r := newRegistry(t, autoCreate("segment", ``), func(c *generator.Config) {
 		inner := c.Kinds[0]
-		c.Kinds[0] = generatortest.Kind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+		c.Kinds[0] = testKind{Kind: inner, OpenFunc: func(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 			if failing {
 				return nil, &generator.Error{Kind: generator.ErrNotNow, Message: "no worker id is free"}
 			}
@@ -175,7 +174,7 @@ func TestAGeneratorThatFailsToOpenIsTriedAgain(t *testing.T) {
 // slowKind has a generator that cannot answer without waiting.
 func TestEntryOfAGeneratorWithoutTryNext(t *testing.T) {
 	r := newRegistry(t, autoCreate("slow", ``), func(c *generator.Config) {
-		c.Kinds = append(c.Kinds, generatortest.Kind{
+		c.Kinds = append(c.Kinds, testKind{
 			KindName: "slow",
 			OpenFunc: func(context.Context, generator.Definition) (generator.Generator, error) { return constant(7), nil },
 		})

@@ -207,7 +207,7 @@ func TestAServerThatIsConfiguredOtherwiseRefusesTheName(t *testing.T) {
 
 // A version that knows more options writes a longer form of the same.
 func TestStoredOptionsOfAnEarlierVersionAgreeWithTheConfiguration(t *testing.T) {
-	newer := generatortest.Kind{
+	newer := testKind{
 		KindName: "newer",
 		NormalizeFunc: func(o json.RawMessage) (json.RawMessage, error) {
 			if strings.Contains(string(o), "start") {

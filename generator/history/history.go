@@ -1,9 +1,7 @@
 // Package history checks the draws of a test: no id is issued twice, and the ids of
 // each client are in order.
 //
-// A test records its draws in a Log and ends with Log.Check. ReadLines adds the
-// draws that child processes printed. So a test that kills servers has one history
-// of all of them.
+// A test records its draws in a Log and ends with Log.Check.
 package history
 
 import (

@@ -2,13 +2,13 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/generatortest"
 	"nextid/generator/store/memory"
 )
 
@@ -40,6 +40,20 @@ func (l lasting) Stats() generator.Stats {
 	return generator.Stats{Lasts: max(time.Duration(l), 0), Direct: l == direct, Ended: l == over}
 }
 
+// opener is a kind without options, whose generators it makes.
+type opener func() generator.Generator
+
+func (opener) Name() string { return "test" }
+func (opener) Help() string { return "" }
+
+func (opener) Normalize(json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{}"), nil }
+
+func (opener) Alter(stored, _ json.RawMessage) (json.RawMessage, error) { return stored, nil }
+
+func (o opener) Open(context.Context, generator.Definition) (generator.Generator, error) {
+	return o(), nil
+}
+
 func TestCheck(t *testing.T) {
 	away := errors.New("the store is away")
 	now := time.Now()
@@ -66,13 +80,10 @@ func TestCheck(t *testing.T) {
 			next := 0
 			registry, err := generator.NewRegistry(generator.Config{
 				Store: store, AutoCreate: "test",
-				Kinds: []generator.Kind{generatortest.Kind{
-					KindName: "test",
-					OpenFunc: func(context.Context, generator.Definition) (generator.Generator, error) {
-						next++
-						return lasting(c.lasts[next-1]), nil
-					},
-				}},
+				Kinds: []generator.Kind{opener(func() generator.Generator {
+					next++
+					return lasting(c.lasts[next-1])
+				})},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"nextid/generator"
-	"nextid/generator/history"
 	"nextid/generator/store/sqlite"
 )
 
@@ -89,7 +88,7 @@ func childReserve(s generator.Store) error {
 					_ = s.Release(context.Background(), key, hi, lo+used)
 					hi = lo + used
 				}
-				line := history.AppendLine(nil, key, generator.Range{First: lo, Step: 1, Count: hi - lo})
+				line := appendLine(nil, key, generator.Range{First: lo, Step: 1, Count: hi - lo})
 				if _, err := out.Write(line); err != nil {
 					os.Exit(1)
 				}
@@ -114,7 +113,7 @@ func childPersist(s generator.Store, n int) error {
 		case err != nil:
 			return err
 		default:
-			os.Stdout.Write(history.AppendLine(nil, "k", generator.Range{First: lo, Step: 1, Count: hi - lo}))
+			os.Stdout.Write(appendLine(nil, "k", generator.Range{First: lo, Step: 1, Count: hi - lo}))
 		}
 	}
 	return s.Close()

@@ -96,7 +96,7 @@ func underFaults(t *testing.T, dir string, attempts int, fault string, faults in
 		cmd.Stdout, cmd.Stderr = &acknowledged, &stderr
 		_ = cmd.Run() // closing may fail, too
 		granted := bytes.Count(acknowledged.Bytes(), []byte("\n"))
-		if err := log.ReadLines(&acknowledged, n); err != nil {
+		if err := readLines(&log, &acknowledged, n); err != nil {
 			t.Fatal(err)
 		}
 		if err := log.Check(); err != nil {

@@ -33,7 +33,7 @@ func TestKilledProcessNeverForgetsAReservation(t *testing.T) {
 	for round := range killRounds {
 		acknowledged := killAfter(t, dir, 1+random.Int64N(60), time.Duration(random.Int64N(int64(time.Millisecond))))
 		for w, text := range acknowledged {
-			if err := log.ReadLines(text, round*childWriters+w); err != nil {
+			if err := readLines(&log, text, round*childWriters+w); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -165,7 +165,7 @@ func TestKilledAtEverySystemCall(t *testing.T) {
 			cmd := traced(t, "persist", dir, "3", call+":signal=SIGKILL:when="+strconv.Itoa(n))
 			cmd.Stdout, cmd.Stderr = &acknowledged, &stderr
 			err := cmd.Run()
-			if readErr := log.ReadLines(&acknowledged, n); readErr != nil {
+			if readErr := readLines(&log, &acknowledged, n); readErr != nil {
 				t.Fatal(readErr)
 			}
 			if hotJournal(t, dir) {
@@ -205,7 +205,7 @@ func TestLostJournalIsNoticedOrHarmless(t *testing.T) {
 		cmd := traced(t, "persist", dir, "3", "pwrite64:signal=SIGKILL:when="+strconv.Itoa(n))
 		cmd.Stdout = &acknowledged
 		_ = cmd.Run()
-		if err := log.ReadLines(&acknowledged, 1); err != nil {
+		if err := readLines(&log, &acknowledged, 1); err != nil {
 			t.Fatal(err)
 		}
 		if hotJournal(t, dir) {

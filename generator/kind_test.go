@@ -1,4 +1,4 @@
-package generatortest
+package generator_test
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"nextid/generator"
 )
 
-// Kind is a generator.Kind for tests. Nil fields are those of the Kind inside.
+// testKind is a generator.Kind for tests. Nil fields are those of the Kind inside.
 // Without a Kind inside there are no options.
-type Kind struct {
+type testKind struct {
 	generator.Kind // may be nil
 
 	KindName      string
@@ -19,10 +19,10 @@ type Kind struct {
 }
 
 // Unwrap returns the Kind inside.
-func (k Kind) Unwrap() generator.Kind { return k.Kind }
+func (k testKind) Unwrap() generator.Kind { return k.Kind }
 
 // Name implements generator.Kind.
-func (k Kind) Name() string {
+func (k testKind) Name() string {
 	if k.KindName == "" {
 		return k.Kind.Name()
 	}
@@ -30,7 +30,7 @@ func (k Kind) Name() string {
 }
 
 // Normalize implements generator.Kind.
-func (k Kind) Normalize(options json.RawMessage) (json.RawMessage, error) {
+func (k testKind) Normalize(options json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case k.NormalizeFunc != nil:
 		return k.NormalizeFunc(options)
@@ -41,7 +41,7 @@ func (k Kind) Normalize(options json.RawMessage) (json.RawMessage, error) {
 }
 
 // Open implements generator.Kind.
-func (k Kind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
+func (k testKind) Open(ctx context.Context, d generator.Definition) (generator.Generator, error) {
 	if k.OpenFunc == nil {
 		return k.Kind.Open(ctx, d)
 	}
@@ -49,7 +49,7 @@ func (k Kind) Open(ctx context.Context, d generator.Definition) (generator.Gener
 }
 
 // Retire implements generator.Retirer.
-func (k Kind) Retire(ctx context.Context, d generator.Definition) error {
+func (k testKind) Retire(ctx context.Context, d generator.Definition) error {
 	if k.Retired != nil {
 		defer k.Retired()
 	}
