@@ -67,9 +67,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// healthy answers /healthz.
-func healthy(w http.ResponseWriter, _ *http.Request) { probed(w, http.StatusOK, "ok\n") }
-
 // ready answers /readyz: the state in the first line, then the notes.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	code, text := http.StatusOK, "ready"

@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"nextid/sqlfuncs"
+	"nextid/wire"
 )
 
-// serve starts a server for a test and returns its URL.
-func serve(t *testing.T, cfg Config, l net.Listener) {
+// serve starts a server for a test, with a limit on its connections.
+func serve(t *testing.T, cfg Config, l net.Listener, limit int) {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	if cfg.Notes == nil {
@@ -26,6 +27,7 @@ func serve(t *testing.T, cfg Config, l net.Listener) {
 	}
 	cfg.RequiresLogin, cfg.Issued = func() bool { return false }, func(func(string, int64) bool) {}
 	s := New(cfg)
+	s.places = wire.NewPlaces[net.Conn](limit)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -71,7 +73,7 @@ func TestProbes(t *testing.T) {
 	serve(t, Config{
 		Ready:   func() error { return *trouble.Load() },
 		Metrics: up,
-	}, l)
+	}, l, connections)
 	url := "http://" + l.Addr().String()
 	for _, step := range []struct {
 		trouble error
@@ -128,8 +130,8 @@ func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
 		},
 	}
 	far, near := listen(t), listen(t)
-	serve(t, cfg, elsewhere{far})
-	serve(t, cfg, near)
+	serve(t, cfg, elsewhere{far}, connections)
+	serve(t, cfg, near, connections)
 	with := func(name, password string) func(*http.Request) {
 		return func(r *http.Request) { r.SetBasicAuth(name, password) }
 	}
@@ -155,7 +157,7 @@ func TestMetricsForOtherMachinesNeedAPassword(t *testing.T) {
 func TestProbesGetInBesideIdleConnections(t *testing.T) {
 	const limit = 64
 	l := listen(t)
-	serve(t, Config{Ready: func() error { return nil }, Metrics: up, Connections: limit}, l)
+	serve(t, Config{Ready: func() error { return nil }, Metrics: up}, l, limit)
 	var held []net.Conn
 	for i := range 2 * limit {
 		c, err := net.Dial("tcp", l.Addr().String())
@@ -202,9 +204,9 @@ func TestProbesGetInBesideIdleConnections(t *testing.T) {
 // Programs that keep their connections do not close each other's. Above the limit, the
 // connection that has been idle for the longest time is closed.
 func TestClientsKeepTheirConnections(t *testing.T) {
-	for limit, clients := range map[int]int{0: 200, 3: 3} {
+	for limit, clients := range map[int]int{connections: 200, 3: 3} {
 		l := listen(t)
-		serve(t, Config{Ready: func() error { return nil }, Metrics: up, Connections: limit}, l)
+		serve(t, Config{Ready: func() error { return nil }, Metrics: up}, l, limit)
 		answered := func(c net.Conn) bool {
 			if _, err := c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
 				return false

@@ -39,7 +39,7 @@ import (
 )
 
 // Config configures a Server. Its functions are called from several goroutines. All
-// but TLS, Connections and Logger are required.
+// but TLS and Logger are required.
 type Config struct {
 	// Ready returns the reason for which no client should connect, nil if clients
 	// should.
@@ -50,9 +50,8 @@ type Config struct {
 
 	Metrics http.Handler // answers /metrics
 
-	TLS         func() *tls.Config // of the next connection; nil for plain HTTP
-	Connections int                // limit on open connections; 0: 1024
-	Logger      *slog.Logger       // nil: slog.Default()
+	TLS    func() *tls.Config // of the next connection; nil for plain HTTP
+	Logger *slog.Logger       // nil: slog.Default()
 
 	// SQL returns the SQL layer, nil while the server waits for its store.
 	SQL func() *sqlfuncs.Server
@@ -115,7 +114,7 @@ var openAPI []byte
 // New returns a Server.
 func New(cfg Config) *Server {
 	mux := http.NewServeMux()
-	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](cmp.Or(cfg.Connections, connections))}
+	s := &Server{cfg: cfg, places: wire.NewPlaces[net.Conn](connections)}
 	s.http = http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10,
 		WriteTimeout: 30 * time.Second, // the metrics of many generators have some 100 KiB
@@ -126,7 +125,7 @@ func New(cfg Config) *Server {
 	if err != nil {
 		panic(err) // the name is in the line above
 	}
-	mux.HandleFunc("GET /healthz", healthy)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { probed(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.Handle("/", pageHeaders(http.FileServerFS(page)))
