@@ -111,9 +111,6 @@ func (l *ledger) end() time.Duration {
 	return now.Sub(l.began)
 }
 
-// close closes the file, after all clients have stopped.
-func (l *ledger) close() error { return errors.Join(l.out.Flush(), l.file.Close()) }
-
 // way is a way to draw.
 type way struct {
 	name            string

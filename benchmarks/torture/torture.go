@@ -139,7 +139,7 @@ func (r *run) torture() (took, back time.Duration) {
 	for _, n := range r.nodes {
 		n.Stop()
 	}
-	r.Must(r.ledger.close())
+	r.Must(errors.Join(r.ledger.out.Flush(), r.ledger.file.Close()))
 	return took, back
 }
 
