@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nextid/dbtest"
+	"nextid/migrations/appdb"
 	"nextid/migrations/shards"
 )
 
@@ -99,7 +100,13 @@ func testNoted(t *testing.T, f *fleet, older string) {
 	f.exec(0, "UPDATE nextid_shard SET increment = 6")
 	f.up(4)
 	f.sound(4)
-	// A shard leaves its set alone, as the hint says, and returns.
+	// A shard from a backup older than reshard leaves the set alone, as the hint says,
+	// and returns.
+	f.exec(1, "UPDATE nextid_shard SET members = 3")
+	err := shards.Up(t.Context(), f.dsns, f.options())
+	if fails(t, err, "is one of 3 shards, and 4 are given"); !strings.Contains(appdb.HintOf(err), "run nextid migrate shards down for it alone") {
+		t.Errorf("hint %q", appdb.HintOf(err))
+	}
 	if err := shards.Down(t.Context(), f.dsns[1:2], f.options()); err != nil {
 		t.Fatal(err)
 	}

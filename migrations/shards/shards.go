@@ -351,7 +351,7 @@ func oneSet(shards []*shard, also int) (name string, taken map[int]bool, err err
 		case m.Of != len(shards) && m.Of != also:
 			return &Error{
 				What: fmt.Sprintf("is one of %d shards, and %d are given", m.Of, len(shards)),
-				Hint: "Give all shards of the set with --dsn; nextid migrate shards reshard --add adds one.",
+				Hint: "Give all shards of the set with --dsn; nextid migrate shards reshard --add adds one. " + leave,
 			}
 		}
 		name, taken[m.Number] = m.Set, true
