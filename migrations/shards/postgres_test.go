@@ -194,43 +194,54 @@ func testPostgresDown(t *testing.T, f *fleet) {
 	}
 }
 
-// testNewTableInUse: up takes in a table that all shards draw from. One shard draws
-// on while up waits for its sequence, after it has set another shard's.
+// testNewTableInUse: up takes in a table that all shards draw from, and reshard one of
+// which the new shard has another part. One shard draws on while the command waits for
+// its sequence.
 func testNewTableInUse(t *testing.T, f *fleet) {
 	f.up(2)
-	f.everywhere("CREATE TABLE later (id serial PRIMARY KEY)")
-	const draw = "SELECT array_agg(nextval('later_id_seq'))::text FROM generate_series(1, 50)"
-	other := f.open(1)
-	defer other.Close()
-	tx, err := other.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var before, during, after string
-	if err := tx.QueryRowContext(t.Context(), draw).Scan(&before); err != nil {
-		t.Fatal(err)
-	}
-	o := f.options()
-	ended := make(chan error, 1)
-	go func() { ended <- shards.Up(t.Context(), f.dsns[:2], o) }()
-	for deadline, set := time.Now().Add(time.Minute), false; !set; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // a poll
-		err := f.dbs[0].QueryRowContext(t.Context(), "SELECT seqincrement = 2 FROM pg_sequence WHERE seqrelid = 'later_id_seq'::regclass").Scan(&set)
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("up does not set the first shard: %v", err)
+	inUse := func(table string, having []int, command func(o shards.Options) error) {
+		t.Helper()
+		for _, i := range having {
+			f.exec(i, "CREATE TABLE "+table+" (id serial PRIMARY KEY)")
+		}
+		draw := "SELECT array_agg(nextval('" + table + "_id_seq'))::text FROM generate_series(1, 50)"
+		other := f.open(1)
+		defer other.Close()
+		tx, err := other.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, during, after string
+		if err := tx.QueryRowContext(t.Context(), draw).Scan(&before); err != nil {
+			t.Fatal(err)
+		}
+		o := f.options()
+		ended := make(chan error, 1)
+		go func() { ended <- command(o) }()
+		for deadline, waits := time.Now().Add(time.Minute), false; !waits; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // a poll
+			err := f.dbs[1].QueryRowContext(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = '"+table+"_id_seq'::regclass)").Scan(&waits)
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("the command does not wait for the sequence: %v", err)
+			}
+		}
+		if err := errors.Join(tx.QueryRowContext(t.Context(), draw).Scan(&during), tx.Commit(), <-ended); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range having {
+			if err := f.dbs[i].QueryRowContext(t.Context(), draw).Scan(&after); err != nil {
+				t.Fatal(err)
+			}
+			drawn := strings.Split(strings.Trim(during, "{}"), ",")
+			for _, id := range strings.Split(strings.Trim(after, "{}"), ",") {
+				if slices.Contains(drawn, id) {
+					t.Fatalf("shard %d draws %s of %s again:\n%s\n%s", i+1, id, table, after, during)
+				}
+			}
 		}
 	}
-	if err := errors.Join(tx.QueryRowContext(t.Context(), draw).Scan(&during), tx.Commit(), <-ended); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.dbs[0].QueryRowContext(t.Context(), draw).Scan(&after); err != nil {
-		t.Fatal(err)
-	}
-	drawn := strings.Split(strings.Trim(during, "{}"), ",")
-	for _, id := range strings.Split(strings.Trim(after, "{}"), ",") {
-		if slices.Contains(drawn, id) {
-			t.Fatalf("after up the first shard draws %s, and the other one had it:\n%s\n%s", id, after, during)
-		}
-	}
+	inUse("later", []int{0, 1}, func(o shards.Options) error { return shards.Up(t.Context(), f.dsns[:2], o) })
+	f.exec(2, "CREATE TABLE later (id serial PRIMARY KEY)")
+	inUse("parts", []int{1, 2}, func(o shards.Options) error { return shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], o) })
 }
 
 // testCachedNumbers: a session has cached numbers of the old progression while half

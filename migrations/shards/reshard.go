@@ -38,9 +38,13 @@ func (s *set) reshard(ctx context.Context) error {
 	if complaints, err := s.fit(add); err != nil || len(complaints) > 0 {
 		return errors.Join(err, complaint(complaints, "Create missing tables on the new shard."))
 	}
-	// Settings were restored, or an earlier run stopped while it waited for a donor.
+	// There are new tables of PostgreSQL, or sessions from before mend or an earlier run.
 	err := each(old, func(one *shard) error {
-		if !one.state.Member.Draining {
+		m, lines := one.state.Member, one.state.Lines
+		if slices.ContainsFunc(lines, func(l Line) bool { return l.Draws != m.Has }) {
+			return one.assign(ctx, lines, m.Has)
+		}
+		if !m.Draining {
 			return nil
 		}
 		return s.drain(ctx, one, "")
@@ -81,8 +85,7 @@ func (s *set) reshard(ctx context.Context) error {
 	return nil
 }
 
-// whole returns an error unless the old shards are the complete set, and no two of
-// them collide.
+// whole returns an error unless the old shards are the complete set.
 func (s *set) whole(old []*shard, add *shard) error {
 	added, also := add.state.Member, 0
 	if added != nil { // an interrupted run may have noted the new shard
@@ -99,9 +102,6 @@ func (s *set) whole(old []*shard, add *shard) error {
 	}
 	if added != nil && (added.Set != name || added.Number != len(old)+1) {
 		return hints.At(add.name, &Error{What: "is a shard already", Hint: leave})
-	}
-	if collisions := collisions(old); len(collisions) > 0 {
-		return &Error{What: collisions[0], Hint: "Run nextid migrate shards up first."}
 	}
 	return nil
 }
