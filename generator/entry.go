@@ -245,7 +245,11 @@ func (l *live) draw(ctx context.Context, n int64) (Range, error) {
 			return r, nil
 		}
 	}
-	return l.gen.Next(ctx, n)
+	r, err := l.gen.Next(ctx, n)
+	if err == nil && (r.Count < 1 || r.Count > n) { // an id could come twice, or a caller ask forever
+		err = fmt.Errorf("the generator returned %d ids, and must return 1 to %d", r.Count, n)
+	}
+	return r, err
 }
 
 // Definition returns the entry's definition without its secrets. It opens the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -171,7 +172,32 @@ func TestAGeneratorThatFailsToOpenIsTriedAgain(t *testing.T) {
 	r.wantIDs("orders", 1)
 }
 
-// slowKind has a generator that cannot answer without waiting.
+// A kind of another module can return what Next must not.
+func TestRangesThatNextMustNotReturn(t *testing.T) {
+	for _, count := range []int64{0, -1, 4} {
+		r := newRegistry(t, autoCreate("wrong", ``), func(c *generator.Config) {
+			c.Kinds = append(c.Kinds, testKind{
+				KindName: "wrong",
+				OpenFunc: func(context.Context, generator.Definition) (generator.Generator, error) { return runs(count), nil },
+			})
+		})
+		e, err := r.Get(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run, err := e.Next(t.Context(), 3); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("returned %d ids", count)) {
+			t.Errorf("a run of %d for 3 ids: %+v, %v", count, run, err)
+		}
+	}
+}
+
+// runs returns a run of the same length each time.
+type runs int64
+
+func (n runs) Next(context.Context, int64) (generator.Range, error) {
+	return generator.Range{First: 1, Step: 1, Count: int64(n)}, nil
+}
+
 func TestEntryOfAGeneratorWithoutTryNext(t *testing.T) {
 	r := newRegistry(t, autoCreate("slow", ``), func(c *generator.Config) {
 		c.Kinds = append(c.Kinds, testKind{
