@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -78,8 +79,13 @@ func (f *forecast) run(ctx context.Context) {
 }
 
 // look makes one forecast and logs each warning once a day. If the store does not
-// answer, latest stays as it was.
+// answer, or a kind panics, latest stays as it was.
 func (f *forecast) look(ctx context.Context, now time.Time) {
+	defer func() {
+		if p := recover(); p != nil { // in a kind, which may be of another module
+			f.log.Error("panic in a forecast", "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
 	maps.DeleteFunc(f.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= forecastLogEvery })
 	definitions, err := f.registry.Definitions(ctx)
 	if err != nil {
@@ -126,20 +132,19 @@ func (f *forecast) due(what string, now time.Time) bool {
 // layout warns of a name whose time bits run out soon.
 func (f *forecast) layout(d generator.Definition, now time.Time, o *outlook) {
 	s, ok := f.registry.Shape(d)
-	ends := s.Ends
-	left := ends.Sub(now)
+	left := s.Ends.Sub(now)
 	if !ok || left > generator.EndsSoon {
 		return
 	}
 	if left <= endsVerySoon {
-		o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, ends.UTC().Format(time.RFC3339)))
+		o.notes = append(o.notes, fmt.Sprintf("the time bits of generator %q end at %s", d.Name, s.Ends.UTC().Format(time.RFC3339)))
 	}
 	switch {
 	case !f.due("time of "+d.Name, now):
 	case left <= 0:
-		f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", ends)
+		f.log.Error("the time bits of a generator have run out: it gives no ids", "generator", d.Name, "ended", s.Ends)
 	default:
-		f.log.Warn("the time bits of a generator run out: create its successor before", "generator", d.Name, "ends", ends, "days_left", wholeDays(left))
+		f.log.Warn("the time bits of a generator run out: create its successor before", "generator", d.Name, "ends", s.Ends, "days_left", wholeDays(left))
 	}
 }
 

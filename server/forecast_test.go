@@ -32,6 +32,29 @@ func stored(t *testing.T, store generator.Store, name, options string) {
 	}
 }
 
+// A kind of another module may panic. The process goes on.
+func TestForecastOutlivesAKind(t *testing.T) {
+	store := memory.New(memory.Config{})
+	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: []generator.Kind{panicky{}}})
+	if err == nil {
+		_, _, err = store.Define(t.Context(), generator.Definition{Name: "a", Kind: "panicky"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	f := newForecast(registry, nil, false, slog.New(slog.NewTextHandler(&log, nil)))
+	f.look(t.Context(), time.Now())
+	if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "panic=never") {
+		t.Errorf("log:\n%s", log.String())
+	}
+}
+
+type panicky struct{ generator.Kind }
+
+func (panicky) Name() string                                   { return "panicky" }
+func (panicky) Shape(json.RawMessage) (generator.Shape, error) { panic("never") }
+
 func TestLogWarnsOfTimeThatRunsOut(t *testing.T) {
 	store := memory.New(memory.Config{})
 	registry, err := generator.NewRegistry(generator.Config{Store: store, Kinds: testBuild.Kinds(Parts{Layout: DefaultConfig().Layout})})
