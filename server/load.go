@@ -57,7 +57,9 @@ func (b *Build) load(file string, environ []string, given []givenFlag) (Config, 
 		unread = l.file(file)
 	}
 	l.environment(environ)
-	l.flags(given)
+	for _, f := range given {
+		l.set(f.key, f.text, place{source: "--" + f.flagName()})
+	}
 	if unread != nil {
 		return l.config, unread
 	}
@@ -99,13 +101,6 @@ func (l *loader) environment(environ []string) {
 		} else {
 			l.mistake(place{source: name}, "", "is not a variable of nextid%s", generator.DidYouMean(name, EnvNames()))
 		}
-	}
-}
-
-// flags applies the flags that were given.
-func (l *loader) flags(given []givenFlag) {
-	for _, f := range given {
-		l.set(f.key, f.text, place{source: "--" + f.flagName()})
 	}
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,29 +12,13 @@ import (
 // private key. As with PostgreSQL's keys, the group may read a file of root. what
 // names the file in errors.
 func readPrivate(what, path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, readFailure(what, path, err)
-	}
-	defer f.Close() // errors of Close do not matter after reading
-	info, err := f.Stat()
-	if err != nil {
-		return nil, readFailure(what, path, err)
-	}
-	if info.Mode().IsRegular() && !isPrivate(info) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isPrivate(info) {
 		return nil, &Error{
 			Message: fmt.Sprintf("the %s %s can be read or changed by others (mode %04o)", what, path, info.Mode().Perm()),
 			Hint:    "Run: chmod 600 " + path,
 		}
 	}
-	if err := checkReplaceable(what, path); err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(f)
-	if err != nil {
-		return nil, readFailure(what, path, err)
-	}
-	return content, nil
+	return readPublic(what, path)
 }
 
 // readPublic reads a file that others may read, but not change: it decides who may
@@ -65,7 +48,7 @@ func checkReplaceable(what, path string) error {
 		target = start // the file may be missing; its directories are checked
 	}
 	for _, at := range []string{start, target} {
-		for {
+		for last := ""; at != last; last, at = at, filepath.Dir(at) {
 			info, err := os.Stat(at)
 			if err == nil && !modeless && info.Mode().Perm()&0o002 != 0 && info.Mode()&(fs.ModeDir|fs.ModeSticky) != fs.ModeDir|fs.ModeSticky {
 				return &Error{
@@ -73,11 +56,6 @@ func checkReplaceable(what, path string) error {
 					Hint:    "Run: chmod o-w " + at,
 				}
 			}
-			up := filepath.Dir(at)
-			if up == at {
-				break
-			}
-			at = up
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func TestEverySettingMeansTheSameInAllSources(t *testing.T) {
 			file, env, flags := newLoader(testBuild), newLoader(testBuild), newLoader(testBuild)
 			file.document("f.yaml", []byte(fileText(s.key, text)))
 			env.environment([]string{s.envName() + "=" + text})
-			flags.flags([]givenFlag{{&s, text}})
+			flags.set(s.key, text, place{source: "--" + s.flagName()})
 			for source, l := range map[string]*loader{"file": file, "environment": env, "flag": flags} {
 				if len(l.mistakes) > 0 {
 					t.Errorf("%s: %v", source, l.mistakes)

@@ -26,10 +26,9 @@ func Version() string {
 // with uncommitted changes.
 func Commit() string {
 	values := map[string]string{}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			values[s.Key] = s.Value
-		}
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range cmp.Or(info, &debug.BuildInfo{}).Settings {
+		values[s.Key] = s.Value
 	}
 	revision := values["vcs.revision"]
 	if revision != "" && values["vcs.modified"] == "true" {
