@@ -254,13 +254,12 @@ func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logg
 	defer cancel()
 	for _, name := range names {
 		entry, err := e.registry.Get(ctx, name)
+		var gen generator.Generator
 		if err == nil {
-			var gen generator.Generator
-			if gen, err = entry.Generator(ctx); err == nil {
-				if p, ok := gen.(generator.Peeker); ok { // Peek reserves
-					_, err = p.Peek(ctx)
-				}
-			}
+			gen, err = entry.Generator(ctx)
+		}
+		if p, ok := gen.(generator.Peeker); ok { // Peek reserves
+			_, err = p.Peek(ctx)
 		}
 		if err != nil {
 			log.Warn("a generator cannot be opened at the start; its first draw will try again", "generator", name, "error", err)
