@@ -2,6 +2,8 @@ package server
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -23,7 +25,7 @@ type Build struct {
 	functions []sql.Function
 	logger    *slog.Logger // nil: the server logs to output, as log_format and log_level say
 	output    io.Writer    // gets the ready line and the log
-	err       error        // of the last option that failed; New returns it
+	err       error        // of the options that failed; New returns it
 }
 
 // Option adds parts to a Build.
@@ -42,6 +44,30 @@ func (b *Build) with(options []Option) *Build {
 		o(more)
 	}
 	return more
+}
+
+// check returns an error if parts are missing, or if two have one name. The registry
+// would open a stored generator with the kind of its name, whichever that is.
+func (b *Build) check() error {
+	seen := map[string]bool{autoCreateOff: true, storeSQLite + ":": true, StoreMemory + ":": true}
+	taken := func(name string) bool {
+		defer func() { seen[name] = true }()
+		return seen[name]
+	}
+	for _, newKind := range b.kinds {
+		if newKind == nil || newKind(Parts{Layout: layout.Default}) == nil {
+			return errors.New("WithKind: a kind is nil")
+		}
+		if name := newKind(Parts{Layout: layout.Default}).Name(); generator.CheckName(name) != nil || taken(name) {
+			return fmt.Errorf("WithKind: %q cannot be the name of a kind, or another kind has it", name)
+		}
+	}
+	for _, d := range b.stores {
+		if len(d.Schemes) == 0 || d.Open == nil || d.Schema == nil || slices.ContainsFunc(d.Schemes, func(s string) bool { return taken(s + ":") }) {
+			return fmt.Errorf("WithStore: a driver needs Open, Schema, and Schemes that no other store has, not %q", d.Schemes)
+		}
+	}
+	return b.err
 }
 
 // Config returns the default configuration of a server with this Build.
@@ -84,9 +110,7 @@ func WithStore(drivers ...shared.Driver) Option {
 func WithLayout(layouts ...*layout.Layout) Option {
 	return func(b *Build) {
 		for _, l := range layouts {
-			if err := layout.Add(l); err != nil {
-				b.err = err
-			}
+			b.err = errors.Join(b.err, layout.Add(l))
 		}
 	}
 }

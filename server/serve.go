@@ -51,7 +51,7 @@ type Once struct {
 // Config was loaded with. The error of a wrong Config is Mistakes.
 func New(config Config, options ...Option) (*Server, error) {
 	config.build = config.build.with(options)
-	if err := config.build.err; err != nil {
+	if err := config.build.check(); err != nil {
 		return nil, err
 	}
 	if found := config.Validate(); len(found) > 0 {

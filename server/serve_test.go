@@ -14,6 +14,8 @@ type slowKind struct {
 	opening func()
 }
 
+func (slowKind) Name() string { return "slow" }
+
 func (k slowKind) Open(context.Context, generator.Definition) (generator.Generator, error) {
 	k.opening()
 	return nil, errors.New("not yet")
@@ -26,7 +28,7 @@ func TestStopWhileGeneratorsAreOpened(t *testing.T) {
 	defer stop()
 	c := testBuild.Config()
 	c.Data, c.PG, c.MySQL, c.HTTP = t.TempDir(), "127.0.0.1:0", "", ""
-	c.Generators, c.OpenAtStart = []generator.Definition{{Name: "orders", Kind: "segment"}}, []string{"orders"}
+	c.Generators, c.OpenAtStart = []generator.Definition{{Name: "orders", Kind: "slow"}}, []string{"orders"}
 	slow := func(p Parts) generator.Kind {
 		return slowKind{testBuild.kinds[1](p), stop}
 	}

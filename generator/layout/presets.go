@@ -74,6 +74,9 @@ func index() map[string]*Layout {
 // Add adds a layout to this process under its name in lower case. A name keeps its
 // layout, since ids issued with it would get another meaning.
 func Add(l *Layout) error {
+	if l == nil || len(l.Fields) == 0 {
+		return errors.New("a layout comes from layout.New")
+	}
 	name := strings.ToLower(l.Name)
 	mu.Lock()
 	defer mu.Unlock()

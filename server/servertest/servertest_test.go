@@ -3,13 +3,20 @@ package servertest_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"strings"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"nextid/generator"
+	"nextid/generator/generatortest"
+	"nextid/generator/layout"
+	"nextid/generator/store/shared"
 	"nextid/server"
 	"nextid/server/servertest"
+	"nextid/server/standard"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 )
@@ -65,4 +72,39 @@ func TestOptionsThatContradict(t *testing.T) {
 	if _, err := server.New(c); err == nil {
 		t.Error("a server that creates generators of no kind")
 	}
+	kind := func(k generator.Kind) server.Option {
+		return server.WithKind(func(server.Parts) generator.Kind { return k })
+	}
+	driver := func(schemes ...string) server.Option {
+		d := directory
+		d.Schemes = schemes
+		return server.WithStore(d)
+	}
+	mine := generatortest.Kind{KindName: "mine"}
+	for want, options := range map[string][]server.Option{
+		"a kind is nil":                         {server.WithKind(nil, nil)},
+		"WithKind: a kind is nil":               {kind(nil)},
+		`"a b" cannot be the name`:              {kind(generatortest.Kind{KindName: "a b"})},
+		`"off" cannot be`:                       {kind(generatortest.Kind{KindName: "off"})},
+		`"snowflake" cannot be`:                 {kind(generatortest.Kind{KindName: "snowflake"})},
+		`"mine" cannot be`:                      {kind(mine), kind(mine)},
+		"a layout comes from layout.New":        {server.WithLayout(nil, &layout.Layout{})},
+		"a driver needs Open, Schema":           {server.WithStore(shared.Driver{Schemes: []string{"dir"}})},
+		"that no other store has, not []":       {driver()},
+		`other store has, not ["sqlite"]`:       {driver("sqlite")},
+		`other store has, not ["a" "postgres"]`: {driver("a", "postgres")},
+	} {
+		if _, err := server.New(server.DefaultConfig(), append(standard.Options(), options...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := server.New(server.DefaultConfig(), append(standard.Options(), kind(mine), driver("dir"))...); err != nil {
+		t.Error(err)
+	}
+}
+
+// directory has all that a driver needs.
+var directory = shared.Driver{
+	Open:   func(context.Context, string, []string) (shared.Engine, error) { return nil, errors.ErrUnsupported },
+	Schema: func(string) (shared.Schema, error) { return nil, errors.ErrUnsupported },
 }
