@@ -131,8 +131,13 @@ func WithFunction(functions ...sql.Function) Option {
 func WithLogger(l *slog.Logger) Option { return func(b *Build) { b.logger = l } }
 
 // WithOutput makes the server write its ready line and its log to w. The default is
-// standard error.
-func WithOutput(w io.Writer) Option { return func(b *Build) { b.output = w } }
+// standard error, nil discards both.
+func WithOutput(w io.Writer) Option {
+	if w == nil {
+		w = io.Discard
+	}
+	return func(b *Build) { b.output = w }
+}
 
 // Kinds returns the kinds. Without a Store in p they only check options.
 func (b *Build) Kinds(p Parts) []generator.Kind {

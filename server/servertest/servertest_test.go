@@ -3,6 +3,7 @@ package servertest_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"nextid/generator"
-	"nextid/generator/generatortest"
 	"nextid/generator/layout"
 	"nextid/generator/store/shared"
 	"nextid/server"
@@ -80,13 +80,13 @@ func TestOptionsThatContradict(t *testing.T) {
 		d.Schemes = schemes
 		return server.WithStore(d)
 	}
-	mine := generatortest.Kind{KindName: "mine"}
+	mine := named{name: "mine"}
 	for want, options := range map[string][]server.Option{
 		"a kind is nil":                         {server.WithKind(nil, nil)},
 		"WithKind: a kind is nil":               {kind(nil)},
-		`"a b" cannot be the name`:              {kind(generatortest.Kind{KindName: "a b"})},
-		`"off" cannot be`:                       {kind(generatortest.Kind{KindName: "off"})},
-		`"snowflake" cannot be`:                 {kind(generatortest.Kind{KindName: "snowflake"})},
+		`"a b" cannot be the name`:              {kind(named{name: "a b"})},
+		`"off" cannot be`:                       {kind(named{name: "off"})},
+		`"snowflake" cannot be`:                 {kind(named{name: "snowflake"})},
 		`"mine" cannot be`:                      {kind(mine), kind(mine)},
 		"a layout comes from layout.New":        {server.WithLayout(nil, &layout.Layout{})},
 		"a driver needs Open, Schema":           {server.WithStore(shared.Driver{Schemes: []string{"dir"}})},
@@ -103,8 +103,22 @@ func TestOptionsThatContradict(t *testing.T) {
 	}
 }
 
+type named struct {
+	generator.Kind
+	name string
+}
+
+func (k named) Name() string                                     { return k.name }
+func (named) Normalize(json.RawMessage) (json.RawMessage, error) { return nil, nil }
+
 // directory has all that a driver needs.
 var directory = shared.Driver{
 	Open:   func(context.Context, string, []string) (shared.Engine, error) { return nil, errors.ErrUnsupported },
 	Schema: func(string) (shared.Schema, error) { return nil, errors.ErrUnsupported },
+}
+
+// Nil as the output discards it.
+func TestNoOutput(t *testing.T) {
+	t.Parallel()
+	servertest.Start(t, server.WithOutput(nil))
 }
