@@ -101,9 +101,10 @@ func (s *Server) SQL() *sqlfuncs.Server {
 // error.
 func (s *Server) Close() error {
 	s.stop()
-	if s.runs.Load() {
-		<-s.ended
+	if !s.runs.Load() {
+		return nil
 	}
+	<-s.ended
 	return s.result
 }
 

@@ -65,6 +65,24 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// Close may come while Run begins. The race detector sees whether it waits.
+func TestCloseWhileRunBegins(t *testing.T) {
+	t.Parallel()
+	c := server.NewBuild(standard.Options()...).Config()
+	c.Store, c.PG, c.MySQL, c.HTTP = server.StoreURL{Scheme: server.StoreMemory}, "127.0.0.1:0", "", ""
+	for range 50 {
+		s, err := server.New(c, server.WithOutput(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { ended <- s.Run(t.Context()) }()
+		if err := errors.Join(s.Close(), <-ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestOptionsThatContradict(t *testing.T) {
 	t.Parallel()
 	c := server.DefaultConfig()
