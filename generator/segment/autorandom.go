@@ -1,12 +1,14 @@
 package segment
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"nextid/generator"
@@ -17,22 +19,18 @@ import (
 // autoRandomName is the name of the kind.
 const autoRandomName = "auto_random"
 
-// AutoRandomOptions are the stored options of the kind.
-type AutoRandomOptions struct {
+// autoRandomOptions are the stored options of the kind. A user gives the last five
+// instead: AUTO_RANDOM(S, R) is shard_bits S and range_bits R, the sign bit included.
+type autoRandomOptions struct {
 	Layout  string          `json:"layout"`
 	Fields  []layout.Field  `json:"fields"`
 	Counter json.RawMessage `json:"counter"` // options of the counting kind
-}
 
-// givenAutoRandom holds the options of a user. AUTO_RANDOM(S, R) is shard_bits S
-// and range_bits R, the sign bit included.
-type givenAutoRandom struct {
-	AutoRandomOptions
-	ShardBits *uint8 `json:"shard_bits"`
-	RangeBits *uint8 `json:"range_bits"`
-	Start     *int64 `json:"start"`
-	Step      *int64 `json:"step"`
-	MaxStep   *int64 `json:"max_step"`
+	ShardBits *uint8 `json:"shard_bits,omitempty"`
+	RangeBits *uint8 `json:"range_bits,omitempty"`
+	Start     *int64 `json:"start,omitempty"`
+	Step      *int64 `json:"step,omitempty"`
+	MaxStep   *int64 `json:"max_step,omitempty"`
 }
 
 // Bounds and defaults of TiDB.
@@ -47,20 +45,25 @@ const autoRandomHint = "Options: shard_bits (1 to 15), range_bits (32 to 64), st
 // a unique counter. A few random bits above it spread rows that are written
 // together over the shards of a table. counter is the kind that counts.
 func AutoRandom(store generator.Reserver, counter generator.Kind) generator.Kind {
-	return autoRandomKind{store, counter}
+	return autoRandomKind{kinds.Base[autoRandomOptions]{
+		Called: autoRandomName, About: "a counter below random bits, after TiDB's AUTO_RANDOM", Title: "an auto_random generator", Hint: autoRandomHint,
+		Fill: func(o *autoRandomOptions) error { return o.fill(counter) },
+		Check: func(o *autoRandomOptions) error {
+			_, err := o.build()
+			return err
+		},
+		Keep: func(before, after *autoRandomOptions) error { return after.keep(before, counter) },
+	}, store, counter}
 }
 
 type autoRandomKind struct {
+	kinds.Base[autoRandomOptions]
 	store   generator.Reserver
 	counter generator.Kind
 }
 
-func (autoRandomKind) Name() string { return autoRandomName }
-
-func (autoRandomKind) Help() string { return "a counter below random bits, after TiDB's AUTO_RANDOM" }
-
 func (k autoRandomKind) Numbers(stored json.RawMessage, past int64) generator.Left {
-	var o AutoRandomOptions
+	var o autoRandomOptions
 	if json.Unmarshal(stored, &o) != nil {
 		return generator.Left{}
 	}
@@ -70,45 +73,40 @@ func (k autoRandomKind) Numbers(stored json.RawMessage, past int64) generator.Le
 	return generator.Left{}
 }
 
-func (k autoRandomKind) Normalize(raw json.RawMessage) (json.RawMessage, error) {
-	var g givenAutoRandom
-	if err := generator.DecodeOptions(raw, &g, autoRandomHint); err != nil {
-		return nil, err
-	}
-	o := g.AutoRandomOptions
+// fill completes the options of a new generator.
+func (o *autoRandomOptions) fill(counter generator.Kind) error {
 	if o.Fields == nil {
-		shard, all := *cmp.Or(g.ShardBits, new(uint8(defaultShardBits))), *cmp.Or(g.RangeBits, new(uint8(defaultRangeBits)))
+		shard, all := *cmp.Or(o.ShardBits, new(uint8(defaultShardBits))), *cmp.Or(o.RangeBits, new(uint8(defaultRangeBits)))
 		if shard < 1 || shard > maxShardBits || all < minRangeBits || all > maxRangeBit {
-			return nil, generator.OptionError(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
+			return generator.OptionError(autoRandomHint, "AUTO_RANDOM(%d, %d) has bits out of their bounds", shard, all)
 		}
 		o.Fields = []layout.Field{{Kind: layout.Shard, Bits: shard}, {Kind: layout.Counter, Bits: all - 1 - shard}}
 		if o.Layout == "" && (shard != defaultShardBits || all != defaultRangeBits) {
 			o.Layout = "custom"
 		}
-	} else if g.ShardBits != nil || g.RangeBits != nil {
-		return nil, generator.OptionError(autoRandomHint, "fields say the same as shard_bits and range_bits")
+	} else if o.ShardBits != nil || o.RangeBits != nil {
+		return generator.OptionError(autoRandomHint, "fields say the same as shard_bits and range_bits")
 	}
 	o.Layout = cmp.Or(o.Layout, "tidb")
 	l, err := o.build()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if o.Counter == nil {
-		if o.Counter, err = json.Marshal(map[string]*int64{"start": cmp.Or(g.Start, new(int64(1))), "step": g.Step, "max_step": g.MaxStep}); err != nil {
-			return nil, err
+		if o.Counter, err = json.Marshal(map[string]*int64{"start": cmp.Or(o.Start, new(int64(1))), "step": o.Step, "max_step": o.MaxStep}); err != nil {
+			return err
 		}
 	}
-	if o.Counter, err = k.counter.Normalize(o.Counter); err != nil {
-		return nil, err
+	*o = autoRandomOptions{Layout: o.Layout, Fields: o.Fields, Counter: o.Counter}
+	if o.Counter, err = counter.Normalize(o.Counter); err != nil {
+		return err
 	}
 	// Greater numbers would change the random bits, and ids would come twice.
-	if o.Counter, err = k.counter.Alter(o.Counter, fmt.Appendf(nil, `{"min": 0, "max": %d}`, int64(1)<<l.SequenceBits()-1)); err != nil {
-		return nil, err
-	}
-	return json.Marshal(o)
+	o.Counter, err = counter.Alter(o.Counter, fmt.Appendf(nil, `{"min": 0, "max": %d}`, int64(1)<<l.SequenceBits()-1))
+	return err
 }
 
-func (o *AutoRandomOptions) build() (*layout.Layout, error) {
+func (o *autoRandomOptions) build() (*layout.Layout, error) {
 	l, err := layout.New(o.Layout, o.Fields, time.Time{}, 0)
 	if err == nil && l.HasTime() {
 		err = fmt.Errorf("layout %s has a time", o.Layout)
@@ -119,43 +117,33 @@ func (o *AutoRandomOptions) build() (*layout.Layout, error) {
 	return l, nil
 }
 
-// Alter implements generator.Kind. It passes the options that may change to the
-// counter.
-func (k autoRandomKind) Alter(stored, change json.RawMessage) (json.RawMessage, error) {
-	o, _, err := readAutoRandom(stored)
-	if err != nil {
-		return nil, err
-	}
-	var g givenAutoRandom
-	if err := generator.DecodeOptions(change, &g, autoRandomHint); err != nil {
-		return nil, err
-	}
-	if g.Layout != "" || g.Fields != nil || g.ShardBits != nil || g.RangeBits != nil || g.Counter != nil || g.Start != nil {
-		return nil, generator.OptionError("Create a generator with another name and move to it.",
+// keep passes the options that may change to the counter.
+func (o *autoRandomOptions) keep(before *autoRandomOptions, counter generator.Kind) (err error) {
+	if o.Layout != before.Layout || !slices.Equal(o.Fields, before.Fields) || !bytes.Equal(o.Counter, before.Counter) ||
+		o.ShardBits != nil || o.RangeBits != nil || o.Start != nil {
+		return generator.OptionError("Create a generator with another name and move to it.",
 			"only step and max_step of a generator of kind %s can be changed", autoRandomName)
 	}
-	if o.Counter, err = k.counter.Alter(o.Counter, change); err != nil {
-		return nil, err
+	change, err := json.Marshal(map[string]*int64{"step": o.Step, "max_step": o.MaxStep}) // null keeps a value
+	if err == nil {
+		o.Step, o.MaxStep = nil, nil
+		o.Counter, err = counter.Alter(o.Counter, change)
 	}
-	return json.Marshal(o)
-}
-
-func readAutoRandom(stored json.RawMessage) (o AutoRandomOptions, l *layout.Layout, err error) {
-	o, err = generator.StoredOptions(stored, "an auto_random generator", func(o *AutoRandomOptions) (err error) {
-		l, err = o.build()
-		return err
-	})
-	return o, l, err
+	return err
 }
 
 func (k autoRandomKind) inner(d generator.Definition) (generator.Definition, *layout.Layout, error) {
-	o, l, err := readAutoRandom(d.Options)
+	o, err := k.Read(d.Options)
+	if err != nil {
+		return d, nil, err
+	}
 	d.Options = o.Counter
+	l, err := o.build()
 	return d, l, err
 }
 
-func (autoRandomKind) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
-	_, l, err := readAutoRandom(stored)
+func (k autoRandomKind) ExplainStored(stored json.RawMessage, id string) (generator.Parts, error) {
+	_, l, err := k.inner(generator.Definition{Options: stored})
 	if err != nil {
 		return generator.Parts{}, err
 	}
