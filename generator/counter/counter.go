@@ -27,7 +27,6 @@ type Generator struct {
 var (
 	_ generator.AllGenerator = (*Generator)(nil)
 	_ generator.Holder       = (*Generator)(nil)
-	_ generator.Closer       = (*Generator)(nil)
 	_ generator.Raiser       = (*Generator)(nil)
 	_ generator.Peeker       = (*Generator)(nil)
 	_ generator.Reporter     = (*Generator)(nil)

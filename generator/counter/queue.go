@@ -135,12 +135,7 @@ func (q *Queue) wait(ctx context.Context, d *draw) ([]generator.Range, error) {
 	if q.runtime.Receive(patient, d.ready) == nil {
 		return d.got, d.err
 	}
-	if err := ctx.Err(); err != nil {
-		return q.abandon(d, err)
-	}
-	return q.abandon(d, generator.Errorf(generator.ErrRetry, q.name,
-		"Try again. If it lasts, look at the store: every number of this generator is written there before it is given.",
-		"no number was granted to generator %q within %v", q.name, q.deadline))
+	return q.abandon(d, kinds.LateError(ctx, q.name, ": every number of this generator is written there before it is given.", q.deadline))
 }
 
 // GiveBack implements generator.AllGenerator. Only the newest ids can be issued

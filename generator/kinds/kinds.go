@@ -4,9 +4,20 @@ package kinds
 import (
 	"context"
 	"errors"
+	"time"
 
 	"nextid/generator"
 )
+
+// LateError returns the error of a draw that has waited for the store for patience. ctx
+// is the caller's.
+func LateError(ctx context.Context, name, hint string, patience time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return generator.Errorf(generator.ErrRetry, name, "Try again. If it lasts, look at the store"+hint,
+		"no id was granted to generator %q within %v", name, patience)
+}
 
 // StoreError returns the error of a draw whose request to the store, or to the database
 // of its ids, failed. It returns an error about the generator unchanged.

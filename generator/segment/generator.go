@@ -163,12 +163,7 @@ func (g *Generator) patience(ctx context.Context) (context.Context, context.Canc
 // impatient returns the error of a draw whose deadline has passed. ctx is the
 // caller's context.
 func (g *Generator) impatient(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return generator.Errorf(generator.ErrRetry, g.name,
-		"Try again. If it lasts, look at the store, or raise the generator's step so that it is asked less often.",
-		"the store did not grant numbers to generator %q within %v", g.name, g.options.Deadline)
+	return kinds.LateError(ctx, g.name, ", or raise the generator's step so that it is asked less often.", time.Duration(g.options.Deadline))
 }
 
 // demand makes sure that a buffer has ids, or returns the flight to wait for. mine

@@ -55,17 +55,9 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 	if err := g.clocksAgree(ctx); err != nil {
 		return generator.Range{}, err
 	}
-	return kinds.Draw(ctx, &g.batches, n, strictPatience, g.late)
-}
-
-// late returns the error of a draw that has waited for strictPatience.
-func (g *strictGenerator) late(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return generator.Errorf(generator.ErrRetry, g.name,
-		"Try again. If it lasts, look at the store; a generator that is not strict needs it less often.",
-		"the store did not grant time to generator %q within %v", g.name, strictPatience)
+	return kinds.Draw(ctx, &g.batches, n, strictPatience, func(ctx context.Context) error {
+		return kinds.LateError(ctx, g.name, "; a generator that is not strict needs it less often.", strictPatience)
+	})
 }
 
 // fill reserves the time for a batch of draws and distributes its ids.
