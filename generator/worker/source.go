@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -57,16 +56,13 @@ func (Any) Wish(context.Context, Width) (Wish, error) { return Wish{ID: None}, n
 func (Any) String() string { return "auto" }
 
 // Fixed is the Source of a server with a configured worker id.
-type Fixed struct {
-	ID   int64
-	From string // as configured; "" for the number
-}
+type Fixed struct{ ID int64 }
 
 // Wish implements Source.
 func (f Fixed) Wish(context.Context, Width) (Wish, error) { return Wish{ID: f.ID, Firm: true}, nil }
 
 // String implements Source.
-func (f Fixed) String() string { return cmp.Or(f.From, strconv.FormatInt(f.ID, 10)) }
+func (f Fixed) String() string { return strconv.FormatInt(f.ID, 10) }
 
 // check refuses a firm wish that a width does not have. A wish that is not firm
 // becomes None.

@@ -33,7 +33,6 @@ import (
 type leaf struct {
 	hosts []string
 	path  string // path of the node forever
-	shown string // for messages
 	node  string // IP:PORT of this server
 	file  string // cache of the number; "" for none
 	log   *slog.Logger
@@ -52,9 +51,9 @@ func parseLeaf(text string) (opener, error) {
 	}
 	l := leaf{
 		hosts: dsn.WithPort(hosts, "2181"), path: "/" + strings.Trim(u.Path, "/") + "/forever",
-		shown: "leaf:" + text, node: u.Query().Get("node"),
+		node: u.Query().Get("node"),
 	}
-	return func(cfg Config) (worker.Source, error) {
+	return func(cfg Config) (wisher, error) {
 		l := l
 		l.log = cfg.Logger
 		if l.node == "" {
@@ -70,8 +69,6 @@ func parseLeaf(text string) (opener, error) {
 		return l, nil
 	}, nil
 }
-
-func (l leaf) String() string { return l.shown }
 
 func (l leaf) Wish(ctx context.Context, w worker.Width) (worker.Wish, error) {
 	n, err := l.number(ctx)

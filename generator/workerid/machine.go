@@ -71,8 +71,6 @@ func hashCode(s string) int32 {
 	return h
 }
 
-func (hardware) String() string { return "mac" }
-
 // address is sonyflake's way: the low 16 bits of the host's IPv4 address.
 type address [4]byte
 
@@ -104,5 +102,3 @@ func (a address) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 		Note: "with sonyflake's rule both servers would have issued the same ids",
 	}, nil
 }
-
-func (address) String() string { return "ip" }

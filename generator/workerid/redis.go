@@ -46,7 +46,7 @@ func parseRedis(text string) (opener, error) {
 	}
 	h.options.MaxRetries, h.options.DialerRetries = -1, 1
 	h.options.Protocol, h.options.ContextTimeoutEnabled, h.options.ClientName = 2, true, "nextid"
-	return func(cfg Config) (worker.Source, error) {
+	return func(cfg Config) (wisher, error) {
 		h := h
 		h.log = cfg.Logger
 		return h, nil
@@ -72,5 +72,3 @@ func (h handOut) next(ctx context.Context, ids int64) (int64, error) {
 	defer func() { _ = c.Close() }() // nothing is sent any more
 	return handOutScript.Eval(ctx, c, []string{h.key}, ids).Int64()
 }
-
-func (h handOut) String() string { return h.shown }

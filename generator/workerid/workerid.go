@@ -66,8 +66,22 @@ func Open(text string, cfg Config) (worker.Source, error) {
 		return nil, err
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	return open(cfg)
+	w, err := open(cfg)
+	return source{w, Redacted(text)}, err
 }
+
+// wisher is a worker.Source without its text.
+type wisher interface {
+	Wish(ctx context.Context, w worker.Width) (worker.Wish, error)
+}
+
+// source is a worker.Source with the text that named it.
+type source struct {
+	wisher
+	text string
+}
+
+func (s source) String() string { return s.text }
 
 // Redacted returns a text without its password.
 func Redacted(text string) string {
@@ -78,14 +92,14 @@ func Redacted(text string) string {
 }
 
 // opener creates a source.
-type opener func(Config) (worker.Source, error)
+type opener func(Config) (wisher, error)
 
 // simple holds the sources that are written as one word.
 var simple = map[string]opener{
-	Auto:         func(Config) (worker.Source, error) { return worker.Any{}, nil },
-	"disposable": func(cfg Config) (worker.Source, error) { return disposable{cfg.Store}, nil },
-	"mac":        func(Config) (worker.Source, error) { return newHardware(os.Getpid()) },
-	"ip":         func(Config) (worker.Source, error) { return newAddress() },
+	Auto:         func(Config) (wisher, error) { return worker.Any{}, nil },
+	"disposable": func(cfg Config) (wisher, error) { return disposable{cfg.Store}, nil },
+	"mac":        func(Config) (wisher, error) { return newHardware(os.Getpid()) },
+	"ip":         func(Config) (wisher, error) { return newAddress() },
 }
 
 // parse returns the opener of a source, or an error if text has no known form.
@@ -102,9 +116,9 @@ func parse(text string) (opener, error) {
 	datacenter, number, pair := strings.Cut(text, "/")
 	if !pair {
 		n, err := parseNumber(text)
-		return func(Config) (worker.Source, error) {
+		return func(Config) (wisher, error) {
 			id, err := n()
-			return worker.Fixed{ID: id, From: text}, err
+			return worker.Fixed{ID: id}, err
 		}, err
 	}
 	high, err := parseNumber(datacenter)
@@ -112,7 +126,7 @@ func parse(text string) (opener, error) {
 		return nil, err
 	}
 	low, err := parseNumber(number)
-	return func(Config) (worker.Source, error) {
+	return func(Config) (wisher, error) {
 		d, err := high()
 		if err != nil {
 			return nil, err
@@ -136,8 +150,6 @@ func (b both) Wish(_ context.Context, w worker.Width) (worker.Wish, error) {
 	}
 	return worker.Wish{ID: b.datacenter<<w.Worker | b.worker, Firm: true}, nil
 }
-
-func (b both) String() string { return b.text }
 
 // number returns a part of a configured worker id. It reads the host's name or the
 // environment at each call.
@@ -213,7 +225,5 @@ func (d disposable) Wish(ctx context.Context, w worker.Width) (worker.Wish, erro
 	}
 	return worker.Wish{ID: n % w.IDs(), Again: true, Note: "the count of starts has come round to an id in use"}, nil
 }
-
-func (disposable) String() string { return "disposable" }
 
 var errNotAURL = errors.New("is not a URL") // url.Parse's own error contains the URL with its password

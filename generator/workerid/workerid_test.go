@@ -26,7 +26,7 @@ func open(t *testing.T, text string) worker.Source {
 	return s
 }
 
-func wish(t *testing.T, s worker.Source, w worker.Width) worker.Wish {
+func wish(t *testing.T, s wisher, w worker.Width) worker.Wish {
 	t.Helper()
 	got, err := s.Wish(t.Context(), w)
 	if err != nil {
