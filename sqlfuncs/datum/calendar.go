@@ -298,38 +298,27 @@ func addMonths(day int64, months int32) int64 {
 var zones sync.Map
 
 // LoadZone finds a time zone by its IANA name (Europe/Paris), of which the case may
-// differ, or as fixedZone does. Errors: 22023.
+// differ. Errors: 22023.
 func LoadZone(name string) (*time.Location, error) {
 	switch strings.ToLower(name) {
 	case "utc", "gmt", "ut", "uct", "z", "zulu":
 		return time.UTC, nil
 	}
-	if loc := loadNamedZone(name); loc != nil {
-		return loc, nil
-	}
-	return nil, unknownZone(name)
-}
-
-func unknownZone(name string) error {
-	return sqlstate.New(sqlstate.InvalidParameterValue, `time zone "%s" not recognized`, clip(name))
-}
-
-// loadNamedZone finds a zone by its name, nil if there is none.
-func loadNamedZone(name string) *time.Location {
+	forms := []string{name, strings.ToUpper(name), capitalized(name)}
 	const longestName = 40
 	if name == "" || len(name) > longestName || strings.EqualFold(name, "local") {
-		return nil
+		forms = nil
 	}
-	for _, form := range []string{name, strings.ToUpper(name), capitalized(name)} {
+	for _, form := range forms {
 		if loc, ok := zones.Load(form); ok {
-			return loc.(*time.Location)
+			return loc.(*time.Location), nil
 		}
 		if loc, err := time.LoadLocation(form); err == nil {
 			zones.Store(form, loc)
-			return loc
+			return loc, nil
 		}
 	}
-	return fixedZone(name)
+	return nil, sqlstate.New(sqlstate.InvalidParameterValue, `time zone "%s" not recognized`, clip(name))
 }
 
 // capitalized returns a name as most zones have it: Europe/Paris for europe/PARIS.
@@ -341,18 +330,4 @@ func capitalized(name string) string {
 		}
 	}
 	return string(b)
-}
-
-// fixedZone reads GMT±hh[:mm], which pgjdbc sends for a JVM's fixed zone. As in POSIX
-// the sign is that of zones west of UTC.
-func fixedZone(name string) *time.Location {
-	offset, ok := strings.CutPrefix(name, "GMT")
-	if !ok || offset == "" || offset[0] != '+' && offset[0] != '-' {
-		return nil
-	}
-	seconds, ok := parseOffset(offset)
-	if !ok {
-		return nil
-	}
-	return time.FixedZone("GMT", -seconds)
 }

@@ -181,12 +181,12 @@ func TestGoTimesComeBack(t *testing.T) {
 }
 
 func TestLoadZoneRefusesPathsAndUnknownNames(t *testing.T) {
-	for _, name := range []string{"", "Local", "../../etc/passwd", "/etc/localtime", "Mars/Olympus", strings.Repeat("a", 100), "EST+", "UTC+3", "GMT+", "GMT+99", "GMT3", "A B"} {
+	for _, name := range []string{"", "Local", "../../etc/passwd", "/etc/localtime", "Mars/Olympus", strings.Repeat("a", 100), "EST+", "UTC+3", "GMT+3", "A B"} {
 		if loc, err := LoadZone(name); code(err) != "22023" {
 			t.Errorf("LoadZone(%q) = %v, %v, want 22023", name, loc, err)
 		}
 	}
-	for name, offset := range map[string]int{"EST": -5 * 3600, "utc": 0, "Z": 0, "GMT-05:30": 5*3600 + 30*60, "GMT+3": -3 * 3600, "asia/TOKYO": 9 * 3600} {
+	for name, offset := range map[string]int{"EST": -5 * 3600, "utc": 0, "Z": 0, "asia/TOKYO": 9 * 3600} {
 		loc, err := LoadZone(name)
 		if err != nil {
 			t.Errorf("LoadZone(%q): %v", name, err)
