@@ -72,12 +72,6 @@ func literal(p *engine.Planner, l *syntax.Literal) (*engine.Expr, error) {
 
 // Truth implements engine.Dialect. Any value can be a condition.
 func (*Dialect) Truth(p *engine.Planner, e *engine.Expr, _ string) (*engine.Expr, error) {
-	switch {
-	case e.Type == datum.Bool:
-		return e, nil
-	case e.Type == datum.Unknown && e.Literal != nil:
-		return engine.Constant(datum.Null(datum.Bool)), nil
-	}
 	return p.Coerce(e, datum.Bool, datum.ImplicitCast)
 }
 
@@ -213,7 +207,7 @@ func comparisonType(a, b datum.OID) datum.OID {
 	case text(a) || text(b):
 		// MySQL compares a text and a number as doubles, which lose digits of ids.
 		// Decimals keep them.
-		if kindOf(a) == kindDouble && kindOf(b) == kindDouble && !(text(a) && text(b)) {
+		if kindOf(a) == kindDouble && kindOf(b) == kindDouble {
 			return datum.Float8
 		}
 		return datum.Numeric

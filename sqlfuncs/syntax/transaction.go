@@ -120,9 +120,7 @@ func (p *parser) isolationLevel() string {
 			return level
 		}
 	}
-	if p.acceptAny("read", "repeatable") != "" {
-		p.syntaxError()
-	}
+	p.acceptAny("read", "repeatable") // the error is at the word after it
 	p.syntaxError()
 	return ""
 }
