@@ -49,11 +49,8 @@ func (b *Build) with(options []Option) *Build {
 // check returns an error if parts are missing, or if two have one name. The registry
 // would open a stored generator with the kind of its name, whichever that is.
 func (b *Build) check() error {
-	seen := map[string]bool{autoCreateOff: true, storeSQLite + ":": true, StoreMemory + ":": true}
-	taken := func(name string) bool {
-		defer func() { seen[name] = true }()
-		return seen[name]
-	}
+	parts := map[string]int{autoCreateOff: 1, storeSQLite + ":": 1, StoreMemory + ":": 1} // by name
+	taken := func(name string) bool { parts[name]++; return parts[name] > 1 }
 	for _, newKind := range b.kinds {
 		if newKind == nil || newKind(Parts{Layout: layout.Default}) == nil {
 			return errors.New("WithKind: a kind is nil")
@@ -132,12 +129,7 @@ func WithLogger(l *slog.Logger) Option { return func(b *Build) { b.logger = l } 
 
 // WithOutput makes the server write its ready line and its log to w. The default is
 // standard error, nil discards both.
-func WithOutput(w io.Writer) Option {
-	if w == nil {
-		w = io.Discard
-	}
-	return func(b *Build) { b.output = w }
-}
+func WithOutput(w io.Writer) Option { return func(b *Build) { b.output = cmp.Or(w, io.Discard) } }
 
 // Kinds returns the kinds. Without a Store in p they only check options.
 func (b *Build) Kinds(p Parts) []generator.Kind {

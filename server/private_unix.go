@@ -26,13 +26,11 @@ func giveLike(f *os.File, like fs.FileInfo) error {
 	if !ok || os.Geteuid() != 0 {
 		return nil
 	}
-	if err := f.Chown(int(stat.Uid), int(stat.Gid)); err != nil {
-		return err
+	err := f.Chown(int(stat.Uid), int(stat.Gid))
+	if err == nil && like.Mode().IsRegular() && isPrivate(like) {
+		err = f.Chmod(like.Mode().Perm())
 	}
-	if like.Mode().IsRegular() && isPrivate(like) {
-		return f.Chmod(like.Mode().Perm())
-	}
-	return nil
+	return err
 }
 
 // lockFile waits for an exclusive lock on f (flock(2)). Closing f releases it.
