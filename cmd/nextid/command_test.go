@@ -95,7 +95,7 @@ func TestDatabasesThatAreNotThere(t *testing.T) {
 		"migrate shards status --dsn postgres://u@127.0.0.1:1/d":                                                            "127.0.0.1:1/d: no connection: dial tcp " + refused,
 		"migrate shards status --dsn mysql://u@127.0.0.1:1/d":                                                               "127.0.0.1:1/d: no connection: dial tcp " + refused,
 		"migrate shards status --dsn nonsense":                                                                              none,
-		"migrate foreign status --dsn postgres://u@127.0.0.1:1/d":                                                           "postgres://u@127.0.0.1:1/d: no connection: dial tcp " + refused,
+		"migrate foreign status --dsn postgres://u@127.0.0.1:1/d":                                                           "127.0.0.1:1/d: no connection: dial tcp " + refused,
 		"migrate feed status --column a.b --name n --dsn postgres://u@127.0.0.1:1/d":                                        "127.0.0.1:1/d: a.b: no connection: dial tcp " + refused,
 		"migrate feed once --column a.b --name n --dsn postgres://u@127.0.0.1:1/d --server postgres://u@127.0.0.1:1/nextid": "no connection: dial tcp " + refused,
 		"migrate store status --dsn postgres://u@127.0.0.1:1/d":                                                             "cannot reach postgres://u@127.0.0.1:1/d: dial tcp " + refused,
