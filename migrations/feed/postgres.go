@@ -17,7 +17,10 @@ import (
 // the sequence's OID.
 const lockSpace = 0x6e786964
 
-const pgLockNotAvailable = "55P03"
+const (
+	pgLockNotAvailable = "55P03"
+	pgDataCorrupted    = "XX001"
+)
 
 type postgres struct{ *Sequence }
 
@@ -75,13 +78,13 @@ func (p postgres) read(ctx context.Context, q appdb.Querier) (st State, err erro
 	var called bool
 	var comment string
 	// ALTER SEQUENCE writes a new file, and its commit truncates the old file. A
-	// query that has opened the old file finds no row.
+	// query that has opened the old file finds no row, or finds the file too short.
 	for range 3 {
 		err = q.QueryRowContext(ctx, fmt.Sprintf(`SELECT v.last_value, v.is_called, q.seqmin, q.seqmax, q.seqincrement, q.seqcycle, q.seqcache, coalesce(obj_description(q.seqrelid, 'pg_class'), ''),
 				least(%d, CASE q.seqtypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE 9223372036854775807 END), clock_timestamp()
 			FROM pg_sequence q, %s v WHERE q.seqrelid = %s::regclass`, p.most, p.name, appdb.Literal(p.name))).
 			Scan(&last, &called, &st.First, &st.Last, &st.Increment, &st.Cycle, &st.Cache, &comment, &st.Most, &st.Now)
-		if !errors.Is(err, sql.ErrNoRows) {
+		if !errors.Is(err, sql.ErrNoRows) && !appdb.PostgresSays(err, pgDataCorrupted) {
 			break
 		}
 	}
