@@ -1,6 +1,8 @@
 package shards
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"nextid/migrations/appdb"
@@ -49,4 +51,47 @@ func named(name string, path []string) bool {
 		}
 	}
 	return false
+}
+
+// startLines moves some lines above all numbers that any shard has drawn. full
+// describes the lines whose type has no numbers left.
+//
+// A shard whose line is not started may have drawn numbers of any progression. That
+// line moves last: until then the next up begins again.
+func (s *set) startLines(ctx context.Context, which func(*shard, Line) bool) (full []string, err error) {
+	if err := each(s.shards, func(one *shard) error { return s.strays(ctx, one) }); err != nil {
+		return nil, err
+	}
+	start := func(one *shard, before bool) error {
+		for i, l := range one.state.Lines {
+			if l.Started != before || l.trouble != "" || !which(one, l) {
+				continue
+			}
+			s.progress("%s: %s goes above all shards, %d of %d", one.name, l.Name, i+1, len(one.state.Lines))
+			err := one.start(ctx, l, one.state.Member.Has, drawn(l.Name, s.shards...))
+			switch {
+			case errors.Is(err, errUsedUp):
+				full = append(full, hints.At(one.name, err).Error())
+			case err != nil:
+				return hints.At(l.Name, err)
+			}
+		}
+		return nil
+	}
+	for _, before := range []bool{true, false} {
+		err := each(s.shards, func(one *shard) error {
+			return one.together(ctx, func() error { return start(one, before) })
+		})
+		if err != nil {
+			return full, err
+		}
+	}
+	return full, nil
+}
+
+// started reports whether a line is started on all of some shards that have it.
+func started(name string, shards ...*shard) bool {
+	return !slices.ContainsFunc(shards, func(one *shard) bool {
+		return slices.ContainsFunc(one.state.Lines, func(l Line) bool { return l.Name == name && !l.Started && l.trouble == "" })
+	})
 }
