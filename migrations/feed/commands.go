@@ -113,9 +113,9 @@ func (s *set) read(ctx context.Context) error {
 }
 
 // Up moves each sequence to a block of its own, above all numbers that any of the
-// databases has drawn, and above their present blocks. Then it registers the sequences with the servers, which feed
-// them. A second Up moves all sequences again. So it repairs those that were
-// changed.
+// databases has drawn, and above their present blocks. Then it registers the
+// sequences with the servers, which feed them. A second Up moves all sequences again.
+// So it repairs those that were changed.
 //
 //  1. The generator moves above all drawn numbers, plus a reserve.
 //  2. Sequences that are not fed yet get a MAXVALUE at the end of the reserve.
