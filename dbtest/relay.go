@@ -37,13 +37,7 @@ const (
 // Cut starts a Proxy in front of the server at an address. It ends with the test.
 func Cut(t testing.TB, to string) *Proxy {
 	t.Helper()
-	return CutOn(t, to, "127.0.0.1")
-}
-
-// CutOn starts a Proxy as Cut does, which listens on the address host.
-func CutOn(t testing.TB, to, host string) *Proxy {
-	t.Helper()
-	l, err := net.Listen("tcp4", net.JoinHostPort(host, "0"))
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	p := &Proxy{Addr: l.Addr().String()}
 	p.changed = sync.NewCond(&p.mu)

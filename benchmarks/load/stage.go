@@ -18,7 +18,7 @@ import (
 // Setup holds the programs of a benchmark, and its progress.
 type Setup struct {
 	Nextid   string // path of the server's program
-	Self     string // path of nextid-bench, which runs the floor and the attackers
+	Self     string // path of nextid-bench, which runs the floor
 	Progress *log.Logger
 }
 

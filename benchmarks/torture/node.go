@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"nextid/benchmarks/load"
@@ -27,7 +26,6 @@ type node struct {
 	place   *place
 	index   int
 	steady  bool            // never killed; its use of resources is sampled
-	space   *namespace      // its network; nil for that of this machine
 	clock   string          // control file of skewclock; "": the real clock
 	links   []*dbtest.Proxy // proxies to the store, one for each address in its URL; empty if connections cannot be cut
 	samples []sample        // of its goroutine watch
@@ -36,43 +34,33 @@ type node struct {
 // String names the server in files and reports.
 func (n *node) String() string { return n.place.kind + strconv.Itoa(n.index+1) }
 
-// newNode starts a server with its network and clock. Clients use its Unix sockets, so
-// that faults of its network do not cut their connections. The first server of a
-// store and each third one after it have a clock that can be moved. The third server
-// is never killed.
+// newNode starts a server with its clock. Clients use its Unix sockets. The first
+// server of a store and each third one after it have a clock that can be moved. The
+// third server is never killed.
 func (p *place) newNode(index int) *node {
 	r := p.run
 	n := &node{place: p, index: index, steady: index == 2}
-	config, on := r.Server(), "127.0.0.1"
+	config := r.Server()
 	config.Sockets = true
-	if r.namespaces == "" && !p.direct {
-		if space, err := newNamespace(); err != nil {
-			r.namespaces = err.Error()
-		} else {
-			r.Cleanup(space.remove)
-			n.space, on = space, space.outside
-			config.Under = []string{"ip", "netns", "exec", space.name}
-		}
-	}
 	if r.clocks == "" && index%3 == 0 {
 		n.clock = filepath.Join(r.TempDir(), "clock")
 		right(n)
-		config.Under = append(config.Under, r.skewclock, n.clock)
+		config.Under = []string{r.skewclock, n.clock}
 		config.Env = append(config.Env, "NEXTID_CLOCK_LIMIT=0s") // so that the server starts with a wrong clock
 	}
 	if p.lose != nil {
 		config.Env = append(config.Env, "NEXTID_WORKER_SLICE=10s") // after a failover, claims wait for twice as long
 	}
 	if p.url != "" {
-		config.Env = append(config.Env, "NEXTID_STORE="+n.cut(on)) // not an argument: it may hold a password
+		config.Env = append(config.Env, "NEXTID_STORE="+n.cut()) // not an argument: it may hold a password
 	}
 	n.Server = r.Open(config.Start)
 	return n
 }
 
-// cut puts a proxy that listens on an address before each host of the store, and
-// returns the URL of the store for the server.
-func (n *node) cut(on string) string {
+// cut puts a proxy before each host of the store, and returns the URL of the store for
+// the server.
+func (n *node) cut() string {
 	p, r := n.place, n.place.run
 	if p.direct {
 		return p.url
@@ -80,7 +68,7 @@ func (n *node) cut(on string) string {
 	u, hosts, err := dsn.Parse(p.url)
 	r.Must(err)
 	for i, host := range dsn.WithPort(hosts, ports[u.Scheme]) {
-		n.links = append(n.links, dbtest.CutOn(r, host, on))
+		n.links = append(n.links, dbtest.Cut(r, host))
 		hosts[i] = n.links[i].Addr
 	}
 	return dsn.Text(u, hosts)
@@ -151,50 +139,4 @@ func (r *run) buildSkewclock() (tool, why string) {
 		return "", fmt.Sprintf("needs a C compiler, on Debian the packages gcc and libc6-dev: %v: %s", err, out)
 	}
 	return tool, ""
-}
-
-// namespace is a network namespace of one server, with a veth pair to this machine.
-type namespace struct {
-	name    string
-	device  string // the end of the pair on this machine
-	outside string // address of that end, from 198.18.0.0/15 (RFC 2544)
-}
-
-// spaces counts the namespaces of this process.
-var spaces atomic.Int32
-
-// newNamespace makes a namespace with a subnet of its own (/30).
-func newNamespace() (*namespace, error) {
-	serial, pid := int(spaces.Add(1)), os.Getpid()
-	block := fmt.Sprintf("198.%d.%d.", 18+serial/60%2, pid%250)
-	s := &namespace{
-		name: fmt.Sprintf("nextid%d-%d", pid, serial), device: fmt.Sprintf("nx%d-%d", pid%100_000, serial),
-		outside: block + strconv.Itoa(serial%60*4+1),
-	}
-	peer, inside := s.device+"p", block+strconv.Itoa(serial%60*4+2)
-	for _, args := range [][]string{
-		{"netns", "add", s.name},
-		{"link", "add", s.device, "type", "veth", "peer", "name", peer, "netns", s.name},
-		{"addr", "add", s.outside + "/30", "dev", s.device},
-		{"link", "set", s.device, "up"},
-		{"-n", s.name, "addr", "add", inside + "/30", "dev", peer},
-		{"-n", s.name, "link", "set", peer, "up"},
-		{"-n", s.name, "link", "set", "lo", "up"},
-	} {
-		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-			s.remove()
-			return nil, fmt.Errorf("needs root, and on Debian the package iproute2: ip %v: %w: %s", args, err, out)
-		}
-	}
-	return s, nil
-}
-
-// set sets the server's interface up or down.
-func (s *namespace) set(state string) error {
-	return exec.Command("ip", "link", "set", s.device, state).Run()
-}
-
-func (s *namespace) remove() {
-	_ = exec.Command("ip", "link", "del", s.device).Run() // it may not exist
-	_ = exec.Command("ip", "netns", "del", s.name).Run()
 }

@@ -238,11 +238,6 @@ var faults = []*fault{
 	{name: "server stopped with SIGSTOP, and continued", can: plain, do: during((*node).Freeze, (*node).Thaw)},
 	{name: "server cut off from the store, silently", can: linked, do: during(flow(dbtest.HoldAll), flow(dbtest.Open))},
 	{name: "store's answers to a server held back", can: linked, do: during(flow(dbtest.HoldAnswers), flow(dbtest.Open))},
-	{
-		name: "network interface of a server down",
-		can:  func(n *node) bool { return n.space != nil && linked(n) }, why: func(p *place) string { return p.run.namespaces },
-		do: during(func(n *node) { n.place.run.Must(n.space.set("down")) }, func(n *node) { n.place.run.Must(n.space.set("up")) }),
-	},
 	{name: "clock of a server set back", can: skewed, why: clocks, do: during(moved(-time.Hour), right)},
 	{name: "clock of a server set ahead", can: skewed, why: clocks, do: during(moved(time.Hour), right)},
 	{

@@ -1,14 +1,11 @@
 // Package torture injects faults while many clients draw ids from nextid servers
 // over both SQL protocols. Several servers use one store. The faults hit the
-// servers, their clocks, their network and the stores. Bad clients misuse the
+// servers, their clocks, their connections and the stores. Bad clients misuse the
 // servers meanwhile.
 //
 // A ledger logs every id that a client got. At the end of the run the log is
 // checked: no id may occur twice, and the ids of each connection must be in order.
 // One server of each store is never killed, and its use of resources must not grow.
-//
-// Attack is a second command: it measures the latency of a well-behaved client while
-// bad clients attack the server.
 //
 // Run owns all servers and stops them. A place has one goroutine for its faults and
 // one for its bad clients. Each client has a goroutine of its own.
@@ -51,13 +48,12 @@ var ErrBroken = errors.New("the servers broke a guarantee")
 // run is the state of one Run.
 type run struct {
 	*load.Stage
-	cfg        Config
-	places     []*place
-	nodes      []*node // of all places
-	ledger     *ledger
-	skewclock  string // path of the tool, see buildSkewclock
-	clocks     string // why clocks cannot be moved, "" if they can
-	namespaces string // why network namespaces cannot be made, "" if they can
+	cfg       Config
+	places    []*place
+	nodes     []*node // of all places
+	ledger    *ledger
+	skewclock string // path of the tool, see buildSkewclock
+	clocks    string // why clocks cannot be moved, "" if they can
 
 	mu     sync.Mutex
 	bad    map[string]int // number of bad clients by name

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"path/filepath"
 	"runtime"
@@ -118,7 +117,7 @@ func tortureCommand() *cobra.Command {
 			"A store is started here, from the program that is installed (" + strings.Join(torture.Stores()[:5], ", ") + ";\n" +
 			"as clusters " + strings.Join(torture.Clusters(), ", ") + "),\n" +
 			"embedded in a single server (embedded), or given as a URL: prepared with nextid migrate store up, and\n" +
-			"left alone but for five new generators. Network namespaces need root; clocks need gcc on Linux (amd64).\n" +
+			"left alone but for five new generators. Clocks need gcc on Linux (amd64).\n" +
 			"The exit code is 1 when an id came twice, a server did not come back or used more and more; the log is\n" +
 			"kept then.",
 	}, func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error) {
@@ -145,43 +144,4 @@ func tortureCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.StoreRestart, "store-restart", "", "shell `COMMAND` that kills the store of a URL and starts it again; without it that fault is left out")
 	cmd.Flags().StringVar(&c.Log, "log", "", "keep the log of all ids as `FILE`, and what the servers said beside it")
 	return cmd
-}
-
-func attackCommand() *cobra.Command {
-	c := torture.AttackConfig{Length: 5 * time.Second, Rounds: 3}
-	cmd := measured(&cobra.Command{
-		Use:   "attack",
-		Short: "Measure what a well-behaved client notices while others attack the server",
-		Long: "Ask a server for ids, in peace and during floods of connections, TLS handshakes and passwords,\n" +
-			"unfinished messages, large statements and texts, and readers that do not read. What the machine\n" +
-			"makes of each shows beside it: the same flood goes to another server on it first. The attackers\n" +
-			"get only what processors others leave: on a busy machine they do little.",
-	}, func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error) {
-		if quick {
-			c.Length, c.Rounds = time.Second, 1
-		}
-		c.Setup = setup
-		return torture.Attack(ctx, c)
-	})
-	cmd.Flags().DurationVar(&c.Length, "length", c.Length, "`TIME` of an attack, of one on another server, and of the peace before them")
-	cmd.Flags().IntVar(&c.Rounds, "rounds", c.Rounds, "how often each attack is measured")
-	cmd.Flags().StringVar(&c.Only, "only", "", "only attacks with `TEXT` in their name")
-	return cmd
-}
-
-// attackersCommand returns the command that nextid-bench attack starts: the
-// attackers, in a process of their own.
-func attackersCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "attackers NAME URL HTTP",
-		Short:  "Attack a server until SIGTERM",
-		Hidden: true,
-		Args:   cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			fmt.Fprintln(cmd.OutOrStdout(), "attacking") // nextid-bench attack waits for it
-			did, err := torture.Be(cmd.Context(), args[0], args[1], args[2])
-			fmt.Fprintln(cmd.OutOrStdout(), did)
-			return err
-		},
-	}
 }

@@ -37,7 +37,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), attackCommand(), attackersCommand(), localCommand(), renderCommand())
+	root.AddCommand(compareCommand(), sqlCommand(), floorCommand(), tortureCommand(), localCommand(), renderCommand())
 	return root
 }
 

@@ -34,7 +34,7 @@ func TestCommands(t *testing.T) {
 	for _, c := range rootCommand().Commands() {
 		names = append(names, c.Name())
 	}
-	if want := []string{"attack", "attackers", "compare", "floor", "local", "render", "sql", "torture"}; !slices.Equal(names, want) {
+	if want := []string{"compare", "floor", "local", "render", "sql", "torture"}; !slices.Equal(names, want) {
 		t.Errorf("commands %v, want %v", names, want)
 	}
 	for _, name := range names {
