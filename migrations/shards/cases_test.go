@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -44,6 +45,41 @@ func testHalfInstalled(t *testing.T, f *fleet) {
 	f.up(2)
 	f.sound(2)
 	f.down(2)
+}
+
+// testEarlier: the note is one of an earlier build. toEarlier makes it so.
+func testEarlier(t *testing.T, f *fleet, toEarlier string) {
+	earlier := func() {
+		for i := range 2 {
+			for statement := range strings.SplitSeq(toEarlier+"; DELETE FROM nextid_shard_version WHERE version_id = 2", "; ") {
+				f.exec(i, statement)
+			}
+		}
+		f.renew()
+	}
+	f.up(2)
+	earlier()
+	_, err := shards.Status(t.Context(), f.dsns[:2], shards.Options{})
+	fails(t, err, "an earlier nextid")
+	fails(t, shards.Up(t.Context(), f.dsns[:2], f.options().Dry(io.Discard)), "an earlier nextid")
+	f.up(2)
+	f.sound(2)
+	for i := range 2 {
+		f.ids(i, 5)
+	}
+	f.check(10)
+	earlier()
+	if err := shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], f.options()); err != nil {
+		t.Fatal(err)
+	}
+	f.sound(3)
+	earlier()
+	f.down(3)
+	for _, st := range f.status(2).States {
+		if st.Lines[0].Draws.Increment != 1 || st.Member != nil {
+			t.Errorf("after down: %+v", st)
+		}
+	}
 }
 
 // testToldEveryTime: a reshard that ends early has changed a shard. The run that

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -115,6 +116,7 @@ type system struct {
 	unlock       string
 	first, last  string // statements around many changes, see together
 	locked, hint string // error if another run has the lock
+	fits         string // query: do the tables of the note have what the last migration made?
 	unsettle     string // records that lines may have left the progression, so that up starts them again
 }
 
@@ -222,15 +224,11 @@ func (c *shard) install(ctx context.Context) error {
 			return err
 		}
 	}
+	if c.dry == nil {
+		return c.migrate(ctx)
+	}
 	folder, err := fs.Sub(files, c.folder)
 	if err != nil {
-		return err
-	}
-	if c.dry == nil {
-		provider, err := migrations.Provider(c.dialect, c.db, folder, versionTable)
-		if err == nil {
-			_, err = provider.Up(ctx)
-		}
 		return err
 	}
 	_, ups, err := migrations.Texts(folder)
@@ -242,6 +240,33 @@ func (c *shard) install(ctx context.Context) error {
 }
 
 var comment = regexp.MustCompile(`--.*`)
+
+// migrate applies the missing migrations.
+func (c *connection) migrate(ctx context.Context) error {
+	folder, err := fs.Sub(files, c.folder)
+	if err != nil {
+		return err
+	}
+	provider, err := migrations.Provider(c.dialect, c.db, folder, versionTable)
+	if err == nil {
+		_, err = provider.Up(ctx)
+	}
+	return err
+}
+
+// current migrates the note of an earlier build. It returns an error in a command that
+// changes nothing.
+func (c *connection) current(ctx context.Context) error {
+	var fits bool
+	err := c.conn.QueryRowContext(ctx, c.fits).Scan(&fits)
+	switch {
+	case err != nil || fits:
+		return err
+	case c.held && c.dry == nil:
+		return c.migrate(ctx)
+	}
+	return &Error{What: "the note is one of an earlier nextid", Hint: "Run nextid migrate shards up: it keeps the note, in the present form."}
+}
 
 // count returns how many of some tables are in the shard's own schema. search_path
 // may name others.
@@ -263,7 +288,7 @@ func (c *connection) member(ctx context.Context, st *State, columns string, more
 		return nil
 	}
 	st.Member = &m
-	return err
+	return cmp.Or(err, c.current(ctx))
 }
 
 // selectAll runs SELECTs with equal columns, many in one query (UNION ALL).

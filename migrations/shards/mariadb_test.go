@@ -61,6 +61,7 @@ func TestMariaDB(t *testing.T) {
 		{"settings are told every time", testToldEveryTime},
 		{"restored by hand", testRestoredByHand},
 		{"half installed", testHalfInstalled},
+		{"of an earlier build", func(t *testing.T, f *fleet) { testEarlier(t, f, "ALTER TABLE nextid_shard DROP COLUMN drained") }},
 		{"refusals", testMariaDBRefusals},
 		{"status finds overlaps", testMariaDBStatus},
 		{"the page's commands", testPage},

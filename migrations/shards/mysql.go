@@ -41,6 +41,7 @@ var mysqlSystem = system{
 	tables:  "information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME",
 	tryLock: "SELECT GET_LOCK('nextid migrate shards', 0)", unlock: "DO RELEASE_LOCK('nextid migrate shards')",
 	first: "START TRANSACTION", last: "COMMIT", unsettle: "UPDATE nextid_shard_lines SET started = 0",
+	fits:   "SELECT TRUE /*M! AND EXISTS (SELECT * FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'nextid_shard' AND COLUMN_NAME = 'drained') */",
 	locked: "another migrate shards is at work on this server",
 	hint:   "Is the server given twice? Two databases of one MySQL or MariaDB server share its settings and cannot be two shards.",
 }
@@ -134,12 +135,13 @@ func (s *mysqlShard) galera(ctx context.Context, st *State) error {
 
 // join implements database.
 func (s *mysqlShard) join(ctx context.Context, m Member) error {
-	persisted := "NULL, NULL"
+	persisted := ""
 	if s.scope == persist {
-		const value = "(SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = 'auto_increment_%s')"
-		persisted = fmt.Sprintf(value+", "+value, "offset", "increment")
+		const value = ", before_persisted_%[1]s = (SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = 'auto_increment_%[1]s')"
+		persisted = fmt.Sprintf(value, "offset") + fmt.Sprintf(value, "increment")
 	}
-	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard VALUES (1, '%s', %d, %d, %d, %d, '%s', NULL, 0, @@GLOBAL.auto_increment_offset, @@GLOBAL.auto_increment_increment, %s)
+	return s.exec(ctx, fmt.Sprintf(`INSERT INTO nextid_shard SET one = 1, shards = '%s', number = %d, members = %d, first_number = %d, increment = %d, scope = '%s',
+		before_offset = @@GLOBAL.auto_increment_offset, before_increment = @@GLOBAL.auto_increment_increment%s
 		ON DUPLICATE KEY UPDATE number = VALUES(number), members = VALUES(members), first_number = VALUES(first_number), increment = VALUES(increment)`,
 		m.Set, m.Number, m.Of, m.Has.Offset, m.Has.Increment, s.scope, persisted))
 }
@@ -181,7 +183,7 @@ const settle = time.Second
 // older implements database. Connection ids grow. So a connection made now has a
 // greater id than all that have copied the settings before the change.
 func (s *mysqlShard) older(ctx context.Context) ([]session, error) {
-	const drained = "UPDATE nextid_shard SET drain_below = NULL, drained = UNIX_TIMESTAMP()"
+	const drained = "UPDATE nextid_shard SET drain_below = NULL /*M! , drained = UNIX_TIMESTAMP() */"
 	if s.dry != nil {
 		_, err := fmt.Fprintln(s.dry, "-- wait until no session is older than this change")
 		return nil, cmp.Or(err, s.exec(ctx, drained))

@@ -28,6 +28,7 @@ var postgresSystem = system{
 	tables:  "pg_class WHERE relkind = 'r' AND relnamespace = quote_ident(current_schema())::regnamespace AND relname",
 	tryLock: fmt.Sprintf("SELECT pg_try_advisory_lock(%d)::int", int64(0x736861726473)), unlock: "SELECT pg_advisory_unlock_all()",
 	first: "SET synchronous_commit = off", last: "SET synchronous_commit = on; UPDATE nextid_shard SET number = number",
+	fits:   "SELECT pg_typeof(sequence) = 'regclass'::regtype FROM (SELECT 1) AS one LEFT JOIN nextid_shard_lines ON true LIMIT 1",
 	locked: "another migrate shards is at work on this database", hint: "Is the database given twice?",
 	unsettle: "UPDATE nextid_shard_lines SET started = NULL",
 }

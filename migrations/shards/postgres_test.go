@@ -77,6 +77,10 @@ func TestPostgreSQL(t *testing.T) {
 		{"the page's commands", testPage},
 		{"up repairs what it can", testPostgresMends},
 		{"dumps of a schema", testPostgresDump},
+		{"of an earlier build", func(t *testing.T, f *fleet) {
+			f.everywhere(`CREATE TABLE "Odd 'name" (id serial PRIMARY KEY)`)
+			testEarlier(t, f, "ALTER TABLE nextid_shard_lines ALTER sequence TYPE text; INSERT INTO nextid_shard_lines VALUES ('gone', 1, 1, 1)")
+		}},
 		{"noted, not set", func(t *testing.T, f *fleet) { testNoted(t, f, "ALTER SEQUENCE orders_id_seq INCREMENT BY 3") }},
 		{"interrupted", func(t *testing.T, f *fleet) { testInterrupted(t, f, 1500, 2) }},
 	} {

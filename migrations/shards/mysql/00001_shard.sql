@@ -17,7 +17,6 @@ CREATE TABLE IF NOT EXISTS nextid_shard (
     -- Sessions with a lower connection id may still use the settings from before the
     -- last change. NULL: there are none; 0: not yet known.
     drain_below  BIGINT      NULL,
-    drained      BIGINT      NOT NULL DEFAULT 0, -- Unix time at which there were none
     -- The values that down restores; the last two are NULL if nothing was persisted.
     before_offset              BIGINT NOT NULL,
     before_increment           BIGINT NOT NULL,

@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS nextid_shard (
 -- One row per sequence: the values that down restores, and started, the first id from
 -- which on no other shard has the same ids (NULL: not known yet).
 CREATE TABLE IF NOT EXISTS nextid_shard_lines (
-    sequence         regclass PRIMARY KEY, -- follows a new name
-    before_start     bigint   NOT NULL,
-    before_increment bigint   NOT NULL,
+    sequence         text   PRIMARY KEY,
+    before_start     bigint NOT NULL,
+    before_increment bigint NOT NULL,
     started          bigint
 );
 
