@@ -152,6 +152,24 @@ func TestUpAndStatusOnMariaDB(t *testing.T) {
 			t.Errorf("status %+v", s)
 		}
 	})
+	t.Run("of an earlier build", func(t *testing.T) {
+		app.t = t
+		app.exec("ALTER TABLE nextid.fills CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci; DELETE FROM nextid.schema_version WHERE version_id = 5")
+		app.exec("CREATE OR REPLACE FUNCTION nextid.next_id(generator VARCHAR(128)) RETURNS BIGINT READS SQL DATA RETURN (SELECT ids.id FROM nextid.ids WHERE ids.name = generator)")
+		app.exec("CREATE TABLE shop.ORDERS LIKE shop.orders")
+		if s := status(t, app.dsn); s.Current() || s.Asked != nil || len(s.Problems) > 0 {
+			t.Errorf("status %+v", s)
+		}
+		up(t, app.dsn, foreign.Config{KeepPassword: true, Fill: []foreign.Fill{c.Fill[0], {Table: "ORDERS", Column: "id", Generator: "orders"}}})
+		if n := app.numbers("SELECT COUNT(*) FROM nextid.fills WHERE table_name IN ('orders', 'ORDERS')"); n[0] != 2 {
+			t.Errorf("nextid.fills has %d rows", n)
+		}
+		app.fails(1146, "SELECT nextid.next_id(NULL)")
+		app.exec("INSERT INTO shop.orders (note) VALUES ('x'); DROP TABLE shop.ORDERS")
+		if s := status(t, app.dsn); !s.Current() {
+			t.Errorf("status %+v", s)
+		}
+	})
 	t.Run("a dump without rows", func(t *testing.T) {
 		app.t = t
 		app.exec("DELETE FROM nextid.schema_version; DELETE FROM nextid.fills")

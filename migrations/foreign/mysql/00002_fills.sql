@@ -1,5 +1,4 @@
 -- The columns for which up made triggers. status reports a trigger that is missing.
--- Names of tables and triggers differ by case and accents, too.
 
 -- +goose Up
 CREATE TABLE IF NOT EXISTS nextid.fills (
@@ -8,7 +7,7 @@ CREATE TABLE IF NOT EXISTS nextid.fills (
     column_name  VARCHAR(64)  NOT NULL,
     generator    VARCHAR(128) NOT NULL,
     PRIMARY KEY (table_schema, table_name, column_name)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 
 -- +goose Down
 DROP TABLE IF EXISTS nextid.fills;
