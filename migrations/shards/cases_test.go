@@ -440,6 +440,21 @@ func testMendedInTwoRuns(t *testing.T, f *fleet, spoil, lock string) {
 	f.exec(0, spoil)
 	f.renew()
 	f.ids(0, 100)
+	// print has each statement once.
+	var out strings.Builder
+	if err := shards.Up(t.Context(), f.dsns[:2], f.options().Dry(&out)); err != nil {
+		t.Fatal(err)
+	}
+	printed := strings.Split(out.String(), "\n")
+	for i, line := range printed {
+		if strings.HasPrefix(line, "/*") && slices.Contains(printed[:i], line) {
+			t.Errorf("print repeats %s", line)
+		}
+	}
+	f.exec(1, "ALTER TABLE orders RENAME TO old_orders")
+	f.renew()
+	fails(t, shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], f.options()), "there is no orders.id that draws ids")
+	f.exec(1, "ALTER TABLE old_orders RENAME TO orders")
 	if err := shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], f.options()); err != nil {
 		t.Fatal(err)
 	}

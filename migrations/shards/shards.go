@@ -78,7 +78,7 @@ type shard struct {
 	*connection
 	state     State   // as of the last read
 	planned   *Member // note that a dry run would have written
-	unsettled bool    // a dry run would have recorded that no line is started
+	unsettled bool    // a dry run would have made the settings as noted, and no line would be started
 }
 
 // set holds the options and shards of a command.
@@ -142,8 +142,14 @@ func (s *set) read(ctx context.Context) error {
 	err := each(s.shards, func(one *shard) (err error) {
 		one.state, err = one.database.state(ctx)
 		one.state.Member = cmp.Or(one.planned, one.state.Member)
+		if !one.unsettled {
+			return err
+		}
+		if one.state.Setting.Increment > 0 {
+			one.state.Setting = one.state.Member.Has
+		}
 		for i := range one.state.Lines {
-			one.state.Lines[i].Started = one.state.Lines[i].Started && !one.unsettled
+			one.state.Lines[i].Started, one.state.Lines[i].Draws = false, one.state.Member.Has
 		}
 		return err
 	})
