@@ -3,6 +3,7 @@ package main
 import (
 	"clients/verdict"
 	"context"
+	"io"
 	"os"
 
 	"github.com/go-pg/pg/v10"
@@ -16,47 +17,30 @@ func main() {
 	})
 	ctx := context.Background()
 	verdict.Succeed("Ping", func() error { return db.Ping(ctx) })
-	verdict.Check("QueryOne", func() (a, b int64, err error) {
-		if _, err = db.QueryOne(pg.Scan(&a), "SELECT next_id(?)", "orders"); err == nil {
-			_, err = db.QueryOne(pg.Scan(&b), "SELECT next_id('orders')")
-		}
-		return a, b, err
-	})
-	verdict.Check("Prepare", func() (a, b int64, err error) {
+	verdict.Twice("QueryOne", func(id *int64) error { _, err := db.QueryOne(pg.Scan(id), "SELECT next_id(?)", "orders"); return err })
+	verdict.Check("Prepare", func() (int64, int64, error) {
 		s, err := db.Prepare("SELECT next_id($1)")
 		if err != nil {
 			return 0, 0, err
 		}
 		defer s.Close()
-		if _, err = s.QueryOne(pg.Scan(&a), "orders"); err == nil {
-			_, err = s.QueryOne(pg.Scan(&b), "orders")
-		}
-		return a, b, err
+		return verdict.Two(func(id *int64) error { _, err := s.QueryOne(pg.Scan(id), "orders"); return err })
 	})
 	verdict.Check("RunInTransaction", func() (a, b int64, err error) {
-		err = db.RunInTransaction(ctx, func(tx *pg.Tx) error {
-			if _, err := tx.QueryOne(pg.Scan(&a), "SELECT next_id('orders')"); err != nil {
-				return err
-			}
-			_, err := tx.QueryOne(pg.Scan(&b), "SELECT next_id('orders')")
+		err = db.RunInTransaction(ctx, func(tx *pg.Tx) (err error) {
+			a, b, err = verdict.Two(func(id *int64) error { _, err := tx.QueryOne(pg.Scan(id), "SELECT next_id('orders')"); return err })
 			return err
 		})
 		return a, b, err
 	})
-	verdict.Check("Model, ColumnExpr", func() (a, b int64, err error) {
-		if err = db.Model().ColumnExpr("next_id(?)", "orders").Select(pg.Scan(&a)); err == nil {
-			err = db.Model().Table("ids").Column("id").Where("name = ?", "orders").Select(pg.Scan(&b))
-		}
-		return a, b, err
+	verdict.Twice("ColumnExpr", func(id *int64) error { return db.Model().ColumnExpr("next_id(?)", "orders").Select(pg.Scan(id)) })
+	verdict.Twice("Model", func(id *int64) error {
+		return db.Model().Table("ids").Column("id").Where("name = ?", "orders").Select(pg.Scan(id))
 	})
 	verdict.Succeed("CopyTo", func() error {
-		_, err := db.CopyTo(discard{}, "COPY (SELECT next_id('orders')) TO STDOUT")
+		_, err := db.CopyTo(io.Discard, "COPY (SELECT next_id('orders')) TO STDOUT")
 		return err
 	})
 	_ = db.Close()
 	verdict.Done()
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"clients/verdict"
+	"errors"
 	"fmt"
 
 	"gorm.io/driver/mysql"
@@ -38,43 +39,27 @@ func main() {
 		modes = []mode{{"default", mysql.Open(dsn), false}, {"PrepareStmt", mysql.Open(dsn), true}}
 	}
 	for _, mode := range modes {
-		quiet := logger.Default.LogMode(logger.Silent)
-		db, err := gorm.Open(mode.dialector, &gorm.Config{PrepareStmt: mode.prepare, Logger: quiet})
-		if err != nil {
-			verdict.Fail(mode.name, err)
-			continue
-		}
+		db, err := gorm.Open(mode.dialector, &gorm.Config{PrepareStmt: mode.prepare, Logger: logger.Default.LogMode(logger.Silent)})
+		verdict.Must(mode.name, err)
 		checkMode(mode.name+": ", db)
 	}
 	verdict.Done()
 }
 
 func checkMode(mode string, db *gorm.DB) {
-	two := func(sql string, args ...any) func() (a, b int64, err error) {
-		return func() (a, b int64, err error) {
-			if err = db.Raw(sql, args...).Scan(&a).Error; err == nil {
-				err = db.Raw(sql, args...).Scan(&b).Error
-			}
-			return a, b, err
-		}
-	}
-	verdict.Check(mode+"Raw", two("SELECT next_id('orders')"))
-	verdict.Check(mode+"Raw with an argument", two("SELECT next_id(?)", "orders"))
+	verdict.Twice(mode+"Raw", func(id *int64) error { return db.Raw("SELECT next_id('orders')").Scan(id).Error })
+	bound := func(db *gorm.DB, id *int64) error { return db.Raw("SELECT next_id(?)", "orders").Scan(id).Error }
+	verdict.Twice(mode+"Raw with an argument", func(id *int64) error { return bound(db, id) })
 	verdict.Check(mode+"Transaction, nested", func() (a, b int64, err error) {
 		err = db.Transaction(func(tx *gorm.DB) error {
-			if err := tx.Raw("SELECT next_id(?)", "orders").Scan(&a).Error; err != nil {
-				return err
-			}
-			return tx.Transaction(func(tx *gorm.DB) error { return tx.Raw("SELECT next_id(?)", "orders").Scan(&b).Error })
+			err := bound(tx, &a)
+			return errors.Join(err, tx.Transaction(func(tx *gorm.DB) error { return bound(tx, &b) }))
 		})
 		return a, b, err
 	})
 	verdict.Check(mode+"model over the table ids", func() (int64, int64, error) {
 		var a, b IDs
-		err := db.Where("name = ?", "orders").Take(&a).Error
-		if err == nil {
-			err = db.First(&b, "name = ?", "orders").Error
-		}
+		err := errors.Join(db.Where("name = ?", "orders").Take(&a).Error, db.First(&b, "name = ?", "orders").Error)
 		return a.ID, b.ID, err
 	})
 	if verdict.Meta() {
@@ -84,13 +69,9 @@ func checkMode(mode string, db *gorm.DB) {
 			if err == nil && (len(columns) != 2 || !db.Migrator().HasColumn(&IDs{}, "id")) {
 				err = fmt.Errorf("columns of ids: %v", columns)
 			}
-			if err == nil {
-				_, err = db.Migrator().GetTables()
-			}
-			if err == nil {
-				_, err = db.Migrator().GetIndexes(&IDs{})
-			}
-			return err
+			_, err2 := db.Migrator().GetTables()
+			_, err3 := db.Migrator().GetIndexes(&IDs{})
+			return errors.Join(err, err2, err3)
 		})
 	}
 	if pool, err := db.DB(); err == nil {

@@ -22,10 +22,7 @@ func main() {
 	db.SetMaxOpenConns(1)
 	ctx := context.Background()
 	conn, err := db.Conn(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	check(err)
 	for i, setting := range lines("settings-" + protocol) {
 		if _, err := conn.ExecContext(ctx, setting); err != nil {
 			fmt.Println(i, "refused:", setting)
@@ -33,9 +30,7 @@ func main() {
 		}
 		for j, line := range lines("values") {
 			value, err := url.PathUnescape(line)
-			if err != nil {
-				panic(err)
-			}
+			check(err)
 			var echo string
 			var count int
 			err = conn.QueryRowContext(ctx, "SELECT "+mark, value).Scan(&echo)
@@ -57,23 +52,23 @@ func open(protocol string) (db *sql.DB, mark string) {
 	if protocol == "mysql" {
 		db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/?interpolateParams=true&charset=utf8mb4",
 			os.Getenv("USER"), os.Getenv("PASSWORD"), verdict.Addr()))
-		if err != nil {
-			panic(err)
-		}
+		check(err)
 		return db, "?"
 	}
 	config, err := pgx.ParseConfig(verdict.DSN())
-	if err != nil {
-		panic(err)
-	}
+	check(err)
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	return stdlib.OpenDB(*config), "$1"
 }
 
 func lines(file string) []string {
 	b, err := os.ReadFile(file)
+	check(err)
+	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+}
+
+func check(err error) {
 	if err != nil {
 		panic(err)
 	}
-	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
 }

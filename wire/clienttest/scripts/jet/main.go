@@ -15,20 +15,20 @@ import (
 func main() {
 	verdict.Version("github.com/go-jet/jet/v2")
 	db, err := sql.Open("postgres", verdict.DSN())
-	if err != nil {
-		verdict.Fail("Open", err)
-		verdict.Done()
-	}
+	verdict.Must("Open", err)
 	name, id := StringColumn("name"), IntegerColumn("id")
 	ids := NewTable("public", "ids", "", name, id)
-	verdict.Check("a statement over the table ids, and a function", func() (int64, int64, error) {
-		var a, b struct{ ID int64 }
-		err := SELECT(id.AS("id")).FROM(ids).WHERE(name.EQ(String("orders"))).Query(db, &a)
-		if err == nil {
-			err = SELECT(Func("next_id", String("orders")).AS("id")).Query(db, &b)
-		}
-		return a.ID, b.ID, err
-	})
+	for what, statement := range map[string]SelectStatement{
+		"the table ids": SELECT(id.AS("id")).FROM(ids).WHERE(name.EQ(String("orders"))),
+		"a function":    SELECT(Func("next_id", String("orders")).AS("id")),
+	} {
+		verdict.Twice(what, func(id *int64) error {
+			var row struct{ ID int64 }
+			err := statement.Query(db, &row)
+			*id = row.ID
+			return err
+		})
+	}
 	if verdict.Meta() {
 		verdict.Succeed("meta generate", func() error {
 			dir, err := os.MkdirTemp("", "jet")

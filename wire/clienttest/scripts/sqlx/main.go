@@ -2,6 +2,7 @@ package main
 
 import (
 	"clients/verdict"
+	"errors"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
@@ -10,27 +11,16 @@ import (
 func main() {
 	verdict.Version("github.com/jmoiron/sqlx")
 	db, err := sqlx.Connect("pgx", verdict.DSN())
-	if err != nil {
-		verdict.Fail("Connect", err)
-		verdict.Done()
-	}
-	verdict.Check("Get", func() (a, b int64, err error) {
-		if err = db.Get(&a, "SELECT next_id($1)", "orders"); err == nil {
-			err = db.Get(&b, db.Rebind("SELECT next_id(?)"), "orders")
-		}
-		return a, b, err
+	verdict.Must("Connect", err)
+	verdict.Twice("Get", func(id *int64) error { return db.Get(id, db.Rebind("SELECT next_id(?)"), "orders") })
+	verdict.Three("Select into a slice", func() (ids []int64, err error) {
+		err = db.Select(&ids, "SELECT * FROM next_ids($1, $2)", "orders", 3)
+		return ids, err
 	})
-	verdict.Check("Select into a slice", func() (int64, int64, error) {
-		var ids []int64
-		if err := db.Select(&ids, "SELECT * FROM next_ids($1, $2)", "orders", 3); err != nil || len(ids) != 3 {
-			return 0, 0, err
-		}
-		return ids[0], ids[2], nil
-	})
-	verdict.Check("NamedQuery into structs", func() (int64, int64, error) {
+	verdict.Twice("NamedQuery into structs", func(id *int64) error {
 		rows, err := db.NamedQuery("SELECT name, id FROM ids WHERE name = :name OR name = :name", map[string]any{"name": "orders"})
 		if err != nil {
-			return 0, 0, err
+			return err
 		}
 		defer rows.Close()
 		var row struct {
@@ -39,9 +29,10 @@ func main() {
 		}
 		rows.Next()
 		err = rows.StructScan(&row)
-		return 1, row.ID, err
+		*id = row.ID
+		return err
 	})
-	verdict.Check("Preparex in a transaction", func() (a, b int64, err error) {
+	verdict.Check("Preparex in a transaction", func() (int64, int64, error) {
 		tx, err := db.Beginx()
 		if err != nil {
 			return 0, 0, err
@@ -50,13 +41,8 @@ func main() {
 		if err != nil {
 			return 0, 0, err
 		}
-		if err = s.Get(&a, "orders"); err == nil {
-			err = s.Get(&b, "orders")
-		}
-		if err != nil {
-			return 0, 0, err
-		}
-		return a, b, tx.Commit()
+		a, b, err := verdict.Two(func(id *int64) error { return s.Get(id, "orders") })
+		return a, b, errors.Join(err, tx.Commit())
 	})
 	_ = db.Close()
 	verdict.Done()

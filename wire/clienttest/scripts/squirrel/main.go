@@ -12,18 +12,12 @@ import (
 func main() {
 	verdict.Version("github.com/Masterminds/squirrel")
 	db, err := sql.Open("pgx", verdict.DSN())
-	if err != nil {
-		verdict.Fail("Open", err)
-		verdict.Done()
-	}
-	cached := sq.NewStmtCache(db)
-	for what, runner := range map[string]sq.BaseRunner{"a query": db, "a cached statement": cached} {
+	verdict.Must("Open", err)
+	for what, runner := range map[string]sq.BaseRunner{"query": db, "cached statement": sq.NewStmtCache(db)} {
 		build := sq.StatementBuilder.PlaceholderFormat(sq.Dollar).RunWith(runner)
-		verdict.Check(what, func() (a, b int64, err error) {
-			if err = build.Select().Column("next_id(?)", "orders").QueryRow().Scan(&a); err == nil {
-				err = build.Select("id").From("ids").Where(sq.Eq{"name": "orders"}).QueryRow().Scan(&b)
-			}
-			return a, b, err
+		verdict.Twice("a "+what, func(id *int64) error { return build.Select().Column("next_id(?)", "orders").QueryRow().Scan(id) })
+		verdict.Twice("a "+what+" over the table ids", func(id *int64) error {
+			return build.Select("id").From("ids").Where(sq.Eq{"name": "orders"}).QueryRow().Scan(id)
 		})
 	}
 	_ = db.Close()

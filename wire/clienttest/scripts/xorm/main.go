@@ -2,6 +2,7 @@ package main
 
 import (
 	"clients/verdict"
+	"errors"
 
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/lib/pq"
@@ -24,38 +25,24 @@ func main() {
 		driver, dsn = "mysql", verdict.MySQL("")
 	}
 	db, err := xorm.NewEngine(driver, dsn)
-	if err != nil {
-		verdict.Fail("NewEngine", err)
-		verdict.Done()
-	}
+	verdict.Must("NewEngine", err)
 	verdict.Succeed("Ping", db.Ping)
-	verdict.Check("SQL", func() (a, b int64, err error) {
-		if _, err = db.SQL("SELECT next_id(?)", "orders").Get(&a); err == nil {
-			_, err = db.SQL("SELECT next_id('orders')").Get(&b)
-		}
-		return a, b, err
-	})
+	verdict.Twice("SQL", func(id *int64) error { _, err := db.SQL("SELECT next_id(?)", "orders").Get(id); return err })
+	verdict.Twice("SQL without arguments", func(id *int64) error { _, err := db.SQL("SELECT next_id('orders')").Get(id); return err })
 	verdict.Check("bean over the table ids", func() (int64, int64, error) {
 		a, b := IDs{Name: "orders"}, IDs{}
 		_, err := db.Cols("id").Get(&a)
-		if err == nil {
-			_, err = db.Where("name = ?", "orders").Get(&b)
-		}
-		return a.ID, b.ID, err
+		_, err2 := db.Where("name = ?", "orders").Get(&b)
+		return a.ID, b.ID, errors.Join(err, err2)
 	})
-	verdict.Check("session in a transaction", func() (a, b int64, err error) {
+	verdict.Check("session in a transaction", func() (int64, int64, error) {
 		s := db.NewSession()
 		defer s.Close()
-		if err = s.Begin(); err != nil {
+		if err := s.Begin(); err != nil {
 			return 0, 0, err
 		}
-		if _, err = s.SQL("SELECT next_id(?)", "orders").Get(&a); err == nil {
-			_, err = s.SQL("SELECT next_id(?)", "orders").Get(&b)
-		}
-		if err != nil {
-			return 0, 0, err
-		}
-		return a, b, s.Commit()
+		a, b, err := verdict.Two(func(id *int64) error { _, err := s.SQL("SELECT next_id(?)", "orders").Get(id); return err })
+		return a, b, errors.Join(err, s.Commit())
 	})
 	if verdict.Meta() {
 		verdict.Succeed("meta IsTableExist", func() error { _, err := db.IsTableExist("ids"); return err })
