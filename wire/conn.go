@@ -62,7 +62,6 @@ type Conn struct {
 	drained       bool // draining: the socket has been emptied
 	upgrade       bool // the loop ended for a TLS handshake
 	lingerOnClose bool // the client may still be sending: see linger
-	inRecord      bool // part of a record of TLS has arrived
 
 	cut     atomic.Bool // see cutOff
 	hungUp  atomic.Bool // see HangUp
@@ -95,7 +94,8 @@ type Conn struct {
 	work    *workspace // nil while waiting
 	out     Out
 	pending []byte // the beginning of a message that has not arrived whole, or of a TLS handshake (upgrade)
-	counted int64  // bytes of pending that account has counted
+	record  int    // bytes of a record of TLS that has arrived in part, 0: none
+	counted int64  // bytes of pending and record that account has counted
 	account *account.Session
 	loop    loop  // the event loop, while it serves this connection
 	err     error // that ended the connection
@@ -279,10 +279,7 @@ func (c *Conn) drain() bool {
 		}
 		switch {
 		case errors.Is(err, errNoInput):
-			if c.inRecord != c.partial {
-				c.setTimers(false)
-			}
-			return true
+			return c.keepRecord()
 		case err != nil:
 			c.err = err
 			return false
@@ -485,7 +482,7 @@ func (c *Conn) setTimers(heard bool) {
 		}
 		return
 	}
-	if len(c.pending) > 0 || c.skipping || c.inRecord {
+	if len(c.pending) > 0 || c.skipping || c.record > 0 {
 		if !c.partial {
 			c.partial = true
 			c.waitUntil(monotonic() + limits.Message)

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) { os.Exit(wiretest.Main(m)) }
 //	big N      answer N bytes
 //	block      wait for gate, or for the context
 //	skip N     throw N bytes away
+//	limit N    hold at most N bytes from now on
 //	begin N    expect something every N ms from now on
 //	tls        answer go, and begin a TLS handshake
 //	who        answer the TLS fields of Conn
@@ -41,6 +42,7 @@ type lines struct {
 	lost    chan struct{} // receives when the client is lost
 	idle    time.Duration
 	skip    int // bytes to be thrown away
+	memory  *account.Session
 }
 
 var errBad = errors.New("bad line")
@@ -97,6 +99,10 @@ func (m *lines) line(ctx context.Context, verb, arg string, out *Out) error {
 			m.say(out, "cut off: %s", code(context.Cause(ctx)))
 			return context.Cause(ctx)
 		}
+	case "limit":
+		session := account.NewServer(account.Limits{Session: int64(number)}).Open("")
+		m.memory = &session
+		m.say(out, "limited")
 	case "skip":
 		m.skip = number
 		m.conn.Skip(true)
@@ -152,7 +158,7 @@ func (m *lines) Busy() bool                  { return m.idle > 0 }
 func (m *lines) Drop([]byte, *Out) error     { return errors.New("no memory") }
 func (m *lines) Refuse(out *Out, why Reason) { m.say(out, "go away: %d", why) }
 func (m *lines) Rest()                       {}
-func (m *lines) Memory() *account.Session    { return nil }
+func (m *lines) Memory() *account.Session    { return m.memory }
 func (m *lines) Close()                      {}
 func linesServer(l Limits) (*Server, *lines) { return loggingServer(l, io.Discard) }
 func quiet(w io.Writer) *slog.Logger         { return slog.New(slog.NewTextHandler(w, nil)) }

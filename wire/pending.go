@@ -1,11 +1,12 @@
 package wire
 
-// Between two reads a connection keeps the beginning of an incomplete message. Its
-// memory is counted on the account of the session.
+// Between two reads a connection keeps the beginning of an incomplete message, and
+// crypto/tls that of an incomplete record. Both are counted on the account of the
+// session.
 
 // grow makes the capacity of pending at least size bytes. It adds a quarter if
-// there is memory, so that a long message is not copied at every read. It returns false if the account has no
-// memory for it.
+// there is memory, so that a long message is not copied at every read. It returns
+// false if the account has no memory for it.
 func (c *Conn) grow(size int) bool {
 	if size <= cap(c.pending) {
 		return true
@@ -20,10 +21,11 @@ func (c *Conn) grow(size int) bool {
 	return true
 }
 
-// count replaces the bytes counted on the account by size. Sizes up to smallRest are
-// not counted. It returns false if the account has no memory for size.
+// count replaces the bytes counted on the account by size and the incomplete record.
+// Sizes up to smallRest are not counted. It returns false if the account has no memory
+// for them.
 func (c *Conn) count(size int) bool {
-	if size <= smallRest {
+	if size += c.record; size <= smallRest {
 		size = 0
 	}
 	if now := c.machine.Memory(); c.account != now { // COM_CHANGE_USER: the old account is closed
@@ -55,6 +57,18 @@ func (c *Conn) keep(rest []byte) bool {
 		return false
 	default:
 		c.pending = append([]byte(nil), rest...)
+	}
+	return true
+}
+
+// keepRecord counts an incomplete record, and sets the timers for it. It reports
+// whether the connection goes on.
+func (c *Conn) keepRecord() bool {
+	if c.tls != nil && !c.count(cap(c.pending)) && !c.drop(c.pending) {
+		return false
+	}
+	if c.record > 0 != c.partial {
+		c.setTimers(false)
 	}
 	return true
 }

@@ -214,7 +214,9 @@ func (s *tlsSocket) Read(p []byte) (n int, err error) {
 	default:
 		n, err = s.c.nc.Read(p)
 		s.follow(p[:n])
-		s.c.setTimers(false) // the next Read may wait for the rest of a record
+		if !s.c.keepRecord() { // the next Read may wait for the rest
+			err = s.c.err
+		}
 	}
 	return n, err
 }
@@ -228,10 +230,13 @@ func (s *tlsSocket) follow(b []byte) {
 		for ; s.left == 0 && len(b) > 0; b = b[1:] {
 			if s.head = append(s.head, b[0]); len(s.head) == 5 {
 				s.left, s.head = int(s.head[3])<<8|int(s.head[4]), s.head[:0]
+				s.c.record = s.left
 			}
 		}
 	}
-	s.c.inRecord = s.left > 0 || len(s.head) > 0
+	if s.left == 0 {
+		s.c.record = len(s.head)
+	}
 }
 
 // Write implements net.Conn.

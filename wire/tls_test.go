@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"runtime"
@@ -443,6 +444,25 @@ func TestTLSClientThatDoesNotRead(t *testing.T) {
 }
 
 // A part of a record is a part of a message.
+// crypto/tls allocates a record as soon as its header has arrived.
+func TestPartOfATLSRecordIsCounted(t *testing.T) {
+	transports(t, func(t *testing.T, _ *Server, dial func() *peer) {
+		for header, wait := range map[string]time.Duration{"\x17\x03\x03\x08\x00": 50 * time.Millisecond, "\x17\x03\x03\x40\x00": waitLimit} {
+			p := dial().login()
+			p.send("limit 8192\n")
+			p.want("limited")
+			if _, err := p.Conn.(*tls.Conn).NetConn().Write([]byte(header + "x")); err != nil {
+				t.Fatal(err)
+			}
+			_ = p.SetReadDeadline(time.Now().Add(wait))
+			_, err := p.r.ReadByte()
+			if refused := errors.Is(err, io.EOF); refused != (wait == waitLimit) {
+				t.Errorf("part of a record %q: %v", header, err)
+			}
+		}
+	})
+}
+
 func TestPartOfATLSRecordHasTheMessagesTime(t *testing.T) {
 	for name, dial := range map[string]func(t *testing.T, s *Server) *peer{
 		"TCP": func(t *testing.T, s *Server) *peer {
