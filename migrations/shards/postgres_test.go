@@ -198,9 +198,8 @@ func testPostgresDown(t *testing.T, f *fleet) {
 	}
 }
 
-// testNewTableInUse: up takes in a table that all shards draw from, and reshard one of
-// which the new shard has another part. One shard draws on while the command waits for
-// its sequence.
+// testNewTableInUse: up and reshard take in a table that all shards draw from. One shard
+// draws on while the command waits for its sequence.
 func testNewTableInUse(t *testing.T, f *fleet) {
 	f.up(2)
 	inUse := func(table string, having []int, command func(o shards.Options) error) {
@@ -245,7 +244,7 @@ func testNewTableInUse(t *testing.T, f *fleet) {
 	}
 	inUse("later", []int{0, 1}, func(o shards.Options) error { return shards.Up(t.Context(), f.dsns[:2], o) })
 	f.exec(2, "CREATE TABLE later (id serial PRIMARY KEY)")
-	inUse("parts", []int{1, 2}, func(o shards.Options) error { return shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], o) })
+	inUse("parts", []int{0, 1, 2}, func(o shards.Options) error { return shards.Reshard(t.Context(), f.dsns[:2], f.dsns[2], o) })
 }
 
 // testCachedNumbers: a session has cached numbers of the old progression while half
