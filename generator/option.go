@@ -2,6 +2,7 @@ package generator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,22 @@ var sharedOptions = []string{"text", "prefix", "pad", "check", "group", "separat
 // OptionError returns an ErrOption with a message and a hint.
 func OptionError(hint, format string, args ...any) error {
 	return Errorf(ErrOption, "", hint, format, args...)
+}
+
+// Within returns an ErrOption unless the option v lies within its bounds.
+func Within[N cmp.Ordered](hint, option string, v, least, most N) error {
+	if v >= least && v <= most { // not true of NaN
+		return nil
+	}
+	return OptionError(hint, "%s must be between %v and %v, not %v", option, least, most, v)
+}
+
+// OneOf returns an ErrOption unless the option v has one of its values.
+func OneOf(hint, option, v string, values ...string) error {
+	if slices.Contains(values, v) {
+		return nil
+	}
+	return OptionError(hint, "%s must be one of %s, not %q", option, strings.Join(values, ", "), v)
 }
 
 // StoredOptions decodes and checks options that a kind has stored. An error is

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -78,9 +79,6 @@ const DefaultDeadline = generator.Duration(5 * time.Second)
 
 // CheckDeadline checks the option deadline, and the option description.
 func CheckDeadline(d generator.Duration, description, hint string) error {
-	const least, most = generator.Duration(10 * time.Millisecond), generator.Duration(time.Minute)
-	if d < least || d > most {
-		return generator.OptionError(hint, "deadline must be between %v and %v, not %v", least, most, d)
-	}
-	return generator.CheckDescription(description)
+	return cmp.Or(generator.Within(hint, "deadline", d, generator.Duration(10*time.Millisecond), generator.Duration(time.Minute)),
+		generator.CheckDescription(description))
 }

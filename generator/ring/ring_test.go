@@ -74,7 +74,7 @@ func define(t testing.TB, k generator.Kind, options string) generator.Definition
 	if err != nil {
 		t.Fatal(err)
 	}
-	return generator.Definition{Name: "orders", Kind: KindName, Options: o}
+	return generator.Definition{Name: "orders", Kind: "ring", Options: o}
 }
 
 // open opens the generator until the end of the test.
@@ -411,8 +411,8 @@ func TestARestartRepeatsNothing(t *testing.T) {
 						if err := g.Close(w.t.Context()); err != nil {
 							t.Fatal(err)
 						}
-						if marks, _ := w.store.Reserved(w.t.Context(), r.line); marks[0].Hi >= r.hi {
-							t.Fatalf("nothing was given back: %v, was %d", marks, r.hi)
+						if marks, _ := w.store.Reserved(w.t.Context(), g.pool.Line(g.name, r.Lease.Worker, 0)); marks[0].Hi >= r.Lease.Hi {
+							t.Fatalf("nothing was given back: %v, was %d", marks, r.Lease.Hi)
 						}
 						if _, ok := g.TryNext(1); ok {
 							t.Fatal("a closed ring gives ids")

@@ -9,7 +9,7 @@
 // the time bits. Twitter's code checked after the change, which was a bug (issue
 // #6).
 //
-// A window is the time slice in hand in slots of one layout. The pool (package
+// A Window is the time slice in hand in slots of one layout. The pool (package
 // worker) renews slices in the background; draws follow. rewind issues ids while
 // the wall clock is behind (on_rollback bits). past issues ids of past times. A
 // strictGenerator reserves time for each batch of draws.
@@ -52,7 +52,7 @@ type timing struct {
 	lag          time.Duration // lag of the wall clock that Refuse tolerates
 	bound        bool          // ids must not be ahead of the wall clock: rollback is Wait or Refuse
 
-	window atomic.Pointer[window]
+	window atomic.Pointer[Window]
 }
 
 var (
@@ -67,16 +67,6 @@ var (
 	_ generator.PastGenerator = (*Generator)(nil)
 )
 
-// window is a time slice of the pool in slots of one layout. A slice belongs to
-// this process for good. So a draw that still uses an old window is safe.
-type window struct {
-	lease       *worker.Lease
-	base        int64 // worker bits of the ids
-	first, last int64 // slots whose ticks lie wholly inside the slice
-	firstTick   int64
-	soon        int64 // slot from which draws ask for a renewal
-}
-
 // newTiming reads the options of a layout. pool may be nil.
 func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 	t := &timing{
@@ -90,7 +80,7 @@ func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 	}
 	t.rollbackWait = max(t.rollbackWait, 11*t.lag) // id time runs at 9/10 of real speed until the wall clock has caught up
 	if pool != nil {
-		t.window.Store(t.newWindow(pool.Lease()))
+		t.window.Store(t.NewWindow(pool.Lease()))
 	}
 	return t
 }
@@ -103,18 +93,6 @@ func newGenerator(name string, t *timing, used, above int64) *Generator {
 	used = min(max(g.TickFrom(used), 0), g.maxTick+1) // a slot of a tick before the epoch could overflow
 	g.Begin(max(-1, above, g.LastSlot(used-1)))
 	return g
-}
-
-func (t *timing) newWindow(l *worker.Lease) *window {
-	w := &window{lease: l, base: t.Base(l.Worker, 0), firstTick: max(t.TickFrom(l.Lo), 0)}
-	end := min(t.TickAt(l.Hi), t.maxTick+1)
-	w.first = t.FirstSlot(w.firstTick)
-	w.last = t.LastSlot(end - 1)
-	if w.firstTick > t.maxTick || end <= 0 {
-		w.first, w.last = 0, -1
-	}
-	w.soon = t.FirstSlot(min(t.TickAt(l.Soon), t.maxTick))
-	return w
 }
 
 // micros returns the present in Unix µs. That is the pool's id time, which does not
@@ -130,12 +108,12 @@ func (t *timing) microsAt(mono time.Duration) int64 {
 }
 
 // present returns the present tick.
-func (t *timing) present(w *window) int64 { return t.presentAt(w, t.micros()) }
+func (t *timing) present(w *Window) int64 { return t.presentAt(w, t.micros()) }
 
 // presentAt returns the tick of a moment in Unix µs. If ids may be ahead of the
 // clock, it is at least the first tick of the slice. The slice belongs to this
 // process, so waiting for that tick would gain nothing.
-func (t *timing) presentAt(w *window, micros int64) int64 {
+func (t *timing) presentAt(w *Window, micros int64) int64 {
 	now := micros - t.epoch
 	if t.unit == 1000 && now >= 0 {
 		now /= 1000 // faster: a division by a constant compiles to a multiplication
@@ -159,7 +137,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 	if now > g.maxTick {
 		return generator.Range{}, false
 	}
-	limit := w.last
+	limit := w.Last
 	if horizon := now + g.ahead; horizon < g.Tick(limit) {
 		limit = g.LastSlot(horizon)
 	}
@@ -175,11 +153,11 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if now > g.Tick(last) {
 			first = g.startSlot(now, last)
 		}
-		first = max(first, w.first)
+		first = max(first, w.First)
 		if tick := g.Tick(first); g.high > 0 && first == g.FirstSlot(tick) {
 			first = g.startSlot(tick, last)
 		}
-		if first > w.last && n > 0 && g.follow(w) { // the slice was renewed since the last draw
+		if first > w.Last && n > 0 && g.follow(w) { // the slice was renewed since the last draw
 			return g.TryNext(n)
 		}
 		if first > limit || n < 1 {
@@ -192,7 +170,7 @@ func (g *Generator) TryNext(n int64) (generator.Range, bool) {
 		if first >= w.soon && !g.follow(w) {
 			g.pool.Wake()
 		}
-		return g.Run(w.base, first, count), true
+		return g.Run(w.Base, first, count), true
 	}
 }
 
@@ -223,12 +201,12 @@ func (t *timing) startSlot(now, last int64) int64 {
 
 // follow replaces the window by the pool's present slice. It reports whether that
 // differs from w.
-func (t *timing) follow(w *window) bool {
+func (t *timing) follow(w *Window) bool {
 	l := t.pool.Lease()
-	if l == w.lease {
+	if l == w.Lease {
 		return false
 	}
-	t.window.CompareAndSwap(w, t.newWindow(l))
+	t.window.CompareAndSwap(w, t.NewWindow(l))
 	return true
 }
 
@@ -272,39 +250,35 @@ func (g *Generator) Next(ctx context.Context, n int64) (generator.Range, error) 
 // the slice, waits for the tick, or returns an error. It may find no reason, since
 // other draws change the state meanwhile.
 func (g *Generator) prepare(ctx context.Context, n int64, d *draw) error {
-	last := g.slot.Load()
-	if last == Closed {
-		return generator.ClosedError(g.name)
-	}
-	w := g.window.Load()
-	if g.follow(w) {
+	last, w := g.slot.Load(), g.window.Load()
+	if last != Closed && g.follow(w) {
 		return nil
 	}
 	now := g.present(w)
-	if now < 0 {
-		return g.BeforeEpochError(g.name)
+	if err := g.Usable(&g.Grid, g.name, now); err != nil {
+		return err
 	}
-	next := max(last+1, w.first, g.FirstSlot(min(now, g.maxTick)))
+	next := max(last+1, w.First, g.FirstSlot(now))
 	if !g.Small(n) {
 		next += min(g.Left(&g.Grid, g.pool.Monotonic()), Closed-next)
 	}
 	tick := g.Tick(next)
 	switch {
-	case now > g.maxTick || tick > g.maxTick || next == Closed:
+	case tick > g.maxTick || next == Closed:
 		return g.ExhaustedError(g.name)
 	case tick > now+g.ahead:
 		g.Crowd(&g.Grid, n, g.pool.Monotonic())
 		g.waited(d)
 		return g.await(ctx, tick-g.ahead, &d.until)
-	case next > w.last:
+	case next > w.Last:
 		return worker.StoreError(ctx, g.name, g.pool.Extend(ctx, g.EndMillis(tick)-1))
 	}
 	return nil
 }
 
 const (
-	// patience is the longest wait for a tick.
-	patience = 5 * time.Second
+	// Patience is the longest wait for a tick.
+	Patience = 5 * time.Second
 	// tolerance is the lag of the wall clock that on_rollback refuse tolerates by
 	// default.
 	tolerance = 10 * time.Millisecond
@@ -322,15 +296,10 @@ func (g *Generator) await(ctx context.Context, tick int64, until *time.Duration)
 	switch {
 	case g.bound && g.pool.Now() >= g.epoch+tick*g.unit: // id time has come, only the wall clock is behind
 		return g.catchUp(ctx, g.pool.Runtime(), missing, until)
-	case missing > patience:
-		return g.errAhead(tick)
+	case missing > Patience:
+		return g.AheadError(g.name, g.TimeOf(tick))
 	}
 	return g.pool.Sleep(ctx, missing)
-}
-
-func (g *Generator) errAhead(tick int64) error {
-	return generator.Errorf(generator.ReasonClock, g.name, "Wait until then, or use a generator with another name.",
-		"the ids of generator %q are ahead of the clock; it issues again at %s", g.name, g.TimeOf(tick).Format(time.RFC3339))
 }
 
 // catchUp sleeps while the wall clock is behind the ids, or returns an error as
@@ -365,39 +334,17 @@ func (g *Generator) Close(ctx context.Context) error {
 
 // Raise implements generator.Raiser. A v in the future is ErrOption.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
-	v, tick, err := g.Raised(v, used)
-	if err != nil || tick < 0 {
-		return err
-	}
-	last := g.Slot()
-	if last == Closed {
-		return generator.ClosedError(g.name)
-	}
-	if g.Ordered() && last >= 0 && g.window.Load().base|g.Place(last) >= v {
+	w, last := g.window.Load(), g.Slot()
+	if newest := w.Base | g.Place(last); g.Ordered() && last >= 0 && last != Closed && (newest >= v || !used && newest == v-1) {
 		return nil // v has passed
 	}
-	if tick > g.present(g.window.Load())+g.ahead {
-		return g.FutureError(g.name, v)
-	}
-	// The slice must cover v. Otherwise v would be forgotten after a crash.
-	if err := g.pool.Extend(ctx, g.EndMillis(tick)-1); err != nil {
+	return g.Cursor.Raise(&g.Grid, g.name, v, used, g.present(w)+g.ahead, func(tick int64) error {
+		err := g.pool.Extend(ctx, g.EndMillis(tick)-1)
+		if err == nil && g.rewind != nil {
+			raise(&g.rewind.above, g.LastSlot(tick))
+		}
 		return worker.StoreError(ctx, g.name, err)
-	}
-	return g.pass(tick)
-}
-
-// pass skips a whole tick: the worker bits of an id in it may be greater than this
-// server's.
-func (g *Generator) pass(tick int64) error {
-	to := g.LastSlot(tick)
-	g.Skip(to)
-	if g.Slot() == Closed {
-		return generator.ClosedError(g.name)
-	}
-	if g.rewind != nil {
-		raise(&g.rewind.above, to)
-	}
-	return nil
+	})
 }
 
 // WorkerID implements generator.WorkerIDHolder.
@@ -406,16 +353,16 @@ func (g *Generator) WorkerID() (datacenter, worker int64) {
 	if w == nil {
 		return 0, 0 // strict, and nothing was drawn yet
 	}
-	return g.SplitWorker(w.lease.Worker)
+	return g.SplitWorker(w.Lease.Worker)
 }
 
 // Stats implements generator.Reporter.
 func (g *Generator) Stats() generator.Stats {
 	l := g.pool.Lease()
-	w := g.newWindow(l)
+	w := g.NewWindow(l)
 	next := max(g.slot.Load(), g.FirstSlot(min(g.present(w), g.maxTick))-1)
 	return generator.Stats{
-		Issued: g.Issued(), ReservedUntil: l.Hi, Buffered: max(w.last-next, 0),
+		Issued: g.Issued(), ReservedUntil: l.Hi, Buffered: max(w.Last-next, 0),
 		Step: l.Hi - l.Lo, Waits: g.waits.Load(), ClockBack: g.pool.ClockBack(),
 		Lasts: time.Duration(max(l.Hi*1000-g.pool.Now(), 0)) * time.Microsecond,
 		Ended: g.Over(g.pool.Now()),

@@ -86,9 +86,19 @@ func (k *kind) Retire(ctx context.Context, d generator.Definition) error {
 	if err != nil {
 		return err
 	}
-	lines, err := k.pools.LinesEnd(ctx, d.Name) // lines of times when a clock was set back
+	return Retire(ctx, k.pools, d, end)
+}
+
+// Retire implements generator.Retirer for a kind whose ids lie before end (Unix ms), or on
+// the lines of the name: those of a ring, or of times when a clock was set back.
+func Retire(ctx context.Context, pools *worker.Pools, d generator.Definition, end int64) error {
+	l, err := layout.Stored(d.Options)
 	if err != nil {
 		return err
 	}
-	return l.Bury(ctx, k.pools.Store(), d.Name, max(end, lines))
+	lines, err := pools.LinesEnd(ctx, d.Name)
+	if err != nil {
+		return err
+	}
+	return l.Bury(ctx, pools.Store(), d.Name, max(end, lines))
 }

@@ -67,13 +67,10 @@ func (r *rewind) next(ctx context.Context, n int64, d *draw) (run generator.Rang
 	defer func() { r.lock <- struct{}{} }()
 	for attempts := 0; r.behind(); {
 		now, id, wait := g.At(g.pool.Wall()), g.pool.Lease().Worker, time.Duration(0)
+		if err := g.Usable(&g.Grid, g.name, now); err != nil {
+			return run, err
+		}
 		switch {
-		case g.slot.Load() == Closed:
-			return run, generator.ClosedError(g.name)
-		case now < 0:
-			return run, g.BeforeEpochError(g.name)
-		case now > g.maxTick:
-			return run, g.ExhaustedError(g.name)
 		case r.line == "" || r.id != id || now+r.slack() < g.Tick(r.slot):
 			if attempts++; attempts > lineAttempts {
 				return run, g.errSpent(id, g.pool.Wall()/1000+rewound.Milliseconds())
@@ -92,8 +89,8 @@ func (r *rewind) next(ctx context.Context, n int64, d *draw) (run generator.Rang
 			tick := g.Tick(first)
 			if tick > now+r.slack() {
 				wait = max(time.Duration(g.epoch+(tick-r.slack())*g.unit-g.pool.Wall())*time.Microsecond, minRecheck)
-				if wait > patience {
-					return run, g.errAhead(tick)
+				if wait > Patience {
+					return run, g.AheadError(g.name, g.TimeOf(tick))
 				}
 			} else if until := g.EndMillis(tick); until > r.hi {
 				if err := r.extend(ctx, until); err != nil {
@@ -154,7 +151,7 @@ func (r *rewind) begin(ctx context.Context, now int64) (wait time.Duration, err 
 		return 0, nil
 	}
 	wait = time.Duration(first*1000-r.g.pool.Wall()) * time.Microsecond
-	if wait > patience {
+	if wait > Patience {
 		return 0, r.g.errSpent(id, first)
 	}
 	return max(wait, minRecheck), nil

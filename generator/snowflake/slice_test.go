@@ -135,7 +135,7 @@ func TestIDsGrowWhenTheWorkerIDChanges(t *testing.T) {
 		if err := g.pool.Extend(w.t.Context(), old.Hi); err != nil { // the pool moves in the same millisecond
 			t.Fatal(err)
 		}
-		g.window.Store(g.newWindow(g.pool.Lease()))
+		g.window.Store(g.NewWindow(g.pool.Lease()))
 		if r, ok := g.TryNext(1); ok {
 			w.record(g, r)
 		}
@@ -156,15 +156,15 @@ func TestAnOldWindowIsSafeInsideItsBounds(t *testing.T) {
 		g := w.open(w.kind(), "orders", `{"max_ahead":"1s"}`)
 		w.next(g, 1)
 		old := g.window.Load()
-		newer := g.newWindow(&worker.Lease{Worker: 900, Lo: old.lease.Hi, Hi: old.lease.Hi + 1000, Soon: old.lease.Hi + 500})
+		newer := g.NewWindow(&worker.Lease{Worker: 900, Lo: old.Lease.Hi, Hi: old.Lease.Hi + 1000, Soon: old.Lease.Hi + 500})
 		g.window.Store(newer)
-		g.slot.Store(newer.first + 5) // another goroutine drew from the new slice
+		g.slot.Store(newer.First + 5) // another goroutine drew from the new slice
 		g.window.Store(old)
 		if r, ok := g.TryNext(1); ok {
 			t.Errorf("id %d from the old slice after ids of the new one", r.First)
 		}
-		g.slot.Store(old.last - 1)
-		time.Sleep(time.UnixMilli(old.lease.Hi).Sub(start) - time.Millisecond)
+		g.slot.Store(old.Last - 1)
+		time.Sleep(time.UnixMilli(old.Lease.Hi).Sub(start) - time.Millisecond)
 		r, ok := g.TryNext(10)
 		if !ok || r.Count != 1 {
 			t.Errorf("run %+v at the end of the old slice, want its last id", r)

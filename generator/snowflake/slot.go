@@ -84,18 +84,33 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Raised returns the id that setval passes, to Raise, and its tick. The tick is
-// negative if nothing is to be passed.
-func (t *Grid) Raised(v int64, used bool) (id, tick int64, err error) {
-	if !used && v > math.MinInt64 {
-		v--
+// AheadError returns the ErrNotNow of ids that have come further than the clock.
+func (t *Grid) AheadError(name string, until time.Time) error {
+	return generator.Errorf(generator.ReasonClock, name, "Wait until then, or use a generator with another name.",
+		"the ids of generator %q are ahead of the clock; it issues again at %s", name, until.UTC().Format(time.RFC3339))
+}
+
+// Window is a time slice in slots of one layout. A slice belongs to this process for
+// good. So a draw that still uses an old Window is safe.
+type Window struct {
+	Lease       *worker.Lease
+	Base        int64 // worker bits of the ids
+	First, Last int64 // slots whose ticks lie wholly inside the slice
+	firstTick   int64
+	soon        int64 // slot from which draws ask for a renewal
+}
+
+// NewWindow returns the Window of a slice.
+func (t *Grid) NewWindow(l *worker.Lease) *Window {
+	w := &Window{Lease: l, Base: t.Base(l.Worker, 0), firstTick: max(t.TickFrom(l.Lo), 0)}
+	end := min(t.TickAt(l.Hi), t.maxTick+1)
+	w.First = t.FirstSlot(w.firstTick)
+	w.Last = t.LastSlot(end - 1)
+	if w.firstTick > t.maxTick || end <= 0 {
+		w.First, w.Last = 0, -1
 	}
-	if v < 0 {
-		return v, -1, nil
-	}
-	_, err = t.Explain(v)
-	tick, _, _, _ = t.Unpack(v)
-	return v, tick, err
+	w.soon = t.FirstSlot(min(t.TickAt(l.Soon), t.maxTick))
+	return w
 }
 
 // Width returns the worker field of a layout.
@@ -171,6 +186,49 @@ func (c *Cursor) Crowd(g *Grid, n int64, now time.Duration) {
 func (c *Cursor) Skip(to int64) {
 	for last := c.slot.Load(); last < to && !c.Advance(last, to+1, to); last = c.slot.Load() {
 	}
+}
+
+// Usable returns the error of a draw at a tick of the clock: that of a closed Cursor, or
+// of a clock outside the layout's time.
+func (c *Cursor) Usable(t *Grid, name string, tick int64) error {
+	switch {
+	case c.Slot() == Closed:
+		return generator.ClosedError(name)
+	case tick < 0:
+		return t.BeforeEpochError(name)
+	case tick > t.maxTick:
+		return t.ExhaustedError(name)
+	}
+	return nil
+}
+
+// Raise passes the tick of v (see generator.Raiser) as a whole: the worker bits of an id
+// in it may be greater than this server's. The tick must not lie after latest. reserve
+// makes sure that it is reserved. Otherwise v would be forgotten after a crash.
+func (c *Cursor) Raise(t *Grid, name string, v int64, used bool, latest int64, reserve func(tick int64) error) error {
+	if !used && v > math.MinInt64 {
+		v--
+	}
+	if v < 0 {
+		return nil
+	}
+	if _, err := t.Explain(v); err != nil {
+		return err
+	}
+	tick, _, _, _ := t.Unpack(v)
+	switch {
+	case c.Slot() == Closed:
+		return generator.ClosedError(name)
+	case tick > latest:
+		return t.FutureError(name, v)
+	}
+	if err := reserve(tick); err != nil {
+		return err
+	}
+	if c.Skip(t.LastSlot(tick)); c.Slot() == Closed {
+		return generator.ClosedError(name)
+	}
+	return nil
 }
 
 // Finish ends all draws. It returns the last slot, or Closed after the first call.

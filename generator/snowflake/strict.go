@@ -2,7 +2,7 @@ package snowflake
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"nextid/generator"
@@ -21,8 +21,7 @@ type strictGenerator struct {
 	ctx        context.Context // canceled by Close
 	stop       context.CancelFunc
 
-	mu    sync.Mutex // held while the slot changes
-	until int64      // Unix ms; end of the latest grant; guarded by mu
+	until atomic.Int64 // Unix ms; end of the latest grant
 }
 
 var (
@@ -63,11 +62,8 @@ func (g *strictGenerator) Next(ctx context.Context, n int64) (generator.Range, e
 // fill reserves the time for a batch of draws and distributes its ids.
 func (g *strictGenerator) fill(wants []int64) ([]generator.Range, error) {
 	last, now := g.slot.Load(), g.At(g.time.Now())
-	switch {
-	case now < 0:
-		return nil, g.BeforeEpochError(g.name)
-	case now > g.maxTick:
-		return nil, g.ExhaustedError(g.name)
+	if err := g.Usable(&g.Grid, g.name, now); err != nil {
+		return nil, err
 	}
 	most := max(int64(g.time.MaxSpan()/g.Unit), 1) << g.sequenceBits // ids of the longest grant
 	total := int64(0)
@@ -86,34 +82,35 @@ func (g *strictGenerator) fill(wants []int64) ([]generator.Range, error) {
 	if err != nil {
 		return nil, worker.StoreError(g.ctx, g.name, err)
 	}
-	w := g.newWindow(lease)
-	if w.last < w.first {
+	w := g.NewWindow(lease)
+	if w.Last < w.First {
 		return nil, g.ExhaustedError(g.name)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.until = lease.Hi
+	g.until.Store(lease.Hi)
 	runs := make([]generator.Range, len(wants))
 	for i, n := range wants {
-		runs[i] = g.takeLocked(w, n)
+		runs[i] = g.take(w, n)
 	}
 	return runs, nil
 }
 
-// takeLocked takes up to n ids of a window, as Generator.TryNext does. The caller
-// holds mu.
-func (g *strictGenerator) takeLocked(w *window, n int64) generator.Range {
-	last := g.slot.Load()
-	first := last + 1
-	if tick := g.Tick(max(first, w.first)); tick > g.Tick(last) {
-		first = g.startSlot(tick, last)
+// take takes up to n ids of a window, as Generator.TryNext does. No other draw runs, and
+// Close has not begun to end them.
+func (g *strictGenerator) take(w *Window, n int64) generator.Range {
+	for {
+		last := g.slot.Load()
+		first := last + 1
+		if tick := g.Tick(max(first, w.First)); tick > g.Tick(last) {
+			first = g.startSlot(tick, last)
+		}
+		if first > w.Last {
+			return generator.Range{}
+		}
+		count := min(n, g.runEnd(first, w.Last)-first+1)
+		if g.Advance(last, first, first+count-1) { // else Raise has moved the slot
+			return g.Run(w.Base, first, count)
+		}
 	}
-	if first > w.last {
-		return generator.Range{}
-	}
-	count := min(n, g.runEnd(first, w.last)-first+1)
-	g.Advance(last, first, first+count-1) // no other draw runs
-	return g.Run(w.base, first, count)
 }
 
 // clocksAgree waits or fails as on_rollback requires.
@@ -133,8 +130,6 @@ func (g *strictGenerator) clocksAgree(ctx context.Context) error {
 
 func (g *strictGenerator) Close(context.Context) error {
 	g.batches.Close(g.stop)
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if last := g.Finish(); last >= 0 && last != Closed {
 		g.time.Leave(g.EndMillis(g.Tick(last)))
 	}
@@ -143,28 +138,15 @@ func (g *strictGenerator) Close(context.Context) error {
 
 // Raise implements generator.Raiser. A v in the future is ErrOption.
 func (g *strictGenerator) Raise(ctx context.Context, v int64, used bool) error {
-	v, tick, err := g.Raised(v, used)
-	if err != nil || tick < 0 {
-		return err
-	}
-	if tick > g.At(g.time.Now())+g.ahead {
-		return g.FutureError(g.name, v)
-	}
-	// The line must be reserved beyond v. Otherwise v would be forgotten after a
-	// crash.
-	if _, err := g.time.Grant(ctx, g.Unit, g.EndMillis(tick)); err != nil {
+	return g.Cursor.Raise(&g.Grid, g.name, v, used, g.At(g.time.Now())+g.ahead, func(tick int64) error {
+		_, err := g.time.Grant(ctx, g.Unit, g.EndMillis(tick))
 		return worker.StoreError(ctx, g.name, err)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.pass(tick)
+	})
 }
 
 func (g *strictGenerator) Stats() generator.Stats {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	return generator.Stats{
-		Issued: g.Issued(), ReservedUntil: g.until, Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
+		Issued: g.Issued(), ReservedUntil: g.until.Load(), Step: 1, Waits: g.waits.Load(), ClockBack: g.time.ClockBack(),
 		Direct: true, Ended: g.Over(g.time.Now()),
 	}
 }
