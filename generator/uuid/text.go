@@ -12,16 +12,17 @@ import (
 // CUID2 and TypeID.
 func TextKinds(clock generator.Clock) []generator.Kind {
 	none := func(*struct{}) error { return nil }
+	source, xids := NewSource(clock), newXIDMaker(clock) // of all generators: ids rise on over an alter
 	return []generator.Kind{
 		textOf("ulid", "48 bits of milliseconds and 80 random ones; they rise on each server", none, func(g *TextGenerator, _ struct{}) {
 			g.form.name = formULID
-			g.make, g.explain = (&ulidMaker{clock: clock}).make, explainULID
+			g.make, g.explain = source.ULID, explainULID
 		}),
 		textOf("ksuid", "32 bits of seconds and 128 random ones, after Segment", none, func(g *TextGenerator, _ struct{}) {
 			g.make, g.explain = func() (string, error) { return newKSUID(clock) }, explainKSUID
 		}),
 		textOf("xid", "seconds, process and counter, after MongoDB's ObjectId", none, func(g *TextGenerator, _ struct{}) {
-			g.make, g.explain = newXIDMaker(clock).make, explainXID
+			g.make, g.explain = xids.make, explainXID
 		}),
 		textOf("nanoid", "random letters of an alphabet", (*nanoOptions).check, func(g *TextGenerator, o nanoOptions) {
 			g.make, g.explain = o.make, o.explain
@@ -34,7 +35,6 @@ func TextKinds(clock generator.Clock) []generator.Kind {
 			if o.Prefix != "" {
 				g.form.prefix = o.Prefix + "_"
 			}
-			source := NewSource(clock)
 			g.make = func() (string, error) { return g.form.Code(source.V7()), nil }
 			g.explain = func(code string) (generator.Parts, bool) {
 				u, err := g.form.UUID(code)
