@@ -103,6 +103,29 @@ func (c *cluster) again(server int, name, kind, options string) {
 	}
 }
 
+// A server creates a name that another one has just dropped. It gives ids of the new
+// generator at once, also if it had the old one open.
+func TestANameThatAnotherServerDroppedIsCreatedAgain(t *testing.T) {
+	inCluster(t, 0, func(t *testing.T, c *cluster) {
+		first, second := c.servers[0], c.servers[1]
+		if err := first.Create(t.Context(), "orders", "segment", nil); err != nil {
+			t.Fatal(err)
+		}
+		c.draw("orders", 1)
+		if err := errors.Join(first.Drop(t.Context(), "orders"), second.Create(t.Context(), "orders", "counter", nil)); err != nil {
+			t.Fatal(err)
+		}
+		c.drawOn(1, "orders", 1)
+		e, err := second.Get(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := e.Running().(*counter.Generator); !ok {
+			t.Errorf("a %T gives the ids", e.Running())
+		}
+	})
+}
+
 // Layouts of the same bits in another order: every id of one can be one of
 // the other.
 const (
