@@ -258,7 +258,7 @@ func (e *engine) openAtStart(ctx context.Context, names []string, log *slog.Logg
 		if err == nil {
 			gen, err = entry.Generator(ctx)
 		}
-		if p, ok := gen.(generator.Peeker); ok { // Peek reserves
+		if p, ok := gen.(generator.Peeker); ok { // that of a segment reserves
 			_, err = p.Peek(ctx)
 		}
 		if err != nil {

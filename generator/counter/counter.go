@@ -40,7 +40,8 @@ func newGenerator(name string, o Options, store generator.Reserver, runtime gene
 }
 
 // Raise implements generator.Raiser. Other servers go on above v, too. The
-// exception are numbers that they drew for clients that have left.
+// exception are numbers that they drew for clients that have left. Raise gives the
+// number that it reserves back: kept here, it would come after greater ones of others.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if v >= g.source.limit {
 		return generator.Errorf(generator.ErrOption, g.source.name, "Move the bound with alter_generator first.",
@@ -51,16 +52,37 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	}
 	floor := g.source.floor(v, used)
 	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
-		r, err := g.source.reserve(ctx, floor, 1, 1)                                 // the reserved number is the next to be returned
+		r, err := g.source.reserve(ctx, floor, 1, 1)
 		if errors.Is(err, generator.ErrExhausted) || err == nil && r.First < floor { // everything below the bound is used now
 			return generator.Range{}, nil
+		}
+		if err == nil && g.source.release(ctx, r.First) == nil {
+			r.Count = 0
 		}
 		return r, err
 	})
 }
 
-// Peek implements generator.Peeker.
-func (g *Generator) Peek(ctx context.Context) (int64, error) { return g.Queue.First(ctx) }
+// Peek implements generator.Peeker. It reserves nothing, so another server may draw the
+// number first.
+func (g *Generator) Peek(ctx context.Context) (next int64, err error) {
+	err = g.ask(ctx, func(ctx context.Context) error {
+		m, ok, err := g.source.store.Mark(ctx, generator.NameKey(g.source.name))
+		if next = g.source.options.Start; ok {
+			next = g.source.floor(max(next, m.Hi), false)
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if len(g.rest) > 0 {
+			next = g.rest[0].First
+		}
+		if err == nil && next >= g.source.limit {
+			err = g.source.errExhausted()
+		}
+		return err
+	})
+	return next, err
+}
 
 // Place implements generator.Placer.
 func (g *Generator) Place(id int64) generator.Place {
@@ -127,7 +149,12 @@ func (s *source) Return(ctx context.Context, r generator.Range) error {
 	if r.Last() < s.end.Load()-s.options.Increment {
 		return nil // another reservation was made after it
 	}
-	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Load(), r.First)
+	return s.release(ctx, r.First)
+}
+
+// release gives the end of the last reservation back, from a number on.
+func (s *source) release(ctx context.Context, from int64) error {
+	return s.store.Release(ctx, generator.NameKey(s.name), s.end.Swap(from), from)
 }
 
 // reserve reserves up to n numbers at or above atLeast, or none if less than least are

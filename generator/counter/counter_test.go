@@ -388,13 +388,13 @@ func TestRaise(t *testing.T) {
 		raise(21, false)
 		w.wants(g, 1, generator.Range{First: 21, Step: 5, Count: 1})
 		raise(31, true)
-		w.wants(other, 1, generator.Range{First: 41, Step: 5, Count: 1}) // 36 is in hand at g
-		w.wants(g, 1, generator.Range{First: 36, Step: 5, Count: 1})
+		w.wants(other, 1, generator.Range{First: 36, Step: 5, Count: 1})
+		w.wants(g, 1, generator.Range{First: 41, Step: 5, Count: 1})
 		raise(7, true) // 7 is below: no number is left out
 		w.wants(g, 1, generator.Range{First: 46, Step: 5, Count: 1})
 		raise(48, true)
 		raise(100, false)
-		w.wants(g, 2, generator.Range{First: 101, Step: 5, Count: 1})
+		w.wants(g, 2, generator.Range{First: 101, Step: 5, Count: 2})
 		for _, v := range []int64{1001, 1<<63 - 1} {
 			if err := g.Raise(w.t.Context(), v, true); !errors.Is(err, generator.ErrOption) {
 				t.Errorf("raise to %d: %v, want ErrOption", v, err)
@@ -407,6 +407,30 @@ func TestRaise(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Neither setval nor a look at the next number leaves a number with a server, from
+// which it would come after greater ones.
+func TestNoServerKeepsANumber(t *testing.T) {
+	t.Parallel()
+	for _, options := range []string{``, `{"holds":true}`} {
+		inWorld(t, func(w *world) {
+			first, second := w.open(options), w.open(options)
+			if next, err := first.Peek(w.t.Context()); err != nil || next != 1 {
+				w.t.Errorf("the next is %d, %v", next, err)
+			}
+			w.wants(second, 1, one(1))
+			w.wants(first, 1, one(2))
+			if err := first.Raise(w.t.Context(), 10, true); err != nil {
+				w.t.Fatal(err)
+			}
+			if next, err := second.Peek(w.t.Context()); err != nil || next != 11 {
+				w.t.Errorf("after setval the next is %d, %v", next, err)
+			}
+			w.wants(second, 1, one(11))
+			w.wants(first, 1, one(12))
+		})
+	}
 }
 
 func TestErrRegressedReachesTheClient(t *testing.T) {

@@ -154,7 +154,8 @@ func (s *datedSource) follow(ctx context.Context, date int64) error {
 	return s.errFull(date)
 }
 
-// raise reserves the position p, which a user chose.
+// raise moves the line to the position p, which a user chose. It gives what it reserves
+// back, as Generator.Raise does.
 func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, error) {
 	today, err := s.today()
 	if err != nil {
@@ -173,6 +174,9 @@ func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, erro
 	}
 	if err != nil {
 		return generator.Range{}, err
+	}
+	if s.store.Release(ctx, generator.NameKey(s.name), hi, lo) == nil {
+		hi = lo
 	}
 	return generator.Range{First: s.idOf(lo, today), Step: 1, Count: hi - lo}, nil
 }

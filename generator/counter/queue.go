@@ -385,26 +385,6 @@ func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Conte
 	})
 }
 
-// First returns the next id without issuing it. It obtains one if none is in hand.
-func (q *Queue) First(ctx context.Context) (id int64, err error) {
-	err = q.ask(ctx, func(ctx context.Context) error {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if len(q.rest) == 0 {
-			q.mu.Unlock()
-			runs, err := q.source.Draw(ctx, 1, 1)
-			q.mu.Lock()
-			if err != nil {
-				return err
-			}
-			q.rest = runs
-		}
-		id = q.rest[0].First
-		return nil
-	})
-	return id, err
-}
-
 // above returns the part of a run at or above floor.
 func above(r generator.Range, floor int64) generator.Range {
 	if r.First >= floor {
