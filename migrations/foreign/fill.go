@@ -51,25 +51,29 @@ func (f Fill) name() string { return appdb.QuoteMySQL(f.Database) + "." + appdb.
 // String returns the column's name, for messages.
 func (f Fill) String() string { return f.Database + "." + f.Table + "." + f.Column }
 
-// trigger returns the name of the trigger, without its database.
-func (f Fill) trigger() string {
+// triggerName returns the name of the trigger, without its database.
+func (f Fill) triggerName() string {
 	name := []rune("nextid_" + f.Table + "_" + f.Column)
 	return string(name[:min(len(name), 64)])
 }
 
-// sql returns the statements that make the trigger. It runs before the trigger named
-// before, "" for none. A value that the application sets is kept.
+// trigger returns the quoted name of the trigger.
+func (f Fill) trigger() string {
+	return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(f.triggerName())
+}
+
+// sql returns the statement that makes the trigger. It runs before the trigger named
+// before, "" for none. A value that the application sets is kept. MariaDB replaces the
+// trigger in one step: an INSERT meanwhile takes no number of MariaDB's own.
 func (f Fill) sql(before string) string {
-	column, trigger := "NEW."+appdb.QuoteMySQL(f.Column), appdb.QuoteMySQL(f.Database)+"."+appdb.QuoteMySQL(f.trigger())
 	precedes := ""
 	if before != "" {
 		precedes = " PRECEDES " + appdb.QuoteMySQL(before)
 	}
-	return fmt.Sprintf(`DROP TRIGGER IF EXISTS %[1]s;
-CREATE TRIGGER %[1]s BEFORE INSERT ON %[2]s FOR EACH ROW%[5]s
-    IF %[3]s IS NULL OR %[3]s = 0 THEN
-        SET %[3]s = nextid.next_id('%[4]s');
-    END IF`, trigger, f.name(), column, f.Generator, precedes)
+	return fmt.Sprintf(`CREATE /*M! OR REPLACE */ TRIGGER %s BEFORE INSERT ON %s FOR EACH ROW%s
+    IF NEW.%[4]s IS NULL OR NEW.%[4]s = 0 THEN
+        SET NEW.%[4]s = nextid.next_id('%[5]s');
+    END IF`, f.trigger(), f.name(), precedes, appdb.QuoteMySQL(f.Column), f.Generator)
 }
 
 // fill makes the trigger of a column, and records it in nextid.fills. It returns an
@@ -77,11 +81,12 @@ CREATE TRIGGER %[1]s BEFORE INSERT ON %[2]s FOR EACH ROW%[5]s
 // run.
 func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	var extra, nullable, kind string
+	var mariadb bool
 	var digits, scale sql.NullInt64
 	var byDefault sql.NullString
-	err := m.db.QueryRowContext(ctx, `SELECT table_schema, table_name, column_name, extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale
+	err := m.db.QueryRowContext(ctx, `SELECT table_schema, table_name, column_name, extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale, VERSION() LIKE '%MariaDB%'
 		FROM information_schema.columns WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).
-		Scan(&f.Database, &f.Table, &f.Column, &extra, &nullable, &byDefault, &kind, &digits, &scale)
+		Scan(&f.Database, &f.Table, &f.Column, &extra, &nullable, &byDefault, &kind, &digits, &scale, &mariadb)
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Error{What: "there is no column " + f.String(), Hint: "Create the table first."}
 	}
@@ -106,12 +111,12 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 		FROM information_schema.triggers t LEFT JOIN nextid.fills f ON f.table_schema = t.trigger_schema AND f.table_name = t.event_object_table
 			AND LEFT(CONCAT('nextid_', f.table_name, '_', f.column_name), 64) = t.trigger_name
 		WHERE t.trigger_schema = ? AND BINARY t.trigger_name = ? AND (BINARY t.event_object_table <> ? OR f.column_name <> ?)`,
-		f.Database, f.trigger(), f.Table, f.Column).Scan(&taken); err != nil {
+		f.Database, f.triggerName(), f.Table, f.Column).Scan(&taken); err != nil {
 		return err
 	}
 	if taken.Valid {
 		return &Error{
-			What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.trigger(), taken.String),
+			What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.triggerName(), taken.String),
 			Hint: "If that table was renamed, fill it first and then drop that trigger. Otherwise give the table or the column a shorter name.",
 		}
 	}
@@ -121,6 +126,11 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	if err := m.db.QueryRowContext(ctx, `SELECT MIN(trigger_name) FROM information_schema.triggers
 		WHERE event_object_schema = ? AND event_object_table = ? AND trigger_name LIKE '%\\_nextid'`, f.Database, f.Table).Scan(&fence); err != nil {
 		return err
+	}
+	if !mariadb { // INSERTs without the trigger take numbers of MySQL's own
+		if err := appdb.Exec(ctx, m.db, "DROP TRIGGER IF EXISTS "+f.trigger()); err != nil {
+			return err
+		}
 	}
 	return appdb.Exec(ctx, m.db, f.sql(fence.String), fmt.Sprintf("REPLACE INTO nextid.fills VALUES (%s, %s, %s, %s)",
 		appdb.LiteralMySQL(f.Database), appdb.LiteralMySQL(f.Table), appdb.LiteralMySQL(f.Column), appdb.LiteralMySQL(f.Generator)))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -335,6 +336,41 @@ func TestNamesOfMariaDB(t *testing.T) {
 	up(t, app.dsn, c)
 	if st := status(t, app.dsn); !st.Current() {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestFillInUse repeats up with --fill while sessions insert: each row gets an id of
+// nextid.
+func TestFillInUse(t *testing.T) {
+	t.Parallel()
+	s, app := startServer(t), startMariaDB(t)
+	app.exec(ordersTable)
+	c := fillOrders(t, s, "")
+	up(t, app.dsn, c)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range 3 {
+		db := app.login(strings.Replace(strings.Replace(app.dsn, "mysql://root@", "root@tcp(", 1), "/shop", ")/", 1))
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := db.ExecContext(context.WithoutCancel(ctx), "INSERT INTO shop.orders (note) VALUES ('x')"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	db := open(t, app.dsn)
+	for range 20 {
+		if err := db.Up(t.Context(), c); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	wg.Wait()
+	issued := s.connect().numbers("SELECT issued FROM generators WHERE name = 'orders'")[0]
+	if rows := app.numbers("SELECT COUNT(*) FROM shop.orders")[0]; rows > issued || rows < 20 {
+		t.Errorf("%d rows and %d ids", rows, issued)
 	}
 }
 
