@@ -74,7 +74,7 @@ func mysqlCounters(endpoints endpoints) map[string]string {
 	if p == nil {
 		return nil
 	}
-	t, refused := p.server.Traffic(), int64(0)
+	t, refused := p.server.Recent(), int64(0)
 	for _, n := range t.Refused {
 		refused += n
 	}

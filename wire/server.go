@@ -52,8 +52,8 @@ type Server struct {
 	loggingIn *Places[*Conn] // connections that have not logged in
 	loggedIn  census         // connections that have
 	done      Traffic        // of closed connections, and the counts of refusals and errors
-	commands  int64          // of all connections at summed, see Totals
-	summed    time.Duration  // by monotonic; 0: never
+	recent    Traffic        // see Recent
+	summed    time.Duration  // when recent was summed up, by monotonic; 0: never
 	work      sync.WaitGroup
 }
 

@@ -42,6 +42,10 @@ func (t *Traffic) add(c *counters) {
 func (s *Server) Traffic() Traffic {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.trafficLocked()
+}
+
+func (s *Server) trafficLocked() Traffic {
 	t := s.done
 	t.Refused, t.Errors = maps.Clone(t.Refused), maps.Clone(t.Errors)
 	for _, c := range s.conns {
@@ -50,26 +54,27 @@ func (s *Server) Traffic() Traffic {
 	return t
 }
 
-// totalsLast is the age up to which Totals returns the number of commands again: a
-// client may request it in a loop, and to sum it up takes all connections.
-const totalsLast = 100 * time.Millisecond
+// recentLasts is the age up to which Recent returns the counters again.
+const recentLasts = 100 * time.Millisecond
+
+// Recent returns the counters, up to recentLasts old. A client
+// may request them in a loop, and to sum them up takes all connections.
+func (s *Server) Recent() Traffic {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := monotonic(); s.summed == 0 || now-s.summed >= recentLasts {
+		s.summed, s.recent = now, s.trafficLocked()
+	}
+	return s.recent
+}
 
 // Totals returns the number of open connections of the server, and of the commands
 // that it has served.
 func (c *Conn) Totals() (connections int, commands int64) {
-	s := c.server
-	if s == nil {
+	if c.server == nil {
 		return 1, c.Served
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := monotonic(); s.summed == 0 || now-s.summed >= totalsLast {
-		s.summed, s.commands = now, s.done.Commands
-		for _, c := range s.conns {
-			s.commands += c.counters.commands.Load()
-		}
-	}
-	return len(s.conns), s.commands
+	return c.server.Connections(), c.server.Recent().Commands
 }
 
 // Answered counts an error that the Machine has sent.

@@ -62,7 +62,7 @@ func TestTotalsAreCountedSeldom(t *testing.T) {
 				t.Errorf("%d connections and %d commands, want 2 and %d", connections, commands, want)
 			}
 			one.counters.commands.Store(5)
-			<-time.After(totalsLast / 2)
+			<-time.After(recentLasts / 2)
 		}
 	})
 }
