@@ -67,18 +67,11 @@ func (n *node) cut() string {
 	}
 	u, hosts, err := dsn.Parse(p.url)
 	r.Must(err)
-	for i, host := range dsn.WithPort(hosts, ports[u.Scheme]) {
+	for i, host := range hosts {
 		n.links = append(n.links, dbtest.Cut(r, host))
 		hosts[i] = n.links[i].Addr
 	}
 	return dsn.Text(u, hosts)
-}
-
-// ports maps the scheme of a store's URL to its default port.
-var ports = map[string]string{
-	"postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "rediss": "6379",
-	"redis+cluster": "6379", "rediss+cluster": "6379", "redis+sentinel": "26379", "rediss+sentinel": "26379",
-	"etcd": "2379", "etcds": "2379", "zookeeper": "2181",
 }
 
 // setClock sets the offset of the server's wall clock from the real one. If frozen

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/url"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,18 +18,17 @@ import (
 
 // place is a store with its servers and generators.
 type place struct {
-	run       *run
-	name      string         // of the store, with its version
-	kind      string         // scheme of its URL, or name in Stores and Clusters
-	url       string         // "" for the embedded store of the only server
-	direct    bool           // servers connect to the store without a Proxy
-	noWay     string         // why connections to the store cannot be cut, "" if they can
-	noRestart string         // why the store cannot be restarted, "" if it can
-	restart   func()         // kills and starts the store
-	lose      func(f func()) // runs f, and restarts the store in its state before f; nil: see noLoss
-	nodes     []*node
-	names     []string // generators that give ids from memory
-	strict    []string // generators that wait for the store at each draw
+	run     *run
+	name    string         // of the store, with its version
+	kind    string         // its name in Stores and Clusters
+	url     string         // "" for the embedded store of the only server
+	direct  bool           // servers connect to the store without a Proxy
+	noWay   string         // why connections to the store cannot be cut, "" if they can
+	restart func()         // kills and starts the store; nil: it is embedded
+	lose    func(f func()) // runs f, and restarts the store in its state before f; nil: see noLoss
+	nodes   []*node
+	names   []string // generators that give ids from memory
+	strict  []string // generators that wait for the store at each draw
 
 	times map[*fault]int           // number of faults
 	lasts map[*fault]time.Duration // their total duration
@@ -91,30 +89,20 @@ func Clusters() []string {
 	return []string{"redis-cluster", "etcd-cluster", "etcd-tls", "zookeeper-ensemble"}
 }
 
-// newPlace starts the named store, or uses the store at a URL, and prepares its
-// servers.
-func (r *run) newPlace(store string) {
-	kind, _, given := strings.Cut(store, "://")
+// newPlace starts the named store, and prepares its servers.
+func (r *run) newPlace(kind string) {
 	r.Progress.Print("start " + kind)
 	p := &place{run: r, name: kind, kind: kind, times: map[*fault]int{}, lasts: map[*fault]time.Duration{}}
 	r.places = append(r.places, p)
 	nodes := r.cfg.Nodes
 	switch {
-	case given:
-		p.url = store
-		p.restart = r.restartGiven
-		if r.cfg.StoreRestart == "" {
-			p.noRestart = "the store was given by its URL, without --store-restart"
-		}
-		r.Command("migrate", "store", "status", "--dsn", store)
-	case store == embedded:
+	case kind == embedded:
 		nodes = 1
 		p.noWay = "the store is a file of its server"
-		p.noRestart = p.noWay
-	case starters[store] == nil:
-		r.Fatalf("no store %q: a URL, or one of %s", store, strings.Join(slices.Concat(Stores(), Clusters()), ", "))
+	case starters[kind] == nil:
+		r.Fatalf("no store %q: one of %s", kind, strings.Join(slices.Concat(Stores(), Clusters()), ", "))
 	default:
-		p.start(starters[store](r))
+		p.start(starters[kind](r))
 		r.Command("migrate", "store", "up", "--dsn", p.url)
 	}
 	if p.direct {
@@ -139,13 +127,6 @@ func (p *place) start(s store) {
 		p.lose = s.members[0].LoseWhile
 	case "redis-cluster":
 		p.lose = func(f func()) { p.failOver(s.members, f) }
-	}
-}
-
-// restartGiven runs the user's command that restarts a store.
-func (r *run) restartGiven() {
-	if out, err := exec.CommandContext(r.Ctx, "/bin/sh", "-c", r.cfg.StoreRestart).CombinedOutput(); err != nil {
-		r.Fatalf("%s: %w\n%s", r.cfg.StoreRestart, err, out)
 	}
 }
 
@@ -197,9 +178,16 @@ func skewed(n *node) bool   { return n.clock != "" }
 func killable(n *node) bool { return !n.steady }
 func linked(n *node) bool   { return len(n.links) > 0 }
 
-func clocks(p *place) string    { return p.run.clocks }
-func noRestart(p *place) string { return p.noRestart }
-func noWay(p *place) string     { return p.noWay }
+func clocks(p *place) string { return p.run.clocks }
+func noWay(p *place) string  { return p.noWay }
+
+// noRestart returns why the store of a place cannot be restarted, "" if it can.
+func noRestart(p *place) string {
+	if p.restart == nil {
+		return p.noWay
+	}
+	return ""
+}
 
 // during returns a fault that begins, lasts, and ends.
 func during(begin, end func(*node)) func(context.Context, *place, *node, time.Duration) {
@@ -301,8 +289,8 @@ func (p *place) awaitAnswers(ctx context.Context, but *node) {
 // noLoss returns why the store of a place cannot lose data, "" if it can.
 func noLoss(p *place) string {
 	switch {
-	case p.noRestart != "":
-		return p.noRestart
+	case p.restart == nil:
+		return p.noWay
 	case p.lose == nil:
 		return "a store of this kind that starts from an older state shows no failover"
 	}

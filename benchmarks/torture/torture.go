@@ -31,14 +31,13 @@ import (
 // Config configures a run.
 type Config struct {
 	load.Setup
-	Nodes        int      // servers of each store
-	Clients      int      // of all stores together
-	Stores       []string // URLs, or names of Stores and Clusters, which Run starts
-	StoreRestart string   // shell command that restarts a store given by its URL
-	Duration     time.Duration
-	Each         int           // least number of each fault; may make the run longer than Duration
-	Pause        time.Duration // between two draws of a client
-	Log          string        // file for the log of ids; "": it is kept only if an error was found
+	Nodes    int      // servers of each store
+	Clients  int      // of all stores together
+	Stores   []string // names of Stores and Clusters, which Run starts
+	Duration time.Duration
+	Each     int           // least number of each fault; may make the run longer than Duration
+	Pause    time.Duration // between two draws of a client
+	Log      string        // file for the log of ids; "": it is kept only if an error was found
 }
 
 // ErrBroken is returned by Run, with its report, if an id was given twice or out of

@@ -112,20 +112,15 @@ func tortureCommand() *cobra.Command {
 			"connection in order. The third server of a store is never killed: its memory, goroutines and\n" +
 			"descriptors are watched, and must not grow.\n\n" +
 			"  nextid-bench torture --store postgres --duration 1m\n" +
-			"  nextid-bench torture --store postgres://nextid@db/nextid --nodes 5\n" +
 			"  nextid-bench torture --store all --duration 1h --pause 50ms\n\n" +
 			"A store is started here, from the program that is installed (" + strings.Join(torture.Stores()[:5], ", ") + ";\n" +
 			"as clusters " + strings.Join(torture.Clusters(), ", ") + "),\n" +
-			"embedded in a single server (embedded), or given as a URL: prepared with nextid migrate store up, and\n" +
-			"left alone but for five new generators. Clocks need gcc on Linux (amd64).\n" +
+			"or embedded in a single server (embedded). Clocks need gcc on Linux (amd64).\n" +
 			"The exit code is 1 when an id came twice, a server did not come back or used more and more; the log is\n" +
 			"kept then.",
 	}, func(ctx context.Context, setup load.Setup, quick bool) (*report.Report, error) {
 		if c.Nodes < 1 || c.Clients < 1 || c.Duration <= 0 {
 			return nil, errors.New("--nodes, --clients and --duration must be positive")
-		}
-		if c.StoreRestart != "" && (len(c.Stores) != 1 || !strings.Contains(c.Stores[0], "://")) {
-			return nil, errors.New("--store-restart is for one --store, which is given by its URL")
 		}
 		if slices.Contains(c.Stores, "all") {
 			c.Stores = torture.Stores()
@@ -140,8 +135,7 @@ func tortureCommand() *cobra.Command {
 	cmd.Flags().IntVar(&c.Clients, "clients", c.Clients, "connections at a time, in all")
 	cmd.Flags().DurationVar(&c.Duration, "duration", c.Duration, "`TIME` of faults")
 	cmd.Flags().DurationVar(&c.Pause, "pause", c.Pause, "`TIME` of a client between two draws")
-	cmd.Flags().StringArrayVar(&c.Stores, "store", c.Stores, "`STORE` that servers share: "+strings.Join(slices.Concat(torture.Stores(), torture.Clusters()), ", ")+", a URL, or all (of one process); can be given several times")
-	cmd.Flags().StringVar(&c.StoreRestart, "store-restart", "", "shell `COMMAND` that kills the store of a URL and starts it again; without it that fault is left out")
+	cmd.Flags().StringArrayVar(&c.Stores, "store", c.Stores, "`STORE` that servers share: "+strings.Join(slices.Concat(torture.Stores(), torture.Clusters()), ", ")+", or all (of one process); can be given several times")
 	cmd.Flags().StringVar(&c.Log, "log", "", "keep the log of all ids as `FILE`, and what the servers said beside it")
 	return cmd
 }

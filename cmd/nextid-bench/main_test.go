@@ -43,18 +43,17 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"":                                      "nextid-bench compare --quick",
-		"help":                                  "nextid-bench compare --quick",
-		"size":                                  `unknown command "size"`,
-		"sql now":                               `unknown command "now"`,
-		"sql --slow":                            "unknown flag: --slow",
-		"compare --shards 1 --nextid sh":        "--shards must be 2 or more",
-		"torture --nodes 0 --nextid sh":         "must be positive",
-		"torture --store-restart x --nextid sh": "--store-restart is for one --store",
-		"sql --nextid no/such":                  "no server to measure",
-		"sql --out main_test.go --nextid no":    "main_test.go: not a directory",
-		"local now":                             `unknown command "now"`,
-		"render":                                "requires at least 1 arg",
+		"":                                   "nextid-bench compare --quick",
+		"help":                               "nextid-bench compare --quick",
+		"size":                               `unknown command "size"`,
+		"sql now":                            `unknown command "now"`,
+		"sql --slow":                         "unknown flag: --slow",
+		"compare --shards 1 --nextid sh":     "--shards must be 2 or more",
+		"torture --nodes 0 --nextid sh":      "must be positive",
+		"sql --nextid no/such":               "no server to measure",
+		"sql --out main_test.go --nextid no": "main_test.go: not a directory",
+		"local now":                          `unknown command "now"`,
+		"render":                             "requires at least 1 arg",
 	} {
 		text, err := runProgram(t, strings.Fields(line)...)
 		if (err == nil) != (line == "" || line == "help") || !strings.Contains(text, want) {
@@ -80,21 +79,6 @@ func TestWhichServerIsMeasured(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if found, err := server(""); err == nil {
 		t.Errorf("%q in an empty PATH", found)
-	}
-}
-
-func TestReportsNameNoPasswords(t *testing.T) {
-	t.Parallel()
-	for arg, want := range map[string]string{
-		"postgres://u:pw@h/db":                   "postgres://u:xxxxx@h/db",
-		"--store=mysql://u:pw@h:1/db --log x":    "--store=mysql://u:xxxxx@h:1/db --log x",
-		"postgres://h:1/db?sslPassword=abc&a=b":  "postgres://h:1/db?sslPassword=xxxxx&a=b",
-		"redis://u:%zz/@h":                       "redis://u:xxxxx@h",
-		"torture --quick --store redis://h:6379": "torture --quick --store redis://h:6379",
-	} {
-		if got := withoutPasswords(arg); got != want {
-			t.Errorf("%s is shown as %s, want %s", arg, got, want)
-		}
 	}
 }
 

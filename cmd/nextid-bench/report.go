@@ -9,7 +9,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,7 +56,7 @@ func reported(cmd *cobra.Command, run func(ctx context.Context, progress *log.Lo
 			}
 			return err
 		}
-		r.Command = withoutPasswords("nextid-bench " + strings.Join(os.Args[1:], " "))
+		r.Command = "nextid-bench " + strings.Join(os.Args[1:], " ")
 		err = errors.Join(err, r.Print(cmd.OutOrStdout()))
 		if out != "" {
 			err = errors.Join(err, write(cmd, r, out, "report"))
@@ -74,17 +73,6 @@ func write(cmd *cobra.Command, r *report.Report, dir, name string) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nWritten: %s\n", strings.Join(paths, ", "))
 	}
 	return err
-}
-
-// Patterns of passwords in URLs: before the host, and in parameters.
-var (
-	userPassword = regexp.MustCompile(`(://[^/\s@:]*:)\S+@`)
-	parameter    = regexp.MustCompile(`(?i)([?&](ssl)?password=)[^&\s]+`)
-)
-
-// withoutPasswords hides the passwords in a command line.
-func withoutPasswords(command string) string {
-	return parameter.ReplaceAllString(userPassword.ReplaceAllString(command, "${1}xxxxx@"), "${1}xxxxx")
 }
 
 func renderCommand() *cobra.Command {
