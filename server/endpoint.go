@@ -47,7 +47,7 @@ var protocols = []protocol{
 		key: "mysql", name: "MySQL", port: defaultMySQLPort, socket: "mysql.sock",
 		address: func(c *Config) *Address { return &c.MySQL }, refuse: mysqlwire.RefuseStarting, paste: pasteMySQL,
 		serve: func(s *Server, sql *sqlfuncs.Server) *wire.Server {
-			return mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: s.access.policy.MySQL, Method: s.access.policy.MySQLMethod, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
+			return mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: s.access.policy.MySQL, TLS: s.access.tls, Limits: s.config.Wire, Logger: s.log})
 		},
 	},
 }

@@ -77,8 +77,8 @@ const (
 // already, and the log has a line.
 var ErrClosed = errors.New("connection ended")
 
-// Took returns Server.Took, for the Machine's Statement.
-func (c *Conn) Took() func(time.Duration) {
+// took returns Server.Took.
+func (c *Conn) took() func(time.Duration) {
 	if c.server == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,6 +12,27 @@ import (
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
 )
+
+// Protocol configures a server of one of the SQL protocols, with logins of type E. SQL
+// is required.
+type Protocol[E any] struct {
+	SQL    *sqlfuncs.Server
+	TLS    *TLS // nil: plaintext only
+	Limits Limits
+	Logger *slog.Logger // nil: slog.Default()
+
+	// Auth begins the login of a user. It must treat unknown users like known ones,
+	// so that a client cannot find out which users exist. It must be safe for
+	// concurrent use. nil: no proof is needed, and every user is an administrator.
+	Auth func(user string, c *Conn) E
+}
+
+// Server returns a server for machines, and fills in the zero fields of p. For alpn
+// see Server.ALPN.
+func (p *Protocol[E]) Server(alpn string, machine func(c *Conn) Machine) *Server {
+	p.Limits, p.Logger = p.Limits.WithDefaults(), cmp.Or(p.Logger, slog.Default())
+	return &Server{NewMachine: machine, Limits: p.Limits, Logger: p.Logger, TLS: p.TLS, ALPN: alpn}
+}
 
 // Session is the part of a Machine that both protocols have in common: the SQL
 // session of the client, and the statement that it runs. The goroutine that serves
@@ -36,6 +58,7 @@ func (s *Session) Open(sql *sqlfuncs.Server, o sqlfuncs.SessionOptions, self sql
 	log.Debug("logged in", "connection", s.Conn.ID, "remote", s.Conn.Remote,
 		"user", sqlstate.Cut(o.User, limits.LogName), "database", sqlstate.Cut(o.Database, limits.LogName))
 	s.SQL.Serve(self)
+	s.Statement.Took = s.Conn.took()
 	s.SettingsChanged()
 	return nil
 }

@@ -12,15 +12,6 @@ import (
 	"nextid/wire/mysqlwire"
 )
 
-// MySQLMethod returns the method of the greeting, as mysqlwire.Config.Method. Without
-// users it is NativePassword, which all clients have.
-func (p *Policy) MySQLMethod() string {
-	if p.RequiresLogin() {
-		return mysqlwire.CachingSHA2
-	}
-	return mysqlwire.NativePassword
-}
-
 // MySQL begins a login, as mysqlwire.Config.Auth.
 func (p *Policy) MySQL(user string, c *wire.Conn) mysqlwire.Exchange {
 	return &mysqlLogin{login: p.begin(user, c)}

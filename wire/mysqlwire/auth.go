@@ -16,8 +16,8 @@ import (
 // is, unless that is 28P01 or 28000. For all other errors it gets the same text.
 type Exchange interface {
 	// Method returns the account's method, CachingSHA2 or NativePassword. A client
-	// that uses another one gets an AuthSwitchRequest. "" stands for both: Proof
-	// ignores the answer.
+	// that uses another one gets an AuthSwitchRequest. "" stands for both, for all
+	// users: Proof ignores the answer.
 	Method() string
 
 	// Proof checks the client's answer to the nonce. An empty answer is an empty
@@ -66,7 +66,7 @@ const (
 func (c *conn) identify(ctx context.Context, id identity, again bool, out *wire.Out) error {
 	c.login = &login{options: c.sessionOptions(id)}
 	l := c.login
-	offered := c.protocol.method()
+	offered := c.method()
 	if begin := c.protocol.Auth; begin != nil {
 		l.exchange = begin(id.user, c.Conn)
 		l.method = l.exchange.Method()

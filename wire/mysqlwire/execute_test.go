@@ -262,7 +262,7 @@ func TestChangeUserGuessesAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		policy := auth.New(auth.Config{Users: auth.NewUsers([]*auth.User{alice, root}, nil), Rules: rules, NativePassword: true, Logger: slog.New(slog.DiscardHandler)})
-		server := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: policy.MySQL, Method: policy.MySQLMethod, Logger: quiet()})
+		server := mysqlwire.New(mysqlwire.Config{SQL: sql, Auth: policy.MySQL, Logger: quiet()})
 		guess := func() time.Duration {
 			z := &fuzzed{m: server.NewMachine(&wire.Conn{ID: 1, IP: netip.MustParseAddr("192.0.2.1")}), ctx: t.Context()}
 			defer z.m.Close()

@@ -51,7 +51,7 @@ func (c *conn) greet(out *wire.Out) {
 	out.B = append(out.B, nonceSize+1, 0, 0, 0, 0, 0, 0)
 	out.B = appendUint32(out.B, uint32(can>>32))
 	out.B = append(append(out.B, c.nonce[8:]...), 0)
-	out.B = append(append(out.B, c.protocol.method()...), 0)
+	out.B = append(append(out.B, c.method()...), 0)
 	out.B = c.end(out.B, at)
 	c.state = greeted
 }

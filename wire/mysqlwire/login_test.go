@@ -170,7 +170,7 @@ func TestLoginWithoutUsers(t *testing.T) {
 	t.Run("no Auth", func(t *testing.T) { loginsWithoutUsers(t, mysqlwire.Config{}) })
 	open := auth.New(auth.Config{Logger: quiet()})
 	t.Run("no users", func(t *testing.T) {
-		loginsWithoutUsers(t, mysqlwire.Config{Auth: open.MySQL, Method: open.MySQLMethod})
+		loginsWithoutUsers(t, mysqlwire.Config{Auth: open.MySQL})
 	})
 }
 

@@ -1,39 +1,22 @@
 package pgwire
 
 import (
-	"cmp"
 	"crypto/subtle"
 	"encoding/binary"
 	"io"
-	"log/slog"
 	"net"
 	"sync"
 
-	"nextid/sqlfuncs"
 	"nextid/wire"
 )
 
-// Config configures New. SQL is required.
-type Config struct {
-	SQL    *sqlfuncs.Server
-	TLS    *wire.TLS // nil: plaintext only
-	Limits wire.Limits
-	Logger *slog.Logger // nil: slog.Default()
-
-	// Auth begins the login of a user. It must treat unknown users like known ones,
-	// so that a client cannot find out which users exist. It must be safe for
-	// concurrent use. nil: no proof is needed, and every user is an administrator.
-	Auth func(user string, c *wire.Conn) Exchange
-}
+// Config configures New.
+type Config = wire.Protocol[Exchange]
 
 // New returns a server for the PostgreSQL protocol.
 func New(cfg Config) *wire.Server {
-	cfg.Limits, cfg.Logger = cfg.Limits.WithDefaults(), cmp.Or(cfg.Logger, slog.Default())
 	p := &protocol{Config: cfg, conns: map[int32]*conn{}}
-	machine := func(c *wire.Conn) wire.Machine {
-		return &conn{protocol: p, Session: wire.Session{Conn: c, Statement: wire.Statement{Took: c.Took()}}}
-	}
-	return &wire.Server{NewMachine: machine, Limits: cfg.Limits, Logger: cfg.Logger, TLS: cfg.TLS, ALPN: alpn}
+	return p.Server(alpn, func(c *wire.Conn) wire.Machine { return &conn{protocol: p, Session: wire.Session{Conn: c}} })
 }
 
 // protocol holds the common state of a server's connections.
