@@ -197,14 +197,9 @@ func (a *access) readRules() ([]auth.Rule, error) {
 	return rules, nil
 }
 
-// parseFailure returns an error that names the file and, for an auth.LineError, the
-// line.
+// parseFailure returns an error that names the file.
 func parseFailure(file string, err error) error {
-	what := fmt.Sprintf("%s: %v", file, err)
-	if at, ok := errors.AsType[*auth.LineError](err); ok {
-		what = fmt.Sprintf("%s:%d: %v", file, at.Line, at.Err)
-	}
-	return &Error{Message: what, Cause: err, Hint: "See docs/security.md on the form of this file."}
+	return &Error{Message: fmt.Sprintf("%s: %v", file, err), Cause: err, Hint: "See docs/security.md on the form of this file."}
 }
 
 // readTLS reads the certificate, its key and the client CA, and puts them into

@@ -11,6 +11,7 @@ import (
 	"nextid/sqlfuncs/account"
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/sqlstate"
+	"nextid/sqlfuncs/syntax"
 )
 
 // Protocol configures a server of one of the SQL protocols, with logins of type E. SQL
@@ -47,6 +48,16 @@ type Session struct {
 
 	ran  bool          // the slow path has run since IdleTimeout
 	idle time.Duration // result of IdleTimeout while ran is false
+}
+
+// Options returns options of the client's session. They grant Admin; a login with a
+// proof overwrites that.
+func (c *Conn) Options(d syntax.Dialect) sqlfuncs.SessionOptions {
+	o := sqlfuncs.SessionOptions{Dialect: d, Admin: true, PID: c.ID, RemoteAddr: c.Remote}
+	if c.TLS != nil {
+		o.TLS = &c.TLS.Shown
+	}
+	return o
 }
 
 // Open opens the SQL session of a client that has logged in, or that is now another

@@ -52,8 +52,7 @@ type Rule struct {
 // The type may also be hostssl or hostnossl. USER is all, or names with commas
 // between them. ADDRESS is all, an address, or an address with a length
 // (10.0.0.0/8). The first rule that matches a connection applies. A connection that
-// no rule matches is refused. An error is a *LineError, or says that there is no
-// rule.
+// no rule matches is refused.
 func ParseRules(text string) ([]Rule, error) {
 	var rules []Rule
 	err := eachLine(text, func(fields []string) error {

@@ -173,15 +173,6 @@ func (u *Users) scram(name string) (v *SCRAM, known bool) {
 	return v, false
 }
 
-// LineError is returned for a wrong line of a users or rules file.
-type LineError struct {
-	Line int // from 1
-	Err  error
-}
-
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
-func (e *LineError) Unwrap() error { return e.Err }
-
 // ParseUsers reads a users file:
 //
 //	# comment
@@ -421,8 +412,9 @@ const fileHead = `# Users of nextid: NAME VERIFIERâ€¦ [admin] [only=GENERATOR,â€
 # @mock makes the salts of names that do not exist. Keep it as secret as the rest of this file.
 `
 
-// eachLine calls f with the fields of every line that has any. A last line without
-// an end is an error: the file may have been read while it was being written.
+// eachLine calls f with the fields of every line that has any. Its error begins with
+// the number of the line. A last line without an end is an error: the file may have
+// been read while it was being written.
 func eachLine(text string, f func(fields []string) error) error {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -435,7 +427,7 @@ func eachLine(text string, f func(fields []string) error) error {
 			err = f(fields)
 		}
 		if err != nil {
-			return &LineError{Line: number, Err: err}
+			return fmt.Errorf("line %d: %w", number, err)
 		}
 	}
 	return nil

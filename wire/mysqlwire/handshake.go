@@ -176,16 +176,10 @@ func (c *conn) changeUser(body []byte) (id identity, err error) {
 // maxProgramBytes bounds program_name.
 const maxProgramBytes = 64
 
-// sessionOptions returns the options of a session. The options grant Admin; a login
-// with an Exchange overwrites that (Authorize).
+// sessionOptions returns the options of a session.
 func (c *conn) sessionOptions(id identity) sqlfuncs.SessionOptions {
-	o := sqlfuncs.SessionOptions{
-		Dialect: syntax.MySQL, Admin: true, User: id.user, Database: id.database,
-		PID: c.Conn.ID, RemoteAddr: c.Conn.Remote, Collation: id.collation,
-	}
-	if c.Conn.TLS != nil {
-		o.TLS = &c.Conn.TLS.Shown
-	}
+	o := c.Conn.Options(syntax.MySQL)
+	o.User, o.Database, o.Collation = id.user, id.database, id.collation
 	if id.program != "" {
 		o.Settings = []setting.Own{{Key: "application_name", Value: sqlstate.Cut(id.program, maxProgramBytes)}}
 	}

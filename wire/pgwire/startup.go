@@ -169,13 +169,9 @@ func (c *conn) open(out *wire.Out) error {
 // sessionOptions reads the names and values of the start-up packet. As in
 // PostgreSQL, a parameter has precedence over the same setting in the parameter
 // "options". unknown lists the options of the protocol itself (_pq_.…): this server
-// knows none of them. The options of the session grant Admin; a login with an
-// Exchange overwrites that (Authorize).
+// knows none of them.
 func (c *conn) sessionOptions(body []byte) (o sqlfuncs.SessionOptions, unknown []string, err error) {
-	o = sqlfuncs.SessionOptions{Dialect: syntax.PostgreSQL, Admin: true, PID: c.Conn.ID, RemoteAddr: c.Conn.Remote}
-	if c.Conn.TLS != nil {
-		o.TLS = &c.Conn.TLS.Shown
-	}
+	o = c.Conn.Options(syntax.PostgreSQL)
 	var options, replication string
 	var params []setting.Own
 	r := read(body)
