@@ -42,6 +42,7 @@ func newGenerator(name string, o Options, store generator.Reserver, runtime gene
 // Raise implements generator.Raiser. Other servers go on above v, too. The
 // exception are numbers that they drew for clients that have left. Raise gives the
 // number that it reserves back: kept here, it would come after greater ones of others.
+// After an error it is left out, since the store may have it back.
 func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if v >= g.source.limit {
 		return generator.Errorf(generator.ErrOption, g.source.name, "Move the bound with alter_generator first.",
@@ -51,15 +52,15 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 		return nil
 	}
 	floor := g.source.floor(v, used)
-	return g.Queue.Raise(ctx, floor, func(ctx context.Context) (generator.Range, error) {
+	return g.Queue.Raise(ctx, floor, func(ctx context.Context) error {
 		r, err := g.source.reserve(ctx, floor, 1, 1)
-		if errors.Is(err, generator.ErrExhausted) || err == nil && r.First < floor { // everything below the bound is used now
-			return generator.Range{}, nil
+		if errors.Is(err, generator.ErrExhausted) { // everything below the bound is used
+			return nil
 		}
-		if err == nil && g.source.release(ctx, r.First) == nil {
-			r.Count = 0
+		if err == nil && r.First >= floor {
+			_ = g.source.release(ctx, r.First)
 		}
-		return r, err
+		return err
 	})
 }
 

@@ -429,6 +429,13 @@ func TestNoServerKeepsANumber(t *testing.T) {
 			}
 			w.wants(second, 1, one(11))
 			w.wants(first, 1, one(12))
+			// The store has the number back, although its answer was lost.
+			w.store.Inject(generatortest.Release, 1, generatortest.FailAfter(nil))
+			if err := first.Raise(w.t.Context(), 20, true); err != nil {
+				w.t.Fatal(err)
+			}
+			w.wants(second, 1, one(21))
+			w.wants(first, 1, one(22))
 		})
 	}
 }

@@ -41,9 +41,7 @@ func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {
 	if p%g.modulus == 0 {
 		return datedError("%d is the last number of its %s", v, g.DatedOptions.Period)
 	}
-	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) (generator.Range, error) {
-		return g.raise(ctx, p)
-	})
+	return g.Queue.Raise(ctx, g.idOf(p, g.dateOf(v)), func(ctx context.Context) error { return g.raise(ctx, p) })
 }
 
 // Place implements generator.Placer. It returns the place among the numbers of the
@@ -156,29 +154,26 @@ func (s *datedSource) follow(ctx context.Context, date int64) error {
 
 // raise moves the line to the position p, which a user chose. It gives what it reserves
 // back, as Generator.Raise does.
-func (s *datedSource) raise(ctx context.Context, p int64) (generator.Range, error) {
+func (s *datedSource) raise(ctx context.Context, p int64) error {
 	today, err := s.today()
 	if err != nil {
-		return generator.Range{}, err
+		return err
 	}
 	base := s.periodOf(today) * s.modulus
 	switch {
 	case p >= base+s.modulus:
-		return generator.Range{}, s.errFuture(s.first(p / s.modulus))
+		return s.errFuture(s.first(p / s.modulus))
 	case p < base:
-		return generator.Range{}, nil // p has been issued or skipped
+		return nil // p has been issued or skipped
 	}
 	lo, hi, err := s.reserve(ctx, generator.Reservation{AtLeast: max(p, base+s.Start), N: 1, Limit: base + s.modulus})
 	if errors.Is(err, generator.ErrExhausted) {
-		return generator.Range{}, nil // p has been issued or skipped
+		return nil // p has been issued or skipped
 	}
-	if err != nil {
-		return generator.Range{}, err
+	if err == nil {
+		_ = s.store.Release(ctx, generator.NameKey(s.name), hi, lo)
 	}
-	if s.store.Release(ctx, generator.NameKey(s.name), hi, lo) == nil {
-		hi = lo
-	}
-	return generator.Range{First: s.idOf(lo, today), Step: 1, Count: hi - lo}, nil
+	return err
 }
 
 // Renew implements Source. Ids of a past period are not issued any more. On a later

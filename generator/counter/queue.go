@@ -365,22 +365,17 @@ func (q *Queue) ask(ctx context.Context, f func(context.Context) error) error {
 	return nil
 }
 
-// Raise makes the ids continue with those that raise obtains, which are above all
-// ids in hand. Ids in hand below floor are dropped. No other request to the source
-// runs meanwhile. A run without ids adds nothing.
-func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) (generator.Range, error)) error {
+// Raise calls raise, after which the source issues no id below floor, and drops those in
+// hand. No other request to the source runs meanwhile.
+func (q *Queue) Raise(ctx context.Context, floor int64, raise func(context.Context) error) error {
 	return q.ask(ctx, func(ctx context.Context) error {
-		r, err := raise(ctx)
-		if err != nil {
+		if err := raise(ctx); err != nil {
 			return err
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		q.floor = max(q.floor, floor)
 		q.replace(func(r generator.Range) generator.Range { return above(r, floor) })
-		if r.Count > 0 {
-			q.rest = append(q.rest, r)
-		}
 		return nil
 	})
 }

@@ -95,7 +95,7 @@ func (g *Generator) Raise(ctx context.Context, v int64, used bool) error {
 	if !used {
 		v--
 	}
-	return g.Queue.Raise(ctx, v+1, func(ctx context.Context) (generator.Range, error) { return generator.Range{}, g.source.raise(ctx, v) })
+	return g.Queue.Raise(ctx, v+1, func(ctx context.Context) error { return g.source.raise(ctx, v) })
 }
 
 // Place implements generator.Placer. It returns the place in the series of the
