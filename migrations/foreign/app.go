@@ -28,6 +28,7 @@ type Database struct {
 
 	lock, unlock string   // queries: lock returns 1 if it has the lock
 	versioned    string   // query: does versionTable exist?
+	newest       string   // query: the newest applied migration, NULL after a restore without rows, or without functions
 	users        string   // query: names of objects of others that use nextid's
 	free         string   // hint for users
 	drop         []string // statements that drop the rest after all migrations are undone
@@ -38,7 +39,7 @@ type Database struct {
 	// same configuration changes nothing.
 	Up       func(ctx context.Context, c Config) error
 	present  func(ctx context.Context) (s Server, password string, err error) // returns the installed server, and the password of its user
-	adopt    func(ctx context.Context) error                                  // makes a restored dump without rows usable
+	adopt    func(ctx context.Context) error                                  // makes a dump usable of which version returned dumped
 	problems func(ctx context.Context) ([]string, error)                      // returns Status.Problems
 }
 
@@ -76,18 +77,18 @@ func (a *Database) locked(ctx context.Context, f func() error) error {
 }
 
 // version returns the newest applied migration, and whether versionTable exists.
-// dumped: it has no rows, because the schema was restored from a dump without rows.
+// dumped: the schema was restored from a dump without rows, or without functions.
 func (a *Database) version(ctx context.Context) (version int64, there, dumped bool, err error) {
 	if err = a.db.QueryRowContext(ctx, a.versioned).Scan(&there); err != nil || !there {
 		return 0, false, false, err
 	}
 	var newest sql.NullInt64
-	err = a.db.QueryRowContext(ctx, "SELECT MAX(version_id) FROM "+versionTable).Scan(&newest)
+	err = a.db.QueryRowContext(ctx, a.newest).Scan(&newest)
 	return newest.Int64, true, err == nil && !newest.Valid, err
 }
 
-// adopted calls adopt if the schema was restored from a dump without rows. It
-// returns goose's provider.
+// adopted calls adopt if the schema was restored from such a dump. It returns goose's
+// provider.
 func (a *Database) adopted(ctx context.Context) (*goose.Provider, error) {
 	_, _, dumped, err := a.version(ctx)
 	if err == nil && dumped {

@@ -71,7 +71,7 @@ type Status struct {
 	Asked   error         // error of a query to the server, nil if it answered
 	Took    time.Duration // duration of that query
 
-	Dumped    bool     // the schema was restored from a dump without rows, so its version is unknown
+	Dumped    bool     // the schema was restored from a dump without rows or functions, so its version is unknown
 	Functions bool     // the functions that need no server are installed
 	Problems  []string // a line for each trigger of Fill, and for tables, that are missing or wrong
 }
@@ -100,7 +100,7 @@ func (s Status) Print(w io.Writer, name string) error {
 	case s.FunctionsOnly():
 		installed = "functions only"
 	case s.Dumped:
-		installed = "from a dump without rows, so the version is not known"
+		installed = "from a dump without rows or functions, so the version is not known"
 	case s.Version == 0:
 		installed = "nothing"
 	}

@@ -181,6 +181,16 @@ func TestUpAndStatusOnMariaDB(t *testing.T) {
 		if s := status(t, app.dsn); !s.Current() {
 			t.Errorf("status %+v", s)
 		}
+		// mariadb-dump without --routines
+		app.exec("DROP FUNCTION nextid.next_id; DROP FUNCTION nextid.next_id_for")
+		if s := status(t, app.dsn); !s.Dumped || s.Current() {
+			t.Errorf("status %+v", s)
+		}
+		up(t, app.dsn, foreign.Config{KeepPassword: true})
+		app.exec("INSERT INTO shop.orders (note) VALUES ('z')")
+		if s := status(t, app.dsn); !s.Current() || len(app.numbers("SELECT 1 FROM nextid.fills")) == 0 {
+			t.Errorf("status %+v", s)
+		}
 	})
 }
 

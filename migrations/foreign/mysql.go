@@ -46,13 +46,17 @@ func openMySQL(ctx context.Context, url string) (*Database, error) {
 		db: db, dialect: goose.DialectMySQL, migrations: migrations,
 		lock: "SELECT GET_LOCK('nextid.migrate', 60)", unlock: "DO RELEASE_LOCK('nextid.migrate')", // waits 60 s at most
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
+		newest:    "SELECT MAX(version_id) FROM " + versionTable + " WHERE EXISTS (SELECT * FROM information_schema.routines WHERE routine_schema = 'nextid' AND routine_name = 'next_id')",
 		users:     mysqlUsers,
 		free:      "Drop them first, such as DROP TRIGGER ….",
 		drop:      []string{"DROP SERVER IF EXISTS nextid", "DROP DATABASE nextid"}, // killed between them, Down can be repeated
 		ask:       "SELECT COUNT(*) FROM nextid.id_parts WHERE id = 0",
 		functions: "SELECT FALSE",
 	}, database}
-	m.Up, m.present, m.adopt, m.problems = m.install, m.installed, m.adoptDump, m.fillProblems
+	m.Up, m.present, m.problems = m.install, m.installed, m.fillProblems
+	m.adopt = func(ctx context.Context) error { // all migrations run again: they keep tables, and replace functions
+		return appdb.Exec(ctx, db, "DELETE FROM "+versionTable, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (0, TRUE)")
+	}
 	return &m.Database, err
 }
 
@@ -129,12 +133,6 @@ func (m *mysqlApp) installed(ctx context.Context) (s Server, password string, er
 	_, file, _ := strings.Cut(comment, `ssl_ca "`)
 	s.Options["ssl_ca"], _, _ = strings.Cut(file, `"`)
 	return s, password, err
-}
-
-// adoptDump drops the objects of a dump without rows, so that the migrations make
-// them again. MySQL allows that although triggers call the function.
-func (m *mysqlApp) adoptDump(ctx context.Context) error {
-	return appdb.Exec(ctx, m.db, "DROP FUNCTION IF EXISTS nextid.next_id", "DROP TABLE IF EXISTS nextid.fills", "DROP TABLE "+versionTable)
 }
 
 // diagnose connects to the server from this machine, and returns a hint. The engines

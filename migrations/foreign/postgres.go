@@ -41,6 +41,7 @@ func openPostgres(ctx context.Context, dsn string) (*Database, error) {
 		lock:      fmt.Sprintf("SELECT 1 FROM pg_catalog.pg_advisory_lock(%d)", upLock),
 		unlock:    fmt.Sprintf("SELECT pg_catalog.pg_advisory_unlock(%d)", upLock),
 		versioned: "SELECT to_regclass('" + versionTable + "') IS NOT NULL",
+		newest:    "SELECT MAX(version_id) FROM " + versionTable,
 		users:     postgresUsers,
 		free:      "Drop them first, such as ALTER TABLE … ALTER COLUMN id DROP DEFAULT. What uses dblink: ALTER EXTENSION dblink SET SCHEMA public.",
 		drop:      []string{"DROP TABLE " + versionTable + "; " + dropLayouts + "; DROP SCHEMA nextid"}, // one implicit transaction
