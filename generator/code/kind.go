@@ -256,16 +256,6 @@ type scattered struct {
 	p         *permutation
 }
 
-var (
-	_ generator.TryGenerator = (*scattered)(nil)
-	_ generator.AllGenerator = (*scattered)(nil)
-	_ generator.Converter    = (*scattered)(nil)
-	_ generator.Explainer    = (*scattered)(nil)
-	_ generator.Reporter     = (*scattered)(nil)
-	_ generator.Closer       = (*scattered)(nil)
-	_ generator.Placer       = (*scattered)(nil)
-)
-
 // TryNext implements generator.TryGenerator. Runs have one id.
 func (s *scattered) TryNext(int64) (generator.Range, bool) {
 	if s.try == nil {

@@ -44,8 +44,6 @@ const (
 // separators are the characters permitted between groups. No base contains them.
 const separators = "-._ /:"
 
-var _ generator.Coder = (*Text)(nil)
-
 // check refuses invalid combinations of options, and prepares t for use.
 func (t *Text) check() error {
 	a, ok := alphabets[t.Base]

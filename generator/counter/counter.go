@@ -24,15 +24,6 @@ type Generator struct {
 	source *source
 }
 
-var (
-	_ generator.AllGenerator = (*Generator)(nil)
-	_ generator.Holder       = (*Generator)(nil)
-	_ generator.Raiser       = (*Generator)(nil)
-	_ generator.Peeker       = (*Generator)(nil)
-	_ generator.Reporter     = (*Generator)(nil)
-	_ generator.Placer       = (*Generator)(nil)
-)
-
 func newGenerator(name string, o Options, store generator.Reserver, runtime generator.Runtime, owner string) *Generator {
 	s := newSource(name, o, store, runtime, owner)
 	// With holds, numbers are drawn one by one.

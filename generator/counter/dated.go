@@ -18,16 +18,6 @@ type DatedGenerator struct {
 	*datedSource
 }
 
-var (
-	_ generator.AllGenerator = (*DatedGenerator)(nil)
-	_ generator.Closer       = (*DatedGenerator)(nil)
-	_ generator.Raiser       = (*DatedGenerator)(nil)
-	_ generator.Reporter     = (*DatedGenerator)(nil)
-	_ generator.Explainer    = (*DatedGenerator)(nil)
-	_ generator.Coder        = (*DatedGenerator)(nil)
-	_ generator.Placer       = (*DatedGenerator)(nil)
-)
-
 // Raise implements generator.Raiser. The date of the id v must not be in the
 // future.
 func (g *DatedGenerator) Raise(ctx context.Context, v int64, used bool) error {

@@ -87,11 +87,6 @@ type draw struct {
 	ready chan struct{} // closed when got or err is set
 }
 
-var (
-	_ generator.AllGenerator = (*Queue)(nil)
-	_ generator.Closer       = (*Queue)(nil)
-)
-
 // NewQueue returns the Queue of the generator name. A draw waits at most deadline
 // for the source. ends is the result of Ends.
 func NewQueue(name string, source Source, runtime generator.Scheduler, deadline time.Duration, ends bool) *Queue {

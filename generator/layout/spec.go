@@ -133,12 +133,6 @@ func PoolOf(stored json.RawMessage) int64 {
 // time. Wall is the clock of new generators.
 type Timed struct{ Wall func() time.Time }
 
-var (
-	_ generator.Completer       = Timed{}
-	_ generator.Shaped          = Timed{}
-	_ generator.StoredExplainer = Timed{}
-)
-
 // Complete implements generator.Completer. It refuses a layout that cannot issue
 // ids now: its epoch is in the future, or its time bits are used up.
 func (t Timed) Complete(_ context.Context, d generator.Definition) (json.RawMessage, error) {

@@ -203,16 +203,6 @@ type AutoRandomGenerator struct {
 	segment
 }
 
-var (
-	_ generator.TryGenerator = (*AutoRandomGenerator)(nil)
-	_ generator.AllGenerator = (*AutoRandomGenerator)(nil)
-	_ generator.Converter    = (*AutoRandomGenerator)(nil)
-	_ generator.Closer       = (*AutoRandomGenerator)(nil)
-	_ generator.Raiser       = (*AutoRandomGenerator)(nil)
-	_ generator.Reporter     = (*AutoRandomGenerator)(nil)
-	_ generator.Explainer    = (*AutoRandomGenerator)(nil)
-)
-
 // TryNext implements generator.TryGenerator.
 func (g *AutoRandomGenerator) TryNext(n int64) (generator.Range, bool) {
 	r, ok := g.segment.TryNext(n)

@@ -62,18 +62,6 @@ type Generator struct {
 	batches kinds.Draws // of a strict generator
 }
 
-var (
-	_ generator.TryGenerator   = (*Generator)(nil)
-	_ generator.AllGenerator   = (*Generator)(nil)
-	_ generator.BlockGenerator = (*Generator)(nil)
-	_ generator.Closer         = (*Generator)(nil)
-	_ generator.Raiser         = (*Generator)(nil)
-	_ generator.Peeker         = (*Generator)(nil)
-	_ generator.Restarter      = (*Generator)(nil)
-	_ generator.Reporter       = (*Generator)(nil)
-	_ generator.Placer         = (*Generator)(nil)
-)
-
 func newGenerator(name string, o Options, store generator.Reserver, clock generator.Runtime, owner string) *Generator {
 	g := &Generator{
 		line: newLine(o), name: name, options: o, store: store, clock: clock, owner: owner,

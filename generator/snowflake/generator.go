@@ -55,18 +55,6 @@ type timing struct {
 	window atomic.Pointer[Window]
 }
 
-var (
-	_ generator.TryGenerator   = (*Generator)(nil)
-	_ generator.Closer         = (*Generator)(nil)
-	_ generator.Raiser         = (*Generator)(nil)
-	_ generator.Reporter       = (*Generator)(nil)
-	_ generator.Explainer      = (*Generator)(nil)
-	_ generator.WorkerIDHolder = (*Generator)(nil)
-	_ generator.Fielder        = (*Generator)(nil)
-
-	_ generator.PastGenerator = (*Generator)(nil)
-)
-
 // newTiming reads the options of a layout. pool may be nil.
 func newTiming(o Options, l *layout.Layout, pool *worker.Pool) *timing {
 	t := &timing{

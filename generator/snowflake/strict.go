@@ -24,13 +24,6 @@ type strictGenerator struct {
 	until atomic.Int64 // Unix ms; end of the latest grant
 }
 
-var (
-	_ generator.Closer    = (*strictGenerator)(nil)
-	_ generator.Raiser    = (*strictGenerator)(nil)
-	_ generator.Reporter  = (*strictGenerator)(nil)
-	_ generator.Explainer = (*strictGenerator)(nil)
-)
-
 // strictPatience is the longest wait for the store.
 const strictPatience = 5 * time.Second
 

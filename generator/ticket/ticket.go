@@ -40,16 +40,6 @@ type Generator struct {
 	source *source
 }
 
-var (
-	_ generator.Generator = (*Generator)(nil)
-	_ generator.Closer    = (*Generator)(nil)
-	_ generator.Raiser    = (*Generator)(nil)
-	_ generator.Reporter  = (*Generator)(nil)
-	_ generator.Placer    = (*Generator)(nil)
-
-	_ generator.Detailed = (*Generator)(nil)
-)
-
 // Config holds the dependencies of the kind.
 type Config struct {
 	Store     generator.Reserver
@@ -148,8 +138,6 @@ type database struct {
 
 	health // guarded by source.mu
 }
-
-var _ counter.Source = (*source)(nil)
 
 const (
 	// ceilingStep is how far the ceiling is moved at a time, in numbers of a series.

@@ -85,8 +85,6 @@ type Generator struct {
 	options Options
 }
 
-var _ generator.CodeGenerator = (*Generator)(nil)
-
 // Next implements generator.Generator. It fails: UUIDs do not fit 64 bits.
 func (g *Generator) Next(context.Context, int64) (generator.Range, error) {
 	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_uuid or next_code.",

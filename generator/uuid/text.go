@@ -129,8 +129,6 @@ type TextGenerator struct {
 	public     public // of TypeIDs
 }
 
-var _ generator.CodeGenerator = (*TextGenerator)(nil)
-
 // Next implements generator.Generator. It fails: these ids are texts.
 func (g *TextGenerator) Next(context.Context, int64) (generator.Range, error) {
 	return generator.Range{}, generator.Errorf(generator.ErrWrongKind, g.name, "Call next_code.",

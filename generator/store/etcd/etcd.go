@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"nextid/dsn"
-	"nextid/generator"
 	"nextid/generator/store/shared"
 )
 
@@ -53,11 +52,6 @@ type Engine struct {
 	c      *client
 	prefix string
 }
-
-var (
-	_ shared.Engine        = (*Engine)(nil)
-	_ generator.Timekeeper = (*Engine)(nil)
-)
 
 // Open returns an Engine. The first call connects. The URL is
 // etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, or etcds:// for TLS. Parameters of

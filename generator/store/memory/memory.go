@@ -32,8 +32,6 @@ type Store struct {
 	table  table
 }
 
-var _ generator.Store = (*Store)(nil)
-
 // New returns an empty Store.
 func New(cfg Config) *Store {
 	cfg.Clock = cmp.Or[generator.Clock](cfg.Clock, generator.SystemClock{})

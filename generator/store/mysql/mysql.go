@@ -33,7 +33,6 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"nextid/dsn"
-	"nextid/generator"
 	"nextid/generator/store/shared"
 	"nextid/migrations"
 )
@@ -65,11 +64,6 @@ type Engine struct {
 	what    string                  // for messages, without a password
 	flavour atomic.Pointer[flavour] // stored by check
 }
-
-var (
-	_ shared.Engine        = (*Engine)(nil)
-	_ generator.Timekeeper = (*Engine)(nil)
-)
 
 // Open returns an Engine for mysql://USER:PASSWORD@HOST:PORT/DATABASE?… The first call
 // connects. Every new connection checks how durable the database is. unsafe names

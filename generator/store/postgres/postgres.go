@@ -34,7 +34,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"nextid/generator"
 	"nextid/generator/store/shared"
 	"nextid/migrations"
 )
@@ -62,11 +61,6 @@ type Engine struct {
 	dialects map[string]*dialect
 	dialect  atomic.Pointer[dialect] // stored by check
 }
-
-var (
-	_ shared.Engine        = (*Engine)(nil)
-	_ generator.Timekeeper = (*Engine)(nil)
-)
 
 // Open returns an Engine for postgres://USER:PASSWORD@HOST:PORT/DATABASE?…, as libpq
 // reads it. The first call connects. Every new connection checks how durable the

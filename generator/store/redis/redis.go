@@ -77,11 +77,6 @@ type Engine struct {
 	rows, index, entries, marker string // names of the keys
 }
 
-var (
-	_ shared.Engine        = (*Engine)(nil)
-	_ generator.Timekeeper = (*Engine)(nil)
-)
-
 // Open returns an Engine. The first call connects. unsafe names unsafe settings that
 // are accepted: appendonly, appendfsync, maxmemory-policy, min-replicas-to-write. The
 // URL is one of

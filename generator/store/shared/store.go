@@ -78,15 +78,6 @@ type Store struct {
 	health    health
 }
 
-var (
-	_ generator.Store     = (*Store)(nil)
-	_ generator.Recoverer = (*Store)(nil)
-	_ generator.Prober    = (*Store)(nil)
-
-	_ generator.Timekeeper  = (*Store)(nil)
-	_ generator.TimeGranter = (*Store)(nil)
-)
-
 // New returns a Store on engine after the engine has answered. The Store owns the
 // engine and closes it, also if New fails.
 func New(ctx context.Context, engine Engine, cfg Config) (*Store, error) {

@@ -67,11 +67,6 @@ type present struct {
 	session int64
 }
 
-var (
-	_ shared.Engine        = (*Engine)(nil)
-	_ generator.Timekeeper = (*Engine)(nil)
-)
-
 const sessionTimeout = 6 * time.Second
 
 // Open returns an Engine. It connects in the background. The URL is

@@ -1,0 +1,12 @@
+package layout
+
+import (
+	"nextid/generator"
+)
+
+// The interfaces that others find by assertion.
+var (
+	_ generator.Completer       = Timed{}
+	_ generator.Shaped          = Timed{}
+	_ generator.StoredExplainer = Timed{}
+)

@@ -1,0 +1,11 @@
+package uuid
+
+import (
+	"nextid/generator"
+)
+
+// The interfaces that others find by assertion.
+var (
+	_ generator.CodeGenerator = (*Generator)(nil)
+	_ generator.CodeGenerator = (*TextGenerator)(nil)
+)
