@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,11 +64,10 @@ func (t *Text) check() error {
 	default:
 		return optionError("case must be %s or %s, not %q", lower, upper, t.Case)
 	}
+	if err := cmp.Or(generator.Within(hint, "pad", t.Pad, 0, maxPad), generator.Within(hint, "group", t.Group, 0, maxPad)); err != nil {
+		return err
+	}
 	switch {
-	case t.Pad < 0 || t.Pad > maxPad:
-		return optionError("pad must be between 0 and %d, not %d", maxPad, t.Pad)
-	case t.Group < 0 || t.Group > maxPad:
-		return optionError("group must be between 0 and %d, not %d", maxPad, t.Group)
 	case t.Group == 0 && t.Separator != "":
 		return optionError("separator needs group, the number of digits between two separators")
 	case t.Group > 0 && (len(t.Separator) != 1 || !strings.Contains(separators, t.Separator)):

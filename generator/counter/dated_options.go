@@ -1,6 +1,7 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -175,12 +176,8 @@ func newScheme(o DatedOptions) (*scheme, error) {
 		return nil, generator.OptionError("Without the option it is the finest part of the pattern.",
 			"period must be one of the parts of the pattern %q, not %q", o.Pattern, o.Period)
 	}
-	dateDigits := len(p.digits)
-	switch {
-	case o.Width < 1 || dateDigits+o.Width > maxDigits:
-		return nil, datedError("width must be between 1 and %d for the pattern %q, not %d", maxDigits-dateDigits, o.Pattern, o.Width)
-	case o.MaxAhead < 0 || o.MaxAhead > maxMaxAhead:
-		return nil, datedError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, o.MaxAhead)
+	if err := generator.Within(datedHint, "width", o.Width, 1, maxDigits-len(p.digits)); err != nil {
+		return nil, err
 	}
 	for range o.Width {
 		s.modulus *= 10
@@ -194,9 +191,6 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	if p.short {
 		s.century = century * s.scale
 	}
-	if o.Start < 0 || o.Start >= s.modulus {
-		return nil, datedError("start must be between 0 and %d, not %d", s.modulus-1, o.Start)
-	}
 	for _, text := range []struct{ name, value string }{{"prefix", o.Prefix}, {"separator", o.Separator}, {"suffix", o.Suffix}} {
 		if len(text.value) > maxText || strings.ContainsFunc(text.value, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return nil, datedError("%s must be at most %d printable ASCII characters", text.name, maxText)
@@ -208,7 +202,8 @@ func newScheme(o DatedOptions) (*scheme, error) {
 	if s.zone, err = time.LoadLocation(o.TimeZone); err != nil {
 		return nil, generator.OptionError(`Write it as "Europe/Berlin" or "UTC".`, "there is no time zone %q", o.TimeZone)
 	}
-	return s, kinds.CheckDeadline(o.Deadline, o.Description, datedHint)
+	return s, cmp.Or(generator.Within(datedHint, "start", o.Start, 0, s.modulus-1), generator.Within(datedHint, "max_ahead", o.MaxAhead, 0, maxMaxAhead),
+		kinds.CheckDeadline(o.Deadline, o.Description, datedHint))
 }
 
 // Recover implements generator.Recoverable. The codes go on with that of the id

@@ -1,6 +1,7 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,6 +35,9 @@ func Kind(store generator.Reserver, runtime generator.Runtime, owner string) gen
 	return kind{kinds.Base[Options]{
 		Called: KindName, About: "gap-free numbers, each written to the store before it is given, as Redis's INCR", Title: "a counter", Hint: hint,
 		Defaults: Options{Start: 1, Increment: 1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
+		Make: func(name string, o Options) (generator.Generator, error) {
+			return newGenerator(name, o, store, runtime, owner), nil
+		},
 	}, store, runtime, owner}
 }
 
@@ -46,14 +50,6 @@ type kind struct {
 
 // Position implements generator.Movable. The first hold_id sets holds.
 func (kind) Position() []string { return []string{"holds"} }
-
-func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := k.Read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	return newGenerator(d.Name, o, k.store, k.runtime, k.owner), nil
-}
 
 // Numbers implements generator.Numbered. A counter with a late start is counted as
 // if it had begun with 1.
@@ -88,15 +84,11 @@ const (
 )
 
 func (o *Options) check() error {
-	switch {
-	case o.Increment < 1 || o.Increment > maxIncrement:
-		return optionError("increment must be between 1 and %d, not %d", int64(maxIncrement), o.Increment)
-	case o.Max != nil && o.Start > *o.Max:
+	if o.Max != nil && o.Start > *o.Max {
 		return optionError("start (%d) cannot be greater than max (%d)", o.Start, *o.Max)
-	case o.Start > maxStart || o.Start < minStart:
-		return optionError("start must be between %d and %d, not %d", int64(minStart), int64(maxStart), o.Start)
 	}
-	return kinds.CheckDeadline(o.Deadline, o.Description, hint)
+	return cmp.Or(generator.Within(hint, "increment", o.Increment, 1, maxIncrement), generator.Within(hint, "start", o.Start, minStart, maxStart),
+		kinds.CheckDeadline(o.Deadline, o.Description, hint))
 }
 
 // limit returns the exclusive upper bound of the numbers.

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"time"
 
@@ -20,6 +21,7 @@ type Base[O any] struct {
 	Fill     func(*O) error // completes the options of a new generator; nil: Check does
 	Check    func(*O) error
 	Keep     func(before, after *O) error // refuses changes after which an old id could appear again; nil: none
+	Make     func(name string, o O) (generator.Generator, error)
 }
 
 // Name implements generator.Kind.
@@ -27,6 +29,15 @@ func (b Base[O]) Name() string { return b.Called }
 
 // Help implements generator.Kind.
 func (b Base[O]) Help() string { return b.About }
+
+// Open implements generator.Kind by Make.
+func (b Base[O]) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
+	o, err := b.Read(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	return b.Make(d.Name, o)
+}
 
 // Read decodes stored options.
 func (b Base[O]) Read(stored json.RawMessage) (O, error) {

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -52,22 +53,13 @@ func Kind(store generator.Reserver, clock generator.Runtime, owner string) gener
 	return kind{kinds.Base[Options]{
 		Called: KindName, About: "numbers in ranges from the store, after Meituan's Leaf", Title: "a segment generator", Hint: hint,
 		Defaults: Options{Increment: 1, Step: 1000, MaxStep: 1_000_000, PrefetchAt: 0.1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
-	}, store, clock, owner}
+		Make: func(name string, o Options) (generator.Generator, error) { return newGenerator(name, o, store, clock, owner), nil },
+	}, store}
 }
 
 type kind struct {
 	kinds.Base[Options]
 	store generator.Reserver
-	clock generator.Runtime
-	owner string
-}
-
-func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := k.Read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	return newGenerator(d.Name, o, k.store, k.clock, k.owner), nil
 }
 
 func (kind) Position() []string { return []string{"restart", "called", "feeds"} }
@@ -141,12 +133,6 @@ func (o *Options) check() error {
 	switch {
 	case o.Increment == 0 || o.Increment > maxIncrement || o.Increment < -maxIncrement:
 		return optionError("increment must be between 1 and %d, or negative, not %d", int64(maxIncrement), o.Increment)
-	case o.Step < 1 || o.Step > maxStepLimit:
-		return optionError("step must be between 1 and %d, not %d", maxStepLimit, o.Step)
-	case o.MaxStep < o.Step || o.MaxStep > maxStepLimit:
-		return optionError("max_step must be between step (%d) and %d, not %d", o.Step, maxStepLimit, o.MaxStep)
-	case !(o.PrefetchAt >= 0 && o.PrefetchAt <= 1): // also excludes NaN
-		return optionError("prefetch_at must be between 0 and 1, not %g", o.PrefetchAt)
 	case o.Min != nil && o.Start < *o.Min:
 		return optionError("start (%d) cannot be less than min (%d)", o.Start, *o.Min)
 	case o.Max != nil && o.Start > *o.Max:
@@ -155,10 +141,9 @@ func (o *Options) check() error {
 		return optionError("start cannot be %d", o.Start)
 	}
 	maps.DeleteFunc(o.Feeds, func(_ string, f *generator.FeedOption) bool { return f == nil })
-	if err := generator.CheckFeeds(o.Feeds); err != nil {
-		return err
-	}
-	return kinds.CheckDeadline(o.Deadline, o.Description, hint)
+	return cmp.Or(generator.Within(hint, "step", o.Step, 1, maxStepLimit), generator.Within(hint, "max_step", o.MaxStep, o.Step, maxStepLimit),
+		generator.Within(hint, "prefetch_at", o.PrefetchAt, 0, 1),
+		generator.CheckFeeds(o.Feeds), kinds.CheckDeadline(o.Deadline, o.Description, hint))
 }
 
 // keep refuses changes after which a number could come again. Reservations continue

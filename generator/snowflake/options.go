@@ -142,10 +142,7 @@ func (o *Options) check() error {
 			return optionError("rollback_wait, with on_rollback wait, must be between 1ms and %v, not %v", maxRollbackWait, d)
 		}
 	}
-	if d := time.Duration(o.MaxAhead); d < 0 || d > maxMaxAhead {
-		return optionError("max_ahead must be between 0 and %v, not %v", maxMaxAhead, d)
-	}
-	return nil
+	return generator.Within(hint, "max_ahead", time.Duration(o.MaxAhead), 0, maxMaxAhead)
 }
 
 // keep refuses a change of the layout. Options that a change of another one makes

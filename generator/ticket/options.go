@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -35,20 +36,13 @@ func Kind(cfg Config) generator.Kind {
 		Called: KindName, About: "numbers from auto-increment tables of several databases, after Flickr's ticket servers",
 		Title: "a ticket generator", Hint: hint,
 		Defaults: Options{Start: 1, Step: 1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
+		Make: func(name string, o Options) (generator.Generator, error) { return newGenerator(name, o, cfg) },
 	}, cfg}
 }
 
 type kind struct {
 	kinds.Base[Options]
 	cfg Config
-}
-
-func (k kind) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := k.Read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	return newGenerator(d.Name, o, k.cfg)
 }
 
 func (k kind) Recover(ctx context.Context, d generator.Definition, atLeast int64) error {
@@ -88,10 +82,6 @@ func (o *Options) check() error {
 		return optionError("databases must name 1 to %d databases", maxDatabases)
 	case o.Increment < int64(len(o.Databases)) || o.Increment > maxIncrement:
 		return optionError("increment must be between the number of databases (%d) and %d, not %d", len(o.Databases), maxIncrement, o.Increment)
-	case o.Start < 1 || o.Start > maxStart:
-		return optionError("start must be between 1 and %d, not %d", int64(maxStart), o.Start)
-	case o.Step < 1 || o.Step > maxRows:
-		return optionError("step must be between 1 and %d, not %d", maxRows, o.Step)
 	}
 	var seen []string
 	for i, text := range o.Databases {
@@ -111,7 +101,8 @@ func (o *Options) check() error {
 			return optionError("table: %v", err)
 		}
 	}
-	return kinds.CheckDeadline(o.Deadline, o.Description, hint)
+	return cmp.Or(generator.Within(hint, "start", o.Start, 1, maxStart), generator.Within(hint, "step", o.Step, 1, maxRows),
+		kinds.CheckDeadline(o.Deadline, o.Description, hint))
 }
 
 // table returns the name of the table, the sequence or the key. Names that differ

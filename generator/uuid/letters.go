@@ -38,8 +38,8 @@ func (o *nanoOptions) check() error {
 	if n < 2 {
 		return generator.OptionError(hint, "alphabet must have at least two letters")
 	}
-	if o.Size < 1 || o.Size > 255 {
-		return generator.OptionError(hint, "size must be between 1 and 255, not %d", o.Size)
+	if err := generator.Within(hint, "size", o.Size, 1, 255); err != nil {
+		return err
 	}
 	if bits := float64(o.Size) * math.Log2(float64(n)); bits < minRandom {
 		return generator.OptionError(hint, "%d letters out of %d have %.0f random bits; with less than %d the same id would come twice", o.Size, n, math.Floor(bits), minRandom)
@@ -72,13 +72,10 @@ func (o *cuidOptions) check() error {
 	o.Size = cmp.Or(o.Size, cuidSize)
 	const hint = "Options: size (24)."
 	bits := math.Log2(float64(len(cuidFirst))) + float64(o.Size-1)*math.Log2(float64(len(cuidLetters)))
-	switch {
-	case o.Size < 2 || o.Size > cuidMaxSize:
-		return generator.OptionError(hint, "size must be between 2 and %d, not %d", cuidMaxSize, o.Size)
-	case bits < minRandom:
+	if o.Size > 1 && bits < minRandom {
 		return generator.OptionError(hint, "%d letters have %.0f random bits; with less than %d the same id would come twice", o.Size, math.Floor(bits), minRandom)
 	}
-	return nil
+	return generator.Within(hint, "size", o.Size, 2, cuidMaxSize)
 }
 
 // make draws all letters at random. CUID2's library hashes the time, a counter, a

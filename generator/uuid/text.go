@@ -45,10 +45,7 @@ func TextKinds(clock generator.Clock) []generator.Kind {
 }
 
 // textKind is a kind with options of type O.
-type textKind[O any] struct {
-	kinds.Base[O]
-	open func(name string, o O) generator.Generator
-}
+type textKind[O any] struct{ kinds.Base[O] }
 
 // keepKey refuses another key of public.
 func keepKey[O any](before, after *O) error {
@@ -63,7 +60,8 @@ func newTextKind[O any](name, help string, check func(*O) error, open func(name 
 	return textKind[O]{kinds.Base[O]{
 		Called: name, About: help, Title: "a generator of kind " + name,
 		Hint: "The kind " + name + " makes " + help + "; docs/codes.md has its options.", Check: check, Keep: keepKey[O],
-	}, open}
+		Make: func(name string, o O) (generator.Generator, error) { return open(name, o), nil },
+	}}
 }
 
 // textOf returns a kind of TextGenerators. set sets their functions.
@@ -110,14 +108,6 @@ func (k textKind[O]) Public(stored json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}") // shows no key in any case
 	}
 	return stored
-}
-
-func (k textKind[O]) Open(_ context.Context, d generator.Definition) (generator.Generator, error) {
-	o, err := k.Read(d.Options)
-	if err != nil {
-		return nil, err
-	}
-	return k.open(d.Name, o), nil
 }
 
 // TextGenerator makes the ids of one name.
