@@ -7,13 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"nextid/generator"
-	"nextid/generator/history"
 )
 
 const lowest, highest = math.MinInt64, math.MaxInt64
@@ -170,38 +168,15 @@ func (s suite) reserved(t *testing.T) {
 
 // concurrent lets many writers reserve, use a part, and give the rest back.
 func (s suite) concurrent(t *testing.T) {
-	const writers, keys, rounds = 16, 5, 12
 	s.run(t, "writers never get a number twice", func(p place) {
-		var log history.Log
-		var wg sync.WaitGroup
-		for w := range writers {
-			wg.Go(func() {
-				for i := range rounds * keys {
-					key := fmt.Sprint("k", (i+w)%keys)
-					lo, hi, err := p.Reserve(p.ctx, request(key, 0, int64(1+(i*7+w)%20)))
-					if err != nil {
-						p.Errorf("Reserve: %v", err)
-						return
-					}
-					used := hi - lo
-					if i%3 == 0 {
-						used = int64(i) % (used + 1)
-						if err := p.Release(p.ctx, key, hi, lo+used); err != nil {
-							p.Errorf("Release: %v", err)
-						}
-					}
-					if used > 0 {
-						log.Add(history.Event{Name: key, Client: w, Range: generator.Range{First: lo, Step: 1, Count: used}})
-					}
-				}
-			})
+		load := StartLoad(p, p.Store, p.Store, p.Store, p.Store)
+		load.Await(1000)
+		if load.Refused() > 0 {
+			p.Errorf("%d reservations failed, the last: %v", load.Refused(), load.last.Load())
 		}
-		wg.Wait()
-		if err := log.Check(); err != nil {
-			p.Fatal(err)
-		}
+		load.Stop()
 		for _, m := range p.marks("") {
-			if last, ok := log.Max(m.Key); ok && last >= m.Hi {
+			if last, ok := load.log.Max(m.Key); ok && last >= m.Hi {
 				p.Errorf("%s: %d was granted, but hi is %d", m.Key, last, m.Hi)
 			}
 		}
