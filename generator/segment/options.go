@@ -53,7 +53,9 @@ func Kind(store generator.Reserver, clock generator.Runtime, owner string) gener
 	return kind{kinds.Base[Options]{
 		Called: KindName, About: "numbers in ranges from the store, after Meituan's Leaf", Title: "a segment generator", Hint: hint,
 		Defaults: Options{Increment: 1, Step: 1000, MaxStep: 1_000_000, PrefetchAt: 0.1, Deadline: kinds.DefaultDeadline}, Check: (*Options).check, Keep: keep,
-		Make: func(name string, o Options) (generator.Generator, error) { return newGenerator(name, o, store, clock, owner), nil },
+		Make: func(name string, o Options) (generator.Generator, error) {
+			return newGenerator(name, o, store, clock, owner), nil
+		},
 	}, store}
 }
 

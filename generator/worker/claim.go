@@ -27,18 +27,9 @@ func (p *Pool) claim(old *Lease) error {
 		if err != nil {
 			return err
 		}
-		m, err := p.marks(p.pools.ctx)
+		m, now, err := p.look(p.pools.ctx, &wish, &wishes)
 		if err != nil {
 			return err
-		}
-		now := p.Now() / 1000
-		if !wish.Firm && wish.ID != None && !p.free(m, wish.ID, now) {
-			p.reportCollision(wish, m)
-			if wish, err = p.nextWish(wish, wishes); err != nil {
-				return err
-			}
-			wishes++
-			continue
 		}
 		base := now
 		if old != nil {
@@ -100,6 +91,33 @@ func (p *Pool) claim(old *Lease) error {
 	}
 }
 
+// look reads the time lines and the clock (Unix ms). It asks the source for another wish,
+// at most maxWishes times, while another server has the preferred worker id.
+func (p *Pool) look(ctx context.Context, wish *Wish, wishes *int) (m marks, now int64, err error) {
+	for {
+		if m, err = p.marks(ctx); err != nil {
+			return m, 0, err
+		}
+		now = p.Now() / 1000
+		if wish.Firm || wish.ID == None || p.free(m, wish.ID, now) {
+			return m, now, nil
+		}
+		p.pools.cfg.Logger.Warn("the worker id that this server would like to have is taken; it claims another one",
+			"source", p.pools.cfg.Source.String(), "bits", p.bits, "worker", wish.ID,
+			"held_by", m.owner[wish.ID], "until", time.UnixMilli(m.hi[wish.ID]).UTC(), "note", wish.Note)
+		if !wish.Again || *wishes >= maxWishes {
+			*wish = Wish{ID: None}
+			continue
+		}
+		*wishes++
+		bounded, cancel := context.WithTimeout(ctx, storeTimeout)
+		*wish, err = p.pools.wished(bounded, p.width)
+		if cancel(); err != nil {
+			return m, 0, err
+		}
+	}
+}
+
 // presentTick returns the moment (Unix ms, at most now) from which time on a free
 // worker id is reserved. It is the begin of the present tick of the longest tick of
 // all layouts that use the pool. It is not before the end of what was reserved, or
@@ -139,27 +157,6 @@ func (p *Pool) patience() int64 { return p.pools.cfg.Slice.Milliseconds() * 7 / 
 // abandoned reports whether a worker id may be borrowed.
 func (p *Pool) abandoned(m marks, id, now int64) bool {
 	return p.pools.cfg.Borrow && id != None && m.hi[id] != ours && m.hi[id]-now <= p.patience()
-}
-
-// nextWish returns the preference of a server whose preferred id is taken.
-func (p *Pool) nextWish(wish Wish, asked int) (Wish, error) {
-	if !wish.Again || asked >= maxWishes {
-		return Wish{ID: None}, nil
-	}
-	ctx, cancel := context.WithTimeout(p.pools.ctx, storeTimeout)
-	defer cancel()
-	wish, err := p.pools.cfg.Source.Wish(ctx, p.width)
-	if err != nil {
-		return Wish{}, err
-	}
-	return wish.check(p.pools.cfg.Source, p.width)
-}
-
-// reportCollision logs that two servers prefer the same worker id.
-func (p *Pool) reportCollision(wish Wish, m marks) {
-	p.pools.cfg.Logger.Warn("the worker id that this server would like to have is taken; it claims another one",
-		"source", p.pools.cfg.Source.String(), "bits", p.bits, "worker", wish.ID,
-		"held_by", m.owner[wish.ID], "until", time.UnixMilli(m.hi[wish.ID]).UTC(), "note", wish.Note)
 }
 
 // report logs a claim. It warns if id time is ahead of the wall clock.

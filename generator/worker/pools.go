@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -188,11 +189,8 @@ func (p *Pools) wish(ctx context.Context, width Width) (Wish, error) {
 	if known {
 		return wish, nil
 	}
-	wish, err := p.cfg.Source.Wish(ctx, width)
+	wish, err := p.wished(ctx, width)
 	if err != nil {
-		return Wish{}, err
-	}
-	if wish, err = wish.check(p.cfg.Source, width); err != nil {
 		return Wish{}, err
 	}
 	p.mu.Lock()
@@ -202,6 +200,21 @@ func (p *Pools) wish(ctx context.Context, width Width) (Wish, error) {
 	}
 	p.wishes[width] = wish
 	return wish, nil
+}
+
+// wished asks the source. A wish that a width does not have is refused if it is firm.
+// Otherwise it becomes None.
+func (p *Pools) wished(ctx context.Context, width Width) (Wish, error) {
+	last := width.IDs() - 1
+	switch w, err := p.cfg.Source.Wish(ctx, width); {
+	case err != nil || w.ID <= last:
+		return w, err
+	case !w.Firm:
+		return Wish{ID: None}, nil
+	default:
+		return w, generator.Errorf(generator.ErrOption, "", fmt.Sprintf("It comes from --worker-id %s. Give a smaller one, or auto.", p.cfg.Source),
+			"worker id %d does not fit the %d worker bits of this layout (0 to %d)", w.ID, width.Bits(), last)
+	}
 }
 
 func (p *Pools) pool(width Width, wish Wish) (*Pool, error) {

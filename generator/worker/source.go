@@ -2,10 +2,7 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"strconv"
-
-	"nextid/generator"
 )
 
 // Width is the worker field of a layout: the bits of its datacenter and of its
@@ -63,17 +60,3 @@ func (f Fixed) Wish(context.Context, Width) (Wish, error) { return Wish{ID: f.ID
 
 // String implements Source.
 func (f Fixed) String() string { return strconv.FormatInt(f.ID, 10) }
-
-// check refuses a firm wish that a width does not have. A wish that is not firm
-// becomes None.
-func (w Wish) check(s Source, width Width) (Wish, error) {
-	last := width.IDs() - 1
-	if w.ID <= last {
-		return w, nil
-	}
-	if !w.Firm {
-		return Wish{ID: None}, nil
-	}
-	return Wish{}, generator.Errorf(generator.ErrOption, "", fmt.Sprintf("It comes from --worker-id %s. Give a smaller one, or auto.", s),
-		"worker id %d does not fit the %d worker bits of this layout (0 to %d)", w.ID, width.Bits(), last)
-}

@@ -159,33 +159,24 @@ func errContended() error {
 
 // find finds a free worker id. It reserves nothing yet.
 func (s *Strict) find() (int64, error) {
-	wish := s.wish
-	for wishes := 1; ; wishes++ {
-		m, err := s.marks(s.pools.ctx)
-		if err != nil {
-			return 0, err
-		}
-		now := s.Now() / 1000
-		if wish.Firm { // another process with this worker id may have used it up to there
-			now += strictAhead.Milliseconds()
-		}
-		if wish.ID != None && !wish.Firm && !s.free(m, wish.ID, now) {
-			if wish, err = s.nextWish(wish, wishes); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		id, free := s.choose(m, wish, now)
-		if !free {
-			return 0, s.noneFree(id, m)
-		}
-		if s.Exclusive() {
-			s.end = max(s.end, s.align(m.greatest)) // ids keep growing after a crash
-		} else if hi, used := m.hi[id]; used {
-			s.end = max(s.end, s.align(hi))
-		}
-		return id, nil
+	wish, wishes := s.wish, 1
+	m, now, err := s.look(s.pools.ctx, &wish, &wishes)
+	if err != nil {
+		return 0, err
 	}
+	if wish.Firm { // another process with this worker id may have used it up to there
+		now += strictAhead.Milliseconds()
+	}
+	id, free := s.choose(m, wish, now)
+	if !free {
+		return 0, s.noneFree(id, m)
+	}
+	if s.Exclusive() {
+		s.end = max(s.end, s.align(m.greatest)) // ids keep growing after a crash
+	} else if hi, used := m.hi[id]; used {
+		s.end = max(s.end, s.align(hi))
+	}
+	return id, nil
 }
 
 // align returns the first step of the grid at or after a Unix millisecond.
