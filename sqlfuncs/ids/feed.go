@@ -11,11 +11,10 @@ import (
 // nextBlock draws a block of consecutive numbers. Limits.IDsPerCall does not apply,
 // since they go to a sequence and are not listed.
 func nextBlock(x *engine.Exec, a []datum.Value) (datum.Value, error) {
-	e, err := entry(x, a[0].Str)
+	e, err := Registry(x).Existing(x.Ctx, a[0].Str)
 	if err != nil {
 		return datum.Value{}, err
 	}
-	x.Host.Waits()
 	r, err := e.NextBlock(x.Ctx, math.MinInt64, a[1].Int)
 	return datum.MakeInt8(r.First), err
 }

@@ -449,6 +449,8 @@ func TestNextBlock(t *testing.T) {
 	s.Fails(t, "SELECT next_block('b', 10)", sqlstate.FeatureNotSupported)
 	s.Must(t, "SELECT create_generator('c', 'segment', '{\"scatter\": true}')")
 	s.Fails(t, "SELECT next_block('c', 10)", sqlstate.FeatureNotSupported)
+	s.Fails(t, "SELECT next_block('d', 10)", sqlstate.UndefinedTable) // and does not create it
+	s.Must(t, "SELECT create_generator('d', 'segment')")
 }
 
 func TestOperatorTables(t *testing.T) {
