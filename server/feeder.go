@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -27,8 +26,8 @@ const (
 	feedEvery = 10 * time.Second
 	feedFirst = time.Second
 	feedList  = time.Minute
-	// feedTimeout bounds one round over the sequences of one database.
-	feedTimeout = time.Minute
+	// feedTimeout bounds the work on one sequence in a round.
+	feedTimeout = 30 * time.Second
 	// feedLogEvery is the interval at which the same error of a sequence is logged
 	// again.
 	feedLogEvery = time.Hour
@@ -138,32 +137,8 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 			return is, err
 		}}
 	}
-	var db *sql.DB
-	defer func() {
-		if db != nil {
-			_ = db.Close()
-		}
-	}()
 	for wait := feedFirst; ; wait = feedEvery {
-		bounded, cancel := context.WithTimeout(ctx, feedTimeout)
-		l, unreached := ticket.ParseLocation(url)
-		if unreached == nil {
-			db, unreached = f.connect(bounded, l, db)
-		}
-		for k, one := range feeds {
-			var s feed.State
-			moved, err := false, unreached
-			if err == nil {
-				one.Sequence, err = feed.Find(bounded, db, l.System == ticket.MySQL, l.Place(), k.column)
-			}
-			if err == nil && wait == feedFirst {
-				s, err = one.Read(bounded)
-			} else if err == nil {
-				s, moved, err = one.Step(bounded, false)
-			}
-			f.note(ctx, k, s, moved, err)
-		}
-		cancel()
+		f.round(ctx, url, feeds, wait == feedFirst)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -172,19 +147,35 @@ func (f *feeder) serve(ctx context.Context, url string, columns feedColumns) {
 	}
 }
 
-// connect returns db if it answers; a new pool, with the present password, if db is
-// nil. After an error db is closed, and the result is nil.
-func (f *feeder) connect(ctx context.Context, l ticket.Location, db *sql.DB) (*sql.DB, error) {
-	if db == nil {
-		var err error
-		if db, err = l.OpenSQL(f.passwords, map[string]string{"sql_mode": appdb.BackslashEscapes}); err != nil {
-			return nil, err
+// round reads the sequences of one database, and moves those that are due unless reads
+// is set. It connects anew: the name of the host may have moved to another server.
+func (f *feeder) round(ctx context.Context, url string, feeds map[feedKey]*feed.Feed, reads bool) {
+	var db *sql.DB
+	l, unreached := ticket.ParseLocation(url)
+	if unreached == nil {
+		db, unreached = l.OpenSQL(f.passwords, map[string]string{"sql_mode": appdb.BackslashEscapes})
+	}
+	if unreached == nil {
+		defer db.Close() // nothing is lost
+		bounded, cancel := context.WithTimeout(ctx, feedTimeout)
+		defer cancel()
+		unreached = db.PingContext(bounded)
+	}
+	for k, one := range feeds {
+		var s feed.State
+		moved, err := false, unreached
+		bounded, cancel := context.WithTimeout(ctx, feedTimeout)
+		if err == nil {
+			one.Sequence, err = feed.Find(bounded, db, l.System == ticket.MySQL, l.Place(), k.column)
 		}
+		if err == nil && reads {
+			s, err = one.Read(bounded)
+		} else if err == nil {
+			s, moved, err = one.Step(bounded, false)
+		}
+		cancel()
+		f.note(ctx, k, s, moved, err)
 	}
-	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
 }
 
 // draw implements feed.Draw. The block is also above those of the other sequences: a
