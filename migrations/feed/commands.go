@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -45,10 +46,15 @@ type target struct {
 	greatest int64 // greatest number in the column
 }
 
-// with connects to all databases, finds the sequences, and calls run.
-func with(ctx context.Context, o Options, run func(*set) error) error {
+// same reports whether two targets are one sequence.
+func (t *target) same(other *target) bool { return t.dsn == other.dsn && t.name == other.name }
+
+// with connects to all databases, finds the sequences, and calls run with those that
+// it has found. Unless partly is set, it must have found all.
+func with(ctx context.Context, o Options, partly bool, run func(*set) error) error {
 	s := &set{Options: o}
 	s.Ahead = cmp.Or(o.Ahead, DefaultAhead)
+	var missing error
 	for _, dsn := range o.DSNs {
 		db, mysql, err := appdb.Open(dsn)
 		if err != nil {
@@ -58,16 +64,25 @@ func with(ctx context.Context, o Options, run func(*set) error) error {
 		for _, c := range o.Columns {
 			sequence, err := Find(ctx, db, mysql, appdb.NameOf(dsn), c.Column)
 			if err != nil {
-				return err
+				missing = errors.Join(missing, err)
+				continue
 			}
-			f := &Feed{Sequence: sequence, Generator: c.Generator, Ahead: s.Ahead, Block: o.Block}
+			t := &target{Feed: &Feed{Sequence: sequence, Generator: c.Generator, Ahead: s.Ahead, Block: o.Block}, dsn: dsn}
 			if o.Server != nil {
-				f.Draw = o.Server.Draw
+				t.Draw = o.Server.Draw
 			}
-			s.feeds = append(s.feeds, &target{Feed: f, dsn: dsn})
+			for _, other := range s.feeds {
+				if t.same(other) && t.Generator != other.Generator {
+					return t.at(&Error{What: fmt.Sprintf("has the sequence of %s: it is fed by one generator, not by %s and %s", other.Column, other.Generator, t.Generator)})
+				}
+			}
+			s.feeds = append(s.feeds, t)
 		}
 	}
-	return run(s)
+	if missing != nil && !partly {
+		return missing
+	}
+	return errors.Join(missing, run(s))
 }
 
 func (s *set) say(t *target, format string, args ...any) {
@@ -102,13 +117,14 @@ func (s *set) each(f func(*target) error) error {
 	return all
 }
 
-// read reads the states of all sequences.
+// read reads the states of all sequences, and before that the greatest numbers in the
+// columns.
 func (s *set) read(ctx context.Context) error {
 	return s.each(func(t *target) (err error) {
-		if t.state, err = t.Read(ctx); err != nil {
-			return err
+		if err = t.db.QueryRowContext(ctx, "SELECT "+t.used).Scan(&t.greatest); err == nil {
+			t.state, err = t.Read(ctx)
 		}
-		return t.db.QueryRowContext(ctx, "SELECT "+t.used).Scan(&t.greatest)
+		return err
 	})
 }
 
@@ -122,7 +138,7 @@ func (s *set) read(ctx context.Context) error {
 //  3. The sequences are registered. From here on the servers complete a failed Up.
 //  4. Each sequence moves.
 func Up(ctx context.Context, o Options) error {
-	return with(ctx, o, func(s *set) error {
+	return with(ctx, o, false, func(s *set) error {
 		if err := s.read(ctx); err != nil {
 			return err
 		}
@@ -130,9 +146,9 @@ func Up(ctx context.Context, o Options) error {
 			return err
 		}
 		for _, dsn := range o.DSNs {
-			if strings.Contains(appdb.NameOf(dsn), ",") && !o.Cron {
+			if name := appdb.NameOf(dsn); !o.Cron && (strings.Contains(name, ",") || strings.HasPrefix(name, "/")) {
 				return &Error{
-					What: appdb.NameOf(dsn) + ": the servers feed a database under one host, and the URL names several",
+					What: name + ": the servers feed a database under one host, and the URL names several, or none",
 					Hint: "Name the primary, or a proxy before them; or add --cron and let cron run nextid migrate feed once.",
 				}
 			}
@@ -167,7 +183,7 @@ func (s *set) up(ctx context.Context, name string) error {
 		begin = appdb.Plus(drawn, min(headroom, max(most-drawn, 0)/8))
 	}
 	for _, t := range feeds {
-		if n := t.size(t.state); (t.state.Most-begin)/t.state.Increment < 2*n {
+		if n := t.size(t.state); (t.state.Most-begin)/t.state.Increment/2 < n {
 			return t.at(&Error{
 				What: fmt.Sprintf("the column ends at %d, and %d of its numbers are used: blocks of %d do not fit", t.state.Most, drawn, n),
 				Hint: "Make the column and its sequence bigint, or give a smaller --block.",
@@ -218,11 +234,11 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 			first += n
 			return first - n, nil
 		}
-		b, err := t.next(context.Background(), t.state)
+		n, err := t.next(context.Background(), t.state)
 		if err != nil {
 			return t.at(err)
 		}
-		statements := t.moveSQL(b)
+		statements := t.moveSQL(n, t.state.Increment)
 		if !t.state.FedBy(name) {
 			statements = append([]string{t.boundSQL(begin)}, statements...)
 		}
@@ -235,7 +251,7 @@ func (s *set) print(feeds []*target, name string, begin int64) error {
 
 // run runs statements that change the sequence.
 func (t *target) run(ctx context.Context, statements ...string) error {
-	err := t.change(ctx, lastWait, func(State) ([]string, error) { return statements, nil })
+	_, err := t.change(ctx, lastWait, func(State) ([]string, error) { return statements, nil })
 	if errors.Is(err, errBusy) {
 		return &Error{What: "a transaction has drawn from its sequence and is still open", Hint: "Run it again when that has ended.", Err: err}
 	}
@@ -262,6 +278,11 @@ func (s *set) register(ctx context.Context, name string, setting *Setting) error
 			return &Error{What: "--dsn is not a URL"}
 		} else if setting != nil {
 			settings[url+" "+t.Column] = setting // see ParseKey
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(g.Feeds)) {
+		if _, is := settings[key]; !is && setting == nil {
+			fmt.Fprintf(s.Out, "the servers go on feeding %s from %s\n", key, name)
 		}
 	}
 	if len(settings) == 0 {
@@ -315,30 +336,36 @@ func (s *set) fedByServers(ctx context.Context, feeds []*target) error {
 	return nil
 }
 
-// Once moves the sequences that are due (Feed.Due), as a server does.
+// Once moves the sequences that are due (Feed.Due), as a server does: above the blocks
+// of all. It does so for those that it reaches.
 func Once(ctx context.Context, o Options) error {
-	return with(ctx, o, func(s *set) error {
-		return s.each(func(t *target) error {
-			st, err := t.Read(ctx)
-			if err != nil {
-				return err
+	return with(ctx, o, true, func(s *set) error {
+		tops := map[string]int64{}
+		failed := s.each(func(t *target) (err error) {
+			if t.state, err = t.Read(ctx); err == nil && t.state.Note.Generator != t.Generator {
+				err = &Error{What: "its sequence is not fed by " + t.Generator, Hint: "Run nextid migrate feed up first."}
 			}
-			if st.Note.Generator != t.Generator {
-				return &Error{What: "its sequence is not fed by " + t.Generator, Hint: "Run nextid migrate feed up first."}
+			tops[t.Generator] = max(tops[t.Generator], t.state.Note.Last)
+			return err
+		})
+		return errors.Join(failed, s.each(func(t *target) error {
+			if t.state.Note.Generator != t.Generator {
+				return nil
 			}
+			t.above = tops[t.Generator]
 			st, moved, err := t.Step(ctx, false)
 			if moved {
 				s.say(t, "moved to %d to %d", st.First, st.Last)
 			}
 			return err
-		})
+		}))
 	})
 }
 
 // Down removes the sequences from the servers' feeds, and their bounds. Their
 // positions do not change.
 func Down(ctx context.Context, o Options) error {
-	return with(ctx, o, func(s *set) error {
+	return with(ctx, o, false, func(s *set) error {
 		if err := s.read(ctx); err != nil {
 			return err
 		}
@@ -377,7 +404,7 @@ type Line struct {
 
 // Status reads the states of the sequences. It changes nothing.
 func Status(ctx context.Context, o Options) (r Report, err error) {
-	err = with(ctx, o, func(s *set) error {
+	err = with(ctx, o, false, func(s *set) error {
 		if err := s.read(ctx); err != nil {
 			return err
 		}
@@ -388,7 +415,7 @@ func Status(ctx context.Context, o Options) (r Report, err error) {
 				continue
 			}
 			for _, other := range s.feeds[:i] {
-				if other.problem() == "" && other.Generator == t.Generator && other.name+other.Database != t.name+t.Database && other.state.First <= t.state.Last && t.state.First <= other.state.Last {
+				if other.problem() == "" && other.Generator == t.Generator && !t.same(other) && other.state.First <= t.state.Last && t.state.First <= other.state.Last {
 					r.Problems = append(r.Problems, fmt.Sprintf("%s and %s both draw %s from %d to %d, as a copy of a database does: run nextid migrate feed up for both",
 						other.Database, t.Database, t.Column, max(t.state.First, other.state.First), min(t.state.Last, other.state.Last)))
 				}
@@ -436,8 +463,12 @@ func (t *target) problem() string {
 		return "is not fed: run nextid migrate feed up"
 	case n.Generator != t.Generator:
 		return "is fed by the generator " + n.Generator
+	case s.check() != nil:
+		return s.check().Error()
 	case !s.FedBy(t.Generator):
 		return fmt.Sprintf("its sequence was changed, and is outside of its block %d to %d: run nextid migrate feed up again", n.First, n.Last)
+	case s.Next <= t.greatest && t.greatest <= s.Last:
+		return fmt.Sprintf("goes on at %d, and its column has %d: ids that were drawn come again. Run nextid migrate feed up again", s.Next, t.greatest)
 	case s.Left() < s.size()/8:
 		return fmt.Sprintf("has %d of %d numbers left: no feeder moves it", s.Left(), s.size())
 	}

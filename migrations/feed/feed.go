@@ -6,9 +6,9 @@
 // sequence cannot leave its block. No other sequence gets that block:
 //
 //  1. A block comes from the generator, which reserves it before it answers.
-//  2. A feeder uses a block again only if the database has refused the statement for
-//     certain, as after a lock timeout. After any other error the block is lost: the
-//     statement may have been executed.
+//  2. A feeder uses a block again only if the statement was not sent, or the database
+//     has refused it for certain, as after a lock timeout. After any other error the
+//     block is lost: the statement may have been executed.
 //  3. No feeder reads a block from a database in order to use it again.
 //
 // feed.pml models these rules. A lock in the database serializes feeders. It only
@@ -59,13 +59,8 @@ type Feed struct {
 
 	above   int64 // blocks must begin above it
 	patient bool  // the move of a command: a short wait never gets the lock of a busy sequence
-	hand    block // a drawn block that is certainly unused; the zero block: none
-}
-
-// block is a range of numbers to which a sequence can move.
-type block struct {
-	first, count int64
-	note         Note
+	hand    Note  // a drawn block that is certainly unused; the zero Note: none
+	seen    State // after the last Step
 }
 
 // Limits of one step. Inserts queue behind a move that waits for the sequence's
@@ -89,75 +84,75 @@ func (f *Feed) wait(s State) time.Duration {
 	return shortWait
 }
 
-// Due reports whether the sequence must move: half of its block is used, or it is
-// not in the block of its note.
-func (f *Feed) Due(s State) bool { return !s.FedBy(f.Generator) || s.Left() <= s.size()/2 }
+// Due reports whether the sequence must move: half of its block is used, it is not in
+// the block of its note, or it has gone back since the last Step.
+func (f *Feed) Due(s State) bool {
+	return !s.FedBy(f.Generator) || s.Left() <= s.size()/2 || s.Note == f.seen.Note && s.Next < f.seen.Next
+}
 
 // Step moves the sequence to a new block if that is due, or if fresh is set. It
 // returns the state after that. After an error, the sequence is in its old block or
 // in the new one. The error is for the user.
 func (f *Feed) Step(ctx context.Context, fresh bool) (s State, moved bool, err error) {
 	if s, err = f.Read(ctx); err != nil || !fresh && !f.Due(s) {
+		f.seen = s
 		return s, false, err
 	}
-	err = f.change(ctx, f.wait(s), func(now State) (_ []string, err error) {
-		s, moved = now, fresh || f.Due(now)
-		if moved && f.Registered != nil {
-			if moved, err = f.Registered(ctx); err != nil {
-				moved = false
-			}
+	var n Note
+	sent, err := f.change(ctx, f.wait(s), func(now State) (_ []string, err error) {
+		s = now
+		due := fresh || f.Due(s) // else another feeder has moved the sequence
+		if due && f.Registered != nil {
+			due, err = f.Registered(ctx)
 		}
-		if !moved { // another feeder has moved the sequence, or it is not fed any more
+		if due && err == nil {
+			n, err = f.next(ctx, s)
+		}
+		if !due || err != nil {
 			return nil, err
 		}
-		b, err := f.next(ctx, now)
-		return f.moveSQL(b), err
+		return f.moveSQL(n, s.Increment), nil
 	})
-	if errors.Is(err, errBusy) {
-		return s, false, &Error{
+	if sent { // after an error the statement may have been executed
+		f.hand = Note{}
+	}
+	switch {
+	case errors.Is(err, errBusy):
+		err = &Error{
 			What: "the sequence could not be moved: a transaction has drawn from it and is still open",
 			Hint: "The feeder tries again. Until then the sequence draws from its present block.", Err: err,
 		}
+	case err != nil:
+		err = hints.Explain(err)
+	case sent:
+		moved, s.Note, s.First, s.Last = true, n, n.First+s.Increment-1, n.Last-s.Increment+1
+		s.Next = s.First
 	}
-	if moved { // or perhaps moved: after an error the statement may have been executed
-		f.hand = block{}
-	}
-	if err != nil {
-		return s, false, hints.Explain(err)
-	}
-	if moved {
-		s, err = f.Read(ctx)
-	}
+	f.seen = s
 	return s, moved, err
 }
 
-// next returns the block in hand, or draws a new one.
-func (f *Feed) next(ctx context.Context, s State) (block, error) {
+// next returns the note of the block in hand, or of a new one.
+func (f *Feed) next(ctx context.Context, s State) (Note, error) {
 	if err := s.check(); err != nil {
-		return block{}, err
+		return Note{}, err
 	}
 	above, n := max(f.above, s.Top(f.Generator)), f.size(s)*s.Increment
-	if f.hand.first <= above && n <= s.Most-above { // none in hand, or the ids of the sequence would not grow
+	if f.hand.First <= above && n <= s.Most-above { // none in hand, or the ids of the sequence would not grow
 		first, err := f.Draw(ctx, f.Generator, above, n)
 		if err != nil {
-			return block{}, err
+			return Note{}, err
 		}
-		f.hand = block{first: first, count: n}
+		f.hand = Note{First: first, Last: first + n - 1}
 	}
-	b := f.hand
-	last := b.first + b.count - 1
-	if b.first <= above || last < b.first || last > s.Most {
-		f.hand = block{}
-		return block{}, &Error{
+	if b := f.hand; b.First <= above || b.Last < b.First || b.Last > s.Most {
+		f.hand = Note{}
+		return Note{}, &Error{
 			What: fmt.Sprintf("no block of %d numbers lies between %d and %d, where the column ends", n, above, s.Most),
 			Hint: "Make the column and its sequence bigint, or give the column a generator of its own.",
 		}
 	}
-	// With an increment, each number of the sequence stands for that many ids: those
-	// up to the next number, or those since the previous one. Both must be in the
-	// block.
-	b.note = Note{Generator: f.Generator, First: b.first + s.Increment - 1, Last: last - s.Increment + 1, Moved: s.Now, rest: s.Note.rest}
-	return b, nil
+	return Note{Generator: f.Generator, First: f.hand.First, Last: f.hand.Last, Moved: s.Now, rest: s.Note.rest}, nil
 }
 
 // size returns how many numbers the next block gets. It should last for Ahead at the

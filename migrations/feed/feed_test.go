@@ -171,38 +171,6 @@ func TestUpAfterALoss(t *testing.T) {
 	})
 }
 
-// TestServersAfterARestore: the store of the servers was restored from a backup, and
-// the generator has gone back. The servers move a sequence above the blocks of all.
-func TestServersAfterARestore(t *testing.T) {
-	t.Parallel()
-	onAll(t, func(t *testing.T, f *fleet) {
-		f.up()
-		before := f.status().Feeds
-		f.insert(0, 600)
-		f.replaceServer()
-		db, err := appdb.OpenPostgres(f.nextid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.ExecContext(t.Context(), "SELECT create_generator('orders', 'segment', $1)", fmt.Sprintf(`{"start": %d, "feeds": {"%s orders.id": {"ahead": "1h"}, "%s orders.id": {"ahead": "1h"}}}`,
-			before[0].State.First, f.dsns[0], f.dsns[1])); err != nil {
-			t.Fatal(err)
-		}
-		var rows int
-		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM nextid.feeds").Scan(&rows); err != nil { // has the servers read the list
-			t.Fatal(err)
-		}
-		now := before
-		for deadline := time.Now().Add(time.Minute); now[0].State.First == before[0].State.First && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a poll
-			now = f.status().Feeds
-		}
-		if now[0].State.First <= before[1].State.Last || now[1].State.First != before[1].State.First {
-			t.Errorf("moved to %d to %d, and the other database draws %d to %d", now[0].State.First, now[0].State.Last, now[1].State.First, now[1].State.Last)
-		}
-	})
-}
-
 // TestVanishedFeeder: a feeder is cut off in the middle of a move. The database ends
 // its session, and with that the locks.
 func TestVanishedFeeder(t *testing.T) {

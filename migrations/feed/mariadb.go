@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math"
@@ -14,10 +15,6 @@ import (
 )
 
 const erLockWaitTimeout = 1205
-
-// readWait bounds how long a read waits for a feeder that moves the sequence, in
-// seconds.
-const readWait = 5
 
 type mariadb struct{ *Sequence }
 
@@ -80,13 +77,14 @@ func (s *Sequence) use(schema, name string) {
 	s.path, s.name = []string{schema, name}, appdb.QuoteMySQL(schema)+"."+appdb.QuoteMySQL(name)
 }
 
-// read implements engine. Numbers in the server's cache count as drawn.
+// read implements engine. Numbers in the server's cache count as drawn. The server
+// ends the wait for a lock itself: it does not notice that a client has gone.
 func (m mariadb) read(ctx context.Context, q appdb.Querier) (State, error) {
 	st := State{Most: m.most}
 	var comment string
 	var now int64
-	err := q.QueryRowContext(ctx, "SELECT v.next_not_cached_value, v.minimum_value, v.maximum_value, v.increment, v.cycle_option, v.cache_size, t.table_comment, UNIX_TIMESTAMP() FROM "+
-		m.name+" v, information_schema.tables t WHERE t.table_schema = ? AND t.table_name = ?", m.path[0], m.path[1]).
+	err := q.QueryRowContext(ctx, fmt.Sprintf(`SET STATEMENT lock_wait_timeout = %d FOR SELECT v.next_not_cached_value, v.minimum_value, v.maximum_value, v.increment, v.cycle_option, v.cache_size, t.table_comment, UNIX_TIMESTAMP() FROM %s v, information_schema.tables t
+			WHERE t.table_schema = ? AND t.table_name = ?`, lockLimit, m.name), m.path[0], m.path[1]).
 		Scan(&st.Next, &st.First, &st.Last, &st.Increment, &st.Cycle, &st.Cache, &comment, &now)
 	st.Note, st.Now = readNote(comment), time.Unix(now, 0)
 	if st.Increment == 0 { // INCREMENT BY 0: the server's auto_increment_increment applies
@@ -101,19 +99,14 @@ func (m mariadb) locked(ctx context.Context, f func(appdb.Querier) error) error 
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	lock := appdb.LiteralMySQL("nextid " + m.name[:min(len(m.name), 50)])
+	defer func() {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // closes the session, and so ends its locks
+	}()
 	var got sql.NullBool
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %d", idleLimit)); err != nil {
 		return err
 	}
-	defer func() {
-		after := context.WithoutCancel(ctx)
-		for _, statement := range []string{"UNLOCK TABLES", fmt.Sprintf("SET SESSION lock_wait_timeout = %d, wait_timeout = DEFAULT", readWait), "DO RELEASE_LOCK(" + lock + ")"} {
-			_, _ = conn.ExecContext(after, statement)
-		}
-	}()
-	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0)").Scan(&got); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+appdb.LiteralMySQL("nextid "+m.name[:min(len(m.name), 50)])+", 0)").Scan(&got); err != nil {
 		return err
 	}
 	if !got.Bool {

@@ -104,9 +104,9 @@ func (p postgres) locked(ctx context.Context, f func(appdb.Querier) error) error
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	var got bool
-	var limit string
-	if err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT pg_try_advisory_xact_lock(%d, %s::regclass::oid::int8::bit(32)::int4), set_config('idle_in_transaction_session_timeout', '%ds', true)",
-		lockSpace, appdb.Literal(p.name), idleLimit)).Scan(&got, &limit); err != nil {
+	if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT pg_try_advisory_xact_lock(%d, %s::regclass::oid::int8::bit(32)::int4)
+			AND set_config('idle_in_transaction_session_timeout', '%ds', true) <> set_config('lock_timeout', '%ds', true)`,
+		lockSpace, appdb.Literal(p.name), idleLimit, lockLimit)).Scan(&got); err != nil {
 		return err
 	}
 	if !got {

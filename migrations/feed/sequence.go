@@ -41,7 +41,7 @@ type State struct {
 // Note is the content of the comment on a fed sequence.
 type Note struct {
 	Generator   string
-	First, Last int64
+	First, Last int64 // the block
 	Moved       time.Time
 	rest        string // the comment before the first move
 }
@@ -72,20 +72,20 @@ func readNote(comment string) Note {
 	return n
 }
 
-// FedBy reports whether a sequence is in the block of its note, and the block is of
-// that generator.
+// FedBy reports whether a sequence draws in the block of its note, and the block is
+// of that generator. With an increment, each number of the sequence stands for that
+// many ids: those up to the next number, or those since the previous one. Both must be
+// in the block.
 func (s State) FedBy(generator string) bool {
-	return s.Note.Generator == generator && s.Note.First == s.First && s.Note.Last == s.Last && !s.Cycle
+	return s.Note.Generator == generator && s.check() == nil && s.First == s.Note.First+s.Increment-1 && s.Last == s.Note.Last-s.Increment+1
 }
 
-// Top returns the greatest number that the sequence has drawn, or draws before it
-// moves. With an increment, ids up to the next number of the sequence can be its own.
+// Top returns the greatest id that the sequence has drawn, or draws before it moves.
 func (s State) Top(generator string) int64 {
-	top := max(s.Note.Last, s.Next)
 	if s.FedBy(generator) {
-		top = s.Last
+		return s.Note.Last
 	}
-	return appdb.Plus(top, s.Increment-1)
+	return max(s.Note.Last, appdb.Plus(s.Next, max(s.Increment, 1)-1))
 }
 
 // Left returns the number of values that the sequence can still draw.
@@ -144,8 +144,8 @@ type engine interface {
 // change calls plan with the state of the sequence, under the lock against other
 // feeders, and runs the statements that plan returns. It tries again while another
 // feeder has the lock, or while the sequence is not free within wait. At last it
-// returns errBusy.
-func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(State) ([]string, error)) (err error) {
+// returns errBusy. Unless sent is set, the last statement was certainly not executed.
+func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(State) ([]string, error)) (sent bool, err error) {
 	for range attempts {
 		err = s.engine.locked(ctx, func(q appdb.Querier) error {
 			st, err := s.engine.read(ctx, q)
@@ -156,32 +156,36 @@ func (s *Sequence) change(ctx context.Context, wait time.Duration, plan func(Sta
 			if err != nil || statements == nil {
 				return err
 			}
-			err = appdb.Exec(ctx, q, append(s.engine.patience(wait), statements...)...)
+			last := len(statements) - 1
+			if err = appdb.Exec(ctx, q, append(s.engine.patience(wait), statements[:last]...)...); err == nil {
+				sent = true
+				err = appdb.Exec(ctx, q, statements[last])
+			}
 			if appdb.PostgresSays(err, pgLockNotAvailable) || appdb.MySQLSays(err, erLockWaitTimeout) {
-				return errBusy
+				sent, err = false, errBusy
 			}
 			return err
 		})
 		if !errors.Is(err, errBusy) {
-			return err
+			return sent, err
 		}
 		select {
 		case <-time.After(pause/2 + rand.N(pause)):
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
-	return err
+	return false, err
 }
 
 // moveSQL returns the statements of a move. The last one moves the sequence. So the
 // sequence has not moved if one of them does not get its lock. If a move ends
 // between the two in MariaDB, comment and sequence differ, and the next step moves
 // again.
-func (s *Sequence) moveSQL(b block) []string {
+func (s *Sequence) moveSQL(n Note, increment int64) []string {
 	return []string{
-		s.engine.comment(b.note.String()),
-		fmt.Sprintf("ALTER SEQUENCE %s MINVALUE %d MAXVALUE %d START WITH %[2]d RESTART WITH %[2]d", s.name, b.note.First, b.note.Last),
+		s.engine.comment(n.String()),
+		fmt.Sprintf("ALTER SEQUENCE %s MINVALUE %d MAXVALUE %d START WITH %[2]d RESTART WITH %[2]d", s.name, n.First+increment-1, n.Last-increment+1),
 	}
 }
 
@@ -197,8 +201,12 @@ func (s *Sequence) plainSQL(n Note) []string {
 
 // idleLimit is the number of seconds after which a database ends a session that has
 // the locks of a move, and sends no statement. Otherwise inserts would wait for a
-// feeder that was paused, or cut off from the database.
-const idleLimit = 10
+// feeder that was paused, or cut off from the database. lockLimit is the number of
+// seconds after which a read of a sequence that somebody has locked ends.
+const (
+	idleLimit = 10
+	lockLimit = 5
+)
 
 // errBusy is returned when the sequence cannot be locked now. A transaction has
 // drawn from it, or another feeder has its lock. The sequence was not changed.
@@ -224,6 +232,11 @@ func Find(ctx context.Context, db *sql.DB, mysql bool, database, column string) 
 
 // Read returns the state of the sequence.
 func (s *Sequence) Read(ctx context.Context) (State, error) {
-	st, err := s.engine.read(ctx, s.db)
+	bounded, cancel := context.WithTimeout(ctx, lockLimit*time.Second)
+	defer cancel()
+	st, err := s.engine.read(bounded, s.db)
+	if bounded.Err() != nil && ctx.Err() == nil {
+		err = &Error{What: "its sequence is locked, or the database does not answer", Err: err}
+	}
 	return st, hints.Explain(err)
 }

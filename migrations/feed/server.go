@@ -36,6 +36,9 @@ func (s *Server) Close() error { return s.db.Close() }
 func (s *Server) Draw(ctx context.Context, generator string, above, n int64) (first int64, err error) {
 	for range 2 {
 		err = s.db.QueryRowContext(ctx, "SELECT nextid.next_block($1, $2)", generator, n).Scan(&first)
+		if appdb.PostgresSays(err, pgUndefinedTable) {
+			err = &Error{What: "it has no generator " + generator, Hint: "Run nextid migrate feed up.", Err: err}
+		}
 		if err != nil || first > above {
 			break
 		}
@@ -86,8 +89,10 @@ func (s *Server) find(ctx context.Context, name string) (g generator, there bool
 	return g, true, ofServer(err)
 }
 
-// pgIsBeyond is the SQLSTATE of a setval to a lower number.
-const pgIsBeyond = "55000"
+const (
+	pgIsBeyond       = "55000" // of a setval to a lower number
+	pgUndefinedTable = "42P01" // of an unknown generator
+)
 
 // above moves the generator to numbers greater than last. It creates a missing
 // generator.
