@@ -14,6 +14,7 @@ import (
 	"nextid/generator/store/shared"
 	"nextid/generator/ticket"
 	"nextid/generator/worker"
+	"nextid/sqlfuncs"
 	sql "nextid/sqlfuncs/engine"
 )
 
@@ -41,6 +42,10 @@ func (b *Build) with(options []Option) *Build {
 		*more = *b
 	}
 	for _, o := range options {
+		if o == nil {
+			more.err = errors.Join(more.err, errors.New("an option is nil"))
+			continue
+		}
 		o(more)
 	}
 	return more
@@ -64,7 +69,7 @@ func (b *Build) check() error {
 			return fmt.Errorf("WithStore: a driver needs Open, Schema, and Schemes that no other store has, not %q", d.Schemes)
 		}
 	}
-	return b.err
+	return errors.Join(b.err, sqlfuncs.CheckFunctions(b.functions))
 }
 
 // Config returns the default configuration of a server with this Build.

@@ -2,6 +2,7 @@ package sqlfuncs
 
 import (
 	"cmp"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -110,8 +111,12 @@ type Server struct {
 	defaults [2]map[string]string // settings at the start of a session, by syntax.Dialect
 }
 
-// NewServer returns a Server. An unknown Config.Layout is an error.
+// NewServer returns a Server. An unknown Config.Layout is an error, and so are
+// Functions that CheckFunctions refuses.
 func NewServer(cfg Config) (*Server, error) {
+	if err := CheckFunctions(cfg.Functions); err != nil {
+		return nil, err
+	}
 	if cfg.Clock == nil {
 		cfg.Clock = generator.SystemClock{}
 	}
@@ -153,6 +158,24 @@ func (s *Server) now() time.Time { return time.Unix(0, s.clock.Wall()).UTC() }
 // Agents returns the agents of get_id by name, and the number of calls refused for
 // an invalid agent.
 func (s *Server) Agents() (all []ids.AgentCount, refused int64) { return s.ids.Agents.Counts() }
+
+// CheckFunctions returns an error for a function that a statement could not call: it
+// does nothing, or has no name, or that of a function of nextid or of a dialect.
+func CheckFunctions(functions []engine.Function) error {
+	if len(functions) == 0 {
+		return nil
+	}
+	known, own := newCatalog().Functions, mysql.NewDialect(nil).Own
+	for _, f := range functions {
+		switch {
+		case f.Name == "" || known[f.Name] != nil || own[f.Name] != nil:
+			return fmt.Errorf("%q cannot be the name of an SQL function, or nextid has a function of this name", f.Name)
+		case f.Does == nil:
+			return fmt.Errorf("the SQL function %q does nothing", f.Name)
+		}
+	}
+	return nil
+}
 
 // newCatalog joins the functions and tables of all packages, and the functions of
 // Config.Functions.

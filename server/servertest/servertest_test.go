@@ -98,6 +98,9 @@ func TestOptionsThatContradict(t *testing.T) {
 		d.Schemes = schemes
 		return server.WithStore(d)
 	}
+	function := func(name string) engine.Function {
+		return engine.Func(name+"() int8", engine.Stable, "", engine.Eval(nil))
+	}
 	mine := named{name: "mine"}
 	for want, options := range map[string][]server.Option{
 		"a kind is nil":                         {server.WithKind(nil, nil)},
@@ -111,12 +114,17 @@ func TestOptionsThatContradict(t *testing.T) {
 		"that no other store has, not []":       {driver()},
 		`other store has, not ["sqlite"]`:       {driver("sqlite")},
 		`other store has, not ["a" "postgres"]`: {driver("a", "postgres")},
+		"an option is nil":                      {nil},
+		`"next_id" cannot be the name`:          {server.WithFunction(function("next_id"))},
+		`"last_insert_id" cannot be`:            {server.WithFunction(function("mine"), function("last_insert_id"))},
+		`"" cannot be`:                          {server.WithFunction(engine.Function{})},
+		`the SQL function "mine" does`:          {server.WithFunction(engine.Function{Name: "mine"})},
 	} {
 		if _, err := server.New(server.DefaultConfig(), append(standard.Options(), options...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := server.New(server.DefaultConfig(), append(standard.Options(), kind(mine), driver("dir"))...); err != nil {
+	if _, err := server.New(server.DefaultConfig(), append(standard.Options(), kind(mine), driver("dir"), server.WithFunction(function("mine")))...); err != nil {
 		t.Error(err)
 	}
 }
