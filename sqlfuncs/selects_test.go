@@ -579,9 +579,6 @@ func (g *selects) aggregate(t selectType) string {
 	case truth:
 		return "(count(*) > 1)"
 	}
-	if !g.mysql && g.chance(15) {
-		text += " FILTER (WHERE " + g.condition(0) + ")"
-	}
 	return text
 }
 

@@ -323,7 +323,7 @@ func fastStatement(p *engine.Planner, t *syntax.Select) *fastID {
 		return fastName(next.Name.Last())
 	}
 	call, ok := target.(*syntax.FuncCall)
-	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil || call.Filter != nil {
+	if !ok || len(call.Args) != 1 || call.Star || call.Distinct || call.Over != nil {
 		return nil
 	}
 	plain := call.Name.Last() == "next_id" // nextval's argument has other quoting rules

@@ -108,9 +108,9 @@ func transactionStatement(st *Statement, t *syntax.Transaction) {
 	case syntax.StartTransaction:
 		st.tag, do = "START TRANSACTION", func(s *Session, x *engine.Exec) error { return s.begin(x, t.Modes) }
 	case syntax.Commit:
-		st.tag, do = "COMMIT", func(s *Session, x *engine.Exec) error { return s.endBlock(x, t.Chain, true) }
+		st.tag, do = "COMMIT", func(s *Session, x *engine.Exec) error { return s.endBlock(x, true) }
 	case syntax.Rollback:
-		st.tag, do = "ROLLBACK", func(s *Session, x *engine.Exec) error { return s.endBlock(x, t.Chain, false) }
+		st.tag, do = "ROLLBACK", func(s *Session, x *engine.Exec) error { return s.endBlock(x, false) }
 	case syntax.Savepoint:
 		st.tag, do = "SAVEPOINT", func(s *Session, x *engine.Exec) error { return s.savepoint(x, t.Savepoint) }
 	case syntax.ReleaseSavepoint:
@@ -133,15 +133,12 @@ func (s *Session) begin(x *engine.Exec, modes []syntax.SetItem) error {
 	return s.dialect.setModes(x, s, modes)
 }
 
-// endBlock runs COMMIT or ROLLBACK. COMMIT of a failed block rolls back. AND CHAIN
-// begins the next block with the same modes.
-func (s *Session) endBlock(x *engine.Exec, chain, commit bool) error {
+// endBlock runs COMMIT or ROLLBACK. COMMIT of a failed block rolls back.
+func (s *Session) endBlock(x *engine.Exec, commit bool) error {
 	state := s.tx.state
 	switch {
 	case s.lenient:
 		commit = true // a rollback restores nothing
-	case state == txIdle && chain:
-		return sqlstate.New(sqlstate.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", x.Tag)
 	case state == txIdle:
 		s.Warn(sqlstate.New(sqlstate.NoActiveTransaction, "there is no transaction in progress"))
 		if !commit {
@@ -154,7 +151,6 @@ func (s *Session) endBlock(x *engine.Exec, chain, commit bool) error {
 		commit = false
 		x.Tag = "ROLLBACK"
 	}
-	over := s.vars.Save()
 	if commit {
 		if err := s.holdCursors(x.Ctx); err != nil {
 			s.abort()
@@ -165,13 +161,6 @@ func (s *Session) endBlock(x *engine.Exec, chain, commit bool) error {
 		s.vars.Restore(s.tx.saved)
 	}
 	s.leaveBlock(commit)
-	if chain {
-		if err := s.begin(x, nil); err != nil {
-			return err
-		}
-		s.vars.Chain(over)
-		s.SettingsChanged()
-	}
 	return nil
 }
 

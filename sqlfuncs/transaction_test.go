@@ -124,7 +124,7 @@ func TestNewestSavepointOfANameWins(t *testing.T) {
 
 func TestSavepointsNeedABlock(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	for _, sql := range []string{"SAVEPOINT a", "RELEASE a", "ROLLBACK TO a", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN"} {
+	for _, sql := range []string{"SAVEPOINT a", "RELEASE a", "ROLLBACK TO a"} {
 		s.Fails(t, sql, sqlstate.NoActiveTransaction)
 	}
 }
@@ -228,12 +228,6 @@ func TestTransactionModes(t *testing.T) {
 	s.Must(t, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 	s.Want(t, "SHOW TRANSACTION ISOLATION LEVEL", "repeatable read")
 	s.Want(t, "SHOW transaction_read_only", "on")
-	s.Must(t, "COMMIT AND CHAIN")
-	wantStatus(t, s, 'T')
-	s.Want(t, "SHOW transaction_isolation", "repeatable read")
-	s.Want(t, "SHOW transaction_read_only", "on")
-	s.Must(t, "ROLLBACK AND CHAIN")
-	s.Want(t, "SHOW transaction_isolation", "repeatable read")
 	s.Must(t, "COMMIT")
 	s.Want(t, "SHOW transaction_isolation", "read committed")
 	s.Must(t, "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE")
@@ -245,16 +239,6 @@ func TestTransactionModes(t *testing.T) {
 	s.Must(t, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
 	s.Want(t, "SHOW transaction_isolation", "read committed")
 	s.Must(t, "COMMIT")
-}
-
-func TestChainFromAFailedBlockRollsBack(t *testing.T) {
-	s := sqltest.NewServer(t).Session(t)
-	s.Must(t, "BEGIN; SET application_name = 'x'")
-	s.Fail()
-	s.WantTag(t, "COMMIT AND CHAIN", "ROLLBACK")
-	wantStatus(t, s, 'T')
-	s.Want(t, "SHOW application_name", "")
-	s.Must(t, "ROLLBACK")
 }
 
 func TestIdsAreNotTakenBackByRollback(t *testing.T) {

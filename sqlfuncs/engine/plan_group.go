@@ -33,7 +33,6 @@ type aggregateCall struct {
 	f        *Function
 	args     []*Expr
 	distinct bool
-	filter   *Expr
 	order    []sortKey // columns are those of the arguments, then of orderBy
 	orderBy  []*Expr
 	folds    folds // of args
@@ -232,11 +231,6 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 		return nil, err
 	}
 	call := &aggregateCall{tree: e, f: f, args: args, folds: p.foldsOf(args), distinct: e.Distinct}
-	if e.Filter != nil {
-		if call.filter, err = p.Boolean(s, e.Filter, "FILTER"); err != nil {
-			return nil, err
-		}
-	}
 	for _, o := range e.OrderBy {
 		at := slices.IndexFunc(e.Args, func(a syntax.Arg) bool { return syntax.Same(a.Value, o.Expr) })
 		switch {
@@ -259,7 +253,7 @@ func (p *Planner) Aggregate(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 			call.order = append(call.order, sortKey{column: i, fold: call.folds.at(i)})
 		}
 	}
-	reads := Derive(0, nil, append(slices.Concat(args, call.orderBy), call.filter)...).Refs
+	reads := Derive(0, nil, slices.Concat(args, call.orderBy)...).Refs
 	if len(reads) > 0 && !slices.ContainsFunc(reads, func(r ref) bool { return r.frame == level.Frame }) {
 		return nil, Unsupported(e.Pos, "an aggregate that reads columns of an outer query only") // PostgreSQL computes it in the outer query
 	}
@@ -346,11 +340,6 @@ func (c *aggregateCall) begin() Aggregate {
 
 // add adds the current row to one aggregate.
 func (c *aggregateCall) add(x *Exec, st *aggregateState) error {
-	if c.filter != nil {
-		if ok, err := pass(x, []*Expr{c.filter}); !ok || err != nil {
-			return err
-		}
-	}
 	values, _, err := EvalArgs(x, c.args)
 	if err != nil {
 		return err

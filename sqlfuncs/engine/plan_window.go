@@ -48,8 +48,6 @@ func (p *Planner) windowCall(s *Scope, e *syntax.FuncCall) (*Expr, error) {
 	case !ok:
 		return nil, At(e.Pos, sqlstate.New(sqlstate.WrongObjectType,
 			"OVER specified, but %s is not a window function nor an aggregate function", f.Name))
-	case e.Filter != nil:
-		return nil, Unsupported(e.Pos, "FILTER of a window function")
 	}
 	call := windowCall{partition: len(e.Over.PartitionBy)}
 	var order []syntax.OrderItem

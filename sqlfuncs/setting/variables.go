@@ -101,16 +101,6 @@ func (v *Variables) Before() Saved {
 	return v.Save()
 }
 
-// Chain gives a new transaction the modes of the one before it, for AND CHAIN. over
-// was saved in that one.
-func (v *Variables) Chain(over Saved) {
-	for name := range modeDefaults {
-		if mode, ok := over.local[name]; ok {
-			v.Assign(name, mode, true)
-		}
-	}
-}
-
 // KeepMode keeps the mode of the current transaction before a change of its default.
 // Such a default applies to the next transactions. For other settings KeepMode does
 // nothing.

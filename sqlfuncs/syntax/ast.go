@@ -36,7 +36,7 @@ type (
 		With          []CTE
 		Body          Query // *SelectCore, *Values or *SetOp
 		OrderBy       []OrderItem
-		Limit, Offset Expr     // nil: none. LIMIT ALL is nil. FETCH FIRST n ROWS is Limit
+		Limit, Offset Expr     // nil: none. LIMIT ALL is nil
 		Locking       bool     // FOR UPDATE and the like, ignored
 		Into          []string // user variables of MySQL's SELECT … INTO @a, @b, without the @
 	}
@@ -85,7 +85,6 @@ type (
 		Kind      TransactionKind
 		Savepoint string
 		Modes     []SetItem // transaction_isolation, transaction_read_only, transaction_deferrable
-		Chain     bool      // AND CHAIN
 	}
 	// Prepare is PREPARE name [(types)] AS statement.
 	Prepare struct {
@@ -374,7 +373,6 @@ type (
 		Star     bool // count(*)
 		Distinct bool
 		OrderBy  []OrderItem
-		Filter   Expr
 		Over     *Window
 		Bare     bool // written without parentheses
 	}

@@ -31,9 +31,6 @@ func (p *parser) call(pos Pos, name Name) *FuncCall {
 		x.Distinct = p.accept("distinct")
 	}
 	for {
-		if p.isWord("variadic") && !x.Distinct && !p.mysql {
-			p.notSupported(p.pos(), "VARIADIC is")
-		}
 		x.Args = append(x.Args, p.arg())
 		if !p.acceptPunct(",") {
 			break
@@ -54,23 +51,6 @@ func (p *parser) arg() Arg {
 	}
 	a.Value = p.expr()
 	return a
-}
-
-// aggregateClauses reads FILTER and OVER.
-func (p *parser) aggregateClauses(x *FuncCall) Expr {
-	if !p.mysql && p.isWords("within", "group") {
-		p.notSupported(p.pos(), "WITHIN GROUP is")
-	}
-	if !p.mysql && p.accept("filter") {
-		p.expectPunct("(")
-		p.expect("where")
-		x.Filter = p.expr()
-		p.expectPunct(")")
-	}
-	if p.accept("over") {
-		x.Over = p.window()
-	}
-	return x
 }
 
 // special reads a function with a syntax of its own, or returns nil.

@@ -21,7 +21,6 @@ const (
 	precMultiply
 	precPower
 	precConcat // MySQL's || with PIPES_AS_CONCAT
-	precAtTimeZone
 	precCollate
 	precUnary
 	precCollateMySQL
@@ -71,7 +70,7 @@ var pgWordPrecedence = map[string]int{
 	"or": precOr, "and": precAnd, "is": precIs, "isnull": precIs, "notnull": precIs,
 	"not": precPredicate, "in": precPredicate, "like": precPredicate, "ilike": precPredicate,
 	"similar": precPredicate, "between": precPredicate,
-	"operator": precOther, "at": precAtTimeZone, "collate": precCollate,
+	"operator": precOther, "collate": precCollate,
 }
 
 // mysqlWordPrecedence holds the words that continue an expression in MySQL.
@@ -79,7 +78,7 @@ var mysqlWordPrecedence = map[string]int{
 	"or": precOr, "xor": precXor, "and": precAnd, "is": precComparison,
 	"not": precPredicate, "in": precPredicate, "like": precPredicate,
 	"regexp": precPredicate, "rlike": precPredicate, "between": precPredicate,
-	"div": precMultiply, "mod": precMultiply, "collate": precCollateMySQL,
+	"div": precMultiply, "mod": precMultiply,
 }
 
 // mysqlSynonyms maps MySQL's operators to their names in trees.
@@ -159,8 +158,6 @@ func (p *parser) wordOperates(mode exprMode) bool {
 	switch p.tok.text {
 	case "operator":
 		return mode&target == 0 || next.isPunct("(")
-	case "at":
-		return mode&restricted == 0 && (mode&target == 0 || next.isWord("time"))
 	case "similar":
 		return mode&restricted == 0 && next.isWord("to")
 	case "is":
@@ -173,10 +170,6 @@ func (p *parser) wordOperates(mode exprMode) bool {
 		}
 		return next.kind == tokWord && next.text != "not" && p.wordPrecedence()[next.text] == precPredicate
 	case "div", "mod":
-	case "collate":
-		if mode&restricted != 0 && !p.mysql {
-			return false
-		}
 	default:
 		if mode&restricted != 0 {
 			return false
@@ -195,7 +188,7 @@ func endsTarget(t *token) bool {
 	case tokWord:
 		switch t.text {
 		case "from", "into", "where", "group", "having", "window", "union", "intersect",
-			"except", "order", "limit", "offset", "fetch", "for":
+			"except", "order", "limit", "offset", "for":
 			return true
 		}
 	}
@@ -250,14 +243,7 @@ func (p *parser) wordOperator(left Expr, op operator, mode exprMode) (Expr, bool
 		return &Is{Pos: pos, What: "NULL", Not: op.name == "notnull", X: left}, false
 	case "is":
 		return p.isTest(left, pos, op.prec, mode)
-	case "at":
-		p.expect("time", "zone")
-		p.notSupported(pos, "AT TIME ZONE is")
-		return left, false
 	case "collate":
-		if p.mysql {
-			p.notSupported(pos, "COLLATE in an expression is")
-		}
 		return &Collate{Pos: pos, X: left, Collation: p.qualifiedName()}, false
 	case "not":
 		name := p.tok.text
@@ -300,7 +286,6 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 		return p.in(left, pos, not), false
 	case "between":
 		x := &Between{Pos: pos, Not: not, X: left}
-		p.lacks("BETWEEN SYMMETRIC is", "symmetric")
 		p.accept("asymmetric")
 		x.Low = p.binary(precLowest, restricted)
 		p.expect("and")
@@ -313,9 +298,6 @@ func (p *parser) predicate(left Expr, pos Pos, name string, not bool, mode exprM
 		name = "similar to"
 	}
 	op := strings.ToUpper(name)
-	if p.isAnyWord("any", "some", "all") {
-		p.notSupported(p.pos(), op+" "+strings.ToUpper(p.tok.text)+" is")
-	}
 	x := &Like{Pos: pos, Op: op, Not: not, X: left, Pattern: p.binary(precPredicate+1, mode)}
 	if op != "REGEXP" && p.accept("escape") {
 		x.Escape = p.binary(precPredicate+1, mode)

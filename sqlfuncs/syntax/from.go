@@ -16,7 +16,7 @@ func (p *parser) tableRef() TableRef {
 
 // atJoin reports whether a join follows.
 func (p *parser) atJoin() bool {
-	return p.isAnyWord("join", "cross", "inner", "left", "right", "full", "natural") ||
+	return p.isAnyWord("join", "cross", "inner", "left", "right") ||
 		p.mysql && p.isWord("straight_join")
 }
 
@@ -34,8 +34,6 @@ func (p *parser) join(left TableRef) TableRef {
 	defer p.leave(p.enter())
 	j := &Join{Pos: p.pos(), Left: left}
 	switch {
-	case p.isWord("natural"):
-		p.notSupported(p.pos(), "NATURAL JOIN is")
 	case p.accept("cross"):
 		j.Kind = CrossJoin
 		p.expect("join")
@@ -58,7 +56,6 @@ func (p *parser) joinCondition(j *Join) {
 	case p.accept("using"):
 		p.expectPunct("(")
 		j.Using = p.nameList()
-		p.lacks("JOIN USING with an alias is", "as")
 	case p.accept("on"):
 		j.On = p.expr()
 	case symmetric:
@@ -74,19 +71,15 @@ func (p *parser) joinCondition(j *Join) {
 
 // joinKind reads [INNER] or {LEFT|RIGHT} [OUTER].
 func (p *parser) joinKind() JoinKind {
-	kind, pos := InnerJoin, p.pos()
-	switch p.acceptAny("inner", "left", "right", "full") {
+	switch p.acceptAny("inner", "left", "right") {
 	case "left":
-		kind = LeftJoin
+		p.accept("outer")
+		return LeftJoin
 	case "right":
-		kind = RightJoin
-	case "full":
-		p.notSupported(pos, "FULL JOIN is")
-	default:
-		return kind
+		p.accept("outer")
+		return RightJoin
 	}
-	p.accept("outer")
-	return kind
+	return InnerJoin
 }
 
 // tablePrimary reads an item of FROM without joins.
@@ -109,10 +102,6 @@ func (p *parser) tablePrimary() TableRef {
 	t := p.relation()
 	t.Pos = pos
 	t.Alias, t.Columns = p.alias()
-	p.lacks("TABLESAMPLE is", "tablesample")
-	if p.mysql {
-		p.indexHints()
-	}
 	return t
 }
 

@@ -330,13 +330,6 @@ func (p *parser) into(q *Select) {
 	}
 }
 
-// indexHints refuses USE, FORCE and IGNORE INDEX.
-func (p *parser) indexHints() {
-	if p.isAnyWord("use", "force", "ignore") && (p.peek(1).isWord("index") || p.peek(1).isWord("key")) {
-		p.notSupported(p.pos(), strings.ToUpper(p.tok.text)+" INDEX is")
-	}
-}
-
 // ---- expressions and types ----
 
 // specialMySQL reads the expressions that have their own syntax in MySQL. For others
@@ -372,9 +365,6 @@ func (p *parser) convert() Expr {
 	p.advance()
 	p.expectPunct("(")
 	x := p.expr()
-	if p.isWord("using") {
-		p.notSupported(pos, "CONVERT(… USING …) is")
-	}
 	p.expectPunct(",")
 	c := &Cast{Pos: pos, X: x, Type: p.typeName()}
 	p.expectPunct(")")

@@ -93,7 +93,7 @@ func TestMySQLStatements(t *testing.T) {
 		{"execute p using @a, @b", "EXECUTE p USING @`a`, @`b`"},
 		{"drop prepare p", "DEALLOCATE PREPARE p"},
 		{"start transaction with consistent snapshot, read only", "START TRANSACTION READ ONLY"},
-		{"commit and chain no release", "COMMIT AND CHAIN"},
+		{"commit and no chain no release", "COMMIT"},
 		{"create sequence s start = 1 increment = 2 nocache nocycle nomaxvalue nominvalue", "CREATE SEQUENCE s START 1 INCREMENT 2 CACHE 1 NO MINVALUE NO MAXVALUE NO CYCLE"},
 	})
 }

@@ -279,8 +279,26 @@ func (p *parser) syntaxError() {
 		p.failAt(p.pos(), sqlstate.SyntaxError, "syntax error at end of input")
 		return
 	}
+	if p.tok.kind == tokWord {
+		p.lacks(p.tok.text)
+		p.lacks(p.tok.text + " " + p.peek(1).text)
+	}
 	p.failAt(p.pos(), sqlstate.SyntaxError, `syntax error at or near "%s"`, p.lex.src[p.tok.start:p.tok.end])
 }
+
+// unsupported maps words that make no sense to the parser to the constructs that they
+// begin in SQL.
+var unsupported = map[string]string{
+	"and chain": "AND CHAIN", "any": "ANY", "at": "AT TIME ZONE", "collate": "COLLATE", "cycle": "CYCLE", "except": "EXCEPT", "fetch": "FETCH FIRST",
+	"filter": "FILTER", "from current": "SET … FROM CURRENT", "full": "FULL JOIN", "groups": "a window frame", "intersect": "INTERSECT",
+	"natural": "NATURAL JOIN", "range": "a window frame", "release": "RELEASE", "rows": "a window frame", "search": "SEARCH", "setof": "SETOF",
+	"sets": "GROUPING SETS", "snapshot": "SET TRANSACTION SNAPSHOT", "some": "SOME", "symmetric": "BETWEEN SYMMETRIC", "tablesample": "TABLESAMPLE",
+	"time zone": "AT TIME ZONE", "use": "USE INDEX", "force": "FORCE INDEX", "ignore": "IGNORE INDEX", "using": "USING", "variadic": "VARIADIC",
+	"window": "WINDOW", "with rollup": "WITH ROLLUP", "within": "WITHIN GROUP",
+	"year": intervalFields, "month": intervalFields, "day": intervalFields, "hour": intervalFields, "minute": intervalFields, "second": intervalFields,
+}
+
+const intervalFields = "INTERVAL with fields"
 
 // notSupported fails with 0A000. what is the subject of the message with its verb,
 // such as "FULL JOIN is".
@@ -291,10 +309,10 @@ func (p *parser) notSupported(pos Pos, what string) {
 	}
 }
 
-// lacks is notSupported if these words follow.
-func (p *parser) lacks(what string, words ...string) {
-	if p.isWords(words...) {
-		p.notSupported(p.pos(), what)
+// lacks is notSupported for the construct that begins with these words, if there is one.
+func (p *parser) lacks(words string) {
+	if what := unsupported[words]; what != "" {
+		p.notSupported(p.pos(), what+" is")
 	}
 }
 

@@ -206,7 +206,11 @@ func (p *parser) reference() Expr {
 	callable := len(name) > 1 || t.isFunctionName() || p.mysql
 	switch {
 	case p.isPunct("(") && callable:
-		return p.aggregateClauses(p.call(pos, name))
+		x := p.call(pos, name)
+		if p.accept("over") {
+			x.Over = p.window()
+		}
+		return x
 	case p.tok.kind == tokString && callable && (!p.mysql || len(name) == 1 && isTemporal(t.text)):
 		return p.typedConstant(pos, TypeName{Pos: pos, Name: name})
 	case !t.isName():

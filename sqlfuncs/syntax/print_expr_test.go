@@ -358,7 +358,7 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 	if len(x.Name) != 1 || !slices.Contains(keywordFunctions, x.Name[0]) || len(x.Args) < 1 {
 		return false
 	}
-	if x.Distinct || x.OrderBy != nil || x.Filter != nil || x.Over != nil {
+	if x.Distinct || x.OrderBy != nil || x.Over != nil {
 		return false
 	}
 	for _, a := range x.Args {
@@ -370,11 +370,6 @@ func (p *printer) isKeywordCall(x *FuncCall) bool {
 }
 
 func (p *printer) aggregateClauses(x *FuncCall) {
-	if x.Filter != nil {
-		p.put(" FILTER (WHERE ")
-		p.expr(x.Filter)
-		p.put(")")
-	}
 	if x.Over != nil {
 		p.put(" OVER ")
 		p.window(x.Over)

@@ -253,7 +253,6 @@ func (p *printer) transaction(t *Transaction) {
 	}
 	p.putIf(t.Modes != nil, " ")
 	p.modes(t.Modes)
-	p.putIf(t.Chain, " AND CHAIN")
 }
 
 func (p *printer) prepare(s *Prepare) {

@@ -14,8 +14,6 @@ func TestQueries(t *testing.T) {
 		{"select a from t group by all a", "SELECT a FROM t GROUP BY a"},
 		{"select a order by b, c desc, d asc nulls first, e desc nulls last", "SELECT a ORDER BY b, c DESC, d NULLS FIRST, e DESC NULLS LAST"},
 		{"select a limit 1 offset 2", "SELECT a LIMIT 1 OFFSET 2"},
-		{"select a offset 2 rows fetch first 3 rows only", "SELECT a LIMIT 3 OFFSET 2"},
-		{"select a fetch next row only", "SELECT a LIMIT 1"},
 		{"select a limit all offset 1 + 1", "SELECT a OFFSET 1 + 1"},
 		{"select a limit 1::bigint for update of t nowait", "SELECT a LIMIT 1::bigint FOR UPDATE"},
 		{"select a for no key update skip locked for key share limit 1", "SELECT a LIMIT 1 FOR UPDATE"},

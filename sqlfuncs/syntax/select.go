@@ -3,7 +3,6 @@ package syntax
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -22,10 +21,8 @@ func (p *parser) atQuery() bool {
 // continuesQuery reports whether the token after a query in parentheses continues
 // the query, or closes a further parenthesis.
 func (p *parser) continuesQuery() bool {
-	return p.isPunct(")") || p.atSetOperator() || p.isAnyWord("order", "limit", "offset", "fetch", "for")
+	return p.isPunct(")") || p.isWord("union") || p.isAnyWord("order", "limit", "offset", "for")
 }
-
-func (p *parser) atSetOperator() bool { return p.isAnyWord("union", "intersect", "except") }
 
 // query reads a query with everything that belongs to it.
 func (p *parser) query() *Select {
@@ -53,11 +50,9 @@ func (p *parser) queryFrom(first *Select) *Select {
 
 // setOperation reads the UNIONs after left.
 func (p *parser) setOperation(left *Select) *Select {
-	for p.atSetOperator() {
+	for p.isWord("union") {
 		op := &SetOp{Pos: p.pos(), Left: left}
-		if !p.accept("union") {
-			p.notSupported(op.Pos, strings.ToUpper(p.tok.text)+" is")
-		}
+		p.advance()
 		if op.All = p.accept("all"); !op.All {
 			p.accept("distinct")
 		}
@@ -107,7 +102,7 @@ func (p *parser) subquery() *Select {
 	return q
 }
 
-// queryTail reads ORDER BY, LIMIT, OFFSET, FETCH and the locking clauses.
+// queryTail reads ORDER BY, LIMIT, OFFSET and the locking clauses.
 func (p *parser) queryTail(q *Select) {
 	if p.isWord("order") {
 		before := q.OrderBy
@@ -119,7 +114,7 @@ func (p *parser) queryTail(q *Select) {
 	for {
 		limit, offset := q.Limit, q.Offset
 		switch {
-		case p.isAnyWord("limit", "fetch") && !hasLimit:
+		case p.isWord("limit") && !hasLimit:
 			hasLimit = true
 			p.limit(q, hasOffset)
 			p.once("LIMIT", limit, q.Limit)
@@ -147,13 +142,9 @@ func (p *parser) once(clause string, before, now Expr) {
 	}
 }
 
-// limit reads LIMIT n, MySQL's LIMIT offset, n, or FETCH FIRST n ROWS ONLY.
+// limit reads LIMIT n, or MySQL's LIMIT offset, n.
 func (p *parser) limit(q *Select, hasOffset bool) {
 	pos := p.pos()
-	if p.accept("fetch") {
-		p.fetchFirst(q)
-		return
-	}
 	p.advance()
 	if !p.mysql && p.accept("all") {
 		return
@@ -181,26 +172,6 @@ func (p *parser) limitCount() Expr {
 		}
 	}
 	return x
-}
-
-// fetchFirst reads FIRST n ROWS ONLY. n is a signed number or a primary expression.
-func (p *parser) fetchFirst(q *Select) {
-	pos := p.pos()
-	if p.acceptAny("first", "next") == "" {
-		p.syntaxError()
-	}
-	if p.isAnyWord("row", "rows") {
-		q.Limit = &Literal{Pos: pos, Kind: IntegerLiteral, Text: "1"}
-	} else if p.tok.isOp("-") || p.tok.isOp("+") {
-		q.Limit = p.prefix(0)
-	} else {
-		q.Limit = p.primary()
-	}
-	if p.acceptAny("row", "rows") == "" {
-		p.syntaxError()
-	}
-	p.lacks("WITH TIES is", "with")
-	p.expect("only")
 }
 
 // locking reads FOR UPDATE and its relatives.
@@ -246,9 +217,6 @@ func (p *parser) with() []CTE {
 		p.refuseChange()
 		c.Query = p.query()
 		p.expectPunct(")")
-		if p.isAnyWord("search", "cycle") {
-			p.notSupported(p.pos(), "a SEARCH or CYCLE clause is")
-		}
 		return c
 	})
 }
@@ -286,7 +254,7 @@ func (p *parser) selectCore() Query {
 	return s
 }
 
-// fromClauses reads FROM, WHERE, GROUP BY, HAVING and WINDOW.
+// fromClauses reads FROM, WHERE, GROUP BY and HAVING.
 func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("from") {
 		s.From = p.fromList()
@@ -301,7 +269,6 @@ func (p *parser) fromClauses(s *SelectCore) {
 	if p.accept("having") {
 		s.Having = p.expr()
 	}
-	p.lacks("WINDOW, which names windows, is", "window")
 }
 
 // selectOptions reads the words between SELECT and the targets.
@@ -323,8 +290,8 @@ func (p *parser) selectOptions(s *SelectCore) {
 
 // startsTargets reports whether there is a select list; PostgreSQL's may be empty.
 func (p *parser) startsTargets() bool {
-	return p.mysql || !p.atEnd() && !p.isPunct(")") && !p.atSetOperator() &&
-		!p.isAnyWord("from", "into", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for")
+	return p.mysql || !p.atEnd() && !p.isPunct(")") &&
+		!p.isAnyWord("from", "into", "where", "group", "having", "window", "union", "intersect", "except", "order", "limit", "offset", "fetch", "for")
 }
 
 // targets reads a select list.
@@ -392,17 +359,7 @@ func (p *parser) groupBy() []Expr {
 	if !p.accept("all") {
 		p.accept("distinct")
 	}
-	switch next := p.peek(1); {
-	case p.isWord("grouping") && next.isWord("sets"),
-		p.isAnyWord("rollup", "cube") && next.isPunct("(") && !p.mysql,
-		p.isPunct("(") && next.isPunct(")"):
-		p.notSupported(p.pos(), "grouping sets are")
-	}
-	by := p.exprList()
-	if p.mysql && p.isWords("with", "rollup") {
-		p.notSupported(p.pos(), "WITH ROLLUP is")
-	}
-	return by
+	return p.exprList()
 }
 
 // orderBy reads ORDER BY and its list if it is there.
@@ -413,12 +370,7 @@ func (p *parser) orderBy() []OrderItem {
 	p.expect("by")
 	return list(p, func() OrderItem {
 		item := OrderItem{Expr: p.expr()}
-		switch {
-		case p.isWord("using"):
-			p.notSupported(p.pos(), "ORDER BY … USING is")
-		case p.accept("desc"):
-			item.Desc = true
-		default:
+		if item.Desc = p.accept("desc"); !item.Desc {
 			p.accept("asc")
 		}
 		if p.isWord("nulls") && (p.peek(1).isWord("first") || p.peek(1).isWord("last")) {
@@ -433,28 +385,16 @@ func (p *parser) orderBy() []OrderItem {
 
 // window reads the definition after OVER.
 func (p *parser) window() *Window {
-	w := &Window{Pos: p.pos()}
-	if !p.acceptPunct("(") {
-		p.notSupported(p.pos(), "OVER with the name of a window is")
-		return w
-	}
 	defer p.leave(p.enter())
-	if p.tok.isName() && !p.isWords("partition", "by") && !p.atFrame() {
+	w := &Window{Pos: p.pos()}
+	if p.tok.isName() {
 		p.notSupported(p.pos(), "OVER with the name of a window is")
 	}
+	p.expectPunct("(")
 	if p.acceptWords("partition", "by") {
 		w.PartitionBy = p.exprList()
 	}
 	w.OrderBy = p.orderBy()
-	if p.atFrame() {
-		p.notSupported(p.pos(), "window frames (ROWS, RANGE, GROUPS) are")
-	}
 	p.expectPunct(")")
 	return w
-}
-
-// atFrame reports whether a frame clause follows.
-func (p *parser) atFrame() bool {
-	next := p.peek(1)
-	return p.isAnyWord("rows", "range", "groups") && next.kind != tokPunct && !next.isWord("partition") && !next.isWord("order")
 }

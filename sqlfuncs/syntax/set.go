@@ -34,7 +34,6 @@ func (p *parser) setItems() []SetItem {
 	}
 	switch {
 	case p.accept("transaction"):
-		p.lacks("SET TRANSACTION SNAPSHOT is", "snapshot")
 		return p.modes("transaction_")
 	case p.acceptWords("session", "characteristics"):
 		p.expect("as", "transaction")
@@ -55,8 +54,6 @@ func (p *parser) setItems() []SetItem {
 	case p.isWord("constraints"):
 		p.refuse("SET CONSTRAINTS")
 		return nil
-	case p.isWord("catalog"), p.isWords("xml", "option"):
-		p.notSupported(pos, "SET "+strings.ToUpper(p.tok.text)+" is")
 	}
 	return []SetItem{p.setting()}
 }
@@ -64,7 +61,6 @@ func (p *parser) setItems() []SetItem {
 // setting reads name {TO|=} {value, …|DEFAULT}.
 func (p *parser) setting() SetItem {
 	item := SetItem{Pos: p.pos(), Name: p.settingName()}
-	p.lacks("SET … FROM CURRENT is", "from", "current")
 	if !p.acceptOp("=") {
 		p.expect("to")
 	}

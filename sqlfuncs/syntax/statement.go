@@ -21,8 +21,8 @@ func (p *parser) statement() Statement {
 	case "prepare":
 		return p.prepare()
 	case "execute":
-		if p.mysql {
-			p.lacks("EXECUTE IMMEDIATE is", "execute", "immediate")
+		if p.mysql && p.peek(1).isWord("immediate") {
+			p.notSupported(p.pos(), "EXECUTE IMMEDIATE is")
 		}
 		return p.execute()
 	case "deallocate":
@@ -135,15 +135,9 @@ func (p *parser) refuseStatement() {
 	p.syntaxError()
 }
 
-// definable lists the objects of CREATE, ALTER and DROP, longest names first.
-var definable = strings.Split(`text search configuration,text search dictionary,text search parser,`+
-	`text search template,foreign data wrapper,access method,default privileges,event trigger,foreign table,`+
-	`large object,materialized view,operator class,operator family,user mapping,owned by,aggregate,cast,`+
-	`collation,conversion,database,domain,extension,function,group,index,language,operator,policy,procedure,`+
-	`publication,role,routine,rule,schema,server,statistics,subscription,system,table,tablespace,transform,`+
-	`trigger,type,user,view`, ",")
-
-var definableMySQL = strings.Split(`logfile group,resource group,event,instance,package`, ",")
+// twoWords lists the first words of objects of CREATE, ALTER and DROP whose names have
+// more words than one.
+var twoWords = []string{"access", "default", "foreign", "large", "logfile", "materialized", "owned", "resource", "text"}
 
 // define reads CREATE, ALTER or DROP. Only statements on sequences have a tree.
 func (p *parser) define() Statement {
@@ -173,31 +167,15 @@ func (p *parser) define() Statement {
 	if p.mysql {
 		p.definitionOptions()
 	}
-	object := p.definedObject()
-	if object == "" {
-		p.syntaxError()
-		return nil
+	object := p.take(p.tok.kind == tokWord)
+	if slices.Contains(twoWords, object) {
+		object += " " + p.take(p.tok.kind == tokWord)
 	}
-	name := strings.ToUpper(verb + " " + object)
 	if slices.Contains([]string{"function", "procedure", "trigger", "event", "package"}, object) {
 		p.skipBody()
 	}
-	p.refuse(name)
+	p.refuse(strings.ToUpper(verb + " " + object))
 	return nil
-}
-
-// definedObject consumes and returns the kind of object that follows, or "".
-func (p *parser) definedObject() string {
-	kinds := definable
-	if p.mysql {
-		kinds = slices.Concat(definable, definableMySQL)
-	}
-	for _, kind := range kinds {
-		if p.acceptWords(strings.Fields(kind)...) {
-			return kind
-		}
-	}
-	return ""
 }
 
 // skipBody skips a definition whose body may hold semicolons. From BEGIN on it skips

@@ -25,7 +25,7 @@ func (p *parser) transaction() Statement {
 			return p.refusal("COMMIT PREPARED")
 		}
 		p.acceptAny("work", "transaction")
-		t.Chain = p.chain()
+		p.noChain()
 	case "rollback", "abort":
 		if word == "rollback" && p.isWord("prepared") {
 			return p.refusal("ROLLBACK PREPARED")
@@ -58,20 +58,15 @@ func (p *parser) rollback(t *Transaction, word string) {
 		t.Savepoint = p.name()
 		return
 	}
-	t.Chain = p.chain()
+	p.noChain()
 }
 
-// chain reads AND [NO] CHAIN, and MySQL's [NO] RELEASE.
-func (p *parser) chain() bool {
-	chain := false
-	if p.accept("and") {
-		chain = !p.accept("no")
-		p.expect("chain")
+// noChain reads AND NO CHAIN, and MySQL's NO RELEASE. They are the default.
+func (p *parser) noChain() {
+	p.acceptWords("and", "no", "chain")
+	if p.mysql {
+		p.acceptWords("no", "release")
 	}
-	if p.mysql && !p.acceptWords("no", "release") && p.isWord("release") {
-		p.notSupported(p.pos(), "RELEASE is")
-	}
-	return chain
 }
 
 // optionalModes reads transaction modes if there are any.

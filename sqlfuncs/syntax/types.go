@@ -7,7 +7,6 @@ func (p *parser) typeName() TypeName {
 	if p.mysql {
 		return p.typeNameMySQL()
 	}
-	p.lacks("SETOF is", "setof")
 	t := p.simpleType()
 	for p.acceptPunct("[") {
 		if p.tok.kind == tokInteger {
@@ -27,7 +26,7 @@ func (p *parser) simpleType() TypeName {
 		word = p.tok.text
 	}
 	switch word {
-	case "int", "integer", "smallint", "bigint", "real", "boolean":
+	case "int", "integer", "smallint", "bigint", "real", "boolean", "interval":
 		p.advance()
 		t.Name = Name{word}
 		return t
@@ -45,11 +44,6 @@ func (p *parser) simpleType() TypeName {
 		return p.varyingType(t)
 	case "timestamp", "time":
 		return p.timeType(t)
-	case "interval":
-		p.advance()
-		p.plainInterval()
-		t.Name = Name{"interval"}
-		return t
 	}
 	t.Name = Name{p.take(p.tok.isFunctionName())}
 	for p.acceptPunct(".") {
@@ -104,15 +98,6 @@ func (p *parser) timeType(t TypeName) TypeName {
 	return t
 }
 
-// plainInterval refuses interval with fields or a precision, which would change
-// its value.
-func (p *parser) plainInterval() {
-	pos := p.pos()
-	if p.isPunct("(") || p.acceptAny("year", "month", "day", "hour", "minute", "second") != "" {
-		p.notSupported(pos, "INTERVAL with fields or a precision is")
-	}
-}
-
 // typeKeywords holds the words that begin a type with its own grammar.
 var typeKeywords = map[string]bool{
 	"int": true, "integer": true, "smallint": true, "bigint": true, "real": true, "boolean": true,
@@ -146,7 +131,7 @@ func (p *parser) startsTypeKeyword() bool {
 
 // keywordConstant reads a constant of a type that begins with a type keyword.
 func (p *parser) keywordConstant() Expr {
-	pos, interval := p.pos(), p.isWord("interval")
+	pos := p.pos()
 	t := p.simpleType()
 	if t.Name.Last() == "character" && t.Mods == nil {
 		t.Name = Name{"bpchar"} // a constant is not cut to one character
@@ -154,9 +139,5 @@ func (p *parser) keywordConstant() Expr {
 	if p.tok.kind != tokString {
 		return p.bad()
 	}
-	x := p.typedConstant(pos, t)
-	if interval {
-		p.plainInterval()
-	}
-	return x
+	return p.typedConstant(pos, t)
 }

@@ -2,12 +2,12 @@ select a.b[1].c, (x).y, $1[1], array[1,2], t.* from t
 select cast(a as numeric(10,2)[]), b::timestamp(3) with time zone, c::interval, d::double precision x, e::bit varying(3), f::char varying(2), g::time without time zone
 select date '2020-01-01', interval '1 hour', timestamp with time zone 'x', numeric(3,1) '1', bit '01', char(3) 'abc', double precision '1'
 select substring(a from b for c), trim(both 'x' from y), trim(leading from y), trim(x), substring(a, b)
-select count(*) filter (where x > 1) over (partition by a order by b), f(distinct a order by b desc nulls last), h(a => 1, b := 2) from t
+select count(*) over (partition by a order by b), f(distinct a order by b desc nulls last), h(a => 1, b := 2) from t
 select current_date, current_timestamp(3), localtime, current_user, session_user, user, current_schema, current_schema(), current_catalog
 select a is null, b is not distinct from c, d isnull, e notnull, f is not true, g between asymmetric 1 and 2 and h, i not like 'x' escape '\', j ilike k, l not similar to m, n in (1,2), o not in (select 1), p = any (select 1), q <> all (array[1])
 select not a = b and c or d, - a ^ b, a + b * c - d, a || b || c, b collate "C", a operator(pg_catalog.+) b
 with recursive a(x) as (values (1) union all select x + 1 from a), b as not materialized (select 1) select * from a, b order by 1 desc nulls first, 2 limit 5 offset 2 rows
-(select 1) union (select 2 order by 1 limit 1) union all select 3 union select 4 order by 1 fetch first 3 rows only for update of t nowait
+(select 1) union (select 2 order by 1 limit 1) union all select 3 union select 4 order by 1 limit 3 for update of t nowait
 select distinct on (a, b) a, b from t1 left outer join t2 using (x, y) cross join (t4 right join t5 on true) where exists (select 1) group by a, b having count(*) > 1
 select * from f(1) as t(a, b), lateral (select 1) s, g(1) r, only t6
 select case a when 1 then 2 else 3 end, case when a then b end, coalesce(a, b), greatest(1, 2), nullif(a, b), exists (select 1), array(select 1)
@@ -29,7 +29,7 @@ begin isolation level repeatable read read only deferrable
 start transaction read write
 commit and no chain
 rollback to savepoint x
-rollback work and chain
+rollback work and no chain
 prepare p (int, text[]) as select $1, $2
 prepare transaction 'x'
 execute p (1, 'a')
