@@ -70,12 +70,9 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 	local := item.Local || strings.HasPrefix(def.Name, "transaction_")
 	value, _ := s.vars.Begins(strings.ToLower(def.Name))
 	if !item.Default {
-		value, err = settingText(x, def, item.Values)
+		value = settingText(def, item.Values)
 	}
-	if err == nil {
-		value, err = def.Normalize(value)
-	}
-	if err != nil {
+	if value, err = def.Normalize(value); err != nil {
 		return err
 	}
 	if local && s.tx.state == txIdle {
@@ -84,39 +81,16 @@ func assign(x *engine.Exec, item *syntax.SetItem) error {
 	return s.Assign(def, value, local)
 }
 
-// settingText joins the values of SET: words, strings and numbers. search_path is a
-// list of identifiers and is shown with their quotes.
-func settingText(x *engine.Exec, def *setting.Definition, values []syntax.Expr) (string, error) {
+// settingText joins the values of SET. search_path is a list of identifiers and is shown
+// with their quotes.
+func settingText(def *setting.Definition, values []syntax.Expr) string {
 	parts := make([]string, len(values))
 	for i, e := range values {
-		switch e := e.(type) {
-		case *syntax.Column:
-			parts[i] = strings.Join(e.Name, ".")
-		case *syntax.Literal:
-			parts[i] = e.Text
-		default:
-			p := sessionOf(x).planner("")
-			c, err := p.Expr(nil, e)
-			interval := err == nil && c.Type == datum.Interval
-			if err == nil {
-				c, err = p.Coerce(c, datum.Text, datum.ExplicitCast)
-			}
-			if err != nil {
-				return "", err
-			}
-			v, err := c.Eval(x)
-			if err != nil {
-				return "", err
-			}
-			if parts[i] = v.Str; interval && def.Name == "TimeZone" {
-				parts[i] = setting.EastZone(v.Str)
-			}
-		}
-		if def.Name == "search_path" {
+		if parts[i] = e.(*syntax.Literal).Text; def.Name == "search_path" {
 			parts[i] = syntax.QuoteIdent(parts[i])
 		}
 	}
-	return strings.Join(parts, ", "), nil
+	return strings.Join(parts, ", ")
 }
 
 // show plans SHOW name and SHOW ALL. It hides settings that only administrators may

@@ -60,14 +60,3 @@ func parseOffset(value string) (seconds int, ok bool) {
 
 // maxZoneHours limits an offset, as PostgreSQL does.
 const maxZoneHours = 167
-
-// EastZone converts the interval east of Greenwich of SET TIME ZONE INTERVAL to a
-// POSIX zone: 02:00:00 becomes <+02>-02.
-func EastZone(interval string) string {
-	sign, back := "+", "-"
-	if strings.HasPrefix(interval, "-") {
-		sign, back = "-", "+"
-	}
-	offset := strings.TrimSuffix(strings.TrimSuffix(strings.TrimLeft(interval, "+-"), ":00"), ":00")
-	return "<" + sign + offset + ">" + back + offset
-}

@@ -18,12 +18,4 @@ func TestZonesGivenByAnOffset(t *testing.T) {
 			t.Errorf("%q was taken for the offset %d", value, got)
 		}
 	}
-	for interval, zone := range map[string]string{"02:00:00": "<+02>-02", "-05:30:00": "<-05:30>+05:30", "00:00:00": "<+00>-00"} {
-		if got := EastZone(interval); got != zone {
-			t.Errorf("interval %s: %s, want %s", interval, got, zone)
-		}
-		if _, err := LoadLocation(zone); err != nil {
-			t.Errorf("%s: %v", zone, err)
-		}
-	}
 }

@@ -164,12 +164,6 @@ func (p *printer) set(s *Set) {
 		p.modes(s.Items)
 		return
 	}
-	if !first.Default {
-		if c, ok := first.Values[0].(*Cast); ok {
-			p.timeZone(c)
-			return
-		}
-	}
 	p.setting(first.Name)
 	p.put(" TO ")
 	p.settingValues(first)
@@ -181,21 +175,6 @@ func (p *printer) settingValues(item SetItem) {
 		return
 	}
 	p.exprs(item.Values)
-}
-
-// timeZone appends SET TIME ZONE INTERVAL, which has no other form.
-func (p *printer) timeZone(c *Cast) {
-	p.put("TIME ZONE INTERVAL")
-	fields := strings.TrimPrefix(c.Type.Name[0], "interval")
-	if fields == "" {
-		p.mods(c.Type.Mods)
-	}
-	p.put(" ")
-	p.expr(c.X)
-	p.put(fields)
-	if fields != "" {
-		p.mods(c.Type.Mods)
-	}
 }
 
 // assignments appends the items of MySQL's SET.

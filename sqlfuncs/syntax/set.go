@@ -119,15 +119,23 @@ func (p *parser) timeZone(pos Pos) SetItem {
 	case p.acceptAny("default", "local") != "":
 		item.Default = true
 	case p.accept("interval"):
-		if p.tok.kind != tokString {
-			p.syntaxError()
-		}
-		item.Values = []Expr{p.typedConstant(p.pos(), TypeName{Pos: p.pos(), Name: Name{"interval"}})}
+		item.Values = []Expr{&Literal{Pos: p.pos(), Kind: StringLiteral, Text: eastZone(p.stringLiteral())}}
 		p.acceptWords("hour", "to", "minute")
 	default:
 		item.Values = []Expr{p.settingValue()}
 	}
 	return item
+}
+
+// eastZone converts an offset east of Greenwich to a POSIX zone, whose offset is west:
+// +02:00 becomes <+02>-02.
+func eastZone(offset string) string {
+	sign, back := "+", "-"
+	if strings.HasPrefix(offset, "-") {
+		sign, back = "-", "+"
+	}
+	offset = strings.TrimSuffix(strings.TrimLeft(offset, "+-"), ":00")
+	return "<" + sign + offset + ">" + back + offset
 }
 
 // reset reads RESET.

@@ -13,7 +13,7 @@ func TestSettings(t *testing.T) {
 		{"set time zone 'UTC'", "SET timezone TO 'UTC'"},
 		{"set time zone -7", "SET timezone TO '-7'"},
 		{"set time zone local", "SET timezone TO DEFAULT"},
-		{"set time zone interval '+00:00' hour to minute", "SET TIME ZONE INTERVAL '+00:00'"},
+		{"set time zone interval '+00:00' hour to minute", "SET timezone TO '<+00>-00'"},
 		{"set names 'utf8'", "SET client_encoding TO 'utf8'"},
 		{"set names", "SET client_encoding TO DEFAULT"},
 		{"set schema 'x'", "SET search_path TO 'x'"},
