@@ -120,9 +120,7 @@ func (postgres) env(s *Session) datum.Env {
 		location = time.UTC
 	}
 	bytea, _ := s.vars.Get("bytea_output")
-	text, _ := s.vars.Get("extra_float_digits")
-	digits, _ := strconv.Atoi(text)
-	return datum.Env{Location: location, ByteaEscape: bytea == "escape", ExtraFloatDigits: digits, Names: s.server.system}
+	return datum.Env{Location: location, ByteaEscape: bytea == "escape", Names: s.server.system}
 }
 
 // table implements dialect. A generator's name is a table, too: that of its

@@ -99,7 +99,7 @@ func (mysqlDialect) env(s *Session) datum.Env {
 	if err != nil {
 		location = time.UTC
 	}
-	return datum.Env{Location: location, ExtraFloatDigits: 1, Names: s.server.system}
+	return datum.Env{Location: location, Names: s.server.system}
 }
 
 func (mysqlDialect) table(p *engine.Planner, name syntax.Name) (*engine.Table, error) {

@@ -64,7 +64,7 @@ var timeOperands = concat(
 )
 
 func compareAllArithmetic(t *testing.T, o *oracle) {
-	env := &Env{Location: time.UTC, ExtraFloatDigits: 1}
+	env := &Env{Location: time.UTC}
 	compareArithmetic(t, o, env, numberOperands)
 	compareArithmetic(t, o, env, timeOperands)
 	paris, err := time.LoadLocation("Europe/Paris")

@@ -3,7 +3,6 @@ package datum
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -166,14 +165,12 @@ func castArray(v Value, target *Info, env *Env) (Value, error) {
 }
 
 // castToString is the cast to a string type: the text form, except that a
-// boolean is a word and char(n) loses its blanks.
+// boolean is a word.
 func castToString(v Value, to OID, env *Env) (Value, error) {
 	var s string
 	switch {
 	case v.Type == Bool && to != Name:
 		s = strconv.FormatBool(v.Int != 0)
-	case v.Type == BPChar && (to == Text || to == Varchar || to == Name):
-		s = strings.TrimRight(v.Str, " ")
 	case isStringLike(v.Type) && v.Type != Char:
 		s = v.Str
 	default: // also a "char", which may be a byte that is no character

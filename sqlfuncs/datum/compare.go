@@ -19,7 +19,6 @@ const (
 	numericClass
 	floatClass
 	textClass
-	bpcharClass
 	byteaClass
 	uuidClass
 	bitClass
@@ -40,10 +39,8 @@ func classOf(t OID) class {
 		return numericClass
 	case Float4, Float8:
 		return floatClass
-	case Text, Varchar, Name, Char, Unknown, CString:
+	case Text, Varchar, BPChar, Name, Char, Unknown, CString:
 		return textClass
-	case BPChar:
-		return bpcharClass
 	case Bytea:
 		return byteaClass
 	case UUID:
@@ -90,8 +87,6 @@ func Compare(a, b Value) (int, error) {
 			return cmp.Compare(floatOf(a), floatOf(b)), nil
 		}
 		return decimalOf(a).Cmp(decimalOf(b)), nil
-	case isTextual(ca) && isTextual(cb): // bpchar becomes text, without its blanks
-		return strings.Compare(comparedText(a), comparedText(b)), nil
 	}
 	return 0, sqlstate.New(sqlstate.UndefinedFunction, "operator does not exist: %s = %s", display(a.Type), display(b.Type)).
 		WithHint("Cast one side to the type of the other, or both to a type that has this operator.")
@@ -102,16 +97,6 @@ func notComparable(t OID) error {
 }
 
 func isNumeric(c class) bool { return c == intClass || c == numericClass || c == floatClass }
-
-func isTextual(c class) bool { return c == textClass || c == bpcharClass }
-
-// comparedText returns what of a string counts in comparisons.
-func comparedText(v Value) string {
-	if v.Type == BPChar {
-		return strings.TrimRight(v.Str, " ")
-	}
-	return v.Str
-}
 
 func compareNulls(a, b Value) int {
 	switch {
@@ -138,7 +123,7 @@ func compareClass(c class, a, b Value) (int, error) {
 	case arrayClass, recordClass:
 		return compareElements(c, a, b)
 	default: // texts and bytes
-		return strings.Compare(comparedText(a), comparedText(b)), nil
+		return strings.Compare(a.Str, b.Str), nil
 	}
 }
 
@@ -198,11 +183,8 @@ func AppendKey(dst []byte, v Value) []byte {
 			dst = AppendKey(dst, e)
 		}
 		return dst
-	case bpcharClass:
-		c = textClass
-		fallthrough
 	default:
-		return appendSizedKey(dst, c, comparedText(v))
+		return appendSizedKey(dst, c, v.Str)
 	}
 }
 

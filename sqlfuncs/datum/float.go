@@ -48,21 +48,18 @@ func checkFinite(v Value) error {
 	return nil
 }
 
-// floatDigits are the digits that a binary format surely keeps (DBL_DIG, FLT_DIG).
+// The digits that a binary format surely keeps (DBL_DIG, FLT_DIG).
 const (
 	doubleDigits = 15
 	realDigits   = 6
 )
 
-// appendFloat prints a float8 (width 64) or float4 (32). extra is
-// extra_float_digits: above 0 the shortest text that reads back the same.
-func appendFloat(dst []byte, f float64, width, extra int) []byte {
+// appendFloat prints a float8 (width 64) or float4 (32): the shortest text that reads
+// back the same.
+func appendFloat(dst []byte, f float64, width int) []byte {
 	precision := doubleDigits
 	if width == 32 {
 		precision = realDigits
-	}
-	if extra <= 0 {
-		return strconv.AppendFloat(dst, f, 'g', max(precision+extra, 1), width)
 	}
 	if exponent := decimalExponent(f, width); exponent < -4 || exponent >= precision {
 		return strconv.AppendFloat(dst, f, 'e', -1, width)

@@ -15,7 +15,7 @@ var fuzzEnv = func() *Env {
 	if err != nil {
 		loc = time.UTC
 	}
-	return &Env{Location: loc, ExtraFloatDigits: 1}
+	return &Env{Location: loc}
 }()
 
 // anyType picks a type for a fuzzed byte.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,209 +15,127 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 )
 
-// jsonReader reads JSON token by token. With normal it also writes the value in
-// jsonb's normal form, and refuses what a json may hold and a jsonb may not.
-type jsonReader struct {
-	decoder  *json.Decoder
+// jsonWriter writes a value in jsonb's normal form, and refuses what a json may hold and a
+// jsonb may not.
+type jsonWriter struct {
 	env      *Env
-	normal   bool
 	out      []byte
 	grown    int  // bytes that numbers became longer by
 	size     int  // of the text
 	replaced bool // the text itself has U+FFFD, which also stands for half a surrogate pair
-	offset   int64
 }
 
 // maxGrowth bounds the digits that exponents in one jsonb may add.
 const maxGrowth = 1 << 16
 
-func newJSONReader(s string, env *Env) *jsonReader {
-	r := &jsonReader{decoder: json.NewDecoder(strings.NewReader(s)), env: env, size: len(s)}
-	r.decoder.UseNumber()
-	return r
+// readJSON reads one JSON value.
+func readJSON(s string, env *Env, into any) error {
+	if err := sqlstate.BrokenText(s); err != nil {
+		return err
+	}
+	if err := env.work(len(s)); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(strings.NewReader(s))
+	decoder.UseNumber()
+	err := decoder.Decode(into)
+	if err == nil {
+		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return badJSON("There is more behind the end of the value.")
+	}
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return badJSON("The input string ended unexpectedly.")
+	case strings.Contains(err.Error(), "max depth"):
+		return tooDeep()
+	}
+	return badJSON("There is an " + err.Error() + ".")
 }
 
 // parseJSON reads a json: the text stays as it is.
 func parseJSON(s string, env *Env) (Value, error) {
-	if err := sqlstate.BrokenText(s); err != nil {
-		return Value{}, err
-	}
-	if err := newJSONReader(s, env).document(); err != nil {
-		return Value{}, err
-	}
-	return MakeString(JSON, s), nil
+	var raw json.RawMessage
+	return MakeString(JSON, s), readJSON(s, env, &raw)
 }
 
 // parseJSONB reads a jsonb into its normal form, the text that PostgreSQL
 // prints.
 func parseJSONB(s string, env *Env) (Value, error) {
-	if err := sqlstate.BrokenText(s); err != nil {
+	var v any
+	if err := readJSON(s, env, &v); err != nil {
 		return Value{}, err
 	}
-	r := newJSONReader(s, env)
-	r.normal, r.out = true, make([]byte, 0, len(s)+len(s)/4)
-	r.replaced = strings.ContainsRune(s, utf8.RuneError) || strings.Contains(strings.ToLower(s), `\ufffd`)
-	if err := r.document(); err != nil {
-		return Value{}, err
-	}
-	return MakeString(JSONB, string(r.out)), nil
+	w := jsonWriter{env: env, out: make([]byte, 0, len(s)+len(s)/4), size: len(s)}
+	w.replaced = strings.ContainsRune(s, utf8.RuneError) || strings.Contains(strings.ToLower(s), `\ufffd`)
+	err := w.value(v, 0)
+	return MakeString(JSONB, string(w.out)), err
 }
 
 func badJSON(detail string) error {
 	return sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type json").WithDetail("%s", detail)
 }
 
-func (r *jsonReader) document() error {
-	if err := r.value(0); err != nil {
-		return err
-	}
-	if _, err := r.decoder.Token(); !errors.Is(err, io.EOF) {
-		return badJSON("There is more behind the end of the value.")
-	}
-	return nil
-}
-
-// token returns the next token.
-func (r *jsonReader) token() (json.Token, error) {
-	token, err := r.decoder.Token()
-	switch {
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, badJSON("The input string ended unexpectedly.")
-	case err != nil:
-		return nil, badJSON("There is an " + err.Error() + ".")
-	}
-	end := r.decoder.InputOffset()
-	err = r.env.work(elementWork + int(end-r.offset))
-	r.offset = end
-	return token, err
-}
-
-func (r *jsonReader) value(depth int) error {
+func (w *jsonWriter) value(v any, depth int) error {
 	if depth > maxNesting {
 		return tooDeep()
 	}
-	token, err := r.token()
-	if err != nil {
-		return err
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' {
-			return r.object(depth)
+	err := w.env.work(elementWork)
+	switch v := v.(type) {
+	case map[string]any:
+		w.out = append(w.out, '{')
+		for i, key := range slices.SortedFunc(maps.Keys(v), compareKeys) {
+			if w.separate(i); err == nil {
+				err = w.text(key)
+			}
+			if w.out = append(w.out, ": "...); err == nil {
+				err = w.value(v[key], depth+1)
+			}
 		}
-		return r.array(depth)
+		w.out = append(w.out, '}')
+	case []any:
+		w.out = append(w.out, '[')
+		for i, e := range v {
+			if w.separate(i); err == nil {
+				err = w.value(e, depth+1)
+			}
+		}
+		w.out = append(w.out, ']')
 	case string:
-		err = r.text(token)
+		err = w.text(v)
 	case json.Number:
-		err = r.number(token.String())
+		err = w.number(v.String())
 	case bool:
-		r.write(map[bool]string{true: "true", false: "false"}[token])
+		w.out = strconv.AppendBool(w.out, v)
 	default:
-		r.write("null")
+		w.out = append(w.out, "null"...)
 	}
 	return err
 }
 
-// write appends to the normal form.
-func (r *jsonReader) write(s string) {
-	if r.normal {
-		r.out = append(r.out, s...)
+// separate writes a comma before all elements and members but the first.
+func (w *jsonWriter) separate(i int) {
+	if i > 0 {
+		w.out = append(w.out, ", "...)
 	}
 }
 
-// text writes a string.
-func (r *jsonReader) text(s string) error {
-	if !r.normal {
-		return nil
-	}
-	if err := checkJSONString(s); err != nil {
-		return err
-	}
-	if !r.replaced && strings.ContainsRune(s, utf8.RuneError) {
+func (w *jsonWriter) text(s string) error {
+	if !w.replaced && strings.ContainsRune(s, utf8.RuneError) {
 		return badJSON("Unicode surrogates must come in pairs.")
 	}
-	r.out = AppendJSONString(r.out, s)
-	return nil
+	w.out = AppendJSONString(w.out, s)
+	return checkJSONString(s)
 }
 
-func (r *jsonReader) number(s string) error {
-	if !r.normal {
-		return nil
-	}
+func (w *jsonWriter) number(s string) error {
 	v, err := parseNumeric(s)
-	if err != nil {
-		return err
+	if w.grown += len(v.Str) - len(s); err == nil && w.grown > maxGrowth+w.size {
+		err = sqlstate.New(sqlstate.LimitExceeded, "the numbers of a jsonb value have too many digits")
 	}
-	if r.grown += len(v.Str) - len(s); r.grown > maxGrowth+r.size {
-		return sqlstate.New(sqlstate.LimitExceeded, "the numbers of a jsonb value have too many digits")
-	}
-	r.write(v.Str)
-	return nil
-}
-
-func (r *jsonReader) array(depth int) error {
-	r.write("[")
-	for first := true; r.decoder.More(); first = false {
-		if !first {
-			r.write(", ")
-		}
-		if err := r.value(depth + 1); err != nil {
-			return err
-		}
-	}
-	r.write("]")
-	_, err := r.token()
+	w.out = append(w.out, v.Str...)
 	return err
-}
-
-// jsonMember is a member of an object whose text is being made.
-type jsonMember struct {
-	key      string // decoded
-	from, to int    // key and value, in the reader's output
-}
-
-func (r *jsonReader) object(depth int) error {
-	start := len(r.out)
-	var members []jsonMember
-	for r.decoder.More() {
-		token, err := r.token()
-		if err != nil {
-			return err
-		}
-		key, from := token.(string), len(r.out) // the decoder lets nothing else be a key
-		if err := r.text(key); err != nil {
-			return err
-		}
-		r.write(": ")
-		if err := r.value(depth + 1); err != nil {
-			return err
-		}
-		if r.normal {
-			members = append(members, jsonMember{key, from, len(r.out)})
-		}
-	}
-	if r.normal {
-		r.sortMembers(start, members)
-	}
-	_, err := r.token()
-	return err
-}
-
-// sortMembers brings the members of an object, which were written from start
-// on, into jsonb's order; of equal keys the last stays.
-func (r *jsonReader) sortMembers(start int, members []jsonMember) {
-	slices.SortStableFunc(members, func(a, b jsonMember) int { return compareKeys(a.key, b.key) })
-	out := append(make([]byte, 0, len(r.out)-start+2*len(members)+2), '{')
-	for i, m := range members {
-		if i+1 < len(members) && members[i+1].key == m.key {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ", "...)
-		}
-		out = append(out, r.out[m.from:m.to]...)
-	}
-	r.out = append(append(r.out[:start], out...), '}')
 }
 
 // compareKeys orders the keys of a jsonb object: shorter first, then by bytes.

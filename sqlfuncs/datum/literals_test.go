@@ -24,7 +24,7 @@ var literals = []struct {
 		"123456789012345678901234567890.123456789", "10000", "99990000", "0.0001", "0.00010000", "12345.6789", "100000000", "1e-10", "1e100", "1e400", "-1e-400", "0e10", "0e-5", "1e2147483647", "1e9999999999",
 		"1e200000", "00000", "0x1", "1_0", "--1", "0.000000000000000000000000000000000001", ".-5", ".+5", "-.5", "+.5", "-.",
 	}},
-	{"text varchar bpchar name json jsonb", []string{"", "a", "A b", "  padded  ", "ä€😀", "null", `"x"`}},
+	{"text varchar name json jsonb", []string{"", "a", "A b", "  padded  ", "ä€😀", "null", `"x"`}},
 	{"name", []string{"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggää"}},
 	{`"char"`, []string{"", "a", "ab", "\x7f"}},
 	{"bytea", []string{"", "abc", `\x`, `\x00ff`, `\xDEadBE`, `\x0`, `\x0g`, `\x 00 ff `, `\x0 0`, `\\`, `\000\377`, `\400`, `\8`, `a\`, `\1`, "ä", `\xä`, `x\\y`, " "}},

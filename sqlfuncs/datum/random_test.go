@@ -12,7 +12,7 @@ import (
 func compareRandom(t *testing.T, o *oracle) {
 	const rounds = 1500
 	r := rand.New(rand.NewPCG(20261121, 1))
-	env := &Env{Location: fuzzEnv.Location, ExtraFloatDigits: 1}
+	env := &Env{Location: fuzzEnv.Location}
 	o.exec("SET TimeZone = 'America/New_York'")
 	for range rounds {
 		a, b := randomNumeric(r), randomNumeric(r)

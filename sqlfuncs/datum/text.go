@@ -2,7 +2,6 @@ package datum
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"nextid/sqlfuncs/sqlstate"
 )
@@ -25,13 +24,15 @@ func fitString(t OID, s string) string {
 		return s[:min(len(s), 1)]
 	case Name:
 		return strings.ToValidUTF8(s[:min(len(s), maxNameBytes)], "")
+	case BPChar: // blanks at its end mean nothing
+		return strings.TrimRight(s, " ")
 	}
 	return s
 }
 
 // ApplyTypeMod makes a value fit its type's modifier as an explicit cast
-// does: varchar(n) and char(n) are cut or padded to n characters, numeric(p,s)
-// and fractions of seconds are rounded. Errors: 22003 for a numeric too large.
+// does: varchar(n) and char(n) are cut to n characters, numeric(p,s) and fractions of
+// seconds are rounded. Errors: 22003 for a numeric too large.
 func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 	if !v.Valid || typmod < 0 {
 		return v, nil
@@ -39,7 +40,7 @@ func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 	switch v.Type {
 	case Varchar, BPChar:
 		if typmod >= varlenaHeader {
-			v.Str = fitLength(v.Str, int(typmod-varlenaHeader), v.Type == BPChar)
+			v.Str = fitString(v.Type, fitLength(v.Str, int(typmod-varlenaHeader)))
 		}
 	case Numeric:
 		return applyNumericMod(v, typmod)
@@ -51,18 +52,8 @@ func ApplyTypeMod(v Value, typmod int32) (Value, error) {
 	return v, nil
 }
 
-// maxPadding bounds the blanks that char(n) adds: PostgreSQL's limit for n
-// is 10 MiB, far more than an answer of nextid needs.
-const maxPadding = 1 << 16
-
-// fitLength cuts a text to n characters, or pads it with blanks.
-func fitLength(s string, n int, pad bool) string {
-	if count := utf8.RuneCountInString(s); count <= n {
-		if pad {
-			return s + strings.Repeat(" ", min(n-count, maxPadding))
-		}
-		return s
-	}
+// fitLength cuts a text to n characters.
+func fitLength(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i]

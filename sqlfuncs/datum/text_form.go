@@ -101,9 +101,9 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 		}
 		return append(dst, 'f')
 	case Float4:
-		return appendFloat(dst, v.Float, 32, env.floatDigits())
+		return appendFloat(dst, v.Float, 32)
 	case Float8:
-		return appendFloat(dst, v.Float, 64, env.floatDigits())
+		return appendFloat(dst, v.Float, 64)
 	case Date:
 		return dayTime(v.Int).AppendFormat(dst, "2006-01-02")
 	case Time:
@@ -136,21 +136,12 @@ func AppendText(dst []byte, v Value, env *Env) []byte {
 	return append(dst, v.Str...)
 }
 
-// floatDigits is extra_float_digits.
-func (e *Env) floatDigits() int {
-	if e == nil {
-		return 1
-	}
-	return e.ExtraFloatDigits
-}
-
 // Env holds the session's settings on which text forms depend.
 type Env struct {
-	Location         *time.Location // TimeZone; nil: UTC
-	ExtraFloatDigits int            // PostgreSQL's extra_float_digits; > 0 (the default, 1) is shortest-precise
-	ByteaEscape      bool
-	Names            Names  // resolves reg* types; nil: only numbers
-	Worker           Worker // ends long conversions; nil: nothing does
+	Location    *time.Location // TimeZone; nil: UTC
+	ByteaEscape bool
+	Names       Names  // resolves reg* types; nil: only numbers
+	Worker      Worker // ends long conversions; nil: nothing does
 }
 
 // Worker counts work, in bytes read. An error of it ends the operation.

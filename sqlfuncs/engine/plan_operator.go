@@ -190,7 +190,7 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 		}
 	}
 	if IsString(l.Type) && IsString(r.Type) {
-		return p.comparableStrings(l, r)
+		return l, r, nil
 	}
 	pair := []*Expr{l, r}
 	t, err := datum.CommonType([]datum.OID{l.Type, r.Type})
@@ -212,22 +212,6 @@ func (PostgreSQL) Comparable(p *Planner, op string, l, r *Expr) (*Expr, *Expr, e
 		}
 	}
 	return pair[0], pair[1], nil
-}
-
-// comparableStrings converts two strings if one of them is a char(n), whose blanks at
-// the end do not count. It stays a char(n) beside a varchar, and becomes a text beside
-// other strings.
-func (p *Planner) comparableStrings(l, r *Expr) (*Expr, *Expr, error) {
-	pair := []*Expr{l, r}
-	if (l.Type == datum.BPChar) == (r.Type == datum.BPChar) {
-		return l, r, nil
-	}
-	t := datum.Text
-	if l.Type == datum.Varchar || r.Type == datum.Varchar {
-		t = datum.BPChar
-	}
-	err := p.CoerceAll(pair, t)
-	return pair[0], pair[1], err
 }
 
 // oidLike returns the type in which a reg type (regclass, …) is compared with
@@ -422,7 +406,7 @@ func (p *Planner) bitwise(op string, l, r *Expr) (*Expr, error) {
 // regex plans PostgreSQL's operators ~, ~*, !~ and !~*.
 func (p *Planner) regex(op string, l, r *Expr) (*Expr, error) {
 	refused := noOperator(op, l, r)
-	pair := []*Expr{withBlanks(l), r}
+	pair := []*Expr{l, r}
 	if p.CoerceAll(pair, datum.Text) != nil {
 		return nil, refused
 	}

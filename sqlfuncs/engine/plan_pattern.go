@@ -23,7 +23,7 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 		}
 	}
 	refused := noOperator("~~", es[0], es[1])
-	es = []*Expr{withBlanks(es[0]), es[1], escape}
+	es = append(es, escape)
 	if p.CoerceAll(es, datum.Text) != nil {
 		return nil, At(e.Pos, refused)
 	}
@@ -55,17 +55,6 @@ func (p *Planner) like(s *Scope, e *syntax.Like) (*Expr, error) {
 	match.reads(es[2].Refs)
 	match.Volatile = match.Volatile || es[2].Volatile
 	return match, nil
-}
-
-// withBlanks returns the left side of a pattern match. A char(n) keeps the blanks at
-// its end there; as a text it would lose them.
-func withBlanks(e *Expr) *Expr {
-	if e.Type == datum.BPChar {
-		text := *e
-		text.Type = datum.Text
-		return &text
-	}
-	return e
 }
 
 // LikeToRegexp translates a pattern of LIKE, or of SIMILAR TO if similar is set, for

@@ -178,17 +178,10 @@ func columnOf(k Known) *Known {
 	return &Known{Fields: k.Fields, table: k.table, attr: k.attr, Origin: k.Origin}
 }
 
-// systemColumns holds the system columns of every row (PostgreSQL 5.5). nextid's
-// rows have no versions: the values mean that bootstrap wrote the row once.
-var systemColumns = map[string]datum.Value{
-	"xmin": {Type: datum.Xid, Valid: true, Int: 1}, "xmax": {Type: datum.Xid, Valid: true}, "tableoid": {Type: datum.Oid, Valid: true},
-}
-
-// systemColumn finds a system column. It returns nil if no table, or more than one,
-// has the name.
+// systemColumn finds tableoid, a system column of every row (PostgreSQL 5.5). It returns
+// nil for another column, and if no table or more than one has the name.
 func systemColumn(level *Scope, table, column string) *Expr {
-	value, ok := systemColumns[column]
-	if !ok {
+	if column != "tableoid" {
 		return nil
 	}
 	var found *Expr
@@ -199,10 +192,7 @@ func systemColumn(level *Scope, table, column string) *Expr {
 		if found != nil {
 			return nil
 		}
-		v, first := value, columnExpr(ref{level.Frame, it.offset}, &it.Columns[0])
-		if column == "tableoid" {
-			v.Int = int64(it.relation)
-		}
+		v, first := datum.Value{Type: datum.Oid, Valid: true, Int: int64(it.relation)}, columnExpr(ref{level.Frame, it.offset}, &it.Columns[0])
 		found = Derive(v.Type, func(x *Exec) (datum.Value, error) {
 			if c, err := first.Eval(x); err != nil || !c.Valid { // the NULL side of an outer join
 				return datum.Null(v.Type), err
