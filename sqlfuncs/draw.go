@@ -59,7 +59,7 @@ func (f *FastPath) Query(text []byte, n int) (st *Statement, drawn generator.Ran
 func (f *FastPath) Prepared(name []byte) *Statement {
 	st := f.session.unnamed
 	if len(name) > 0 {
-		st = f.session.prepared[string(name)].Statement
+		st = f.session.prepared[string(name)]
 	}
 	if st == nil || st.fast == nil {
 		return nil

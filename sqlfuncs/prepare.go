@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"strings"
-	"time"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
@@ -15,13 +14,6 @@ import (
 	"nextid/sqlfuncs/sqlstate"
 	"nextid/sqlfuncs/syntax"
 )
-
-// prepared is a named prepared statement.
-type prepared struct {
-	*Statement
-	at  time.Time // when it was prepared, for pg_prepared_statements
-	sql string    // text of the PREPARE, "" for a Parse message
-}
 
 // Prepare makes a prepared statement from a text with at most one statement. The
 // name "" means the unnamed statement, which is replaced. params are the declared
@@ -40,7 +32,7 @@ func (s *Session) Prepare(name, text string, params []datum.OID) (*Statement, er
 		s.unnamed = st
 		return st, nil
 	}
-	return st, s.keep(name, st, "")
+	return st, s.keep(name, st)
 }
 
 // analyse returns the statement of a Parse message from the cache, or plans it.
@@ -74,7 +66,7 @@ func (s *Session) analyse(text string, params []datum.OID) (*Statement, error) {
 
 // keep stores a named prepared statement within the session's limits. A name that is
 // in use is an error (42P05).
-func (s *Session) keep(name string, st *Statement, sql string) error {
+func (s *Session) keep(name string, st *Statement) error {
 	if _, ok := s.prepared[name]; ok {
 		return sqlstate.New(sqlstate.DuplicateStatement, "prepared statement %q already exists", sqlstate.Cut(name, 64))
 	}
@@ -82,13 +74,13 @@ func (s *Session) keep(name string, st *Statement, sql string) error {
 		return sqlstate.New(sqlstate.LimitExceeded, "this session already has %d prepared statements", len(s.prepared)).
 			WithHint("DEALLOCATE statements that are no longer used.")
 	}
-	if err := s.hold(len(name)+len(st.Text)+len(sql), st.cost); err != nil {
+	if err := s.hold(len(name)+len(st.Text), st.cost); err != nil {
 		return err
 	}
 	if s.prepared == nil {
-		s.prepared = map[string]prepared{}
+		s.prepared = map[string]*Statement{}
 	}
-	s.prepared[strings.Clone(name)] = prepared{st, s.Now(), sql}
+	s.prepared[strings.Clone(name)] = st
 	return nil
 }
 
@@ -121,7 +113,7 @@ func (s *Session) Prepared(name []byte) (*Statement, error) {
 		return s.unnamed, nil
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		return st.Statement, nil
+		return st, nil
 	}
 	return nil, sqlstate.New(sqlstate.InvalidStatementName, "prepared statement %q does not exist", sqlstate.Cut(string(name), 64))
 }
@@ -133,7 +125,7 @@ func (s *Session) Unprepare(name []byte) {
 		return
 	}
 	if st, ok := s.prepared[string(name)]; ok {
-		s.release(len(name)+len(st.Text)+len(st.sql), st.cost)
+		s.release(len(name)+len(st.Text), st.cost)
 		delete(s.prepared, string(name))
 	}
 }
@@ -182,7 +174,7 @@ func prepare(p *engine.Planner, st *Statement, t *syntax.Prepare) error {
 		if err != nil {
 			return err
 		}
-		return s.keep(t.Name, inner, st.Text)
+		return s.keep(t.Name, inner)
 	}
 	return nil
 }

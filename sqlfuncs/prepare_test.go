@@ -209,22 +209,6 @@ func TestDeclaredTypesHitTheCache(t *testing.T) {
 	}
 }
 
-// TestPreparedStatementsAreListed checks pg_prepared_statements, for Parse messages
-// and for PREPARE.
-func TestPreparedStatementsAreListed(t *testing.T) {
-	server := sqltest.NewServer(t)
-	s, other := server.Session(t), server.Session(t)
-	s.Must(t, "PREPARE p (int, text) AS SELECT $1, $2")
-	if _, err := s.Prepare("m", "SELECT $1::bigint", nil); err != nil {
-		t.Fatal(err)
-	}
-	const list = "SELECT name, statement, parameter_types, from_sql, prepare_time <= now() + interval '1s' FROM pg_prepared_statements ORDER BY name"
-	s.Want(t, list, "m|SELECT $1::bigint|{bigint}|f|t\np|PREPARE p (int, text) AS SELECT $1, $2|{integer,text}|t|t")
-	other.Want(t, list, "")
-	s.Must(t, "DEALLOCATE p")
-	s.Want(t, "SELECT count(*) FROM pg_prepared_statements", "1")
-}
-
 // TestTrimIsNamedAsWritten: errors name trim, not btrim, the function behind TRIM.
 func TestTrimIsNamedAsWritten(t *testing.T) {
 	server := sqltest.NewServer(t)
@@ -238,7 +222,7 @@ func TestTrimIsNamedAsWritten(t *testing.T) {
 
 func TestACastWithoutAModifierDropsThatOfItsOperand(t *testing.T) {
 	s := sqltest.NewServer(t).Session(t)
-	st, err := s.Prepare("", "SELECT a, a::numeric FROM (SELECT 1.5::numeric(5, 2) AS a) t", nil)
+	st, err := s.Prepare("", "SELECT a, a::varchar FROM (SELECT 'ab'::varchar(5) AS a) t", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

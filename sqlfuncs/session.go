@@ -1,7 +1,6 @@
 package sqlfuncs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -79,7 +78,7 @@ type Session struct {
 
 	Fast FastPath
 
-	prepared  map[string]prepared
+	prepared  map[string]*Statement
 	unnamed   *Statement
 	portals   map[string]*Portal
 	unnamedPo *Portal // storage of the unnamed portal, reused; nil before the first
@@ -486,14 +485,6 @@ func (s *Session) Drawn() *ids.Drawn { return &s.Fast.drawn }
 
 // System returns the system catalogs of the server.
 func (s *Session) System() *pgcatalog.System { return s.server.system }
-
-// PreparedStatements lists the prepared statements, in no order.
-func (s *Session) PreparedStatements() (list []pgcatalog.PreparedStatement) {
-	for name, st := range s.prepared {
-		list = append(list, pgcatalog.PreparedStatement{Name: name, Text: cmp.Or(st.sql, st.Text), At: st.at, Params: st.Params, SQL: st.sql != ""})
-	}
-	return list
-}
 
 // MySQL returns the state that only sessions in MySQL's dialect have.
 func (s *Session) MySQL() *mysql.State { return &s.mysql }

@@ -171,16 +171,6 @@ func (v Value) GoTime() time.Time {
 	return time.Time{}
 }
 
-// roundMicros rounds half away from zero to a number of fractional digits
-// of a second.
-func roundMicros(micros int64, digits int32) int64 {
-	unit := int64(1)
-	for ; digits < 6; digits++ {
-		unit *= 10
-	}
-	return int64(time.Duration(micros).Round(time.Duration(unit)))
-}
-
 // castTime converts a date, timestamp or timestamptz to another of them or to a time.
 func castTime(v Value, to OID, env *Env) (Value, error) {
 	out := Value{Type: to, Valid: true}

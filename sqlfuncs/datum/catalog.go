@@ -142,12 +142,6 @@ func FormatType(oid OID, typmod int32) string {
 			return t.Display
 		}
 		return t.Display + parenthesised(int(typmod-varlenaHeader))
-	case Numeric:
-		if typmod < varlenaHeader {
-			return t.Display
-		}
-		precision, scale := numericMod(typmod)
-		return "numeric(" + strconv.Itoa(precision) + "," + strconv.Itoa(scale) + ")"
 	case Time, Timestamp, TimestampTZ:
 		word, rest, _ := strings.Cut(t.Display, " ")
 		return word + parenthesised(int(typmod)) + " " + rest
@@ -162,10 +156,3 @@ func parenthesised(n int) string { return "(" + strconv.Itoa(n) + ")" }
 // varlenaHeader holds what PostgreSQL adds to the length or precision in a
 // type modifier (VARHDRSZ).
 const varlenaHeader = 4
-
-// numericMod unpacks the modifier of numeric(precision, scale); the scale is
-// an 11-bit signed number (PostgreSQL 15).
-func numericMod(typmod int32) (precision, scale int) {
-	m := typmod - varlenaHeader
-	return int(m>>16) & 0xffff, int(m&0x7ff^0x400) - 0x400
-}

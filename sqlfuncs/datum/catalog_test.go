@@ -83,7 +83,6 @@ func TestFormatTypeOfOddInput(t *testing.T) {
 		{Varchar, 24, "character varying(20)"},
 		{VarcharArray, 24, "character varying(20)[]"},
 		{BPChar, 5, "character(1)"},
-		{Numeric, 10<<16 + 2 + 4, "numeric(10,2)"},
 		{Numeric, 2, "numeric"},
 		{Char, -1, `"char"`},
 		{Int8, 7, "bigint"},

@@ -21,6 +21,9 @@ type Decimal struct {
 // it. PostgreSQL's limits are larger; ids need fewer digits.
 const maxDigits = 1000
 
+// quotientScale is the least number of digits after the point of a quotient.
+const quotientScale = 20
+
 // DecimalOf converts an integer to a decimal.
 func DecimalOf(n int64) Decimal { return Decimal{big.NewInt(n), 0} }
 
@@ -169,40 +172,12 @@ func decimalArithmetic(op byte, x, y Decimal) (Value, error) {
 	case y.Sign() == 0:
 		return Value{}, divisionByZero()
 	case op == '/':
-		x = x.Quo(y, quotientScale(x, y))
+		x = x.Quo(y, min(max(quotientScale, x.Scale, y.Scale), maxDigits))
 	default:
 		l, r, scale := aligned(x, y)
 		x = Decimal{new(big.Int).Rem(l, r), scale}
 	}
 	return x.Value()
-}
-
-// quotientScale is PostgreSQL's choice (select_div_scale): at least 16
-// significant digits, estimated from the first base-10000 digits, and not
-// less than either operand's scale.
-func quotientScale(a, b Decimal) int {
-	const significant = 16
-	aw, af := leadingDigit(a)
-	bw, bf := leadingDigit(b)
-	weight := aw - bw
-	if af <= bf {
-		weight--
-	}
-	return min(max(significant-weight*4, a.Scale, b.Scale, 0), maxDigits)
-}
-
-// leadingDigit returns the weight and value of a number's first base-10000
-// digit that is not zero.
-func leadingDigit(d Decimal) (weight, digit int) {
-	if d.Sign() == 0 {
-		return 0, 0
-	}
-	digits := new(big.Int).Abs(d.Coef).String()
-	before := len(digits) - d.Scale // digits before the point, negative: zeros behind it
-	weight = int(floorDiv(int64(before-1), 4))
-	n := before - 4*weight // of the digits that belong to it
-	digit, _ = strconv.Atoi((digits + "000")[:n])
-	return weight, digit
 }
 
 func divisionByZero() error { return sqlstate.New(sqlstate.DivisionByZero, "division by zero") }
@@ -218,24 +193,6 @@ func parseNumeric(s string) (Value, error) {
 }
 
 func onlyDigits(s string) bool { return scan(s, 0, isDigit) == len(s) }
-
-// applyNumericMod rounds to the scale of numeric(p, s) and checks the precision.
-func applyNumericMod(v Value, typmod int32) (Value, error) {
-	if typmod < varlenaHeader {
-		return v, nil
-	}
-	precision, scale := numericMod(typmod)
-	d := decimalOf(v).Round(scale)
-	if d.Sign() != 0 && len(new(big.Int).Abs(d.Coef).String())-d.Scale > precision-scale {
-		bound := "1"
-		if precision != scale {
-			bound = "10^" + strconv.Itoa(precision-scale)
-		}
-		return Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "numeric field overflow").
-			WithDetail("A field with precision %d, scale %d must round to an absolute value less than %s.", precision, scale, bound)
-	}
-	return d.Value()
-}
 
 // numericFromFloat converts as PostgreSQL does: with the digits that the
 // format surely keeps.

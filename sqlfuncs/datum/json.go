@@ -19,6 +19,7 @@ import (
 // jsonb may not.
 type jsonWriter struct {
 	env      *Env
+	from     *json.Decoder
 	out      []byte
 	grown    int  // bytes that numbers became longer by
 	size     int  // of the text
@@ -28,48 +29,44 @@ type jsonWriter struct {
 // maxGrowth bounds the digits that exponents in one jsonb may add.
 const maxGrowth = 1 << 16
 
-// readJSON reads one JSON value.
-func readJSON(s string, env *Env, into any) error {
+// parseJSON reads a json: the text stays as it is.
+func parseJSON(s string, env *Env) (Value, error) {
 	if err := sqlstate.BrokenText(s); err != nil {
-		return err
+		return Value{}, err
 	}
 	if err := env.work(len(s)); err != nil {
-		return err
+		return Value{}, err
 	}
+	var raw json.RawMessage
 	decoder := json.NewDecoder(strings.NewReader(s))
-	decoder.UseNumber()
-	err := decoder.Decode(into)
+	err := decoder.Decode(&raw)
 	if err == nil {
 		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
-			return nil
+			return MakeString(JSON, s), nil
 		}
-		return badJSON("There is more behind the end of the value.")
+		return Value{}, badJSON("There is more behind the end of the value.")
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return badJSON("The input string ended unexpectedly.")
+		err = badJSON("The input string ended unexpectedly.")
 	case strings.Contains(err.Error(), "max depth"):
-		return tooDeep()
+		err = tooDeep()
+	default:
+		err = badJSON("There is an " + err.Error() + ".")
 	}
-	return badJSON("There is an " + err.Error() + ".")
-}
-
-// parseJSON reads a json: the text stays as it is.
-func parseJSON(s string, env *Env) (Value, error) {
-	var raw json.RawMessage
-	return MakeString(JSON, s), readJSON(s, env, &raw)
+	return Value{}, err
 }
 
 // parseJSONB reads a jsonb into its normal form, the text that PostgreSQL
 // prints.
 func parseJSONB(s string, env *Env) (Value, error) {
-	var v any
-	if err := readJSON(s, env, &v); err != nil {
+	if _, err := parseJSON(s, env); err != nil {
 		return Value{}, err
 	}
-	w := jsonWriter{env: env, out: make([]byte, 0, len(s)+len(s)/4), size: len(s)}
+	w := jsonWriter{env: env, from: json.NewDecoder(strings.NewReader(s)), out: make([]byte, 0, len(s)+len(s)/4), size: len(s)}
+	w.from.UseNumber()
 	w.replaced = strings.ContainsRune(s, utf8.RuneError) || strings.Contains(strings.ToLower(s), `\ufffd`)
-	err := w.value(v, 0)
+	err := w.value(0)
 	return MakeString(JSONB, string(w.out)), err
 }
 
@@ -77,31 +74,27 @@ func badJSON(detail string) error {
 	return sqlstate.New(sqlstate.InvalidText, "invalid input syntax for type json").WithDetail("%s", detail)
 }
 
-func (w *jsonWriter) value(v any, depth int) error {
+// value writes the next value.
+func (w *jsonWriter) value(depth int) error {
 	if depth > maxNesting {
 		return tooDeep()
 	}
-	err := w.env.work(elementWork)
-	switch v := v.(type) {
-	case map[string]any:
-		w.out = append(w.out, '{')
-		for i, key := range slices.SortedFunc(maps.Keys(v), compareKeys) {
-			if w.separate(i); err == nil {
-				err = w.text(key)
-			}
-			if w.out = append(w.out, ": "...); err == nil {
-				err = w.value(v[key], depth+1)
-			}
+	if err := w.env.work(elementWork); err != nil {
+		return err
+	}
+	token, err := w.from.Token()
+	switch v := token.(type) {
+	case json.Delim:
+		if v == '{' {
+			return w.object(depth)
 		}
-		w.out = append(w.out, '}')
-	case []any:
 		w.out = append(w.out, '[')
-		for i, e := range v {
-			if w.separate(i); err == nil {
-				err = w.value(e, depth+1)
-			}
+		for i := 0; err == nil && w.from.More(); i++ {
+			w.separate(i)
+			err = w.value(depth + 1)
 		}
 		w.out = append(w.out, ']')
+		w.from.Token() // the end
 	case string:
 		err = w.text(v)
 	case json.Number:
@@ -112,6 +105,31 @@ func (w *jsonWriter) value(v any, depth int) error {
 		w.out = append(w.out, "null"...)
 	}
 	return err
+}
+
+// object writes the rest of an object.
+func (w *jsonWriter) object(depth int) error {
+	members := map[string]string{}
+	start := len(w.out)
+	for w.from.More() {
+		key, _ := w.from.Token()
+		if err := cmp.Or(w.value(depth+1), w.env.work(len(w.out)-start)); err != nil {
+			return err
+		}
+		members[key.(string)] = string(w.out[start:])
+		w.out = w.out[:start]
+	}
+	w.from.Token() // the end
+	w.out = append(w.out, '{')
+	for i, key := range slices.SortedFunc(maps.Keys(members), compareKeys) {
+		w.separate(i)
+		if err := w.text(key); err != nil {
+			return err
+		}
+		w.out = append(append(w.out, ": "...), members[key]...)
+	}
+	w.out = append(w.out, '}')
+	return nil
 }
 
 // separate writes a comma before all elements and members but the first.

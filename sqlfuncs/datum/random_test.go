@@ -16,7 +16,7 @@ func compareRandom(t *testing.T, o *oracle) {
 	o.exec("SET TimeZone = 'America/New_York'")
 	for range rounds {
 		a, b := randomNumeric(r), randomNumeric(r)
-		op := []string{"+", "-", "*", "/", "%"}[r.IntN(5)]
+		op := []string{"+", "-", "*", "%"}[r.IntN(4)]
 		o.same(env, fmt.Sprintf("SELECT $1::numeric %s $2::numeric", op), func() (Value, error) {
 			return Compute(op[0], operand{"numeric", a}.value(t, env), operand{"numeric", b}.value(t, env), env)
 		}, a, b)

@@ -30,35 +30,17 @@ func fitString(t OID, s string) string {
 	return s
 }
 
-// ApplyTypeMod makes a value fit its type's modifier as an explicit cast
-// does: varchar(n) and char(n) are cut to n characters, numeric(p,s) and fractions of
-// seconds are rounded. Errors: 22003 for a numeric too large.
-func ApplyTypeMod(v Value, typmod int32) (Value, error) {
-	if !v.Valid || typmod < 0 {
-		return v, nil
-	}
-	switch v.Type {
-	case Varchar, BPChar:
-		if typmod >= varlenaHeader {
-			v.Str = fitString(v.Type, fitLength(v.Str, int(typmod-varlenaHeader)))
-		}
-	case Numeric:
-		return applyNumericMod(v, typmod)
-	case Time, Timestamp, TimestampTZ:
-		if typmod < 6 {
-			v.Int = roundMicros(v.Int, typmod)
-		}
-	}
-	return v, nil
-}
-
-// fitLength cuts a text to n characters.
-func fitLength(s string, n int) string {
-	for i := range s {
+// FitLength cuts a varchar or char to the length of its type's modifier, as an explicit
+// cast does.
+func FitLength(v Value, typmod int32) Value {
+	n := typmod - varlenaHeader
+	for i := range v.Str {
 		if n == 0 {
-			return s[:i]
+			v.Str = v.Str[:i]
+			break
 		}
 		n--
 	}
-	return s
+	v.Str = fitString(v.Type, v.Str)
+	return v
 }

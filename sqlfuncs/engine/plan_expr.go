@@ -200,7 +200,7 @@ func (p *Planner) cast(s *Scope, c *syntax.Cast) (*Expr, error) {
 		}
 	}
 	if mod >= 0 {
-		x = Strict1(t, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.ApplyTypeMod(v, mod) })
+		x = Strict1(t, x, func(_ *Exec, v datum.Value) (datum.Value, error) { return datum.FitLength(v, mod), nil })
 		x.TypeMod = mod
 	}
 	x.name, x.weak = name, weak
@@ -267,20 +267,14 @@ func typeMod(t datum.OID, mods []int64) (int32, error) {
 		return -1, nil
 	}
 	const longest = 10 << 20
-	n, only := mods[0], len(mods) == 1
-	mod, ok := int32(n), only && 1 <= n && n <= longest
+	n := mods[0]
+	mod, ok := int32(n), len(mods) == 1 && 1 <= n && n <= longest
 	switch t {
-	case datum.Numeric:
-		scale := int64(0)
-		if !only {
-			scale = mods[1]
-		}
-		mod, ok = NumericMod(n, scale), len(mods) < 3 && 1 <= n && n <= 1000 && -1000 <= scale && scale <= 1000
 	case datum.Varchar, datum.BPChar:
 		mod += 4
 	case datum.Bit:
-	case datum.Timestamp, datum.TimestampTZ, datum.Time:
-		mod, ok = int32(min(n, 6)), only && n >= 0
+	case datum.Numeric, datum.Timestamp, datum.TimestampTZ, datum.Time:
+		return 0, sqlstate.New(sqlstate.FeatureNotSupported, "a modifier of type %s is not supported by nextid", datum.FormatType(t, -1))
 	default:
 		return 0, sqlstate.New(sqlstate.SyntaxError, "type modifier is not allowed for type %q", datum.FormatType(t, -1))
 	}

@@ -144,13 +144,6 @@ func (p *Planner) targets(s *Scope, c *syntax.SelectCore, out *Output) error {
 				return err
 			}
 			continue
-		case *syntax.Field:
-			if e.Name == "*" {
-				if err := p.fieldStar(s, e, out); err != nil {
-					return err
-				}
-				continue
-			}
 		case *syntax.NextValues:
 			x, err := p.Dialect.NextValues(p, s, c, e)
 			if err != nil {
@@ -221,22 +214,6 @@ func (p *Planner) star(s *Scope, e *syntax.Star, out *Output) error {
 		return At(e.Pos, missingFrom(e.Table.Last()))
 	}
 	return At(e.Pos, sqlstate.New(sqlstate.SyntaxError, "SELECT * with no tables specified is not valid").WithMySQL(1096, "HY000"))
-}
-
-// fieldStar expands (record).*.
-func (p *Planner) fieldStar(s *Scope, e *syntax.Field, out *Output) error {
-	rec, err := p.Expr(s, e.X)
-	if err != nil {
-		return err
-	}
-	fields := rec.Known().Fields
-	if len(fields) == 0 {
-		return At(e.Pos, sqlstate.New(sqlstate.WrongObjectType, "type %s is not composite", datum.FormatType(rec.Type, -1)))
-	}
-	for i, f := range fields {
-		out.add(fieldOf(rec, i, f), f.Name)
-	}
-	return nil
 }
 
 // sortKey is one ORDER BY item, by its index in the output.

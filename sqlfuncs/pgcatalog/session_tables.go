@@ -156,17 +156,6 @@ func settingRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
 	return rows, nil
 }
 
-// preparedRows makes the rows of pg_prepared_statements.
-func preparedRows(x *engine.Exec, t *engine.Table) ([][]datum.Value, error) {
-	var rows [][]datum.Value
-	for _, st := range sessionOf(x).PreparedStatements() {
-		types := arrayOf(datum.RegTypeArray, st.Params, func(t datum.OID) datum.Value { return datum.Value{Type: datum.RegType, Valid: true, Int: int64(t)} })
-		rows = append(rows, t.Row("name", st.Name, "statement", st.Text, "prepare_time", datum.TimestampTZFromTime(st.At),
-			"parameter_types", types, "from_sql", st.SQL, "generic_plans", 0, "custom_plans", 0))
-	}
-	return rows, nil
-}
-
 // activityRows makes the rows of pg_stat_activity. As in PostgreSQL, only
 // administrators see the address, the start and the statement of other users'
 // connections.

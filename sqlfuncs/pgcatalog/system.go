@@ -5,9 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
 	"nextid/sqlfuncs/setting"
 )
@@ -43,8 +41,6 @@ type Session interface {
 	// Catalogs returns what the statement of an execution has read, and what its
 	// transaction has; nil if each statement reads the catalogs anew.
 	Catalogs(x *engine.Exec) (statement, snapshot *Cache)
-	// PreparedStatements lists the session's prepared statements, in no order.
-	PreparedStatements() []PreparedStatement
 	// EndOther ends another connection, or cancels only its statement. found is
 	// false if there is none that the session may end.
 	EndOther(pid int64, queryOnly bool) (found bool)
@@ -56,14 +52,6 @@ type Session interface {
 type Cache struct {
 	relations *relationSet
 	rows      map[*engine.Table]*rowSet
-}
-
-// PreparedStatement is a row of pg_prepared_statements.
-type PreparedStatement struct {
-	Name, Text string
-	At         time.Time
-	Params     []datum.OID
-	SQL        bool // made by PREPARE, not by a message of the protocol
 }
 
 // sessionOf returns the session for which a statement runs.

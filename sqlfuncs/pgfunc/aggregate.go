@@ -1,12 +1,10 @@
 package pgfunc
 
 import (
-	"math/big"
 	"slices"
 
 	"nextid/sqlfuncs/datum"
 	"nextid/sqlfuncs/engine"
-	"nextid/sqlfuncs/sqlstate"
 )
 
 // aggregateFunctions lists PostgreSQL's aggregate functions (9.21).
@@ -34,34 +32,6 @@ func (c *count) Add(_ *engine.Exec, a []datum.Value) error {
 }
 
 func (c *count) Result() (datum.Value, error) { return datum.MakeInt8(c.n), nil }
-
-// fold combines the values one by one. It leaves out NULLs.
-type fold struct {
-	value datum.Value
-	step  func(so, v datum.Value) (datum.Value, error)
-}
-
-// newFold makes an aggregate that combines values with step.
-func newFold(step func(so, v datum.Value) (datum.Value, error)) engine.NewAggregate {
-	return func(arg *engine.Expr, _ engine.TextFold) engine.Aggregate {
-		return &fold{value: datum.Null(arg.Type), step: step}
-	}
-}
-
-func (f *fold) Add(_ *engine.Exec, a []datum.Value) error {
-	switch {
-	case !a[0].Valid:
-		return nil
-	case !f.value.Valid:
-		f.value = a[0]
-		return nil
-	}
-	var err error
-	f.value, err = f.step(f.value, a[0])
-	return err
-}
-
-func (f *fold) Result() (datum.Value, error) { return f.value, nil }
 
 // orderedTypes lists the types for which PostgreSQL has min and max.
 var orderedTypes = []datum.OID{
@@ -277,45 +247,32 @@ func (g *jsonAgg) Result() (datum.Value, error) {
 // sumAggregates lists sum. As in PostgreSQL, the sum of int4 is int8 and that of
 // int8 is numeric.
 var sumAggregates = []engine.Function{
-	{Name: "sum", Args: engine.Args(datum.Int2), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Int4), Result: datum.Int8, Does: newIntegerSum(datum.Int8), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Int8), Result: datum.Numeric, Does: newIntegerSum(datum.Numeric), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Numeric), Result: datum.Numeric, Does: newFold(add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Float4), Result: datum.Float4, Does: newFold(add), Help: "sum of the values"},
-	{Name: "sum", Args: engine.Args(datum.Float8), Result: datum.Float8, Does: newFold(add), Help: "sum of the values"},
+	sumOf(datum.Int2, datum.Int8), sumOf(datum.Int4, datum.Int8), sumOf(datum.Int8, datum.Numeric),
+	sumOf(datum.Numeric, datum.Numeric), sumOf(datum.Float4, datum.Float4), sumOf(datum.Float8, datum.Float8),
 }
 
-func add(a, b datum.Value) (datum.Value, error) { return datum.Compute('+', a, b, nil) }
-
-// integerSum adds integers. Only the result may overflow, not a partial sum.
-type integerSum struct {
-	typ   datum.OID
-	sum   big.Int
-	step  big.Int
-	count int64
-}
-
-func newIntegerSum(t datum.OID) engine.NewAggregate {
-	return func(*engine.Expr, engine.TextFold) engine.Aggregate { return &integerSum{typ: t} }
-}
-
-func (s *integerSum) Add(_ *engine.Exec, a []datum.Value) error {
-	if a[0].Valid {
-		s.sum.Add(&s.sum, s.step.SetInt64(a[0].Int))
-		s.count++
+func sumOf(arg, result datum.OID) engine.Function {
+	return engine.Function{
+		Name: "sum", Args: engine.Args(arg), Result: result, Help: "sum of the values",
+		Does: engine.NewAggregate(func(*engine.Expr, engine.TextFold) engine.Aggregate { return &sum{datum.Null(result)} }),
 	}
-	return nil
 }
 
-func (s *integerSum) Result() (datum.Value, error) {
-	switch {
-	case s.count == 0:
-		return datum.Null(s.typ), nil
-	case s.typ == datum.Numeric:
-		return datum.MakeString(datum.Numeric, s.sum.String()), nil
+// sum adds the values. It leaves out NULLs.
+type sum struct{ so datum.Value }
+
+func (s *sum) Add(_ *engine.Exec, a []datum.Value) error {
+	if !a[0].Valid {
+		return nil
 	}
-	if !s.sum.IsInt64() {
-		return datum.Value{}, sqlstate.New(sqlstate.NumericOutOfRange, "bigint out of range")
+	v, err := datum.Cast(a[0], s.so.Type, nil)
+	if err == nil && s.so.Valid {
+		v, err = datum.Compute('+', s.so, v, nil)
 	}
-	return datum.MakeInt8(s.sum.Int64()), nil
+	if err == nil {
+		s.so = v
+	}
+	return err
 }
+
+func (s *sum) Result() (datum.Value, error) { return s.so, nil }

@@ -488,7 +488,7 @@ type (
 		Pos
 		X, Index Expr
 	}
-	// Field is (x).name or (x).*, with Name "*".
+	// Field is (x).name.
 	Field struct {
 		Pos
 		X    Expr

@@ -92,18 +92,13 @@ var bareFunctionsMySQL = []string{
 	"utc_date", "utc_time", "utc_timestamp", "current_user", "current_role",
 }
 
-// bareFunction reads CURRENT_USER and the like; the times take a precision.
+// bareFunction reads CURRENT_USER and the like.
 func (p *parser) bareFunction(pos Pos) Expr {
 	word := p.tok.text
 	x := &FuncCall{Pos: pos, Name: Name{word}, Bare: true}
 	p.advance()
-	switch word {
-	case "current_time", "current_timestamp", "localtime", "localtimestamp":
-		if p.acceptPunct("(") {
-			x.Args = []Arg{{Value: &Literal{Pos: p.pos(), Kind: IntegerLiteral, Text: p.take(p.tok.kind == tokInteger)}}}
-			x.Bare = false
-			p.expectPunct(")")
-		}
+	if p.tok.isPunct("(") && strings.Contains(word, "time") {
+		p.notSupported(p.pos(), "a precision of "+word+" is")
 	}
 	return x
 }

@@ -81,7 +81,7 @@ var wrong = []struct {
 	{"select * from interval(1)", `syntax error at or near "("`, 23},
 	{"select * from int '1'", `syntax error at or near "'1'"`, 19},
 	{"select * from f() as 1", `syntax error at or near "1"`, 22},
-	{"select current_time('x')", `syntax error at or near "'x'"`, 21},
+	{"select current_date('x')", `syntax error at or near "("`, 20},
 	{"select a operator(pg_catalog. 1)", `syntax error at or near "1"`, 31},
 	{"select 1 -- x\r+", "syntax error at end of input", 16},
 	{"values (1", "syntax error at end of input", 10},

@@ -105,18 +105,6 @@ func (p *parser) prepareFrom(s *Prepare) {
 	s.Text = p.stringLiteral()
 }
 
-// definitionOptions skips DEFINER, ALGORITHM and SQL SECURITY of CREATE and ALTER,
-// up to the kind of object.
-func (p *parser) definitionOptions() {
-	p.acceptAny("fulltext", "spatial", "online", "offline", "ignore", "aggregate")
-	if !p.isAnyWord("definer", "algorithm", "sql") {
-		return
-	}
-	for !p.atEnd() && !p.isAnyWord("view", "function", "procedure", "trigger", "event") {
-		p.advance()
-	}
-}
-
 // ---- SET ----
 
 // setMySQL reads MySQL's SET, a list of assignments.

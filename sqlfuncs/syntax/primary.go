@@ -253,14 +253,10 @@ func (p *parser) indirection(x Expr) Expr {
 			x = p.subscript(x)
 		case p.isPunct("."):
 			p.advance()
-			f := &Field{Pos: pos, X: x}
-			if p.acceptOp("*") {
-				f.Name = "*"
-				p.grow()
-				return f
+			if p.tok.isOp("*") {
+				p.notSupported(pos, "(record).* is")
 			}
-			f.Name = p.label()
-			x = f
+			x = &Field{Pos: pos, X: x, Name: p.label()}
 		default:
 			return x
 		}

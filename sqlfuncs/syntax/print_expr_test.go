@@ -38,7 +38,7 @@ func (p *printer) expr(x Expr) {
 	case *Subscript:
 		p.subscript(x)
 	case *Field:
-		p.field(x, true)
+		p.field(x)
 	case *Exists:
 		p.put("EXISTS ")
 		p.queryInParens(x.Query)
@@ -255,7 +255,7 @@ func (p *printer) base(x Expr, dotted bool) {
 		p.subscript(x)
 		return
 	case *Field:
-		p.field(x, false)
+		p.field(x)
 		return
 	case *Column:
 		if !dotted {
@@ -278,14 +278,10 @@ func (p *printer) subscript(x *Subscript) {
 	p.put("]")
 }
 
-// field appends (x).name. last reports that no subscript or field follows.
-func (p *printer) field(x *Field, last bool) {
+// field appends (x).name.
+func (p *printer) field(x *Field) {
 	p.base(x.X, true)
 	p.put(".")
-	if x.Name == "*" && last {
-		p.put("*")
-		return
-	}
 	p.label(x.Name)
 }
 

@@ -164,30 +164,16 @@ func (p *parser) define() Statement {
 		"trusted", "procedural", "constraint") != "" {
 		continue
 	}
-	if p.mysql {
-		p.definitionOptions()
-	}
 	object := p.take(p.tok.kind == tokWord)
 	if slices.Contains(twoWords, object) {
 		object += " " + p.take(p.tok.kind == tokWord)
 	}
-	if slices.Contains([]string{"function", "procedure", "trigger", "event", "package"}, object) {
-		p.skipBody()
+	switch object {
+	case "definer", "function", "procedure", "trigger", "event", "package": // a body may hold semicolons
+		for p.tok.kind != tokEOF {
+			p.advance()
+		}
 	}
 	p.refuse(strings.ToUpper(verb + " " + object))
 	return nil
-}
-
-// skipBody skips a definition whose body may hold semicolons. From BEGIN on it skips
-// the rest of the text, since the text does not tell where the body ends.
-func (p *parser) skipBody() {
-	for !p.atEnd() {
-		if p.isWord("begin") {
-			for p.tok.kind != tokEOF {
-				p.advance()
-			}
-			return
-		}
-		p.advance()
-	}
 }

@@ -182,7 +182,7 @@ func TestStatementsThatNextidDoesNotRunAreNamed(t *testing.T) {
 	}
 	for sql, want := range map[string]string{
 		"replace into t values (1)": "REPLACE", "load data infile 'x' into table t": "LOAD DATA", "flush privileges": "FLUSH",
-		"create definer = a@b procedure p() begin select 1; end": "CREATE PROCEDURE", "set password = 'x'": "SET PASSWORD",
+		"create definer = a@b procedure p() begin select 1; end": "CREATE DEFINER", "set password = 'x'": "SET PASSWORD",
 		"create trigger t before insert on u for each row begin set a = 1; end": "CREATE TRIGGER", "reset master": "RESET",
 	} {
 		checkUnsupported(t, sql, want, MySQL)

@@ -3,7 +3,7 @@ select cast(a as numeric(10,2)[]), b::timestamp(3) with time zone, c::interval, 
 select date '2020-01-01', interval '1 hour', timestamp with time zone 'x', numeric(3,1) '1', bit '01', char(3) 'abc', double precision '1'
 select substring(a from b for c), trim(both 'x' from y), trim(leading from y), trim(x), substring(a, b)
 select count(*) over (partition by a order by b), f(distinct a order by b desc nulls last), h(a => 1, b := 2) from t
-select current_date, current_timestamp(3), localtime, current_user, session_user, user, current_schema, current_schema(), current_catalog
+select current_date, current_timestamp, localtime, current_user, session_user, user, current_schema, current_schema(), current_catalog
 select a is null, b is not distinct from c, d isnull, e notnull, f is not true, g between asymmetric 1 and 2 and h, i not like 'x' escape '\', j ilike k, l not similar to m, n in (1,2), o not in (select 1), p = any (select 1), q <> all (array[1])
 select not a = b and c or d, - a ^ b, a + b * c - d, a || b || c, b collate "C", a operator(pg_catalog.+) b
 with recursive a(x) as (values (1) union all select x + 1 from a), b as not materialized (select 1) select * from a, b order by 1 desc nulls first, 2 limit 5 offset 2 rows
