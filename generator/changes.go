@@ -90,10 +90,14 @@ func (r *Registry) allows(ctx context.Context, key string) error {
 		name, _, _ := strings.Cut(line, "/")
 		return r.unchanged(ctx, name)
 	}
-	if strings.HasPrefix(key, WorkerKeyPrefix) {
-		return r.closeChanged(ctx)
+	if !strings.HasPrefix(key, WorkerKeyPrefix) {
+		return nil
 	}
-	return nil
+	err := r.closeChanged(ctx)
+	if err != nil && ctx.Err() != nil { // perhaps of a wait for a lock
+		err = StoreLateError(ctx)
+	}
+	return err
 }
 
 // unchanged returns nil if the running generator of a name was opened by the

@@ -372,6 +372,43 @@ func TestAServerThatCannotLookKeepsToWhatItHas(t *testing.T) {
 	})
 }
 
+// A reservation of time may wait for another one that looks at the definitions. Its
+// deadline is not the client's, which gets an error with a code.
+func TestAReservationThatWaitsForALookEndsWithAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := generatortest.NewFaulty(memory.New(memory.Config{}))
+		guard := generator.NewGuard(store)
+		r, err := generator.NewRegistry(generator.Config{Store: store, Guard: guard, Kinds: []generator.Kind{segment.Kind(guard, generator.SystemClock{}, "test")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Create(t.Context(), "orders", "segment", nil); err != nil {
+			t.Fatal(err)
+		}
+		e, err := r.Get(t.Context(), "orders")
+		if err == nil {
+			_, err = e.Next(t.Context(), 1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.Inject(generatortest.Defined, 1, generatortest.Hang())
+		reserve := func(patience time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, _, err := guard.Reserve(ctx, generator.Reservation{Key: generator.WorkerKeyPrefix + "10/1", N: 1, Limit: generator.NoLimit})
+			return err
+		}
+		go func() { _ = reserve(2 * time.Second) }()
+		synctest.Wait()
+		wantErr(t, reserve(time.Second), generator.ErrRetry)
+		time.Sleep(2 * time.Second)
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestRenewalDoesNotListTheCatalogue: after a change a server looks at the
 // names that it has open, and at no others. When the store fails in between, it
 // goes on where it was.
