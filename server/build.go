@@ -89,7 +89,7 @@ type Parts struct {
 	Keep generator.Reserver
 
 	Pools     *worker.Pools // worker ids and their time slices
-	Clock     generator.SystemClock
+	Clock     generator.Runtime
 	Owner     string // names this process in the store, for operators
 	Layout    string // the layout of snowflakes without one of their own
 	Passwords ticket.Passwords

@@ -139,7 +139,7 @@ func (e *engine) open(ctx context.Context, s *Server) error {
 		Store: e.store, AutoCreate: autoCreate, AutoOptions: c.autoOptions(),
 		Declared: c.Generators, MaxNames: c.MaxNames, Guard: guard, Audited: c.Audit.Records,
 		Kinds: c.build.Kinds(Parts{
-			Store: e.store, Keep: keep, Pools: e.pools, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log,
+			Store: e.store, Keep: keep, Pools: e.pools, Clock: generator.SystemClock{}, Owner: owner(), Layout: c.Layout, Passwords: c.databasePasswords(), Logger: log,
 		}),
 	})
 	if err != nil {

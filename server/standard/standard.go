@@ -54,8 +54,8 @@ func numbers(newKind func(server.Parts) generator.Kind) func(server.Parts) gener
 // texts returns the kinds whose ids are texts.
 func texts() []func(server.Parts) generator.Kind {
 	var all []func(server.Parts) generator.Kind
-	for _, k := range uuid.TextKinds(generator.SystemClock{}) {
-		all = append(all, func(server.Parts) generator.Kind { return k })
+	for i := range uuid.TextKinds(nil) {
+		all = append(all, func(p server.Parts) generator.Kind { return uuid.TextKinds(p.Clock)[i] })
 	}
 	return all
 }
