@@ -16,15 +16,18 @@ import (
 	"nextid/migrations/appdb"
 )
 
+//go:embed mysql postgres postgres_mysql
+var files embed.FS
+
 // versionTable is the table in which goose records the migrations of schema nextid.
 const versionTable = "nextid.schema_version"
 
 // Database is one application's database. The fields hold what differs between
 // PostgreSQL and MySQL.
 type Database struct {
-	db         *sql.DB
-	dialect    goose.Dialect
-	migrations fs.FS
+	db      *sql.DB
+	dialect goose.Dialect
+	folder  string // of the migrations
 
 	lock, unlock string   // queries: lock returns 1 if it has the lock
 	versioned    string   // query: does versionTable exist?
@@ -44,7 +47,7 @@ type Database struct {
 }
 
 // filled returns the text of embedded SQL files, with words replaced.
-func filled(files embed.FS, dir string, names []string, words *strings.Replacer) string {
+func filled(dir string, names []string, words *strings.Replacer) string {
 	var all strings.Builder
 	for _, name := range names {
 		text, err := files.ReadFile(dir + name + ".sql")
@@ -97,7 +100,11 @@ func (a *Database) adopted(ctx context.Context) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return migrations.Provider(a.dialect, a.db, a.migrations, versionTable)
+	folder, err := fs.Sub(files, a.folder)
+	if err != nil {
+		return nil, err
+	}
+	return migrations.Provider(a.dialect, a.db, folder, versionTable)
 }
 
 // migrate applies the missing migrations.
@@ -152,7 +159,7 @@ func (a *Database) Status(ctx context.Context) (Status, error) {
 }
 
 func (a *Database) status(ctx context.Context) (s Status, err error) {
-	names, _, err := migrations.Texts(a.migrations)
+	names, err := fs.Glob(files, a.folder+"/*.sql")
 	if err != nil {
 		return s, err
 	}
@@ -178,7 +185,7 @@ func (a *Database) status(ctx context.Context) (s Status, err error) {
 
 // migrationsText returns the statements of all migrations of a folder. begin and end
 // stand around statements with semicolons.
-func migrationsText(files fs.FS, dir, begin, end string) (string, error) {
+func migrationsText(dir, begin, end string) (string, error) {
 	folder, err := fs.Sub(files, dir)
 	if err != nil {
 		return "", err

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,32 +33,18 @@ func ParseFill(text string) (Fill, error) {
 	return Fill{parts[0], parts[1], parts[2], generator}, nil
 }
 
-// fills returns c.Fill with database in place of an empty one.
-func (c Config) fills(database string) (fills []Fill, err error) {
-	for _, f := range c.Fill {
-		if f.Database = cmp.Or(f.Database, database); f.Database == "" {
-			return nil, &Error{What: "--fill: in which database is the table " + f.Table + "?", Hint: "Name it in --dsn, or write DATABASE.TABLE.COLUMN."}
-		}
-		fills = append(fills, f)
-	}
-	return fills, nil
+// quoted returns the quoted name of the table, or of its trigger.
+func (f Fill) quoted(name string) string {
+	return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(name)
 }
-
-// name returns the table's quoted name.
-func (f Fill) name() string { return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(f.Table) }
 
 // String returns the column's name, for messages.
 func (f Fill) String() string { return f.Database + "." + f.Table + "." + f.Column }
 
-// triggerName returns the name of the trigger, without its database.
-func (f Fill) triggerName() string {
+// trigger returns the name of the trigger, without its database.
+func (f Fill) trigger() string {
 	name := []rune("nextid_" + f.Table + "_" + f.Column)
 	return string(name[:min(len(name), 64)])
-}
-
-// trigger returns the quoted name of the trigger.
-func (f Fill) trigger() string {
-	return appdb.QuoteMySQL(f.Database) + "." + appdb.QuoteMySQL(f.triggerName())
 }
 
 // sql returns the statement that makes the trigger. It runs before the trigger named
@@ -73,7 +58,7 @@ func (f Fill) sql(before string) string {
 	return fmt.Sprintf(`CREATE /*M! OR REPLACE */ TRIGGER %s BEFORE INSERT ON %s FOR EACH ROW%s
     IF NEW.%[4]s IS NULL OR NEW.%[4]s = 0 THEN
         SET NEW.%[4]s = nextid.next_id('%[5]s');
-    END IF`, f.trigger(), f.name(), precedes, appdb.QuoteMySQL(f.Column), f.Generator)
+    END IF`, f.quoted(f.trigger()), f.quoted(f.Table), precedes, appdb.QuoteMySQL(f.Column), f.Generator)
 }
 
 // fill makes the trigger of a column, and records it in nextid.fills. It returns an
@@ -96,39 +81,35 @@ func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	if kind != "bigint" && (kind != "decimal" || digits.Int64-scale.Int64 < 19) {
 		return &Error{
 			What: fmt.Sprintf("the column %s is of type %s, which does not hold an id of 64 bits", f, kind),
-			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.name(), appdb.QuoteMySQL(f.Column)),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.quoted(f.Table), appdb.QuoteMySQL(f.Column)),
 		}
 	}
 	if nullable == "NO" && !byDefault.Valid && !strings.Contains(extra, "auto_increment") {
 		return &Error{
 			What: fmt.Sprintf("the column %s has no default, and MySQL's strict mode looks for one before it runs triggers", f),
-			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.name(), appdb.QuoteMySQL(f.Column)),
+			Hint: fmt.Sprintf("Run ALTER TABLE %s ALTER COLUMN %s SET DEFAULT 0; or make it AUTO_INCREMENT, and drivers report the id.", f.quoted(f.Table), appdb.QuoteMySQL(f.Column)),
 		}
 	}
-	// A renamed table keeps its trigger's name, and two long names can have the same.
-	var taken sql.NullString
-	if err := m.db.QueryRowContext(ctx, `SELECT MIN(CONCAT_WS('.', t.event_object_schema, t.event_object_table, f.column_name))
+	// A renamed table keeps its trigger's name, and two long names can have the same. The
+	// trigger of import_generator, *_nextid, refuses rows without an id, so this one must
+	// run first.
+	var taken, fence sql.NullString
+	if err := m.db.QueryRowContext(ctx, `SELECT MIN(CASE WHEN BINARY t.trigger_name = ? AND (BINARY t.event_object_table <> ? OR f.column_name <> ?)
+				THEN CONCAT_WS('.', t.event_object_schema, t.event_object_table, f.column_name) END),
+			MIN(CASE WHEN BINARY t.event_object_table = ? AND t.trigger_name LIKE '%\\_nextid' THEN t.trigger_name END)
 		FROM information_schema.triggers t LEFT JOIN nextid.fills f ON f.table_schema = t.trigger_schema AND f.table_name = t.event_object_table
 			AND LEFT(CONCAT('nextid_', f.table_name, '_', f.column_name), 64) = t.trigger_name
-		WHERE t.trigger_schema = ? AND BINARY t.trigger_name = ? AND (BINARY t.event_object_table <> ? OR f.column_name <> ?)`,
-		f.Database, f.triggerName(), f.Table, f.Column).Scan(&taken); err != nil {
+		WHERE t.trigger_schema = ?`, f.trigger(), f.Table, f.Column, f.Table, f.Database).Scan(&taken, &fence); err != nil {
 		return err
 	}
 	if taken.Valid {
 		return &Error{
-			What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.triggerName(), taken.String),
+			What: fmt.Sprintf("the trigger of the column %s would be %s, which %s has already", f, f.trigger(), taken.String),
 			Hint: "If that table was renamed, fill it first and then drop that trigger. Otherwise give the table or the column a shorter name.",
 		}
 	}
-	// The trigger of import_generator, *_nextid, refuses rows without an id, so
-	// this one must run first.
-	var fence sql.NullString
-	if err := m.db.QueryRowContext(ctx, `SELECT MIN(trigger_name) FROM information_schema.triggers
-		WHERE event_object_schema = ? AND event_object_table = ? AND trigger_name LIKE '%\\_nextid'`, f.Database, f.Table).Scan(&fence); err != nil {
-		return err
-	}
 	if !mariadb { // INSERTs without the trigger take numbers of MySQL's own
-		if err := appdb.Exec(ctx, m.db, "DROP TRIGGER IF EXISTS "+f.trigger()); err != nil {
+		if err := appdb.Exec(ctx, m.db, "DROP TRIGGER IF EXISTS "+f.quoted(f.trigger())); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ func layoutsSQL(c Config) string {
 	for _, l := range layout.Presets() {
 		rows = append(rows, row(l, false, strings.ToLower(l.Name)))
 	}
-	return filled(postgresFiles, connectDir, []string{"layouts"}, strings.NewReplacer(
+	return filled(connectDir, []string{"layouts"}, strings.NewReplacer(
 		"{{default}}", literal(cmp.Or(c.defaultLayout, layout.Default)), "{{layouts}}", "            "+strings.Join(rows, ",\n            ")))
 }
 

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -18,9 +16,6 @@ import (
 
 	"nextid/migrations/appdb"
 )
-
-//go:embed mysql
-var mysqlFiles embed.FS
 
 // mysqlApp is an application's MariaDB or MySQL.
 type mysqlApp struct {
@@ -41,9 +36,8 @@ func openMySQL(ctx context.Context, url string) (*Database, error) {
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(hints.Explain(err), db.Close())
 	}
-	migrations, err := fs.Sub(mysqlFiles, "mysql")
 	m := &mysqlApp{Database{
-		db: db, dialect: goose.DialectMySQL, migrations: migrations,
+		db: db, dialect: goose.DialectMySQL, folder: "mysql",
 		lock: "SELECT GET_LOCK('nextid.migrate', 60)", unlock: "DO RELEASE_LOCK('nextid.migrate')", // waits 60 s at most
 		versioned: "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = 'nextid' AND table_name = 'schema_version'",
 		newest:    "SELECT MAX(version_id) FROM " + versionTable + " WHERE EXISTS (SELECT * FROM information_schema.routines WHERE routine_schema = 'nextid' AND routine_name = 'next_id')",
@@ -57,7 +51,7 @@ func openMySQL(ctx context.Context, url string) (*Database, error) {
 	m.adopt = func(ctx context.Context) error { // all migrations run again: they keep tables, and replace functions
 		return appdb.Exec(ctx, db, "DELETE FROM "+versionTable, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (0, TRUE)")
 	}
-	return &m.Database, err
+	return &m.Database, nil
 }
 
 // mysqlConfig parses a URL. A missing password is taken from $MYSQL_PWD. The
@@ -90,7 +84,7 @@ func (m *mysqlApp) install(ctx context.Context, c Config) error {
 		}
 		c := c.keep(was, password, protocolMySQL)
 		if err = m.connect(ctx, c); err == nil && !c.Unasked {
-			err = m.answers(ctx, c)
+			err = unanswered(appdb.Exec(ctx, m.db, m.ask), func() string { return diagnose(ctx, c.Server, c.Password) })
 		}
 		if err != nil {
 			if len(was.Options) > 0 { // CREATE SERVER cannot be rolled back
@@ -105,17 +99,6 @@ func (m *mysqlApp) install(ctx context.Context, c Config) error {
 		}
 		return nil
 	})
-}
-
-// answers queries the server through the database. On an error it diagnoses the
-// connection from this machine.
-func (m *mysqlApp) answers(ctx context.Context, c Config) error {
-	err := hints.Explain(appdb.Exec(ctx, m.db, m.ask))
-	if e, ok := errors.AsType[*Error](err); ok {
-		e.Hint = cmp.Or(diagnose(ctx, c.Server, c.Password), e.Hint)
-		return unanswered(e)
-	}
-	return err
 }
 
 // installed implements present.
@@ -135,7 +118,7 @@ func (m *mysqlApp) installed(ctx context.Context) (s Server, password string, er
 	return s, password, err
 }
 
-// diagnose connects to the server from this machine, and returns a hint. The engines
+// diagnose connects to the server from this machine, and returns a hint, "" for none. The engines
 // do not pass on the errors of the server.
 func diagnose(ctx context.Context, s Server, password string) (hint string) {
 	db, err := s.open(password)
@@ -159,8 +142,8 @@ func diagnose(ctx context.Context, s Server, password string) (hint string) {
 }
 
 // asksMySQL returns an error if the configuration is not for MySQL. Otherwise it
-// returns c.Fill with databases.
-func asksMySQL(c Config, database string) ([]Fill, error) {
+// returns c.Fill with database in place of an empty one.
+func asksMySQL(c Config, database string) (fills []Fill, err error) {
 	if len(c.Server.Options) > 0 && c.Server.Protocol != protocolMySQL {
 		return nil, &Error{
 			What: "a MySQL database asks over MySQL's protocol, and --server is not a mysql:// URL",
@@ -173,7 +156,13 @@ func asksMySQL(c Config, database string) ([]Fill, error) {
 			Hint: "Compute a bound on the nextid server: SELECT id_floor('orders', '2026-01-01').",
 		}
 	}
-	return c.fills(database)
+	for _, f := range c.Fill {
+		if f.Database = cmp.Or(f.Database, database); f.Database == "" {
+			return nil, &Error{What: "--fill: in which database is the table " + f.Table + "?", Hint: "Name it in --dsn, or write DATABASE.TABLE.COLUMN."}
+		}
+		fills = append(fills, f)
+	}
+	return fills, nil
 }
 
 // ownSchema creates the database nextid. It returns an error if a database of that
@@ -315,7 +304,7 @@ func tablesSQL(e engine) string {
 	if e.batches {
 		files = append(files, "batches")
 	}
-	return filled(mysqlFiles, "mysql/connect/", files, strings.NewReplacer(
+	return filled("mysql/connect/", files, strings.NewReplacer(
 		"{{at ids}}", e.end("ids"), "{{at id_fields}}", e.end("id_fields"), "{{at id_parts}}", e.end("id_parts"), "{{at id_batch}}", e.end("id_batch"),
 	))
 }
@@ -362,7 +351,7 @@ func mysqlSQL(dsn string, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := migrationsText(mysqlFiles, "mysql", "DELIMITER //\n", "//\nDELIMITER ;\n")
+	text, err := migrationsText("mysql", "DELIMITER //\n", "//\nDELIMITER ;\n")
 	if err != nil {
 		return "", err
 	}

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -17,9 +15,6 @@ import (
 
 	"nextid/migrations/appdb"
 )
-
-//go:embed postgres postgres_mysql
-var postgresFiles embed.FS
 
 // postgresFolders maps the protocol between the database and nextid to a folder of
 // migrations: for postgres_fdw, or for mysql_fdw.
@@ -51,12 +46,10 @@ func openPostgres(ctx context.Context, dsn string) (*Database, error) {
 	}}
 	p.Up, p.present, p.adopt = p.install, p.server, p.adoptDump
 	protocol, err := p.installed(ctx)
-	if err == nil {
-		err = p.use(cmp.Or(protocol, protocolPostgres))
-	}
 	if err != nil {
 		return nil, errors.Join(hints.Explain(err), db.Close())
 	}
+	p.folder = postgresFolders[cmp.Or(protocol, protocolPostgres)]
 	return &p.Database, nil
 }
 
@@ -69,12 +62,6 @@ func (p *postgres) installed(ctx context.Context) (protocol string, err error) {
 		return "", nil
 	}
 	return protocol, err
-}
-
-// use selects the migrations of a protocol.
-func (p *postgres) use(protocol string) (err error) {
-	p.migrations, err = fs.Sub(postgresFiles, postgresFolders[protocol])
-	return err
 }
 
 // install implements Up.
@@ -112,9 +99,7 @@ func (p *postgres) install(ctx context.Context, c Config) error {
 				Hint: "Run nextid migrate foreign down first.",
 			}
 		}
-		if err := p.use(c.Server.Protocol); err != nil {
-			return err
-		}
+		p.folder = postgresFolders[c.Server.Protocol]
 		if err := p.migrate(ctx); err != nil {
 			return err
 		}
@@ -281,11 +266,10 @@ func (p *postgres) connect(ctx context.Context, connection string, c Config) err
 	if err := appdb.Exec(ctx, tx, quiet, "SELECT pg_catalog.set_config('nextid.password', "+literal(c.Password)+", true)", connection); err != nil {
 		return err
 	}
-	if c.Unasked {
-		return tx.Commit()
-	}
-	if err := appdb.Exec(ctx, tx, p.ask); err != nil {
-		return unanswered(hints.Explain(err))
+	if !c.Unasked {
+		if err := appdb.Exec(ctx, tx, p.ask); err != nil {
+			return unanswered(err, func() string { return "" })
+		}
 	}
 	return tx.Commit()
 }
@@ -319,7 +303,7 @@ func postgresSQL(c Config) (string, error) {
 	if c.FunctionsOnly {
 		return "CREATE SCHEMA nextid;\n" + layoutsSQL(c) + grantsSQL(c, "grant_layouts"), nil
 	}
-	text, err := migrationsText(postgresFiles, postgresFolders[c.Server.Protocol], "", "")
+	text, err := migrationsText(postgresFolders[c.Server.Protocol], "", "")
 	return fmt.Sprintf("CREATE SCHEMA nextid;\n%s\n-- ---- layouts ----\n%s\n-- ---- connection ----\n%s", text, layoutsSQL(c), connectionSQL(c)), err
 }
 
@@ -343,7 +327,7 @@ func connectionSQL(c Config) string {
 		user = map[string]string{"username": c.Server.User}
 		grant, timeType = "grant_mysql", "timestamp"
 	}
-	return filled(postgresFiles, connectDir, []string{"parse_id", "connection"}, strings.NewReplacer(
+	return filled(connectDir, []string{"parse_id", "connection"}, strings.NewReplacer(
 		"{{time}}", timeType, "{{server options}}", array(server), "{{user options}}", array(user))) + grantsSQL(c, grant, "grant_layouts")
 }
 
@@ -359,7 +343,7 @@ func grantsSQL(c Config, files ...string) string {
 		if strings.EqualFold(role, "public") {
 			quoted = "PUBLIC"
 		}
-		text += filled(postgresFiles, connectDir, files, strings.NewReplacer("{{role}}", quoted))
+		text += filled(connectDir, files, strings.NewReplacer("{{role}}", quoted))
 	}
 	return text
 }
@@ -378,10 +362,14 @@ func literal(s string) string {
 	return "E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, `$`, `\x24`).Replace(s) + "'"
 }
 
-// unanswered returns the error of an Up whose server did not answer.
-func unanswered(err error) error {
+// unanswered returns the error of an Up whose server did not answer. diagnose returns a
+// better hint than that of err, or "".
+func unanswered(err error, diagnose func() string) error {
+	if err = hints.Explain(err); err == nil {
+		return nil
+	}
 	return &Error{
 		What: "the server does not answer the database, so address and password are as before: " + err.Error(), Err: err,
-		Hint: strings.TrimSpace(appdb.HintOf(err) + " To apply them before the server is there, add --unasked."),
+		Hint: strings.TrimSpace(cmp.Or(diagnose(), appdb.HintOf(err)) + " To apply them before the server is there, add --unasked."),
 	}
 }
