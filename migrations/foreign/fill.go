@@ -61,24 +61,26 @@ func (f Fill) sql(before string) string {
     END IF`, f.quoted(f.trigger()), f.quoted(f.Table), precedes, appdb.QuoteMySQL(f.Column), f.Generator)
 }
 
+// holdsIDs is a condition on a column c: its type holds ids of 64 bits.
+const holdsIDs = "(c.data_type = 'bigint' OR c.data_type = 'decimal' AND c.numeric_precision - c.numeric_scale >= 19)"
+
 // fill makes the trigger of a column, and records it in nextid.fills. It returns an
 // error if the column cannot hold ids, or if MySQL would refuse rows before triggers
 // run.
 func (m *mysqlApp) fill(ctx context.Context, f Fill) error {
 	var extra, nullable, kind string
-	var mariadb bool
-	var digits, scale sql.NullInt64
+	var holds, mariadb bool
 	var byDefault sql.NullString
-	err := m.db.QueryRowContext(ctx, `SELECT table_schema, table_name, column_name, extra, is_nullable, column_default, data_type, numeric_precision, numeric_scale, VERSION() LIKE '%MariaDB%'
-		FROM information_schema.columns WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).
-		Scan(&f.Database, &f.Table, &f.Column, &extra, &nullable, &byDefault, &kind, &digits, &scale, &mariadb)
+	err := m.db.QueryRowContext(ctx, `SELECT table_schema, table_name, column_name, extra, is_nullable, column_default, data_type, `+holdsIDs+`, VERSION() LIKE '%MariaDB%'
+		FROM information_schema.columns c WHERE table_schema = ? AND table_name = ? AND column_name = ?`, f.Database, f.Table, f.Column).
+		Scan(&f.Database, &f.Table, &f.Column, &extra, &nullable, &byDefault, &kind, &holds, &mariadb)
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Error{What: "there is no column " + f.String(), Hint: "Create the table first."}
 	}
 	if err != nil {
 		return err
 	}
-	if kind != "bigint" && (kind != "decimal" || digits.Int64-scale.Int64 < 19) {
+	if !holds {
 		return &Error{
 			What: fmt.Sprintf("the column %s is of type %s, which does not hold an id of 64 bits", f, kind),
 			Hint: fmt.Sprintf("Run ALTER TABLE %s MODIFY %s BIGINT NOT NULL AUTO_INCREMENT, or what fits the table.", f.quoted(f.Table), appdb.QuoteMySQL(f.Column)),
@@ -129,7 +131,8 @@ func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
 		var f Fill
 		var trigger, text sql.NullString
 		var order, fence sql.NullInt64
-		if err := rows.Scan(&f.Database, &f.Table, &f.Column, &f.Generator, &trigger, &text, &order, &fence); err != nil {
+		var holds bool
+		if err := rows.Scan(&f.Database, &f.Table, &f.Column, &f.Generator, &trigger, &text, &order, &fence, &holds); err != nil {
 			return err
 		}
 		var what string
@@ -140,6 +143,8 @@ func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
 			what = "has a trigger that was changed"
 		case fence.Valid && fence.Int64 < order.Int64:
 			what = "has its trigger behind the one of import_generator, which refuses the rows"
+		case !holds:
+			what = "does not hold an id of 64 bits"
 		default:
 			return nil
 		}
@@ -147,7 +152,7 @@ func (m *mysqlApp) fillProblems(ctx context.Context) ([]string, error) {
 		return nil
 	}, `SELECT f.table_schema, f.table_name, f.column_name, f.generator, t.trigger_name, t.action_statement, t.action_order,
 			(SELECT MIN(o.action_order) FROM information_schema.triggers o WHERE o.event_object_schema = f.table_schema
-				AND o.event_object_table = f.table_name AND o.trigger_name LIKE '%\\_nextid')
+				AND o.event_object_table = f.table_name AND o.trigger_name LIKE '%\\_nextid'), `+holdsIDs+`
 		FROM nextid.fills f
 		JOIN information_schema.columns c ON c.table_schema = f.table_schema AND c.table_name = f.table_name AND c.column_name = f.column_name
 		LEFT JOIN information_schema.triggers t ON t.trigger_schema = f.table_schema AND t.event_object_table = f.table_name

@@ -129,6 +129,9 @@ func TestUpAndStatusOnMariaDB(t *testing.T) {
 		app.exec("CREATE TRIGGER shop.nextid_orders_id BEFORE INSERT ON shop.orders FOR EACH ROW SET NEW.note = 'x'")
 		problem("has a trigger that was changed")
 		up(t, app.dsn, c)
+		app.exec("TRUNCATE shop.orders; ALTER TABLE shop.orders MODIFY id INT AUTO_INCREMENT")
+		problem("does not hold an id of 64 bits")
+		app.exec("ALTER TABLE shop.orders MODIFY id BIGINT NOT NULL AUTO_INCREMENT")
 		if s := status(t, app.dsn); !s.Current() {
 			t.Errorf("status %+v", s)
 		}
