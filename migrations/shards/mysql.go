@@ -322,25 +322,6 @@ func (s *mysqlShard) restore(ctx context.Context) error {
 	return s.exec(ctx, statements...)
 }
 
-// configured returns the origin of MariaDB's settings if they outlast a restart: the
-// path of a configuration file, or the command line. Otherwise it returns "".
-// restarted reports a restart since the last wait for older sessions.
-func (s *mysqlShard) configured(ctx context.Context) (path string, restarted bool, err error) {
-	if !s.mariadb {
-		return "", false, nil
-	}
-	var files int
-	err = s.conn.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(GLOBAL_VALUE_PATH), 'the command line of the server'),
-		(SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE >= drained FROM information_schema.GLOBAL_STATUS, nextid_shard WHERE VARIABLE_NAME = 'UPTIME')
-		FROM information_schema.SYSTEM_VARIABLES
-		WHERE VARIABLE_NAME IN ('AUTO_INCREMENT_INCREMENT', 'AUTO_INCREMENT_OFFSET') AND GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'COMMAND-LINE')`).
-		Scan(&files, &path, &restarted)
-	if files < 2 {
-		path = ""
-	}
-	return path, restarted, err
-}
-
 // origin reports settings that end with a restart, since the server has no SET
 // PERSIST, or that sessions override.
 func (s *mysqlShard) origin(ctx context.Context, st *State) error {
@@ -354,14 +335,27 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 	if s.scope != global {
 		return nil
 	}
-	path, restarted, err := s.configured(ctx)
-	st.lapsed = restarted && path == ""
+	// A configuration file or the command line of MariaDB outlasts a restart.
+	var files int
+	var path string
+	if s.mariadb {
+		err := s.conn.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MAX(GLOBAL_VALUE_PATH), 'the command line of the server'),
+			(SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE >= drained FROM information_schema.GLOBAL_STATUS, nextid_shard WHERE VARIABLE_NAME = 'UPTIME')
+			FROM information_schema.SYSTEM_VARIABLES
+			WHERE VARIABLE_NAME IN ('AUTO_INCREMENT_INCREMENT', 'AUTO_INCREMENT_OFFSET') AND GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'COMMAND-LINE')`).
+			Scan(&files, &path, &st.lapsed)
+		if err != nil {
+			return err
+		}
+	}
+	lasts := files == 2
+	st.lapsed = st.lapsed && !lasts
 	has, right := st.Member.Has, path+" has the settings, which are right"
 	note := fmt.Sprintf("has to say: auto-increment-increment = %d, auto-increment-offset = %d", has.Increment, has.Offset)
 	st.restart = fmt.Sprintf("SET GLOBAL ends with a restart of the server. Put into its my.cnf:\n  [mysqld]\n  auto-increment-increment = %d\n  auto-increment-offset    = %d",
 		has.Increment, has.Offset)
 	switch {
-	case path == "":
+	case !lasts:
 		note = "a restart takes the settings from my.cnf, which " + note
 	case st.Setting == has:
 		note, st.restart = right, right
@@ -369,7 +363,7 @@ func (s *mysqlShard) origin(ctx context.Context, st *State) error {
 		note = path + " is wrong and " + note
 	}
 	st.Notes = append(st.Notes, note)
-	return err
+	return nil
 }
 
 // lines reads the AUTO_INCREMENT columns of the database.
