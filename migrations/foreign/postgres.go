@@ -55,12 +55,9 @@ func openPostgres(ctx context.Context, dsn string) (*Database, error) {
 
 // installed returns the protocol of the installed foreign server, "" for none.
 func (p *postgres) installed(ctx context.Context) (protocol string, err error) {
-	err = p.db.QueryRowContext(ctx, `SELECT CASE w.fdwname WHEN 'mysql_fdw' THEN '`+protocolMySQL+`' ELSE '`+protocolPostgres+`' END
+	err = p.db.QueryRowContext(ctx, `SELECT coalesce((SELECT CASE w.fdwname WHEN 'mysql_fdw' THEN '`+protocolMySQL+`' ELSE '`+protocolPostgres+`' END
 		FROM pg_catalog.pg_foreign_server s JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-		WHERE s.srvname = 'nextid' AND to_regclass('`+versionTable+`') IS NOT NULL`).Scan(&protocol)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
+		WHERE s.srvname = 'nextid' AND to_regclass('`+versionTable+`') IS NOT NULL), '')`).Scan(&protocol)
 	return protocol, err
 }
 
